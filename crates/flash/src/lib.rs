@@ -1,0 +1,11 @@
+//! What the chip can do: how a drive is built, which page of a block may be programmed next, and
+//! how long each operation takes. It refuses the illegal with an error and never panics; who
+//! decides what to program, and when, lives further down the data path.
+
+mod geometry;
+mod rule;
+mod timing;
+
+pub use geometry::{Geometry, GeometryError, Medium, Topology};
+pub use rule::{BlockShape, BlockState, IllegalProgram, ProgramRule, SlotClass};
+pub use timing::{CommandOverhead, MAX_BITS, ModeTiming};

@@ -1,0 +1,16 @@
+//! The vocabulary of Wordline: quantities that carry their unit, addresses that cannot be
+//! mistaken for one another, and the request that a host makes.
+//!
+//! Everything here is plain data. Quantities are integers, so that two runs of one seed give the
+//! same bits on every machine, and each has a text form with a unit (`"75us"`, `"16KiB"`,
+//! `"333MT/s"`), which is how configuration files and reports spell it.
+
+mod address;
+mod quantity;
+mod request;
+
+pub use address::{
+    BlockId, CellMode, ChannelId, DieId, LBA_BYTES, Lba, Lpn, PageType, PlaneId, Ppn, SectorMask,
+};
+pub use quantity::{Bytes, Count, Fraction, QuantityError, Rate, SimDuration, SimTime};
+pub use request::{HostOp, HostRequest, LatencyHint};

@@ -1,0 +1,479 @@
+//! Quantities with their unit in the type, and the text form that configuration uses.
+//!
+//! A text form is parsed exactly: `"1.5us"` is 1500 ns because the decimal fraction is resolved in
+//! integers, and a value that is not a whole number of the base unit is refused, not rounded.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+use std::ops::{Add, AddAssign, Sub};
+use std::str::FromStr;
+use thiserror::Error;
+
+/// A text that is not the quantity it should be.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("{given:?} is not {expected}{}", if self.hint.is_empty() { String::new() } else { format!("; {}", self.hint) })]
+pub struct QuantityError {
+    /// The text as given.
+    pub given: String,
+    /// What was expected, with an example.
+    pub expected: &'static str,
+    /// How to mend it; may be empty.
+    pub hint: String,
+}
+
+/// A number split from its unit: `mantissa / 10^scale`, and the unit's text.
+struct Split<'a> {
+    mantissa: u128,
+    scale: u32,
+    unit: &'a str,
+}
+
+fn split<'a>(text: &'a str, expected: &'static str) -> Result<Split<'a>, QuantityError> {
+    let fail = |hint: String| QuantityError { given: text.to_string(), expected, hint };
+    let trimmed = text.trim();
+    let end = trimmed.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(trimmed.len());
+    let (number, unit) = trimmed.split_at(end);
+    let number = number.replace('_', "");
+    let (whole, fraction) = number.split_once('.').unwrap_or((&number, ""));
+    if whole.is_empty() && fraction.is_empty() {
+        return Err(fail("it must begin with a number".into()));
+    }
+    if fraction.contains('.') {
+        return Err(fail("it has two decimal points".into()));
+    }
+    let mantissa = format!("{whole}{fraction}")
+        .parse::<u128>()
+        .map_err(|_| fail("the number has too many digits".into()))?;
+    Ok(Split { mantissa, scale: fraction.len() as u32, unit: unit.trim() })
+}
+
+/// `mantissa · multiplier / 10^scale`, refused where it is not a whole number of 64 bits.
+fn whole(s: &Split, multiplier: u128, text: &str, expected: &'static str) -> Result<u64, QuantityError> {
+    let fail = |hint: &str| QuantityError { given: text.to_string(), expected, hint: hint.into() };
+    let scaled = s.mantissa.checked_mul(multiplier).ok_or_else(|| fail("the number is too large"))?;
+    let divisor = 10u128.checked_pow(s.scale).ok_or_else(|| fail("the number has too many decimals"))?;
+    if !scaled.is_multiple_of(divisor) {
+        return Err(fail("it is finer than the smallest unit that is kept"));
+    }
+    u64::try_from(scaled / divisor).map_err(|_| fail("the number is too large"))
+}
+
+fn unknown_unit(text: &str, unit: &str, allowed: &str, expected: &'static str) -> QuantityError {
+    let hint = if unit.is_empty() {
+        format!("a unit is missing: one of {allowed}")
+    } else {
+        format!("unit {unit:?} is not one of {allowed}")
+    };
+    QuantityError { given: text.to_string(), expected, hint }
+}
+
+macro_rules! text_serde {
+    ($name:ident) => {
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+                s.collect_str(self)
+            }
+        }
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+                String::deserialize(d)?.parse().map_err(serde::de::Error::custom)
+            }
+        }
+    };
+}
+
+/// An instant of simulated time: nanoseconds since the run began.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct SimTime(pub u64);
+
+impl SimTime {
+    /// Later than every instant of a run.
+    pub const NEVER: SimTime = SimTime(u64::MAX);
+
+    /// Time passed since `earlier`; zero when `earlier` is later.
+    #[inline(always)]
+    pub const fn since(self, earlier: SimTime) -> SimDuration {
+        SimDuration(self.0.saturating_sub(earlier.0))
+    }
+}
+
+impl Add<SimDuration> for SimTime {
+    type Output = SimTime;
+    #[inline(always)]
+    fn add(self, d: SimDuration) -> SimTime {
+        SimTime(self.0.saturating_add(d.0))
+    }
+}
+
+/// A span of simulated time in nanoseconds.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct SimDuration(pub u64);
+
+impl SimDuration {
+    /// No time at all.
+    pub const ZERO: SimDuration = SimDuration(0);
+
+    /// Microseconds, for display and arithmetic on results.
+    pub fn as_us(self) -> f64 {
+        self.0 as f64 / 1e3
+    }
+
+    /// Seconds, for display and arithmetic on results.
+    pub fn as_secs(self) -> f64 {
+        self.0 as f64 / 1e9
+    }
+}
+
+impl Add for SimDuration {
+    type Output = SimDuration;
+    #[inline(always)]
+    fn add(self, o: SimDuration) -> SimDuration {
+        SimDuration(self.0 + o.0)
+    }
+}
+impl AddAssign for SimDuration {
+    #[inline(always)]
+    fn add_assign(&mut self, o: SimDuration) {
+        self.0 += o.0;
+    }
+}
+impl Sub for SimDuration {
+    type Output = SimDuration;
+    #[inline(always)]
+    fn sub(self, o: SimDuration) -> SimDuration {
+        SimDuration(self.0.saturating_sub(o.0))
+    }
+}
+
+const TIME_UNITS: [(&str, u64); 9] = [
+    ("ns", 1),
+    ("us", 1_000),
+    ("ms", 1_000_000),
+    ("s", 1_000_000_000),
+    ("min", 60_000_000_000),
+    ("h", 3_600_000_000_000),
+    ("d", 86_400_000_000_000),
+    ("µs", 1_000),
+    ("μs", 1_000),
+];
+
+impl FromStr for SimDuration {
+    type Err = QuantityError;
+    fn from_str(text: &str) -> Result<SimDuration, QuantityError> {
+        const WHAT: &str = "a time such as \"75us\"";
+        let s = split(text, WHAT)?;
+        if s.mantissa == 0 && s.unit.is_empty() {
+            return Ok(SimDuration::ZERO);
+        }
+        match TIME_UNITS.iter().find(|(u, _)| *u == s.unit) {
+            Some((_, m)) => whole(&s, *m as u128, text, WHAT).map(SimDuration),
+            None => Err(unknown_unit(text, s.unit, "ns, us, ms, s, min, h, d", WHAT)),
+        }
+    }
+}
+
+impl fmt::Display for SimDuration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (unit, m) = TIME_UNITS[..4]
+            .iter()
+            .rev()
+            .find(|(_, m)| self.0 >= *m && self.0.is_multiple_of(*m / if *m == 1 { 1 } else { 1000 }))
+            .unwrap_or(&TIME_UNITS[0]);
+        if self.0.is_multiple_of(*m) {
+            write!(f, "{}{unit}", self.0 / m)
+        } else {
+            let digits = format!("{:03}", self.0 % m / (m / 1000));
+            write!(f, "{}.{}{unit}", self.0 / m, digits.trim_end_matches('0'))
+        }
+    }
+}
+text_serde!(SimDuration);
+
+/// A number of bytes. Prefixes are binary with an `i` (`KiB` = 1024) and decimal without (`kB` = 1000).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Bytes(pub u64);
+
+const BYTE_UNITS: [(&str, u64); 12] = [
+    ("TiB", 1 << 40),
+    ("GiB", 1 << 30),
+    ("MiB", 1 << 20),
+    ("KiB", 1 << 10),
+    ("B", 1),
+    ("TB", 1_000_000_000_000),
+    ("GB", 1_000_000_000),
+    ("MB", 1_000_000),
+    ("kB", 1_000),
+    ("KB", 1_000),
+    ("kiB", 1 << 10),
+    ("byte", 1),
+];
+
+impl FromStr for Bytes {
+    type Err = QuantityError;
+    fn from_str(text: &str) -> Result<Bytes, QuantityError> {
+        const WHAT: &str = "a size such as \"16KiB\"";
+        let s = split(text, WHAT)?;
+        if s.mantissa == 0 && s.unit.is_empty() {
+            return Ok(Bytes(0));
+        }
+        match BYTE_UNITS.iter().find(|(u, _)| *u == s.unit) {
+            Some((_, m)) => whole(&s, *m as u128, text, WHAT).map(Bytes),
+            None => Err(unknown_unit(text, s.unit, "B, KiB, MiB, GiB, TiB, kB, MB, GB, TB", WHAT)),
+        }
+    }
+}
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (unit, m) = BYTE_UNITS[..5]
+            .iter()
+            .find(|(_, m)| self.0 >= *m && self.0.is_multiple_of(*m))
+            .unwrap_or(&BYTE_UNITS[4]);
+        write!(f, "{}{unit}", self.0 / m)
+    }
+}
+text_serde!(Bytes);
+
+/// A rate of transfer as an exact fraction: `bytes` every `nanoseconds`. Zero bytes means that
+/// the resource is not modelled and costs no time.
+///
+/// Text forms: `"1200MB/s"`, `"1.2GiB/s"`, `"333MT/s"` (transfers of one byte; see
+/// [`Rate::times_width`]), `"3ns/B"`, `"39ns/128B"`, `"off"`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Rate {
+    /// Bytes moved in [`Self::nanoseconds`].
+    pub bytes: u64,
+    /// The time in which they move, in nanoseconds.
+    pub nanoseconds: u64,
+}
+
+impl Rate {
+    /// Not modelled: every transfer takes no time.
+    pub const OFF: Rate = Rate { bytes: 0, nanoseconds: 0 };
+
+    /// Whether transfers take time at all.
+    #[inline(always)]
+    pub const fn is_off(self) -> bool {
+        self.bytes == 0
+    }
+
+    /// Time to move `bytes`, rounded up to a nanosecond: the one place where a rate becomes a time.
+    #[inline]
+    pub const fn time_for(self, bytes: u64) -> SimDuration {
+        if self.is_off() {
+            return SimDuration::ZERO;
+        }
+        SimDuration((bytes as u128 * self.nanoseconds as u128).div_ceil(self.bytes as u128) as u64)
+    }
+
+    /// The rate of a bus that moves `width` bytes a transfer.
+    pub const fn times_width(self, width: u64) -> Rate {
+        Rate { bytes: self.bytes * width, nanoseconds: self.nanoseconds }
+    }
+
+    /// Megabytes (10^6) a second, for display.
+    pub fn mb_per_s(self) -> f64 {
+        if self.is_off() { f64::INFINITY } else { self.bytes as f64 * 1e3 / self.nanoseconds as f64 }
+    }
+}
+
+impl FromStr for Rate {
+    type Err = QuantityError;
+    fn from_str(text: &str) -> Result<Rate, QuantityError> {
+        const WHAT: &str = "a rate such as \"1200MB/s\", \"333MT/s\" or \"3ns/B\"";
+        let trimmed = text.trim();
+        if trimmed == "off" {
+            return Ok(Rate::OFF);
+        }
+        let fail = |hint: &str| QuantityError { given: text.to_string(), expected: WHAT, hint: hint.into() };
+        let Some((left, right)) = trimmed.split_once('/') else {
+            return Err(fail("it needs a '/', or the word off"));
+        };
+        let rate = if right.trim() == "s" {
+            let bytes = if let Some(mt) = left.trim().strip_suffix("MT") {
+                let s = split(mt, WHAT)?;
+                whole(&s, 1_000_000, text, WHAT)?
+            } else {
+                left.parse::<Bytes>().map_err(|e| fail(&e.hint))?.0
+            };
+            Rate { bytes, nanoseconds: 1_000_000_000 }
+        } else {
+            let time: SimDuration = left.parse().map_err(|e: QuantityError| fail(&e.hint))?;
+            let right = right.trim();
+            let bytes = if right == "B" {
+                Bytes(1)
+            } else {
+                right.parse().map_err(|e: QuantityError| fail(&e.hint))?
+            };
+            Rate { bytes: bytes.0, nanoseconds: time.0 }
+        };
+        if rate.bytes == 0 || rate.nanoseconds == 0 {
+            return Err(fail("a rate of zero moves nothing; write off to leave the resource out"));
+        }
+        if rate.bytes > 1 << 50 || rate.nanoseconds > 1 << 50 {
+            return Err(fail("the number is too large"));
+        }
+        Ok(rate)
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_off() {
+            f.write_str("off")
+        } else if self.nanoseconds == 1_000_000_000 && self.bytes.is_multiple_of(1_000_000) {
+            write!(f, "{}MB/s", self.bytes / 1_000_000)
+        } else if self.nanoseconds == 1_000_000_000 {
+            write!(f, "{}/s", Bytes(self.bytes))
+        } else if self.bytes == 1 {
+            write!(f, "{}ns/B", self.nanoseconds)
+        } else {
+            write!(f, "{}ns/{}B", self.nanoseconds, self.bytes)
+        }
+    }
+}
+text_serde!(Rate);
+
+/// A fraction in parts per billion, so that thresholds are exact: `"7%"`, `"0.07"`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Fraction(pub u64);
+
+impl Fraction {
+    /// Nothing.
+    pub const ZERO: Fraction = Fraction(0);
+    /// The whole.
+    pub const ONE: Fraction = Fraction(1_000_000_000);
+
+    /// So many per cent.
+    pub const fn percent(p: u64) -> Fraction {
+        Fraction(p * 10_000_000)
+    }
+
+    /// This share of `n`, rounded down.
+    #[inline]
+    pub const fn of(self, n: u64) -> u64 {
+        (n as u128 * self.0 as u128 / Self::ONE.0 as u128) as u64
+    }
+
+    /// This share of `n`, rounded up.
+    #[inline]
+    pub const fn of_ceil(self, n: u64) -> u64 {
+        (n as u128 * self.0 as u128).div_ceil(Self::ONE.0 as u128) as u64
+    }
+
+    /// As a floating-point number.
+    pub fn as_f64(self) -> f64 {
+        self.0 as f64 / 1e9
+    }
+}
+
+impl FromStr for Fraction {
+    type Err = QuantityError;
+    fn from_str(text: &str) -> Result<Fraction, QuantityError> {
+        const WHAT: &str = "a fraction such as \"7%\" or \"0.07\"";
+        let s = split(text, WHAT)?;
+        match s.unit {
+            "%" => whole(&s, 10_000_000, text, WHAT).map(Fraction),
+            "" => whole(&s, 1_000_000_000, text, WHAT).map(Fraction),
+            u => Err(unknown_unit(text, u, "%, or none", WHAT)),
+        }
+    }
+}
+
+impl fmt::Display for Fraction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (whole, rest) = (self.0 / 10_000_000, self.0 % 10_000_000);
+        if rest == 0 {
+            write!(f, "{whole}%")
+        } else {
+            write!(f, "{whole}.{}%", format!("{rest:07}").trim_end_matches('0'))
+        }
+    }
+}
+text_serde!(Fraction);
+
+/// A plain number with an optional decimal prefix: `"1M"`, `"64k"`, `"4096"`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Count(pub u64);
+
+impl FromStr for Count {
+    type Err = QuantityError;
+    fn from_str(text: &str) -> Result<Count, QuantityError> {
+        const WHAT: &str = "a count such as \"4096\" or \"1M\"";
+        let s = split(text, WHAT)?;
+        let multiplier = match s.unit {
+            "" => 1,
+            "k" | "K" => 1_000,
+            "M" => 1_000_000,
+            "G" => 1_000_000_000,
+            u => return Err(unknown_unit(text, u, "k, M, G, or none", WHAT)),
+        };
+        whole(&s, multiplier, text, WHAT).map(Count)
+    }
+}
+
+impl fmt::Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+text_serde!(Count);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_decimal_time_is_exact() {
+        assert_eq!("1.5us".parse(), Ok(SimDuration(1500)));
+        assert_eq!("75020ns".parse(), Ok(SimDuration(75_020)));
+        assert_eq!(" 10 ms ".parse(), Ok(SimDuration(10_000_000)));
+        assert!("1.5ns".parse::<SimDuration>().is_err());
+    }
+
+    #[test]
+    fn a_missing_or_wrong_unit_is_named() {
+        let e = "75".parse::<SimDuration>().unwrap_err().to_string();
+        assert!(e.contains("a unit is missing: one of ns, us"), "{e}");
+        let e = "16kb".parse::<Bytes>().unwrap_err().to_string();
+        assert!(e.contains("\"kb\" is not one of"), "{e}");
+    }
+
+    #[test]
+    fn every_quantity_reads_back_what_it_prints() {
+        for t in [0, 1, 999, 1000, 1500, 75_020, 750_000, 1_000_000_000, 90_000_000_000, 1_500_000_001] {
+            assert_eq!(SimDuration(t).to_string().parse(), Ok(SimDuration(t)), "{t}");
+        }
+        for b in [0, 1, 512, 1024, 1536, 1 << 30, 3 << 39] {
+            assert_eq!(Bytes(b).to_string().parse(), Ok(Bytes(b)), "{b}");
+        }
+        for r in ["333MB/s", "3ns/B", "39ns/128B", "off", "1GiB/s"] {
+            let rate: Rate = r.parse().unwrap();
+            assert_eq!(rate.to_string().parse(), Ok(rate), "{r}");
+        }
+        for p in [0, 1, 70_000_000, 125_000_000, 1_000_000_000] {
+            assert_eq!(Fraction(p).to_string().parse(), Ok(Fraction(p)), "{p}");
+        }
+    }
+
+    #[test]
+    fn a_rate_becomes_a_time_rounded_up() {
+        let bus: Rate = "333MT/s".parse().unwrap();
+        assert_eq!(bus.time_for(8192), SimDuration(24_601)); // 24600.6
+        let bus: Rate = "3ns/B".parse().unwrap();
+        assert_eq!(bus.time_for(8192), SimDuration(24_576));
+        let fast: Rate = "2400MT/s".parse().unwrap();
+        assert_eq!(fast.time_for(1), SimDuration(1));
+        assert_eq!(fast.times_width(2).time_for(9600), SimDuration(2000));
+        let link: Rate = "39ns/128B".parse().unwrap();
+        assert_eq!(link.time_for(65_536), SimDuration(19_968));
+    }
+
+    #[test]
+    fn a_number_too_large_is_refused_not_wrapped() {
+        assert!("99999999999999999999s".parse::<SimDuration>().is_err());
+        assert!("99999999999999TiB".parse::<Bytes>().is_err());
+        assert!("9999999999999999999999999999999999999999999".parse::<Count>().is_err());
+    }
+}
