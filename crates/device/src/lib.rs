@@ -1,6 +1,19 @@
 //! The description of a drive and how it is read from TOML: typed, with units, every problem of a
 //! file reported at once.
+//!
+//! [`DeviceSpec`] is the resolved description, [`DeviceSpec::from_toml`] reads it, [`to_toml`]
+//! writes it back, [`describe`] shows it to people, and [`builtin`] lists the drives that come
+//! with Wordline. [`config`] is the reader itself, which schemes and workloads use for theirs.
 
+mod builtin;
+pub mod config;
+mod describe;
+mod read;
 mod spec;
+mod write;
 
+pub use builtin::{Builtin, builtin, find, names_like};
+pub use config::ConfigErrors;
+pub use describe::{describe, unloaded_program, unloaded_read};
 pub use spec::*;
+pub use write::to_toml;

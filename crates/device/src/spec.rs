@@ -1,12 +1,14 @@
 //! What a device file says, resolved: the one description from which flash, translation layer and
 //! clock are built.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
 use wordline_flash::{Geometry, GeometryError, Medium};
-use wordline_units::{Bytes, CellMode, Fraction, Rate, SimDuration};
+use wordline_units::{Bytes, Fraction, QuantityError, Rate, SimDuration};
 
 /// A drive, with every default filled in.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct DeviceSpec {
     /// Short name, as in `wordline list devices`.
     pub name: String,
@@ -37,7 +39,7 @@ pub struct DeviceSpec {
 }
 
 /// The logical capacity.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Capacity {
     /// (physical − logical) / logical, physical counting every block in its densest mode but those
@@ -48,7 +50,7 @@ pub enum Capacity {
 }
 
 /// The link to the host: a serial resource, charged a request after its last page.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct HostLink {
     /// Its rate; off costs nothing.
     pub rate: Rate,
@@ -61,7 +63,7 @@ pub struct HostLink {
 }
 
 /// What works one operation at a time inside a chip.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ParallelUnit {
     /// The die: its planes share one array controller.
@@ -71,7 +73,7 @@ pub enum ParallelUnit {
 }
 
 /// One level of the hierarchy in an order of allocation.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Level {
     /// C.
@@ -85,7 +87,7 @@ pub enum Level {
 }
 
 /// How the plane of a logical page is found.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Allocation {
     /// By its number: consecutive pages step through the levels, first level fastest.
@@ -95,7 +97,7 @@ pub enum Allocation {
 }
 
 /// When a write is complete.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ack {
     /// When its last program ends.
@@ -105,7 +107,7 @@ pub enum Ack {
 }
 
 /// Garbage collection.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct GcSpec {
     /// When a region of a plane is collected.
     pub trigger: Trigger,
@@ -118,7 +120,7 @@ pub struct GcSpec {
 }
 
 /// A threshold in the unit that its region counts space in, as a share of the region's total.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trigger {
     /// Erased blocks.
@@ -128,7 +130,7 @@ pub enum Trigger {
 }
 
 /// The block that collection takes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Victim {
     /// The one with the fewest live sectors; ties go to the lowest number.
@@ -138,7 +140,7 @@ pub enum Victim {
 }
 
 /// Where collection queues among the host's operations.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GcClass {
     /// After all of them.
@@ -150,7 +152,7 @@ pub enum GcClass {
 }
 
 /// The blocks of each plane that serve as SLC cache.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct SlcCache {
     /// Blocks of a plane that are always SLC.
     pub static_blocks: u32,
@@ -163,13 +165,98 @@ pub struct SlcCache {
 }
 
 /// What a host write does while the SLC cache has no room.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WhenFull {
     /// Wait for collection.
     Wait,
     /// Go to the dense region.
     Direct,
+}
+
+impl Level {
+    const LETTERS: [(char, Level); 4] =
+        [('C', Level::Channel), ('W', Level::Chip), ('D', Level::Die), ('P', Level::Plane)];
+
+    /// The letter that the literature uses.
+    pub fn letter(self) -> char {
+        Self::LETTERS[self as usize].0
+    }
+}
+
+impl Allocation {
+    /// Channel fastest, then chip, die, plane: the usual order.
+    pub const CWDP: Allocation = Allocation::Static([Level::Channel, Level::Chip, Level::Die, Level::Plane]);
+}
+
+impl FromStr for Allocation {
+    type Err = QuantityError;
+    fn from_str(text: &str) -> Result<Allocation, QuantityError> {
+        if text == "dynamic" {
+            return Ok(Allocation::Dynamic);
+        }
+        let letter = |c: char| Level::LETTERS.iter().find(|(l, _)| *l == c.to_ascii_uppercase());
+        let levels: Option<Vec<Level>> = text.chars().map(|c| letter(c).map(|(_, level)| *level)).collect();
+        match levels.as_deref() {
+            Some(&[a, b, c, d]) if (1..4).all(|i| ![a, b, c, d][..i].contains(&[a, b, c, d][i])) => {
+                Ok(Allocation::Static([a, b, c, d]))
+            }
+            _ => Err(QuantityError {
+                given: text.to_string(),
+                expected: "an order of allocation such as \"CWDP\", or \"dynamic\"",
+                hint: "each of C (channel), W (chip), D (die), P (plane) once, fastest first".into(),
+            }),
+        }
+    }
+}
+
+impl fmt::Display for Allocation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Allocation::Static(levels) => f.write_str(&levels.map(Level::letter).iter().collect::<String>()),
+            Allocation::Dynamic => f.write_str("dynamic"),
+        }
+    }
+}
+
+impl FromStr for Trigger {
+    type Err = QuantityError;
+    /// `free_blocks < 5%`; on a command line also `free_blocks:5%`, which needs no quotes.
+    fn from_str(text: &str) -> Result<Trigger, QuantityError> {
+        let fail = |hint: String| QuantityError {
+            given: text.to_string(),
+            expected: "a threshold such as \"free_blocks < 5%\" or \"free_slots < 30%\"",
+            hint,
+        };
+        let (what, share) = text
+            .split_once(['<', ':'])
+            .ok_or_else(|| fail("it needs what is counted, '<' (or ':'), and a share".into()))?;
+        let share: Fraction = share.parse().map_err(|e: QuantityError| fail(e.to_string()))?;
+        if share > Fraction::ONE {
+            return Err(fail("a share is at most 100%".into()));
+        }
+        match what.trim() {
+            "free_blocks" => Ok(Trigger::FreeBlocks(share)),
+            "free_slots" => Ok(Trigger::FreeSlots(share)),
+            other => Err(fail(format!("{other:?} is not counted; free_blocks and free_slots are"))),
+        }
+    }
+}
+
+impl fmt::Display for Trigger {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Trigger::FreeBlocks(share) => write!(f, "free_blocks < {share}"),
+            Trigger::FreeSlots(share) => write!(f, "free_slots < {share}"),
+        }
+    }
+}
+
+impl GcSpec {
+    /// The reserve where a device file gives none: two blocks, or half a per cent of a plane's.
+    pub fn default_reserve(blocks_per_plane: u32) -> u32 {
+        blocks_per_plane.div_ceil(200).max(2)
+    }
 }
 
 impl DeviceSpec {
@@ -188,10 +275,9 @@ impl DeviceSpec {
         self.media
             .iter()
             .map(|m| {
-                let dense = m.densest();
-                let has_cache = m.mode(CellMode::Slc).is_some() && dense != CellMode::Slc;
-                let blocks = m.blocks_per_plane - if has_cache { cache.min(m.blocks_per_plane) } else { 0 };
-                m.topology.planes() as u64 * blocks as u64 * m.block_bytes(dense)
+                let cached = if m.has_slc_cache() { cache } else { 0 };
+                let blocks = m.blocks_per_plane.saturating_sub(cached);
+                m.topology.planes() as u64 * blocks as u64 * m.block_bytes(m.densest())
             })
             .sum()
     }

@@ -7,7 +7,7 @@
 //! `units_per_page` of them side by side.
 
 use crate::{BlockShape, CommandOverhead, ModeTiming};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use wordline_units::{BlockId, Bytes, CellMode, ChannelId, DieId, PlaneId, Ppn, Rate};
 
@@ -17,7 +17,7 @@ use wordline_units::{BlockId, Bytes, CellMode, ChannelId, DieId, PlaneId, Ppn, R
 pub struct GeometryError(pub String);
 
 /// How many of each there are, one inside the other.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Topology {
     /// Channels, each with its own bus.
     pub channels: u32,
@@ -42,7 +42,7 @@ impl Topology {
 }
 
 /// One kind of flash in the drive, with the dies that carry it.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Medium {
     /// Its name in the device file.
     pub name: String,
@@ -71,6 +71,11 @@ impl Medium {
     /// The mode with the most bits.
     pub fn densest(&self) -> CellMode {
         CellMode::ALL.into_iter().rev().find(|m| self.mode(*m).is_some()).unwrap_or(CellMode::Slc)
+    }
+
+    /// Whether its blocks can be an SLC cache in front of a denser mode.
+    pub fn has_slc_cache(&self) -> bool {
+        self.mode(CellMode::Slc).is_some() && self.densest() != CellMode::Slc
     }
 
     /// The shape of a block in `mode`.

@@ -1,13 +1,13 @@
 //! How long a die is busy with an operation, by cell mode and page type.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use wordline_units::SimDuration;
 
 /// The most bits a cell can hold.
 pub const MAX_BITS: usize = 4;
 
 /// Array times of a block in one cell mode.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ModeTiming {
     /// Time to sense a page, by page type (LSB first); entries past the mode's bits are unused.
     pub read: [SimDuration; MAX_BITS],
@@ -23,7 +23,7 @@ pub struct ModeTiming {
 
 /// Time that a command itself takes, besides array and data: for a read and an erase on the die,
 /// for a program on the bus, ahead of the data.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct CommandOverhead {
     /// Of a read.
     pub read: SimDuration,

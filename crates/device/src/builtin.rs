@@ -1,0 +1,69 @@
+//! The device files that come with Wordline, embedded so that a single binary has them all.
+
+use crate::config::{ConfigErrors, closest};
+use crate::spec::DeviceSpec;
+
+/// A device file that comes with Wordline.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Builtin {
+    /// Its name, which is also that of its file in `devices/`.
+    pub name: &'static str,
+    /// The file, with the source of each value.
+    pub text: &'static str,
+}
+
+macro_rules! devices {
+    ($($name:literal),* $(,)?) => {
+        &[$(Builtin {
+            name: $name,
+            text: include_str!(concat!("../../../devices/", $name, ".toml")),
+        }),*]
+    };
+}
+
+const BUILTIN: &[Builtin] = devices![
+    "demo-8gb",
+    "hierarchy-44gb",
+    "raro-16gb",
+    "hyssd-st",
+    "hyssd-mt",
+    "ips-384gb",
+    "pa-ssd-288gb",
+    "mqsim-qd1",
+    "consumer-qlc",
+];
+
+/// All of them: the demonstration first, then the papers in the order of the specification.
+pub fn builtin() -> &'static [Builtin] {
+    BUILTIN
+}
+
+/// The one of a name.
+pub fn find(name: &str) -> Option<&'static Builtin> {
+    BUILTIN.iter().find(|d| d.name == name)
+}
+
+/// The name that was probably meant by one that [`find`] does not know.
+pub fn names_like(name: &str) -> Option<&'static str> {
+    closest(name, BUILTIN.iter().map(|d| d.name))
+}
+
+impl Builtin {
+    /// Its name in messages, as a path from the root of the repository.
+    pub fn origin(&self) -> String {
+        format!("devices/{}.toml", self.name)
+    }
+
+    /// What it describes, with `overrides` as for [`DeviceSpec::from_toml`].
+    ///
+    /// # Errors
+    /// When an override does not fit.
+    pub fn spec(&self, overrides: &[(String, String)]) -> Result<DeviceSpec, ConfigErrors> {
+        DeviceSpec::from_toml(self.text, &self.origin(), overrides)
+    }
+
+    /// One line for a list of devices.
+    pub fn description(&self) -> String {
+        self.spec(&[]).map(|s| s.description).unwrap_or_default()
+    }
+}

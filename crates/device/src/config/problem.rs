@@ -1,0 +1,126 @@
+//! What is wrong with a configuration, and where.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::sync::Arc;
+
+/// Where a value was given. Places order as a reader meets them: the file from the top, then what
+/// was given beside it.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Place {
+    /// A file as a whole, where something is missing from it.
+    File(Arc<str>),
+    /// A line of a file, counted from 1.
+    Line {
+        /// The file's name.
+        origin: Arc<str>,
+        /// Its line.
+        line: usize,
+        /// The character within the line, counted from 1, where it helps.
+        column: Option<usize>,
+    },
+    /// An argument, as it was given.
+    Argument(Arc<str>),
+}
+
+impl Place {
+    /// Whether the value came as an argument rather than from a file.
+    pub fn is_argument(&self) -> bool {
+        matches!(self, Place::Argument(_))
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::File(origin) => f.write_str(origin),
+            Place::Line { origin, line, column: None } => write!(f, "{origin}:{line}"),
+            Place::Line { origin, line, column: Some(column) } => write!(f, "{origin}:{line}:{column}"),
+            Place::Argument(text) => f.write_str(text),
+        }
+    }
+}
+
+/// One thing that is wrong.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Problem {
+    /// Where.
+    pub place: Place,
+    /// What was given, what is allowed, and how to mend it.
+    pub text: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.text)
+    }
+}
+
+/// The problems found so far. Shared by the sections of one configuration.
+#[derive(Debug, Default)]
+pub struct Problems(RefCell<Vec<Problem>>);
+
+impl Problems {
+    /// Add one.
+    pub fn add(&self, place: &Place, text: impl Into<String>) {
+        self.0.borrow_mut().push(Problem { place: place.clone(), text: text.into() });
+    }
+
+    /// Whether there is none so far.
+    pub fn is_empty(&self) -> bool {
+        self.0.borrow().is_empty()
+    }
+
+    /// The value, if nothing is wrong; else all that is wrong, by place.
+    ///
+    /// # Errors
+    /// When a problem was added, or there is no value.
+    pub fn finish<T>(self, value: Option<T>) -> Result<T, ConfigErrors> {
+        let mut problems = self.0.into_inner();
+        problems.sort_by(|a, b| a.place.cmp(&b.place));
+        problems.dedup();
+        match value {
+            Some(value) if problems.is_empty() => Ok(value),
+            _ => Err(ConfigErrors { problems }),
+        }
+    }
+}
+
+/// All that is wrong with a configuration, one problem a line.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ConfigErrors {
+    /// The problems, by place.
+    pub problems: Vec<Problem>,
+}
+
+impl fmt::Display for ConfigErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, problem) in self.problems.iter().enumerate() {
+            if i > 0 {
+                f.write_str("\n")?;
+            }
+            problem.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for ConfigErrors {}
+
+/// The candidate that was probably meant, if one is near enough.
+pub fn closest<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    const NEAR: f64 = 0.72;
+    candidates
+        .into_iter()
+        .map(|c| (c, strsim::normalized_damerau_levenshtein(given, c).max(prefix_likeness(given, c))))
+        .filter(|(_, likeness)| *likeness >= NEAR)
+        .max_by(|a, b| a.1.total_cmp(&b.1))
+        .map(|(c, _)| c)
+}
+
+/// Someone who types `erase_time` or `over` means `erase` or `over_provisioning`.
+fn prefix_likeness(given: &str, candidate: &str) -> f64 {
+    let shorter = given.chars().count().min(candidate.chars().count());
+    let one_begins_the_other = given.starts_with(candidate) || candidate.starts_with(given);
+    if shorter >= 3 && one_begins_the_other { 0.75 } else { 0.0 }
+}

@@ -1,0 +1,204 @@
+//! A configuration as a tree of keys that know their place: parsed from TOML, then changed by
+//! `--set a.b=v` before anything is read from it.
+
+use super::{Place, Problems, closest};
+use std::sync::Arc;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// A key with its value.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub(super) key: String,
+    pub(super) place: Place,
+    pub(super) node: Node,
+}
+
+/// What stands behind a key.
+#[derive(Clone, Debug)]
+pub(super) enum Node {
+    /// A text, number or truth value, as text: quantities are read from their text form.
+    Scalar(String),
+    /// A list of such.
+    List(Vec<String>),
+    /// A table, in the order in which it was written.
+    Table(Vec<Entry>),
+    /// What no configuration uses, by its name.
+    Other(&'static str),
+}
+
+impl Node {
+    /// How a person would call it.
+    pub(super) fn kind(&self) -> &'static str {
+        match self {
+            Node::Scalar(_) => "a value",
+            Node::List(_) => "a list",
+            Node::Table(_) => "a table",
+            Node::Other(kind) => kind,
+        }
+    }
+}
+
+/// Deeper than this no configuration goes.
+const DEEPEST: usize = 8;
+
+struct Lines {
+    origin: Arc<str>,
+    starts: Vec<usize>,
+}
+
+impl Lines {
+    fn new(text: &str, origin: &str) -> Lines {
+        let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(i, _)| i + 1)).collect();
+        Lines { origin: origin.into(), starts }
+    }
+
+    fn line_of(&self, offset: usize) -> usize {
+        self.starts.partition_point(|s| *s <= offset)
+    }
+
+    fn place(&self, offset: usize) -> Place {
+        Place::Line { origin: self.origin.clone(), line: self.line_of(offset), column: None }
+    }
+
+    fn exact(&self, text: &str, offset: usize) -> Place {
+        let line = self.line_of(offset);
+        let start = self.starts[line - 1];
+        let before = text.get(start..offset.min(text.len())).unwrap_or("");
+        Place::Line { origin: self.origin.clone(), line, column: Some(before.chars().count() + 1) }
+    }
+}
+
+/// The keys of a TOML text; `None` where its syntax is broken, with each break in `problems`.
+pub(super) fn parse(text: &str, origin: &str, problems: &Problems) -> Option<Vec<Entry>> {
+    let lines = Lines::new(text, origin);
+    let (table, errors) = DeTable::parse_recoverable(text);
+    for e in &errors {
+        let place =
+            e.span().map_or_else(|| Place::File(lines.origin.clone()), |s| lines.exact(text, s.start));
+        problems.add(&place, format!("not TOML: {}", e.message()));
+    }
+    errors.is_empty().then(|| entries(table.into_inner(), &lines))
+}
+
+fn entries(table: DeTable<'_>, lines: &Lines) -> Vec<Entry> {
+    let mut keyed: Vec<(usize, Entry)> = table
+        .into_iter()
+        .map(|(key, value)| {
+            let at = key.span().start;
+            let node = node(value, lines);
+            (at, Entry { key: key.into_inner().into_owned(), place: lines.place(at), node })
+        })
+        .collect();
+    // The parser sorts by name; people mean the order in which they wrote.
+    keyed.sort_by_key(|(at, _)| *at);
+    keyed.into_iter().map(|(_, e)| e).collect()
+}
+
+fn node(value: Spanned<DeValue<'_>>, lines: &Lines) -> Node {
+    match value.into_inner() {
+        DeValue::Table(table) => Node::Table(entries(table, lines)),
+        DeValue::Array(items) => {
+            let texts: Option<Vec<String>> =
+                items.into_iter().map(|item| scalar(&item.into_inner())).collect();
+            texts.map_or(Node::Other("a list of tables or lists"), Node::List)
+        }
+        value => scalar(&value).map_or(Node::Other("a date"), Node::Scalar),
+    }
+}
+
+fn scalar(value: &DeValue<'_>) -> Option<String> {
+    match value {
+        DeValue::String(s) => Some(s.to_string()),
+        DeValue::Integer(i) if i.radix() == 10 => Some(i.as_str().replace(['_', '+'], "")),
+        DeValue::Integer(i) => Some(
+            u128::from_str_radix(&i.as_str().replace('_', ""), i.radix())
+                .map_or_else(|_| i.to_string(), |n| n.to_string()),
+        ),
+        DeValue::Float(f) => Some(f.as_str().replace('_', "")),
+        DeValue::Boolean(b) => Some(b.to_string()),
+        DeValue::Datetime(_) | DeValue::Array(_) | DeValue::Table(_) => None,
+    }
+}
+
+/// Change the tree as `--set path=value` says. The children of the table `named` are things with
+/// names: they are found by name, number or `*` (all of them), and never made.
+pub(super) fn set(root: &mut Vec<Entry>, path: &str, value: &str, named: &str, problems: &Problems) {
+    let place = Place::Argument(format!("--set {path}={value}").into());
+    let segments: Vec<&str> = path.split('.').map(str::trim).collect();
+    if segments.iter().any(|s| s.is_empty()) || segments.len() > DEEPEST {
+        problems.add(&place, format!("{path:?} is not a path of keys such as \"gc.victim\""));
+        return;
+    }
+    if let [first, name, rest @ ..] = segments.as_slice()
+        && *first == named
+        && let Some(Entry { node: Node::Table(children), .. }) = root.iter_mut().find(|e| e.key == *first)
+    {
+        let chosen = choose(children, name, named, &place, problems);
+        for child in chosen {
+            if rest.is_empty() {
+                problems.add(&place, format!("{path:?} is a table; set one of its keys"));
+            } else if let Node::Table(table) = &mut child.node {
+                put(table, rest, value, &place, problems);
+            }
+        }
+        return;
+    }
+    put(root, &segments, value, &place, problems);
+}
+
+fn choose<'t>(
+    children: &'t mut [Entry],
+    name: &str,
+    named: &str,
+    place: &Place,
+    problems: &Problems,
+) -> Vec<&'t mut Entry> {
+    if name == "*" {
+        return children.iter_mut().collect();
+    }
+    let index = children.iter().position(|c| c.key == name).or_else(|| name.parse().ok());
+    if let Some(index) = index
+        && index < children.len()
+    {
+        return children.get_mut(index).into_iter().collect();
+    }
+    let names: Vec<&str> = children.iter().map(|c| c.key.as_str()).collect();
+    let hint = match closest(name, names.iter().copied()) {
+        Some(near) => format!("did you mean {near:?}?"),
+        None => format!("it is one of {}, its number, or * for all", names.join(", ")),
+    };
+    problems.add(place, format!("there is no {named} {name:?}; {hint}"));
+    Vec::new()
+}
+
+fn put(mut table: &mut Vec<Entry>, segments: &[&str], value: &str, place: &Place, problems: &Problems) {
+    let Some((last, way)) = segments.split_last() else { return };
+    for (depth, key) in way.iter().enumerate() {
+        let index = table.iter().position(|e| e.key == *key).unwrap_or_else(|| {
+            table.push(Entry { key: key.to_string(), place: place.clone(), node: Node::Table(Vec::new()) });
+            table.len() - 1
+        });
+        let entry = &mut table[index];
+        match &mut entry.node {
+            Node::Table(inner) => table = inner,
+            other => {
+                let path = segments[..=depth].join(".");
+                problems.add(place, format!("{path:?} is {}, not a table", other.kind()));
+                return;
+            }
+        }
+    }
+    let node = Node::Scalar(value.trim().to_string());
+    match table.iter_mut().find(|e| e.key == *last) {
+        Some(Entry { node: Node::Table(inner), .. }) if value.trim() != "off" => {
+            let keys: Vec<&str> = inner.iter().map(|e| e.key.as_str()).collect();
+            problems.add(place, format!("{last:?} is a table; set one of its keys: {}", keys.join(", ")));
+        }
+        Some(entry) => {
+            entry.node = node;
+            entry.place = place.clone();
+        }
+        None => table.push(Entry { key: last.to_string(), place: place.clone(), node }),
+    }
+}

@@ -1,0 +1,224 @@
+//! A device for people: what it is built of, what it holds, and how long one operation takes on it
+//! when nothing else is going on.
+
+use crate::spec::*;
+use std::fmt::Write;
+use wordline_flash::{Medium, ModeTiming};
+use wordline_units::{Bytes, CellMode, PageType, SimDuration};
+
+/// Latency of a read of one whole page of `kind` on an idle device: command, array, bus, host.
+/// `None` where the medium does not offer the mode.
+pub fn unloaded_read(
+    spec: &DeviceSpec,
+    medium: &Medium,
+    mode: CellMode,
+    kind: PageType,
+) -> Option<SimDuration> {
+    let array = medium.mode(mode)?.read[kind as usize];
+    let page = medium.page.0;
+    let flash = medium.command.read + array + medium.bus.time_for(page);
+    Some(flash + spec.host.rate.time_for(page) + spec.host.read_overhead)
+}
+
+/// Latency of a write of what one program of a page of `kind` holds (the pages of a wordline, if
+/// one-shot) on an idle device that acknowledges when the program ends: command, bus, array, host.
+/// `None` where the medium does not offer the mode.
+pub fn unloaded_program(
+    spec: &DeviceSpec,
+    medium: &Medium,
+    mode: CellMode,
+    kind: PageType,
+) -> Option<SimDuration> {
+    let timing = medium.mode(mode)?;
+    let bytes = medium.page.0 * timing.pages_per_program as u64;
+    let flash = medium.command.program + medium.bus.time_for(bytes) + timing.program[kind as usize];
+    Some(flash + spec.host.rate.time_for(bytes) + spec.host.write_overhead)
+}
+
+/// The device as text for the terminal.
+pub fn describe(spec: &DeviceSpec) -> String {
+    let mut out = String::new();
+    // Writing to a String cannot fail.
+    let _ = write_all(spec, &mut out);
+    out
+}
+
+fn write_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
+    writeln!(out, "{}: {}", spec.name, spec.description)?;
+    let (physical, logical) = (spec.physical_bytes(), spec.logical_bytes());
+    let spare = physical as f64 / logical.max(1) as f64 - 1.0;
+    writeln!(out)?;
+    writeln!(
+        out,
+        "  host sees        {} of {} ({:.1} % over-provisioning), in units of {} and sectors of {}",
+        size(logical),
+        size(physical),
+        spare * 100.0,
+        spec.unit,
+        spec.sector
+    )?;
+    let host = spec.host;
+    writeln!(
+        out,
+        "  host link        {}, {} a read, {} a write, {} requests at once",
+        rate(host.rate),
+        host.read_overhead,
+        host.write_overhead,
+        host.queue_depth
+    )?;
+    let ack = match spec.ack {
+        Ack::Program => "when its program ends".to_string(),
+        Ack::Buffer(pages) => format!("from a buffer of {pages} pages"),
+    };
+    writeln!(out, "  a write is done  {ack}")?;
+    let unit = match spec.parallel_unit {
+        ParallelUnit::Die => "a die at a time",
+        ParallelUnit::Plane => "a plane at a time",
+    };
+    writeln!(out, "  works            {unit}; pages go to planes in order {}", spec.allocation)?;
+    let gc = spec.gc;
+    writeln!(
+        out,
+        "  collects         at {}, {:?} victim, class {:?}, reserve {} blocks a plane",
+        gc.trigger, gc.victim, gc.class, gc.hard_reserve
+    )?;
+    if let Some(cache) = spec.slc_cache {
+        let bytes = |blocks: u32| -> u64 {
+            let cached = spec.media.iter().filter(|m| m.has_slc_cache());
+            cached.map(|m| m.topology.planes() as u64 * blocks as u64 * m.block_bytes(CellMode::Slc)).sum()
+        };
+        writeln!(
+            out,
+            "  SLC cache        {} static ({} blocks a plane), {} dynamic ({}); collected at {}; full: {}",
+            size(bytes(cache.static_blocks)),
+            cache.static_blocks,
+            size(bytes(cache.dynamic_blocks)),
+            cache.dynamic_blocks,
+            cache.trigger,
+            match cache.when_full {
+                WhenFull::Wait => "writes wait",
+                WhenFull::Direct => "writes go to the dense region",
+            }
+        )?;
+    }
+    for medium in &spec.media {
+        write_medium(spec, medium, out)?;
+    }
+    Ok(())
+}
+
+fn write_medium(spec: &DeviceSpec, m: &Medium, out: &mut String) -> std::fmt::Result {
+    let t = m.topology;
+    writeln!(out, "\nmedium {}", m.name)?;
+    writeln!(
+        out,
+        "  {} channels x {} chips x {} dies x {} planes = {} dies, {} planes",
+        t.channels,
+        t.chips_per_channel,
+        t.dies_per_chip,
+        t.planes_per_die,
+        t.dies(),
+        t.planes()
+    )?;
+    writeln!(
+        out,
+        "  {} blocks a plane, {} wordlines a block, pages of {}",
+        m.blocks_per_plane, m.wordlines_per_block, m.page
+    )?;
+    let peak = if m.bus.is_off() {
+        "not modelled".to_string()
+    } else {
+        format!(
+            "{:.0} MB/s a channel, {:.0} MB/s in all",
+            m.bus.mb_per_s(),
+            m.bus.mb_per_s() * t.channels as f64
+        )
+    };
+    writeln!(out, "  bus              {peak}\n")?;
+    let mut rows = vec![
+        [
+            "mode",
+            "pages/block",
+            "block",
+            "all blocks",
+            "read",
+            "program",
+            "erase",
+            "P/E",
+            "idle read",
+            "idle write",
+        ]
+        .map(String::from),
+    ];
+    for mode in CellMode::ALL {
+        if let Some(timing) = m.mode(mode) {
+            rows.push(row(spec, m, mode, timing));
+        }
+    }
+    write_table(&rows, out)?;
+    if m.modes.iter().flatten().any(|t| t.pages_per_program > 1) {
+        writeln!(out, "  * one-shot: one program writes all pages of a wordline")?;
+    }
+    Ok(())
+}
+
+fn row(spec: &DeviceSpec, m: &Medium, mode: CellMode, timing: &ModeTiming) -> [String; 10] {
+    let bits = mode.bits() as usize;
+    let kinds = &PageType::ALL[..bits];
+    let over = |f: &dyn Fn(PageType) -> Option<SimDuration>| {
+        let times: Vec<SimDuration> = kinds.iter().filter_map(|k| f(*k)).collect();
+        range(&times)
+    };
+    let star = if timing.pages_per_program > 1 { "*" } else { "" };
+    let all = m.topology.planes() as u64 * m.blocks_per_plane as u64 * m.block_bytes(mode);
+    [
+        mode.to_string(),
+        m.pages_per_block(mode).to_string(),
+        size(m.block_bytes(mode)),
+        size(all),
+        range(&timing.read[..bits]),
+        format!("{}{star}", range(&timing.program[..bits])),
+        timing.erase.to_string(),
+        if timing.endurance == 0 { "-".into() } else { timing.endurance.to_string() },
+        over(&|k| unloaded_read(spec, m, mode, k)),
+        over(&|k| unloaded_program(spec, m, mode, k)),
+    ]
+}
+
+/// Columns as wide as their widest cell, numbers to the right.
+fn write_table(rows: &[[String; 10]], out: &mut String) -> std::fmt::Result {
+    let width = |column: usize| rows.iter().map(|r| r[column].chars().count()).max().unwrap_or(0);
+    for r in rows {
+        let cells: Vec<String> = r
+            .iter()
+            .enumerate()
+            .map(|(i, cell)| {
+                if i == 0 { format!("{cell:<w$}", w = width(i)) } else { format!("{cell:>w$}", w = width(i)) }
+            })
+            .collect();
+        writeln!(out, "  {}", cells.join("  "))?;
+    }
+    Ok(())
+}
+
+fn range(times: &[SimDuration]) -> String {
+    match (times.iter().min(), times.iter().max()) {
+        (Some(low), Some(high)) if low != high => format!("{low}..{high}"),
+        (Some(low), _) => low.to_string(),
+        _ => "-".into(),
+    }
+}
+
+fn rate(rate: wordline_units::Rate) -> String {
+    if rate.is_off() { "not modelled".into() } else { format!("{:.0} MB/s", rate.mb_per_s()) }
+}
+
+/// A size in the largest binary unit that it reaches, to two decimals where it is not whole.
+fn size(bytes: u64) -> String {
+    const UNITS: [(&str, u64); 4] = [("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
+    match UNITS.iter().find(|(_, u)| bytes >= *u) {
+        Some((name, u)) if bytes.is_multiple_of(*u) => format!("{} {name}", bytes / u),
+        Some((name, u)) => format!("{:.2} {name}", bytes as f64 / *u as f64),
+        None => Bytes(bytes).to_string(),
+    }
+}

@@ -1,0 +1,126 @@
+//! From a [`DeviceSpec`] back to the text of a device file, every default spelled out, so that a
+//! report's configuration is a file that can be edited and run.
+
+use crate::spec::*;
+use std::fmt::Write;
+use wordline_flash::ModeTiming;
+use wordline_units::{CellMode, SimDuration};
+
+/// The device file that reads as `spec`. It carries no sources.
+pub fn to_toml(spec: &DeviceSpec) -> String {
+    let mut out = String::new();
+    // Writing to a String cannot fail.
+    let _ = write_spec(spec, &mut out);
+    out
+}
+
+fn write_spec(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
+    writeln!(out, "[device]")?;
+    writeln!(out, "name = {}", quoted(&spec.name))?;
+    writeln!(out, "description = {}", quoted(&spec.description))?;
+    for m in &spec.media {
+        let name = quoted(&m.name);
+        let t = m.topology;
+        writeln!(out, "\n[medium.{name}]")?;
+        writeln!(out, "channels = {}", t.channels)?;
+        writeln!(out, "chips_per_channel = {}", t.chips_per_channel)?;
+        writeln!(out, "dies_per_chip = {}", t.dies_per_chip)?;
+        writeln!(out, "planes_per_die = {}", t.planes_per_die)?;
+        writeln!(out, "blocks_per_plane = {}", m.blocks_per_plane)?;
+        writeln!(out, "wordlines_per_block = {}", m.wordlines_per_block)?;
+        writeln!(out, "page = \"{}\"", m.page)?;
+        writeln!(out, "bus = {{ rate = \"{}\", width = 1 }}", m.bus)?;
+        let c = m.command;
+        writeln!(
+            out,
+            "command = {{ read = \"{}\", program = \"{}\", erase = \"{}\" }}",
+            c.read, c.program, c.erase
+        )?;
+        for mode in CellMode::ALL {
+            if let Some(timing) = m.mode(mode) {
+                writeln!(out, "\n[medium.{name}.{}]", mode.key())?;
+                write_timing(mode, timing, out)?;
+            }
+        }
+    }
+    writeln!(out, "\n[mapping]\nunit = \"{}\"\nsector = \"{}\"", spec.unit, spec.sector)?;
+    match spec.capacity {
+        Capacity::OverProvisioning(f) => writeln!(out, "\n[capacity]\nover_provisioning = \"{f}\"")?,
+        Capacity::Logical(b) => writeln!(out, "\n[capacity]\nlogical = \"{b}\"")?,
+    }
+    let h = spec.host;
+    writeln!(out, "\n[host]\nrate = \"{}\"", h.rate)?;
+    writeln!(out, "read_overhead = \"{}\"\nwrite_overhead = \"{}\"", h.read_overhead, h.write_overhead)?;
+    writeln!(out, "queue_depth = {}", h.queue_depth)?;
+    let unit = match spec.parallel_unit {
+        ParallelUnit::Die => "die",
+        ParallelUnit::Plane => "plane",
+    };
+    writeln!(out, "\n[parallel]\nunit = \"{unit}\"")?;
+    writeln!(out, "\n[allocation]\norder = \"{}\"", spec.allocation)?;
+    let victim = match spec.gc.victim {
+        Victim::Greedy => "greedy",
+        Victim::Fifo => "fifo",
+    };
+    let class = match spec.gc.class {
+        GcClass::Background => "background",
+        GcClass::Host => "host",
+        GcClass::Urgent => "urgent",
+    };
+    writeln!(out, "\n[gc]\ntrigger = \"{}\"\nvictim = \"{victim}\"\nclass = \"{class}\"", spec.gc.trigger)?;
+    writeln!(out, "hard_reserve = {}", spec.gc.hard_reserve)?;
+    match spec.ack {
+        Ack::Program => writeln!(out, "\n[ack]\nmode = \"program\"")?,
+        Ack::Buffer(pages) => writeln!(out, "\n[ack]\nmode = \"buffer\"\npages = {pages}")?,
+    }
+    let pad = spec.pad_after.map_or("never".to_string(), |t| t.to_string());
+    writeln!(out, "\n[program]\npad_after = \"{pad}\"")?;
+    if let Some(c) = spec.slc_cache {
+        let full = match c.when_full {
+            WhenFull::Wait => "wait",
+            WhenFull::Direct => "direct",
+        };
+        writeln!(out, "\n[slc_cache]\nstatic_blocks = {}", c.static_blocks)?;
+        writeln!(out, "dynamic_blocks = {}\ntrigger = \"{}\"", c.dynamic_blocks, c.trigger)?;
+        writeln!(out, "when_full = \"{full}\"")?;
+    }
+    Ok(())
+}
+
+fn write_timing(mode: CellMode, t: &ModeTiming, out: &mut String) -> std::fmt::Result {
+    let bits = mode.bits() as usize;
+    writeln!(out, "read = {}", times(&t.read[..bits]))?;
+    writeln!(out, "program = {}", times(&t.program[..bits]))?;
+    writeln!(out, "erase = \"{}\"", t.erase)?;
+    writeln!(out, "endurance = {}", t.endurance)?;
+    writeln!(out, "one_shot = {}", t.pages_per_program > 1)
+}
+
+fn times(times: &[SimDuration]) -> String {
+    match times {
+        [first, rest @ ..] if rest.iter().all(|t| t == first) => format!("\"{first}\""),
+        each => {
+            let each: Vec<String> = each.iter().map(|t| format!("\"{t}\"")).collect();
+            format!("[{}]", each.join(", "))
+        }
+    }
+}
+
+/// A TOML basic string.
+fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => {
+                out.push('\\');
+                out.push(c);
+            }
+            c if c.is_control() => {
+                let _ = write!(out, "\\u{:04X}", c as u32);
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
