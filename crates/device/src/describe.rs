@@ -79,8 +79,11 @@ fn write_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
     let gc = spec.gc;
     writeln!(
         out,
-        "  collects         at {}, {:?} victim, class {:?}, reserve {} blocks a plane",
-        gc.trigger, gc.victim, gc.class, gc.hard_reserve
+        "  collects         at {}, {} victim, class {}, urgent at {} free blocks a plane",
+        gc.trigger,
+        gc.victim.key(),
+        gc.class.key(),
+        gc.hard_reserve
     )?;
     if let Some(cache) = spec.slc_cache {
         let bytes = |blocks: u32| -> u64 {
@@ -89,15 +92,19 @@ fn write_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
         };
         writeln!(
             out,
-            "  SLC cache        {} static ({} blocks a plane), {} dynamic ({}); collected at {}; full: {}",
+            "  SLC cache        {} static and {} dynamic ({} and {} blocks a plane)",
             size(bytes(cache.static_blocks)),
-            cache.static_blocks,
             size(bytes(cache.dynamic_blocks)),
-            cache.dynamic_blocks,
+            cache.static_blocks,
+            cache.dynamic_blocks
+        )?;
+        writeln!(
+            out,
+            "                   collected at {}; while it is full, writes {}",
             cache.trigger,
             match cache.when_full {
-                WhenFull::Wait => "writes wait",
-                WhenFull::Direct => "writes go to the dense region",
+                WhenFull::Wait => "wait",
+                WhenFull::Direct => "go to the dense region",
             }
         )?;
     }

@@ -34,6 +34,15 @@ impl DeviceSpec {
             .and_then(|root| read(root, origin, &problems));
         problems.finish(spec)
     }
+
+    /// Check a description that did not come from a device file (a report's, or one made by hand)
+    /// as a file is checked. The lines that problems name are those of [`crate::to_toml`].
+    ///
+    /// # Errors
+    /// As for [`DeviceSpec::from_toml`].
+    pub fn checked(&self, origin: &str) -> Result<DeviceSpec, ConfigErrors> {
+        DeviceSpec::from_toml(&crate::to_toml(self), origin, &[])
+    }
 }
 
 /// A medium and where its facts were given, for problems that show only between keys.
@@ -70,11 +79,7 @@ fn read(mut root: Section<'_>, origin: &str, problems: &Problems) -> Option<Devi
     let host = host(root.section_or_empty("host"));
 
     let mut parallel = root.section_or_empty("parallel");
-    let parallel_unit = parallel.choice(
-        "unit",
-        &[("die", ParallelUnit::Die), ("plane", ParallelUnit::Plane)],
-        ParallelUnit::Die,
-    );
+    let parallel_unit = parallel.choice("unit", ParallelUnit::WORDS, ParallelUnit::Die);
     parallel.finish();
 
     let mut section = root.section_or_empty("allocation");
@@ -145,7 +150,7 @@ fn medium(name: String, mut section: Section<'_>) -> Option<Read> {
 
     let bus = match section.section("bus") {
         Some(mut bus) => {
-            let rate = bus.require::<Rate>("rate", "\"1200MT/s\"");
+            let rate = bus.require::<Rate>("rate", "\"1200MT/s\"").filter(|r| moves(&bus, *r));
             let width = bus.whole("width", 1..=64).unwrap_or(1);
             bus.finish();
             rate.map(|r| r.times_width(width as u64))
@@ -220,6 +225,15 @@ fn timing(mode: CellMode, mut section: Section<'_>) -> Option<ModeTiming> {
     })
 }
 
+/// Whether a link is no slower than any link is; a slower one would take sums of times past 64 bits.
+fn moves(section: &Section<'_>, rate: Rate) -> bool {
+    let fits = rate.time_for(1_000) <= SimDuration(1_000_000_000);
+    if !fits {
+        section.refuse("rate", format!("{rate} is slower than 1kB/s"));
+    }
+    fits
+}
+
 /// One time for all page types of a mode, or one each, the LSB page first.
 fn times(
     mode: CellMode,
@@ -277,7 +291,7 @@ fn capacity(mut section: Section<'_>) -> (Option<Capacity>, Place) {
 
 fn host(mut section: Section<'_>) -> HostLink {
     let host = HostLink {
-        rate: section.take_or("rate", Rate::OFF),
+        rate: section.take::<Rate>("rate").filter(|r| moves(&section, *r)).unwrap_or(Rate::OFF),
         read_overhead: section.take_within("read_overhead", TIMES).unwrap_or_default(),
         write_overhead: section.take_within("write_overhead", TIMES).unwrap_or_default(),
         queue_depth: section.whole("queue_depth", 1..=1 << 20).unwrap_or(1024),
@@ -288,13 +302,8 @@ fn host(mut section: Section<'_>) -> HostLink {
 
 fn gc(mut section: Section<'_>, blocks_per_plane: u32) -> Option<GcSpec> {
     let trigger = section.require::<Trigger>("trigger", "\"free_blocks < 5%\"");
-    let victim =
-        section.choice("victim", &[("greedy", Victim::Greedy), ("fifo", Victim::Fifo)], Victim::Greedy);
-    let class = section.choice(
-        "class",
-        &[("background", GcClass::Background), ("host", GcClass::Host), ("urgent", GcClass::Urgent)],
-        GcClass::Host,
-    );
+    let victim = section.choice("victim", Victim::WORDS, Victim::Greedy);
+    let class = section.choice("class", GcClass::WORDS, GcClass::Host);
     let hard_reserve =
         section.whole("hard_reserve", COUNT).unwrap_or_else(|| GcSpec::default_reserve(blocks_per_plane));
     if blocks_per_plane > 0 && section.has("hard_reserve") && hard_reserve >= blocks_per_plane {
@@ -344,11 +353,7 @@ fn slc_cache(mut section: Section<'_>, media: &[&Read]) -> Option<SlcCache> {
     let static_blocks = section.require_whole("static_blocks", 0..=1 << 24);
     let dynamic_blocks = section.whole("dynamic_blocks", 0..=1 << 24).unwrap_or(0);
     let trigger = section.require::<Trigger>("trigger", "\"free_blocks < 50%\"");
-    let when_full = section.choice(
-        "when_full",
-        &[("wait", WhenFull::Wait), ("direct", WhenFull::Direct)],
-        WhenFull::Wait,
-    );
+    let when_full = section.choice("when_full", WhenFull::WORDS, WhenFull::Wait);
     let cached: Vec<&Medium> = media.iter().map(|r| &r.medium).filter(|m| m.has_slc_cache()).collect();
     if cached.is_empty() && !media.is_empty() {
         section.refuse(

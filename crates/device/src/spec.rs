@@ -174,6 +174,27 @@ pub enum WhenFull {
     Direct,
 }
 
+/// The word of each value in files and reports, and the list of all for a reader.
+macro_rules! words {
+    ($($name:ident { $($variant:ident = $word:literal),* })*) => {$(
+        impl $name {
+            pub(crate) const WORDS: &[(&'static str, $name)] = &[$(($word, $name::$variant)),*];
+
+            /// The word for it in device files and reports.
+            pub const fn key(self) -> &'static str {
+                match self { $($name::$variant => $word),* }
+            }
+        }
+    )*};
+}
+
+words! {
+    ParallelUnit { Die = "die", Plane = "plane" }
+    Victim { Greedy = "greedy", Fifo = "fifo" }
+    GcClass { Background = "background", Host = "host", Urgent = "urgent" }
+    WhenFull { Wait = "wait", Direct = "direct" }
+}
+
 impl Level {
     const LETTERS: [(char, Level); 4] =
         [('C', Level::Channel), ('W', Level::Chip), ('D', Level::Die), ('P', Level::Plane)];

@@ -52,21 +52,9 @@ fn write_spec(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
     writeln!(out, "\n[host]\nrate = \"{}\"", h.rate)?;
     writeln!(out, "read_overhead = \"{}\"\nwrite_overhead = \"{}\"", h.read_overhead, h.write_overhead)?;
     writeln!(out, "queue_depth = {}", h.queue_depth)?;
-    let unit = match spec.parallel_unit {
-        ParallelUnit::Die => "die",
-        ParallelUnit::Plane => "plane",
-    };
-    writeln!(out, "\n[parallel]\nunit = \"{unit}\"")?;
+    writeln!(out, "\n[parallel]\nunit = \"{}\"", spec.parallel_unit.key())?;
     writeln!(out, "\n[allocation]\norder = \"{}\"", spec.allocation)?;
-    let victim = match spec.gc.victim {
-        Victim::Greedy => "greedy",
-        Victim::Fifo => "fifo",
-    };
-    let class = match spec.gc.class {
-        GcClass::Background => "background",
-        GcClass::Host => "host",
-        GcClass::Urgent => "urgent",
-    };
+    let (victim, class) = (spec.gc.victim.key(), spec.gc.class.key());
     writeln!(out, "\n[gc]\ntrigger = \"{}\"\nvictim = \"{victim}\"\nclass = \"{class}\"", spec.gc.trigger)?;
     writeln!(out, "hard_reserve = {}", spec.gc.hard_reserve)?;
     match spec.ack {
@@ -76,13 +64,9 @@ fn write_spec(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
     let pad = spec.pad_after.map_or("never".to_string(), |t| t.to_string());
     writeln!(out, "\n[program]\npad_after = \"{pad}\"")?;
     if let Some(c) = spec.slc_cache {
-        let full = match c.when_full {
-            WhenFull::Wait => "wait",
-            WhenFull::Direct => "direct",
-        };
         writeln!(out, "\n[slc_cache]\nstatic_blocks = {}", c.static_blocks)?;
         writeln!(out, "dynamic_blocks = {}\ntrigger = \"{}\"", c.dynamic_blocks, c.trigger)?;
-        writeln!(out, "when_full = \"{full}\"")?;
+        writeln!(out, "when_full = \"{}\"", c.when_full.key())?;
     }
     Ok(())
 }

@@ -107,20 +107,24 @@ impl fmt::Display for ConfigErrors {
 
 impl std::error::Error for ConfigErrors {}
 
-/// The candidate that was probably meant, if one is near enough.
+/// The candidate that was probably meant, if one is near enough: a slip or so for every five
+/// letters, or the beginning of one another.
 pub fn closest<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    const NEAR: f64 = 0.72;
+    let letters = given.chars().count();
+    if letters < 3 {
+        return None;
+    }
+    let slips = |candidate: &str| {
+        if candidate.len() >= 3 && (candidate.starts_with(given) || given.starts_with(candidate)) {
+            1
+        } else {
+            strsim::damerau_levenshtein(given, candidate)
+        }
+    };
     candidates
         .into_iter()
-        .map(|c| (c, strsim::normalized_damerau_levenshtein(given, c).max(prefix_likeness(given, c))))
-        .filter(|(_, likeness)| *likeness >= NEAR)
-        .max_by(|a, b| a.1.total_cmp(&b.1))
-        .map(|(c, _)| c)
-}
-
-/// Someone who types `erase_time` or `over` means `erase` or `over_provisioning`.
-fn prefix_likeness(given: &str, candidate: &str) -> f64 {
-    let shorter = given.chars().count().min(candidate.chars().count());
-    let one_begins_the_other = given.starts_with(candidate) || candidate.starts_with(given);
-    if shorter >= 3 && one_begins_the_other { 0.75 } else { 0.0 }
+        .map(|c| (slips(c), c))
+        .filter(|(slips, _)| *slips <= 1 + letters / 5)
+        .min_by_key(|(slips, _)| *slips)
+        .map(|(_, c)| c)
 }

@@ -1,0 +1,245 @@
+//! The device files: their numbers are the papers', each value has its source, and what is read
+//! can be written back.
+
+use wordline_device::*;
+use wordline_units::{Bytes, CellMode, Fraction, PageType, SimDuration};
+
+const GIB: u64 = 1 << 30;
+
+fn spec(name: &str) -> DeviceSpec {
+    let device = find(name).unwrap_or_else(|| panic!("no device {name}"));
+    device.spec(&[]).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn set(name: &str, overrides: &[(&str, &str)]) -> DeviceSpec {
+    let device = find(name).unwrap_or_else(|| panic!("no device {name}"));
+    let overrides: Vec<_> = overrides.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
+    device.spec(&overrides).unwrap_or_else(|e| panic!("{e}"))
+}
+
+#[test]
+fn every_builtin_reads_and_can_be_numbered() {
+    for device in builtin() {
+        let spec = device.spec(&[]).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(spec.name, device.name);
+        assert!(!spec.description.is_empty() && !spec.description.contains('\n'));
+        let geometry = spec.geometry().unwrap();
+        assert!(spec.logical_bytes() <= spec.physical_bytes());
+        assert_eq!(spec.physical_bytes() % geometry.unit, 0);
+    }
+}
+
+#[test]
+fn hierarchy_is_2_gib_of_slc_and_42_of_tlc() {
+    let s = spec("hierarchy-44gb");
+    let m = &s.media[0];
+    let cache = s.slc_cache.unwrap();
+    let slc = m.topology.planes() as u64 * cache.static_blocks as u64 * m.block_bytes(CellMode::Slc);
+    assert_eq!((slc, s.physical_bytes()), (2 * GIB, 42 * GIB));
+    assert_eq!(slc + s.physical_bytes(), 44 * GIB);
+    assert_eq!((m.pages_per_block(CellMode::Slc), m.pages_per_block(CellMode::Tlc)), (128, 384));
+    assert_eq!(m.mode(CellMode::Tlc).unwrap().pages_per_program, 3);
+    assert_eq!(s.gc.trigger, Trigger::FreeBlocks(Fraction::percent(50)));
+    // 42 GiB / 1.07 = 39.25 GiB.
+    assert_eq!(s.logical_bytes() * 107 / 100 / (1 << 20), 42 * 1024 - 1);
+    assert!((s.logical_bytes() as f64 / GIB as f64 - 39.25).abs() < 0.01);
+}
+
+#[test]
+fn raro_is_16_gib_with_8_of_data() {
+    let s = spec("raro-16gb");
+    let m = &s.media[0];
+    assert_eq!((s.physical_bytes(), s.logical_bytes()), (16 * GIB, 8 * GIB));
+    assert_eq!(m.topology.planes() * m.blocks_per_plane, 1024);
+    let mib = |mode| m.block_bytes(mode) >> 20;
+    assert_eq!([mib(CellMode::Slc), mib(CellMode::Tlc), mib(CellMode::Qlc)], [4, 12, 16]);
+    // 20 us of bus and 1 us of host outside the 140 us of the array.
+    let read = unloaded_read(&s, m, CellMode::Qlc, PageType::Lsb).unwrap();
+    assert_eq!(read, SimDuration(140_000 + 20_480 + 1_000));
+}
+
+#[test]
+fn hyssd_has_two_media_on_separate_dies() {
+    for (name, mode) in [("hyssd-st", CellMode::Slc), ("hyssd-mt", CellMode::Mlc)] {
+        let s = spec(name);
+        let [fast, tlc] = s.media.as_slice() else { panic!("two media") };
+        assert_eq!(fast.densest(), mode);
+        let fast_bytes =
+            fast.topology.planes() as u64 * fast.blocks_per_plane as u64 * fast.block_bytes(mode);
+        assert_eq!(fast_bytes, 2 * GIB);
+        assert_eq!(tlc.topology.planes() * tlc.blocks_per_plane, 5464);
+        assert_eq!((fast.page, tlc.page), (Bytes(4096), Bytes(8192)));
+        assert_eq!(s.logical_bytes(), 16 * GIB);
+        let geometry = s.geometry().unwrap();
+        assert_eq!((geometry.dies, geometry.channels), (12, 12));
+        // The trigger is one free block a die, neither none nor two.
+        let Trigger::FreeBlocks(share) = s.gc.trigger else { panic!("free blocks") };
+        for m in &s.media {
+            assert_eq!(share.of(m.blocks_per_plane as u64), 1, "{name} {}", m.name);
+        }
+    }
+    assert_eq!(spec("hyssd-st").media[0].blocks_per_plane * 4, 4096);
+    assert_eq!(spec("hyssd-mt").media[0].blocks_per_plane * 4, 2048);
+}
+
+#[test]
+fn ips_is_384_gib_of_which_4_are_cache() {
+    let s = spec("ips-384gb");
+    let m = &s.media[0];
+    assert_eq!(m.topology.planes(), 128);
+    assert_eq!(128 * m.blocks_per_plane as u64 * m.block_bytes(CellMode::Tlc), 384 * GIB);
+    let cache = s.slc_cache.unwrap();
+    assert_eq!(128 * cache.static_blocks as u64 * m.block_bytes(CellMode::Slc), 4 * GIB);
+    assert_eq!(s.physical_bytes(), 372 * GIB);
+    assert!((s.logical_bytes() as f64 / GIB as f64 - 372.0 / 1.07).abs() < 1e-4);
+}
+
+#[test]
+fn pa_ssd_is_288_gib_of_which_the_host_sees_85_per_cent() {
+    let s = spec("pa-ssd-288gb");
+    let m = &s.media[0];
+    assert_eq!((m.topology.planes(), m.topology.dies()), (256, 32));
+    assert_eq!(s.physical_bytes(), 288 * GIB);
+    assert_eq!(s.logical_bytes(), 288 * GIB * 85 / 100 / 8192 * 8192);
+    let program = m.mode(CellMode::Tlc).unwrap().program;
+    assert_eq!(program[..3], [SimDuration(500_000), SimDuration(2_000_000), SimDuration(5_500_000)]);
+    assert_eq!(s.gc.trigger, Trigger::FreeSlots(Fraction::percent(30)));
+}
+
+#[test]
+fn mqsim_latencies_come_out_to_the_nanosecond() {
+    let s = spec("mqsim-qd1");
+    let m = &s.media[0];
+    assert_eq!(unloaded_read(&s, m, CellMode::Slc, PageType::Lsb), Some(SimDuration(102_442)));
+    assert_eq!(unloaded_program(&s, m, CellMode::Slc, PageType::Lsb), Some(SimDuration(777_501)));
+    let wide = set("mqsim-qd1", &[("medium.flash.page", "16KiB")]);
+    assert_eq!(wide.unit, Bytes(16 << 10), "the mapping unit follows the page");
+    let read = unloaded_read(&wide, &wide.media[0], CellMode::Slc, PageType::Lsb);
+    assert_eq!(read, Some(SimDuration(129_514)));
+    // 4 KiB: only the wanted sectors move.
+    assert_eq!(290 + 75_020 + m.bus.time_for(4096).0 + s.host.rate.time_for(4096).0 + 60, 88_906);
+}
+
+#[test]
+fn the_consumer_drive_has_its_published_cache_and_rates() {
+    let s = spec("consumer-qlc");
+    let m = &s.media[0];
+    let cache = s.slc_cache.unwrap();
+    let bytes = |blocks: u32| 32.0 * blocks as f64 * m.block_bytes(CellMode::Slc) as f64 / 1e9;
+    assert!((bytes(cache.static_blocks) - 12.0).abs() < 0.5);
+    assert!((bytes(cache.static_blocks + cache.dynamic_blocks) - 140.0).abs() < 0.5);
+    assert!(s.logical_bytes() <= 1_000_204_886_016 && s.logical_bytes() > 1_000_204_800_000);
+    let qlc = m.mode(CellMode::Qlc).unwrap();
+    let die = 4.0 * 4.0 * 16384.0 / qlc.program[0].as_secs() / 1e6;
+    assert!((die - 40.0).abs() < 0.1, "{die} MB/s a die");
+    let slc = 32.0 * 16384.0 / m.mode(CellMode::Slc).unwrap().program[0].as_secs() / 1e6;
+    assert!(slc > 2500.0, "{slc} MB/s in the cache");
+}
+
+#[test]
+fn the_demo_drive_is_8_gib_with_half_a_gib_of_cache() {
+    let s = spec("demo-8gb");
+    let m = &s.media[0];
+    assert_eq!((s.logical_bytes(), s.physical_bytes()), (8 * GIB, 9 * GIB));
+    let cache = s.slc_cache.unwrap();
+    let slc = m.topology.planes() as u64 * cache.static_blocks as u64 * m.block_bytes(CellMode::Slc);
+    assert_eq!((slc, cache.when_full), (GIB / 2, WhenFull::Direct));
+}
+
+#[test]
+fn the_default_reserve_is_two_blocks_or_half_a_per_cent() {
+    assert_eq!([1, 256, 400, 401, 2048].map(GcSpec::default_reserve), [2, 2, 2, 3, 11]);
+}
+
+#[test]
+fn a_device_survives_toml_and_json_unchanged() {
+    for device in builtin() {
+        let spec = device.spec(&[]).unwrap_or_else(|e| panic!("{e}"));
+        let text = to_toml(&spec);
+        let again = DeviceSpec::from_toml(&text, "again.toml", &[]).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        assert_eq!(again, spec, "{text}");
+        let json = serde_json::to_string(&spec).unwrap();
+        assert_eq!(serde_json::from_str::<DeviceSpec>(&json).unwrap(), spec);
+    }
+}
+
+#[test]
+fn names_and_descriptions_with_quotes_survive_toml() {
+    let mut s = spec("demo-8gb");
+    s.description = "a \"drive\" \\ with\ttab and µ".into();
+    s.media[0].name = "flash 1.0".into();
+    assert_eq!(DeviceSpec::from_toml(&to_toml(&s), "x", &[]).unwrap(), s);
+}
+
+#[test]
+fn an_unknown_device_is_guessed() {
+    assert_eq!(names_like("hierarchy-44g"), Some("hierarchy-44gb"));
+    assert_eq!(names_like("raro"), Some("raro-16gb"));
+    assert_eq!(names_like("zzz"), None);
+}
+
+#[test]
+fn a_description_shows_geometry_capacity_bus_and_idle_latency() {
+    let text = describe(&spec("hierarchy-44gb"));
+    for part in
+        ["39.25 GiB of 42 GiB", "16 planes", "333 MB/s a channel, 1332 MB/s in all", "1.6ms*", "2 GiB static"]
+    {
+        assert!(text.contains(part), "{part:?} is not in\n{text}");
+    }
+    for device in builtin() {
+        let text = describe(&spec(device.name));
+        let longest = text.lines().max_by_key(|l| l.chars().count()).unwrap();
+        assert!(longest.chars().count() <= 130, "{longest}");
+    }
+    let text = describe(&spec("pa-ssd-288gb"));
+    assert!(text.contains("500us..5.5ms"), "{text}");
+}
+
+// --- sources ----------------------------------------------------------------------------------
+
+/// Value lines of a device file whose comment neither names a source declared at the head of the
+/// file (`# Paper = ...`) nor says `ASSUMED:` and why. The texts of [device] have no source.
+fn without_source(text: &str) -> Vec<String> {
+    let declared: Vec<&str> = text
+        .lines()
+        .take_while(|l| !l.starts_with('['))
+        .filter_map(|l| l.strip_prefix("# ")?.split_once(" = ").map(|(name, _)| name.trim()))
+        .collect();
+    let sourced = |comment: &str| {
+        if let Some(reason) = comment.strip_prefix("ASSUMED:") {
+            return reason.trim().len() >= 8;
+        }
+        let word = comment.split([',', ':', ';', ' ']).next().unwrap_or("");
+        declared.contains(&word)
+    };
+    let mut bad = Vec::new();
+    let mut table = "";
+    for line in text.lines() {
+        if line.starts_with('[') {
+            table = line;
+        } else if !line.is_empty() && !line.starts_with('#') && table != "[device]" {
+            let comment = line.split_once(" # ").map_or("", |(_, c)| c.trim());
+            if !sourced(comment) {
+                bad.push(line.to_string());
+            }
+        }
+    }
+    bad
+}
+
+#[test]
+fn every_value_of_every_device_has_its_source_or_its_reason() {
+    for device in builtin() {
+        assert_eq!(without_source(device.text), Vec::<String>::new(), "{}", device.origin());
+    }
+}
+
+#[test]
+fn a_value_without_source_is_found() {
+    let head = "# Paper = Someone\n[medium.flash]\n";
+    assert!(without_source(&format!("{head}page = \"4KiB\" # Paper, Table I\n")).is_empty());
+    assert!(without_source(&format!("{head}page = \"4KiB\" # ASSUMED: one a sector\n")).is_empty());
+    for bad in ["", " # ASSUMED:", " # Pap, Table I", " # Table I", " # "] {
+        assert_eq!(without_source(&format!("{head}page = \"4KiB\"{bad}\n")).len(), 1, "{bad:?}");
+    }
+}

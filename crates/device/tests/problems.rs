@@ -1,0 +1,376 @@
+//! What a user gets to read for each kind of mistake.
+
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use wordline_device::config::{Problems, Section};
+use wordline_device::*;
+use wordline_units::{Fraction, SimDuration};
+
+const GOOD: &str = r#"[device]
+name = "x"
+[medium.flash]
+channels = 2
+chips_per_channel = 1
+dies_per_chip = 1
+planes_per_die = 1
+blocks_per_plane = 64
+wordlines_per_block = 32
+page = "16KiB"
+bus = { rate = "800MB/s" }
+[medium.flash.slc]
+read = "20us"
+program = "200us"
+erase = "2ms"
+[medium.flash.tlc]
+read = ["40us", "60us", "80us"]
+program = "700us"
+one_shot = true
+erase = "3ms"
+[capacity]
+over_provisioning = "7%"
+[gc]
+trigger = "free_blocks < 5%"
+[ack]
+mode = "buffer"
+pages = 64
+[slc_cache]
+static_blocks = 8
+trigger = "free_blocks:50%"
+"#;
+
+fn read(text: &str, sets: &[(&str, &str)]) -> Result<DeviceSpec, String> {
+    let sets: Vec<_> = sets.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
+    DeviceSpec::from_toml(text, "devices/x.toml", &sets).map_err(|e| e.to_string())
+}
+
+fn good(sets: &[(&str, &str)]) -> DeviceSpec {
+    read(GOOD, sets).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// The message for GOOD with one text replaced.
+fn broken(from: &str, to: &str) -> String {
+    assert!(GOOD.contains(from), "{from:?}");
+    read(&GOOD.replacen(from, to, 1), &[]).expect_err("a mistake")
+}
+
+fn broken_by(path: &str, value: &str) -> String {
+    read(GOOD, &[(path, value)]).expect_err("a mistake")
+}
+
+#[test]
+fn an_unknown_key_is_named_with_the_key_that_was_meant() {
+    assert_eq!(
+        broken("over_provisioning =", "over_provisoning ="),
+        "devices/x.toml:21: missing key \"over_provisioning\" in [capacity], such as over_provisioning = \
+         \"7%\" (or logical = \"40GiB\")\n\
+         devices/x.toml:22: unknown key \"over_provisoning\"; did you mean \"over_provisioning\"?"
+    );
+    assert_eq!(
+        broken("[ack]", "[akc]\nx = 1\n[ack]"),
+        "devices/x.toml:25: unknown key \"akc\"; did you mean \"ack\"?"
+    );
+    assert!(broken("name = \"x\"", "zzz = 1").contains("the keys here are name, description"));
+}
+
+#[test]
+fn a_wrong_or_missing_unit_is_named() {
+    assert_eq!(
+        broken("read = \"20us\"", "read = 20"),
+        "devices/x.toml:13: medium.flash.slc.read: \"20\" is not a time such as \"75us\"; \
+         a unit is missing: one of ns, us, ms, s, min, h, d"
+    );
+    assert!(
+        broken("\"16KiB\"", "\"16us\"")
+            .contains("devices/x.toml:10: medium.flash.page: \"16us\" is not a size")
+    );
+    assert!(broken("\"7%\"", "\"7MB\"").contains("devices/x.toml:22: capacity.over_provisioning: \"7MB\""));
+}
+
+#[test]
+fn a_link_that_would_overflow_the_clock_is_refused() {
+    assert_eq!(
+        broken_by("host.rate", "1h/B"),
+        "--set host.rate=1h/B: host.rate: 3600000000000ns/B is slower than 1kB/s"
+    );
+    assert!(broken_by("medium.flash.bus.rate", "999B/s").contains("999B/s is slower than 1kB/s"));
+    assert!(
+        broken("\"2ms\"", "\"2h\"").contains("medium.flash.slc.erase: 7200s is not between 0ns and 3600s")
+    );
+}
+
+#[test]
+fn a_description_made_by_hand_is_checked_like_a_file() {
+    let mut spec = good(&[]);
+    assert_eq!(spec.checked("report.json").as_ref(), Ok(&spec));
+    spec.media[0].blocks_per_plane = 0;
+    let text = spec.checked("report.json").expect_err("no blocks").to_string();
+    assert!(text.contains("medium.flash.blocks_per_plane: \"0\" is not a whole number"), "{text}");
+}
+
+#[test]
+fn a_missing_key_names_its_table_and_an_example() {
+    assert_eq!(
+        broken("page = \"16KiB\"\n", ""),
+        "devices/x.toml:3: missing key \"page\" in [medium.flash], such as page = \"16KiB\""
+    );
+    let all = read("", &[]).expect_err("an empty file");
+    for key in ["medium", "capacity", "trigger"] {
+        assert!(all.contains(&format!("devices/x.toml: missing key \"{key}\"")), "{all}");
+    }
+}
+
+#[test]
+fn a_word_that_is_not_offered_is_guessed() {
+    assert_eq!(
+        broken_by("gc.victim", "greddy"),
+        "--set gc.victim=greddy: gc.victim: \"greddy\" is not one of greedy, fifo; did you mean \"greedy\"?"
+    );
+}
+
+#[test]
+fn impossible_geometry_is_refused() {
+    assert!(
+        broken("channels = 2", "channels = 0").contains(":4: medium.flash.channels: \"0\" is not a whole")
+    );
+    assert!(broken("channels = 2", "channels = -2").contains("\"-2\" is not a whole number from 1"));
+    assert!(broken("channels = 2", "channels = 99999999999999999999").contains("not a whole number"));
+    assert!(broken_by("mapping.unit", "12KiB").contains("is not a multiple of the mapping unit, 12KiB"));
+    assert!(broken_by("mapping.sector", "500B").contains("500B is not a multiple of 512B"));
+    assert!(
+        broken_by("mapping.sector", "3KiB").contains("mapping.unit: 16KiB is not a multiple of the sector")
+    );
+    assert!(broken_by("mapping.sector", "0").contains("is not a multiple of 512B"));
+    let wide =
+        read(GOOD, &[("medium.flash.page", "64KiB"), ("mapping.sector", "512B")]).expect_err("too wide");
+    assert!(wide.contains("has 128 sectors of 512B, at most 32"), "{wide}");
+    assert!(broken_by("medium.flash.wordlines_per_block", "20000").contains("60000 pages, at most 32768"));
+    assert!(broken_by("medium.flash.channels", "100000").contains("has 100000 planes; at most 65,536"));
+    let many = [("medium.flash.blocks_per_plane", "16777216"), ("medium.flash.channels", "60000")];
+    assert!(read(GOOD, &many).expect_err("too many blocks").contains("choose larger blocks"));
+}
+
+#[test]
+fn over_committed_capacity_is_refused_with_the_numbers() {
+    let toml = GOOD.replace("over_provisioning = \"7%\"", "logical = \"1GiB\"");
+    assert_eq!(
+        read(&toml, &[]).expect_err("too much"),
+        "devices/x.toml:22: capacity.logical: 1GiB is more than the flash holds in its densest mode, 168MiB \
+         (8 blocks a plane are a static SLC cache and store nothing)"
+    );
+    assert!(broken("static_blocks = 8", "static_blocks = 8\ndynamic_blocks = 57").contains(
+        "8 static and 57 dynamic blocks are more than the 64 blocks of a plane of medium \"flash\""
+    ));
+    assert!(broken("over_provisioning = \"7%\"", "logical = \"8KiB\"").contains("not one mapping unit"));
+}
+
+#[test]
+fn a_cache_needs_a_medium_with_two_modes() {
+    let toml = GOOD.replace("[medium.flash.slc]", "[medium.flash.mlc]");
+    assert!(read(&toml, &[]).expect_err("no slc").contains("no medium offers both slc and a denser mode"));
+}
+
+#[test]
+fn all_problems_come_at_once_and_in_the_order_of_the_file() {
+    let toml = GOOD
+        .replace("chips_per_channel = 1", "chips = 1")
+        .replace("\"800MB/s\"", "\"fast\"")
+        .replace("program = \"700us\"", "program = [\"1us\", \"2us\"]")
+        .replace("\"7%\"", "\"7\\u0025%\"")
+        .replace("\"free_blocks < 5%\"", "\"free_pages < 5%\"");
+    let text = read(&toml, &[("host.rate", "3"), ("gc.clas", "host")]).expect_err("many");
+    let lines: Vec<&str> = text.lines().map(|l| l.split(": ").next().unwrap_or("")).collect();
+    let at = |n: u32| format!("devices/x.toml:{n}");
+    let expected = [
+        at(3),
+        at(5),
+        at(11),
+        at(18),
+        at(22),
+        at(24),
+        "--set gc.clas=host".into(),
+        "--set host.rate=3".into(),
+    ];
+    assert_eq!(lines, expected, "{text}");
+}
+
+#[test]
+fn broken_syntax_is_reported_with_line_and_column() {
+    let text = broken("channels = 2", "channels = = 2");
+    assert!(text.starts_with("devices/x.toml:4:12: not TOML: "), "{text}");
+    assert!(broken("channels = 2", "channels = 2\nchannels = 3").contains("devices/x.toml:5:1: not TOML: "));
+}
+
+#[test]
+fn a_value_where_a_table_belongs_is_refused() {
+    let toml = GOOD.replace("[gc]\ntrigger = \"free_blocks < 5%\"", "") + "\n";
+    assert!(read(&format!("gc = 5\n{toml}"), &[]).expect_err("a value").contains("a table is needed"));
+    let text = read("[[medium]]\nchannels = 1\n", &[]).expect_err("a list");
+    assert!(
+        text.contains("devices/x.toml:1: medium: a table is needed, and this is a list of tables"),
+        "{text}"
+    );
+    assert!(broken("page = \"16KiB\"", "page = 1979-05-27").contains("and this is a date"));
+}
+
+#[test]
+fn an_override_changes_one_value() {
+    let s =
+        good(&[("medium.flash.tlc.read", "66us"), ("gc.hard_reserve", "5"), ("allocation.order", "PDWC")]);
+    assert_eq!(s.media[0].modes[2].as_ref().map(|t| t.read[2]), Some(SimDuration(66_000)));
+    assert_eq!((s.gc.hard_reserve, s.allocation.to_string().as_str()), (5, "PDWC"));
+    let s = good(&[("medium.flash.tlc.read", "10us,20us,30us")]);
+    assert_eq!(s.media[0].modes[2].as_ref().map(|t| t.read[1]), Some(SimDuration(20_000)));
+}
+
+#[test]
+fn a_medium_is_found_by_name_number_or_star() {
+    for path in ["medium.flash.blocks_per_plane", "medium.0.blocks_per_plane", "medium.*.blocks_per_plane"] {
+        assert_eq!(good(&[(path, "32")]).media[0].blocks_per_plane, 32, "{path}");
+    }
+    assert_eq!(
+        broken_by("medium.falsh.page", "8KiB"),
+        "--set medium.falsh.page=8KiB: there is no medium \"falsh\"; did you mean \"flash\"?"
+    );
+    assert!(broken_by("medium.7.page", "8KiB").contains("it is one of flash, its number, or * for all"));
+}
+
+#[test]
+fn an_override_makes_absent_tables_and_removes_the_cache() {
+    assert_eq!(good(&[("host.read_overhead", "1us")]).host.read_overhead, SimDuration(1_000));
+    assert_eq!(good(&[("slc_cache", "off")]).slc_cache, None);
+    assert_eq!(good(&[("program.pad_after", "never")]).pad_after, None);
+}
+
+#[test]
+fn an_override_replaces_the_other_way_to_say_it() {
+    assert_eq!(good(&[("capacity.logical", "64MiB")]).logical_bytes(), 64 << 20);
+    assert_eq!(good(&[("ack.mode", "program")]).ack, Ack::Program);
+    let both = GOOD.replace("over_provisioning = \"7%\"", "over_provisioning = \"7%\"\nlogical = \"64MiB\"");
+    assert!(read(&both, &[]).expect_err("both").contains("not both"));
+    let two = [("capacity.logical", "64MiB"), ("capacity.over_provisioning", "9%")];
+    assert!(read(GOOD, &two).expect_err("two arguments").contains("not both"));
+}
+
+#[test]
+fn an_override_that_does_not_fit_the_tree_is_refused() {
+    assert!(broken_by("gc", "5").contains("\"gc\" is a table; set one of its keys: trigger"));
+    assert!(broken_by("gc.trigger.share", "5%").contains("\"gc.trigger\" is a value, not a table"));
+    assert!(broken_by("gc..trigger", "5%").contains("is not a path of keys"));
+    assert!(broken_by("a.a.a.a.a.a.a.a.a.a", "1").contains("is not a path of keys"));
+    assert!(broken_by("medium.flash", "1").contains("set one of its keys"));
+}
+
+#[test]
+fn triggers_and_orders_have_one_meaning() {
+    assert_eq!("free_slots<30%".parse(), Ok(Trigger::FreeSlots(Fraction::percent(30))));
+    assert_eq!("free_blocks:0.5".parse(), Ok(Trigger::FreeBlocks(Fraction::percent(50))));
+    for bad in ["", "free_blocks", "free_blocks < 101%", "blocks < 5%", "free_blocks < x"] {
+        assert!(bad.parse::<Trigger>().is_err(), "{bad:?}");
+    }
+    assert_eq!("cwdp".parse(), Ok(Allocation::CWDP));
+    for bad in ["", "CWD", "CWDD", "CWDPC", "XWDP", "Dynamic"] {
+        assert!(bad.parse::<Allocation>().is_err(), "{bad:?}");
+    }
+}
+
+#[test]
+fn parameters_given_as_pairs_use_the_same_reader() {
+    let pairs: Vec<(String, String)> = [("window", "1024"), ("shar", "0.5"), ("idle", "5")]
+        .map(|(k, v)| (k.to_string(), v.to_string()))
+        .into();
+    let problems = Problems::default();
+    let mut section = Section::from_pairs("scheme hierarchy", &pairs, &problems);
+    let window: u32 = section.take_or("window", 1);
+    let share: Fraction = section.take_or("share", Fraction::percent(50));
+    let idle: Option<SimDuration> = section.take("idle");
+    let depth: Option<u32> = section.require("depth", "16");
+    section.finish();
+    assert_eq!((window, share, idle, depth), (1024, Fraction::percent(50), None, None));
+    let text = problems.finish(Some(())).expect_err("three problems").to_string();
+    for part in [
+        "scheme hierarchy: missing key \"depth\", such as depth = 16",
+        "--set shar=0.5: unknown key \"shar\"; did you mean \"share\"?",
+        "--set idle=5: idle: \"5\" is not a time such as \"75us\"",
+    ] {
+        assert!(text.contains(part), "{part}\nis not in\n{text}");
+    }
+}
+
+#[test]
+fn deep_nesting_is_refused_not_overflowed() {
+    let deep = format!("{}x = 1", "a.".repeat(20_000));
+    assert!(read(&deep, &[]).is_err());
+    assert!(read(&format!("x = {}1{}", "[".repeat(20_000), "]".repeat(20_000)), &[]).is_err());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Any bytes changed, any lines dropped: an answer, never a panic; and what is accepted is a
+    /// drive that can be numbered and written back.
+    #[test]
+    fn no_text_makes_the_reader_panic(
+        which in 0..builtin().len(),
+        edits in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..8),
+        digits in proptest::collection::vec((any::<prop::sample::Index>(), b'0'..=b'9'), 0..6),
+        drop in proptest::option::of(any::<prop::sample::Index>()),
+        cut in proptest::option::weighted(0.1, any::<prop::sample::Index>()),
+    ) {
+        let mut bytes = builtin()[which].text.as_bytes().to_vec();
+        for (at, byte) in edits {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        let places: Vec<usize> = (0..bytes.len()).filter(|i| bytes[*i].is_ascii_digit()).collect();
+        for (at, digit) in digits {
+            if !places.is_empty() {
+                bytes[places[at.index(places.len())]] = digit;
+            }
+        }
+        if let Some(cut) = cut {
+            bytes.truncate(cut.index(bytes.len()));
+        }
+        let text = String::from_utf8_lossy(&bytes);
+        let mut lines: Vec<&str> = text.lines().collect();
+        if let Some(drop) = drop && !lines.is_empty() {
+            lines.remove(drop.index(lines.len()));
+        }
+        check(&lines.join("\n"), &[])?;
+    }
+
+    /// Nor do values at the edge of what a number can hold.
+    #[test]
+    fn no_override_makes_the_reader_panic(
+        which in 0..builtin().len(),
+        sets in proptest::collection::btree_map(
+            prop::sample::select(vec![
+                "medium.0.channels", "medium.*.chips_per_channel", "medium.*.dies_per_chip",
+                "medium.0.planes_per_die", "medium.*.blocks_per_plane", "medium.0.wordlines_per_block",
+                "medium.*.page", "medium.0.bus.rate", "medium.0.bus.width", "medium.0.tlc.read",
+                "medium.0.slc.program", "mapping.unit", "mapping.sector", "capacity.logical",
+                "capacity.over_provisioning", "gc.trigger", "gc.hard_reserve", "host.rate",
+                "slc_cache.static_blocks", "slc_cache.dynamic_blocks", "ack.pages", "medium", "x.y",
+            ]),
+            prop::sample::select(vec![
+                "0", "1", "2", "64", "255", "65536", "16777216", "4294967295", "18446744073709551615",
+                "1B", "512B", "4KiB", "16KiB", "1MiB", "16777215TiB", "100%", "18446744073%", "free_slots:0%",
+                "off", "1MT/s", "1125899906842624ns/B", "999999ns/B", "1h", "18446744073709551615ns", "", "-1", "µ",
+            ]),
+            1..4,
+        ),
+    ) {
+        let sets: BTreeMap<&str, &str> = sets;
+        let sets: Vec<(&str, &str)> = sets.into_iter().collect();
+        check(builtin()[which].text, &sets)?;
+    }
+}
+
+fn check(text: &str, sets: &[(&str, &str)]) -> Result<(), TestCaseError> {
+    let Ok(spec) = read(text, sets) else { return Ok(()) };
+    prop_assert!(spec.geometry().is_ok());
+    prop_assert!(spec.logical_bytes() <= spec.physical_bytes());
+    prop_assert!(!describe(&spec).is_empty());
+    let again = read(&to_toml(&spec), &[]);
+    prop_assert_eq!(again.as_ref(), Ok(&spec), "{}", to_toml(&spec));
+    Ok(())
+}
