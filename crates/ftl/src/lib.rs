@@ -1,1 +1,41 @@
+//! The translation layer: the mechanism that every scheme shares, and the [`Scheme`] trait by which
+//! a scheme decides.
+//!
+//! It owns all state of the drive: the map and its inverse, block modes and counters, pools,
+//! regions and their open blocks, the staging index, jobs. It has neither clock nor queue.
+//!
+//! Two rules carry it. **Bound late**: a decision names region, slot class and plane, and the page
+//! is chosen when the plane begins the program. **Committed late**: the map changes when a program
+//! ends, and only if nothing newer was committed; a relocation commits only what the map still finds
+//! at its source.
 
+mod base;
+mod check;
+mod collect;
+mod counters;
+mod ftl;
+mod host;
+mod map;
+mod media;
+mod op;
+mod permutation;
+mod precondition;
+mod program;
+mod scheme;
+mod staging;
+mod state;
+mod stripe;
+mod victim;
+
+pub use base::Mapped;
+pub use check::Broken;
+pub use counters::{Cause, Counters, RegionCounters};
+pub use ftl::{Effect, Fault, Ftl, Outcome, Pending, RequestError, RequestId, Timer};
+pub use map::{MapKind, Span};
+pub use media::{Bytes, Media, Metadata, NoMedia, Oob};
+pub use op::{Class, Op, OpId, OpKind};
+pub use precondition::{Initial, InitialError, Order};
+pub use scheme::{
+    Collect, Command, Drive, Gather, Grain, Hooks, IdleWork, Layout, Move, Need, Origin, Parcel, Place,
+    PlanePick, Pool, PoolId, ReadSeen, Refusal, Region, RegionId, Route, Scheme, Tag, Target, View,
+};

@@ -264,7 +264,12 @@ impl Rate {
         if self.is_off() {
             return SimDuration::ZERO;
         }
-        SimDuration((bytes as u128 * self.nanoseconds as u128).div_ceil(self.bytes as u128) as u64)
+        match bytes.checked_mul(self.nanoseconds) {
+            Some(product) => SimDuration(product.div_ceil(self.bytes)),
+            None => {
+                SimDuration((bytes as u128 * self.nanoseconds as u128).div_ceil(self.bytes as u128) as u64)
+            }
+        }
     }
 
     /// The rate of a bus that moves `width` bytes a transfer.

@@ -1,0 +1,116 @@
+//! The invariants, recounted from scratch: slow, for tests and for runs with every check on.
+
+use crate::ftl::Ftl;
+use crate::media::Media;
+use crate::scheme::RegionId;
+use crate::state::Phase;
+use thiserror::Error;
+use wordline_units::{BlockId, PlaneId};
+
+/// An invariant that does not hold.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("broken invariant: {0}")]
+pub struct Broken(pub String);
+
+impl<M: Media> Ftl<M> {
+    /// Recount what the tables say: live sectors by block, the map against its inverse, free and
+    /// owned blocks, open slots, victims.
+    ///
+    /// # Errors
+    /// The first invariant that does not hold.
+    pub fn check(&mut self) -> Result<(), Broken> {
+        let broken = |text: String| Err(Broken(text));
+        let mut live_total = 0u64;
+        let mut spans = vec![];
+        for b in 0..self.state.geometry.blocks {
+            let block = BlockId(b);
+            let info = self.state.blocks.info[block.index()];
+            let region = &self.state.regions[info.region as usize];
+            let mut live = 0u64;
+            let mut slot = 0;
+            while let Some(at) = self.state.map.next_live(block, slot, region.slots_per_block) {
+                if at >= region.slots_per_block {
+                    return broken(format!(
+                        "block {b} has a live slot {at} past its {}",
+                        region.slots_per_block
+                    ));
+                }
+                let page = at / region.units_per_page;
+                if !region.region.rule.is_programmed(&info.state, page) {
+                    return broken(format!("block {b} has a live slot {at} that was never programmed"));
+                }
+                let ppn = self.state.geometry.ppn(block, at);
+                self.state.map.live_in(ppn, &mut spans);
+                if spans.is_empty() {
+                    return broken(format!("place {ppn} is live and belongs to nobody"));
+                }
+                for span in &spans {
+                    if self.state.map.still_at(*span, ppn) != span.mask {
+                        return broken(format!("logical page {} is not where place {ppn} says", span.lpn));
+                    }
+                    live += self.state.map.weight(span.mask) as u64;
+                }
+                slot = at + 1;
+            }
+            if live != self.state.blocks.live[block.index()] as u64 {
+                let counted = self.state.blocks.live[block.index()];
+                return broken(format!("block {b} holds {live} live sectors and counts {counted}"));
+            }
+            live_total += live;
+            let plane = self.state.geometry.plane_of(block);
+            if info.phase == Phase::Free {
+                if live > 0 {
+                    return broken(format!("erased block {b} holds {live} live sectors"));
+                }
+                continue;
+            }
+            let id = RegionId(info.region);
+            let position = self.state.position(id, plane, block);
+            let listed = self.state.at(id, plane).victims.contains(position);
+            if listed != (info.phase == Phase::Full && info.writers == 0) {
+                return broken(format!("block {b} is {:?} and listed as a victim: {listed}", info.phase));
+            }
+        }
+        let mapped = self.state.map.count_mapped_sectors(self.state.logical_pages);
+        if mapped != live_total {
+            return broken(format!("{mapped} sectors are mapped, and {live_total} are live on flash"));
+        }
+        self.check_regions()
+    }
+
+    fn check_regions(&self) -> Result<(), Broken> {
+        let state = &self.state;
+        for (index, r) in state.regions.iter().enumerate() {
+            let id = RegionId(index as u8);
+            let pool = state.pool_of(id);
+            for (local, at) in r.planes.iter().enumerate() {
+                let plane = PlaneId(pool.first_plane + local as u32);
+                let first = state.geometry.blocks_of(plane).start + pool.offset;
+                let mut owned = 0;
+                let mut open_slots = 0;
+                for b in first..first + pool.blocks_per_plane {
+                    let info = state.blocks.info[b as usize];
+                    let listed = pool.free[local].contains(&b);
+                    if listed != (info.phase == Phase::Free) {
+                        return Err(Broken(format!(
+                            "block {b} is {:?} and listed as erased: {listed}",
+                            info.phase
+                        )));
+                    }
+                    if info.phase != Phase::Free && info.region == id.0 {
+                        owned += 1;
+                        let programmed = r.region.rule.programmed(&info.state);
+                        open_slots += ((r.shape.pages() - programmed) * r.units_per_page) as u64;
+                    }
+                }
+                if owned != at.owned || open_slots != at.open_slots {
+                    return Err(Broken(format!(
+                        "region {} owns {owned} blocks with {open_slots} open slots in plane {plane}, and counts {} and {}",
+                        r.region.name, at.owned, at.open_slots
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,419 @@
+//! Collection and moves: a victim's live pages are read, given a new home by the scheme, programmed,
+//! and committed only where nothing newer has come; then the block is erased. A job is a cursor and
+//! two counts, and takes its next page from the live bitmap when it is ready for it, so that pages
+//! that die meanwhile are never read.
+
+use crate::counters::Cause;
+use crate::ftl::{Effect, Ftl};
+use crate::map::{MapKind, Span};
+use crate::media::Media;
+use crate::op::{Class, Op, OpId, OpKind, Owner};
+use crate::scheme::{Collect, Grain, Hooks, IdleWork, Move, Need, Origin, Parcel, RegionId, View};
+use crate::state::{Job, Phase};
+use wordline_units::{BlockId, DieId, PlaneId, Ppn, SectorMask};
+
+impl<M: Media> Ftl<M> {
+    /// Begin a collection where a region's trigger asks for one.
+    #[inline]
+    pub(crate) fn collect_if_short(&mut self, region: RegionId, plane: PlaneId) {
+        if self.state.at(region, plane).job.is_none() && self.state.is_short(region, plane) {
+            self.collect(region, plane);
+        }
+    }
+
+    /// A slot, or a block, of a region has been taken: whoever shares its pool may be short now.
+    pub(crate) fn collect_after_taking(&mut self, region: RegionId, plane: PlaneId) {
+        let pool = self.state.regions[region.index()].region.pool;
+        for other in 0..self.state.regions.len() {
+            if self.state.regions[other].region.pool == pool {
+                self.collect_if_short(RegionId(other as u8), plane);
+            }
+        }
+    }
+
+    /// A program waits for a slot of a region. Returns whether there is hope for one.
+    pub(crate) fn collect_for(&mut self, region: RegionId, plane: PlaneId) -> bool {
+        let pool = self.state.regions[region.index()].region.pool;
+        let mut hope = false;
+        for other in 0..self.state.regions.len() {
+            let other = RegionId(other as u8);
+            // Another region of the pool can give blocks back; the own one always may.
+            if self.state.regions[other.index()].region.pool == pool && self.state.reaches(other, plane) {
+                if self.state.at(other, plane).job.is_none() {
+                    self.collect(other, plane);
+                }
+                hope |= self.state.at(other, plane).job.is_some();
+            }
+        }
+        // A block with programs in flight, or one that waits to be padded, may yet become a victim.
+        hope
+    }
+
+    /// Begin the collection of a plane of a region, if there is a block worth it.
+    fn collect(&mut self, region: RegionId, plane: PlaneId) {
+        let mut chosen = None;
+        if self.asks.asks(Hooks::COLLECT) {
+            let view = View { state: &self.state, now: self.state.now };
+            chosen = self.scheme.collect(Need { region, plane }, &view);
+        }
+        let Collect { region, block } = chosen.unwrap_or(Collect { region, block: None });
+        self.begin_job(region, plane, block, None);
+    }
+
+    /// Begin to empty a block. Returns whether there was one.
+    fn begin_job(
+        &mut self,
+        region: RegionId,
+        plane: PlaneId,
+        block: Option<BlockId>,
+        idle: Option<Grain>,
+    ) -> bool {
+        if region.index() >= self.state.regions.len() || !self.state.reaches(region, plane) {
+            let what = format!("collect region {} in plane {plane}", region.0);
+            self.illegal(what, "the region has no blocks there".into());
+            return false;
+        }
+        if self.state.at(region, plane).job.is_some() {
+            return false;
+        }
+        let Some(victim) = block.or_else(|| self.state.best_victim(region, plane)) else { return false };
+        let info = self.state.blocks.info[victim.index()];
+        let position = || self.state.position(region, plane, victim);
+        if block.is_some()
+            && (self.state.geometry.plane_of(victim) != plane
+                || info.region != region.0
+                || !self.state.at(region, plane).victims.contains(position()))
+        {
+            let state = format!("block {victim} is {:?} in region {}", info.phase, info.region);
+            self.illegal(format!("collect block {victim} of region {}", region.0), state);
+            return false;
+        }
+        // Moving a block that is live throughout gains nothing where its pages come back to the same
+        // pool; a cache passes them on.
+        if !self.state.gains(region, victim) && !self.passes_on(region, plane, victim) {
+            return false;
+        }
+        let position = self.state.position(region, plane, victim);
+        let die = self.state.geometry.die_of(plane);
+        let held = idle == Some(Grain::Block);
+        if idle.is_some() {
+            self.idle_jobs[die.index()] += 1;
+            self.idle_busy += 1;
+        }
+        if held {
+            self.held[die.index()] += 1;
+            self.effects.push(Effect::Hold(die));
+        }
+        let at = self.state.at_mut(region, plane);
+        at.victims.remove(position);
+        at.job = Some(Job {
+            block: victim,
+            cursor: 0,
+            inflight: 0,
+            window: 0,
+            exhausted: false,
+            erasing: false,
+            idle: idle.is_some(),
+            held,
+        });
+        self.state.blocks.info[victim.index()].phase = Phase::Victim;
+        self.state.counters.collections += 1;
+        self.step_job(region, plane);
+        true
+    }
+
+    /// Whether a scheme sends the collected pages of a region to another pool.
+    fn passes_on(&mut self, region: RegionId, plane: PlaneId, block: BlockId) -> bool {
+        let slots = self.state.regions[region.index()].slots_per_block;
+        let Some(slot) = self.state.map.next_live(block, 0, slots) else { return true };
+        let mut spans = std::mem::take(&mut self.scratch.live);
+        self.state.map.live_in(self.state.geometry.ppn(block, slot), &mut spans);
+        let parcel = Parcel { origin: Origin::Collected(region), spans: &spans, home: plane };
+        let place = self.scheme.place(&parcel, &View { state: &self.state, now: self.state.now });
+        self.scratch.live = spans;
+        let to = place.route.region();
+        to.index() >= self.state.regions.len()
+            || self.state.regions[to.index()].region.pool != self.state.regions[region.index()].region.pool
+            || self.state.regions[to.index()].region.mode != self.state.regions[region.index()].region.mode
+    }
+
+    fn job_class(&self, region: RegionId, plane: PlaneId, job: &Job) -> Class {
+        if job.held {
+            Class::Held
+        } else if job.idle && !self.state.is_desperate(region, plane) {
+            Class::Background
+        } else {
+            self.gc_class(region, plane)
+        }
+    }
+
+    /// Read on, or finish, as far as a job can now.
+    pub(crate) fn step_job(&mut self, region: RegionId, plane: PlaneId) {
+        let Some(mut job) = self.state.at(region, plane).job else { return };
+        if job.erasing {
+            return;
+        }
+        let class = self.job_class(region, plane, &job);
+        let r = &self.state.regions[region.index()];
+        let (slots, units) = (r.slots_per_block, r.units_per_page);
+        let planes = self.state.geometry.medium_of(plane).topology.planes_per_die;
+        let depth = if job.idle && !job.held { 1 } else { 2 * planes };
+        while job.window < depth && !job.exhausted {
+            let Some(slot) = self.state.map.next_live(job.block, job.cursor, slots) else {
+                job.exhausted = true;
+                break;
+            };
+            let page = slot / units * units;
+            job.cursor = page + units;
+            job.inflight += 1;
+            job.window += 1;
+            let per_unit = self.state.geometry.sectors_per_unit;
+            let mut mask = 0;
+            let mut at = slot;
+            while at < page + units {
+                mask |= SectorMask::first(per_unit).0 << ((at - slot) * per_unit);
+                match self.state.map.next_live(job.block, at + 1, slots) {
+                    Some(next) => at = next,
+                    None => break,
+                }
+            }
+            let mut read = Op::new(OpKind::Read, plane, self.job_cause(region), class);
+            read.ppn = self.state.geometry.ppn(job.block, slot);
+            read.mask = SectorMask(mask);
+            (read.owned_by, read.owner) = (Owner::Job, region.0 as u32);
+            self.state.blocks.info[job.block.index()].readers += 1;
+            let read = self.add_op(read);
+            self.emit(read);
+        }
+        let block = self.state.blocks.info[job.block.index()];
+        if job.exhausted && job.inflight == 0 && block.readers == 0 {
+            if self.state.blocks.live[job.block.index()] > 0 {
+                let live = self.state.blocks.live[job.block.index()];
+                self.internal(format!("block {} is to be erased with {live} live sectors", job.block));
+                return;
+            }
+            job.erasing = true;
+            self.state.blocks.info[job.block.index()].phase = Phase::Erasing;
+            let mut erase = Op::new(OpKind::Erase, plane, self.job_cause(region), class);
+            erase.ppn = self.state.geometry.ppn(job.block, 0);
+            let erase = self.add_op(erase);
+            self.emit(erase);
+        }
+        self.state.at_mut(region, plane).job = Some(job);
+    }
+
+    /// Data that leave the home region's kind of cell are migrated, others collected.
+    fn job_cause(&self, region: RegionId) -> Cause {
+        if region == self.state.home { Cause::Gc } else { Cause::Migrate }
+    }
+
+    /// A page of a victim has been read: what of it still lives finds a new home.
+    pub(crate) fn relocate(&mut self, read: OpId) {
+        let op = &self.state.ops[read];
+        let (first, region, plane, cause) = (op.ppn, RegionId(op.owner as u8), op.plane, op.cause);
+        self.state.ops.remove(read);
+        let units = self.state.regions[region.index()].units_per_page;
+        let end = first.0 / units * units + units;
+        let Some(job) = self.state.at(region, plane).job else {
+            self.internal(format!("a page of plane {plane} was read for a collection that is over"));
+            return;
+        };
+        let class = self.job_class(region, plane, &job);
+        let mut programs = 0;
+        let mut spans = std::mem::take(&mut self.scratch.live);
+        let mut leads = [OpId::NONE; 32];
+        for from in first.0..end {
+            let from = Ppn(from);
+            self.state.map.live_in(from, &mut spans);
+            if spans.is_empty() {
+                continue;
+            }
+            let parcel = Parcel { origin: Origin::Collected(region), spans: &spans, home: plane };
+            let place = self.scheme.place(&parcel, &View { state: &self.state, now: self.state.now });
+            let to = place.route.region();
+            let target = if to.index() < self.state.regions.len() && !self.state.reaches(to, plane) {
+                self.pick_plane(&place, plane)
+            } else {
+                plane
+            };
+            let privileged = to.index() < self.state.regions.len()
+                && self.state.regions[to.index()].region.pool
+                    == self.state.regions[region.index()].region.pool;
+            let mut offset = 0;
+            let mut last = OpId::NONE;
+            for span in &spans {
+                let mut op = Op::new(OpKind::Program, target, cause, class);
+                (op.lpn, op.mask, op.from, op.route) = (span.lpn, span.mask, from, place.route);
+                (op.owned_by, op.owner) = (Owner::Job, region.0 as u32);
+                (op.offset, op.privileged) = (offset, privileged);
+                if self.state.map_kind() == MapKind::Sector {
+                    offset += span.mask.count() as u8;
+                }
+                if M::METADATA {
+                    op.version = self.media.version(from, span.lpn);
+                }
+                let id = self.add_op(op);
+                if M::BYTES {
+                    self.pages[id.index()] = self.media.read(from, span.lpn);
+                }
+                if last.is_none() {
+                    leads[programs] = id;
+                } else {
+                    self.state.ops[last].chain = id;
+                }
+                last = id;
+            }
+            self.state.counters.collected_units += 1;
+            programs += 1;
+        }
+        self.scratch.live = spans;
+        // One page in flight has become as many programs as it had live slots, each of which ends
+        // once for every part of its chain.
+        let parts: u32 = leads[..programs].iter().map(|l| self.chain_len(*l)).sum();
+        if let Some(job) = &mut self.state.at_mut(region, plane).job {
+            job.inflight = job.inflight + parts - 1;
+            job.window = job.window + parts - 1;
+        }
+        if programs == 0 {
+            self.step_job(region, plane);
+        }
+        for lead in &leads[..programs] {
+            self.launch(*lead);
+        }
+    }
+
+    fn chain_len(&self, lead: OpId) -> u32 {
+        let mut n = 0;
+        let mut part = lead;
+        while !part.is_none() {
+            n += 1;
+            part = self.state.ops[part].chain;
+        }
+        n
+    }
+
+    /// One page of a job is committed, or safe in a protected stager.
+    pub(crate) fn job_page_over(&mut self, region: RegionId, plane: PlaneId, in_window: bool) {
+        if let Some(job) = &mut self.state.at_mut(region, plane).job {
+            job.inflight -= 1;
+            job.window -= in_window as u32;
+        }
+        self.step_job(region, plane);
+    }
+
+    /// The victim is erased.
+    pub(crate) fn end_job(&mut self, region: RegionId, plane: PlaneId) {
+        if let Some(job) = self.state.at_mut(region, plane).job.take() {
+            let die = self.state.geometry.die_of(plane).index();
+            self.idle_jobs[die] -= job.idle as u32;
+            self.idle_busy -= job.idle as u32;
+            self.held[die] -= job.held as u32;
+            if job.held {
+                self.effects.push(Effect::Hold(self.state.geometry.die_of(plane)));
+            }
+        }
+    }
+
+    /// Read a page that shall move, if it is still where the scheme saw it.
+    pub(crate) fn begin_move(&mut self, m: Move, idle: bool) {
+        let all = SectorMask::first(self.state.geometry.sectors_per_unit);
+        let span = Span { lpn: m.lpn, mask: all, offset: 0 };
+        let valid = m.lpn.0 < self.state.logical_pages && !m.seen.is_none();
+        let there = if valid { self.state.map.still_at(span, m.seen) } else { SectorMask::EMPTY };
+        if there.is_empty() {
+            self.state.counters.moves_dropped += 1;
+            return;
+        }
+        let block = self.state.geometry.block_of(m.seen);
+        let plane = self.state.geometry.plane_of(block);
+        let mut read = Op::new(OpKind::Read, plane, Cause::Migrate, Class::Background);
+        (read.lpn, read.ppn, read.mask, read.route) = (m.lpn, m.seen, there, m.route);
+        (read.owned_by, read.owner) = (Owner::Move, idle as u32);
+        self.state.blocks.info[block.index()].readers += 1;
+        if idle {
+            self.idle_jobs[self.state.geometry.die_of(plane).index()] += 1;
+            self.idle_busy += 1;
+        }
+        let read = self.add_op(read);
+        self.emit(read);
+    }
+
+    /// The page of a move has been read: program it elsewhere.
+    pub(crate) fn finish_move_read(&mut self, id: OpId) {
+        let read = self.state.ops[id].clone();
+        self.state.ops.remove(id);
+        let span = Span { lpn: read.lpn, mask: read.mask, offset: 0 };
+        let there = self.state.map.still_at(span, read.ppn);
+        if there.is_empty() {
+            self.state.counters.moves_dropped += 1;
+            if read.owner == 1 {
+                self.idle_jobs[self.state.geometry.die_of(read.plane).index()] -= 1;
+                self.idle_busy -= 1;
+            }
+            return;
+        }
+        let mut op = Op::new(OpKind::Program, read.plane, Cause::Migrate, Class::Background);
+        (op.lpn, op.mask, op.from, op.route) = (read.lpn, there, read.ppn, read.route);
+        (op.owned_by, op.owner) = (Owner::Move, read.owner);
+        if M::METADATA {
+            op.version = self.media.version(read.ppn, read.lpn);
+        }
+        let op = self.add_op(op);
+        if M::BYTES {
+            self.pages[op.index()] = self.media.read(read.ppn, read.lpn);
+        }
+        self.launch(op);
+    }
+
+    /// A die has nothing to do, or the drive drains: ask the scheme for one job, plane by plane in
+    /// turn. Returns whether it had one.
+    pub fn idle(&mut self, die: DieId) -> bool {
+        if !self.asks.asks(Hooks::IDLE) || self.idle_jobs[die.index()] > 0 {
+            return false;
+        }
+        let planes: Vec<PlaneId> = (0..self.state.geometry.planes)
+            .map(PlaneId)
+            .filter(|p| self.state.geometry.die_of(*p) == die)
+            .collect();
+        let turn = self.idle_turn[die.index()] as usize;
+        for i in 0..planes.len() {
+            let plane = planes[(turn + i) % planes.len()];
+            let view = View { state: &self.state, now: self.state.now };
+            let Some(work) = self.scheme.idle(plane, &view) else { continue };
+            self.idle_turn[die.index()] = (turn + i + 1) as u32;
+            let began = match work {
+                IdleWork::Move(m) => {
+                    let before = self.idle_busy;
+                    self.begin_move(m, true);
+                    self.idle_busy > before
+                }
+                IdleWork::Collect(c, grain) => self.begin_job(c.region, plane, c.block, Some(grain)),
+            };
+            if began {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Whether the scheme wants to be asked for work on idle dies.
+    pub fn works_when_idle(&self) -> bool {
+        self.asks.asks(Hooks::IDLE)
+    }
+
+    /// Idle jobs under way on a die.
+    pub fn idle_jobs(&self, die: DieId) -> u32 {
+        self.idle_jobs[die.index()]
+    }
+
+    /// The run is over: pad what waits for company, and let [`Self::idle`] empty what it likes.
+    pub fn drain(&mut self) {
+        self.state.draining = true;
+        self.seal_all();
+    }
+
+    /// Whether any operation, staged page or job is left.
+    pub fn is_quiet(&self) -> bool {
+        self.state.ops.live() == 0 && self.state.staging.len() == 0
+    }
+}

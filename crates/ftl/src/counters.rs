@@ -1,0 +1,125 @@
+//! What is counted, and where: at the completion of a flash operation, in one place, so that no
+//! scheme can flatter itself. All counts are integers and go into the result hash.
+
+use serde::Serialize;
+
+/// Why an operation was done.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[repr(u8)]
+pub enum Cause {
+    /// The host asked for it.
+    Host = 0,
+    /// Collection within a region.
+    Gc = 1,
+    /// A move to another region.
+    Migrate = 2,
+    /// The part of a page that was programmed with nothing in it.
+    Pad = 3,
+    /// The drive's own tables.
+    Metadata = 4,
+    /// The missing part of a partial update (reads only).
+    Rmw = 5,
+}
+
+impl Cause {
+    /// How many there are.
+    pub const COUNT: usize = 6;
+    /// All of them.
+    pub const ALL: [Cause; Cause::COUNT] =
+        [Cause::Host, Cause::Gc, Cause::Migrate, Cause::Pad, Cause::Metadata, Cause::Rmw];
+
+    /// The key that reports use.
+    pub const fn key(self) -> &'static str {
+        ["host", "gc", "migrate", "pad", "metadata", "rmw"][self as usize]
+    }
+}
+
+/// Counts of one region.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct RegionCounters {
+    /// Bytes programmed, by cause.
+    pub program_bytes: [u64; Cause::COUNT],
+    /// Pages programmed, by the cause of their first unit.
+    pub program_pages: [u64; Cause::COUNT],
+    /// Program operations; a one-shot program writes several pages.
+    pub program_ops: u64,
+    /// Pages read, by cause.
+    pub reads: [u64; Cause::COUNT],
+    /// Blocks erased.
+    pub erases: u64,
+}
+
+/// Counts of a run.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Counters {
+    /// By region, in the order of the layout.
+    pub regions: Vec<RegionCounters>,
+    /// Blocks erased, by the mode they were in.
+    pub erases: [u64; 4],
+    /// Parts of host reads served from data still in RAM.
+    pub reads_from_ram: u64,
+    /// Parts of host reads for pages that were never written.
+    pub reads_unmapped: u64,
+    /// Host requests by kind: read, write, trim, flush.
+    pub host_requests: [u64; 4],
+    /// Bytes of host requests by kind.
+    pub host_bytes: [u64; 4],
+    /// Bytes of the mapping units that host writes touched: the base of write amplification.
+    pub host_bytes_page: u64,
+    /// Programs whose data were superseded before they completed.
+    pub born_invalid: u64,
+    /// Moves whose page had gone when their turn came.
+    pub moves_dropped: u64,
+    /// Times that a program found no legal slot and waited.
+    pub stalls: u64,
+    /// Blocks collected.
+    pub collections: u64,
+    /// Live units moved by collections.
+    pub collected_units: u64,
+}
+
+impl Counters {
+    /// Every count as one list, for the result hash.
+    pub fn integers(&self) -> Vec<u64> {
+        let mut all = vec![];
+        for r in &self.regions {
+            all.extend(r.program_bytes);
+            all.extend(r.program_pages);
+            all.push(r.program_ops);
+            all.extend(r.reads);
+            all.push(r.erases);
+        }
+        all.extend(self.erases);
+        all.extend([self.reads_from_ram, self.reads_unmapped]);
+        all.extend(self.host_requests);
+        all.extend(self.host_bytes);
+        all.extend([
+            self.host_bytes_page,
+            self.born_invalid,
+            self.moves_dropped,
+            self.stalls,
+            self.collections,
+            self.collected_units,
+        ]);
+        all
+    }
+
+    /// Bytes programmed for a cause in all regions.
+    pub fn program_bytes(&self, cause: Cause) -> u64 {
+        self.regions.iter().map(|r| r.program_bytes[cause as usize]).sum()
+    }
+
+    /// Bytes programmed in all.
+    pub fn programmed_bytes(&self) -> u64 {
+        Cause::ALL.into_iter().map(|c| self.program_bytes(c)).sum()
+    }
+
+    /// Flash page operations: pages read, pages programmed and blocks erased.
+    pub fn flash_ops(&self) -> u64 {
+        self.regions
+            .iter()
+            .map(|r| r.reads.iter().sum::<u64>() + r.program_pages.iter().sum::<u64>() + r.erases)
+            .sum()
+    }
+}

@@ -1,0 +1,581 @@
+//! The translation layer as the device sees it: requests and completions go in, operations come
+//! out. It has neither clock nor queue; `now` is told to it before every call.
+
+use crate::counters::Counters;
+use crate::map::Span;
+use crate::media::Media;
+use crate::op::{Op, OpId, OpKind, Owner};
+use crate::scheme::{Command, Drive, Hooks, Layout, Refusal, RegionId, Scheme, View};
+use crate::staging::NONE;
+use crate::state::{Phase, State};
+use std::fmt;
+use thiserror::Error;
+use wordline_device::{Ack, GcClass};
+use wordline_units::{
+    CellMode, DieId, HostOp, HostRequest, Lpn, PageType, PlaneId, SectorMask, SimDuration, SimTime,
+};
+
+/// A request in the drive, by its number in the slab.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct RequestId(pub u32);
+
+/// How a request ended.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[repr(u8)]
+pub enum Outcome {
+    /// As asked.
+    Done = 0,
+    /// A write found no place and none can be made: the drive is full.
+    OutOfSpace = 1,
+}
+
+/// A request in flight.
+#[derive(Clone, Debug)]
+pub struct Pending {
+    /// What was asked.
+    pub request: HostRequest,
+    /// When it arrived, which may be before it was admitted.
+    pub arrival: SimTime,
+    /// Its number among all requests of the run.
+    pub number: u64,
+    /// How it ends, as far as is known.
+    pub outcome: Outcome,
+    pub(crate) remaining: u32,
+}
+
+/// A request that the device cannot take.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum RequestError {
+    /// It reaches past the end.
+    #[error(
+        "request {number} covers bytes {from} to {to}, but the drive ends at {end}; \
+         choose a larger drive, or fit the workload with --fit wrap or --fit compact"
+    )]
+    BeyondDrive {
+        /// Its number.
+        number: u64,
+        /// Its first byte.
+        from: u64,
+        /// The byte after its last.
+        to: u64,
+        /// Bytes of the drive.
+        end: u64,
+    },
+    /// It covers nothing.
+    #[error("request {number} has no length; a read, write or trim covers at least 512 bytes")]
+    Empty {
+        /// Its number.
+        number: u64,
+    },
+}
+
+/// A decision that the mechanism refuses, or a broken invariant of its own.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum Fault {
+    /// A scheme decided something illegal.
+    #[error("scheme {scheme} made an illegal decision at {} ns: {decision} ({state})", time.0)]
+    IllegalDecision {
+        /// The scheme.
+        scheme: String,
+        /// What it decided.
+        decision: String,
+        /// When.
+        time: SimTime,
+        /// What the drive looked like.
+        state: String,
+    },
+    /// Wordline itself is at fault.
+    #[error("internal fault at {} ns: {what}; please report it with the command that led here", time.0)]
+    Internal {
+        /// What went wrong.
+        what: String,
+        /// When.
+        time: SimTime,
+    },
+}
+
+/// Something that the device has to do after a call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Effect {
+    /// Queue an operation at its plane.
+    Queue(OpId),
+    /// Space may have come up: try again what waits at a plane.
+    Wake(PlaneId),
+    /// A job has begun or ceased to hold a die.
+    Hold(DieId),
+    /// Call [`Ftl::timer`] with the token at that time.
+    Timer(SimTime, Timer),
+}
+
+/// What a timer is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Timer {
+    /// An incomplete one-shot group has waited long enough.
+    Pad {
+        /// Its region.
+        region: RegionId,
+        /// Its plane.
+        plane: PlaneId,
+        /// Which group it was.
+        generation: u32,
+    },
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct PendingFlush {
+    pub version: u64,
+    pub request: RequestId,
+    pub remaining: u64,
+}
+
+/// Array times of every medium, mode and page type.
+#[derive(Clone, Copy, Debug, Default)]
+struct Times {
+    read: [u64; 4],
+    program: [u64; 4],
+    erase: u64,
+}
+
+/// The translation layer over some kind of media.
+#[derive(Clone)]
+pub struct Ftl<M: Media> {
+    pub(crate) state: State,
+    pub(crate) scheme: Box<dyn Scheme>,
+    pub(crate) layout: Layout,
+    pub(crate) asks: Hooks,
+    /// What the flash holds.
+    pub media: M,
+    /// Data of operations on their way, by operation.
+    pub(crate) pages: Vec<M::Page>,
+    /// Newest data in RAM, by staging entry.
+    pub(crate) staged: Vec<M::Page>,
+    pub(crate) requests: Vec<Pending>,
+    pub(crate) free_requests: Vec<u32>,
+    pub(crate) buffers: Vec<Vec<u8>>,
+    pub(crate) version: u64,
+    pub(crate) ack: Ack,
+    pub(crate) buffered: u64,
+    pub(crate) waiters: Vec<(OpId, RequestId)>,
+    pub(crate) unsettled: u64,
+    pub(crate) flushes: Vec<PendingFlush>,
+    /// Jobs that hold a die, by die.
+    pub(crate) held: Vec<u32>,
+    pub(crate) idle_jobs: Vec<u32>,
+    pub(crate) idle_busy: u32,
+    pub(crate) idle_turn: Vec<u32>,
+    writes_until_tick: u32,
+    lbas_per_unit: u64,
+    pub(crate) lbas_per_sector: u64,
+    times: Vec<[Times; 4]>,
+    pub(crate) effects: Vec<Effect>,
+    pub(crate) completed: Vec<RequestId>,
+    pub(crate) fault: Option<Box<Fault>>,
+    pub(crate) scratch: Scratch,
+}
+
+/// Buffers that are kept between calls so that none allocates.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scratch {
+    pub dead: Vec<crate::map::Killed>,
+    pub located: Vec<crate::map::Located>,
+    pub spans: Vec<Span>,
+    pub stages: Vec<u32>,
+    pub live: Vec<Span>,
+    pub commands: Vec<Command>,
+}
+
+impl<M: Media + fmt::Debug> fmt::Debug for Ftl<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ftl")
+            .field("scheme", &self.scheme)
+            .field("media", &self.media)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<M: Media> Ftl<M> {
+    /// A fresh, empty drive under a scheme.
+    ///
+    /// # Errors
+    /// A refusal with its reason where scheme and device do not fit.
+    pub fn new(drive: &Drive, mut scheme: Box<dyn Scheme>) -> Result<Ftl<M>, Refusal> {
+        let layout = scheme.layout(drive)?;
+        let refuse = |reason: String| Refusal {
+            scheme: scheme.name().to_string(),
+            device: drive.spec.name.clone(),
+            reason,
+        };
+        let state = State::new(drive, &layout, refuse)?;
+        let geometry = state.geometry.clone();
+        let per_unit = geometry.unit / wordline_units::LBA_BYTES;
+        let times = geometry
+            .media
+            .iter()
+            .map(|m| {
+                let mut by_mode = [Times::default(); 4];
+                for mode in CellMode::ALL {
+                    let Some(t) = m.mode(mode) else { continue };
+                    by_mode[mode.index()] = Times {
+                        read: t.read.map(|d| (d + m.command.read).0),
+                        program: t.program.map(|d| d.0),
+                        erase: (t.erase + m.command.erase).0,
+                    };
+                }
+                by_mode
+            })
+            .collect();
+        Ok(Ftl {
+            asks: layout.asks,
+            writes_until_tick: layout.tick_every_writes,
+            layout,
+            media: M::default(),
+            pages: vec![],
+            staged: vec![],
+            requests: vec![],
+            free_requests: vec![],
+            buffers: vec![],
+            version: 0,
+            ack: drive.spec.ack,
+            buffered: 0,
+            waiters: vec![],
+            unsettled: 0,
+            flushes: vec![],
+            held: vec![0; geometry.dies as usize],
+            idle_jobs: vec![0; geometry.dies as usize],
+            idle_busy: 0,
+            idle_turn: vec![0; geometry.dies as usize],
+            lbas_per_unit: per_unit,
+            lbas_per_sector: geometry.sector / wordline_units::LBA_BYTES,
+            times,
+            effects: vec![],
+            completed: vec![],
+            fault: None,
+            scratch: Scratch::default(),
+            state,
+            scheme,
+        })
+    }
+
+    /// Tell the time. It never runs backwards.
+    #[inline(always)]
+    pub fn set_now(&mut self, now: SimTime) {
+        self.state.now = now;
+    }
+
+    /// What the device has to do; take all of it after every call.
+    #[inline(always)]
+    pub fn effects(&mut self) -> &mut Vec<Effect> {
+        &mut self.effects
+    }
+
+    /// Requests whose last part has ended; take all of them after every call.
+    #[inline(always)]
+    pub fn completed(&mut self) -> &mut Vec<RequestId> {
+        &mut self.completed
+    }
+
+    /// A decision refused or an invariant broken. The run is over then.
+    #[inline(always)]
+    pub fn fault(&self) -> Option<&Fault> {
+        self.fault.as_deref()
+    }
+
+    /// An operation.
+    #[inline(always)]
+    pub fn op(&self, id: OpId) -> &Op {
+        &self.state.ops[id]
+    }
+
+    /// An operation, for the queue that holds it.
+    #[inline(always)]
+    pub fn op_mut(&mut self, id: OpId) -> &mut Op {
+        &mut self.state.ops[id]
+    }
+
+    /// A request in flight.
+    #[inline(always)]
+    pub fn pending(&self, id: RequestId) -> &Pending {
+        &self.requests[id.0 as usize]
+    }
+
+    /// A completed request leaves; its number may be used again. Returns what it read, where media
+    /// keep bytes.
+    #[inline]
+    pub fn release(&mut self, id: RequestId) -> Vec<u8> {
+        self.free_requests.push(id.0);
+        self.state.outstanding -= 1;
+        if M::BYTES { std::mem::take(&mut self.buffers[id.0 as usize]) } else { Vec::new() }
+    }
+
+    /// What has been counted.
+    pub fn counters(&self) -> &Counters {
+        &self.state.counters
+    }
+
+    /// How the scheme divided the drive.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The scheme.
+    pub fn scheme(&self) -> &dyn Scheme {
+        self.scheme.as_ref()
+    }
+
+    /// The drive's state, as a scheme sees it.
+    pub fn view(&self) -> View<'_> {
+        View { state: &self.state, now: self.state.now }
+    }
+
+    /// Whether a job holds a die, so that only its own operations run there.
+    #[inline(always)]
+    pub fn is_held(&self, die: DieId) -> bool {
+        self.held[die.index()] > 0
+    }
+
+    /// Time that the array works on an operation.
+    #[inline]
+    pub fn array_time(&self, id: OpId) -> SimDuration {
+        let op = &self.state.ops[id];
+        let block = self.state.geometry.block_of(op.ppn);
+        let mode = self.state.blocks.info[block.index()].mode;
+        let medium = self.state.geometry.medium_index(op.plane);
+        let times = &self.times[medium][mode.index()];
+        SimDuration(match op.kind {
+            OpKind::Erase => times.erase,
+            OpKind::Read | OpKind::Program => {
+                let page = self.state.geometry.slot_of(op.ppn) / self.state.geometry.units_per_page(medium);
+                let bit = page % mode.bits();
+                if op.kind == OpKind::Read { times.read[bit as usize] } else { times.program[bit as usize] }
+            }
+        })
+    }
+
+    /// Bytes that an operation moves over the bus: the sectors wanted of a read, whole pages of a
+    /// program, since the register must be filled.
+    #[inline]
+    pub fn transfer_bytes(&self, id: OpId) -> u64 {
+        let op = &self.state.ops[id];
+        match op.kind {
+            OpKind::Read => op.mask.count() as u64 * self.state.geometry.sector,
+            OpKind::Program => op.slots as u64 * self.state.geometry.unit,
+            OpKind::Erase => 0,
+        }
+    }
+
+    /// The cell mode and page type that an operation works on, once it is bound.
+    pub fn page_of(&self, id: OpId) -> (CellMode, PageType) {
+        let op = &self.state.ops[id];
+        let mode = self.state.blocks.info[self.state.geometry.block_of(op.ppn).index()].mode;
+        let medium = self.state.geometry.medium_index(op.plane);
+        let page = self.state.geometry.slot_of(op.ppn) / self.state.geometry.units_per_page(medium);
+        (mode, PageType::ALL[(page % mode.bits()) as usize])
+    }
+
+    /// Requests that a buffered acknowledgement still has room for.
+    pub fn admits(&self, request: &HostRequest) -> bool {
+        match self.ack {
+            Ack::Buffer(pages) if request.op == HostOp::Write => {
+                let first = request.lba.0 / self.lbas_per_unit;
+                let last = (request.lba.0 + request.blocks as u64).div_ceil(self.lbas_per_unit);
+                self.buffered == 0 || self.buffered + (last - first) <= pages as u64
+            }
+            _ => true,
+        }
+    }
+
+    /// The drive's size in units of 512 bytes.
+    pub fn logical_lbas(&self) -> u64 {
+        self.state.logical_pages as u64 * self.lbas_per_unit
+    }
+
+    /// Bring the map entry that a request will need closer.
+    #[inline]
+    pub fn prefetch(&self, request: &HostRequest) {
+        self.state.map.prefetch(Lpn((request.lba.0 / self.lbas_per_unit) as u32));
+    }
+
+    pub(crate) fn illegal(&mut self, decision: String, state: String) {
+        if self.fault.is_none() {
+            self.fault = Some(Box::new(Fault::IllegalDecision {
+                scheme: self.scheme.name().to_string(),
+                decision,
+                time: self.state.now,
+                state,
+            }));
+        }
+    }
+
+    pub(crate) fn internal(&mut self, what: String) {
+        if self.fault.is_none() {
+            self.fault = Some(Box::new(Fault::Internal { what, time: self.state.now }));
+        }
+    }
+
+    /// The pages of a request: logical page and the sectors of it that are covered. Reads and writes
+    /// are rounded outward to sectors.
+    #[inline]
+    pub(crate) fn units(&self, request: &HostRequest) -> (u32, u32, u32, u32) {
+        let first = request.lba.0 / self.lbas_per_sector;
+        let end = (request.lba.0 + request.blocks as u64).div_ceil(self.lbas_per_sector);
+        let per_unit = self.state.geometry.sectors_per_unit as u64;
+        let (first_unit, last_unit) = (first / per_unit, (end - 1) / per_unit);
+        (
+            first_unit as u32,
+            last_unit as u32,
+            (first - first_unit * per_unit) as u32,
+            (end - last_unit * per_unit) as u32,
+        )
+    }
+
+    /// The sectors of one unit of a request, given the corners of [`Self::units`].
+    #[inline]
+    pub(crate) fn covered(&self, unit: u32, corners: (u32, u32, u32, u32)) -> SectorMask {
+        let (first, last, from, to) = corners;
+        let all = self.state.geometry.sectors_per_unit;
+        SectorMask::span(if unit == first { from } else { 0 }, if unit == last { to } else { all })
+    }
+
+    /// A write request has been taken: the controller loop may be due.
+    pub(crate) fn count_write_request(&mut self) {
+        if self.layout.tick_every_writes == 0 {
+            return;
+        }
+        self.writes_until_tick -= 1;
+        if self.writes_until_tick > 0 {
+            return;
+        }
+        self.writes_until_tick = self.layout.tick_every_writes;
+        let mut commands = std::mem::take(&mut self.scratch.commands);
+        self.scheme.tick(&View { state: &self.state, now: self.state.now }, &mut commands);
+        for command in commands.drain(..) {
+            match command {
+                Command::SetQuota(region, quota) => {
+                    let Some(r) = self.state.regions.get_mut(region.index()) else {
+                        self.illegal(format!("{command:?}"), "there is no such region".into());
+                        continue;
+                    };
+                    r.region.quota = quota;
+                    let pool = self.state.pool_of(region);
+                    for plane in pool.first_plane..pool.first_plane + pool.free.len() as u32 {
+                        self.effects.push(Effect::Wake(PlaneId(plane)));
+                        self.collect_if_short(region, PlaneId(plane));
+                    }
+                }
+                Command::Enqueue(m) => self.begin_move(m, false),
+            }
+        }
+        self.scratch.commands = commands;
+    }
+
+    pub(crate) fn gc_class(&self, region: RegionId, plane: PlaneId) -> crate::op::Class {
+        use crate::op::Class;
+        if self.state.is_desperate(region, plane) {
+            return Class::Urgent;
+        }
+        match self.state.gc.class {
+            GcClass::Background => Class::Background,
+            GcClass::Host => Class::Write,
+            GcClass::Urgent => Class::Urgent,
+        }
+    }
+
+    /// Hand an operation to the device.
+    #[inline]
+    pub(crate) fn emit(&mut self, id: OpId) {
+        self.state.ops.stamp(id);
+        let plane = self.state.ops[id].plane;
+        self.state.backlog[plane.index()] += 1;
+        self.effects.push(Effect::Queue(id));
+    }
+
+    /// Room for the data of an operation.
+    #[inline]
+    pub(crate) fn add_op(&mut self, op: Op) -> OpId {
+        let id = self.state.ops.add(op);
+        if M::BYTES {
+            if self.pages.len() <= id.index() {
+                self.pages.resize(id.index() + 1, M::Page::default());
+            }
+            self.pages[id.index()] = M::Page::default();
+        }
+        id
+    }
+
+    /// The data of a staging entry.
+    pub(crate) fn staged_page(&mut self, stage: u32) -> &mut M::Page {
+        if self.staged.len() <= stage as usize {
+            self.staged.resize(stage as usize + 1, M::Page::default());
+        }
+        &mut self.staged[stage as usize]
+    }
+
+    /// One part of a request is over.
+    #[inline]
+    pub(crate) fn part_done(&mut self, id: RequestId) {
+        let request = &mut self.requests[id.0 as usize];
+        request.remaining -= 1;
+        if request.remaining == 0 {
+            self.completed.push(id);
+        }
+    }
+
+    /// Whoever waits for a host program learns that it is over.
+    pub(crate) fn notify(&mut self, id: OpId) {
+        let op = &self.state.ops[id];
+        if op.owned_by == Owner::Request && op.owner != NONE {
+            self.part_done(RequestId(op.owner));
+        }
+        if self.waiters.is_empty() {
+            return;
+        }
+        let mut i = 0;
+        while i < self.waiters.len() {
+            if self.waiters[i].0 == id {
+                let (_, request) = self.waiters.remove(i);
+                self.part_done(request);
+            } else {
+                i += 1;
+            }
+        }
+    }
+
+    /// Mode and erase count of every block; a block never opened has the mode of the first region of
+    /// its pool.
+    pub fn wear(&self) -> impl Iterator<Item = (CellMode, u32)> + '_ {
+        self.state.blocks.info.iter().map(|b| (b.mode, b.erases))
+    }
+
+    /// Blocks that a region owns now, in all planes.
+    pub fn owned_blocks(&self, region: RegionId) -> u64 {
+        self.state.regions[region.index()].planes.iter().map(|p| p.owned as u64).sum()
+    }
+
+    /// Share of a region's blocks that are erased and could be opened, over all planes.
+    pub fn free_share(&self, region: RegionId) -> f64 {
+        let pool = self.state.pool_of(region);
+        let planes = pool.first_plane..pool.first_plane + pool.free.len() as u32;
+        let free: u64 = planes.map(|p| self.state.free_blocks(region, PlaneId(p)) as u64).sum();
+        free as f64 / (self.state.total_blocks(region) as u64 * pool.free.len() as u64).max(1) as f64
+    }
+
+    /// Bytes of the map with its inverse, and of all tables together.
+    pub fn table_bytes(&self) -> (u64, u64) {
+        let map = self.state.map.bytes();
+        let block = size_of::<crate::state::Block>() as u64 + 4;
+        let blocks = self.state.geometry.blocks as u64 * (block + 4 + 4);
+        let ops =
+            (self.state.ops.capacity() * size_of::<Op>() + self.requests.len() * size_of::<Pending>()) as u64;
+        (map, map + blocks + ops)
+    }
+
+    /// Logical pages (page map) or sectors (sector map) that hold data.
+    pub fn mapped(&self) -> u64 {
+        self.state.map.mapped()
+    }
+
+    /// Blocks in a phase of life where they belong to no region.
+    pub fn erased_blocks(&self) -> u64 {
+        self.state.blocks.info.iter().filter(|b| b.phase == Phase::Free).count() as u64
+    }
+}

@@ -1,0 +1,416 @@
+//! What a host request becomes: reads are resolved in RAM first, then by the map; writes are cut
+//! into parcels, placed by the scheme and staged; trims and flushes act on both.
+
+use crate::counters::Cause;
+use crate::ftl::{Effect, Ftl, Outcome, Pending, PendingFlush, RequestError, RequestId};
+use crate::map::{MapKind, Span};
+use crate::media::Media;
+use crate::op::{Class, Op, OpId, OpKind, Owner};
+use crate::scheme::{Gather, Hooks, Origin, Parcel, Place, PlanePick, Tag, View};
+use crate::staging::NONE;
+use wordline_device::Ack;
+use wordline_units::{HostOp, HostRequest, Lpn, PlaneId, Ppn, SectorMask};
+
+impl<M: Media> Ftl<M> {
+    /// Admit a request that arrived at `request.arrival`. `data` are the bytes of a write, from its
+    /// first sector on, where media keep them.
+    ///
+    /// # Errors
+    /// When the request reaches past the drive's end or covers nothing; nothing has changed then.
+    pub fn submit(
+        &mut self,
+        request: HostRequest,
+        number: u64,
+        data: &[u8],
+    ) -> Result<RequestId, RequestError> {
+        if request.op != HostOp::Flush {
+            if request.blocks == 0 {
+                return Err(RequestError::Empty { number });
+            }
+            let end = self.logical_lbas();
+            if request.lba.0.checked_add(request.blocks as u64).is_none_or(|last| last > end) {
+                let from = request.lba.0.saturating_mul(512);
+                let to = from.saturating_add(request.bytes());
+                return Err(RequestError::BeyondDrive { number, from, to, end: end * 512 });
+            }
+        }
+        let pending = Pending {
+            request,
+            arrival: request.arrival,
+            number,
+            outcome: Outcome::Done,
+            remaining: 1, // held until every part is known
+        };
+        let id = match self.free_requests.pop() {
+            Some(i) => {
+                self.requests[i as usize] = pending;
+                RequestId(i)
+            }
+            None => {
+                self.requests.push(pending);
+                if M::BYTES {
+                    self.buffers.push(vec![]);
+                }
+                RequestId(self.requests.len() as u32 - 1)
+            }
+        };
+        self.state.outstanding += 1;
+        self.state.draining = false;
+        self.state.counters.host_requests[request.op as usize] += 1;
+        self.state.counters.host_bytes[request.op as usize] += request.bytes();
+        match request.op {
+            HostOp::Read => self.submit_read(id, &request),
+            HostOp::Write => self.submit_write(id, &request, data),
+            HostOp::Trim => self.submit_trim(&request),
+            HostOp::Flush => self.submit_flush(id),
+        }
+        self.part_done(id);
+        Ok(id)
+    }
+
+    fn submit_read(&mut self, id: RequestId, request: &HostRequest) {
+        let corners = self.units(request);
+        if M::BYTES {
+            let (first, last, from, to) = corners;
+            let per_unit = self.state.geometry.sectors_per_unit;
+            let sectors = (last - first) * per_unit + to - from;
+            self.buffers[id.0 as usize] = vec![0; sectors as usize * self.state.geometry.sector as usize];
+        }
+        let mut joined = OpId::NONE;
+        for unit in corners.0..=corners.1 {
+            let mask = self.covered(unit, corners);
+            self.read_unit(id, Lpn(unit), mask, &mut joined);
+        }
+    }
+
+    #[inline]
+    fn read_unit(&mut self, id: RequestId, lpn: Lpn, wanted: SectorMask, joined: &mut OpId) {
+        let mut wanted = wanted;
+        if let Some(stage) = self.state.staging.find(lpn) {
+            let in_ram = self.state.staging.get(stage).mask.and(wanted);
+            if !in_ram.is_empty() {
+                self.state.counters.reads_from_ram += 1;
+                wanted = wanted.minus(in_ram);
+                if M::BYTES {
+                    let page = self.staged_page(stage).clone();
+                    self.deliver(id, lpn, in_ram, &page);
+                }
+                if wanted.is_empty() {
+                    return;
+                }
+            }
+        }
+        let mut located = std::mem::take(&mut self.scratch.located);
+        self.state.map.resolve(lpn, wanted, &mut located);
+        if located.is_empty() {
+            self.state.counters.reads_unmapped += 1;
+        }
+        for at in &located {
+            if self.joins(*joined, at.ppn) {
+                // Units that share a page are sensed once; each stands in the chain for its delivery.
+                let lead = &mut self.state.ops[*joined];
+                let shift = (at.ppn.0 - lead.ppn.0) * self.state.geometry.sectors_per_unit;
+                lead.mask = lead.mask.union(SectorMask(at.mask.0 << shift));
+                let mut part = Op::new(OpKind::Read, lead.plane, Cause::Host, Class::Read);
+                (part.lpn, part.ppn, part.mask, part.chain) = (lpn, at.ppn, at.mask, lead.chain);
+                let part = self.add_op(part);
+                self.state.ops[*joined].chain = part;
+                continue;
+            }
+            let block = self.state.geometry.block_of(at.ppn);
+            let plane = self.state.geometry.plane_of(block);
+            let mut op = Op::new(OpKind::Read, plane, Cause::Host, Class::Read);
+            (op.lpn, op.ppn, op.mask) = (lpn, at.ppn, at.mask);
+            (op.owned_by, op.owner) = (Owner::Request, id.0);
+            self.requests[id.0 as usize].remaining += 1;
+            self.state.blocks.info[block.index()].readers += 1;
+            let op = self.add_op(op);
+            *joined = op;
+            self.emit(op);
+        }
+        self.scratch.located = located;
+    }
+
+    /// Whether a place lies in the page that an operation of the same request already reads.
+    #[inline]
+    fn joins(&self, op: OpId, ppn: Ppn) -> bool {
+        if op.is_none() || self.state.map_kind() != MapKind::Page {
+            return false;
+        }
+        let op = &self.state.ops[op];
+        let units = self.state.geometry.units_per_page(self.state.geometry.medium_index(op.plane));
+        units > 1
+            && ppn.0 > op.ppn.0
+            && op.ppn.0 / units == ppn.0 / units
+            && self.state.geometry.block_of(op.ppn) == self.state.geometry.block_of(ppn)
+    }
+
+    /// Copy sectors of a page into what a read request returns.
+    pub(crate) fn deliver(&mut self, id: RequestId, lpn: Lpn, mask: SectorMask, page: &M::Page) {
+        let request = self.requests[id.0 as usize].request;
+        let (first, _, from, _) = self.units(&request);
+        let bytes = self.state.geometry.sector as usize;
+        let base = (lpn.0 - first) * self.state.geometry.sectors_per_unit;
+        let buffer = &mut self.buffers[id.0 as usize];
+        for s in mask.iter() {
+            let at = (base + s - from) as usize * bytes;
+            buffer[at..at + bytes].copy_from_slice(M::sector(page, s, bytes));
+        }
+    }
+
+    fn submit_write(&mut self, id: RequestId, request: &HostRequest, data: &[u8]) {
+        self.version += 1;
+        let tag = if self.asks.asks(Hooks::ADMIT) {
+            self.scheme.admit(request, &View { state: &self.state, now: self.state.now })
+        } else {
+            Tag::default()
+        };
+        let corners = self.units(request);
+        let per_page = self.state.stripe.units_per_page();
+        let mut unit = corners.0;
+        while unit <= corners.1 {
+            let end = (unit / per_page + 1).saturating_mul(per_page).min(corners.1 + 1);
+            self.write_parcel(id, unit..end, corners, tag, data);
+            unit = end;
+        }
+        self.count_write_request();
+    }
+
+    /// Write the units of one physical page's worth of a request.
+    fn write_parcel(
+        &mut self,
+        id: RequestId,
+        units: std::ops::Range<u32>,
+        corners: (u32, u32, u32, u32),
+        tag: Tag,
+        data: &[u8],
+    ) {
+        let mut spans = std::mem::take(&mut self.scratch.spans);
+        spans.clear();
+        self.scratch.stages.clear();
+        for unit in units {
+            let mask = self.covered(unit, corners);
+            self.state.counters.host_bytes_page += self.state.geometry.unit;
+            let stage = self.state.staging.enter(Lpn(unit));
+            if !self.merge_into_fill(id, stage, mask, corners, data) {
+                spans.push(Span { lpn: Lpn(unit), mask, offset: 0 });
+                self.scratch.stages.push(stage);
+            }
+        }
+        if !spans.is_empty() {
+            let home = self.state.stripe.plane(spans[0].lpn);
+            let parcel = Parcel { origin: Origin::Host(tag), spans: &spans, home };
+            let place = self.scheme.place(&parcel, &View { state: &self.state, now: self.state.now });
+            let plane = self.pick_plane(&place, home);
+            self.stage_parcel(id, &spans, &place, plane, corners, data);
+        }
+        self.scratch.spans = spans;
+    }
+
+    /// Make the programs of a parcel, and begin the reads that a read-modify-write needs.
+    fn stage_parcel(
+        &mut self,
+        id: RequestId,
+        spans: &[Span],
+        place: &Place,
+        plane: PlaneId,
+        corners: (u32, u32, u32, u32),
+        data: &[u8],
+    ) {
+        let mut lead = OpId::NONE;
+        let mut last = OpId::NONE;
+        let mut fills = 0;
+        for (slot, span) in spans.iter().enumerate() {
+            let stage = self.scratch.stages[slot];
+            let mut op = Op::new(OpKind::Program, plane, Cause::Host, Class::Write);
+            (op.lpn, op.mask, op.stage, op.version) = (span.lpn, span.mask, stage, self.version);
+            (op.route, op.slot) = (place.route, slot as u8);
+            op.owned_by = Owner::Request;
+            if matches!(self.ack, Ack::Buffer(_)) {
+                self.buffered += 1;
+            } else {
+                op.owner = id.0;
+                self.requests[id.0 as usize].remaining += 1;
+            }
+            self.unsettled += 1;
+            let op = self.add_op(op);
+            let entry = self.state.staging.get(stage);
+            entry.pending += 1;
+            let in_ram = entry.mask;
+            entry.mask = in_ram.union(span.mask);
+            if M::BYTES {
+                let sector = self.state.geometry.sector as usize;
+                let page = M::page(self.part(data, span.lpn, corners), span.mask, sector);
+                M::copy(self.staged_page(stage), &page, span.mask, sector);
+            }
+            if self.state.map_kind() == MapKind::Page {
+                fills += self.gather(op, stage, in_ram, place.gather) as u32;
+            }
+            if M::BYTES {
+                self.pages[op.index()] = self.staged_page(stage).clone();
+            }
+            if lead.is_none() {
+                lead = op;
+            } else {
+                self.state.ops[last].chain = op;
+                self.state.ops[op].ppn = Ppn(lead.0); // until it is bound; see `filled`
+            }
+            last = op;
+        }
+        if fills == 0 {
+            self.launch(lead);
+        } else {
+            // The fills find their program by its lead, which counts them.
+            self.state.ops[lead].ppn = Ppn(fills);
+        }
+    }
+
+    /// Complete a program's page from RAM or by a read of the missing sectors. Returns whether a
+    /// read is on its way.
+    fn gather(&mut self, id: OpId, stage: u32, in_ram: SectorMask, gather: Gather) -> bool {
+        let all = SectorMask::first(self.state.geometry.sectors_per_unit);
+        let op = &mut self.state.ops[id];
+        op.mask = op.mask.union(in_ram);
+        let missing = all.minus(op.mask);
+        if missing.is_empty() {
+            return false;
+        }
+        let lpn = op.lpn;
+        let ppn = self.state.map.place(lpn);
+        if ppn.is_none() {
+            return false;
+        }
+        if gather != Gather::Fill {
+            self.illegal(
+                format!("place logical page {lpn} as it is"),
+                format!("sectors {missing:?} of it lie elsewhere, and a page map knows one place a page"),
+            );
+        }
+        let block = self.state.geometry.block_of(ppn);
+        let mut read = Op::new(OpKind::Read, self.state.geometry.plane_of(block), Cause::Rmw, Class::Write);
+        (read.lpn, read.ppn, read.mask) = (lpn, ppn, missing);
+        (read.owned_by, read.owner) = (Owner::Fill, id.0);
+        self.state.blocks.info[block.index()].readers += 1;
+        let read = self.add_op(read);
+        let entry = self.state.staging.get(stage);
+        (entry.filling, entry.fill_read) = (id.0, read.0);
+        self.emit(read);
+        true
+    }
+
+    /// A write to a page whose program still waits for its missing sectors joins that program.
+    fn merge_into_fill(
+        &mut self,
+        id: RequestId,
+        stage: u32,
+        mask: SectorMask,
+        corners: (u32, u32, u32, u32),
+        data: &[u8],
+    ) -> bool {
+        let entry = self.state.staging.get(stage);
+        if entry.filling == NONE {
+            return false;
+        }
+        let op = OpId(entry.filling);
+        let lpn = entry.lpn;
+        // A flush in between separates the two: the earlier must settle on its own.
+        if self.flushes.iter().any(|f| f.version > self.state.ops[op].version) {
+            return false;
+        }
+        let entry = self.state.staging.get(stage);
+        entry.mask = entry.mask.union(mask);
+        self.state.ops[op].mask = self.state.ops[op].mask.union(mask);
+        self.state.ops[op].version = self.version;
+        if M::BYTES {
+            let sector = self.state.geometry.sector as usize;
+            let page = M::page(self.part(data, lpn, corners), mask, sector);
+            M::copy(self.staged_page(stage), &page, mask, sector);
+            self.pages[op.index()] = self.staged_page(stage).clone();
+        }
+        if !matches!(self.ack, Ack::Buffer(_)) {
+            self.requests[id.0 as usize].remaining += 1;
+            self.waiters.push((op, id));
+        }
+        if self.state.ops[op].mask == SectorMask::first(self.state.geometry.sectors_per_unit) {
+            self.cancel_fill(stage); // nothing is missing any more
+        }
+        true
+    }
+
+    /// The bytes of one unit of a write.
+    fn part<'a>(&self, data: &'a [u8], lpn: Lpn, corners: (u32, u32, u32, u32)) -> &'a [u8] {
+        let (first, _, from, _) = corners;
+        let sectors = (lpn.0 - first) * self.state.geometry.sectors_per_unit;
+        let at = sectors.saturating_sub(from) as usize * self.state.geometry.sector as usize;
+        data.get(at..).unwrap_or(&[])
+    }
+
+    /// The plane that a decision means.
+    pub(crate) fn pick_plane(&mut self, place: &Place, home: PlaneId) -> PlaneId {
+        let region = place.route.region();
+        if place.plane == PlanePick::Home && self.state.reaches(region, home) && !self.state.dynamic {
+            return home;
+        }
+        let pool = self.state.pool_of(region);
+        let (first, count) = (pool.first_plane, pool.free.len() as u32);
+        self.state.turn = self.state.turn.wrapping_add(1);
+        let turn = self.state.turn;
+        let planes = (0..count).map(|i| PlaneId(first + (i + turn) % count));
+        let best = planes.min_by_key(|p| {
+            let room = self.state.free_slots(region, *p) > 0;
+            (!room, self.state.backlog[p.index()])
+        });
+        best.unwrap_or(home)
+    }
+
+    fn submit_trim(&mut self, request: &HostRequest) {
+        self.version += 1;
+        // Rounded inward: a sector is forgotten only when all of it is trimmed.
+        let first = request.lba.0.div_ceil(self.lbas_per_sector);
+        let end = (request.lba.0 + request.blocks as u64) / self.lbas_per_sector;
+        let per_unit = self.state.geometry.sectors_per_unit as u64;
+        let all = SectorMask::first(per_unit as u32);
+        let mut sector = first;
+        while sector < end {
+            let unit = sector / per_unit;
+            let stop = end.min((unit + 1) * per_unit);
+            let mask = SectorMask::span((sector - unit * per_unit) as u32, (stop - unit * per_unit) as u32);
+            sector = stop;
+            if self.state.map_kind() == MapKind::Page && mask != all {
+                continue;
+            }
+            self.trim_unit(Lpn(unit as u32), mask);
+        }
+    }
+
+    fn trim_unit(&mut self, lpn: Lpn, mask: SectorMask) {
+        if let Some(stage) = self.state.staging.find(lpn) {
+            let entry = self.state.staging.get(stage);
+            entry.commit(mask, self.version);
+            entry.mask = entry.mask.minus(mask);
+            if entry.filling != NONE {
+                self.cancel_fill(stage);
+            }
+        }
+        let mut dead = std::mem::take(&mut self.scratch.dead);
+        self.state.map.forget(lpn, mask, &mut dead);
+        for killed in dead.drain(..) {
+            let plane = self.state.geometry.plane_of(self.state.geometry.block_of(killed.ppn));
+            self.bury(killed);
+            self.effects.push(Effect::Wake(plane));
+        }
+        self.scratch.dead = dead;
+        if self.asks.asks(Hooks::FORGET) {
+            self.scheme.forget(lpn);
+        }
+    }
+
+    fn submit_flush(&mut self, id: RequestId) {
+        self.version += 1;
+        self.seal_all();
+        if self.unsettled > 0 {
+            self.requests[id.0 as usize].remaining += 1;
+            self.flushes.push(PendingFlush { version: self.version, request: id, remaining: self.unsettled });
+        }
+    }
+}

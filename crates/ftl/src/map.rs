@@ -1,0 +1,510 @@
+//! Where the newest committed copy of each sector lies, and what is still live at each place: one
+//! interface over the kinds of map.
+//!
+//! `resolve` says where sectors are, `install` makes a place their home and reports what died,
+//! `live_in` says what of a place is still needed. The page map knows one place a logical page; the
+//! sector map one a sector, so that several logical pages may share a place.
+
+use crate::base::BaseImage;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+use wordline_flash::Geometry;
+use wordline_units::{BlockId, Lpn, Ppn, SectorMask};
+
+/// Some sectors of one logical page that lie in one place. Sector `s` of the page is physical
+/// sector `s` of the place under a page map; under a sector map they stand one behind the other
+/// from `offset` on, in increasing order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Span {
+    /// The logical page.
+    pub lpn: Lpn,
+    /// Its sectors.
+    pub mask: SectorMask,
+    /// First physical sector within the place (sector maps only).
+    pub offset: u8,
+}
+
+/// Sectors of one logical page and the place that holds them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Located {
+    /// The place.
+    pub ppn: Ppn,
+    /// The sectors of the page that lie there.
+    pub mask: SectorMask,
+}
+
+/// Sectors that a commit or a trim left dead at a place.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Killed {
+    pub ppn: Ppn,
+    pub sectors: u32,
+}
+
+const LEAF: u32 = 64;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum BaseState {
+    /// Holds nothing of the base image.
+    Not,
+    /// Holds the base image, and nothing of it has died.
+    Untouched,
+    /// Holds the base image, with live bits of its own.
+    Touched,
+}
+
+/// One place for each logical page.
+#[derive(Clone)]
+pub(crate) struct PageMap {
+    geometry: Arc<Geometry>,
+    /// Leaf of each group of [`LEAF`] logical pages, `u32::MAX` where nothing was touched.
+    directory: Vec<u32>,
+    leaves: Vec<u32>,
+    /// Logical page of each slot, by block; empty for a block never opened.
+    owners: Vec<Box<[u32]>>,
+    live: Vec<u64>,
+    words_per_block: u32,
+    base: Option<BaseImage>,
+    base_state: Vec<BaseState>,
+    mapped: u32,
+}
+
+impl PageMap {
+    fn new(geometry: &Arc<Geometry>, logical_pages: u32) -> PageMap {
+        let words = geometry.slot_stride().div_ceil(64);
+        PageMap {
+            directory: vec![u32::MAX; logical_pages.div_ceil(LEAF) as usize],
+            leaves: Vec::new(),
+            owners: vec![Box::default(); geometry.blocks as usize],
+            live: vec![0; (geometry.blocks * words) as usize],
+            words_per_block: words,
+            base: None,
+            base_state: vec![BaseState::Not; geometry.blocks as usize],
+            mapped: 0,
+            geometry: geometry.clone(),
+        }
+    }
+
+    #[inline]
+    fn entry(&mut self, lpn: Lpn) -> &mut u32 {
+        let leaf = self.directory[(lpn.0 / LEAF) as usize];
+        let leaf = if leaf == u32::MAX { self.materialise(lpn.0 / LEAF) } else { leaf };
+        &mut self.leaves[(leaf * LEAF + lpn.0 % LEAF) as usize]
+    }
+
+    #[inline]
+    fn lookup(&mut self, lpn: Lpn) -> Ppn {
+        let leaf = self.directory[(lpn.0 / LEAF) as usize];
+        if leaf == u32::MAX && self.base.is_none() {
+            return Ppn::NONE;
+        }
+        Ppn(*self.entry(lpn))
+    }
+
+    #[cold]
+    fn materialise(&mut self, index: u32) -> u32 {
+        let leaf = self.leaves.len() as u32 / LEAF;
+        for lpn in index * LEAF..(index + 1) * LEAF {
+            let place = self.base.as_ref().and_then(|b| b.place_of(Lpn(lpn)));
+            self.leaves.push(place.unwrap_or(Ppn::NONE).0);
+        }
+        self.directory[index as usize] = leaf;
+        leaf
+    }
+
+    fn words(&self, block: BlockId) -> std::ops::Range<usize> {
+        let first = (block.0 * self.words_per_block) as usize;
+        first..first + self.words_per_block as usize
+    }
+
+    fn touch_base(&mut self, block: BlockId) {
+        if self.base_state[block.index()] != BaseState::Untouched {
+            return;
+        }
+        self.base_state[block.index()] = BaseState::Touched;
+        let Some(base) = &self.base else { return };
+        let range = base.live_slots(self.geometry.plane_of(block), block);
+        let words = self.words(block);
+        let words = &mut self.live[words];
+        for slot in range {
+            words[slot as usize / 64] |= 1 << (slot % 64);
+        }
+    }
+
+    #[inline]
+    fn bit(&self, ppn: Ppn) -> (usize, u64) {
+        let (block, slot) = (ppn.0 >> self.geometry.slot_shift, self.geometry.slot_of(ppn));
+        ((block * self.words_per_block + slot / 64) as usize, 1 << (slot % 64))
+    }
+
+    #[inline]
+    fn kill(&mut self, ppn: Ppn) -> Killed {
+        let block = self.geometry.block_of(ppn);
+        if self.base_state[block.index()] == BaseState::Untouched {
+            self.touch_base(block);
+        }
+        let (word, bit) = self.bit(ppn);
+        debug_assert!(self.live[word] & bit != 0, "place {ppn} dies twice");
+        self.live[word] &= !bit;
+        Killed { ppn, sectors: self.geometry.sectors_per_unit }
+    }
+
+    /// Live slots of a block from `from` on, the first of them.
+    fn next_live(&mut self, block: BlockId, from: u32) -> Option<u32> {
+        self.touch_base(block);
+        let words = &self.live[self.words(block)];
+        let mut word = from as usize / 64;
+        let mut bits = *words.get(word)? & (u64::MAX << (from % 64));
+        loop {
+            if bits != 0 {
+                return Some(word as u32 * 64 + bits.trailing_zeros());
+            }
+            word += 1;
+            bits = *words.get(word)?;
+        }
+    }
+
+    fn owner(&self, ppn: Ppn) -> Option<Lpn> {
+        let (block, slot) = (self.geometry.block_of(ppn), self.geometry.slot_of(ppn));
+        if self.base_state[block.index()] != BaseState::Not
+            && let Some(base) = &self.base
+            && let Some(lpn) = base.owner_of(self.geometry.plane_of(block), block, slot)
+        {
+            return Some(lpn);
+        }
+        self.owners[block.index()].get(slot as usize).map(|l| Lpn(*l))
+    }
+}
+
+/// One place for each sector; several logical pages may share a place.
+#[derive(Clone, Default)]
+pub(crate) struct SectorMap {
+    slot_shift: u32,
+    sectors: u32,
+    /// Where each sector lies: place and physical sector within it.
+    places: FxHashMap<u64, (u32, u8)>,
+    /// What each place holds: logical page and sector of each physical sector.
+    owners: FxHashMap<u32, Vec<Option<(u32, u8)>>>,
+}
+
+impl SectorMap {
+    fn key(&self, lpn: Lpn, sector: u32) -> u64 {
+        lpn.0 as u64 * self.sectors as u64 + sector as u64
+    }
+
+    fn remove(&mut self, lpn: Lpn, mask: SectorMask, dead: &mut Vec<Killed>) {
+        for s in mask.iter() {
+            let key = self.key(lpn, s);
+            if let Some((ppn, at)) = self.places.remove(&key) {
+                if let Some(owners) = self.owners.get_mut(&ppn) {
+                    owners[at as usize] = None;
+                }
+                dead.push(Killed { ppn: Ppn(ppn), sectors: 1 });
+            }
+        }
+    }
+}
+
+/// The kind of map that a scheme asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MapKind {
+    /// One place for each logical page; a partial update is a read-modify-write.
+    Page,
+    /// One place for each sector.
+    Sector,
+}
+
+/// A map of one of the kinds.
+#[derive(Clone)]
+pub(crate) enum Map {
+    Page(PageMap),
+    Sector(SectorMap),
+}
+
+impl Map {
+    pub fn new(kind: MapKind, geometry: &Arc<Geometry>, logical_pages: u32) -> Map {
+        match kind {
+            MapKind::Page => Map::Page(PageMap::new(geometry, logical_pages)),
+            MapKind::Sector => Map::Sector(SectorMap {
+                slot_shift: geometry.slot_shift,
+                sectors: geometry.sectors_per_unit,
+                ..SectorMap::default()
+            }),
+        }
+    }
+
+    pub fn kind(&self) -> MapKind {
+        match self {
+            Map::Page(_) => MapKind::Page,
+            Map::Sector(_) => MapKind::Sector,
+        }
+    }
+
+    /// Take a base image as the contents at time 0.
+    pub fn adopt(&mut self, image: BaseImage) {
+        match self {
+            Map::Page(m) => {
+                m.mapped = image.mapped();
+                for (block, programmed, _) in image.blocks() {
+                    if programmed > 0 {
+                        m.base_state[block.index()] = BaseState::Untouched;
+                    }
+                }
+                m.base = Some(image);
+            }
+            Map::Sector(m) => {
+                let all = SectorMask::first(m.sectors);
+                let shift = m.slot_shift;
+                let mut dead = vec![];
+                let places: Vec<(Lpn, Ppn)> = image
+                    .blocks()
+                    .flat_map(|(block, programmed, live)| {
+                        (programmed - live..programmed).map(move |slot| Ppn(block.0 << shift | slot))
+                    })
+                    .filter_map(|ppn| {
+                        let block = BlockId(ppn.0 >> shift);
+                        let plane = image.plane_of(block)?;
+                        Some((image.owner_of(plane, block, ppn.0 & ((1 << shift) - 1))?, ppn))
+                    })
+                    .collect();
+                for (lpn, ppn) in places {
+                    self.install(Span { lpn, mask: all, offset: 0 }, all, ppn, &mut dead);
+                }
+            }
+        }
+    }
+
+    /// The single place of a logical page under a page map.
+    #[inline]
+    pub fn place(&mut self, lpn: Lpn) -> Ppn {
+        match self {
+            Map::Page(m) => m.lookup(lpn),
+            Map::Sector(_) => Ppn::NONE,
+        }
+    }
+
+    /// Where the wanted sectors lie; those that were never written are left out.
+    #[inline]
+    pub fn resolve(&mut self, lpn: Lpn, wanted: SectorMask, out: &mut Vec<Located>) {
+        out.clear();
+        match self {
+            Map::Page(m) => {
+                let ppn = m.lookup(lpn);
+                if !ppn.is_none() && !wanted.is_empty() {
+                    out.push(Located { ppn, mask: wanted });
+                }
+            }
+            Map::Sector(m) => {
+                for s in wanted.iter() {
+                    let Some(&(ppn, _)) = m.places.get(&m.key(lpn, s)) else { continue };
+                    let bit = SectorMask(1 << s);
+                    match out.iter_mut().find(|l| l.ppn.0 == ppn) {
+                        Some(l) => l.mask = l.mask.union(bit),
+                        None => out.push(Located { ppn: Ppn(ppn), mask: bit }),
+                    }
+                }
+            }
+        }
+    }
+
+    /// Make a place the home of the sectors `keep` of a span that was programmed there, and say what
+    /// that left dead.
+    #[inline]
+    pub fn install(&mut self, span: Span, keep: SectorMask, ppn: Ppn, dead: &mut Vec<Killed>) {
+        match self {
+            Map::Page(m) => {
+                let old = Ppn(std::mem::replace(m.entry(span.lpn), ppn.0));
+                if old.is_none() {
+                    m.mapped += 1;
+                } else {
+                    let killed = m.kill(old);
+                    dead.push(killed);
+                }
+                let (word, bit) = m.bit(ppn);
+                m.live[word] |= bit;
+                let (block, slot) = (m.geometry.block_of(ppn), m.geometry.slot_of(ppn));
+                let owners = &mut m.owners[block.index()];
+                debug_assert!((slot as usize) < owners.len(), "block {block} has no room for slot {slot}");
+                owners[slot as usize] = span.lpn.0;
+            }
+            Map::Sector(m) => {
+                m.remove(span.lpn, keep, dead);
+                let owners = m.owners.entry(ppn.0).or_insert_with(|| vec![None; m.sectors as usize]);
+                for (i, s) in span.mask.iter().enumerate() {
+                    let at = span.offset as usize + i;
+                    if !keep.covers(SectorMask(1 << s)) {
+                        continue;
+                    }
+                    debug_assert!(owners[at].is_none(), "physical sector {at} of {ppn} is taken");
+                    owners[at] = Some((span.lpn.0, s as u8));
+                    m.places.insert(span.lpn.0 as u64 * m.sectors as u64 + s as u64, (ppn.0, at as u8));
+                }
+            }
+        }
+    }
+
+    /// Sectors that installing `keep` makes live at a place.
+    #[inline]
+    pub fn weight(&self, keep: SectorMask) -> u32 {
+        match self {
+            Map::Page(m) => m.geometry.sectors_per_unit,
+            Map::Sector(_) => keep.count(),
+        }
+    }
+
+    /// Forget sectors. A page map forgets whole pages only and leaves a partial span alone.
+    pub fn forget(&mut self, lpn: Lpn, mask: SectorMask, dead: &mut Vec<Killed>) {
+        match self {
+            Map::Page(m) => {
+                if mask.count() < m.geometry.sectors_per_unit || m.lookup(lpn).is_none() {
+                    return;
+                }
+                let old = Ppn(std::mem::replace(m.entry(lpn), Ppn::NONE.0));
+                m.mapped -= 1;
+                let killed = m.kill(old);
+                dead.push(killed);
+            }
+            Map::Sector(m) => m.remove(lpn, mask, dead),
+        }
+    }
+
+    /// The part of a span that still lies at a place: what a relocation may commit.
+    #[inline]
+    pub fn still_at(&mut self, span: Span, ppn: Ppn) -> SectorMask {
+        match self {
+            Map::Page(m) => {
+                if m.lookup(span.lpn) == ppn {
+                    span.mask
+                } else {
+                    SectorMask::EMPTY
+                }
+            }
+            Map::Sector(m) => SectorMask(
+                span.mask
+                    .iter()
+                    .filter(|s| m.places.get(&m.key(span.lpn, *s)).is_some_and(|(p, _)| *p == ppn.0))
+                    .fold(0, |bits, s| bits | 1 << s),
+            ),
+        }
+    }
+
+    /// What of a place is still live.
+    pub fn live_in(&mut self, ppn: Ppn, out: &mut Vec<Span>) {
+        out.clear();
+        match self {
+            Map::Page(m) => {
+                let block = m.geometry.block_of(ppn);
+                m.touch_base(block);
+                let (word, bit) = m.bit(ppn);
+                if m.live[word] & bit != 0
+                    && let Some(lpn) = m.owner(ppn)
+                {
+                    let mask = SectorMask::first(m.geometry.sectors_per_unit);
+                    out.push(Span { lpn, mask, offset: 0 });
+                }
+            }
+            Map::Sector(m) => {
+                let Some(owners) = m.owners.get(&ppn.0) else { return };
+                for (at, owner) in owners.iter().enumerate() {
+                    let Some((lpn, s)) = *owner else { continue };
+                    let bit = SectorMask(1 << s);
+                    match out.iter_mut().find(|span| span.lpn.0 == lpn) {
+                        Some(span) => span.mask = span.mask.union(bit),
+                        None => out.push(Span { lpn: Lpn(lpn), mask: bit, offset: at as u8 }),
+                    }
+                }
+            }
+        }
+    }
+
+    /// The first live slot of a block from a slot on.
+    pub fn next_live(&mut self, block: BlockId, from: u32, slots: u32) -> Option<u32> {
+        match self {
+            Map::Page(m) => m.next_live(block, from),
+            Map::Sector(m) => (from..slots).find(|slot| {
+                let owners = m.owners.get(&(block.0 << m.slot_shift | slot));
+                owners.is_some_and(|o| o.iter().any(Option::is_some))
+            }),
+        }
+    }
+
+    /// A block is opened for so many slots.
+    pub fn open(&mut self, block: BlockId, slots: u32) {
+        if let Map::Page(m) = self {
+            let owners = &mut m.owners[block.index()];
+            if owners.len() < slots as usize {
+                *owners = vec![u32::MAX; slots as usize].into_boxed_slice();
+            }
+        }
+    }
+
+    /// A block without live data is erased.
+    pub fn erase(&mut self, block: BlockId) {
+        match self {
+            Map::Page(m) => {
+                m.touch_base(block);
+                m.base_state[block.index()] = BaseState::Not;
+                let words = m.words(block);
+                debug_assert!(
+                    m.live[words.clone()].iter().all(|w| *w == 0),
+                    "block {block} is erased with live data"
+                );
+                m.live[words].fill(0);
+            }
+            Map::Sector(m) => {
+                for slot in 0..1 << m.slot_shift {
+                    m.owners.remove(&(block.0 << m.slot_shift | slot));
+                }
+            }
+        }
+    }
+
+    /// Sectors that are mapped, counted from the map itself; slow, for checks.
+    pub fn count_mapped_sectors(&mut self, logical_pages: u32) -> u64 {
+        match self {
+            Map::Page(m) => {
+                let pages = (0..logical_pages).filter(|l| !m.lookup(Lpn(*l)).is_none()).count();
+                pages as u64 * m.geometry.sectors_per_unit as u64
+            }
+            Map::Sector(m) => m.places.len() as u64,
+        }
+    }
+
+    /// Logical pages (page map) or sectors (sector map) that are mapped.
+    pub fn mapped(&self) -> u64 {
+        match self {
+            Map::Page(m) => m.mapped as u64,
+            Map::Sector(m) => m.places.len() as u64,
+        }
+    }
+
+    /// Bytes that the map and its inverse hold.
+    pub fn bytes(&self) -> u64 {
+        match self {
+            Map::Page(m) => {
+                let owners: usize = m.owners.iter().map(|o| o.len()).sum();
+                let tables = m.directory.len() + m.leaves.len() + owners;
+                tables as u64 * 4
+                    + m.live.len() as u64 * 8
+                    + m.owners.len() as u64 * size_of::<Box<[u32]>>() as u64
+                    + m.base.as_ref().map_or(0, BaseImage::bytes)
+            }
+            Map::Sector(m) => m.places.len() as u64 * 16 + m.owners.len() as u64 * 32,
+        }
+    }
+
+    /// Bring the entries that a request is about to need closer.
+    #[inline]
+    pub fn prefetch(&self, lpn: Lpn) {
+        #[cfg(target_arch = "x86_64")]
+        if let Map::Page(m) = self
+            && let Some(leaf) = m.directory.get((lpn.0 / LEAF) as usize)
+            && *leaf != u32::MAX
+        {
+            let at = &raw const m.leaves[(leaf * LEAF + lpn.0 % LEAF) as usize];
+            // SAFETY: a prefetch is a hint that reads nothing and faults on no address.
+            unsafe { std::arch::x86_64::_mm_prefetch(at.cast(), std::arch::x86_64::_MM_HINT_T0) };
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = lpn;
+    }
+}

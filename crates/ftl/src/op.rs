@@ -1,0 +1,210 @@
+//! A flash operation, from its decision to its completion: plain data in a slab, one cache line
+//! each, so that pending work can be saved in mid-flight.
+
+use crate::counters::Cause;
+use crate::map::Span;
+use crate::scheme::Route;
+use crate::staging::NONE;
+use wordline_units::{Lpn, PlaneId, Ppn, SectorMask};
+
+/// An operation, by its number in the slab.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct OpId(pub u32);
+
+impl OpId {
+    /// No operation.
+    pub const NONE: OpId = OpId(NONE);
+
+    /// Whether this is [`Self::NONE`].
+    #[inline(always)]
+    pub const fn is_none(self) -> bool {
+        self.0 == NONE
+    }
+
+    #[inline(always)]
+    pub(crate) const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What the die does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum OpKind {
+    /// Sense a page and bring it out.
+    Read,
+    /// Bring a page in and program it.
+    Program,
+    /// Erase a block.
+    Erase,
+}
+
+/// Who waits for an operation; `owner` of the operation says which.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub(crate) enum Owner {
+    /// A host request.
+    Request,
+    /// A program that lacks the sectors this read brings.
+    Fill,
+    /// The collection of a region's plane.
+    Job,
+    /// A move that the scheme asked for.
+    Move,
+    /// Nobody any more.
+    Nobody,
+}
+
+/// In which order operations are served: lower classes first, first come first served within one.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[repr(u8)]
+pub enum Class {
+    /// Work of a job that holds its die.
+    Held = 0,
+    /// Reads of the host.
+    Read = 1,
+    /// Collection that cannot wait.
+    Urgent = 2,
+    /// Writes of the host, and the reads they need.
+    Write = 3,
+    /// Everything else.
+    Background = 4,
+}
+
+impl Class {
+    /// How many there are.
+    pub const COUNT: usize = 5;
+}
+
+/// One operation, or a further part of a program that writes several units at once.
+#[derive(Clone, Debug)]
+pub struct Op {
+    /// Link of whatever queue the operation stands in.
+    pub next: OpId,
+    /// Next part of the same program.
+    pub(crate) chain: OpId,
+    pub(crate) lpn: Lpn,
+    /// Place read from, or bound for a program; until then the number of fills still awaited.
+    pub ppn: Ppn,
+    /// Place that a relocation takes its data from.
+    pub(crate) from: Ppn,
+    pub(crate) owner: u32,
+    pub(crate) mask: SectorMask,
+    pub(crate) stage: u32,
+    /// Arrival number of the host write that the data come from.
+    pub(crate) version: u64,
+    /// Order of service: class in the top byte, arrival below.
+    pub key: u64,
+    pub(crate) route: Route,
+    /// The plane that works on it.
+    pub plane: PlaneId,
+    /// What the die does.
+    pub kind: OpKind,
+    pub(crate) owned_by: Owner,
+    pub(crate) cause: Cause,
+    pub(crate) class: Class,
+    /// Which of the program's slots this part fills.
+    pub(crate) slot: u8,
+    /// First physical sector within the slot.
+    pub(crate) offset: u8,
+    /// Slots that the whole program covers.
+    pub(crate) slots: u8,
+    /// May open the last free block of a plane.
+    pub(crate) privileged: bool,
+}
+
+impl Op {
+    pub(crate) fn new(kind: OpKind, plane: PlaneId, cause: Cause, class: Class) -> Op {
+        Op {
+            next: OpId::NONE,
+            chain: OpId::NONE,
+            lpn: Lpn::NONE,
+            ppn: Ppn::NONE,
+            from: Ppn::NONE,
+            owner: NONE,
+            mask: SectorMask::EMPTY,
+            stage: NONE,
+            version: 0,
+            key: 0,
+            route: Route::NOWHERE,
+            plane,
+            kind,
+            owned_by: Owner::Nobody,
+            cause,
+            class,
+            slot: 0,
+            offset: 0,
+            slots: 1,
+            privileged: false,
+        }
+    }
+
+    pub(crate) fn span(&self) -> Span {
+        Span { lpn: self.lpn, mask: self.mask, offset: self.offset }
+    }
+
+    /// Why it is done.
+    pub fn cause(&self) -> Cause {
+        self.cause
+    }
+}
+
+/// The slab.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ops {
+    ops: Vec<Op>,
+    free: Vec<u32>,
+    sequence: u64,
+}
+
+impl Ops {
+    #[inline]
+    pub fn add(&mut self, op: Op) -> OpId {
+        match self.free.pop() {
+            Some(i) => {
+                self.ops[i as usize] = op;
+                OpId(i)
+            }
+            None => {
+                self.ops.push(op);
+                OpId(self.ops.len() as u32 - 1)
+            }
+        }
+    }
+
+    #[inline]
+    pub fn remove(&mut self, id: OpId) {
+        self.free.push(id.0);
+    }
+
+    /// Give an operation its turn among those of its class.
+    #[inline]
+    pub fn stamp(&mut self, id: OpId) {
+        self.sequence += 1;
+        let op = &mut self.ops[id.index()];
+        op.key = (op.class as u64) << 56 | self.sequence;
+    }
+
+    pub fn capacity(&self) -> usize {
+        self.ops.len()
+    }
+
+    pub fn live(&self) -> usize {
+        self.ops.len() - self.free.len()
+    }
+}
+
+impl std::ops::Index<OpId> for Ops {
+    type Output = Op;
+    #[inline(always)]
+    fn index(&self, id: OpId) -> &Op {
+        &self.ops[id.index()]
+    }
+}
+
+impl std::ops::IndexMut<OpId> for Ops {
+    #[inline(always)]
+    fn index_mut(&mut self, id: OpId) -> &mut Op {
+        &mut self.ops[id.index()]
+    }
+}

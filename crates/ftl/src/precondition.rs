@@ -1,0 +1,238 @@
+//! What is on the drive before time 0. All of it is held as one implicit image, in time proportional
+//! to blocks.
+
+use crate::base::{BaseImage, Mapped, PlaneBase};
+use crate::ftl::Ftl;
+use crate::media::Media;
+use crate::scheme::RegionId;
+use crate::state::Phase;
+use thiserror::Error;
+use wordline_units::{BlockId, CellMode, Fraction, PlaneId};
+
+/// In which order the pages of a filled drive lie.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Order {
+    /// By their numbers, as if written once from first to last.
+    Sequential,
+    /// By a keyed permutation within each plane, as if written at random.
+    Random,
+}
+
+/// The state of a drive at time 0 (SPEC of the initial states: fresh, fill, preload, aged, worn).
+#[derive(Clone, Debug)]
+pub struct Initial {
+    /// The logical pages that hold data.
+    pub mapped: Mapped,
+    /// How they lie.
+    pub order: Order,
+    /// Share of the pages in the blocks they occupy that are live; the others are invalid.
+    pub valid: Fraction,
+    /// Of each remaining block of the home region, so many pages are programmed and invalid, until
+    /// that share of the plane's pages is used.
+    pub aged_invalid: Fraction,
+    /// Program/erase cycles that the blocks of each mode have behind them, [`CellMode::index`].
+    pub cycles: [u32; 4],
+}
+
+impl Initial {
+    /// Nothing written, nothing worn.
+    pub fn fresh() -> Initial {
+        Initial {
+            mapped: Mapped::First(0),
+            order: Order::Random,
+            valid: Fraction::ONE,
+            aged_invalid: Fraction::ZERO,
+            cycles: [0; 4],
+        }
+    }
+
+    /// These pages written, in no particular order, with nothing invalid.
+    pub fn holding(mapped: Mapped) -> Initial {
+        Initial { mapped, ..Initial::fresh() }
+    }
+}
+
+/// An initial state that does not fit.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum InitialError {
+    /// The data need more blocks than the home region can give.
+    #[error(
+        "the initial data need {needed} blocks in plane {plane} of region {region}, which has {available} \
+         besides those kept for collection; map fewer pages, or raise the valid share above {valid}"
+    )]
+    TooMuch {
+        /// The plane.
+        plane: PlaneId,
+        /// The home region.
+        region: &'static str,
+        /// Blocks needed.
+        needed: u32,
+        /// Blocks there are.
+        available: u32,
+        /// The share asked for.
+        valid: Fraction,
+    },
+    /// A page that is mapped lies beyond the drive.
+    #[error("the initial data reach logical page {last}, but the drive has {logical_pages}")]
+    BeyondDrive {
+        /// The last page.
+        last: u32,
+        /// Pages of the drive.
+        logical_pages: u32,
+    },
+}
+
+impl<M: Media> Ftl<M> {
+    /// Put the drive into a state before its first request.
+    ///
+    /// # Errors
+    /// When the data do not fit; the drive must then be thrown away.
+    pub fn precondition(&mut self, initial: &Initial, seed: u64) -> Result<(), InitialError> {
+        let home = self.state.home;
+        let last = match &initial.mapped {
+            Mapped::First(n) => n.checked_sub(1),
+            Mapped::Set(set) => set.last().map(|l| l.0),
+        };
+        if let Some(last) = last.filter(|l| *l >= self.state.logical_pages) {
+            return Err(InitialError::BeyondDrive { last, logical_pages: self.state.logical_pages });
+        }
+        for index in 0..self.state.regions.len() {
+            let region = RegionId(index as u8);
+            let mode: CellMode = self.state.regions[index].region.mode;
+            let cycles = initial.cycles[mode.index()];
+            for plane in self.planes_of(region) {
+                for block in self.blocks_of(region, plane) {
+                    let info = &mut self.state.blocks.info[block as usize];
+                    info.erases = info.erases.max(cycles);
+                }
+            }
+        }
+        let image = self.image(initial, seed)?;
+        let placed: Vec<(BlockId, u32, u32)> = image.blocks().collect();
+        self.state.map.adopt(image);
+        let spu = self.state.geometry.sectors_per_unit;
+        for (block, programmed, live) in placed {
+            if programmed > 0 {
+                self.adopt_block(home, block, programmed, live * spu);
+            }
+        }
+        if initial.aged_invalid > Fraction::ZERO {
+            self.age(home, initial.aged_invalid);
+        }
+        Ok(())
+    }
+
+    fn planes_of(&self, region: RegionId) -> impl Iterator<Item = PlaneId> + use<M> {
+        let pool = self.state.pool_of(region);
+        (pool.first_plane..pool.first_plane + pool.free.len() as u32).map(PlaneId)
+    }
+
+    fn blocks_of(&self, region: RegionId, plane: PlaneId) -> std::ops::Range<u32> {
+        let pool = self.state.pool_of(region);
+        let first = self.state.geometry.blocks_of(plane).start + pool.offset;
+        first..first + pool.blocks_per_plane
+    }
+
+    /// Blocks of a plane that initial data may fill: all but one that collection needs to begin.
+    fn fillable(&self, region: RegionId) -> u32 {
+        self.state.total_blocks(region).saturating_sub(1)
+    }
+
+    fn image(&self, initial: &Initial, seed: u64) -> Result<BaseImage, InitialError> {
+        let home = self.state.home;
+        let r = &self.state.regions[home.index()];
+        let slots = r.slots_per_block;
+        let step = r.units_per_page * r.pages_per_program;
+        let per_block = (initial.valid.of(slots as u64) as u32).clamp(1, slots);
+        let available = self.fillable(home);
+        let mut error = None;
+        let key = match initial.order {
+            Order::Sequential => None,
+            Order::Random => Some(seed ^ 0x6261_7365_696d_6167),
+        };
+        let image = BaseImage::new(
+            &self.state.geometry,
+            self.state.stripe.clone(),
+            &initial.mapped,
+            key,
+            |plane| self.blocks_of(home, plane).start,
+            |plane, count| {
+                let needed = count.div_ceil(per_block);
+                if needed > available {
+                    error.get_or_insert(InitialError::TooMuch {
+                        plane,
+                        region: r.region.name,
+                        needed,
+                        available,
+                        valid: initial.valid,
+                    });
+                }
+                let mut base = PlaneBase { programmed: vec![], before: vec![0] };
+                let mut left = count;
+                while left > 0 {
+                    let live = left.min(per_block);
+                    left -= live;
+                    let whole = left > 0 || per_block < slots;
+                    base.programmed.push(if whole { slots } else { live.div_ceil(step) * step });
+                    base.before.push(count - left);
+                }
+                base
+            },
+        );
+        match error {
+            Some(e) => Err(e),
+            None => Ok(image),
+        }
+    }
+
+    /// Give a region an erased block that already holds so much.
+    fn adopt_block(&mut self, region: RegionId, block: BlockId, programmed: u32, live_sectors: u32) {
+        let plane = self.state.geometry.plane_of(block);
+        let local = self.state.local(region, plane);
+        let position = self.state.position(region, plane, block);
+        let r = &mut self.state.regions[region.index()];
+        let pool = &mut self.state.pools[r.region.pool.0 as usize].free[local];
+        if pool.front() == Some(&block.0) {
+            pool.pop_front();
+        } else {
+            pool.retain(|b| *b != block.0);
+        }
+        let info = &mut self.state.blocks.info[block.index()];
+        info.region = region.0;
+        info.mode = r.region.mode;
+        info.state.programmed[0] = (programmed / r.units_per_page) as u16;
+        self.state.blocks.live[block.index()] = live_sectors;
+        let at = &mut r.planes[local];
+        at.owned += 1;
+        if programmed == r.slots_per_block {
+            info.phase = Phase::Full;
+            at.victims.insert(position, live_sectors);
+        } else {
+            info.phase = Phase::Open;
+            at.open_slots += (r.slots_per_block - programmed) as u64;
+            for class in r.region.rule.classes() {
+                at.open[*class as usize].push_back(block.0);
+            }
+            self.state.map.open(block, r.slots_per_block);
+        }
+    }
+
+    /// SSDSim's way of ageing: the first pages of each block are used up and invalid.
+    fn age(&mut self, region: RegionId, share: Fraction) {
+        let r = &self.state.regions[region.index()];
+        let (pages, units) = (r.shape.pages(), r.units_per_page);
+        let step = r.pages_per_program;
+        let each = ((share.of(pages as u64) as u32 + 1).div_ceil(step) * step).min(pages);
+        for plane in self.planes_of(region).collect::<Vec<_>>() {
+            let all = self.state.total_blocks(region) as u64 * pages as u64;
+            let mut used = self.state.owned(region, plane) as u64 * pages as u64;
+            while used < share.of(all) && self.state.free_blocks(region, plane) > 1 {
+                let local = self.state.local(region, plane);
+                let pool = self.state.regions[region.index()].region.pool.0 as usize;
+                let Some(block) = self.state.pools[pool].free[local].front().copied() else { break };
+                self.adopt_block(region, BlockId(block), each * units, 0);
+                used += each as u64;
+            }
+        }
+    }
+}

@@ -1,0 +1,430 @@
+//! What a scheme is: the hooks it answers, what it sees, and what it may decide.
+//!
+//! A scheme only decides. It sees a read-only [`View`] and returns values; the mechanism acts on
+//! them, and refuses what is illegal with an error that names scheme, decision, time and state.
+
+use crate::map::{MapKind, Span};
+use crate::state::State;
+use std::fmt::Debug;
+use thiserror::Error;
+use wordline_device::{DeviceSpec, Trigger, Victim};
+use wordline_flash::{Geometry, ProgramRule, SlotClass};
+use wordline_units::{BlockId, CellMode, DieId, HostRequest, Lpn, PlaneId, Ppn, SimDuration, SimTime};
+
+/// A pool, by its position in [`Layout::pools`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct PoolId(pub u8);
+
+/// A region, by its position in [`Layout::regions`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct RegionId(pub u8);
+
+impl RegionId {
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Blocks of one medium that may change owner or mode. Pools of a medium lie one behind the other
+/// in each plane, in the order of the layout.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Pool {
+    /// Index of the medium.
+    pub medium: usize,
+    /// Blocks in each plane.
+    pub blocks_per_plane: u32,
+}
+
+/// Owns a block from opening to erase, and gives it its cell mode and program rule.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Region {
+    /// Its name in reports.
+    pub name: &'static str,
+    /// Where its blocks come from.
+    pub pool: PoolId,
+    /// Bits a cell holds while it owns the block.
+    pub mode: CellMode,
+    /// The order of programs in its blocks.
+    pub rule: ProgramRule,
+    /// The most blocks of each plane that it may own; `u32::MAX` for no limit.
+    pub quota: u32,
+    /// When a plane of it is collected.
+    pub trigger: Trigger,
+    /// Which block is then taken.
+    pub victim: Victim,
+    /// How long an incomplete one-shot group waits before it is padded; `None` for ever, which only
+    /// a protected stager may.
+    pub pad_after: Option<SimDuration>,
+    /// Whether pages waiting for a one-shot program are safe from a power cut. Then a victim may be
+    /// erased while its last pages wait.
+    pub protected: bool,
+}
+
+/// The hooks that a scheme wants to be asked; the others are skipped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Hooks(pub u8);
+
+impl Hooks {
+    /// [`Scheme::admit`].
+    pub const ADMIT: Hooks = Hooks(1);
+    /// [`Scheme::read`].
+    pub const READ: Hooks = Hooks(2);
+    /// [`Scheme::collect`].
+    pub const COLLECT: Hooks = Hooks(4);
+    /// [`Scheme::idle`].
+    pub const IDLE: Hooks = Hooks(8);
+    /// [`Scheme::forget`].
+    pub const FORGET: Hooks = Hooks(16);
+    /// None of them.
+    pub const NONE: Hooks = Hooks(0);
+
+    /// Both sets.
+    pub const fn and(self, other: Hooks) -> Hooks {
+        Hooks(self.0 | other.0)
+    }
+
+    #[inline(always)]
+    pub(crate) const fn asks(self, hook: Hooks) -> bool {
+        self.0 & hook.0 != 0
+    }
+}
+
+/// How a scheme divides the drive.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Layout {
+    /// Pools of blocks.
+    pub pools: Vec<Pool>,
+    /// Regions on them; at most 15.
+    pub regions: Vec<Region>,
+    /// The region where data lie at rest: it takes the base image, and its medium gives each
+    /// logical page its home plane.
+    pub home: RegionId,
+    /// The kind of map.
+    pub map: MapKind,
+    /// The hooks to be asked.
+    pub asks: Hooks,
+    /// Ask [`Scheme::tick`] after every so many host write requests; 0 for never.
+    pub tick_every_writes: u32,
+    /// How long the drive must have had no request before [`Scheme::idle`] is asked.
+    pub idle_after: SimDuration,
+}
+
+/// What a scheme is given to lay itself out on.
+#[derive(Clone, Copy, Debug)]
+pub struct Drive<'a> {
+    /// The device file, resolved.
+    pub spec: &'a DeviceSpec,
+    /// Its numbering.
+    pub geometry: &'a Geometry,
+    /// Logical pages that the host can address.
+    pub logical_pages: u32,
+}
+
+/// A scheme that cannot work on a device, and why.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("scheme {scheme} cannot run on device {device}: {reason}")]
+pub struct Refusal {
+    /// The scheme.
+    pub scheme: String,
+    /// The device.
+    pub device: String,
+    /// Why, and what would do.
+    pub reason: String,
+}
+
+/// What a request is marked with by [`Scheme::admit`]; its parts inherit it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Tag(pub u8);
+
+/// Where data that need a home come from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Origin {
+    /// The host.
+    Host(Tag),
+    /// A block of a region that is being collected.
+    Collected(RegionId),
+    /// A move that the scheme asked for, out of a region.
+    Moved(RegionId),
+}
+
+/// Data that need a home: up to a page.
+#[derive(Clone, Copy, Debug)]
+pub struct Parcel<'a> {
+    /// Where they come from.
+    pub origin: Origin,
+    /// What they are.
+    pub spans: &'a [Span],
+    /// The plane of static allocation for host data, the source's plane for collected data.
+    pub home: PlaneId,
+}
+
+/// What becomes of the sectors of a page that a parcel lacks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Gather {
+    /// Program what is there. Under a page map only for a page that was never written.
+    AsIs,
+    /// Read the missing ones first (read-modify-write).
+    Fill,
+}
+
+/// In which plane.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PlanePick {
+    /// The parcel's home.
+    Home,
+    /// Whichever has least to do among those with room.
+    Any,
+}
+
+/// A place to try: a region, and the class of slot in it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Target {
+    /// The region.
+    pub region: RegionId,
+    /// The class.
+    pub class: SlotClass,
+}
+
+/// Up to four targets, tried in order when the plane is ready for the program. One byte each: the
+/// region in the high half, the class in the low.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Route([u8; 4]);
+
+impl Route {
+    const END: u8 = 0xff;
+
+    /// No target: of operations that program nothing.
+    pub(crate) const NOWHERE: Route = Route([Route::END; 4]);
+
+    /// One target.
+    pub const fn to(region: RegionId, class: SlotClass) -> Route {
+        Route([region.0 << 4 | class as u8, Route::END, Route::END, Route::END])
+    }
+
+    /// The same with another target to fall back on. A fifth is ignored.
+    pub const fn or(mut self, region: RegionId, class: SlotClass) -> Route {
+        let mut i = 0;
+        while i < 4 {
+            if self.0[i] == Route::END {
+                self.0[i] = region.0 << 4 | class as u8;
+                break;
+            }
+            i += 1;
+        }
+        self
+    }
+
+    /// The targets in order.
+    #[inline]
+    pub fn targets(self) -> impl Iterator<Item = Target> {
+        self.0.into_iter().take_while(|b| *b != Route::END).map(|b| Target {
+            region: RegionId(b >> 4),
+            class: match b & 15 {
+                0 => SlotClass::Next,
+                1 => SlotClass::Lsb,
+                2 => SlotClass::Csb,
+                _ => SlotClass::Msb,
+            },
+        })
+    }
+
+    /// The region of the first target.
+    #[inline]
+    pub fn region(self) -> RegionId {
+        RegionId(self.0[0] >> 4)
+    }
+}
+
+/// Where a parcel goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Place {
+    /// What becomes of missing sectors.
+    pub gather: Gather,
+    /// In which plane.
+    pub plane: PlanePick,
+    /// Which slots.
+    pub route: Route,
+}
+
+/// A move of one logical page, with the place the scheme saw it in. If it has left that place by
+/// the time of the move, the move is dropped and counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Move {
+    /// The page.
+    pub lpn: Lpn,
+    /// Where it was.
+    pub seen: Ppn,
+    /// Where it shall go, in its own plane.
+    pub route: Route,
+}
+
+/// A host read as it ended.
+#[derive(Clone, Copy, Debug)]
+pub struct ReadSeen {
+    /// The logical page.
+    pub lpn: Lpn,
+    /// Where it was read.
+    pub ppn: Ppn,
+    /// Bits of the cells there.
+    pub mode: CellMode,
+}
+
+/// A plane of a region that runs short.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Need {
+    /// The region.
+    pub region: RegionId,
+    /// The plane.
+    pub plane: PlaneId,
+}
+
+/// A region, or one block, to collect.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Collect {
+    /// The region.
+    pub region: RegionId,
+    /// A closed block of it, or its own rule's choice.
+    pub block: Option<BlockId>,
+}
+
+/// How an idle job gives way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Grain {
+    /// After each page: host requests go first.
+    Page,
+    /// Not until it is done: the die is held, from reads too.
+    Block,
+}
+
+/// Work for an idle die.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum IdleWork {
+    /// Move one page.
+    Move(Move),
+    /// Empty and erase a block.
+    Collect(Collect, Grain),
+}
+
+/// What a controller loop changes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Command {
+    /// The most blocks of each plane that a region may own from now on.
+    SetQuota(RegionId, u32),
+    /// Move a page in the background.
+    Enqueue(Move),
+}
+
+/// A scheme: two hooks that it must answer and six that it may.
+pub trait Scheme: Debug + Send {
+    /// Its name in the registry.
+    fn name(&self) -> &str;
+
+    /// Divide the drive into pools and regions.
+    ///
+    /// # Errors
+    /// A refusal with its reason where the device does not suit the scheme.
+    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal>;
+
+    /// Find a home for host data, a collected page or a moved page.
+    fn place(&mut self, parcel: &Parcel, view: &View) -> Place;
+
+    /// Mark a host request, once, when it is admitted.
+    fn admit(&mut self, _request: &HostRequest, _view: &View) -> Tag {
+        Tag::default()
+    }
+
+    /// A host read has ended; perhaps its page should move.
+    fn read(&mut self, _seen: &ReadSeen, _view: &View) -> Option<Move> {
+        None
+    }
+
+    /// A region runs short: what to collect. `None` leaves it to the region's own rule.
+    fn collect(&mut self, _need: Need, _view: &View) -> Option<Collect> {
+        None
+    }
+
+    /// A die is idle, or the drive is draining at the end of a run: one job for this plane.
+    fn idle(&mut self, _plane: PlaneId, _view: &View) -> Option<IdleWork> {
+        None
+    }
+
+    /// The controller loop; see [`Layout::tick_every_writes`].
+    fn tick(&mut self, _view: &View, _out: &mut Vec<Command>) {}
+
+    /// The host has trimmed a page.
+    fn forget(&mut self, _lpn: Lpn) {}
+
+    /// A copy with the same state, for forks of a run.
+    fn clone_box(&self) -> Box<dyn Scheme>;
+}
+
+impl Clone for Box<dyn Scheme> {
+    fn clone(&self) -> Self {
+        self.clone_box()
+    }
+}
+
+/// What a scheme sees: the drive's state, read-only.
+#[derive(Clone, Copy)]
+pub struct View<'a> {
+    pub(crate) state: &'a State,
+    /// The time.
+    pub now: SimTime,
+}
+
+impl View<'_> {
+    /// The drive's numbering.
+    pub fn geometry(&self) -> &Geometry {
+        &self.state.geometry
+    }
+
+    /// Whether the run is over and the drive is emptying its buffers.
+    pub fn draining(&self) -> bool {
+        self.state.draining
+    }
+
+    /// Host requests admitted and not yet complete.
+    pub fn outstanding(&self) -> u32 {
+        self.state.outstanding
+    }
+
+    /// Erased blocks that a region could still open in a plane.
+    pub fn free_blocks(&self, region: RegionId, plane: PlaneId) -> u32 {
+        self.state.free_blocks(region, plane)
+    }
+
+    /// Slots not yet programmed in a region's open blocks and in the blocks it could still open.
+    pub fn free_slots(&self, region: RegionId, plane: PlaneId) -> u64 {
+        self.state.free_slots(region, plane)
+    }
+
+    /// Blocks of a plane that a region owns.
+    pub fn owned(&self, region: RegionId, plane: PlaneId) -> u32 {
+        self.state.owned(region, plane)
+    }
+
+    /// Operations waiting or running in the planes of a die.
+    pub fn backlog(&self, die: DieId) -> u32 {
+        self.state.backlog_of_die(die)
+    }
+
+    /// The block that a region's own rule would collect next.
+    pub fn best(&self, region: RegionId, plane: PlaneId) -> Option<BlockId> {
+        self.state.best_victim(region, plane)
+    }
+
+    /// Live sectors of a block.
+    pub fn live_sectors(&self, block: BlockId) -> u32 {
+        self.state.blocks.live[block.index()]
+    }
+
+    /// Logical pages (page map) or sectors (sector map) that hold data.
+    pub fn mapped(&self) -> u64 {
+        self.state.map.mapped()
+    }
+
+    /// Logical pages that the host can address.
+    pub fn logical_pages(&self) -> u32 {
+        self.state.logical_pages
+    }
+}

@@ -1,0 +1,128 @@
+//! Whatever is on its way: one index from logical page to what RAM holds of it. Reads consult it
+//! before the map, and a program commits only if nothing newer has.
+
+use rustc_hash::FxHashMap;
+use wordline_units::{Lpn, SectorMask};
+
+/// A logical page with data in RAM or programs under way.
+#[derive(Clone, Debug)]
+pub(crate) struct Staged {
+    pub lpn: Lpn,
+    /// Sectors whose newest data are in RAM.
+    pub mask: SectorMask,
+    /// Programs that will commit to this page.
+    pub pending: u32,
+    /// Version of the newest commit or trim since the entry exists; 0 for none.
+    pub committed: u64,
+    /// The same by sector, under a map that knows sectors; empty under a page map, where a page
+    /// commits as a whole.
+    by_sector: Vec<u64>,
+    /// The program that waits for missing sectors to be read, into which later writes merge.
+    pub filling: u32,
+    /// The read that brings them.
+    pub fill_read: u32,
+}
+
+impl Staged {
+    /// The sectors of a program that nothing newer has replaced.
+    #[inline]
+    pub fn current(&self, mask: SectorMask, version: u64) -> SectorMask {
+        if self.by_sector.is_empty() {
+            return if version >= self.committed { mask } else { SectorMask::EMPTY };
+        }
+        let newer = mask.iter().filter(|s| self.by_sector[*s as usize] > version);
+        newer.fold(mask, |m, s| m.minus(SectorMask(1 << s)))
+    }
+
+    /// Version of the newest commit to any of these sectors since the entry exists.
+    pub fn last(&self, mask: SectorMask) -> u64 {
+        if self.by_sector.is_empty() {
+            return self.committed;
+        }
+        mask.iter().map(|s| self.by_sector[s as usize]).max().unwrap_or(0)
+    }
+
+    /// Sectors are committed, or trimmed, by a version.
+    #[inline]
+    pub fn commit(&mut self, mask: SectorMask, version: u64) {
+        self.committed = self.committed.max(version);
+        if !self.by_sector.is_empty() {
+            for s in mask.iter() {
+                self.by_sector[s as usize] = version;
+            }
+        }
+    }
+}
+
+/// The index. Entries are found by page once, and by number from then on.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Staging {
+    index: FxHashMap<u32, u32>,
+    entries: Vec<Staged>,
+    free: Vec<u32>,
+    /// Sectors of a page where each has a version of its own, else 0.
+    sectors: usize,
+}
+
+pub(crate) const NONE: u32 = u32::MAX;
+
+impl Staging {
+    /// An empty index; `sectors` of a page have versions of their own, 0 for pages that commit whole.
+    pub fn new(sectors: u32) -> Staging {
+        Staging { sectors: sectors as usize, ..Staging::default() }
+    }
+
+    #[inline]
+    pub fn find(&self, lpn: Lpn) -> Option<u32> {
+        if self.index.is_empty() { None } else { self.index.get(&lpn.0).copied() }
+    }
+
+    /// The entry of a page, made if there is none.
+    #[inline]
+    pub fn enter(&mut self, lpn: Lpn) -> u32 {
+        let Staging { index, entries, free, sectors } = self;
+        *index.entry(lpn.0).or_insert_with(|| {
+            let fresh = Staged {
+                lpn,
+                mask: SectorMask::EMPTY,
+                pending: 0,
+                committed: 0,
+                by_sector: vec![0; *sectors],
+                filling: NONE,
+                fill_read: NONE,
+            };
+            match free.pop() {
+                Some(i) => {
+                    entries[i as usize] = fresh;
+                    i
+                }
+                None => {
+                    entries.push(fresh);
+                    entries.len() as u32 - 1
+                }
+            }
+        })
+    }
+
+    #[inline]
+    pub fn get(&mut self, i: u32) -> &mut Staged {
+        &mut self.entries[i as usize]
+    }
+
+    /// A program of the entry is over; the entry goes with the last. Returns whether it went.
+    #[inline]
+    pub fn settle(&mut self, i: u32) -> bool {
+        let entry = &mut self.entries[i as usize];
+        entry.pending -= 1;
+        if entry.pending > 0 {
+            return false;
+        }
+        self.index.remove(&entry.lpn.0);
+        self.free.push(i);
+        true
+    }
+
+    pub fn len(&self) -> usize {
+        self.index.len()
+    }
+}

@@ -1,0 +1,402 @@
+//! All state of the translation layer that does not depend on what data are kept: blocks, pools,
+//! regions, map, staging, pending operations and jobs. It answers what a scheme may see.
+
+use crate::counters::{Counters, RegionCounters};
+use crate::map::{Map, MapKind};
+use crate::op::{OpId, Ops};
+use crate::scheme::{Drive, Layout, Refusal, Region, RegionId};
+use crate::staging::Staging;
+use crate::stripe::Stripe;
+use crate::victim::{MinTree, VictimIndex};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use wordline_device::{Allocation, GcSpec, Level, Trigger, Victim};
+use wordline_flash::{BlockShape, BlockState, Geometry, SlotClass};
+use wordline_units::{BlockId, CellMode, DieId, Fraction, PlaneId, SimTime};
+
+/// Where a block is in its life.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub(crate) enum Phase {
+    /// Erased, in its pool.
+    Free,
+    /// Owned by a region, with slots left.
+    Open,
+    /// Owned by a region, every slot taken.
+    Full,
+    /// Being emptied.
+    Victim,
+    /// Its erase is under way.
+    Erasing,
+}
+
+/// What is known of a block, besides its live sectors.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Block {
+    pub erases: u32,
+    /// Reads bound to it that have not ended.
+    pub readers: u32,
+    /// Programs bound to it that have not ended.
+    pub writers: u16,
+    pub state: BlockState,
+    pub region: u8,
+    pub phase: Phase,
+    pub mode: CellMode,
+}
+
+/// All blocks.
+#[derive(Clone)]
+pub(crate) struct Blocks {
+    pub info: Vec<Block>,
+    /// Live sectors.
+    pub live: Vec<u32>,
+}
+
+/// The erased blocks of a pool, by plane of its medium.
+#[derive(Clone)]
+pub(crate) struct PoolState {
+    pub medium: usize,
+    pub first_plane: u32,
+    /// Position of the pool's first block among the blocks of its plane.
+    pub offset: u32,
+    pub blocks_per_plane: u32,
+    pub free: Vec<VecDeque<u32>>,
+}
+
+/// Units waiting for a program that writes several at once, in one plane of one region.
+#[derive(Clone, Debug)]
+pub(crate) struct Stager {
+    /// Relocated units that do not fill a page yet.
+    pub page: OpId,
+    pub page_slots: u8,
+    /// Pages that do not fill a program yet.
+    pub group: OpId,
+    pub group_pages: u8,
+    /// Counts programs, so that a timer knows whether its group is still there.
+    pub generation: u32,
+    pub timer_set: bool,
+}
+
+impl Default for Stager {
+    fn default() -> Stager {
+        Stager {
+            page: OpId::NONE,
+            page_slots: 0,
+            group: OpId::NONE,
+            group_pages: 0,
+            generation: 0,
+            timer_set: false,
+        }
+    }
+}
+
+/// The collection of one block.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Job {
+    pub block: BlockId,
+    /// Next slot to look at.
+    pub cursor: u32,
+    /// Pages read or relocated and not yet committed.
+    pub inflight: u32,
+    /// Those of them that hold back further reads.
+    pub window: u32,
+    pub exhausted: bool,
+    pub erasing: bool,
+    pub idle: bool,
+    pub held: bool,
+}
+
+/// One plane of a region.
+#[derive(Clone)]
+pub(crate) struct RegionPlane {
+    /// Blocks with slots left, by class; the head takes the next program.
+    pub open: [VecDeque<u32>; SlotClass::COUNT],
+    pub victims: VictimIndex,
+    pub owned: u32,
+    /// Slots not yet programmed in open blocks.
+    pub open_slots: u64,
+    pub stager: Stager,
+    pub job: Option<Job>,
+}
+
+/// A region.
+#[derive(Clone)]
+pub(crate) struct RegionState {
+    pub region: Region,
+    pub shape: BlockShape,
+    pub units_per_page: u32,
+    pub pages_per_program: u32,
+    pub slots_per_block: u32,
+    pub planes: Vec<RegionPlane>,
+}
+
+/// Everything but the data themselves and the scheme.
+#[derive(Clone)]
+pub struct State {
+    pub(crate) geometry: Arc<Geometry>,
+    pub(crate) gc: GcSpec,
+    pub(crate) logical_pages: u32,
+    pub(crate) dynamic: bool,
+    pub(crate) stripe: Stripe,
+    pub(crate) home: RegionId,
+    pub(crate) pools: Vec<PoolState>,
+    pub(crate) regions: Vec<RegionState>,
+    pub(crate) blocks: Blocks,
+    pub(crate) map: Map,
+    pub(crate) staging: Staging,
+    pub(crate) ops: Ops,
+    pub(crate) counters: Counters,
+    /// Operations not yet done, by plane.
+    pub(crate) backlog: Vec<u32>,
+    pub(crate) outstanding: u32,
+    pub(crate) draining: bool,
+    pub(crate) now: SimTime,
+    pub(crate) turn: u32,
+}
+
+impl State {
+    pub(crate) fn new(
+        drive: &Drive,
+        layout: &Layout,
+        refuse: impl Fn(String) -> Refusal,
+    ) -> Result<State, Refusal> {
+        let geometry = Arc::new(drive.geometry.clone());
+        let levels = match drive.spec.allocation {
+            Allocation::Static(levels) => levels,
+            Allocation::Dynamic => [Level::Channel, Level::Chip, Level::Die, Level::Plane],
+        };
+        if layout.regions.is_empty() || layout.regions.len() > 15 {
+            return Err(refuse(format!(
+                "it lays out {} regions; 1 to 15 are possible",
+                layout.regions.len()
+            )));
+        }
+        let mut used = vec![0; geometry.media.len()];
+        let mut pools = vec![];
+        for pool in &layout.pools {
+            let medium = &geometry.media[pool.medium];
+            let planes = geometry.planes_of_medium(pool.medium);
+            let offset = used[pool.medium];
+            used[pool.medium] += pool.blocks_per_plane;
+            if used[pool.medium] > medium.blocks_per_plane {
+                return Err(refuse(format!(
+                    "it wants {} blocks a plane of medium {:?}, which has {}",
+                    used[pool.medium], medium.name, medium.blocks_per_plane
+                )));
+            }
+            pools.push(PoolState {
+                medium: pool.medium,
+                first_plane: planes.start,
+                offset,
+                blocks_per_plane: pool.blocks_per_plane,
+                free: planes
+                    .map(|p| {
+                        let first = geometry.blocks_of(PlaneId(p)).start + offset;
+                        (first..first + pool.blocks_per_plane).collect()
+                    })
+                    .collect(),
+            });
+        }
+        let mut regions = vec![];
+        for region in &layout.regions {
+            let pool = &pools[region.pool.0 as usize];
+            let medium = &geometry.media[pool.medium];
+            if medium.mode(region.mode).is_none() {
+                return Err(refuse(format!(
+                    "region {} is {}, which medium {:?} does not offer",
+                    region.name, region.mode, medium.name
+                )));
+            }
+            let shape = medium.shape(region.mode);
+            let pages = region.rule.pages_per_program();
+            if pages != 1 && pages != region.mode.bits() {
+                return Err(refuse(format!(
+                    "region {} programs {pages} pages at once, but a {} wordline has {}",
+                    region.name,
+                    region.mode,
+                    region.mode.bits()
+                )));
+            }
+            if region.pad_after.is_none() && pages > 1 && !region.protected {
+                return Err(refuse(format!(
+                    "region {} never pads its one-shot groups, which needs a protected stager",
+                    region.name
+                )));
+            }
+            let units = geometry.units_per_page(pool.medium);
+            let blocks = pool.blocks_per_plane as usize;
+            regions.push(RegionState {
+                shape,
+                units_per_page: units,
+                pages_per_program: pages,
+                slots_per_block: shape.pages() * units,
+                planes: (0..pool.free.len())
+                    .map(|_| RegionPlane {
+                        open: Default::default(),
+                        victims: match region.victim {
+                            Victim::Greedy => VictimIndex::Greedy(MinTree::new(blocks)),
+                            Victim::Fifo => VictimIndex::Fifo(VecDeque::new()),
+                        },
+                        owned: 0,
+                        open_slots: 0,
+                        stager: Stager::default(),
+                        job: None,
+                    })
+                    .collect(),
+                region: region.clone(),
+            });
+        }
+        let home_medium = pools[layout.regions[layout.home.index()].pool.0 as usize].medium;
+        let stripe = Stripe::new(
+            geometry.media[home_medium].topology,
+            geometry.planes_of_medium(home_medium).start,
+            geometry.units_per_page(home_medium),
+            levels,
+        );
+        let block = Block {
+            erases: 0,
+            readers: 0,
+            writers: 0,
+            state: BlockState::default(),
+            region: 0,
+            phase: Phase::Free,
+            mode: CellMode::Slc,
+        };
+        let mut info = vec![block; geometry.blocks as usize];
+        for (index, region) in layout.regions.iter().enumerate().rev() {
+            let pool = &pools[region.pool.0 as usize];
+            for plane in geometry.planes_of_medium(pool.medium) {
+                let first = geometry.blocks_of(PlaneId(plane)).start + pool.offset;
+                for block in &mut info[first as usize..(first + pool.blocks_per_plane) as usize] {
+                    block.mode = region.mode;
+                    block.region = index as u8;
+                }
+            }
+        }
+        Ok(State {
+            gc: drive.spec.gc,
+            logical_pages: drive.logical_pages,
+            dynamic: drive.spec.allocation == Allocation::Dynamic,
+            stripe,
+            home: layout.home,
+            counters: Counters {
+                regions: vec![RegionCounters::default(); regions.len()],
+                ..Counters::default()
+            },
+            pools,
+            regions,
+            blocks: Blocks { info, live: vec![0; geometry.blocks as usize] },
+            map: Map::new(layout.map, &geometry, drive.logical_pages),
+            staging: Staging::new(if layout.map == MapKind::Sector { geometry.sectors_per_unit } else { 0 }),
+            ops: Ops::default(),
+            backlog: vec![0; geometry.planes as usize],
+            outstanding: 0,
+            draining: false,
+            now: SimTime(0),
+            turn: 0,
+            geometry,
+        })
+    }
+
+    pub(crate) fn map_kind(&self) -> MapKind {
+        self.map.kind()
+    }
+
+    pub(crate) fn pool_of(&self, region: RegionId) -> &PoolState {
+        &self.pools[self.regions[region.index()].region.pool.0 as usize]
+    }
+
+    /// Position of a plane among those of a region's medium.
+    #[inline]
+    pub(crate) fn local(&self, region: RegionId, plane: PlaneId) -> usize {
+        (plane.0 - self.pool_of(region).first_plane) as usize
+    }
+
+    /// Whether a region has blocks in a plane.
+    pub(crate) fn reaches(&self, region: RegionId, plane: PlaneId) -> bool {
+        let pool = self.pool_of(region);
+        (pool.first_plane..pool.first_plane + pool.free.len() as u32).contains(&plane.0)
+    }
+
+    #[inline]
+    pub(crate) fn at(&self, region: RegionId, plane: PlaneId) -> &RegionPlane {
+        let local = self.local(region, plane);
+        &self.regions[region.index()].planes[local]
+    }
+
+    #[inline]
+    pub(crate) fn at_mut(&mut self, region: RegionId, plane: PlaneId) -> &mut RegionPlane {
+        let local = self.local(region, plane);
+        &mut self.regions[region.index()].planes[local]
+    }
+
+    /// Position of a block among those of its pool in its plane.
+    #[inline]
+    pub(crate) fn position(&self, region: RegionId, plane: PlaneId, block: BlockId) -> usize {
+        let first = self.geometry.blocks_of(plane).start + self.pool_of(region).offset;
+        (block.0 - first) as usize
+    }
+
+    pub(crate) fn free_blocks(&self, region: RegionId, plane: PlaneId) -> u32 {
+        let r = &self.regions[region.index()];
+        let local = self.local(region, plane);
+        let free = self.pool_of(region).free[local].len() as u32;
+        free.min(r.region.quota.saturating_sub(r.planes[local].owned))
+    }
+
+    pub(crate) fn free_slots(&self, region: RegionId, plane: PlaneId) -> u64 {
+        let r = &self.regions[region.index()];
+        self.at(region, plane).open_slots + self.free_blocks(region, plane) as u64 * r.slots_per_block as u64
+    }
+
+    pub(crate) fn owned(&self, region: RegionId, plane: PlaneId) -> u32 {
+        self.at(region, plane).owned
+    }
+
+    pub(crate) fn backlog_of_die(&self, die: DieId) -> u32 {
+        (0..self.geometry.planes)
+            .filter(|p| self.geometry.die_of(PlaneId(*p)) == die)
+            .map(|p| self.backlog[p as usize])
+            .sum()
+    }
+
+    pub(crate) fn best_victim(&self, region: RegionId, plane: PlaneId) -> Option<BlockId> {
+        let first = self.geometry.blocks_of(plane).start + self.pool_of(region).offset;
+        self.at(region, plane).victims.best().map(|at| BlockId(first + at as u32))
+    }
+
+    /// Blocks of a plane that a region may own.
+    pub(crate) fn total_blocks(&self, region: RegionId) -> u32 {
+        self.regions[region.index()].region.quota.min(self.pool_of(region).blocks_per_plane)
+    }
+
+    /// Whether a plane of a region is short of space by its trigger, or by the hard reserve.
+    pub(crate) fn is_short(&self, region: RegionId, plane: PlaneId) -> bool {
+        let total = self.total_blocks(region);
+        let slots = self.regions[region.index()].slots_per_block as u64;
+        let below = |f: Fraction, free: u64, all: u64| free < f.of_ceil(all);
+        let short = match self.regions[region.index()].region.trigger {
+            Trigger::FreeBlocks(f) => below(f, self.free_blocks(region, plane) as u64, total as u64),
+            Trigger::FreeSlots(f) => below(f, self.free_slots(region, plane), total as u64 * slots),
+        };
+        short || self.is_desperate(region, plane)
+    }
+
+    /// Whether a plane of a region is down to the hard reserve, so that collection goes first.
+    pub(crate) fn is_desperate(&self, region: RegionId, plane: PlaneId) -> bool {
+        let reserve = self.gc.hard_reserve.min(self.total_blocks(region) / 2);
+        match self.regions[region.index()].region.trigger {
+            Trigger::FreeBlocks(_) => self.free_blocks(region, plane) <= reserve,
+            Trigger::FreeSlots(_) => {
+                let slots = self.regions[region.index()].slots_per_block as u64;
+                self.free_slots(region, plane) <= reserve as u64 * slots
+            }
+        }
+    }
+
+    /// Whether a block of a region holds fewer live sectors than it could.
+    pub(crate) fn gains(&self, region: RegionId, block: BlockId) -> bool {
+        let all = self.regions[region.index()].slots_per_block * self.geometry.sectors_per_unit;
+        self.blocks.live[block.index()] < all
+    }
+}

@@ -1,0 +1,135 @@
+//! # Conventional
+//!
+//! ## Source
+//! The page-mapped translation layer that the literature compares against: A. Gupta, Y. Kim,
+//! B. Urgaonkar, "DFTL", ASPLOS 2009, section 2 (the ideal page map); greedy cleaning as in
+//! P. Desnoyers, "Analytic Modeling of SSD Write Performance", SYSTOR 2012, section 3.
+//!
+//! ## Idea
+//! One kind of cell, no cache: every page goes to the one frontier of its plane, and collection
+//! moves what is live to the same frontier.
+//!
+//! ## Algorithm
+//! 1. A host write goes to the home plane of its logical page; a partial update first reads what it
+//!    lacks.
+//! 2. A collected page goes to the frontier of its own plane.
+//!
+//! ## Symbols
+//! D: the region that holds all data.
+//!
+//! ## Parameters
+//! - `mode`: bits a cell holds; default the densest the flash offers.
+//! - `program`: `sequential` or `one-shot`; default what the device file says of the mode.
+//!
+//! ## Differs
+//! Nothing: it is the baseline. Blocks that the device file sets aside as SLC cache are used in the
+//! dense mode like all others, so that the flash is the same under every scheme.
+//!
+//! ## Not modelled
+//! Separate frontiers for host and collection; the cost of the map (all of it is in RAM).
+//!
+//! ## Checked by
+//! `write amplification against theory`, `unloaded latencies`, golden rows.
+
+use crate::registry::{Entry, Parameter};
+use wordline_device::config::Section;
+use wordline_flash::{ProgramRule, SlotClass};
+use wordline_ftl::{
+    Drive, Gather, Hooks, Layout, MapKind, Parcel, Place, PlanePick, Pool, PoolId, Refusal, Region, RegionId,
+    Route, Scheme, View,
+};
+use wordline_units::{CellMode, SimDuration};
+
+const D: RegionId = RegionId(0);
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "conventional",
+    title: "one cell mode, no cache",
+    docs: include_str!("conventional.rs"),
+    parameters: &[
+        Parameter { key: "mode", default: "densest", what: "slc, mlc, tlc or qlc: bits a cell holds" },
+        Parameter { key: "program", default: "device", what: "sequential or one-shot" },
+    ],
+    build: |p| Box::new(Conventional::from_parameters(p)),
+};
+
+/// The baseline: one region of one cell mode.
+#[derive(Clone, Debug, Default)]
+pub struct Conventional {
+    mode: Option<CellMode>,
+    one_shot: Option<bool>,
+}
+
+impl Conventional {
+    fn from_parameters(p: &mut Section) -> Conventional {
+        Conventional {
+            mode: p.choice(
+                "mode",
+                &[
+                    ("densest", None),
+                    ("slc", Some(CellMode::Slc)),
+                    ("mlc", Some(CellMode::Mlc)),
+                    ("tlc", Some(CellMode::Tlc)),
+                    ("qlc", Some(CellMode::Qlc)),
+                ],
+                None,
+            ),
+            one_shot: p.choice(
+                "program",
+                &[("device", None), ("sequential", Some(false)), ("one-shot", Some(true))],
+                None,
+            ),
+        }
+    }
+}
+
+impl Scheme for Conventional {
+    fn name(&self) -> &str {
+        ENTRY.name
+    }
+
+    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+        let refuse =
+            |reason: String| Refusal { scheme: ENTRY.name.into(), device: drive.spec.name.clone(), reason };
+        if drive.geometry.media.len() > 1 {
+            return Err(refuse("it knows one kind of flash, and this drive has several media".into()));
+        }
+        let medium = &drive.geometry.media[0];
+        let mode = self.mode.unwrap_or(medium.densest());
+        let Some(timing) = medium.mode(mode) else {
+            return Err(refuse(format!(
+                "the flash does not offer {mode} mode; leave scheme parameter mode out"
+            )));
+        };
+        let one_shot = self.one_shot.unwrap_or(timing.pages_per_program > 1);
+        let rule = if one_shot { ProgramRule::OneShot(mode.bits() as u8) } else { ProgramRule::Sequential };
+        Ok(Layout {
+            pools: vec![Pool { medium: 0, blocks_per_plane: medium.blocks_per_plane }],
+            regions: vec![Region {
+                name: "D",
+                pool: PoolId(0),
+                mode,
+                rule,
+                quota: u32::MAX,
+                trigger: drive.spec.gc.trigger,
+                victim: drive.spec.gc.victim,
+                pad_after: drive.spec.pad_after,
+                protected: drive.spec.pad_after.is_none(),
+            }],
+            home: D,
+            map: MapKind::Page,
+            asks: Hooks::NONE,
+            tick_every_writes: 0,
+            idle_after: SimDuration::ZERO,
+        })
+    }
+
+    fn place(&mut self, _: &Parcel, _: &View) -> Place {
+        // (1), (2)
+        Place { gather: Gather::Fill, plane: PlanePick::Home, route: Route::to(D, SlotClass::Next) }
+    }
+
+    fn clone_box(&self) -> Box<dyn Scheme> {
+        Box::new(self.clone())
+    }
+}

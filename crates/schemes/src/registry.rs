@@ -1,0 +1,155 @@
+//! The one list of schemes. A scheme is spelled `NAME` or `NAME:key=value,...`.
+
+use crate::{conventional, slc_cache};
+use thiserror::Error;
+use wordline_device::config::{ConfigErrors, Problems, Section, closest};
+use wordline_ftl::Scheme;
+
+/// A parameter of a scheme, for listings.
+#[derive(Clone, Copy, Debug)]
+pub struct Parameter {
+    /// Its key.
+    pub key: &'static str,
+    /// Its default.
+    pub default: &'static str,
+    /// What it means, with its unit and what is allowed.
+    pub what: &'static str,
+}
+
+/// A scheme in the registry.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// The name that users type.
+    pub name: &'static str,
+    /// One line for people.
+    pub title: &'static str,
+    /// The text of its file, whose head documents it.
+    pub docs: &'static str,
+    /// What can be set.
+    pub parameters: &'static [Parameter],
+    /// Makes it from its parameters.
+    pub build: fn(&mut Section) -> Box<dyn Scheme>,
+}
+
+/// Every scheme. Adding one is its file and its line here.
+const ALL: &[Entry] = &[conventional::ENTRY, slc_cache::ENTRY];
+
+/// A scheme that cannot be made.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum SchemeError {
+    /// No scheme has that name.
+    #[error("there is no scheme {name:?}{hint}; `wordline list schemes` names them all")]
+    Unknown {
+        /// The name given.
+        name: String,
+        /// Perhaps a name that is close.
+        hint: String,
+    },
+    /// Its parameters are wrong.
+    #[error("{0}")]
+    Parameters(ConfigErrors),
+}
+
+/// Every scheme there is, in the order of the literature.
+pub fn all() -> &'static [Entry] {
+    ALL
+}
+
+/// The entry of a name.
+///
+/// # Errors
+/// When no scheme has it; the error offers the closest.
+pub fn find(name: &str) -> Result<&'static Entry, SchemeError> {
+    ALL.iter().find(|e| e.name == name).ok_or_else(|| SchemeError::Unknown {
+        name: name.to_string(),
+        hint: closest(name, ALL.iter().map(|e| e.name))
+            .map_or(String::new(), |c| format!("; did you mean {c:?}?")),
+    })
+}
+
+/// A scheme from its spelling, `NAME` or `NAME:key=value,...`.
+///
+/// # Errors
+/// When there is no such scheme, or its parameters are wrong; every problem is named.
+pub fn build(spelling: &str) -> Result<Box<dyn Scheme>, SchemeError> {
+    let (name, rest) = spelling.split_once(':').unwrap_or((spelling, ""));
+    let entry = find(name.trim())?;
+    let mut pairs = vec![];
+    let problems = Problems::default();
+    for part in rest.split(',').map(str::trim).filter(|p| !p.is_empty()) {
+        let (key, value) = part.split_once('=').unwrap_or((part, ""));
+        pairs.push((key.trim().to_string(), value.trim().to_string()));
+    }
+    let mut section = Section::from_pairs(&format!("scheme {name}"), &pairs, &problems);
+    let scheme = (entry.build)(&mut section);
+    section.finish();
+    problems.finish(Some(scheme)).map_err(SchemeError::Parameters)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_scheme_file_opens_with_the_same_headings() {
+        const HEADINGS: [&str; 9] = [
+            "Source",
+            "Idea",
+            "Algorithm",
+            "Symbols",
+            "Parameters",
+            "Differs",
+            "Not modelled",
+            "Checked by",
+            "",
+        ];
+        for entry in all() {
+            let found: Vec<&str> = entry
+                .docs
+                .lines()
+                .take_while(|l| l.starts_with("//!"))
+                .filter_map(|l| l.strip_prefix("//! ## "))
+                .collect();
+            assert_eq!(found, HEADINGS[..8], "{}", entry.name);
+        }
+    }
+
+    #[test]
+    fn every_step_of_an_algorithm_is_marked_in_the_code() {
+        for entry in all() {
+            let steps = entry
+                .docs
+                .lines()
+                .filter_map(|l| l.strip_prefix("//! ")?.split_once(". ")?.0.parse::<u32>().ok());
+            for step in steps {
+                let mark = format!("({step})");
+                assert!(
+                    entry.docs.lines().any(|l| l.split_once("//").is_some_and(|(code, note)| {
+                        !code.trim().is_empty() && note.contains(&mark)
+                            || (code.trim().is_empty() && note.starts_with(' ') && note.contains(&mark))
+                    })),
+                    "{} does not mark step {step}",
+                    entry.name
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn every_parameter_is_known_to_the_scheme() {
+        for entry in all() {
+            for p in entry.parameters {
+                let e = build(&format!("{}:{}=no-such-thing", entry.name, p.key)).unwrap_err().to_string();
+                assert!(!e.contains("unknown"), "{}: {e}", entry.name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_wrong_name_or_parameter_is_met_with_the_closest() {
+        let e = build("slc-cashe").unwrap_err().to_string();
+        assert!(e.contains("did you mean \"slc-cache\""), "{e}");
+        let e = build("slc-cache:when_ful=wait,static_blocks=x").unwrap_err().to_string();
+        assert!(e.contains("when_full") && e.contains("static_blocks"), "{e}");
+    }
+}

@@ -1,0 +1,183 @@
+//! The two drivers for recorded and made workloads: an open loop, in which requests arrive at their
+//! own times, and a closed loop, in which each completion brings the next.
+
+use crate::device::{Device, DeviceError};
+use crate::probe::Probe;
+use thiserror::Error;
+use wordline_ftl::Media;
+use wordline_units::{HostOp, HostRequest, SimDuration, SimTime};
+
+/// When requests come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Pacing {
+    /// At their own times; at most so many are admitted at once, and the others wait with their
+    /// arrival times.
+    Open {
+        /// Requests admitted at once.
+        queue_depth: u32,
+    },
+    /// So many are always outstanding.
+    Closed {
+        /// Requests outstanding.
+        queue_depth: u32,
+    },
+}
+
+/// When a run ends, besides the end of its requests.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Stop {
+    /// After so many requests.
+    pub requests: Option<u64>,
+    /// When a closed loop has run so long.
+    pub duration: Option<SimDuration>,
+    /// After so many bytes.
+    pub bytes: Option<u64>,
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Progress {
+    /// Requests completed.
+    pub completed: u64,
+    /// Simulated time.
+    pub now: SimTime,
+}
+
+/// What a run came to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Summary {
+    /// Requests that went in.
+    pub requests: u64,
+    /// Requests that came out.
+    pub completed: u64,
+    /// When the last of them did.
+    pub end: SimTime,
+}
+
+/// Why a run broke off.
+#[derive(Debug, Error)]
+pub enum DriveError<E: std::error::Error> {
+    /// The workload could not be read on.
+    #[error(transparent)]
+    Workload(E),
+    /// The device could not go on.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// A loop bounded by time in which none passes.
+    #[error(
+        "{completed} requests completed without any simulated time passing, so a run bounded by time \
+         would never end; bound it by requests, or map the pages it reads with --initial preload"
+    )]
+    NoTimePasses {
+        /// How many.
+        completed: u64,
+    },
+    /// Requests went in that never came out.
+    #[error("{requests} requests went in and {completed} came out; please report it")]
+    Lost {
+        /// Went in.
+        requests: u64,
+        /// Came out.
+        completed: u64,
+    },
+}
+
+const REPORT_EVERY: u64 = 1 << 14;
+
+/// Drive a device with a stream of requests until it ends, and let the device drain.
+///
+/// # Errors
+/// When the stream or the device fails, or a request is lost.
+pub fn drive<P: Probe, M: Media, E: std::error::Error>(
+    device: &mut Device<P, M>,
+    stream: impl Iterator<Item = Result<HostRequest, E>>,
+    pacing: Pacing,
+    stop: Stop,
+    mut progress: impl FnMut(Progress),
+) -> Result<Summary, DriveError<E>> {
+    let mut run = Run { stop, requests: 0, bytes: 0, completed: 0, last_progress: (SimTime(0), 0) };
+    let mut stream = stream.peekable();
+    let (depth, open) = match pacing {
+        Pacing::Open { queue_depth } => (queue_depth.max(1), true),
+        Pacing::Closed { queue_depth } => (queue_depth.max(1), false),
+    };
+    loop {
+        while let Some(c) = device.poll() {
+            run.count(c.at, open, &mut progress)?;
+        }
+        let full = device.outstanding() >= depth;
+        let next = if full || run.is_over(device.now(), open) { None } else { stream.next() };
+        let Some(request) = next else {
+            let ended = device.outstanding() == 0;
+            if ended && !full {
+                break;
+            }
+            if let Some(c) = device.next_completion(SimTime::NEVER)? {
+                run.count(c.at, open, &mut progress)?;
+            }
+            continue;
+        };
+        let mut request = request.map_err(DriveError::Workload)?;
+        if open {
+            while device.now() <= request.arrival
+                && let Some(c) = device.next_completion(request.arrival)?
+            {
+                run.count(c.at, open, &mut progress)?;
+            }
+        } else {
+            request.arrival = device.now();
+            if let Some(Ok(ahead)) = stream.peek() {
+                device.ftl.prefetch(ahead);
+            }
+        }
+        let at = device.now().max(request.arrival);
+        run.requests += 1;
+        run.bytes += if request.op == HostOp::Flush { 0 } else { request.bytes() };
+        device.submit(request, at)?;
+    }
+    let end = device.metrics.last;
+    device.drain()?;
+    while let Some(c) = device.next_completion(SimTime::NEVER)? {
+        run.count(c.at, open, &mut progress)?;
+    }
+    progress(Progress { completed: run.completed, now: end });
+    if run.completed != run.requests {
+        return Err(DriveError::Lost { requests: run.requests, completed: run.completed });
+    }
+    Ok(Summary { requests: run.requests, completed: run.completed, end })
+}
+
+struct Run {
+    stop: Stop,
+    requests: u64,
+    bytes: u64,
+    completed: u64,
+    last_progress: (SimTime, u64),
+}
+
+impl Run {
+    fn is_over(&self, now: SimTime, open: bool) -> bool {
+        self.stop.requests.is_some_and(|n| self.requests >= n)
+            || self.stop.bytes.is_some_and(|n| self.bytes >= n)
+            || (!open && self.stop.duration.is_some_and(|d| now.0 >= d.0))
+    }
+
+    fn count<E: std::error::Error>(
+        &mut self,
+        at: SimTime,
+        open: bool,
+        progress: &mut impl FnMut(Progress),
+    ) -> Result<(), DriveError<E>> {
+        self.completed += 1;
+        if !self.completed.is_multiple_of(REPORT_EVERY) {
+            return Ok(());
+        }
+        progress(Progress { completed: self.completed, now: at });
+        if at > self.last_progress.0 {
+            self.last_progress = (at, self.completed);
+        } else if !open && self.stop.duration.is_some() && self.completed - self.last_progress.1 > 1 << 22 {
+            return Err(DriveError::NoTimePasses { completed: self.completed });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,88 @@
+//! What can be watched of a device at work. A run that watches nothing pays nothing.
+
+use wordline_ftl::{Cause, OpId, OpKind};
+use wordline_units::{CellMode, ChannelId, DieId, PageType, PlaneId, Ppn, SimTime};
+
+/// A use of a resource by a flash operation, from `start` to `end`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Event {
+    /// The array of a die works.
+    Array {
+        /// The operation, by its number in the slab.
+        op: OpId,
+        /// What it does.
+        kind: OpKind,
+        /// Why.
+        cause: Cause,
+        /// On which die.
+        die: DieId,
+        /// In which plane.
+        plane: PlaneId,
+        /// At which place; the first of them for a program of several pages.
+        ppn: Ppn,
+        /// In which mode the block is.
+        mode: CellMode,
+        /// Which bit of the wordline the page is.
+        page: PageType,
+        /// Begin.
+        start: SimTime,
+        /// End.
+        end: SimTime,
+    },
+    /// A bus moves data.
+    Bus {
+        /// The operation.
+        op: OpId,
+        /// On which channel.
+        channel: ChannelId,
+        /// From or to which plane.
+        plane: PlaneId,
+        /// How many.
+        bytes: u64,
+        /// Begin.
+        start: SimTime,
+        /// End.
+        end: SimTime,
+    },
+    /// A plane has ended an operation and is ready for the next.
+    Ready {
+        /// The operation.
+        op: OpId,
+        /// The plane.
+        plane: PlaneId,
+        /// When.
+        at: SimTime,
+    },
+}
+
+/// Sees every use of a resource as it begins.
+pub trait Probe {
+    /// Whether events are wanted at all.
+    const WATCHES: bool;
+    /// Something begins.
+    fn event(&mut self, event: Event);
+}
+
+/// Watches nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoProbe;
+
+impl Probe for NoProbe {
+    const WATCHES: bool = false;
+    #[inline(always)]
+    fn event(&mut self, _: Event) {}
+}
+
+/// Keeps every event.
+#[derive(Clone, Debug, Default)]
+pub struct Log {
+    /// In the order they began.
+    pub events: Vec<Event>,
+}
+
+impl Probe for Log {
+    const WATCHES: bool = true;
+    fn event(&mut self, event: Event) {
+        self.events.push(event);
+    }
+}
