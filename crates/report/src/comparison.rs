@@ -111,13 +111,11 @@ pub(crate) fn hints(reports: &[Report]) -> Vec<String> {
     }
     hints
         .into_iter()
-        .map(|(text, who)| {
-            if who.len() == reports.len() {
-                text
-            } else {
-                format!("{}: {text}", who.join(", "))
-            }
-        })
+        .map(
+            |(text, who)| {
+                if who.len() == reports.len() { text } else { format!("{}: {text}", who.join(", ")) }
+            },
+        )
         .collect()
 }
 
@@ -147,20 +145,16 @@ fn verdict(reports: &[Report], baseline: usize) -> String {
     let Some(rival) = rival else {
         return "Every scheme but the baseline failed requests, so nothing can be said of speed.".to_string();
     };
-    let mut clauses = Vec::new();
     let pair = |pick: fn(&Report) -> Option<Latency>| Some((pick(&reports[rival])?, pick(base)?));
     let write = pair(|r| r.latency_us.write);
     let read = pair(|r| r.latency_us.read);
+    let mut clauses: Vec<String> = Vec::new();
     if let Some((a, b)) = write {
-        clauses.push(faster("writes", "at the median", a.p50, b.p50));
-        clauses.push(faster("", "at p99.9", a.p999, b.p999));
+        clauses.extend(speed("writes", &[("at the median", b.p50 / a.p50), ("at p99.9", b.p999 / a.p999)]));
     }
     if let Some((a, b)) = read {
-        let (what, at) = if write.is_some() { ("reads", "on average") } else { ("reads", "at the median") };
-        let (x, y) = if write.is_some() { (a.mean, b.mean) } else { (a.p50, b.p50) };
-        clauses.push(faster(what, at, x, y));
+        clauses.extend(speed("reads", &[("at the median", b.p50 / a.p50), ("at p99.9", b.p999 / a.p999)]));
     }
-    let clauses: Vec<String> = clauses.into_iter().flatten().collect();
     let waf = match (&reports[rival].waf, &base.waf) {
         (Some(a), Some(b)) if b.total > 0.0 && a.total.is_finite() => Some(format!(
             "its WAF is {} against {}{}",
@@ -175,14 +169,24 @@ fn verdict(reports: &[Report], baseline: usize) -> String {
         _ => None,
     };
     let mut text = if reports.len() > 2 {
-        format!("Of {} schemes, {} is the fastest to write: against {}, it ", reports.len(), labels[rival], labels[baseline])
+        format!(
+            "Of {} schemes, {} is the fastest to write: against {}, it ",
+            reports.len(),
+            labels[rival],
+            labels[baseline]
+        )
     } else {
         format!("Against {}, {} ", labels[baseline], labels[rival])
     };
     if reports.len() > 2 && (write.is_none() || mean(base) < mean(&reports[rival])) {
-        text = format!("Of {} schemes, {} comes next to {}: it ", reports.len(), labels[rival], labels[baseline]);
+        text = format!(
+            "Of {} schemes, {} comes next to {}: it ",
+            reports.len(),
+            labels[rival],
+            labels[baseline]
+        );
     }
-    text.push_str(&if clauses.is_empty() { "measures the same".to_string() } else { clauses.join(", ") });
+    text.push_str(&if clauses.is_empty() { "measures the same".to_string() } else { clauses.join(", and ") });
     if let Some(waf) = waf {
         text.push_str("; ");
         text.push_str(&waf);
@@ -196,20 +200,28 @@ fn verdict(reports: &[Report], baseline: usize) -> String {
     text
 }
 
-/// "writes 3.1× faster at the median", or nothing where either is not a positive number.
-fn faster(verb: &str, at: &str, this: f64, base: f64) -> Option<String> {
-    let times = base / this;
-    if !times.is_finite() || times <= 0.0 {
-        return None;
+/// "writes 3.1× faster at the median but 1.2× slower at p99.9", or nothing without numbers.
+/// Each point is a place in the distribution and how many times faster it is there.
+fn speed(verb: &str, points: &[(&str, f64)]) -> Option<String> {
+    let mut text = verb.to_string();
+    let mut last = None;
+    for (at, times) in points.iter().filter(|(_, t)| t.is_finite() && *t > 0.0) {
+        let (sign, says) = if (0.95..1.05).contains(times) {
+            (0, format!("as fast {at}"))
+        } else if *times > 1.0 {
+            (1, format!("{} faster {at}", number::times(*times)))
+        } else {
+            (-1, format!("{} slower {at}", number::times(1.0 / times)))
+        };
+        text.push_str(match last {
+            None => " ",
+            Some(before) if before == sign => " and ",
+            Some(_) => " but ",
+        });
+        text.push_str(&says);
+        last = Some(sign);
     }
-    let verb = if verb.is_empty() { String::new() } else { format!("{verb} ") };
-    Some(if (0.95..1.05).contains(&times) {
-        format!("{verb}as fast {at}")
-    } else if times > 1.0 {
-        format!("{verb}{} faster {at}", number::times(times))
-    } else {
-        format!("{verb}{} slower {at}", number::times(1.0 / times))
-    })
+    last.map(|_| text)
 }
 
 fn alone(r: &Report, label: &str) -> String {

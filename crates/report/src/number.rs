@@ -104,8 +104,14 @@ impl Quantity {
     /// The units, smallest first.
     const fn units(self) -> &'static [Unit] {
         const LATENCY: [Unit; 4] = [unit("ns", 1e-3), unit("µs", 1.0), unit("ms", 1e3), unit("s", 1e6)];
-        const TIME: [Unit; 6] =
-            [unit("µs", 1e-6), unit("ms", 1e-3), unit("s", 1.0), unit("min", 60.0), unit("h", 3600.0), unit("d", 86_400.0)];
+        const TIME: [Unit; 6] = [
+            unit("µs", 1e-6),
+            unit("ms", 1e-3),
+            unit("s", 1.0),
+            unit("min", 60.0),
+            unit("h", 3600.0),
+            unit("d", 86_400.0),
+        ];
         const RATE: [Unit; 3] = [unit("kB/s", 1e-3), unit("MB/s", 1.0), unit("GB/s", 1e3)];
         const IOPS: [Unit; 3] = [unit("", 1.0), unit("k", 1e3), unit("M", 1e6)];
         const BYTES: [Unit; 5] = [

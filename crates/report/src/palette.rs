@@ -11,8 +11,7 @@ pub const REPROGRAM: &str = "reprogram";
 pub const BASELINE: &str = "#6b7280";
 
 /// Colours of the schemes that are not the baseline, in order; apart from those of the cell modes.
-pub const SCHEMES: [&str; 7] =
-    ["#4c3fbf", "#c8506a", "#1f8a80", "#a2459c", "#7f7f14", "#2f8fc4", "#7a1f4d"];
+pub const SCHEMES: [&str; 7] = ["#4c3fbf", "#c8506a", "#1f8a80", "#a2459c", "#7f7f14", "#2f8fc4", "#7a1f4d"];
 
 /// The colour of a cell mode by its key (`slc`, …); grey for any other.
 pub fn mode(key: &str) -> &'static str {

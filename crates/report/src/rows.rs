@@ -45,7 +45,7 @@ impl Row {
         Row { label: label.to_string(), quantity, better, values, part: false }
     }
 
-    fn as_part(mut self) -> Row {
+    fn of_above(mut self) -> Row {
         self.part = true;
         self
     }
@@ -79,10 +79,8 @@ impl Row {
         // What differs by less than half a per cent is a tie.
         let near = |a: f64, b: f64| (a - b).abs() <= 0.005 * a.abs().max(b.abs());
         let runs = || (0..self.values.len()).filter(|i| eligible.get(*i) == Some(&true));
-        let best = runs()
-            .filter_map(|i| Some((i, self.values[i]? * sign)))
-            .map(|(_, v)| v)
-            .min_by(f64::total_cmp);
+        let best =
+            runs().filter_map(|i| Some((i, self.values[i]? * sign))).map(|(_, v)| v).min_by(f64::total_cmp);
         let Some(best) = best else { return none };
         let mut marks = none.clone();
         for i in runs() {
@@ -111,10 +109,8 @@ pub(crate) fn groups(reports: &[Report]) -> Vec<Group> {
     let rate = |label, value: fn(&Report) -> f64| {
         Row::new(label, Quantity::Rate, Higher, reports, |r| Some(value(r)))
     };
-    let mut throughput = vec![
-        rate("written", |r| r.throughput.write_mb_per_s),
-        rate("read", |r| r.throughput.read_mb_per_s),
-    ];
+    let mut throughput =
+        vec![rate("written", |r| r.throughput.write_mb_per_s), rate("read", |r| r.throughput.read_mb_per_s)];
     throughput.retain(Row::any);
     throughput.push(Row::new("IOPS", Quantity::Iops, Higher, reports, |r| Some(r.throughput.iops)));
     groups.push(Group { title: "Throughput", rows: throughput });
@@ -126,8 +122,9 @@ pub(crate) fn groups(reports: &[Report]) -> Vec<Group> {
     if reports.iter().any(|r| r.waf.as_ref().is_some_and(|w| w.cause("pad") > 0.0)) {
         rows.push(waf("without pad", Lower, &|w| w.without_pad));
     }
-    let mut parts: Vec<Row> = causes(reports).iter().map(|c| waf(c, Neither, &|w| w.cause(c)).as_part()).collect();
-    parts.push(waf("of it reprogram", Neither, &|w| w.kind(REPROGRAM)).as_part());
+    let mut parts: Vec<Row> =
+        causes(reports).iter().map(|c| waf(c, Neither, &|w| w.cause(c)).of_above()).collect();
+    parts.push(waf("of it reprogram", Neither, &|w| w.kind(REPROGRAM)).of_above());
     rows.extend(parts.into_iter().filter(Row::any));
     groups.push(Group { title: "Write amplification", rows });
 
@@ -174,7 +171,8 @@ fn latency_group(title: &'static str, reports: &[Report], pick: fn(&Report) -> O
 
 /// The causes that any run has, the known ones in stacking order, then the others.
 pub(crate) fn causes(reports: &[Report]) -> Vec<String> {
-    let all: Vec<&String> = reports.iter().filter_map(|r| r.waf.as_ref()).flat_map(|w| w.parts.keys()).collect();
+    let all: Vec<&String> =
+        reports.iter().filter_map(|r| r.waf.as_ref()).flat_map(|w| w.parts.keys()).collect();
     ordered(&CAUSES, &all)
 }
 

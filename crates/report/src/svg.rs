@@ -93,7 +93,11 @@ impl Scale {
         };
         let above = |x: f64| {
             let decade = 10f64.powf(x.log10().floor());
-            [1.0, 2.0, 5.0, 10.0].iter().map(|m| m * decade).find(|v| *v >= x * 0.999_999).unwrap_or(decade * 10.0)
+            [1.0, 2.0, 5.0, 10.0]
+                .iter()
+                .map(|m| m * decade)
+                .find(|v| *v >= x * 0.999_999)
+                .unwrap_or(decade * 10.0)
         };
         let (low, high) = (below(min), above(max));
         let high = if high / low < 4.0 { low * 5.0 } else { high };
@@ -123,7 +127,11 @@ impl Scale {
                         if value < self.min * 0.999_999 || value > self.max * 1.000_001 {
                             continue;
                         }
-                        let major = if m == 1 { (d - first) % every == 0 || halves } else { halves && matches!(m, 2 | 5) };
+                        let major = if m == 1 {
+                            (d - first) % every == 0 || halves
+                        } else {
+                            halves && matches!(m, 2 | 5)
+                        };
                         ticks.push(Tick { at: self.at(value), value, major });
                     }
                 }
@@ -190,6 +198,7 @@ impl Canvas {
     pub(crate) fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
         let (colour, width) = match class {
             "axis" => ("#5c6570", "1"),
+            "leader" => ("#9aa3ad", "1"),
             "grid" => ("#e3e6ea", "1"),
             "minor" => ("#f1f3f5", "1"),
             _ => ("#1d232b", "1"),
@@ -211,7 +220,14 @@ impl Canvas {
     }
 
     /// A text in the colour of what it names.
-    pub(crate) fn coloured_text(&mut self, class: &str, colour: &str, at: (f64, f64), anchor: Anchor, text: &str) {
+    pub(crate) fn coloured_text(
+        &mut self,
+        class: &str,
+        colour: &str,
+        at: (f64, f64),
+        anchor: Anchor,
+        text: &str,
+    ) {
         let anchor = match anchor {
             Anchor::Start => "",
             Anchor::Middle => r#" text-anchor="middle""#,
@@ -338,7 +354,15 @@ mod tests {
 
     #[test]
     fn a_path_breaks_at_gaps_and_drops_what_is_flat() {
-        let points = [Some((0.0, 1.0)), Some((1.0, 1.0)), Some((2.0, 1.0)), Some((3.0, 5.0)), None, Some((5.0, 2.0)), None];
+        let points = [
+            Some((0.0, 1.0)),
+            Some((1.0, 1.0)),
+            Some((2.0, 1.0)),
+            Some((3.0, 5.0)),
+            None,
+            Some((5.0, 2.0)),
+            None,
+        ];
         assert_eq!(path(points.into_iter()), "M0 1L2 1L3 5M5 2h0");
         assert_eq!(path([Some((f64::NAN, 0.0))].into_iter()), "");
     }

@@ -35,17 +35,20 @@ pub fn table(reports: &[Report], style: TerminalStyle) -> String {
     let groups = rows::groups(reports);
     let columns = Columns::new(&labels, &groups);
     let ratios = if reports.len() == 1 { Ratios::Hide } else { Ratios::Show };
-    if columns.width(ratios) <= page.width {
+    let mark = if style.colour { "Green" } else { "*" };
+    let key = if columns.width(ratios) <= page.width {
         columns.draw(&mut page, &groups, &eligible(reports), ratios);
+        format!("{mark} is the best of its row; × is against {}.", labels[0])
     } else if columns.width(Ratios::Hide) <= page.width {
         columns.draw(&mut page, &groups, &eligible(reports), Ratios::Hide);
+        format!("{mark} is the best of its row.")
     } else {
         transposed(&mut page, &labels, &groups, &eligible(reports));
-    }
+        format!("{mark} is the best of its column (w: write latency, r: read latency).")
+    };
     if reports.len() > 1 {
         page.blank();
-        let mark = if style.colour { "Green" } else { "*" };
-        page.wrap("", &format!("{mark} is the best of its row; × is against {}.", labels[0]), Look::Dim);
+        page.wrap("", &key, Look::Dim);
     }
     advice(&mut page, reports);
     page.finish()
@@ -95,7 +98,10 @@ fn advice(page: &mut Page, reports: &[Report]) {
 /// Facts of one run that are not compared.
 fn particulars(r: &Report) -> Vec<(&'static str, String)> {
     let counts = |map: &mut dyn Iterator<Item = (String, u64)>| {
-        map.filter(|(_, n)| *n > 0).map(|(k, n)| format!("{k} {}", number::count(n))).collect::<Vec<_>>().join(", ")
+        map.filter(|(_, n)| *n > 0)
+            .map(|(k, n)| format!("{k} {}", number::count(n)))
+            .collect::<Vec<_>>()
+            .join(", ")
     };
     let programs = |n: &crate::Programs| n.program + n.reprogram;
     let mut out = vec![
@@ -260,7 +266,14 @@ fn transposed(page: &mut Page, labels: &[String], groups: &[Group], eligible: &[
     let mut chosen = Vec::new();
     for (group, label, title) in WANTED {
         let Some(row) = find(group, label) else { continue };
-        let width = row.texts().iter().map(|t| t.width()).chain([title.width(), row.unit().sign.width()]).max().unwrap_or(0) + 3;
+        let width = row
+            .texts()
+            .iter()
+            .map(|t| t.width())
+            .chain([title.width(), row.unit().sign.width()])
+            .max()
+            .unwrap_or(0)
+            + 3;
         if width <= room {
             room -= width;
             chosen.push((row, title, width));

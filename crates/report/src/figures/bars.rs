@@ -35,8 +35,8 @@ struct Chart<'a> {
     axis: &'a str,
     column: &'a str,
     quantity: Quantity,
-    /// A value to be marked, and what it is.
-    reference: Option<(f64, &'a str)>,
+    /// A value to be marked.
+    reference: Option<f64>,
     parts: Vec<Part>,
 }
 
@@ -70,7 +70,7 @@ pub(super) fn by_cause(cast: &Cast) -> Option<Figure> {
             axis: "bytes programmed / bytes the host wrote",
             column: "cause,waf",
             quantity: Quantity::Waf,
-            reference: Some((1.0, "host")),
+            reference: Some(1.0),
             parts,
         },
     )
@@ -82,7 +82,9 @@ fn cause(r: &Report, key: &str) -> f64 {
     let part = if key == REPROGRAM {
         waf.kind(REPROGRAM)
     } else {
-        waf.parts.get(key).map_or(0.0, |kinds| kinds.iter().filter(|(k, _)| *k != REPROGRAM).map(|(_, v)| v).sum())
+        waf.parts
+            .get(key)
+            .map_or(0.0, |kinds| kinds.iter().filter(|(k, _)| *k != REPROGRAM).map(|(_, v)| v).sum())
     };
     positive(part)
 }
@@ -116,7 +118,8 @@ pub(super) fn by_region(cast: &Cast) -> Option<Figure> {
         .map(|(mode, name)| {
             let values = (cast.reports.iter().zip(&written))
                 .map(|(r, bytes)| {
-                    let this = r.capacity.regions.iter().find(|c| c.name == name).map_or("", |c| c.mode.as_str());
+                    let this =
+                        r.capacity.regions.iter().find(|c| c.name == name).map_or("", |c| c.mode.as_str());
                     let bytes = if this == mode { bytes.get(name.as_str()).copied().unwrap_or(0) } else { 0 };
                     positive(bytes as f64 / r.host.write_page_bytes as f64)
                 })
@@ -140,7 +143,7 @@ pub(super) fn by_region(cast: &Cast) -> Option<Figure> {
             axis: "bytes programmed / bytes the host wrote",
             column: "region,waf",
             quantity: Quantity::Waf,
-            reference: Some((1.0, "host")),
+            reference: Some(1.0),
             parts,
         },
     )
@@ -161,7 +164,11 @@ pub(super) fn erases(cast: &Cast) -> Option<Figure> {
             class: mode_class(&key),
             colour: palette::mode(&key),
             title: mode_title(&key),
-            values: cast.reports.iter().map(|r| r.flash.erases.get(&key).copied().unwrap_or(0) as f64).collect(),
+            values: cast
+                .reports
+                .iter()
+                .map(|r| r.flash.erases.get(&key).copied().unwrap_or(0) as f64)
+                .collect(),
             notes: Vec::new(),
             key,
         })
@@ -210,12 +217,22 @@ fn draw(cast: &Cast, mut chart: Chart) -> Option<Figure> {
         c.line(if tick.value == 0.0 { "axis" } else { "grid" }, (tick.at, top), (tick.at, bottom));
         c.text("tick", (tick.at.max(5.0), bottom + 15.0), Anchor::Middle, &tick_text(tick.value));
     }
-    let axis = if unit.sign.is_empty() { chart.axis.to_string() } else { format!("{} ({})", chart.axis, unit.sign) };
+    let axis =
+        if unit.sign.is_empty() { chart.axis.to_string() } else { format!("{} ({})", chart.axis, unit.sign) };
     c.text("note", (RIGHT, bottom + 32.0), Anchor::End, &axis);
+    if let Some(value) = chart.reference.filter(|r| *r < x.max) {
+        c.line("mark", (x.at(value), top), (x.at(value), bottom));
+    }
     for (run, label) in cast.labels.iter().enumerate() {
         let y = top + PITCH * run as f64 + 6.0;
         let ink = &cast.inks[run];
-        c.coloured_text(&format!("name {}", ink.class), &ink.colour, (LEFT + 4.0, y + 11.0), Anchor::Start, label);
+        c.coloured_text(
+            &format!("name {}", ink.class),
+            &ink.colour,
+            (LEFT + 4.0, y + 11.0),
+            Anchor::Start,
+            label,
+        );
         let mut sum = 0.0;
         for part in chart.parts.iter().filter(|p| p.values[run] > 0.0) {
             let (from, to) = (x.at(sum / unit.size), x.at((sum + part.values[run]) / unit.size));
@@ -234,12 +251,12 @@ fn draw(cast: &Cast, mut chart: Chart) -> Option<Figure> {
             }
             sum += part.values[run];
         }
-        let says = if chart.parts.is_empty() || sum == 0.0 { number::NONE.to_string() } else { chart.quantity.text(sum, unit) };
+        let says = if chart.parts.is_empty() || sum == 0.0 {
+            number::NONE.to_string()
+        } else {
+            chart.quantity.text(sum, unit)
+        };
         c.text("name", (x.at(sum / unit.size) + 6.0, y + 17.0 + BAR / 2.0 + 4.0), Anchor::Start, &says);
-    }
-    if let Some((value, says)) = chart.reference.filter(|r| r.0 < x.max) {
-        c.line("mark", (x.at(value), top - 2.0), (x.at(value), bottom));
-        let _ = says;
     }
     let mut csv = Csv::new(&format!("scheme,{}", chart.column));
     for (run, label) in cast.labels.iter().enumerate() {

@@ -39,9 +39,11 @@ const SHARES: [(f64, &str); 6] =
 const TOP: f64 = 4.0;
 const WIDTH: f64 = 480.0;
 const LEFT: f64 = 58.0;
-const RIGHT: f64 = 468.0;
+const RIGHT: f64 = 456.0;
 const PLOT: f64 = 256.0;
 const LABEL_ROW: f64 = 17.0;
+/// From a label to its leader.
+const FLAG: f64 = 4.0;
 
 pub(super) fn latency(cast: &Cast, requests: &Requests) -> Option<Figure> {
     let curves: Vec<(usize, Vec<(f64, f64)>)> = (0..cast.reports.len())
@@ -86,11 +88,16 @@ pub(super) fn latency(cast: &Cast, requests: &Requests) -> Option<Figure> {
             ink.class, ink.colour
         );
         c.raw(&markup);
-        let (at, row) = places[k];
-        let base = 26.0 + (rows - 1 - row) as f64 * LABEL_ROW + 11.0;
+        let base = 26.0 + (rows - 1 - places[k]) as f64 * LABEL_ROW + 11.0;
         let end = curve.last().map_or(bottom, |p| y.at(p.1));
-        c.line("leader", (ends[k], base + 4.0), (ends[k], end));
-        c.coloured_text(&format!("name {}", ink.class), &ink.colour, (at, base), Anchor::Start, names[k]);
+        c.line("leader", (ends[k], base - 9.0), (ends[k], end));
+        c.coloured_text(
+            &format!("name {}", ink.class),
+            &ink.colour,
+            (ends[k] - FLAG, base),
+            Anchor::End,
+            names[k],
+        );
     }
 
     let mut csv = Csv::new("scheme,latency_us,fraction");
@@ -104,7 +111,7 @@ pub(super) fn latency(cast: &Cast, requests: &Requests) -> Option<Figure> {
     let facts = data("cdf", &[("x", x.data()), ("y", y.data()), ("inks", inks), ("unit", "us".to_string())]);
     Some(Figure {
         name: requests.name,
-        caption: "Left is faster, and each step up is ten times rarer.".to_string(),
+        caption: "Further left is faster; from 90% up, each line is ten times rarer.".to_string(),
         svg: c.finish(&title, &facts),
         title,
         csv: csv.0,
@@ -148,23 +155,29 @@ fn thin(points: &[[f64; 2]], most: usize) -> impl Iterator<Item = &[f64; 2]> {
     points.iter().enumerate().filter(move |(i, _)| i % every == 0 || *i == last).map(|(_, p)| p)
 }
 
-/// Where each label starts, and its row above the plot (0 is the lowest), so that none covers
-/// another; and the number of rows.
-fn place(ends: &[f64], names: &[&str]) -> (Vec<(f64, usize)>, usize) {
+/// The row of each label above the plot (0 is the lowest), and the number of rows. A label lies to
+/// the left of its leader, like a flag; it may not lie on another, nor on the leader of one above.
+fn place(ends: &[f64], names: &[&str]) -> (Vec<usize>, usize) {
     let mut order: Vec<usize> = (0..ends.len()).collect();
-    order.sort_by(|a, b| ends[*b].total_cmp(&ends[*a]));
-    let mut places = vec![(0.0, 0); ends.len()];
-    // From the right: how far each row is taken.
-    let mut taken: Vec<f64> = Vec::new();
+    order.sort_by(|a, b| ends[*a].total_cmp(&ends[*b]));
+    let mut rows = vec![0; ends.len()];
+    let mut placed: Vec<usize> = Vec::new();
     for i in order {
-        let width = text_width(names[i]) * 1.08;
-        let start = (ends[i] - width / 2.0).min(RIGHT + 8.0 - width).max(0.0);
-        let row = taken.iter().position(|t| start + width + 10.0 <= *t).unwrap_or(taken.len());
-        if row == taken.len() {
-            taken.push(start);
-        }
-        taken[row] = start;
-        places[i] = (start, row);
+        let start = ends[i] - FLAG - text_width(names[i]) * 1.08;
+        rows[i] = placed.iter().filter(|j| ends[**j] + 6.0 > start).map(|j| rows[*j] + 1).max().unwrap_or(0);
+        placed.push(i);
     }
-    (places, taken.len().max(1))
+    let count = rows.iter().max().map_or(1, |r| r + 1);
+    (rows, count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_at_one_place_are_stacked_and_apart_share_a_row() {
+        assert_eq!(place(&[300.0, 302.0, 301.0], &["one", "two", "three"]), (vec![0, 2, 1], 3));
+        assert_eq!(place(&[100.0, 300.0], &["one", "two"]), (vec![0, 0], 1));
+    }
 }

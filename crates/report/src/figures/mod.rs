@@ -59,12 +59,16 @@ impl Section {
                 time::latency(cast, &time::READ_LATENCY),
             ],
             Section::Programs => {
-                vec![bars::by_cause(cast), bars::by_region(cast), bars::erases(cast)]
+                vec![
+                    bars::by_cause(cast),
+                    bars::by_region(cast),
+                    bars::erases(cast),
+                    time::overlaid(cast, &time::WAF),
+                ]
             }
             Section::Time => vec![
                 time::throughput(cast, &time::WRITTEN),
                 time::throughput(cast, &time::READ),
-                time::overlaid(cast, &time::WAF),
                 time::overlaid(cast, &time::FREE_BLOCKS),
             ],
         };
@@ -108,7 +112,10 @@ fn ink(index: usize, baseline: usize, report: &Report) -> Ink {
     let class = if colour == palette::BASELINE {
         "s0".to_string()
     } else {
-        palette::SCHEMES.iter().position(|c| *c == colour).map_or("s-own".to_string(), |i| format!("s{}", i + 1))
+        palette::SCHEMES
+            .iter()
+            .position(|c| *c == colour)
+            .map_or("s-own".to_string(), |i| format!("s{}", i + 1))
     };
     Ink { class, colour: colour.to_string() }
 }
@@ -124,14 +131,19 @@ impl Csv {
     /// A row of names, then numbers; a number that does not exist is an empty field.
     fn row(&mut self, names: &[&str], numbers: &[Option<f64>]) {
         let names = names.iter().map(|n| field(n));
-        let fields: Vec<String> = names.chain(numbers.iter().map(|n| n.map_or(String::new(), digits))).collect();
+        let fields: Vec<String> =
+            names.chain(numbers.iter().map(|n| n.map_or(String::new(), digits))).collect();
         self.0.push_str(&fields.join(","));
         self.0.push('\n');
     }
 }
 
 fn field(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_string() }
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_string()
+    }
 }
 
 /// Six significant digits, or nothing for what is not finite.

@@ -168,13 +168,12 @@ fn clock(tracks: &[Track], right: f64) -> (Scale, Unit) {
     (Scale { kind: ScaleKind::Linear, min: 0.0, max: end / unit.size, from: LEFT, to: right }, unit)
 }
 
-fn time_axis(c: &mut Canvas, scale: &Scale, unit: Unit, top: f64, bottom: f64) {
+fn time_axis(c: &mut Canvas, scale: &Scale, unit: Unit, bottom: f64) {
     for tick in scale.ticks(6) {
         c.line("axis", (tick.at, bottom), (tick.at, bottom + 4.0));
         c.text("tick", (tick.at, bottom + 17.0), Anchor::Middle, &tick_text(tick.value));
     }
     c.text("note", (scale.to, bottom + 35.0), Anchor::End, &format!("simulated time ({})", unit.sign));
-    let _ = top;
 }
 
 /// Height of a strip and the distance from one to the next.
@@ -229,7 +228,7 @@ pub(super) fn throughput(cast: &Cast, rate: &Rate) -> Option<Figure> {
         let mean = Quantity::Rate.show(mean(&track.values));
         strip_label(&mut c, cast, track, top, &format!("mean {mean}"));
     }
-    time_axis(&mut c, &x, time, STRIPS_TOP, bottom);
+    time_axis(&mut c, &x, time, bottom);
     let mut csv = Csv::new(&format!("scheme,time_s,{}", rate.column));
     rows(&mut csv, cast, &tracks);
     let y = [STRIPS_TOP, bottom].map(crate::svg::px).join(" ");
@@ -279,14 +278,15 @@ pub(super) fn latency(cast: &Cast, series: &LatencySeries) -> Option<Figure> {
         ));
         let line = path(track.values.iter().enumerate().map(|(i, v)| point(i, v)));
         c.raw(&stroke(&ink.class, &ink.colour, "1.5", &line));
-        strip_label(&mut c, cast, track, top, "line: mean, dots: longest");
+        strip_label(&mut c, cast, track, top, if k == 0 { "line: mean, dots: longest" } else { "" });
     }
-    time_axis(&mut c, &x, time, STRIPS_TOP, bottom);
+    time_axis(&mut c, &x, time, bottom);
     let mut csv = Csv::new(&format!("scheme,time_s,{}", series.columns));
     rows(&mut csv, cast, &tracks);
     let y = [STRIPS_TOP, bottom].map(crate::svg::px).join(" ");
     let inks = cast.inks_data(tracks.iter().map(|t| t.run));
-    let facts = data("time", &[("x", seconds(&x, time)), ("y", y), ("inks", inks), ("unit", "us".to_string())]);
+    let facts =
+        data("time", &[("x", seconds(&x, time)), ("y", y), ("inks", inks), ("unit", "us".to_string())]);
     Some(Figure {
         name: series.name,
         title: series.title.to_string(),
@@ -328,12 +328,13 @@ pub(super) fn overlaid(cast: &Cast, slow: &Slow) -> Option<Figure> {
         let at = (right + 7.0, places[k]);
         c.coloured_text(&format!("name {}", ink.class), &ink.colour, at, Anchor::Start, names[k]);
     }
-    time_axis(&mut c, &x, time, top, bottom);
+    time_axis(&mut c, &x, time, bottom);
     let mut csv = Csv::new(&format!("scheme,time_s,{}", slow.column));
     rows(&mut csv, cast, &tracks);
     let span = [top, bottom].map(crate::svg::px).join(" ");
     let inks = cast.inks_data(tracks.iter().map(|t| t.run));
-    let facts = data("time", &[("x", seconds(&x, time)), ("y", span), ("inks", inks), ("unit", String::new())]);
+    let facts =
+        data("time", &[("x", seconds(&x, time)), ("y", span), ("inks", inks), ("unit", String::new())]);
     Some(Figure {
         name: slow.name,
         title: slow.title.to_string(),
@@ -354,7 +355,9 @@ fn strip_label(c: &mut Canvas, cast: &Cast, track: &Track, top: f64, note: &str)
     let ink = &cast.inks[track.run];
     let class = format!("name {}", ink.class);
     c.coloured_text(&class, &ink.colour, (LEFT, top - 7.0), Anchor::Start, &cast.labels[track.run]);
-    c.text("note", (RIGHT, top - 7.0), Anchor::End, &note.replace(NO_BREAK, " "));
+    if !note.is_empty() {
+        c.text("note", (RIGHT, top - 7.0), Anchor::End, &note.replace(NO_BREAK, " "));
+    }
 }
 
 fn mean(values: &[Option<f64>]) -> f64 {

@@ -4,8 +4,8 @@ use super::swatch;
 use crate::comparison::{Comparison, eligible};
 use crate::figures::Cast;
 use crate::number;
-use crate::rows;
-use crate::svg::escape;
+use crate::rows::{self, Better};
+use crate::svg::{escape, px};
 use std::fmt::Write;
 
 pub(super) fn write(out: &mut String, comparison: &Comparison, cast: &Cast) {
@@ -19,9 +19,9 @@ pub(super) fn write(out: &mut String, comparison: &Comparison, cast: &Cast) {
     out.push_str("</tr></thead>\n");
     let columns = 2 + 2 * cast.labels.len();
     for group in rows::groups(&comparison.reports) {
-        let _ = write!(
+        let _ = writeln!(
             out,
-            "<tbody><tr class=\"group\"><th scope=\"rowgroup\" colspan=\"{columns}\">{}</th></tr>\n",
+            "<tbody><tr class=\"group\"><th scope=\"rowgroup\" colspan=\"{columns}\">{}</th></tr>",
             group.title
         );
         for row in &group.rows {
@@ -37,12 +37,16 @@ pub(super) fn write(out: &mut String, comparison: &Comparison, cast: &Cast) {
                 let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
                 let value = format!("{}<span class=\"rest\">{}</span>", escape(whole), escape(rest));
                 if best[i] {
-                    let _ = write!(out, "<td class=\"value best\"><b title=\"best of the row\">{value}</b></td>");
+                    let _ =
+                        write!(out, "<td class=\"value best\"><b title=\"best of the row\">{value}</b></td>");
                 } else {
                     let _ = write!(out, "<td class=\"value\">{value}</td>");
                 }
-                let ratio = row.ratio(i, baseline).map_or(String::new(), number::ratio);
-                let _ = write!(out, "<td class=\"ratio\">{}</td>", escape(&ratio));
+                let ratio = row.ratio(i, baseline);
+                let room = texts.len() <= 3;
+                let text = ratio.map_or(String::new(), number::ratio);
+                let lever = ratio.filter(|_| room).map_or(String::new(), |r| lever(r, row.better));
+                let _ = write!(out, "<td class=\"ratio\">{}{lever}</td>", escape(&text));
             }
             out.push_str("</tr>\n");
         }
@@ -58,4 +62,22 @@ pub(super) fn write(out: &mut String, comparison: &Comparison, cast: &Cast) {
         );
     }
     out.push_str("</section>\n");
+}
+
+/// A ratio as a small bar from 1× in the middle to 4× either way, the better side in green.
+fn lever(ratio: f64, better: Better) -> String {
+    let reach = (ratio.max(1e-3).log2() / 2.0).clamp(-1.0, 1.0) * 30.0;
+    if reach.abs() < 0.3 {
+        return "<svg class=\"lever\" viewBox=\"-32 0 64 10\" width=\"64\" height=\"10\" aria-hidden=\"true\">\
+                <path d=\"M0 0v10\"/></svg>"
+            .to_string();
+    }
+    let good = (reach < 0.0) == (better == Better::Lower);
+    format!(
+        "<svg class=\"lever\" viewBox=\"-32 0 64 10\" width=\"64\" height=\"10\" aria-hidden=\"true\">\
+         <rect class=\"{}\" x=\"{}\" y=\"2\" width=\"{}\" height=\"6\" rx=\"1\"/><path d=\"M0 0v10\"/></svg>",
+        if good { "good" } else { "bad" },
+        px(reach.min(0.0)),
+        px(reach.abs())
+    )
 }

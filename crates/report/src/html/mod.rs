@@ -90,7 +90,10 @@ impl Page {
     }
 
     fn header(&mut self, comparison: &Comparison, cast: &Cast, title: &str) {
-        self.push(format_args!("<header>\n<p class=\"brand\">{MARK}Wordline</p>\n<h1>{}</h1>\n", escape(title)));
+        self.push(format_args!(
+            "<header>\n<p class=\"brand\">{MARK}Wordline</p>\n<h1>{}</h1>\n",
+            escape(title)
+        ));
         self.push(format_args!("<p class=\"verdict\">{}</p>\n", escape(&comparison.verdict())));
         let facts = rows::facts(&comparison.reports);
         if !facts.is_empty() {

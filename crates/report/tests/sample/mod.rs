@@ -111,7 +111,9 @@ pub fn report(c: &Character) -> Report {
         timeline.read_latency_us_mean.push(mean(&r));
         timeline.read_latency_us_max.push(max(&r));
         let total: f64 = c.parts.iter().sum();
-        timeline.waf.push((n > 0).then_some(total * (0.4 + 0.6 * phase.sqrt()) * (0.92 + 0.16 * load.uniform())));
+        timeline
+            .waf
+            .push((n > 0).then_some(total * (0.4 + 0.6 * phase.sqrt()) * (0.92 + 0.16 * load.uniform())));
         free = (free - 0.0032 * burst + if burst < 0.5 { 0.0016 } else { 0.0 }).clamp(0.06, 1.0);
         timeline.free_blocks.push(Some(free));
         writes.extend(w);
@@ -167,7 +169,10 @@ pub fn report(c: &Character) -> Report {
         },
         workload: WorkloadInfo {
             name: "bursty-mix".into(),
-            details: BTreeMap::from([("format".to_string(), json!("synthetic")), ("fit".to_string(), json!("error"))]),
+            details: BTreeMap::from([
+                ("format".to_string(), json!("synthetic")),
+                ("fit".to_string(), json!("error")),
+            ]),
         },
         host: Host {
             requests,
@@ -225,7 +230,9 @@ pub fn report(c: &Character) -> Report {
             flash_ops_per_s: 6.1e6,
             peak_rss_bytes: Some(61 << 20),
         },
-        hints: vec!["0.79 drive writes: collection has hardly begun; try --requests 500k or fill = 0.9.".into()],
+        hints: vec![
+            "0.79 drive writes: collection has hardly begun; try --requests 500k or fill = 0.9.".into(),
+        ],
         result_hash: format!("{:016x}", dice.0),
         latency_cdf: LatencyCdf { read: cdf(&reads), write: cdf(&writes) },
         timeline,
@@ -285,12 +292,22 @@ pub fn empty() -> Comparison {
 pub fn not_finite() -> Comparison {
     let mut c = two();
     let nan = f64::NAN;
-    let l = Latency { count: 1, mean: nan, p50: f64::INFINITY, p90: nan, p99: nan, p999: nan, p9999: nan, max: f64::INFINITY };
+    let l = Latency {
+        count: 1,
+        mean: nan,
+        p50: f64::INFINITY,
+        p90: nan,
+        p99: nan,
+        p999: nan,
+        p9999: nan,
+        max: f64::INFINITY,
+    };
     let r = &mut c.reports[1];
     r.latency_us.write = Some(l);
     r.simulated_s = nan;
     r.throughput = Throughput { iops: f64::INFINITY, mb_per_s: nan, read_mb_per_s: nan, write_mb_per_s: nan };
-    r.speed = Speed { wall_s: 0.0, requests_per_s: f64::INFINITY, flash_ops_per_s: nan, peak_rss_bytes: None };
+    r.speed =
+        Speed { wall_s: 0.0, requests_per_s: f64::INFINITY, flash_ops_per_s: nan, peak_rss_bytes: None };
     r.capacity.over_provisioning = nan;
     r.latency_cdf.write = vec![[nan, nan], [f64::INFINITY, 1.0]];
     r.timeline.write_mb_per_s.fill(nan);
