@@ -123,7 +123,7 @@ pub(crate) fn groups(reports: &[Report]) -> Vec<Group> {
         rows.push(waf("without pad", Lower, &|w| w.without_pad));
     }
     let mut parts: Vec<Row> =
-        causes(reports).iter().map(|c| waf(c, Neither, &|w| w.cause(c)).of_above()).collect();
+        causes(reports).iter().map(|c| waf(cause_title(c), Neither, &|w| w.cause(c)).of_above()).collect();
     parts.push(waf("of it reprogram", Neither, &|w| w.kind(REPROGRAM)).of_above());
     rows.extend(parts.into_iter().filter(Row::any));
     groups.push(Group { title: "Write amplification", rows });
@@ -196,6 +196,11 @@ fn ordered(known: &[&str], present: &[&String]) -> Vec<String> {
 /// `SLC` for `slc`; any other key as it is.
 pub(crate) fn mode_title(key: &str) -> String {
     CellMode::ALL.iter().find(|m| m.key() == key).map_or_else(|| key.to_string(), CellMode::to_string)
+}
+
+/// `GC` for `gc`; any other cause as it is.
+pub(crate) fn cause_title(key: &str) -> &str {
+    if key == "gc" { "GC" } else { key }
 }
 
 /// Device, workload, seed and how much was written, as (what, value) pairs.

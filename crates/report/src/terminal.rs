@@ -365,7 +365,10 @@ impl Line {
         let clean: String = text.chars().filter(|c| !c.is_control()).collect();
         let clean = clean.replace(number::NO_BREAK, " ");
         self.width += clean.width();
-        self.segments.push((clean, look));
+        match self.segments.last_mut() {
+            Some((text, before)) if *before == look => text.push_str(&clean),
+            _ => self.segments.push((clean, look)),
+        }
     }
 
     fn pad_to(&mut self, width: usize) {
@@ -430,7 +433,7 @@ impl Page {
                 line.pad_to(start);
                 first = true;
             }
-            line.add(if first { "" } else { " " }, Look::Plain);
+            line.add(if first { "" } else { " " }, look);
             line.add(word, look);
             first = false;
         }

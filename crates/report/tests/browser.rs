@@ -1,5 +1,6 @@
 //! The page in a real browser, where there is one: are there errors on its console, are the
 //! pictures there, and does the script read them?
+#![allow(clippy::unwrap_used)] // a test may fail by panic, its helpers too
 
 mod sample;
 use std::path::PathBuf;

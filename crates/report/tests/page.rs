@@ -1,4 +1,5 @@
 //! The page and its pictures: complete, safe, self-contained and whole, whatever the runs were?
+#![allow(clippy::unwrap_used)] // a test may fail by panic, its helpers too
 
 mod sample;
 use wordline_report::{Comparison, figures, html};
@@ -136,12 +137,12 @@ fn figures_have_data_beside_them() {
         [
             "write-latency-cdf",
             "read-latency-cdf",
-            "write-latency-over-time",
-            "read-latency-over-time",
             "programs-by-cause",
             "programs-by-region",
             "erases-by-mode",
             "waf-over-time",
+            "write-latency-over-time",
+            "read-latency-over-time",
             "write-throughput-over-time",
             "read-throughput-over-time",
             "free-blocks-over-time",

@@ -1,4 +1,5 @@
 //! The table: does a person read the right thing, at any width?
+#![allow(clippy::unwrap_used)] // a test may fail by panic, its helpers too
 
 mod sample;
 use unicode_width::UnicodeWidthStr;

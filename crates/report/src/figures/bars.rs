@@ -2,11 +2,11 @@
 //! host wrote, so that a bar's length is the WAF; and the erases by cell mode. Parts lie in the
 //! same order in every bar, and zero is on the axis.
 
-use super::{Cast, Csv, Figure, data};
+use super::{Cast, Csv, Figure, data, short};
 use crate::number::{self, Quantity};
 use crate::palette::{self, REPROGRAM};
 use crate::report::Report;
-use crate::rows::{mode_title, modes};
+use crate::rows::{cause_title, mode_title, modes};
 use crate::svg::{Anchor, Canvas, Scale, text_width, tick_text};
 use std::collections::BTreeMap;
 use wordline_units::CellMode;
@@ -54,7 +54,7 @@ pub(super) fn by_cause(cast: &Cast) -> Option<Figure> {
             Part {
                 class: if known { format!("c-{key}") } else { "c-other".to_string() },
                 colour: palette::cause(&key),
-                title: if key == "gc" { "GC".to_string() } else { key.clone() },
+                title: cause_title(&key).to_string(),
                 values: cast.reports.iter().map(|r| cause(r, &key)).collect(),
                 notes: cast.reports.iter().map(|r| cause_note(r, &key)).collect(),
                 key,
@@ -94,7 +94,9 @@ fn cause_note(r: &Report, key: &str) -> String {
     let causes: Vec<String> = waf
         .parts
         .iter()
-        .filter_map(|(cause, kinds)| Some(format!("{cause} {}", number::significant(*kinds.get(REPROGRAM)?))))
+        .filter_map(|(cause, kinds)| {
+            Some(format!("{} {}", cause_title(cause), number::significant(*kinds.get(REPROGRAM)?)))
+        })
         .collect();
     if causes.is_empty() { String::new() } else { format!(" ({})", causes.join(", ")) }
 }
@@ -211,7 +213,7 @@ fn draw(cast: &Cast, mut chart: Chart) -> Option<Figure> {
     let mut c = Canvas::new(WIDTH, bottom + 38.0);
     for (part, at) in chart.parts.iter().zip(&legend.places) {
         c.swatch(&part.class, part.colour, (at.0, at.1 + 1.0));
-        c.text("tick", (at.0 + 15.0, at.1 + 10.0), Anchor::Start, &part.title);
+        c.text("tick", (at.0 + 15.0, at.1 + 10.0), Anchor::Start, &short(&part.title));
     }
     for tick in x.ticks(5) {
         c.line(if tick.value == 0.0 { "axis" } else { "grid" }, (tick.at, top), (tick.at, bottom));
@@ -231,7 +233,7 @@ fn draw(cast: &Cast, mut chart: Chart) -> Option<Figure> {
             &ink.colour,
             (LEFT + 4.0, y + 11.0),
             Anchor::Start,
-            label,
+            &cast.names[run],
         );
         let mut sum = 0.0;
         for part in chart.parts.iter().filter(|p| p.values[run] > 0.0) {
@@ -284,7 +286,7 @@ impl Legend {
         let (mut at, mut row) = (LEFT, 0);
         let mut places = Vec::with_capacity(parts.len());
         for part in parts {
-            let width = text_width(&part.title) + 32.0;
+            let width = text_width(&short(&part.title)) + 32.0;
             if at > LEFT && at + width > WIDTH {
                 (at, row) = (LEFT, row + 1);
             }

@@ -57,7 +57,7 @@ pub(super) fn latency(cast: &Cast, requests: &Requests) -> Option<Figure> {
     }
     let x = Scale::log(least, most, LEFT, RIGHT);
     let ends: Vec<f64> = curves.iter().map(|(_, c)| c.last().map_or(LEFT, |p| x.at(p.0))).collect();
-    let names: Vec<&str> = curves.iter().map(|(i, _)| cast.labels[*i].as_str()).collect();
+    let names: Vec<&str> = curves.iter().map(|(i, _)| cast.names[*i].as_str()).collect();
     let (places, rows) = place(&ends, &names);
     let top = 26.0 + rows as f64 * LABEL_ROW;
     let bottom = top + PLOT;

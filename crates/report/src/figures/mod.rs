@@ -52,12 +52,7 @@ impl Section {
 
     pub(crate) fn figures(self, cast: &Cast) -> Vec<Figure> {
         let made = match self {
-            Section::Latency => vec![
-                cdf::latency(cast, &cdf::WRITES),
-                cdf::latency(cast, &cdf::READS),
-                time::latency(cast, &time::WRITE_LATENCY),
-                time::latency(cast, &time::READ_LATENCY),
-            ],
+            Section::Latency => vec![cdf::latency(cast, &cdf::WRITES), cdf::latency(cast, &cdf::READS)],
             Section::Programs => {
                 vec![
                     bars::by_cause(cast),
@@ -67,6 +62,8 @@ impl Section {
                 ]
             }
             Section::Time => vec![
+                time::latency(cast, &time::WRITE_LATENCY),
+                time::latency(cast, &time::READ_LATENCY),
                 time::throughput(cast, &time::WRITTEN),
                 time::throughput(cast, &time::READ),
                 time::overlaid(cast, &time::FREE_BLOCKS),
@@ -87,6 +84,8 @@ pub(crate) struct Ink {
 pub(crate) struct Cast<'a> {
     pub reports: &'a [Report],
     pub labels: Vec<String>,
+    /// The labels as pictures write them.
+    pub names: Vec<String>,
     pub inks: Vec<Ink>,
     /// Most points of one curve.
     pub points: usize,
@@ -96,7 +95,9 @@ impl Cast<'_> {
     pub(crate) fn new(comparison: &Comparison, points: usize) -> Cast<'_> {
         let baseline = comparison.baseline_index();
         let inks = comparison.reports.iter().enumerate().map(|(i, r)| ink(i, baseline, r)).collect();
-        Cast { reports: &comparison.reports, labels: labels(&comparison.reports), inks, points }
+        let labels = labels(&comparison.reports);
+        let names = labels.iter().map(|l| short(l)).collect();
+        Cast { reports: &comparison.reports, labels, names, inks, points }
     }
 
     /// The runs' colours for the page's script: class and colour, in order.
@@ -152,6 +153,15 @@ fn digits(x: f64) -> String {
         return String::new();
     }
     format!("{x:.5e}").parse::<f64>().map_or(String::new(), |v| v.to_string())
+}
+
+/// A name as a picture has room for it; the data have it whole.
+fn short(name: &str) -> String {
+    const MOST: usize = 24;
+    if name.chars().count() <= MOST {
+        return name.to_string();
+    }
+    name.chars().take(MOST - 1).chain(['…']).collect()
 }
 
 /// Attributes that tell the page's script how to read a picture.

@@ -302,8 +302,8 @@ pub(super) fn overlaid(cast: &Cast, slow: &Slow) -> Option<Figure> {
     if most <= 0.0 {
         return None;
     }
-    let names: Vec<&str> = tracks.iter().map(|t| cast.labels[t.run].as_str()).collect();
-    let widest = names.iter().map(|n| text_width(n) * 1.08).fold(0.0, f64::max).min(150.0);
+    let names: Vec<&str> = tracks.iter().map(|t| cast.names[t.run].as_str()).collect();
+    let widest = names.iter().map(|n| text_width(n) * 1.08).fold(0.0, f64::max).min(180.0);
     let right = WIDTH - widest - 10.0;
     let (x, time) = clock(&tracks, right);
     let (top, bottom) = (30.0, 230.0);
@@ -354,7 +354,7 @@ fn stroke(class: &str, colour: &str, width: &str, d: &str) -> String {
 fn strip_label(c: &mut Canvas, cast: &Cast, track: &Track, top: f64, note: &str) {
     let ink = &cast.inks[track.run];
     let class = format!("name {}", ink.class);
-    c.coloured_text(&class, &ink.colour, (LEFT, top - 7.0), Anchor::Start, &cast.labels[track.run]);
+    c.coloured_text(&class, &ink.colour, (LEFT, top - 7.0), Anchor::Start, &cast.names[track.run]);
     if !note.is_empty() {
         c.text("note", (RIGHT, top - 7.0), Anchor::End, &note.replace(NO_BREAK, " "));
     }

@@ -11,10 +11,15 @@ use std::fmt::Write;
 pub(super) fn write(out: &mut String, comparison: &Comparison, cast: &Cast) {
     let baseline = comparison.baseline_index();
     let eligible = eligible(&comparison.reports);
-    out.push_str("<section>\n<h2>Measures</h2>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Measures\">\n");
+    out.push_str("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Measures\">\n");
     out.push_str("<table class=\"measures\">\n<thead><tr><th scope=\"col\" colspan=\"2\"><span class=\"away\">measure and unit</span></th>");
     for (i, label) in cast.labels.iter().enumerate() {
-        let _ = write!(out, "<th scope=\"col\" colspan=\"2\">{}{}</th>", swatch(cast, i), escape(label));
+        let _ = write!(
+            out,
+            "<th scope=\"col\" colspan=\"2\" title=\"{1}\">{0}{1}</th>",
+            swatch(cast, i),
+            escape(label)
+        );
     }
     out.push_str("</tr></thead>\n");
     let columns = 2 + 2 * cast.labels.len();
@@ -61,7 +66,6 @@ pub(super) fn write(out: &mut String, comparison: &Comparison, cast: &Cast) {
             escape(&cast.labels[baseline])
         );
     }
-    out.push_str("</section>\n");
 }
 
 /// A ratio as a small bar from 1× in the middle to 4× either way, the better side in green.

@@ -30,19 +30,25 @@ pub fn html(comparison: &Comparison) -> String {
     page.header(comparison, &cast, &title);
     page.text.push_str("<main>\n");
     page.hints(comparison);
+    // A narrow table leaves room for the latencies beside it.
+    let beside = runs <= 2;
     if runs > 0 {
+        page.text.push_str("<section>\n<h2>Measures</h2>\n<div class=\"lead\">\n<div>\n");
         measures::write(&mut page.text, comparison, &cast);
+        page.text.push_str("</div>\n");
+        if beside {
+            page.figures(&Section::Latency.figures(&cast));
+        }
+        page.text.push_str("</div>\n</section>\n");
     }
     for section in Section::ALL {
         let figures = section.figures(&cast);
-        if figures.is_empty() {
+        if figures.is_empty() || (beside && section == Section::Latency) {
             continue;
         }
-        page.push(format_args!("<section>\n<h2>{}</h2>\n<div class=\"figures\">\n", section.title()));
-        for figure in &figures {
-            page.figure(figure);
-        }
-        page.text.push_str("</div>\n</section>\n");
+        page.push(format_args!("<section>\n<h2>{}</h2>\n", section.title()));
+        page.figures(&figures);
+        page.text.push_str("</section>\n");
     }
     config::write(&mut page.text, comparison, &cast);
     page.text.push_str("</main>\n");
@@ -129,6 +135,17 @@ impl Page {
             self.push(format_args!("<li>{}</li>\n", escape(&hint)));
         }
         self.text.push_str("</ul>\n</aside>\n");
+    }
+
+    fn figures(&mut self, figures: &[Figure]) {
+        if figures.is_empty() {
+            return;
+        }
+        self.text.push_str("<div class=\"figures\">\n");
+        for figure in figures {
+            self.figure(figure);
+        }
+        self.text.push_str("</div>\n");
     }
 
     fn figure(&mut self, f: &Figure) {

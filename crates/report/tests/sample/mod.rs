@@ -84,7 +84,7 @@ const BIN_S: f64 = 20.0;
 
 /// A full report of one scheme.
 pub fn report(c: &Character) -> Report {
-    let mut dice = Dice(0x5eed ^ c.name.len() as u64 * 7919);
+    let mut dice = Dice(0x5eed ^ (c.name.len() as u64 * 7919));
     let mut load = Dice(42);
     let mut timeline = Timeline { bin_s: BIN_S, ..Timeline::default() };
     let (mut reads, mut writes) = (Vec::new(), Vec::new());
