@@ -177,6 +177,19 @@ impl ProgramRule {
         }
     }
 
+    /// The state of a block whose first `pages` pages, by number, have been programmed.
+    pub fn filled(self, pages: u32) -> BlockState {
+        match self {
+            ProgramRule::Sequential | ProgramRule::OneShot(_) => {
+                BlockState { programmed: [pages as u16, 0, 0] }
+            }
+            #[cfg(feature = "test-rules")]
+            ProgramRule::TwoLanes => {
+                BlockState { programmed: [pages.div_ceil(2) as u16, pages as u16 / 2, 0] }
+            }
+        }
+    }
+
     /// Whether a page has been programmed since the last erase.
     #[inline]
     pub fn is_programmed(self, state: &BlockState, page: u32) -> bool {

@@ -31,22 +31,15 @@ impl<M: Media> Ftl<M> {
         }
     }
 
-    /// A program waits for a slot of a region. Returns whether there is hope for one.
-    pub(crate) fn collect_for(&mut self, region: RegionId, plane: PlaneId) -> bool {
+    /// A program waits for a slot of a region: any region that shares the pool may give a block back.
+    pub(crate) fn collect_for(&mut self, region: RegionId, plane: PlaneId) {
         let pool = self.state.regions[region.index()].region.pool;
-        let mut hope = false;
         for other in 0..self.state.regions.len() {
             let other = RegionId(other as u8);
-            // Another region of the pool can give blocks back; the own one always may.
-            if self.state.regions[other.index()].region.pool == pool && self.state.reaches(other, plane) {
-                if self.state.at(other, plane).job.is_none() {
-                    self.collect(other, plane);
-                }
-                hope |= self.state.at(other, plane).job.is_some();
+            if self.state.regions[other.index()].region.pool == pool && self.state.at(other, plane).job.is_none() {
+                self.collect(other, plane);
             }
         }
-        // A block with programs in flight, or one that waits to be padded, may yet become a victim.
-        hope
     }
 
     /// Begin the collection of a plane of a region, if there is a block worth it.
@@ -88,8 +81,8 @@ impl<M: Media> Ftl<M> {
             self.illegal(format!("collect block {victim} of region {}", region.0), state);
             return false;
         }
-        // Moving a block that is live throughout gains nothing where its pages come back to the same
-        // pool; a cache passes them on.
+        // Moving a block that is live nearly throughout gains nothing where its pages come back to the
+        // same pool; a cache passes them on.
         if !self.state.gains(region, victim) && !self.passes_on(region, plane, victim) {
             return false;
         }
@@ -410,6 +403,17 @@ impl<M: Media> Ftl<M> {
     pub fn drain(&mut self) {
         self.state.draining = true;
         self.seal_all();
+    }
+
+    /// What is still on its way, in words.
+    pub fn leftovers(&self) -> String {
+        let jobs = self.state.regions.iter().flat_map(|r| &r.planes).filter_map(|p| p.job.as_ref());
+        format!(
+            "{} operations, {} staged pages, jobs {:?}",
+            self.state.ops.live(),
+            self.state.staging.len(),
+            jobs.collect::<Vec<_>>()
+        )
     }
 
     /// Whether any operation, staged page or job is left.

@@ -116,6 +116,8 @@ pub enum Timer {
         region: RegionId,
         /// Its plane.
         plane: PlaneId,
+        /// Whether it is of host data.
+        host: bool,
         /// Which group it was.
         generation: u32,
     },
@@ -508,6 +510,17 @@ impl<M: Media> Ftl<M> {
             self.staged.resize(stage as usize + 1, M::Page::default());
         }
         &mut self.staged[stage as usize]
+    }
+
+    /// Give a program the newest data that RAM has for its sectors, and nothing else.
+    pub(crate) fn load_page(&mut self, id: OpId, stage: u32) {
+        if M::BYTES {
+            let mask = self.state.ops[id].mask;
+            let sector = self.state.geometry.sector as usize;
+            let mut page = M::Page::default();
+            M::copy(&mut page, self.staged_page(stage), mask, sector);
+            self.pages[id.index()] = page;
+        }
     }
 
     /// One part of a request is over.

@@ -246,9 +246,7 @@ impl<M: Media> Ftl<M> {
             if self.state.map_kind() == MapKind::Page {
                 fills += self.gather(op, stage, in_ram, place.gather) as u32;
             }
-            if M::BYTES {
-                self.pages[op.index()] = self.staged_page(stage).clone();
-            }
+            self.load_page(op, stage);
             if lead.is_none() {
                 lead = op;
             } else {
@@ -325,7 +323,7 @@ impl<M: Media> Ftl<M> {
             let sector = self.state.geometry.sector as usize;
             let page = M::page(self.part(data, lpn, corners), mask, sector);
             M::copy(self.staged_page(stage), &page, mask, sector);
-            self.pages[op.index()] = self.staged_page(stage).clone();
+            self.load_page(op, stage);
         }
         if !matches!(self.ack, Ack::Buffer(_)) {
             self.requests[id.0 as usize].remaining += 1;

@@ -200,7 +200,7 @@ impl<M: Media> Ftl<M> {
         let info = &mut self.state.blocks.info[block.index()];
         info.region = region.0;
         info.mode = r.region.mode;
-        info.state.programmed[0] = (programmed / r.units_per_page) as u16;
+        info.state = r.region.rule.filled(programmed / r.units_per_page);
         self.state.blocks.live[block.index()] = live_sectors;
         let at = &mut r.planes[local];
         at.owned += 1;
@@ -211,7 +211,9 @@ impl<M: Media> Ftl<M> {
             info.phase = Phase::Open;
             at.open_slots += (r.slots_per_block - programmed) as u64;
             for class in r.region.rule.classes() {
-                at.open[*class as usize].push_back(block.0);
+                if r.region.rule.has_left(r.shape, &info.state, *class) {
+                    at.open[*class as usize].push_back(block.0);
+                }
             }
             self.state.map.open(block, r.slots_per_block);
         }

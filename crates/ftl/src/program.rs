@@ -15,6 +15,10 @@ use wordline_units::{BlockId, PlaneId, Ppn, SimDuration};
 /// How long a host write may wait for company in a one-shot group whose region never pads.
 const PAD_FOR_HOST: SimDuration = SimDuration(500_000);
 
+/// Positions in a plane's stagers.
+const HOST: usize = 0;
+const MOVED: usize = 1;
+
 impl<M: Media> Ftl<M> {
     /// A program, with its chain, has all its data: send it off, or let it wait for company.
     pub(crate) fn launch(&mut self, lead: OpId) {
@@ -41,7 +45,7 @@ impl<M: Media> Ftl<M> {
         let plane = self.state.ops[lead].plane;
         let units = self.state.regions[region.index()].units_per_page as u8;
         self.entered_stager(region, lead);
-        let stager = &mut self.state.at_mut(region, plane).stager;
+        let stager = &mut self.state.at_mut(region, plane).stagers[MOVED];
         let (first, slot) = (stager.page, stager.page_slots);
         stager.page_slots += 1;
         if first.is_none() {
@@ -55,13 +59,13 @@ impl<M: Media> Ftl<M> {
         if full {
             self.close_page(region, plane);
         } else {
-            self.arm_pad(region, plane, false);
+            self.arm_pad(region, plane, MOVED);
         }
     }
 
     /// The page that was being packed is as full as it gets.
     fn close_page(&mut self, region: RegionId, plane: PlaneId) {
-        let stager = &mut self.state.at_mut(region, plane).stager;
+        let stager = &mut self.state.at_mut(region, plane).stagers[MOVED];
         let page = std::mem::replace(&mut stager.page, OpId::NONE);
         stager.page_slots = 0;
         if !page.is_none() {
@@ -79,11 +83,11 @@ impl<M: Media> Ftl<M> {
             self.emit(lead);
             return;
         }
-        let host = self.state.ops[lead].owned_by == Owner::Request;
+        let which = if self.state.ops[lead].owned_by == Owner::Request { HOST } else { MOVED };
         if units == 1 {
             self.entered_stager(region, lead);
         }
-        let stager = &mut self.state.at_mut(region, plane).stager;
+        let stager = &mut self.state.at_mut(region, plane).stagers[which];
         let (group, page) = (stager.group, stager.group_pages);
         stager.group_pages += 1;
         if group.is_none() {
@@ -94,22 +98,22 @@ impl<M: Media> Ftl<M> {
         if !group.is_none() {
             self.append(group, lead);
             let class = self.state.ops[group].class.min(self.state.ops[lead].class);
-            let privileged = self.state.ops[group].privileged && self.state.ops[lead].privileged;
+            let privileged = self.state.ops[group].privileged || self.state.ops[lead].privileged;
             self.state.ops[group].class = class;
             self.state.ops[group].privileged = privileged;
         }
         if full {
-            self.close_group(region, plane);
+            self.close_group(region, plane, which);
         } else {
-            self.arm_pad(region, plane, host);
+            self.arm_pad(region, plane, which);
         }
     }
 
     /// Send a group off, whole or padded.
-    fn close_group(&mut self, region: RegionId, plane: PlaneId) {
+    fn close_group(&mut self, region: RegionId, plane: PlaneId, which: usize) {
         let r = &self.state.regions[region.index()];
         let slots = (r.units_per_page * r.pages_per_program) as u8;
-        let stager = &mut self.state.at_mut(region, plane).stager;
+        let stager = &mut self.state.at_mut(region, plane).stagers[which];
         let group = std::mem::replace(&mut stager.group, OpId::NONE);
         stager.group_pages = 0;
         stager.generation += 1;
@@ -190,30 +194,34 @@ impl<M: Media> Ftl<M> {
         }
     }
 
-    fn arm_pad(&mut self, region: RegionId, plane: PlaneId, host: bool) {
+    fn arm_pad(&mut self, region: RegionId, plane: PlaneId, which: usize) {
         let wait = self.state.regions[region.index()].region.pad_after;
-        let Some(wait) = (if host { Some(wait.unwrap_or(PAD_FOR_HOST)) } else { wait }) else { return };
+        let Some(wait) = (if which == HOST { Some(wait.unwrap_or(PAD_FOR_HOST)) } else { wait }) else { return };
         let at = self.state.now + wait;
-        let stager = &mut self.state.at_mut(region, plane).stager;
+        let stager = &mut self.state.at_mut(region, plane).stagers[which];
         if !stager.timer_set {
             stager.timer_set = true;
-            let timer = Timer::Pad { region, plane, generation: stager.generation };
+            let timer = Timer::Pad { region, plane, host: which == HOST, generation: stager.generation };
             self.effects.push(Effect::Timer(at, timer));
         }
     }
 
     /// A timer is due.
     pub fn timer(&mut self, timer: Timer) {
-        let Timer::Pad { region, plane, generation } = timer;
-        if self.state.at(region, plane).stager.generation == generation {
-            self.state.at_mut(region, plane).stager.timer_set = false;
-            self.pad(region, plane);
+        let Timer::Pad { region, plane, host, generation } = timer;
+        let which = if host { HOST } else { MOVED };
+        let stager = &mut self.state.at_mut(region, plane).stagers[which];
+        if stager.generation == generation {
+            stager.timer_set = false;
+            self.pad(region, plane, which);
         }
     }
 
-    fn pad(&mut self, region: RegionId, plane: PlaneId) {
-        self.close_page(region, plane);
-        self.close_group(region, plane);
+    fn pad(&mut self, region: RegionId, plane: PlaneId, which: usize) {
+        if which == MOVED {
+            self.close_page(region, plane);
+        }
+        self.close_group(region, plane, which);
     }
 
     /// Pad whatever waits for company anywhere.
@@ -226,7 +234,8 @@ impl<M: Media> Ftl<M> {
             }
             let first = self.state.pool_of(region).first_plane;
             for local in 0..self.state.regions[index].planes.len() as u32 {
-                self.pad(region, PlaneId(first + local));
+                self.pad(region, PlaneId(first + local), HOST);
+                self.pad(region, PlaneId(first + local), MOVED);
             }
         }
     }
@@ -358,21 +367,17 @@ impl<M: Media> Ftl<M> {
         Some(block)
     }
 
-    /// A program waits in vain: its plane has no slot for it. Returns whether waiting can help; where
-    /// it cannot, the host's part has failed.
-    pub fn blocked(&mut self, id: OpId) -> bool {
+    /// A program found no slot in its plane and waits there. Begin a collection that may help; if
+    /// none can yet, each page that dies in the plane is a new chance. The device gives up only when
+    /// nothing is pending anywhere.
+    pub fn blocked(&mut self, id: OpId) {
         let (plane, route) = (self.state.ops[id].plane, self.state.ops[id].route);
-        let mut hope = false;
+        self.state.starved[plane.index()] = true;
         for target in route.targets() {
             if self.state.regions.len() > target.region.index() && self.state.reaches(target.region, plane) {
-                hope |= self.collect_for(target.region, plane);
+                self.collect_for(target.region, plane);
             }
         }
-        if hope || self.state.ops[id].owned_by != Owner::Request {
-            return true;
-        }
-        self.fail(id);
-        false
     }
 
     /// Give up a host program that can never be bound: the drive is full.
@@ -450,6 +455,9 @@ impl<M: Media> Ftl<M> {
             let plane = self.state.geometry.plane_of(block);
             let position = self.state.position(region, plane, block);
             self.state.at_mut(region, plane).victims.lower(position, live);
+            if self.state.starved[plane.index()] {
+                self.collect_for(region, plane);
+            }
         }
     }
 
@@ -519,7 +527,7 @@ impl<M: Media> Ftl<M> {
                 let old = self.media.read(ppn, lpn);
                 let sector = self.state.geometry.sector as usize;
                 M::copy(self.staged_page(stage), &old, missing, sector);
-                self.pages[program.index()] = self.staged_page(stage).clone();
+                self.load_page(program, stage);
             }
         }
         self.filled(program);
@@ -568,7 +576,11 @@ impl<M: Media> Ftl<M> {
             let position = self.state.position(region, plane, block);
             let live = self.state.blocks.live[block.index()];
             self.state.at_mut(region, plane).victims.insert(position, live);
-            self.collect_if_short(region, plane);
+            if self.state.starved[plane.index()] {
+                self.collect_for(region, plane);
+            } else {
+                self.collect_if_short(region, plane);
+            }
         }
     }
 
@@ -666,6 +678,7 @@ impl<M: Media> Ftl<M> {
         self.state.pools[pool].free[local].push_back(block.0);
         self.state.at_mut(region, plane).owned -= 1;
         self.end_job(region, plane);
+        self.state.starved[plane.index()] = false; // until one of those that wake now is blocked again
         self.effects.push(Effect::Wake(plane));
         for other in 0..self.state.regions.len() as u8 {
             if self.state.reaches(RegionId(other), plane) {

@@ -115,7 +115,9 @@ pub(crate) struct RegionPlane {
     pub owned: u32,
     /// Slots not yet programmed in open blocks.
     pub open_slots: u64,
-    pub stager: Stager,
+    /// For host data, and for data that are moved: apart, so that what collection keeps in reserve
+    /// goes to collection.
+    pub stagers: [Stager; 2],
     pub job: Option<Job>,
 }
 
@@ -148,6 +150,8 @@ pub struct State {
     pub(crate) counters: Counters,
     /// Operations not yet done, by plane.
     pub(crate) backlog: Vec<u32>,
+    /// Planes where a program waits for a slot.
+    pub(crate) starved: Vec<bool>,
     pub(crate) outstanding: u32,
     pub(crate) draining: bool,
     pub(crate) now: SimTime,
@@ -239,7 +243,7 @@ impl State {
                         },
                         owned: 0,
                         open_slots: 0,
-                        stager: Stager::default(),
+                        stagers: Default::default(),
                         job: None,
                     })
                     .collect(),
@@ -290,6 +294,7 @@ impl State {
             staging: Staging::new(if layout.map == MapKind::Sector { geometry.sectors_per_unit } else { 0 }),
             ops: Ops::default(),
             backlog: vec![0; geometry.planes as usize],
+            starved: vec![false; geometry.planes as usize],
             outstanding: 0,
             draining: false,
             now: SimTime(0),
@@ -362,7 +367,11 @@ impl State {
 
     pub(crate) fn best_victim(&self, region: RegionId, plane: PlaneId) -> Option<BlockId> {
         let first = self.geometry.blocks_of(plane).start + self.pool_of(region).offset;
-        self.at(region, plane).victims.best().map(|at| BlockId(first + at as u32))
+        let block = |at: usize| BlockId(first + at as u32);
+        let victims = &self.at(region, plane).victims;
+        // The oldest block that gives something back, or just the oldest.
+        let gaining = victims.in_order().find(|at| self.gains(region, block(*at)));
+        gaining.or(victims.best()).map(block)
     }
 
     /// Blocks of a plane that a region may own.
@@ -394,9 +403,12 @@ impl State {
         }
     }
 
-    /// Whether a block of a region holds fewer live sectors than it could.
+    /// Whether emptying a block within its pool gives back more than the padding of one program may
+    /// cost; otherwise collection could go round in circles.
     pub(crate) fn gains(&self, region: RegionId, block: BlockId) -> bool {
-        let all = self.regions[region.index()].slots_per_block * self.geometry.sectors_per_unit;
-        self.blocks.live[block.index()] < all
+        let r = &self.regions[region.index()];
+        let lost = r.units_per_page * r.pages_per_program;
+        let most = (r.slots_per_block - lost) * self.geometry.sectors_per_unit;
+        self.blocks.live[block.index()] <= most
     }
 }

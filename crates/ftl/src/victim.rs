@@ -121,6 +121,16 @@ impl VictimIndex {
         }
     }
 
+    /// The positions in the order of collection, where the rule keeps one; only the first for greedy,
+    /// which has the most to give back.
+    pub fn in_order(&self) -> impl Iterator<Item = usize> + '_ {
+        let (first, rest) = match self {
+            VictimIndex::Greedy(_) => (self.best(), None),
+            VictimIndex::Fifo(q) => (None, Some(q.iter().map(|at| *at as usize))),
+        };
+        first.into_iter().chain(rest.into_iter().flatten())
+    }
+
     /// The position of the best victim.
     pub fn best(&self) -> Option<usize> {
         match self {

@@ -1,1 +1,32 @@
+//! What a run says: the report's schema, the table for a terminal, and the page that holds the
+//! pictures. Everything here is a pure function from reports to text; who writes it where, and in
+//! which colours, is the caller's business.
+//!
+//! The way through: [`Report`] is filled by whoever ran the device; [`Comparison`] puts several
+//! side by side; [`table`] and [`summary`] write them for a terminal, [`html`] as one file for a
+//! browser, [`figures`] as pictures for a paper with their data beside them.
 
+mod activity;
+mod comparison;
+mod figures;
+mod html;
+mod number;
+pub mod palette;
+mod report;
+mod rows;
+mod series;
+mod svg;
+mod terminal;
+
+pub use activity::{
+    CAUSES, Capacity, Flash, ProgramBytes, Programs, RegionActivity, RegionCapacity, Waf, Wear,
+};
+pub use comparison::{COMPARISON_SCHEMA, Comparison};
+pub use figures::{Figure, figures};
+pub use html::html;
+pub use report::{
+    DeviceInfo, Host, Latencies, Latency, Memory, REPORT_SCHEMA, Report, SchemeInfo, Speed, Throughput,
+    WorkloadInfo,
+};
+pub use series::{CDF_POINTS_MAX, LatencyCdf, TIMELINE_BINS_MAX, Timeline};
+pub use terminal::{TerminalStyle, summary, table};

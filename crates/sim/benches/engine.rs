@@ -72,7 +72,8 @@ fn run(case: Case) {
     let geometry = spec.geometry().expect("geometry");
     let scheme = wordline_schemes::build("conventional").expect("scheme");
     let begin = Instant::now();
-    let mut device: Device<NoProbe, NoMedia> = Device::new(&spec, &geometry, scheme, NoProbe).expect("device");
+    let mut device: Device<NoProbe, NoMedia> =
+        Device::new(&spec, &geometry, scheme, NoProbe).expect("device");
     let pages = (spec.logical_bytes() / 16_384) as u32;
     device.ftl.precondition(&Initial::holding(Mapped::First(pages)), 1).expect("initial state");
     let start_up = begin.elapsed();
@@ -145,7 +146,8 @@ fn main() {
         warm: 0.0,
         rate: None,
     };
-    let write = Case { op: HostOp::Write, blocks: 32, pacing: closed(256), requests: 4_000_000, warm: 3.0, ..read };
+    let write =
+        Case { op: HostOp::Write, blocks: 32, pacing: closed(256), requests: 4_000_000, warm: 3.0, ..read };
     let cases = [
         read,
         Case { name: "read 4 KiB QD128, 64 GiB", pacing: closed(128), ..read },

@@ -443,22 +443,44 @@ impl<P: Probe, M: Media> Device<P, M> {
         }
     }
 
-    /// Say what a free plane wants of its array or bus, and begin it if that is free.
+    /// Note what a free plane wants of its array or bus. Returns what it is.
     #[inline]
-    fn offer(&mut self, plane: usize) {
+    fn post(&mut self, plane: usize) -> Option<OpKind> {
         let first = self.first(plane);
         (self.wants_array[plane], self.wants_bus[plane]) = (NOTHING, NOTHING);
         if first.is_none() {
-            return;
+            return None;
         }
         let op = self.ftl.op(first);
         if op.kind == OpKind::Program {
             self.wants_bus[plane] = op.key;
-            self.try_bus(self.planes[plane].channel as usize);
         } else {
             self.wants_array[plane] = op.key;
-            self.try_array(self.planes[plane].array as usize);
         }
+        Some(op.kind)
+    }
+
+    /// The same, and begin it if array or bus is free.
+    #[inline]
+    fn offer(&mut self, plane: usize) {
+        match self.post(plane) {
+            Some(OpKind::Program) => self.try_bus(self.planes[plane].channel as usize),
+            Some(_) => self.try_array(self.planes[plane].array as usize),
+            None => {}
+        }
+    }
+
+    /// The operation that a free plane offered under a key, taken off its queue. A hold that has
+    /// begun since withdraws the offer, and the plane posts what it wants now.
+    #[inline]
+    fn take(&mut self, plane: usize, key: u64) -> Option<OpId> {
+        let first = self.first(plane);
+        if first.is_none() || self.ftl.op(first).key != key {
+            self.post(plane);
+            return None;
+        }
+        self.pop(plane, first);
+        Some(first)
     }
 
     #[inline(always)]
@@ -479,21 +501,20 @@ impl<P: Probe, M: Media> Device<P, M> {
         if !self.arrays[array].busy.is_none() {
             return;
         }
-        let Some(plane) = Self::most_urgent(&self.wants_array, &self.arrays[array]) else { return };
-        self.wants_array[plane] = NOTHING;
-        let id = if self.planes[plane].current.is_none() {
-            let first = self.first(plane);
-            self.pop(plane, first);
-            self.planes[plane].current = first;
-            first
-        } else {
-            self.planes[plane].current
-        };
-        self.arrays[array].busy = id;
-        let end = self.now + self.ftl.array_time(id);
-        self.clock.set(array, end);
-        if P::WATCHES {
-            self.watch_array(id, plane, end);
+        while let Some(plane) = Self::most_urgent(&self.wants_array, &self.arrays[array]) {
+            let key = std::mem::replace(&mut self.wants_array[plane], NOTHING);
+            if self.planes[plane].current.is_none() {
+                let Some(first) = self.take(plane, key) else { continue };
+                self.planes[plane].current = first;
+            }
+            let id = self.planes[plane].current;
+            self.arrays[array].busy = id;
+            let end = self.now + self.ftl.array_time(id);
+            self.clock.set(array, end);
+            if P::WATCHES {
+                self.watch_array(id, plane, end);
+            }
+            return;
         }
     }
 
@@ -521,25 +542,23 @@ impl<P: Probe, M: Media> Device<P, M> {
             return;
         }
         while let Some(plane) = Self::most_urgent(&self.wants_bus, &self.buses[channel]) {
-            self.wants_bus[plane] = NOTHING;
+            let key = std::mem::replace(&mut self.wants_bus[plane], NOTHING);
             let medium = self.planes[plane].medium as usize;
             let mut time = 0;
-            let id = if self.planes[plane].current.is_none() {
-                let first = self.first(plane);
-                self.pop(plane, first);
+            if self.planes[plane].current.is_none() {
+                let Some(first) = self.take(plane, key) else { continue };
                 if !self.ftl.bind(first) {
-                    if self.ftl.blocked(first) {
-                        self.planes[plane].waiting.push_back(first);
+                    self.ftl.blocked(first);
+                    self.planes[plane].waiting.push_back(first);
+                    if matches!(self.post(plane), Some(OpKind::Read | OpKind::Erase)) {
+                        self.try_array(self.planes[plane].array as usize);
                     }
-                    self.offer_again(plane);
                     continue;
                 }
                 self.planes[plane].current = first;
                 time += self.command_program[medium];
-                first
-            } else {
-                self.planes[plane].current
-            };
+            }
+            let id = self.planes[plane].current;
             self.buses[channel].busy = id;
             let bytes = self.ftl.transfer_bytes(id);
             time += self.transfer[medium][(bytes / self.geometry.sector) as usize];
@@ -552,22 +571,6 @@ impl<P: Probe, M: Media> Device<P, M> {
                 self.probe.event(event);
             }
             return;
-        }
-    }
-
-    /// A program could not be bound: the plane's next operation, without trying the bus again from
-    /// within its own arbitration.
-    fn offer_again(&mut self, plane: usize) {
-        let first = self.first(plane);
-        if first.is_none() {
-            return;
-        }
-        let op = self.ftl.op(first);
-        if op.kind == OpKind::Program {
-            self.wants_bus[plane] = op.key;
-        } else {
-            self.wants_array[plane] = op.key;
-            self.try_array(self.planes[plane].array as usize);
         }
     }
 

@@ -164,7 +164,7 @@ impl Default for Metrics {
 
 #[inline(always)]
 fn fold(hash: u64, word: u64) -> u64 {
-    let product = (hash ^ word) as u128 * 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835;
+    let product = (hash ^ word) as u128 * 0x9e37_79b9_7f4a_7c15_u128;
     (product >> 64) as u64 ^ product as u64
 }
 

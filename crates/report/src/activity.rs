@@ -1,0 +1,148 @@
+//! The flash side of a report: operations by cause, write amplification, capacity and wear. Causes
+//! and modes are keys of text, so that a scheme's own cause needs no change here; the ones that the
+//! engine knows are in [`CAUSES`].
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The causes of a program, in the order in which pictures stack them.
+pub const CAUSES: [&str; 5] = ["host", "gc", "migration", "pad", "metadata"];
+
+/// Bytes programmed, by cause (`host`, `gc`, `migration`, `pad`, `metadata`), then kind (`program`,
+/// `reprogram`), then region.
+pub type ProgramBytes = BTreeMap<String, BTreeMap<String, BTreeMap<String, u64>>>;
+
+/// What the flash did, counted where each operation completed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Flash {
+    /// Page reads by cause: `host`, `rmw`, `gc`, `migration`, `reprogram`, `retry`.
+    pub reads: BTreeMap<String, u64>,
+    /// Page programs by cause: `host`, `gc`, `migration`, `pad`, `metadata`.
+    pub programs: BTreeMap<String, Programs>,
+    /// Bytes programmed by cause, kind (`program`, `reprogram`) and region. Each byte has one
+    /// cause; `pad` counts only the unused part of a page.
+    pub program_bytes: ProgramBytes,
+    /// Block erases by the mode that the block was in: `slc`, `mlc`, `tlc`, `qlc`.
+    pub erases: BTreeMap<String, u64>,
+    /// Host reads, in logical pages, that were answered from RAM.
+    pub reads_from_ram: u64,
+    /// The same operations by region, in the order of the layout.
+    #[serde(default)]
+    pub regions: Vec<RegionActivity>,
+}
+
+/// Page programs of one cause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Programs {
+    /// Pages programmed into erased cells.
+    pub program: u64,
+    /// Pages added to wordlines that held data already.
+    pub reprogram: u64,
+}
+
+/// What happened in one region.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RegionActivity {
+    /// Its name in the scheme's layout.
+    pub name: String,
+    /// The mode of its blocks: `slc`, `mlc`, `tlc`, `qlc`.
+    pub mode: String,
+    /// Pages read.
+    pub reads: u64,
+    /// Pages programmed and reprogrammed.
+    pub programs: u64,
+    /// Bytes programmed and reprogrammed.
+    pub program_bytes: u64,
+    /// Blocks erased.
+    pub erases: u64,
+}
+
+/// Write amplification: bytes programmed for any reason over the bytes of the mapping pages that
+/// the host's writes touched (`host.write_page_bytes`).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Waf {
+    /// All causes and kinds.
+    pub total: f64,
+    /// All but the cause `pad`.
+    pub without_pad: f64,
+    /// The parts by cause, then kind; they add up to the total.
+    pub parts: BTreeMap<String, BTreeMap<String, f64>>,
+}
+
+impl Waf {
+    /// Write amplification from the bytes programmed; `None` where the host wrote nothing.
+    pub fn new(programmed: &ProgramBytes, host_write_page_bytes: u64) -> Option<Waf> {
+        if host_write_page_bytes == 0 {
+            return None;
+        }
+        let mut waf = Waf::default();
+        let (mut all, mut pad) = (0u64, 0u64);
+        for (cause, kinds) in programmed {
+            for (kind, regions) in kinds {
+                let bytes: u64 = regions.values().sum();
+                all += bytes;
+                pad += if cause == "pad" { bytes } else { 0 };
+                let part = bytes as f64 / host_write_page_bytes as f64;
+                waf.parts.entry(cause.clone()).or_default().insert(kind.clone(), part);
+            }
+        }
+        waf.total = all as f64 / host_write_page_bytes as f64;
+        waf.without_pad = (all - pad) as f64 / host_write_page_bytes as f64;
+        Some(waf)
+    }
+
+    /// The part of one cause, both kinds together.
+    pub fn cause(&self, cause: &str) -> f64 {
+        self.parts.get(cause).map_or(0.0, |kinds| kinds.values().sum())
+    }
+
+    /// The part of one kind, all causes together.
+    pub fn kind(&self, kind: &str) -> f64 {
+        self.parts.values().filter_map(|kinds| kinds.get(kind)).sum()
+    }
+}
+
+/// What the drive holds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Capacity {
+    /// Bytes that the host can address.
+    pub logical_bytes: u64,
+    /// Bytes of flash that can store logical data, each block in its densest mode.
+    pub physical_bytes: u64,
+    /// (physical − logical) / logical, a fraction.
+    pub over_provisioning: f64,
+    /// The regions at the end of the run, in the order of the layout.
+    #[serde(default)]
+    pub regions: Vec<RegionCapacity>,
+    /// Bytes of logical data that are mapped at the end of the run.
+    pub live_bytes: u64,
+}
+
+/// The size of one region at the end of the run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RegionCapacity {
+    /// Its name in the scheme's layout.
+    pub name: String,
+    /// The mode of its blocks: `slc`, `mlc`, `tlc`, `qlc`.
+    pub mode: String,
+    /// Blocks that it owns or may own.
+    pub blocks: u64,
+    /// Bytes that these blocks hold in this mode.
+    pub bytes: u64,
+}
+
+/// Program/erase cycles of a set of blocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Wear {
+    /// Blocks counted.
+    pub blocks: u64,
+    /// Mean cycles of a block.
+    pub mean: f64,
+    /// Most cycles of a block.
+    pub max: u64,
+    /// Fewest cycles of a block.
+    pub min: u64,
+    /// Standard deviation, in cycles.
+    pub sigma: f64,
+}

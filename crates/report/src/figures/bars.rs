@@ -1,0 +1,298 @@
+//! Stacked bars, one a scheme: the bytes programmed by cause and by region, in units of what the
+//! host wrote, so that a bar's length is the WAF; and the erases by cell mode. Parts lie in the
+//! same order in every bar, and zero is on the axis.
+
+use super::{Cast, Csv, Figure, data, short};
+use crate::number::{self, Quantity};
+use crate::palette::{self, REPROGRAM};
+use crate::report::Report;
+use crate::rows::{cause_title, mode_title, modes};
+use crate::svg::{Anchor, Canvas, Scale, text_width, tick_text};
+use std::collections::BTreeMap;
+use wordline_units::CellMode;
+
+const WIDTH: f64 = 480.0;
+const LEFT: f64 = 2.0;
+const RIGHT: f64 = 424.0;
+const BAR: f64 = 24.0;
+const PITCH: f64 = 52.0;
+
+/// A part of a bar.
+struct Part {
+    key: String,
+    class: String,
+    colour: &'static str,
+    title: String,
+    values: Vec<f64>,
+    /// More about the part of each run.
+    notes: Vec<String>,
+}
+
+struct Chart<'a> {
+    name: &'static str,
+    title: &'a str,
+    caption: &'a str,
+    axis: &'a str,
+    column: &'a str,
+    quantity: Quantity,
+    /// A value to be marked.
+    reference: Option<f64>,
+    parts: Vec<Part>,
+}
+
+pub(super) fn by_cause(cast: &Cast) -> Option<Figure> {
+    let mut keys: Vec<String> = palette::stack().iter().map(|k| k.to_string()).collect();
+    for key in crate::rows::causes(cast.reports) {
+        if !keys.contains(&key) {
+            keys.push(key);
+        }
+    }
+    let parts = keys
+        .into_iter()
+        .map(|key| {
+            let known = palette::stack().contains(&key.as_str());
+            Part {
+                class: if known { format!("c-{key}") } else { "c-other".to_string() },
+                colour: palette::cause(&key),
+                title: cause_title(&key).to_string(),
+                values: cast.reports.iter().map(|r| cause(r, &key)).collect(),
+                notes: cast.reports.iter().map(|r| cause_note(r, &key)).collect(),
+                key,
+            }
+        })
+        .collect();
+    draw(
+        cast,
+        Chart {
+            name: "programs-by-cause",
+            title: "Bytes programmed, by cause",
+            caption: "In units of what the host wrote, in whole mapping pages: the length of a bar is its WAF.",
+            axis: "bytes programmed / bytes the host wrote",
+            column: "cause,waf",
+            quantity: Quantity::Waf,
+            reference: Some(1.0),
+            parts,
+        },
+    )
+}
+
+/// A cause's part of the WAF but for reprogramming, which is a part of its own.
+fn cause(r: &Report, key: &str) -> f64 {
+    let Some(waf) = &r.waf else { return 0.0 };
+    let part = if key == REPROGRAM {
+        waf.kind(REPROGRAM)
+    } else {
+        waf.parts
+            .get(key)
+            .map_or(0.0, |kinds| kinds.iter().filter(|(k, _)| *k != REPROGRAM).map(|(_, v)| v).sum())
+    };
+    positive(part)
+}
+
+fn cause_note(r: &Report, key: &str) -> String {
+    let Some(waf) = r.waf.as_ref().filter(|_| key == REPROGRAM) else { return String::new() };
+    let causes: Vec<String> = waf
+        .parts
+        .iter()
+        .filter_map(|(cause, kinds)| {
+            Some(format!("{} {}", cause_title(cause), number::significant(*kinds.get(REPROGRAM)?)))
+        })
+        .collect();
+    if causes.is_empty() { String::new() } else { format!(" ({})", causes.join(", ")) }
+}
+
+pub(super) fn by_region(cast: &Cast) -> Option<Figure> {
+    let mut regions: Vec<(String, String)> = Vec::new();
+    let written: Vec<BTreeMap<&str, u64>> = cast.reports.iter().map(by_region_bytes).collect();
+    for (r, bytes) in cast.reports.iter().zip(&written) {
+        for name in bytes.keys() {
+            let mode = r.capacity.regions.iter().find(|c| c.name == *name).map_or("", |c| c.mode.as_str());
+            let region = (mode.to_string(), name.to_string());
+            if !regions.contains(&region) {
+                regions.push(region);
+            }
+        }
+    }
+    let rank = |mode: &str| CellMode::ALL.iter().position(|m| m.key() == mode).unwrap_or(9);
+    regions.sort_by(|a, b| rank(&a.0).cmp(&rank(&b.0)).then_with(|| a.1.cmp(&b.1)));
+    let parts = regions
+        .into_iter()
+        .map(|(mode, name)| {
+            let values = (cast.reports.iter().zip(&written))
+                .map(|(r, bytes)| {
+                    let this =
+                        r.capacity.regions.iter().find(|c| c.name == name).map_or("", |c| c.mode.as_str());
+                    let bytes = if this == mode { bytes.get(name.as_str()).copied().unwrap_or(0) } else { 0 };
+                    positive(bytes as f64 / r.host.write_page_bytes as f64)
+                })
+                .collect();
+            Part {
+                class: mode_class(&mode),
+                colour: palette::mode(&mode),
+                title: if mode.is_empty() { name.clone() } else { format!("{name} ({})", mode_title(&mode)) },
+                values,
+                notes: Vec::new(),
+                key: name,
+            }
+        })
+        .collect();
+    draw(
+        cast,
+        Chart {
+            name: "programs-by-region",
+            title: "Bytes programmed, by region",
+            caption: "The same bytes by where they went; the colour is the region's cell mode.",
+            axis: "bytes programmed / bytes the host wrote",
+            column: "region,waf",
+            quantity: Quantity::Waf,
+            reference: Some(1.0),
+            parts,
+        },
+    )
+}
+
+fn by_region_bytes(r: &Report) -> BTreeMap<&str, u64> {
+    let mut out = BTreeMap::new();
+    for (name, bytes) in r.flash.program_bytes.values().flat_map(|kinds| kinds.values()).flatten() {
+        *out.entry(name.as_str()).or_insert(0) += bytes;
+    }
+    out
+}
+
+pub(super) fn erases(cast: &Cast) -> Option<Figure> {
+    let parts = modes(cast.reports)
+        .into_iter()
+        .map(|key| Part {
+            class: mode_class(&key),
+            colour: palette::mode(&key),
+            title: mode_title(&key),
+            values: cast
+                .reports
+                .iter()
+                .map(|r| r.flash.erases.get(&key).copied().unwrap_or(0) as f64)
+                .collect(),
+            notes: Vec::new(),
+            key,
+        })
+        .collect();
+    draw(
+        cast,
+        Chart {
+            name: "erases-by-mode",
+            title: "Blocks erased, by cell mode",
+            caption: "An erase wears a block by one cycle of the mode that it is in.",
+            axis: "blocks erased",
+            column: "mode,erases",
+            quantity: Quantity::Count,
+            reference: None,
+            parts,
+        },
+    )
+}
+
+fn mode_class(mode: &str) -> String {
+    if CellMode::ALL.iter().any(|m| m.key() == mode) { format!("m-{mode}") } else { "c-other".to_string() }
+}
+
+fn positive(x: f64) -> f64 {
+    if x.is_finite() && x > 0.0 { x } else { 0.0 }
+}
+
+fn draw(cast: &Cast, mut chart: Chart) -> Option<Figure> {
+    chart.parts.retain(|p| p.values.iter().any(|v| *v > 0.0));
+    let total = |run: usize| chart.parts.iter().map(|p| p.values[run]).sum::<f64>();
+    let most = (0..cast.reports.len()).map(total).fold(0.0, f64::max);
+    if most <= 0.0 {
+        return None;
+    }
+    let unit = chart.quantity.unit_for(std::iter::once(most));
+    let legend = Legend::new(&chart.parts);
+    let top = legend.rows as f64 * 18.0 + 14.0;
+    let bottom = top + PITCH * cast.reports.len() as f64;
+    let x = Scale::from_zero(most / unit.size, 5, LEFT, RIGHT);
+    let mut c = Canvas::new(WIDTH, bottom + 38.0);
+    for (part, at) in chart.parts.iter().zip(&legend.places) {
+        c.swatch(&part.class, part.colour, (at.0, at.1 + 1.0));
+        c.text("tick", (at.0 + 15.0, at.1 + 10.0), Anchor::Start, &short(&part.title));
+    }
+    for tick in x.ticks(5) {
+        c.line(if tick.value == 0.0 { "axis" } else { "grid" }, (tick.at, top), (tick.at, bottom));
+        c.text("tick", (tick.at.max(5.0), bottom + 15.0), Anchor::Middle, &tick_text(tick.value));
+    }
+    let axis =
+        if unit.sign.is_empty() { chart.axis.to_string() } else { format!("{} ({})", chart.axis, unit.sign) };
+    c.text("note", (RIGHT, bottom + 32.0), Anchor::End, &axis);
+    if let Some(value) = chart.reference.filter(|r| *r < x.max) {
+        c.line("mark", (x.at(value), top), (x.at(value), bottom));
+    }
+    for (run, label) in cast.labels.iter().enumerate() {
+        let y = top + PITCH * run as f64 + 6.0;
+        let ink = &cast.inks[run];
+        c.coloured_text(
+            &format!("name {}", ink.class),
+            &ink.colour,
+            (LEFT + 4.0, y + 11.0),
+            Anchor::Start,
+            &cast.names[run],
+        );
+        let mut sum = 0.0;
+        for part in chart.parts.iter().filter(|p| p.values[run] > 0.0) {
+            let (from, to) = (x.at(sum / unit.size), x.at((sum + part.values[run]) / unit.size));
+            let note = part.notes.get(run).map_or("", String::as_str);
+            let value = chart.quantity.show(part.values[run]);
+            let says = format!("{label}: {} {value}{note}", part.title);
+            // A hair of ground between the parts keeps them apart without colour.
+            let width = (to - from - 1.0).max(0.6);
+            c.bar(&part.class, part.colour, (from, y + 17.0), (width, BAR), &says);
+            let inside = chart.quantity.text(part.values[run], unit);
+            if width > text_width(&inside) + 10.0 {
+                let light = matches!(part.colour, "#cdbf9f" | "#9cb4cc" | "#E69F00" | "#9aa3ad");
+                let (class, colour) = if light { ("in-light", "#1d232b") } else { ("in-dark", "#ffffff") };
+                let at = (from + width / 2.0, y + 17.0 + BAR / 2.0 + 4.0);
+                c.coloured_text(class, colour, at, Anchor::Middle, &inside);
+            }
+            sum += part.values[run];
+        }
+        let says = if chart.parts.is_empty() || sum == 0.0 {
+            number::NONE.to_string()
+        } else {
+            chart.quantity.text(sum, unit)
+        };
+        c.text("name", (x.at(sum / unit.size) + 6.0, y + 17.0 + BAR / 2.0 + 4.0), Anchor::Start, &says);
+    }
+    let mut csv = Csv::new(&format!("scheme,{}", chart.column));
+    for (run, label) in cast.labels.iter().enumerate() {
+        for part in &chart.parts {
+            csv.row(&[label, &part.key], &[Some(part.values[run])]);
+        }
+    }
+    Some(Figure {
+        name: chart.name,
+        title: chart.title.to_string(),
+        caption: chart.caption.to_string(),
+        svg: c.finish(chart.title, &data("bars", &[])),
+        csv: csv.0,
+    })
+}
+
+/// Swatches with their texts, in as many rows as they need.
+struct Legend {
+    places: Vec<(f64, f64)>,
+    rows: usize,
+}
+
+impl Legend {
+    fn new(parts: &[Part]) -> Legend {
+        let (mut at, mut row) = (LEFT, 0);
+        let mut places = Vec::with_capacity(parts.len());
+        for part in parts {
+            let width = text_width(&short(&part.title)) + 32.0;
+            if at > LEFT && at + width > WIDTH {
+                (at, row) = (LEFT, row + 1);
+            }
+            places.push((at, row as f64 * 18.0));
+            at += width;
+        }
+        Legend { places, rows: row + 1 }
+    }
+}

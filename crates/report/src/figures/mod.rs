@@ -1,0 +1,213 @@
+//! The pictures of a comparison, each an SVG that stands alone and the data that it shows as CSV.
+//! They are drawn here, not in the browser: the page shows them without a script, and a paper gets
+//! the very same picture. A picture without data is left out.
+
+mod bars;
+mod cdf;
+mod time;
+
+use crate::comparison::{Comparison, labels};
+use crate::palette;
+use crate::report::Report;
+use crate::svg::escape;
+
+/// A picture and its data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Figure {
+    /// A name for files: `write-latency-cdf`.
+    pub name: &'static str,
+    /// What it shows, in a few words.
+    pub title: String,
+    /// How to read it, in a sentence.
+    pub caption: String,
+    /// The picture, on a transparent ground.
+    pub svg: String,
+    /// The data as CSV with a header whose names carry the units, a row a point.
+    pub csv: String,
+}
+
+/// Every picture for which there are data.
+pub fn figures(comparison: &Comparison) -> Vec<Figure> {
+    Section::ALL.iter().flat_map(|s| s.figures(&Cast::new(comparison, usize::MAX))).collect()
+}
+
+/// The parts of the page that hold pictures.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Section {
+    Latency,
+    Programs,
+    Time,
+}
+
+impl Section {
+    pub(crate) const ALL: [Section; 3] = [Section::Latency, Section::Programs, Section::Time];
+
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Section::Latency => "Latency",
+            Section::Programs => "What the programs were for",
+            Section::Time => "Over time",
+        }
+    }
+
+    pub(crate) fn figures(self, cast: &Cast) -> Vec<Figure> {
+        let made = match self {
+            Section::Latency => vec![cdf::latency(cast, &cdf::WRITES), cdf::latency(cast, &cdf::READS)],
+            Section::Programs => {
+                vec![
+                    bars::by_cause(cast),
+                    bars::by_region(cast),
+                    bars::erases(cast),
+                    time::overlaid(cast, &time::WAF),
+                ]
+            }
+            Section::Time => vec![
+                time::latency(cast, &time::WRITE_LATENCY),
+                time::latency(cast, &time::READ_LATENCY),
+                time::throughput(cast, &time::WRITTEN),
+                time::throughput(cast, &time::READ),
+                time::overlaid(cast, &time::FREE_BLOCKS),
+            ],
+        };
+        made.into_iter().flatten().collect()
+    }
+}
+
+/// A colour and the class by which the page may change it.
+#[derive(Clone, Debug)]
+pub(crate) struct Ink {
+    pub class: String,
+    pub colour: String,
+}
+
+/// The runs with what is theirs in every picture: label and colour.
+pub(crate) struct Cast<'a> {
+    pub reports: &'a [Report],
+    pub labels: Vec<String>,
+    /// The labels as pictures write them.
+    pub names: Vec<String>,
+    pub inks: Vec<Ink>,
+    /// Most points of one curve.
+    pub points: usize,
+}
+
+impl Cast<'_> {
+    pub(crate) fn new(comparison: &Comparison, points: usize) -> Cast<'_> {
+        let baseline = comparison.baseline_index();
+        let inks = comparison.reports.iter().enumerate().map(|(i, r)| ink(i, baseline, r)).collect();
+        let labels = labels(&comparison.reports);
+        let names = labels.iter().map(|l| short(l)).collect();
+        Cast { reports: &comparison.reports, labels, names, inks, points }
+    }
+
+    /// The runs' colours for the page's script: class and colour, in order.
+    fn inks_data(&self, shown: impl Iterator<Item = usize>) -> String {
+        let inks: Vec<String> =
+            shown.map(|i| format!("{}:{}", self.inks[i].class, self.inks[i].colour)).collect();
+        inks.join(" ")
+    }
+}
+
+fn ink(index: usize, baseline: usize, report: &Report) -> Ink {
+    let colour = palette::scheme(index, baseline, report.scheme.colour.as_deref());
+    let class = if colour == palette::BASELINE {
+        "s0".to_string()
+    } else {
+        palette::SCHEMES
+            .iter()
+            .position(|c| *c == colour)
+            .map_or("s-own".to_string(), |i| format!("s{}", i + 1))
+    };
+    Ink { class, colour: colour.to_string() }
+}
+
+/// Rows of CSV under one header.
+struct Csv(String);
+
+impl Csv {
+    fn new(header: &str) -> Csv {
+        Csv(format!("{header}\n"))
+    }
+
+    /// A row of names, then numbers; a number that does not exist is an empty field.
+    fn row(&mut self, names: &[&str], numbers: &[Option<f64>]) {
+        let names = names.iter().map(|n| field(n));
+        let fields: Vec<String> =
+            names.chain(numbers.iter().map(|n| n.map_or(String::new(), digits))).collect();
+        self.0.push_str(&fields.join(","));
+        self.0.push('\n');
+    }
+}
+
+fn field(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_string()
+    }
+}
+
+/// Six significant digits, or nothing for what is not finite.
+fn digits(x: f64) -> String {
+    if !x.is_finite() {
+        return String::new();
+    }
+    format!("{x:.5e}").parse::<f64>().map_or(String::new(), |v| v.to_string())
+}
+
+/// A name as a picture has room for it; the data have it whole.
+fn short(name: &str) -> String {
+    const MOST: usize = 24;
+    if name.chars().count() <= MOST {
+        return name.to_string();
+    }
+    name.chars().take(MOST - 1).chain(['…']).collect()
+}
+
+/// Attributes that tell the page's script how to read a picture.
+fn data(kind: &str, pairs: &[(&str, String)]) -> String {
+    let mut out = format!(r#" data-kind="{kind}""#);
+    for (key, value) in pairs {
+        out.push_str(&format!(r#" data-{key}="{}""#, escape(value)));
+    }
+    out
+}
+
+/// Move labels apart so that each has `room`, as near as can be to where it belongs, between `low`
+/// and `high`. Returns the positions in the order given.
+fn spread(wanted: &[f64], room: f64, low: f64, high: f64) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..wanted.len()).collect();
+    order.sort_by(|a, b| wanted[*a].total_cmp(&wanted[*b]));
+    let mut at = wanted.to_vec();
+    let mut floor = low;
+    for i in &order {
+        at[*i] = at[*i].max(floor);
+        floor = at[*i] + room;
+    }
+    let mut ceiling = high;
+    for i in order.iter().rev() {
+        at[*i] = at[*i].min(ceiling);
+        ceiling = at[*i] - room;
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_spread_until_none_covers_another() {
+        let at = spread(&[50.0, 51.0, 49.0], 10.0, 0.0, 100.0);
+        assert_eq!(at, [59.0, 69.0, 49.0]);
+        let at = spread(&[98.0, 99.0], 10.0, 0.0, 100.0);
+        assert_eq!(at, [90.0, 100.0]);
+    }
+
+    #[test]
+    fn a_name_stays_one_field() {
+        let mut csv = Csv::new("scheme,x");
+        csv.row(&["a,\"b\""], &[Some(1.5), None, Some(f64::NAN)]);
+        assert_eq!(csv.0, "scheme,x\n\"a,\"\"b\"\"\",1.5,,\n");
+    }
+}

@@ -1,0 +1,230 @@
+//! Numbers for people: three significant digits, a unit that suits the whole row, a dash for what
+//! is not a number. Nothing that is not finite is ever printed.
+
+/// Stands for a value that does not exist.
+pub(crate) const NONE: &str = "–";
+
+/// Between a number and its unit, where a line may not break.
+pub(crate) const NO_BREAK: char = '\u{a0}';
+
+/// Three significant digits, with commas in long integers: `0.412`, `43.2`, `12,700`.
+pub(crate) fn significant(x: f64) -> String {
+    if !x.is_finite() {
+        return NONE.to_string();
+    }
+    if x == 0.0 {
+        return "0".to_string();
+    }
+    // The exponent after rounding, so that 9.996 becomes 10.0 and not 10.00.
+    let rounded = format!("{x:.2e}");
+    let exponent: i32 = rounded.split_once('e').and_then(|(_, e)| e.parse().ok()).unwrap_or(0);
+    if exponent < -4 {
+        return rounded;
+    }
+    let value: f64 = rounded.parse().unwrap_or(x);
+    if exponent >= 2 {
+        let sign = if value < 0.0 { "-" } else { "" };
+        return format!("{sign}{}", count(value.abs().round() as u64));
+    }
+    format!("{value:.*}", (2 - exponent).max(0) as usize)
+}
+
+/// A ratio with few digits, for sentences: `1.4×`, `12×`.
+pub(crate) fn times(x: f64) -> String {
+    if !x.is_finite() {
+        NONE.to_string()
+    } else if x < 9.95 {
+        format!("{x:.1}×")
+    } else {
+        format!("{}×", significant(x.round()))
+    }
+}
+
+/// A ratio to the baseline: `0.42×`, `1.00×`, `13.5×`, `204×`.
+pub(crate) fn ratio(x: f64) -> String {
+    if !x.is_finite() {
+        NONE.to_string()
+    } else if x < 0.005 && x > 0.0 {
+        "<0.01×".to_string()
+    } else if x < 9.995 {
+        format!("{x:.2}×")
+    } else if x < 99.95 {
+        format!("{x:.1}×")
+    } else if x < 9999.5 {
+        format!("{x:.0}×")
+    } else {
+        ">9999×".to_string()
+    }
+}
+
+/// An exact integer with commas.
+pub(crate) fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, c) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// What a number measures; decides the units it may be shown in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Quantity {
+    /// Microseconds.
+    Latency,
+    /// Seconds.
+    Time,
+    /// 10^6 bytes a second.
+    Rate,
+    /// Requests a second.
+    Iops,
+    /// Bytes, shown with binary prefixes.
+    Bytes,
+    /// An integer, shown exactly while it is short.
+    Count,
+    /// Bytes programmed over bytes written: parts of one sum, so with fixed decimals.
+    Waf,
+}
+
+/// A unit to show a row in: its sign, and how many of the stored unit it is.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Unit {
+    pub sign: &'static str,
+    pub size: f64,
+}
+
+const fn unit(sign: &'static str, size: f64) -> Unit {
+    Unit { sign, size }
+}
+
+impl Quantity {
+    /// The units, smallest first.
+    const fn units(self) -> &'static [Unit] {
+        const LATENCY: [Unit; 4] = [unit("ns", 1e-3), unit("µs", 1.0), unit("ms", 1e3), unit("s", 1e6)];
+        const TIME: [Unit; 6] = [
+            unit("µs", 1e-6),
+            unit("ms", 1e-3),
+            unit("s", 1.0),
+            unit("min", 60.0),
+            unit("h", 3600.0),
+            unit("d", 86_400.0),
+        ];
+        const RATE: [Unit; 3] = [unit("kB/s", 1e-3), unit("MB/s", 1.0), unit("GB/s", 1e3)];
+        const IOPS: [Unit; 3] = [unit("", 1.0), unit("k", 1e3), unit("M", 1e6)];
+        const BYTES: [Unit; 5] = [
+            unit("B", 1.0),
+            unit("KiB", 1024.0),
+            unit("MiB", 1_048_576.0),
+            unit("GiB", 1_073_741_824.0),
+            unit("TiB", 1_099_511_627_776.0),
+        ];
+        const COUNT: [Unit; 4] = [unit("", 1.0), unit("k", 1e3), unit("M", 1e6), unit("G", 1e9)];
+        const NO_UNIT: [Unit; 1] = [unit("", 1.0)];
+        match self {
+            Quantity::Latency => &LATENCY,
+            Quantity::Time => &TIME,
+            Quantity::Rate => &RATE,
+            Quantity::Iops => &IOPS,
+            Quantity::Bytes => &BYTES,
+            Quantity::Count => &COUNT,
+            Quantity::Waf => &NO_UNIT,
+        }
+    }
+
+    /// One unit for several values, so that they can be compared at sight: the largest in which
+    /// the smallest of them is still 1, unless the largest would be unreadable in it.
+    pub(crate) fn unit_for(self, values: impl Iterator<Item = f64> + Clone) -> Unit {
+        let units = self.units();
+        let positive = values.map(f64::abs).filter(|v| v.is_finite() && *v > 0.0);
+        let smallest = positive.clone().fold(f64::INFINITY, f64::min);
+        let largest = positive.fold(0.0, f64::max);
+        if largest == 0.0 {
+            // Nothing to suit: the stored unit.
+            return units.iter().copied().find(|u| u.size == 1.0).unwrap_or(units[0]);
+        }
+        if self == Quantity::Count && largest < 9_999_999.5 {
+            return units[0];
+        }
+        let fits = |value: f64, least: f64| units.iter().rev().copied().find(|u| value / u.size >= least);
+        match fits(smallest, 0.9995) {
+            Some(u) if largest / u.size < 99_999.5 => u,
+            _ => fits(largest, 0.9995).unwrap_or(units[0]),
+        }
+    }
+
+    /// One value in a given unit.
+    pub(crate) fn text(self, value: f64, unit: Unit) -> String {
+        if self == Quantity::Count && unit.size == 1.0 && value.is_finite() && value >= 0.0 {
+            return count(value.round() as u64);
+        }
+        if self == Quantity::Waf && (0.005..9.995).contains(&value) {
+            return format!("{value:.2}");
+        }
+        significant(value / unit.size)
+    }
+
+    /// One value in the unit that suits it.
+    pub(crate) fn show(self, value: f64) -> String {
+        let unit = self.unit_for(std::iter::once(value));
+        let text = self.text(value, unit);
+        if unit.sign.is_empty() || text == NONE { text } else { format!("{text}{NO_BREAK}{}", unit.sign) }
+    }
+}
+
+/// A latency in the unit that suits it: `412 µs`.
+pub(crate) fn latency(us: f64) -> String {
+    Quantity::Latency.show(us)
+}
+
+/// A size in the unit that suits it: `39.3 GiB`.
+pub(crate) fn bytes(n: u64) -> String {
+    Quantity::Bytes.show(n as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_digits_are_significant_whatever_the_size() {
+        for (x, text) in [
+            (0.0, "0"),
+            (0.000_123_4, "0.000123"),
+            (0.000_012_34, "1.23e-5"),
+            (0.412_3, "0.412"),
+            (1.0, "1.00"),
+            (9.996, "10.0"),
+            (43.25, "43.2"),
+            (99.96, "100"),
+            (12_712.0, "12,700"),
+            (-3.456, "-3.46"),
+            (f64::NAN, NONE),
+            (f64::INFINITY, NONE),
+        ] {
+            assert_eq!(significant(x), text, "{x}");
+        }
+    }
+
+    #[test]
+    fn a_row_has_one_unit_in_which_its_values_compare() {
+        let unit = |v: &[f64]| Quantity::Latency.unit_for(v.iter().copied()).sign;
+        assert_eq!(unit(&[43.0, 1270.0]), "µs");
+        assert_eq!(unit(&[1270.0, 43_000.0]), "ms");
+        assert_eq!(unit(&[1.0, 5e6]), "s");
+        assert_eq!(unit(&[0.0, 0.0]), "µs");
+        assert_eq!(unit(&[f64::NAN]), "µs");
+        assert_eq!(Quantity::Bytes.show(1024.0 * 1024.0 * 1.5), "1.50\u{a0}MiB");
+        assert_eq!(Quantity::Count.show(113_872.0), "113,872");
+        assert_eq!(Quantity::Count.show(21e6), "21.0\u{a0}M");
+    }
+
+    #[test]
+    fn a_ratio_never_grows_wider_than_six_characters() {
+        for x in [0.0, 1e-9, 0.42, 9.996, 99.97, 1234.0, 1e12, f64::NAN, f64::INFINITY] {
+            assert!(ratio(x).chars().count() <= 6, "{}", ratio(x));
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! The colours of Wordline's pictures, the same everywhere. A cell mode and a cause of programs
+//! have one colour each; a scheme keeps its colour through all pictures of one comparison, and the
+//! baseline is grey. All three sets can be told apart without seeing red against green.
+
+use crate::activity::CAUSES;
+
+/// The key of programs onto wordlines that held data already: a kind, shown with the causes.
+pub const REPROGRAM: &str = "reprogram";
+
+/// The baseline's colour.
+pub const BASELINE: &str = "#6b7280";
+
+/// Colours of the schemes that are not the baseline, in order; apart from those of the cell modes.
+pub const SCHEMES: [&str; 7] = ["#4c3fbf", "#c8506a", "#1f8a80", "#a2459c", "#7f7f14", "#2f8fc4", "#7a1f4d"];
+
+/// The colour of a cell mode by its key (`slc`, …); grey for any other.
+pub fn mode(key: &str) -> &'static str {
+    match key {
+        "slc" => "#0072B2",
+        "mlc" => "#009E73",
+        "tlc" => "#E69F00",
+        "qlc" => "#D55E00",
+        _ => "#9aa3ad",
+    }
+}
+
+/// The colour of a cause of programs by its key (`host`, `gc`, …); grey for any other.
+pub fn cause(key: &str) -> &'static str {
+    match key {
+        "host" => "#46536b",
+        "gc" => "#c7405e",
+        "migration" => "#8d6cc4",
+        REPROGRAM => "#3fa79f",
+        "pad" => "#cdbf9f",
+        "metadata" => "#9cb4cc",
+        _ => "#9aa3ad",
+    }
+}
+
+/// The colour of the run at `index` of a comparison. A scheme's own colour is taken if it is
+/// `#rrggbb`, and ignored otherwise.
+pub fn scheme(index: usize, baseline: usize, own: Option<&str>) -> &str {
+    if index == baseline {
+        return BASELINE;
+    }
+    match own {
+        Some(hex) if is_hex(hex) => hex,
+        _ => SCHEMES[(index - usize::from(index > baseline)) % SCHEMES.len()],
+    }
+}
+
+/// Causes in stacking order, with the kind reprogram in its place among them.
+pub(crate) fn stack() -> Vec<&'static str> {
+    let mut order = CAUSES.to_vec();
+    order.insert(3, REPROGRAM);
+    order
+}
+
+fn is_hex(text: &str) -> bool {
+    text.len() == 7 && text.starts_with('#') && text[1..].bytes().all(|b| b.is_ascii_hexdigit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_baseline_is_grey_and_the_others_differ() {
+        assert_eq!(scheme(1, 1, Some("#123456")), BASELINE);
+        assert_eq!(scheme(0, 1, None), SCHEMES[0]);
+        assert_eq!(scheme(2, 1, None), SCHEMES[1]);
+        assert_eq!(scheme(2, 0, Some("#123456")), "#123456");
+    }
+
+    #[test]
+    fn a_colour_that_is_no_colour_is_ignored() {
+        assert_eq!(scheme(1, 0, Some("red\"><script>")), SCHEMES[0]);
+        assert_eq!(scheme(1, 0, Some("#12é45")), SCHEMES[0]);
+    }
+
+    #[test]
+    fn causes_stack_in_the_order_of_the_house() {
+        assert_eq!(stack(), ["host", "gc", "migration", "reprogram", "pad", "metadata"]);
+    }
+}

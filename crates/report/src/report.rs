@@ -1,0 +1,283 @@
+//! The report of one run: what one scheme did on one device under one workload. It alone
+//! reproduces the run (resolved configuration, seed, version), and every number in it carries its
+//! unit in its name. This is the schema `wordline.report/1`; the comments here become the
+//! descriptions in `report.schema.json`.
+//!
+//! Maps are keyed by text and ordered, so that the same run is written as the same bytes.
+
+use crate::activity::{Capacity, Flash, Waf, Wear};
+use crate::series::{LatencyCdf, Timeline};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// The name of the schema that [`Report`] follows.
+pub const REPORT_SCHEMA: &str = "wordline.report/1";
+
+/// The result of one run. Two reports are equal when the runs had the same outcome: how fast the
+/// engine was ([`Report::speed`]) does not count.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "Wordline report")]
+pub struct Report {
+    /// Always `wordline.report/1`.
+    pub schema: String,
+    /// The version of Wordline that ran.
+    pub version: String,
+    /// The configuration with every default filled in: with `seed` and `version` it reproduces the run.
+    pub config: Value,
+    /// The seed from which every random stream is derived.
+    pub seed: u64,
+    /// The scheme that decided where data go.
+    pub scheme: SchemeInfo,
+    /// The drive.
+    pub device: DeviceInfo,
+    /// What the host asked.
+    pub workload: WorkloadInfo,
+    /// What the host asked and was given, in numbers.
+    pub host: Host,
+    /// Simulated time from the first arrival to the last completion, in seconds.
+    pub simulated_s: f64,
+    /// Latencies of completed requests, in microseconds, from arrival to completion.
+    pub latency_us: Latencies,
+    /// Completed work over simulated time.
+    pub throughput: Throughput,
+    /// What the flash did.
+    pub flash: Flash,
+    /// Write amplification; null where the host wrote nothing.
+    pub waf: Option<Waf>,
+    /// What the drive holds.
+    pub capacity: Capacity,
+    /// Program/erase cycles of the blocks at the end, by the mode they are in: `slc`, `mlc`, `tlc`, `qlc`.
+    pub wear: BTreeMap<String, Wear>,
+    /// Memory that the engine holds.
+    pub memory: Memory,
+    /// How fast the engine was: depends on the machine, and is not part of the result.
+    pub speed: Speed,
+    /// Advice where the run says little, one sentence each.
+    #[serde(default)]
+    pub hints: Vec<String>,
+    /// Hexadecimal hash over request number, completion time and outcome, and all integer counters.
+    pub result_hash: String,
+    /// Distribution of latencies, for pictures.
+    #[serde(default)]
+    pub latency_cdf: LatencyCdf,
+    /// The run in bins of time, for pictures.
+    #[serde(default)]
+    pub timeline: Timeline,
+}
+
+impl Report {
+    /// The host's writes in units of the logical capacity; `None` where the capacity is unknown.
+    pub fn drive_writes(&self) -> Option<f64> {
+        let capacity = self.capacity.logical_bytes;
+        (capacity > 0).then(|| self.host.write_bytes as f64 / capacity as f64)
+    }
+
+    /// The report as indented JSON, ending in a newline.
+    ///
+    /// # Errors
+    /// Never for a report of finite numbers; the error is serde's.
+    pub fn to_json(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string_pretty(self).map(|text| text + "\n")
+    }
+
+    /// Read a report back.
+    ///
+    /// # Errors
+    /// When the text is not JSON, or not a report.
+    pub fn from_json(text: &str) -> Result<Report, serde_json::Error> {
+        serde_json::from_str(text)
+    }
+}
+
+impl PartialEq for Report {
+    fn eq(&self, other: &Report) -> bool {
+        // Every field is named, so that a new one cannot be forgotten here.
+        let Report {
+            schema,
+            version,
+            config,
+            seed,
+            scheme,
+            device,
+            workload,
+            host,
+            simulated_s,
+            latency_us,
+            throughput,
+            flash,
+            waf,
+            capacity,
+            wear,
+            memory,
+            speed: _,
+            hints,
+            result_hash,
+            latency_cdf,
+            timeline,
+        } = self;
+        *schema == other.schema
+            && *version == other.version
+            && *config == other.config
+            && *seed == other.seed
+            && *scheme == other.scheme
+            && *device == other.device
+            && *workload == other.workload
+            && *host == other.host
+            && *simulated_s == other.simulated_s
+            && *latency_us == other.latency_us
+            && *throughput == other.throughput
+            && *flash == other.flash
+            && *waf == other.waf
+            && *capacity == other.capacity
+            && *wear == other.wear
+            && *memory == other.memory
+            && *hints == other.hints
+            && *result_hash == other.result_hash
+            && *latency_cdf == other.latency_cdf
+            && *timeline == other.timeline
+    }
+}
+
+/// The scheme of a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SchemeInfo {
+    /// Its name in the registry, as the command line spells it.
+    pub name: String,
+    /// One line for people.
+    #[serde(default)]
+    pub title: String,
+    /// Its own colour in pictures, as `#rrggbb`; without one the pictures choose.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub colour: Option<String>,
+}
+
+/// The drive of a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DeviceInfo {
+    /// Its name, as in `wordline list devices`.
+    pub name: String,
+    /// One line for people.
+    #[serde(default)]
+    pub description: String,
+}
+
+/// The workload of a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WorkloadInfo {
+    /// A name, or the file's name without its folder.
+    pub name: String,
+    /// Whatever else is known: format, hash of the input, how the requests were fitted to the drive.
+    #[serde(flatten)]
+    pub details: BTreeMap<String, Value>,
+}
+
+/// Requests and bytes of the host.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Host {
+    /// Requests that went in.
+    pub requests: u64,
+    /// Requests that came out with success.
+    pub completed: u64,
+    /// Requests that came out with an error, by outcome (`out_of_space`, `uncorrectable`, …).
+    /// Outcomes that did not happen are absent.
+    #[serde(default)]
+    pub failed: BTreeMap<String, u64>,
+    /// Reads that went in.
+    pub read_requests: u64,
+    /// Writes that went in.
+    pub write_requests: u64,
+    /// Trims that went in.
+    pub trim_requests: u64,
+    /// Flushes that went in.
+    pub flush_requests: u64,
+    /// Bytes of completed reads.
+    pub read_bytes: u64,
+    /// Bytes of completed writes, as the host counts them.
+    pub write_bytes: u64,
+    /// Bytes of the mapping pages that completed writes touched: the base of the WAF.
+    pub write_page_bytes: u64,
+    /// Bytes of completed trims.
+    pub trim_bytes: u64,
+}
+
+impl Host {
+    /// Requests that came out with an error.
+    pub fn failures(&self) -> u64 {
+        self.failed.values().sum()
+    }
+}
+
+/// Latencies by the kind of request; null where no such request completed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Latencies {
+    /// Of reads.
+    pub read: Option<Latency>,
+    /// Of writes.
+    pub write: Option<Latency>,
+    /// Of trims.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trim: Option<Latency>,
+    /// Of flushes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flush: Option<Latency>,
+}
+
+/// A distribution of latencies in microseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Latency {
+    /// Requests counted.
+    pub count: u64,
+    /// Mean, in microseconds.
+    pub mean: f64,
+    /// Median, in microseconds.
+    pub p50: f64,
+    /// 90th percentile, in microseconds.
+    pub p90: f64,
+    /// 99th percentile, in microseconds.
+    pub p99: f64,
+    /// 99.9th percentile, in microseconds.
+    pub p999: f64,
+    /// 99.99th percentile, in microseconds.
+    pub p9999: f64,
+    /// The longest, in microseconds.
+    pub max: f64,
+}
+
+/// Completed work over simulated time. A megabyte is 10^6 bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Throughput {
+    /// Requests per second.
+    pub iops: f64,
+    /// Megabytes per second, read and written.
+    pub mb_per_s: f64,
+    /// Megabytes per second read.
+    pub read_mb_per_s: f64,
+    /// Megabytes per second written.
+    pub write_mb_per_s: f64,
+}
+
+/// Memory that the engine holds at the end of the run, counted by its own structures.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Memory {
+    /// All of the engine's state, in bytes.
+    pub engine_bytes: u64,
+    /// The map and its inverse, in bytes.
+    pub map_bytes: u64,
+    /// Bytes of map for each materialised logical page; null where there is none.
+    pub bytes_per_mapped_page: Option<f64>,
+}
+
+/// How fast the engine was on this machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Speed {
+    /// Wall-clock time of the run, in seconds.
+    pub wall_s: f64,
+    /// Host requests per second of wall-clock time.
+    pub requests_per_s: f64,
+    /// Flash operations per second of wall-clock time.
+    pub flash_ops_per_s: f64,
+    /// The most memory that the process held, in bytes; null where the system does not tell.
+    pub peak_rss_bytes: Option<u64>,
+}

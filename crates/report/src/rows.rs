@@ -1,0 +1,227 @@
+//! The rows of a comparison, once for the terminal and the page: what is measured, in which unit,
+//! which end of it is better, and the value of every run.
+
+use crate::activity::CAUSES;
+use crate::number::{self, Quantity, Unit};
+use crate::palette::REPROGRAM;
+use crate::report::{Latency, Report};
+use wordline_units::CellMode;
+
+/// Which end of a row is the good one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Better {
+    Lower,
+    Higher,
+    Neither,
+}
+
+/// One measure of every run.
+#[derive(Clone, Debug)]
+pub(crate) struct Row {
+    pub label: String,
+    pub quantity: Quantity,
+    pub better: Better,
+    pub values: Vec<Option<f64>>,
+    /// A part of the row above.
+    pub part: bool,
+}
+
+/// Rows under one heading.
+#[derive(Clone, Debug)]
+pub(crate) struct Group {
+    pub title: &'static str,
+    pub rows: Vec<Row>,
+}
+
+impl Row {
+    fn new(
+        label: &str,
+        quantity: Quantity,
+        better: Better,
+        reports: &[Report],
+        value: impl Fn(&Report) -> Option<f64>,
+    ) -> Row {
+        let values = reports.iter().map(|r| value(r).filter(|v| v.is_finite())).collect();
+        Row { label: label.to_string(), quantity, better, values, part: false }
+    }
+
+    fn of_above(mut self) -> Row {
+        self.part = true;
+        self
+    }
+
+    fn any(&self) -> bool {
+        self.values.iter().any(|v| v.is_some_and(|v| v != 0.0))
+    }
+
+    /// The unit of the whole row.
+    pub(crate) fn unit(&self) -> Unit {
+        self.quantity.unit_for(self.values.iter().flatten().copied())
+    }
+
+    /// The values in the row's unit.
+    pub(crate) fn texts(&self) -> Vec<String> {
+        let unit = self.unit();
+        self.values
+            .iter()
+            .map(|v| v.map_or_else(|| number::NONE.to_string(), |v| self.quantity.text(v, unit)))
+            .collect()
+    }
+
+    /// Which values are the best as printed, among the runs that may be. None if all are alike.
+    pub(crate) fn best(&self, eligible: &[bool]) -> Vec<bool> {
+        let none = vec![false; self.values.len()];
+        let sign = match self.better {
+            Better::Neither => return none,
+            Better::Lower => 1.0,
+            Better::Higher => -1.0,
+        };
+        // What differs by less than half a per cent is a tie.
+        let near = |a: f64, b: f64| (a - b).abs() <= 0.005 * a.abs().max(b.abs());
+        let runs = || (0..self.values.len()).filter(|i| eligible.get(*i) == Some(&true));
+        let best =
+            runs().filter_map(|i| Some((i, self.values[i]? * sign))).map(|(_, v)| v).min_by(f64::total_cmp);
+        let Some(best) = best else { return none };
+        let mut marks = none.clone();
+        for i in runs() {
+            marks[i] = self.values[i].is_some_and(|v| near(v * sign, best));
+        }
+        if runs().all(|i| marks[i]) { none } else { marks }
+    }
+
+    /// A value over the baseline's.
+    pub(crate) fn ratio(&self, run: usize, baseline: usize) -> Option<f64> {
+        if run == baseline || self.better == Better::Neither {
+            return None;
+        }
+        let ratio = self.values.get(run).copied()?? / self.values.get(baseline).copied()??;
+        ratio.is_finite().then_some(ratio)
+    }
+}
+
+/// Every row that says something about at least one of the runs.
+pub(crate) fn groups(reports: &[Report]) -> Vec<Group> {
+    use Better::{Higher, Lower, Neither};
+    let mut groups = vec![
+        latency_group("Write latency", reports, |r| r.latency_us.write),
+        latency_group("Read latency", reports, |r| r.latency_us.read),
+    ];
+    let rate = |label, value: fn(&Report) -> f64| {
+        Row::new(label, Quantity::Rate, Higher, reports, |r| Some(value(r)))
+    };
+    let mut throughput =
+        vec![rate("written", |r| r.throughput.write_mb_per_s), rate("read", |r| r.throughput.read_mb_per_s)];
+    throughput.retain(Row::any);
+    throughput.push(Row::new("IOPS", Quantity::Iops, Higher, reports, |r| Some(r.throughput.iops)));
+    groups.push(Group { title: "Throughput", rows: throughput });
+
+    let waf = |label: &str, better, value: &dyn Fn(&crate::Waf) -> f64| {
+        Row::new(label, Quantity::Waf, better, reports, |r| r.waf.as_ref().map(value))
+    };
+    let mut rows = vec![waf("WAF", Lower, &|w| w.total)];
+    if reports.iter().any(|r| r.waf.as_ref().is_some_and(|w| w.cause("pad") > 0.0)) {
+        rows.push(waf("without pad", Lower, &|w| w.without_pad));
+    }
+    let mut parts: Vec<Row> =
+        causes(reports).iter().map(|c| waf(cause_title(c), Neither, &|w| w.cause(c)).of_above()).collect();
+    parts.push(waf("of it reprogram", Neither, &|w| w.kind(REPROGRAM)).of_above());
+    rows.extend(parts.into_iter().filter(Row::any));
+    groups.push(Group { title: "Write amplification", rows });
+
+    let mut rows: Vec<Row> = modes(reports)
+        .iter()
+        .map(|m| {
+            // No erases are no merit where there are no such blocks.
+            let everywhere = reports.iter().all(|r| r.flash.erases.contains_key(m));
+            let better = if everywhere { Lower } else { Neither };
+            let value = |r: &Report| Some(r.flash.erases.get(m).copied().unwrap_or(0) as f64);
+            Row::new(&mode_title(m), Quantity::Count, better, reports, value)
+        })
+        .collect();
+    rows.retain(Row::any);
+    groups.push(Group { title: "Erases", rows });
+
+    let mut rows =
+        vec![Row::new("completed", Quantity::Count, Neither, reports, |r| Some(r.host.completed as f64))];
+    let failed = Row::new("failed", Quantity::Count, Lower, reports, |r| Some(r.host.failures() as f64));
+    rows.extend(Some(failed).filter(Row::any));
+    rows.push(Row::new("simulated", Quantity::Time, Neither, reports, |r| Some(r.simulated_s)));
+    groups.push(Group { title: "Requests", rows });
+
+    for g in &mut groups {
+        g.rows.retain(|row| row.values.iter().any(Option::is_some));
+    }
+    groups.retain(|g| !g.rows.is_empty());
+    groups
+}
+
+fn latency_group(title: &'static str, reports: &[Report], pick: fn(&Report) -> Option<Latency>) -> Group {
+    let row = |label, value: fn(Latency) -> f64| {
+        Row::new(label, Quantity::Latency, Better::Lower, reports, |r| pick(r).map(value))
+    };
+    let rows = vec![
+        row("mean", |l| l.mean),
+        row("p50", |l| l.p50),
+        row("p99", |l| l.p99),
+        row("p99.9", |l| l.p999),
+        row("max", |l| l.max),
+    ];
+    Group { title, rows }
+}
+
+/// The causes that any run has, the known ones in stacking order, then the others.
+pub(crate) fn causes(reports: &[Report]) -> Vec<String> {
+    let all: Vec<&String> =
+        reports.iter().filter_map(|r| r.waf.as_ref()).flat_map(|w| w.parts.keys()).collect();
+    ordered(&CAUSES, &all)
+}
+
+/// The modes that any run erased, from one bit to four.
+pub(crate) fn modes(reports: &[Report]) -> Vec<String> {
+    let all: Vec<&String> = reports.iter().flat_map(|r| r.flash.erases.keys()).collect();
+    ordered(&CellMode::ALL.map(CellMode::key), &all)
+}
+
+fn ordered(known: &[&str], present: &[&String]) -> Vec<String> {
+    let mut out: Vec<String> =
+        known.iter().filter(|k| present.iter().any(|p| p == *k)).map(|k| k.to_string()).collect();
+    for key in present {
+        if !out.contains(key) {
+            out.push(key.to_string());
+        }
+    }
+    out
+}
+
+/// `SLC` for `slc`; any other key as it is.
+pub(crate) fn mode_title(key: &str) -> String {
+    CellMode::ALL.iter().find(|m| m.key() == key).map_or_else(|| key.to_string(), CellMode::to_string)
+}
+
+/// `GC` for `gc`; any other cause as it is.
+pub(crate) fn cause_title(key: &str) -> &str {
+    if key == "gc" { "GC" } else { key }
+}
+
+/// Device, workload, seed and how much was written, as (what, value) pairs.
+pub(crate) fn facts(reports: &[Report]) -> Vec<(&'static str, String)> {
+    let Some(r) = reports.first() else { return Vec::new() };
+    let mut seeds: Vec<u64> = reports.iter().map(|r| r.seed).collect();
+    seeds.dedup();
+    let seeds: Vec<String> = seeds.iter().map(u64::to_string).collect();
+    let mut facts = vec![
+        ("device", described(&r.device.name, &r.device.description)),
+        ("workload", r.workload.name.clone()),
+        ("requests", number::count(r.host.requests)),
+        ("simulated", Quantity::Time.show(r.simulated_s)),
+    ];
+    if let Some(writes) = r.drive_writes() {
+        facts.push(("drive writes", number::significant(writes)));
+    }
+    facts.push(("seed", seeds.join(", ")));
+    facts
+}
+
+fn described(name: &str, description: &str) -> String {
+    if description.is_empty() { name.to_string() } else { format!("{name} ({description})") }
+}

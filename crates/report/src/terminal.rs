@@ -1,0 +1,446 @@
+//! The comparison as a terminal shows it: one column a scheme, the best of each row marked, the
+//! ratio to the first scheme beside it. Text is laid out as styled segments and cut by display
+//! width, so that no line is longer than asked, with colour or without.
+
+use crate::comparison::{eligible, hints, labels};
+use crate::number::{self, Quantity};
+use crate::report::Report;
+use crate::rows::{self, Group, Row};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// How a terminal wants its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TerminalStyle {
+    /// Use ANSI colours.
+    pub colour: bool,
+    /// Columns of text; less than 40 counts as 40.
+    pub width: usize,
+}
+
+impl Default for TerminalStyle {
+    fn default() -> TerminalStyle {
+        TerminalStyle { colour: false, width: 80 }
+    }
+}
+
+/// Several runs side by side, the first of them the baseline.
+pub fn table(reports: &[Report], style: TerminalStyle) -> String {
+    let mut page = Page::new(style);
+    if reports.is_empty() {
+        page.wrap("", "There is nothing to compare.", Look::Plain);
+        return page.finish();
+    }
+    let labels = labels(reports);
+    heading(&mut page, reports, &labels.join(" · "));
+    let groups = rows::groups(reports);
+    let columns = Columns::new(&labels, &groups);
+    let ratios = if reports.len() == 1 { Ratios::Hide } else { Ratios::Show };
+    let mark = if style.colour { "Green" } else { "*" };
+    let key = if columns.width(ratios) <= page.width {
+        columns.draw(&mut page, &groups, &eligible(reports), ratios);
+        format!("{mark} is the best of its row; × is against {}.", labels[0])
+    } else if columns.width(Ratios::Hide) <= page.width {
+        columns.draw(&mut page, &groups, &eligible(reports), Ratios::Hide);
+        format!("{mark} is the best of its row.")
+    } else {
+        transposed(&mut page, &labels, &groups, &eligible(reports));
+        format!("{mark} is the best of its column (w: write latency, r: read latency).")
+    };
+    if reports.len() > 1 {
+        page.blank();
+        page.wrap("", &key, Look::Dim);
+    }
+    advice(&mut page, reports);
+    page.finish()
+}
+
+/// One run, with what the comparison leaves out: the flash by cause, capacity, wear and the engine.
+pub fn summary(report: &Report, style: TerminalStyle) -> String {
+    let mut page = Page::new(style);
+    let reports = std::slice::from_ref(report);
+    let title = if report.scheme.title.is_empty() {
+        report.scheme.name.clone()
+    } else {
+        format!("{}: {}", report.scheme.name, report.scheme.title)
+    };
+    heading(&mut page, reports, &title);
+    let groups = rows::groups(reports);
+    Columns::new(&[String::new()], &groups).draw(&mut page, &groups, &[false], Ratios::Hide);
+    page.blank();
+    for (what, text) in particulars(report) {
+        page.wrap(&format!("{what:<15}"), &text, Look::Plain);
+    }
+    advice(&mut page, reports);
+    page.finish()
+}
+
+fn heading(page: &mut Page, reports: &[Report], title: &str) {
+    page.wrap("", title, Look::Bold);
+    let facts: Vec<String> =
+        rows::facts(reports).into_iter().map(|(what, value)| format!("{what} {value}")).collect();
+    if let Some((device, others)) = facts.split_first() {
+        page.wrap("", device, Look::Dim);
+        page.wrap("", &others.join(" · "), Look::Dim);
+    }
+    page.blank();
+}
+
+fn advice(page: &mut Page, reports: &[Report]) {
+    let hints = hints(reports);
+    if !hints.is_empty() {
+        page.blank();
+    }
+    for hint in hints {
+        page.wrap("hint  ", &hint, Look::Plain);
+    }
+}
+
+/// Facts of one run that are not compared.
+fn particulars(r: &Report) -> Vec<(&'static str, String)> {
+    let counts = |map: &mut dyn Iterator<Item = (String, u64)>| {
+        map.filter(|(_, n)| *n > 0)
+            .map(|(k, n)| format!("{k} {}", number::count(n)))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let programs = |n: &crate::Programs| n.program + n.reprogram;
+    let mut out = vec![
+        ("flash reads", counts(&mut r.flash.reads.iter().map(|(k, n)| (k.clone(), *n)))),
+        ("flash programs", counts(&mut r.flash.programs.iter().map(|(k, n)| (k.clone(), programs(n))))),
+    ];
+    let c = &r.capacity;
+    out.push((
+        "capacity",
+        format!(
+            "{} logical of {} ({}% over-provisioning), {} live",
+            number::bytes(c.logical_bytes),
+            number::bytes(c.physical_bytes),
+            number::significant(c.over_provisioning * 100.0),
+            number::bytes(c.live_bytes)
+        ),
+    ));
+    for (mode, w) in &r.wear {
+        let what = format!(
+            "{} {} blocks, mean {} (σ {}), {} to {} cycles",
+            rows::mode_title(mode),
+            number::count(w.blocks),
+            number::significant(w.mean),
+            number::significant(w.sigma),
+            number::count(w.min),
+            number::count(w.max)
+        );
+        out.push(("wear", what));
+    }
+    let mut engine = format!(
+        "{} wall, {} requests/s, {} flash operations/s, {} of state",
+        Quantity::Time.show(r.speed.wall_s),
+        Quantity::Iops.show(r.speed.requests_per_s),
+        Quantity::Iops.show(r.speed.flash_ops_per_s),
+        number::bytes(r.memory.engine_bytes)
+    );
+    if let Some(b) = r.memory.bytes_per_mapped_page {
+        engine.push_str(&format!(", {} B a mapped page", number::significant(b)));
+    }
+    out.push(("engine", engine));
+    out.push(("result hash", r.result_hash.clone()));
+    out.retain(|(_, text)| !text.is_empty());
+    out
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ratios {
+    Show,
+    Hide,
+}
+
+/// Room for one scheme: digits before and after the decimal point, and the ratio.
+struct Column {
+    name: String,
+    whole: usize,
+    rest: usize,
+    ratio: usize,
+}
+
+struct Columns {
+    stub: usize,
+    unit: usize,
+    columns: Vec<Column>,
+}
+
+impl Columns {
+    fn new(labels: &[String], groups: &[Group]) -> Columns {
+        let rows = || groups.iter().flat_map(|g| &g.rows);
+        let columns = labels
+            .iter()
+            .enumerate()
+            .map(|(i, name)| {
+                let texts = || rows().map(move |r| r.texts()[i].clone());
+                Column {
+                    name: name.clone(),
+                    whole: texts().map(|t| split(&t).0.width()).max().unwrap_or(1),
+                    rest: texts().map(|t| split(&t).1.width()).max().unwrap_or(0),
+                    ratio: rows().filter_map(|r| ratio_text(r, i)).map(|t| t.width()).max().unwrap_or(0),
+                }
+            })
+            .collect();
+        let stub = rows().map(|r| indent(r).len() + r.label.width()).max().unwrap_or(0);
+        let unit = rows().map(|r| r.unit().sign.width()).max().unwrap_or(0);
+        Columns { stub, unit, columns }
+    }
+
+    fn width(&self, ratios: Ratios) -> usize {
+        self.stub + 1 + self.unit + self.columns.iter().map(|c| c.width(ratios)).sum::<usize>()
+    }
+
+    fn draw(&self, page: &mut Page, groups: &[Group], eligible: &[bool], ratios: Ratios) {
+        let mut line = Line::default();
+        line.pad_to(self.stub + 1 + self.unit);
+        for c in &self.columns {
+            let (start, all) = (line.width, c.width(ratios));
+            let name = cut(&c.name, all - 2);
+            let value_end = start + 2 + c.whole + c.rest;
+            let end = if start + 2 + name.width() <= value_end { value_end } else { start + all };
+            line.right(&name, end, Look::Bold);
+            line.pad_to(start + all);
+        }
+        if self.columns.iter().any(|c| !c.name.is_empty()) {
+            page.push(line);
+        }
+        for group in groups {
+            page.push(Line::of(group.title, Look::Bold));
+            for row in &group.rows {
+                let mut line = Line::of(indent(row), Look::Plain);
+                line.add(&row.label, if row.part { Look::Dim } else { Look::Plain });
+                line.pad_to(self.stub + 1);
+                line.add(row.unit().sign, Look::Dim);
+                line.pad_to(self.stub + 1 + self.unit);
+                let (texts, best) = (row.texts(), row.best(eligible));
+                for (i, c) in self.columns.iter().enumerate() {
+                    let end = line.width + c.width(ratios);
+                    let (whole, rest) = split(&texts[i]);
+                    let look = match (best[i], row.part) {
+                        (true, _) => Look::Best,
+                        (false, true) => Look::Dim,
+                        (false, false) => Look::Plain,
+                    };
+                    line.pad_to(line.width + 2 + c.whole - whole.width());
+                    line.add(&format!("{whole}{rest}"), look);
+                    line.pad_to(line.width + c.rest - rest.width());
+                    line.add(if best[i] && !page.colour { "*" } else { " " }, Look::Plain);
+                    if let (Ratios::Show, Some(ratio)) = (ratios, ratio_text(row, i)) {
+                        line.right(&ratio, end, Look::Dim);
+                    }
+                    line.pad_to(end);
+                }
+                page.push(line);
+            }
+        }
+    }
+}
+
+impl Column {
+    fn width(&self, ratios: Ratios) -> usize {
+        let ratio = if ratios == Ratios::Show && self.ratio > 0 { self.ratio + 1 } else { 0 };
+        let least = self.name.width().min(12) + 3;
+        (2 + self.whole + self.rest + 1 + ratio).max(least)
+    }
+}
+
+/// More schemes than columns fit: one line a scheme, as many measures as there is room for.
+fn transposed(page: &mut Page, labels: &[String], groups: &[Group], eligible: &[bool]) {
+    const WANTED: [(&str, &str, &str); 8] = [
+        ("Write latency", "mean", "w mean"),
+        ("Write latency", "p99.9", "w p99.9"),
+        ("Read latency", "mean", "r mean"),
+        ("Read latency", "p99.9", "r p99.9"),
+        ("Write amplification", "WAF", "WAF"),
+        ("Throughput", "IOPS", "IOPS"),
+        ("Requests", "failed", "failed"),
+        ("Write latency", "p99", "w p99"),
+    ];
+    let find = |group: &str, label: &str| {
+        groups.iter().find(|g| g.title == group).and_then(|g| g.rows.iter().find(|r| r.label == label))
+    };
+    let stub = labels.iter().map(|l| l.width()).max().unwrap_or(0).min(page.width / 3);
+    let mut room = page.width - stub;
+    let mut chosen = Vec::new();
+    for (group, label, title) in WANTED {
+        let Some(row) = find(group, label) else { continue };
+        let width = row
+            .texts()
+            .iter()
+            .map(|t| t.width())
+            .chain([title.width(), row.unit().sign.width()])
+            .max()
+            .unwrap_or(0)
+            + 3;
+        if width <= room {
+            room -= width;
+            chosen.push((row, title, width));
+        }
+    }
+    let (mut titles, mut units) = (Line::default(), Line::default());
+    titles.pad_to(stub);
+    units.pad_to(stub);
+    for (row, title, width) in &chosen {
+        let end = titles.width + width;
+        titles.right(title, end - 1, Look::Bold);
+        titles.pad_to(end);
+        units.right(row.unit().sign, end - 1, Look::Dim);
+        units.pad_to(end);
+    }
+    page.push(titles);
+    page.push(units);
+    for (i, label) in labels.iter().enumerate() {
+        let mut line = Line::of(&cut(label, stub), Look::Plain);
+        line.pad_to(stub);
+        for (row, _, width) in &chosen {
+            let end = line.width + width;
+            let best = row.best(eligible)[i];
+            line.right(&row.texts()[i], end - 1, if best { Look::Best } else { Look::Plain });
+            line.add(if best && !page.colour { "*" } else { " " }, Look::Plain);
+        }
+        page.push(line);
+    }
+}
+
+fn indent(row: &Row) -> &'static str {
+    if row.part { "    " } else { "  " }
+}
+
+fn ratio_text(row: &Row, run: usize) -> Option<String> {
+    row.ratio(run, 0).map(|x| format!("({})", number::ratio(x)))
+}
+
+/// A number before its decimal point, and from it on.
+fn split(text: &str) -> (&str, &str) {
+    text.split_at(text.find('.').unwrap_or(text.len()))
+}
+
+/// The text in at most `width` columns, with an ellipsis where something is missing. Control
+/// characters are dropped: a name cannot move the cursor.
+fn cut(text: &str, width: usize) -> String {
+    let clean: String = text.chars().filter(|c| !c.is_control()).collect();
+    if clean.width() <= width {
+        return clean;
+    }
+    let mut out = String::new();
+    let mut used = 1;
+    for c in clean.chars() {
+        used += c.width().unwrap_or(0);
+        if used > width {
+            break;
+        }
+        out.push(c);
+    }
+    if width > 0 {
+        out.push('…');
+    }
+    out
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Look {
+    Plain,
+    Bold,
+    Dim,
+    Best,
+}
+
+/// One line as segments, with its width so far.
+#[derive(Default)]
+struct Line {
+    segments: Vec<(String, Look)>,
+    width: usize,
+}
+
+impl Line {
+    fn of(text: &str, look: Look) -> Line {
+        let mut line = Line::default();
+        line.add(text, look);
+        line
+    }
+
+    fn add(&mut self, text: &str, look: Look) {
+        let clean: String = text.chars().filter(|c| !c.is_control()).collect();
+        let clean = clean.replace(number::NO_BREAK, " ");
+        self.width += clean.width();
+        match self.segments.last_mut() {
+            Some((text, before)) if *before == look => text.push_str(&clean),
+            _ => self.segments.push((clean, look)),
+        }
+    }
+
+    fn pad_to(&mut self, width: usize) {
+        self.add(&" ".repeat(width.saturating_sub(self.width)), Look::Plain);
+    }
+
+    /// Add text so that it ends before column `end`.
+    fn right(&mut self, text: &str, end: usize, look: Look) {
+        self.pad_to(end.saturating_sub(text.width()));
+        self.add(text, look);
+    }
+}
+
+struct Page {
+    text: String,
+    colour: bool,
+    width: usize,
+}
+
+impl Page {
+    fn new(style: TerminalStyle) -> Page {
+        Page { text: String::new(), colour: style.colour, width: style.width.max(40) }
+    }
+
+    fn blank(&mut self) {
+        self.text.push('\n');
+    }
+
+    fn push(&mut self, line: Line) {
+        let mut room = self.width;
+        let mut out = String::new();
+        for (text, look) in &line.segments {
+            let text = cut(text, room);
+            room -= text.width();
+            let code = match look {
+                _ if !self.colour || text.trim().is_empty() => "",
+                Look::Plain => "",
+                Look::Bold => "\x1b[1m",
+                Look::Dim => "\x1b[2m",
+                Look::Best => "\x1b[1;32m",
+            };
+            out.push_str(code);
+            out.push_str(&text);
+            if !code.is_empty() {
+                out.push_str("\x1b[0m");
+            }
+        }
+        self.text.push_str(out.trim_end());
+        self.text.push('\n');
+    }
+
+    /// A paragraph, its later lines indented to where the text after `head` began.
+    fn wrap(&mut self, head: &str, text: &str, look: Look) {
+        let mut line = Line::of(head, Look::Bold);
+        let start = line.width;
+        let mut first = true;
+        for word in text.split(' ').filter(|w| !w.is_empty()) {
+            let space = usize::from(!first);
+            if !first && line.width + space + word.width() > self.width {
+                let done = std::mem::take(&mut line);
+                self.push(done);
+                line.pad_to(start);
+                first = true;
+            }
+            line.add(if first { "" } else { " " }, look);
+            line.add(word, look);
+            first = false;
+        }
+        self.push(line);
+    }
+
+    fn finish(self) -> String {
+        self.text
+    }
+}

@@ -1,0 +1,235 @@
+//! The page and its pictures: complete, safe, self-contained and whole, whatever the runs were?
+#![allow(clippy::unwrap_used)] // a test may fail by panic, its helpers too
+
+mod sample;
+use wordline_report::{Comparison, figures, html};
+
+/// Names of the elements still open at the end, or what closed wrongly. Void elements of HTML and
+/// closed ones of SVG are fine; script and style hold no markup.
+fn unbalanced(text: &str) -> Result<(), String> {
+    const VOID: [&str; 4] = ["meta", "link", "br", "!doctype"];
+    let mut open: Vec<&str> = Vec::new();
+    let mut rest = text;
+    while let Some(start) = rest.find('<') {
+        rest = &rest[start + 1..];
+        let end = rest.find('>').ok_or("a tag has no end")?;
+        let tag = &rest[..end];
+        rest = &rest[end + 1..];
+        let name = tag.trim_start_matches('/').split([' ', '/', '\n']).next().unwrap_or("");
+        if let Some(closed) = tag.strip_prefix('/') {
+            let last = open.pop();
+            if last != Some(closed) {
+                return Err(format!("</{closed}> closes {last:?}"));
+            }
+        } else if !tag.ends_with('/') && !VOID.contains(&name) {
+            open.push(name);
+            if name == "script" || name == "style" {
+                let close = format!("</{name}>");
+                rest = &rest[rest.find(&close).ok_or("a script has no end")?..];
+            }
+        }
+    }
+    if open.is_empty() { Ok(()) } else { Err(format!("open at the end: {open:?}")) }
+}
+
+/// The page as a reader sees it, without style, script and markup.
+fn visible(page: &str) -> String {
+    let mut out = String::new();
+    let mut rest = page;
+    while let Some(start) = rest.find('<') {
+        out.push_str(&rest[..start]);
+        out.push(' ');
+        rest = &rest[start..];
+        for name in ["script", "style"] {
+            if rest.starts_with(&format!("<{name}")) {
+                rest = &rest[rest.find(&format!("</{name}>")).unwrap()..];
+            }
+        }
+        rest = &rest[rest.find('>').unwrap() + 1..];
+    }
+    out + rest
+}
+
+#[test]
+fn every_page_is_well_formed_and_under_a_megabyte() {
+    for (name, c) in sample::all() {
+        let page = html(&c);
+        assert_eq!(unbalanced(&page), Ok(()), "{name}");
+        assert!(page.len() < 1_000_000, "{name}: {} bytes", page.len());
+        assert!(page.ends_with("</html>\n"), "{name}");
+    }
+}
+
+#[test]
+fn a_page_of_sixteen_full_runs_stays_under_a_megabyte() {
+    let runs: Vec<_> = (0..4).flat_map(|_| sample::four().reports).collect();
+    let page = html(&Comparison::new(runs));
+    assert!(page.len() < 1_000_000, "{} bytes", page.len());
+}
+
+#[test]
+fn the_page_asks_the_network_for_nothing() {
+    for (name, c) in sample::all() {
+        let page = html(&c).replace("http://www.w3.org/2000/svg", "");
+        for scheme in ["http://", "https://", "url(", "@import", "src=\"", "import("] {
+            assert!(!page.contains(scheme), "{name}: {scheme}");
+        }
+        assert!(page.contains("default-src 'none'"), "{name}");
+    }
+}
+
+#[test]
+fn nothing_that_is_no_number_is_printed() {
+    for (name, c) in sample::all() {
+        let page = html(&c);
+        let seen = visible(&page);
+        for word in ["NaN", "inf", "null"] {
+            let found = seen.split(|ch: char| !ch.is_alphabetic()).any(|w| w == word);
+            assert!(!found, "{name}: {word}");
+        }
+        for f in figures(&c) {
+            for word in ["NaN", "inf,", "inf ", "inf\"", "-inf"] {
+                assert!(!f.svg.contains(word), "{name}, {}: {word}", f.name);
+                assert!(!f.csv.contains(word.trim_end_matches('"')), "{name}, {}.csv: {word}", f.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn names_cannot_become_markup() {
+    let c = sample::hostile();
+    let page = html(&c);
+    assert_eq!(page.matches("<script>").count(), 1, "only our own");
+    assert_eq!(page.matches("</script>").count(), 1);
+    assert_eq!(page.matches("</style>").count(), 1);
+    assert!(!page.contains('\u{1b}'));
+    for f in figures(&c) {
+        assert!(!f.svg.contains("<script"), "{}", f.name);
+    }
+}
+
+#[test]
+fn the_page_shows_every_part() {
+    let page = html(&sample::four());
+    for part in ["Measures", "Latency", "What the programs were for", "Over time", "Configuration"] {
+        assert!(page.contains(&format!("<h2>{part}</h2>")), "{part}");
+    }
+    for f in figures(&sample::four()) {
+        assert!(page.contains(&format!("<figure id=\"{}\">", f.name)), "{}", f.name);
+    }
+    let c = sample::two();
+    let page = html(&c);
+    for r in &c.reports {
+        assert!(page.contains(&r.result_hash));
+        assert!(page.contains(&r.hints[0]));
+    }
+    assert!(page.contains("scheme.cache_blocks"), "the keys that differ");
+    assert!(page.contains("device.media[0].slc.program"), "and the others");
+}
+
+#[test]
+fn figures_have_data_beside_them() {
+    let four = figures(&sample::four());
+    let names: Vec<_> = four.iter().map(|f| f.name).collect();
+    assert_eq!(
+        names,
+        [
+            "write-latency-cdf",
+            "read-latency-cdf",
+            "programs-by-cause",
+            "programs-by-region",
+            "erases-by-mode",
+            "waf-over-time",
+            "write-latency-over-time",
+            "read-latency-over-time",
+            "write-throughput-over-time",
+            "read-throughput-over-time",
+            "free-blocks-over-time",
+        ]
+    );
+    for f in &four {
+        assert_eq!(unbalanced(&f.svg), Ok(()), "{}", f.name);
+        assert!(f.svg.starts_with("<svg xmlns="), "{}", f.name);
+        let columns = f.csv.lines().next().unwrap().split(',').count();
+        assert!(f.csv.lines().count() > 4, "{}", f.name);
+        assert!(f.csv.lines().all(|l| l.split(',').count() == columns), "{}", f.name);
+        for scheme in ["conventional", "slc-cache", "hierarchy", "ips"] {
+            assert!(f.svg.contains(&format!(">{scheme}</text>")), "{}: {scheme} is labelled", f.name);
+            assert!(f.csv.contains(&format!("\n{scheme},")), "{}: {scheme} has data", f.name);
+        }
+    }
+}
+
+#[test]
+fn a_picture_without_data_is_left_out() {
+    let names = |c: &Comparison| figures(c).iter().map(|f| f.name).collect::<Vec<_>>();
+    assert!(names(&sample::without_reads()).iter().all(|n| !n.starts_with("read")));
+    assert_eq!(
+        names(&sample::without_pictures()),
+        ["programs-by-cause", "programs-by-region", "erases-by-mode"]
+    );
+    assert!(names(&sample::empty()).is_empty());
+    assert!(names(&Comparison::new(Vec::new())).is_empty());
+}
+
+#[test]
+fn a_scheme_keeps_its_colour_and_the_baseline_is_grey() {
+    let mut c = sample::four();
+    c.baseline = 2;
+    for f in figures(&c) {
+        for (scheme, colour) in [("hierarchy", "#6b7280"), ("conventional", "#4c3fbf"), ("ips", "#1f8a80")] {
+            let label = f.svg.split("<text").find(|t| t.contains(&format!(">{scheme}</text>"))).unwrap();
+            assert!(label.contains(colour), "{}: {scheme}", f.name);
+        }
+    }
+}
+
+#[test]
+fn causes_lie_in_the_order_of_the_house_and_add_up_to_the_waf() {
+    let c = sample::four();
+    let f = figures(&c).into_iter().find(|f| f.name == "programs-by-cause").unwrap();
+    let causes: Vec<&str> =
+        f.csv.lines().filter(|l| l.starts_with("ips,")).map(|l| l.split(',').nth(1).unwrap()).collect();
+    assert_eq!(causes, ["host", "gc", "migration", "reprogram", "pad"]);
+    for r in &c.reports {
+        let prefix = format!("{},", r.scheme.name);
+        let lines = f.csv.lines().filter(|l| l.starts_with(&prefix));
+        let sum: f64 = lines.map(|l| l.rsplit(',').next().unwrap().parse::<f64>().unwrap()).sum();
+        assert!((sum - r.waf.as_ref().unwrap().total).abs() < 1e-4, "{prefix}{sum}");
+    }
+}
+
+#[test]
+fn curves_reach_p9999_and_no_further() {
+    let f = figures(&sample::two()).into_iter().find(|f| f.name == "write-latency-cdf").unwrap();
+    for tick in ["0", "50%", "90%", "99%", "99.9%", "99.99%"] {
+        assert!(f.svg.contains(&format!(">{tick}</text>")), "{tick}");
+    }
+    let top: f64 =
+        f.svg.split("data-y=\"lin 0 4 ").nth(1).unwrap().split(['"', ' ']).nth(1).unwrap().parse().unwrap();
+    for d in f.svg.split(" d=\"M").skip(1) {
+        let d = d.split('"').next().unwrap();
+        let heights = d.split('L').map(|p| p.split(' ').nth(1).unwrap().parse::<f64>().unwrap());
+        let highest = heights.fold(f64::INFINITY, f64::min);
+        assert!((highest - top).abs() < 0.2, "{highest} against {top}");
+    }
+}
+
+#[test]
+fn the_verdict_says_what_came_out() {
+    assert_eq!(
+        sample::two().verdict(),
+        "Against conventional, slc-cache writes 2.5× faster at the median but 1.2× slower at p99.9, and reads \
+         1.3× faster at the median but 1.6× slower at p99.9; its WAF is 2.33 against 1.28 (1.82×)."
+    );
+    assert!(sample::four().verdict().starts_with("Of 4 schemes, hierarchy is the fastest to write:"));
+    assert!(sample::with_failures().verdict().contains("failed requests"));
+    let mut alone = sample::two();
+    alone.reports.truncate(1);
+    let said = alone.verdict();
+    assert!(
+        said.starts_with("conventional answered 72,175 requests: writes take 2.12 ms at the median"),
+        "{said}"
+    );
+}

@@ -1,0 +1,139 @@
+//! The table: does a person read the right thing, at any width?
+#![allow(clippy::unwrap_used)] // a test may fail by panic, its helpers too
+
+mod sample;
+use unicode_width::UnicodeWidthStr;
+use wordline_report::{TerminalStyle, summary, table};
+
+fn plain(width: usize) -> TerminalStyle {
+    TerminalStyle { colour: false, width }
+}
+
+/// The line of a measure under its heading.
+fn row<'a>(text: &'a str, group: &str, label: &str) -> &'a str {
+    let mut lines = text.lines().skip_while(|l| *l != group);
+    lines
+        .find(|l| l.trim_start().starts_with(label))
+        .unwrap_or_else(|| panic!("no {group}, {label} in\n{text}"))
+}
+
+fn without_codes(text: &str) -> String {
+    let mut parts = text.split("\x1b[");
+    let mut out = parts.next().unwrap_or("").to_string();
+    for part in parts {
+        out.push_str(part.split_once('m').unwrap().1);
+    }
+    out
+}
+
+#[test]
+fn the_best_of_each_row_is_marked_and_the_ratio_stands_beside_it() {
+    let text = table(&sample::two().reports, plain(80));
+    assert_eq!(row(&text, "Write latency", "p50"), "  p50         µs     2,120            857   * (0.41×)");
+    assert_eq!(
+        row(&text, "Write amplification", "WAF"),
+        "  WAF                    1.28*          2.33  (1.82×)"
+    );
+    assert_eq!(row(&text, "Throughput", "written"), "  written     MB/s       5.20           5.20  (1.00×)");
+    assert!(!row(&text, "Write amplification", "migration").contains(['*', '×']), "a part is no merit");
+    assert!(!row(&text, "Erases", "SLC").contains('*'), "nor is having no cache");
+}
+
+#[test]
+fn decimal_points_stand_in_line() {
+    let text = table(&sample::two().reports, plain(80));
+    let at = |group, label| row(&text, group, label).find('.').unwrap();
+    assert_eq!(at("Write latency", "mean"), at("Write amplification", "WAF"));
+    assert_eq!(at("Write latency", "mean"), at("Throughput", "IOPS"));
+}
+
+#[test]
+fn a_run_that_failed_requests_is_never_best() {
+    let text = table(&sample::with_failures().reports, plain(80));
+    assert!(row(&text, "Requests", "failed").ends_with("1,203"));
+    assert!(!row(&text, "Write latency", "p50").contains('*'), "one run alone is not the best of two");
+    assert!(text.contains("hint  slc-cache: 1,203 of 72,253 requests failed (1,203 out of space)"), "{text}");
+}
+
+#[test]
+fn no_line_is_wider_than_the_terminal() {
+    for width in [40, 60, 80, 100, 200] {
+        for (name, c) in sample::all() {
+            for colour in [false, true] {
+                let style = TerminalStyle { colour, width };
+                let mut texts = vec![table(&c.reports, style)];
+                texts.extend(c.reports.iter().map(|r| summary(r, style)));
+                for line in texts.iter().flat_map(|t| t.lines()) {
+                    let wide = without_codes(line).width();
+                    assert!(wide <= width, "{name}: {wide} > {width}: {line}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn three_schemes_with_ratios_fit_eighty_columns() {
+    let mut reports = sample::four().reports;
+    reports.truncate(3);
+    let text = table(&reports, plain(80));
+    assert_eq!(row(&text, "Write latency", "p50").matches('×').count(), 2, "{text}");
+    for scheme in ["conventional", "slc-cache", "hierarchy"] {
+        assert!(text.lines().nth(5).unwrap().contains(scheme), "{text}");
+    }
+}
+
+#[test]
+fn more_schemes_than_fit_become_rows() {
+    let runs: Vec<_> = (0..3).flat_map(|_| sample::four().reports).collect();
+    let text = table(&runs, plain(80));
+    assert!(text.lines().any(|l| l.starts_with("slc-cache (3)  ")), "{text}");
+    assert!(!text.contains('×'), "{text}");
+    assert!(text.lines().any(|l| l.contains("w mean") && l.contains("WAF")), "{text}");
+    let best = text.lines().find(|l| l.starts_with("hierarchy   ")).unwrap();
+    assert!(best.contains('*'), "{text}");
+}
+
+#[test]
+fn colour_changes_nothing_but_the_look() {
+    let reports = sample::two().reports;
+    let coloured = table(&reports, TerminalStyle { colour: true, width: 80 });
+    assert!(coloured.contains("\x1b[1;32m857"));
+    let bare = |t: &str| t.replace('*', " ").split_whitespace().map(str::to_string).collect::<Vec<_>>();
+    let plain = bare(&table(&reports, plain(80)));
+    assert_eq!(bare(&without_codes(&coloured).replace("Green is", "is")), plain);
+}
+
+#[test]
+fn a_name_cannot_command_the_terminal() {
+    let c = sample::hostile();
+    assert!(!table(&c.reports, plain(120)).contains('\x1b'));
+    assert!(!summary(&c.reports[0], plain(120)).contains('\x1b'));
+}
+
+#[test]
+fn nothing_that_is_no_number_is_printed() {
+    for (name, c) in sample::all() {
+        let mut text = table(&c.reports, plain(100));
+        c.reports.iter().for_each(|r| text.push_str(&summary(r, plain(100))));
+        let words = |w: &str| text.split(|ch: char| !ch.is_alphabetic()).any(|t| t == w);
+        assert!(!words("NaN") && !words("inf"), "{name}:\n{text}");
+    }
+}
+
+#[test]
+fn the_summary_tells_what_the_table_leaves_out() {
+    let text = summary(&sample::two().reports[1], plain(80));
+    for part in [
+        "slc-cache: page-granular",
+        "flash reads",
+        "migration 812,331",
+        "capacity",
+        "over-provisioning",
+        "wear",
+        "result hash",
+    ] {
+        assert!(text.contains(part), "{part} in\n{text}");
+    }
+    assert!(!text.contains('×') && !text.contains('*'), "{text}");
+}

@@ -1,0 +1,285 @@
+//! Small drives, and schemes that exist only to stress the mechanism.
+#![allow(dead_code, reason = "each test uses its own part")]
+
+use wordline_device::{DeviceSpec, Trigger, Victim};
+use wordline_flash::{ProgramRule, SlotClass};
+use wordline_ftl::{
+    Collect, Command, Drive, Gather, Grain, Hooks, IdleWork, Layout, MapKind, Move, Origin, Parcel, Place,
+    PlanePick, Pool, PoolId, ReadSeen, Refusal, Region, RegionId, Route, Scheme, View,
+};
+use wordline_units::{CellMode, Fraction, PlaneId, SimDuration};
+
+/// A drive of a few hundred pages whose capacity leaves each plane `spare` blocks.
+#[derive(Clone, Debug)]
+pub struct Tiny {
+    pub channels: u32,
+    pub chips: u32,
+    pub planes: u32,
+    pub blocks: u32,
+    pub wordlines: u32,
+    pub units_per_page: u32,
+    pub sectors_per_unit: u32,
+    pub spare: u32,
+    pub one_shot: bool,
+    pub ack_buffer: Option<u32>,
+    pub bus: &'static str,
+    pub extra: &'static str,
+}
+
+impl Default for Tiny {
+    fn default() -> Tiny {
+        Tiny {
+            channels: 1,
+            chips: 1,
+            planes: 1,
+            blocks: 12,
+            wordlines: 4,
+            units_per_page: 1,
+            sectors_per_unit: 4,
+            spare: 5,
+            one_shot: false,
+            ack_buffer: None,
+            bus: "1ns/B",
+            extra: "",
+        }
+    }
+}
+
+impl Tiny {
+    pub fn planes(&self) -> u32 {
+        self.channels * self.chips * self.planes
+    }
+
+    /// Logical units, if data rest in blocks of so many bits.
+    pub fn units(&self, bits: u32) -> u32 {
+        self.planes() * (self.blocks - self.spare) * self.wordlines * bits * self.units_per_page
+    }
+
+    pub fn spec(&self, bits: u32) -> DeviceSpec {
+        let unit = self.sectors_per_unit * 512;
+        let ack =
+            self.ack_buffer.map_or(String::new(), |n| format!("[ack]\nmode = \"buffer\"\npages = {n}\n"));
+        let text = format!(
+            r#"
+[device]
+name = "tiny"
+description = "for tests"
+[medium.flash]
+channels = {}
+chips_per_channel = {}
+dies_per_chip = 1
+planes_per_die = {}
+blocks_per_plane = {}
+wordlines_per_block = {}
+page = "{}B"
+bus = {{ rate = "{}", width = 1 }}
+[medium.flash.slc]
+read = "3us"
+program = "20us"
+erase = "50us"
+[medium.flash.mlc]
+read = ["4us", "6us"]
+program = ["30us", "60us"]
+erase = "50us"
+[medium.flash.tlc]
+read = ["5us", "7us", "9us"]
+program = {}
+erase = "60us"
+one_shot = {}
+[mapping]
+unit = "{unit}B"
+sector = "512B"
+[capacity]
+logical = "{}B"
+[gc]
+trigger = "free_blocks < 20%"
+hard_reserve = 2
+[slc_cache]
+static_blocks = 3
+dynamic_blocks = 0
+trigger = "free_blocks < 50%"
+when_full = "direct"
+{ack}{}
+"#,
+            self.channels,
+            self.chips,
+            self.planes,
+            self.blocks,
+            self.wordlines,
+            unit * self.units_per_page,
+            self.bus,
+            if self.one_shot { "\"90us\"" } else { "[\"40us\", \"80us\", \"120us\"]" },
+            self.one_shot,
+            self.units(bits) * unit,
+            self.extra,
+        );
+        DeviceSpec::from_toml(&text, "tiny", &[]).unwrap_or_else(|e| panic!("{e}\n{text}"))
+    }
+}
+
+fn region(name: &'static str, pool: u8, mode: CellMode, rule: ProgramRule) -> Region {
+    Region {
+        name,
+        pool: PoolId(pool),
+        mode,
+        rule,
+        quota: u32::MAX,
+        trigger: Trigger::FreeBlocks(Fraction::percent(25)),
+        victim: Victim::Greedy,
+        pad_after: Some(SimDuration(500_000)),
+        protected: false,
+    }
+}
+
+fn layout(pools: Vec<Pool>, regions: Vec<Region>, map: MapKind) -> Layout {
+    Layout {
+        pools,
+        home: RegionId(regions.len() as u8 - 1),
+        regions,
+        map,
+        asks: Hooks::NONE,
+        tick_every_writes: 0,
+        idle_after: SimDuration(100_000),
+    }
+}
+
+/// Every sector has a place of its own.
+#[derive(Clone, Debug)]
+pub struct BySector;
+
+impl Scheme for BySector {
+    fn name(&self) -> &str {
+        "by-sector"
+    }
+    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+        let blocks = drive.geometry.media[0].blocks_per_plane;
+        let d = region("D", 0, CellMode::Mlc, ProgramRule::Sequential);
+        Ok(layout(vec![Pool { medium: 0, blocks_per_plane: blocks }], vec![d], MapKind::Sector))
+    }
+    fn place(&mut self, _: &Parcel, _: &View) -> Place {
+        Place { gather: Gather::AsIs, plane: PlanePick::Home, route: Route::to(RegionId(0), SlotClass::Next) }
+    }
+    fn clone_box(&self) -> Box<dyn Scheme> {
+        Box::new(self.clone())
+    }
+}
+
+/// Blocks open in two classes at once: host data prefer the first, collected data the second.
+#[derive(Clone, Debug)]
+pub struct TwoLanes;
+
+impl Scheme for TwoLanes {
+    fn name(&self) -> &str {
+        "two-lanes"
+    }
+    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+        let blocks = drive.geometry.media[0].blocks_per_plane;
+        let d = region("D", 0, CellMode::Mlc, ProgramRule::TwoLanes);
+        Ok(layout(vec![Pool { medium: 0, blocks_per_plane: blocks }], vec![d], MapKind::Page))
+    }
+    fn place(&mut self, parcel: &Parcel, _: &View) -> Place {
+        let d = RegionId(0);
+        let route = match parcel.origin {
+            Origin::Host(_) => Route::to(d, SlotClass::Lsb).or(d, SlotClass::Csb),
+            _ => Route::to(d, SlotClass::Csb).or(d, SlotClass::Lsb),
+        };
+        Place { gather: Gather::Fill, plane: PlanePick::Home, route }
+    }
+    fn clone_box(&self) -> Box<dyn Scheme> {
+        Box::new(self.clone())
+    }
+}
+
+/// Blocks change their mode, pages move when they are read, idle time is used in both grains, quotas
+/// change: everything at once, for no good reason.
+#[derive(Clone, Debug)]
+pub struct Restless {
+    pub turn: u32,
+}
+
+impl Restless {
+    const S: RegionId = RegionId(0);
+    const D: RegionId = RegionId(1);
+}
+
+impl Scheme for Restless {
+    fn name(&self) -> &str {
+        "restless"
+    }
+    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+        let blocks = drive.geometry.media[0].blocks_per_plane;
+        let mut s = region("S", 0, CellMode::Slc, ProgramRule::Sequential);
+        s.quota = 3;
+        let d = region("D", 0, CellMode::Tlc, ProgramRule::Sequential);
+        let mut l = layout(vec![Pool { medium: 0, blocks_per_plane: blocks }], vec![s, d], MapKind::Page);
+        l.asks = Hooks::READ.and(Hooks::IDLE);
+        l.tick_every_writes = 7;
+        Ok(l)
+    }
+    fn place(&mut self, parcel: &Parcel, _: &View) -> Place {
+        let route = match parcel.origin {
+            Origin::Host(_) => Route::to(Self::S, SlotClass::Next).or(Self::D, SlotClass::Next),
+            _ => Route::to(Self::D, SlotClass::Next),
+        };
+        Place { gather: Gather::Fill, plane: PlanePick::Home, route }
+    }
+    fn read(&mut self, seen: &ReadSeen, _: &View) -> Option<Move> {
+        self.turn += 1;
+        let to = if seen.mode == CellMode::Slc { Self::D } else { Self::S };
+        self.turn.is_multiple_of(3).then_some(Move {
+            lpn: seen.lpn,
+            seen: seen.ppn,
+            route: Route::to(to, SlotClass::Next).or(Self::D, SlotClass::Next),
+        })
+    }
+    fn idle(&mut self, plane: PlaneId, view: &View) -> Option<IdleWork> {
+        let block = view.best(Self::S, plane)?;
+        self.turn += 1;
+        let grain = if self.turn.is_multiple_of(2) { Grain::Block } else { Grain::Page };
+        Some(IdleWork::Collect(Collect { region: Self::S, block: Some(block) }, grain))
+    }
+    fn tick(&mut self, _: &View, out: &mut Vec<Command>) {
+        self.turn += 1;
+        out.push(Command::SetQuota(Self::S, 1 + self.turn % 4));
+    }
+    fn clone_box(&self) -> Box<dyn Scheme> {
+        Box::new(self.clone())
+    }
+}
+
+/// The schemes under test by number, with the bits of the cells where their data rest.
+pub fn scheme(which: usize, tiny: &mut Tiny) -> (Box<dyn Scheme>, u32) {
+    let build = |s: &str| wordline_schemes::build(s).unwrap();
+    match which {
+        0 => (build("conventional:mode=slc"), 1),
+        1 => {
+            tiny.one_shot = true;
+            (build("conventional"), 3)
+        }
+        2 => (build("conventional:program=sequential"), 3),
+        3 => {
+            tiny.one_shot = true;
+            tiny.spare += 4;
+            (build("slc-cache:when_full=wait"), 3)
+        }
+        4 => {
+            tiny.spare += 4;
+            (build("slc-cache:dynamic_blocks=2,static_blocks=2"), 3)
+        }
+        5 => {
+            tiny.spare += 1;
+            (Box::new(BySector), if tiny.sectors_per_unit > 1 { 0 } else { 2 })
+        }
+        6 => {
+            tiny.spare += 2;
+            (Box::new(TwoLanes), 2)
+        }
+        _ => {
+            tiny.spare += 4;
+            (Box::new(Restless { turn: 0 }), 3)
+        }
+    }
+}
+
+/// How many schemes [`scheme`] knows.
+pub const SCHEMES: usize = 8;
