@@ -405,6 +405,14 @@ impl<M: Media> Ftl<M> {
         self.seal_all();
     }
 
+    /// dbg
+    pub fn dump(&self) {
+        for (i, r) in self.state.regions.iter().enumerate() { for (l, p) in r.planes.iter().enumerate() {
+            eprintln!("region {i} plane {l}: owned {} open_slots {} job {:?} stagers {:?} free {}", p.owned, p.open_slots, p.job, p.stagers, self.state.pools[r.region.pool.0 as usize].free[l].len());
+        } }
+        for (b, i) in self.state.blocks.info.iter().enumerate() { eprintln!("{b} {i:?} live {}", self.state.blocks.live[b]); }
+    }
+
     /// What is still on its way, in words.
     pub fn leftovers(&self) -> String {
         let jobs = self.state.regions.iter().flat_map(|r| &r.planes).filter_map(|p| p.job.as_ref());

@@ -648,6 +648,8 @@ impl<P: Probe, M: Media> Device<P, M> {
     /// Nothing is pending and requests wait: the programs that wait for space never will have it.
     fn give_up(&mut self) -> bool {
         let mut gave_up = false;
+        self.ftl.dump();
+        eprintln!("GIVEUP {}", self.ftl.leftovers());
         for plane in 0..self.planes.len() {
             for id in std::mem::take(&mut self.planes[plane].waiting) {
                 if self.ftl.can_fail(id) {
