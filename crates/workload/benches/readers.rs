@@ -8,7 +8,7 @@ use tempfile::NamedTempFile;
 use wordline_workload::{DriveShape, Overrides, Workload};
 
 const ROWS: u64 = 500_000;
-const DRIVE: DriveShape = DriveShape { logical_bytes: 1 << 40, sector_bytes: 4096, unit_bytes: 4096 };
+const DRIVE: DriveShape = DriveShape { logical_bytes: 1 << 50, sector_bytes: 4096, unit_bytes: 4096 };
 
 fn main() {
     divan::main();

@@ -102,10 +102,14 @@ impl From<Problem> for WorkloadError {
 
 /// The known word nearest to `given`, phrased as a hint; empty if none is near.
 pub(crate) fn did_you_mean<'a>(given: &str, known: impl Iterator<Item = &'a str>) -> String {
+    let near = |k: &str| {
+        let edits = strsim::osa_distance(given, k);
+        let begun = given.len() >= 3 && k.starts_with(given);
+        (begun || edits <= 1 + given.len() / 4).then_some(edits)
+    };
     known
-        .map(|k| (strsim::jaro_winkler(given, k), k))
-        .filter(|(score, _)| *score > 0.75)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .filter_map(|k| Some((near(k)?, k)))
+        .min_by_key(|(edits, _)| *edits)
         .map_or_else(String::new, |(_, k)| format!("did you mean {k:?}?"))
 }
 

@@ -203,13 +203,20 @@ fn figure(x: f64) -> String {
     }
 }
 
+/// A size for people.
+fn size(gib: f64) -> String {
+    readable_bytes((gib * GIB) as u64)
+}
+
 /// A time for people.
 fn span(seconds: f64) -> String {
     match seconds {
         s if s >= 2.0 * 86_400.0 => format!("{} s ({:.1} days)", figure(s), s / 86_400.0),
         s if s >= 2.0 * 3_600.0 => format!("{} s ({:.1} h)", figure(s), s / 3_600.0),
         s if s >= 120.0 => format!("{} s ({:.1} min)", figure(s), s / 60.0),
-        s => format!("{} s", figure(s)),
+        s if s >= 1.0 || s == 0.0 => format!("{} s", figure(s)),
+        s if s >= 1e-3 => format!("{} ms", figure(s * 1e3)),
+        s => format!("{} us", figure(s * 1e6)),
     }
 }
 
@@ -262,7 +269,10 @@ impl Inspection {
         if !options.is_empty() {
             row("read with", options.join(","));
         }
-        row("", String::new());
+        out.push('\n');
+        let mut row = |label: &str, text: String| {
+            let _ = writeln!(out, "{label:INDENT$}{text}");
+        };
         let mut kinds =
             vec![format!("{} reads", grouped(self.reads)), format!("{} writes", grouped(self.writes))];
         for (count, name) in [(self.trims, "trims"), (self.flushes, "flushes")] {
@@ -283,17 +293,17 @@ impl Inspection {
         if let Some(at) = self.largest_gap_at {
             row("longest gap", format!("{} before {at}", span(self.largest_gap_s)));
         }
-        row("read", format!("{} GiB, mean {} KiB", figure(self.read_gib), figure(self.mean_read_kib)));
-        row("written", format!("{} GiB, mean {} KiB", figure(self.write_gib), figure(self.mean_write_kib)));
+        row("read", format!("{}, mean {} KiB", size(self.read_gib), figure(self.mean_read_kib)));
+        row("written", format!("{}, mean {} KiB", size(self.write_gib), figure(self.mean_write_kib)));
         row(
             "footprint",
             format!(
-                "{} GiB in distinct 4 KiB pages, {} GiB of it written",
-                figure(self.footprint_gib),
-                figure(self.written_footprint_gib)
+                "{} in distinct 4 KiB pages, {} of it written",
+                size(self.footprint_gib),
+                size(self.written_footprint_gib)
             ),
         );
-        if self.written_footprint_gib > 0.0 {
+        if self.write_gib > self.written_footprint_gib {
             row(
                 "overwrites",
                 format!(
@@ -303,15 +313,11 @@ impl Inspection {
             );
         }
         let side = if self.volumes.len() > 1 {
-            format!(
-                "; {} GiB with {} volumes side by side",
-                figure(self.address_space_gib),
-                self.volumes.len()
-            )
+            format!("; {} with {} volumes side by side", size(self.address_space_gib), self.volumes.len())
         } else {
             String::new()
         };
-        row("addresses", format!("up to {} GiB{side}", figure(self.highest_address_gib)));
+        row("addresses", format!("up to {}{side}", size(self.highest_address_gib)));
         if self.unaligned > 0 {
             row("rounded", format!("{} requests to whole blocks of 512 B", grouped(self.unaligned)));
         }

@@ -53,7 +53,7 @@ pub struct Backwards {
 }
 
 /// One volume's part of a trace.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct VolumeScan {
     pub label: String,
     pub requests: u64,
@@ -69,12 +69,6 @@ pub(crate) struct PageSetPair {
     pub written: PageSet,
 }
 
-impl PartialEq for PageSetPair {
-    fn eq(&self, other: &PageSetPair) -> bool {
-        self.all.count() == other.all.count() && self.written.count() == other.written.count()
-    }
-}
-impl Eq for PageSetPair {}
 impl std::fmt::Debug for PageSetPair {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} pages", self.all.count())

@@ -111,11 +111,11 @@ impl Tally {
         Err(Miss { fits, reason: self.first_fault })
     }
 
-    /// `all of the first 1,000 lines`, or how many.
+    /// `all of the first 1,000 lines`, or how many of them.
     pub fn share(&self) -> String {
         use crate::numbers::grouped;
         if self.requests == self.lines {
-            format!("each of the first {} lines", grouped(self.lines))
+            format!("all of the first {} lines", grouped(self.lines))
         } else {
             format!("{} of the first {} lines", grouped(self.requests), grouped(self.lines))
         }

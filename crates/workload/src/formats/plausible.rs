@@ -74,11 +74,11 @@ impl Claim {
 /// About three significant digits, without an exponent where one can do without.
 pub(super) fn three_digits(x: f64) -> String {
     match x {
-        x if x == 0.0 => "0".to_string(),
+        0.0 => "0".to_string(),
         x if x >= 100.0 => crate::numbers::grouped(x.round() as u64),
         x if x >= 10.0 => format!("{x:.1}"),
         x if x >= 1.0 => format!("{x:.2}"),
-        x if x >= 0.001 => format!("{x:.4}"),
+        x if x >= 0.001 => format!("{x:.4}").trim_end_matches('0').to_string(),
         x => format!("{x:.1e}"),
     }
 }
