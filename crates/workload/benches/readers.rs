@@ -1,6 +1,8 @@
 //! Rows a second of the readers, on generated text, from opening to the last host request. The
 //! figure includes everything a replay pays: decompression, parsing, volumes and time.
 
+#![allow(clippy::unwrap_used)]
+
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 use std::io::Write;
@@ -16,7 +18,7 @@ fn main() {
 
 fn msr() -> Vec<u8> {
     let row = |i: u64| {
-        let op = if i % 3 == 0 { "Read" } else { "Write" };
+        let op = if i.is_multiple_of(3) { "Read" } else { "Write" };
         format!(
             "{},usr,1,{op},{},{},{}\n",
             128_166_372_000_000_000 + i * 997,
@@ -61,7 +63,7 @@ fn vscsi() -> Vec<u8> {
         out.extend((i as u32).to_le_bytes());
         out.extend((4096u32 << (i % 5)).to_le_bytes());
         out.extend(1u32.to_le_bytes());
-        out.extend(if i % 3 == 0 { 0x28u16 } else { 0x2a }.to_le_bytes());
+        out.extend(if i.is_multiple_of(3) { 0x28u16 } else { 0x2a }.to_le_bytes());
         out.extend(0x100u16.to_le_bytes());
         out.extend((i * 7919 % 99_999_991).to_le_bytes());
         out.extend((i * 997).to_le_bytes());

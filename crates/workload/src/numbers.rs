@@ -74,6 +74,37 @@ pub(crate) fn unsigned(text: &[u8]) -> Result<u64, NumberFault> {
     Ok(value)
 }
 
+/// The digits at the start of `text`: their value and how many they are. `None` where there are
+/// none or more than nineteen, which a caller's slow path then explains.
+#[inline]
+pub(crate) fn leading(text: &[u8]) -> Option<(u64, usize)> {
+    let (mut value, mut at) = (0u64, 0);
+    while let Some(eight) = text.get(at..at + 8) {
+        // Eight digits at a time, as in simdjson: all bytes must be '0' to '9'.
+        let mut word = [0; 8];
+        word.copy_from_slice(eight);
+        let word = u64::from_le_bytes(word);
+        let high = word & 0xf0f0_f0f0_f0f0_f0f0;
+        let carry = word.wrapping_add(0x0606_0606_0606_0606) & 0xf0f0_f0f0_f0f0_f0f0;
+        if high != 0x3030_3030_3030_3030 || carry != 0x3030_3030_3030_3030 || at == 16 {
+            break;
+        }
+        let word = (word & 0x0f0f_0f0f_0f0f_0f0f).wrapping_mul(2561) >> 8;
+        let word = (word & 0x00ff_00ff_00ff_00ff).wrapping_mul(6_553_601) >> 16;
+        let word = (word & 0x0000_ffff_0000_ffff).wrapping_mul(42_949_672_960_001) >> 32;
+        value = value * 100_000_000 + word;
+        at += 8;
+    }
+    while let Some(digit) = text.get(at).map(|c| c.wrapping_sub(b'0')).filter(|d| *d <= 9) {
+        if at == 19 {
+            return None;
+        }
+        value = value * 10 + digit as u64;
+        at += 1;
+    }
+    (at > 0).then_some((value, at))
+}
+
 /// A hexadecimal integer, with or without `0x`.
 #[inline]
 pub(crate) fn hexadecimal(text: &[u8]) -> Result<u64, NumberFault> {
@@ -174,6 +205,19 @@ mod tests {
         assert_eq!(time(b"7.", 1_000), Ok(7_000));
         assert_eq!(time(b"0.0000000019", 1_000_000_000), Ok(1));
         assert_eq!(time(b"938513000", 1), Ok(938_513_000));
+    }
+
+    #[test]
+    fn leading_digits_are_read_up_to_the_first_other_byte() {
+        for text in ["7", "12345678", "123456789", "128166386783630075", "1234567890123456789", "0"] {
+            for end in [",x", " 12345678", "", "/", ":"] {
+                let line = format!("{text}{end}");
+                assert_eq!(leading(line.as_bytes()), Some((text.parse().unwrap(), text.len())), "{line}");
+            }
+        }
+        assert_eq!(leading(b"12345678901234567890"), None);
+        assert_eq!(leading(b""), None);
+        assert_eq!(leading(b",1"), None);
     }
 
     #[test]

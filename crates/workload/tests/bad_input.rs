@@ -1,5 +1,7 @@
 //! Bad input: each kind of fault is named with its place and a hint, and nothing panics.
 
+#![allow(clippy::unwrap_used)]
+
 use proptest::prelude::*;
 use std::io::Write;
 use std::path::Path;
@@ -49,7 +51,7 @@ fn says(e: &WorkloadError, words: &[&str]) {
 fn msr(rows: u64) -> String {
     (0..rows)
         .map(|i| {
-            let op = if i % 3 == 0 { "Read" } else { "Write" };
+            let op = if i.is_multiple_of(3) { "Read" } else { "Write" };
             format!(
                 "{},srv,0,{op},{},4096,100\n",
                 128_166_372_000_000_000 + i * 10_000,
@@ -301,7 +303,7 @@ fn seeds() -> Vec<Vec<u8>> {
     let five: String =
         (0..30).map(|i| format!("{}.{} {} {} {} {}\n", i, i % 10, i % 3, i * 8, 8, i % 2)).collect();
     let csv: String = (0..30)
-        .map(|i| format!("1,{},{},4096,{}\n", i * 10, if i % 2 == 0 { "2a" } else { "28" }, i))
+        .map(|i| format!("1,{},{},4096,{}\n", i * 10, if i.is_multiple_of(2) { "2a" } else { "28" }, i))
         .collect();
     let mut v1 = Vec::new();
     let mut v2 = Vec::new();

@@ -1,6 +1,8 @@
 //! Synthetic workloads: the same seed gives the same requests, and what comes out has the shares,
 //! sizes, addresses and arrivals that were asked for.
 
+#![allow(clippy::unwrap_used)]
+
 use std::collections::HashMap;
 use wordline_units::{HostOp, HostRequest};
 use wordline_workload::{DriveShape, Overrides, Pacing, SYNTHETICS, Workload};

@@ -5,7 +5,7 @@
 use super::lines_of::{LineFormat, LineReader, Parsed, Tally};
 use super::plausible::{Extents, Times, address_unit, time_unit};
 use super::{Confidence, Detection, Format, Miss, Reading, Record, Sample, Settings, Volumes};
-use crate::numbers::{readable_bytes, time, unsigned};
+use crate::numbers::{leading, readable_bytes, time, unsigned};
 use crate::parameter::Parameter;
 use wordline_units::HostOp;
 
@@ -108,6 +108,44 @@ fn fields(line: &[u8]) -> Result<[&[u8]; 5], usize> {
 impl LineFormat for FiveColumns {
     #[inline]
     fn parse(&mut self, line: &[u8], volumes: &mut Volumes) -> Result<Parsed, String> {
+        match self.usual(line) {
+            Some((record, device)) => {
+                let volume = volumes.number_of(device)?;
+                Ok(Parsed::Request(Record { volume, ..record }))
+            }
+            None => self.unusual(line, volumes),
+        }
+    }
+}
+
+/// A number and the one space or tab after it; the number's text and the rest of the line.
+#[inline]
+fn number_and_space(text: &[u8]) -> Option<(u64, &[u8], &[u8])> {
+    let (value, length) = leading(text)?;
+    matches!(text.get(length)?, b' ' | b'\t').then(|| (value, &text[..length], &text[length + 1..]))
+}
+
+impl FiveColumns {
+    /// A well-formed line with an integer time and single spaces, in one pass.
+    #[inline]
+    fn usual<'a>(&self, line: &'a [u8]) -> Option<(Record, &'a [u8])> {
+        let (when, _, rest) = number_and_space(line)?;
+        let (_, device, rest) = number_and_space(rest)?;
+        let (lba, _, rest) = number_and_space(rest)?;
+        let (size, _, rest) = number_and_space(rest)?;
+        let op = match rest {
+            b"0" => self.zero,
+            b"1" => self.one,
+            _ => return None,
+        };
+        let time = when.checked_mul(self.time_ns)?;
+        let offset = lba.checked_mul(self.address_bytes)?;
+        let bytes = size.checked_mul(self.address_bytes)?;
+        Some((Record { time, offset, bytes, op, volume: 0 }, device))
+    }
+
+    /// Anything else: decimals, other spacing, a fault to be named.
+    fn unusual(&self, line: &[u8], volumes: &mut Volumes) -> Result<Parsed, String> {
         let [when, dev, lba, size, op] = fields(line).map_err(|n| format!("{n} columns instead of 5"))?;
         let time = time(when, self.time_ns).map_err(|e| e.of("time", when))?;
         if !dev.iter().all(u8::is_ascii_digit) {

@@ -222,8 +222,27 @@ pub(crate) trait RecordReader: Send {
 pub(crate) struct Volumes {
     labels: Vec<String>,
     numbers: FxHashMap<Box<[u8]>, u16>,
-    last: Vec<u8>,
-    last_number: u16,
+    /// Short names met lately, by their last bits, so that interleaved volumes need no hashing.
+    recent: [Option<(ShortName, u16)>; 16],
+}
+
+/// A name of up to seven bytes with its length, as one word.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct ShortName(u64);
+
+impl ShortName {
+    #[inline]
+    fn of(key: &[u8]) -> Option<ShortName> {
+        if key.len() > 7 {
+            return None;
+        }
+        Some(ShortName(key.iter().fold(key.len() as u64, |word, c| word << 8 | *c as u64)))
+    }
+
+    #[inline]
+    fn slot(self) -> usize {
+        (self.0 & 15) as usize
+    }
 }
 
 impl Volumes {
@@ -235,10 +254,17 @@ impl Volumes {
     /// The number of the volume called `key`.
     #[inline]
     pub fn number_of(&mut self, key: &[u8]) -> Result<u16, String> {
-        if key == self.last.as_slice() && !self.numbers.is_empty() {
-            return Ok(self.last_number);
+        let Some(short) = ShortName::of(key) else {
+            return self.look_up(key);
+        };
+        match self.recent[short.slot()] {
+            Some((name, number)) if name == short => Ok(number),
+            _ => {
+                let number = self.look_up(key)?;
+                self.recent[short.slot()] = Some((short, number));
+                Ok(number)
+            }
         }
-        self.look_up(key)
     }
 
     fn look_up(&mut self, key: &[u8]) -> Result<u16, String> {
@@ -252,9 +278,6 @@ impl Volumes {
                 number
             }
         };
-        self.last.clear();
-        self.last.extend_from_slice(key);
-        self.last_number = number;
         Ok(number)
     }
 

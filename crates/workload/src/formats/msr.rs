@@ -2,7 +2,7 @@
 
 use super::lines_of::{LineFormat, LineReader, Parsed, Tally};
 use super::{Confidence, Detection, Format, Miss, Record, Sample, Settings, Volumes};
-use crate::numbers::unsigned;
+use crate::numbers::{leading, unsigned};
 use wordline_units::HostOp;
 
 /// The format.
@@ -32,6 +32,48 @@ struct Msr;
 impl LineFormat for Msr {
     #[inline]
     fn parse(&mut self, line: &[u8], volumes: &mut Volumes) -> Result<Parsed, String> {
+        match usual(line) {
+            Some((record, volume)) => {
+                let volume = volumes.number_of(volume)?;
+                Ok(Parsed::Request(Record { volume, ..record }))
+            }
+            None => Msr::unusual(line, volumes),
+        }
+    }
+}
+
+/// A number and the comma after it; the rest of the line.
+#[inline]
+fn number_and_comma(text: &[u8]) -> Option<(u64, &[u8])> {
+    let (value, length) = leading(text)?;
+    (*text.get(length)? == b',').then(|| (value, &text[length + 1..]))
+}
+
+/// A well-formed line in one pass; the request and the volume's name.
+#[inline]
+fn usual(line: &[u8]) -> Option<(Record, &[u8])> {
+    let (ticks, rest) = number_and_comma(line)?;
+    let host = rest.iter().position(|c| *c == b',')?;
+    let disk = rest[host + 1..].iter().position(|c| *c == b',')?;
+    let (volume, rest) = (&rest[..host + 1 + disk], &rest[host + disk + 2..]);
+    let (op, rest) = match rest {
+        [b'R' | b'r', b'e', b'a', b'd', b',', rest @ ..] => (HostOp::Read, rest),
+        [b'W' | b'w', b'r', b'i', b't', b'e', b',', rest @ ..] => (HostOp::Write, rest),
+        _ => return None,
+    };
+    let (offset, rest) = number_and_comma(rest)?;
+    let (bytes, rest) = number_and_comma(rest)?;
+    if rest.contains(&b',') {
+        return None;
+    }
+    let time = ticks.checked_mul(TICK_NS)?;
+    Some((Record { time, offset, bytes, op, volume: 0 }, volume))
+}
+
+impl Msr {
+    /// Anything else: a header, an odd number of columns, a fault to be named.
+    #[cold]
+    fn unusual(line: &[u8], volumes: &mut Volumes) -> Result<Parsed, String> {
         let mut commas = [0usize; 6];
         let mut found = 0;
         for at in memchr::memchr_iter(b',', line) {
