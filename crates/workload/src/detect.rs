@@ -9,7 +9,7 @@ use crate::source::Source;
 use std::io::Read;
 
 /// Bytes of content that are looked at.
-const SAMPLE: u64 = 4 << 20;
+const SAMPLE: u64 = 2 << 20;
 
 /// A file whose format is known.
 #[derive(Clone)]

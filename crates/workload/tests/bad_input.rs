@@ -302,7 +302,7 @@ fn exercise(path: &Path) {
 fn seeds() -> Vec<Vec<u8>> {
     let five: String =
         (0..30).map(|i| format!("{}.{} {} {} {} {}\n", i, i % 10, i % 3, i * 8, 8, i % 2)).collect();
-    let csv: String = (0..30)
+    let csv: String = (0..30u64)
         .map(|i| format!("1,{},{},4096,{}\n", i * 10, if i.is_multiple_of(2) { "2a" } else { "28" }, i))
         .collect();
     let mut v1 = Vec::new();
