@@ -1,1 +1,39 @@
+//! Where requests come from: traces of real drives in the formats that people have on their disks,
+//! and synthetic workloads. Both become a stream of `HostRequest`s that a drive of a given shape
+//! can take, the same each time it is opened.
+//!
+//! A trace goes `source` (bytes, decompressed) → `formats` (records) → `cursor` (requests in
+//! blocks) → `trace` (time zero, volumes side by side, `fit`, pace). A synthetic workload goes
+//! `synthetic::generator` (kind, size, time) → a pattern (address). Nothing here reads a clock, and
+//! nothing prints.
 
+mod cursor;
+mod detect;
+mod error;
+mod fit;
+mod formats;
+mod inspect;
+mod lines;
+mod numbers;
+mod pace;
+mod pages;
+mod parameter;
+mod random;
+mod scan;
+mod source;
+mod synthetic;
+mod trace;
+mod workload;
+
+pub use error::{ErrorKind, Problem, WorkloadError};
+pub use fit::{DriveShape, Fit};
+pub use formats::{Confidence, FORMATS, Format, Position, format_named};
+pub use inspect::{Inspection, SizeClass, VolumeInfo, inspect};
+pub use pace::{Limit, Pacing};
+pub use parameter::Parameter;
+pub use random::RandomStream;
+pub use scan::{Backwards, StepBack, Unusable, UnusableLine};
+pub use source::Compression;
+pub use synthetic::{SYNTHETICS, Synthetic, synthetic_named};
+pub use trace::TRACE_OPTIONS;
+pub use workload::{Footprint, Overrides, RequestStream, Workload};

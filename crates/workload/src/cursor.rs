@@ -1,0 +1,145 @@
+//! One pass over a trace: the requests of the volumes that are wanted, in units of 512 bytes. The
+//! first look at a file and every run go through this one door, so that they count alike.
+
+use crate::error::WorkloadError;
+use crate::formats::{Event, Position, Record, RecordReader};
+use crate::source::Source;
+use wordline_units::{HostOp, LBA_BYTES};
+
+/// A request with the addresses of its own volume.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Found {
+    /// Nanoseconds by the file's own clock.
+    pub time: u64,
+    /// First block on its volume.
+    pub lba: u64,
+    pub blocks: u32,
+    pub op: HostOp,
+    pub volume: u16,
+    /// Whether it had to be rounded to whole blocks.
+    pub rounded: bool,
+}
+
+/// What a step of the pass finds.
+pub(crate) enum Step {
+    Request(Found),
+    Unusable(String),
+}
+
+/// A pass.
+pub(crate) struct Cursor {
+    source: Source,
+    reader: Box<dyn RecordReader>,
+    wanted: Option<String>,
+    wanted_number: Option<u16>,
+    asides: u64,
+}
+
+impl Cursor {
+    /// Over all volumes, or the one called `wanted`.
+    pub fn new(source: &Source, reader: Box<dyn RecordReader>, wanted: Option<&str>) -> Cursor {
+        let wanted = wanted.map(str::to_string);
+        Cursor { source: source.clone(), reader, wanted, wanted_number: None, asides: 0 }
+    }
+
+    /// Steps to the next request or misfit.
+    #[inline]
+    pub fn next(&mut self) -> Result<Option<Step>, WorkloadError> {
+        loop {
+            let event = match self.reader.next() {
+                Ok(Some(event)) => event,
+                Ok(None) => return Ok(None),
+                Err(e) => return Err(self.broken(&e)),
+            };
+            match event {
+                Event::Request(record) => {
+                    if self.wanted.is_some() && !self.is_wanted(record.volume) {
+                        continue;
+                    }
+                    match in_blocks(record) {
+                        Some(found) => return Ok(Some(Step::Request(found))),
+                        None => self.asides += 1,
+                    }
+                }
+                Event::Unusable(reason) => return Ok(Some(Step::Unusable(reason))),
+                Event::Aside => self.asides += 1,
+            }
+        }
+    }
+
+    #[cold]
+    fn broken(&self, e: &std::io::Error) -> WorkloadError {
+        let label = self.source.label();
+        let place = match self.reader.position() {
+            Position::Line(n) => format!("{label}, after line {n}"),
+            at => at.in_file(label),
+        };
+        self.source.broken(place, e)
+    }
+
+    fn is_wanted(&mut self, volume: u16) -> bool {
+        if self.wanted_number.is_none() {
+            let labels = self.reader.volumes().labels();
+            let at = labels.iter().position(|l| Some(l) == self.wanted.as_ref());
+            self.wanted_number = at.map(|n| n as u16);
+        }
+        self.wanted_number == Some(volume)
+    }
+
+    /// Where the thing last returned stands in the file.
+    pub fn place(&self) -> String {
+        self.position().in_file(self.source.label())
+    }
+
+    /// The same, without the file's name.
+    pub fn position(&self) -> Position {
+        self.reader.position()
+    }
+
+    /// The volumes met so far.
+    pub fn volumes(&self) -> &[String] {
+        self.reader.volumes().labels()
+    }
+
+    /// Things that belong to the format but are no requests.
+    pub fn asides(&self) -> u64 {
+        self.asides
+    }
+}
+
+/// Reads and writes are rounded outward to whole blocks, trims inward; a trim of less than a block
+/// is nothing.
+#[inline]
+fn in_blocks(r: Record) -> Option<Found> {
+    let end = r.offset + r.bytes;
+    let rounded = !(r.offset | r.bytes).is_multiple_of(LBA_BYTES);
+    let (first, past) = match r.op {
+        HostOp::Flush => (0, 0),
+        HostOp::Trim => (r.offset.div_ceil(LBA_BYTES), end / LBA_BYTES),
+        HostOp::Read | HostOp::Write => (r.offset / LBA_BYTES, end.div_ceil(LBA_BYTES)),
+    };
+    if past <= first && r.op != HostOp::Flush {
+        return None;
+    }
+    let blocks = (past - first) as u32;
+    Some(Found { time: r.time, lba: first, blocks, op: r.op, volume: r.volume, rounded })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(op: HostOp, offset: u64, bytes: u64) -> Option<(u64, u32, bool)> {
+        in_blocks(Record { time: 0, offset, bytes, op, volume: 0 }).map(|f| (f.lba, f.blocks, f.rounded))
+    }
+
+    #[test]
+    fn reads_and_writes_are_rounded_outward_and_trims_inward() {
+        assert_eq!(found(HostOp::Read, 1023, 2), Some((1, 2, true)));
+        assert_eq!(found(HostOp::Write, 512, 1), Some((1, 1, true)));
+        assert_eq!(found(HostOp::Write, 512, 1024), Some((1, 2, false)));
+        assert_eq!(found(HostOp::Trim, 1, 1535), Some((1, 2, true)));
+        assert_eq!(found(HostOp::Trim, 1, 1000), None);
+        assert_eq!(found(HostOp::Flush, 7, 0), Some((0, 0, true)));
+    }
+}

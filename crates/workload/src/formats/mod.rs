@@ -1,0 +1,288 @@
+//! The trace formats: one file each, and the list [`FORMATS`]. A format states its grammar, says
+//! whether a sample of a file looks like it and why, and turns bytes into [`Record`]s one at a
+//! time. Adding one is its file and one line of the list.
+
+mod five_columns;
+mod lines_of;
+mod msr;
+mod plausible;
+mod vscsi;
+mod vscsi_csv;
+
+use crate::numbers::excerpt;
+use crate::parameter::Parameter;
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::io::{self, Read};
+use wordline_units::HostOp;
+
+/// Every format that is known, in the order in which detection tries them.
+pub static FORMATS: &[&Format] =
+    &[&vscsi::V1, &vscsi::V2, &vscsi_csv::FORMAT, &msr::FORMAT, &five_columns::FORMAT];
+
+/// A trace format.
+pub struct Format {
+    /// The word that `format=` takes.
+    pub name: &'static str,
+    /// One line for a list.
+    pub title: &'static str,
+    /// The grammar, in full.
+    pub grammar: &'static str,
+    /// Options that only this format has.
+    pub parameters: &'static [Parameter],
+    pub(crate) detect: fn(&Sample, &Settings) -> Result<Detection, Miss>,
+    pub(crate) open: fn(&Settings, Input) -> Box<dyn RecordReader>,
+}
+
+/// Looks a format up by name.
+pub fn format_named(name: &str) -> Option<&'static Format> {
+    FORMATS.iter().copied().find(|f| f.name == name)
+}
+
+/// The content of a trace file, decompressed.
+pub(crate) type Input = Box<dyn Read + Send>;
+
+/// What is set for a format's own parameters.
+pub(crate) type Settings = BTreeMap<&'static str, String>;
+
+/// How sure detection is of a format.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Confidence {
+    /// Some of the sample fits.
+    Possible,
+    /// The sample fits, and evidence speaks against every other reading.
+    Likely,
+    /// The sample fits a grammar that nothing else shares.
+    Certain,
+    /// The user said so.
+    Told,
+}
+
+impl Confidence {
+    /// The word that reports use.
+    pub const fn name(self) -> &'static str {
+        ["possible", "likely", "certain", "as told"][self as usize]
+    }
+}
+
+/// A format that fits a sample.
+pub(crate) struct Detection {
+    pub confidence: Confidence,
+    /// Why, in a sentence.
+    pub reason: String,
+    /// Values of the format's own parameters, told or found.
+    pub settings: Settings,
+    /// Not empty if the content can be read in several ways; then it is for the user to say.
+    pub readings: Vec<Reading>,
+}
+
+/// One way to read a file whose grammar leaves something open.
+pub(crate) struct Reading {
+    /// The options that choose it.
+    pub options: String,
+    /// What the trace would then be.
+    pub meaning: String,
+    /// What speaks against it; empty if nothing.
+    pub against: String,
+}
+
+/// Why a format does not fit, and how much of the sample did.
+pub(crate) struct Miss {
+    /// Share of the sample that fits, in per mille.
+    pub fits: u64,
+    /// What the first misfit was.
+    pub reason: String,
+}
+
+/// The beginning of a file.
+pub(crate) struct Sample<'a> {
+    pub bytes: &'a [u8],
+    /// Whether this is the whole file.
+    pub complete: bool,
+}
+
+impl<'a> Sample<'a> {
+    /// The lines of the sample that are whole.
+    pub fn lines(&self) -> impl Iterator<Item = &'a [u8]> {
+        let end = if self.complete {
+            self.bytes.len()
+        } else {
+            memchr::memrchr(b'\n', self.bytes).map_or(0, |at| at + 1)
+        };
+        let mut rest = &self.bytes[..end];
+        std::iter::from_fn(move || {
+            if rest.is_empty() {
+                return None;
+            }
+            let at = memchr::memchr(b'\n', rest);
+            let (line, next) = at.map_or((rest, &[][..]), |at| (&rest[..at], &rest[at + 1..]));
+            rest = next;
+            Some(line.strip_suffix(b"\r").unwrap_or(line))
+        })
+    }
+}
+
+/// One request as the file states it, before time zero, volumes, fit and pace are applied.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Record {
+    /// Nanoseconds by the file's own clock.
+    pub time: u64,
+    /// First byte on its volume.
+    pub offset: u64,
+    /// Length in bytes.
+    pub bytes: u64,
+    pub op: HostOp,
+    /// Position in the reader's list of volumes.
+    pub volume: u16,
+}
+
+/// Reads and writes longer than this are taken for damage; 512 times what hosts issue.
+const LONGEST_TRANSFER: u64 = 1 << 32;
+/// A trim may be as long as a request can say: 2^32 − 1 blocks of 512 bytes.
+const LONGEST_TRIM: u64 = (u32::MAX as u64) << 9;
+/// Addresses end here, so that sums of addresses never overflow.
+const HIGHEST_ADDRESS: u64 = 1 << 62;
+
+impl Record {
+    /// The record, or why no drive could be asked for it.
+    #[inline]
+    pub fn checked(self) -> Result<Record, String> {
+        if self.op == HostOp::Flush {
+            return Ok(Record { offset: 0, bytes: 0, ..self });
+        }
+        let longest = if self.op == HostOp::Trim { LONGEST_TRIM } else { LONGEST_TRANSFER };
+        let well = self.bytes > 0 && self.bytes <= longest && self.offset <= HIGHEST_ADDRESS - self.bytes;
+        if well { Ok(self) } else { Err(self.fault(longest)) }
+    }
+
+    #[cold]
+    fn fault(self, longest: u64) -> String {
+        if self.bytes == 0 {
+            "the request has length zero".to_string()
+        } else if self.bytes > longest {
+            format!("the length of {} bytes is more than {longest}", self.bytes)
+        } else {
+            format!("the request at byte {} ends beyond 2^62 bytes", self.offset)
+        }
+    }
+}
+
+/// What a reader meets.
+pub(crate) enum Event {
+    Request(Record),
+    /// Part of the grammar, but not a request (a message, a command that moves no data).
+    Aside,
+    /// Not part of the grammar, or not a possible request; with the reason.
+    Unusable(String),
+}
+
+/// Where a reader is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Position {
+    /// A line of a text, from 1.
+    Line(u64),
+    /// A byte of a binary file, from 0, after decompression.
+    Byte(u64),
+}
+
+impl Position {
+    /// `file:line`, or `file, byte N`.
+    pub fn in_file(self, label: &str) -> String {
+        match self {
+            Position::Line(n) => format!("{label}:{n}"),
+            Position::Byte(n) => format!("{label}, byte {n}"),
+        }
+    }
+}
+
+impl std::fmt::Display for Position {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Position::Line(n) => write!(f, "line {n}"),
+            Position::Byte(n) => write!(f, "byte {n}"),
+        }
+    }
+}
+
+/// A file being read.
+pub(crate) trait RecordReader: Send {
+    /// The next thing in the file.
+    fn next(&mut self) -> io::Result<Option<Event>>;
+    /// Where the thing last returned begins.
+    fn position(&self) -> Position;
+    /// The volumes met so far, in order of appearance.
+    fn volumes(&self) -> &Volumes;
+}
+
+/// Names of volumes, numbered in order of appearance.
+#[derive(Clone, Default)]
+pub(crate) struct Volumes {
+    labels: Vec<String>,
+    numbers: FxHashMap<Box<[u8]>, u16>,
+    /// Short names met lately, by their last bits, so that interleaved volumes need no hashing.
+    recent: [Option<(ShortName, u16)>; 16],
+}
+
+/// A name of up to seven bytes with its length, as one word.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct ShortName(u64);
+
+impl ShortName {
+    #[inline]
+    fn of(key: &[u8]) -> Option<ShortName> {
+        if key.len() > 7 {
+            return None;
+        }
+        Some(ShortName(key.iter().fold(key.len() as u64, |word, c| word << 8 | *c as u64)))
+    }
+
+    #[inline]
+    fn slot(self) -> usize {
+        (self.0 & 15) as usize
+    }
+}
+
+impl Volumes {
+    /// A file that holds one volume and does not name it.
+    pub fn unnamed() -> Volumes {
+        Volumes { labels: vec!["0".to_string()], ..Volumes::default() }
+    }
+
+    /// The number of the volume called `key`.
+    #[inline]
+    pub fn number_of(&mut self, key: &[u8]) -> Result<u16, String> {
+        let Some(short) = ShortName::of(key) else {
+            return self.look_up(key);
+        };
+        match self.recent[short.slot()] {
+            Some((name, number)) if name == short => Ok(number),
+            _ => {
+                let number = self.look_up(key)?;
+                self.recent[short.slot()] = Some((short, number));
+                Ok(number)
+            }
+        }
+    }
+
+    fn look_up(&mut self, key: &[u8]) -> Result<u16, String> {
+        let number = match self.numbers.get(key) {
+            Some(n) => *n,
+            None => {
+                let number = u16::try_from(self.labels.len())
+                    .map_err(|_| "the file holds more than 65,536 volumes".to_string())?;
+                self.labels.push(excerpt(key, 64).replace(',', "."));
+                self.numbers.insert(key.into(), number);
+                number
+            }
+        };
+        Ok(number)
+    }
+
+    /// The names, by number.
+    pub fn labels(&self) -> &[String] {
+        &self.labels
+    }
+}

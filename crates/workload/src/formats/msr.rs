@@ -1,0 +1,169 @@
+//! MSR Cambridge CSV: block traces of 13 servers, 36 volumes, one week of 2007.
+
+use super::lines_of::{LineFormat, LineReader, Parsed, Tally};
+use super::{Confidence, Detection, Format, Miss, Record, Sample, Settings, Volumes};
+use crate::numbers::{leading, unsigned};
+use wordline_units::HostOp;
+
+/// The format.
+pub static FORMAT: Format = Format {
+    name: "msr",
+    title: "MSR Cambridge CSV (Microsoft Research, 2007; SNIA IOTTA)",
+    grammar: "\
+Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime
+
+Timestamp     Windows FILETIME: ticks of 100 ns since 1601-01-01 UTC
+Hostname      the server; with DiskNumber it names the volume (hm.0)
+Type          Read or Write
+Offset, Size  bytes
+ResponseTime  ticks of 100 ns; not used
+
+No header line, though one is stepped over. The last line may lack its newline.",
+    parameters: &[],
+    detect,
+    open: |_, input| LineReader::open(Msr, Volumes::default(), input),
+};
+
+/// Nanoseconds of a FILETIME tick.
+const TICK_NS: u64 = 100;
+
+struct Msr;
+
+impl LineFormat for Msr {
+    #[inline]
+    fn parse(&mut self, line: &[u8], volumes: &mut Volumes) -> Result<Parsed, String> {
+        match usual(line) {
+            Some((record, volume)) => {
+                let volume = volumes.number_of(volume)?;
+                Ok(Parsed::Request(Record { volume, ..record }))
+            }
+            None => Msr::unusual(line, volumes),
+        }
+    }
+}
+
+/// A number and the comma after it; the rest of the line.
+#[inline]
+fn number_and_comma(text: &[u8]) -> Option<(u64, &[u8])> {
+    let (value, length) = leading(text)?;
+    (*text.get(length)? == b',').then(|| (value, &text[length + 1..]))
+}
+
+/// A well-formed line in one pass; the request and the volume's name.
+#[inline]
+fn usual(line: &[u8]) -> Option<(Record, &[u8])> {
+    let (ticks, rest) = number_and_comma(line)?;
+    let host = rest.iter().position(|c| *c == b',')?;
+    let disk = rest[host + 1..].iter().position(|c| *c == b',')?;
+    let (volume, rest) = (&rest[..host + 1 + disk], &rest[host + disk + 2..]);
+    let (op, rest) = match rest {
+        [b'R' | b'r', b'e', b'a', b'd', b',', rest @ ..] => (HostOp::Read, rest),
+        [b'W' | b'w', b'r', b'i', b't', b'e', b',', rest @ ..] => (HostOp::Write, rest),
+        _ => return None,
+    };
+    let (offset, rest) = number_and_comma(rest)?;
+    let (bytes, rest) = number_and_comma(rest)?;
+    if rest.contains(&b',') {
+        return None;
+    }
+    let time = ticks.checked_mul(TICK_NS)?;
+    Some((Record { time, offset, bytes, op, volume: 0 }, volume))
+}
+
+impl Msr {
+    /// Anything else: a header, an odd number of columns, a fault to be named.
+    #[cold]
+    fn unusual(line: &[u8], volumes: &mut Volumes) -> Result<Parsed, String> {
+        let mut commas = [0usize; 6];
+        let mut found = 0;
+        for at in memchr::memchr_iter(b',', line) {
+            if found == 6 {
+                found += 1;
+                break;
+            }
+            commas[found] = at;
+            found += 1;
+        }
+        // Some copies leave out the response time.
+        if found != 6 && found != 5 {
+            return Err(columns_fault(line));
+        }
+        let size_end = if found == 6 { commas[5] } else { line.len() };
+        let time = unsigned(&line[..commas[0]]);
+        let ticks = match time {
+            Ok(t) => t,
+            Err(_) if line.starts_with(b"Timestamp") => return Ok(Parsed::Header),
+            Err(e) => return Err(e.of("time stamp", &line[..commas[0]])),
+        };
+        let time =
+            ticks.checked_mul(TICK_NS).ok_or_else(|| format!("the time stamp {ticks} is too large"))?;
+        let op = match &line[commas[2] + 1..commas[3]] {
+            b"Read" | b"read" => HostOp::Read,
+            b"Write" | b"write" => HostOp::Write,
+            _ => return Err("the type is neither Read nor Write".to_string()),
+        };
+        let offset = &line[commas[3] + 1..commas[4]];
+        let offset = unsigned(offset).map_err(|e| e.of("offset", offset))?;
+        let size = &line[commas[4] + 1..size_end];
+        let bytes = unsigned(size).map_err(|e| e.of("size", size))?;
+        let volume = volumes.number_of(&line[commas[0] + 1..commas[2]])?;
+        Ok(Parsed::Request(Record { time, offset, bytes, op, volume }))
+    }
+}
+
+#[cold]
+fn columns_fault(line: &[u8]) -> String {
+    let n = memchr::memchr_iter(b',', line).count() + 1;
+    format!("{n} columns instead of 7")
+}
+
+fn detect(sample: &Sample, _told: &Settings) -> Result<Detection, Miss> {
+    let tally = Tally::of(sample, Msr, Volumes::default()).at_least_half()?;
+    let all = tally.requests == tally.lines;
+    Ok(Detection {
+        confidence: if all { Confidence::Certain } else { Confidence::Likely },
+        reason: format!(
+            "{} have seven comma-separated columns with a FILETIME first and Read or Write fourth",
+            tally.share()
+        ),
+        settings: Settings::new(),
+        readings: Vec::new(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Result<Record, String> {
+        match Msr.parse(line.as_bytes(), &mut Volumes::default())? {
+            Parsed::Request(r) => r.checked(),
+            Parsed::Header => Err("header".into()),
+        }
+    }
+
+    #[test]
+    fn no_tick_of_a_filetime_is_lost() {
+        let r = parse("128166386783630075,hm,0,Write,3164164096,40960,2896").unwrap();
+        assert_eq!(r.time, 12_816_638_678_363_007_500);
+        assert_eq!((r.offset, r.bytes, r.op), (3_164_164_096, 40_960, HostOp::Write));
+    }
+
+    #[test]
+    fn each_bad_field_is_named() {
+        for (line, word) in [
+            ("128166386783630075,hm,0,Write,3164164096", "5 columns"),
+            ("x,hm,0,Write,0,4096,1", "time stamp"),
+            ("1,hm,0,Erase,0,4096,1", "neither Read nor Write"),
+            ("1,hm,0,Read,-1,4096,1", "offset \"-1\" is negative"),
+            ("1,hm,0,Read,0,4k,1", "size \"4k\" is not a number"),
+            ("1,hm,0,Read,0,0,1", "length zero"),
+            ("1,hm,0,Read,9223372036854775807,512,1", "beyond 2^62"),
+            ("1,hm,0,Read,0,99999999999,1", "is more than"),
+            ("18446744073709551615,hm,0,Read,0,512,1", "too large"),
+        ] {
+            let e = parse(line).unwrap_err();
+            assert!(e.contains(word), "{line}: {e}");
+        }
+    }
+}

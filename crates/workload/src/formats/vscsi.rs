@@ -1,0 +1,256 @@
+//! CloudPhysics vSCSI captures: fixed binary records of the commands that a hypervisor's virtual
+//! disks received. Two versions, told apart by the version byte that every record carries.
+
+use super::{
+    Confidence, Detection, Event, Format, Input, Miss, Position, Record, RecordReader, Sample, Settings,
+    Volumes,
+};
+use crate::numbers::grouped;
+use std::io::{self, Read};
+use wordline_units::HostOp;
+
+/// Version 1.
+pub static V1: Format = Format {
+    name: "vscsi1",
+    title: "CloudPhysics vSCSI capture, binary version 1",
+    grammar: "\
+records of 32 bytes, little-endian, no header
+
+u32 sn, u32 len (bytes), u32 nSG, u16 cmd, u16 ver, u64 lbn (512 B), u64 ts (us)
+
+cmd 0x2a, 0x8a, 0xaa write; 0x28, 0x88, 0xa8 read; 0x35, 0x91 flush; others move no data of the
+disk and are counted aside. ver >> 8 is 1.",
+    parameters: &[],
+    detect: |sample, _| detect(sample, &LAYOUT_1),
+    open: |_, input| Box::new(Vscsi::open(input, &LAYOUT_1)),
+};
+
+/// Version 2.
+pub static V2: Format = Format {
+    name: "vscsi2",
+    title: "CloudPhysics vSCSI capture, binary version 2",
+    grammar: "\
+records of 40 bytes, little-endian, no header
+
+u16 cmd, u16 ver, u32 sn, u32 len (bytes), u32 nSG, u64 lbn (512 B), u64 ts (us), u64 rt (us)
+
+Commands as in version 1. ver >> 8 is 2.",
+    parameters: &[],
+    detect: |sample, _| detect(sample, &LAYOUT_2),
+    open: |_, input| Box::new(Vscsi::open(input, &LAYOUT_2)),
+};
+
+/// Bytes of the sectors in which block numbers count.
+pub(super) const SECTOR: u64 = 512;
+
+/// What a SCSI command asks of the disk's data, if anything.
+#[inline]
+pub(super) fn command(code: u64) -> Option<HostOp> {
+    match code {
+        0x2a | 0x8a | 0xaa | 0x0a => Some(HostOp::Write),
+        0x28 | 0x88 | 0xa8 | 0x08 => Some(HostOp::Read),
+        0x35 | 0x91 => Some(HostOp::Flush),
+        _ => None,
+    }
+}
+
+/// Where the fields of a record lie.
+struct Layout {
+    version: u16,
+    bytes: usize,
+    cmd: usize,
+    ver: usize,
+    len: usize,
+    lbn: usize,
+    ts: usize,
+}
+
+static LAYOUT_1: Layout = Layout { version: 1, bytes: 32, cmd: 12, ver: 14, len: 4, lbn: 16, ts: 24 };
+static LAYOUT_2: Layout = Layout { version: 2, bytes: 40, cmd: 0, ver: 2, len: 8, lbn: 16, ts: 24 };
+
+#[inline]
+fn number<const N: usize>(record: &[u8], at: usize) -> u64 {
+    let mut wide = [0u8; 8];
+    wide[..N].copy_from_slice(&record[at..at + N]);
+    u64::from_le_bytes(wide)
+}
+
+impl Layout {
+    #[inline]
+    fn parse(&self, record: &[u8]) -> Result<Event, String> {
+        let version = number::<2>(record, self.ver) >> 8;
+        if version != self.version as u64 {
+            return Err(format!("the record's version is {version} instead of {}", self.version));
+        }
+        let Some(op) = command(number::<2>(record, self.cmd)) else {
+            return Ok(Event::Aside);
+        };
+        let lbn = number::<8>(record, self.lbn);
+        let offset = lbn.checked_mul(SECTOR).ok_or_else(|| format!("the block number {lbn} is too large"))?;
+        let ts = number::<8>(record, self.ts);
+        let time = ts.checked_mul(1000).ok_or_else(|| format!("the time stamp {ts} is too large"))?;
+        let record = Record { time, offset, bytes: number::<4>(record, self.len), op, volume: 0 };
+        Ok(Event::Request(record.checked()?))
+    }
+}
+
+/// Records in one buffer.
+const BATCH: usize = 4096;
+
+struct Vscsi {
+    input: Input,
+    layout: &'static Layout,
+    buffer: Box<[u8]>,
+    start: usize,
+    end: usize,
+    ended: bool,
+    /// Byte of the file at which the record last returned begins.
+    at: u64,
+    /// Byte of the file at `start`.
+    offset: u64,
+    volumes: Volumes,
+}
+
+impl Vscsi {
+    fn open(input: Input, layout: &'static Layout) -> Vscsi {
+        let buffer = vec![0; BATCH * layout.bytes].into_boxed_slice();
+        let volumes = Volumes::unnamed();
+        Vscsi { input, layout, buffer, start: 0, end: 0, ended: false, at: 0, offset: 0, volumes }
+    }
+
+    fn fill(&mut self) -> io::Result<()> {
+        self.buffer.copy_within(self.start..self.end, 0);
+        self.end -= self.start;
+        self.start = 0;
+        while !self.ended && self.end < self.buffer.len() {
+            match self.input.read(&mut self.buffer[self.end..]) {
+                Ok(0) => self.ended = true,
+                Ok(n) => self.end += n,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl RecordReader for Vscsi {
+    fn next(&mut self) -> io::Result<Option<Event>> {
+        let size = self.layout.bytes;
+        if self.end - self.start < size && !self.ended {
+            self.fill()?;
+        }
+        let left = self.end - self.start;
+        if left == 0 {
+            return Ok(None);
+        }
+        self.at = self.offset;
+        if left < size {
+            self.start = self.end;
+            self.offset += left as u64;
+            return Ok(Some(Event::Unusable(format!(
+                "the file ends within a record: {left} bytes of {size}; it is truncated"
+            ))));
+        }
+        let record = &self.buffer[self.start..self.start + size];
+        let event = self.layout.parse(record).unwrap_or_else(Event::Unusable);
+        self.start += size;
+        self.offset += size as u64;
+        Ok(Some(event))
+    }
+
+    fn position(&self) -> Position {
+        Position::Byte(self.at)
+    }
+
+    fn volumes(&self) -> &Volumes {
+        &self.volumes
+    }
+}
+
+fn detect(sample: &Sample, layout: &Layout) -> Result<Detection, Miss> {
+    let (mut records, mut fit, mut first) = (0u64, 0u64, String::new());
+    for record in sample.bytes.chunks_exact(layout.bytes) {
+        records += 1;
+        match layout.parse(record) {
+            Ok(Event::Request(_)) => fit += 1,
+            Ok(_) => first = format!("record {records}: an unknown SCSI command"),
+            Err(e) if first.is_empty() => first = format!("record {records}: {e}"),
+            Err(_) => {}
+        }
+    }
+    if records == 0 || fit * 10 < records * 9 {
+        let fits = (fit * 1000).checked_div(records).unwrap_or(0);
+        if records == 0 {
+            first = format!("{} bytes are less than one record", sample.bytes.len());
+        }
+        return Err(Miss { fits, reason: first });
+    }
+    Ok(Detection {
+        confidence: if fit == records && records > 1 { Confidence::Certain } else { Confidence::Likely },
+        reason: format!(
+            "{} of the first {} records of {} bytes carry version {} and a SCSI read or write",
+            grouped(fit),
+            grouped(records),
+            layout.bytes,
+            layout.version
+        ),
+        settings: Settings::new(),
+        readings: Vec::new(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Cursor;
+
+    fn record_2(cmd: u16, lbn: u64, len: u32, ts: u64) -> Vec<u8> {
+        let mut r = Vec::new();
+        r.extend(cmd.to_le_bytes());
+        r.extend(0x0200u16.to_le_bytes());
+        r.extend(7u32.to_le_bytes());
+        r.extend(len.to_le_bytes());
+        r.extend(1u32.to_le_bytes());
+        r.extend(lbn.to_le_bytes());
+        r.extend(ts.to_le_bytes());
+        r.extend(99u64.to_le_bytes());
+        r
+    }
+
+    #[test]
+    fn version_two_records_are_forty_bytes_and_are_told_from_version_one() {
+        let mut bytes = Vec::new();
+        for i in 0..100u64 {
+            bytes.extend(record_2(if i % 2 == 0 { 0x2a } else { 0x88 }, i * 8, 4096, 1000 + i));
+        }
+        let sample = Sample { bytes: &bytes, complete: true };
+        assert!((V1.detect)(&sample, &Settings::new()).is_err());
+        assert_eq!((V2.detect)(&sample, &Settings::new()).ok().unwrap().confidence, Confidence::Certain);
+        let mut reader = Vscsi::open(Box::new(Cursor::new(bytes)), &LAYOUT_2);
+        let Ok(Some(Event::Request(r))) = reader.next() else { panic!() };
+        let want = Record { time: 1_000_000, offset: 0, bytes: 4096, op: HostOp::Write, volume: 0 };
+        assert_eq!(r, want);
+        let Ok(Some(Event::Request(r))) = reader.next() else { panic!() };
+        assert_eq!((r.op, r.offset, reader.position()), (HostOp::Read, 4096, Position::Byte(40)));
+    }
+
+    #[test]
+    fn a_record_cut_short_is_reported_with_its_byte() {
+        let mut bytes = record_2(0x2a, 0, 4096, 1);
+        bytes.extend(&record_2(0x2a, 0, 4096, 1)[..13]);
+        let mut reader = Vscsi::open(Box::new(Cursor::new(bytes)), &LAYOUT_2);
+        assert!(matches!(reader.next(), Ok(Some(Event::Request(_)))));
+        let Ok(Some(Event::Unusable(reason))) = reader.next() else { panic!() };
+        assert!(reason.contains("13 bytes of 40"), "{reason}");
+        assert_eq!(reader.position(), Position::Byte(40));
+        assert!(matches!(reader.next(), Ok(None)));
+    }
+
+    #[test]
+    fn a_command_that_moves_no_data_is_an_aside() {
+        let bytes = record_2(0x1a, 0, 0, 1);
+        let mut reader = Vscsi::open(Box::new(Cursor::new(bytes)), &LAYOUT_2);
+        assert!(matches!(reader.next(), Ok(Some(Event::Aside))));
+    }
+}

@@ -1,0 +1,71 @@
+//! The CSV twin of CloudPhysics vSCSI traces: the same capture as text.
+
+use super::lines_of::{LineFormat, LineReader, Parsed, Tally};
+use super::vscsi::{SECTOR, command};
+use super::{Confidence, Detection, Format, Miss, Record, Sample, Settings, Volumes};
+use crate::numbers::{hexadecimal, unsigned};
+
+/// The format.
+pub static FORMAT: Format = Format {
+    name: "vscsi-csv",
+    title: "CloudPhysics vSCSI capture as CSV",
+    grammar: "\
+version,time,op,size,lbn          (header line)
+
+version  of the capture: 1 or 2
+time     microseconds
+op       SCSI command, hexadecimal: 2a, 8a, aa write; 28, 88, a8 read; 35, 91 flush
+size     bytes
+lbn      512-byte sectors
+
+The same capture as a binary file gives the same requests.",
+    parameters: &[],
+    detect,
+    open: |_, input| LineReader::open(VscsiCsv, Volumes::unnamed(), input),
+};
+
+struct VscsiCsv;
+
+impl LineFormat for VscsiCsv {
+    fn parse(&mut self, line: &[u8], _volumes: &mut Volumes) -> Result<Parsed, String> {
+        let mut fields: [&[u8]; 5] = [&[]; 5];
+        let mut count = 0;
+        for field in line.split(|c| *c == b',') {
+            if count < 5 {
+                fields[count] = field.trim_ascii();
+            }
+            count += 1;
+        }
+        if count != 5 {
+            return Err(format!("{count} columns instead of 5"));
+        }
+        if fields == [&b"version"[..], b"time", b"op", b"size", b"lbn"] {
+            return Ok(Parsed::Header);
+        }
+        if !matches!(fields[0], b"1" | b"2") {
+            return Err("the version is neither 1 nor 2".to_string());
+        }
+        let time = crate::numbers::time(fields[1], 1000).map_err(|e| e.of("time", fields[1]))?;
+        let code = hexadecimal(fields[2]).map_err(|e| e.of("command", fields[2]))?;
+        let op = command(code).ok_or_else(|| format!("SCSI command {code:#x} is neither read nor write"))?;
+        let bytes = unsigned(fields[3]).map_err(|e| e.of("size", fields[3]))?;
+        let lbn = unsigned(fields[4]).map_err(|e| e.of("block number", fields[4]))?;
+        let offset = lbn.checked_mul(SECTOR).ok_or_else(|| format!("the block number {lbn} is too large"))?;
+        Ok(Parsed::Request(Record { time, offset, bytes, op, volume: 0 }))
+    }
+}
+
+fn detect(sample: &Sample, _told: &Settings) -> Result<Detection, Miss> {
+    let tally = Tally::of(sample, VscsiCsv, Volumes::unnamed()).at_least_half()?;
+    let (confidence, header) = if tally.header {
+        (Confidence::Certain, "the header version,time,op,size,lbn is there, and ")
+    } else {
+        (Confidence::Likely, "")
+    };
+    Ok(Detection {
+        confidence,
+        reason: format!("{header}{} have its five columns with a SCSI command third", tally.share()),
+        settings: Settings::new(),
+        readings: Vec::new(),
+    })
+}

@@ -1,0 +1,250 @@
+//! Numbers of a trace, from bytes to integers. A time in decimals becomes nanoseconds without ever
+//! being a floating-point number, since a double loses the ticks of a Windows time stamp. Digits
+//! finer than a nanosecond are cut off.
+
+/// Why a field is not the number it should be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum NumberFault {
+    Empty,
+    Negative,
+    NotANumber,
+    TooLarge,
+}
+
+impl NumberFault {
+    /// A sentence about the field called `name`.
+    #[cold]
+    pub fn of(self, name: &str, field: &[u8]) -> String {
+        let shown = excerpt(field, 32);
+        match self {
+            NumberFault::Empty => format!("the {name} is missing"),
+            NumberFault::Negative => format!("the {name} \"{shown}\" is negative"),
+            NumberFault::NotANumber => format!("the {name} \"{shown}\" is not a number"),
+            NumberFault::TooLarge => format!("the {name} \"{shown}\" is too large"),
+        }
+    }
+}
+
+/// At most `limit` bytes of `text`, with odd bytes escaped.
+#[cold]
+pub(crate) fn excerpt(text: &[u8], limit: usize) -> String {
+    let cut = &text[..text.len().min(limit)];
+    let dots = if cut.len() < text.len() { "..." } else { "" };
+    format!("{}{dots}", cut.escape_ascii())
+}
+
+#[cold]
+fn fault(text: &[u8]) -> NumberFault {
+    match text {
+        [] => NumberFault::Empty,
+        [b'-', rest @ ..] if !rest.is_empty() && rest.iter().all(|c| c.is_ascii_digit() || *c == b'.') => {
+            NumberFault::Negative
+        }
+        _ if text.iter().all(u8::is_ascii_digit) => NumberFault::TooLarge,
+        _ => NumberFault::NotANumber,
+    }
+}
+
+/// A decimal integer: digits only.
+#[inline]
+pub(crate) fn unsigned(text: &[u8]) -> Result<u64, NumberFault> {
+    if text.is_empty() {
+        return Err(NumberFault::Empty);
+    }
+    let mut value = 0u64;
+    if text.len() <= 19 {
+        // Nineteen digits cannot overflow 64 bits.
+        for &c in text {
+            let digit = c.wrapping_sub(b'0');
+            if digit > 9 {
+                return Err(fault(text));
+            }
+            value = value * 10 + digit as u64;
+        }
+        return Ok(value);
+    }
+    for &c in text {
+        let digit = c.wrapping_sub(b'0');
+        if digit > 9 {
+            return Err(fault(text));
+        }
+        value =
+            value.checked_mul(10).and_then(|v| v.checked_add(digit as u64)).ok_or(NumberFault::TooLarge)?;
+    }
+    Ok(value)
+}
+
+/// The digits at the start of `text`: their value and how many they are. `None` where there are
+/// none or more than nineteen, which a caller's slow path then explains.
+#[inline]
+pub(crate) fn leading(text: &[u8]) -> Option<(u64, usize)> {
+    let (mut value, mut at) = (0u64, 0);
+    while let Some(eight) = text.get(at..at + 8) {
+        // Eight digits at a time, as in simdjson: all bytes must be '0' to '9'.
+        let mut word = [0; 8];
+        word.copy_from_slice(eight);
+        let word = u64::from_le_bytes(word);
+        let high = word & 0xf0f0_f0f0_f0f0_f0f0;
+        let carry = word.wrapping_add(0x0606_0606_0606_0606) & 0xf0f0_f0f0_f0f0_f0f0;
+        if high != 0x3030_3030_3030_3030 || carry != 0x3030_3030_3030_3030 || at == 16 {
+            break;
+        }
+        let word = (word & 0x0f0f_0f0f_0f0f_0f0f).wrapping_mul(2561) >> 8;
+        let word = (word & 0x00ff_00ff_00ff_00ff).wrapping_mul(6_553_601) >> 16;
+        let word = (word & 0x0000_ffff_0000_ffff).wrapping_mul(42_949_672_960_001) >> 32;
+        value = value * 100_000_000 + word;
+        at += 8;
+    }
+    while let Some(digit) = text.get(at).map(|c| c.wrapping_sub(b'0')).filter(|d| *d <= 9) {
+        if at == 19 {
+            return None;
+        }
+        value = value * 10 + digit as u64;
+        at += 1;
+    }
+    (at > 0).then_some((value, at))
+}
+
+/// A hexadecimal integer, with or without `0x`.
+#[inline]
+pub(crate) fn hexadecimal(text: &[u8]) -> Result<u64, NumberFault> {
+    let digits = text.strip_prefix(b"0x").or_else(|| text.strip_prefix(b"0X")).unwrap_or(text);
+    if digits.is_empty() {
+        return Err(NumberFault::Empty);
+    }
+    let mut value = 0u64;
+    for &c in digits {
+        let digit = (c as char).to_digit(16).ok_or(NumberFault::NotANumber)?;
+        if value >> 60 != 0 {
+            return Err(NumberFault::TooLarge);
+        }
+        value = value << 4 | digit as u64;
+    }
+    Ok(value)
+}
+
+/// `12`, `12.5`, `.5` of a unit of `unit_ns` nanoseconds, in nanoseconds.
+#[inline]
+pub(crate) fn time(text: &[u8], unit_ns: u64) -> Result<u64, NumberFault> {
+    let Some(dot) = memchr::memchr(b'.', text) else {
+        return unsigned(text)?.checked_mul(unit_ns).ok_or(NumberFault::TooLarge);
+    };
+    let (whole, decimals) = (&text[..dot], &text[dot + 1..]);
+    if whole.is_empty() && decimals.is_empty() {
+        return Err(NumberFault::NotANumber);
+    }
+    let whole = if whole.is_empty() { 0 } else { unsigned(whole)? };
+    // Decimals beyond the ninth are below a nanosecond for every unit up to a second.
+    let mut part = 0u64;
+    let mut scale = 1u64;
+    for (i, &c) in decimals.iter().enumerate() {
+        let digit = c.wrapping_sub(b'0');
+        if digit > 9 {
+            return Err(NumberFault::NotANumber);
+        }
+        if i < 9 {
+            part = part * 10 + digit as u64;
+            scale *= 10;
+        }
+    }
+    whole
+        .checked_mul(unit_ns)
+        .and_then(|ns| ns.checked_add((part as u128 * unit_ns as u128 / scale as u128) as u64))
+        .ok_or(NumberFault::TooLarge)
+}
+
+/// `n` with its thousands parted by commas.
+pub(crate) fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, c) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// Bytes for people: three digits or so, binary prefix.
+pub(crate) fn readable_bytes(bytes: u64) -> String {
+    const STEPS: [(&str, u64); 6] = [
+        ("EiB", 1 << 60),
+        ("PiB", 1 << 50),
+        ("TiB", 1 << 40),
+        ("GiB", 1 << 30),
+        ("MiB", 1 << 20),
+        ("KiB", 1 << 10),
+    ];
+    for (name, size) in STEPS {
+        if bytes >= size {
+            let value = bytes as f64 / size as f64;
+            let decimals = if bytes.is_multiple_of(size) {
+                0
+            } else if value < 10.0 {
+                2
+            } else {
+                1
+            };
+            return format!("{value:.decimals$} {name}");
+        }
+    }
+    format!("{bytes} B")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_in_decimals_is_exact() {
+        assert_eq!(time(b"5265.313", 1_000_000), Ok(5_265_313_000));
+        assert_eq!(time(b"1456095145.133076000", 1_000_000_000), Ok(1_456_095_145_133_076_000));
+        assert_eq!(time(b"0.1", 1_000), Ok(100));
+        assert_eq!(time(b".5", 1_000), Ok(500));
+        assert_eq!(time(b"7.", 1_000), Ok(7_000));
+        assert_eq!(time(b"0.0000000019", 1_000_000_000), Ok(1));
+        assert_eq!(time(b"938513000", 1), Ok(938_513_000));
+    }
+
+    #[test]
+    fn leading_digits_are_read_up_to_the_first_other_byte() {
+        for text in ["7", "12345678", "123456789", "128166386783630075", "1234567890123456789", "0"] {
+            for end in [",x", " 12345678", "", "/", ":"] {
+                let line = format!("{text}{end}");
+                assert_eq!(leading(line.as_bytes()), Some((text.parse().unwrap(), text.len())), "{line}");
+            }
+        }
+        assert_eq!(leading(b"12345678901234567890"), None);
+        assert_eq!(leading(b""), None);
+        assert_eq!(leading(b",1"), None);
+    }
+
+    #[test]
+    fn what_is_no_number_is_named_as_such() {
+        assert_eq!(unsigned(b""), Err(NumberFault::Empty));
+        assert_eq!(unsigned(b"-5"), Err(NumberFault::Negative));
+        assert_eq!(unsigned(b"12x"), Err(NumberFault::NotANumber));
+        assert_eq!(unsigned(b"18446744073709551615"), Ok(u64::MAX));
+        assert_eq!(unsigned(b"18446744073709551616"), Err(NumberFault::TooLarge));
+        assert_eq!(unsigned(b"99999999999999999999999"), Err(NumberFault::TooLarge));
+        assert_eq!(time(b"1.2.3", 1), Err(NumberFault::NotANumber));
+        assert_eq!(time(b".", 1), Err(NumberFault::NotANumber));
+        assert_eq!(time(b"1e5", 1), Err(NumberFault::NotANumber));
+        assert_eq!(time(b"99999999999999999999.5", 1), Err(NumberFault::TooLarge));
+        assert_eq!(time(b"99999999999", 1_000_000_000), Err(NumberFault::TooLarge));
+        assert_eq!(hexadecimal(b"2a"), Ok(0x2a));
+        assert_eq!(hexadecimal(b"0xAA"), Ok(0xaa));
+        assert_eq!(hexadecimal(b"11112222333344445"), Err(NumberFault::TooLarge));
+        assert_eq!(hexadecimal(b"0x"), Err(NumberFault::Empty));
+    }
+
+    #[test]
+    fn sizes_and_counts_read_well() {
+        assert_eq!(grouped(1_234_567), "1,234,567");
+        assert_eq!(grouped(12), "12");
+        assert_eq!(readable_bytes(512), "512 B");
+        assert_eq!(readable_bytes(4096), "4 KiB");
+        assert_eq!(readable_bytes(1_610_612_736), "1.50 GiB");
+    }
+}

@@ -1,0 +1,140 @@
+//! `key=value,key=value`: the options of a trace and the parameters of a synthetic workload. Both
+//! are described by data ([`Parameter`]), so that help, documentation and the check for unknown
+//! keys are one list, and every mistake in a text is reported at once.
+
+use crate::error::{ErrorKind, Problem, WorkloadError, did_you_mean};
+use serde::Serialize;
+use std::str::FromStr;
+
+/// One option or parameter, as `explain` shows it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct Parameter {
+    /// The word before the `=`.
+    pub key: &'static str,
+    /// What kind of value it takes, with its unit.
+    pub unit: &'static str,
+    /// The value that holds when nothing is said.
+    pub default: &'static str,
+    /// Which values are allowed; where `choices` is not empty, exactly those.
+    pub allowed: &'static str,
+    /// The words allowed, if it is a choice of words.
+    pub choices: &'static [&'static str],
+    /// What it does.
+    pub about: &'static str,
+}
+
+/// The pairs of one text, consumed key by key while problems gather.
+#[derive(Clone, Debug)]
+pub(crate) struct Options {
+    place: String,
+    pairs: Vec<(String, String)>,
+    problems: Vec<Problem>,
+}
+
+impl Options {
+    /// Splits a text; `place` is what messages call it.
+    pub fn parse(place: &str, text: &str) -> Options {
+        let mut options = Options { place: place.to_string(), pairs: Vec::new(), problems: Vec::new() };
+        if text.trim().is_empty() {
+            return options;
+        }
+        for part in text.split(',') {
+            match part.split_once('=') {
+                Some((key, value)) if !key.trim().is_empty() && !value.trim().is_empty() => {
+                    let key = key.trim();
+                    if options.pairs.iter().any(|(k, _)| k == key) {
+                        options.reject(key, format!("{key:?} is given twice"), "one value a key", "");
+                    }
+                    options.pairs.push((key.to_string(), value.trim().to_string()));
+                }
+                _ => {
+                    let place = format!("{}:{}", options.place, part.trim());
+                    options.problems.push(
+                        Problem::new(ErrorKind::Option, place, format!("{part:?} is not key=value"))
+                            .allowed("key=value, separated by commas"),
+                    );
+                }
+            }
+        }
+        options
+    }
+
+    /// Reports every key that is not in `known`, and every word that is not among its choices.
+    pub fn check_known(&mut self, known: &[Parameter]) {
+        let keys = || known.iter().map(|p| p.key);
+        for (key, value) in self.pairs.clone() {
+            let Some(parameter) = known.iter().find(|p| p.key == key) else {
+                let list = keys().collect::<Vec<_>>().join(", ");
+                let hint = did_you_mean(&key, keys());
+                self.reject(&key, format!("unknown key {key:?}"), &list, &hint);
+                continue;
+            };
+            if !parameter.choices.is_empty() && !parameter.choices.contains(&value.as_str()) {
+                let hint = did_you_mean(&value, parameter.choices.iter().copied());
+                let allowed = parameter.choices.join(", ");
+                self.reject(&key, format!("{value:?} is not a value of {key}"), &allowed, &hint);
+            }
+        }
+    }
+
+    /// The text given for `key`.
+    pub fn text(&self, key: &str) -> Option<&str> {
+        self.pairs.iter().find(|(k, _)| k == key).map(|(_, v)| v.as_str())
+    }
+
+    /// The value given for `key`; a malformed one becomes a problem and counts as not given.
+    pub fn get<T: FromStr>(&mut self, key: &str, allowed: &str) -> Option<T>
+    where
+        T::Err: std::fmt::Display,
+    {
+        let value = self.text(key)?.to_string();
+        match value.parse() {
+            Ok(v) => Some(v),
+            Err(e) => {
+                self.reject(key, e.to_string(), allowed, "");
+                None
+            }
+        }
+    }
+
+    /// Records a problem with the value of `key`.
+    pub fn reject(&mut self, key: &str, what: String, allowed: &str, hint: &str) {
+        let place = match self.text(key) {
+            Some(value) => format!("{}:{key}={value}", self.place),
+            None => self.place.clone(),
+        };
+        self.problems.push(Problem::new(ErrorKind::Option, place, what).allowed(allowed).hint(hint));
+    }
+
+    /// `Err` with every problem met so far.
+    pub fn finish(&self) -> Result<(), WorkloadError> {
+        WorkloadError::of_all(self.problems.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KNOWN: [Parameter; 2] = [
+        Parameter { key: "span", unit: "size", default: "100%", allowed: "", choices: &[], about: "" },
+        Parameter {
+            key: "fit",
+            unit: "",
+            default: "error",
+            allowed: "",
+            choices: &["error", "wrap"],
+            about: "",
+        },
+    ];
+
+    #[test]
+    fn all_mistakes_of_a_text_are_reported_at_once() {
+        let mut o = Options::parse("x", "spam=1,fit=wrapp,fit=wrap,alone");
+        o.check_known(&KNOWN);
+        let e = o.finish().unwrap_err();
+        assert_eq!(e.problems().len(), 4, "{e}");
+        assert!(e.to_string().contains("did you mean \"span\"?"), "{e}");
+        assert!(e.to_string().contains("did you mean \"wrap\"?"), "{e}");
+    }
+}

@@ -1,0 +1,77 @@
+//! `hot-cold`: two parts of the span, each uniform within, where a small hot part gets most of the
+//! traffic. The hot part is the beginning of the span.
+
+use super::Synthetic;
+use super::patterns::{Pattern, PatternSpec, Space, Wanted, share};
+use super::registry::{Plan, parameter};
+use crate::error::{ErrorKind, Problem};
+use crate::parameter::{Options, Parameter};
+use crate::random::RandomStream;
+use serde_json::{Value, json};
+use wordline_units::Fraction;
+
+pub(super) const HOT_SPACE: Parameter =
+    parameter("hot_space", "fraction", "20%", "above 0%, below 100%", "share of the span that is hot");
+pub(super) const HOT_TRAFFIC: Parameter = parameter(
+    "hot_traffic",
+    "fraction",
+    "80%",
+    "0% to 100%",
+    "share of the requests that go to the hot part",
+);
+
+pub(super) static HOT_COLD: Synthetic = Synthetic {
+    name: "hot-cold",
+    title: "a hot part of the span gets most of the traffic, uniform within each part",
+    own: &[HOT_SPACE, HOT_TRAFFIC],
+    has_common: true,
+    plan: |o| Plan::Pattern(Box::new(HotCold::of(o))),
+};
+
+pub(super) struct HotCold {
+    space: Fraction,
+    traffic: Fraction,
+}
+
+impl HotCold {
+    pub fn of(o: &mut Options) -> HotCold {
+        let space = share(o, "hot_space", Fraction::percent(20));
+        if space == Fraction::ZERO || space == Fraction::ONE {
+            o.reject("hot_space", format!("{space} leaves one part empty"), "above 0%, below 100%", "");
+        }
+        HotCold { space, traffic: share(o, "hot_traffic", Fraction::percent(80)) }
+    }
+}
+
+impl PatternSpec for HotCold {
+    fn begin(&self, space: Space, _random: &mut RandomStream) -> Result<Box<dyn Pattern>, Problem> {
+        let hot = self.space.of(space.blocks) / space.align * space.align;
+        let cold = space.blocks - hot;
+        if hot < space.largest || cold < space.largest {
+            let what = format!("hot_space={} leaves a part smaller than one request", self.space);
+            return Err(Problem::new(ErrorKind::Option, "hot_space", what).allowed("a larger part or span"));
+        }
+        let part = |blocks| Space { blocks, ..space };
+        Ok(Box::new(Parts { hot: part(hot), cold: part(cold), traffic: self.traffic }))
+    }
+
+    fn resolved(&self) -> Value {
+        json!({ "hot_space": self.space, "hot_traffic": self.traffic })
+    }
+}
+
+struct Parts {
+    hot: Space,
+    cold: Space,
+    traffic: Fraction,
+}
+
+impl Pattern for Parts {
+    fn next(&mut self, wanted: Wanted, random: &mut RandomStream) -> u64 {
+        if random.below(Fraction::ONE.0) < self.traffic.0 {
+            self.hot.anywhere(wanted.blocks, random)
+        } else {
+            self.hot.blocks + self.cold.anywhere(wanted.blocks, random)
+        }
+    }
+}

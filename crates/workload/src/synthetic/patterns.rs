@@ -1,0 +1,136 @@
+//! Where requests go: the interface between the generator, which decides kind, size and time, and
+//! the patterns, which decide the address.
+
+use crate::error::Problem;
+use crate::parameter::Options;
+use crate::random::RandomStream;
+use serde_json::Value;
+use std::str::FromStr;
+use wordline_units::{Bytes, Fraction, HostOp, LBA_BYTES};
+
+/// The part of the drive that a workload uses, in blocks of 512 bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Space {
+    pub blocks: u64,
+    /// Addresses are multiples of this.
+    pub align: u64,
+    /// The longest request.
+    pub largest: u64,
+}
+
+impl Space {
+    /// An address at which a request of so many blocks fits, each equally likely.
+    #[inline]
+    pub fn anywhere(&self, blocks: u32, random: &mut RandomStream) -> u64 {
+        random.below((self.blocks - blocks as u64) / self.align + 1) * self.align
+    }
+
+    /// The last aligned address at or below `at` at which so many blocks fit.
+    #[inline]
+    pub fn fitting(&self, at: u64, blocks: u32) -> u64 {
+        at.min((self.blocks - blocks as u64) / self.align * self.align)
+    }
+}
+
+/// What is about to be issued.
+#[derive(Clone, Copy)]
+pub(crate) struct Wanted {
+    pub op: HostOp,
+    pub blocks: u32,
+}
+
+/// A pattern at work. Addresses are blocks from the beginning of the space.
+pub(crate) trait Pattern: Send {
+    /// The address of the next request; the request fits the space from there.
+    fn next(&mut self, wanted: Wanted, random: &mut RandomStream) -> u64;
+}
+
+/// A pattern as described, before a drive is known.
+pub(crate) trait PatternSpec: Send + Sync {
+    /// The pattern on a space.
+    fn begin(&self, space: Space, random: &mut RandomStream) -> Result<Box<dyn Pattern>, Problem>;
+    /// Its parameters, all of them.
+    fn resolved(&self) -> Value;
+}
+
+/// Part of a drive: bytes, or a share of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Extent {
+    Bytes(u64),
+    Share(Fraction),
+}
+
+impl Extent {
+    /// In blocks, of a drive of `whole` blocks.
+    pub fn blocks_of(self, whole: u64) -> u64 {
+        match self {
+            Extent::Bytes(n) => n / LBA_BYTES,
+            Extent::Share(f) => f.of(whole),
+        }
+    }
+}
+
+impl FromStr for Extent {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Extent, String> {
+        if text.ends_with('%') {
+            let f: Fraction = text.parse().map_err(|e: wordline_units::QuantityError| e.to_string())?;
+            return if f <= Fraction::ONE {
+                Ok(Extent::Share(f))
+            } else {
+                Err(format!("{text:?} is more than 100 %"))
+            };
+        }
+        let Bytes(n) = text.parse().map_err(|e: wordline_units::QuantityError| {
+            format!("{e}, nor a share of the drive such as \"10%\"")
+        })?;
+        if n.is_multiple_of(LBA_BYTES) {
+            Ok(Extent::Bytes(n))
+        } else {
+            Err(format!("{text:?} is not a multiple of 512 B"))
+        }
+    }
+}
+
+impl std::fmt::Display for Extent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Extent::Bytes(n) => Bytes(*n).fmt(f),
+            Extent::Share(s) => s.fmt(f),
+        }
+    }
+}
+
+/// A fraction from 0 to 1.
+pub(crate) fn share(options: &mut Options, key: &str, default: Fraction) -> Fraction {
+    let given = options.get::<Fraction>(key, "0% to 100%").unwrap_or(default);
+    if given > Fraction::ONE {
+        options.reject(key, format!("{given} is more than 100 %"), "0% to 100%", "");
+    }
+    given
+}
+
+/// A whole number within bounds.
+pub(crate) fn number(
+    options: &mut Options,
+    key: &str,
+    default: u64,
+    allowed: std::ops::RangeInclusive<u64>,
+) -> u64 {
+    let range = format!("{} to {}", allowed.start(), allowed.end());
+    let given = options.get::<wordline_units::Count>(key, &range).map_or(default, |c| c.0);
+    if !allowed.contains(&given) {
+        options.reject(key, format!("{given} is out of range"), &range, "");
+    }
+    given
+}
+
+/// The exponent of Zipf's law.
+pub(crate) fn exponent(options: &mut Options, default: Fraction) -> Fraction {
+    const ALLOWED: &str = "0 to 5";
+    let given = options.get::<Fraction>("theta", ALLOWED).unwrap_or(default);
+    if given.0 > 5 * Fraction::ONE.0 {
+        options.reject("theta", format!("{} is out of range", given.as_f64()), ALLOWED, "");
+    }
+    given
+}

@@ -1,0 +1,34 @@
+//! `uniform`: every aligned address of the span is equally likely.
+
+use super::Synthetic;
+use super::patterns::{Pattern, PatternSpec, Space, Wanted};
+use super::registry::Plan;
+use crate::error::Problem;
+use crate::random::RandomStream;
+use serde_json::{Value, json};
+
+pub(super) static UNIFORM: Synthetic = Synthetic {
+    name: "uniform",
+    title: "every address equally likely: the textbook case of garbage collection",
+    own: &[],
+    has_common: true,
+    plan: |_| Plan::Pattern(Box::new(Uniform)),
+};
+
+pub(super) struct Uniform;
+
+impl PatternSpec for Uniform {
+    fn begin(&self, space: Space, _random: &mut RandomStream) -> Result<Box<dyn Pattern>, Problem> {
+        Ok(Box::new(space))
+    }
+
+    fn resolved(&self) -> Value {
+        json!({})
+    }
+}
+
+impl Pattern for Space {
+    fn next(&mut self, wanted: Wanted, random: &mut RandomStream) -> u64 {
+        self.anywhere(wanted.blocks, random)
+    }
+}

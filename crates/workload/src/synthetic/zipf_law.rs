@@ -1,0 +1,152 @@
+//! Ranks by Zipf's law: rank k of n is drawn with a probability proportional to 1/k^θ. Small
+//! domains use an alias table (a draw is one look-up), large ones rejection-inversion, which needs
+//! no table. All real functions come from `libm`.
+
+use crate::random::RandomStream;
+
+/// Domains up to this size get a table: 12 bytes an entry, 768 KiB.
+const TABLE: u64 = 1 << 16;
+
+/// A sampler of ranks `0 .. n`, most likely first.
+#[derive(Clone)]
+pub(super) enum ZipfLaw {
+    Table { chance: Vec<u64>, other: Vec<u32> },
+    Inversion(Inversion),
+}
+
+impl ZipfLaw {
+    /// Over `n` ranks; θ is 0 (uniform) or more.
+    pub fn new(n: u64, theta: f64) -> ZipfLaw {
+        if n <= TABLE {
+            ZipfLaw::table(n as usize, theta)
+        } else {
+            ZipfLaw::Inversion(Inversion::new(n, theta))
+        }
+    }
+
+    /// Walker's alias method, filled as Vose does.
+    fn table(n: usize, theta: f64) -> ZipfLaw {
+        let weights: Vec<f64> = (1..=n).map(|k| libm::pow(k as f64, -theta)).collect();
+        let sum: f64 = weights.iter().rev().sum();
+        let mut share: Vec<f64> = weights.iter().map(|w| w * n as f64 / sum).collect();
+        let mut chance = vec![u64::MAX; n];
+        let mut other: Vec<u32> = (0..n as u32).collect();
+        let (mut small, mut large): (Vec<usize>, Vec<usize>) = (0..n).partition(|i| share[*i] < 1.0);
+        while let (Some(s), Some(l)) = (small.pop(), large.pop()) {
+            chance[s] = (share[s] * 18_446_744_073_709_551_616.0) as u64;
+            other[s] = l as u32;
+            share[l] -= 1.0 - share[s];
+            if share[l] < 1.0 { small.push(l) } else { large.push(l) }
+        }
+        ZipfLaw::Table { chance, other }
+    }
+
+    /// A rank.
+    #[inline]
+    pub fn draw(&self, random: &mut RandomStream) -> u64 {
+        match self {
+            ZipfLaw::Table { chance, other } => {
+                let at = random.below(chance.len() as u64) as usize;
+                if random.bits() <= chance[at] { at as u64 } else { other[at] as u64 }
+            }
+            ZipfLaw::Inversion(law) => law.draw(random),
+        }
+    }
+}
+
+/// W. Hörmann and G. Derflinger, "Rejection-inversion to generate variates from monotone discrete
+/// distributions", ACM TOMACS 6(3), 1996.
+#[derive(Clone)]
+pub(super) struct Inversion {
+    n: f64,
+    theta: f64,
+    low: f64,
+    high: f64,
+    squeeze: f64,
+}
+
+/// `(exp(x) − 1) / x`, and 1 at 0.
+fn expm1_by_x(x: f64) -> f64 {
+    if libm::fabs(x) > 1e-8 { libm::expm1(x) / x } else { 1.0 + x * 0.5 * (1.0 + x / 3.0) }
+}
+
+/// `ln(1 + x) / x`, and 1 at 0.
+fn ln1p_by_x(x: f64) -> f64 {
+    if libm::fabs(x) > 1e-8 { libm::log1p(x) / x } else { 1.0 - x * (0.5 - x / 3.0) }
+}
+
+impl Inversion {
+    fn new(n: u64, theta: f64) -> Inversion {
+        let mut law = Inversion { n: n as f64, theta, low: 0.0, high: 0.0, squeeze: 0.0 };
+        law.low = law.integral(1.5) - 1.0;
+        law.high = law.integral(law.n + 0.5);
+        law.squeeze = 2.0 - law.inverse(law.integral(2.5) - law.density(2.0));
+        law
+    }
+
+    fn density(&self, x: f64) -> f64 {
+        libm::exp(-self.theta * libm::log(x))
+    }
+
+    fn integral(&self, x: f64) -> f64 {
+        let ln = libm::log(x);
+        expm1_by_x((1.0 - self.theta) * ln) * ln
+    }
+
+    fn inverse(&self, y: f64) -> f64 {
+        let t = libm::fmax(y * (1.0 - self.theta), -1.0);
+        libm::exp(ln1p_by_x(t) * y)
+    }
+
+    #[inline]
+    fn draw(&self, random: &mut RandomStream) -> u64 {
+        loop {
+            let y = self.high + random.unit() * (self.low - self.high);
+            let x = self.inverse(y);
+            let k = libm::fmin(libm::fmax(libm::floor(x + 0.5), 1.0), self.n);
+            if k - x <= self.squeeze || y >= self.integral(k + 0.5) - self.density(k) {
+                return k as u64 - 1;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shares(law: &ZipfLaw, n: usize, draws: u64) -> Vec<f64> {
+        let mut random = RandomStream::new(11, "test");
+        let mut count = vec![0u64; n];
+        for _ in 0..draws {
+            count[law.draw(&mut random) as usize] += 1;
+        }
+        count.into_iter().map(|c| c as f64 / draws as f64).collect()
+    }
+
+    #[test]
+    fn both_samplers_follow_the_law() {
+        const DRAWS: u64 = 400_000;
+        for theta in [0.0, 0.5, 0.99, 1.0, 1.5, 3.0] {
+            let n = 50;
+            let sum: f64 = (1..=n).map(|k| (k as f64).powf(-theta)).sum();
+            for law in [ZipfLaw::new(n, theta), ZipfLaw::Inversion(Inversion::new(n, theta))] {
+                for (i, share) in shares(&law, n as usize, DRAWS).into_iter().enumerate() {
+                    let want = ((i + 1) as f64).powf(-theta) / sum;
+                    // Five standard deviations of a binomial share.
+                    let tolerance = 5.0 * (want / DRAWS as f64).sqrt() + 1e-9;
+                    assert!((share - want).abs() < tolerance, "θ {theta}, rank {i}: {share} against {want}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_huge_domain_is_drawn_from_in_full_range() {
+        let n = 1u64 << 40;
+        let law = ZipfLaw::new(n, 0.5);
+        let mut random = RandomStream::new(5, "test");
+        let highest = (0..10_000).map(|_| law.draw(&mut random)).max().unwrap();
+        assert!(highest < n && highest > n / 2);
+    }
+}

@@ -1,0 +1,498 @@
+//! A trace as a workload: found, recognised, looked through once, and then opened any number of
+//! times. Time starts at 0 with the first request, volumes stand side by side, the drive's size is
+//! respected as asked.
+
+use crate::cursor::{Cursor, Step};
+use crate::detect::{Identified, identify};
+use crate::error::{ErrorKind, Problem, WorkloadError};
+use crate::fit::{DriveShape, Fit, Placement};
+use crate::formats::{FORMATS, Settings, format_named};
+use crate::numbers::{grouped, readable_bytes};
+use crate::pace::{ByteBound, Depth, Limit, Pacing, Ratio};
+use crate::pages::{PageSet, RankedPages};
+use crate::parameter::{Options, Parameter};
+use crate::scan::{Ask, Scan};
+use crate::source::Source;
+use crate::workload::{Overrides, RequestStream};
+use serde_json::{Value, json};
+use std::sync::{Arc, Mutex, PoisonError};
+use wordline_units::{Count, HostOp, HostRequest, LBA_BYTES, LatencyHint, Lba, SimDuration, SimTime};
+
+const fn words(
+    key: &'static str,
+    default: &'static str,
+    allowed: &'static str,
+    choices: &'static [&'static str],
+    about: &'static str,
+) -> Parameter {
+    Parameter { key, unit: "word", default, allowed, choices, about }
+}
+
+const fn value(
+    key: &'static str,
+    unit: &'static str,
+    default: &'static str,
+    allowed: &'static str,
+    about: &'static str,
+) -> Parameter {
+    Parameter { key, unit, default, allowed, choices: &[], about }
+}
+
+/// The options that every trace takes; each format may add its own.
+pub static TRACE_OPTIONS: &[Parameter] = &[
+    value("format", "word", "by content", "a name from the list of formats", "insists on a format"),
+    words("fit", "error", "error, wrap, compact", &["error", "wrap", "compact"], "requests beyond the drive"),
+    words("skip", "nothing", "bad", &["bad"], "leaves unusable lines out; their number goes into the report"),
+    words(
+        "backwards",
+        "error",
+        "error, clamp",
+        &["error", "clamp"],
+        "a request earlier than the one before: refuse, or give it that one's time",
+    ),
+    value(
+        "volume",
+        "label",
+        "all, side by side",
+        "a volume that trace inspect lists",
+        "takes one volume only",
+    ),
+    value("speedup", "factor", "1", "a number above 0", "divides arrival times"),
+    value(
+        "closed",
+        "requests",
+        "open loop",
+        "QD or QDxTHREADS",
+        "issues on completion, ignoring arrival times",
+    ),
+    value("requests", "count", "all", "1 or more", "stops after so many requests"),
+    value("duration", "time", "all", "such as 10s", "stops at this simulated time"),
+    value("bytes", "size", "all", "such as 10GiB, or 3x the drive", "stops after so many bytes written"),
+];
+
+/// A trace, ready to be opened.
+pub(crate) struct Trace {
+    source: Source,
+    identified: Identified,
+    fit: Fit,
+    skip_bad: bool,
+    clamp: bool,
+    volume: Option<String>,
+    speedup: Ratio,
+    pacing: Pacing,
+    requests: Option<u64>,
+    duration: Option<SimDuration>,
+    bytes: Option<ByteBound>,
+    sha256: String,
+    scan: Scan,
+    bases: Vec<u64>,
+    end: u64,
+    /// The pages of the last compaction, with the unit they are in.
+    compacted: Mutex<Option<(u64, Arc<RankedPages>)>>,
+}
+
+impl Trace {
+    /// Finds, recognises and looks through a trace. Unusable lines and steps back in time are in
+    /// the scan and not yet an error; see [`Trace::judge`].
+    pub fn load(file: &str, options: &str, over: Overrides, pages: bool) -> Result<Trace, WorkloadError> {
+        let mut o = Options::parse(file, options);
+        let format = match o.text("format").map(str::to_string) {
+            None => None,
+            Some(name) => {
+                let found = format_named(&name);
+                if found.is_none() {
+                    let names = FORMATS.iter().map(|f| f.name);
+                    let hint = crate::error::did_you_mean(&name, names.clone());
+                    let allowed = names.collect::<Vec<_>>().join(", ");
+                    o.reject("format", format!("{name:?} is not a format"), &allowed, &hint);
+                }
+                found
+            }
+        };
+        let mut known = TRACE_OPTIONS.to_vec();
+        let of_formats = FORMATS.iter().filter(|f| format.is_none_or(|t| t.name == f.name));
+        known.extend(of_formats.flat_map(|f| f.parameters));
+        o.check_known(&known);
+        let fit = over.fit.or(o.text("fit").and_then(|t| t.parse().ok())).unwrap_or_default();
+        let speedup = o.get::<Ratio>("speedup", "a number above 0").unwrap_or(Ratio::ONE);
+        let pacing = match o.get::<Depth>("closed", "QD or QDxTHREADS, each 1 to 65536") {
+            Some(d) => Pacing::Closed { queue_depth: d.queue_depth, threads: d.threads },
+            None => Pacing::Open,
+        };
+        if pacing != Pacing::Open && o.text("speedup").is_some() {
+            o.reject("speedup", "a closed loop has no arrival times to divide".into(), "one of the two", "");
+        }
+        let requests = over.requests.or(o.get::<Count>("requests", "1 or more").map(|c| c.0));
+        if requests == Some(0) {
+            o.reject("requests", "no requests are asked for".into(), "1 or more", "");
+        }
+        let duration = o.get::<SimDuration>("duration", "a time such as 10s");
+        let bytes = o.get::<ByteBound>("bytes", "a size such as 10GiB, or 3x the drive");
+        let (skip_bad, clamp) = (o.text("skip").is_some(), o.text("backwards") == Some("clamp"));
+        let volume = o.text("volume").map(str::to_string);
+        let told: Settings = FORMATS
+            .iter()
+            .flat_map(|f| f.parameters)
+            .filter_map(|p| o.text(p.key).map(|v| (p.key, v.to_string())))
+            .collect();
+        o.finish()?;
+
+        let source = Source::find(file)?;
+        let identified = identify(&source, format, &told)?;
+        for key in told.keys().filter(|k| !identified.format.parameters.iter().any(|p| p.key == **k)) {
+            let what =
+                format!("{} has no option {key}; the content is in that format", identified.format.name);
+            o.reject(key, what, "options of the format found", "leave it out, or insist with format=NAME");
+        }
+        o.finish()?;
+        let (content, hash) = source.open_hashed()?;
+        let reader = (identified.format.open)(&identified.settings, content);
+        let mut cursor = Cursor::new(&source, reader, volume.as_deref());
+        let until_ns = duration.filter(|_| pacing == Pacing::Open).map(|d| speedup.multiply_up(d.0));
+        let scan = Scan::of(&mut cursor, &Ask { requests, until_ns, pages })?;
+        let labels = cursor.volumes().to_vec();
+        drop(cursor);
+        if let Some(wanted) = volume.as_ref().filter(|w| !labels.contains(w)) {
+            let shown = labels.iter().take(40).cloned().collect::<Vec<_>>().join(", ");
+            let hint = crate::error::did_you_mean(wanted, labels.iter().map(String::as_str));
+            o.reject("volume", format!("there is no volume {wanted:?}"), &shown, &hint);
+            o.finish()?;
+        }
+        let (bases, end) = scan.side_by_side(source.label())?;
+        Ok(Trace {
+            sha256: hash.finish()?,
+            source,
+            identified,
+            fit,
+            skip_bad,
+            clamp,
+            volume,
+            speedup,
+            pacing,
+            requests,
+            duration,
+            bytes,
+            scan,
+            bases,
+            end,
+            compacted: Mutex::new(None),
+        })
+    }
+
+    /// Whether the trace may be run as it is: it has requests, no unusable line unless those are
+    /// to be skipped, and its time does not run backwards unless that is to be clamped.
+    pub fn judge(&self) -> Result<(), WorkloadError> {
+        let (scan, label) = (&self.scan, self.source.label());
+        let mut problems = Vec::new();
+        let bad = scan.unusable.count;
+        if bad > 0 && !self.skip_bad {
+            let mut lines = scan.unusable.first.iter().take(5).peekable();
+            let place = lines.peek().map_or(label.to_string(), |u| u.at.in_file(label));
+            let mut what =
+                format!("{} of {} lines cannot be used:", grouped(bad), grouped(bad + scan.requests));
+            for u in lines {
+                what += &format!("\n    {}: {}", u.at, u.reason);
+            }
+            if bad > 5 {
+                what += &format!("\n    and {} more", grouped(bad - 5));
+            }
+            problems.push(
+                Problem::new(ErrorKind::Content, place, what)
+                    .allowed(format!("lines in {} format", self.identified.format.name))
+                    .hint(format!("{label}:skip=bad leaves them out; trace inspect shows them")),
+            );
+        } else if bad > scan.requests {
+            let what =
+                format!("{} lines cannot be used and only {} can", grouped(bad), grouped(scan.requests));
+            problems.push(
+                Problem::new(ErrorKind::Content, label, what)
+                    .allowed("with skip=bad, fewer unusable lines than usable ones")
+                    .hint("the format may be another, or the file damaged; trace inspect shows the reasons"),
+            );
+        }
+        if let Some(first) = scan.backwards.first.as_ref().filter(|_| !self.clamp) {
+            let what = format!(
+                "time runs backwards: {} ns after {} ns ({} such requests, by up to {} s)",
+                grouped(first.time_ns),
+                grouped(first.after_ns),
+                grouped(scan.backwards.count),
+                scan.backwards.largest_ns as f64 / 1e9
+            );
+            problems.push(
+                Problem::new(ErrorKind::Content, first.at.in_file(label), what)
+                    .allowed("times that never decrease")
+                    .hint(format!("sort the file by time, or {label}:backwards=clamp gives such requests the time before")),
+            );
+        }
+        if scan.requests == 0 && problems.is_empty() {
+            problems.push(
+                Problem::new(ErrorKind::Empty, label, "there is no request in the file")
+                    .allowed("at least one request"),
+            );
+        }
+        WorkloadError::of_all(problems)
+    }
+
+    fn cursor(&self) -> Result<Cursor, WorkloadError> {
+        let reader = (self.identified.format.open)(&self.identified.settings, self.source.open()?);
+        Ok(Cursor::new(&self.source, reader, self.volume.as_deref()))
+    }
+
+    fn stream(
+        &self,
+        placement: Placement,
+        capacity: u64,
+        bytes: Option<u64>,
+    ) -> Result<TraceStream, WorkloadError> {
+        Ok(TraceStream {
+            cursor: self.cursor()?,
+            bases: self.bases.clone(),
+            placement,
+            capacity,
+            skip_bad: self.skip_bad,
+            first_time: self.scan.first_time,
+            latest: self.scan.first_time,
+            speedup: self.speedup,
+            open_loop: self.pacing == Pacing::Open,
+            until: self.duration.filter(|_| self.pacing == Pacing::Open).map_or(u64::MAX, |d| d.0),
+            left: self.requests.unwrap_or(u64::MAX),
+            bytes_left: bytes.unwrap_or(u64::MAX),
+            bounding: if self.scan.count[HostOp::Write as usize] > 0 { HostOp::Write } else { HostOp::Read },
+        })
+    }
+
+    /// The requests as this drive would get them.
+    pub fn open(&self, drive: DriveShape) -> Result<RequestStream, WorkloadError> {
+        let placement = self.placement(drive)?;
+        Ok(Box::new(self.stream(placement, drive.blocks(), self.limit(drive).bytes)?))
+    }
+
+    fn placement(&self, drive: DriveShape) -> Result<Placement, WorkloadError> {
+        let capacity = drive.blocks();
+        if self.end <= capacity {
+            return Ok(Placement::AsIs);
+        }
+        if self.scan.longest as u64 > capacity {
+            let what = format!(
+                "a request is {} long and the drive has {}",
+                readable_bytes(self.scan.longest as u64 * LBA_BYTES),
+                readable_bytes(drive.logical_bytes)
+            );
+            return Err(Problem::new(ErrorKind::Fit, self.source.label(), what)
+                .allowed("a larger drive")
+                .into());
+        }
+        match self.fit {
+            Fit::Wrap => Ok(Placement::Wrap { capacity }),
+            Fit::Compact => {
+                let unit = drive.unit_blocks();
+                let pages = self.compacted(unit)?;
+                if pages.count() * unit > capacity {
+                    let what = format!(
+                        "the trace touches {} in {} logical pages and the drive has {}, so compacting does not make it fit",
+                        readable_bytes(pages.count() * unit * LBA_BYTES),
+                        grouped(pages.count()),
+                        readable_bytes(drive.logical_bytes)
+                    );
+                    return Err(Problem::new(ErrorKind::Fit, self.source.label(), what)
+                        .allowed("a larger drive, fewer requests, or fit=wrap")
+                        .into());
+                }
+                Ok(Placement::Compact { pages, unit })
+            }
+            Fit::Error => Err(self.does_not_fit(drive)?),
+        }
+    }
+
+    /// The pages that reads and writes touch, ranked; kept for the next time.
+    fn compacted(&self, unit: u64) -> Result<Arc<RankedPages>, WorkloadError> {
+        let mut kept = self.compacted.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, pages)) = kept.as_ref().filter(|(u, _)| *u == unit) {
+            return Ok(Arc::clone(pages));
+        }
+        let (pages, _) = self.touched(unit, u64::MAX)?;
+        let pages = Arc::new(pages.ranked());
+        *kept = Some((unit, Arc::clone(&pages)));
+        Ok(pages)
+    }
+
+    /// The pages of `unit` blocks that reads and writes touch, and the first request beyond
+    /// `capacity` with its number and place.
+    fn touched(&self, unit: u64, capacity: u64) -> Result<(PageSet, Option<String>), WorkloadError> {
+        let mut stream = self.stream(Placement::AsIs, u64::MAX, None)?;
+        let mut pages = PageSet::default();
+        let (mut beyond, mut number) = (None, 0u64);
+        while let Some(request) = stream.next().transpose()? {
+            number += 1;
+            let end = request.lba.0 + request.blocks as u64;
+            if beyond.is_none() && end > capacity {
+                beyond = Some(format!(
+                    "request {} ({}) ends at {}",
+                    grouped(number),
+                    stream.cursor.position(),
+                    readable_bytes(end.saturating_mul(LBA_BYTES))
+                ));
+            }
+            if matches!(request.op, HostOp::Read | HostOp::Write) {
+                pages.insert(request.lba.0 / unit..end.div_ceil(unit));
+            }
+        }
+        Ok((pages, beyond))
+    }
+
+    fn does_not_fit(&self, drive: DriveShape) -> Result<WorkloadError, WorkloadError> {
+        let unit = drive.unit_blocks();
+        let (pages, beyond) = self.touched(unit, drive.blocks())?;
+        let touched = pages.count() * unit * LBA_BYTES;
+        let volumes = self.scan.volumes.iter().filter(|v| v.requests > 0).count();
+        let side = if volumes > 1 { format!(" ({volumes} volumes side by side)") } else { String::new() };
+        let what = format!(
+            "the trace reaches up to {}{side} and touches {}; the drive has {}. The first beyond it: {}",
+            readable_bytes(self.end.saturating_mul(LBA_BYTES)),
+            readable_bytes(touched),
+            readable_bytes(drive.logical_bytes),
+            beyond.unwrap_or_default()
+        );
+        let label = self.source.label();
+        let hint = if touched <= drive.logical_bytes {
+            format!(
+                "fit=compact renumbers the {} touched pages densely into {} of the drive; fit=wrap takes addresses modulo the drive",
+                grouped(pages.count()),
+                readable_bytes(touched)
+            )
+        } else {
+            format!(
+                "fit=compact would need {}, more than the drive has; fit=wrap takes addresses modulo the drive, which overlays data",
+                readable_bytes(touched)
+            )
+        };
+        Ok(Problem::new(ErrorKind::Fit, label, what)
+            .allowed("fit=error, fit=wrap, fit=compact")
+            .hint(hint)
+            .into())
+    }
+
+    pub fn name(&self) -> &str {
+        self.source.label()
+    }
+
+    pub fn pacing(&self) -> Pacing {
+        self.pacing
+    }
+
+    pub fn limit(&self, drive: DriveShape) -> Limit {
+        let bytes = self.bytes.map(|b| b.of(drive.logical_bytes));
+        Limit { requests: self.requests, duration: self.duration, bytes }
+    }
+
+    /// All that decides which requests come out.
+    pub fn resolved(&self) -> Value {
+        let ends = self.scan.volumes.iter().map(|v| v.label.as_str());
+        json!({
+            "kind": "trace",
+            "name": self.source.label(),
+            "sha256": self.sha256,
+            "file_bytes": self.source.file_bytes(),
+            "compression": self.source.compression(),
+            "format": self.identified.format.name,
+            "confidence": self.identified.confidence,
+            "format_options": self.identified.settings,
+            "fit": self.fit,
+            "skip_bad": self.skip_bad,
+            "skipped": self.scan.unusable.count,
+            "backwards": if self.clamp { "clamp" } else { "error" },
+            "clamped": self.scan.backwards.count,
+            "rounded": self.scan.rounded,
+            "volumes": ends.collect::<Vec<_>>(),
+            "volume": self.volume,
+            "speedup": self.speedup.to_string(),
+            "pacing": self.pacing,
+            "requests": self.requests,
+            "duration": self.duration,
+            "bytes": self.bytes.map(|b| b.to_string()),
+        })
+    }
+
+    pub(crate) fn parts(&self) -> (&Source, &Identified, &Scan, &[u64], &str) {
+        (&self.source, &self.identified, &self.scan, &self.bases, &self.sha256)
+    }
+}
+
+/// A trace being replayed.
+struct TraceStream {
+    cursor: Cursor,
+    bases: Vec<u64>,
+    placement: Placement,
+    capacity: u64,
+    skip_bad: bool,
+    first_time: u64,
+    latest: u64,
+    speedup: Ratio,
+    open_loop: bool,
+    until: u64,
+    left: u64,
+    bytes_left: u64,
+    bounding: HostOp,
+}
+
+impl TraceStream {
+    #[cold]
+    fn fail(&mut self, what: &str) -> WorkloadError {
+        self.left = 0;
+        Problem::new(ErrorKind::Content, self.cursor.place(), what)
+            .hint("the file seems to have changed since it was first read")
+            .into()
+    }
+
+    #[inline]
+    fn step(&mut self) -> Result<Option<HostRequest>, WorkloadError> {
+        while self.left > 0 && self.bytes_left > 0 {
+            let found = match self.cursor.next()? {
+                Some(Step::Request(found)) => found,
+                Some(Step::Unusable(_)) if self.skip_bad => continue,
+                Some(Step::Unusable(reason)) => return Err(self.fail(&reason)),
+                None => return Ok(None),
+            };
+            self.latest = self.latest.max(found.time);
+            let arrival = self.speedup.divide(self.latest - self.first_time);
+            if arrival >= self.until {
+                return Ok(None);
+            }
+            self.left -= 1;
+            let Some(base) = self.bases.get(found.volume as usize) else {
+                return Err(self.fail("a volume appears that was not there before"));
+            };
+            let Some((lba, blocks)) = self.placement.place(base + found.lba, found.blocks, found.op) else {
+                continue;
+            };
+            if lba + blocks as u64 > self.capacity {
+                return Err(self.fail("a request ends beyond the drive"));
+            }
+            if found.op == self.bounding {
+                self.bytes_left = self.bytes_left.saturating_sub(blocks as u64 * LBA_BYTES);
+            }
+            return Ok(Some(HostRequest {
+                arrival: SimTime(if self.open_loop { arrival } else { 0 }),
+                lba: Lba(lba),
+                blocks,
+                op: found.op,
+                hint: LatencyHint::None,
+                volume: found.volume,
+            }));
+        }
+        Ok(None)
+    }
+}
+
+impl Iterator for TraceStream {
+    type Item = Result<HostRequest, WorkloadError>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        let step = self.step();
+        if step.is_err() {
+            self.left = 0;
+        }
+        step.transpose()
+    }
+}

@@ -1,0 +1,234 @@
+//! A workload: a trace or a built-in generator, resolved to the last option, that can be opened any
+//! number of times and gives the same requests each time.
+
+use crate::error::{ErrorKind, Problem, WorkloadError, did_you_mean};
+use crate::fit::{DriveShape, Fit};
+use crate::pace::{Limit, Pacing};
+use crate::pages::PageSet;
+use crate::synthetic::{SYNTHETICS, SyntheticWorkload, synthetic_named};
+use crate::trace::Trace;
+use serde_json::Value;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+use wordline_units::{HostOp, HostRequest};
+
+/// Requests in the order in which they are issued. After an error it ends.
+pub type RequestStream = Box<dyn Iterator<Item = Result<HostRequest, WorkloadError>> + Send>;
+
+/// What the command line sets beside the workload's own text; it goes before that text.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Overrides {
+    /// How a trace is made to fit.
+    pub fit: Option<Fit>,
+    /// Bound on the number of requests.
+    pub requests: Option<u64>,
+}
+
+/// The logical pages that a workload reads or writes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Footprint {
+    /// Ascending runs of page numbers, no two adjoining.
+    pub runs: Vec<Range<u32>>,
+    /// Whether exactly these pages are touched. A closed loop that only time ends may touch fewer.
+    pub exact: bool,
+}
+
+impl Footprint {
+    /// How many pages there are.
+    pub fn count(&self) -> u64 {
+        self.runs.iter().map(|r| (r.end - r.start) as u64).sum()
+    }
+
+    /// The pages, ascending.
+    pub fn pages(&self) -> Vec<u32> {
+        self.runs.iter().cloned().flatten().collect()
+    }
+}
+
+#[derive(Clone)]
+enum Kind {
+    Trace(Arc<Trace>),
+    Synthetic(Arc<SyntheticWorkload>),
+}
+
+/// A resolved workload. Cheap to clone.
+#[derive(Clone)]
+pub struct Workload {
+    kind: Kind,
+    text: String,
+}
+
+impl std::fmt::Debug for Workload {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Workload({:?})", self.text)
+    }
+}
+
+/// A workload's text taken apart.
+pub(crate) struct Parts<'a> {
+    pub head: &'a str,
+    pub options: &'a str,
+}
+
+/// Whether the text begins with `key=`.
+fn begins_with_key(text: &str) -> bool {
+    text.split_once('=').is_some_and(|(key, _)| {
+        !key.is_empty() && key.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'_' || c == b'-')
+    })
+}
+
+/// Splits at the colon before the options. A file's name may itself contain colons: the whole text
+/// is taken for a file if there is one, then the longest name that is a file.
+pub(crate) fn parts(text: &str) -> Parts<'_> {
+    let whole = Parts { head: text, options: "" };
+    if text == "-" || synthetic_named(text).is_some() || Path::new(text).exists() {
+        return whole;
+    }
+    let colons = || text.char_indices().filter(|(_, c)| *c == ':').map(|(i, _)| i);
+    let cut = |i: usize| Parts { head: &text[..i], options: &text[i + 1..] };
+    let known = |head: &str| head == "-" || synthetic_named(head).is_some() || Path::new(head).exists();
+    let candidates: Vec<usize> = colons().filter(|i| begins_with_key(&text[i + 1..])).collect();
+    if let Some(i) = candidates.iter().rev().find(|i| known(&text[..**i])) {
+        return cut(*i);
+    }
+    // Options that are no key=value, after a name that is known: let the parser say so.
+    if let Some(i) = colons().find(|i| known(&text[..*i])) {
+        return cut(i);
+    }
+    candidates.first().map_or(whole, |i| cut(*i))
+}
+
+impl Workload {
+    /// Resolves `FILE`, `FILE:option=value,...`, `NAME`, `NAME:parameter=value,...` or `-` for
+    /// standard input. A trace is read through once: its format is found, its volumes are measured
+    /// and every fault in it is reported. A built-in name goes before a file of that name; write
+    /// `./zipf` for the file.
+    ///
+    /// # Errors
+    ///
+    /// All problems of the options at once; a file that cannot be read, recognised or used.
+    pub fn parse(text: &str, over: Overrides) -> Result<Workload, WorkloadError> {
+        let Parts { head, options } = parts(text);
+        if over.requests == Some(0) {
+            return Err(Problem::new(ErrorKind::Option, "requests", "no requests are asked for")
+                .allowed("1 or more")
+                .into());
+        }
+        let kind = if let Some(synthetic) = synthetic_named(head) {
+            Kind::Synthetic(Arc::new(SyntheticWorkload::parse(synthetic, options, over)?))
+        } else {
+            check_exists(head)?;
+            let trace = Trace::load(head, options, over, false)?;
+            trace.judge()?;
+            Kind::Trace(Arc::new(trace))
+        };
+        Ok(Workload { kind, text: text.to_string() })
+    }
+
+    /// The file as given, or the built-in name.
+    pub fn name(&self) -> &str {
+        match &self.kind {
+            Kind::Trace(t) => t.name(),
+            Kind::Synthetic(s) => s.name(),
+        }
+    }
+
+    /// The text from which the workload was resolved.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Who decides when a request is issued.
+    pub fn pacing(&self) -> Pacing {
+        match &self.kind {
+            Kind::Trace(t) => t.pacing(),
+            Kind::Synthetic(s) => s.pacing(),
+        }
+    }
+
+    /// When the workload ends on this drive.
+    pub fn limit(&self, drive: DriveShape) -> Limit {
+        match &self.kind {
+            Kind::Trace(t) => t.limit(drive),
+            Kind::Synthetic(s) => s.limit(drive),
+        }
+    }
+
+    /// The requests as this drive gets them, made to fit. The seed matters to synthetic workloads
+    /// only.
+    ///
+    /// # Errors
+    ///
+    /// Requests beyond the drive, with the numbers and the ways to make them fit.
+    pub fn open(&self, drive: DriveShape, seed: u64) -> Result<RequestStream, WorkloadError> {
+        match &self.kind {
+            Kind::Trace(t) => t.open(drive),
+            Kind::Synthetic(s) => s.open(drive, seed),
+        }
+    }
+
+    /// The logical pages that reads and writes touch, after fit: what `preload` maps.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Workload::open`] and of its stream.
+    pub fn footprint(&self, drive: DriveShape, seed: u64) -> Result<Footprint, WorkloadError> {
+        let unit = drive.unit_blocks();
+        let mut pages = PageSet::default();
+        let mut exact = true;
+        let endless = match &self.kind {
+            Kind::Synthetic(s) => s.endless_span(drive)?,
+            Kind::Trace(_) => None,
+        };
+        if let Some((first, blocks)) = endless {
+            exact = false;
+            pages.insert(first / unit..(first + blocks).div_ceil(unit));
+        } else {
+            for request in self.open(drive, seed)? {
+                let r = request?;
+                if matches!(r.op, HostOp::Read | HostOp::Write) {
+                    pages.insert(r.lba.0 / unit..(r.lba.0 + r.blocks as u64).div_ceil(unit));
+                }
+            }
+        }
+        let number = |page: u64| {
+            u32::try_from(page).map_err(|_| {
+                let what =
+                    format!("logical page {page} of {} bytes has a number above 32 bits", drive.unit_bytes);
+                WorkloadError::from(
+                    Problem::new(ErrorKind::Fit, self.name(), what).allowed("larger logical pages"),
+                )
+            })
+        };
+        let runs = pages.runs().into_iter().map(|r| Ok(number(r.start)?..number(r.end)?));
+        Ok(Footprint { runs: runs.collect::<Result<_, WorkloadError>>()?, exact })
+    }
+
+    /// Everything that decides which requests come out: options with their defaults, the format
+    /// found, and the SHA-256 of an input file. For the report.
+    pub fn resolved(&self) -> Value {
+        let mut value = match &self.kind {
+            Kind::Trace(t) => t.resolved(),
+            Kind::Synthetic(s) => s.resolved(),
+        };
+        if let Value::Object(map) = &mut value {
+            map.insert("text".into(), Value::String(self.text.clone()));
+        }
+        value
+    }
+}
+
+/// A plain word that names neither a file nor a built-in workload gets both lists.
+pub(crate) fn check_exists(head: &str) -> Result<(), WorkloadError> {
+    if head == "-" || Path::new(head).exists() {
+        return Ok(());
+    }
+    let names = SYNTHETICS.iter().map(|s| s.name);
+    let what = "there is no such file, and no built-in workload of that name";
+    let hint = did_you_mean(head, names.clone());
+    let hint =
+        if hint.is_empty() { "names of files are relative to the working directory".into() } else { hint };
+    let allowed = format!("a trace file, - for standard input, or {}", names.collect::<Vec<_>>().join(", "));
+    Err(Problem::new(ErrorKind::Io, head, what).allowed(allowed).hint(hint).into())
+}
