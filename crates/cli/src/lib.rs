@@ -1,1 +1,52 @@
+//! The command line: one tree of commands, called by the native binary and by the script that pip
+//! installs. Results go to standard output, everything else to standard error; a mistake of the
+//! user ends with exit code 2, a fault with 1.
+//!
+//! This is the one crate that prints. `args` is the tree, one module a command does the work,
+//! `console` knows the terminal, `output` writes files so that none is ever half there.
 
+mod args;
+mod console;
+mod error;
+mod experiment;
+mod explain;
+mod list;
+mod output;
+mod trace;
+
+use args::{Cli, Command, TraceCommand};
+use clap::Parser;
+use console::Console;
+use error::Failure;
+use std::ffi::OsString;
+
+/// Do what the arguments say, the first of which is the program's name. Returns the exit code.
+pub fn main(args: impl Iterator<Item = OsString>) -> i32 {
+    let cli = match Cli::try_parse_from(args) {
+        Ok(cli) => cli,
+        Err(e) => {
+            // Help and version come this way too; nothing is left to do if even they cannot be shown.
+            let _ = e.print();
+            return e.exit_code();
+        }
+    };
+    let console = Console::new();
+    let done = match cli.command {
+        Command::Run(a) => experiment::run(&a, &console),
+        Command::Compare(a) => experiment::compare(&a, &console),
+        Command::Demo(a) => experiment::demo(&a, &console),
+        Command::Rerun(a) => experiment::rerun(&a, &console),
+        Command::Trace { command: TraceCommand::Inspect(a) } => trace::inspect(&a, &console),
+        Command::List(a) => list::list(&a, &console),
+        Command::Explain(a) => explain::explain(&a, &console),
+    };
+    match done {
+        Ok(()) => 0,
+        // Whoever read the results has seen enough.
+        Err(Failure::Closed) => 0,
+        Err(e) => {
+            console.error(&e);
+            e.exit_code()
+        }
+    }
+}

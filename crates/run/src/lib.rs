@@ -1,1 +1,28 @@
+//! One experiment, from what a user asked for to the report: resolve names and files, build the
+//! drive, put it into its initial state, drive it with the workload, and write down what came out.
+//!
+//! The way through: a [`RunSpec`] is what was asked; [`Setup::resolve`] turns all of it but the
+//! scheme into a device, a workload and an initial state, each problem a [`RunError`]; [`run`] and
+//! [`compare`] do the work; [`rerun`] does it again from a report alone. Command line and Python
+//! are two faces of these four.
 
+mod compare;
+mod error;
+mod execute;
+mod fill;
+mod hints;
+mod initial;
+mod rerun;
+mod setup;
+mod spec;
+
+pub use compare::compare;
+pub use error::{Blame, RunError};
+pub use execute::{Progress, run, run_on};
+pub use initial::{Filled, InitialSpec};
+pub use rerun::{Rerun, rerun};
+pub use setup::{Setup, device};
+pub use spec::{DEFAULT_INITIAL, DEFAULT_SEED, RunSpec};
+
+/// The version that reports carry.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");

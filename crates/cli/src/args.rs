@@ -1,0 +1,175 @@
+//! The tree of commands. The comments are the help texts.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+use wordline_units::Count;
+use wordline_workload::Fit;
+
+/// An open laboratory for hybrid-flash SSDs: replay a workload on a drive under a scheme, and see
+/// latency, write amplification and wear.
+#[derive(Parser, Debug)]
+#[command(name = "wordline", bin_name = "wordline", version, max_term_width = 100, arg_required_else_help = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum Command {
+    /// Run several schemes on one device and workload, and show them side by side
+    Compare(CompareArgs),
+    /// Run one scheme
+    Run(RunArgs),
+    /// Repeat a run from its report alone, and say whether the result is the same
+    Rerun(RerunArgs),
+    /// Compare conventional and slc-cache on a small drive under a bursty workload
+    Demo(DemoArgs),
+    /// Look at traces
+    Trace {
+        #[command(subcommand)]
+        command: TraceCommand,
+    },
+    /// List what there is by name
+    List(ListArgs),
+    /// Explain a device, scheme, workload or trace format
+    Explain(ExplainArgs),
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum TraceCommand {
+    /// Say what a trace is, why, and what is in it; show the lines that cannot be used
+    Inspect(InspectArgs),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct What {
+    /// A built-in device (`wordline list devices`) or the path of a device file
+    #[arg(long, value_name = "DEV")]
+    pub(crate) device: String,
+    /// A trace file, a built-in workload (`wordline list workloads`) or - for standard input;
+    /// options follow a colon: zipf:theta=1.1,read=70% or trace.csv:speedup=10
+    #[arg(long, value_name = "FILE|NAME")]
+    pub(crate) workload: String,
+    /// Change a key of the device (gc.trigger=free_blocks:5%), of the workload
+    /// (workload.speedup=10) or of the schemes that know it (scheme.when_full=wait)
+    #[arg(long, value_name = "KEY=VALUE", value_parser = pair)]
+    pub(crate) set: Vec<(String, String)>,
+    /// The seed from which every random stream is derived
+    #[arg(long, default_value_t = wordline_run::DEFAULT_SEED)]
+    pub(crate) seed: u64,
+    /// The most requests to issue, such as 100000 or 1M
+    #[arg(long, value_name = "N")]
+    pub(crate) requests: Option<Count>,
+    /// The drive before the first request: fresh, preload, fill:90%[,order=seq|random][,valid=80%],
+    /// aged_invalid:70%, pe:tlc=500; several joined by +
+    #[arg(long, default_value = wordline_run::DEFAULT_INITIAL, value_name = "STATE")]
+    pub(crate) initial: String,
+    /// What to do with requests beyond the drive: error, wrap or compact
+    #[arg(long, value_name = "HOW")]
+    pub(crate) fit: Option<Fit>,
+    /// Recount every invariant of the drive after the run
+    #[arg(long)]
+    pub(crate) check: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Where {
+    /// Write the report as a page, its pictures and their data, and the JSON into this folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Write the report as JSON to a file, or with - to standard output in place of the table
+    #[arg(long, value_name = "FILE|-")]
+    pub(crate) json: Option<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct RunArgs {
+    #[command(flatten)]
+    pub(crate) what: What,
+    /// The scheme (`wordline list schemes`), perhaps with parameters: slc-cache:static_blocks=16
+    #[arg(long)]
+    pub(crate) scheme: String,
+    #[command(flatten)]
+    pub(crate) to: Where,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct CompareArgs {
+    #[command(flatten)]
+    pub(crate) what: What,
+    /// A scheme, perhaps with parameters; give it several times, the baseline first
+    #[arg(long = "scheme", value_name = "SCHEME", required = true)]
+    pub(crate) schemes: Vec<String>,
+    /// Schemes that run at once; the results are the same [default: as many as there are cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) threads: Option<u16>,
+    #[command(flatten)]
+    pub(crate) to: Where,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct DemoArgs {
+    /// Where the report goes
+    #[arg(long, value_name = "DIR", default_value = "out/demo")]
+    pub(crate) out: PathBuf,
+    /// The most requests to issue
+    #[arg(long, value_name = "N")]
+    pub(crate) requests: Option<Count>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct RerunArgs {
+    /// A report.json, or a comparison.json, of which every run is repeated
+    pub(crate) report: PathBuf,
+    /// Where the trace is now, if it is not where the report found it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) workload: Option<String>,
+    /// Write the new report as JSON to a file, or with - to standard output
+    #[arg(long, value_name = "FILE|-")]
+    pub(crate) json: Option<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct InspectArgs {
+    /// A trace, perhaps with options as for --workload; - for standard input
+    #[arg(value_name = "FILE")]
+    pub(crate) file: String,
+    /// Write what was found as JSON to a file, or with - to standard output in place of the page
+    #[arg(long, value_name = "FILE|-")]
+    pub(crate) json: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Kind {
+    /// Drives that come with Wordline
+    Devices,
+    /// What decides where data go
+    Schemes,
+    /// Built-in workloads
+    Workloads,
+    /// Trace formats that are recognised
+    Formats,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ListArgs {
+    /// What to list
+    pub(crate) kind: Kind,
+    /// As JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ExplainArgs {
+    /// The name of a device, scheme, workload or format, or the path of a device file
+    pub(crate) name: String,
+}
+
+/// `KEY=VALUE`.
+fn pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.trim().is_empty() => Ok((key.trim().to_string(), value.trim().to_string())),
+        _ => Err("this is not KEY=VALUE, as in gc.victim=fifo".to_string()),
+    }
+}

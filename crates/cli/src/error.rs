@@ -1,0 +1,59 @@
+//! How a command ends badly.
+
+use std::fmt;
+use std::io;
+use wordline_run::RunError;
+
+/// Why a command did not do what it was asked.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The run.
+    Run(RunError),
+    /// The user's input, besides that of a run.
+    Input(String),
+    /// A second run of a report came out otherwise.
+    Differs(String),
+    /// A file could not be written.
+    Output(String),
+    /// Standard output is closed: nobody listens any more.
+    Closed,
+}
+
+impl Failure {
+    pub(crate) fn exit_code(&self) -> i32 {
+        match self {
+            Failure::Run(e) => e.exit_code(),
+            Failure::Input(_) => 2,
+            // What cannot be written is known before a run; later it is the machine's fault.
+            Failure::Output(_) | Failure::Differs(_) => 1,
+            Failure::Closed => 0,
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Run(e) => e.fmt(f),
+            Failure::Input(text) | Failure::Output(text) | Failure::Differs(text) => f.write_str(text),
+            Failure::Closed => f.write_str("standard output is closed"),
+        }
+    }
+}
+
+impl From<RunError> for Failure {
+    fn from(e: RunError) -> Failure {
+        Failure::Run(e)
+    }
+}
+
+impl From<io::Error> for Failure {
+    /// An error of standard output.
+    fn from(e: io::Error) -> Failure {
+        if e.kind() == io::ErrorKind::BrokenPipe {
+            Failure::Closed
+        } else {
+            Failure::Output(format!("standard output cannot be written: {e}"))
+        }
+    }
+}

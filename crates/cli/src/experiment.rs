@@ -1,0 +1,159 @@
+//! `run`, `compare`, `demo` and `rerun`.
+
+use crate::args::{CompareArgs, DemoArgs, RerunArgs, RunArgs, What, Where};
+use crate::console::Console;
+use crate::error::Failure;
+use crate::output::{Folder, Sink};
+use std::ops::ControlFlow;
+use std::path::Path;
+use wordline_report::{COMPARISON_SCHEMA, Comparison, Report, summary, table};
+use wordline_run::{RunSpec, Setup};
+
+/// Where results go, opened before the run.
+struct Outputs {
+    folder: Option<Folder>,
+    json: Option<Sink>,
+}
+
+impl Outputs {
+    fn open(to: &Where) -> Result<Outputs, Failure> {
+        Ok(Outputs {
+            folder: to.out.as_deref().map(Folder::open).transpose()?,
+            json: to.json.as_deref().map(Sink::open).transpose()?,
+        })
+    }
+
+    /// Text for people unless JSON takes its place, then files.
+    fn write(
+        self,
+        text: &str,
+        json: (&str, &str),
+        comparison: &Comparison,
+        console: &Console,
+    ) -> Result<(), Failure> {
+        if !self.json.as_ref().is_some_and(Sink::is_stdout) {
+            console.say(text)?;
+        }
+        if let Some(folder) = self.folder {
+            folder.fill(json, comparison, console)?;
+        }
+        match self.json {
+            Some(sink) => sink.write(json.1, console),
+            None => Ok(()),
+        }
+    }
+}
+
+fn spec(what: &What, scheme: &str) -> RunSpec {
+    RunSpec {
+        device: what.device.clone(),
+        scheme: scheme.to_string(),
+        workload: what.workload.clone(),
+        set: what.set.clone(),
+        seed: what.seed,
+        requests: what.requests.map(|n| n.0),
+        fit: what.fit,
+        initial: what.initial.clone(),
+        check: what.check,
+    }
+}
+
+/// JSON of a report cannot fail: its numbers are finite, or it says null.
+fn json_of(text: Result<String, serde_json::Error>) -> Result<String, Failure> {
+    text.map_err(|e| Failure::Output(format!("the report cannot be written as JSON: {e}")))
+}
+
+pub(crate) fn run(args: &RunArgs, console: &Console) -> Result<(), Failure> {
+    let outputs = Outputs::open(&args.to)?;
+    let spec = spec(&args.what, &args.scheme);
+    let comparison = together(&spec, std::slice::from_ref(&args.scheme), 1, console)?;
+    let report = &comparison.reports[0];
+    let json = json_of(report.to_json())?;
+    outputs.write(&summary(report, console.style()), ("report.json", &json), &comparison, console)
+}
+
+pub(crate) fn compare(args: &CompareArgs, console: &Console) -> Result<(), Failure> {
+    let outputs = Outputs::open(&args.to)?;
+    let spec = spec(&args.what, &args.schemes[0]);
+    let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
+    let threads = args.threads.map_or(cores, |n| n as usize);
+    let comparison = together(&spec, &args.schemes, threads, console)?;
+    side_by_side(&comparison, outputs, console)
+}
+
+pub(crate) fn demo(args: &DemoArgs, console: &Console) -> Result<(), Failure> {
+    let outputs = Outputs::open(&Where { out: Some(args.out.clone()), json: None })?;
+    let spec = RunSpec {
+        requests: args.requests.map(|n| n.0),
+        ..RunSpec::new("demo-8gb", "conventional", "bursty")
+    };
+    let schemes = ["conventional", "slc-cache"].map(str::to_string);
+    let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
+    side_by_side(&together(&spec, &schemes, cores, console)?, outputs, console)
+}
+
+fn together(
+    spec: &RunSpec,
+    schemes: &[String],
+    threads: usize,
+    console: &Console,
+) -> Result<Comparison, Failure> {
+    let setup = Setup::resolve(spec)?;
+    let mut bar = console.bar(&setup, schemes.len());
+    Ok(wordline_run::compare(&setup, schemes, threads, &mut |p| bar.update(p))?)
+}
+
+fn side_by_side(comparison: &Comparison, outputs: Outputs, console: &Console) -> Result<(), Failure> {
+    let json = json_of(comparison.to_json())?;
+    let text = table(&comparison.reports, console.style());
+    outputs.write(&text, ("comparison.json", &json), comparison, console)
+}
+
+pub(crate) fn rerun(args: &RerunArgs, console: &Console) -> Result<(), Failure> {
+    let sink = args.json.as_deref().map(Sink::open).transpose()?;
+    let reports = reports_of(&args.report)?;
+    let (mut again, mut differ) = (vec![], vec![]);
+    for report in &reports.0 {
+        let done = wordline_run::rerun(report, args.workload.as_deref(), &mut |_| ControlFlow::Continue(()))?;
+        let (name, now) = (&report.scheme.name, &done.report.result_hash);
+        if done.is_same() {
+            console.note(&format!("{name}: the same result, {now}"));
+        } else {
+            let version = if done.version == wordline_run::VERSION {
+                String::new()
+            } else {
+                format!("; the report is of version {}, this is {}", done.version, wordline_run::VERSION)
+            };
+            differ.push(format!("{name}: another result, {now} instead of {}{version}", done.recorded));
+        }
+        again.push(done.report);
+    }
+    let comparison = Comparison::new(again);
+    let single = comparison.reports.first().filter(|_| !reports.1);
+    let text = single.map_or_else(
+        || table(&comparison.reports, console.style()),
+        |report| summary(report, console.style()),
+    );
+    if !sink.as_ref().is_some_and(Sink::is_stdout) {
+        console.say(&text)?;
+    }
+    if let Some(sink) = sink {
+        let json = single.map_or_else(|| comparison.to_json(), Report::to_json);
+        sink.write(&json_of(json)?, console)?;
+    }
+    if differ.is_empty() { Ok(()) } else { Err(Failure::Differs(differ.join("\n"))) }
+}
+
+/// The reports in a file, and whether it is a comparison.
+fn reports_of(path: &Path) -> Result<(Vec<Report>, bool), Failure> {
+    let wrong = |what: String| Failure::Input(format!("{}: {what}", path.display()));
+    let text = std::fs::read_to_string(path).map_err(|e| wrong(format!("cannot be read: {e}")))?;
+    let value: serde_json::Value = serde_json::from_str(&text).map_err(|e| wrong(format!("this is not JSON: {e}")))?;
+    let schema = value.get("schema").and_then(|s| s.as_str()).unwrap_or_default();
+    let unfit = |e: serde_json::Error| wrong(format!("this is not a report of Wordline: {e}"));
+    if schema == COMPARISON_SCHEMA {
+        Comparison::from_json(&text).map(|c| (c.reports, true)).map_err(unfit)
+    } else {
+        Report::from_json(&text).map(|r| (vec![r], false)).map_err(unfit)
+    }
+}

@@ -1,0 +1,98 @@
+//! `explain`: everything that is known of a name.
+
+use crate::args::ExplainArgs;
+use crate::console::Console;
+use crate::error::Failure;
+use std::path::Path;
+use wordline_workload::{Parameter, TRACE_OPTIONS};
+
+pub(crate) fn explain(args: &ExplainArgs, console: &Console) -> Result<(), Failure> {
+    let name = args.name.as_str();
+    let mut pages: Vec<String> = vec![];
+    if wordline_device::find(name).is_some() || (name.ends_with(".toml") && Path::new(name).exists()) {
+        pages.push(device(name, console)?);
+    }
+    if let Ok(entry) = wordline_schemes::find(name) {
+        pages.push(scheme(entry, console));
+    }
+    if let Some(workload) = wordline_workload::synthetic_named(name) {
+        let mut page = format!("{}: {}\n", console.bold(workload.name), workload.title);
+        page += &parameters("Parameters", &workload.parameters(), console);
+        page += &format!("\n  --workload {name}:key=value,...\n");
+        pages.push(page);
+    }
+    if let Some(format) = wordline_workload::format_named(name) {
+        let mut page = format!("{}: {}\n\n{}\n", console.bold(format.name), format.title, format.grammar.trim());
+        page += &parameters("Options of this format", format.parameters, console);
+        page += &parameters("Options of every trace", TRACE_OPTIONS, console);
+        pages.push(page);
+    }
+    if pages.is_empty() {
+        return Err(Failure::Input(unknown(name)));
+    }
+    console.say(&pages.join("\n"))
+}
+
+fn unknown(name: &str) -> String {
+    let names: Vec<&str> = (wordline_device::builtin().iter().map(|d| d.name))
+        .chain(wordline_schemes::all().iter().map(|s| s.name))
+        .chain(wordline_workload::SYNTHETICS.iter().map(|w| w.name))
+        .chain(wordline_workload::FORMATS.iter().map(|f| f.name))
+        .collect();
+    let near = wordline_device::config::closest(name, names.iter().copied());
+    let hint = near.map_or(String::new(), |n| format!("; did you mean {n:?}?"));
+    format!("there is no device, scheme, workload or format {name:?}{hint}\n  allowed: {}", names.join(", "))
+}
+
+fn device(name: &str, console: &Console) -> Result<String, Failure> {
+    let mut page = wordline_device::describe(&wordline_run::device(name, &[])?);
+    if let Some(builtin) = wordline_device::find(name) {
+        page += &format!("\n{} ({})\n\n", console.bold("Each value with its source"), builtin.origin());
+        for line in builtin.text.lines() {
+            page += &format!("  {line}\n");
+        }
+    }
+    Ok(page)
+}
+
+/// The head of a scheme's file, which documents it.
+fn scheme(entry: &wordline_schemes::Entry, console: &Console) -> String {
+    let mut page = format!("{}: {}\n", console.bold(entry.name), entry.title);
+    let head = entry.docs.lines().map_while(|l| l.strip_prefix("//!")).map(|l| l.strip_prefix(' ').unwrap_or(l));
+    for line in head {
+        if let Some(heading) = line.strip_prefix("## ") {
+            page += &format!("{}\n", console.bold(heading));
+        } else if line.is_empty() {
+            page += "\n";
+        } else if !line.starts_with("# ") {
+            page += &format!("  {}\n", line.replace('`', ""));
+        }
+    }
+    if !entry.parameters.is_empty() {
+        page += &format!("\n{}\n", console.bold("Keys"));
+        let width = entry.parameters.iter().map(|p| p.key.len()).max().unwrap_or(0);
+        for p in entry.parameters {
+            page += &format!("  {:width$}  {} [default: {}]\n", p.key, p.what, p.default);
+        }
+        page += &format!("\n  --scheme {}:key=value,...\n", entry.name);
+    }
+    page
+}
+
+fn parameters(title: &str, all: &[Parameter], console: &Console) -> String {
+    if all.is_empty() {
+        return String::new();
+    }
+    let mut out = format!("\n{}\n", console.bold(title));
+    let width = all.iter().map(|p| p.key.len()).max().unwrap_or(0);
+    for p in all {
+        out += &format!("  {:width$}  {} [default: {}]\n", p.key, p.about, p.default);
+        out += &format!("  {:width$}    {}\n", "", values(p));
+    }
+    out
+}
+
+/// What kind of value a parameter takes.
+fn values(p: &Parameter) -> String {
+    if p.allowed.is_empty() { p.unit.to_string() } else { format!("{}: {}", p.unit, p.allowed) }
+}

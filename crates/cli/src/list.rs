@@ -1,0 +1,27 @@
+//! `list`: names with a line each.
+
+use crate::args::{Kind, ListArgs};
+use crate::console::Console;
+use crate::error::Failure;
+use serde_json::{Value, json};
+
+pub(crate) fn list(args: &ListArgs, console: &Console) -> Result<(), Failure> {
+    let entries: Vec<(&str, String)> = match args.kind {
+        Kind::Devices => wordline_device::builtin().iter().map(|d| (d.name, d.description())).collect(),
+        Kind::Schemes => wordline_schemes::all().iter().map(|s| (s.name, s.title.to_string())).collect(),
+        Kind::Workloads => wordline_workload::SYNTHETICS.iter().map(|w| (w.name, w.title.to_string())).collect(),
+        Kind::Formats => wordline_workload::FORMATS.iter().map(|f| (f.name, f.title.to_string())).collect(),
+    };
+    if args.json {
+        let all: Vec<Value> = entries.iter().map(|(n, d)| json!({ "name": n, "description": d })).collect();
+        let text = serde_json::to_string_pretty(&all)
+            .map_err(|e| Failure::Output(format!("the list cannot be written as JSON: {e}")))?;
+        return console.say(&text);
+    }
+    let width = entries.iter().map(|(n, _)| n.len()).max().unwrap_or(0);
+    let lines: Vec<String> = entries
+        .iter()
+        .map(|(n, d)| format!("{}{}  {d}\n", console.bold(n), " ".repeat(width - n.len())))
+        .collect();
+    console.say(&lines.concat())
+}

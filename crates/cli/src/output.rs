@@ -1,0 +1,121 @@
+//! Files. Each is begun before the run, so that a place that cannot be written is known before any
+//! time is spent, and gets its name when it is whole.
+
+use crate::console::Console;
+use crate::error::Failure;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
+use wordline_report::{Comparison, figures, html};
+
+/// Where text is to go.
+pub(crate) enum Sink {
+    /// Standard output.
+    Stdout,
+    /// A file that takes its name when it is whole.
+    File(PathBuf, Box<NamedTempFile>),
+    /// Something that is not a file, such as a pipe.
+    Special(PathBuf, File),
+}
+
+fn refused(path: &Path, e: &io::Error) -> Failure {
+    let hint = match e.kind() {
+        io::ErrorKind::NotFound => "; is there such a folder?",
+        io::ErrorKind::PermissionDenied => "; choose another place, or change its permissions",
+        _ => "",
+    };
+    Failure::Input(format!("{}: cannot be written: {e}{hint}", path.display()))
+}
+
+fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".wordline-").suffix(".part");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // As any new file: the process's mask still applies.
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    builder.tempfile_in(if folder.as_os_str().is_empty() { Path::new(".") } else { folder })
+}
+
+impl Sink {
+    /// Make sure that a file can be written; `-` is standard output.
+    pub(crate) fn open(target: &str) -> Result<Sink, Failure> {
+        if target == "-" {
+            return Ok(Sink::Stdout);
+        }
+        let path = PathBuf::from(target);
+        match fs::metadata(&path) {
+            Ok(m) if m.is_dir() => {
+                return Err(Failure::Input(format!("{target}: this is a folder; give the name of a file in it")));
+            }
+            Ok(m) if !m.is_file() => {
+                let file = OpenOptions::new().write(true).open(&path).map_err(|e| refused(&path, &e))?;
+                return Ok(Sink::Special(path, file));
+            }
+            Ok(m) if m.permissions().readonly() => {
+                return Err(Failure::Input(format!("{target}: cannot be written: it is read-only")));
+            }
+            _ => {}
+        }
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let file = temporary(folder).map_err(|e| refused(&path, &e))?;
+        Ok(Sink::File(path, Box::new(file)))
+    }
+
+    pub(crate) fn is_stdout(&self) -> bool {
+        matches!(self, Sink::Stdout)
+    }
+
+    /// Write all of it.
+    pub(crate) fn write(self, text: &str, console: &Console) -> Result<(), Failure> {
+        let failed = |path: &Path, e: &io::Error| Failure::Output(format!("{}: cannot be written: {e}", path.display()));
+        match self {
+            Sink::Stdout => console.say(text),
+            Sink::Special(path, mut file) => file.write_all(text.as_bytes()).map_err(|e| failed(&path, &e)),
+            Sink::File(path, mut file) => {
+                file.write_all(text.as_bytes()).map_err(|e| failed(&path, &e))?;
+                file.persist(&path).map_err(|e| failed(&path, &e.error))?;
+                Ok(())
+            }
+        }
+    }
+}
+
+/// The folder that `--out` names.
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    /// Make it, and make sure that files can be made in it.
+    pub(crate) fn open(target: &Path) -> Result<Folder, Failure> {
+        let figures = target.join("figures");
+        fs::create_dir_all(&figures).map_err(|e| refused(target, &e))?;
+        for folder in [target, &figures] {
+            temporary(folder).map_err(|e| refused(folder, &e))?;
+        }
+        Ok(Folder(target.to_path_buf()))
+    }
+
+    fn write(&self, name: &str, text: &str, console: &Console) -> Result<(), Failure> {
+        Sink::open(&self.0.join(name).to_string_lossy())?.write(text, console)
+    }
+
+    /// Write the page, the pictures with their data, and last the JSON under its name.
+    pub(crate) fn fill(
+        &self,
+        json: (&str, &str),
+        comparison: &Comparison,
+        console: &Console,
+    ) -> Result<(), Failure> {
+        for figure in figures(comparison) {
+            self.write(&format!("figures/{}.svg", figure.name), &figure.svg, console)?;
+            self.write(&format!("figures/{}.csv", figure.name), &figure.csv, console)?;
+        }
+        self.write("report.html", &html(comparison), console)?;
+        self.write(json.0, json.1, console)?;
+        console.note(&format!("Report: {}", self.0.join("report.html").display()));
+        Ok(())
+    }
+}

@@ -1,0 +1,75 @@
+//! Why there is no report: the user's input, a scheme that refuses a device, or our own fault.
+
+use thiserror::Error;
+use wordline_device::ConfigErrors;
+use wordline_ftl::Refusal;
+use wordline_schemes::SchemeError;
+use wordline_workload::WorkloadError;
+
+/// Whose move it is after an error.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Blame {
+    /// The input is wrong: mend it and try again.
+    User,
+    /// The input is right, but scheme and device do not go together.
+    Refused,
+    /// An illegal decision of a scheme, or a bug of Wordline.
+    Fault,
+    /// Nobody: the caller asked to stop.
+    Interrupted,
+}
+
+/// Why a run gave no report.
+#[derive(Debug, Error)]
+pub enum RunError {
+    /// The device file or an override of it is wrong.
+    #[error(transparent)]
+    Device(#[from] ConfigErrors),
+    /// The workload is wrong.
+    #[error(transparent)]
+    Workload(#[from] WorkloadError),
+    /// There is no such scheme, or its parameters are wrong.
+    #[error(transparent)]
+    Scheme(#[from] SchemeError),
+    /// Something else that was given is wrong.
+    #[error("{0}")]
+    Input(String),
+    /// Scheme and device do not go together.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// An illegal decision of a scheme, or a bug of Wordline.
+    #[error("{what}\n  replay: {replay}")]
+    Fault {
+        /// What went wrong.
+        what: String,
+        /// The command that leads here again.
+        replay: String,
+    },
+    /// The caller asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl RunError {
+    /// Whose move it is.
+    pub fn blame(&self) -> Blame {
+        match self {
+            RunError::Device(_) | RunError::Workload(_) | RunError::Scheme(_) | RunError::Input(_) => {
+                Blame::User
+            }
+            RunError::Refused(_) => Blame::Refused,
+            RunError::Fault { .. } => Blame::Fault,
+            RunError::Interrupted => Blame::Interrupted,
+        }
+    }
+
+    /// The exit code of a command that ends with it: 2 for what the user can mend, 1 for a fault,
+    /// 130 for an interruption.
+    pub fn exit_code(&self) -> i32 {
+        match self.blame() {
+            Blame::User | Blame::Refused => 2,
+            Blame::Fault => 1,
+            Blame::Interrupted => 130,
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! The report of a run, filled from what was measured and counted.
+
+use crate::VERSION;
+use crate::hints::hints;
+use crate::setup::Setup;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::Path;
+use wordline_ftl::{Cause, Counters, MapKind, NoMedia};
+use wordline_report::{
+    CDF_POINTS_MAX, Capacity, DeviceInfo, Flash, Host, Latencies, Latency, LatencyCdf, Memory, ProgramBytes,
+    Programs, REPORT_SCHEMA, RegionActivity, RegionCapacity, Report, SchemeInfo, Speed, Throughput, Timeline,
+    Waf, Wear, WorkloadInfo,
+};
+use wordline_sim::{Device, Histogram, Metrics, NoProbe, Summary};
+use wordline_units::{CellMode, SimTime};
+
+/// A run that has ended.
+pub(crate) struct Outcome<'a> {
+    pub setup: &'a Setup,
+    pub scheme: &'a str,
+    pub device: &'a Device<NoProbe, NoMedia>,
+    pub summary: Summary,
+    pub first_arrival: SimTime,
+    pub wall_s: f64,
+}
+
+/// Causes of page reads, in the words of the report.
+const READS: [Cause; 4] = [Cause::Host, Cause::Rmw, Cause::Gc, Cause::Migrate];
+/// Causes of programs.
+const PROGRAMS: [Cause; 5] = [Cause::Host, Cause::Gc, Cause::Migrate, Cause::Pad, Cause::Metadata];
+
+/// The report's word for a cause.
+fn word(cause: Cause) -> String {
+    if cause == Cause::Migrate { "migration".into() } else { cause.key().into() }
+}
+
+pub(crate) fn report(run: &Outcome) -> Report {
+    let (setup, ftl, metrics) = (run.setup, &run.device.ftl, &run.device.metrics);
+    let counters = ftl.counters();
+    let simulated_s = run.summary.end.since(run.first_arrival).as_secs();
+    let flash = flash(run, counters);
+    let host = host(run, counters);
+    let name = run.scheme.split(':').next().unwrap_or_default();
+    let resolved = setup.workload.resolved();
+    let mut report = Report {
+        schema: REPORT_SCHEMA.to_string(),
+        version: VERSION.to_string(),
+        config: setup.config(run.scheme),
+        seed: setup.spec.seed,
+        scheme: SchemeInfo {
+            name: run.scheme.to_string(),
+            title: wordline_schemes::find(name).map_or(String::new(), |e| e.title.to_string()),
+            colour: None,
+        },
+        device: DeviceInfo { name: setup.device.name.clone(), description: setup.device.description.clone() },
+        workload: workload(setup.workload.name(), resolved),
+        simulated_s,
+        latency_us: latencies(metrics),
+        throughput: throughput(metrics, &host, simulated_s),
+        waf: Waf::new(&flash.program_bytes, host.write_page_bytes),
+        capacity: capacity(run),
+        wear: wear(run),
+        memory: memory(run),
+        speed: speed(run, counters),
+        hints: vec![],
+        result_hash: metrics.result_hash(&counters.integers()),
+        latency_cdf: LatencyCdf { read: curve(&metrics.latency[0]), write: curve(&metrics.latency[1]) },
+        timeline: timeline(metrics),
+        host,
+        flash,
+    };
+    report.hints = hints(&report, run);
+    report
+}
+
+fn workload(name: &str, resolved: Value) -> WorkloadInfo {
+    let name = Path::new(name).file_name().map_or(name.to_string(), |n| n.to_string_lossy().into_owned());
+    let mut details: BTreeMap<String, Value> = match resolved {
+        Value::Object(map) => map.into_iter().collect(),
+        other => BTreeMap::from([("resolved".to_string(), other)]),
+    };
+    details.remove("name");
+    WorkloadInfo { name, details }
+}
+
+fn host(run: &Outcome, c: &Counters) -> Host {
+    let m = &run.device.metrics;
+    let failed = (m.out_of_space > 0).then(|| ("out_of_space".to_string(), m.out_of_space));
+    Host {
+        requests: run.summary.requests,
+        completed: run.summary.completed - m.out_of_space,
+        failed: failed.into_iter().collect(),
+        read_requests: m.completed[0],
+        write_requests: m.completed[1],
+        trim_requests: m.completed[2],
+        flush_requests: m.completed[3],
+        read_bytes: m.bytes[0],
+        write_bytes: m.bytes[1],
+        write_page_bytes: c.host_bytes_page,
+        trim_bytes: m.bytes[2],
+    }
+}
+
+fn latencies(m: &Metrics) -> Latencies {
+    let of = |kind: usize| latency(&m.latency[kind]);
+    Latencies { read: of(0), write: of(1), trim: of(2), flush: of(3) }
+}
+
+fn latency(h: &Histogram) -> Option<Latency> {
+    let mean = h.mean()? / 1e3;
+    let at = |share: f64| h.quantile(share).map_or(0.0, |d| d.as_us());
+    Some(Latency {
+        count: h.count(),
+        mean,
+        p50: at(0.5),
+        p90: at(0.9),
+        p99: at(0.99),
+        p999: at(0.999),
+        p9999: at(0.9999),
+        max: h.max().as_us(),
+    })
+}
+
+fn throughput(m: &Metrics, host: &Host, seconds: f64) -> Throughput {
+    let rate = |n: f64| if seconds > 0.0 { n / seconds } else { 0.0 };
+    let (read, write) = (m.bytes[0] as f64 / 1e6, m.bytes[1] as f64 / 1e6);
+    Throughput {
+        iops: rate(host.completed as f64),
+        mb_per_s: rate(read + write),
+        read_mb_per_s: rate(read),
+        write_mb_per_s: rate(write),
+    }
+}
+
+fn flash(run: &Outcome, c: &Counters) -> Flash {
+    let regions = &run.device.ftl.layout().regions;
+    let sum = |of: &dyn Fn(&wordline_ftl::RegionCounters) -> u64| c.regions.iter().map(of).sum::<u64>();
+    let mut program_bytes = ProgramBytes::new();
+    for cause in PROGRAMS {
+        let by_region = c.regions.iter().zip(regions).map(|(r, at)| (at.name.to_string(), r.program_bytes[cause as usize]));
+        let by_kind = BTreeMap::from([("program".to_string(), by_region.filter(|(_, n)| *n > 0).collect())]);
+        program_bytes.insert(word(cause), by_kind);
+    }
+    let modes = CellMode::ALL.into_iter().filter(|m| regions.iter().any(|r| r.mode == *m) || c.erases[m.index()] > 0);
+    Flash {
+        reads: READS.into_iter().map(|k| (word(k), sum(&|r| r.reads[k as usize]))).collect(),
+        programs: PROGRAMS
+            .into_iter()
+            .map(|k| (word(k), Programs { program: sum(&|r| r.program_pages[k as usize]), reprogram: 0 }))
+            .collect(),
+        program_bytes,
+        erases: modes.map(|m| (m.key().to_string(), c.erases[m.index()])).collect(),
+        reads_from_ram: c.reads_from_ram,
+        regions: c
+            .regions
+            .iter()
+            .zip(regions)
+            .map(|(r, at)| RegionActivity {
+                name: at.name.to_string(),
+                mode: at.mode.key().to_string(),
+                reads: r.reads.iter().sum(),
+                programs: r.program_pages.iter().sum(),
+                program_bytes: r.program_bytes.iter().sum(),
+                erases: r.erases,
+            })
+            .collect(),
+    }
+}
+
+fn capacity(run: &Outcome) -> Capacity {
+    let (spec, ftl, geometry) = (&run.setup.device, &run.device.ftl, &run.setup.geometry);
+    let layout = ftl.layout();
+    let (logical, physical) = (spec.logical_bytes(), spec.physical_bytes());
+    let granule = if layout.map == MapKind::Page { spec.unit.0 } else { spec.sector.0 };
+    let regions = layout.regions.iter().enumerate().map(|(i, r)| {
+        let pool = layout.pools[r.pool.0 as usize];
+        let medium = &geometry.media[pool.medium];
+        let alone = layout.regions.iter().filter(|other| other.pool == r.pool).count() == 1;
+        // Blocks of a shared pool belong to whoever owns them at the moment.
+        let blocks = if alone {
+            medium.topology.planes() as u64 * pool.blocks_per_plane.min(r.quota) as u64
+        } else {
+            ftl.owned_blocks(wordline_ftl::RegionId(i as u8))
+        };
+        RegionCapacity {
+            name: r.name.to_string(),
+            mode: r.mode.key().to_string(),
+            blocks,
+            bytes: blocks * medium.block_bytes(r.mode),
+        }
+    });
+    Capacity {
+        logical_bytes: logical,
+        physical_bytes: physical,
+        over_provisioning: physical as f64 / logical.max(1) as f64 - 1.0,
+        regions: regions.collect(),
+        live_bytes: ftl.mapped() * granule,
+    }
+}
+
+fn wear(run: &Outcome) -> BTreeMap<String, Wear> {
+    #[derive(Clone, Copy)]
+    struct Sum {
+        blocks: u64,
+        cycles: u64,
+        squares: u128,
+        max: u64,
+        min: u64,
+    }
+    let mut sums = [Sum { blocks: 0, cycles: 0, squares: 0, max: 0, min: u64::MAX }; 4];
+    for (mode, erases) in run.device.ftl.wear() {
+        let (s, n) = (&mut sums[mode.index()], erases as u64);
+        s.blocks += 1;
+        s.cycles += n;
+        s.squares += n as u128 * n as u128;
+        s.max = s.max.max(n);
+        s.min = s.min.min(n);
+    }
+    let modes = CellMode::ALL.into_iter().map(|m| (m, sums[m.index()])).filter(|(_, s)| s.blocks > 0);
+    modes
+        .map(|(mode, s)| {
+            let mean = s.cycles as f64 / s.blocks as f64;
+            // n * sum of squares - square of the sum, in integers, so that nothing cancels.
+            let spread = s.blocks as u128 * s.squares - s.cycles as u128 * s.cycles as u128;
+            let sigma = libm::sqrt(spread as f64) / s.blocks as f64;
+            (mode.key().to_string(), Wear { blocks: s.blocks, mean, max: s.max, min: s.min, sigma })
+        })
+        .collect()
+}
+
+fn memory(run: &Outcome) -> Memory {
+    let (map_bytes, engine_bytes) = run.device.ftl.table_bytes();
+    let mapped = run.device.ftl.mapped();
+    let each = (mapped > 0).then(|| map_bytes as f64 / mapped as f64);
+    Memory { engine_bytes, map_bytes, bytes_per_mapped_page: each }
+}
+
+fn speed(run: &Outcome, c: &Counters) -> Speed {
+    let rate = |n: u64| if run.wall_s > 0.0 { n as f64 / run.wall_s } else { 0.0 };
+    Speed {
+        wall_s: run.wall_s,
+        requests_per_s: rate(run.summary.completed),
+        flash_ops_per_s: rate(c.flash_ops()),
+        peak_rss_bytes: peak_rss_bytes(),
+    }
+}
+
+/// The most memory that the process has held, where the system tells.
+fn peak_rss_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib * 1024)
+}
+
+/// A histogram's cumulative distribution in at most [`CDF_POINTS_MAX`] points, spaced evenly in the
+/// logarithm of the latency.
+fn curve(h: &Histogram) -> Vec<[f64; 2]> {
+    let all = h.cumulative();
+    let (Some(first), Some(last)) = (all.first(), all.last()) else { return vec![] };
+    let (low, high) = (libm::log(first.0.0.max(1) as f64), libm::log(last.0.0.max(1) as f64));
+    let per = if high > low { (CDF_POINTS_MAX - 1) as f64 / (high - low) } else { 0.0 };
+    let mut points: Vec<[f64; 2]> = vec![];
+    let mut slot = usize::MAX;
+    for (latency, share) in all {
+        let at = ((libm::log(latency.0.max(1) as f64) - low) * per) as usize;
+        let point = [latency.as_us(), share];
+        match points.last_mut() {
+            Some(held) if at == slot => *held = point,
+            _ => points.push(point),
+        }
+        slot = at;
+    }
+    points
+}
+
+fn timeline(m: &Metrics) -> Timeline {
+    let (width, bins) = m.timeline();
+    let bin_s = width.as_secs();
+    let rate = |kind: usize| bins.iter().map(|b| b.bytes[kind] as f64 / 1e6 / bin_s).collect();
+    let mean = |kind: usize| {
+        bins.iter()
+            .map(|b| (b.requests[kind] > 0).then(|| b.latency_ns[kind] as f64 / b.requests[kind] as f64 / 1e3))
+            .collect()
+    };
+    let max = |kind: usize| {
+        bins.iter().map(|b| (b.requests[kind] > 0).then_some(b.max_ns[kind] as f64 / 1e3)).collect()
+    };
+    Timeline {
+        bin_s,
+        read_mb_per_s: rate(0),
+        write_mb_per_s: rate(1),
+        read_latency_us_mean: mean(0),
+        write_latency_us_mean: mean(1),
+        read_latency_us_max: max(0),
+        write_latency_us_max: max(1),
+        waf: vec![],
+        free_blocks: bins.iter().map(|b| b.free_share).collect(),
+    }
+}

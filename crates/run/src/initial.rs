@@ -1,0 +1,190 @@
+//! The state of the drive before the first request, as users spell it: parts joined by `+`.
+//!
+//! - `fresh`: nothing written.
+//! - `preload`: every logical page that the workload touches holds data, so that a read always
+//!   finds something.
+//! - `fill:90%[,order=seq|random][,valid=80%]`: that share of the logical pages holds data, lying
+//!   in order or shuffled, in blocks of which the given share is live.
+//! - `aged_invalid:70%`: that share of the home region's pages is used up and invalid.
+//! - `pe:tlc=500[,slc=100]`: program/erase cycles that the blocks have behind them.
+
+use std::fmt;
+use std::str::FromStr;
+use wordline_device::config::closest;
+use wordline_ftl::Order;
+use wordline_units::{CellMode, Fraction};
+
+/// Which logical pages hold data.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Filled {
+    /// None.
+    Fresh,
+    /// Those that the workload reads or writes.
+    Preload,
+    /// The first so many of the drive, as a share.
+    Share(Fraction),
+}
+
+/// An initial state as it is spelled.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct InitialSpec {
+    /// Which pages hold data.
+    pub filled: Filled,
+    /// How they lie.
+    pub order: Order,
+    /// Share of the pages in the blocks they occupy that are live.
+    pub valid: Fraction,
+    /// Share of the home region's pages that are used up and invalid.
+    pub aged_invalid: Fraction,
+    /// Cycles that the blocks of each mode have behind them.
+    pub cycles: [u32; 4],
+}
+
+const PARTS: [&str; 5] = ["fresh", "preload", "fill", "aged_invalid", "pe"];
+const ALLOWED: &str =
+    "fresh, preload, fill:SHARE[,order=seq|random][,valid=SHARE], aged_invalid:SHARE, pe:MODE=CYCLES, joined by +";
+
+impl FromStr for InitialSpec {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<InitialSpec, String> {
+        let mut spec = InitialSpec {
+            filled: Filled::Fresh,
+            order: Order::Random,
+            valid: Fraction::ONE,
+            aged_invalid: Fraction::ZERO,
+            cycles: [0; 4],
+        };
+        let mut seen: Vec<&str> = vec![];
+        for part in text.split('+').map(str::trim) {
+            let (name, rest) = part.split_once(':').unwrap_or((part, ""));
+            let wrong = |what: String| format!("--initial {text}: {what}\n  allowed: {ALLOWED}");
+            let group = if matches!(name, "fresh" | "preload" | "fill") { "fresh, preload or fill" } else { name };
+            if seen.contains(&group) {
+                return Err(wrong(format!("{group} is given twice")));
+            }
+            seen.push(group);
+            spec.take(name, rest).map_err(wrong)?;
+        }
+        Ok(spec)
+    }
+}
+
+impl InitialSpec {
+    fn take(&mut self, name: &str, rest: &str) -> Result<(), String> {
+        match name {
+            "fresh" | "preload" if !rest.is_empty() => return Err(format!("{name} takes no value")),
+            "fresh" => self.filled = Filled::Fresh,
+            "preload" => self.filled = Filled::Preload,
+            "fill" => self.fill(rest)?,
+            "aged_invalid" => self.aged_invalid = share(rest)?,
+            "pe" => self.cycles(rest)?,
+            other => {
+                let hint = closest(other, PARTS).map_or(String::new(), |c| format!("; did you mean {c:?}?"));
+                return Err(format!("{other:?} is no initial state{hint}"));
+            }
+        }
+        Ok(())
+    }
+
+    fn fill(&mut self, rest: &str) -> Result<(), String> {
+        let mut parts = rest.split(',').map(str::trim);
+        self.filled = Filled::Share(share(parts.next().unwrap_or_default())?);
+        for part in parts {
+            match part.split_once('=') {
+                Some(("order", "seq")) => self.order = Order::Sequential,
+                Some(("order", "random")) => self.order = Order::Random,
+                Some(("order", other)) => return Err(format!("order: {other:?} is not seq or random")),
+                Some(("valid", text)) => {
+                    self.valid = share(text)?;
+                    if self.valid == Fraction::ZERO {
+                        return Err("valid: a share of 0 leaves no place for data".into());
+                    }
+                }
+                _ => return Err(format!("{part:?} is not order=seq|random or valid=SHARE")),
+            }
+        }
+        Ok(())
+    }
+
+    fn cycles(&mut self, rest: &str) -> Result<(), String> {
+        for part in rest.split(',').map(str::trim) {
+            let (mode, count) = part.split_once('=').ok_or(format!("{part:?} is not MODE=CYCLES, as in tlc=500"))?;
+            let mode = CellMode::ALL
+                .into_iter()
+                .find(|m| m.key() == mode)
+                .ok_or(format!("{mode:?} is not slc, mlc, tlc or qlc"))?;
+            self.cycles[mode.index()] =
+                count.parse().map_err(|_| format!("{count:?} is not a whole number of cycles"))?;
+        }
+        Ok(())
+    }
+}
+
+fn share(text: &str) -> Result<Fraction, String> {
+    let share: Fraction = text.parse().map_err(|e| format!("{e}"))?;
+    if share > Fraction::ONE { Err(format!("{share} is more than all")) } else { Ok(share) }
+}
+
+impl fmt::Display for InitialSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.filled {
+            Filled::Fresh => f.write_str("fresh")?,
+            Filled::Preload => f.write_str("preload")?,
+            Filled::Share(share) => {
+                let order = if self.order == Order::Sequential { "seq" } else { "random" };
+                write!(f, "fill:{share},order={order},valid={}", self.valid)?;
+            }
+        }
+        if self.aged_invalid > Fraction::ZERO {
+            write!(f, "+aged_invalid:{}", self.aged_invalid)?;
+        }
+        let worn: Vec<String> = CellMode::ALL
+            .into_iter()
+            .filter(|m| self.cycles[m.index()] > 0)
+            .map(|m| format!("{}={}", m.key(), self.cycles[m.index()]))
+            .collect();
+        if !worn.is_empty() {
+            write!(f, "+pe:{}", worn.join(","))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_state_is_written_as_it_is_read() {
+        for text in [
+            "fresh",
+            "preload",
+            "fill:90%,order=seq,valid=80%",
+            "fill:100%,order=random,valid=100%+aged_invalid:70%+pe:slc=3,tlc=500",
+            "preload+pe:qlc=1",
+        ] {
+            let spec: InitialSpec = text.parse().unwrap();
+            assert_eq!(spec.to_string(), text);
+        }
+        assert_eq!("fill:0.5".parse::<InitialSpec>().unwrap().to_string(), "fill:50%,order=random,valid=100%");
+    }
+
+    #[test]
+    fn a_wrong_state_is_met_with_what_is_allowed() {
+        for (text, says) in [
+            ("prelaod", "did you mean \"preload\"?"),
+            ("fill", "fraction"),
+            ("fill:120%", "more than all"),
+            ("fill:90%,order=up", "seq or random"),
+            ("fill:90%,valid=0%", "no place"),
+            ("fresh+preload", "twice"),
+            ("pe:tlc=x", "whole number"),
+            ("pe:plc=1", "slc, mlc, tlc or qlc"),
+            ("", "no initial state"),
+        ] {
+            let e = text.parse::<InitialSpec>().unwrap_err();
+            assert!(e.contains(says) && e.contains("allowed"), "{text}: {e}");
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! A report run again from its own configuration, to show that it tells the truth.
+
+use crate::error::RunError;
+use crate::execute::{Progress, run_on};
+use crate::setup::Setup;
+use crate::spec::RunSpec;
+use serde_json::Value;
+use std::ops::ControlFlow;
+use wordline_device::DeviceSpec;
+use wordline_report::Report;
+use wordline_workload::Fit;
+
+/// What a second run came to.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Rerun {
+    /// The report of the second run.
+    pub report: Report,
+    /// The hash of the first.
+    pub recorded: String,
+    /// The version that made the first.
+    pub version: String,
+}
+
+impl Rerun {
+    /// Whether both runs did the same.
+    pub fn is_same(&self) -> bool {
+        self.report.result_hash == self.recorded
+    }
+}
+
+/// Do a report's run again. `workload` stands in for the recorded path where the file has moved.
+///
+/// # Errors
+/// When the configuration lacks something, the input is not the recorded one, or the run fails.
+pub fn rerun(
+    report: &Report,
+    workload: Option<&str>,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<Rerun, RunError> {
+    let config = &report.config;
+    let lacks = |what: &str| RunError::Input(format!("config.{what} is missing or not as Wordline writes it"));
+    let text = |pointer: &str, what: &str| {
+        config.pointer(pointer).and_then(Value::as_str).map(str::to_string).ok_or_else(|| lacks(what))
+    };
+    let recorded = config.get("device").ok_or_else(|| lacks("device"))?;
+    let device: DeviceSpec =
+        serde_json::from_value(recorded.clone()).map_err(|e| RunError::Input(format!("config.device: {e}")))?;
+    let device = device.checked("config.device")?;
+    let fit = match config.get("fit").and_then(Value::as_str) {
+        None => None,
+        Some(word) => Some(word.parse::<Fit>().map_err(|e| RunError::Input(format!("config.fit: {e}")))?),
+    };
+    let recorded_workload = text("/workload/text", "workload.text")?;
+    let spec = RunSpec {
+        device: device.name.clone(),
+        scheme: text("/scheme/spelling", "scheme.spelling")?,
+        workload: moved(&recorded_workload, config, workload),
+        set: vec![],
+        seed: config.get("seed").and_then(Value::as_u64).ok_or_else(|| lacks("seed"))?,
+        requests: config.get("requests").and_then(Value::as_u64),
+        fit,
+        initial: text("/initial/spelling", "initial.spelling")?,
+        check: false,
+    };
+    let setup = Setup::on(&spec, device, &[], vec![])?;
+    let hash = |v: &Value| v.get("sha256").and_then(Value::as_str).map(str::to_string);
+    let (was, is) = (config.get("workload").and_then(hash), hash(&setup.workload.resolved()));
+    if was != is {
+        return Err(RunError::Input(format!(
+            "{}: this is not the input of the report: its SHA-256 is {}, and the report's {}",
+            spec.workload,
+            is.unwrap_or_default(),
+            was.unwrap_or_default()
+        )));
+    }
+    let again = run_on(&setup, &spec.scheme, 0, progress)?;
+    Ok(Rerun { report: again, recorded: report.result_hash.clone(), version: report.version.clone() })
+}
+
+/// The recorded workload, with another file in the place of its own.
+fn moved(recorded: &str, config: &Value, workload: Option<&str>) -> String {
+    let Some(file) = workload else { return recorded.to_string() };
+    let name = config.pointer("/workload/name").and_then(Value::as_str).unwrap_or_default();
+    match recorded.strip_prefix(name) {
+        Some(options) => format!("{file}{options}"),
+        None => file.to_string(),
+    }
+}

@@ -1,0 +1,262 @@
+//! From names and files to things: the device, the workload and the initial state of a run, or of
+//! several runs that differ in the scheme only.
+
+use crate::error::RunError;
+use crate::initial::{Filled, InitialSpec};
+use crate::spec::{RunSpec, fit_word};
+use serde_json::{Value, json};
+use std::path::Path;
+use wordline_device::{DeviceSpec, find, names_like};
+use wordline_flash::Geometry;
+use wordline_ftl::{Initial, Mapped};
+use wordline_schemes::SchemeError;
+use wordline_sim::Pacing;
+use wordline_units::{CellMode, Lpn};
+use wordline_workload::{DriveShape, Limit, Overrides, Pacing as WorkloadPacing, Workload, synthetic_named};
+
+/// Everything of a run but the scheme, resolved.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// What was asked, with the changes to workload and scheme worked in.
+    pub spec: RunSpec,
+    /// The drive.
+    pub device: DeviceSpec,
+    /// Its numbering.
+    pub geometry: Geometry,
+    /// The workload.
+    pub workload: Workload,
+    /// What the workload must know of the drive.
+    pub shape: DriveShape,
+    /// The initial state as spelled.
+    pub initial: InitialSpec,
+    /// The same for this workload.
+    pub(crate) state: Initial,
+    scheme_set: Vec<(String, String)>,
+}
+
+/// The device of a built-in name or a path, with overrides.
+///
+/// # Errors
+/// When there is neither, the file cannot be read, or something in it is wrong.
+pub fn device(name: &str, overrides: &[(String, String)]) -> Result<DeviceSpec, RunError> {
+    if let Some(builtin) = find(name) {
+        return Ok(builtin.spec(overrides)?);
+    }
+    let path = Path::new(name);
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok(DeviceSpec::from_toml(&text, name, overrides)?),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+            let hint = names_like(name).map_or(String::new(), |near| format!("; did you mean {near:?}?"));
+            Err(RunError::Input(format!(
+                "--device {name}: there is no built-in device and no file of that name{hint}\n  \
+                 hint: `wordline list devices` names the built-in ones"
+            )))
+        }
+        Err(e) if e.kind() == std::io::ErrorKind::InvalidData => {
+            Err(RunError::Input(format!("--device {name}: this is not a device file: it is not UTF-8 text")))
+        }
+        Err(e) => Err(RunError::Input(format!("--device {name}: the file cannot be read: {e}"))),
+    }
+}
+
+impl Setup {
+    /// Resolve everything but the scheme.
+    ///
+    /// # Errors
+    /// Whatever of the user's input is wrong.
+    pub fn resolve(spec: &RunSpec) -> Result<Setup, RunError> {
+        let of = |prefix: &str| -> Vec<(String, String)> {
+            let pairs = spec.set.iter().filter_map(|(k, v)| Some((k.strip_prefix(prefix)?, v)));
+            pairs.map(|(k, v)| (k.to_string(), v.clone())).collect()
+        };
+        let (workload_set, scheme_set) = (of("workload."), of("scheme."));
+        let mut device_set = spec.set.clone();
+        device_set.retain(|(k, _)| !k.starts_with("workload.") && !k.starts_with("scheme."));
+        let device = device(&spec.device, &device_set)?;
+        Setup::on(spec, device, &workload_set, scheme_set)
+    }
+
+    /// The same on a device that is resolved already.
+    pub(crate) fn on(
+        spec: &RunSpec,
+        device: DeviceSpec,
+        workload_set: &[(String, String)],
+        scheme_set: Vec<(String, String)>,
+    ) -> Result<Setup, RunError> {
+        let geometry = device.geometry().map_err(|e| RunError::Input(e.to_string()))?;
+        let initial: InitialSpec = spec.initial.parse().map_err(RunError::Input)?;
+        let text = with_options(&spec.workload, workload_set);
+        let workload = Workload::parse(&text, Overrides { fit: spec.fit, requests: spec.requests })?;
+        let shape = DriveShape {
+            logical_bytes: device.logical_bytes(),
+            sector_bytes: device.sector.0 as u32,
+            unit_bytes: device.unit.0 as u32,
+        };
+        let mut setup = Setup {
+            spec: RunSpec { workload: text, ..spec.clone() },
+            device,
+            geometry,
+            workload,
+            shape,
+            state: Initial::fresh(),
+            initial,
+            scheme_set,
+        };
+        setup.bounded()?;
+        setup.state = setup.initial_state()?;
+        Ok(setup)
+    }
+
+    /// A spelling of a scheme with `--set scheme.KEY=VALUE` worked in, where it knows the key.
+    ///
+    /// # Errors
+    /// When there is no such scheme.
+    pub(crate) fn scheme(&self, spelling: &str) -> Result<String, RunError> {
+        let name = spelling.split(':').next().unwrap_or_default();
+        let entry = wordline_schemes::find(name.trim())?;
+        let known = self.scheme_set.iter().filter(|(k, _)| entry.parameters.iter().any(|p| p.key == k));
+        let extra: Vec<String> = known.map(|(k, v)| format!("{k}={v}")).collect();
+        if extra.is_empty() {
+            return Ok(spelling.to_string());
+        }
+        let separator = if spelling.contains(':') { "," } else { ":" };
+        Ok(format!("{spelling}{separator}{}", extra.join(",")))
+    }
+
+    /// Refuse a `scheme.KEY` that none of the schemes knows.
+    pub(crate) fn check_scheme_keys(&self, spellings: &[String]) -> Result<(), RunError> {
+        for (key, value) in &self.scheme_set {
+            let mut keys: Vec<&str> = vec![];
+            for spelling in spellings {
+                let entry = wordline_schemes::find(spelling.split(':').next().unwrap_or_default().trim())
+                    .map_err(|e: SchemeError| RunError::Scheme(e))?;
+                keys.extend(entry.parameters.iter().map(|p| p.key));
+            }
+            if !keys.contains(&key.as_str()) {
+                let near = wordline_device::config::closest(key, keys.iter().copied());
+                let hint = near.map_or(String::new(), |n| format!("; did you mean {n:?}?"));
+                return Err(RunError::Input(format!(
+                    "--set scheme.{key}={value}: no scheme of this run has the parameter {key:?}{hint}\n  allowed: {}",
+                    keys.join(", ")
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// The bound of the workload on this drive.
+    pub fn limit(&self) -> Limit {
+        self.workload.limit(self.shape)
+    }
+
+    /// When requests come, as the driver takes it.
+    pub fn pacing(&self) -> Pacing {
+        match self.workload.pacing() {
+            WorkloadPacing::Open => Pacing::Open { queue_depth: self.device.host.queue_depth },
+            WorkloadPacing::Closed { queue_depth, threads } => {
+                Pacing::Closed { queue_depth: queue_depth.saturating_mul(threads) }
+            }
+        }
+    }
+
+    /// How many requests there will be, where that can be told: for a progress bar. Reads the
+    /// workload through where it must.
+    pub fn expected_requests(&self) -> Option<u64> {
+        let limit = self.limit();
+        let open = matches!(self.pacing(), Pacing::Open { .. });
+        if limit.requests.is_some() && limit.bytes.is_none() && limit.duration.is_none() {
+            let trace = synthetic_named(self.workload.name()).is_none();
+            if !trace {
+                return limit.requests;
+            }
+        }
+        if !open && limit.duration.is_some() {
+            return None;
+        }
+        let stream = self.workload.open(self.shape, self.spec.seed).ok()?;
+        Some(stream.take_while(Result::is_ok).count() as u64)
+    }
+
+    /// A closed loop must end.
+    fn bounded(&self) -> Result<(), RunError> {
+        let limit = self.limit();
+        let endless = limit == Limit::default() && synthetic_named(self.workload.name()).is_some();
+        if endless && matches!(self.pacing(), Pacing::Closed { .. }) {
+            return Err(RunError::Input(format!(
+                "--workload {}: nothing ends it; give --requests N, or one of requests=, duration=, bytes=",
+                self.spec.workload
+            )));
+        }
+        Ok(())
+    }
+
+    fn initial_state(&self) -> Result<Initial, RunError> {
+        let pages = (self.shape.logical_bytes / self.device.unit.0).min(u32::MAX as u64 - 1) as u32;
+        let mapped = match self.initial.filled {
+            Filled::Fresh => Mapped::First(0),
+            Filled::Share(share) => Mapped::First(share.of(pages as u64) as u32),
+            Filled::Preload => {
+                let footprint = self.workload.footprint(self.shape, self.spec.seed)?;
+                match footprint.runs.as_slice() {
+                    [] => Mapped::First(0),
+                    [only] if only.start == 0 => Mapped::First(only.end),
+                    _ => Mapped::Set(footprint.pages().into_iter().map(Lpn).collect()),
+                }
+            }
+        };
+        Ok(Initial {
+            mapped,
+            order: self.initial.order,
+            valid: self.initial.valid,
+            aged_invalid: self.initial.aged_invalid,
+            cycles: self.initial.cycles,
+        })
+    }
+
+    /// The configuration with every default filled in, from which the run can be repeated.
+    pub(crate) fn config(&self, scheme: &str) -> Value {
+        let entry = wordline_schemes::find(scheme.split(':').next().unwrap_or_default().trim()).ok();
+        let given = scheme.split_once(':').map_or("", |(_, rest)| rest);
+        let parameters: serde_json::Map<String, Value> = entry
+            .map_or(&[][..], |e| e.parameters)
+            .iter()
+            .map(|p| {
+                let value = given.split(',').filter_map(|pair| pair.split_once('=')).filter(|(k, _)| k.trim() == p.key);
+                (p.key.to_string(), value.last().map_or(p.default, |(_, v)| v.trim()).into())
+            })
+            .collect();
+        let pacing = match self.pacing() {
+            Pacing::Open { queue_depth } => json!({ "open": { "queue_depth": queue_depth } }),
+            Pacing::Closed { queue_depth } => json!({ "closed": { "queue_depth": queue_depth } }),
+        };
+        let worn: serde_json::Map<String, Value> = CellMode::ALL
+            .into_iter()
+            .filter(|m| self.initial.cycles[m.index()] > 0)
+            .map(|m| (m.key().to_string(), self.initial.cycles[m.index()].into()))
+            .collect();
+        json!({
+            "device": self.device,
+            "scheme": { "spelling": scheme, "parameters": parameters },
+            "workload": self.workload.resolved(),
+            "requests": self.spec.requests,
+            "fit": self.spec.fit.map(fit_word),
+            "pacing": pacing,
+            "seed": self.spec.seed,
+            "initial": {
+                "spelling": self.initial.to_string(),
+                "mapped_pages": self.state.mapped.count(),
+                "cycles": worn,
+            },
+        })
+    }
+}
+
+/// A workload's text with more options at its end.
+fn with_options(text: &str, options: &[(String, String)]) -> String {
+    if options.is_empty() {
+        return text.to_string();
+    }
+    let bare = text == "-" || synthetic_named(text).is_some() || Path::new(text).exists() || !text.contains(':');
+    let options: Vec<String> = options.iter().map(|(k, v)| format!("{k}={v}")).collect();
+    format!("{text}{}{}", if bare { ":" } else { "," }, options.join(","))
+}

@@ -1,0 +1,119 @@
+//! What a user asks for, as text: the same for the command line, Python and a report's replay.
+
+use wordline_workload::Fit;
+
+/// The seed where none is given.
+pub const DEFAULT_SEED: u64 = 1;
+
+/// The initial state where none is given: every page that the workload touches holds data.
+pub const DEFAULT_INITIAL: &str = "preload";
+
+/// One experiment as it was asked for, nothing resolved yet.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RunSpec {
+    /// A built-in device's name, or the path of a device file.
+    pub device: String,
+    /// The scheme, `NAME` or `NAME:key=value,...`.
+    pub scheme: String,
+    /// The workload, `NAME`, `FILE` or `-`, each perhaps with `:key=value,...`.
+    pub workload: String,
+    /// Changes: dotted paths of the device, `workload.KEY` and `scheme.KEY`, with their values.
+    pub set: Vec<(String, String)>,
+    /// The seed from which every random stream is derived.
+    pub seed: u64,
+    /// The most requests to issue.
+    pub requests: Option<u64>,
+    /// What to do with requests beyond the drive.
+    pub fit: Option<Fit>,
+    /// The state of the drive before the first request; see [`crate::InitialSpec`].
+    pub initial: String,
+    /// Recount every invariant after the run.
+    pub check: bool,
+}
+
+impl RunSpec {
+    /// A run with every default.
+    pub fn new(device: &str, scheme: &str, workload: &str) -> RunSpec {
+        RunSpec {
+            device: device.to_string(),
+            scheme: scheme.to_string(),
+            workload: workload.to_string(),
+            set: vec![],
+            seed: DEFAULT_SEED,
+            requests: None,
+            fit: None,
+            initial: DEFAULT_INITIAL.to_string(),
+            check: false,
+        }
+    }
+
+    /// The same for another scheme.
+    pub fn with_scheme(&self, scheme: &str) -> RunSpec {
+        RunSpec { scheme: scheme.to_string(), ..self.clone() }
+    }
+
+    /// The command that does this run.
+    pub fn command(&self) -> String {
+        let mut words = vec!["wordline".to_string(), "run".to_string()];
+        let mut add = |option: &str, value: &str| {
+            words.push(option.to_string());
+            words.push(quoted(value));
+        };
+        add("--device", &self.device);
+        add("--workload", &self.workload);
+        add("--scheme", &self.scheme);
+        for (key, value) in &self.set {
+            add("--set", &format!("{key}={value}"));
+        }
+        add("--seed", &self.seed.to_string());
+        if let Some(n) = self.requests {
+            add("--requests", &n.to_string());
+        }
+        if let Some(fit) = self.fit {
+            add("--fit", fit_word(fit));
+        }
+        if self.initial != DEFAULT_INITIAL {
+            add("--initial", &self.initial);
+        }
+        if self.check {
+            words.push("--check".to_string());
+        }
+        words.join(" ")
+    }
+}
+
+/// The word that `--fit` takes.
+pub(crate) const fn fit_word(fit: Fit) -> &'static str {
+    match fit {
+        Fit::Error => "error",
+        Fit::Wrap => "wrap",
+        Fit::Compact => "compact",
+    }
+}
+
+/// A word as a shell takes it.
+fn quoted(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,%@+".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.to_string()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_replay_command_survives_a_shell() {
+        let mut spec = RunSpec::new("demo-8gb", "slc-cache", "a b.csv");
+        spec.set.push(("gc.trigger".into(), "free_blocks < 5%".into()));
+        spec.fit = Some(Fit::Compact);
+        assert_eq!(
+            spec.command(),
+            "wordline run --device demo-8gb --workload 'a b.csv' --scheme slc-cache \
+             --set 'gc.trigger=free_blocks < 5%' --seed 1 --fit compact"
+        );
+    }
+}
