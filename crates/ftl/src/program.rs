@@ -472,6 +472,7 @@ impl<M: Media> Ftl<M> {
         if stage < NONE - 1 && self.state.staging.settle(stage) && M::BYTES {
             *self.staged_page(stage) = M::Page::default();
         }
+        self.notify(part);
         if host {
             self.unsettled -= 1;
             if matches!(self.ack, wordline_device::Ack::Buffer(_)) {
@@ -481,7 +482,6 @@ impl<M: Media> Ftl<M> {
                 self.settle_flushes(version);
             }
         }
-        self.notify(part);
         self.state.ops.remove(part);
     }
 
