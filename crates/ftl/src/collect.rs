@@ -36,7 +36,9 @@ impl<M: Media> Ftl<M> {
         let pool = self.state.regions[region.index()].region.pool;
         for other in 0..self.state.regions.len() {
             let other = RegionId(other as u8);
-            if self.state.regions[other.index()].region.pool == pool && self.state.at(other, plane).job.is_none() {
+            if self.state.regions[other.index()].region.pool == pool
+                && self.state.at(other, plane).job.is_none()
+            {
                 self.collect(other, plane);
             }
         }
@@ -89,6 +91,9 @@ impl<M: Media> Ftl<M> {
         let position = self.state.position(region, plane, victim);
         let die = self.state.geometry.die_of(plane);
         let held = idle == Some(Grain::Block);
+        if held && self.has_job(die) {
+            return false; // it might need what the holder would lock out
+        }
         if idle.is_some() {
             self.idle_jobs[die.index()] += 1;
             self.idle_busy += 1;
@@ -115,6 +120,15 @@ impl<M: Media> Ftl<M> {
         true
     }
 
+    fn has_job(&self, die: DieId) -> bool {
+        self.state.regions.iter().enumerate().any(|(index, r)| {
+            let first = self.state.pool_of(RegionId(index as u8)).first_plane;
+            r.planes.iter().enumerate().any(|(local, at)| {
+                at.job.is_some() && self.state.geometry.die_of(PlaneId(first + local as u32)) == die
+            })
+        })
+    }
+
     /// Whether a scheme sends the collected pages of a region to another pool.
     fn passes_on(&mut self, region: RegionId, plane: PlaneId, block: BlockId) -> bool {
         let slots = self.state.regions[region.index()].slots_per_block;
@@ -131,7 +145,8 @@ impl<M: Media> Ftl<M> {
     }
 
     fn job_class(&self, region: RegionId, plane: PlaneId, job: &Job) -> Class {
-        if job.held {
+        // Collection that begins while a die is held is what the holder waits for.
+        if job.held || self.held[self.state.geometry.die_of(plane).index()] > 0 {
             Class::Held
         } else if job.idle && !self.state.is_desperate(region, plane) {
             Class::Background
@@ -179,6 +194,13 @@ impl<M: Media> Ftl<M> {
             self.emit(read);
         }
         let block = self.state.blocks.info[job.block.index()];
+        if job.exhausted && job.inflight == 0 && block.readers > 0 && job.held {
+            // Reads that came before the hold are locked out by it: let them go first.
+            job.held = false;
+            let die = self.state.geometry.die_of(plane);
+            self.held[die.index()] -= 1;
+            self.effects.push(Effect::Hold(die));
+        }
         if job.exhausted && job.inflight == 0 && block.readers == 0 {
             if self.state.blocks.live[job.block.index()] > 0 {
                 let live = self.state.blocks.live[job.block.index()];
@@ -345,6 +367,10 @@ impl<M: Media> Ftl<M> {
             }
             return;
         }
+        // The source stays pinned until the move commits. Were its block erased and programmed again,
+        // the page could come back to the very same place with newer data, and the move take it for
+        // the old.
+        self.state.blocks.info[self.state.geometry.block_of(read.ppn).index()].readers += 1;
         let mut op = Op::new(OpKind::Program, read.plane, Cause::Migrate, Class::Background);
         (op.lpn, op.mask, op.from, op.route) = (read.lpn, there, read.ppn, read.route);
         (op.owned_by, op.owner) = (Owner::Move, read.owner);
@@ -402,15 +428,7 @@ impl<M: Media> Ftl<M> {
     /// The run is over: pad what waits for company, and let [`Self::idle`] empty what it likes.
     pub fn drain(&mut self) {
         self.state.draining = true;
-        self.seal_all();
-    }
-
-    /// dbg
-    pub fn dump(&self) {
-        for (i, r) in self.state.regions.iter().enumerate() { for (l, p) in r.planes.iter().enumerate() {
-            eprintln!("region {i} plane {l}: owned {} open_slots {} job {:?} stagers {:?} free {}", p.owned, p.open_slots, p.job, p.stagers, self.state.pools[r.region.pool.0 as usize].free[l].len());
-        } }
-        for (b, i) in self.state.blocks.info.iter().enumerate() { eprintln!("{b} {i:?} live {}", self.state.blocks.live[b]); }
+        self.seal(true);
     }
 
     /// What is still on its way, in words.

@@ -405,7 +405,7 @@ impl<M: Media> Ftl<M> {
 
     fn submit_flush(&mut self, id: RequestId) {
         self.version += 1;
-        self.seal_all();
+        self.seal(false);
         if self.unsettled > 0 {
             self.requests[id.0 as usize].remaining += 1;
             self.flushes.push(PendingFlush { version: self.version, request: id, remaining: self.unsettled });

@@ -133,9 +133,10 @@ impl<M: Media> Ftl<M> {
         first..first + pool.blocks_per_plane
     }
 
-    /// Blocks of a plane that initial data may fill: all but one that collection needs to begin.
+    /// Blocks of a plane that initial data may fill: all but those that collection keeps in reserve,
+    /// and one for the first write.
     fn fillable(&self, region: RegionId) -> u32 {
-        self.state.total_blocks(region).saturating_sub(1)
+        self.state.total_blocks(region).saturating_sub(self.state.pool_of(region).reserve + 1)
     }
 
     fn image(&self, initial: &Initial, seed: u64) -> Result<BaseImage, InitialError> {
@@ -228,7 +229,9 @@ impl<M: Media> Ftl<M> {
         for plane in self.planes_of(region).collect::<Vec<_>>() {
             let all = self.state.total_blocks(region) as u64 * pages as u64;
             let mut used = self.state.owned(region, plane) as u64 * pages as u64;
-            while used < share.of(all) && self.state.free_blocks(region, plane) > 1 {
+            while used < share.of(all)
+                && self.state.free_blocks(region, plane) > self.state.pool_of(region).reserve + 1
+            {
                 let local = self.state.local(region, plane);
                 let pool = self.state.regions[region.index()].region.pool.0 as usize;
                 let Some(block) = self.state.pools[pool].free[local].front().copied() else { break };

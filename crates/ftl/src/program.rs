@@ -54,7 +54,7 @@ impl<M: Media> Ftl<M> {
         let full = stager.page_slots == units;
         self.number_slots(lead, slot);
         if !first.is_none() {
-            self.append(first, lead);
+            self.join(first, lead);
         }
         if full {
             self.close_page(region, plane);
@@ -96,11 +96,7 @@ impl<M: Media> Ftl<M> {
         let full = stager.group_pages == pages;
         self.shift_slots(lead, page * units);
         if !group.is_none() {
-            self.append(group, lead);
-            let class = self.state.ops[group].class.min(self.state.ops[lead].class);
-            let privileged = self.state.ops[group].privileged || self.state.ops[lead].privileged;
-            self.state.ops[group].class = class;
-            self.state.ops[group].privileged = privileged;
+            self.join(group, lead);
         }
         if full {
             self.close_group(region, plane, which);
@@ -170,7 +166,12 @@ impl<M: Media> Ftl<M> {
         self.job_page_over(from_region, plane, true);
     }
 
-    fn append(&mut self, chain: OpId, more: OpId) {
+    /// More parts for a program, which becomes as urgent as the most urgent of them.
+    fn join(&mut self, chain: OpId, more: OpId) {
+        let class = self.state.ops[chain].class.min(self.state.ops[more].class);
+        let privileged = self.state.ops[chain].privileged || self.state.ops[more].privileged;
+        self.state.ops[chain].class = class;
+        self.state.ops[chain].privileged = privileged;
         let mut last = chain;
         while !self.state.ops[last].chain.is_none() {
             last = self.state.ops[last].chain;
@@ -196,7 +197,9 @@ impl<M: Media> Ftl<M> {
 
     fn arm_pad(&mut self, region: RegionId, plane: PlaneId, which: usize) {
         let wait = self.state.regions[region.index()].region.pad_after;
-        let Some(wait) = (if which == HOST { Some(wait.unwrap_or(PAD_FOR_HOST)) } else { wait }) else { return };
+        let Some(wait) = (if which == HOST { Some(wait.unwrap_or(PAD_FOR_HOST)) } else { wait }) else {
+            return;
+        };
         let at = self.state.now + wait;
         let stager = &mut self.state.at_mut(region, plane).stagers[which];
         if !stager.timer_set {
@@ -211,10 +214,25 @@ impl<M: Media> Ftl<M> {
         let Timer::Pad { region, plane, host, generation } = timer;
         let which = if host { HOST } else { MOVED };
         let stager = &mut self.state.at_mut(region, plane).stagers[which];
-        if stager.generation == generation {
-            stager.timer_set = false;
+        if stager.generation != generation {
+            return;
+        }
+        stager.timer_set = false;
+        // While a job still reads, its pages are the company to wait for: padding them one by one
+        // could cost more than the job gives back.
+        if which == MOVED && self.feeds(plane) && !self.state.jammed[plane.index()] {
+            self.arm_pad(region, plane, which);
+        } else {
             self.pad(region, plane, which);
         }
+    }
+
+    /// Whether a job of a plane has pages left to read.
+    fn feeds(&self, plane: PlaneId) -> bool {
+        (0..self.state.regions.len() as u8).map(RegionId).any(|region| {
+            self.state.reaches(region, plane)
+                && self.state.at(region, plane).job.is_some_and(|j| !j.exhausted || j.window > 0)
+        })
     }
 
     fn pad(&mut self, region: RegionId, plane: PlaneId, which: usize) {
@@ -224,8 +242,8 @@ impl<M: Media> Ftl<M> {
         self.close_group(region, plane, which);
     }
 
-    /// Pad whatever waits for company anywhere.
-    pub(crate) fn seal_all(&mut self) {
+    /// Pad the host data that wait for company anywhere, and with `moved` what collection moves too.
+    pub(crate) fn seal(&mut self, moved: bool) {
         for index in 0..self.state.regions.len() {
             let region = RegionId(index as u8);
             let r = &self.state.regions[index];
@@ -235,7 +253,9 @@ impl<M: Media> Ftl<M> {
             let first = self.state.pool_of(region).first_plane;
             for local in 0..self.state.regions[index].planes.len() as u32 {
                 self.pad(region, PlaneId(first + local), HOST);
-                self.pad(region, PlaneId(first + local), MOVED);
+                if moved {
+                    self.pad(region, PlaneId(first + local), MOVED);
+                }
             }
         }
     }
@@ -291,6 +311,10 @@ impl<M: Media> Ftl<M> {
             return None;
         }
         let local = self.state.local(region, plane);
+        let pool = self.state.pool_of(region);
+        if !privileged && (pool.free[local].len() as u32) < pool.reserve {
+            return None; // the blocks that are open now belong to the collection that opened them
+        }
         let r = &mut self.state.regions[region.index()];
         let (rule, shape) = (r.region.rule, r.shape);
         let at = &mut r.planes[local];
@@ -344,9 +368,10 @@ impl<M: Media> Ftl<M> {
         let owned = self.state.regions[region.index()].planes[local].owned;
         let over_quota = owned >= self.state.regions[region.index()].region.quota;
         let pool = self.state.regions[region.index()].region.pool.0 as usize;
+        let reserve = self.state.pools[pool].reserve as usize;
         let free = &mut self.state.pools[pool].free[local];
-        // The last erased block of a pool is kept for collection, which frees more than it takes.
-        if free.is_empty() || (!privileged && (free.len() == 1 || over_quota)) {
+        // Collection frees more than it takes, so what is in reserve comes back.
+        if free.is_empty() || (!privileged && (free.len() <= reserve || over_quota)) {
             return None;
         }
         let block = BlockId(free.pop_front()?);
@@ -367,17 +392,49 @@ impl<M: Media> Ftl<M> {
         Some(block)
     }
 
-    /// A program found no slot in its plane and waits there. Begin a collection that may help; if
-    /// none can yet, each page that dies in the plane is a new chance. The device gives up only when
-    /// nothing is pending anywhere.
-    pub fn blocked(&mut self, id: OpId) {
+    /// A program found no slot in its plane. Begin a collection that may help; if none can yet, each
+    /// page that dies in the plane is a new chance, and the device gives up only when nothing is
+    /// pending anywhere. Returns whether the program waits: a mere move is dropped instead, since it
+    /// pins the block that it leaves.
+    pub fn blocked(&mut self, id: OpId) -> bool {
+        let mut parts =
+            std::iter::successors(Some(id), |p| Some(self.state.ops[*p].chain).filter(|c| !c.is_none()));
+        if parts.all(|p| self.state.ops[p].owned_by == Owner::Move) {
+            self.drop_moves(id);
+            return false;
+        }
         let (plane, route) = (self.state.ops[id].plane, self.state.ops[id].route);
         self.state.starved[plane.index()] = true;
+        self.state.jammed[plane.index()] |= self.state.ops[id].owned_by != Owner::Request;
         for target in route.targets() {
             if self.state.regions.len() > target.region.index() && self.state.reaches(target.region, plane) {
                 self.collect_for(target.region, plane);
             }
         }
+        true
+    }
+
+    fn drop_moves(&mut self, lead: OpId) {
+        self.state.backlog[self.state.ops[lead].plane.index()] -= 1;
+        let mut part = lead;
+        while !part.is_none() {
+            let op = &self.state.ops[part];
+            let (from, idle, next) = (op.from, op.owner == 1, op.chain);
+            let die = self.state.geometry.die_of(op.plane);
+            self.state.ops.remove(part);
+            self.state.counters.moves_dropped += 1;
+            self.end_move(from, die, idle);
+            part = next;
+        }
+    }
+
+    /// A move is over: its source need not stay any longer.
+    fn end_move(&mut self, from: Ppn, die: wordline_units::DieId, idle: bool) {
+        if idle {
+            self.idle_jobs[die.index()] -= 1;
+            self.idle_busy -= 1;
+        }
+        self.unpin(self.state.geometry.block_of(from));
     }
 
     /// Give up a host program that can never be bound: the drive is full.
@@ -415,6 +472,7 @@ impl<M: Media> Ftl<M> {
         if stage < NONE - 1 && self.state.staging.settle(stage) && M::BYTES {
             *self.staged_page(stage) = M::Page::default();
         }
+        self.notify(part);
         if host {
             self.unsettled -= 1;
             if matches!(self.ack, wordline_device::Ack::Buffer(_)) {
@@ -424,7 +482,6 @@ impl<M: Media> Ftl<M> {
                 self.settle_flushes(version);
             }
         }
-        self.notify(part);
         self.state.ops.remove(part);
     }
 
@@ -480,9 +537,8 @@ impl<M: Media> Ftl<M> {
         let (ppn, lpn, owner, owned_by, cause, mask) =
             (op.ppn, op.lpn, op.owner, op.owned_by, op.cause, op.mask);
         let block = self.state.geometry.block_of(ppn);
-        let info = &mut self.state.blocks.info[block.index()];
-        info.readers -= 1;
-        let (readers, phase, region, mode) = (info.readers, info.phase, RegionId(info.region), info.mode);
+        let info = &self.state.blocks.info[block.index()];
+        let (region, mode) = (RegionId(info.region), info.mode);
         self.state.counters.regions[region.index()].reads[cause as usize] += 1;
         match owned_by {
             Owner::Request => {
@@ -507,7 +563,16 @@ impl<M: Media> Ftl<M> {
             Owner::Move => self.finish_move_read(id),
             Owner::Nobody => self.state.ops.remove(id),
         }
-        if readers == 0 && phase == Phase::Victim {
+        self.unpin(block);
+    }
+
+    /// A read of a block has ended, or a move out of it: the block may be erased if it was the last.
+    #[inline]
+    pub(crate) fn unpin(&mut self, block: BlockId) {
+        let info = &mut self.state.blocks.info[block.index()];
+        info.readers -= 1;
+        if info.readers == 0 && info.phase == Phase::Victim {
+            let region = RegionId(info.region);
             self.step_job(region, self.state.geometry.plane_of(block));
         }
     }
@@ -651,10 +716,7 @@ impl<M: Media> Ftl<M> {
             Owner::Move => {
                 let (die, idle) = (self.state.geometry.die_of(op.plane), op.owner == 1);
                 self.state.ops.remove(part);
-                if idle {
-                    self.idle_jobs[die.index()] -= 1;
-                    self.idle_busy -= 1;
-                }
+                self.end_move(from, die, idle);
             }
             _ => self.settle(part),
         }
@@ -678,6 +740,7 @@ impl<M: Media> Ftl<M> {
         self.state.pools[pool].free[local].push_back(block.0);
         self.state.at_mut(region, plane).owned -= 1;
         self.end_job(region, plane);
+        self.state.jammed[plane.index()] = false;
         self.state.starved[plane.index()] = false; // until one of those that wake now is blocked again
         self.effects.push(Effect::Wake(plane));
         for other in 0..self.state.regions.len() as u8 {

@@ -61,6 +61,9 @@ pub(crate) struct PoolState {
     pub offset: u32,
     pub blocks_per_plane: u32,
     pub free: Vec<VecDeque<u32>>,
+    /// Erased blocks of each plane that only collection may take: one for each region, so that a job
+    /// of each always finds room for the block it empties.
+    pub reserve: u32,
 }
 
 /// Units waiting for a program that writes several at once, in one plane of one region.
@@ -152,6 +155,8 @@ pub struct State {
     pub(crate) backlog: Vec<u32>,
     /// Planes where a program waits for a slot.
     pub(crate) starved: Vec<bool>,
+    /// Planes where a moved page waits for a slot.
+    pub(crate) jammed: Vec<bool>,
     pub(crate) outstanding: u32,
     pub(crate) draining: bool,
     pub(crate) now: SimTime,
@@ -199,6 +204,7 @@ impl State {
                         (first..first + pool.blocks_per_plane).collect()
                     })
                     .collect(),
+                reserve: layout.regions.iter().filter(|r| r.pool.0 as usize == pools.len()).count() as u32,
             });
         }
         let mut regions = vec![];
@@ -294,6 +300,7 @@ impl State {
             staging: Staging::new(if layout.map == MapKind::Sector { geometry.sectors_per_unit } else { 0 }),
             ops: Ops::default(),
             backlog: vec![0; geometry.planes as usize],
+            jammed: vec![false; geometry.planes as usize],
             starved: vec![false; geometry.planes as usize],
             outstanding: 0,
             draining: false,
@@ -393,7 +400,8 @@ impl State {
 
     /// Whether a plane of a region is down to the hard reserve, so that collection goes first.
     pub(crate) fn is_desperate(&self, region: RegionId, plane: PlaneId) -> bool {
-        let reserve = self.gc.hard_reserve.min(self.total_blocks(region) / 2);
+        let reserve =
+            self.gc.hard_reserve.min(self.total_blocks(region) / 2).max(self.pool_of(region).reserve);
         match self.regions[region.index()].region.trigger {
             Trigger::FreeBlocks(_) => self.free_blocks(region, plane) <= reserve,
             Trigger::FreeSlots(_) => {

@@ -295,7 +295,10 @@ fn timeline(m: &Metrics) -> Timeline {
         write_latency_us_mean: mean(1),
         read_latency_us_max: max(0),
         write_latency_us_max: max(1),
-        waf: vec![],
+        waf: bins
+            .iter()
+            .map(|b| (b.host_page_bytes > 0).then(|| b.programmed as f64 / b.host_page_bytes as f64))
+            .collect(),
         free_blocks: bins.iter().map(|b| b.free_share).collect(),
     }
 }

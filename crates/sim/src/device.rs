@@ -548,8 +548,9 @@ impl<P: Probe, M: Media> Device<P, M> {
             if self.planes[plane].current.is_none() {
                 let Some(first) = self.take(plane, key) else { continue };
                 if !self.ftl.bind(first) {
-                    self.ftl.blocked(first);
-                    self.planes[plane].waiting.push_back(first);
+                    if self.ftl.blocked(first) {
+                        self.planes[plane].waiting.push_back(first);
+                    }
                     if matches!(self.post(plane), Some(OpKind::Read | OpKind::Erase)) {
                         self.try_array(self.planes[plane].array as usize);
                     }
@@ -648,8 +649,6 @@ impl<P: Probe, M: Media> Device<P, M> {
     /// Nothing is pending and requests wait: the programs that wait for space never will have it.
     fn give_up(&mut self) -> bool {
         let mut gave_up = false;
-        self.ftl.dump();
-        eprintln!("GIVEUP {}", self.ftl.leftovers());
         for plane in 0..self.planes.len() {
             for id in std::mem::take(&mut self.planes[plane].waiting) {
                 if self.ftl.can_fail(id) {
@@ -699,11 +698,11 @@ impl<P: Probe, M: Media> Device<P, M> {
     fn complete(&mut self, id: RequestId) {
         let pending = self.ftl.pending(id);
         let (number, request, outcome) = (pending.number, pending.request, pending.outcome);
-        self.metrics.complete(number, request.op, request.bytes(), (request.arrival, self.now), outcome);
-        if number & 1023 == 0 {
-            let programmed = self.ftl.counters().programmed_bytes();
+        let span = (request.arrival, self.now);
+        let fresh = self.metrics.complete(number, request.op, request.bytes(), span, outcome);
+        if fresh || number & 1023 == 0 {
             let free = self.ftl.free_share(self.ftl.layout().home);
-            self.metrics.sample(self.now, programmed, free);
+            self.metrics.sample(self.now, self.ftl.counters(), free);
         }
         let data = self.ftl.release(id);
         self.ready.push_back(Completion { number, request, at: self.now, outcome, data });

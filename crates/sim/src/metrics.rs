@@ -1,6 +1,6 @@
 //! What a run measures of its requests: latencies, throughput over time, and the result hash.
 
-use wordline_ftl::Outcome;
+use wordline_ftl::{Counters, Outcome};
 use wordline_units::{HostOp, SimDuration, SimTime};
 
 /// Latencies of one kind of request, in nanoseconds, to three digits.
@@ -24,7 +24,10 @@ impl Histogram {
     /// Take a latency in.
     #[inline]
     pub fn record(&mut self, latency: SimDuration) {
-        self.inner.saturating_record(latency.0);
+        // Grows as needed; what would not fit counts as the largest that does.
+        if self.inner.record(latency.0).is_err() {
+            self.inner.saturating_record(latency.0);
+        }
         self.sum += latency.0 as u128;
         self.max = self.max.max(latency.0);
     }
@@ -76,6 +79,8 @@ pub struct TimeBin {
     pub max_ns: [u64; 2],
     /// Bytes programmed on flash for any reason, counted at the bin's completions.
     pub programmed: u64,
+    /// Bytes of the mapping units that host writes touched, counted likewise.
+    pub host_page_bytes: u64,
     /// Least share of erased blocks seen in the home region.
     pub free_share: Option<f64>,
 }
@@ -90,6 +95,7 @@ impl TimeBin {
             sum.max_ns[k] = sum.max_ns[k].max(other.max_ns[k]);
         }
         sum.programmed += other.programmed;
+        sum.host_page_bytes += other.host_page_bytes;
         sum.free_share = match (self.free_share, other.free_share) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
@@ -145,6 +151,7 @@ pub struct Metrics {
     pub(crate) timeline: Timeline,
     hash: u64,
     programmed: u64,
+    host_page_bytes: u64,
 }
 
 impl Default for Metrics {
@@ -158,6 +165,7 @@ impl Default for Metrics {
             timeline: Timeline::new(),
             hash: 0x776f_7264_6c69_6e65,
             programmed: 0,
+            host_page_bytes: 0,
         }
     }
 }
@@ -169,6 +177,7 @@ fn fold(hash: u64, word: u64) -> u64 {
 }
 
 impl Metrics {
+    /// A request has ended. Whether it is the first of its bin of time.
     #[inline]
     pub(crate) fn complete(
         &mut self,
@@ -177,7 +186,7 @@ impl Metrics {
         bytes: u64,
         span: (SimTime, SimTime),
         outcome: Outcome,
-    ) {
+    ) -> bool {
         let (arrival, at) = span;
         let latency = at.since(arrival);
         let kind = op as usize;
@@ -186,25 +195,29 @@ impl Metrics {
         self.hash = fold(fold(self.hash, number << 8 | outcome as u64), at.0);
         if outcome != Outcome::Done {
             self.out_of_space += 1;
-            return;
+            return false;
         }
         self.latency[kind].record(latency);
         self.bytes[kind] += bytes;
-        if kind < 2 {
-            let (bin, _) = self.timeline.at(at);
-            bin.requests[kind] += 1;
-            bin.bytes[kind] += bytes;
-            bin.latency_ns[kind] += latency.0 as u128;
-            bin.max_ns[kind] = bin.max_ns[kind].max(latency.0);
+        if kind >= 2 {
+            return false;
         }
+        let (bin, fresh) = self.timeline.at(at);
+        bin.requests[kind] += 1;
+        bin.bytes[kind] += bytes;
+        bin.latency_ns[kind] += latency.0 as u128;
+        bin.max_ns[kind] = bin.max_ns[kind].max(latency.0);
+        fresh
     }
 
-    /// Note how much has been programmed so far, and how much is free, at a point in time.
-    pub(crate) fn sample(&mut self, at: SimTime, programmed: u64, free_share: f64) {
-        let since = programmed - self.programmed;
-        self.programmed = programmed;
+    /// Note how much has been programmed and written so far, and how much is free, at a point in
+    /// time.
+    pub(crate) fn sample(&mut self, at: SimTime, counters: &Counters, free_share: f64) {
+        let (programmed, pages) = (counters.programmed_bytes(), counters.host_bytes_page);
         let (bin, _) = self.timeline.at(at);
-        bin.programmed += since;
+        bin.programmed += programmed - self.programmed;
+        bin.host_page_bytes += pages - self.host_page_bytes;
+        (self.programmed, self.host_page_bytes) = (programmed, pages);
         bin.free_share = Some(bin.free_share.map_or(free_share, |f| f.min(free_share)));
     }
 

@@ -134,7 +134,7 @@ impl Run {
     }
 
     fn collect(&mut self, until: SimTime) -> Result<(), String> {
-        while let Some(c) = self.device.next_completion(until).map_err(|e| (format!("{}: {e}", self.name)))? {
+        while let Some(c) = self.device.next_completion(until).map_err(|e| format!("{}: {e}", self.name))? {
             if c.outcome != Outcome::Done {
                 return Err(format!("{}: request {} ends {:?}", self.name, c.number, c.outcome));
             }
@@ -143,10 +143,10 @@ impl Run {
                 c.data.chunks(SECTOR).map(|s| u64::from_le_bytes(s[..8].try_into().unwrap())).collect();
             if let Some(i) = (0..found.len()).find(|i| found[*i] != expected[*i]) {
                 let (sector, found, expected) = (c.request.lba.0 + i as u64, found[i], expected[i]);
-                return Err((format!(
+                return Err(format!(
                     "{}: request {} reads sector {sector} as {found}, which is {expected}",
                     self.name, c.number
-                )));
+                ));
             }
         }
         Ok(())
@@ -220,7 +220,10 @@ fn shrink(seed: u64, length: u64) -> u64 {
 fn catch(seed: u64, length: u64) -> Result<(), String> {
     match std::panic::catch_unwind(|| run(seed, length)) {
         Ok(result) => result,
-        Err(panic) => Err(panic.downcast_ref::<String>().cloned().unwrap_or_else(|| "a panic".into())),
+        Err(panic) => {
+            let text = panic.downcast_ref::<String>().cloned();
+            Err(text.or(panic.downcast_ref::<&str>().map(|s| s.to_string())).unwrap_or_default())
+        }
     }
 }
 

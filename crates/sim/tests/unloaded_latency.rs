@@ -1,0 +1,123 @@
+//! Does an idle drive answer after exactly the times that its description adds up to, and do its
+//! parts really work in parallel?
+
+mod support;
+
+use support::Tiny;
+use wordline_device::DeviceSpec;
+use wordline_ftl::{Initial, Mapped, NoMedia};
+use wordline_sim::{Device, Event, Log, NoProbe, Pacing, Stop, drive};
+use wordline_units::{HostOp, HostRequest, SimTime};
+
+fn builtin(name: &str, overrides: &[(&str, &str)]) -> DeviceSpec {
+    let overrides: Vec<_> = overrides.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
+    wordline_device::find(name).unwrap().spec(&overrides).unwrap()
+}
+
+fn device(spec: &DeviceSpec) -> Device<Log, NoMedia> {
+    let scheme = wordline_schemes::build("conventional").unwrap();
+    let mut d = Device::new(spec, &spec.geometry().unwrap(), scheme, Log::default()).unwrap();
+    let pages = (spec.logical_bytes() / spec.unit.0 / 2) as u32;
+    d.ftl.precondition(&Initial::holding(Mapped::First(pages)), 7).unwrap();
+    d
+}
+
+/// The latency of one request on an idle drive, in nanoseconds.
+fn alone(spec: &DeviceSpec, op: HostOp, bytes: u64) -> u64 {
+    let mut d = device(spec);
+    d.submit(HostRequest::new(op, 0, (bytes / 512) as u32), SimTime(0)).unwrap();
+    d.next_completion(SimTime::NEVER).unwrap().unwrap().at.0
+}
+
+#[test]
+fn the_figures_recorded_of_mqsim_come_out_to_the_nanosecond() {
+    // PEERS: queue depth 1, one plane, SLC, 75 us, 750 us, 3 ns a byte, PCIe at 39 ns per 128 bytes.
+    let page_8k = builtin("mqsim-qd1", &[]);
+    assert_eq!(alone(&page_8k, HostOp::Read, 8192), 102_442);
+    assert_eq!(alone(&page_8k, HostOp::Read, 4096), 88_906);
+    assert_eq!(alone(&page_8k, HostOp::Write, 8192), 777_501);
+    assert_eq!(alone(&page_8k, HostOp::Read, 65_536), 819_116);
+    let page_16k = builtin("mqsim-qd1", &[("medium.flash.page", "16KiB")]);
+    assert_eq!(alone(&page_16k, HostOp::Read, 16_384), 129_514);
+}
+
+#[test]
+fn a_plane_is_blocked_one_nanosecond_before_it_is_ready() {
+    let spec = builtin("mqsim-qd1", &[("host.rate", "off"), ("host.read_overhead", "0ns")]);
+    let array = 290 + 75_020;
+    let first_ends = array + 24_576;
+    for (second_arrives, second_ends) in [
+        (0, 2 * first_ends),
+        (first_ends - 1, 2 * first_ends),
+        (first_ends, 2 * first_ends),
+        (first_ends + 1, 2 * first_ends + 1),
+    ] {
+        let mut d = device(&spec);
+        d.submit(HostRequest::new(HostOp::Read, 0, 16), SimTime(0)).unwrap();
+        d.submit(HostRequest::new(HostOp::Read, 16, 16), SimTime(second_arrives)).unwrap();
+        let ends: Vec<u64> =
+            std::iter::from_fn(|| d.next_completion(SimTime::NEVER).unwrap()).map(|c| c.at.0).collect();
+        assert_eq!(ends, [first_ends, second_ends], "the second arrives at {second_arrives}");
+    }
+}
+
+#[test]
+fn the_parts_of_a_read_and_a_write_stand_in_their_order() {
+    let spec = builtin(
+        "mqsim-qd1",
+        &[("host.rate", "off"), ("host.read_overhead", "0ns"), ("host.write_overhead", "0ns")],
+    );
+    let mut d = device(&spec);
+    d.submit(HostRequest::new(HostOp::Read, 0, 16), SimTime(0)).unwrap();
+    d.next_completion(SimTime::NEVER).unwrap();
+    assert_eq!(spans(&d.probe), [(true, 0, 75_310), (false, 75_310, 99_886)]);
+    let mut d = device(&spec);
+    d.submit(HostRequest::new(HostOp::Write, 0, 16), SimTime(0)).unwrap();
+    d.next_completion(SimTime::NEVER).unwrap();
+    assert_eq!(spans(&d.probe), [(false, 0, 24_937), (true, 24_937, 774_937)]);
+}
+
+fn spans(log: &Log) -> Vec<(bool, u64, u64)> {
+    log.events
+        .iter()
+        .filter_map(|e| match e {
+            Event::Array { start, end, .. } => Some((true, start.0, end.0)),
+            Event::Bus { start, end, .. } => Some((false, start.0, end.0)),
+            Event::Ready { .. } => None,
+        })
+        .collect()
+}
+
+/// Requests a second of a drive of so many dies and planes under full-page writes or reads.
+fn throughput(dies: u32, planes: u32, op: HostOp) -> f64 {
+    let tiny = Tiny { channels: dies, planes, blocks: 160, wordlines: 64, spare: 120, ..Tiny::default() };
+    let mut spec = tiny.spec(1);
+    spec.gc.hard_reserve = 2;
+    let scheme = wordline_schemes::build("conventional:mode=slc").unwrap();
+    let mut d: Device<NoProbe, NoMedia> =
+        Device::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap();
+    let pages = tiny.units(1);
+    d.ftl.precondition(&Initial::holding(Mapped::First(pages)), 3).unwrap();
+    let per_page = spec.unit.0 / 512;
+    let stream = (0..1500u64).map(|i| {
+        Ok::<_, std::convert::Infallible>(HostRequest::new(op, i % pages as u64 * per_page, per_page as u32))
+    });
+    let summary = drive(&mut d, stream, Pacing::Closed { queue_depth: 64 }, Stop::default(), |_| {}).unwrap();
+    summary.completed as f64 / summary.end.0 as f64
+}
+
+#[test]
+fn four_dies_program_and_read_close_to_four_times_as_fast_as_one() {
+    for op in [HostOp::Write, HostOp::Read] {
+        let ratio = throughput(4, 1, op) / throughput(1, 1, op);
+        assert!((3.8..=4.01).contains(&ratio), "{op:?}: {ratio}");
+    }
+}
+
+#[test]
+fn planes_of_a_die_share_its_array_and_overlap_their_transfers() {
+    let ratio = throughput(1, 2, HostOp::Write) / throughput(1, 1, HostOp::Write);
+    // 2 KiB at 1 ns a byte and 20 us of program: with two registers the transfer hides.
+    let expected = (20_000.0 + 2_048.0) / 20_000.0;
+    assert!((ratio / expected - 1.0).abs() < 0.01, "{ratio} against {expected}");
+}
