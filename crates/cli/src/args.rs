@@ -8,7 +8,13 @@ use wordline_workload::Fit;
 /// An open laboratory for hybrid-flash SSDs: replay a workload on a drive under a scheme, and see
 /// latency, write amplification and wear.
 #[derive(Parser, Debug)]
-#[command(name = "wordline", bin_name = "wordline", version, max_term_width = 100, arg_required_else_help = true)]
+#[command(
+    name = "wordline",
+    bin_name = "wordline",
+    version,
+    max_term_width = 100,
+    arg_required_else_help = true
+)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -169,7 +175,9 @@ pub(crate) struct ExplainArgs {
 /// `KEY=VALUE`.
 fn pair(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
-        Some((key, value)) if !key.trim().is_empty() => Ok((key.trim().to_string(), value.trim().to_string())),
+        Some((key, value)) if !key.trim().is_empty() => {
+            Ok((key.trim().to_string(), value.trim().to_string()))
+        }
         _ => Err("this is not KEY=VALUE, as in gc.victim=fifo".to_string()),
     }
 }

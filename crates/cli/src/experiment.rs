@@ -81,11 +81,14 @@ pub(crate) fn compare(args: &CompareArgs, console: &Console) -> Result<(), Failu
     side_by_side(&comparison, outputs, console)
 }
 
+/// Bursts at a pace that the cache can follow and one-shot programs of the dense cells cannot.
+const DEMO_WORKLOAD: &str = "bursty:write_rate=100MB/s";
+
 pub(crate) fn demo(args: &DemoArgs, console: &Console) -> Result<(), Failure> {
     let outputs = Outputs::open(&Where { out: Some(args.out.clone()), json: None })?;
     let spec = RunSpec {
         requests: args.requests.map(|n| n.0),
-        ..RunSpec::new("demo-8gb", "conventional", "bursty")
+        ..RunSpec::new("demo-8gb", "conventional", DEMO_WORKLOAD)
     };
     let schemes = ["conventional", "slc-cache"].map(str::to_string);
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
@@ -148,7 +151,8 @@ pub(crate) fn rerun(args: &RerunArgs, console: &Console) -> Result<(), Failure> 
 fn reports_of(path: &Path) -> Result<(Vec<Report>, bool), Failure> {
     let wrong = |what: String| Failure::Input(format!("{}: {what}", path.display()));
     let text = std::fs::read_to_string(path).map_err(|e| wrong(format!("cannot be read: {e}")))?;
-    let value: serde_json::Value = serde_json::from_str(&text).map_err(|e| wrong(format!("this is not JSON: {e}")))?;
+    let value: serde_json::Value =
+        serde_json::from_str(&text).map_err(|e| wrong(format!("this is not JSON: {e}")))?;
     let schema = value.get("schema").and_then(|s| s.as_str()).unwrap_or_default();
     let unfit = |e: serde_json::Error| wrong(format!("this is not a report of Wordline: {e}"));
     if schema == COMPARISON_SCHEMA {

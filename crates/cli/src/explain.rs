@@ -22,7 +22,8 @@ pub(crate) fn explain(args: &ExplainArgs, console: &Console) -> Result<(), Failu
         pages.push(page);
     }
     if let Some(format) = wordline_workload::format_named(name) {
-        let mut page = format!("{}: {}\n\n{}\n", console.bold(format.name), format.title, format.grammar.trim());
+        let mut page =
+            format!("{}: {}\n\n{}\n", console.bold(format.name), format.title, format.grammar.trim());
         page += &parameters("Options of this format", format.parameters, console);
         page += &parameters("Options of every trace", TRACE_OPTIONS, console);
         pages.push(page);
@@ -58,7 +59,8 @@ fn device(name: &str, console: &Console) -> Result<String, Failure> {
 /// The head of a scheme's file, which documents it.
 fn scheme(entry: &wordline_schemes::Entry, console: &Console) -> String {
     let mut page = format!("{}: {}\n", console.bold(entry.name), entry.title);
-    let head = entry.docs.lines().map_while(|l| l.strip_prefix("//!")).map(|l| l.strip_prefix(' ').unwrap_or(l));
+    let head =
+        entry.docs.lines().map_while(|l| l.strip_prefix("//!")).map(|l| l.strip_prefix(' ').unwrap_or(l));
     for line in head {
         if let Some(heading) = line.strip_prefix("## ") {
             page += &format!("{}\n", console.bold(heading));

@@ -9,7 +9,9 @@ pub(crate) fn list(args: &ListArgs, console: &Console) -> Result<(), Failure> {
     let entries: Vec<(&str, String)> = match args.kind {
         Kind::Devices => wordline_device::builtin().iter().map(|d| (d.name, d.description())).collect(),
         Kind::Schemes => wordline_schemes::all().iter().map(|s| (s.name, s.title.to_string())).collect(),
-        Kind::Workloads => wordline_workload::SYNTHETICS.iter().map(|w| (w.name, w.title.to_string())).collect(),
+        Kind::Workloads => {
+            wordline_workload::SYNTHETICS.iter().map(|w| (w.name, w.title.to_string())).collect()
+        }
         Kind::Formats => wordline_workload::FORMATS.iter().map(|f| (f.name, f.title.to_string())).collect(),
     };
     if args.json {

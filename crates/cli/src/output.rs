@@ -49,7 +49,9 @@ impl Sink {
         let path = PathBuf::from(target);
         match fs::metadata(&path) {
             Ok(m) if m.is_dir() => {
-                return Err(Failure::Input(format!("{target}: this is a folder; give the name of a file in it")));
+                return Err(Failure::Input(format!(
+                    "{target}: this is a folder; give the name of a file in it"
+                )));
             }
             Ok(m) if !m.is_file() => {
                 let file = OpenOptions::new().write(true).open(&path).map_err(|e| refused(&path, &e))?;
@@ -71,7 +73,9 @@ impl Sink {
 
     /// Write all of it.
     pub(crate) fn write(self, text: &str, console: &Console) -> Result<(), Failure> {
-        let failed = |path: &Path, e: &io::Error| Failure::Output(format!("{}: cannot be written: {e}", path.display()));
+        let failed = |path: &Path, e: &io::Error| {
+            Failure::Output(format!("{}: cannot be written: {e}", path.display()))
+        };
         match self {
             Sink::Stdout => console.say(text),
             Sink::Special(path, mut file) => file.write_all(text.as_bytes()).map_err(|e| failed(&path, &e)),

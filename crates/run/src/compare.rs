@@ -39,11 +39,17 @@ pub fn compare(
             scope.spawn(move || {
                 loop {
                     let number = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(scheme) = schemes.get(number).filter(|_| !stop.load(Ordering::Relaxed)) else { return };
+                    let Some(scheme) = schemes.get(number).filter(|_| !stop.load(Ordering::Relaxed)) else {
+                        return;
+                    };
                     let result = run_on(setup, scheme, number, &mut |p| {
                         // A listener that has gone away is no reason to stop.
                         let _ = say.send(Word::Progress(p));
-                        if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+                        if stop.load(Ordering::Relaxed) {
+                            ControlFlow::Break(())
+                        } else {
+                            ControlFlow::Continue(())
+                        }
                     });
                     if result.is_err() {
                         stop.store(true, Ordering::Relaxed);
@@ -65,9 +71,7 @@ pub fn compare(
         }
     });
     // A run that another's error interrupted is not to blame.
-    let is_cause = |r: &Option<Result<Report, RunError>>| {
-        matches!(r, Some(Err(e)) if !matches!(e, RunError::Interrupted))
-    };
+    let is_cause = |r: &Option<Result<Report, RunError>>| matches!(r, Some(Err(e)) if !matches!(e, RunError::Interrupted));
     if let Some(at) = results.iter().position(is_cause)
         && let Some(Err(e)) = results.swap_remove(at)
     {

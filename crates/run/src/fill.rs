@@ -138,11 +138,16 @@ fn flash(run: &Outcome, c: &Counters) -> Flash {
     let sum = |of: &dyn Fn(&wordline_ftl::RegionCounters) -> u64| c.regions.iter().map(of).sum::<u64>();
     let mut program_bytes = ProgramBytes::new();
     for cause in PROGRAMS {
-        let by_region = c.regions.iter().zip(regions).map(|(r, at)| (at.name.to_string(), r.program_bytes[cause as usize]));
+        let by_region = c
+            .regions
+            .iter()
+            .zip(regions)
+            .map(|(r, at)| (at.name.to_string(), r.program_bytes[cause as usize]));
         let by_kind = BTreeMap::from([("program".to_string(), by_region.filter(|(_, n)| *n > 0).collect())]);
         program_bytes.insert(word(cause), by_kind);
     }
-    let modes = CellMode::ALL.into_iter().filter(|m| regions.iter().any(|r| r.mode == *m) || c.erases[m.index()] > 0);
+    let modes =
+        CellMode::ALL.into_iter().filter(|m| regions.iter().any(|r| r.mode == *m) || c.erases[m.index()] > 0);
     Flash {
         reads: READS.into_iter().map(|k| (word(k), sum(&|r| r.reads[k as usize]))).collect(),
         programs: PROGRAMS
@@ -281,7 +286,9 @@ fn timeline(m: &Metrics) -> Timeline {
     let rate = |kind: usize| bins.iter().map(|b| b.bytes[kind] as f64 / 1e6 / bin_s).collect();
     let mean = |kind: usize| {
         bins.iter()
-            .map(|b| (b.requests[kind] > 0).then(|| b.latency_ns[kind] as f64 / b.requests[kind] as f64 / 1e3))
+            .map(|b| {
+                (b.requests[kind] > 0).then(|| b.latency_ns[kind] as f64 / b.requests[kind] as f64 / 1e3)
+            })
             .collect()
     };
     let max = |kind: usize| {

@@ -41,8 +41,7 @@ pub struct InitialSpec {
 }
 
 const PARTS: [&str; 5] = ["fresh", "preload", "fill", "aged_invalid", "pe"];
-const ALLOWED: &str =
-    "fresh, preload, fill:SHARE[,order=seq|random][,valid=SHARE], aged_invalid:SHARE, pe:MODE=CYCLES, joined by +";
+const ALLOWED: &str = "fresh, preload, fill:SHARE[,order=seq|random][,valid=SHARE], aged_invalid:SHARE, pe:MODE=CYCLES, joined by +";
 
 impl FromStr for InitialSpec {
     type Err = String;
@@ -59,7 +58,8 @@ impl FromStr for InitialSpec {
         for part in text.split('+').map(str::trim) {
             let (name, rest) = part.split_once(':').unwrap_or((part, ""));
             let wrong = |what: String| format!("--initial {text}: {what}\n  allowed: {ALLOWED}");
-            let group = if matches!(name, "fresh" | "preload" | "fill") { "fresh, preload or fill" } else { name };
+            let group =
+                if matches!(name, "fresh" | "preload" | "fill") { "fresh, preload or fill" } else { name };
             if seen.contains(&group) {
                 return Err(wrong(format!("{group} is given twice")));
             }
@@ -109,7 +109,8 @@ impl InitialSpec {
 
     fn cycles(&mut self, rest: &str) -> Result<(), String> {
         for part in rest.split(',').map(str::trim) {
-            let (mode, count) = part.split_once('=').ok_or(format!("{part:?} is not MODE=CYCLES, as in tlc=500"))?;
+            let (mode, count) =
+                part.split_once('=').ok_or(format!("{part:?} is not MODE=CYCLES, as in tlc=500"))?;
             let mode = CellMode::ALL
                 .into_iter()
                 .find(|m| m.key() == mode)
@@ -167,7 +168,10 @@ mod tests {
             let spec: InitialSpec = text.parse().unwrap();
             assert_eq!(spec.to_string(), text);
         }
-        assert_eq!("fill:0.5".parse::<InitialSpec>().unwrap().to_string(), "fill:50%,order=random,valid=100%");
+        assert_eq!(
+            "fill:0.5".parse::<InitialSpec>().unwrap().to_string(),
+            "fill:50%,order=random,valid=100%"
+        );
     }
 
     #[test]

@@ -38,13 +38,14 @@ pub fn rerun(
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Rerun, RunError> {
     let config = &report.config;
-    let lacks = |what: &str| RunError::Input(format!("config.{what} is missing or not as Wordline writes it"));
+    let lacks =
+        |what: &str| RunError::Input(format!("config.{what} is missing or not as Wordline writes it"));
     let text = |pointer: &str, what: &str| {
         config.pointer(pointer).and_then(Value::as_str).map(str::to_string).ok_or_else(|| lacks(what))
     };
     let recorded = config.get("device").ok_or_else(|| lacks("device"))?;
-    let device: DeviceSpec =
-        serde_json::from_value(recorded.clone()).map_err(|e| RunError::Input(format!("config.device: {e}")))?;
+    let device: DeviceSpec = serde_json::from_value(recorded.clone())
+        .map_err(|e| RunError::Input(format!("config.device: {e}")))?;
     let device = device.checked("config.device")?;
     let fit = match config.get("fit").and_then(Value::as_str) {
         None => None,

@@ -221,7 +221,10 @@ impl Setup {
             .map_or(&[][..], |e| e.parameters)
             .iter()
             .map(|p| {
-                let value = given.split(',').filter_map(|pair| pair.split_once('=')).filter(|(k, _)| k.trim() == p.key);
+                let value = given
+                    .split(',')
+                    .filter_map(|pair| pair.split_once('='))
+                    .filter(|(k, _)| k.trim() == p.key);
                 (p.key.to_string(), value.last().map_or(p.default, |(_, v)| v.trim()).into())
             })
             .collect();
@@ -256,7 +259,8 @@ fn with_options(text: &str, options: &[(String, String)]) -> String {
     if options.is_empty() {
         return text.to_string();
     }
-    let bare = text == "-" || synthetic_named(text).is_some() || Path::new(text).exists() || !text.contains(':');
+    let bare =
+        text == "-" || synthetic_named(text).is_some() || Path::new(text).exists() || !text.contains(':');
     let options: Vec<String> = options.iter().map(|(k, v)| format!("{k}={v}")).collect();
     format!("{text}{}{}", if bare { ":" } else { "," }, options.join(","))
 }

@@ -1,0 +1,71 @@
+# Two targets for everybody: `make demo` and `make test`. Needs a Rust toolchain, Python 3.10 or
+# newer with pip, and make. A stamp in .venv remembers what is installed, so that nothing is done
+# twice; RUSTFLAGS are never set here, so that no target throws away what another has built.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+TOOLS := $(VENV)/.tools
+PIP := $(BIN)/python -m pip --disable-pip-version-check -q
+
+# What the Python package is built from.
+SOURCES := Cargo.toml Cargo.lock pyproject.toml $(wildcard devices/*.toml) \
+	$(shell find crates \( -path '*/src/*' -o -path '*/assets/*' -o -name Cargo.toml \) -type f) \
+	$(shell find python/wordline -name '*.py' -o -name '*.pyi')
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check rust-test python-test bench bless clean
+
+help: ## Show this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
+
+$(VENV)/bin/python:
+	@echo "== making $(VENV) with $$($(PYTHON) --version)"
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' \
+		|| { echo "Wordline needs Python 3.10 or newer; say which with make PYTHON=..."; exit 1; }
+	@$(PYTHON) -m venv $(VENV)
+
+$(INSTALLED): $(VENV)/bin/python $(SOURCES)
+	@echo "== building and installing the package (the first time takes some minutes)"
+	@$(PIP) install .
+	@touch $@
+
+$(TOOLS): $(VENV)/bin/python pyproject.toml
+	@echo "== installing the tools of the tests"
+	@$(BIN)/python -c 'import sys; t = open("pyproject.toml").read(); \
+		import re; print("\n".join(re.findall(r"\"([^\"]+==[^\"]+)\"", t)))' > $(VENV)/tools.txt
+	@$(PIP) install -r $(VENV)/tools.txt
+	@touch $@
+
+demo: $(INSTALLED) ## Set everything up, compare two schemes, and write out/demo/report.html
+	@$(BIN)/wordline demo --out out/demo
+
+test: check rust-test python-test ## Every check and every test
+	@echo "== all tests passed"
+
+check: $(TOOLS) ## Formatting and lints, of Rust and Python
+	@echo "== cargo fmt, cargo clippy, ruff"
+	@cargo fmt --all --check
+	@cargo clippy --workspace --all-targets --quiet -- -D warnings
+	@$(BIN)/ruff format --check --quiet python
+	@$(BIN)/ruff check --quiet python
+
+rust-test: ## The tests in Rust
+	@echo "== cargo test"
+	@cargo test --workspace --quiet
+
+python-test: $(INSTALLED) $(TOOLS) ## The tests in Python, of the installed package and the command
+	@echo "== pytest"
+	@cargo build --quiet --package wordline-cli
+	@$(BIN)/python -m pytest
+
+bench: ## Speed of the engine, on fixed work with a hash of the result
+	@cargo bench --package wordline-sim --bench engine
+
+bless: ## Accept changed golden files and schemas; say in the commit why they changed
+	@BLESS=1 cargo test --workspace --quiet
+
+clean: ## Remove what was built and written here
+	@rm -rf $(VENV) out
+	@cargo clean --quiet

@@ -1,0 +1,243 @@
+//! Wordline for Python: conversion and exceptions, no logic. Reports cross as JSON text; the
+//! package `wordline` gives them attributes and arrays. The interpreter is free while a device
+//! runs, and is asked for signals now and then, so that Ctrl-C works.
+
+use pyo3::create_exception;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::ops::ControlFlow;
+use wordline_report::{Comparison, Report, TerminalStyle};
+use wordline_run::{Blame, Progress, RunError, RunSpec, Setup};
+use wordline_workload::Fit;
+
+create_exception!(wordline, UserError, PyValueError, "The input is wrong: what, where, and what is allowed.");
+create_exception!(wordline, Refused, PyValueError, "Scheme and device do not go together.");
+create_exception!(wordline, Fault, PyRuntimeError, "An illegal decision of a scheme, or a bug of Wordline.");
+
+fn raised(e: &RunError) -> PyErr {
+    match e.blame() {
+        Blame::User => UserError::new_err(e.to_string()),
+        Blame::Refused => Refused::new_err(e.to_string()),
+        Blame::Fault => Fault::new_err(e.to_string()),
+        Blame::Interrupted => PyKeyboardInterrupt::new_err(()),
+    }
+}
+
+fn wrong(e: impl ToString) -> PyErr {
+    UserError::new_err(e.to_string())
+}
+
+/// What `run` and `compare` take, as the Python side spells it.
+#[derive(FromPyObject)]
+struct Asked {
+    #[pyo3(item)]
+    device: String,
+    #[pyo3(item)]
+    workload: String,
+    #[pyo3(item)]
+    set: BTreeMap<String, String>,
+    #[pyo3(item)]
+    seed: u64,
+    #[pyo3(item)]
+    requests: Option<u64>,
+    #[pyo3(item)]
+    fit: Option<String>,
+    #[pyo3(item)]
+    initial: String,
+    #[pyo3(item)]
+    check: bool,
+}
+
+impl Asked {
+    fn spec(self, scheme: &str) -> PyResult<RunSpec> {
+        let fit = self.fit.map(|f| f.parse::<Fit>()).transpose().map_err(wrong)?;
+        Ok(RunSpec {
+            device: self.device,
+            scheme: scheme.to_string(),
+            workload: self.workload,
+            set: self.set.into_iter().collect(),
+            seed: self.seed,
+            requests: self.requests,
+            fit,
+            initial: self.initial,
+            check: self.check,
+        })
+    }
+}
+
+/// Calls back into Python between requests; what is raised there ends the run.
+struct Watcher {
+    callback: Option<Py<PyAny>>,
+    raised: Option<PyErr>,
+}
+
+impl Watcher {
+    fn see(&mut self, p: Progress) -> ControlFlow<()> {
+        let seen = Python::attach(|py| {
+            py.check_signals()?;
+            match &self.callback {
+                Some(f) => f.call1(py, (p.run, p.completed, p.now.0 as f64 / 1e9)).map(drop),
+                None => Ok(()),
+            }
+        });
+        match seen {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(e) => {
+                self.raised.get_or_insert(e);
+                ControlFlow::Break(())
+            }
+        }
+    }
+
+    /// The error of Python comes before the interruption that it led to.
+    fn judge<T>(self, result: Result<T, RunError>) -> PyResult<T> {
+        match (self.raised, result) {
+            (Some(e), _) => Err(e),
+            (None, Ok(value)) => Ok(value),
+            (None, Err(e)) => Err(raised(&e)),
+        }
+    }
+}
+
+/// Run schemes on one device and workload; one report as JSON each.
+#[pyfunction]
+fn compare(
+    py: Python<'_>,
+    asked: Asked,
+    schemes: Vec<String>,
+    threads: usize,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Vec<String>> {
+    let Some(first) = schemes.first() else { return Err(wrong("schemes is empty; name at least one")) };
+    let spec = asked.spec(first)?;
+    let mut watcher = Watcher { callback: progress, raised: None };
+    let result = py.detach(|| {
+        let setup = Setup::resolve(&spec)?;
+        wordline_run::compare(&setup, &schemes, threads, &mut |p| watcher.see(p))
+    });
+    let comparison = watcher.judge(result)?;
+    comparison.reports.iter().map(|r| r.to_json().map_err(wrong)).collect()
+}
+
+/// Run a report again from its own configuration; the new report as JSON.
+#[pyfunction]
+fn rerun(
+    py: Python<'_>,
+    report: &str,
+    workload: Option<&str>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let report = Report::from_json(report).map_err(wrong)?;
+    let mut watcher = Watcher { callback: progress, raised: None };
+    let result = py.detach(|| wordline_run::rerun(&report, workload, &mut |p| watcher.see(p)));
+    watcher.judge(result)?.report.to_json().map_err(wrong)
+}
+
+fn comparison(reports: &[String]) -> PyResult<Comparison> {
+    let reports: Result<Vec<Report>, _> = reports.iter().map(|r| Report::from_json(r)).collect();
+    reports.map(Comparison::new).map_err(wrong)
+}
+
+/// Reports as the terminal shows them: one whole, several side by side.
+#[pyfunction]
+fn table(reports: Vec<String>, width: usize) -> PyResult<String> {
+    let style = TerminalStyle { colour: false, width };
+    Ok(match comparison(&reports)?.reports.as_slice() {
+        [one] => wordline_report::summary(one, style),
+        all => wordline_report::table(all, style),
+    })
+}
+
+/// Reports as one page for a browser.
+#[pyfunction]
+fn html(reports: Vec<String>) -> PyResult<String> {
+    Ok(wordline_report::html(&comparison(&reports)?))
+}
+
+/// Reports as JSON of a comparison.
+#[pyfunction]
+fn comparison_json(reports: Vec<String>) -> PyResult<String> {
+    comparison(&reports)?.to_json().map_err(wrong)
+}
+
+/// The reports in a JSON text, which may be of one report or of a comparison.
+#[pyfunction]
+fn reports(json: &str) -> PyResult<Vec<String>> {
+    let all = match Comparison::from_json(json) {
+        Ok(c) => c.reports,
+        Err(_) => vec![Report::from_json(json).map_err(wrong)?],
+    };
+    all.iter().map(|r| r.to_json().map_err(wrong)).collect()
+}
+
+/// Every picture as (name, title, caption, SVG, CSV).
+#[pyfunction]
+fn figures(reports: Vec<String>) -> PyResult<Vec<(String, String, String, String, String)>> {
+    let all = wordline_report::figures(&comparison(&reports)?);
+    Ok(all.into_iter().map(|f| (f.name.to_string(), f.title, f.caption, f.svg, f.csv)).collect())
+}
+
+/// What a trace is and what is in it, as JSON.
+#[pyfunction]
+fn inspect(py: Python<'_>, file: &str) -> PyResult<String> {
+    let found = py.detach(|| wordline_workload::inspect(file)).map_err(wrong)?;
+    serde_json::to_string(&found).map_err(wrong)
+}
+
+/// Built-in devices as (name, description).
+#[pyfunction]
+fn devices() -> Vec<(&'static str, String)> {
+    wordline_device::builtin().iter().map(|d| (d.name, d.description())).collect()
+}
+
+/// Schemes as (name, title).
+#[pyfunction]
+fn schemes() -> Vec<(&'static str, &'static str)> {
+    wordline_schemes::all().iter().map(|s| (s.name, s.title)).collect()
+}
+
+/// Built-in workloads as (name, title).
+#[pyfunction]
+fn workloads() -> Vec<(&'static str, &'static str)> {
+    wordline_workload::SYNTHETICS.iter().map(|w| (w.name, w.title)).collect()
+}
+
+/// Trace formats as (name, title).
+#[pyfunction]
+fn formats() -> Vec<(&'static str, &'static str)> {
+    wordline_workload::FORMATS.iter().map(|f| (f.name, f.title)).collect()
+}
+
+/// The command line; returns its exit code.
+#[pyfunction]
+fn main(py: Python<'_>, args: Vec<OsString>) -> i32 {
+    py.detach(|| wordline_cli::main(args.into_iter()))
+}
+
+/// The native half of the package `wordline`.
+#[pymodule]
+fn _wordline(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = m.py();
+    m.add("__version__", wordline_run::VERSION)?;
+    m.add("DEFAULT_SEED", wordline_run::DEFAULT_SEED)?;
+    m.add("DEFAULT_INITIAL", wordline_run::DEFAULT_INITIAL)?;
+    m.add("UserError", py.get_type::<UserError>())?;
+    m.add("Refused", py.get_type::<Refused>())?;
+    m.add("Fault", py.get_type::<Fault>())?;
+    m.add_function(wrap_pyfunction!(compare, m)?)?;
+    m.add_function(wrap_pyfunction!(rerun, m)?)?;
+    m.add_function(wrap_pyfunction!(table, m)?)?;
+    m.add_function(wrap_pyfunction!(html, m)?)?;
+    m.add_function(wrap_pyfunction!(comparison_json, m)?)?;
+    m.add_function(wrap_pyfunction!(reports, m)?)?;
+    m.add_function(wrap_pyfunction!(figures, m)?)?;
+    m.add_function(wrap_pyfunction!(inspect, m)?)?;
+    m.add_function(wrap_pyfunction!(devices, m)?)?;
+    m.add_function(wrap_pyfunction!(schemes, m)?)?;
+    m.add_function(wrap_pyfunction!(workloads, m)?)?;
+    m.add_function(wrap_pyfunction!(formats, m)?)?;
+    m.add_function(wrap_pyfunction!(main, m)?)?;
+    Ok(())
+}

@@ -1,0 +1,77 @@
+"""What the tests share: ways to call the command, and where things are."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class Done:
+    """A command that has ended."""
+
+    def __init__(self, process: subprocess.CompletedProcess) -> None:
+        self.code = process.returncode
+        self.out = process.stdout
+        self.err = process.stderr
+
+    @property
+    def json(self):
+        return json.loads(self.out)
+
+
+def call(program, *args, cwd=None, stdin=None, env=None) -> Done:
+    process = subprocess.run(
+        [program, *map(str, args)],
+        cwd=cwd,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, **(env or {})},
+    )
+    return Done(process)
+
+
+@pytest.fixture
+def wordline(tmp_path):
+    """The installed script, run in an empty folder."""
+    script = Path(sys.executable).parent / "wordline"
+
+    def run(*args, **kwargs) -> Done:
+        return call(script, *args, cwd=tmp_path, **kwargs)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def binary():
+    """The native binary as `make` builds it."""
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    found = [p for p in (target / "debug" / "wordline", target / "release" / "wordline") if p.exists()]
+    if not found:
+        pytest.skip("the native binary is not built; `cargo build -p wordline-cli` builds it")
+    return max(found, key=lambda p: p.stat().st_mtime)
+
+
+@pytest.fixture
+def small():
+    """Arguments of a run that takes no time."""
+    return ["--device", "demo-8gb", "--workload", "bursty", "--requests", "2000"]
+
+
+@pytest.fixture
+def trace(tmp_path):
+    """A trace of 200 requests in MSR form."""
+    path = tmp_path / "small.csv"
+    start = 128166372000000000
+    lines = [
+        f"{start + 100_000 * i},host,0,{'Read' if i % 3 else 'Write'},{(i * 37 % 500) * 4096},4096,100"
+        for i in range(200)
+    ]
+    path.write_text("\n".join(lines) + "\n")
+    return path

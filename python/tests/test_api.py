@@ -1,0 +1,193 @@
+import json
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import jsonschema
+import numpy as np
+import pytest
+import wordline as wl
+
+from conftest import ROOT
+
+SMALL = {"device": "demo-8gb", "workload": "bursty", "requests": 3000}
+
+
+@pytest.fixture(scope="module")
+def report():
+    return wl.run(scheme="slc-cache", check=True, **SMALL)
+
+
+def test_figures_are_attributes_and_python_numbers(report):
+    assert isinstance(report.waf.total, float)
+    assert report.waf.total == pytest.approx(sum(report.waf.parts[c]["program"] for c in report.waf.parts))
+    assert report.latency_us.write.p50 <= report.latency_us.write.p99 <= report.latency_us.write.max
+    assert report.host.completed == 3000
+    assert report.flash.program_bytes["host"]["program"]["S"] > 0
+    assert report.latency_us.trim is None if "trim" in report.latency_us else True
+    assert "latency_us" in dir(report)
+    with pytest.raises(AttributeError, match="total"):
+        _ = report.waf.totl
+
+
+def test_series_are_float_arrays_of_the_promised_shape(report):
+    cdf = report.latency_cdf.write
+    assert cdf.dtype == np.float64
+    assert cdf.shape[1] == 2
+    assert cdf.shape[0] <= 400
+    assert (np.diff(cdf, axis=0) > 0).all()
+    assert cdf[-1, 1] == 1.0
+    rate = report.timeline.write_mb_per_s
+    assert rate.ndim == 1
+    assert rate.sum() * report.timeline.bin_s * 1e6 == pytest.approx(report.host.write_bytes)
+    assert report.timeline.write_latency_us_mean.shape == rate.shape
+
+
+def test_a_report_follows_its_schema(report):
+    schema = json.loads((ROOT / "crates/report/report.schema.json").read_text())
+    jsonschema.Draft202012Validator(schema).validate(report.to_dict())
+
+
+def test_a_comparison_follows_its_schema():
+    comparison = wl.compare(schemes=["conventional", "slc-cache"], **SMALL)
+    schema = json.loads((ROOT / "crates/report/comparison.schema.json").read_text())
+    jsonschema.Draft202012Validator(schema).validate(comparison.to_dict())
+    assert len(comparison) == 2
+    assert comparison["slc-cache"].scheme.name == "slc-cache"
+    assert "conventional" in str(comparison)
+    with pytest.raises(KeyError, match="slc-cache"):
+        _ = comparison["slc"]
+
+
+def test_the_same_arguments_give_the_same_hash(report):
+    again = wl.run(scheme="slc-cache", **SMALL)
+    together = wl.compare(schemes=["conventional", "slc-cache"], threads=2, **SMALL)
+    assert again.result_hash == report.result_hash == together["slc-cache"].result_hash
+    assert wl.run(scheme="slc-cache", seed=9, **SMALL).result_hash != report.result_hash
+
+
+def test_a_report_reproduces_itself_from_a_file(report, tmp_path):
+    report.save(tmp_path / "report.json")
+    loaded = wl.load(tmp_path / "report.json")
+    assert wl.rerun(loaded).result_hash == report.result_hash
+    comparison = wl.Comparison([report])
+    comparison.save(tmp_path / "comparison.json")
+    assert wl.load(tmp_path / "comparison.json")[0].result_hash == report.result_hash
+
+
+def test_a_trace_that_has_changed_is_not_taken_for_the_recorded_one(trace):
+    report = wl.run(device="demo-8gb", scheme="conventional", workload=trace)
+    assert wl.rerun(report).result_hash == report.result_hash
+    moved = trace.with_name("elsewhere.csv")
+    trace.rename(moved)
+    assert wl.rerun(report, workload=moved).result_hash == report.result_hash
+    moved.write_text(moved.read_text().replace("Read", "Write"))
+    with pytest.raises(wl.UserError, match="SHA-256"):
+        wl.rerun(report, workload=moved)
+
+
+def test_changes_reach_device_workload_and_scheme():
+    changes = {"gc.victim": "fifo", "workload.read": "50%", "scheme.when_full": "wait"}
+    report = wl.run(scheme="slc-cache", set=changes, **SMALL)
+    assert report.config["device"]["gc"]["victim"] == "fifo"
+    assert report.scheme.name == "slc-cache:when_full=wait"
+    assert report.config["workload"]["text"] == "bursty:read=50%"
+
+
+def test_exceptions_tell_the_users_mistake_from_a_refusal():
+    with pytest.raises(wl.UserError, match="did you mean"):
+        wl.run(scheme="slc-cashe", **SMALL)
+    with pytest.raises(wl.Refused, match="slc-cache cannot run on device mqsim-qd1"):
+        wl.run(device="mqsim-qd1", scheme="slc-cache", workload="uniform", requests=10)
+    with pytest.raises(wl.UserError, match="seed"):
+        wl.run(scheme="conventional", seed=-1, **SMALL)
+    with pytest.raises(wl.UserError, match="list"):
+        wl.compare(schemes="conventional", **SMALL)
+    assert issubclass(wl.UserError, ValueError)
+    assert issubclass(wl.Fault, RuntimeError)
+
+
+def test_what_progress_raises_ends_the_run():
+    seen = []
+
+    def stop(run, completed, seconds):
+        seen.append((run, completed, seconds))
+        raise LookupError("enough")
+
+    with pytest.raises(LookupError, match="enough"):
+        wl.run(
+            device="demo-8gb",
+            scheme="conventional",
+            workload="uniform:read=100%",
+            requests=100_000,
+            progress=stop,
+        )
+    assert seen[0][0] == 0
+    assert 0 < seen[0][1] < 100_000
+
+
+def test_other_threads_run_while_a_device_does():
+    ticks = []
+    done = threading.Event()
+
+    def tick():
+        while not done.is_set():
+            ticks.append(time.monotonic())
+            done.wait(0.001)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    begin = time.monotonic()
+    wl.run(device="demo-8gb", scheme="conventional", workload="uniform", requests=200_000)
+    took = time.monotonic() - begin
+    done.set()
+    thread.join()
+    # Had the run kept the interpreter, there would be a gap as long as the run.
+    gaps = np.diff([begin, *ticks, time.monotonic()])
+    assert gaps.max() < max(0.5 * took, 0.05)
+
+
+def test_ctrl_c_ends_a_run():
+    code = (
+        "import wordline as wl, sys\n"
+        "said = []\n"
+        "def note(*_):\n"
+        "    if not said:\n"
+        "        said.append(1); print('running', flush=True)\n"
+        "try:\n"
+        "    wl.run(device='demo-8gb', scheme='conventional', workload='uniform:read=100%',"
+        " requests=10**12, progress=note, initial='fill:100%')\n"
+        "except KeyboardInterrupt:\n"
+        "    print('interrupted')\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "running\n"
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=60)
+    assert out == "interrupted\n"
+
+
+def test_a_notebook_gets_a_table_and_pictures(report):
+    page = report._repr_html_()
+    assert page.startswith("<pre>")
+    assert "<svg" in page
+    assert report.html().lstrip().lower().startswith("<!doctype html>")
+    names = [f.name for f in report.figures()]
+    assert "write-latency-cdf" in names
+    assert len(names) == len(set(names))
+
+
+def test_listings_name_what_can_be_run():
+    assert "demo-8gb" in [d.name for d in wl.devices()]
+    assert ["conventional", "slc-cache"] == [s.name for s in wl.schemes()][:2]
+    assert "bursty" in [w.name for w in wl.workloads()]
+    assert all(e.description for e in [*wl.devices(), *wl.schemes(), *wl.workloads(), *wl.formats()])
+
+
+def test_inspect_says_what_a_trace_is(trace):
+    found = wl.inspect(trace)
+    assert found.requests == 200
+    assert "msr" in found.format
+    assert found.unusable["count"] == 0

@@ -1,0 +1,250 @@
+import json
+import os
+import subprocess
+import sys
+import time
+
+import jsonschema
+import pytest
+import wordline as wl
+
+from conftest import ROOT, call
+
+
+def ok(done):
+    assert done.code == 0, done.err
+    return done
+
+
+def test_the_script_and_the_native_binary_say_the_same(wordline, binary):
+    pages = [["--version"], ["--help"], ["compare", "--help"], ["run", "--help"]]
+    pages += [["list", "schemes"], ["explain", "slc-cache"], ["run", "--device", "x"]]
+    for args in pages:
+        ours, theirs = wordline(*args), call(binary, *args)
+        assert (ours.code, ours.out, ours.err) == (theirs.code, theirs.out, theirs.err), args
+
+
+def test_the_version_is_that_of_the_package_and_comes_at_once(wordline):
+    wordline("--version")
+    begin = time.monotonic()
+    done = ok(wordline("--version"))
+    assert done.out == f"wordline {wl.__version__}\n"
+    # 150 ms is what is promised; a busy machine gets some more.
+    assert time.monotonic() - begin < 1.0
+
+
+def test_compare_prints_a_table_and_nothing_else_in_a_pipe(wordline, small):
+    done = ok(wordline("compare", *small, "--scheme", "conventional", "--scheme", "slc-cache"))
+    assert "conventional" in done.out
+    assert "slc-cache" in done.out
+    assert "WAF" in done.out
+    assert "\x1b" not in done.out
+    assert done.err == ""
+
+
+def test_json_on_standard_output_is_the_report_alone(wordline, small):
+    done = ok(wordline("run", *small, "--scheme", "slc-cache", "--json", "-"))
+    schema = json.loads((ROOT / "crates/report/report.schema.json").read_text())
+    jsonschema.Draft202012Validator(schema).validate(done.json)
+    api = wl.run(device="demo-8gb", workload="bursty", requests=2000, scheme="slc-cache")
+    assert done.json["result_hash"] == api.result_hash
+
+
+def test_out_holds_page_pictures_data_and_json(wordline, small, tmp_path):
+    schemes = ["--scheme", "conventional", "--scheme", "slc-cache"]
+    ok(wordline("compare", *small, *schemes, "--out", "a/b"))
+    out = tmp_path / "a/b"
+    assert json.loads((out / "comparison.json").read_text())["schema"] == "wordline.comparison/1"
+    page = (out / "report.html").read_text()
+    assert len(page) < 1_000_000
+    pictures = sorted(p.stem for p in (out / "figures").glob("*.svg"))
+    assert pictures == sorted(p.stem for p in (out / "figures").glob("*.csv"))
+    assert "write-latency-cdf" in pictures
+    assert not [p for p in out.rglob("*") if p.suffix == ".part"]
+    ok(wordline("run", *small, "--scheme", "conventional", "--out", "c"))
+    assert (tmp_path / "c/report.json").exists()
+
+
+def test_rerun_gives_the_same_hash_or_says_that_it_does_not(wordline, small, tmp_path):
+    args = [*small, "--set", "gc.victim=fifo", "--seed", "5", "--initial", "fill:50%,valid=90%"]
+    ok(wordline("run", *args, "--scheme", "slc-cache", "--json", "r.json"))
+    done = ok(wordline("rerun", "r.json", "--json", "again.json"))
+    assert "the same result" in done.err
+    first, again = (json.loads((tmp_path / n).read_text()) for n in ("r.json", "again.json"))
+    assert first["result_hash"] == again["result_hash"]
+    first["result_hash"] = "0" * 16
+    (tmp_path / "r.json").write_text(json.dumps(first))
+    done = wordline("rerun", "r.json")
+    assert done.code == 1
+    assert "another result" in done.err
+
+
+def test_rerun_takes_a_comparison(wordline, small):
+    ok(wordline("compare", *small, "--scheme", "conventional", "--scheme", "slc-cache", "--json", "c.json"))
+    done = ok(wordline("rerun", "c.json"))
+    assert done.err.count("the same result") == 2
+
+
+def test_trace_inspect_names_the_format_and_the_bad_lines(wordline, trace):
+    done = ok(wordline("trace", "inspect", trace))
+    assert "msr" in done.out
+    assert "200" in done.out
+    with trace.open("a") as file:
+        file.write("what is this\n")
+    found = ok(wordline("trace", "inspect", trace, "--json", "-")).json
+    assert found["unusable"]["count"] == 1
+    assert "201" in json.dumps(found["unusable"])
+
+
+def test_a_trace_comes_through_a_pipe(wordline, trace):
+    args = ["--device", "demo-8gb", "--scheme", "conventional", "--json", "-"]
+    piped = ok(wordline("run", *args, "--workload", "-", stdin=trace.read_text()))
+    named = ok(wordline("run", *args, "--workload", trace))
+    assert piped.json["result_hash"] == named.json["result_hash"]
+
+
+@pytest.mark.parametrize("kind", ["devices", "schemes", "workloads", "formats"])
+def test_everything_listed_can_be_explained(wordline, kind):
+    for entry in ok(wordline("list", kind, "--json")).json:
+        page = ok(wordline("explain", entry["name"])).out
+        assert entry["name"] in page
+        assert entry["name"] in ok(wordline("list", kind)).out
+
+
+def test_a_closed_pipe_is_no_error(tmp_path, small):
+    script = os.path.join(os.path.dirname(sys.executable), "wordline")
+    done = subprocess.run(
+        ["bash", "-c", f'"{script}" explain demo-8gb | head -1; echo ${{PIPESTATUS[0]}}'],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        timeout=60,
+    )
+    assert done.stdout.splitlines()[-1] == "0"
+    assert done.stderr == ""
+
+
+BAD = [
+    # what is changed, what the message says
+    (["--device", "demo-8bg"], ["did you mean \"demo-8gb\"?", "list devices"]),
+    (["--device", "nowhere.toml"], ["nowhere.toml", "no file of that name"]),
+    (["--scheme", "slc-cahce"], ["did you mean \"slc-cache\"?"]),
+    (["--scheme", "slc-cache:static=3"], ["static"]),
+    (["--workload", "burtsy"], ["did you mean \"bursty\"?", "allowed"]),
+    (["--workload", "missing.csv"], ["missing.csv", "no such file"]),
+    (["--workload", "uniform:raed=50%"], ["raed", "did you mean \"read\"?"]),
+    (["--set", "gc.victm=fifo"], ["victm", "did you mean \"victim\"?"]),
+    (["--set", "medium.flash.tlc.read=75"], ["medium.flash.tlc.read", "75"]),
+    (["--set", "medium.flash.page=5KiB"], ["5KiB"]),
+    (["--set", "capacity.logical=1TiB"], ["capacity.logical", "more than the flash holds"]),
+    (["--set", "medium.flash.channels=99999999999"], ["channels", "whole number"]),
+    (["--set", "gc.victim"], ["KEY=VALUE"]),
+    (["--fit", "squeeze"], ["squeeze", "error, wrap, compact"]),
+    (["--initial", "preloaded"], ["preloaded", "allowed"]),
+    (["--requests", "many"], ["many"]),
+    (["--requests", "0"], ["requests"]),
+    (["--seed", "-1"], ["seed"]),
+    (["--json", "no/such/folder/r.json"], ["no/such/folder/r.json", "cannot be written"]),
+    (["--json", "."], ["folder"]),
+    (["--out", "/proc/nothing"], ["/proc/nothing", "cannot be written"]),
+]
+
+
+@pytest.mark.parametrize(("change", "says"), BAD, ids=lambda v: " ".join(v) if isinstance(v, list) else v)
+def test_a_mistake_ends_with_2_and_a_message_that_helps(wordline, change, says):
+    args = {"--device": "demo-8gb", "--workload": "bursty", "--scheme": "slc-cache", "--requests": "100"}
+    args[change[0]] = change[1]
+    done = wordline("run", *[w for pair in args.items() for w in pair])
+    assert done.code == 2, done.err
+    assert done.out == ""
+    for word in says:
+        assert word in done.err
+
+
+def traces():
+    start = 128166372000000000
+    line = f"{start},host,0,Read,4096,4096,100\n"
+    return {
+        "empty": (b"", ["empty"]),
+        "binary": (bytes(range(256)) * 64, ["allowed"]),
+        "text": (b"It was the best of times,\nit was the worst of times\n", ["allowed"]),
+        "zero length": (line.encode() * 3 + f"{start},h,0,Read,0,0,1\n".encode(), [":4", "length zero"]),
+        "backwards": (
+            f"{line}{start + 100},h,0,Read,0,512,1\n{start - 9},h,0,Read,0,512,1\n".encode(),
+            [":3", "runs backwards", "backwards=clamp"],
+        ),
+        "overflow": (
+            line.encode() + f"{start},h,0,Write,99999999999999999999999,512,1\n".encode(),
+            [":2"],
+        ),
+        "beyond the drive": (
+            line.encode() + f"{start},h,0,Write,{99 << 30},4096,1\n".encode(),
+            ["fit=compact", "fit=wrap", "99"],
+        ),
+        "cut gzip": (b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\x33\x34", ["trace"]),
+    }
+
+
+@pytest.mark.parametrize("name", traces())
+def test_a_bad_trace_ends_with_2_and_says_where(wordline, tmp_path, name):
+    content, says = traces()[name]
+    path = tmp_path / "bad.trace"
+    path.write_bytes(content)
+    done = wordline("run", "--device", "demo-8gb", "--scheme", "conventional", "--workload", path)
+    assert done.code == 2, done.err
+    assert "bad.trace" in done.err
+    for word in says:
+        assert word in done.err, done.err
+
+
+def test_a_request_beyond_the_drive_is_fitted_as_the_message_says(wordline, tmp_path):
+    content, _ = traces()["beyond the drive"]
+    (tmp_path / "far.csv").write_bytes(content)
+    for fit in ("wrap", "compact"):
+        args = ["--device", "demo-8gb", "--scheme", "conventional", "--workload", "far.csv"]
+        done = ok(wordline("run", *args, "--fit", fit, "--json", "-"))
+        assert done.json["host"]["completed"] == 2
+        assert done.json["workload"]["fit"] == fit
+
+
+def test_a_failed_run_leaves_no_file_that_looks_whole(wordline, tmp_path):
+    args = ["--device", "demo-8gb", "--workload", "bursty", "--requests", "10"]
+    done = wordline("run", *args, "--scheme", "slc-cahce", "--json", "r.json", "--out", "o")
+    assert done.code == 2
+    assert not (tmp_path / "r.json").exists()
+    assert not [p for p in tmp_path.rglob("*") if p.is_file()]
+
+
+def test_an_old_report_survives_a_failed_run(wordline, tmp_path):
+    (tmp_path / "r.json").write_text("before")
+    wordline("run", "--device", "demo-8gb", "--workload", "missing.csv", "--scheme", "x", "--json", "r.json")
+    assert (tmp_path / "r.json").read_text() == "before"
+
+
+def test_colour_is_for_terminals_and_not_where_it_is_refused(small):
+    pty = pytest.importorskip("pty")
+    script = os.path.join(os.path.dirname(sys.executable), "wordline")
+
+    def shown(env):
+        parts = []
+        pid, fd = pty.fork()
+        if pid == 0:
+            os.environ.update({"TERM": "xterm", **env})
+            os.execv(script, [script, "run", *small, "--scheme", "conventional"])
+        try:
+            while chunk := os.read(fd, 65536):
+                parts.append(chunk)
+        except OSError:
+            pass  # Linux reports the end of a terminal as an error.
+        os.waitpid(pid, 0)
+        return b"".join(parts)
+
+    assert b"\x1b[1m" in shown({})
+    assert b"\x1b[1m" not in shown({"NO_COLOR": "1"})
+
+
+def test_the_demonstration_needs_nothing(wordline, tmp_path):
+    done = ok(wordline("demo", "--requests", "2000"))
+    assert "slc-cache" in done.out
+    assert (tmp_path / "out/demo/report.html").exists()
+    assert "out/demo/report.html" in done.err

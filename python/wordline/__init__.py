@@ -1,0 +1,46 @@
+"""An open laboratory for hybrid-flash SSDs.
+
+Examples
+--------
+>>> import wordline as wl
+>>> r = wl.run(device="demo-8gb", scheme="slc-cache", workload="bursty", requests=10_000)
+>>> r.waf.total, r.latency_us.write.p99
+>>> c = wl.compare(device="demo-8gb", workload="bursty", schemes=["conventional", "slc-cache"])
+>>> print(c)
+"""
+
+from wordline._api import (
+    Entry,
+    compare,
+    devices,
+    formats,
+    inspect,
+    load,
+    rerun,
+    run,
+    schemes,
+    workloads,
+)
+from wordline._result import Comparison, Figure, Figures, Report
+from wordline._wordline import Fault, Refused, UserError, __version__
+
+__all__ = [
+    "Comparison",
+    "Entry",
+    "Fault",
+    "Figure",
+    "Figures",
+    "Refused",
+    "Report",
+    "UserError",
+    "__version__",
+    "compare",
+    "devices",
+    "formats",
+    "inspect",
+    "load",
+    "rerun",
+    "run",
+    "schemes",
+    "workloads",
+]

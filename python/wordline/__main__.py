@@ -1,0 +1,5 @@
+"""``python -m wordline``."""
+
+from wordline._cli import main
+
+main()

@@ -1,0 +1,251 @@
+"""Runs, and what there is to run."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from wordline import _wordline
+from wordline._result import Comparison, Figures, Report
+
+Progress = Callable[[int, int, float], object]
+
+
+class Entry(NamedTuple):
+    """A thing with a name, and one line about it."""
+
+    name: str
+    description: str
+
+
+def run(
+    *,
+    device: str | os.PathLike[str],
+    scheme: str,
+    workload: str | os.PathLike[str],
+    seed: int = _wordline.DEFAULT_SEED,
+    requests: int | None = None,
+    set: Mapping[str, object] | None = None,
+    initial: str = _wordline.DEFAULT_INITIAL,
+    fit: str | None = None,
+    check: bool = False,
+    progress: Progress | None = None,
+) -> Report:
+    """Run one scheme on one device under one workload.
+
+    Parameters
+    ----------
+    device
+        Name of a built-in device (see `devices`) or path of a device file.
+    scheme
+        ``NAME`` or ``NAME:key=value,...`` (see `schemes`).
+    workload
+        Path of a trace or name of a built-in workload (see `workloads`), perhaps with options:
+        ``"zipf:theta=1.1,read=70%"``, ``"trace.csv:speedup=10"``.
+    seed
+        From which every random stream is derived, 0 to 2**64 - 1.
+    requests
+        The most requests to issue.
+    set
+        Changes by dotted path: keys of the device (``{"gc.victim": "fifo"}``), ``workload.KEY``
+        and ``scheme.KEY``. Quantities are text with a unit, as in device files.
+    initial
+        The drive before the first request: ``fresh``, ``preload``,
+        ``fill:90%[,order=seq|random][,valid=80%]``, ``aged_invalid:70%``, ``pe:tlc=500``, several
+        joined by ``+``.
+    fit
+        What to do with requests beyond the drive: ``error``, ``wrap`` or ``compact``.
+    check
+        Recount every invariant of the drive after the run.
+    progress
+        Called now and then with the number of the run (0), the requests completed and the
+        simulated time in seconds. What it raises ends the run.
+
+    Returns
+    -------
+    Report
+        Every figure of the run; two runs with the same arguments have the same ``result_hash``.
+
+    Raises
+    ------
+    UserError
+        The input is wrong; the message says where, and what is allowed.
+    Refused
+        Scheme and device do not go together.
+    Fault
+        An illegal decision of a scheme, or a bug of Wordline; the message has a command that
+        leads there again.
+    """
+    asked = _asked(device, workload, seed, requests, set, initial, fit, check)
+    return Report(_wordline.compare(asked, [scheme], 1, progress)[0])
+
+
+def compare(
+    *,
+    device: str | os.PathLike[str],
+    schemes: Sequence[str],
+    workload: str | os.PathLike[str],
+    seed: int = _wordline.DEFAULT_SEED,
+    requests: int | None = None,
+    set: Mapping[str, object] | None = None,
+    initial: str = _wordline.DEFAULT_INITIAL,
+    fit: str | None = None,
+    check: bool = False,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Run several schemes on one device and workload.
+
+    Parameters
+    ----------
+    device, workload, seed, requests, set, initial, fit, check
+        As for `run`.
+    schemes
+        Spellings of the schemes; the first is the baseline.
+    threads
+        Schemes that run at once; as many as there are cores if not given. The reports are the
+        same, but for the speed of the engine.
+    progress
+        As for `run`, with the position of the scheme.
+
+    Returns
+    -------
+    Comparison
+        A report for each scheme, in the order given.
+
+    Raises
+    ------
+    UserError, Refused, Fault
+        As for `run`.
+    """
+    if isinstance(schemes, str):
+        raise _wordline.UserError(f"schemes is the text {schemes!r}; give a list of spellings")
+    asked = _asked(device, workload, seed, requests, set, initial, fit, check)
+    count = threads if threads is not None else os.cpu_count() or 1
+    return Comparison(
+        [Report(r) for r in _wordline.compare(asked, list(schemes), count, progress)]
+    )
+
+
+def rerun(
+    report: Report | str,
+    *,
+    workload: str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Run a report again from its own configuration.
+
+    Parameters
+    ----------
+    report
+        A report, or its JSON.
+    workload
+        Where the trace is now, if it is not where the report found it. It must be the same file,
+        by its SHA-256.
+    progress
+        As for `run`.
+
+    Returns
+    -------
+    Report
+        The new report, with the ``result_hash`` of the old if nothing has changed.
+
+    Raises
+    ------
+    UserError, Refused, Fault
+        As for `run`.
+    """
+    text = report.json if isinstance(report, Report) else report
+    where = None if workload is None else os.fspath(workload)
+    return Report(_wordline.rerun(text, where, progress))
+
+
+def load(path: str | os.PathLike[str]) -> Report | Comparison:
+    """Read a ``report.json`` or ``comparison.json``.
+
+    Raises
+    ------
+    OSError
+        The file cannot be read.
+    UserError
+        It is not a report of Wordline.
+    """
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    reports = [Report(r) for r in _wordline.reports(text)]
+    is_comparison = json.loads(text).get("schema", "").startswith("wordline.comparison/")
+    return Comparison(reports) if is_comparison else reports[0]
+
+
+def inspect(trace: str | os.PathLike[str]) -> Figures:
+    """Say what a trace is and what is in it.
+
+    Parameters
+    ----------
+    trace
+        Its path, perhaps with options as for `run`.
+
+    Returns
+    -------
+    Figures
+        ``format``, ``requests``, ``footprint_gib``, ``unusable`` and so on, with units in their
+        names.
+
+    Raises
+    ------
+    UserError
+        It cannot be read or recognised.
+    """
+    return Figures(json.loads(_wordline.inspect(os.fspath(trace))))
+
+
+def devices() -> list[Entry]:
+    """Devices that come with Wordline."""
+    return [Entry(*e) for e in _wordline.devices()]
+
+
+def schemes() -> list[Entry]:
+    """Schemes that `run` knows."""
+    return [Entry(*e) for e in _wordline.schemes()]
+
+
+def workloads() -> list[Entry]:
+    """Built-in workloads."""
+    return [Entry(*e) for e in _wordline.workloads()]
+
+
+def formats() -> list[Entry]:
+    """Trace formats that are recognised by their content."""
+    return [Entry(*e) for e in _wordline.formats()]
+
+
+def _asked(
+    device: str | os.PathLike[str],
+    workload: str | os.PathLike[str],
+    seed: int,
+    requests: int | None,
+    changes: Mapping[str, object] | None,
+    initial: str,
+    fit: str | None,
+    check: bool,
+) -> dict[str, Any]:
+    if not 0 <= seed < 2**64:
+        raise _wordline.UserError(f"seed={seed} is not between 0 and 2**64 - 1")
+    if requests is not None and requests < 1:
+        raise _wordline.UserError(f"requests={requests}: at least one request is needed")
+
+    def text(value: object) -> str:
+        return str(value).lower() if isinstance(value, bool) else str(value)
+
+    return {
+        "device": os.fspath(device),
+        "workload": os.fspath(workload),
+        "seed": seed,
+        "requests": requests,
+        "set": {k: text(v) for k, v in (changes or {}).items()},
+        "initial": initial,
+        "fit": fit,
+        "check": check,
+    }

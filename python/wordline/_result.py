@@ -1,0 +1,249 @@
+"""What a run came to: figures by attribute, series as NumPy arrays, pictures as SVG."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
+
+from wordline import _wordline
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class Figures(Mapping[str, Any]):
+    """A part of a report, with its figures as attributes and as items.
+
+    Numbers are Python's; what does not exist is ``None``. Lists of numbers are arrays of
+    ``float64``, shape ``(n,)`` or ``(n, 2)``, with ``nan`` where there is nothing.
+    """
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        self._data = dict(data)
+
+    def __getitem__(self, key: str) -> Any:
+        return _shown(self._data[key])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._data)
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        try:
+            return self[name]
+        except KeyError:
+            known = ", ".join(self._data)
+            raise AttributeError(f"there is no figure {name!r} here; there are {known}") from None
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._data]
+
+    def __repr__(self) -> str:
+        return f"Figures({self._data!r})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a copy as plain dictionaries, lists and numbers."""
+        return json.loads(json.dumps(self._data))
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, dict):
+        return Figures(value)
+    if isinstance(value, list) and value and all(_is_number(v) or _is_pair(v) for v in value):
+        import numpy as np
+
+        return np.array(value, dtype=np.float64)
+    return value
+
+
+def _is_number(value: Any) -> bool:
+    return value is None or (isinstance(value, (int, float)) and not isinstance(value, bool))
+
+
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(_is_number(v) for v in value)
+
+
+class Timeline(Figures):
+    """The run in bins of time: bin ``i`` covers ``i * bin_s`` to ``(i + 1) * bin_s`` seconds.
+
+    Each series is an array of shape ``(bins,)`` with ``nan`` where nothing was measured, or of
+    shape ``(0,)`` where it was not recorded.
+    """
+
+    def __getitem__(self, key: str) -> Any:
+        value = self._data[key]
+        if isinstance(value, list):
+            import numpy as np
+
+            return np.array(value, dtype=np.float64)
+        return value
+
+
+class LatencyCdf(NamedTuple):
+    """Cumulative distributions of latency, arrays of shape ``(n, 2)``.
+
+    The first column is a latency in microseconds, the second the fraction of requests at or below
+    it. ``n`` is 0 where no such request completed.
+    """
+
+    read: NDArray[np.float64]
+    write: NDArray[np.float64]
+
+
+class Figure(NamedTuple):
+    """A picture with its data."""
+
+    name: str
+    title: str
+    caption: str
+    svg: str
+    csv: str
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+
+class _Shown:
+    """What a report and a comparison have in common: the ways to look at them."""
+
+    def _texts(self) -> list[str]:
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return _wordline.table(self._texts(), 100)
+
+    def _repr_html_(self) -> str:
+        pictures = [f for f in self.figures() if f.name.endswith("latency-cdf")]
+        table = f"<pre>{html.escape(str(self))}</pre>"
+        return table + "".join(f"<div>{f.svg}</div>" for f in pictures)
+
+    def figures(self) -> list[Figure]:
+        """Return every picture for which there are data, as SVG with the data as CSV."""
+        return [Figure(*f) for f in _wordline.figures(self._texts())]
+
+    def html(self) -> str:
+        """Return the report as one page for a browser, with nothing outside it."""
+        return _wordline.html(self._texts())
+
+    def save_html(self, path: str | os.PathLike[str]) -> None:
+        """Write the page to a file."""
+        Path(path).write_text(self.html(), encoding="utf-8")
+
+
+class Report(_Shown):
+    """The result of one run.
+
+    Its parts are attributes, as in ``report.json``: ``host``, ``latency_us``, ``throughput``,
+    ``flash``, ``waf``, ``capacity``, ``wear``, ``memory``, ``speed``, ``config`` and so on; units
+    are in the names.
+
+    Attributes
+    ----------
+    json : str
+        The report as JSON, schema ``wordline.report/1``.
+    latency_cdf : LatencyCdf
+        Distributions of latency, shape ``(n, 2)``: microseconds, fraction.
+    timeline : Timeline
+        The run in bins of ``bin_s`` seconds; arrays of shape ``(bins,)``.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.json = text
+
+    @cached_property
+    def _data(self) -> dict[str, Any]:
+        return json.loads(self.json)
+
+    def _texts(self) -> list[str]:
+        return [self.json]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(Figures(self._data), name)
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._data]
+
+    def __repr__(self) -> str:
+        who = f"{self.scheme.name} on {self.device.name} under {self.workload.name}"
+        return f"<Report: {who}, {self.host.completed} requests, {self.result_hash}>"
+
+    @property
+    def latency_cdf(self) -> LatencyCdf:
+        """Distributions of latency, shape ``(n, 2)``: microseconds, fraction."""
+        import numpy as np
+
+        def points(kind: str) -> NDArray[np.float64]:
+            return np.array(self._data["latency_cdf"][kind], dtype=np.float64).reshape(-1, 2)
+
+        return LatencyCdf(points("read"), points("write"))
+
+    @property
+    def timeline(self) -> Timeline:
+        """The run in bins of ``bin_s`` seconds; arrays of shape ``(bins,)``."""
+        return Timeline(self._data["timeline"])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a copy as plain dictionaries, lists and numbers."""
+        return json.loads(self.json)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the report as JSON to a file."""
+        Path(path).write_text(self.json, encoding="utf-8")
+
+
+class Comparison(_Shown, Sequence[Report]):
+    """Reports of several schemes on one device and workload, the baseline first.
+
+    A sequence of reports; a text as index finds the report of that scheme.
+    """
+
+    def __init__(self, reports: Sequence[Report]) -> None:
+        self.reports = list(reports)
+
+    def _texts(self) -> list[str]:
+        return [r.json for r in self.reports]
+
+    @overload
+    def __getitem__(self, index: int | str) -> Report: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Report]: ...
+    def __getitem__(self, index: int | str | slice) -> Report | list[Report]:
+        if isinstance(index, str):
+            for report in self.reports:
+                if report.scheme.name == index:
+                    return report
+            names = ", ".join(r.scheme.name for r in self.reports)
+            raise KeyError(f"{index!r} is not compared here; there are {names}")
+        return self.reports[index]
+
+    def __len__(self) -> int:
+        return len(self.reports)
+
+    def __repr__(self) -> str:
+        return f"<Comparison of {', '.join(r.scheme.name for r in self.reports)}>"
+
+    @property
+    def json(self) -> str:
+        """The comparison as JSON, schema ``wordline.comparison/1``."""
+        return _wordline.comparison_json(self._texts())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a copy as plain dictionaries, lists and numbers."""
+        return json.loads(self.json)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the comparison as JSON to a file."""
+        Path(path).write_text(self.json, encoding="utf-8")
