@@ -115,6 +115,7 @@ pub struct Geometry {
     pub channels: u32,
     /// Blocks in all.
     pub blocks: u32,
+    units_per_page: Vec<u32>,
     plane_medium: Vec<u8>,
     plane_die: Vec<DieId>,
     die_channel: Vec<ChannelId>,
@@ -211,6 +212,7 @@ impl Geometry {
             dies: 0,
             channels: 0,
             blocks: 0,
+            units_per_page: media.iter().map(|m| (m.page.0 / unit.0) as u32).collect(),
             plane_medium: vec![],
             plane_die: vec![],
             die_channel: vec![],
@@ -302,7 +304,7 @@ impl Geometry {
     /// Mapping units of a page in a medium.
     #[inline]
     pub fn units_per_page(&self, medium: usize) -> u32 {
-        (self.media[medium].page.0 / self.unit) as u32
+        self.units_per_page[medium]
     }
 
     /// Slots of the largest block, which is the stride of slot numbers rounded down to what is used.

@@ -257,6 +257,7 @@ impl<M: Media> Ftl<M> {
             let mut offset = 0;
             let mut last = OpId::NONE;
             for span in &spans {
+                self.state.map.prefetch(span.lpn); // for the commit
                 let mut op = Op::new(OpKind::Program, target, cause, class);
                 (op.lpn, op.mask, op.from, op.route) = (span.lpn, span.mask, from, place.route);
                 (op.owned_by, op.owner) = (Owner::Job, region.0 as u32);

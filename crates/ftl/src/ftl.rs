@@ -138,6 +138,27 @@ struct Times {
     erase: u64,
 }
 
+/// Division by a number that is mostly a power of two.
+#[derive(Clone, Copy, Debug)]
+struct Divisor {
+    by: u64,
+    shift: Option<u32>,
+}
+
+impl Divisor {
+    fn new(by: u64) -> Divisor {
+        Divisor { by, shift: by.is_power_of_two().then(|| by.trailing_zeros()) }
+    }
+
+    #[inline(always)]
+    fn of(self, n: u64) -> u64 {
+        match self.shift {
+            Some(shift) => n >> shift,
+            None => n / self.by,
+        }
+    }
+}
+
 /// The translation layer over some kind of media.
 #[derive(Clone)]
 pub struct Ftl<M: Media> {
@@ -167,6 +188,8 @@ pub struct Ftl<M: Media> {
     pub(crate) idle_turn: Vec<u32>,
     writes_until_tick: u32,
     lbas_per_unit: u64,
+    per_sector: Divisor,
+    per_unit: Divisor,
     pub(crate) lbas_per_sector: u64,
     times: Vec<[Times; 4]>,
     pub(crate) effects: Vec<Effect>,
@@ -247,6 +270,8 @@ impl<M: Media> Ftl<M> {
             idle_busy: 0,
             idle_turn: vec![0; geometry.dies as usize],
             lbas_per_unit: per_unit,
+            per_sector: Divisor::new(geometry.sector / wordline_units::LBA_BYTES),
+            per_unit: Divisor::new(geometry.sectors_per_unit as u64),
             lbas_per_sector: geometry.sector / wordline_units::LBA_BYTES,
             times,
             effects: vec![],
@@ -339,39 +364,48 @@ impl<M: Media> Ftl<M> {
     #[inline]
     pub fn array_time(&self, id: OpId) -> SimDuration {
         let op = &self.state.ops[id];
-        let block = self.state.geometry.block_of(op.ppn);
-        let mode = self.state.blocks.info[block.index()].mode;
-        let medium = self.state.geometry.medium_index(op.plane);
-        let times = &self.times[medium][mode.index()];
+        let (mode, bit) = self.wordline_of(op);
+        let times = &self.times[self.state.geometry.medium_index(op.plane)][mode.index()];
         SimDuration(match op.kind {
             OpKind::Erase => times.erase,
-            OpKind::Read | OpKind::Program => {
-                let page = self.state.geometry.slot_of(op.ppn) / self.state.geometry.units_per_page(medium);
-                let bit = page % mode.bits();
-                if op.kind == OpKind::Read { times.read[bit as usize] } else { times.program[bit as usize] }
-            }
+            OpKind::Read => times.read[bit],
+            OpKind::Program => times.program[bit],
         })
     }
 
-    /// Bytes that an operation moves over the bus: the sectors wanted of a read, whole pages of a
+    /// The mode of the block that an operation works on, and which bit of its wordline the page is.
+    #[inline(always)]
+    fn wordline_of(&self, op: &Op) -> (CellMode, usize) {
+        let g = &self.state.geometry;
+        let mode = self.state.blocks.info[g.block_of(op.ppn).index()].mode;
+        let units = g.units_per_page(g.medium_index(op.plane));
+        let slot = g.slot_of(op.ppn);
+        let page = if units == 1 { slot } else { slot / units };
+        let bit = match mode {
+            CellMode::Slc => 0,
+            CellMode::Mlc => page % 2,
+            CellMode::Tlc => page % 3,
+            CellMode::Qlc => page % 4,
+        };
+        (mode, bit as usize)
+    }
+
+    /// Sectors that an operation moves over the bus: those wanted of a read, whole pages of a
     /// program, since the register must be filled.
     #[inline]
-    pub fn transfer_bytes(&self, id: OpId) -> u64 {
+    pub fn transfer_sectors(&self, id: OpId) -> u32 {
         let op = &self.state.ops[id];
         match op.kind {
-            OpKind::Read => op.mask.count() as u64 * self.state.geometry.sector,
-            OpKind::Program => op.slots as u64 * self.state.geometry.unit,
+            OpKind::Read => op.mask.count(),
+            OpKind::Program => op.slots as u32 * self.state.geometry.sectors_per_unit,
             OpKind::Erase => 0,
         }
     }
 
     /// The cell mode and page type that an operation works on, once it is bound.
     pub fn page_of(&self, id: OpId) -> (CellMode, PageType) {
-        let op = &self.state.ops[id];
-        let mode = self.state.blocks.info[self.state.geometry.block_of(op.ppn).index()].mode;
-        let medium = self.state.geometry.medium_index(op.plane);
-        let page = self.state.geometry.slot_of(op.ppn) / self.state.geometry.units_per_page(medium);
-        (mode, PageType::ALL[(page % mode.bits()) as usize])
+        let (mode, bit) = self.wordline_of(&self.state.ops[id]);
+        (mode, PageType::ALL[bit])
     }
 
     /// Requests that a buffered acknowledgement still has room for.
@@ -394,7 +428,8 @@ impl<M: Media> Ftl<M> {
     /// Bring the map entry that a request will need closer.
     #[inline]
     pub fn prefetch(&self, request: &HostRequest) {
-        self.state.map.prefetch(Lpn((request.lba.0 / self.lbas_per_unit) as u32));
+        let unit = self.per_unit.of(self.per_sector.of(request.lba.0));
+        self.state.map.prefetch(Lpn(unit as u32));
     }
 
     pub(crate) fn illegal(&mut self, decision: String, state: String) {
@@ -418,15 +453,15 @@ impl<M: Media> Ftl<M> {
     /// are rounded outward to sectors.
     #[inline]
     pub(crate) fn units(&self, request: &HostRequest) -> (u32, u32, u32, u32) {
-        let first = request.lba.0 / self.lbas_per_sector;
-        let end = (request.lba.0 + request.blocks as u64).div_ceil(self.lbas_per_sector);
+        let first = self.per_sector.of(request.lba.0);
+        let last = self.per_sector.of(request.lba.0 + request.blocks as u64 - 1);
+        let (first_unit, last_unit) = (self.per_unit.of(first), self.per_unit.of(last));
         let per_unit = self.state.geometry.sectors_per_unit as u64;
-        let (first_unit, last_unit) = (first / per_unit, (end - 1) / per_unit);
         (
             first_unit as u32,
             last_unit as u32,
             (first - first_unit * per_unit) as u32,
-            (end - last_unit * per_unit) as u32,
+            (last + 1 - last_unit * per_unit) as u32,
         )
     }
 

@@ -61,8 +61,10 @@ impl Stripe {
     /// The plane of a logical page.
     #[inline]
     pub fn plane(&self, lpn: Lpn) -> PlaneId {
-        let page = lpn.0 / self.units_per_page;
-        PlaneId(self.first_plane + self.order[page as usize % self.order.len()])
+        let page = if self.units_per_page == 1 { lpn.0 } else { lpn.0 / self.units_per_page };
+        let n = self.order.len() as u32;
+        let step = if n.is_power_of_two() { page & (n - 1) } else { page % n };
+        PlaneId(self.first_plane + self.order[step as usize])
     }
 
     /// The plane of a logical page, and its position among the pages of that plane.

@@ -5,53 +5,74 @@
 
 use wordline_units::SimTime;
 
-const IDLE: u128 = u128::MAX;
+const IDLE: u64 = u64::MAX;
 
 /// The pending events of n resources.
 #[derive(Clone, Debug)]
 pub(crate) struct Clock {
-    /// A complete binary tree; node i has children 2i and 2i + 1, leaves begin at `leaves`. A key is
-    /// time, sequence number and resource, so that the winner names itself.
-    tree: Vec<u128>,
-    leaves: usize,
+    /// Time and sequence number of each resource's event; [`IDLE`] for none.
+    times: Vec<u64>,
+    sequences: Vec<u64>,
+    /// A complete binary tree of winners; node i has children 2i and 2i + 1, and the leaves are the
+    /// resources themselves, from `times.len()` on.
+    winners: Vec<u32>,
     sequence: u64,
 }
 
 impl Clock {
     pub fn new(resources: usize) -> Clock {
         let leaves = resources.next_power_of_two().max(2);
-        assert!(resources < 1 << 24, "at most 16,777,216 resources");
-        Clock { tree: vec![IDLE; 2 * leaves], leaves, sequence: 0 }
+        let mut winners: Vec<u32> = vec![0; 2 * leaves];
+        for (i, w) in winners[leaves..].iter_mut().enumerate() {
+            *w = i as u32;
+        }
+        for node in (1..leaves).rev() {
+            winners[node] = winners[2 * node];
+        }
+        Clock { times: vec![IDLE; leaves], sequences: vec![0; leaves], winners, sequence: 0 }
     }
 
     /// The earliest event, its time and resource.
     #[inline(always)]
     pub fn next(&self) -> Option<(SimTime, usize)> {
-        let key = self.tree[1];
-        (key != IDLE).then_some((SimTime((key >> 64) as u64), key as usize & 0xff_ffff))
+        let winner = self.winners[1] as usize;
+        let time = self.times[winner];
+        (time != IDLE).then_some((SimTime(time), winner))
     }
 
     /// Set the event of a resource.
     #[inline]
     pub fn set(&mut self, resource: usize, at: SimTime) {
         self.sequence += 1;
-        self.store(resource, (at.0 as u128) << 64 | (self.sequence as u128) << 24 | resource as u128);
+        self.sequences[resource] = self.sequence;
+        self.times[resource] = at.0;
+        self.replay(resource as u32);
     }
 
     /// Take the event of a resource back.
     #[inline]
     pub fn clear(&mut self, resource: usize) {
-        self.store(resource, IDLE);
+        self.times[resource] = IDLE;
+        self.replay(resource as u32);
     }
 
+    /// Play the matches on a resource's way to the root again, up to where it changes nothing.
     #[inline(always)]
-    fn store(&mut self, resource: usize, key: u128) {
-        let mut at = self.leaves + resource;
-        self.tree[at] = key;
-        while at > 1 {
-            let winner = self.tree[at].min(self.tree[at ^ 1]);
-            at /= 2;
-            self.tree[at] = winner;
+    fn replay(&mut self, resource: u32) {
+        let Clock { times, sequences, winners, .. } = self;
+        let leaves = times.len();
+        let mut node = leaves + resource as usize;
+        let mut champion = resource;
+        while node > 1 {
+            let rival = winners[node ^ 1];
+            let (a, b) = (times[champion as usize], times[rival as usize]);
+            let wins = if a == b { sequences[champion as usize] < sequences[rival as usize] } else { a < b };
+            champion = if wins { champion } else { rival };
+            node /= 2;
+            if winners[node] == champion && champion != resource {
+                return;
+            }
+            winners[node] = champion;
         }
     }
 }

@@ -72,6 +72,8 @@ pub enum DeviceError {
 struct Plane {
     head: [OpId; Class::COUNT],
     tail: [OpId; Class::COUNT],
+    /// A bit for each class with an operation waiting.
+    queued: u8,
     /// The operation that has the plane.
     current: OpId,
     array: u32,
@@ -166,6 +168,7 @@ impl<P: Probe, M: Media> Device<P, M> {
             planes.push(Plane {
                 head: [OpId::NONE; Class::COUNT],
                 tail: [OpId::NONE; Class::COUNT],
+                queued: 0,
                 current: OpId::NONE,
                 array,
                 channel: channel.0,
@@ -351,8 +354,14 @@ impl<P: Probe, M: Media> Device<P, M> {
         let arrays = self.arrays.len();
         if resource < arrays {
             self.array_done(resource);
+            if self.arrays[resource].busy.is_none() {
+                self.clock.clear(resource);
+            }
         } else if resource < arrays + self.buses.len() {
             self.bus_done(resource - arrays);
+            if self.buses[resource - arrays].busy.is_none() {
+                self.clock.clear(resource);
+            }
         } else {
             self.clock.clear(resource);
             if resource == arrays + self.buses.len() { self.link_done() } else { self.ring() }
@@ -416,6 +425,7 @@ impl<P: Probe, M: Media> Device<P, M> {
         let tail = std::mem::replace(&mut p.tail[class], id);
         if tail.is_none() {
             p.head[class] = id;
+            p.queued |= 1 << class;
         } else {
             self.ftl.op_mut(tail).next = id;
         }
@@ -428,8 +438,8 @@ impl<P: Probe, M: Media> Device<P, M> {
     #[inline(always)]
     fn first(&self, plane: usize) -> OpId {
         let p = &self.planes[plane];
-        let classes = if self.ftl.is_held(p.die) { 1 } else { Class::COUNT };
-        p.head[..classes].iter().copied().find(|op| !op.is_none()).unwrap_or(OpId::NONE)
+        let queued = if self.ftl.is_held(p.die) { p.queued & 1 } else { p.queued };
+        if queued == 0 { OpId::NONE } else { p.head[queued.trailing_zeros() as usize] }
     }
 
     fn pop(&mut self, plane: usize, id: OpId) {
@@ -440,6 +450,7 @@ impl<P: Probe, M: Media> Device<P, M> {
         p.head[class] = next;
         if next.is_none() {
             p.tail[class] = OpId::NONE;
+            p.queued &= !(1 << class);
         }
     }
 
@@ -561,12 +572,13 @@ impl<P: Probe, M: Media> Device<P, M> {
             }
             let id = self.planes[plane].current;
             self.buses[channel].busy = id;
-            let bytes = self.ftl.transfer_bytes(id);
-            time += self.transfer[medium][(bytes / self.geometry.sector) as usize];
+            let sectors = self.ftl.transfer_sectors(id);
+            time += self.transfer[medium][sectors as usize];
             let end = self.now + SimDuration(time);
             self.clock.set(self.arrays.len() + channel, end);
             if P::WATCHES {
                 let channel = wordline_units::ChannelId(channel as u32);
+                let bytes = sectors as u64 * self.geometry.sector;
                 let event =
                     Event::Bus { op: id, channel, plane: PlaneId(plane as u32), bytes, start: self.now, end };
                 self.probe.event(event);
@@ -577,7 +589,6 @@ impl<P: Probe, M: Media> Device<P, M> {
 
     #[inline]
     fn array_done(&mut self, array: usize) {
-        self.clock.clear(array);
         let id = std::mem::replace(&mut self.arrays[array].busy, OpId::NONE);
         let op = self.ftl.op(id);
         let plane = op.plane.index();
@@ -592,7 +603,6 @@ impl<P: Probe, M: Media> Device<P, M> {
 
     #[inline]
     fn bus_done(&mut self, channel: usize) {
-        self.clock.clear(self.arrays.len() + channel);
         let id = std::mem::replace(&mut self.buses[channel].busy, OpId::NONE);
         let op = self.ftl.op(id);
         let plane = op.plane.index();
@@ -628,6 +638,7 @@ impl<P: Probe, M: Media> Device<P, M> {
         while let Some(id) = self.planes[plane].waiting.pop_back() {
             let class = (self.ftl.op(id).key >> 56) as usize;
             let head = std::mem::replace(&mut self.planes[plane].head[class], id);
+            self.planes[plane].queued |= 1 << class;
             self.ftl.op_mut(id).next = head;
             if head.is_none() {
                 self.planes[plane].tail[class] = id;
