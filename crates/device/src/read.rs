@@ -138,7 +138,8 @@ fn medium(name: String, mut section: Section<'_>) -> Option<Read> {
     let chips_per_channel = section.require_whole("chips_per_channel", COUNT);
     let dies_per_chip = section.require_whole("dies_per_chip", COUNT);
     let planes_per_die = section.require_whole("planes_per_die", 1..=64);
-    let blocks_per_plane = section.require_whole("blocks_per_plane", COUNT);
+    // One to write to, one that collection keeps in reserve, one to collect, one more for data.
+    let blocks_per_plane = section.require_whole("blocks_per_plane", 4..=*COUNT.end());
     let wordlines_per_block = section.require_whole("wordlines_per_block", 1..=32_768);
     let page = section.require::<Bytes>("page", "\"16KiB\"").filter(|page| {
         let fits = (512..=1 << 20).contains(&page.0);
