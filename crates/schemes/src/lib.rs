@@ -1,9 +1,12 @@
 //! The schemes of the literature, one file each, and the registry by which everything else finds
 //! them: command line, Python, documentation and golden tests follow from it.
 
-mod conventional;
 mod registry;
+
+// A new scheme is its file and its two words here.
+mod conventional;
 mod slc_cache;
+const SCHEMES: &[Entry] = &[conventional::ENTRY, slc_cache::ENTRY];
 
 pub use conventional::Conventional;
 pub use registry::{Entry, Parameter, SchemeError, all, build, find};

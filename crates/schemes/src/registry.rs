@@ -1,6 +1,6 @@
 //! The one list of schemes. A scheme is spelled `NAME` or `NAME:key=value,...`.
 
-use crate::{conventional, slc_cache};
+use crate::SCHEMES;
 use thiserror::Error;
 use wordline_device::config::{ConfigErrors, Problems, Section, closest};
 use wordline_ftl::Scheme;
@@ -31,9 +31,6 @@ pub struct Entry {
     pub build: fn(&mut Section) -> Box<dyn Scheme>,
 }
 
-/// Every scheme. Adding one is its file and its line here.
-const ALL: &[Entry] = &[conventional::ENTRY, slc_cache::ENTRY];
-
 /// A scheme that cannot be made.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum SchemeError {
@@ -52,7 +49,7 @@ pub enum SchemeError {
 
 /// Every scheme there is, in the order of the literature.
 pub fn all() -> &'static [Entry] {
-    ALL
+    SCHEMES
 }
 
 /// The entry of a name.
@@ -60,9 +57,9 @@ pub fn all() -> &'static [Entry] {
 /// # Errors
 /// When no scheme has it; the error offers the closest.
 pub fn find(name: &str) -> Result<&'static Entry, SchemeError> {
-    ALL.iter().find(|e| e.name == name).ok_or_else(|| SchemeError::Unknown {
+    SCHEMES.iter().find(|e| e.name == name).ok_or_else(|| SchemeError::Unknown {
         name: name.to_string(),
-        hint: closest(name, ALL.iter().map(|e| e.name))
+        hint: closest(name, SCHEMES.iter().map(|e| e.name))
             .map_or(String::new(), |c| format!("; did you mean {c:?}?")),
     })
 }
