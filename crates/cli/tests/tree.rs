@@ -1,5 +1,7 @@
 //! The native binary as a process: what a user meets first.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout)] // helpers of tests, beside the test functions
+
 use std::process::{Command, Output};
 
 fn wordline(args: &[&str]) -> Output {

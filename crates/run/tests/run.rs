@@ -1,5 +1,7 @@
 //! One experiment from its words to the report, and what is said when the words are wrong.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout)] // helpers of tests, beside the test functions
+
 use std::ops::ControlFlow;
 use wordline_report::Report;
 use wordline_run::{Blame, RunError, RunSpec, Setup, compare, rerun, run};
