@@ -356,7 +356,9 @@ impl<M: Media> Ftl<M> {
         let planes = (0..count).map(|i| PlaneId(first + (i + turn) % count));
         let best = planes.min_by_key(|p| {
             let room = self.state.free_slots(region, *p) > 0;
-            (!room, self.state.backlog[p.index()])
+            // A group that waits for company comes first.
+            let alone = self.state.at(region, *p).stagers[0].group.is_none();
+            (!room, alone, self.state.backlog[p.index()])
         });
         best.unwrap_or(home)
     }

@@ -35,6 +35,7 @@ pub use map::{MapKind, Span};
 pub use media::{Bytes, Media, Metadata, NoMedia, Oob};
 pub use op::{Class, Op, OpId, OpKind};
 pub use precondition::{Initial, InitialError, Order};
+pub use program::Binding;
 pub use scheme::{
     Collect, Command, Drive, Gather, Grain, Hooks, IdleWork, Layout, Move, Need, Origin, Parcel, Place,
     PlanePick, Pool, PoolId, ReadSeen, Refusal, Region, RegionId, Route, Scheme, Tag, Target, View,

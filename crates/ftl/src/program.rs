@@ -15,6 +15,17 @@ use wordline_units::{BlockId, PlaneId, Ppn, SimDuration};
 /// How long a host write may wait for company in a one-shot group whose region never pads.
 const PAD_FOR_HOST: SimDuration = SimDuration(500_000);
 
+/// What became of a program that a plane was ready to begin.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Binding {
+    /// It has its page.
+    Bound,
+    /// It has left the queue to be programmed together with others.
+    Diverted,
+    /// No slot of its route is free: it waits, or is given up.
+    Blocked,
+}
+
 /// Positions in a plane's stagers.
 const HOST: usize = 0;
 const MOVED: usize = 1;
@@ -285,21 +296,60 @@ impl<M: Media> Ftl<M> {
         }
     }
 
-    /// Bind a program to the first slot that its route offers now. Reads and erases are bound
-    /// already. Returns false where there is no legal slot, so that the program must wait.
+    /// Bind a program to the first slot that its route offers now. A page that falls back on a region
+    /// which programs whole wordlines joins the group that forms there.
     #[inline]
-    pub fn bind(&mut self, id: OpId) -> bool {
+    pub fn bind(&mut self, id: OpId) -> Binding {
         let op = &self.state.ops[id];
-        let (plane, privileged, route) = (op.plane, op.privileged, op.route);
+        let (plane, privileged, route, slots) = (op.plane, op.privileged, op.route, op.slots as u32);
         for target in route.targets() {
-            if let Some((block, page)) = self.take_slot(target, plane, privileged) {
-                let units = self.state.regions[target.region.index()].units_per_page;
+            let Some(r) = self.state.regions.get(target.region.index()) else { continue };
+            let units = r.units_per_page;
+            let whole = units * r.pages_per_program;
+            if slots > whole {
+                let state = format!("the group was formed for region {}", route.region().0);
+                self.illegal(
+                    format!("a group of {slots} pages falls back on region {}", r.region.name),
+                    state,
+                );
+                return Binding::Blocked;
+            }
+            if slots < whole && r.pages_per_program > 1 {
+                if self.has_room(target, plane, privileged) {
+                    self.divert(id, target);
+                    return Binding::Diverted;
+                }
+            } else if let Some((block, page)) = self.take_slot(target, plane, privileged) {
                 self.state.ops[id].ppn = self.state.geometry.ppn(block, page * units);
-                return true;
+                return Binding::Bound;
             }
         }
         self.state.counters.stalls += 1;
-        false
+        Binding::Blocked
+    }
+
+    /// Whether a region could take a program in a plane now.
+    fn has_room(&self, target: Target, plane: PlaneId, privileged: bool) -> bool {
+        let Target { region, class } = target;
+        if !self.state.reaches(region, plane) {
+            return false;
+        }
+        let at = self.state.at(region, plane);
+        let pool = self.state.pool_of(region);
+        let free = pool.free[self.state.local(region, plane)].len() as u32;
+        if privileged {
+            return free > 0 || !at.open[class as usize].is_empty();
+        }
+        let within_quota = at.owned < self.state.regions[region.index()].region.quota;
+        free >= pool.reserve && (!at.open[class as usize].is_empty() || (free > pool.reserve && within_quota))
+    }
+
+    /// A page leaves its plane's queue for the group of the region that it falls back on.
+    fn divert(&mut self, id: OpId, target: Target) {
+        let op = &mut self.state.ops[id];
+        op.route = crate::scheme::Route::to(target.region, target.class);
+        self.state.backlog[op.plane.index()] -= 1;
+        self.add_page(target.region, id);
     }
 
     #[inline]

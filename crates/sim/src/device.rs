@@ -17,8 +17,8 @@ use thiserror::Error;
 use wordline_device::{DeviceSpec, HostLink, ParallelUnit};
 use wordline_flash::Geometry;
 use wordline_ftl::{
-    Class, Drive, Effect, Fault, Ftl, Media, OpId, OpKind, Outcome, Refusal, RequestError, RequestId, Scheme,
-    Timer,
+    Binding, Class, Drive, Effect, Fault, Ftl, Media, OpId, OpKind, Outcome, Refusal, RequestError,
+    RequestId, Scheme, Timer,
 };
 use wordline_units::{DieId, HostOp, HostRequest, PlaneId, SimDuration, SimTime};
 
@@ -558,8 +558,9 @@ impl<P: Probe, M: Media> Device<P, M> {
             let mut time = 0;
             if self.planes[plane].current.is_none() {
                 let Some(first) = self.take(plane, key) else { continue };
-                if !self.ftl.bind(first) {
-                    if self.ftl.blocked(first) {
+                let binding = self.ftl.bind(first);
+                if binding != Binding::Bound {
+                    if binding == Binding::Blocked && self.ftl.blocked(first) {
                         self.planes[plane].waiting.push_back(first);
                     }
                     if matches!(self.post(plane), Some(OpKind::Read | OpKind::Erase)) {

@@ -274,6 +274,17 @@ pub fn scheme(which: usize, tiny: &mut Tiny) -> (Box<dyn Scheme>, u32) {
             tiny.spare += 2;
             (Box::new(TwoLanes), 2)
         }
+        7 => {
+            tiny.one_shot = true;
+            tiny.spare += 4;
+            (build("slc-cache:when_full=direct"), 3)
+        }
+        8 => {
+            tiny.one_shot = true;
+            tiny.spare += 2;
+            tiny.extra = "[allocation]\norder = \"dynamic\"\n";
+            (build("conventional"), 3)
+        }
         _ => {
             tiny.spare += 4;
             (Box::new(Restless { turn: 0 }), 3)
@@ -282,4 +293,4 @@ pub fn scheme(which: usize, tiny: &mut Tiny) -> (Box<dyn Scheme>, u32) {
 }
 
 /// How many schemes [`scheme`] knows.
-pub const SCHEMES: usize = 8;
+pub const SCHEMES: usize = 10;
