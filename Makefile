@@ -57,7 +57,7 @@ rust-test: ## The tests in Rust
 
 python-test: $(INSTALLED) $(TOOLS) ## The tests in Python, of the installed package and the command
 	@echo "== pytest"
-	@cargo build --quiet --package wordline-cli
+	@cargo test --workspace --quiet --no-run
 	@$(BIN)/python -m pytest
 
 bench: ## Speed of the engine, on fixed work with a hash of the result

@@ -50,11 +50,12 @@ def wordline(tmp_path):
 
 @pytest.fixture(scope="session")
 def binary():
-    """The native binary as `make` builds it."""
+    """The native binary as `cargo test` builds it."""
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    found = [p for p in (target / "debug" / "wordline", target / "release" / "wordline") if p.exists()]
-    if not found:
-        pytest.skip("the native binary is not built; `cargo build -p wordline-cli` builds it")
+    found = [
+        p for p in (target / "debug" / "wordline", target / "release" / "wordline") if p.exists()
+    ]
+    assert found, "the native binary is not built; `make python-test` or `cargo build` builds it"
     return max(found, key=lambda p: p.stat().st_mtime)
 
 
@@ -70,7 +71,7 @@ def trace(tmp_path):
     path = tmp_path / "small.csv"
     start = 128166372000000000
     lines = [
-        f"{start + 100_000 * i},host,0,{'Read' if i % 3 else 'Write'},{(i * 37 % 500) * 4096},4096,100"
+        f"{start + 100_000 * i},host,0,{'Read' if i % 3 else 'Write'},{i * 37 % 500 * 4096},4096,9"
         for i in range(200)
     ]
     path.write_text("\n".join(lines) + "\n")

@@ -8,8 +8,8 @@ import time
 import jsonschema
 import numpy as np
 import pytest
-import wordline as wl
 
+import wordline as wl
 from conftest import ROOT
 
 SMALL = {"device": "demo-8gb", "workload": "bursty", "requests": 3000}
@@ -22,7 +22,9 @@ def report():
 
 def test_figures_are_attributes_and_python_numbers(report):
     assert isinstance(report.waf.total, float)
-    assert report.waf.total == pytest.approx(sum(report.waf.parts[c]["program"] for c in report.waf.parts))
+    assert report.waf.total == pytest.approx(
+        sum(report.waf.parts[c]["program"] for c in report.waf.parts)
+    )
     assert report.latency_us.write.p50 <= report.latency_us.write.p99 <= report.latency_us.write.max
     assert report.host.completed == 3000
     assert report.flash.program_bytes["host"]["program"]["S"] > 0
@@ -162,7 +164,9 @@ def test_ctrl_c_ends_a_run():
         "except KeyboardInterrupt:\n"
         "    print('interrupted')\n"
     )
-    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdout.readline() == "running\n"
         process.send_signal(signal.SIGINT)
         out, _ = process.communicate(timeout=60)
@@ -181,9 +185,11 @@ def test_a_notebook_gets_a_table_and_pictures(report):
 
 def test_listings_name_what_can_be_run():
     assert "demo-8gb" in [d.name for d in wl.devices()]
-    assert ["conventional", "slc-cache"] == [s.name for s in wl.schemes()][:2]
+    assert [s.name for s in wl.schemes()][:2] == ["conventional", "slc-cache"]
     assert "bursty" in [w.name for w in wl.workloads()]
-    assert all(e.description for e in [*wl.devices(), *wl.schemes(), *wl.workloads(), *wl.formats()])
+    assert all(
+        e.description for e in [*wl.devices(), *wl.schemes(), *wl.workloads(), *wl.formats()]
+    )
 
 
 def test_inspect_says_what_a_trace_is(trace):

@@ -6,8 +6,8 @@ import time
 
 import jsonschema
 import pytest
-import wordline as wl
 
+import wordline as wl
 from conftest import ROOT, call
 
 
@@ -80,7 +80,18 @@ def test_rerun_gives_the_same_hash_or_says_that_it_does_not(wordline, small, tmp
 
 
 def test_rerun_takes_a_comparison(wordline, small):
-    ok(wordline("compare", *small, "--scheme", "conventional", "--scheme", "slc-cache", "--json", "c.json"))
+    ok(
+        wordline(
+            "compare",
+            *small,
+            "--scheme",
+            "conventional",
+            "--scheme",
+            "slc-cache",
+            "--json",
+            "c.json",
+        )
+    )
     done = ok(wordline("rerun", "c.json"))
     assert done.err.count("the same result") == 2
 
@@ -126,14 +137,14 @@ def test_a_closed_pipe_is_no_error(tmp_path, small):
 
 BAD = [
     # what is changed, what the message says
-    (["--device", "demo-8bg"], ["did you mean \"demo-8gb\"?", "list devices"]),
+    (["--device", "demo-8bg"], ['did you mean "demo-8gb"?', "list devices"]),
     (["--device", "nowhere.toml"], ["nowhere.toml", "no file of that name"]),
-    (["--scheme", "slc-cahce"], ["did you mean \"slc-cache\"?"]),
+    (["--scheme", "slc-cahce"], ['did you mean "slc-cache"?']),
     (["--scheme", "slc-cache:static=3"], ["static"]),
-    (["--workload", "burtsy"], ["did you mean \"bursty\"?", "allowed"]),
+    (["--workload", "burtsy"], ['did you mean "bursty"?', "allowed"]),
     (["--workload", "missing.csv"], ["missing.csv", "no such file"]),
-    (["--workload", "uniform:raed=50%"], ["raed", "did you mean \"read\"?"]),
-    (["--set", "gc.victm=fifo"], ["victm", "did you mean \"victim\"?"]),
+    (["--workload", "uniform:raed=50%"], ["raed", 'did you mean "read"?']),
+    (["--set", "gc.victm=fifo"], ["victm", 'did you mean "victim"?']),
     (["--set", "medium.flash.tlc.read=75"], ["medium.flash.tlc.read", "75"]),
     (["--set", "medium.flash.page=5KiB"], ["5KiB"]),
     (["--set", "capacity.logical=1TiB"], ["capacity.logical", "more than the flash holds"]),
@@ -150,9 +161,16 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("change", "says"), BAD, ids=lambda v: " ".join(v) if isinstance(v, list) else v)
+@pytest.mark.parametrize(
+    ("change", "says"), BAD, ids=lambda v: " ".join(v) if isinstance(v, list) else v
+)
 def test_a_mistake_ends_with_2_and_a_message_that_helps(wordline, change, says):
-    args = {"--device": "demo-8gb", "--workload": "bursty", "--scheme": "slc-cache", "--requests": "100"}
+    args = {
+        "--device": "demo-8gb",
+        "--workload": "bursty",
+        "--scheme": "slc-cache",
+        "--requests": "100",
+    }
     args[change[0]] = change[1]
     done = wordline("run", *[w for pair in args.items() for w in pair])
     assert done.code == 2, done.err
@@ -168,7 +186,10 @@ def traces():
         "empty": (b"", ["empty"]),
         "binary": (bytes(range(256)) * 64, ["allowed"]),
         "text": (b"It was the best of times,\nit was the worst of times\n", ["allowed"]),
-        "zero length": (line.encode() * 3 + f"{start},h,0,Read,0,0,1\n".encode(), [":4", "length zero"]),
+        "zero length": (
+            line.encode() * 3 + f"{start},h,0,Read,0,0,1\n".encode(),
+            [":4", "length zero"],
+        ),
         "backwards": (
             f"{line}{start + 100},h,0,Read,0,512,1\n{start - 9},h,0,Read,0,512,1\n".encode(),
             [":3", "runs backwards", "backwards=clamp"],
@@ -217,7 +238,17 @@ def test_a_failed_run_leaves_no_file_that_looks_whole(wordline, tmp_path):
 
 def test_an_old_report_survives_a_failed_run(wordline, tmp_path):
     (tmp_path / "r.json").write_text("before")
-    wordline("run", "--device", "demo-8gb", "--workload", "missing.csv", "--scheme", "x", "--json", "r.json")
+    wordline(
+        "run",
+        "--device",
+        "demo-8gb",
+        "--workload",
+        "missing.csv",
+        "--scheme",
+        "x",
+        "--json",
+        "r.json",
+    )
     assert (tmp_path / "r.json").read_text() == "before"
 
 

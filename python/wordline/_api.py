@@ -124,9 +124,7 @@ def compare(
         raise _wordline.UserError(f"schemes is the text {schemes!r}; give a list of spellings")
     asked = _asked(device, workload, seed, requests, set, initial, fit, check)
     count = threads if threads is not None else os.cpu_count() or 1
-    return Comparison(
-        [Report(r) for r in _wordline.compare(asked, list(schemes), count, progress)]
-    )
+    return Comparison([Report(r) for r in _wordline.compare(asked, list(schemes), count, progress)])
 
 
 def rerun(

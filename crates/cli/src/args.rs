@@ -61,7 +61,7 @@ pub(crate) struct What {
     #[arg(long, value_name = "KEY=VALUE", value_parser = pair)]
     pub(crate) set: Vec<(String, String)>,
     /// The seed from which every random stream is derived
-    #[arg(long, default_value_t = wordline_run::DEFAULT_SEED)]
+    #[arg(long, default_value_t = wordline_run::DEFAULT_SEED, allow_negative_numbers = true)]
     pub(crate) seed: u64,
     /// The most requests to issue, such as 100000 or 1M
     #[arg(long, value_name = "N")]

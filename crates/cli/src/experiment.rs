@@ -81,7 +81,7 @@ pub(crate) fn compare(args: &CompareArgs, console: &Console) -> Result<(), Failu
     side_by_side(&comparison, outputs, console)
 }
 
-/// Bursts at a pace that the cache can follow and one-shot programs of the dense cells cannot.
+/// Bursts at a pace that the flash can follow, so that latencies are the drive's and not the queue's.
 const DEMO_WORKLOAD: &str = "bursty:write_rate=100MB/s";
 
 pub(crate) fn demo(args: &DemoArgs, console: &Console) -> Result<(), Failure> {

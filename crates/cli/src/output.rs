@@ -1,5 +1,5 @@
-//! Files. Each is begun before the run, so that a place that cannot be written is known before any
-//! time is spent, and gets its name when it is whole.
+//! Files. Each place is tried before the run, so that one that cannot be written is known before any
+//! time is spent; a file gets its name when it is whole.
 
 use crate::console::Console;
 use crate::error::Failure;
@@ -14,7 +14,7 @@ pub(crate) enum Sink {
     /// Standard output.
     Stdout,
     /// A file that takes its name when it is whole.
-    File(PathBuf, Box<NamedTempFile>),
+    File(PathBuf),
     /// Something that is not a file, such as a pipe.
     Special(PathBuf, File),
 }
@@ -28,7 +28,9 @@ fn refused(path: &Path, e: &io::Error) -> Failure {
     Failure::Input(format!("{}: cannot be written: {e}{hint}", path.display()))
 }
 
-fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
+/// A nameless file beside the one that it will become.
+fn temporary(path: &Path) -> io::Result<NamedTempFile> {
+    let folder = path.parent().unwrap_or(Path::new(""));
     let mut builder = tempfile::Builder::new();
     builder.prefix(".wordline-").suffix(".part");
     #[cfg(unix)]
@@ -62,9 +64,9 @@ impl Sink {
             }
             _ => {}
         }
-        let folder = path.parent().unwrap_or(Path::new(""));
-        let file = temporary(folder).map_err(|e| refused(&path, &e))?;
-        Ok(Sink::File(path, Box::new(file)))
+        // Nothing is left behind by a run that is killed.
+        temporary(&path).map_err(|e| refused(&path, &e))?;
+        Ok(Sink::File(path))
     }
 
     pub(crate) fn is_stdout(&self) -> bool {
@@ -79,7 +81,8 @@ impl Sink {
         match self {
             Sink::Stdout => console.say(text),
             Sink::Special(path, mut file) => file.write_all(text.as_bytes()).map_err(|e| failed(&path, &e)),
-            Sink::File(path, mut file) => {
+            Sink::File(path) => {
+                let mut file = temporary(&path).map_err(|e| failed(&path, &e))?;
                 file.write_all(text.as_bytes()).map_err(|e| failed(&path, &e))?;
                 file.persist(&path).map_err(|e| failed(&path, &e.error))?;
                 Ok(())
@@ -97,7 +100,7 @@ impl Folder {
         let figures = target.join("figures");
         fs::create_dir_all(&figures).map_err(|e| refused(target, &e))?;
         for folder in [target, &figures] {
-            temporary(folder).map_err(|e| refused(folder, &e))?;
+            temporary(&folder.join("report.json")).map_err(|e| refused(folder, &e))?;
         }
         Ok(Folder(target.to_path_buf()))
     }

@@ -139,7 +139,7 @@ impl Media for Bytes {
         }
     }
     fn sector(page: &Vec<u8>, sector: u32, bytes: usize) -> &[u8] {
-        const ZEROS: [u8; 65_536] = [0; 65_536];
+        static ZEROS: [u8; 65_536] = [0; 65_536];
         page.get(sector as usize * bytes..(sector as usize + 1) * bytes)
             .unwrap_or(&ZEROS[..bytes.min(65_536)])
     }

@@ -172,9 +172,12 @@ fn reports(json: &str) -> PyResult<Vec<String>> {
     all.iter().map(|r| r.to_json().map_err(wrong)).collect()
 }
 
-/// Every picture as (name, title, caption, SVG, CSV).
+/// Name, title, caption, SVG and CSV of a picture.
+type Picture = (String, String, String, String, String);
+
+/// Every picture.
 #[pyfunction]
-fn figures(reports: Vec<String>) -> PyResult<Vec<(String, String, String, String, String)>> {
+fn figures(reports: Vec<String>) -> PyResult<Vec<Picture>> {
     let all = wordline_report::figures(&comparison(&reports)?);
     Ok(all.into_iter().map(|f| (f.name.to_string(), f.title, f.caption, f.svg, f.csv)).collect())
 }

@@ -105,6 +105,7 @@ pub fn run_on(
     if interrupted.get() {
         return Err(RunError::Interrupted);
     }
+    let wall_s = begin.elapsed().as_secs_f64();
     if setup.spec.check {
         device.ftl.check().map_err(|e| fault(e.to_string()))?;
     }
@@ -114,6 +115,6 @@ pub fn run_on(
         device: &device,
         summary,
         first_arrival: first.get().unwrap_or_default(),
-        wall_s: begin.elapsed().as_secs_f64(),
+        wall_s,
     }))
 }

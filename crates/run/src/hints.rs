@@ -4,9 +4,6 @@ use crate::fill::Outcome;
 use wordline_report::Report;
 use wordline_sim::Pacing;
 
-/// Below this share of the mean latency, waiting for admission is not worth a word.
-const SATURATED_US: f64 = 1e6;
-
 /// What a reader of this report should know.
 pub(crate) fn hints(report: &Report, run: &Outcome) -> Vec<String> {
     let mut hints = vec![];
@@ -48,19 +45,19 @@ pub(crate) fn hints(report: &Report, run: &Outcome) -> Vec<String> {
     hints
 }
 
-/// An open loop that the drive cannot follow: waiting then dwarfs the drive's own time.
+/// An open loop that the drive cannot follow: by Little's law, more requests are under way on
+/// average than it admits at once, so most of a latency is waiting for admission.
 fn saturated(report: &Report, run: &Outcome) -> Option<String> {
-    if !matches!(run.setup.pacing(), Pacing::Open { .. }) {
-        return None;
-    }
+    let Pacing::Open { queue_depth } = run.setup.pacing() else { return None };
     let kinds = [report.latency_us.read, report.latency_us.write];
-    let worst = kinds.into_iter().flatten().map(|l| l.p50).fold(0.0, f64::max);
-    (worst > SATURATED_US).then(|| {
+    let sum_us: f64 = kinds.into_iter().flatten().map(|l| l.mean * l.count as f64).sum();
+    let under_way = sum_us / 1e6 / report.simulated_s.max(1e-9);
+    (under_way > queue_depth as f64).then(|| {
         format!(
-            "requests arrived faster than the drive could serve them: half of them waited over {} s, so \
-             latencies measure the queue; slow the workload down (speedup=0.5 on a trace) or run it closed \
-             (closed=32).",
-            figure(worst / 1e6)
+            "requests came faster than the drive serves them: {} were under way on average, and it admits \
+             {queue_depth} at once, so latencies measure the queue; slow the workload down (speedup=0.5 on a \
+             trace, write_rate= or rate= on a built-in one) or run it closed (closed=32 on a trace).",
+            figure(under_way)
         )
     })
 }

@@ -224,8 +224,8 @@ impl Setup {
                 let value = given
                     .split(',')
                     .filter_map(|pair| pair.split_once('='))
-                    .filter(|(k, _)| k.trim() == p.key);
-                (p.key.to_string(), value.last().map_or(p.default, |(_, v)| v.trim()).into())
+                    .rfind(|(k, _)| k.trim() == p.key);
+                (p.key.to_string(), value.map_or(p.default, |(_, v)| v.trim()).into())
             })
             .collect();
         let pacing = match self.pacing() {

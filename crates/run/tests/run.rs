@@ -1,5 +1,7 @@
 //! One experiment from its words to the report, and what is said when the words are wrong.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout)] // helpers of tests, beside the test functions
+
 use std::ops::ControlFlow;
 use wordline_report::Report;
 use wordline_run::{Blame, RunError, RunSpec, Setup, compare, rerun, run};
@@ -165,4 +167,13 @@ fn an_interrupted_run_gives_no_report() {
 fn a_run_without_collection_says_so() {
     let r = report(&demo("conventional", 1000));
     assert!(r.hints.iter().any(|h| h.contains("no collection happened")), "{:?}", r.hints);
+}
+
+#[test]
+fn a_drive_that_cannot_follow_the_workload_says_so() {
+    let fast =
+        RunSpec { requests: Some(20_000), ..RunSpec::new("demo-8gb", "conventional", "uniform:rate=200k") };
+    let hint = |r: &Report| r.hints.iter().any(|h| h.contains("faster than the drive"));
+    assert!(hint(&report(&fast)));
+    assert!(!hint(&report(&RunSpec { workload: "uniform:rate=100".into(), requests: Some(500), ..fast })));
 }

@@ -1,6 +1,8 @@
 //! Real traces through the whole of Wordline. They may not be copied into the repository, so they
 //! are looked for beside it, and the tests say so where they are not there.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout)] // helpers of tests, beside the test functions
+
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use wordline_report::Report;

@@ -2,6 +2,8 @@
 //! second, bytes a mapped page and the result hash, so that a figure can be told from a change of
 //! behaviour. Run it beside the naked loop and quote the ratio.
 
+#![allow(clippy::print_stdout)] // what a bench is for
+
 use std::time::Instant;
 use wordline_device::DeviceSpec;
 use wordline_ftl::{Initial, Mapped, NoMedia};

@@ -398,7 +398,7 @@ impl<P: Probe, M: Media> Device<P, M> {
             let mut ended = std::mem::take(&mut self.ended);
             std::mem::swap(&mut ended, self.ftl.completed());
             for id in ended.drain(..) {
-                self.to_link(id);
+                self.queue_on_link(id);
             }
             self.ended = ended;
             while let Some((request, number, data)) = self.held_up.front()
@@ -678,7 +678,7 @@ impl<P: Probe, M: Media> Device<P, M> {
     // --- the host's side -----------------------------------------------------------------------
 
     #[inline]
-    fn to_link(&mut self, id: RequestId) {
+    fn queue_on_link(&mut self, id: RequestId) {
         if self.link_is_free {
             return self.complete(id);
         }

@@ -1,6 +1,8 @@
 //! Overwrite, trim and read of a page while it is being filled, programmed or collected: every
 //! interleaving at the resolution of the device's own events, against a plain model.
 
+#![allow(clippy::unwrap_used)] // helpers of tests, beside the test functions
+
 mod support;
 
 use support::Tiny;

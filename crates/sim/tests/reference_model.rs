@@ -1,6 +1,8 @@
 //! Does every read return the newest data that a plain map of sectors holds, whatever the drive is
 //! doing? The model is an array of stamps; arrival order is the order of linearisation.
 
+#![allow(clippy::unwrap_used)] // helpers of tests, beside the test functions
+
 mod support;
 
 use std::collections::HashMap;

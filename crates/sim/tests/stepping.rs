@@ -1,5 +1,7 @@
 //! The device driven by hand, and what it does at its limits: full, worn into, asked for too much.
 
+#![allow(clippy::unwrap_used)] // helpers of tests, beside the test functions
+
 mod support;
 
 use support::Tiny;

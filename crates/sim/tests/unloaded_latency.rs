@@ -1,6 +1,8 @@
 //! Does an idle drive answer after exactly the times that its description adds up to, and do its
 //! parts really work in parallel?
 
+#![allow(clippy::unwrap_used)] // helpers of tests, beside the test functions
+
 mod support;
 
 use support::Tiny;
