@@ -7,7 +7,7 @@ use crate::media::Media;
 use crate::op::{Op, OpId, OpKind, Owner};
 use crate::scheme::{Command, Drive, Hooks, Layout, Refusal, RegionId, Scheme, View};
 use crate::staging::NONE;
-use crate::state::{Phase, State};
+use crate::state::State;
 use std::fmt;
 use thiserror::Error;
 use wordline_device::{Ack, GcClass};
@@ -620,10 +620,5 @@ impl<M: Media> Ftl<M> {
     /// Logical pages (page map) or sectors (sector map) that hold data.
     pub fn mapped(&self) -> u64 {
         self.state.map.mapped()
-    }
-
-    /// Blocks in a phase of life where they belong to no region.
-    pub fn erased_blocks(&self) -> u64 {
-        self.state.blocks.info.iter().filter(|b| b.phase == Phase::Free).count() as u64
     }
 }

@@ -12,28 +12,29 @@ use wordline_device::Ack;
 use wordline_units::{HostOp, HostRequest, Lpn, PlaneId, Ppn, SectorMask};
 
 impl<M: Media> Ftl<M> {
-    /// Admit a request that arrived at `request.arrival`. `data` are the bytes of a write, from its
-    /// first sector on, where media keep them.
+    /// Whether the drive can take a request at all.
     ///
     /// # Errors
-    /// When the request reaches past the drive's end or covers nothing; nothing has changed then.
-    pub fn submit(
-        &mut self,
-        request: HostRequest,
-        number: u64,
-        data: &[u8],
-    ) -> Result<RequestId, RequestError> {
-        if request.op != HostOp::Flush {
-            if request.blocks == 0 {
-                return Err(RequestError::Empty { number });
-            }
-            let end = self.logical_lbas();
-            if request.lba.0.checked_add(request.blocks as u64).is_none_or(|last| last > end) {
-                let from = request.lba.0.saturating_mul(512);
-                let to = from.saturating_add(request.bytes());
-                return Err(RequestError::BeyondDrive { number, from, to, end: end * 512 });
-            }
+    /// When the request reaches past the drive's end or covers nothing.
+    pub fn validate(&self, request: &HostRequest, number: u64) -> Result<(), RequestError> {
+        if request.op == HostOp::Flush {
+            return Ok(());
         }
+        if request.blocks == 0 {
+            return Err(RequestError::Empty { number });
+        }
+        let end = self.logical_lbas();
+        if request.lba.0.checked_add(request.blocks as u64).is_none_or(|last| last > end) {
+            let from = request.lba.0.saturating_mul(512);
+            let to = from.saturating_add(request.bytes());
+            return Err(RequestError::BeyondDrive { number, from, to, end: end * 512 });
+        }
+        Ok(())
+    }
+
+    /// Admit a request that [`Self::validate`] has accepted and that arrived at `request.arrival`.
+    /// `data` are the bytes of a write, from its first sector on, where media keep them.
+    pub fn submit(&mut self, request: HostRequest, number: u64, data: &[u8]) -> RequestId {
         let pending = Pending {
             request,
             arrival: request.arrival,
@@ -65,7 +66,7 @@ impl<M: Media> Ftl<M> {
             HostOp::Flush => self.submit_flush(id),
         }
         self.part_done(id);
-        Ok(id)
+        id
     }
 
     fn submit_read(&mut self, id: RequestId, request: &HostRequest) {

@@ -6,7 +6,7 @@ use crate::counters::Cause;
 use crate::ftl::{Effect, Ftl, Outcome, RequestId, Timer};
 use crate::map::Killed;
 use crate::media::{Media, Oob};
-use crate::op::{Class, OpId, OpKind, Owner};
+use crate::op::{OpId, OpKind, Owner};
 use crate::scheme::{Hooks, ReadSeen, RegionId, Target, View};
 use crate::staging::NONE;
 use crate::state::Phase;
@@ -798,11 +798,5 @@ impl<M: Media> Ftl<M> {
                 self.collect_if_short(RegionId(other), plane);
             }
         }
-    }
-
-    /// The class that a stager's program would have; for tests of the mechanism.
-    #[doc(hidden)]
-    pub fn class_of(&self, id: OpId) -> Class {
-        self.state.ops[id].class
     }
 }

@@ -256,11 +256,12 @@ impl<P: Probe, M: Media> Device<P, M> {
         if at < self.now {
             return Err(DeviceError::Late { number, at, now: self.now });
         }
+        self.ftl.validate(&request, number)?;
         self.advance_to(at)?;
         if !self.held_up.is_empty() || !self.ftl.admits(&request) {
             self.held_up.push_back((request, number, data.to_vec()));
         } else {
-            self.ftl.submit(request, number, data)?;
+            self.ftl.submit(request, number, data);
         }
         self.submitted += 1;
         self.idle = false;
@@ -404,10 +405,7 @@ impl<P: Probe, M: Media> Device<P, M> {
             while let Some((request, number, data)) = self.held_up.front()
                 && self.ftl.admits(request)
             {
-                // The request was checked when it was submitted: sizes do not change.
-                if self.ftl.submit(*request, *number, data).is_err() {
-                    debug_assert!(false, "a request that was held up is refused");
-                }
+                self.ftl.submit(*request, *number, data);
                 self.held_up.pop_front();
             }
             if self.ftl.effects().is_empty() && self.ftl.completed().is_empty() {
