@@ -492,19 +492,47 @@ impl Map {
         }
     }
 
-    /// Bring the entries that a request is about to need closer.
+    /// Bring the entry that a request is about to need closer.
     #[inline]
     pub fn prefetch(&self, lpn: Lpn) {
-        #[cfg(target_arch = "x86_64")]
         if let Map::Page(m) = self
             && let Some(leaf) = m.directory.get((lpn.0 / LEAF) as usize)
             && *leaf != u32::MAX
         {
-            let at = &raw const m.leaves[(leaf * LEAF + lpn.0 % LEAF) as usize];
-            // SAFETY: a prefetch is a hint that reads nothing and faults on no address.
-            unsafe { std::arch::x86_64::_mm_prefetch(at.cast(), std::arch::x86_64::_MM_HINT_T0) };
+            fetch(&m.leaves, (leaf * LEAF + lpn.0 % LEAF) as usize);
         }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = lpn;
     }
+
+    /// Bring closer what a program to `ppn` will touch when it commits, and say where the page lies
+    /// until then.
+    #[inline]
+    pub fn prefetch_commit(&self, lpn: Lpn, ppn: Ppn) -> Option<Ppn> {
+        let Map::Page(m) = self else { return None };
+        fetch(&m.live, m.bit(ppn).0);
+        fetch(&m.owners[m.geometry.block_of(ppn).index()], m.geometry.slot_of(ppn) as usize);
+        let leaf = *m.directory.get((lpn.0 / LEAF) as usize)?;
+        let old = Ppn(*m.leaves.get((leaf as usize * LEAF as usize) + (lpn.0 % LEAF) as usize)?);
+        if old.is_none() {
+            return None;
+        }
+        fetch(&m.live, m.bit(old).0);
+        Some(old)
+    }
+}
+
+/// Ask the processor for an element of a table; a hint that reads nothing.
+#[inline(always)]
+pub(crate) fn fetch<T>(table: &[T], at: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(element) = table.get(at) {
+        // SAFETY: a prefetch has no effect but on the cache, and faults on no address.
+        unsafe {
+            std::arch::x86_64::_mm_prefetch(
+                std::ptr::from_ref(element).cast(),
+                std::arch::x86_64::_MM_HINT_T0,
+            );
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (table, at);
 }

@@ -4,7 +4,7 @@
 
 use crate::counters::Cause;
 use crate::ftl::{Effect, Ftl, Outcome, RequestId, Timer};
-use crate::map::Killed;
+use crate::map::{Killed, fetch};
 use crate::media::{Media, Oob};
 use crate::op::{OpId, OpKind, Owner};
 use crate::scheme::{Hooks, ReadSeen, RegionId, Target, View};
@@ -320,7 +320,13 @@ impl<M: Media> Ftl<M> {
                     return Binding::Diverted;
                 }
             } else if let Some((block, page)) = self.take_slot(target, plane, privileged) {
-                self.state.ops[id].ppn = self.state.geometry.ppn(block, page * units);
+                let ppn = self.state.geometry.ppn(block, page * units);
+                self.state.ops[id].ppn = ppn;
+                if let Some(old) = self.state.map.prefetch_commit(self.state.ops[id].lpn, ppn) {
+                    let block = self.state.geometry.block_of(old).index();
+                    fetch(&self.state.blocks.info, block);
+                    fetch(&self.state.blocks.live, block);
+                }
                 return Binding::Bound;
             }
         }

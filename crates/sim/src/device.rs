@@ -374,7 +374,7 @@ impl<P: Probe, M: Media> Device<P, M> {
     /// Act on what the translation layer asks for, and end the requests that have ended.
     #[inline]
     fn settle(&mut self) {
-        loop {
+        while !(self.ftl.effects().is_empty() && self.ftl.completed().is_empty() && self.held_up.is_empty()) {
             let mut effects = std::mem::take(&mut self.effects);
             std::mem::swap(&mut effects, self.ftl.effects());
             for effect in effects.drain(..) {
