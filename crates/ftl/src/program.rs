@@ -39,6 +39,13 @@ impl<M: Media> Ftl<M> {
             return;
         };
         let (units, pages) = (r.units_per_page, r.pages_per_program);
+        if !self.state.ops[lead].chain.is_none()
+            && let Some(rest) = self.split(lead, units as u8)
+        {
+            self.launch(lead);
+            self.launch(rest);
+            return;
+        }
         if units == 1 && pages == 1 {
             self.emit(lead);
             return;
@@ -48,6 +55,34 @@ impl<M: Media> Ftl<M> {
             self.add_page(region, lead);
         } else {
             self.add_unit(region, lead);
+        }
+    }
+
+    fn plane_of(&self, ppn: Ppn) -> PlaneId {
+        self.state.geometry.plane_of(self.state.geometry.block_of(ppn))
+    }
+
+    /// A parcel is cut for pages of the home region; those of another medium may hold fewer units.
+    /// Returns what does not fit into the page, as a program of its own.
+    fn split(&mut self, lead: OpId, units: u8) -> Option<OpId> {
+        let first = self.state.ops[lead].slot;
+        let mut last = lead;
+        loop {
+            let next = self.state.ops[last].chain;
+            if next.is_none() {
+                return None;
+            }
+            if self.state.ops[next].slot - first >= units {
+                self.state.ops[last].chain = OpId::NONE;
+                let from = self.state.ops[next].slot;
+                let mut part = next;
+                while !part.is_none() {
+                    self.state.ops[part].slot -= from;
+                    part = self.state.ops[part].chain;
+                }
+                return Some(next);
+            }
+            last = next;
         }
     }
 
@@ -137,7 +172,8 @@ impl<M: Media> Ftl<M> {
         if self.state.ops[lead].owned_by != Owner::Job {
             return;
         }
-        let (from_region, plane) = (RegionId(self.state.ops[lead].owner as u8), self.state.ops[lead].plane);
+        let op = &self.state.ops[lead];
+        let (from_region, plane) = (RegionId(op.owner as u8), self.plane_of(op.from)); // the job's, not the target's
         if !self.state.regions[region.index()].region.protected {
             if let Some(job) = &mut self.state.at_mut(from_region, plane).job {
                 job.window -= 1;
@@ -765,7 +801,8 @@ impl<M: Media> Ftl<M> {
         let op = &self.state.ops[part];
         match op.owned_by {
             Owner::Job => {
-                let (region, plane, released) = (RegionId(op.owner as u8), op.plane, op.stage == NONE - 1);
+                let (region, released) = (RegionId(op.owner as u8), op.stage == NONE - 1);
+                let plane = self.plane_of(from);
                 self.state.ops.remove(part);
                 self.job_page_over(region, plane, !released);
             }

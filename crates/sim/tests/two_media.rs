@@ -1,0 +1,110 @@
+//! A drive of two media with pages of different size: writes go to the fast one, collection moves
+//! them to the dense one, two units to a page.
+
+use wordline_flash::{ProgramRule, SlotClass};
+use wordline_ftl::{
+    Bytes, Drive, Gather, Hooks, Layout, MapKind, Origin, Outcome, Parcel, Place, PlanePick, Pool, PoolId,
+    Refusal, Region, RegionId, Route, Scheme, View,
+};
+use wordline_sim::{Device, NoProbe};
+use wordline_units::{CellMode, HostOp, HostRequest, SimDuration, SimTime};
+
+#[derive(Clone, Debug)]
+struct FastThenDense;
+
+const S: RegionId = RegionId(0);
+const D: RegionId = RegionId(1);
+
+impl Scheme for FastThenDense {
+    fn name(&self) -> &str {
+        "fast-then-dense"
+    }
+    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+        let media = &drive.geometry.media;
+        let region = |name, pool, mode| Region {
+            name,
+            pool: PoolId(pool),
+            mode,
+            rule: ProgramRule::Sequential,
+            quota: u32::MAX,
+            trigger: drive.spec.gc.trigger,
+            victim: drive.spec.gc.victim,
+            pad_after: Some(SimDuration(500_000)),
+            protected: false,
+        };
+        Ok(Layout {
+            pools: (0..2).map(|m| Pool { medium: m, blocks_per_plane: media[m].blocks_per_plane }).collect(),
+            regions: vec![region("S", 0, CellMode::Slc), region("D", 1, CellMode::Tlc)],
+            home: D,
+            map: MapKind::Page,
+            asks: Hooks::NONE,
+            tick_every_writes: 0,
+            idle_after: SimDuration::ZERO,
+        })
+    }
+    fn place(&mut self, parcel: &Parcel, _: &View) -> Place {
+        let (region, plane) = match parcel.origin {
+            Origin::Host(_) => (S, PlanePick::Any),
+            Origin::Collected(S) => (D, PlanePick::Any),
+            _ => (D, PlanePick::Home),
+        };
+        Place { gather: Gather::Fill, plane, route: Route::to(region, SlotClass::Next) }
+    }
+    fn clone_box(&self) -> Box<dyn Scheme> {
+        Box::new(self.clone())
+    }
+}
+
+#[test]
+fn data_written_to_one_medium_and_moved_to_another_are_read_back() {
+    let overrides: Vec<(String, String)> = [
+        ("medium.slc.blocks_per_plane", "6"),
+        ("medium.slc.wordlines_per_block", "4"),
+        ("medium.tlc.blocks_per_plane", "10"),
+        ("medium.tlc.wordlines_per_block", "4"),
+        ("capacity.logical", "2MiB"),
+        ("gc.trigger", "free_blocks:30%"),
+    ]
+    .map(|(k, v)| (k.to_string(), v.to_string()))
+    .into();
+    let spec = wordline_device::find("hyssd-st").unwrap().spec(&overrides).unwrap_or_else(|e| panic!("{e}"));
+    let geometry = spec.geometry().unwrap();
+    assert_eq!((geometry.units_per_page(0), geometry.units_per_page(1)), (1, 2));
+    let mut device: Device<NoProbe, Bytes> =
+        Device::new(&spec, &geometry, Box::new(FastThenDense), NoProbe).unwrap_or_else(|e| panic!("{e}"));
+    let sector = geometry.sector as usize;
+    let (units, per_sector) = (512u64, geometry.sector / 512);
+    let sectors_per_unit = geometry.sectors_per_unit as u64;
+    let mut model = vec![0u64; (units * sectors_per_unit) as usize];
+    let mut rng = 7u64;
+    for stamp in 1..4000u64 {
+        rng = rng.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        let first = (rng >> 33) % model.len() as u64;
+        let last = (first + 1 + (rng >> 20) % 3).min(model.len() as u64);
+        model[first as usize..last as usize].fill(stamp);
+        let data = stamp.to_le_bytes().repeat(sector / 8 * (last - first) as usize);
+        let request =
+            HostRequest::new(HostOp::Write, first * per_sector, ((last - first) * per_sector) as u32);
+        let now = device.now();
+        device.submit_with(request.at(now), now, &data).unwrap();
+        while device.outstanding() >= 8 {
+            assert_eq!(device.next_completion(SimTime::NEVER).unwrap().unwrap().outcome, Outcome::Done);
+        }
+    }
+    device.drain().unwrap();
+    while device.poll().is_some() {}
+    device.ftl.check().unwrap();
+    assert!(device.ftl.is_quiet(), "{}", device.ftl.leftovers());
+    let now = device.now();
+    let blocks = (model.len() as u64 * per_sector) as u32;
+    device.submit(HostRequest::new(HostOp::Read, 0, blocks).at(now), now).unwrap();
+    let read = device.next_completion(SimTime::NEVER).unwrap().unwrap();
+    let found: Vec<u64> =
+        read.data.chunks(sector).map(|s| u64::from_le_bytes(s[..8].try_into().unwrap())).collect();
+    assert_eq!(found, model);
+    let counters = device.ftl.counters();
+    assert!(
+        counters.erases[0] > 0 && counters.regions[1].program_ops > 0,
+        "nothing moved to the dense medium"
+    );
+}
