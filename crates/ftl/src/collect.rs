@@ -362,10 +362,7 @@ impl<M: Media> Ftl<M> {
         let there = self.state.map.still_at(span, read.ppn);
         if there.is_empty() {
             self.state.counters.moves_dropped += 1;
-            if read.owner == 1 {
-                self.idle_jobs[self.state.geometry.die_of(read.plane).index()] -= 1;
-                self.idle_busy -= 1;
-            }
+            self.end_idle_move(self.state.geometry.die_of(read.plane), read.owner == 1);
             return;
         }
         // The source stays pinned until the move commits. Were its block erased and programmed again,

@@ -98,7 +98,7 @@ impl<M: Media> Ftl<M> {
             stager.page = lead;
         }
         let full = stager.page_slots == units;
-        self.number_slots(lead, slot);
+        self.shift_slots(lead, slot); // a moved unit comes with slot 0
         if !first.is_none() {
             self.join(first, lead);
         }
@@ -226,14 +226,6 @@ impl<M: Media> Ftl<M> {
         self.state.ops[last].chain = more;
     }
 
-    fn number_slots(&mut self, lead: OpId, slot: u8) {
-        let mut part = lead;
-        while !part.is_none() {
-            self.state.ops[part].slot = slot;
-            part = self.state.ops[part].chain;
-        }
-    }
-
     fn shift_slots(&mut self, lead: OpId, by: u8) {
         let mut part = lead;
         while !part.is_none() {
@@ -339,7 +331,13 @@ impl<M: Media> Ftl<M> {
         let op = &self.state.ops[id];
         let (plane, privileged, route, slots) = (op.plane, op.privileged, op.route, op.slots as u32);
         for target in route.targets() {
-            let Some(r) = self.state.regions.get(target.region.index()) else { continue };
+            let region = target.region;
+            if self.state.regions.len() <= region.index() || !self.state.reaches(region, plane) {
+                let state = format!("plane {plane} has no blocks of region {}", region.0);
+                self.illegal(format!("route to region {}", region.0), state);
+                return Binding::Blocked;
+            }
+            let r = &self.state.regions[region.index()];
             let units = r.units_per_page;
             let whole = units * r.pages_per_program;
             if slots > whole {
@@ -373,17 +371,25 @@ impl<M: Media> Ftl<M> {
     /// Whether a region could take a program in a plane now.
     fn has_room(&self, target: Target, plane: PlaneId, privileged: bool) -> bool {
         let Target { region, class } = target;
-        if !self.state.reaches(region, plane) {
-            return false;
-        }
-        let at = self.state.at(region, plane);
+        let open = !self.state.at(region, plane).open[class as usize].is_empty();
+        self.may_take(region, plane, privileged) && (open || self.may_open(region, plane, privileged))
+    }
+
+    /// Whether a program may have a slot of an open block: with the reserve broken into, the blocks
+    /// that are open belong to the collection that opened them.
+    #[inline]
+    fn may_take(&self, region: RegionId, plane: PlaneId, privileged: bool) -> bool {
+        let pool = self.state.pool_of(region);
+        privileged || pool.free[self.state.local(region, plane)].len() as u32 >= pool.reserve
+    }
+
+    /// Whether a program may open an erased block. Collection frees more than it takes, so what it
+    /// takes of the reserve comes back.
+    fn may_open(&self, region: RegionId, plane: PlaneId, privileged: bool) -> bool {
         let pool = self.state.pool_of(region);
         let free = pool.free[self.state.local(region, plane)].len() as u32;
-        if privileged {
-            return free > 0 || !at.open[class as usize].is_empty();
-        }
-        let within_quota = at.owned < self.state.regions[region.index()].region.quota;
-        free >= pool.reserve && (!at.open[class as usize].is_empty() || (free > pool.reserve && within_quota))
+        let quota = self.state.regions[region.index()].region.quota;
+        free > 0 && (privileged || (free > pool.reserve && self.state.at(region, plane).owned < quota))
     }
 
     /// A page leaves its plane's queue for the group of the region that it falls back on.
@@ -397,16 +403,10 @@ impl<M: Media> Ftl<M> {
     #[inline]
     fn take_slot(&mut self, target: Target, plane: PlaneId, privileged: bool) -> Option<(BlockId, u32)> {
         let Target { region, class } = target;
-        if self.state.regions.len() <= region.index() || !self.state.reaches(region, plane) {
-            let state = format!("plane {plane} has no blocks of region {}", region.0);
-            self.illegal(format!("route to region {}", region.0), state);
+        if !self.may_take(region, plane, privileged) {
             return None;
         }
         let local = self.state.local(region, plane);
-        let pool = self.state.pool_of(region);
-        if !privileged && (pool.free[local].len() as u32) < pool.reserve {
-            return None; // the blocks that are open now belong to the collection that opened them
-        }
         let r = &mut self.state.regions[region.index()];
         let (rule, shape) = (r.region.rule, r.shape);
         let at = &mut r.planes[local];
@@ -456,16 +456,12 @@ impl<M: Media> Ftl<M> {
             self.illegal(format!("route to {class:?} slots"), format!("a block under {rule:?} has none"));
             return None;
         }
-        let local = self.state.local(region, plane);
-        let owned = self.state.regions[region.index()].planes[local].owned;
-        let over_quota = owned >= self.state.regions[region.index()].region.quota;
-        let pool = self.state.regions[region.index()].region.pool.0 as usize;
-        let reserve = self.state.pools[pool].reserve as usize;
-        let free = &mut self.state.pools[pool].free[local];
-        // Collection frees more than it takes, so what is in reserve comes back.
-        if free.is_empty() || (!privileged && (free.len() <= reserve || over_quota)) {
+        if !self.may_open(region, plane, privileged) {
             return None;
         }
+        let local = self.state.local(region, plane);
+        let pool = self.state.regions[region.index()].region.pool.0 as usize;
+        let free = &mut self.state.pools[pool].free[local];
         let block = BlockId(free.pop_front()?);
         let r = &mut self.state.regions[region.index()];
         let slots = r.slots_per_block;
@@ -522,11 +518,14 @@ impl<M: Media> Ftl<M> {
 
     /// A move is over: its source need not stay any longer.
     fn end_move(&mut self, from: Ppn, die: wordline_units::DieId, idle: bool) {
-        if idle {
-            self.idle_jobs[die.index()] -= 1;
-            self.idle_busy -= 1;
-        }
+        self.end_idle_move(die, idle);
         self.unpin(self.state.geometry.block_of(from));
+    }
+
+    /// A die that moved a page in its idle time may be asked again.
+    pub(crate) fn end_idle_move(&mut self, die: wordline_units::DieId, idle: bool) {
+        self.idle_jobs[die.index()] -= idle as u32;
+        self.idle_busy -= idle as u32;
     }
 
     /// Give up a host program that can never be bound: the drive is full.
