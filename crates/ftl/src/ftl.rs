@@ -12,7 +12,7 @@ use std::fmt;
 use thiserror::Error;
 use wordline_device::{Ack, GcClass};
 use wordline_units::{
-    CellMode, DieId, HostOp, HostRequest, Lpn, PageType, PlaneId, SectorMask, SimDuration, SimTime,
+    CellMode, DieId, HostOp, HostRequest, Lpn, PageType, PlaneId, Ppn, SectorMask, SimDuration, SimTime,
 };
 
 /// A request in the drive, by its number in the slab.
@@ -556,6 +556,10 @@ impl<M: Media> Ftl<M> {
             M::copy(&mut page, self.staged_page(stage), mask, sector);
             self.pages[id.index()] = page;
         }
+    }
+
+    pub(crate) fn plane_of(&self, ppn: Ppn) -> PlaneId {
+        self.state.geometry.plane_of(self.state.geometry.block_of(ppn))
     }
 
     /// One part of a request is over.

@@ -10,8 +10,10 @@
 //! at its source.
 
 mod base;
+mod bind;
 mod check;
 mod collect;
+mod commit;
 mod counters;
 mod ftl;
 mod host;
@@ -20,14 +22,15 @@ mod media;
 mod op;
 mod permutation;
 mod precondition;
-mod program;
 mod scheme;
+mod stager;
 mod staging;
 mod state;
 mod stripe;
 mod victim;
 
 pub use base::Mapped;
+pub use bind::Binding;
 pub use check::Broken;
 pub use counters::{Cause, Counters, RegionCounters};
 pub use ftl::{Effect, Fault, Ftl, Outcome, Pending, RequestError, RequestId, Timer};
@@ -35,7 +38,6 @@ pub use map::{MapKind, Span};
 pub use media::{Bytes, Media, Metadata, NoMedia, Oob};
 pub use op::{Class, Op, OpId, OpKind};
 pub use precondition::{Initial, InitialError, Order};
-pub use program::Binding;
 pub use scheme::{
     Collect, Command, Drive, Gather, Grain, Hooks, IdleWork, Layout, Move, Need, Origin, Parcel, Place,
     PlanePick, Pool, PoolId, ReadSeen, Refusal, Region, RegionId, Route, Scheme, Tag, Target, View,

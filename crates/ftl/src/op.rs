@@ -111,6 +111,8 @@ pub struct Op {
     pub(crate) slots: u8,
     /// May open the last free block of a plane.
     pub(crate) privileged: bool,
+    /// A relocation that counts among those its job has under way at once.
+    pub(crate) in_window: bool,
 }
 
 impl Op {
@@ -136,6 +138,7 @@ impl Op {
             offset: 0,
             slots: 1,
             privileged: false,
+            in_window: true,
         }
     }
 

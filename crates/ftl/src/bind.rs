@@ -1,0 +1,254 @@
+//! Bound late: a program gets its slot when its plane is ready to begin it, from the first target of
+//! its route that has one. What finds none waits, falls back, is dropped, or fails.
+
+use crate::ftl::{Ftl, Outcome};
+use crate::map::fetch;
+use crate::media::Media;
+use crate::op::{OpId, Owner};
+use crate::scheme::{RegionId, Target};
+use crate::staging::NONE;
+use crate::state::Phase;
+use wordline_units::{BlockId, PlaneId, Ppn};
+
+/// What became of a program that a plane was ready to begin.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Binding {
+    /// It has its page.
+    Bound,
+    /// It has left the queue to be programmed together with others.
+    Diverted,
+    /// No slot of its route is free: it waits, or is given up.
+    Blocked,
+}
+
+impl<M: Media> Ftl<M> {
+    /// Bind a program to the first slot that its route offers now. A page that falls back on a region
+    /// which programs whole wordlines joins the group that forms there.
+    #[inline]
+    pub fn bind(&mut self, id: OpId) -> Binding {
+        let op = &self.state.ops[id];
+        let (plane, privileged, route, slots) = (op.plane, op.privileged, op.route, op.slots as u32);
+        for target in route.targets() {
+            let region = target.region;
+            if self.state.regions.len() <= region.index() || !self.state.reaches(region, plane) {
+                let state = format!("plane {plane} has no blocks of region {}", region.0);
+                self.illegal(format!("route to region {}", region.0), state);
+                return Binding::Blocked;
+            }
+            let r = &self.state.regions[region.index()];
+            let units = r.units_per_page;
+            let whole = units * r.pages_per_program;
+            if slots > whole {
+                let state = format!("the group was formed for region {}", route.region().0);
+                self.illegal(
+                    format!("a group of {slots} pages falls back on region {}", r.region.name),
+                    state,
+                );
+                return Binding::Blocked;
+            }
+            if slots < whole && r.pages_per_program > 1 {
+                if self.has_room(target, plane, privileged) {
+                    self.divert(id, target);
+                    return Binding::Diverted;
+                }
+            } else if let Some((block, page)) = self.take_slot(target, plane, privileged) {
+                let ppn = self.state.geometry.ppn(block, page * units);
+                self.state.ops[id].ppn = ppn;
+                if let Some(old) = self.state.map.prefetch_commit(self.state.ops[id].lpn, ppn) {
+                    let block = self.state.geometry.block_of(old).index();
+                    fetch(&self.state.blocks.info, block);
+                    fetch(&self.state.blocks.live, block);
+                }
+                return Binding::Bound;
+            }
+        }
+        self.state.counters.stalls += 1;
+        Binding::Blocked
+    }
+
+    /// Whether a region could take a program in a plane now.
+    fn has_room(&self, target: Target, plane: PlaneId, privileged: bool) -> bool {
+        let Target { region, class } = target;
+        let open = !self.state.at(region, plane).open[class as usize].is_empty();
+        self.may_take(region, plane, privileged) && (open || self.may_open(region, plane, privileged))
+    }
+
+    /// Whether a program may have a slot of an open block: with the reserve broken into, the blocks
+    /// that are open belong to the collection that opened them.
+    #[inline]
+    fn may_take(&self, region: RegionId, plane: PlaneId, privileged: bool) -> bool {
+        let pool = self.state.pool_of(region);
+        privileged || pool.free[self.state.local(region, plane)].len() as u32 >= pool.reserve
+    }
+
+    /// Whether a program may open an erased block. Collection frees more than it takes, so what it
+    /// takes of the reserve comes back.
+    fn may_open(&self, region: RegionId, plane: PlaneId, privileged: bool) -> bool {
+        let pool = self.state.pool_of(region);
+        let free = pool.free[self.state.local(region, plane)].len() as u32;
+        let quota = self.state.regions[region.index()].region.quota;
+        free > 0 && (privileged || (free > pool.reserve && self.state.at(region, plane).owned < quota))
+    }
+
+    /// A page leaves its plane's queue for the group of the region that it falls back on.
+    fn divert(&mut self, id: OpId, target: Target) {
+        let op = &mut self.state.ops[id];
+        op.route = crate::scheme::Route::to(target.region, target.class);
+        self.state.backlog[op.plane.index()] -= 1;
+        self.add_page(target.region, id);
+    }
+
+    #[inline]
+    fn take_slot(&mut self, target: Target, plane: PlaneId, privileged: bool) -> Option<(BlockId, u32)> {
+        let Target { region, class } = target;
+        if !self.may_take(region, plane, privileged) {
+            return None;
+        }
+        let local = self.state.local(region, plane);
+        let r = &mut self.state.regions[region.index()];
+        let (rule, shape) = (r.region.rule, r.shape);
+        let at = &mut r.planes[local];
+        let mut opened = false;
+        let head = match at.open[class as usize].front() {
+            Some(b) => BlockId(*b),
+            None => {
+                opened = true;
+                self.open_block(region, plane, privileged, class)?
+            }
+        };
+        let block = &mut self.state.blocks.info[head.index()];
+        let page = rule.next(shape, &block.state, class)?;
+        if let Err(e) = rule.apply(shape, &mut block.state, class, page) {
+            self.internal(e.to_string());
+            return None;
+        }
+        block.writers += 1;
+        let state = block.state;
+        let pages = rule.pages_per_program();
+        let r = &mut self.state.regions[region.index()];
+        let at = &mut r.planes[local];
+        at.open_slots -= (pages * r.units_per_page) as u64;
+        if !rule.has_left(shape, &state, class) {
+            at.open[class as usize].pop_front();
+            if rule.programmed(&state) == shape.pages() {
+                self.state.blocks.info[head.index()].phase = Phase::Full;
+            }
+        }
+        if opened || matches!(r.region.trigger, wordline_device::Trigger::FreeSlots(_)) {
+            self.collect_after_taking(region, plane);
+        }
+        Some((head, page))
+    }
+
+    /// Open an erased block for a region: now it takes its mode.
+    fn open_block(
+        &mut self,
+        region: RegionId,
+        plane: PlaneId,
+        privileged: bool,
+        class: wordline_flash::SlotClass,
+    ) -> Option<BlockId> {
+        let r = &self.state.regions[region.index()];
+        if !r.region.rule.classes().contains(&class) {
+            let rule = r.region.rule;
+            self.illegal(format!("route to {class:?} slots"), format!("a block under {rule:?} has none"));
+            return None;
+        }
+        if !self.may_open(region, plane, privileged) {
+            return None;
+        }
+        let local = self.state.local(region, plane);
+        let pool = self.state.regions[region.index()].region.pool.0 as usize;
+        let free = &mut self.state.pools[pool].free[local];
+        let block = BlockId(free.pop_front()?);
+        let r = &mut self.state.regions[region.index()];
+        let slots = r.slots_per_block;
+        let at = &mut r.planes[local];
+        at.owned += 1;
+        at.open_slots += slots as u64;
+        for class in r.region.rule.classes() {
+            at.open[*class as usize].push_back(block.0);
+        }
+        let info = &mut self.state.blocks.info[block.index()];
+        info.phase = Phase::Open;
+        info.region = region.0;
+        info.mode = r.region.mode;
+        info.state = Default::default();
+        self.state.map.open(block, slots);
+        Some(block)
+    }
+
+    /// A program found no slot in its plane. Begin a collection that may help; if none can yet, each
+    /// page that dies in the plane is a new chance, and the device gives up only when nothing is
+    /// pending anywhere. Returns whether the program waits: a mere move is dropped instead, since it
+    /// pins the block that it leaves.
+    pub fn blocked(&mut self, id: OpId) -> bool {
+        let mut parts =
+            std::iter::successors(Some(id), |p| Some(self.state.ops[*p].chain).filter(|c| !c.is_none()));
+        if parts.all(|p| self.state.ops[p].owned_by == Owner::Move) {
+            self.drop_moves(id);
+            return false;
+        }
+        let (plane, route) = (self.state.ops[id].plane, self.state.ops[id].route);
+        self.state.starved[plane.index()] = true;
+        self.state.jammed[plane.index()] |= self.state.ops[id].owned_by != Owner::Request;
+        for target in route.targets() {
+            if self.state.regions.len() > target.region.index() && self.state.reaches(target.region, plane) {
+                self.collect_for(target.region, plane);
+            }
+        }
+        true
+    }
+
+    fn drop_moves(&mut self, lead: OpId) {
+        self.state.backlog[self.state.ops[lead].plane.index()] -= 1;
+        let mut part = lead;
+        while !part.is_none() {
+            let op = &self.state.ops[part];
+            let (from, idle, next) = (op.from, op.owner == 1, op.chain);
+            let die = self.state.geometry.die_of(op.plane);
+            self.state.ops.remove(part);
+            self.state.counters.moves_dropped += 1;
+            self.end_move(from, die, idle);
+            part = next;
+        }
+    }
+
+    /// A move is over: its source need not stay any longer.
+    pub(crate) fn end_move(&mut self, from: Ppn, die: wordline_units::DieId, idle: bool) {
+        self.end_idle_move(die, idle);
+        self.unpin(self.state.geometry.block_of(from));
+    }
+
+    /// A die that moved a page in its idle time may be asked again.
+    pub(crate) fn end_idle_move(&mut self, die: wordline_units::DieId, idle: bool) {
+        self.idle_jobs[die.index()] -= idle as u32;
+        self.idle_busy -= idle as u32;
+    }
+
+    /// Give up a host program that can never be bound: the drive is full.
+    pub fn fail(&mut self, lead: OpId) {
+        self.state.backlog[self.state.ops[lead].plane.index()] -= 1;
+        let mut part = lead;
+        while !part.is_none() {
+            let (owner, next) = (self.state.ops[part].owner, self.state.ops[part].chain);
+            if self.state.ops[part].owned_by == Owner::Request {
+                if owner != NONE {
+                    self.requests[owner as usize].outcome = Outcome::OutOfSpace;
+                }
+                for (op, request) in &self.waiters {
+                    if *op == part {
+                        self.requests[request.0 as usize].outcome = Outcome::OutOfSpace;
+                    }
+                }
+            }
+            self.settle(part);
+            part = next;
+        }
+    }
+
+    /// Whether a host request waits for an operation, so that giving it up can be reported.
+    pub fn can_fail(&self, id: OpId) -> bool {
+        self.state.ops[id].owned_by == Owner::Request
+    }
+}

@@ -1,0 +1,326 @@
+//! Committed late: what a completed read, program or erase changes, and who learns of it.
+
+use crate::counters::Cause;
+use crate::ftl::{Effect, Ftl, RequestId};
+use crate::map::Killed;
+use crate::media::{Media, Oob};
+use crate::op::{OpId, OpKind, Owner};
+use crate::scheme::{Hooks, ReadSeen, RegionId, View};
+use crate::staging::NONE;
+use crate::state::Phase;
+use wordline_units::{BlockId, Ppn};
+
+impl<M: Media> Ftl<M> {
+    /// A later write or a trim made the read of missing sectors pointless; the program goes without.
+    pub(crate) fn cancel_fill(&mut self, stage: u32) {
+        let entry = self.state.staging.get(stage);
+        let (program, read) = (OpId(entry.filling), OpId(entry.fill_read));
+        self.state.ops[read].owned_by = Owner::Nobody;
+        self.filled(program);
+    }
+
+    /// A program's missing sectors are there, or not needed any more.
+    fn filled(&mut self, id: OpId) {
+        let op = &self.state.ops[id];
+        let (stage, slot, ppn) = (op.stage, op.slot, op.ppn);
+        let entry = self.state.staging.get(stage);
+        if entry.filling == id.0 {
+            entry.filling = NONE;
+        }
+        let lead = if slot == 0 { id } else { OpId(ppn.0) };
+        let left = &mut self.state.ops[lead].ppn.0;
+        *left -= 1;
+        if *left == 0 {
+            self.state.ops[lead].ppn = Ppn::NONE;
+            self.launch(lead);
+        }
+    }
+
+    /// A host program is over, committed or not.
+    pub(crate) fn settle(&mut self, part: OpId) {
+        let (stage, version, host) = {
+            let op = &self.state.ops[part];
+            (op.stage, op.version, op.owned_by == Owner::Request)
+        };
+        if stage != NONE && self.state.staging.settle(stage) && M::BYTES {
+            *self.staged_page(stage) = M::Page::default();
+        }
+        self.notify(part);
+        if host {
+            self.unsettled -= 1;
+            if matches!(self.ack, wordline_device::Ack::Buffer(_)) {
+                self.buffered -= 1;
+            }
+            if !self.flushes.is_empty() {
+                self.settle_flushes(version);
+            }
+        }
+        self.state.ops.remove(part);
+    }
+
+    fn settle_flushes(&mut self, version: u64) {
+        let mut ended: Vec<RequestId> = vec![];
+        self.flushes.retain_mut(|f| {
+            f.remaining -= (version < f.version) as u64;
+            if f.remaining == 0 {
+                ended.push(f.request);
+            }
+            f.remaining > 0
+        });
+        for request in ended {
+            self.part_done(request);
+        }
+    }
+
+    /// Sectors have died at a place.
+    #[inline]
+    pub(crate) fn bury(&mut self, killed: Killed) {
+        let block = self.state.geometry.block_of(killed.ppn);
+        let info = self.state.blocks.info[block.index()];
+        let live = &mut self.state.blocks.live[block.index()];
+        *live -= killed.sectors;
+        let live = *live;
+        if info.phase == Phase::Full && info.writers == 0 {
+            let region = RegionId(info.region);
+            let plane = self.state.geometry.plane_of(block);
+            let position = self.state.position(region, plane, block);
+            self.state.at_mut(region, plane).victims.lower(position, live);
+            if self.state.starved[plane.index()] {
+                self.collect_for(region, plane);
+            }
+        }
+    }
+
+    /// An operation has ended.
+    #[inline]
+    pub fn done(&mut self, id: OpId) {
+        let op = &self.state.ops[id];
+        let plane = op.plane;
+        self.state.backlog[plane.index()] -= 1;
+        match op.kind {
+            OpKind::Read => self.read_done(id),
+            OpKind::Program => self.program_done(id),
+            OpKind::Erase => self.erase_done(id),
+        }
+    }
+
+    #[inline]
+    fn read_done(&mut self, id: OpId) {
+        let op = &self.state.ops[id];
+        let (ppn, lpn, owner, owned_by, cause, mask) =
+            (op.ppn, op.lpn, op.owner, op.owned_by, op.cause, op.mask);
+        let block = self.state.geometry.block_of(ppn);
+        let info = &self.state.blocks.info[block.index()];
+        let (region, mode) = (RegionId(info.region), info.mode);
+        self.state.counters.regions[region.index()].reads[cause as usize] += 1;
+        match owned_by {
+            Owner::Request => {
+                if M::BYTES {
+                    self.deliver_read(id);
+                }
+                self.drop_chain(id);
+                self.part_done(RequestId(owner));
+                if self.asks.asks(Hooks::READ) {
+                    let seen = ReadSeen { lpn, ppn, mode };
+                    let view = View { state: &self.state, now: self.state.now };
+                    if let Some(m) = self.scheme.read(&seen, &view) {
+                        self.begin_move(m, false);
+                    }
+                }
+            }
+            Owner::Fill => {
+                self.state.ops.remove(id);
+                self.fill(OpId(owner), mask, ppn);
+            }
+            Owner::Job => self.relocate(id),
+            Owner::Move => self.finish_move_read(id),
+            Owner::Nobody => self.state.ops.remove(id),
+        }
+        self.unpin(block);
+    }
+
+    /// A read of a block has ended, or a move out of it: the block may be erased if it was the last.
+    #[inline]
+    pub(crate) fn unpin(&mut self, block: BlockId) {
+        let info = &mut self.state.blocks.info[block.index()];
+        info.readers -= 1;
+        if info.readers == 0 && info.phase == Phase::Victim {
+            let region = RegionId(info.region);
+            self.step_job(region, self.state.geometry.plane_of(block));
+        }
+    }
+
+    /// The missing sectors of a read-modify-write have been read.
+    fn fill(&mut self, program: OpId, brought: wordline_units::SectorMask, ppn: Ppn) {
+        let op = &self.state.ops[program];
+        let (stage, lpn, version) = (op.stage, op.lpn, op.version);
+        let entry = self.state.staging.get(stage);
+        // After a trim, or with something newer on flash, what was read is old: the program will be
+        // born invalid.
+        if version >= entry.committed {
+            let missing = brought.minus(entry.mask);
+            entry.mask = entry.mask.union(brought);
+            self.state.ops[program].mask = self.state.ops[program].mask.union(brought);
+            if M::BYTES {
+                let old = self.media.read(ppn, lpn);
+                let sector = self.state.geometry.sector as usize;
+                M::copy(self.staged_page(stage), &old, missing, sector);
+                self.load_page(program, stage);
+            }
+        }
+        self.filled(program);
+    }
+
+    fn deliver_read(&mut self, id: OpId) {
+        let request = RequestId(self.state.ops[id].owner);
+        let all = wordline_units::SectorMask::first(self.state.geometry.sectors_per_unit);
+        let mut part = id;
+        while !part.is_none() {
+            let op = &self.state.ops[part];
+            let (lpn, ppn, mask, next) = (op.lpn, op.ppn, op.mask.and(all), op.chain);
+            let page = self.media.read(ppn, lpn);
+            self.deliver(request, lpn, mask, &page);
+            part = next;
+        }
+    }
+
+    pub(crate) fn drop_chain(&mut self, lead: OpId) {
+        let mut part = lead;
+        while !part.is_none() {
+            let next = self.state.ops[part].chain;
+            self.state.ops.remove(part);
+            part = next;
+        }
+    }
+
+    #[inline]
+    fn program_done(&mut self, lead: OpId) {
+        let op = &self.state.ops[lead];
+        let (first, plane, slots) = (op.ppn, op.plane, op.slots);
+        let block = self.state.geometry.block_of(first);
+        let info = self.state.blocks.info[block.index()];
+        let region = RegionId(info.region);
+        self.count_program(lead, region, slots);
+        let mut part = lead;
+        while !part.is_none() {
+            let next = self.state.ops[part].chain;
+            let ppn = Ppn(first.0 + self.state.ops[part].slot as u32);
+            self.commit(part, ppn);
+            part = next;
+        }
+        let info = &mut self.state.blocks.info[block.index()];
+        info.writers -= 1;
+        if info.phase == Phase::Full && info.writers == 0 {
+            let position = self.state.position(region, plane, block);
+            let live = self.state.blocks.live[block.index()];
+            self.state.at_mut(region, plane).victims.insert(position, live);
+            if self.state.starved[plane.index()] {
+                self.collect_for(region, plane);
+            } else {
+                self.collect_if_short(region, plane);
+            }
+        }
+    }
+
+    /// Bytes and pages of a program, by cause; what it wrote nothing into is padding.
+    fn count_program(&mut self, lead: OpId, region: RegionId, slots: u8) {
+        let g = &self.state.geometry;
+        let units_per_page = self.state.regions[region.index()].units_per_page as u8;
+        let (sector, unit) = (g.sector, g.unit);
+        let counters = &mut self.state.counters.regions[region.index()];
+        let mut used = 0;
+        let mut page = u8::MAX;
+        let mut part = lead;
+        while !part.is_none() {
+            let op = &self.state.ops[part];
+            let bytes = op.mask.count() as u64 * sector;
+            counters.program_bytes[op.cause as usize] += bytes;
+            used += bytes;
+            if op.slot / units_per_page != page {
+                page = op.slot / units_per_page;
+                counters.program_pages[op.cause as usize] += 1;
+            }
+            part = op.chain;
+        }
+        counters.program_ops += 1;
+        let pages = slots / units_per_page;
+        counters.program_pages[Cause::Pad as usize] += (pages - 1 - page) as u64;
+        counters.program_bytes[Cause::Pad as usize] += slots as u64 * unit - used;
+    }
+
+    /// A unit has been programmed: it becomes the home of its sectors unless something newer has.
+    #[inline]
+    fn commit(&mut self, part: OpId, ppn: Ppn) {
+        let op = &self.state.ops[part];
+        let (span, from, stage, version) = (op.span(), op.from, op.stage, op.version);
+        let relocation = !from.is_none();
+        let keep = if relocation {
+            self.state.map.still_at(span, from)
+        } else {
+            self.state.staging.get(stage).current(span.mask, version)
+        };
+        if M::METADATA {
+            let oob = Oob { span, version, sequence: self.state.ops[part].key };
+            let page =
+                if M::BYTES { std::mem::take(&mut self.pages[part.index()]) } else { M::Page::default() };
+            self.media.program(ppn, oob, page);
+        }
+        if keep.is_empty() {
+            self.state.counters.born_invalid += 1;
+        } else {
+            let mut dead = std::mem::take(&mut self.scratch.dead);
+            self.state.map.install(span, keep, ppn, &mut dead);
+            self.state.blocks.live[self.state.geometry.block_of(ppn).index()] += self.state.map.weight(keep);
+            for killed in dead.drain(..) {
+                self.bury(killed);
+            }
+            self.scratch.dead = dead;
+            if !relocation {
+                self.state.staging.get(stage).commit(keep, version);
+            }
+        }
+        let op = &self.state.ops[part];
+        match op.owned_by {
+            Owner::Job => {
+                let (region, in_window) = (RegionId(op.owner as u8), op.in_window);
+                let plane = self.plane_of(from);
+                self.state.ops.remove(part);
+                self.job_page_over(region, plane, in_window);
+            }
+            Owner::Move => {
+                let (die, idle) = (self.state.geometry.die_of(op.plane), op.owner == 1);
+                self.state.ops.remove(part);
+                self.end_move(from, die, idle);
+            }
+            _ => self.settle(part),
+        }
+    }
+
+    fn erase_done(&mut self, id: OpId) {
+        let op = &self.state.ops[id];
+        let (ppn, plane) = (op.ppn, op.plane);
+        self.state.ops.remove(id);
+        let block = self.state.geometry.block_of(ppn);
+        let info = &mut self.state.blocks.info[block.index()];
+        let (region, mode) = (RegionId(info.region), info.mode);
+        info.erases += 1;
+        info.phase = Phase::Free;
+        self.state.counters.erases[mode.index()] += 1;
+        self.state.counters.regions[region.index()].erases += 1;
+        self.state.map.erase(block);
+        self.media.erase(block, self.state.geometry.slot_shift);
+        let local = self.state.local(region, plane);
+        let pool = self.state.regions[region.index()].region.pool.0 as usize;
+        self.state.pools[pool].free[local].push_back(block.0);
+        self.state.at_mut(region, plane).owned -= 1;
+        self.end_job(region, plane);
+        self.state.jammed[plane.index()] = false;
+        self.state.starved[plane.index()] = false; // until one of those that wake now is blocked again
+        self.effects.push(Effect::Wake(plane));
+        for other in 0..self.state.regions.len() as u8 {
+            if self.state.reaches(RegionId(other), plane) {
+                self.collect_if_short(RegionId(other), plane);
+            }
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! From data with a home to a program on its way: units wait for company until they fill a page, and
+//! pages until they fill the group that is programmed in one shot, or until they have waited enough.
+
+use crate::ftl::{Effect, Ftl, Timer};
+use crate::media::Media;
+use crate::op::{OpId, Owner};
+use crate::scheme::RegionId;
+use wordline_units::{PlaneId, Ppn, SimDuration};
+
+/// How long a host write may wait for company in a one-shot group whose region never pads.
+const PAD_FOR_HOST: SimDuration = SimDuration(500_000);
+
+/// Positions in a plane's stagers.
+const HOST: usize = 0;
+const MOVED: usize = 1;
+
+impl<M: Media> Ftl<M> {
+    /// A program, with its chain, has all its data: send it off, or let it wait for company.
+    pub(crate) fn launch(&mut self, lead: OpId) {
+        let region = self.state.ops[lead].route.region();
+        let Some(r) = self.state.regions.get(region.index()) else {
+            self.illegal(format!("place in region {}", region.0), "there is no such region".into());
+            return;
+        };
+        let (units, pages) = (r.units_per_page, r.pages_per_program);
+        if !self.state.ops[lead].chain.is_none()
+            && let Some(rest) = self.split(lead, units as u8)
+        {
+            self.launch(lead);
+            self.launch(rest);
+            return;
+        }
+        if units == 1 && pages == 1 {
+            self.emit(lead);
+            return;
+        }
+        let host = self.state.ops[lead].owned_by == Owner::Request;
+        if host || units == 1 {
+            self.add_page(region, lead);
+        } else {
+            self.add_unit(region, lead);
+        }
+    }
+
+    /// A parcel is cut for pages of the home region; those of another medium may hold fewer units.
+    /// Returns what does not fit into the page, as a program of its own.
+    fn split(&mut self, lead: OpId, units: u8) -> Option<OpId> {
+        let first = self.state.ops[lead].slot;
+        let mut last = lead;
+        loop {
+            let next = self.state.ops[last].chain;
+            if next.is_none() {
+                return None;
+            }
+            if self.state.ops[next].slot - first >= units {
+                self.state.ops[last].chain = OpId::NONE;
+                let from = self.state.ops[next].slot;
+                let mut part = next;
+                while !part.is_none() {
+                    self.state.ops[part].slot -= from;
+                    part = self.state.ops[part].chain;
+                }
+                return Some(next);
+            }
+            last = next;
+        }
+    }
+
+    /// Relocated units share pages: one more unit for the page that is being packed.
+    fn add_unit(&mut self, region: RegionId, lead: OpId) {
+        let plane = self.state.ops[lead].plane;
+        let units = self.state.regions[region.index()].units_per_page as u8;
+        self.entered_stager(region, lead);
+        let stager = &mut self.state.at_mut(region, plane).stagers[MOVED];
+        let (first, slot) = (stager.page, stager.page_slots);
+        stager.page_slots += 1;
+        if first.is_none() {
+            stager.page = lead;
+        }
+        let full = stager.page_slots == units;
+        self.shift_slots(lead, slot); // a moved unit comes with slot 0
+        if !first.is_none() {
+            self.join(first, lead);
+        }
+        if full {
+            self.close_page(region, plane);
+        } else {
+            self.arm_pad(region, plane, MOVED);
+        }
+    }
+
+    /// The page that was being packed is as full as it gets.
+    fn close_page(&mut self, region: RegionId, plane: PlaneId) {
+        let stager = &mut self.state.at_mut(region, plane).stagers[MOVED];
+        let page = std::mem::replace(&mut stager.page, OpId::NONE);
+        stager.page_slots = 0;
+        if !page.is_none() {
+            self.add_page(region, page);
+        }
+    }
+
+    /// One more page for the group that is programmed in one shot.
+    pub(crate) fn add_page(&mut self, region: RegionId, lead: OpId) {
+        let plane = self.state.ops[lead].plane;
+        let r = &self.state.regions[region.index()];
+        let (units, pages) = (r.units_per_page as u8, r.pages_per_program as u8);
+        if pages == 1 {
+            self.state.ops[lead].slots = units;
+            self.emit(lead);
+            return;
+        }
+        let which = if self.state.ops[lead].owned_by == Owner::Request { HOST } else { MOVED };
+        if units == 1 {
+            self.entered_stager(region, lead);
+        }
+        let stager = &mut self.state.at_mut(region, plane).stagers[which];
+        let (group, page) = (stager.group, stager.group_pages);
+        stager.group_pages += 1;
+        if group.is_none() {
+            stager.group = lead;
+        }
+        let full = stager.group_pages == pages;
+        self.shift_slots(lead, page * units);
+        if !group.is_none() {
+            self.join(group, lead);
+        }
+        if full {
+            self.close_group(region, plane, which);
+        } else {
+            self.arm_pad(region, plane, which);
+        }
+    }
+
+    /// Send a group off, whole or padded.
+    fn close_group(&mut self, region: RegionId, plane: PlaneId, which: usize) {
+        let r = &self.state.regions[region.index()];
+        let slots = (r.units_per_page * r.pages_per_program) as u8;
+        let stager = &mut self.state.at_mut(region, plane).stagers[which];
+        let group = std::mem::replace(&mut stager.group, OpId::NONE);
+        stager.group_pages = 0;
+        stager.generation += 1;
+        stager.timer_set = false;
+        if !group.is_none() {
+            self.state.ops[group].slots = slots;
+            self.emit(group);
+        }
+    }
+
+    /// A relocation that waits for company no longer holds back its job. If the stager is safe from
+    /// a power cut the data leave their old place at once, so that it can be erased.
+    fn entered_stager(&mut self, region: RegionId, lead: OpId) {
+        if self.state.ops[lead].owned_by != Owner::Job {
+            return;
+        }
+        let op = &self.state.ops[lead];
+        let (from_region, plane) = (RegionId(op.owner as u8), self.plane_of(op.from)); // the job's, not the target's
+        if !self.state.regions[region.index()].region.protected {
+            if let Some(job) = &mut self.state.at_mut(from_region, plane).job {
+                job.window -= 1;
+            }
+            self.state.ops[lead].in_window = false;
+            return;
+        }
+        let mut part = lead;
+        let mut dead = std::mem::take(&mut self.scratch.dead);
+        while !part.is_none() {
+            let (span, from, next) = {
+                let op = &self.state.ops[part];
+                (op.span(), op.from, op.chain)
+            };
+            let keep = self.state.map.still_at(span, from);
+            let stage = self.state.staging.enter(span.lpn);
+            let entry = self.state.staging.get(stage);
+            entry.pending += 1;
+            entry.mask = entry.mask.union(keep);
+            self.state.ops[part].version = entry.last(keep);
+            self.state.ops[part].mask = keep;
+            self.state.map.forget(span.lpn, keep, &mut dead);
+            if M::BYTES && !keep.is_empty() {
+                let page = self.pages[part.index()].clone();
+                let sector = self.state.geometry.sector as usize;
+                M::copy(self.staged_page(stage), &page, keep, sector);
+            }
+            self.state.ops[part].stage = stage;
+            self.state.ops[part].from = Ppn::NONE;
+            self.state.ops[part].owned_by = Owner::Nobody;
+            part = next;
+        }
+        for killed in dead.drain(..) {
+            self.bury(killed);
+        }
+        self.scratch.dead = dead;
+        self.job_page_over(from_region, plane, true);
+    }
+
+    /// More parts for a program, which becomes as urgent as the most urgent of them.
+    fn join(&mut self, chain: OpId, more: OpId) {
+        let class = self.state.ops[chain].class.min(self.state.ops[more].class);
+        let privileged = self.state.ops[chain].privileged || self.state.ops[more].privileged;
+        self.state.ops[chain].class = class;
+        self.state.ops[chain].privileged = privileged;
+        let mut last = chain;
+        while !self.state.ops[last].chain.is_none() {
+            last = self.state.ops[last].chain;
+        }
+        self.state.ops[last].chain = more;
+    }
+
+    fn shift_slots(&mut self, lead: OpId, by: u8) {
+        let mut part = lead;
+        while !part.is_none() {
+            self.state.ops[part].slot += by;
+            part = self.state.ops[part].chain;
+        }
+    }
+
+    fn arm_pad(&mut self, region: RegionId, plane: PlaneId, which: usize) {
+        let wait = self.state.regions[region.index()].region.pad_after;
+        let Some(wait) = (if which == HOST { Some(wait.unwrap_or(PAD_FOR_HOST)) } else { wait }) else {
+            return;
+        };
+        let at = self.state.now + wait;
+        let stager = &mut self.state.at_mut(region, plane).stagers[which];
+        if !stager.timer_set {
+            stager.timer_set = true;
+            let timer = Timer::Pad { region, plane, host: which == HOST, generation: stager.generation };
+            self.effects.push(Effect::Timer(at, timer));
+        }
+    }
+
+    /// A timer is due.
+    pub fn timer(&mut self, timer: Timer) {
+        let Timer::Pad { region, plane, host, generation } = timer;
+        let which = if host { HOST } else { MOVED };
+        let stager = &mut self.state.at_mut(region, plane).stagers[which];
+        if stager.generation != generation {
+            return;
+        }
+        stager.timer_set = false;
+        // While a job still reads, its pages are the company to wait for: padding them one by one
+        // could cost more than the job gives back.
+        if which == MOVED && self.feeds(plane) && !self.state.jammed[plane.index()] {
+            self.arm_pad(region, plane, which);
+        } else {
+            self.pad(region, plane, which);
+        }
+    }
+
+    /// Whether a job of a plane has pages left to read.
+    fn feeds(&self, plane: PlaneId) -> bool {
+        (0..self.state.regions.len() as u8).map(RegionId).any(|region| {
+            self.state.reaches(region, plane)
+                && self.state.at(region, plane).job.is_some_and(|j| !j.exhausted || j.window > 0)
+        })
+    }
+
+    fn pad(&mut self, region: RegionId, plane: PlaneId, which: usize) {
+        if which == MOVED {
+            self.close_page(region, plane);
+        }
+        self.close_group(region, plane, which);
+    }
+
+    /// Pad the host data that wait for company anywhere, and with `moved` what collection moves too.
+    pub(crate) fn seal(&mut self, moved: bool) {
+        for index in 0..self.state.regions.len() {
+            let region = RegionId(index as u8);
+            let r = &self.state.regions[index];
+            if r.units_per_page * r.pages_per_program == 1 {
+                continue;
+            }
+            let first = self.state.pool_of(region).first_plane;
+            for local in 0..self.state.regions[index].planes.len() as u32 {
+                self.pad(region, PlaneId(first + local), HOST);
+                if moved {
+                    self.pad(region, PlaneId(first + local), MOVED);
+                }
+            }
+        }
+    }
+}
