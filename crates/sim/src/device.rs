@@ -11,8 +11,7 @@
 use crate::clock::Clock;
 use crate::metrics::Metrics;
 use crate::probe::{Event, Probe};
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 use thiserror::Error;
 use wordline_device::{DeviceSpec, HostLink, ParallelUnit};
 use wordline_flash::Geometry;
@@ -90,12 +89,72 @@ struct Shared {
     busy: OpId,
     first: u32,
     count: u32,
+    /// Planes that want it.
+    waiting: u32,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+/// Arrays, or buses, and what each plane wants of its own: an operation's key, or [`NOTHING`].
+#[derive(Clone, Debug, Default)]
+struct Resources {
+    shared: Vec<Shared>,
+    wants: Vec<u64>,
+}
+
+impl Resources {
+    fn add_plane(&mut self, plane: u32, index: u32) {
+        if self.shared.len() <= index as usize {
+            self.shared.push(Shared { busy: OpId::NONE, first: plane, count: 0, waiting: 0 });
+        }
+        self.shared[index as usize].count += 1;
+        self.wants.push(NOTHING);
+    }
+
+    #[inline(always)]
+    fn want(&mut self, index: usize, plane: usize, key: u64) {
+        let had = std::mem::replace(&mut self.wants[plane], key);
+        let shared = &mut self.shared[index];
+        shared.waiting = shared.waiting + (key != NOTHING) as u32 - (had != NOTHING) as u32;
+    }
+
+    /// The plane whose want has come first by class and arrival, if the resource is free; its want is
+    /// taken.
+    #[inline(always)]
+    fn next(&mut self, index: usize) -> Option<(usize, u64)> {
+        let shared = &mut self.shared[index];
+        if shared.waiting == 0 || !shared.busy.is_none() {
+            return None;
+        }
+        shared.waiting -= 1;
+        let first = shared.first as usize;
+        let wants = &mut self.wants[first..first + shared.count as usize];
+        let (mut at, mut best) = (0, wants[0]);
+        for (i, key) in wants.iter().enumerate().skip(1) {
+            let less = *key < best;
+            at = if less { i } else { at };
+            best = if less { *key } else { best };
+        }
+        wants[at] = NOTHING;
+        Some((first + at, best))
+    }
+}
+
+/// What a timer of the device is for.
+#[derive(Clone, Copy, Debug)]
 enum Alarm {
-    Pad(u32),
+    /// The translation layer asked for it.
+    Layer(Timer),
+    /// The drive has been idle since so many requests were submitted.
     Idle(u64),
+}
+
+/// Forget what has been dealt with, mostly all of it.
+#[inline(always)]
+fn forget_first<T>(list: &mut Vec<T>, n: usize) {
+    if list.len() == n {
+        list.clear();
+    } else {
+        list.drain(..n);
+    }
 }
 
 /// A drive under a scheme, with a probe that watches it and media that keep its data.
@@ -108,11 +167,8 @@ pub struct Device<P: Probe, M: Media> {
     pub metrics: Metrics,
     geometry: Geometry,
     planes: Vec<Plane>,
-    arrays: Vec<Shared>,
-    buses: Vec<Shared>,
-    /// What each plane wants of its array and of its bus: an operation's key, or [`NOTHING`].
-    wants_array: Vec<u64>,
-    wants_bus: Vec<u64>,
+    arrays: Resources,
+    buses: Resources,
     /// Bus time by medium and sectors moved.
     transfer: Vec<Vec<u64>>,
     command_program: Vec<u64>,
@@ -122,15 +178,11 @@ pub struct Device<P: Probe, M: Media> {
     link_is_free: bool,
     link_free_at: SimTime,
     link_queue: VecDeque<(SimTime, RequestId)>,
-    alarms: BinaryHeap<Reverse<(SimTime, u64, Alarm)>>,
-    pads: Vec<Timer>,
-    free_pads: Vec<u32>,
-    alarm_count: u64,
+    alarms: Vec<Alarm>,
+    free_alarms: Vec<u32>,
     held_up: VecDeque<(HostRequest, u64, Vec<u8>)>,
     ready: VecDeque<Completion>,
     submitted: u64,
-    effects: Vec<Effect>,
-    ended: Vec<RequestId>,
     idle: bool,
     idle_after: SimDuration,
     idle_epoch: u64,
@@ -150,8 +202,8 @@ impl<P: Probe, M: Media> Device<P, M> {
         let logical_pages = (spec.logical_bytes() / spec.unit.0).min(u32::MAX as u64 - 1) as u32;
         let ftl = Ftl::new(&Drive { spec, geometry, logical_pages }, scheme)?;
         let mut planes = vec![];
-        let mut arrays: Vec<Shared> = vec![];
-        let mut buses: Vec<Shared> = vec![];
+        let mut arrays = Resources::default();
+        let mut buses = Resources::default();
         for p in 0..geometry.planes {
             let die = geometry.die_of(PlaneId(p));
             let channel = geometry.channel_of(die);
@@ -159,12 +211,8 @@ impl<P: Probe, M: Media> Device<P, M> {
                 ParallelUnit::Die => die.0,
                 ParallelUnit::Plane => p,
             };
-            for (shared, index) in [(&mut arrays, array), (&mut buses, channel.0)] {
-                if shared.len() <= index as usize {
-                    shared.push(Shared { busy: OpId::NONE, first: p, count: 0 });
-                }
-                shared[index as usize].count += 1;
-            }
+            arrays.add_plane(p, array);
+            buses.add_plane(p, channel.0);
             planes.push(Plane {
                 head: [OpId::NONE; Class::COUNT],
                 tail: [OpId::NONE; Class::COUNT],
@@ -185,9 +233,7 @@ impl<P: Probe, M: Media> Device<P, M> {
                 .map(|m| (0..=most_sectors).map(|s| m.bus.time_for(s * geometry.sector).0).collect())
                 .collect(),
             command_program: geometry.media.iter().map(|m| m.command.program.0).collect(),
-            wants_array: vec![NOTHING; planes.len()],
-            wants_bus: vec![NOTHING; planes.len()],
-            clock: Clock::new(arrays.len() + buses.len() + 2),
+            clock: Clock::default(),
             planes,
             arrays,
             buses,
@@ -198,15 +244,11 @@ impl<P: Probe, M: Media> Device<P, M> {
                 && spec.host.write_overhead == SimDuration::ZERO,
             link_free_at: SimTime(0),
             link_queue: VecDeque::new(),
-            alarms: BinaryHeap::new(),
-            pads: vec![],
-            free_pads: vec![],
-            alarm_count: 0,
+            alarms: vec![],
+            free_alarms: vec![],
             held_up: VecDeque::new(),
             ready: VecDeque::new(),
             submitted: 0,
-            effects: vec![],
-            ended: vec![],
             idle: false,
             idle_after: ftl.layout().idle_after,
             idle_epoch: 0,
@@ -335,7 +377,7 @@ impl<P: Probe, M: Media> Device<P, M> {
 
     /// The time of the next event, if anything is pending.
     pub fn next_event(&self) -> Option<SimTime> {
-        self.clock.next().map(|(t, _)| t)
+        self.clock.next()
     }
 
     fn no_fault(&self) -> Result<(), DeviceError> {
@@ -348,60 +390,51 @@ impl<P: Probe, M: Media> Device<P, M> {
     /// One event, if it is due by a time.
     #[inline]
     fn step(&mut self, until: SimTime) -> bool {
-        let Some((time, resource)) = self.clock.next().filter(|(t, _)| *t <= until) else { return false };
+        let Some((time, what)) = self.clock.take(until) else { return false };
         debug_assert!(time >= self.now);
         self.now = time;
         self.ftl.set_now(time);
-        let arrays = self.arrays.len();
-        if resource < arrays {
-            self.array_done(resource);
-            if self.arrays[resource].busy.is_none() {
-                self.clock.clear(resource);
-            }
-        } else if resource < arrays + self.buses.len() {
-            self.bus_done(resource - arrays);
-            if self.buses[resource - arrays].busy.is_none() {
-                self.clock.clear(resource);
-            }
+        let (arrays, link) = (self.arrays.shared.len(), self.link_event() as usize);
+        let what = what as usize;
+        if what < arrays {
+            self.array_done(what);
+        } else if what < link {
+            self.bus_done(what - arrays);
+        } else if what == link {
+            self.link_done();
         } else {
-            self.clock.clear(resource);
-            if resource == arrays + self.buses.len() { self.link_done() } else { self.ring() }
+            self.ring(what - link - 1);
         }
         self.settle();
         true
     }
 
     /// Act on what the translation layer asks for, and end the requests that have ended.
-    #[inline]
+    #[inline(always)]
     fn settle(&mut self) {
-        while !(self.ftl.effects().is_empty() && self.ftl.completed().is_empty() && self.held_up.is_empty()) {
-            let mut effects = std::mem::take(&mut self.effects);
-            std::mem::swap(&mut effects, self.ftl.effects());
-            for effect in effects.drain(..) {
-                match effect {
+        if !(self.ftl.effects().is_empty() && self.ftl.completed().is_empty() && self.held_up.is_empty()) {
+            self.act();
+        }
+    }
+
+    fn act(&mut self) {
+        loop {
+            let asked = self.ftl.effects().len();
+            for i in 0..asked {
+                match self.ftl.effects()[i] {
                     Effect::Queue(op) => self.enqueue(op),
                     Effect::Wake(plane) => self.wake(plane),
                     Effect::Hold(die) => self.refresh_die(die),
-                    Effect::Timer(at, timer) => {
-                        let slot = match self.free_pads.pop() {
-                            Some(slot) => slot,
-                            None => {
-                                self.pads.push(timer);
-                                self.pads.len() as u32 - 1
-                            }
-                        };
-                        self.pads[slot as usize] = timer;
-                        self.alarm(at, Alarm::Pad(slot));
-                    }
+                    Effect::Timer(at, timer) => self.alarm(at, Alarm::Layer(timer)),
                 }
             }
-            self.effects = effects;
-            let mut ended = std::mem::take(&mut self.ended);
-            std::mem::swap(&mut ended, self.ftl.completed());
-            for id in ended.drain(..) {
+            forget_first(self.ftl.effects(), asked);
+            let ended = self.ftl.completed().len();
+            for i in 0..ended {
+                let id = self.ftl.completed()[i];
                 self.queue_on_link(id);
             }
-            self.ended = ended;
+            forget_first(self.ftl.completed(), ended);
             while let Some((request, number, data)) = self.held_up.front()
                 && self.ftl.admits(request)
             {
@@ -453,20 +486,21 @@ impl<P: Probe, M: Media> Device<P, M> {
     }
 
     /// Note what a free plane wants of its array or bus. Returns what it is.
-    #[inline]
+    #[inline(always)]
     fn post(&mut self, plane: usize) -> Option<OpKind> {
         let first = self.first(plane);
-        (self.wants_array[plane], self.wants_bus[plane]) = (NOTHING, NOTHING);
+        let (array, channel) = (self.planes[plane].array as usize, self.planes[plane].channel as usize);
         if first.is_none() {
+            self.arrays.want(array, plane, NOTHING);
+            self.buses.want(channel, plane, NOTHING);
             return None;
         }
         let op = self.ftl.op(first);
-        if op.kind == OpKind::Program {
-            self.wants_bus[plane] = op.key;
-        } else {
-            self.wants_array[plane] = op.key;
-        }
-        Some(op.kind)
+        let (kind, key) = (op.kind, op.key);
+        let program = kind == OpKind::Program;
+        self.arrays.want(array, plane, if program { NOTHING } else { key });
+        self.buses.want(channel, plane, if program { key } else { NOTHING });
+        Some(kind)
     }
 
     /// The same, and begin it if array or bus is free.
@@ -481,7 +515,7 @@ impl<P: Probe, M: Media> Device<P, M> {
 
     /// The operation that a free plane offered under a key, taken off its queue. A hold that has
     /// begun since withdraws the offer, and the plane posts what it wants now.
-    #[inline]
+    #[inline(always)]
     fn take(&mut self, plane: usize, key: u64) -> Option<OpId> {
         let first = self.first(plane);
         if first.is_none() || self.ftl.op(first).key != key {
@@ -492,34 +526,16 @@ impl<P: Probe, M: Media> Device<P, M> {
         Some(first)
     }
 
-    #[inline(always)]
-    fn most_urgent(wants: &[u64], shared: &Shared) -> Option<usize> {
-        let (first, count) = (shared.first as usize, shared.count as usize);
-        let mut best = NOTHING;
-        let mut at = first;
-        for (i, key) in wants[first..first + count].iter().enumerate() {
-            if *key < best {
-                (best, at) = (*key, first + i);
-            }
-        }
-        (best != NOTHING).then_some(at)
-    }
-
-    #[inline]
     fn try_array(&mut self, array: usize) {
-        if !self.arrays[array].busy.is_none() {
-            return;
-        }
-        while let Some(plane) = Self::most_urgent(&self.wants_array, &self.arrays[array]) {
-            let key = std::mem::replace(&mut self.wants_array[plane], NOTHING);
+        while let Some((plane, key)) = self.arrays.next(array) {
             if self.planes[plane].current.is_none() {
                 let Some(first) = self.take(plane, key) else { continue };
                 self.planes[plane].current = first;
             }
             let id = self.planes[plane].current;
-            self.arrays[array].busy = id;
+            self.arrays.shared[array].busy = id;
             let end = self.now + self.ftl.array_time(id);
-            self.clock.set(array, end);
+            self.clock.set(array as u32, end);
             if P::WATCHES {
                 self.watch_array(id, plane, end);
             }
@@ -545,13 +561,8 @@ impl<P: Probe, M: Media> Device<P, M> {
         self.probe.event(event);
     }
 
-    #[inline]
     fn try_bus(&mut self, channel: usize) {
-        if !self.buses[channel].busy.is_none() {
-            return;
-        }
-        while let Some(plane) = Self::most_urgent(&self.wants_bus, &self.buses[channel]) {
-            let key = std::mem::replace(&mut self.wants_bus[plane], NOTHING);
+        while let Some((plane, key)) = self.buses.next(channel) {
             let medium = self.planes[plane].medium as usize;
             let mut time = 0;
             if self.planes[plane].current.is_none() {
@@ -570,11 +581,11 @@ impl<P: Probe, M: Media> Device<P, M> {
                 time += self.command_program[medium];
             }
             let id = self.planes[plane].current;
-            self.buses[channel].busy = id;
+            self.buses.shared[channel].busy = id;
             let sectors = self.ftl.transfer_sectors(id);
             time += self.transfer[medium][sectors as usize];
             let end = self.now + SimDuration(time);
-            self.clock.set(self.arrays.len() + channel, end);
+            self.clock.set((self.arrays.shared.len() + channel) as u32, end);
             if P::WATCHES {
                 let channel = wordline_units::ChannelId(channel as u32);
                 let bytes = sectors as u64 * self.geometry.sector;
@@ -588,12 +599,13 @@ impl<P: Probe, M: Media> Device<P, M> {
 
     #[inline]
     fn array_done(&mut self, array: usize) {
-        let id = std::mem::replace(&mut self.arrays[array].busy, OpId::NONE);
+        let id = std::mem::replace(&mut self.arrays.shared[array].busy, OpId::NONE);
         let op = self.ftl.op(id);
         let plane = op.plane.index();
         if op.kind == OpKind::Read {
-            self.wants_bus[plane] = op.key;
-            self.try_bus(self.planes[plane].channel as usize);
+            let (key, channel) = (op.key, self.planes[plane].channel as usize);
+            self.buses.want(channel, plane, key);
+            self.try_bus(channel);
         } else {
             self.end(id, plane);
         }
@@ -602,14 +614,15 @@ impl<P: Probe, M: Media> Device<P, M> {
 
     #[inline]
     fn bus_done(&mut self, channel: usize) {
-        let id = std::mem::replace(&mut self.buses[channel].busy, OpId::NONE);
+        let id = std::mem::replace(&mut self.buses.shared[channel].busy, OpId::NONE);
         let op = self.ftl.op(id);
         let plane = op.plane.index();
         if op.kind == OpKind::Read {
             self.end(id, plane);
         } else {
-            self.wants_array[plane] = op.key;
-            self.try_array(self.planes[plane].array as usize);
+            let (key, array) = (op.key, self.planes[plane].array as usize);
+            self.arrays.want(array, plane, key);
+            self.try_array(array);
         }
         self.try_bus(channel);
     }
@@ -690,9 +703,14 @@ impl<P: Probe, M: Media> Device<P, M> {
         let end = begin + overhead + self.link.rate.time_for(request.bytes());
         self.link_free_at = end;
         if self.link_queue.is_empty() {
-            self.clock.set(self.arrays.len() + self.buses.len(), end);
+            self.clock.set(self.link_event(), end);
         }
         self.link_queue.push_back((end, id));
+    }
+
+    /// The clock's number for the host link; timers come after it.
+    fn link_event(&self) -> u32 {
+        (self.arrays.shared.len() + self.buses.shared.len()) as u32
     }
 
     fn link_done(&mut self) {
@@ -700,7 +718,7 @@ impl<P: Probe, M: Media> Device<P, M> {
             self.complete(id);
         }
         if let Some((next, _)) = self.link_queue.front() {
-            self.clock.set(self.arrays.len() + self.buses.len(), *next);
+            self.clock.set(self.link_event(), *next);
         }
     }
 
@@ -725,35 +743,25 @@ impl<P: Probe, M: Media> Device<P, M> {
     // --- timers and idle time ------------------------------------------------------------------
 
     fn alarm(&mut self, at: SimTime, alarm: Alarm) {
-        self.alarm_count += 1;
-        self.alarms.push(Reverse((at, self.alarm_count, alarm)));
-        self.arm();
-    }
-
-    fn arm(&mut self) {
-        let resource = self.arrays.len() + self.buses.len() + 1;
-        match self.alarms.peek() {
-            Some(Reverse((at, ..))) => self.clock.set(resource, *at),
-            None => self.clock.clear(resource),
+        let slot = self.free_alarms.pop().unwrap_or(self.alarms.len() as u32);
+        if slot as usize == self.alarms.len() {
+            self.alarms.push(alarm);
         }
+        self.alarms[slot as usize] = alarm;
+        self.clock.set(self.link_event() + 1 + slot, at);
     }
 
-    fn ring(&mut self) {
-        if let Some(Reverse((_, _, alarm))) = self.alarms.pop() {
-            match alarm {
-                Alarm::Pad(slot) => {
-                    self.free_pads.push(slot);
-                    self.ftl.timer(self.pads[slot as usize]);
-                }
-                Alarm::Idle(epoch) => {
-                    if epoch == self.submitted && self.outstanding() == 0 {
-                        self.idle = true;
-                        self.ask_all_idle();
-                    }
+    fn ring(&mut self, slot: usize) {
+        self.free_alarms.push(slot as u32);
+        match self.alarms[slot] {
+            Alarm::Layer(timer) => self.ftl.timer(timer),
+            Alarm::Idle(epoch) => {
+                if epoch == self.submitted && self.outstanding() == 0 {
+                    self.idle = true;
+                    self.ask_all_idle();
                 }
             }
         }
-        self.arm();
     }
 
     fn ask_all_idle(&mut self) {
