@@ -289,6 +289,12 @@ impl Geometry {
         &self.media[self.medium_index(plane)]
     }
 
+    /// The first block of a plane.
+    #[inline(always)]
+    pub fn first_block(&self, plane: PlaneId) -> u32 {
+        self.plane_first_block[plane.index()]
+    }
+
     /// The blocks of a plane, as a range of block numbers.
     pub fn blocks_of(&self, plane: PlaneId) -> std::ops::Range<u32> {
         let first = self.plane_first_block[plane.index()];

@@ -377,7 +377,7 @@ impl<M: Media> Ftl<M> {
     #[inline(always)]
     fn wordline_of(&self, op: &Op) -> (CellMode, usize) {
         let g = &self.state.geometry;
-        let mode = self.state.blocks.info[g.block_of(op.ppn).index()].mode;
+        let mode = self.state.blocks[g.block_of(op.ppn).index()].mode;
         let units = g.units_per_page(g.medium_index(op.plane));
         let slot = g.slot_of(op.ppn);
         let page = if units == 1 { slot } else { slot / units };
@@ -595,7 +595,7 @@ impl<M: Media> Ftl<M> {
     /// Mode and erase count of every block; a block never opened has the mode of the first region of
     /// its pool.
     pub fn wear(&self) -> impl Iterator<Item = (CellMode, u32)> + '_ {
-        self.state.blocks.info.iter().map(|b| (b.mode, b.erases))
+        self.state.blocks.iter().map(|b| (b.mode, b.erases))
     }
 
     /// Blocks that a region owns now, in all planes.

@@ -148,6 +148,17 @@ impl PageMap {
         Killed { ppn, sectors: self.geometry.sectors_per_unit }
     }
 
+    /// A page is live at a place from now on.
+    #[inline]
+    fn settle(&mut self, lpn: Lpn, ppn: Ppn) {
+        let (word, bit) = self.bit(ppn);
+        self.live[word] |= bit;
+        let (block, slot) = (self.geometry.block_of(ppn), self.geometry.slot_of(ppn));
+        let owners = &mut self.owners[block.index()];
+        debug_assert!((slot as usize) < owners.len(), "block {block} has no room for slot {slot}");
+        owners[slot as usize] = lpn.0;
+    }
+
     /// Live slots of a block from `from` on, the first of them.
     fn next_live(&mut self, block: BlockId, from: u32) -> Option<u32> {
         self.touch_base(block);
@@ -319,12 +330,7 @@ impl Map {
                     let killed = m.kill(old);
                     dead.push(killed);
                 }
-                let (word, bit) = m.bit(ppn);
-                m.live[word] |= bit;
-                let (block, slot) = (m.geometry.block_of(ppn), m.geometry.slot_of(ppn));
-                let owners = &mut m.owners[block.index()];
-                debug_assert!((slot as usize) < owners.len(), "block {block} has no room for slot {slot}");
-                owners[slot as usize] = span.lpn.0;
+                m.settle(span.lpn, ppn);
             }
             Map::Sector(m) => {
                 m.remove(span.lpn, keep, dead);
@@ -338,6 +344,31 @@ impl Map {
                     owners[at] = Some((span.lpn.0, s as u8));
                     m.places.insert(span.lpn.0 as u64 * m.sectors as u64 + s as u64, (ppn.0, at as u8));
                 }
+            }
+        }
+    }
+
+    /// Make a place the home of what of a span still lies at `from`: returns those sectors.
+    #[inline]
+    pub fn relocate(&mut self, span: Span, from: Ppn, ppn: Ppn, dead: &mut Vec<Killed>) -> SectorMask {
+        match self {
+            Map::Page(m) => {
+                let entry = m.entry(span.lpn);
+                if *entry != from.0 {
+                    return SectorMask::EMPTY;
+                }
+                *entry = ppn.0;
+                let killed = m.kill(from);
+                dead.push(killed);
+                m.settle(span.lpn, ppn);
+                span.mask
+            }
+            Map::Sector(_) => {
+                let keep = self.still_at(span, from);
+                if !keep.is_empty() {
+                    self.install(span, keep, ppn, dead);
+                }
+                keep
             }
         }
     }

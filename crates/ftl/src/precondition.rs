@@ -102,7 +102,7 @@ impl<M: Media> Ftl<M> {
             let cycles = initial.cycles[mode.index()];
             for plane in self.planes_of(region) {
                 for block in self.blocks_of(region, plane) {
-                    let info = &mut self.state.blocks.info[block as usize];
+                    let info = &mut self.state.blocks[block as usize];
                     info.erases = info.erases.max(cycles);
                 }
             }
@@ -198,11 +198,11 @@ impl<M: Media> Ftl<M> {
         } else {
             pool.retain(|b| *b != block.0);
         }
-        let info = &mut self.state.blocks.info[block.index()];
+        let info = &mut self.state.blocks[block.index()];
         info.region = region.0;
         info.mode = r.region.mode;
         info.state = r.region.rule.filled(programmed / r.units_per_page);
-        self.state.blocks.live[block.index()] = live_sectors;
+        info.live = live_sectors;
         let at = &mut r.planes[local];
         at.owned += 1;
         if programmed == r.slots_per_block {

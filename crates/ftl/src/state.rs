@@ -30,10 +30,14 @@ pub(crate) enum Phase {
     Erasing,
 }
 
-/// What is known of a block, besides its live sectors.
+/// What is known of a block; half a cache line.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
 pub(crate) struct Block {
     pub erases: u32,
+    /// Live sectors.
+    pub live: u32,
+    pub plane: PlaneId,
     /// Reads bound to it that have not ended.
     pub readers: u32,
     /// Programs bound to it that have not ended.
@@ -42,14 +46,6 @@ pub(crate) struct Block {
     pub region: u8,
     pub phase: Phase,
     pub mode: CellMode,
-}
-
-/// All blocks.
-#[derive(Clone)]
-pub(crate) struct Blocks {
-    pub info: Vec<Block>,
-    /// Live sectors.
-    pub live: Vec<u32>,
 }
 
 /// The erased blocks of a pool, by plane of its medium.
@@ -129,6 +125,8 @@ pub(crate) struct RegionPlane {
 pub(crate) struct RegionState {
     pub region: Region,
     pub shape: BlockShape,
+    /// First plane of its medium.
+    pub first_plane: u32,
     pub units_per_page: u32,
     pub pages_per_program: u32,
     pub slots_per_block: u32,
@@ -146,7 +144,7 @@ pub struct State {
     pub(crate) home: RegionId,
     pub(crate) pools: Vec<PoolState>,
     pub(crate) regions: Vec<RegionState>,
-    pub(crate) blocks: Blocks,
+    pub(crate) blocks: Vec<Block>,
     pub(crate) map: Map,
     pub(crate) staging: Staging,
     pub(crate) ops: Ops,
@@ -237,6 +235,7 @@ impl State {
             let blocks = pool.blocks_per_plane as usize;
             regions.push(RegionState {
                 shape,
+                first_plane: pool.first_plane,
                 units_per_page: units,
                 pages_per_program: pages,
                 slots_per_block: shape.pages() * units,
@@ -265,6 +264,8 @@ impl State {
         );
         let block = Block {
             erases: 0,
+            live: 0,
+            plane: PlaneId(0),
             readers: 0,
             writers: 0,
             state: BlockState::default(),
@@ -272,12 +273,17 @@ impl State {
             phase: Phase::Free,
             mode: CellMode::Slc,
         };
-        let mut info = vec![block; geometry.blocks as usize];
+        let mut blocks = vec![block; geometry.blocks as usize];
+        for plane in 0..geometry.planes {
+            for block in geometry.blocks_of(PlaneId(plane)) {
+                blocks[block as usize].plane = PlaneId(plane);
+            }
+        }
         for (index, region) in layout.regions.iter().enumerate().rev() {
             let pool = &pools[region.pool.0 as usize];
             for plane in geometry.planes_of_medium(pool.medium) {
                 let first = geometry.blocks_of(PlaneId(plane)).start + pool.offset;
-                for block in &mut info[first as usize..(first + pool.blocks_per_plane) as usize] {
+                for block in &mut blocks[first as usize..(first + pool.blocks_per_plane) as usize] {
                     block.mode = region.mode;
                     block.region = index as u8;
                 }
@@ -295,7 +301,7 @@ impl State {
             },
             pools,
             regions,
-            blocks: Blocks { info, live: vec![0; geometry.blocks as usize] },
+            blocks,
             map: Map::new(layout.map, &geometry, drive.logical_pages),
             staging: Staging::new(if layout.map == MapKind::Sector { geometry.sectors_per_unit } else { 0 }),
             ops: Ops::default(),
@@ -321,7 +327,7 @@ impl State {
     /// Position of a plane among those of a region's medium.
     #[inline]
     pub(crate) fn local(&self, region: RegionId, plane: PlaneId) -> usize {
-        (plane.0 - self.pool_of(region).first_plane) as usize
+        (plane.0 - self.regions[region.index()].first_plane) as usize
     }
 
     /// Whether a region has blocks in a plane.
@@ -332,27 +338,27 @@ impl State {
 
     #[inline]
     pub(crate) fn at(&self, region: RegionId, plane: PlaneId) -> &RegionPlane {
-        let local = self.local(region, plane);
-        &self.regions[region.index()].planes[local]
+        let r = &self.regions[region.index()];
+        &r.planes[(plane.0 - r.first_plane) as usize]
     }
 
     #[inline]
     pub(crate) fn at_mut(&mut self, region: RegionId, plane: PlaneId) -> &mut RegionPlane {
-        let local = self.local(region, plane);
-        &mut self.regions[region.index()].planes[local]
+        let r = &mut self.regions[region.index()];
+        &mut r.planes[(plane.0 - r.first_plane) as usize]
     }
 
     /// Position of a block among those of its pool in its plane.
     #[inline]
     pub(crate) fn position(&self, region: RegionId, plane: PlaneId, block: BlockId) -> usize {
-        let first = self.geometry.blocks_of(plane).start + self.pool_of(region).offset;
-        (block.0 - first) as usize
+        (block.0 - self.geometry.first_block(plane) - self.pool_of(region).offset) as usize
     }
 
+    #[inline]
     pub(crate) fn free_blocks(&self, region: RegionId, plane: PlaneId) -> u32 {
         let r = &self.regions[region.index()];
-        let local = self.local(region, plane);
-        let free = self.pool_of(region).free[local].len() as u32;
+        let local = (plane.0 - r.first_plane) as usize;
+        let free = self.pools[r.region.pool.0 as usize].free[local].len() as u32;
         free.min(r.region.quota.saturating_sub(r.planes[local].owned))
     }
 
@@ -399,6 +405,7 @@ impl State {
     }
 
     /// Whether a plane of a region is down to the hard reserve, so that collection goes first.
+    #[inline]
     pub(crate) fn is_desperate(&self, region: RegionId, plane: PlaneId) -> bool {
         let reserve =
             self.gc.hard_reserve.min(self.total_blocks(region) / 2).max(self.pool_of(region).reserve);
@@ -417,6 +424,6 @@ impl State {
         let r = &self.regions[region.index()];
         let lost = r.units_per_page * r.pages_per_program;
         let most = (r.slots_per_block - lost) * self.geometry.sectors_per_unit;
-        self.blocks.live[block.index()] <= most
+        self.blocks[block.index()].live <= most
     }
 }

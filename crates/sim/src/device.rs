@@ -79,8 +79,8 @@ struct Plane {
     channel: u32,
     die: DieId,
     medium: u32,
-    /// Programs that found no slot, in the order they came.
-    waiting: VecDeque<OpId>,
+    /// Whether it has been noted what it wants of its array or bus.
+    wants: bool,
 }
 
 /// A serial resource that some neighbouring planes share.
@@ -116,14 +116,28 @@ impl Resources {
         shared.waiting = shared.waiting + (key != NOTHING) as u32 - (had != NOTHING) as u32;
     }
 
+    /// Whether the resource is free, and somebody waits for it.
+    #[inline(always)]
+    fn is_due(&self, index: usize) -> bool {
+        let shared = &self.shared[index];
+        shared.busy.is_none() && shared.waiting > 0
+    }
+
+    /// Whether the resource is free, and nobody waits for it.
+    #[inline(always)]
+    fn is_idle(&self, index: usize) -> bool {
+        let shared = &self.shared[index];
+        shared.busy.is_none() && shared.waiting == 0
+    }
+
     /// The plane whose want has come first by class and arrival, if the resource is free; its want is
     /// taken.
     #[inline(always)]
     fn next(&mut self, index: usize) -> Option<(usize, u64)> {
-        let shared = &mut self.shared[index];
-        if shared.waiting == 0 || !shared.busy.is_none() {
+        if !self.is_due(index) {
             return None;
         }
+        let shared = &mut self.shared[index];
         shared.waiting -= 1;
         let first = shared.first as usize;
         let wants = &mut self.wants[first..first + shared.count as usize];
@@ -167,6 +181,8 @@ pub struct Device<P: Probe, M: Media> {
     pub metrics: Metrics,
     geometry: Geometry,
     planes: Vec<Plane>,
+    /// Programs that found no slot, by plane, in the order they came.
+    waiting: Vec<VecDeque<OpId>>,
     arrays: Resources,
     buses: Resources,
     /// Bus time by medium and sectors moved.
@@ -222,7 +238,7 @@ impl<P: Probe, M: Media> Device<P, M> {
                 channel: channel.0,
                 die,
                 medium: geometry.medium_index(PlaneId(p)) as u32,
-                waiting: VecDeque::new(),
+                wants: false,
             });
         }
         let most_sectors = geometry.media.iter().map(|m| m.page.0 * 4 / geometry.sector).max().unwrap_or(0);
@@ -234,6 +250,7 @@ impl<P: Probe, M: Media> Device<P, M> {
                 .collect(),
             command_program: geometry.media.iter().map(|m| m.command.program.0).collect(),
             clock: Clock::default(),
+            waiting: vec![VecDeque::new(); planes.len()],
             planes,
             arrays,
             buses,
@@ -485,31 +502,64 @@ impl<P: Probe, M: Media> Device<P, M> {
         }
     }
 
-    /// Note what a free plane wants of its array or bus. Returns what it is.
-    #[inline(always)]
-    fn post(&mut self, plane: usize) -> Option<OpKind> {
+    /// Note what a free plane wants of its array or bus.
+    fn post(&mut self, plane: usize) {
+        self.withdraw(plane);
         let first = self.first(plane);
-        let (array, channel) = (self.planes[plane].array as usize, self.planes[plane].channel as usize);
-        if first.is_none() {
-            self.arrays.want(array, plane, NOTHING);
-            self.buses.want(channel, plane, NOTHING);
-            return None;
+        if !first.is_none() {
+            self.want(plane, first);
         }
-        let op = self.ftl.op(first);
-        let (kind, key) = (op.kind, op.key);
-        let program = kind == OpKind::Program;
-        self.arrays.want(array, plane, if program { NOTHING } else { key });
-        self.buses.want(channel, plane, if program { key } else { NOTHING });
-        Some(kind)
     }
 
-    /// The same, and begin it if array or bus is free.
+    /// Take back what a free plane wants.
+    #[inline(always)]
+    fn withdraw(&mut self, plane: usize) {
+        let p = &mut self.planes[plane];
+        if p.wants {
+            p.wants = false;
+            let (array, channel) = (p.array as usize, p.channel as usize);
+            self.arrays.want(array, plane, NOTHING);
+            self.buses.want(channel, plane, NOTHING);
+        }
+    }
+
+    #[inline(always)]
+    fn want(&mut self, plane: usize, first: OpId) {
+        let op = self.ftl.op(first);
+        let p = &mut self.planes[plane];
+        p.wants = true;
+        if op.kind == OpKind::Program {
+            self.buses.want(p.channel as usize, plane, op.key);
+        } else {
+            self.arrays.want(p.array as usize, plane, op.key);
+        }
+    }
+
+    /// Begin what a free plane would do next, or note that it waits for its array or bus.
     #[inline]
     fn offer(&mut self, plane: usize) {
-        match self.post(plane) {
-            Some(OpKind::Program) => self.try_bus(self.planes[plane].channel as usize),
-            Some(_) => self.try_array(self.planes[plane].array as usize),
-            None => {}
+        self.withdraw(plane);
+        let first = self.first(plane);
+        if first.is_none() {
+            return;
+        }
+        let p = &self.planes[plane];
+        let (array, channel) = (p.array as usize, p.channel as usize);
+        if self.ftl.op(first).kind == OpKind::Program {
+            if self.buses.is_idle(channel) {
+                self.pop(plane, first);
+                self.begin_program(plane, first);
+            } else {
+                self.want(plane, first);
+                self.try_bus(channel);
+            }
+        } else if self.arrays.is_idle(array) {
+            self.pop(plane, first);
+            self.planes[plane].current = first;
+            self.begin_on_array(array, plane, first);
+        } else {
+            self.want(plane, first);
+            self.try_array(array);
         }
     }
 
@@ -517,6 +567,7 @@ impl<P: Probe, M: Media> Device<P, M> {
     /// begun since withdraws the offer, and the plane posts what it wants now.
     #[inline(always)]
     fn take(&mut self, plane: usize, key: u64) -> Option<OpId> {
+        self.planes[plane].wants = false;
         let first = self.first(plane);
         if first.is_none() || self.ftl.op(first).key != key {
             self.post(plane);
@@ -526,20 +577,32 @@ impl<P: Probe, M: Media> Device<P, M> {
         Some(first)
     }
 
+    /// Let an array serve the first of those that wait for it.
+    #[inline(always)]
     fn try_array(&mut self, array: usize) {
+        if self.arrays.is_due(array) {
+            self.serve_array(array);
+        }
+    }
+
+    fn serve_array(&mut self, array: usize) {
         while let Some((plane, key)) = self.arrays.next(array) {
             if self.planes[plane].current.is_none() {
                 let Some(first) = self.take(plane, key) else { continue };
                 self.planes[plane].current = first;
             }
-            let id = self.planes[plane].current;
-            self.arrays.shared[array].busy = id;
-            let end = self.now + self.ftl.array_time(id);
-            self.clock.set(array as u32, end);
-            if P::WATCHES {
-                self.watch_array(id, plane, end);
-            }
+            self.begin_on_array(array, plane, self.planes[plane].current);
             return;
+        }
+    }
+
+    #[inline(always)]
+    fn begin_on_array(&mut self, array: usize, plane: usize, id: OpId) {
+        self.arrays.shared[array].busy = id;
+        let end = self.now + self.ftl.array_time(id);
+        self.clock.set(array as u32, end);
+        if P::WATCHES {
+            self.watch_array(id, plane, end);
         }
     }
 
@@ -561,39 +624,63 @@ impl<P: Probe, M: Media> Device<P, M> {
         self.probe.event(event);
     }
 
+    /// Let a bus serve the first of those that wait for it.
+    #[inline(always)]
     fn try_bus(&mut self, channel: usize) {
+        if self.buses.is_due(channel) {
+            self.serve_bus(channel);
+        }
+    }
+
+    fn serve_bus(&mut self, channel: usize) {
         while let Some((plane, key)) = self.buses.next(channel) {
-            let medium = self.planes[plane].medium as usize;
-            let mut time = 0;
-            if self.planes[plane].current.is_none() {
-                let Some(first) = self.take(plane, key) else { continue };
-                let binding = self.ftl.bind(first);
-                if binding != Binding::Bound {
-                    if binding == Binding::Blocked && self.ftl.blocked(first) {
-                        self.planes[plane].waiting.push_back(first);
-                    }
-                    if matches!(self.post(plane), Some(OpKind::Read | OpKind::Erase)) {
-                        self.try_array(self.planes[plane].array as usize);
-                    }
-                    continue;
-                }
-                self.planes[plane].current = first;
-                time += self.command_program[medium];
+            let current = self.planes[plane].current;
+            if !current.is_none() {
+                return self.begin_on_bus(channel, plane, current, 0);
             }
-            let id = self.planes[plane].current;
-            self.buses.shared[channel].busy = id;
-            let sectors = self.ftl.transfer_sectors(id);
-            time += self.transfer[medium][sectors as usize];
-            let end = self.now + SimDuration(time);
-            self.clock.set((self.arrays.shared.len() + channel) as u32, end);
-            if P::WATCHES {
-                let channel = wordline_units::ChannelId(channel as u32);
-                let bytes = sectors as u64 * self.geometry.sector;
-                let event =
-                    Event::Bus { op: id, channel, plane: PlaneId(plane as u32), bytes, start: self.now, end };
-                self.probe.event(event);
+            if let Some(first) = self.take(plane, key)
+                && self.begin_program(plane, first)
+            {
+                return;
             }
-            return;
+        }
+    }
+
+    /// Bind a program that its plane and bus are free for, and begin its transfer. What cannot be bound
+    /// waits, and the plane posts what comes next. Returns whether it began.
+    #[inline]
+    fn begin_program(&mut self, plane: usize, id: OpId) -> bool {
+        let binding = self.ftl.bind(id);
+        let p = &mut self.planes[plane];
+        let (array, channel) = (p.array as usize, p.channel as usize);
+        if binding == Binding::Bound {
+            p.current = id;
+            let command = self.command_program[p.medium as usize];
+            self.begin_on_bus(channel, plane, id, command);
+            return true;
+        }
+        if binding == Binding::Blocked && self.ftl.blocked(id) {
+            self.waiting[plane].push_back(id);
+        }
+        self.post(plane);
+        self.try_array(array);
+        self.try_bus(channel);
+        false
+    }
+
+    #[inline(always)]
+    fn begin_on_bus(&mut self, channel: usize, plane: usize, id: OpId, command: u64) {
+        self.buses.shared[channel].busy = id;
+        let sectors = self.ftl.transfer_sectors(id);
+        let time = command + self.transfer[self.planes[plane].medium as usize][sectors as usize];
+        let end = self.now + SimDuration(time);
+        self.clock.set((self.arrays.shared.len() + channel) as u32, end);
+        if P::WATCHES {
+            let channel = wordline_units::ChannelId(channel as u32);
+            let bytes = sectors as u64 * self.geometry.sector;
+            let event =
+                Event::Bus { op: id, channel, plane: PlaneId(plane as u32), bytes, start: self.now, end };
+            self.probe.event(event);
         }
     }
 
@@ -647,7 +734,7 @@ impl<P: Probe, M: Media> Device<P, M> {
     /// Space may have come up: programs that waited at a plane try again, in their order.
     fn wake(&mut self, plane: PlaneId) {
         let plane = plane.index();
-        while let Some(id) = self.planes[plane].waiting.pop_back() {
+        while let Some(id) = self.waiting[plane].pop_back() {
             let class = (self.ftl.op(id).key >> 56) as usize;
             let head = std::mem::replace(&mut self.planes[plane].head[class], id);
             self.planes[plane].queued |= 1 << class;
@@ -673,12 +760,12 @@ impl<P: Probe, M: Media> Device<P, M> {
     fn give_up(&mut self) -> bool {
         let mut gave_up = false;
         for plane in 0..self.planes.len() {
-            for id in std::mem::take(&mut self.planes[plane].waiting) {
+            for id in std::mem::take(&mut self.waiting[plane]) {
                 if self.ftl.can_fail(id) {
                     self.ftl.fail(id);
                     gave_up = true;
                 } else {
-                    self.planes[plane].waiting.push_back(id);
+                    self.waiting[plane].push_back(id);
                 }
             }
         }
