@@ -158,8 +158,7 @@ impl<M: Media> Ftl<M> {
         }
         let local = self.state.local(region, plane);
         let pool = self.state.regions[region.index()].region.pool.0 as usize;
-        let free = &mut self.state.pools[pool].free[local];
-        let block = BlockId(free.pop_front()?);
+        let block = self.state.pools[pool].free[local].take()?;
         let r = &mut self.state.regions[region.index()];
         let slots = r.slots_per_block;
         let at = &mut r.planes[local];
@@ -169,11 +168,13 @@ impl<M: Media> Ftl<M> {
             at.open[*class as usize].push_back(block.0);
         }
         let info = &mut self.state.blocks[block.index()];
+        if !info.was_opened() {
+            self.state.map.open_first();
+        }
         info.phase = Phase::Open;
         info.region = region.0;
-        info.mode = r.region.mode;
+        info.set_mode(r.region.mode);
         info.state = Default::default();
-        self.state.map.open(block, slots);
         Some(block)
     }
 

@@ -90,7 +90,7 @@ impl<M: Media> Ftl<M> {
                 let mut open_slots = 0;
                 for b in first..first + pool.blocks_per_plane {
                     let info = state.blocks[b as usize];
-                    let listed = pool.free[local].contains(&b);
+                    let listed = pool.free[local].contains(BlockId(b));
                     if listed != (info.phase == Phase::Free) {
                         return Err(Broken(format!(
                             "block {b} is {:?} and listed as erased: {listed}",

@@ -88,7 +88,8 @@ impl<M: Media> Ftl<M> {
         let info = &mut self.state.blocks[block.index()];
         info.live -= killed.sectors;
         if info.phase == Phase::Full && info.writers == 0 {
-            let (region, plane, live) = (RegionId(info.region), info.plane, info.live);
+            let (region, live) = (RegionId(info.region), info.live);
+            let plane = self.state.geometry.plane_of(block);
             let position = self.state.position(region, plane, block);
             self.state.at_mut(region, plane).victims.lower(position, live);
             if self.state.starved[plane.index()] {
@@ -117,7 +118,7 @@ impl<M: Media> Ftl<M> {
             (op.ppn, op.lpn, op.owner, op.owned_by, op.cause, op.mask);
         let block = self.state.geometry.block_of(ppn);
         let info = &self.state.blocks[block.index()];
-        let (region, mode) = (RegionId(info.region), info.mode);
+        let (region, mode) = (RegionId(info.region), info.mode());
         self.state.counters.regions[region.index()].reads[cause as usize] += 1;
         match owned_by {
             Owner::Request => {
@@ -151,8 +152,8 @@ impl<M: Media> Ftl<M> {
         let info = &mut self.state.blocks[block.index()];
         info.readers -= 1;
         if info.readers == 0 && info.phase == Phase::Victim {
-            let (region, plane) = (RegionId(info.region), info.plane);
-            self.step_job(region, plane);
+            let region = RegionId(info.region);
+            self.step_job(region, self.state.geometry.plane_of(block));
         }
     }
 
@@ -306,7 +307,7 @@ impl<M: Media> Ftl<M> {
         self.state.ops.remove(id);
         let block = self.state.geometry.block_of(ppn);
         let info = &mut self.state.blocks[block.index()];
-        let (region, mode) = (RegionId(info.region), info.mode);
+        let (region, mode) = (RegionId(info.region), info.mode());
         info.erases += 1;
         info.phase = Phase::Free;
         self.state.counters.erases[mode.index()] += 1;
@@ -315,7 +316,7 @@ impl<M: Media> Ftl<M> {
         self.media.erase(block, self.state.geometry.slot_shift);
         let local = self.state.local(region, plane);
         let pool = self.state.regions[region.index()].region.pool.0 as usize;
-        self.state.pools[pool].free[local].push_back(block.0);
+        self.state.pools[pool].free[local].put_back(block);
         self.state.at_mut(region, plane).owned -= 1;
         self.end_job(region, plane);
         self.state.jammed[plane.index()] = false;

@@ -126,9 +126,9 @@ impl<M: Media> Ftl<M> {
             self.state.ops[*joined].chain = part;
             return;
         }
-        let block = &mut self.state.blocks[self.state.geometry.block_of(at.ppn).index()];
-        block.readers += 1;
-        let mut op = Op::new(OpKind::Read, block.plane, Cause::Host, Class::Read);
+        let block = self.state.geometry.block_of(at.ppn);
+        self.state.blocks[block.index()].readers += 1;
+        let mut op = Op::new(OpKind::Read, self.state.geometry.plane_of(block), Cause::Host, Class::Read);
         (op.lpn, op.ppn, op.mask) = (lpn, at.ppn, at.mask);
         (op.owned_by, op.owner) = (Owner::Request, id.0);
         self.requests[id.0 as usize].remaining += 1;

@@ -11,7 +11,8 @@
 use crate::clock::Clock;
 use crate::metrics::Metrics;
 use crate::probe::{Event, Probe};
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 use thiserror::Error;
 use wordline_device::{DeviceSpec, HostLink, ParallelUnit};
 use wordline_flash::Geometry;
@@ -83,13 +84,13 @@ struct Plane {
     wants: bool,
 }
 
-/// A serial resource that some neighbouring planes share.
-#[derive(Clone, Debug)]
+/// A serial resource that some planes share.
+#[derive(Clone, Debug, Default)]
 struct Shared {
-    busy: OpId,
-    first: u32,
-    count: u32,
-    /// Planes that want it.
+    busy: Option<OpId>,
+    /// Planes that want it, by the key of their operation; with those that have changed their mind.
+    queue: BinaryHeap<Reverse<(u64, u32)>>,
+    /// Planes that want it indeed.
     waiting: u32,
 }
 
@@ -101,19 +102,32 @@ struct Resources {
 }
 
 impl Resources {
-    fn add_plane(&mut self, plane: u32, index: u32) {
+    fn add_plane(&mut self, index: u32) {
         if self.shared.len() <= index as usize {
-            self.shared.push(Shared { busy: OpId::NONE, first: plane, count: 0, waiting: 0 });
+            self.shared.push(Shared::default());
         }
-        self.shared[index as usize].count += 1;
         self.wants.push(NOTHING);
     }
 
     #[inline(always)]
     fn want(&mut self, index: usize, plane: usize, key: u64) {
-        let had = std::mem::replace(&mut self.wants[plane], key);
+        self.wants[plane] = key;
         let shared = &mut self.shared[index];
-        shared.waiting = shared.waiting + (key != NOTHING) as u32 - (had != NOTHING) as u32;
+        shared.waiting += 1;
+        shared.queue.push(Reverse((key, plane as u32)));
+    }
+
+    #[inline(always)]
+    fn withdraw(&mut self, index: usize, plane: usize) {
+        if std::mem::replace(&mut self.wants[plane], NOTHING) == NOTHING {
+            return;
+        }
+        let shared = &mut self.shared[index];
+        shared.waiting -= 1;
+        if shared.queue.len() > 4 * shared.waiting as usize + 64 {
+            let wants = &self.wants;
+            shared.queue.retain(|Reverse((key, plane))| wants[*plane as usize] == *key);
+        }
     }
 
     /// Whether the resource is free, and somebody waits for it.
@@ -130,7 +144,7 @@ impl Resources {
         shared.busy.is_none() && shared.waiting == 0
     }
 
-    /// The plane whose want has come first by class and arrival, if the resource is free; its want is
+    /// The plane whose want comes first by class and arrival, if the resource is free; its want is
     /// taken.
     #[inline(always)]
     fn next(&mut self, index: usize) -> Option<(usize, u64)> {
@@ -138,17 +152,15 @@ impl Resources {
             return None;
         }
         let shared = &mut self.shared[index];
-        shared.waiting -= 1;
-        let first = shared.first as usize;
-        let wants = &mut self.wants[first..first + shared.count as usize];
-        let (mut at, mut best) = (0, wants[0]);
-        for (i, key) in wants.iter().enumerate().skip(1) {
-            let less = *key < best;
-            at = if less { i } else { at };
-            best = if less { *key } else { best };
+        while let Some(Reverse((key, plane))) = shared.queue.pop() {
+            let want = &mut self.wants[plane as usize];
+            if *want == key {
+                *want = NOTHING;
+                shared.waiting -= 1;
+                return Some((plane as usize, key));
+            }
         }
-        wants[at] = NOTHING;
-        Some((first + at, best))
+        None
     }
 }
 
@@ -227,8 +239,8 @@ impl<P: Probe, M: Media> Device<P, M> {
                 ParallelUnit::Die => die.0,
                 ParallelUnit::Plane => p,
             };
-            arrays.add_plane(p, array);
-            buses.add_plane(p, channel.0);
+            arrays.add_plane(array);
+            buses.add_plane(channel.0);
             planes.push(Plane {
                 head: [OpId::NONE; Class::COUNT],
                 tail: [OpId::NONE; Class::COUNT],
@@ -397,11 +409,17 @@ impl<P: Probe, M: Media> Device<P, M> {
         self.clock.next()
     }
 
+    #[inline(always)]
     fn no_fault(&self) -> Result<(), DeviceError> {
         match self.ftl.fault() {
             None => Ok(()),
-            Some(f) => Err(DeviceError::Fault(f.clone())),
+            Some(f) => Err(Self::broken(f)),
         }
+    }
+
+    #[cold]
+    fn broken(fault: &Fault) -> DeviceError {
+        DeviceError::Fault(fault.clone())
     }
 
     /// One event, if it is due by a time.
@@ -518,8 +536,8 @@ impl<P: Probe, M: Media> Device<P, M> {
         if p.wants {
             p.wants = false;
             let (array, channel) = (p.array as usize, p.channel as usize);
-            self.arrays.want(array, plane, NOTHING);
-            self.buses.want(channel, plane, NOTHING);
+            self.arrays.withdraw(array, plane);
+            self.buses.withdraw(channel, plane);
         }
     }
 
@@ -598,7 +616,7 @@ impl<P: Probe, M: Media> Device<P, M> {
 
     #[inline(always)]
     fn begin_on_array(&mut self, array: usize, plane: usize, id: OpId) {
-        self.arrays.shared[array].busy = id;
+        self.arrays.shared[array].busy = Some(id);
         let end = self.now + self.ftl.array_time(id);
         self.clock.set(array as u32, end);
         if P::WATCHES {
@@ -670,7 +688,7 @@ impl<P: Probe, M: Media> Device<P, M> {
 
     #[inline(always)]
     fn begin_on_bus(&mut self, channel: usize, plane: usize, id: OpId, command: u64) {
-        self.buses.shared[channel].busy = id;
+        self.buses.shared[channel].busy = Some(id);
         let sectors = self.ftl.transfer_sectors(id);
         let time = command + self.transfer[self.planes[plane].medium as usize][sectors as usize];
         let end = self.now + SimDuration(time);
@@ -686,7 +704,7 @@ impl<P: Probe, M: Media> Device<P, M> {
 
     #[inline]
     fn array_done(&mut self, array: usize) {
-        let id = std::mem::replace(&mut self.arrays.shared[array].busy, OpId::NONE);
+        let Some(id) = self.arrays.shared[array].busy.take() else { return };
         let op = self.ftl.op(id);
         let plane = op.plane.index();
         if op.kind == OpKind::Read {
@@ -701,7 +719,7 @@ impl<P: Probe, M: Media> Device<P, M> {
 
     #[inline]
     fn bus_done(&mut self, channel: usize) {
-        let id = std::mem::replace(&mut self.buses.shared[channel].busy, OpId::NONE);
+        let Some(id) = self.buses.shared[channel].busy.take() else { return };
         let op = self.ftl.op(id);
         let plane = op.plane.index();
         if op.kind == OpKind::Read {
