@@ -7,6 +7,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 TOOLS := $(VENV)/.tools
+# The naked loop to run the bench beside: the Cargo.toml of a program that prints requests a second.
+LIMIT ?= $(wildcard ../shared/limit/Cargo.toml)
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
 # What the Python package is built from.
@@ -60,8 +62,9 @@ python-test: $(INSTALLED) $(TOOLS) ## The tests in Python, of the installed pack
 	@cargo test --workspace --quiet --no-run
 	@$(BIN)/python -m pytest
 
-bench: ## Speed of the engine, on fixed work with a hash of the result
-	@cargo bench --package wordline-sim --bench engine
+bench: ## Speed of the engine on fixed work, beside the naked loop if LIMIT names it; CASES=size for others
+	@$(if $(LIMIT),cargo build --quiet --release --manifest-path $(LIMIT) --target-dir target/limit)
+	@WORDLINE_LIMIT=$(if $(LIMIT),$(CURDIR)/target/limit/release/proto) cargo bench --quiet --package wordline-sim --bench engine -- $(CASES)
 
 bless: ## Accept changed golden files and schemas; say in the commit why they changed
 	@BLESS=1 cargo test --workspace --quiet

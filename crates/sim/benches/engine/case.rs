@@ -1,0 +1,211 @@
+//! One case: a drive, a load of fixed work, and what it cost.
+
+use std::time::Instant;
+use wordline_device::DeviceSpec;
+use wordline_ftl::{Initial, Mapped, NoMedia};
+use wordline_sim::{Device, NoProbe, Pacing, Stop, drive};
+use wordline_units::{Fraction, HostOp, HostRequest};
+
+/// Bytes of a page, which is the mapping unit too.
+const PAGE: u64 = 16_384;
+const LBAS: u64 = PAGE / 512;
+
+/// A drive of one cell mode with one plane a die.
+#[derive(Clone, Copy)]
+pub struct Shape {
+    pub channels: u32,
+    pub dies_per_channel: u32,
+    pub gib: u64,
+    /// Spare space over what the host sees, in tenths of a percent.
+    pub over_provisioning: u32,
+    /// Free blocks of a plane below which it collects, in percent.
+    pub trigger: u32,
+}
+
+impl Shape {
+    fn spec(self) -> DeviceSpec {
+        let dies = self.channels as u64 * self.dies_per_channel as u64;
+        let blocks = (self.gib << 30) / (dies * 256 * PAGE);
+        let text = format!(
+            r#"
+[device]
+name = "bench"
+description = "fixed work"
+[medium.flash]
+channels = {}
+chips_per_channel = {}
+dies_per_chip = 1
+planes_per_die = 1
+blocks_per_plane = {blocks}
+wordlines_per_block = 256
+page = "16KiB"
+bus = {{ rate = "1200MT/s", width = 1 }}
+[medium.flash.slc]
+read = "40us"
+program = "200us"
+erase = "3ms"
+[mapping]
+unit = "16KiB"
+sector = "4KiB"
+[capacity]
+over_provisioning = "{}.{}%"
+[gc]
+trigger = "free_blocks < {}%"
+hard_reserve = 2
+"#,
+            self.channels,
+            self.dies_per_channel,
+            self.over_provisioning / 10,
+            self.over_provisioning % 10,
+            self.trigger,
+        );
+        DeviceSpec::from_toml(&text, "bench", &[]).expect("the bench's own device")
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Load {
+    /// Of so many 512-byte units, anywhere.
+    RandomReads(u32),
+    /// Of whole pages, anywhere.
+    RandomWrites,
+    /// Of whole pages, one after the other.
+    SequentialWrites,
+}
+
+/// What the drive holds before the clock starts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Start {
+    Empty,
+    Full,
+    /// Full, with every block in use and each as live as the next, and then overwritten so many times,
+    /// in hundredths.
+    Aged(u32),
+}
+
+#[derive(Clone, Copy)]
+pub struct Case {
+    pub name: &'static str,
+    pub shape: Shape,
+    pub load: Load,
+    pub start: Start,
+    pub queue_depth: u32,
+    pub requests: u64,
+    /// Only this share of the logical pages is used, one in so many.
+    pub one_in: u32,
+}
+
+/// What a case cost. Two runs of a case differ in seconds alone.
+#[derive(Clone, Debug)]
+pub struct Cost {
+    pub seconds: f64,
+    pub start_up_seconds: f64,
+    pub requests: u64,
+    pub flash_ops: u64,
+    pub write_amplification: f64,
+    pub bytes_per_page: f64,
+    /// Memory that the process holds more than before the case, where the system says.
+    pub resident_bytes: Option<u64>,
+    pub hash: String,
+}
+
+impl Cost {
+    pub fn requests_per_second(&self) -> f64 {
+        self.requests as f64 / self.seconds
+    }
+
+    pub fn ops_per_second(&self) -> f64 {
+        self.flash_ops as f64 / self.seconds
+    }
+}
+
+struct Rng(u64);
+
+impl Rng {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        ((self.0 as u128 * n as u128) >> 64) as u64
+    }
+}
+
+fn resident() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/statm").ok()?;
+    Some(text.split_whitespace().nth(1)?.parse::<u64>().ok()? * 4096)
+}
+
+impl Case {
+    /// Do it.
+    pub fn run(&self) -> Cost {
+        let resident_before = resident();
+        let spec = self.shape.spec();
+        let begin = Instant::now();
+        let geometry = spec.geometry().expect("geometry");
+        let scheme = wordline_schemes::build("conventional").expect("scheme");
+        let mut device: Device<NoProbe, NoMedia> =
+            Device::new(&spec, &geometry, scheme, NoProbe).expect("device");
+        let pages = spec.logical_bytes() / PAGE;
+        let all = Initial::holding(Mapped::First(pages as u32));
+        let live = 1000.0 / (1000 + self.shape.over_provisioning) as f64;
+        match self.start {
+            Start::Empty => {}
+            Start::Full => device.ftl.precondition(&all, 1).expect("initial state"),
+            // As live as the spare space allows, but for what collection keeps free.
+            Start::Aged(_) => {
+                let valid = Fraction::percent((live * 100.0).ceil() as u64 + self.shape.trigger as u64 + 1);
+                device.ftl.precondition(&Initial { valid, ..all }, 1).expect("initial state");
+            }
+        }
+        let start_up_seconds = begin.elapsed().as_secs_f64();
+        let warm_up = match (self.load, self.start) {
+            (_, Start::Aged(hundredths)) => pages * hundredths as u64 / 100,
+            // The whole map is written out once, so that the run measures reads and not the image.
+            (Load::RandomReads(_), Start::Full) if self.one_in == 1 => pages,
+            _ => 0,
+        };
+        let (load, one_in) = (self.load, self.one_in as u64);
+        let mut rng = Rng(88_172_645_463_325_252);
+        let mut next = 0;
+        let mut requests = std::iter::from_fn(move || {
+            let page = match load {
+                Load::SequentialWrites => next % pages,
+                _ if next < warm_up && one_in == 1 && matches!(load, Load::RandomReads(_)) => next,
+                _ => rng.below(pages / one_in) * one_in,
+            };
+            next += 1;
+            Some(Ok::<_, std::convert::Infallible>(match load {
+                Load::RandomReads(blocks) => {
+                    let part = rng.below(LBAS / blocks as u64) * blocks as u64;
+                    HostRequest::new(HostOp::Read, page * LBAS + part, blocks)
+                }
+                _ => HostRequest::new(HostOp::Write, page * LBAS, LBAS as u32),
+            }))
+        });
+        let pacing = Pacing::Closed { queue_depth: self.queue_depth };
+        let mut go = |device: &mut Device<NoProbe, NoMedia>, count| {
+            let stop = Stop { requests: Some(count), ..Stop::default() };
+            drive(device, &mut requests, pacing, stop, |_| {}).expect("run");
+        };
+        if warm_up > 0 {
+            go(&mut device, warm_up);
+        }
+        let before = device.ftl.counters().clone();
+        let begin = Instant::now();
+        go(&mut device, self.requests);
+        let seconds = begin.elapsed().as_secs_f64();
+        let after = device.ftl.counters();
+        let (map, _) = device.ftl.table_bytes();
+        let host = after.host_bytes_page - before.host_bytes_page;
+        Cost {
+            seconds,
+            start_up_seconds,
+            requests: self.requests,
+            flash_ops: after.flash_ops() - before.flash_ops(),
+            write_amplification: (after.programmed_bytes() - before.programmed_bytes()) as f64 / host as f64,
+            bytes_per_page: map as f64 / device.ftl.mapped() as f64,
+            resident_bytes: resident().zip(resident_before).map(|(a, b)| a.saturating_sub(b)),
+            hash: device.metrics.result_hash(&after.integers()),
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! The engine on fixed work, one core: `make bench`. A line a case: requests and flash operations a
+//! second, bytes a mapped page, the ratio to the naked loop run in the same minute, and the result hash,
+//! so that a gain is told from a change of behaviour. `make bench CASES=size` runs the cases whose name
+//! contains a word. Every line goes into `benches/history.csv`.
+
+#![allow(clippy::print_stdout)] // what a bench is for
+
+mod case;
+mod history;
+mod limit;
+
+use case::{Case, Cost, Load, Shape, Start};
+use history::History;
+use limit::Limit;
+
+/// The drive of the naked loop: 64 dies, 112 GiB raw, 12.5 % of it spare.
+const YARDSTICK: Shape =
+    Shape { channels: 8, dies_per_channel: 8, gib: 128, over_provisioning: 143, trigger: 1 };
+/// The drive on which the other simulators were measured.
+const PEERS: Shape = Shape { channels: 8, dies_per_channel: 1, gib: 16, over_provisioning: 70, trigger: 10 };
+
+const READ: Case = Case {
+    name: "yardstick reads",
+    shape: YARDSTICK,
+    load: Load::RandomReads(32),
+    start: Start::Full,
+    queue_depth: 256,
+    requests: 10_000_000,
+    one_in: 1,
+};
+const WRITE: Case = Case {
+    name: "yardstick writes under collection",
+    load: Load::RandomWrites,
+    start: Start::Aged(100),
+    requests: 3_000_000,
+    ..READ
+};
+
+const fn dies(name: &'static str, channels: u32, dies_per_channel: u32) -> Case {
+    let shape = Shape { channels, dies_per_channel, gib: 128, over_provisioning: 143, trigger: 1 };
+    Case { name, shape, queue_depth: 4 * channels * dies_per_channel, requests: 4_000_000, ..READ }
+}
+
+const fn dies_under_collection(name: &'static str, channels: u32, dies_per_channel: u32) -> Case {
+    let case = dies(name, channels, dies_per_channel);
+    Case { load: Load::RandomWrites, start: Start::Aged(10), requests: 500_000, ..case }
+}
+
+const fn size(name: &'static str, gib: u64, load: Load) -> Case {
+    let start = match load {
+        Load::RandomReads(_) => Start::Full,
+        _ => Start::Aged(2),
+    };
+    let requests = match load {
+        Load::RandomReads(_) => 10_000_000,
+        _ => 1_000_000,
+    };
+    // The first touch of a page is no read: the reads go to one page in `gib / 64`, all of them met before.
+    let one_in = if matches!(load, Load::RandomReads(_)) { (gib / 64) as u32 } else { 1 };
+    Case { name, shape: Shape { gib, ..YARDSTICK }, load, start, requests, one_in, ..READ }
+}
+
+const CASES: &[Case] = &[
+    READ,
+    WRITE,
+    Case {
+        name: "peers reads 4 KiB QD16",
+        shape: PEERS,
+        load: Load::RandomReads(8),
+        queue_depth: 16,
+        ..READ
+    },
+    Case {
+        name: "peers reads 4 KiB QD128",
+        shape: PEERS,
+        load: Load::RandomReads(8),
+        queue_depth: 128,
+        ..READ
+    },
+    Case {
+        name: "peers sequential writes",
+        shape: PEERS,
+        load: Load::SequentialWrites,
+        start: Start::Empty,
+        queue_depth: 128,
+        requests: 950_000,
+        one_in: 1,
+    },
+    Case {
+        name: "peers writes, moderate collection",
+        shape: Shape { over_provisioning: 330, ..PEERS },
+        load: Load::RandomWrites,
+        start: Start::Aged(100),
+        queue_depth: 128,
+        requests: 4_000_000,
+        one_in: 1,
+    },
+    Case {
+        name: "peers writes, heavy collection",
+        shape: Shape { over_provisioning: 143, trigger: 2, ..PEERS },
+        load: Load::RandomWrites,
+        start: Start::Aged(100),
+        queue_depth: 128,
+        requests: 2_000_000,
+        one_in: 1,
+    },
+    size("size reads 64 GiB", 64, Load::RandomReads(32)),
+    size("size reads 512 GiB", 512, Load::RandomReads(32)),
+    size("size reads 4096 GiB", 4096, Load::RandomReads(32)),
+    size("size writes 64 GiB", 64, Load::RandomWrites),
+    size("size writes 512 GiB", 512, Load::RandomWrites),
+    size("size writes 4096 GiB", 4096, Load::RandomWrites),
+    Case { name: "length 1 M reads", requests: 1_000_000, ..READ },
+    Case { name: "length 10 M reads", requests: 10_000_000, ..READ },
+    Case { name: "length 100 M reads", requests: 100_000_000, ..READ },
+    dies("dies 1 reads", 1, 1),
+    dies("dies 16 reads", 4, 4),
+    dies("dies 64 reads", 8, 8),
+    dies("dies 256 reads", 16, 16),
+    dies("dies 1024 reads", 16, 64),
+    dies_under_collection("dies 1 writes", 1, 1),
+    dies_under_collection("dies 16 writes", 4, 4),
+    dies_under_collection("dies 64 writes", 8, 8),
+    dies_under_collection("dies 256 writes", 16, 16),
+    dies_under_collection("dies 1024 writes", 16, 64),
+    // 10 GiB of pages scattered evenly over 16 TiB.
+    Case {
+        name: "memory 10 GiB scattered over 16 TiB",
+        shape: Shape { channels: 16, dies_per_channel: 8, gib: 16 << 10, over_provisioning: 70, trigger: 1 },
+        load: Load::RandomWrites,
+        start: Start::Empty,
+        queue_depth: 128,
+        requests: 655_360 * 3,
+        one_in: 1_500,
+    },
+];
+
+fn show(case: &Case, cost: &Cost, ratio: Option<f64>, history: &mut History) {
+    let writes = cost.write_amplification.is_finite();
+    println!(
+        "{:<36} {:>7.3} {:>7.3}  {:>5}  {:>6.2}  {:>8.1}  {:>8}  {:>5}  {}",
+        case.name,
+        cost.requests_per_second() / 1e6,
+        cost.ops_per_second() / 1e6,
+        if writes { format!("{:.2}", cost.write_amplification) } else { "-".into() },
+        cost.bytes_per_page,
+        cost.start_up_seconds * 1e3,
+        cost.resident_bytes.map_or("-".into(), |b| format!("{:.0}", b as f64 / 1e6)),
+        ratio.map_or("-".into(), |r| format!("{r:.2}")),
+        cost.hash,
+    );
+    if let Some((commit, hash)) = history.changed(case.name, &cost.hash) {
+        println!("{:<36} the result has changed: it was {hash} at {commit}", "");
+    }
+    history.keep(case.name, cost, ratio);
+}
+
+/// Three runs of a case, each beside one of the naked loop; the middle ratio and its run.
+fn beside(case: &Case, limit: &Limit) -> Option<(Cost, f64)> {
+    let reads = matches!(case.load, Load::RandomReads(_));
+    let mut pairs = vec![];
+    for _ in 0..3 {
+        let (requests, ops) = limit.run(case.requests, if reads { 100 } else { 0 })?;
+        let cost = case.run();
+        let ratio = if reads { cost.requests_per_second() / requests } else { cost.ops_per_second() / ops };
+        pairs.push((cost, ratio));
+    }
+    pairs.sort_by(|a, b| a.1.total_cmp(&b.1));
+    Some(pairs.swap_remove(1))
+}
+
+/// How much two runs at once do of what one does, the middle of three interleaved pairs.
+fn two_at_once() {
+    let case = Case { requests: 4_000_000, ..READ };
+    let mut ratios: Vec<f64> = (0..3)
+        .map(|_| {
+            let one = case.run().requests_per_second();
+            let two: f64 = std::thread::scope(|s| {
+                let runs: Vec<_> = (0..2).map(|_| s.spawn(|| case.run().requests_per_second())).collect();
+                runs.into_iter().map(|r| r.join().expect("run")).sum()
+            });
+            two / one
+        })
+        .collect();
+    ratios.sort_by(f64::total_cmp);
+    println!("{:<36} {:.2} times the throughput of one (middle of three)", "two reads at once", ratios[1]);
+}
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
+    let wanted = |name: &str| match words.as_slice() {
+        [] => !name.starts_with("length") && !name.starts_with("dies") && !name.starts_with("size"),
+        words => words.iter().any(|w| name.contains(w.as_str())),
+    };
+    let limit = Limit::find();
+    let mut history = History::open();
+    println!(
+        "{:<36} {:>7} {:>7}  {:>5}  {:>6}  {:>8}  {:>8}  {:>5}  result",
+        "", "M req/s", "M ops/s", "WAF", "B/page", "start ms", "MB held", "naked"
+    );
+    for case in CASES.iter().filter(|c| wanted(c.name)) {
+        let beside =
+            limit.as_ref().filter(|_| case.name.starts_with("yardstick")).and_then(|l| beside(case, l));
+        let (cost, ratio) = match beside {
+            Some((cost, ratio)) => (cost, Some(ratio)),
+            None => (case.run(), None),
+        };
+        show(case, &cost, ratio, &mut history);
+    }
+    if wanted("two at once") {
+        two_at_once();
+    }
+    history.close();
+}
