@@ -125,7 +125,6 @@ pub struct Device<P: Probe, M: Media> {
     alarms: BinaryHeap<Reverse<(SimTime, u64, Alarm)>>,
     pads: Vec<Timer>,
     free_pads: Vec<u32>,
-    alarm_count: u64,
     held_up: VecDeque<(HostRequest, u64, Vec<u8>)>,
     ready: VecDeque<Completion>,
     submitted: u64,
@@ -201,7 +200,6 @@ impl<P: Probe, M: Media> Device<P, M> {
             alarms: BinaryHeap::new(),
             pads: vec![],
             free_pads: vec![],
-            alarm_count: 0,
             held_up: VecDeque::new(),
             ready: VecDeque::new(),
             submitted: 0,
@@ -756,15 +754,15 @@ impl<P: Probe, M: Media> Device<P, M> {
     // --- timers and idle time ------------------------------------------------------------------
 
     fn alarm(&mut self, at: SimTime, alarm: Alarm) {
-        self.alarm_count += 1;
-        self.alarms.push(Reverse((at, self.alarm_count, alarm)));
+        let turn = self.clock.turn();
+        self.alarms.push(Reverse((at, turn, alarm)));
         self.arm();
     }
 
     fn arm(&mut self) {
         let resource = self.arrays.len() + self.buses.len() + 1;
         match self.alarms.peek() {
-            Some(Reverse((at, ..))) => self.clock.set(resource, *at),
+            Some(Reverse((at, turn, _))) => self.clock.set_in_turn(resource, *at, *turn),
             None => self.clock.clear(resource),
         }
     }
