@@ -7,8 +7,6 @@
 import os
 
 import pytest
-
-import wordline as wl
 from second.drives import (
     Request,
     completions,
@@ -19,6 +17,8 @@ from second.drives import (
     workload,
 )
 from second.simulator import Simulator
+
+import wordline as wl
 
 CASES = int(os.environ.get("WORDLINE_SECOND_CASES", 200))
 SEED = int(os.environ.get("WORDLINE_SECOND_SEED", 1))

@@ -12,7 +12,7 @@ US = 1000
 
 
 def random_case(seed: int) -> tuple[Config, str]:
-    """A drive, and the kind of workload: a ``trace``, ``flushes`` (a trace with them) or ``trims``."""
+    """A drive, and the kind of workload: ``trace``, ``flushes`` (a trace too) or ``trims``."""
     r = random.Random(seed)
     units_per_page = r.choice([1, 1, 1, 2, 4])
     sectors = r.choice([1, 2, 4])
@@ -28,7 +28,11 @@ def random_case(seed: int) -> tuple[Config, str]:
         parallel=r.choice(["die", "plane"]),
         order=r.choice(["CWDP", "PDWC", "DPCW", "dynamic"]),
         trigger=r.choice(
-            [("free_blocks", 300_000_000), ("free_slots", 350_000_000), ("free_blocks", 100_000_000)]
+            [
+                ("free_blocks", 300_000_000),
+                ("free_slots", 350_000_000),
+                ("free_blocks", 100_000_000),
+            ]
         ),
         victim=r.choice(["greedy", "fifo"]),
         gc_class=r.choice(["background", "host", "urgent"]),
@@ -154,13 +158,9 @@ def trace_file(requests: list[Request], kind: str) -> str:
     """The requests in five columns, or as a vSCSI capture, which knows flushes."""
     if kind == "flushes":
         code = {"read": "28", "write": "2a", "flush": "35"}
-        rows = [
-            f"2,{q.arrival // US},{code[q.op]},{q.blocks * 512},{q.lba}" for q in requests
-        ]
+        rows = [f"2,{q.arrival // US},{code[q.op]},{q.blocks * 512},{q.lba}" for q in requests]
         return "version,time,op,size,lbn\n" + "\n".join(rows) + "\n"
-    return "".join(
-        f"{q.arrival} 0 {q.lba} {q.blocks} {int(q.op == 'read')}\n" for q in requests
-    )
+    return "".join(f"{q.arrival} 0 {q.lba} {q.blocks} {int(q.op == 'read')}\n" for q in requests)
 
 
 def workload(c: Config, kind: str, path: Path, seed: int, count: int) -> str:

@@ -1,9 +1,9 @@
 """The device's semantics a second time: slow, obvious, one event after the other.
 
-Nothing here is kept that can be counted again: who is served next, which block has the fewest live
-pages, how many slots are free are found by looking at everything. It shares no code with the engine
-and is written from ARCHITECTURE ("Time" and the lives of a write and a collection). Times are integer
-nanoseconds, sets of sectors are bit masks.
+Nothing here is kept that can be counted again: who is served next, which block has the fewest
+live pages, how many slots are free are found by looking at everything. It shares no code with the
+engine and follows ARCHITECTURE ("Time", "Who goes first", the lives of a write and a collection).
+Times are integer nanoseconds, sets of sectors are bit masks.
 """
 
 from __future__ import annotations
@@ -304,9 +304,7 @@ class Simulator:
         for level in c.order if c.order != "dynamic" else "CWDP":
             at[level] = page % size[level]
             page //= size[level]
-        return self.planes[
-            ((at["C"] * c.chips + at["W"]) * c.dies + at["D"]) * c.planes + at["P"]
-        ]
+        return self.planes[((at["C"] * c.chips + at["W"]) * c.dies + at["D"]) * c.planes + at["P"]]
 
     def _fill(self) -> None:
         c, home = self.config, self.home
@@ -331,7 +329,7 @@ class Simulator:
                     block.phase = "open"
                     plane.open[home].append(block)
 
-    # --- what can be counted ------------------------------------------------------------------
+    # --- what can be counted -----------------------------------------------------------------
 
     def live_slots(self, block: Block) -> list[int]:
         return sorted(s for s, lpn in block.holds.items() if self.map.get(lpn) == (block, s))
@@ -391,7 +389,7 @@ class Simulator:
         self.closings += 1
         block.closed_at = self.closings
 
-    # --- time ----------------------------------------------------------------------------------
+    # --- time --------------------------------------------------------------------------------
 
     def set_event(self, at: int, what) -> None:
         self.set_count += 1
@@ -470,7 +468,7 @@ class Simulator:
         self.settle()
         return gave_up
 
-    # --- planes, arrays, buses ------------------------------------------------------------------
+    # --- planes, arrays, buses ---------------------------------------------------------------
 
     def emit(self, op: Op) -> None:
         """An operation gets its place in the order of service now, and is queued in this round."""
@@ -543,7 +541,7 @@ class Simulator:
             else:
                 size = op.slots * self.config.unit
             time += transfer(self.config.bus, size)
-            self.set_event(self.now + time, lambda: self.bus_done(channel, op))
+            self.set_event(self.now + time, lambda op=op: self.bus_done(channel, op))
             return
 
     def begin(self, op: Op) -> None:
@@ -594,7 +592,7 @@ class Simulator:
         if plane.current is None:
             self.offer(plane)
 
-    # --- the host link ---------------------------------------------------------------------------
+    # --- the host link -----------------------------------------------------------------------
 
     def put_on_link(self, request: Request) -> None:
         c = self.config
@@ -630,7 +628,7 @@ class Simulator:
         if request.parts == 0:
             self.ended.append(request)
 
-    # --- requests --------------------------------------------------------------------------------
+    # --- requests ----------------------------------------------------------------------------
 
     def admits(self, request: Request) -> bool:
         if self.config.ack_buffer is None or request.op != "write" or self.buffered == 0:
@@ -797,7 +795,7 @@ class Simulator:
             request.parts += 1
             self.flushes.append(Flush(self.version, request, self.unsettled))
 
-    # --- read-modify-write -------------------------------------------------------------------------
+    # --- read-modify-write -------------------------------------------------------------------
 
     def cancel_fill(self, stage: Stage) -> None:
         stage.fill_read.why = "nobody"
@@ -810,7 +808,7 @@ class Simulator:
         if part.program.fills == 0:
             self.launch(part.program)
 
-    # --- company for programs that write several pages ------------------------------------------------
+    # --- company for programs that write several pages ---------------------------------------
 
     def launch(self, program: Op) -> None:
         region = program.route[0]
@@ -881,8 +879,10 @@ class Simulator:
             self.emit(group)
 
     def entered_stager(self, op: Op) -> None:
-        """A relocation that waits for company no longer holds back its job. If the stager never pads
-        it is protected, and the data leave their old place at once."""
+        """A relocation that waits for company no longer holds back its job.
+
+        If the stager never pads it is protected, and the data leave their old place at once.
+        """
         part = op.parts[0]
         job = part.job
         if job is None:
@@ -917,9 +917,7 @@ class Simulator:
             return
         token = stager.since = object()
         at = self.now + wait
-        self.todo.append(
-            lambda: self.set_event(at, lambda: self.ring(region, plane, which, token))
-        )
+        self.todo.append(lambda: self.set_event(at, lambda: self.ring(region, plane, which, token)))
 
     def ring(self, region: Region, plane: Plane, which: str, token: object) -> None:
         stager = plane.stagers[region, which]
@@ -941,7 +939,7 @@ class Simulator:
             self.close_page(region, plane)
         self.close_group(region, plane, which)
 
-    # --- bound late ----------------------------------------------------------------------------------
+    # --- bound late --------------------------------------------------------------------------
 
     def bind(self, op: Op) -> bool | None:
         """True with a slot, None without, False where it has left for a group."""
@@ -1002,7 +1000,7 @@ class Simulator:
             self.collect_for(region, plane)
         plane.parked.append(op)
 
-    # --- committed late ---------------------------------------------------------------------------------
+    # --- committed late ----------------------------------------------------------------------
 
     def page_died(self, block: Block) -> None:
         if block.phase == "full" and block.writers == 0 and block.plane.starved:
@@ -1088,7 +1086,7 @@ class Simulator:
         for other in self.regions:
             self.collect_if_short(other, plane)
 
-    # --- collection -------------------------------------------------------------------------------------
+    # --- collection --------------------------------------------------------------------------
 
     def collect_if_short(self, region: Region, plane: Plane) -> None:
         if plane.jobs[region] is None and self.is_short(region, plane):
