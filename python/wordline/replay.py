@@ -446,9 +446,9 @@ class Checker:
                 "count", f"{what}; expected {came - self.slots_erased} to be left, not {left}"
             )
         if report is not None:
-            self._compare(report)
+            self.compare(report)
 
-    def _compare(self, report: dict[str, Any]) -> None:
+    def compare(self, report: dict[str, Any]) -> None:
         """Hold the counts of the report against those of the log."""
 
         def same(what: str, ours: int, theirs: int) -> None:

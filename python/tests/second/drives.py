@@ -168,7 +168,8 @@ def workload(c: Config, kind: str, path: Path, seed: int, count: int) -> str:
     if kind == "trims":
         r = random.Random(seed)
         pace = f"qd={c.queue_depth}" if c.closed else f"rate={r.choice([3_000, 20_000, 200_000])}"
-        sizes = "512B@20/1KiB@30/4KiB@30/16KiB@20"
+        large = "16KiB@20" if c.logical_pages * c.unit >= 64 << 10 else "2KiB@20"
+        sizes = f"512B@20/1KiB@30/4KiB@30/{large}"
         return f"uniform:read=30%,trim=15%,bs={sizes},{pace},requests={count}"
     closed = f",closed={c.queue_depth}" if c.closed else ""
     if kind == "flushes":
