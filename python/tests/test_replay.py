@@ -364,3 +364,17 @@ def test_a_log_that_cannot_be_written_is_known_before_the_run(wordline, small):
     done = wordline("run", *small, "--scheme", "conventional", "--log", "no/such/folder.csv")
     assert done.code == 2
     assert "no/such/folder.csv: cannot be written" in done.err
+
+
+def test_a_full_disk_ends_the_run_and_is_no_fault_of_the_engine(wordline, small):
+    done = wordline("run", *small, "--scheme", "conventional", "--log", "/dev/full")
+    assert done.code == 1
+    assert "/dev/full: cannot be written" in done.err
+    with pytest.raises(OSError, match="/dev/full"):
+        wl.run(
+            device="demo-8gb",
+            workload="bursty",
+            requests=100,
+            scheme="conventional",
+            completions="/dev/full",
+        )

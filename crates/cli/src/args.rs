@@ -152,9 +152,6 @@ pub(crate) struct CheckLogArgs {
     /// The report of the same run, whose counts must agree
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
-    /// Violations to show
-    #[arg(long, value_name = "N", default_value_t = 20)]
-    pub(crate) show: u64,
 }
 
 #[derive(Args, Debug)]

@@ -88,10 +88,8 @@ pub(crate) fn check_log(args: &CheckLogArgs) -> Result<(), Failure> {
         command += &format!(" --report {}", report.display());
     }
     Err(Failure::Input(format!(
-        "check-log {} (--show {}): the checker is a program in Python, apart from the engine that it checks, \
-         and not in this binary\n  hint: `pip install .` in a checkout, then `{command}`",
-        args.file.display(),
-        args.show
+        "check-log: the checker is a program in Python, apart from the engine that it checks, and not in \
+         this binary\n  hint: `pip install .` in a checkout, then `{command}`"
     )))
 }
 

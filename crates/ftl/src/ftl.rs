@@ -12,7 +12,8 @@ use std::fmt;
 use thiserror::Error;
 use wordline_device::{Ack, GcClass};
 use wordline_units::{
-    BlockId, CellMode, DieId, HostOp, HostRequest, Lpn, PageType, PlaneId, Ppn, SectorMask, SimDuration, SimTime,
+    BlockId, CellMode, DieId, HostOp, HostRequest, Lpn, PageType, PlaneId, Ppn, SectorMask, SimDuration,
+    SimTime,
 };
 
 /// A request in the drive, by its number in the slab.

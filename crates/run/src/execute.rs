@@ -79,7 +79,14 @@ pub fn run_recorded(
     let spelling = setup.scheme(scheme)?;
     let mut device = ready(setup, &spelling, Recorder::new(recording, setup))?;
     device.probe.begin_files(setup, &spelling, &device.ftl);
-    let report = perform(setup, &spelling, 0, &mut device, begin, progress)?;
+    let broken = device.probe.broken();
+    let report = perform(setup, &spelling, 0, &mut device, begin, &mut |p| {
+        if broken.get() { ControlFlow::Break(()) } else { progress(p) }
+    });
+    if let Some(e) = device.probe.failure() {
+        return Err(e);
+    }
+    let report = report?;
     device.probe.finish()?;
     Ok(report)
 }

@@ -6,10 +6,12 @@
 use crate::error::RunError;
 use crate::setup::Setup;
 use serde_json::{Value, json};
+use std::cell::Cell;
 use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use tempfile::NamedTempFile;
 use wordline_flash::ProgramRule;
 use wordline_ftl::{Ftl, NoMedia, OpKind, Outcome, Part};
@@ -47,6 +49,7 @@ pub(crate) struct Recorder {
     completions: Option<Output>,
     /// The first failure, after which nothing more is written.
     failed: Option<RunError>,
+    broken: Rc<Cell<bool>>,
     regions: Vec<String>,
     slot_mask: u32,
     slot_shift: u32,
@@ -61,6 +64,7 @@ impl Recorder {
             log: recording.log,
             completions: recording.completions,
             failed: None,
+            broken: Rc::default(),
             regions: vec![],
             slot_mask: (1 << setup.geometry.slot_shift) - 1,
             slot_shift: setup.geometry.slot_shift,
@@ -81,20 +85,29 @@ impl Recorder {
     fn write_log(&mut self) {
         if let (None, Some(out)) = (&self.failed, &mut self.log) {
             self.failed = out.write(&self.line).err();
+            self.broken.set(self.failed.is_some());
         }
     }
 
     fn write_completion(&mut self) {
         if let (None, Some(out)) = (&self.failed, &mut self.completions) {
             self.failed = out.write(&self.line).err();
+            self.broken.set(self.failed.is_some());
         }
+    }
+
+    /// Set when a file cannot be written on, so that the run need not go on.
+    pub(crate) fn broken(&self) -> Rc<Cell<bool>> {
+        self.broken.clone()
+    }
+
+    /// The failure, if there is one.
+    pub(crate) fn failure(&mut self) -> Option<RunError> {
+        self.failed.take()
     }
 
     /// Write what is left, and give the files their names.
     pub(crate) fn finish(self) -> Result<(), RunError> {
-        if let Some(e) = self.failed {
-            return Err(e);
-        }
         for out in [self.log, self.completions].into_iter().flatten() {
             out.finish()?;
         }

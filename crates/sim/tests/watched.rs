@@ -85,7 +85,11 @@ fn a_packed_page_waits_its_own_time_for_company() {
         } else if begin.kind == OpKind::Program && parts.len() == 1 {
             // Alone, so the unit that the last read brought is the one that waited.
             padded += 1;
-            assert!(start.since(last_read).0 >= 500_000, "padded {} ns after it came", start.since(last_read).0);
+            assert!(
+                start.since(last_read).0 >= 500_000,
+                "padded {} ns after it came",
+                start.since(last_read).0
+            );
         }
     }
     assert!(padded > 20, "only {padded} pages were padded");

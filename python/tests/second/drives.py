@@ -73,7 +73,20 @@ def random_case(seed: int) -> tuple[Config, str]:
     c.logical_pages = planes * rest * c.wordlines * bits * units_per_page
     c.fill = r.choice([0, 500_000_000, 900_000_000, 1_000_000_000])
     kind = r.choice(["trace", "trace", "flushes", "trims"])
+    if seed % 5 == 0:  # more promised than can be held
+        dense = c.blocks - (c.cache[0] if c.scheme == "slc-cache" else 0)
+        c.logical_pages = c.logical_pages // rest * dense * 9 // 10
+        c.fill = 0
+    elif c.fill == 500_000_000 and r.random() < 0.5:
+        c.valid = 700_000_000
     return c, kind
+
+
+def initial(c: Config) -> str:
+    """The state before the first request, in words."""
+    if not c.fill:
+        return "fresh"
+    return f"fill:{c.fill / 10_000_000:g}%,order=seq,valid={c.valid / 10_000_000:g}%"
 
 
 def device_file(c: Config) -> str:
