@@ -31,6 +31,8 @@ def run(
     initial: str = _wordline.DEFAULT_INITIAL,
     fit: str | None = None,
     check: bool = False,
+    log: str | os.PathLike[str] | None = None,
+    completions: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Run one scheme on one device under one workload.
@@ -59,6 +61,13 @@ def run(
         What to do with requests beyond the drive: ``error``, ``wrap`` or ``compact``.
     check
         Recount every invariant of the drive after the run.
+    log
+        File for every use of an array and a bus, times in nanoseconds; names in ``.gz`` and
+        ``.zst`` are compressed. ``pandas.read_csv(log, comment="#")`` reads it, and
+        ``wordline check-log`` checks it.
+    completions
+        File for every request that ends: number, op, lba and blocks (512 bytes), arrival and
+        completion in nanoseconds, outcome.
     progress
         Called now and then with the number of the run (0), the requests completed and the
         simulated time in seconds. What it raises ends the run.
@@ -77,8 +86,13 @@ def run(
     Fault
         An illegal decision of a scheme, or a bug of Wordline; the message has a command that
         leads there again.
+    OSError
+        `log` or `completions` could not be written on.
     """
     asked = _asked(device, workload, seed, requests, set, initial, fit, check)
+    if log is not None or completions is not None:
+        files = [None if f is None else os.fspath(f) for f in (log, completions)]
+        return Report(_wordline.record(asked, scheme, *files, progress))
     return Report(_wordline.compare(asked, [scheme], 1, progress)[0])
 
 

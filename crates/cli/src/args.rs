@@ -30,6 +30,8 @@ pub(crate) enum Command {
     Rerun(RerunArgs),
     /// Compare conventional and slc-cache on a small drive under a bursty workload
     Demo(DemoArgs),
+    /// Check an operation log by the rules of flash, with a program apart from the engine
+    CheckLog(CheckLogArgs),
     /// Look at traces
     Trace {
         #[command(subcommand)]
@@ -97,6 +99,13 @@ pub(crate) struct RunArgs {
     pub(crate) scheme: String,
     #[command(flatten)]
     pub(crate) to: Where,
+    /// Write every use of an array and a bus as CSV while running, for `wordline check-log`; names
+    /// in .gz and .zst are compressed
+    #[arg(long, value_name = "FILE")]
+    pub(crate) log: Option<PathBuf>,
+    /// Write a line of CSV for every request that ends
+    #[arg(long, value_name = "FILE")]
+    pub(crate) completions: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]
@@ -133,6 +142,16 @@ pub(crate) struct RerunArgs {
     /// Write the new report as JSON to a file, or with - to standard output
     #[arg(long, value_name = "FILE|-")]
     pub(crate) json: Option<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct CheckLogArgs {
+    /// A log of `wordline run --log`
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// The report of the same run, whose counts must agree
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]

@@ -1,13 +1,13 @@
 //! `run`, `compare`, `demo` and `rerun`.
 
-use crate::args::{CompareArgs, DemoArgs, RerunArgs, RunArgs, What, Where};
+use crate::args::{CheckLogArgs, CompareArgs, DemoArgs, RerunArgs, RunArgs, What, Where};
 use crate::console::Console;
 use crate::error::Failure;
 use crate::output::{Folder, Sink};
 use std::ops::ControlFlow;
 use std::path::Path;
 use wordline_report::{COMPARISON_SCHEMA, Comparison, Report, summary, table};
-use wordline_run::{RunSpec, Setup};
+use wordline_run::{Recording, RunSpec, Setup};
 
 /// Where results go, opened before the run.
 struct Outputs {
@@ -66,10 +66,31 @@ fn json_of(text: Result<String, serde_json::Error>) -> Result<String, Failure> {
 pub(crate) fn run(args: &RunArgs, console: &Console) -> Result<(), Failure> {
     let outputs = Outputs::open(&args.to)?;
     let spec = spec(&args.what, &args.scheme);
-    let comparison = together(&spec, std::slice::from_ref(&args.scheme), 1, console)?;
+    let comparison = if args.log.is_none() && args.completions.is_none() {
+        together(&spec, std::slice::from_ref(&args.scheme), 1, console)?
+    } else {
+        let setup = Setup::resolve(&spec)?;
+        let recording = Recording::open(args.log.as_deref(), args.completions.as_deref())?;
+        let mut bar = console.bar(&setup, 1);
+        let update = &mut |p| bar.update(p);
+        Comparison::new(vec![wordline_run::run_recorded(&setup, &args.scheme, recording, update)?])
+    };
     let report = &comparison.reports[0];
     let json = json_of(report.to_json())?;
     outputs.write(&summary(report, console.style()), ("report.json", &json), &comparison, console)
+}
+
+/// The checker shares no code with the engine, so this binary has none of it; the script that pip
+/// installs hands the command to Python before it comes here.
+pub(crate) fn check_log(args: &CheckLogArgs) -> Result<(), Failure> {
+    let mut command = format!("python -m wordline.replay {}", args.file.display());
+    if let Some(report) = &args.report {
+        command += &format!(" --report {}", report.display());
+    }
+    Err(Failure::Input(format!(
+        "check-log: the checker is a program in Python, apart from the engine that it checks, and not in \
+         this binary\n  hint: `pip install .` in a checkout, then `{command}`"
+    )))
 }
 
 pub(crate) fn compare(args: &CompareArgs, console: &Console) -> Result<(), Failure> {

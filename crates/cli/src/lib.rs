@@ -36,6 +36,7 @@ pub fn main(args: impl Iterator<Item = OsString>) -> i32 {
         Command::Compare(a) => experiment::compare(&a, &console),
         Command::Demo(a) => experiment::demo(&a, &console),
         Command::Rerun(a) => experiment::rerun(&a, &console),
+        Command::CheckLog(a) => experiment::check_log(&a),
         Command::Trace { command: TraceCommand::Inspect(a) } => trace::inspect(&a, &console),
         Command::List(a) => list::list(&a, &console),
         Command::Explain(a) => explain::explain(&a, &console),

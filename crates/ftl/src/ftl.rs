@@ -4,7 +4,7 @@
 use crate::counters::Counters;
 use crate::map::Span;
 use crate::media::Media;
-use crate::op::{Op, OpId, OpKind, Owner};
+use crate::op::{Op, OpId, OpKind, Owner, Part};
 use crate::scheme::{Command, Drive, Hooks, Layout, Refusal, RegionId, Scheme, View};
 use crate::staging::NONE;
 use crate::state::State;
@@ -406,6 +406,50 @@ impl<M: Media> Ftl<M> {
     pub fn page_of(&self, id: OpId) -> (CellMode, PageType) {
         let (mode, bit) = self.wordline_of(&self.state.ops[id]);
         (mode, PageType::ALL[bit])
+    }
+
+    /// The region that owns the block of an operation, once it is bound.
+    pub fn region_of(&self, id: OpId) -> RegionId {
+        RegionId(self.state.blocks[self.state.geometry.block_of(self.state.ops[id].ppn).index()].region)
+    }
+
+    /// Slots that an operation covers from its place on; all of a block for an erase.
+    pub fn slots_of(&self, id: OpId) -> u32 {
+        let op = &self.state.ops[id];
+        match op.kind {
+            OpKind::Read => {
+                let sectors = u32::BITS - op.mask.0.leading_zeros();
+                sectors.div_ceil(self.state.geometry.sectors_per_unit).max(1)
+            }
+            OpKind::Program => op.slots as u32,
+            OpKind::Erase => self.state.regions[self.region_of(id).index()].slots_per_block,
+        }
+    }
+
+    /// The logical pages that an operation is about, once it is bound; none for an erase and for a
+    /// collection's read, which takes what is live.
+    pub fn parts_of(&self, id: OpId) -> impl Iterator<Item = Part> + '_ {
+        let lead = &self.state.ops[id];
+        let all = SectorMask::first(self.state.geometry.sectors_per_unit);
+        let chain = std::iter::successors(Some(lead), |op| {
+            Some(op.chain).filter(|c| !c.is_none()).map(|c| &self.state.ops[c])
+        });
+        chain.filter(|op| !op.lpn.is_none()).map(move |op| Part {
+            lpn: op.lpn,
+            ppn: if lead.kind == OpKind::Program { Ppn(lead.ppn.0 + op.slot as u32) } else { op.ppn },
+            // The lead of a read stands for all that it senses; its own part comes first.
+            sectors: op.mask.and(all).count(),
+            cause: op.cause,
+        })
+    }
+
+    /// Slots programmed in each block that is not erased, with the region that owns it.
+    pub fn programmed(&self) -> impl Iterator<Item = (BlockId, RegionId, u32)> + '_ {
+        let blocks = self.state.blocks.iter().enumerate();
+        blocks.filter(|(_, b)| b.phase != crate::state::Phase::Free).map(|(i, b)| {
+            let r = &self.state.regions[b.region as usize];
+            (BlockId(i as u32), RegionId(b.region), r.region.rule.programmed(&b.state) * r.units_per_page)
+        })
     }
 
     /// Requests that a buffered acknowledgement still has room for.

@@ -37,7 +37,7 @@ pub use counters::{Cause, Counters, RegionCounters};
 pub use ftl::{Effect, Fault, Ftl, Outcome, Pending, RequestError, RequestId, Timer};
 pub use map::{MapKind, Span};
 pub use media::{Bytes, Media, Metadata, NoMedia, Oob};
-pub use op::{Class, Op, OpId, OpKind};
+pub use op::{Class, Op, OpId, OpKind, Part};
 pub use precondition::{Initial, InitialError, Order};
 pub use scheme::{
     Collect, Command, Drive, Gather, Grain, Hooks, IdleWork, Layout, Move, Need, Origin, Parcel, Place,

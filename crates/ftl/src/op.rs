@@ -76,6 +76,19 @@ impl Class {
     pub const COUNT: usize = 5;
 }
 
+/// A logical page that an operation reads or writes, for those who watch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Part {
+    /// The page.
+    pub lpn: Lpn,
+    /// Where it lies, or comes to lie.
+    pub ppn: Ppn,
+    /// Sectors of it.
+    pub sectors: u32,
+    /// Why.
+    pub cause: Cause,
+}
+
 /// One operation, or a further part of a program that writes several units at once.
 #[derive(Clone, Debug)]
 pub struct Op {
@@ -144,6 +157,11 @@ impl Op {
 
     pub(crate) fn span(&self) -> Span {
         Span { lpn: self.lpn, mask: self.mask, offset: self.offset }
+    }
+
+    /// Its turn among all operations of the run: unlike its place in the slab, no other has it.
+    pub fn number(&self) -> u64 {
+        self.key & (u64::MAX >> 8)
     }
 
     /// Why it is done.

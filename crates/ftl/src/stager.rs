@@ -91,9 +91,15 @@ impl<M: Media> Ftl<M> {
 
     /// The page that was being packed is as full as it gets.
     fn close_page(&mut self, region: RegionId, plane: PlaneId) {
+        let alone = self.state.regions[region.index()].pages_per_program == 1;
         let stager = &mut self.state.at_mut(region, plane).stagers[MOVED];
         let page = std::mem::replace(&mut stager.page, OpId::NONE);
         stager.page_slots = 0;
+        if alone {
+            // The page is the whole group: the next one waits for its own time, not for what is left of this one's.
+            stager.generation += 1;
+            stager.timer_set = false;
+        }
         if !page.is_none() {
             self.add_page(region, page);
         }

@@ -3,13 +3,14 @@
 //! runs, and is asked for signals now and then, so that Ctrl-C works.
 
 use pyo3::create_exception;
-use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use wordline_report::{Comparison, Report, TerminalStyle};
-use wordline_run::{Blame, Progress, RunError, RunSpec, Setup};
+use wordline_run::{Blame, Progress, Recording, RunError, RunSpec, Setup};
 use wordline_workload::Fit;
 
 create_exception!(wordline, UserError, PyValueError, "The input is wrong: what, where, and what is allowed.");
@@ -21,6 +22,7 @@ fn raised(e: &RunError) -> PyErr {
         Blame::User => UserError::new_err(e.to_string()),
         Blame::Refused => Refused::new_err(e.to_string()),
         Blame::Fault => Fault::new_err(e.to_string()),
+        Blame::Machine => PyOSError::new_err(e.to_string()),
         Blame::Interrupted => PyKeyboardInterrupt::new_err(()),
     }
 }
@@ -119,6 +121,26 @@ fn compare(
     });
     let comparison = watcher.judge(result)?;
     comparison.reports.iter().map(|r| r.to_json().map_err(wrong)).collect()
+}
+
+/// Run one scheme and write down its operations, its completions, or both; the report as JSON.
+#[pyfunction]
+fn record(
+    py: Python<'_>,
+    asked: Asked,
+    scheme: &str,
+    log: Option<PathBuf>,
+    completions: Option<PathBuf>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let spec = asked.spec(scheme)?;
+    let mut watcher = Watcher { callback: progress, raised: None };
+    let result = py.detach(|| {
+        let setup = Setup::resolve(&spec)?;
+        let recording = Recording::open(log.as_deref(), completions.as_deref())?;
+        wordline_run::run_recorded(&setup, scheme, recording, &mut |p| watcher.see(p))
+    });
+    watcher.judge(result)?.to_json().map_err(wrong)
 }
 
 /// Run a report again from its own configuration; the new report as JSON.
@@ -230,6 +252,7 @@ fn _wordline(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("Refused", py.get_type::<Refused>())?;
     m.add("Fault", py.get_type::<Fault>())?;
     m.add_function(wrap_pyfunction!(compare, m)?)?;
+    m.add_function(wrap_pyfunction!(record, m)?)?;
     m.add_function(wrap_pyfunction!(rerun, m)?)?;
     m.add_function(wrap_pyfunction!(table, m)?)?;
     m.add_function(wrap_pyfunction!(html, m)?)?;

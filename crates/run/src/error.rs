@@ -15,6 +15,8 @@ pub enum Blame {
     Refused,
     /// An illegal decision of a scheme, or a bug of Wordline.
     Fault,
+    /// The machine: what was to be written could not be.
+    Machine,
     /// Nobody: the caller asked to stop.
     Interrupted,
 }
@@ -45,6 +47,9 @@ pub enum RunError {
         /// The command that leads here again.
         replay: String,
     },
+    /// A file that the run writes as it goes could not be written on.
+    #[error("{0}")]
+    Output(String),
     /// The caller asked to stop.
     #[error("interrupted")]
     Interrupted,
@@ -59,16 +64,17 @@ impl RunError {
             }
             RunError::Refused(_) => Blame::Refused,
             RunError::Fault { .. } => Blame::Fault,
+            RunError::Output(_) => Blame::Machine,
             RunError::Interrupted => Blame::Interrupted,
         }
     }
 
-    /// The exit code of a command that ends with it: 2 for what the user can mend, 1 for a fault,
-    /// 130 for an interruption.
+    /// The exit code of a command that ends with it: 2 for what the user can mend, 1 for a fault
+    /// or a file that cannot be written, 130 for an interruption.
     pub fn exit_code(&self) -> i32 {
         match self.blame() {
             Blame::User | Blame::Refused => 2,
-            Blame::Fault => 1,
+            Blame::Fault | Blame::Machine => 1,
             Blame::Interrupted => 130,
         }
     }

@@ -1,7 +1,8 @@
 //! One run: build the drive, precondition it, drive it.
 
 use crate::error::RunError;
-use crate::fill::{Outcome, report};
+use crate::fill::{Measured, Outcome, report};
+use crate::record::{Recorder, Recording};
 use crate::setup::Setup;
 use crate::spec::RunSpec;
 use std::cell::Cell;
@@ -10,7 +11,7 @@ use std::time::Instant;
 use thiserror::Error;
 use wordline_ftl::NoMedia;
 use wordline_report::Report;
-use wordline_sim::{Device, DeviceError, DriveError, NoProbe, Pacing, Stop, drive};
+use wordline_sim::{Device, DeviceError, DriveError, NoProbe, Pacing, Probe, Stop, drive};
 use wordline_units::{HostRequest, SimTime};
 use wordline_workload::WorkloadError;
 
@@ -59,18 +60,62 @@ pub fn run_on(
 ) -> Result<Report, RunError> {
     let begin = Instant::now();
     let spelling = setup.scheme(scheme)?;
-    let fault = |what: String| {
-        let mut spec = setup.spec.with_scheme(&spelling);
-        spec.set.retain(|(k, _)| !k.starts_with("workload.") && !k.starts_with("scheme."));
-        RunError::Fault { what, replay: spec.command() }
-    };
-    let built = wordline_schemes::build(&spelling)?;
-    let mut device: Device<NoProbe, NoMedia> = Device::new(&setup.device, &setup.geometry, built, NoProbe)?;
+    let mut device = ready(setup, &spelling, NoProbe)?;
+    perform(setup, &spelling, number, &mut device, begin, progress)
+}
+
+/// Run one scheme and write down every operation, every completion, or both.
+///
+/// # Errors
+/// As for [`run`], and when a file cannot be written.
+pub fn run_recorded(
+    setup: &Setup,
+    scheme: &str,
+    recording: Recording,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<Report, RunError> {
+    let begin = Instant::now();
+    setup.check_scheme_keys(&[scheme.to_string()])?;
+    let spelling = setup.scheme(scheme)?;
+    let mut device = ready(setup, &spelling, Recorder::new(recording, setup))?;
+    device.probe.begin_files(setup, &spelling, &device.ftl);
+    let broken = device.probe.broken();
+    let report = perform(setup, &spelling, 0, &mut device, begin, &mut |p| {
+        if broken.get() { ControlFlow::Break(()) } else { progress(p) }
+    });
+    if let Some(e) = device.probe.failure() {
+        return Err(e);
+    }
+    let report = report?;
+    device.probe.finish()?;
+    Ok(report)
+}
+
+/// A drive under a scheme, in its initial state.
+fn ready<P: Probe>(setup: &Setup, spelling: &str, probe: P) -> Result<Device<P, NoMedia>, RunError> {
+    let built = wordline_schemes::build(spelling)?;
+    let mut device: Device<P, NoMedia> = Device::new(&setup.device, &setup.geometry, built, probe)?;
     device
         .ftl
         .precondition(&setup.state, setup.spec.seed)
         .map_err(|e| RunError::Input(format!("--initial {}: {e}", setup.spec.initial)))?;
+    Ok(device)
+}
 
+/// Drive a drive with the workload, and report.
+fn perform<P: Probe>(
+    setup: &Setup,
+    spelling: &str,
+    number: usize,
+    device: &mut Device<P, NoMedia>,
+    begin: Instant,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<Report, RunError> {
+    let fault = |what: String| {
+        let mut spec = setup.spec.with_scheme(spelling);
+        spec.set.retain(|(k, _)| !k.starts_with("workload.") && !k.starts_with("scheme."));
+        RunError::Fault { what, replay: spec.command() }
+    };
     let interrupted = Cell::new(false);
     let first = Cell::new(None);
     let requests = setup.workload.open(setup.shape, setup.spec.seed)?.map(|r| {
@@ -92,7 +137,7 @@ pub fn run_on(
             interrupted.set(true);
         }
     };
-    let summary = match drive(&mut device, requests, pacing, stop, told) {
+    let summary = match drive(device, requests, pacing, stop, told) {
         Ok(summary) => summary,
         Err(DriveError::Workload(StreamError::Workload(e))) => return Err(e.into()),
         Err(DriveError::Workload(StreamError::Interrupted)) => return Err(RunError::Interrupted),
@@ -111,8 +156,8 @@ pub fn run_on(
     }
     Ok(report(&Outcome {
         setup,
-        scheme: &spelling,
-        device: &device,
+        scheme: spelling,
+        device: Measured { ftl: &device.ftl, metrics: &device.metrics },
         summary,
         first_arrival: first.get().unwrap_or_default(),
         wall_s,

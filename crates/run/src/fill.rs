@@ -6,20 +6,26 @@ use crate::setup::Setup;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
-use wordline_ftl::{Cause, Counters, MapKind, NoMedia};
+use wordline_ftl::{Cause, Counters, Ftl, MapKind, NoMedia};
 use wordline_report::{
     CDF_POINTS_MAX, Capacity, DeviceInfo, Flash, Host, Latencies, Latency, LatencyCdf, Memory, ProgramBytes,
     Programs, REPORT_SCHEMA, RegionActivity, RegionCapacity, Report, SchemeInfo, Speed, Throughput, Timeline,
     Waf, Wear, WorkloadInfo,
 };
-use wordline_sim::{Device, Histogram, Metrics, NoProbe, Summary};
+use wordline_sim::{Histogram, Metrics, Summary};
 use wordline_units::{CellMode, SimTime};
+
+/// What of a drive goes into its report, whatever watched it.
+pub(crate) struct Measured<'a> {
+    pub ftl: &'a Ftl<NoMedia>,
+    pub metrics: &'a Metrics,
+}
 
 /// A run that has ended.
 pub(crate) struct Outcome<'a> {
     pub setup: &'a Setup,
     pub scheme: &'a str,
-    pub device: &'a Device<NoProbe, NoMedia>,
+    pub device: Measured<'a>,
     pub summary: Summary,
     pub first_arrival: SimTime,
     pub wall_s: f64,

@@ -12,14 +12,16 @@ mod execute;
 mod fill;
 mod hints;
 mod initial;
+mod record;
 mod rerun;
 mod setup;
 mod spec;
 
 pub use compare::compare;
 pub use error::{Blame, RunError};
-pub use execute::{Progress, run, run_on};
+pub use execute::{Progress, run, run_on, run_recorded};
 pub use initial::{Filled, InitialSpec};
+pub use record::Recording;
 pub use rerun::{Rerun, rerun};
 pub use setup::{Setup, device};
 pub use spec::{DEFAULT_INITIAL, DEFAULT_SEED, RunSpec};

@@ -10,7 +10,7 @@
 
 use crate::clock::Clock;
 use crate::metrics::Metrics;
-use crate::probe::{Event, Probe};
+use crate::probe::{Begin, Event, Probe};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use thiserror::Error;
@@ -574,6 +574,7 @@ impl<P: Probe, M: Media> Device<P, M> {
         } else if self.arrays.is_idle(array) {
             self.pop(plane, first);
             self.planes[plane].current = first;
+            self.watch_begin(first, plane);
             self.begin_on_array(array, plane, first);
         } else {
             self.want(plane, first);
@@ -608,6 +609,7 @@ impl<P: Probe, M: Media> Device<P, M> {
             if self.planes[plane].current.is_none() {
                 let Some(first) = self.take(plane, key) else { continue };
                 self.planes[plane].current = first;
+                self.watch_begin(first, plane);
             }
             self.begin_on_array(array, plane, self.planes[plane].current);
             return;
@@ -624,11 +626,36 @@ impl<P: Probe, M: Media> Device<P, M> {
         }
     }
 
+    /// The probe sees an operation begin.
+    #[inline(always)]
+    fn watch_begin(&mut self, id: OpId, plane: usize) {
+        if !P::WATCHES {
+            return;
+        }
+        let (mode, page) = self.ftl.page_of(id);
+        let op = self.ftl.op(id);
+        let begin = Begin {
+            op: op.number(),
+            kind: op.kind,
+            cause: op.cause(),
+            region: self.ftl.region_of(id),
+            channel: wordline_units::ChannelId(self.planes[plane].channel),
+            die: self.planes[plane].die,
+            plane: PlaneId(plane as u32),
+            ppn: op.ppn,
+            slots: self.ftl.slots_of(id),
+            mode,
+            page,
+            bytes: self.ftl.transfer_sectors(id) as u64 * self.geometry.sector,
+        };
+        self.probe.begin(&begin, self.ftl.parts_of(id));
+    }
+
     fn watch_array(&mut self, id: OpId, plane: usize, end: SimTime) {
         let (mode, page) = self.ftl.page_of(id);
         let op = self.ftl.op(id);
         let event = Event::Array {
-            op: id,
+            op: op.number(),
             kind: op.kind,
             cause: op.cause(),
             die: self.planes[plane].die,
@@ -674,6 +701,7 @@ impl<P: Probe, M: Media> Device<P, M> {
         if binding == Binding::Bound {
             p.current = id;
             let command = self.command_program[p.medium as usize];
+            self.watch_begin(id, plane);
             self.begin_on_bus(channel, plane, id, command);
             return true;
         }
@@ -696,8 +724,8 @@ impl<P: Probe, M: Media> Device<P, M> {
         if P::WATCHES {
             let channel = wordline_units::ChannelId(channel as u32);
             let bytes = sectors as u64 * self.geometry.sector;
-            let event =
-                Event::Bus { op: id, channel, plane: PlaneId(plane as u32), bytes, start: self.now, end };
+            let (op, plane) = (self.ftl.op(id).number(), PlaneId(plane as u32));
+            let event = Event::Bus { op, channel, plane, bytes, start: self.now, end };
             self.probe.event(event);
         }
     }
@@ -736,7 +764,8 @@ impl<P: Probe, M: Media> Device<P, M> {
     #[inline]
     fn end(&mut self, id: OpId, plane: usize) {
         if P::WATCHES {
-            self.probe.event(Event::Ready { op: id, plane: PlaneId(plane as u32), at: self.now });
+            let op = self.ftl.op(id).number();
+            self.probe.event(Event::Ready { op, plane: PlaneId(plane as u32), at: self.now });
         }
         self.planes[plane].current = OpId::NONE;
         self.ftl.done(id);
@@ -838,7 +867,11 @@ impl<P: Probe, M: Media> Device<P, M> {
             self.metrics.sample(self.now, self.ftl.counters(), free);
         }
         let data = self.ftl.release(id);
-        self.ready.push_back(Completion { number, request, at: self.now, outcome, data });
+        let completion = Completion { number, request, at: self.now, outcome, data };
+        if P::WATCHES {
+            self.probe.completion(&completion);
+        }
+        self.ready.push_back(completion);
         if self.outstanding() == 0 && self.ftl.works_when_idle() {
             self.idle_epoch = self.submitted;
             self.alarm(self.now + self.idle_after, Alarm::Idle(self.idle_epoch));

@@ -10,4 +10,4 @@ mod probe;
 pub use device::{Completion, Device, DeviceError};
 pub use drive::{DriveError, Pacing, Progress, Stop, Summary, drive};
 pub use metrics::{Histogram, Metrics, TimeBin};
-pub use probe::{Event, Log, NoProbe, Probe};
+pub use probe::{Begin, Event, Log, NoProbe, Probe};

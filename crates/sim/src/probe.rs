@@ -1,15 +1,45 @@
 //! What can be watched of a device at work. A run that watches nothing pays nothing.
 
-use wordline_ftl::{Cause, OpId, OpKind};
+use crate::device::Completion;
+use wordline_ftl::{Cause, OpKind, Part, RegionId};
 use wordline_units::{CellMode, ChannelId, DieId, PageType, PlaneId, Ppn, SimTime};
+
+/// A flash operation as it begins: what it does, and where.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Begin {
+    /// Its number, which no other operation of the run has.
+    pub op: u64,
+    /// What it does.
+    pub kind: OpKind,
+    /// Why; the cause of its first part where a program writes pages for several.
+    pub cause: Cause,
+    /// The region that owns the block.
+    pub region: RegionId,
+    /// On which channel.
+    pub channel: ChannelId,
+    /// On which die.
+    pub die: DieId,
+    /// In which plane.
+    pub plane: PlaneId,
+    /// At which place; the first of them for a program of several pages.
+    pub ppn: Ppn,
+    /// Slots that it covers, from that place on.
+    pub slots: u32,
+    /// In which mode the block is.
+    pub mode: CellMode,
+    /// Which bit of the wordline the page is.
+    pub page: PageType,
+    /// Bytes that it moves over the bus.
+    pub bytes: u64,
+}
 
 /// A use of a resource by a flash operation, from `start` to `end`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Event {
     /// The array of a die works.
     Array {
-        /// The operation, by its number in the slab.
-        op: OpId,
+        /// The operation, by its number in the run.
+        op: u64,
         /// What it does.
         kind: OpKind,
         /// Why.
@@ -32,7 +62,7 @@ pub enum Event {
     /// A bus moves data.
     Bus {
         /// The operation.
-        op: OpId,
+        op: u64,
         /// On which channel.
         channel: ChannelId,
         /// From or to which plane.
@@ -47,7 +77,7 @@ pub enum Event {
     /// A plane has ended an operation and is ready for the next.
     Ready {
         /// The operation.
-        op: OpId,
+        op: u64,
         /// The plane.
         plane: PlaneId,
         /// When.
@@ -61,6 +91,11 @@ pub trait Probe {
     const WATCHES: bool;
     /// Something begins.
     fn event(&mut self, event: Event);
+    /// An operation begins, with the logical pages that it is about; the event of its first use
+    /// follows.
+    fn begin(&mut self, _: &Begin, _: impl Iterator<Item = Part>) {}
+    /// A request has ended.
+    fn completion(&mut self, _: &Completion) {}
 }
 
 /// Watches nothing.

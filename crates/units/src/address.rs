@@ -131,6 +131,11 @@ pub enum PageType {
 impl PageType {
     /// All types, in the order of their bits.
     pub const ALL: [PageType; 4] = [PageType::Lsb, PageType::Csb, PageType::Msb, PageType::Tsb];
+
+    /// The key that logs use: `lsb`, `csb`, `msb`, `tsb`.
+    pub const fn key(self) -> &'static str {
+        ["lsb", "csb", "msb", "tsb"][self as usize]
+    }
 }
 
 /// A set of sectors of one page, one bit each, sector 0 in the lowest bit. A page has at most 32.

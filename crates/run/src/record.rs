@@ -1,0 +1,412 @@
+//! What a run writes down as it goes: the operation log, with every use of an array and a bus, and
+//! the completions, with the end of every request. Both are CSV behind one comment line of JSON
+//! that holds what a reader needs to know of the drive, so that a separate program can check them.
+//! Rows go out as things happen; nothing grows with the run.
+
+use crate::error::RunError;
+use crate::setup::Setup;
+use serde_json::{Value, json};
+use std::cell::Cell;
+use std::fmt::Write as _;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use tempfile::NamedTempFile;
+use wordline_flash::ProgramRule;
+use wordline_ftl::{Ftl, NoMedia, OpKind, Outcome, Part};
+use wordline_sim::{Begin, Completion, Event, Probe};
+use wordline_units::{CellMode, HostOp};
+
+/// The columns of an operation log.
+const LOG_COLUMNS: &str = "op,use,kind,cause,start_ns,end_ns,channel,die,plane,block,slot,slots,\
+                           mode,page,region,bytes,data";
+/// The columns of a list of completions.
+const COMPLETION_COLUMNS: &str = "number,op,lba,blocks,arrival_ns,completion_ns,outcome";
+
+/// The files that a run is to be recorded in. They take their names when the run is over.
+pub struct Recording {
+    log: Option<Output>,
+    completions: Option<Output>,
+}
+
+impl Recording {
+    /// Make sure that the files can be written; those that end in `.gz` or `.zst` are compressed.
+    ///
+    /// # Errors
+    /// When one of them cannot be written.
+    pub fn open(log: Option<&Path>, completions: Option<&Path>) -> Result<Recording, RunError> {
+        Ok(Recording {
+            log: log.map(Output::open).transpose()?,
+            completions: completions.map(Output::open).transpose()?,
+        })
+    }
+}
+
+/// Writes the rows of a run.
+pub(crate) struct Recorder {
+    log: Option<Output>,
+    completions: Option<Output>,
+    /// The first failure, after which nothing more is written.
+    failed: Option<RunError>,
+    broken: Rc<Cell<bool>>,
+    regions: Vec<String>,
+    slot_mask: u32,
+    slot_shift: u32,
+    /// The operation of each plane: the columns before those of its uses, and those behind.
+    current: Vec<(String, String)>,
+    line: String,
+}
+
+impl Recorder {
+    pub(crate) fn new(recording: Recording, setup: &Setup) -> Recorder {
+        Recorder {
+            log: recording.log,
+            completions: recording.completions,
+            failed: None,
+            broken: Rc::default(),
+            regions: vec![],
+            slot_mask: (1 << setup.geometry.slot_shift) - 1,
+            slot_shift: setup.geometry.slot_shift,
+            current: vec![(String::new(), String::new()); setup.geometry.planes as usize],
+            line: String::new(),
+        }
+    }
+
+    /// Begin both files with what is known before the first request.
+    pub(crate) fn begin_files(&mut self, setup: &Setup, scheme: &str, ftl: &Ftl<NoMedia>) {
+        self.regions = ftl.layout().regions.iter().map(|r| r.name.to_string()).collect();
+        self.line = format!("# {}\n{LOG_COLUMNS}\n", log_header(setup, scheme, ftl));
+        self.write_log();
+        self.line = format!("# {}\n{COMPLETION_COLUMNS}\n", completion_header(setup, scheme));
+        self.write_completion();
+    }
+
+    fn write_log(&mut self) {
+        if let (None, Some(out)) = (&self.failed, &mut self.log) {
+            self.failed = out.write(&self.line).err();
+            self.broken.set(self.failed.is_some());
+        }
+    }
+
+    fn write_completion(&mut self) {
+        if let (None, Some(out)) = (&self.failed, &mut self.completions) {
+            self.failed = out.write(&self.line).err();
+            self.broken.set(self.failed.is_some());
+        }
+    }
+
+    /// Set when a file cannot be written on, so that the run need not go on.
+    pub(crate) fn broken(&self) -> Rc<Cell<bool>> {
+        self.broken.clone()
+    }
+
+    /// The failure, if there is one.
+    pub(crate) fn failure(&mut self) -> Option<RunError> {
+        self.failed.take()
+    }
+
+    /// Write what is left, and give the files their names.
+    pub(crate) fn finish(self) -> Result<(), RunError> {
+        for out in [self.log, self.completions].into_iter().flatten() {
+            out.finish()?;
+        }
+        Ok(())
+    }
+
+    fn row(&mut self, name: &str, plane: usize, start: u64, end: u64) {
+        if self.log.is_none() {
+            return;
+        }
+        let (before, behind) = &self.current[plane];
+        let Some((op, kind)) = before.split_once(',') else { return };
+        self.line.clear();
+        // Writing to a string cannot fail.
+        let _ = writeln!(self.line, "{op},{name},{kind},{start},{end},{behind}");
+        self.write_log();
+    }
+}
+
+impl Probe for Recorder {
+    const WATCHES: bool = true;
+
+    fn begin(&mut self, b: &Begin, parts: impl Iterator<Item = Part>) {
+        if self.log.is_none() {
+            return;
+        }
+        let kind = match b.kind {
+            OpKind::Read => "read",
+            OpKind::Program => "program",
+            OpKind::Erase => "erase",
+        };
+        let page = if b.kind == OpKind::Erase { "" } else { b.page.key() };
+        let (before, behind) = &mut self.current[b.plane.index()];
+        before.clear();
+        behind.clear();
+        let _ = write!(before, "{},{kind},{}", b.op, b.cause.key());
+        let (block, slot) = (b.ppn.0 >> self.slot_shift, b.ppn.0 & self.slot_mask);
+        let region = &self.regions[b.region.0 as usize];
+        let _ = write!(
+            behind,
+            "{},{},{},{block},{slot},{},{},{page},{region},{},",
+            b.channel,
+            b.die,
+            b.plane,
+            b.slots,
+            b.mode.key(),
+            b.bytes
+        );
+        for (i, part) in parts.enumerate() {
+            let gap = if i == 0 { "" } else { " " };
+            let slot = part.ppn.0 & self.slot_mask;
+            let _ = write!(behind, "{gap}{slot}:{}:{}:{}", part.lpn, part.sectors, part.cause.key());
+        }
+    }
+
+    fn event(&mut self, event: Event) {
+        match event {
+            Event::Array { plane, start, end, .. } => self.row("array", plane.index(), start.0, end.0),
+            Event::Bus { plane, start, end, .. } => self.row("bus", plane.index(), start.0, end.0),
+            Event::Ready { .. } => {}
+        }
+    }
+
+    fn completion(&mut self, c: &Completion) {
+        if self.completions.is_none() {
+            return;
+        }
+        let r = &c.request;
+        let op = match r.op {
+            HostOp::Read => "read",
+            HostOp::Write => "write",
+            HostOp::Trim => "trim",
+            HostOp::Flush => "flush",
+        };
+        let outcome = match c.outcome {
+            Outcome::Done => "done",
+            Outcome::OutOfSpace => "out_of_space",
+        };
+        self.line.clear();
+        let (lba, blocks, arrival, at) = (r.lba.0, r.blocks, r.arrival.0, c.at.0);
+        let _ = writeln!(self.line, "{},{op},{lba},{blocks},{arrival},{at},{outcome}", c.number);
+        self.write_completion();
+    }
+}
+
+/// Geometry, times, regions, and what was programmed before time 0: all that a checker needs.
+fn log_header(setup: &Setup, scheme: &str, ftl: &Ftl<NoMedia>) -> Value {
+    let (spec, layout) = (&setup.device, ftl.layout());
+    let media: Vec<Value> = spec
+        .media
+        .iter()
+        .map(|m| {
+            let modes: serde_json::Map<String, Value> = CellMode::ALL
+                .into_iter()
+                .filter_map(|mode| Some((mode, m.mode(mode)?)))
+                .map(|(mode, t)| {
+                    let bits = mode.bits() as usize;
+                    let by_page = |times: &[wordline_units::SimDuration]| -> Vec<u64> {
+                        times[..bits].iter().map(|d| d.0).collect()
+                    };
+                    let times = json!({
+                        "read_ns": by_page(&t.read),
+                        "program_ns": by_page(&t.program),
+                        "erase_ns": t.erase.0,
+                    });
+                    (mode.key().to_string(), times)
+                })
+                .collect();
+            json!({
+                "name": m.name,
+                "channels": m.topology.channels,
+                "chips_per_channel": m.topology.chips_per_channel,
+                "dies_per_chip": m.topology.dies_per_chip,
+                "planes_per_die": m.topology.planes_per_die,
+                "blocks_per_plane": m.blocks_per_plane,
+                "wordlines_per_block": m.wordlines_per_block,
+                "page_bytes": m.page.0,
+                "bus": { "bytes": m.bus.bytes, "ns": m.bus.nanoseconds },
+                "command_ns": {
+                    "read": m.command.read.0,
+                    "program": m.command.program.0,
+                    "erase": m.command.erase.0,
+                },
+                "modes": modes,
+            })
+        })
+        .collect();
+    let regions: Vec<Value> = layout
+        .regions
+        .iter()
+        .map(|r| {
+            let (rule, pages) = match r.rule {
+                ProgramRule::OneShot(k) => ("one-shot".to_string(), k as u32),
+                ProgramRule::Sequential => ("sequential".to_string(), 1),
+                #[allow(unreachable_patterns, reason = "rules of the tests, and of schemes to come")]
+                other => (format!("{other:?}"), other.pages_per_program()),
+            };
+            let medium = layout.pools[r.pool.0 as usize].medium;
+            json!({
+                "name": r.name,
+                "medium": medium,
+                "mode": r.mode.key(),
+                "rule": rule,
+                "pages_per_program": pages,
+            })
+        })
+        .collect();
+    json!({
+        "log": "wordline.log/1",
+        "version": crate::VERSION,
+        "device": spec.name,
+        "scheme": scheme,
+        "workload": setup.workload.name(),
+        "seed": setup.spec.seed,
+        "unit_bytes": spec.unit.0,
+        "sector_bytes": spec.sector.0,
+        "parallel_unit": spec.parallel_unit.key(),
+        "media": media,
+        "regions": regions,
+        "programmed": runs(ftl),
+    })
+}
+
+/// What was programmed before time 0, as runs of neighbouring blocks that are alike: first block,
+/// how many, region, slots programmed in each.
+fn runs(ftl: &Ftl<NoMedia>) -> Vec<[u32; 4]> {
+    let mut runs: Vec<[u32; 4]> = vec![];
+    for (block, region, slots) in ftl.programmed() {
+        match runs.last_mut() {
+            Some(r) if r[0] + r[1] == block.0 && r[2] == region.0 as u32 && r[3] == slots => r[1] += 1,
+            _ => runs.push([block.0, 1, region.0 as u32, slots]),
+        }
+    }
+    runs
+}
+
+fn completion_header(setup: &Setup, scheme: &str) -> Value {
+    json!({
+        "completions": "wordline.completions/1",
+        "version": crate::VERSION,
+        "device": setup.device.name,
+        "scheme": scheme,
+        "workload": setup.workload.name(),
+        "seed": setup.spec.seed,
+        "lba_bytes": wordline_units::LBA_BYTES,
+    })
+}
+
+/// A file under way, perhaps compressed.
+struct Output {
+    path: PathBuf,
+    to: Encoder,
+}
+
+enum Encoder {
+    Plain(Target),
+    Gzip(flate2::write::GzEncoder<Target>),
+    Zstd(zstd::stream::write::Encoder<'static, Target>),
+}
+
+/// A file that takes its name when it is whole, or something that is not a file, such as a pipe.
+enum Target {
+    File(BufWriter<NamedTempFile>),
+    Special(BufWriter<File>),
+}
+
+impl Write for Target {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Target::File(f) => f.write(bytes),
+            Target::Special(f) => f.write(bytes),
+        }
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Target::File(f) => f.flush(),
+            Target::Special(f) => f.flush(),
+        }
+    }
+}
+
+impl Output {
+    fn open(path: &Path) -> Result<Output, RunError> {
+        let refused = |e: io::Error| {
+            let hint = match e.kind() {
+                io::ErrorKind::NotFound => "; is there such a folder?",
+                io::ErrorKind::PermissionDenied => "; choose another place, or change its permissions",
+                _ => "",
+            };
+            RunError::Input(format!("{}: cannot be written: {e}{hint}", path.display()))
+        };
+        let special = match fs::metadata(path) {
+            Ok(m) if m.is_dir() => {
+                let what = format!("{}: this is a folder; give the name of a file in it", path.display());
+                return Err(RunError::Input(what));
+            }
+            Ok(m) => !m.is_file(),
+            Err(_) => false,
+        };
+        let target = if special {
+            let file = OpenOptions::new().write(true).open(path).map_err(refused)?;
+            Target::Special(BufWriter::with_capacity(1 << 17, file))
+        } else {
+            Target::File(BufWriter::with_capacity(1 << 17, temporary(path).map_err(refused)?))
+        };
+        let to = match path.extension().and_then(|e| e.to_str()) {
+            Some("gz") => {
+                Encoder::Gzip(flate2::write::GzEncoder::new(target, flate2::Compression::default()))
+            }
+            Some("zst") => Encoder::Zstd(zstd::stream::write::Encoder::new(target, 0).map_err(refused)?),
+            _ => Encoder::Plain(target),
+        };
+        Ok(Output { path: path.to_path_buf(), to })
+    }
+
+    fn failed(path: &Path, e: &io::Error) -> RunError {
+        RunError::Output(format!("{}: cannot be written: {e}", path.display()))
+    }
+
+    fn write(&mut self, text: &str) -> Result<(), RunError> {
+        let bytes = text.as_bytes();
+        let written = match &mut self.to {
+            Encoder::Plain(out) => out.write_all(bytes),
+            Encoder::Gzip(out) => out.write_all(bytes),
+            Encoder::Zstd(out) => out.write_all(bytes),
+        };
+        written.map_err(|e| Output::failed(&self.path, &e))
+    }
+
+    fn finish(self) -> Result<(), RunError> {
+        let Output { path, to } = self;
+        let whole = || -> io::Result<()> {
+            let target = match to {
+                Encoder::Plain(out) => out,
+                Encoder::Gzip(out) => out.finish()?,
+                Encoder::Zstd(out) => out.finish()?,
+            };
+            match target {
+                Target::File(f) => {
+                    f.into_inner().map_err(io::IntoInnerError::into_error)?.persist(&path)?;
+                }
+                Target::Special(mut f) => f.flush()?,
+            }
+            Ok(())
+        };
+        whole().map_err(|e| Output::failed(&path, &e))
+    }
+}
+
+/// A nameless file beside the one that it will become.
+fn temporary(path: &Path) -> io::Result<NamedTempFile> {
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".wordline-").suffix(".part");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // As any new file: the process's mask still applies.
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    builder.tempfile_in(folder)
+}

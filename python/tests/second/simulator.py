@@ -1,0 +1,1163 @@
+"""The device's semantics a second time: slow, obvious, one event after the other.
+
+Nothing here is kept that can be counted again: who is served next, which block has the fewest
+live pages, how many slots are free are found by looking at everything. It shares no code with the
+engine and follows ARCHITECTURE ("Time", "Who goes first", the lives of a write and a collection).
+Times are integer nanoseconds, sets of sectors are bit masks.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, field
+from math import ceil
+
+# Order of service.
+READ, URGENT, WRITE, BACKGROUND = 1, 2, 3, 4
+
+HOST, MOVED = "host", "moved"
+
+# How long host data wait for company in a region that never pads.
+PAD_FOR_HOST = 500_000
+
+
+@dataclass
+class Config:
+    """A drive and a scheme. Fractions are in parts per billion, sizes in bytes, times in ns."""
+
+    channels: int = 1
+    chips: int = 1
+    dies: int = 1
+    planes: int = 1
+    blocks: int = 12
+    wordlines: int = 4
+    page: int = 4096
+    unit: int = 4096
+    sector: int = 1024
+    bus: tuple[int, int] = (1, 1)  # bytes in so many nanoseconds; (0, 0) takes no time
+    command: dict = field(default_factory=lambda: {"read": 0, "program": 0, "erase": 0})
+    slc: dict | None = None  # read, program: a time for each page type; erase; one_shot
+    tlc: dict | None = None
+    logical_pages: int = 100
+    parallel: str = "die"
+    order: str = "CWDP"
+    trigger: tuple[str, int] = ("free_blocks", 200_000_000)
+    victim: str = "greedy"
+    gc_class: str = "host"
+    hard_reserve: int = 2
+    ack_buffer: int | None = None
+    pad_after: int | None = 500_000
+    host_rate: tuple[int, int] = (0, 0)
+    read_overhead: int = 0
+    write_overhead: int = 0
+    queue_depth: int = 8
+    closed: bool = False
+    scheme: str = "conventional"
+    one_shot: bool = False
+    cache: tuple[int, int] = (3, 0)  # static and dynamic blocks of a plane
+    cache_trigger: tuple[str, int] = ("free_blocks", 500_000_000)
+    when_full: str = "direct"
+    fill: int = 0  # share of the logical pages that hold data at time 0
+    valid: int = 1_000_000_000
+
+
+def transfer(rate: tuple[int, int], size: int) -> int:
+    """Time for so many bytes, rounded up."""
+    amount, ns = rate
+    return -(-size * ns // amount) if amount else 0
+
+
+def share_down(share: int, of: int) -> int:
+    return share * of // 1_000_000_000
+
+
+def share_up(share: int, of: int) -> int:
+    return -(-share * of // 1_000_000_000)
+
+
+@dataclass(eq=False)
+class Request:
+    number: int
+    op: str
+    lba: int
+    blocks: int
+    arrival: int = 0
+    outcome: str = "done"
+    parts: int = 1  # one is held until all are known
+    completion: int | None = None
+
+
+@dataclass(eq=False)
+class Part:
+    """A logical page on its way into flash."""
+
+    lpn: int
+    sectors: int
+    version: int = 0
+    requests: list = field(default_factory=list)
+    is_host: bool = False
+    program: Op | None = None
+    source: tuple | None = None  # where a relocation found it
+    job: Job | None = None
+    in_window: bool = True
+    staged: bool = False
+    at: int = 0  # which of its program's slots it fills
+
+
+@dataclass(eq=False)
+class Op:
+    kind: str
+    plane: Plane
+    service: int
+    parts: list = field(default_factory=list)
+    route: list = field(default_factory=list)
+    slots: int = 1
+    privileged: bool = False
+    fills: int = 0
+    order: int | None = None
+    block: Block | None = None
+    slot: int = 0
+    sectors: int = 0  # of a read
+    why: str = ""
+    owner: object = None
+    wants: str = ""  # the resource that it needs next: "array" or "bus"
+
+    @property
+    def key(self):
+        return (self.service, self.order)
+
+
+@dataclass(eq=False)
+class Block:
+    number: int
+    plane: Plane
+    pool: Pool
+    phase: str = "free"  # free, open, full, victim, erasing
+    region: Region | None = None
+    programmed: int = 0  # slots
+    holds: dict = field(default_factory=dict)  # slot -> logical page programmed there
+    readers: int = 0
+    writers: int = 0
+    closed_at: int = 0  # which block of the drive was closed before which
+
+
+@dataclass(eq=False)
+class Pool:
+    blocks: int
+    first: int = 0
+    reserve: int = 0
+
+
+@dataclass(eq=False)
+class Region:
+    name: str
+    pool: Pool
+    bits: int
+    times: dict
+    pages_per_program: int
+    trigger: tuple
+    quota: int
+    slots_per_block: int = 0
+
+
+@dataclass(eq=False)
+class Stager:
+    page: list = field(default_factory=list)  # moved units that do not fill a page yet
+    group: Op | None = None  # pages that do not fill a program yet
+    pages: int = 0
+    since: object = None  # the timer of what waits
+
+
+@dataclass(eq=False)
+class Job:
+    region: Region
+    plane: Plane
+    block: Block
+    next_slot: int = 0
+    inflight: int = 0
+    window: int = 0
+    exhausted: bool = False
+    erasing: bool = False
+
+
+@dataclass(eq=False)
+class Plane:
+    number: int
+    die: int
+    channel: int
+    queue: list = field(default_factory=list)
+    parked: list = field(default_factory=list)  # programs that found no slot
+    current: Op | None = None
+    free: dict = field(default_factory=dict)  # pool -> erased blocks, oldest first
+    open: dict = field(default_factory=dict)  # region -> open blocks, oldest first
+    stagers: dict = field(default_factory=dict)  # (region, HOST or MOVED)
+    jobs: dict = field(default_factory=dict)  # region
+    backlog: int = 0
+    starved: bool = False
+    jammed: bool = False
+
+
+@dataclass(eq=False)
+class Stage:
+    """What RAM holds of a logical page."""
+
+    sectors: int = 0
+    pending: int = 0
+    committed: int = 0
+    filling: Part | None = None
+    fill_read: Op | None = None
+
+
+@dataclass(eq=False)
+class Flush:
+    version: int
+    request: Request
+    remaining: int
+
+
+class Simulator:
+    def __init__(self, config: Config) -> None:
+        c = self.config = config
+        self.now = 0
+        self.events: list = []  # (time, order in which it was set, what to do)
+        self.set_count = 0
+        self.order = 0
+        self.version = 0
+        self.map: dict[int, tuple[Block, int]] = {}
+        self.stages: dict[int, Stage] = {}
+        self.flushes: list[Flush] = []
+        self.unsettled = 0
+        self.buffered = 0
+        self.outstanding = 0
+        self.held_up: list[Request] = []
+        self.todo: list = []
+        self.ended: list[Request] = []
+        self.done: list[Request] = []
+        self.link_free_at = 0
+        self.link_queue: list = []
+        self.link_busy = False
+        self.turn = 0
+        self.closings = 0
+        self.writes = 0
+        self.units_per_page = c.page // c.unit
+        self.sectors_per_unit = c.unit // c.sector
+        self.all_sectors = (1 << self.sectors_per_unit) - 1
+        self._lay_out()
+        self._fill()
+
+    # --- the drive at time 0 -----------------------------------------------------------------
+
+    def _lay_out(self) -> None:
+        c = self.config
+
+        def region(name, pool, bits, times, one_shot, trigger, quota):
+            pool.reserve += 1
+            r = Region(name, pool, bits, times, bits if one_shot else 1, trigger, quota)
+            r.slots_per_block = c.wordlines * bits * self.units_per_page
+            return r
+
+        endless = 1 << 32
+        if c.scheme == "conventional":
+            pools = [Pool(c.blocks)]
+            times, bits = (c.tlc, 3) if c.tlc else (c.slc, 1)
+            self.regions = [region("D", pools[0], bits, times, c.one_shot, c.trigger, endless)]
+            self.host_route = [self.regions[0]]
+        else:
+            static, dynamic = c.cache
+            pools = [Pool(static), Pool(c.blocks - static)] if dynamic == 0 else [Pool(c.blocks)]
+            quota = endless if dynamic == 0 else static + dynamic
+            s = region("S", pools[0], 1, c.slc, False, c.cache_trigger, quota)
+            d = region("D", pools[-1], 3, c.tlc, c.one_shot, c.trigger, endless)
+            self.regions = [s, d]
+            self.host_route = [s, d] if c.when_full == "direct" else [s]
+        self.home = self.regions[-1]
+        if len(pools) == 2:
+            pools[1].first = pools[0].blocks
+
+        dies_per_channel = c.chips * c.dies
+        self.planes = []
+        for number in range(c.channels * dies_per_channel * c.planes):
+            die = number // c.planes
+            plane = Plane(number, die, die // dies_per_channel)
+            for pool in pools:
+                first = number * c.blocks + pool.first
+                plane.free[pool] = [Block(first + i, plane, pool) for i in range(pool.blocks)]
+            for r in self.regions:
+                plane.open[r] = []
+                plane.jobs[r] = None
+                for which in (HOST, MOVED):
+                    plane.stagers[r, which] = Stager()
+            self.planes.append(plane)
+        self.blocks = [b for p in self.planes for pool in pools for b in p.free[pool]]
+        self.bus_busy = {p.channel: False for p in self.planes}
+        self.array_busy = {self.array_of(p): False for p in self.planes}
+
+    def array_of(self, plane: Plane) -> int:
+        return plane.die if self.config.parallel == "die" else plane.number
+
+    def home_plane(self, lpn: int) -> Plane:
+        """Consecutive pages step through the levels in the order given, the first fastest."""
+        c = self.config
+        size = {"C": c.channels, "W": c.chips, "D": c.dies, "P": c.planes}
+        at = {}
+        page = lpn // self.units_per_page
+        for level in c.order if c.order != "dynamic" else "CWDP":
+            at[level] = page % size[level]
+            page //= size[level]
+        return self.planes[((at["C"] * c.chips + at["W"]) * c.dies + at["D"]) * c.planes + at["P"]]
+
+    def _fill(self) -> None:
+        c, home = self.config, self.home
+        count = share_down(c.fill, c.logical_pages)
+        slots = home.slots_per_block
+        per_block = min(max(share_down(c.valid, slots), 1), slots)
+        step = self.units_per_page * home.pages_per_program
+        for plane in self.planes:
+            lpns = [n for n in range(count) if self.home_plane(n) is plane]
+            while lpns:
+                live, lpns = lpns[:per_block], lpns[per_block:]
+                block = plane.free[home.pool].pop(0)
+                whole = bool(lpns) or per_block < slots
+                block.programmed = slots if whole else ceil(len(live) / step) * step
+                block.region = home
+                for slot, lpn in enumerate(live, block.programmed - len(live)):
+                    block.holds[slot] = lpn
+                    self.map[lpn] = (block, slot)
+                if block.programmed == slots:
+                    self.close(block)
+                else:
+                    block.phase = "open"
+                    plane.open[home].append(block)
+
+    # --- what can be counted -----------------------------------------------------------------
+
+    def live_slots(self, block: Block) -> list[int]:
+        return sorted(s for s, lpn in block.holds.items() if self.map.get(lpn) == (block, s))
+
+    def owned(self, region: Region, plane: Plane) -> int:
+        return sum(b.plane is plane and b.region is region for b in self.blocks)
+
+    def free_blocks(self, region: Region, plane: Plane) -> int:
+        left = region.quota - self.owned(region, plane)
+        return min(len(plane.free[region.pool]), max(left, 0))
+
+    def free_slots(self, region: Region, plane: Plane) -> int:
+        left = sum(region.slots_per_block - b.programmed for b in plane.open[region])
+        return left + self.free_blocks(region, plane) * region.slots_per_block
+
+    def total_blocks(self, region: Region) -> int:
+        return min(region.quota, region.pool.blocks)
+
+    def is_desperate(self, region: Region, plane: Plane) -> bool:
+        half = self.total_blocks(region) // 2
+        reserve = max(min(self.config.hard_reserve, half), region.pool.reserve)
+        if region.trigger[0] == "free_blocks":
+            return self.free_blocks(region, plane) <= reserve
+        return self.free_slots(region, plane) <= reserve * region.slots_per_block
+
+    def is_short(self, region: Region, plane: Plane) -> bool:
+        what, share = region.trigger
+        total = self.total_blocks(region)
+        if what == "free_blocks":
+            below = self.free_blocks(region, plane) < share_up(share, total)
+        else:
+            all_slots = total * region.slots_per_block
+            below = self.free_slots(region, plane) < share_up(share, all_slots)
+        return below or self.is_desperate(region, plane)
+
+    def gains(self, region: Region, block: Block) -> bool:
+        """Whether emptying a block gives back more than the padding of one program may cost."""
+        lost = self.units_per_page * region.pages_per_program
+        return len(self.live_slots(block)) <= region.slots_per_block - lost
+
+    def best_victim(self, region: Region, plane: Plane) -> Block | None:
+        closed = [
+            b
+            for b in self.blocks
+            if b.plane is plane and b.region is region and b.phase == "full" and b.writers == 0
+        ]
+        if not closed:
+            return None
+        if self.config.victim == "greedy":
+            return min(closed, key=lambda b: (len(self.live_slots(b)), b.number))
+        closed.sort(key=lambda b: b.closed_at)
+        return next((b for b in closed if self.gains(region, b)), closed[0])
+
+    def close(self, block: Block) -> None:
+        """The last program of a block has ended: it may be collected."""
+        block.phase = "full"
+        self.closings += 1
+        block.closed_at = self.closings
+
+    # --- time --------------------------------------------------------------------------------
+
+    def set_event(self, at: int, what) -> None:
+        self.set_count += 1
+        heapq.heappush(self.events, (at, self.set_count, what))
+
+    def step(self) -> None:
+        """One event, and all that follows from it at once."""
+        self.now, _, what = heapq.heappop(self.events)
+        what()
+        self.settle()
+
+    def settle(self) -> None:
+        """Rounds: what was asked for is queued, then ended requests leave, then others come in."""
+        while self.todo or self.ended or self.held_up:
+            todo, self.todo = self.todo, []
+            for act in todo:
+                act()
+            ended, self.ended = self.ended, []
+            for request in ended:
+                self.put_on_link(request)
+            while self.held_up and self.admits(self.held_up[0]):
+                self.take_in(self.held_up.pop(0))
+            if not self.todo and not self.ended:
+                return
+
+    def run(self, requests: list[Request]) -> list[Request]:
+        c = self.config
+        for request in requests:
+            while self.outstanding >= c.queue_depth:
+                self.step_or_give_up()
+            if c.closed:
+                request.arrival = self.now
+            else:
+                while self.now <= request.arrival:
+                    if self.events and self.events[0][0] <= request.arrival:
+                        self.step()
+                    elif self.events or not self.outstanding:
+                        break
+                    elif not self.give_up():
+                        raise AssertionError("stuck")
+            at = max(self.now, request.arrival)
+            while self.events and self.events[0][0] <= at:
+                self.step()
+            self.now = at
+            self.outstanding += 1
+            if self.held_up or not self.admits(request):
+                self.held_up.append(request)
+            else:
+                self.take_in(request)
+            self.settle()
+        while self.outstanding:
+            self.step_or_give_up()
+        return self.done
+
+    def step_or_give_up(self) -> None:
+        if self.events:
+            self.step()
+        elif not self.give_up():
+            raise AssertionError(f"{self.outstanding} requests can never complete")
+
+    def give_up(self) -> bool:
+        """Nothing is pending: host programs that wait for a slot never will have one."""
+        gave_up = False
+        for plane in self.planes:
+            parked, plane.parked = plane.parked, []
+            for op in parked:
+                if not op.parts[0].is_host:
+                    plane.parked.append(op)
+                    continue
+                gave_up = True
+                plane.backlog -= 1
+                for part in op.parts:
+                    for request in part.requests:
+                        request.outcome = "out_of_space"
+                    self.settle_part(part)
+        self.settle()
+        return gave_up
+
+    # --- planes, arrays, buses ---------------------------------------------------------------
+
+    def emit(self, op: Op) -> None:
+        """An operation gets its place in the order of service now, and is queued in this round."""
+        self.order += 1
+        op.order = self.order
+        op.wants = "bus" if op.kind == "program" else "array"
+        op.plane.backlog += 1
+        self.todo.append(lambda: self.enqueue(op))
+
+    def enqueue(self, op: Op) -> None:
+        op.plane.queue.append(op)
+        if op.plane.current is None:
+            self.offer(op.plane)
+
+    def first(self, plane: Plane) -> Op | None:
+        return min(plane.queue, key=lambda op: op.key, default=None)
+
+    def wanted(self, plane: Plane) -> Op | None:
+        """The operation of a plane that wants a resource: the one under way, or the first."""
+        return plane.current if plane.current is not None else self.first(plane)
+
+    def offer(self, plane: Plane) -> None:
+        op = self.first(plane)
+        if op is None:
+            return
+        if op.kind == "program":
+            self.serve_bus(plane.channel)
+        else:
+            self.serve_array(self.array_of(plane))
+
+    def most_urgent(self, resource: str, planes: list[Plane]) -> Op | None:
+        waiting = [self.wanted(p) for p in planes]
+        waiting = [op for op in waiting if op is not None and op.wants == resource]
+        return min(waiting, key=lambda op: op.key, default=None)
+
+    def serve_array(self, array: int) -> None:
+        if self.array_busy[array]:
+            return
+        op = self.most_urgent("array", [p for p in self.planes if self.array_of(p) == array])
+        if op is None:
+            return
+        self.begin(op)
+        self.array_busy[array] = True
+        op.wants = ""
+        self.set_event(self.now + self.array_time(op), lambda: self.array_done(array, op))
+
+    def serve_bus(self, channel: int) -> None:
+        while not self.bus_busy[channel]:
+            op = self.most_urgent("bus", [p for p in self.planes if p.channel == channel])
+            if op is None:
+                return
+            plane = op.plane
+            time = 0
+            if plane.current is None:
+                plane.queue.remove(op)
+                bound = self.bind(op)
+                if not bound:
+                    if bound is None:
+                        self.blocked(op)
+                    after = self.first(plane)
+                    if after is not None and after.kind != "program":
+                        self.serve_array(self.array_of(plane))
+                    continue
+                plane.current = op
+                time += self.config.command["program"]
+            self.bus_busy[channel] = True
+            op.wants = ""
+            if op.kind == "read":
+                size = op.sectors.bit_count() * self.config.sector
+            else:
+                size = op.slots * self.config.unit
+            time += transfer(self.config.bus, size)
+            self.set_event(self.now + time, lambda op=op: self.bus_done(channel, op))
+            return
+
+    def begin(self, op: Op) -> None:
+        if op.plane.current is None:
+            op.plane.queue.remove(op)
+            op.plane.current = op
+
+    def array_time(self, op: Op) -> int:
+        region = op.block.region
+        extra = self.config.command
+        if op.kind == "erase":
+            return region.times["erase"] + extra["erase"]
+        bit = op.slot // self.units_per_page % region.bits
+        if op.kind == "read":
+            return region.times["read"][bit] + extra["read"]
+        return region.times["program"][bit]
+
+    def array_done(self, array: int, op: Op) -> None:
+        self.array_busy[array] = False
+        if op.kind == "read":
+            op.wants = "bus"
+            self.serve_bus(op.plane.channel)
+        else:
+            self.end(op)
+        self.serve_array(array)
+
+    def bus_done(self, channel: int, op: Op) -> None:
+        self.bus_busy[channel] = False
+        if op.kind == "read":
+            self.end(op)
+        else:
+            op.wants = "array"
+            self.serve_array(self.array_of(op.plane))
+        self.serve_bus(channel)
+
+    def end(self, op: Op) -> None:
+        """The plane is free, what the operation did takes effect, and the plane takes its next."""
+        op.plane.current = None
+        op.plane.backlog -= 1
+        {"read": self.read_done, "program": self.program_done, "erase": self.erase_done}[op.kind](
+            op
+        )
+        self.offer(op.plane)
+
+    def wake(self, plane: Plane) -> None:
+        plane.queue += plane.parked
+        plane.parked = []
+        if plane.current is None:
+            self.offer(plane)
+
+    # --- the host link -----------------------------------------------------------------------
+
+    def put_on_link(self, request: Request) -> None:
+        c = self.config
+        free = c.host_rate == (0, 0) and c.read_overhead == 0 and c.write_overhead == 0
+        if free or request.op in ("trim", "flush"):
+            self.complete(request)
+            return
+        self.link_queue.append(request)
+        if not self.link_busy:
+            self.serve_link()
+
+    def serve_link(self) -> None:
+        c = self.config
+        request = self.link_queue[0]
+        time = c.read_overhead if request.op == "read" else c.write_overhead
+        time += transfer(c.host_rate, request.blocks * 512)
+        self.link_busy = True
+        self.set_event(self.now + time, self.link_done)
+
+    def link_done(self) -> None:
+        self.link_busy = False
+        self.complete(self.link_queue.pop(0))
+        if self.link_queue:
+            self.serve_link()
+
+    def complete(self, request: Request) -> None:
+        request.completion = self.now
+        self.outstanding -= 1
+        self.done.append(request)
+
+    def part_done(self, request: Request) -> None:
+        request.parts -= 1
+        if request.parts == 0:
+            self.ended.append(request)
+
+    # --- requests ----------------------------------------------------------------------------
+
+    def admits(self, request: Request) -> bool:
+        if self.config.ack_buffer is None or request.op != "write" or self.buffered == 0:
+            return True
+        per_unit = self.config.unit // 512
+        pages = ceil((request.lba + request.blocks) / per_unit) - request.lba // per_unit
+        return self.buffered + pages <= self.config.ack_buffer
+
+    def take_in(self, request: Request) -> None:
+        if request.op == "read":
+            self.take_read(request)
+        elif request.op == "write":
+            self.take_write(request)
+        elif request.op == "trim":
+            self.take_trim(request)
+        else:
+            self.take_flush(request)
+        self.part_done(request)
+
+    def units(self, request: Request) -> list[tuple[int, int]]:
+        """The logical pages that a request covers, each with its sectors, rounded outward."""
+        per_sector = self.config.sector // 512
+        first = request.lba // per_sector
+        last = (request.lba + request.blocks - 1) // per_sector
+        found: dict[int, int] = {}
+        for sector in range(first, last + 1):
+            lpn, at = divmod(sector, self.sectors_per_unit)
+            found[lpn] = found.get(lpn, 0) | 1 << at
+        return list(found.items())
+
+    def take_read(self, request: Request) -> None:
+        last: Op | None = None
+        for lpn, sectors in self.units(request):
+            if lpn in self.stages:
+                sectors &= ~self.stages[lpn].sectors
+            if not sectors or lpn not in self.map:
+                continue
+            block, slot = self.map[lpn]
+            if last is not None and self.in_same_page(last, block, slot):
+                # Units that share a page are sensed once.
+                last.sectors |= sectors << (slot - last.slot) * self.sectors_per_unit
+                continue
+            last = Op("read", block.plane, READ, block=block, slot=slot, sectors=sectors)
+            last.why, last.owner = "request", request
+            request.parts += 1
+            block.readers += 1
+            self.emit(last)
+
+    def in_same_page(self, op: Op, block: Block, slot: int) -> bool:
+        u = self.units_per_page
+        return op.block is block and op.slot < slot and op.slot // u == slot // u
+
+    def take_write(self, request: Request) -> None:
+        self.version += 1
+        parcels: dict[int, list] = {}
+        for lpn, sectors in self.units(request):
+            parcels.setdefault(lpn // self.units_per_page, []).append((lpn, sectors))
+        for parcel in parcels.values():
+            rest = []
+            for lpn, sectors in parcel:
+                self.stages.setdefault(lpn, Stage())
+                if not self.joins_fill(request, lpn, sectors):
+                    rest.append((lpn, sectors))
+            if rest:
+                self.write_parcel(request, rest)
+        if self.config.scheme == "slc-cache" and self.config.cache[1] > 0:
+            self.writes += 1
+            if self.writes % 1024 == 0:
+                self.look_at_quota()
+
+    def look_at_quota(self) -> None:
+        static, dynamic = self.config.cache
+        pages = self.config.logical_pages
+        region = self.regions[0]
+        region.quota = static + dynamic * (pages - len(self.map)) // pages
+        for plane in self.planes:
+            self.todo.append(lambda plane=plane: self.wake(plane))
+            self.collect_if_short(region, plane)
+
+    def joins_fill(self, request: Request, lpn: int, sectors: int) -> bool:
+        """A write to a page whose program still waits for missing sectors joins that program."""
+        stage = self.stages[lpn]
+        part = stage.filling
+        if part is None or any(f.version > part.version for f in self.flushes):
+            return False
+        stage.sectors |= sectors
+        part.sectors |= sectors
+        part.version = self.version
+        if self.config.ack_buffer is None:
+            request.parts += 1
+            part.requests.append(request)
+        if part.sectors == self.all_sectors:
+            self.cancel_fill(stage)
+        return True
+
+    def write_parcel(self, request: Request, spans: list) -> None:
+        plane = self.pick_plane(self.home_plane(spans[0][0]))
+        program = Op("program", plane, WRITE, route=list(self.host_route))
+        for at, (lpn, sectors) in enumerate(spans):
+            part = Part(lpn, sectors, self.version, is_host=True, staged=True, at=at)
+            part.program = program
+            program.parts.append(part)
+            if self.config.ack_buffer is None:
+                request.parts += 1
+                part.requests.append(request)
+            else:
+                self.buffered += 1
+            self.unsettled += 1
+            stage = self.stages[lpn]
+            stage.pending += 1
+            part.sectors |= stage.sectors
+            stage.sectors |= sectors
+            missing = self.all_sectors & ~part.sectors
+            if missing and lpn in self.map:
+                block, slot = self.map[lpn]
+                read = Op("read", block.plane, WRITE, block=block, slot=slot, sectors=missing)
+                read.why, read.owner = "fill", part
+                block.readers += 1
+                stage.filling, stage.fill_read = part, read
+                program.fills += 1
+                self.emit(read)
+        if program.fills == 0:
+            self.launch(program)
+
+    def pick_plane(self, home: Plane) -> Plane:
+        if self.config.order != "dynamic":
+            return home
+        self.turn += 1
+        n = len(self.planes)
+        region = self.host_route[0]
+        in_turn = [self.planes[(i + self.turn) % n] for i in range(n)]
+        return min(
+            in_turn,
+            key=lambda p: (
+                self.free_slots(region, p) == 0,
+                p.stagers[region, HOST].group is None,
+                p.backlog,
+            ),
+        )
+
+    def take_trim(self, request: Request) -> None:
+        """Rounded inward; a page map forgets whole pages only."""
+        self.version += 1
+        per_unit = self.config.unit // 512
+        first = -(-request.lba // per_unit)
+        for lpn in range(first, (request.lba + request.blocks) // per_unit):
+            if lpn in self.stages:
+                stage = self.stages[lpn]
+                stage.committed = max(stage.committed, self.version)
+                stage.sectors = 0
+                if stage.filling is not None:
+                    self.cancel_fill(stage)
+            if lpn in self.map:
+                block, _ = self.map.pop(lpn)
+                self.page_died(block)
+                self.todo.append(lambda plane=block.plane: self.wake(plane))
+
+    def take_flush(self, request: Request) -> None:
+        self.version += 1
+        for region in self.regions:
+            for plane in self.planes:
+                self.pad(region, plane, HOST)
+        if self.unsettled:
+            request.parts += 1
+            self.flushes.append(Flush(self.version, request, self.unsettled))
+
+    # --- read-modify-write -------------------------------------------------------------------
+
+    def cancel_fill(self, stage: Stage) -> None:
+        stage.fill_read.why = "nobody"
+        self.filled(stage, stage.filling)
+
+    def filled(self, stage: Stage, part: Part) -> None:
+        if stage.filling is part:
+            stage.filling = None
+        part.program.fills -= 1
+        if part.program.fills == 0:
+            self.launch(part.program)
+
+    # --- company for programs that write several pages ---------------------------------------
+
+    def launch(self, program: Op) -> None:
+        region = program.route[0]
+        if self.units_per_page == 1 and region.pages_per_program == 1:
+            self.emit(program)
+        elif program.parts[0].is_host or self.units_per_page == 1:
+            self.add_page(region, program)
+        else:
+            self.add_unit(region, program)
+
+    def add_unit(self, region: Region, unit: Op) -> None:
+        """Moved units share pages."""
+        plane = unit.plane
+        self.entered_stager(unit)
+        stager = plane.stagers[region, MOVED]
+        stager.page.append(unit)
+        if len(stager.page) == self.units_per_page:
+            self.close_page(region, plane)
+        else:
+            self.arm(region, plane, MOVED)
+
+    def close_page(self, region: Region, plane: Plane) -> None:
+        stager = plane.stagers[region, MOVED]
+        units, stager.page = stager.page, []
+        if region.pages_per_program == 1:
+            stager.since = None  # the next page waits for itself
+        if units:
+            page = units[0]
+            for at, unit in enumerate(units[1:], 1):
+                unit.parts[0].at = at
+                self.join(page, unit)
+            self.add_page(region, page)
+
+    def join(self, program: Op, more: Op) -> None:
+        program.parts += more.parts
+        program.service = min(program.service, more.service)
+        program.privileged = program.privileged or more.privileged
+
+    def add_page(self, region: Region, page: Op) -> None:
+        plane = page.plane
+        if region.pages_per_program == 1:
+            page.slots = self.units_per_page
+            self.emit(page)
+            return
+        which = HOST if page.parts[0].is_host else MOVED
+        if self.units_per_page == 1:
+            self.entered_stager(page)
+        stager = plane.stagers[region, which]
+        for part in page.parts:
+            part.at += stager.pages * self.units_per_page
+        stager.pages += 1
+        if stager.group is None:
+            stager.group = page
+        else:
+            self.join(stager.group, page)
+        if stager.pages == region.pages_per_program:
+            self.close_group(region, plane, which)
+        else:
+            self.arm(region, plane, which)
+
+    def close_group(self, region: Region, plane: Plane, which: str) -> None:
+        stager = plane.stagers[region, which]
+        group, stager.group = stager.group, None
+        stager.pages = 0
+        stager.since = None
+        if group is not None:
+            group.slots = self.units_per_page * region.pages_per_program
+            self.emit(group)
+
+    def entered_stager(self, op: Op) -> None:
+        """A relocation that waits for company no longer holds back its job.
+
+        If the stager never pads it is protected, and the data leave their old place at once.
+        """
+        part = op.parts[0]
+        job = part.job
+        if job is None:
+            return
+        if self.config.pad_after is not None:
+            job.window -= 1
+            part.in_window = False
+            return
+        stays = self.map.get(part.lpn) == part.source
+        stage = self.stages.setdefault(part.lpn, Stage())
+        stage.pending += 1
+        part.version = stage.committed
+        part.staged = True
+        block = part.source[0]
+        part.source = part.job = None
+        part.sectors = 0
+        if stays:
+            part.sectors = self.all_sectors
+            stage.sectors |= self.all_sectors
+            del self.map[part.lpn]
+            self.page_died(block)
+        self.job_page_over(job, in_window=True)
+
+    def arm(self, region: Region, plane: Plane, which: str) -> None:
+        wait = self.config.pad_after
+        if wait is None:
+            if which == MOVED:
+                return
+            wait = PAD_FOR_HOST
+        stager = plane.stagers[region, which]
+        if stager.since is not None:
+            return
+        token = stager.since = object()
+        at = self.now + wait
+        self.todo.append(lambda: self.set_event(at, lambda: self.ring(region, plane, which, token)))
+
+    def ring(self, region: Region, plane: Plane, which: str, token: object) -> None:
+        stager = plane.stagers[region, which]
+        if stager.since is not token:
+            return
+        stager.since = None
+        # While a job still reads, its pages are the company to wait for.
+        if which == MOVED and self.feeds(plane) and not plane.jammed:
+            self.arm(region, plane, which)
+        else:
+            self.pad(region, plane, which)
+
+    def feeds(self, plane: Plane) -> bool:
+        jobs = [job for job in plane.jobs.values() if job is not None]
+        return any(not job.exhausted or job.window > 0 for job in jobs)
+
+    def pad(self, region: Region, plane: Plane, which: str) -> None:
+        if which == MOVED:
+            self.close_page(region, plane)
+        self.close_group(region, plane, which)
+
+    # --- bound late --------------------------------------------------------------------------
+
+    def bind(self, op: Op) -> bool | None:
+        """True with a slot, None without, False where it has left for a group."""
+        plane = op.plane
+        for region in op.route:
+            whole = self.units_per_page * region.pages_per_program
+            if op.slots < whole and region.pages_per_program > 1:
+                if self.has_room(region, plane, op.privileged):
+                    plane.backlog -= 1
+                    op.route = [region]
+                    self.add_page(region, op)
+                    return False
+            elif self.take_slot(op, region, plane):
+                return True
+        return None
+
+    def may_take(self, region: Region, plane: Plane, privileged: bool) -> bool:
+        return privileged or len(plane.free[region.pool]) >= region.pool.reserve
+
+    def may_open(self, region: Region, plane: Plane, privileged: bool) -> bool:
+        free = len(plane.free[region.pool])
+        if privileged:
+            return free > 0
+        return free > region.pool.reserve and self.owned(region, plane) < region.quota
+
+    def has_room(self, region: Region, plane: Plane, privileged: bool) -> bool:
+        if not self.may_take(region, plane, privileged):
+            return False
+        return bool(plane.open[region]) or self.may_open(region, plane, privileged)
+
+    def take_slot(self, op: Op, region: Region, plane: Plane) -> bool:
+        if not self.has_room(region, plane, op.privileged):
+            return False
+        opened = not plane.open[region]
+        if opened:
+            block = plane.free[region.pool].pop(0)
+            block.phase, block.region = "open", region
+            block.programmed, block.holds = 0, {}
+            plane.open[region].append(block)
+        block = plane.open[region][0]
+        op.block, op.slot = block, block.programmed
+        block.programmed += self.units_per_page * region.pages_per_program
+        block.writers += 1
+        if block.programmed == region.slots_per_block:
+            plane.open[region].pop(0)
+            block.phase = "full"
+        if opened or region.trigger[0] == "free_slots":
+            for other in self.regions:
+                if other.pool is region.pool:
+                    self.collect_if_short(other, plane)
+        return True
+
+    def blocked(self, op: Op) -> None:
+        plane = op.plane
+        plane.starved = True
+        plane.jammed = plane.jammed or not op.parts[0].is_host
+        for region in op.route:
+            self.collect_for(region, plane)
+        plane.parked.append(op)
+
+    # --- committed late ----------------------------------------------------------------------
+
+    def page_died(self, block: Block) -> None:
+        if block.phase == "full" and block.writers == 0 and block.plane.starved:
+            self.collect_for(block.region, block.plane)
+
+    def read_done(self, op: Op) -> None:
+        if op.why == "request":
+            self.part_done(op.owner)
+        elif op.why == "fill":
+            part = op.owner
+            stage = self.stages[part.lpn]
+            # After a trim, or with something newer on flash, what was read is old.
+            if part.version >= stage.committed:
+                stage.sectors |= op.sectors
+                part.sectors |= op.sectors
+            self.filled(stage, part)
+        elif op.why == "job":
+            self.relocate(op)
+        block = op.block
+        block.readers -= 1
+        if block.readers == 0 and block.phase == "victim":
+            self.step_job(block.plane.jobs[block.region])
+
+    def program_done(self, op: Op) -> None:
+        block = op.block
+        region = block.region
+        for part in op.parts:
+            self.commit(part, block, op.slot + part.at)
+        block.writers -= 1
+        if block.phase == "full" and block.writers == 0:
+            self.close(block)
+            if block.plane.starved:
+                self.collect_for(region, block.plane)
+            else:
+                self.collect_if_short(region, block.plane)
+
+    def commit(self, part: Part, block: Block, slot: int) -> None:
+        block.holds[slot] = part.lpn
+        if part.source is not None:
+            newest = self.map.get(part.lpn) == part.source
+        else:
+            stage = self.stages[part.lpn]
+            newest = part.sectors != 0 and part.version >= stage.committed
+        if newest:
+            old = self.map.get(part.lpn)
+            self.map[part.lpn] = (block, slot)
+            if old is not None:
+                self.page_died(old[0])
+            if part.source is None:
+                stage.committed = max(stage.committed, part.version)
+        if part.job is not None:
+            self.job_page_over(part.job, part.in_window)
+        else:
+            self.settle_part(part)
+
+    def settle_part(self, part: Part) -> None:
+        if part.staged:
+            stage = self.stages[part.lpn]
+            stage.pending -= 1
+            if stage.pending == 0:
+                del self.stages[part.lpn]
+        for request in part.requests:
+            self.part_done(request)
+        if part.is_host:
+            self.unsettled -= 1
+            if self.config.ack_buffer is not None:
+                self.buffered -= 1
+            for flush in self.flushes:
+                flush.remaining -= part.version < flush.version
+            for flush in [f for f in self.flushes if f.remaining == 0]:
+                self.flushes.remove(flush)
+                self.part_done(flush.request)
+
+    def erase_done(self, op: Op) -> None:
+        block = op.block
+        plane, region = block.plane, block.region
+        block.phase, block.region = "free", None
+        block.holds = {}
+        plane.free[region.pool].append(block)
+        plane.jobs[region] = None
+        plane.jammed = plane.starved = False
+        self.todo.append(lambda: self.wake(plane))
+        for other in self.regions:
+            self.collect_if_short(other, plane)
+
+    # --- collection --------------------------------------------------------------------------
+
+    def collect_if_short(self, region: Region, plane: Plane) -> None:
+        if plane.jobs[region] is None and self.is_short(region, plane):
+            self.collect(region, plane)
+
+    def collect_for(self, region: Region, plane: Plane) -> None:
+        for other in self.regions:
+            if other.pool is region.pool and plane.jobs[other] is None:
+                self.collect(other, plane)
+
+    def collect(self, region: Region, plane: Plane) -> None:
+        block = self.best_victim(region, plane)
+        # Collected pages of a cache go to another region; others come back to the same pool.
+        passes_on = region is not self.home
+        if block is None or not (passes_on or self.gains(region, block)):
+            return
+        block.phase = "victim"
+        plane.jobs[region] = Job(region, plane, block)
+        self.step_job(plane.jobs[region])
+
+    def job_service(self, job: Job) -> int:
+        if self.is_desperate(job.region, job.plane):
+            return URGENT
+        return {"background": BACKGROUND, "host": WRITE, "urgent": URGENT}[self.config.gc_class]
+
+    def step_job(self, job: Job) -> None:
+        if job.erasing:
+            return
+        service = self.job_service(job)
+        block, u = job.block, self.units_per_page
+        while job.window < 2 * self.config.planes and not job.exhausted:
+            live = [s for s in self.live_slots(block) if s >= job.next_slot]
+            if not live:
+                job.exhausted = True
+                break
+            slot = live[0]
+            job.next_slot = slot // u * u + u
+            job.inflight += 1
+            job.window += 1
+            read = Op("read", job.plane, service, block=block, slot=slot, why="job", owner=job)
+            for s in live:
+                if s < job.next_slot:
+                    read.sectors |= self.all_sectors << (s - slot) * self.sectors_per_unit
+            block.readers += 1
+            self.emit(read)
+        if job.exhausted and job.inflight == 0 and block.readers == 0:
+            assert not self.live_slots(block)
+            job.erasing = True
+            block.phase = "erasing"
+            self.emit(Op("erase", job.plane, service, block=block))
+
+    def relocate(self, read: Op) -> None:
+        job, block = read.owner, read.block
+        service = self.job_service(job)
+        page_end = read.slot // self.units_per_page * self.units_per_page + self.units_per_page
+        live = [s for s in self.live_slots(block) if read.slot <= s < page_end]
+        programs = []
+        for slot in live:
+            part = Part(block.holds[slot], self.all_sectors, source=(block, slot), job=job)
+            program = Op("program", job.plane, service, parts=[part], route=[self.home])
+            program.privileged = self.home.pool is job.region.pool
+            part.program = program
+            programs.append(program)
+        job.inflight += len(programs) - 1
+        job.window += len(programs) - 1
+        if not programs:
+            self.step_job(job)
+        for program in programs:
+            self.launch(program)
+
+    def job_page_over(self, job: Job, in_window: bool) -> None:
+        job.inflight -= 1
+        job.window -= in_window
+        self.step_job(job)

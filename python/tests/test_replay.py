@@ -1,0 +1,379 @@
+"""The checker takes what really happened, and finds each thing that never may."""
+
+import gzip
+import json
+import subprocess
+import sys
+
+import pytest
+from second.drives import device_file
+from second.simulator import Config
+
+import wordline as wl
+from wordline import replay
+
+US = 1000
+
+# Every registered scheme must have a way to run on a drive this small.
+SMALL = Config(
+    channels=2,
+    dies=2,
+    planes=2,
+    blocks=16,
+    wordlines=4,
+    page=8192,
+    unit=4096,
+    bus=(1200, 1000),
+    command={"read": 130, "program": 270, "erase": 310},
+    slc={"read": [3 * US], "program": [20 * US], "erase": 50 * US},
+    tlc={
+        "read": [5 * US, 7 * US, 9 * US],
+        "program": [40 * US, 80 * US, 120 * US],
+        "erase": 60 * US,
+    },
+    logical_pages=8 * 7 * 12 * 2,
+    scheme="slc-cache",
+)
+ONE_SHOT = "medium.flash.tlc.one_shot"
+
+
+def recorded(folder, scheme, name="log.csv", **changes):
+    """A log with its report, of a run that overwrites the drive some times."""
+    device = folder / "small.toml"
+    device.write_text(device_file(SMALL))
+    log = folder / name
+    report = wl.run(
+        device=device,
+        scheme=scheme,
+        workload="uniform:read=30%,bs=1KiB@20/4KiB@40/16KiB@40,qd=8,requests=1500",
+        initial="fill:80%",
+        set=changes,
+        check=True,
+        log=log,
+    )
+    return log, report
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory):
+    """The lines of a log under slc-cache, and its report."""
+    log, report = recorded(tmp_path_factory.mktemp("real"), "slc-cache")
+    return log.read_text().splitlines(keepends=True), report.to_dict()
+
+
+def found(lines, report=None):
+    return [what for _, what in replay.check(iter(lines), report).violations]
+
+
+def columns(line):
+    return dict(zip(replay.COLUMNS, line.rstrip("\n").split(","), strict=True))
+
+
+def written(row):
+    return ",".join(str(row[c]) for c in replay.COLUMNS) + "\n"
+
+
+def changed(lines, at, **columns_to):
+    row = columns(lines[at])
+    row.update(columns_to)
+    return [*lines[:at], written(row), *lines[at + 1 :]]
+
+
+def first(lines, after=1, **wanted):
+    """The first row, behind another, that has these columns."""
+    for at in range(after + 1, len(lines)):
+        row = columns(lines[at])
+        if all(row[k] == str(v) for k, v in wanted.items()):
+            return at
+    raise AssertionError(f"the log has no row with {wanted}")
+
+
+@pytest.mark.parametrize("scheme", [s.name for s in wl.schemes()])
+@pytest.mark.parametrize("program", ["page by page", "one shot"])
+def test_a_real_log_of_every_scheme_has_no_violation(scheme, program, tmp_path):
+    changes = {}
+    if program == "one shot":
+        changes = {ONE_SHOT: "true", "medium.flash.tlc.program": "90us"}
+    log, report = recorded(tmp_path, scheme, **changes)
+    lines = log.read_text().splitlines(keepends=True)
+    checker = replay.check(iter(lines), report.to_dict())
+    assert checker.violations == []
+    assert sum(report.flash.erases.values()) > 0, "the run never collected, so little was checked"
+    assert not checker.unknown_rules
+
+
+def test_planes_that_work_on_their_own_are_told_from_dies(tmp_path):
+    log, report = recorded(tmp_path, "conventional", **{"parallel.unit": "plane"})
+    lines = log.read_text().splitlines(keepends=True)
+    assert found(lines, report.to_dict()) == []
+    header = json.loads(lines[0].removeprefix("#"))
+    header["parallel_unit"] = "die"
+    assert any("array of die" in v for v in found([f"# {json.dumps(header)}\n", *lines[1:]]))
+
+
+def test_a_page_programmed_out_of_order_is_found(real):
+    lines, _ = real
+    at = first(lines, kind="program", use="bus", slot=2)
+    row = columns(lines[at])
+    other = [i for i in range(at, len(lines)) if columns(lines[i])["op"] == row["op"]]
+    for i in other:
+        lines = changed(lines, i, slot=4, data=row["data"].replace("2:", "4:").replace("3:", "5:"))
+    says = found(lines)
+    assert any(v.startswith("program order: slot 4") and "expected slot 2 next" in v for v in says)
+
+
+def test_a_page_programmed_twice_without_an_erase_is_found(real):
+    lines, _ = real
+    erase = first(lines, kind="erase")
+    block = columns(lines[erase])["block"]
+    first(lines, after=erase, kind="program", block=block, slot=0)  # the block is used again
+    says = found([*lines[:erase], *lines[erase + 1 :]])
+    assert any(v.startswith(f"programmed twice: slot 0 of block {block}") for v in says)
+    assert any("expected" in v and "or an erase" in v for v in says)
+
+
+def test_a_read_of_a_page_not_yet_programmed_is_found(real):
+    lines, _ = real
+    program = first(lines, kind="program", use="bus", slot=6, mode="slc")
+    block = columns(lines[program])["block"]
+    # The same block has room for eight slots in SLC mode; a read comes before the seventh is there.
+    read = columns(lines[first(lines, kind="read", use="array")])
+    read.update(columns(lines[program]))
+    read.update(
+        op=10**9, use="array", kind="read", cause="host", slots=1, bytes=4096, data="6:1:4:host"
+    )
+    start = int(read["start_ns"])
+    lines = [*lines[:program], written(read | {"end_ns": start + 3130}), *lines[program:]]
+    says = found(lines)
+    assert any(v.startswith(f"read before program: slot 6 of block {block} is read") for v in says)
+
+
+def test_a_read_of_a_page_after_its_erase_is_found(real):
+    lines, _ = real
+    erase = first(lines, kind="erase", mode="tlc")
+    row = columns(lines[erase])
+    end = int(row["end_ns"])
+    read = row | {"op": 10**9, "kind": "read", "cause": "host", "start_ns": end, "page": "lsb"}
+    read |= {"end_ns": end + 5130, "slots": 1, "bytes": 4096, "data": "0:1:4:host"}
+    at = next(i for i in range(erase, len(lines)) if int(columns(lines[i])["start_ns"]) >= end)
+    says = found([*lines[:at], written(read), *lines[at:]])
+    wanted = f"read before program: slot 0 of block {row['block']}"
+    assert any(v.startswith(wanted) and f"since its erase in line {erase + 1}" in v for v in says)
+
+
+def test_a_read_that_finds_another_page_than_it_wants_is_found(real):
+    lines, _ = real
+    # Blocks that were used before time 0 hold what the log does not tell.
+    used = set()
+    for at in range(2, len(lines)):
+        row = columns(lines[at])
+        if row["kind"] == "program":
+            used.add((row["block"], int(row["slot"])))
+        slot = int(row["slot"])
+        known = (row["block"], slot // 2 * 2) in used and " " not in row["data"]
+        if row["kind"] == "read" and row["cause"] == "host" and known:
+            break
+    for i in [i for i in range(at, len(lines)) if columns(lines[i])["op"] == row["op"]]:
+        lines = changed(lines, i, data=f"{slot}:99999999:4:host")
+    says = found(lines)
+    assert len(says) == 1
+    assert says[0].startswith(f"content: logical page 99999999 is read from slot {slot}")
+
+
+def test_an_erase_of_an_erased_block_is_found(real):
+    lines, _ = real
+    at = first(lines, kind="erase")
+    assert any(v.startswith("erase: block") for v in found([*lines[: at + 1], *lines[at:]]))
+
+
+@pytest.mark.parametrize(("use", "rule"), [("bus", "bus: "), ("array", "array: ")])
+def test_a_bus_or_an_array_used_twice_at_once_is_found(real, use, rule):
+    lines, _ = real
+    key = "channel" if use == "bus" else "die"
+    latest = {}
+    for at in range(2, len(lines)):
+        row = columns(lines[at])
+        if row["use"] != use:
+            continue
+        before = latest.get(row[key])
+        # Another plane's use ended when this began: a nanosecond more and they overlap.
+        if before and before["end_ns"] == row["start_ns"] and before["plane"] != row["plane"]:
+            break
+        latest[row[key]] = row
+    start, end = int(row["start_ns"]) - 1, int(row["end_ns"]) - 1
+    says = found(changed(lines, at, start_ns=start, end_ns=end))
+    what = f"operation {row['op']} uses the {use} of {key} {row[key]} from {start} ns"
+    assert any(v.startswith(rule + what) and f"until {start + 1} ns" in v for v in says)
+
+
+def test_a_plane_register_with_two_operations_is_found(real):
+    lines, _ = real
+    at = first(lines, kind="read", use="array")
+    row = columns(lines[at])
+    second = row | {"op": 10**9, "start_ns": row["end_ns"]}
+    second["end_ns"] = int(row["end_ns"]) + int(row["end_ns"]) - int(row["start_ns"])
+    # The first still has to bring its data out.
+    says = found([*lines[: at + 1], written(second), *lines[at + 1 :]])
+    assert any(v.startswith(f"plane register: operation {10**9} begins in plane") for v in says)
+    assert any(f"operation {row['op']} still lacks its bus use" in v for v in says)
+
+
+@pytest.mark.parametrize(("kind", "use"), [(k, u) for k, uses in replay.USES.items() for u in uses])
+def test_a_duration_other_than_the_headers_is_found(real, kind, use):
+    lines, _ = real
+    if use not in replay.USES[kind]:
+        pytest.skip("an erase moves no data")
+    at = first(lines, kind=kind, use=use)
+    row = columns(lines[at])
+    took = int(row["end_ns"]) - int(row["start_ns"])
+    says = found(changed(lines, at, end_ns=int(row["end_ns"]) - 1))
+    wanted = f"time: the {use} use of {kind} {row['op']} takes {took - 1} ns; expected {took} ns"
+    assert wanted in says
+
+
+def test_an_operation_that_never_ends_is_found(real):
+    lines, _ = real
+    at = first(lines, kind="program", use="array")
+    op = columns(lines[at])["op"]
+    says = found([*lines[:at], *lines[at + 1 :]])
+    assert any(f"operation {op} still lacks its array use" in v for v in says)
+
+
+def test_a_block_said_to_lie_elsewhere_is_found(real):
+    lines, _ = real
+    at = first(lines, kind="erase")
+    row = columns(lines[at])
+    plane = (int(row["plane"]) + 2) % 8
+    says = found(changed(lines, at, plane=plane))
+    assert says[0].startswith(f"place: block {row['block']} is said to lie in")
+
+
+def test_counts_that_differ_from_the_reports_are_found(real):
+    lines, report = real
+
+    checker = replay.check(iter(lines))
+    assert checker.violations == []
+
+    def doctored(change):
+        copy = json.loads(json.dumps(report))
+        change(copy)
+        checker.violations.clear()
+        checker.compare(copy)
+        return [what for _, what in checker.violations]
+
+    assert doctored(lambda r: None) == []
+    flash = report["flash"]
+    reads, migrated = flash["reads"]["host"], flash["program_bytes"]["migration"]["program"]["D"]
+    assert doctored(lambda r: r["flash"]["reads"].update(host=reads + 1)) == [
+        f"report: {reads + 1} reads of cause host; expected {reads} as in the log"
+    ]
+    by_region = lambda r: r["flash"]["program_bytes"]["migration"]["program"]  # noqa: E731
+    assert doctored(lambda r: by_region(r).update(D=migrated + 1024)) == [
+        f"report: {migrated + 1024} bytes programmed of cause migration in region D; "
+        f"expected {migrated} as in the log"
+    ]
+    pad = flash["programs"]["pad"]["program"]
+    assert doctored(lambda r: r["flash"]["programs"]["pad"].update(program=pad + 1)) == [
+        f"report: {pad + 1} pages programmed of cause pad; expected {pad} as in the log"
+    ]
+    erases = flash["erases"]["slc"]
+    assert doctored(lambda r: r["flash"]["erases"].update(slc=0)) == [
+        f"report: 0 erases in slc mode; expected {erases} as in the log"
+    ]
+    assert doctored(lambda r: r.update(seed=99)) == [
+        "report: it is of seed 99; expected 1, that of the log"
+    ]
+
+
+def test_more_programmed_than_erases_and_capacity_allow_is_found(real):
+    lines, _ = real
+    says = found([line for line in lines if ",erase," not in line])
+    assert any(v.startswith("count: ") and "0 of them erased" in v for v in says)
+
+
+def test_the_command_says_where_and_exits_with_1(wordline, real, tmp_path):
+    lines, report = real
+    (tmp_path / "good.csv").write_text("".join(lines))
+    (tmp_path / "report.json").write_text(json.dumps(report))
+    done = wordline("check-log", "good.csv", "--report", "report.json")
+    assert (done.code, done.err) == (0, "")
+    assert "no violation; the report's counts agree" in done.out
+    at = first(lines, kind="erase")
+    bad = changed(lines, at, end_ns=int(columns(lines[at])["end_ns"]) + 5)
+    (tmp_path / "bad.csv").write_text("".join(bad))
+    done = wordline("check-log", "bad.csv")
+    assert done.code == 1
+    assert f"bad.csv:{at + 1}: time: the array use of erase" in done.out
+    module = [sys.executable, "-m", "wordline.replay", str(tmp_path / "bad.csv")]
+    assert subprocess.run(module, capture_output=True, text=True).returncode == 1
+
+
+def test_what_is_no_log_ends_with_2(wordline, tmp_path):
+    (tmp_path / "text.csv").write_text("op,use\n1,2\n")
+    for name, says in (("text.csv", "header of an operation log"), ("none.csv", "cannot be read")):
+        done = wordline("check-log", name)
+        assert done.code == 2
+        assert says in done.err
+
+
+@pytest.mark.parametrize("name", ["log.csv.gz", "log.csv.zst"])
+def test_a_compressed_log_holds_the_same_rows(real, name, tmp_path):
+    lines, _ = real
+    log, _ = recorded(tmp_path, "slc-cache", name)
+    if name.endswith(".gz"):
+        text = gzip.decompress(log.read_bytes()).decode()
+        with replay._opened(str(log)) as file:
+            assert file.read() == text
+    else:
+        zstandard = pytest.importorskip("zstandard", reason="this Python cannot read zstd")
+        with zstandard.open(log, "rt") as file:
+            text = file.read()
+    assert text == "".join(lines)
+
+
+def test_a_run_with_a_log_has_the_result_of_one_without(tmp_path, real):
+    _, report = real
+    device = tmp_path / "small.toml"
+    device.write_text(device_file(SMALL))
+    again = wl.run(
+        device=device,
+        scheme="slc-cache",
+        workload="uniform:read=30%,bs=1KiB@20/4KiB@40/16KiB@40,qd=8,requests=1500",
+        initial="fill:80%",
+    )
+    assert again.result_hash == report["result_hash"]
+
+
+def test_completions_have_a_row_for_every_request(wordline, small, tmp_path):
+    done = wordline(
+        "run", *small, "--scheme", "slc-cache", "--completions", "done.csv", "--json", "-"
+    )
+    assert done.code == 0, done.err
+    rows = (tmp_path / "done.csv").read_text().splitlines()
+    assert rows[1] == "number,op,lba,blocks,arrival_ns,completion_ns,outcome"
+    cells = [row.split(",") for row in rows[2:]]
+    assert sorted(int(c[0]) for c in cells) == list(range(2000))
+    assert all(c[6] == "done" for c in cells)
+    writes = [int(c[5]) - int(c[4]) for c in cells if c[1] == "write"]
+    mean = sum(writes) / len(writes) / 1000
+    assert mean == pytest.approx(done.json["latency_us"]["write"]["mean"], rel=1e-9)
+
+
+def test_a_log_that_cannot_be_written_is_known_before_the_run(wordline, small):
+    done = wordline("run", *small, "--scheme", "conventional", "--log", "no/such/folder.csv")
+    assert done.code == 2
+    assert "no/such/folder.csv: cannot be written" in done.err
+
+
+def test_a_full_disk_ends_the_run_and_is_no_fault_of_the_engine(wordline, small):
+    done = wordline("run", *small, "--scheme", "conventional", "--log", "/dev/full")
+    assert done.code == 1
+    assert "/dev/full: cannot be written" in done.err
+    with pytest.raises(OSError, match="/dev/full"):
+        wl.run(
+            device="demo-8gb",
+            workload="bursty",
+            requests=100,
+            scheme="conventional",
+            completions="/dev/full",
+        )

@@ -1,0 +1,586 @@
+"""Check an operation log by the rules of flash: ``wordline check-log FILE``.
+
+A program of its own: it shares no code with the engine and needs nothing but Python's standard
+library. It takes the header of the log for the drive and believes nothing else. Each violation is
+a line with the place in the log and what was expected. It exits with 0 if there is none, 1 if
+there are some, and 2 if the log or the report cannot be read.
+
+Checked are: pages programmed in the order of their block's rule, none twice without an erase;
+nothing read before it was programmed, nor where something else lies by now; no bus, array or plane
+register used twice at once; each duration against the header; operations whole; and counts, among
+themselves and against a report.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import io
+import json
+import sys
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+SCHEMA = "wordline.log/1"
+COLUMNS = [
+    *("op", "use", "kind", "cause", "start_ns", "end_ns", "channel", "die", "plane", "block"),
+    *("slot", "slots", "mode", "page", "region", "bytes", "data"),
+]
+BITS = {"slc": 1, "mlc": 2, "tlc": 3, "qlc": 4}
+PAGES = ("lsb", "csb", "msb", "tsb")
+# The uses that make up an operation, in their order.
+USES = {"read": ("array", "bus"), "program": ("bus", "array"), "erase": ("array",)}
+# The report calls the moves between regions by another word.
+REPORT_WORD = {"migrate": "migration"}
+
+
+class Unreadable(Exception):
+    """What was given is not a log, or not a report."""
+
+
+@dataclass
+class Region:
+    """The header's word on a region."""
+
+    name: str
+    medium: int
+    mode: str
+    rule: str
+    slots_per_page: int
+    slots_per_program: int
+    slots_per_block: int
+
+
+@dataclass
+class Block:
+    """What is known of a block since its last erase."""
+
+    region: Region
+    programmed: int = 0
+    others: set[int] = field(default_factory=set)  # slots, under a rule that is not known here
+    holds: dict[int, list[int]] = field(default_factory=dict)  # slot -> logical pages, where known
+
+
+@dataclass
+class Use:
+    """One row of the log."""
+
+    op: int
+    use: str
+    kind: str
+    cause: str
+    start: int
+    end: int
+    channel: int
+    die: int
+    plane: int
+    block: int
+    slot: int
+    slots: int
+    mode: str
+    page: str
+    region: str
+    bytes: int
+    data: str
+
+    def identity(self) -> tuple[Any, ...]:
+        """All that the uses of one operation have in common."""
+        where = (self.channel, self.die, self.plane, self.block, self.slot, self.slots)
+        what = (self.mode, self.page, self.region, self.bytes, self.data)
+        return (self.op, self.kind, self.cause, *where, *what)
+
+    def parts(self) -> list[tuple[int, int, int, str]]:
+        """Slot, logical page, sectors and cause of each logical page."""
+        found = []
+        for part in self.data.split():
+            slot, lpn, sectors, cause = part.split(":")
+            found.append((int(slot), int(lpn), int(sectors), cause))
+        return found
+
+
+class Drive:
+    """Geometry and times, from the header alone."""
+
+    def __init__(self, header: dict[str, Any]) -> None:
+        self.unit = header["unit_bytes"]
+        self.sector = header["sector_bytes"]
+        self.media = header["media"]
+        self.arrays_by_die = header["parallel_unit"] == "die"
+        self.medium_of: list[int] = []
+        self.die_of: list[int] = []
+        self.channel_of: list[int] = []
+        self.first_block: list[int] = []
+        blocks = dies = channels = 0
+        for number, m in enumerate(self.media):
+            dies_per_channel = m["chips_per_channel"] * m["dies_per_chip"]
+            for die in range(m["channels"] * dies_per_channel):
+                for _ in range(m["planes_per_die"]):
+                    self.medium_of.append(number)
+                    self.die_of.append(dies + die)
+                    self.channel_of.append(channels + die // dies_per_channel)
+                    self.first_block.append(blocks)
+                    blocks += m["blocks_per_plane"]
+            dies += m["channels"] * dies_per_channel
+            channels += m["channels"]
+        self.blocks = blocks
+        self.regions = {}
+        self.by_number = []
+        for r in header["regions"]:
+            m = self.media[r["medium"]]
+            per_page = m["page_bytes"] // self.unit
+            region = Region(
+                name=r["name"],
+                medium=r["medium"],
+                mode=r["mode"],
+                rule=r["rule"],
+                slots_per_page=per_page,
+                slots_per_program=per_page * r["pages_per_program"],
+                slots_per_block=m["wordlines_per_block"] * BITS[r["mode"]] * per_page,
+            )
+            self.regions[region.name] = region
+            self.by_number.append(region)
+
+    def plane_of(self, block: int) -> int:
+        """Return the plane in which a block lies."""
+        return bisect_right(self.first_block, block) - 1
+
+    def duration(self, u: Use, region: Region) -> int:
+        """How long the use must take."""
+        medium = self.media[self.medium_of[u.plane]]
+        command = medium["command_ns"]
+        if u.use == "bus":
+            bus = medium["bus"]
+            moved = -(-u.bytes * bus["ns"] // bus["bytes"]) if bus["bytes"] else 0
+            return moved + (command["program"] if u.kind == "program" else 0)
+        times = medium["modes"][region.mode]
+        if u.kind == "erase":
+            return times["erase_ns"] + command["erase"]
+        bit = u.slot // region.slots_per_page % BITS[region.mode]
+        if u.kind == "read":
+            return times["read_ns"][bit] + command["read"]
+        return times["program_ns"][bit]
+
+
+class Checker:
+    """Reads a log row by row and collects what is wrong with it."""
+
+    def __init__(self, header: dict[str, Any]) -> None:
+        self.header = header
+        self.drive = d = Drive(header)
+        self.violations: list[tuple[int, str]] = []
+        self.line = 0
+        self.latest = 0
+        self.last_start = 0
+        self.rows = 0
+        self.busy: dict[tuple[str, int], tuple[int, int]] = {}  # until when, with which operation
+        self.planes: list[Use | None] = [None] * len(d.die_of)
+        self.left: list[int] = [0] * len(d.die_of)  # uses still to come of a plane's operation
+        self.blocks: dict[int, Block] = {}
+        self.erased_at: dict[int, int] = {}
+        self.unknown_rules: set[str] = set()
+        self.reads: Counter[str] = Counter()
+        self.erases: Counter[str] = Counter()
+        self.programs: Counter[str] = Counter()
+        self.program_bytes: Counter[tuple[str, str]] = Counter()
+        self.slots_programmed = 0
+        self.slots_erased = 0
+        self.operations: Counter[str] = Counter()
+        for first, count, region, slots in header["programmed"]:
+            for block in range(first, first + count):
+                self.blocks[block] = Block(d.by_number[region], slots)
+        self.slots_before = sum(b.programmed for b in self.blocks.values())
+
+    def _wrong(self, rule: str, what: str) -> None:
+        self.violations.append((self.line, f"{rule}: {what}"))
+
+    def row(self, line: int, text: str) -> None:
+        """Check one row."""
+        self.line = line
+        fields = text.rstrip("\n").split(",")
+        if len(fields) != len(COLUMNS):
+            self._wrong("row", f"{len(fields)} columns; expected {len(COLUMNS)}")
+            return
+        try:
+            numbers = [int(fields[i]) for i in (0, 4, 5, 6, 7, 8, 9, 10, 11, 15)]
+            op, start, end, channel, die, plane, block, slot, slots, size = numbers
+            u = Use(
+                op, *fields[1:4], start, end, channel, die, plane, block, slot, slots,
+                *fields[12:15], size, fields[16],
+            )  # fmt: skip
+            u.parts()
+        except ValueError:
+            self._wrong("row", "a number is missing or is none; expected " + ",".join(COLUMNS))
+            return
+        self.rows += 1
+        region = self._place(u)
+        if region is None:
+            return
+        self._times(u, region)
+        self._resource(u)
+        begins = self._operation(u)
+        if begins:
+            self._flash(u, region)
+        if self.left[u.plane] == 0:
+            self._count(u, region)
+
+    def _place(self, u: Use) -> Region | None:
+        """Whether the row names things that the drive has and that belong together."""
+        d = self.drive
+        region = d.regions.get(u.region)
+        if u.kind not in USES or u.use not in USES[u.kind]:
+            self._wrong("row", f"a {u.kind} has no use {u.use!r}; expected one of {USES}")
+        elif region is None:
+            self._wrong("place", f"there is no region {u.region!r}; expected one of {[*d.regions]}")
+        elif not 0 <= u.block < d.blocks:
+            self._wrong("place", f"there is no block {u.block}; expected 0 to {d.blocks - 1}")
+        else:
+            plane = d.plane_of(u.block)
+            found = (u.channel, u.die, u.plane)
+            expected = (d.channel_of[plane], d.die_of[plane], plane)
+            if found != expected:
+                what = f"block {u.block} is said to lie in (channel, die, plane) {found}"
+                self._wrong("place", f"{what}; expected {expected}")
+            elif d.medium_of[plane] != region.medium:
+                name = d.media[region.medium]["name"]
+                self._wrong(
+                    "place", f"region {region.name} is of medium {name}, block {u.block} is not"
+                )
+            elif u.mode != region.mode:
+                self._wrong(
+                    "place", f"mode {u.mode} in region {region.name}; expected {region.mode}"
+                )
+            elif not (u.slot >= 0 and u.slots >= 1 and u.slot + u.slots <= region.slots_per_block):
+                what = f"slots {u.slot} to {u.slot + u.slots - 1} of block {u.block}"
+                self._wrong("place", f"{what}; expected some of 0 to {region.slots_per_block - 1}")
+            else:
+                bit = u.slot // region.slots_per_page % BITS[region.mode]
+                page = "" if u.kind == "erase" else PAGES[bit]
+                if u.page != page:
+                    self._wrong(
+                        "place", f"slot {u.slot} is said to be {u.page!r}; expected {page!r}"
+                    )
+                return region
+        return None
+
+    def _times(self, u: Use, region: Region) -> None:
+        if u.start < self.last_start:
+            what = f"operation {u.op} begins at {u.start} ns, after a row that begins at"
+            self._wrong("row order", f"{what} {self.last_start} ns; expected rows as they begin")
+        self.last_start = max(self.last_start, u.start)
+        self.latest = max(self.latest, u.end)
+        expected = self.drive.duration(u, region)
+        if u.end - u.start != expected:
+            what = f"the {u.use} use of {u.kind} {u.op} takes {u.end - u.start} ns"
+            self._wrong("time", f"{what}; expected {expected} ns")
+
+    def _resource(self, u: Use) -> None:
+        """No bus and no array is used by two at once."""
+        if u.use == "bus":
+            key, name = ("bus", u.channel), f"bus of channel {u.channel}"
+        elif self.drive.arrays_by_die:
+            key, name = ("array", u.die), f"array of die {u.die}"
+        else:
+            key, name = ("array", u.plane), f"array of plane {u.plane}"
+        until, holder = self.busy.get(key, (0, 0))
+        if u.start < until:
+            what = f"operation {u.op} uses the {name} from {u.start} ns"
+            self._wrong(u.use, f"{what}, but operation {holder} has it until {until} ns")
+        if u.end >= until:
+            self.busy[key] = (u.end, u.op)
+
+    def _operation(self, u: Use) -> bool:
+        """Check that the plane's register has one operation from its first use to its last.
+
+        Returns whether this is the first.
+        """
+        uses = USES[u.kind]
+        held = self.planes[u.plane]
+        if held is not None and self.left[u.plane] > 0 and held.op == u.op:
+            self.left[u.plane] -= 1
+            self.planes[u.plane] = u
+            if u.use != uses[-1] or u.identity() != held.identity():
+                self._wrong("operation", f"operation {u.op} goes on as another than it began")
+            if u.start < held.end:
+                what = f"the {u.use} use of operation {u.op} begins at {u.start} ns"
+                self._wrong("operation", f"{what}; expected not before {held.end} ns")
+            return False
+        if held is not None and self.left[u.plane] > 0:
+            what = f"operation {u.op} begins in plane {u.plane} at {u.start} ns"
+            lacks = USES[held.kind][-1]
+            self._wrong(
+                "plane register", f"{what}, but operation {held.op} still lacks its {lacks} use"
+            )
+        elif held is not None and u.start < held.end:
+            what = f"operation {u.op} begins in plane {u.plane} at {u.start} ns"
+            self._wrong(
+                "plane register", f"{what}, but operation {held.op} has it until {held.end} ns"
+            )
+        if u.use != uses[0]:
+            what = f"{u.kind} {u.op} begins with its {u.use} use"
+            self._wrong("operation", f"{what}; expected {uses[0]} first")
+        self.planes[u.plane] = u
+        self.left[u.plane] = len(uses) - 1 if u.use == uses[0] else 0
+        return True
+
+    def _flash(self, u: Use, region: Region) -> None:
+        """Check what the operation does to its block, or wants of it."""
+        if u.kind == "program":
+            self._program(u, region)
+        elif u.kind == "read":
+            self._read(u, region)
+        else:
+            self._erase(u, region)
+
+    def _program(self, u: Use, region: Region) -> None:
+        block = self.blocks.setdefault(u.block, Block(region))
+        if block.region is not region:
+            what = f"block {u.block} is programmed for region {region.name}"
+            self._wrong("program order", f"{what}; expected {block.region.name} until it is erased")
+        if u.slots != region.slots_per_program:
+            what = f"program {u.op} covers {u.slots} slots"
+            self._wrong("program order", f"{what}; expected {region.slots_per_program} at once")
+        if u.bytes != u.slots * self.drive.unit:
+            what = f"program {u.op} of {u.slots} slots moves {u.bytes} bytes"
+            self._wrong(
+                "time", f"{what}; expected {u.slots * self.drive.unit}: the register is filled"
+            )
+        if region.rule in ("sequential", "one-shot"):
+            if u.slot < block.programmed:
+                what = f"slot {u.slot} of block {u.block} is programmed again by operation {u.op}"
+                self._wrong(
+                    "programmed twice", f"{what}; expected slot {block.programmed}, or an erase"
+                )
+            elif u.slot > block.programmed:
+                what = f"slot {u.slot} of block {u.block} is programmed by operation {u.op}"
+                order = f"slot {block.programmed} next ({region.rule})"
+                self._wrong("program order", f"{what}; expected {order}")
+            block.programmed = max(block.programmed, u.slot + u.slots)
+        else:
+            self.unknown_rules.add(region.rule)
+            for slot in range(u.slot, u.slot + u.slots):
+                if slot in block.others or slot < block.programmed:
+                    what = f"slot {slot} of block {u.block} is programmed again by operation {u.op}"
+                    self._wrong("programmed twice", f"{what}; expected an erase before")
+                block.others.add(slot)
+        self.slots_programmed += u.slots
+        for slot in range(u.slot, u.slot + u.slots):
+            block.holds[slot] = []
+        for slot, lpn, sectors, _ in u.parts():
+            if u.slot <= slot < u.slot + u.slots and sectors * self.drive.sector <= self.drive.unit:
+                block.holds[slot].append(lpn)
+            else:
+                what = f"logical page {lpn} with {sectors} sectors goes to slot {slot}"
+                last = u.slot + u.slots - 1
+                self._wrong("row", f"{what}; expected at most a slot, within {u.slot} to {last}")
+
+    def _read(self, u: Use, region: Region) -> None:
+        block = self.blocks.get(u.block)
+        most = region.slots_per_page * self.drive.unit
+        if not 0 < u.bytes <= most:
+            self._wrong("time", f"read {u.op} moves {u.bytes} bytes; expected 1 to {most}, a page")
+        for slot in (u.slot, u.slot + u.slots - 1):
+            if block is None or (slot >= block.programmed and slot not in block.others):
+                what = f"slot {slot} of block {u.block} is read by operation {u.op}"
+                erased = self.erased_at.get(u.block)
+                since = "" if erased is None else f" since its erase in line {erased}"
+                self._wrong("read before program", f"{what}; expected a program of it{since}")
+                return
+        if block is None:
+            return
+        if block.region is not region:
+            what = f"block {u.block} is read as one of region {region.name}"
+            self._wrong("place", f"{what}; expected {block.region.name}")
+        for slot, lpn, _, _ in u.parts():
+            held = block.holds.get(slot)
+            if held is not None and lpn not in held:
+                what = f"logical page {lpn} is read from slot {slot} of block {u.block}"
+                self._wrong("content", f"{what}; expected {held or 'padding'} there")
+
+    def _erase(self, u: Use, region: Region) -> None:
+        block = self.blocks.pop(u.block, None)
+        if block is None:
+            self._wrong(
+                "erase", f"block {u.block} is erased by operation {u.op}; expected a used one"
+            )
+            return
+        if block.region is not region or u.slots != region.slots_per_block:
+            what = f"block {u.block} is erased as {u.slots} slots of region {region.name}"
+            whole = f"{block.region.slots_per_block} of {block.region.name}"
+            self._wrong("erase", f"{what}; expected {whole}")
+        self.erased_at[u.block] = self.line
+        self.slots_erased += block.programmed + len(block.others)
+
+    def _count(self, u: Use, region: Region) -> None:
+        """Count an operation that has ended."""
+        self.operations[u.kind] += 1
+        if u.kind == "read":
+            self.reads[u.cause] += 1
+        elif u.kind == "erase":
+            self.erases[u.mode] += 1
+        else:
+            rest = u.bytes
+            pages: dict[int, str] = {}
+            for slot, _, sectors, cause in u.parts():
+                self.program_bytes[cause, region.name] += sectors * self.drive.sector
+                rest -= sectors * self.drive.sector
+                pages.setdefault((slot - u.slot) // region.slots_per_page, cause)
+            self.program_bytes["pad", region.name] += rest
+            self.programs.update(pages.values())
+            self.programs["pad"] += u.slots // region.slots_per_page - len(pages)
+
+    def finish(self, report: dict[str, Any] | None) -> None:
+        """Check what shows at the end only."""
+        self.line += 1
+        for plane, held in enumerate(self.planes):
+            if held is not None and self.left[plane] > 0:
+                lacks = USES[held.kind][-1]
+                self._wrong("operation", f"{held.kind} {held.op} never has its {lacks} use")
+        left = sum(b.programmed + len(b.others) for b in self.blocks.values())
+        came = self.slots_before + self.slots_programmed
+        if came - self.slots_erased != left:
+            what = f"{came} slots were programmed, {self.slots_erased} of them erased"
+            self._wrong(
+                "count", f"{what}; expected {came - self.slots_erased} to be left, not {left}"
+            )
+        if report is not None:
+            self.compare(report)
+
+    def compare(self, report: dict[str, Any]) -> None:
+        """Hold the counts of the report against those of the log."""
+
+        def same(what: str, ours: int, theirs: int) -> None:
+            if ours != theirs:
+                self._wrong("report", f"{theirs} {what}; expected {ours} as in the log")
+
+        for key, theirs in (("scheme", report["scheme"]["name"]), ("seed", report["seed"])):
+            if self.header[key] != theirs:
+                what = f"it is of {key} {theirs}"
+                self._wrong("report", f"{what}; expected {self.header[key]}, that of the log")
+        flash = report["flash"]
+
+        def words(ours: Iterable[str], theirs: Iterable[str]) -> list[str]:
+            return sorted({REPORT_WORD.get(k, k) for k in ours} | set(theirs))
+
+        back = {word: cause for cause, word in REPORT_WORD.items()}
+        for word in words(self.reads, flash["reads"]):
+            ours = self.reads[back.get(word, word)]
+            same(f"reads of cause {word}", ours, flash["reads"].get(word, 0))
+        for word in words(self.programs, flash["programs"]):
+            theirs = flash["programs"].get(word, {})
+            ours = self.programs[back.get(word, word)]
+            same(f"pages programmed of cause {word}", ours, sum(theirs.values()))
+        for word in words((c for c, _ in self.program_bytes), flash["program_bytes"]):
+            kinds = flash["program_bytes"].get(word, {})
+            for region in self.drive.regions:
+                theirs = sum(regions.get(region, 0) for regions in kinds.values())
+                ours = self.program_bytes[back.get(word, word), region]
+                same(f"bytes programmed of cause {word} in region {region}", ours, theirs)
+        for mode in sorted(set(self.erases) | set(flash["erases"])):
+            same(f"erases in {mode} mode", self.erases[mode], flash["erases"].get(mode, 0))
+
+    def summary(self) -> str:
+        """Say what was seen."""
+        each = ", ".join(f"{self.operations[k]:,} {k}s" for k in ("read", "program", "erase"))
+        text = f"{self.rows:,} uses of arrays and buses, {each}, 0 to {self.latest:,} ns"
+        for rule in sorted(self.unknown_rules):
+            text += (
+                f"\nnote: the program rule {rule!r} is not known here; its order was not checked"
+            )
+        return text
+
+
+def _opened(path: str) -> io.TextIOBase:
+    """Return the text of a log, plain, in gzip or in zstd, by its first bytes."""
+    try:
+        with open(path, "rb") as file:
+            head = file.read(4)
+        if head[:2] == b"\x1f\x8b":
+            return gzip.open(path, "rt", encoding="utf-8")
+        if head == b"\x28\xb5\x2f\xfd":
+            return _unzstd(path)
+        return open(path, encoding="utf-8")
+    except OSError as e:
+        raise Unreadable(f"{path}: cannot be read: {e.strerror}") from None
+
+
+def _unzstd(path: str) -> io.TextIOBase:
+    try:
+        from compression import zstd  # since Python 3.14
+    except ImportError:
+        try:
+            import zstandard as zstd
+        except ImportError:
+            hint = "`pip install zstandard`, or write the log as .csv.gz"
+            raise Unreadable(f"{path}: this Python cannot read zstd\n  hint: {hint}") from None
+    return zstd.open(path, "rt", encoding="utf-8")
+
+
+def check(lines: Iterator[str], report: dict[str, Any] | None = None) -> Checker:
+    """Check a log, line by line.
+
+    Raises
+    ------
+    Unreadable
+        It does not begin as a log does.
+    """
+    first, columns = next(lines, ""), next(lines, "")
+    try:
+        header = json.loads(first.removeprefix("#"))
+        if header["log"] != SCHEMA:
+            raise Unreadable(f"line 1: this is {header['log']!r}; expected {SCHEMA!r}")
+        checker = Checker(header)
+    except (ValueError, KeyError, TypeError, IndexError) as e:
+        what = f"line 1 is not the header of an operation log ({type(e).__name__}: {e})"
+        raise Unreadable(f"{what}; expected what `wordline run --log FILE` writes") from None
+    if columns.strip().split(",") != COLUMNS:
+        raise Unreadable(f"line 2: other columns; expected {','.join(COLUMNS)}")
+    for number, text in enumerate(lines, 3):
+        checker.row(number, text)
+    try:
+        checker.finish(report)
+    except (KeyError, TypeError, AttributeError) as e:
+        raise Unreadable(f"the report lacks {e}; expected that of `wordline run --json`") from None
+    return checker
+
+
+def main(args: list[str] | None = None) -> int:
+    """Run the command; returns its exit code."""
+    parser = argparse.ArgumentParser(
+        prog="wordline check-log",
+        description="Check an operation log by the rules of flash, apart from the engine.",
+    )
+    parser.add_argument("file", metavar="FILE", help="a log of `wordline run --log`")
+    parser.add_argument("--report", metavar="FILE", help="the report of the same run")
+    parser.add_argument("--show", metavar="N", type=int, default=20, help="violations to show (20)")
+    given = parser.parse_args(args)
+    try:
+        report = None
+        if given.report is not None:
+            try:
+                with open(given.report, encoding="utf-8") as file:
+                    report = json.load(file)
+            except (OSError, ValueError) as e:
+                raise Unreadable(f"{given.report}: cannot be read as JSON: {e}") from None
+        with _opened(given.file) as lines:
+            checker = check(lines, report)
+    except (Unreadable, OSError, EOFError, UnicodeDecodeError) as e:
+        print(f"error: {given.file}: {e}", file=sys.stderr)
+        return 2
+    for line, what in checker.violations[: given.show]:
+        print(f"{given.file}:{line}: {what}")
+    hidden = len(checker.violations) - given.show
+    if hidden > 0:
+        print(f"and {hidden:,} more; --show N shows more of them")
+    print(checker.summary())
+    if checker.violations:
+        print(f"{len(checker.violations):,} violations")
+        return 1
+    print("no violation" + ("" if report is None else "; the report's counts agree"))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
