@@ -201,6 +201,11 @@ impl<M: Media> Ftl<M> {
         let info = self.state.blocks.info[block.index()];
         let region = RegionId(info.region);
         self.count_program(lead, region, slots);
+        if M::METADATA {
+            let slot = self.state.geometry.slot_of(first);
+            let header = self.header(block);
+            self.media.programmed(block, slot..slot + slots as u32, header);
+        }
         let mut part = lead;
         while !part.is_none() {
             let next = self.state.ops[part].chain;
@@ -260,10 +265,12 @@ impl<M: Media> Ftl<M> {
             self.state.staging.get(stage).current(span.mask, version)
         };
         if M::METADATA {
-            let oob = Oob { span, version, sequence: self.state.ops[part].key };
+            self.sequence += 1;
+            let oob = Oob { span, version, sequence: self.sequence };
             let page =
                 if M::BYTES { std::mem::take(&mut self.pages[part.index()]) } else { M::Page::default() };
             self.media.program(ppn, oob, page);
+            self.store_record(part.0, span.lpn, ppn);
         }
         if keep.is_empty() {
             self.state.counters.born_invalid += 1;
@@ -292,7 +299,12 @@ impl<M: Media> Ftl<M> {
                 self.state.ops.remove(part);
                 self.end_move(from, die, idle);
             }
-            _ => self.settle(part),
+            _ => {
+                if op.cause == Cause::Metadata {
+                    self.trims_logged(span.lpn, version);
+                }
+                self.settle(part);
+            }
         }
     }
 
@@ -308,6 +320,9 @@ impl<M: Media> Ftl<M> {
         self.state.counters.erases[mode.index()] += 1;
         self.state.counters.regions[region.index()].erases += 1;
         self.state.map.erase(block);
+        if M::METADATA {
+            self.hold_trims_of(block);
+        }
         self.media.erase(block, self.state.geometry.slot_shift);
         let local = self.state.local(region, plane);
         let pool = self.state.regions[region.index()].region.pool.0 as usize;

@@ -173,7 +173,10 @@ impl<M: Media> Ftl<M> {
             let entry = self.state.staging.get(stage);
             entry.pending += 1;
             entry.mask = entry.mask.union(keep);
-            self.state.ops[part].version = entry.last(keep);
+            if !M::METADATA {
+                // Where media keep versions, the operation has its data's own.
+                self.state.ops[part].version = entry.last(keep);
+            }
             self.state.ops[part].mask = keep;
             self.state.map.forget(span.lpn, keep, &mut dead);
             if M::BYTES && !keep.is_empty() {

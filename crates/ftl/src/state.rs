@@ -7,6 +7,7 @@ use crate::op::{OpId, Ops};
 use crate::scheme::{Drive, Layout, Refusal, Region, RegionId};
 use crate::staging::Staging;
 use crate::stripe::Stripe;
+use crate::trim::TrimLog;
 use crate::victim::{MinTree, VictimIndex};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -148,6 +149,7 @@ pub struct State {
     pub(crate) regions: Vec<RegionState>,
     pub(crate) blocks: Blocks,
     pub(crate) map: Map,
+    pub(crate) trims: TrimLog,
     pub(crate) staging: Staging,
     pub(crate) ops: Ops,
     pub(crate) counters: Counters,
@@ -283,6 +285,7 @@ impl State {
                 }
             }
         }
+        let trims = TrimLog::new(&geometry, layout.map, drive.logical_pages);
         Ok(State {
             gc: drive.spec.gc,
             logical_pages: drive.logical_pages,
@@ -296,7 +299,8 @@ impl State {
             pools,
             regions,
             blocks: Blocks { info, live: vec![0; geometry.blocks as usize] },
-            map: Map::new(layout.map, &geometry, drive.logical_pages),
+            map: Map::new(layout.map, &geometry, trims.end()),
+            trims,
             staging: Staging::new(if layout.map == MapKind::Sector { geometry.sectors_per_unit } else { 0 }),
             ops: Ops::default(),
             backlog: vec![0; geometry.planes as usize],
@@ -308,6 +312,11 @@ impl State {
             turn: 0,
             geometry,
         })
+    }
+
+    /// Logical pages (page map) or sectors (sector map) that hold the host's data.
+    pub(crate) fn mapped(&self) -> u64 {
+        self.map.mapped() - self.trims.mapped()
     }
 
     pub(crate) fn map_kind(&self) -> MapKind {
