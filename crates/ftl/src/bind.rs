@@ -234,6 +234,9 @@ impl<M: Media> Ftl<M> {
         while !part.is_none() {
             let (owner, next) = (self.state.ops[part].owner, self.state.ops[part].chain);
             if self.state.ops[part].owned_by == Owner::Request {
+                if M::METADATA {
+                    self.state.trims.void.remove(&part.0);
+                }
                 if self.state.ops[part].cause == Cause::Metadata {
                     self.trims_not_logged(part.0, self.state.ops[part].lpn);
                 }

@@ -2,7 +2,7 @@
 
 use crate::counters::Cause;
 use crate::ftl::{Effect, Ftl, RequestId};
-use crate::map::Killed;
+use crate::map::{Killed, Span};
 use crate::media::{Media, Oob};
 use crate::op::{OpId, OpKind, Owner};
 use crate::scheme::{Hooks, ReadSeen, RegionId, View};
@@ -167,6 +167,8 @@ impl<M: Media> Ftl<M> {
                 M::copy(self.staged_page(stage), &old, missing, sector);
                 self.load_page(program, stage);
             }
+        } else if M::METADATA {
+            self.state.trims.void.insert(program.0);
         }
         self.filled(program);
     }
@@ -265,12 +267,7 @@ impl<M: Media> Ftl<M> {
             self.state.staging.get(stage).current(span.mask, version)
         };
         if M::METADATA {
-            self.sequence += 1;
-            let oob = Oob { span, version, sequence: self.sequence };
-            let page =
-                if M::BYTES { std::mem::take(&mut self.pages[part.index()]) } else { M::Page::default() };
-            self.media.program(ppn, oob, page);
-            self.store_record(part.0, span.lpn, ppn);
+            self.store(part, span, version, ppn);
         }
         if keep.is_empty() {
             self.state.counters.born_invalid += 1;
@@ -306,6 +303,18 @@ impl<M: Media> Ftl<M> {
                 self.settle(part);
             }
         }
+    }
+
+    /// A unit is on flash, with what its spare area says.
+    fn store(&mut self, part: OpId, span: Span, version: u64, ppn: Ppn) {
+        self.sequence += 1;
+        if self.state.trims.is_void(part.0, span, version) {
+            return;
+        }
+        let oob = Oob { span, version, sequence: self.sequence };
+        let page = if M::BYTES { std::mem::take(&mut self.pages[part.index()]) } else { M::Page::default() };
+        self.media.program(ppn, oob, page);
+        self.store_record(part.0, span.lpn, ppn);
     }
 
     fn erase_done(&mut self, id: OpId) {

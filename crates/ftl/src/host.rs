@@ -393,7 +393,11 @@ impl<M: Media> Ftl<M> {
             let entry = self.state.staging.get(stage);
             entry.commit(mask, self.version);
             entry.mask = entry.mask.minus(mask);
-            if entry.filling != NONE {
+            let filling = entry.filling;
+            if filling != NONE {
+                if M::METADATA {
+                    self.state.trims.void.insert(filling);
+                }
                 self.cancel_fill(stage);
             }
         }

@@ -22,7 +22,7 @@ use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use wordline_device::Ack;
-use wordline_units::{BlockId, DieId, Lpn, PlaneId, Ppn, SectorMask, SimDuration};
+use wordline_units::{BlockId, DieId, Lpn, PlaneId, Ppn, SectorMask, SimDuration, SimTime};
 
 /// What is left of a drive when its power fails.
 #[derive(Clone, Debug)]
@@ -131,8 +131,13 @@ impl<M: Recorded> Ftl<M> {
             .collect();
         in_flight.sort_unstable();
         let buffered = matches!(self.ack, Ack::Buffer(_));
-        let mut trims = self.state.trims.kept(if buffered { AllTrims::Kept } else { AllTrims::Held });
-        let kept = if buffered { self.kept_in_buffer() } else { self.kept_in_stagers(&mut trims) };
+        let (kept, mut trims) = if buffered {
+            (self.kept_in_buffer(), self.state.trims.kept(AllTrims::Kept))
+        } else {
+            let (kept, logged) = self.kept_in_stagers();
+            (kept, [self.state.trims.kept(AllTrims::Held), logged].concat())
+        };
+        trims.sort_unstable();
         Remains {
             media: self.media,
             base: self.base,
@@ -158,20 +163,24 @@ impl<M: Recorded> Ftl<M> {
         kept
     }
 
-    /// Protected stagers hold moved data that have left their old place. A page of the trim log among
-    /// them gives its entries to `trims`.
-    fn kept_in_stagers(&mut self, trims: &mut Vec<(u64, u64)>) -> Vec<Kept<M::Page>> {
-        let mut kept = vec![];
+    /// Protected stagers hold moved data that have left their old place, and entries of the trim log.
+    fn kept_in_stagers(&mut self) -> (Vec<Kept<M::Page>>, Vec<(u64, u64)>) {
+        let (mut kept, mut trims) = (vec![], vec![]);
         for id in self.state.ops.alive() {
             let op = &self.state.ops[id];
             if op.kind != OpKind::Program || op.owned_by != Owner::Nobody || op.stage == NONE {
                 continue;
             }
             let (lpn, version) = (op.lpn, op.version);
+            let all = op.mask;
             let mask = self.state.staging.get(op.stage).current(op.mask, version);
             if self.state.trims.is_log(lpn) {
                 trims.extend(self.state.trims.record(id.0, lpn));
-            } else if !mask.is_empty() {
+                continue;
+            }
+            // What of it has been trimmed since is not programmed any more, and so is lost.
+            self.state.trims.hold(lpn, all, version);
+            if !mask.is_empty() {
                 let (route, plane, cause) = (op.route, op.plane, op.cause);
                 let privileged = Privilege(op.privileged);
                 let page = if M::BYTES { self.pages[id.index()].clone() } else { M::Page::default() };
@@ -179,11 +188,11 @@ impl<M: Recorded> Ftl<M> {
                 kept.push(Kept { lpn, mask, page, from });
             }
         }
-        kept
+        (kept, trims)
     }
 
-    /// The power is back: build every table from what is left, and go on. Returns the drive, and how
-    /// long it took to sense every programmed page, die by die, for want of anything quicker.
+    /// The power is back: build every table from what is left, and go on. Returns the drive, and when
+    /// it is ready: every programmed page is sensed once, die by die, for want of anything quicker.
     ///
     /// # Errors
     /// A refusal where scheme and device do not fit, or did not write what is found.
@@ -191,7 +200,8 @@ impl<M: Recorded> Ftl<M> {
         drive: &Drive,
         scheme: Box<dyn Scheme>,
         remains: Remains<M>,
-    ) -> Result<(Ftl<M>, SimDuration), Refusal> {
+        at: SimTime,
+    ) -> Result<(Ftl<M>, SimTime), Refusal> {
         let mut ftl = Ftl::new(drive, scheme)?;
         let Remains { media, base, counters, trims, kept, .. } = remains;
         (ftl.media, ftl.base) = (media, base);
@@ -206,12 +216,13 @@ impl<M: Recorded> Ftl<M> {
         ftl.find_trims(&trims);
         let newest = ftl.find_pages();
         ftl.list_blocks();
-        let scan = ftl.scan_time();
+        let ready = at + ftl.scan_time();
+        ftl.set_now(ready);
         ftl.erase_again();
         for kept in kept {
             ftl.restage(kept, &newest);
         }
-        Ok((ftl, scan))
+        Ok((ftl, ready))
     }
 
     /// Mode, region and programmed pages of every block.

@@ -9,7 +9,7 @@
 
 use crate::counters::Cause;
 use crate::ftl::{Ftl, RequestId};
-use crate::map::MapKind;
+use crate::map::{MapKind, Span};
 use crate::media::Media;
 use crate::op::{Class, Op, OpKind, Owner};
 use crate::scheme::{Gather, Origin, Parcel, Place, PlanePick, RegionId, Route, View};
@@ -51,6 +51,9 @@ pub(crate) struct TrimLog {
     unlogged: FxHashMap<u64, Unlogged>,
     /// What programs of log pages carry, by operation.
     records: FxHashMap<u32, Arc<[u64]>>,
+    /// Programs under way that lack sectors, since they were trimmed, or overwritten, before the
+    /// sectors were read: their pages are marked as padding.
+    pub void: FxHashSet<u32>,
 }
 
 impl TrimLog {
@@ -67,6 +70,7 @@ impl TrimLog {
             versions: FxHashMap::default(),
             unlogged: FxHashMap::default(),
             records: FxHashMap::default(),
+            void: FxHashSet::default(),
         }
     }
 
@@ -140,12 +144,21 @@ impl TrimLog {
 
     /// A copy is about to be lost for good: if a trim alone has made it stale, that trim must not be
     /// forgotten, or an older copy could come back.
-    fn hold(&mut self, lpn: Lpn, mask: SectorMask, version: u64) {
+    pub fn hold(&mut self, lpn: Lpn, mask: SectorMask, version: u64) {
         for entry in self.entries(lpn, mask) {
             if let Some(trim) = self.unlogged.get_mut(&entry) {
                 trim.held |= version < trim.version;
             }
         }
+    }
+
+    /// Whether a program that ends is void. Its data are gone then, as if erased.
+    pub fn is_void(&mut self, op: u32, span: Span, version: u64) -> bool {
+        let void = self.void.remove(&op);
+        if void {
+            self.hold(span.lpn, span.mask, version);
+        }
+        void
     }
 
     /// The trims that a cut does not take: those held, or `all` of those not yet logged.
@@ -159,7 +172,8 @@ impl TrimLog {
     /// Take over a trim that outlived the cut in protected RAM.
     pub fn restore(&mut self, entry: u64, version: u64) {
         self.raise(entry, version);
-        self.unlogged.insert(entry, Unlogged { version, held: true });
+        let trim = self.unlogged.entry(entry).or_insert(Unlogged { version, held: true });
+        trim.version = trim.version.max(version);
         self.note(self.sectors_of(entry).0);
     }
 
@@ -259,7 +273,7 @@ impl<M: Media> Ftl<M> {
     pub(crate) fn place_collected(
         &mut self,
         region: RegionId,
-        spans: &[crate::map::Span],
+        spans: &[Span],
         home: PlaneId,
     ) -> Place {
         if spans.first().is_some_and(|s| self.state.trims.is_log(s.lpn)) {

@@ -54,10 +54,9 @@ impl<P: Probe, M: Recorded> Device<P, M> {
         scheme: Box<dyn Scheme>,
         off: PoweredOff<P, M>,
     ) -> Result<Device<P, M>, Refusal> {
-        let (ftl, scan) = Ftl::recover(&Self::drawing(spec, geometry), scheme, off.remains)?;
+        let (ftl, ready) = Ftl::recover(&Self::drawing(spec, geometry), scheme, off.remains, off.at)?;
         let mut device = Self::around(ftl, spec, geometry, off.probe);
-        device.now = off.at + scan;
-        device.ftl.set_now(device.now);
+        device.now = ready;
         device.link_free_at = device.now;
         device.metrics = off.metrics;
         device.submitted = off.submitted;
