@@ -131,12 +131,15 @@ impl<M: Recorded> Ftl<M> {
             .collect();
         in_flight.sort_unstable();
         let buffered = matches!(self.ack, Ack::Buffer(_));
-        let (kept, mut trims) = if buffered {
-            (self.kept_in_buffer(), self.state.trims.kept(AllTrims::Kept))
+        let (kept, which) = if buffered {
+            (self.kept_in_buffer(), AllTrims::Kept)
         } else {
-            let (kept, logged) = self.kept_in_stagers();
-            (kept, [self.state.trims.kept(AllTrims::Held), logged].concat())
+            (self.kept_in_stagers(), AllTrims::Held)
         };
+        let mut trims = self.state.trims.kept(which);
+        for id in self.protected_programs() {
+            trims.extend(self.state.trims.record(id.0, self.state.ops[id].lpn));
+        }
         trims.sort_unstable();
         Remains {
             media: self.media,
@@ -163,20 +166,26 @@ impl<M: Recorded> Ftl<M> {
         kept
     }
 
-    /// Protected stagers hold moved data that have left their old place, and entries of the trim log.
-    fn kept_in_stagers(&mut self) -> (Vec<Kept<M::Page>>, Vec<(u64, u64)>) {
-        let (mut kept, mut trims) = (vec![], vec![]);
-        for id in self.state.ops.alive() {
+    /// Programs of moved data that have left their old place for a protected stager.
+    fn protected_programs(&self) -> Vec<OpId> {
+        let mut programs = self.state.ops.alive();
+        programs.retain(|id| {
+            let op = &self.state.ops[*id];
+            op.kind == OpKind::Program && op.owned_by == Owner::Nobody && op.stage != NONE
+        });
+        programs
+    }
+
+    /// What protected stagers hold.
+    fn kept_in_stagers(&mut self) -> Vec<Kept<M::Page>> {
+        let mut kept = vec![];
+        for id in self.protected_programs() {
             let op = &self.state.ops[id];
-            if op.kind != OpKind::Program || op.owned_by != Owner::Nobody || op.stage == NONE {
-                continue;
-            }
             let (lpn, version) = (op.lpn, op.version);
             let all = op.mask;
             let mask = self.state.staging.get(op.stage).current(op.mask, version);
             if self.state.trims.is_log(lpn) {
-                trims.extend(self.state.trims.record(id.0, lpn));
-                continue;
+                continue; // its entries are kept, and logged again
             }
             // What of it has been trimmed since is not programmed any more, and so is lost.
             self.state.trims.hold(lpn, all, version);
@@ -188,7 +197,7 @@ impl<M: Recorded> Ftl<M> {
                 kept.push(Kept { lpn, mask, page, from });
             }
         }
-        (kept, trims)
+        kept
     }
 
     /// The power is back: build every table from what is left, and go on. Returns the drive, and when

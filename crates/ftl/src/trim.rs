@@ -193,6 +193,7 @@ impl TrimLog {
     }
 
     /// What the program of a log page that is on its way carries.
+    /// Nothing for other programs.
     pub fn record(&self, op: u32, lpn: Lpn) -> Vec<(u64, u64)> {
         self.records.get(&op).map_or(vec![], |r| self.record_entries(self.range_of_page(lpn), r))
     }

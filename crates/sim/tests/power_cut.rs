@@ -446,7 +446,7 @@ impl Run {
 
     fn trimmed_since_flush(&self, lpn: Lpn, sector: u32) -> bool {
         let cell = (lpn.0 as u64 * self.per_unit + sector as u64) as usize / self.per_cell;
-        self.cells[cell].changes.iter().any(|c| c.is_trim && c.number > self.flushed)
+        self.cells[cell].changes.iter().any(|c| c.is_trim && c.number >= self.flushed)
     }
 
     /// Every cell may be as the last change left it that is sure to have lasted, or as any later one
