@@ -387,12 +387,6 @@ impl Run {
         if let Err(e) = self.device.ftl.check() {
             return self.error(format!("after recovery: {e}"));
         }
-        if let Ok(l) = std::env::var("DBG") {
-            let l = Lpn(l.parse().unwrap());
-            println!("at {at:?} was {:?} is {:?} protected {}", committed[l.0 as usize], self.device.ftl.locate(l), protected.contains(&l));
-            for (ppn, oobs) in self.device.ftl.media.metadata().pages() { for o in oobs { if o.span.lpn == l { println!("  {ppn} {o:?}"); } } }
-            println!("hist {:?}", self.cells[l.0 as usize].changes.iter().map(|c| (c.number, c.is_trim, c.after.clone())).collect::<Vec<_>>());
-        }
         self.compare_maps(&committed, &protected, &torn)?;
         self.read_everything()
     }
@@ -512,6 +506,232 @@ fn stamps(data: &[u8]) -> Vec<u64> {
     data.chunks(SECTOR).map(|s| u64::from_le_bytes(s[..8].try_into().unwrap())).collect()
 }
 
+type Build = fn(&mut Tiny) -> (Box<dyn Scheme>, u32);
+
+/// Requests on a drive, each with the time at which it is submitted.
+struct Scene {
+    name: &'static str,
+    scheme: Build,
+    /// Whether the drive is full before.
+    full: bool,
+    requests: Vec<(HostOp, u64, u64, u64)>,
+}
+
+impl Scene {
+    fn run(&self) -> Run {
+        let mut tiny = Tiny { blocks: 12, wordlines: 2, spare: 7, ..Tiny::default() };
+        let (scheme, bits) = (self.scheme)(&mut tiny);
+        let mut run = Run::new(&tiny, bits, scheme);
+        run.name = format!("{}, {}", self.name, run.name);
+        if self.full {
+            let units = (run.sectors() / run.per_unit) as u32;
+            run.device.ftl.precondition(&Initial::holding(Mapped::First(units)), 5).unwrap();
+        }
+        run
+    }
+
+    fn play(&self, run: &mut Run, until: u64) -> Result<(), String> {
+        for (op, first, last, at) in self.requests.iter().filter(|r| r.3 <= until) {
+            run.submit(*op, *first, *last, *at)?;
+        }
+        run.collect(SimTime(until))
+    }
+
+    /// Cut the power at every time at which something happens, and just before.
+    fn cut_at_every_moment(&self) -> Tally {
+        let mut whole = self.run();
+        self.play(&mut whole, u64::MAX).unwrap_or_else(|e| panic!("{e}"));
+        let moments = whole.device.probe.moments.iter().flat_map(|t| [t.saturating_sub(1), *t]);
+        let moments: std::collections::BTreeSet<u64> = moments.collect();
+        let mut tally = Tally::default();
+        for at in moments {
+            match self.cut_at(at) {
+                Ok(t) => tally.add(t),
+                Err(e) => panic!("cut at {at} ns: {e}"),
+            }
+        }
+        tally
+    }
+
+    fn cut_at(&self, at: u64) -> Result<Tally, String> {
+        let mut run = self.run();
+        self.play(&mut run, at)?;
+        run.device.advance_to(SimTime(at)).map_err(|e| e.to_string())?;
+        run = run.cut()?;
+        let mut rng = Rng(at);
+        for i in 0..120 {
+            if i == 60 {
+                run = run.cut()?;
+            }
+            run.step(&mut rng)?;
+        }
+        run.finish()
+    }
+}
+
+#[test]
+fn a_program_may_be_cut_at_any_moment() {
+    use HostOp::{Flush, Write};
+    let requests = vec![(Write, 0, 4, 0), (Write, 4, 12, 0), (Write, 2, 6, 9_000), (Flush, 0, 0, 50_000)];
+    let scene = Scene { name: "program", scheme: |t| support::scheme(0, t), full: false, requests };
+    assert!(scene.cut_at_every_moment().torn_programs > 0);
+}
+
+#[test]
+fn a_one_shot_program_may_be_cut_at_any_moment() {
+    use HostOp::{Flush, Write};
+    let requests = vec![(Write, 0, 16, 0), (Write, 1, 3, 100_000), (Flush, 0, 0, 120_000)];
+    let scene = Scene { name: "one-shot", scheme: |t| support::scheme(1, t), full: false, requests };
+    assert!(scene.cut_at_every_moment().torn_programs > 0);
+}
+
+#[test]
+fn a_read_modify_write_may_be_cut_at_any_moment() {
+    use HostOp::{Trim, Write};
+    let requests = vec![
+        (Write, 1, 3, 0),
+        (Write, 4, 8, 0),
+        (Write, 5, 6, 1_000),
+        (Trim, 0, 4, 2_000),
+        (Write, 2, 3, 2_500),
+        (Write, 8, 9, 3_000),
+        (Trim, 8, 12, 3_500),
+    ];
+    let schemes: [Build; 3] =
+        [|t| support::scheme(0, t), |t| support::scheme(1, t), |t| support::scheme(2, t)];
+    for scheme in schemes {
+        let scene = Scene { name: "read-modify-write", scheme, full: true, requests: requests.clone() };
+        assert!(scene.cut_at_every_moment().lost_requests > 0);
+    }
+}
+
+#[test]
+fn a_trim_and_its_flush_may_be_cut_at_any_moment() {
+    use HostOp::{Flush, Trim, Write};
+    let requests = vec![
+        (Trim, 0, 12, 0),
+        (Flush, 0, 0, 0),
+        (Write, 4, 8, 5_000),
+        (Trim, 4, 16, 30_000),
+        (Flush, 0, 0, 31_000),
+        (Flush, 0, 0, 32_000),
+        (Trim, 16, 20, 33_000),
+        (Write, 17, 18, 150_000),
+    ];
+    let schemes: [Build; 2] = [|t| support::scheme(0, t), |t| support::scheme(3, t)];
+    for scheme in schemes {
+        let scene = Scene { name: "trim", scheme, full: true, requests: requests.clone() };
+        let tally = scene.cut_at_every_moment();
+        assert!(tally.undone_trims > 0 && tally.logged > 0, "{tally:?}");
+    }
+}
+
+/// Twice as many overwrites as the drive has pages, with a trim between now and then.
+fn overwrites(pages: u64) -> Vec<(HostOp, u64, u64, u64)> {
+    (0..pages * 2)
+        .map(|i| {
+            let first = i * 7 % pages * 4;
+            let op = if i % 9 == 8 { HostOp::Trim } else { HostOp::Write };
+            (op, first, first + 4, i * 20_000)
+        })
+        .collect()
+}
+
+#[test]
+fn a_collection_and_its_erase_may_be_cut_at_any_moment() {
+    let schemes: [Build; 4] = [
+        |t| support::scheme(0, t),
+        |t| support::scheme(1, t),
+        |t| support::scheme(4, t),
+        |t| scheme(SCHEMES - 1, t),
+    ];
+    for scheme in schemes {
+        let mut scene = Scene { name: "collection", scheme, full: true, requests: vec![] };
+        let run = scene.run();
+        scene.requests = overwrites(run.sectors() / run.per_unit);
+        let tally = scene.cut_at_every_moment();
+        assert!(tally.torn_erases > 0 && tally.torn_programs > 0, "{tally:?}");
+    }
+}
+
+fn fresh<M: Media>(scheme: &str) -> (DeviceSpec, Device<NoProbe, M>) {
+    let spec = Tiny::default().spec(1);
+    let scheme = wordline_schemes::build(scheme).unwrap();
+    let device = Device::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap();
+    (spec, device)
+}
+
+fn ask<M: Media>(d: &mut Device<NoProbe, M>, op: HostOp, first: u64, blocks: u32) -> SimDuration {
+    let now = d.now();
+    d.submit(HostRequest::new(op, first, blocks).at(now), now).unwrap();
+    let c = d.next_completion(SimTime::NEVER).unwrap().unwrap();
+    assert_eq!(c.outcome, Outcome::Done);
+    c.at.since(now)
+}
+
+#[test]
+fn a_flush_programs_what_was_trimmed_since_the_last_one_and_nothing_else() {
+    let (_, mut d) = fresh::<NoMedia>("conventional:mode=slc");
+    let program = SimDuration(2_048 + 20_000); // of one page: its transfer, and the array
+    let logged = |d: &Device<NoProbe, NoMedia>| d.ftl.counters().program_bytes(Cause::Metadata);
+    assert_eq!(ask(&mut d, HostOp::Flush, 0, 0), SimDuration(0));
+    assert_eq!(ask(&mut d, HostOp::Trim, 0, 8), SimDuration(0));
+    assert_eq!(ask(&mut d, HostOp::Flush, 0, 0), SimDuration(0), "nothing was ever written there");
+    ask(&mut d, HostOp::Write, 0, 8);
+    assert_eq!(ask(&mut d, HostOp::Trim, 0, 8), SimDuration(0));
+    assert_eq!(logged(&d), 0);
+    assert_eq!(ask(&mut d, HostOp::Flush, 0, 0), program);
+    assert_eq!(logged(&d), 2_048);
+    assert_eq!(ask(&mut d, HostOp::Flush, 0, 0), SimDuration(0));
+    assert_eq!((logged(&d), d.ftl.mapped()), (2_048, 0));
+    d.ftl.check().unwrap();
+}
+
+#[test]
+fn what_the_media_keep_changes_no_result() {
+    fn hash<M: Media>() -> String {
+        let (_, mut d) = fresh::<M>("conventional:mode=slc");
+        let pages = d.ftl.logical_lbas() / 4;
+        let mut rng = Rng(3);
+        for _ in 0..2_000 {
+            let op = [HostOp::Write, HostOp::Write, HostOp::Trim, HostOp::Flush, HostOp::Read]
+                [rng.below(5) as usize];
+            let now = d.now();
+            let blocks = if op == HostOp::Flush { 0 } else { 1 + rng.below(4) as u32 };
+            d.submit(HostRequest::new(op, rng.below(pages) * 4, blocks).at(now), now).unwrap();
+            while d.outstanding() > 6 {
+                d.next_completion(SimTime::NEVER).unwrap();
+            }
+        }
+        d.drain().unwrap();
+        assert!(d.ftl.counters().program_bytes(Cause::Metadata) > 0);
+        d.metrics.result_hash(&d.ftl.counters().integers())
+    }
+    assert_eq!(hash::<NoMedia>(), hash::<Metadata>());
+    assert_eq!(hash::<NoMedia>(), hash::<Bytes>());
+}
+
+#[test]
+fn a_drive_is_ready_when_every_programmed_page_has_been_sensed() {
+    let (spec, mut d) = fresh::<Metadata>("conventional:mode=slc");
+    ask(&mut d, HostOp::Write, 0, 20);
+    let off = d.power_cut();
+    let at = off.at;
+    let scheme = wordline_schemes::build("conventional:mode=slc").unwrap();
+    let d = Device::power_on(&spec, &spec.geometry().unwrap(), scheme, off).unwrap();
+    // Of 12 blocks of 4 pages one is full and one has a page: 4 + 1, and a blank page in 11 of them.
+    assert_eq!(d.now().since(at), SimDuration(16 * 3_000));
+}
+
+#[test]
+fn a_layout_that_did_not_write_the_flash_is_refused() {
+    let (spec, mut d) = fresh::<Metadata>("slc-cache");
+    ask(&mut d, HostOp::Write, 0, 4);
+    let scheme = wordline_schemes::build("conventional").unwrap();
+    let refusal = Device::power_on(&spec, &spec.geometry().unwrap(), scheme, d.power_cut()).err().unwrap();
+    assert!(refusal.to_string().contains("with the scheme and parameters that it ran under"), "{refusal}");
+}
+
 fn run(seed: u64, length: u64) -> Result<Tally, String> {
     let mut rng = Rng(seed);
     let mut tiny = tiny(&mut rng);
@@ -567,7 +787,7 @@ fn catch(seed: u64, length: u64) -> Result<Tally, String> {
 fn what_is_acknowledged_or_flushed_survives_any_power_cut() {
     let number =
         |name: &str, default: u64| std::env::var(name).map_or(default, |v| v.parse().expect("a number"));
-    let (first, cases) = (number("WORDLINE_SEED", 1), number("WORDLINE_CASES", 500));
+    let (first, cases) = (number("WORDLINE_SEED", 1), number("WORDLINE_CASES", 400));
     let mut tally = Tally::default();
     let failures: Vec<String> = (first..first + cases)
         .filter_map(|seed| {
@@ -590,7 +810,7 @@ fn what_is_acknowledged_or_flushed_survives_any_power_cut() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
     let Tally { cuts, torn_programs, torn_erases, lost_requests, protected, undone_trims, logged, .. } = tally;
     let met = [cuts, torn_programs, torn_erases, lost_requests, protected, undone_trims, logged];
-    assert!(cases < 500 || met.iter().all(|n| *n > 0), "the cases do not try everything: {tally:?}");
+    assert!(cases < 400 || met.iter().all(|n| *n > 0), "the cases do not try everything: {tally:?}");
 }
 
 #[test]
