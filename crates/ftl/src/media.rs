@@ -97,6 +97,10 @@ pub trait Media: Default {
     fn wear(&mut self, _: BlockId, _: u32) {}
     /// A page of the trim log is stored: the newest trim of each of its entries.
     fn record_trims(&mut self, _: Ppn, _: Arc<[u64]>) {}
+    /// Whether a block still holds what the base image put there.
+    fn holds_base(&self, _: BlockId) -> bool {
+        false
+    }
     /// What is stored at a place, with its version.
     fn stored(&self, _: Ppn) -> Vec<(Span, u64)> {
         vec![]
@@ -237,6 +241,9 @@ impl Media for Metadata {
     fn record_trims(&mut self, ppn: Ppn, record: Arc<[u64]>) {
         self.trims.insert(ppn.0, record);
     }
+    fn holds_base(&self, block: BlockId) -> bool {
+        self.blocks.get(&block.0).is_some_and(|found| found.base)
+    }
     fn stored(&self, ppn: Ppn) -> Vec<(Span, u64)> {
         self.page(ppn).iter().map(|oob| (oob.span, oob.version)).collect()
     }
@@ -325,6 +332,9 @@ impl Media for Bytes {
     }
     fn record_trims(&mut self, ppn: Ppn, record: Arc<[u64]>) {
         self.metadata.record_trims(ppn, record);
+    }
+    fn holds_base(&self, block: BlockId) -> bool {
+        self.metadata.holds_base(block)
     }
     fn stored(&self, ppn: Ppn) -> Vec<(Span, u64)> {
         self.metadata.stored(ppn)

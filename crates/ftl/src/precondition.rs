@@ -211,8 +211,7 @@ impl<M: Media> Ftl<M> {
         info.state = r.region.rule.filled(programmed / r.units_per_page);
         self.state.blocks.live[block.index()] = live_sectors;
         if M::METADATA {
-            let header =
-                BlockHeader { region, mode: info.mode, erases: info.erases, opened: 0 };
+            let header = BlockHeader { region, mode: info.mode, erases: info.erases, opened: 0 };
             self.media.preload(block, programmed, header);
         }
         let at = &mut r.planes[local];

@@ -114,8 +114,7 @@ impl<M: Recorded> Ftl<M> {
     pub fn power_cut(mut self, spoiled: &[OpId]) -> Remains<M> {
         for id in spoiled {
             let op = &self.state.ops[*id];
-            let (block, slot) =
-                (self.state.geometry.block_of(op.ppn), self.state.geometry.slot_of(op.ppn));
+            let (block, slot) = (self.state.geometry.block_of(op.ppn), self.state.geometry.slot_of(op.ppn));
             match op.kind {
                 OpKind::Read => {}
                 OpKind::Program => self.media.tear_program(block, slot..slot + op.slots as u32),
@@ -141,14 +140,7 @@ impl<M: Recorded> Ftl<M> {
             trims.extend(self.state.trims.record(id.0, self.state.ops[id].lpn));
         }
         trims.sort_unstable();
-        Remains {
-            media: self.media,
-            base: self.base,
-            counters: self.state.counters,
-            in_flight,
-            trims,
-            kept,
-        }
+        Remains { media: self.media, base: self.base, counters: self.state.counters, in_flight, trims, kept }
     }
 
     /// A protected buffer holds the newest data of every page on its way.
@@ -247,15 +239,26 @@ impl<M: Recorded> Ftl<M> {
             if found.slots.iter().all(|s| *s == SlotFound::Blank) {
                 continue;
             }
-            let region = found.header.map_or(info.region, |h| h.region.0);
-            let r = self.state.regions.get(region as usize);
-            let Some(r) = r.filter(|r| found.header.is_none_or(|h| h.mode == r.region.mode)) else {
-                return Err(format!(
-                    "block {b} was written as {:?}, which this layout does not know; power the drive on \
-                     with the scheme and parameters that it ran under",
+            let strange = || {
+                format!(
+                    "block {b} was written as {:?}, which is not how this layout would write it; power the \
+                     drive on with the device, scheme and parameters that it ran under",
                     found.header
-                ));
+                )
             };
+            let region = found.header.map_or(info.region, |h| h.region.0);
+            let r = self.state.regions.get(region as usize).ok_or_else(strange)?;
+            let pool = &self.state.pools[r.region.pool.0 as usize];
+            let plane = self.state.geometry.plane_of(BlockId(b));
+            let first = self.state.geometry.blocks_of(plane).start + pool.offset;
+            let planes = pool.first_plane..pool.first_plane + pool.free.len() as u32;
+            if !planes.contains(&plane.0)
+                || !(first..first + pool.blocks_per_plane).contains(&b)
+                || found.header.is_some_and(|h| h.mode != r.region.mode)
+                || found.slots.len() > r.slots_per_block as usize
+            {
+                return Err(strange());
+            }
             info.region = region;
             info.mode = r.region.mode;
             let slots = |what: fn(SlotFound) -> bool| {
@@ -269,6 +272,9 @@ impl<M: Recorded> Ftl<M> {
                 }
                 None => r.region.rule.filled(r.shape.pages()),
             };
+            if !r.region.rule.programmed(&info.state).is_multiple_of(r.pages_per_program) {
+                return Err(strange());
+            }
             let full = r.region.rule.programmed(&info.state) == r.shape.pages();
             info.phase = if full { Phase::Full } else { Phase::Open };
         }
@@ -282,7 +288,7 @@ impl<M: Recorded> Ftl<M> {
         if let Some(base) = self.base.clone() {
             self.state.map.adopt((*base).clone());
             for (block, programmed, live) in base.blocks().filter(|(_, programmed, _)| *programmed > 0) {
-                if self.media.metadata().block(block).is_some_and(|f| f.base) {
+                if self.media.holds_base(block) {
                     self.state.blocks.live[block.index()] = live * spu;
                     continue;
                 }
@@ -298,9 +304,7 @@ impl<M: Recorded> Ftl<M> {
         for b in 0..self.state.geometry.blocks {
             let info = &self.state.blocks.info[b as usize];
             let slots = self.state.regions[info.region as usize].slots_per_block;
-            let base = self.base.as_ref().filter(|_| {
-                self.media.metadata().block(BlockId(b)).is_some_and(|f| f.base)
-            });
+            let base = self.base.as_ref().filter(|_| self.media.holds_base(BlockId(b)));
             let plane = self.state.geometry.plane_of(BlockId(b));
             // A block that the base image fills needs no inverse of its own.
             let filled = base.is_some_and(|i| i.owner_of(plane, BlockId(b), slots - 1).is_some());
@@ -343,8 +347,7 @@ impl<M: Recorded> Ftl<M> {
                     if !is_log && trims.version(entry) > oob.version {
                         continue;
                     }
-                    let this =
-                        Newest { version: oob.version, sequence: oob.sequence, ppn, span: oob.span };
+                    let this = Newest { version: oob.version, sequence: oob.sequence, ppn, span: oob.span };
                     let best = newest.entry(entry).or_insert(this);
                     if (best.version, best.sequence) < (this.version, this.sequence) {
                         *best = this;
@@ -457,8 +460,7 @@ impl<M: Recorded> Ftl<M> {
             let plane = self.state.geometry.plane_of(block);
             let pool = self.state.regions[info.region as usize].region.pool;
             let idle = (0..self.state.regions.len() as u8).map(RegionId).find(|r| {
-                self.state.regions[r.index()].region.pool == pool
-                    && self.state.at(*r, plane).job.is_none()
+                self.state.regions[r.index()].region.pool == pool && self.state.at(*r, plane).job.is_none()
             });
             let Some(region) = idle else {
                 self.internal(format!("plane {plane} has more half-erased blocks than regions"));
@@ -492,8 +494,7 @@ impl<M: Recorded> Ftl<M> {
             // The place that they left may not have been erased yet.
             let trims = &self.state.trims;
             let stale = trims.entries(lpn, mask).filter(|entry| {
-                newest.get(entry).is_some_and(|n| n.version >= version)
-                    || trims.version(*entry) > version
+                newest.get(entry).is_some_and(|n| n.version >= version) || trims.version(*entry) > version
             });
             mask = stale.fold(mask, |mask, entry| mask.minus(trims.sectors_of(entry).1));
         }

@@ -316,7 +316,8 @@ impl State {
 
     /// Logical pages (page map) or sectors (sector map) that hold the host's data.
     pub(crate) fn mapped(&self) -> u64 {
-        self.map.mapped() - self.trims.mapped()
+        // Pages of the log may be on their way through a protected stager, and not mapped.
+        self.map.mapped().saturating_sub(self.trims.mapped())
     }
 
     pub(crate) fn map_kind(&self) -> MapKind {

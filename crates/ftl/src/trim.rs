@@ -271,12 +271,7 @@ impl<M: Media> Ftl<M> {
 
     /// Where a collected page goes: the scheme says, except for pages that are not the host's.
     #[inline]
-    pub(crate) fn place_collected(
-        &mut self,
-        region: RegionId,
-        spans: &[Span],
-        home: PlaneId,
-    ) -> Place {
+    pub(crate) fn place_collected(&mut self, region: RegionId, spans: &[Span], home: PlaneId) -> Place {
         if spans.first().is_some_and(|s| self.state.trims.is_log(s.lpn)) {
             return self.log_place();
         }
@@ -333,12 +328,11 @@ impl<M: Media> Ftl<M> {
                 }
             }
         }
-        let Some(base) = &self.base else { return };
+        let Some(base) = self.base.as_ref().filter(|_| self.media.holds_base(block)) else { return };
         let plane = self.state.geometry.plane_of(block);
         let all = SectorMask::first(self.state.geometry.sectors_per_unit);
         for slot in 0..1 << self.state.geometry.slot_shift {
             if let Some(lpn) = base.owner_of(plane, block, slot) {
-                // A copy of time 0; that the block may have been erased since does no harm.
                 self.state.trims.hold(lpn, all, 0);
             }
         }

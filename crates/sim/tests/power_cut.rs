@@ -269,8 +269,7 @@ impl Run {
         let per = self.per_cell;
         match op {
             HostOp::Read => {
-                let all: Vec<u64> =
-                    range.clone().map(|s| self.cells[s / per].now()[s % per]).collect();
+                let all: Vec<u64> = range.clone().map(|s| self.cells[s / per].now()[s % per]).collect();
                 self.expected.insert(number, all);
             }
             HostOp::Write | HostOp::Trim => {
@@ -335,8 +334,10 @@ impl Run {
         let found = stamps(&c.data);
         if let Some(i) = (0..found.len()).find(|i| found[*i] != expected[*i]) {
             let (sector, found, expected) = (c.request.lba.0 + i as u64, found[i], expected[i]);
-            return self
-                .error(format!("request {} reads sector {sector} as {found}, which is {expected}", c.number));
+            return self.error(format!(
+                "request {} reads sector {sector} as {found}, which is {expected}",
+                c.number
+            ));
         }
         Ok(())
     }
@@ -729,7 +730,10 @@ fn a_layout_that_did_not_write_the_flash_is_refused() {
     ask(&mut d, HostOp::Write, 0, 4);
     let scheme = wordline_schemes::build("conventional").unwrap();
     let refusal = Device::power_on(&spec, &spec.geometry().unwrap(), scheme, d.power_cut()).err().unwrap();
-    assert!(refusal.to_string().contains("with the scheme and parameters that it ran under"), "{refusal}");
+    assert!(
+        refusal.to_string().contains("with the device, scheme and parameters that it ran under"),
+        "{refusal}"
+    );
 }
 
 fn run(seed: u64, length: u64) -> Result<Tally, String> {
@@ -808,7 +812,8 @@ fn what_is_acknowledged_or_flushed_survives_any_power_cut() {
         .collect();
     println!("{tally:?}");
     assert!(failures.is_empty(), "{}", failures.join("\n"));
-    let Tally { cuts, torn_programs, torn_erases, lost_requests, protected, undone_trims, logged, .. } = tally;
+    let Tally { cuts, torn_programs, torn_erases, lost_requests, protected, undone_trims, logged, .. } =
+        tally;
     let met = [cuts, torn_programs, torn_erases, lost_requests, protected, undone_trims, logged];
     assert!(cases < 400 || met.iter().all(|n| *n > 0), "the cases do not try everything: {tally:?}");
 }
