@@ -267,7 +267,7 @@ impl<M: Recorded> Ftl<M> {
             };
             info.state = match found.header {
                 Some(_) => {
-                    let torn = slots(|s| s == SlotFound::Torn).last();
+                    let torn = slots(|s| s == SlotFound::Torn).next_back();
                     r.region.rule.found(r.shape, slots(|s| s != SlotFound::Blank), torn)
                 }
                 None => r.region.rule.filled(r.shape.pages()),
