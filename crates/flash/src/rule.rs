@@ -190,6 +190,33 @@ impl ProgramRule {
         }
     }
 
+    /// The state of a block in which these pages are found programmed. With a torn page among them,
+    /// the last of which is named, its wordline takes no more: cells of unknown charge hold no
+    /// further bit.
+    pub fn found(
+        self,
+        shape: BlockShape,
+        programmed: impl Iterator<Item = u32>,
+        last_torn: Option<u32>,
+    ) -> BlockState {
+        match self {
+            ProgramRule::Sequential | ProgramRule::OneShot(_) => {
+                let bits = shape.bits as u32;
+                let closed = last_torn.map_or(0, |page| (page / bits + 1) * bits);
+                BlockState { programmed: [programmed.map(|p| p + 1).fold(closed, u32::max) as u16, 0, 0] }
+            }
+            #[cfg(feature = "test-rules")]
+            ProgramRule::TwoLanes => {
+                let mut state = BlockState::default();
+                for page in programmed {
+                    let lane = &mut state.programmed[(page % 2) as usize];
+                    *lane = (*lane).max(page as u16 / 2 + 1);
+                }
+                state
+            }
+        }
+    }
+
     /// Whether a page has been programmed since the last erase.
     #[inline]
     pub fn is_programmed(self, state: &BlockState, page: u32) -> bool {
@@ -227,6 +254,18 @@ mod tests {
             rule.apply(TLC, &mut s, SlotClass::Next, page).unwrap();
         }
         assert!(!rule.has_left(TLC, &s, SlotClass::Next));
+    }
+
+    #[test]
+    fn a_block_is_found_as_it_was_left_and_a_torn_wordline_takes_no_more() {
+        for pages in 0..=12 {
+            let found = ProgramRule::Sequential.found(TLC, 0..pages, None);
+            assert_eq!(found, ProgramRule::Sequential.filled(pages));
+        }
+        let found = ProgramRule::Sequential.found(TLC, 0..5, Some(4));
+        assert_eq!(ProgramRule::Sequential.next(TLC, &found, SlotClass::Next), Some(6));
+        let found = ProgramRule::Sequential.found(TLC, 0..8, Some(4));
+        assert_eq!(ProgramRule::Sequential.next(TLC, &found, SlotClass::Next), Some(8));
     }
 
     #[test]

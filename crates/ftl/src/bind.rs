@@ -1,6 +1,7 @@
 //! Bound late: a program gets its slot when its plane is ready to begin it, from the first target of
 //! its route that has one. What finds none waits, falls back, is dropped, or fails.
 
+use crate::counters::Cause;
 use crate::ftl::{Ftl, Outcome};
 use crate::map::fetch;
 use crate::media::Media;
@@ -233,6 +234,12 @@ impl<M: Media> Ftl<M> {
         while !part.is_none() {
             let (owner, next) = (self.state.ops[part].owner, self.state.ops[part].chain);
             if self.state.ops[part].owned_by == Owner::Request {
+                if M::METADATA {
+                    self.state.trims.void.remove(&part.0);
+                }
+                if self.state.ops[part].cause == Cause::Metadata {
+                    self.trims_not_logged(part.0, self.state.ops[part].lpn);
+                }
                 if owner != NONE {
                     self.requests[owner as usize].outcome = Outcome::OutOfSpace;
                 }

@@ -71,7 +71,7 @@ impl<M: Media> Ftl<M> {
                 return broken(format!("block {b} is {:?} and listed as a victim: {listed}", info.phase));
             }
         }
-        let mapped = self.state.map.count_mapped_sectors(self.state.logical_pages);
+        let mapped = self.state.map.count_mapped_sectors(self.state.trims.end());
         if mapped != live_total {
             return broken(format!("{mapped} sectors are mapped, and {live_total} are live on flash"));
         }

@@ -8,7 +8,7 @@ use crate::ftl::{Effect, Ftl};
 use crate::map::{MapKind, Span};
 use crate::media::Media;
 use crate::op::{Class, Op, OpId, OpKind, Owner};
-use crate::scheme::{Collect, Grain, Hooks, IdleWork, Move, Need, Origin, Parcel, RegionId, View};
+use crate::scheme::{Collect, Grain, Hooks, IdleWork, Move, Need, RegionId, View};
 use crate::state::{Job, Phase};
 use wordline_units::{BlockId, DieId, PlaneId, Ppn, SectorMask};
 
@@ -135,8 +135,7 @@ impl<M: Media> Ftl<M> {
         let Some(slot) = self.state.map.next_live(block, 0, slots) else { return true };
         let mut spans = std::mem::take(&mut self.scratch.live);
         self.state.map.live_in(self.state.geometry.ppn(block, slot), &mut spans);
-        let parcel = Parcel { origin: Origin::Collected(region), spans: &spans, home: plane };
-        let place = self.scheme.place(&parcel, &View { state: &self.state, now: self.state.now });
+        let place = self.place_collected(region, &spans, plane);
         self.scratch.live = spans;
         let to = place.route.region();
         to.index() >= self.state.regions.len()
@@ -269,8 +268,7 @@ impl<M: Media> Ftl<M> {
             if spans.is_empty() {
                 continue;
             }
-            let parcel = Parcel { origin: Origin::Collected(region), spans: &spans, home: plane };
-            let place = self.scheme.place(&parcel, &View { state: &self.state, now: self.state.now });
+            let place = self.place_collected(region, &spans, plane);
             let to = place.route.region();
             let target = if to.index() < self.state.regions.len() && !self.state.reaches(to, plane) {
                 self.pick_plane(&place, plane)
@@ -297,6 +295,9 @@ impl<M: Media> Ftl<M> {
                 let id = self.add_op(op);
                 if M::BYTES {
                     self.pages[id.index()] = self.media.read(from, span.lpn);
+                }
+                if M::METADATA {
+                    self.load_record(id.0, span.lpn, from);
                 }
                 if last.is_none() {
                     leads[programs] = id;

@@ -2,7 +2,7 @@
 
 use crate::counters::Cause;
 use crate::ftl::{Effect, Ftl, RequestId};
-use crate::map::Killed;
+use crate::map::{Killed, Span};
 use crate::media::{Media, Oob};
 use crate::op::{OpId, OpKind, Owner};
 use crate::scheme::{Hooks, ReadSeen, RegionId, View};
@@ -174,6 +174,8 @@ impl<M: Media> Ftl<M> {
                 M::copy(self.staged_page(stage), &old, missing, sector);
                 self.load_page(program, stage);
             }
+        } else if M::METADATA {
+            self.state.trims.void.insert(program.0);
         }
         self.filled(program);
     }
@@ -207,6 +209,11 @@ impl<M: Media> Ftl<M> {
         let block = self.state.geometry.block_of(first);
         let region = RegionId(self.state.blocks[block.index()].region);
         self.count_program(lead, region, slots);
+        if M::METADATA {
+            let slot = self.state.geometry.slot_of(first);
+            let header = self.header(block);
+            self.media.programmed(block, slot..slot + slots as u32, header);
+        }
         let mut part = lead;
         while !part.is_none() {
             let next = self.state.ops[part].chain;
@@ -260,10 +267,7 @@ impl<M: Media> Ftl<M> {
         let op = &self.state.ops[part];
         let (span, from, stage, version) = (op.span(), op.from, op.stage, op.version);
         if M::METADATA {
-            let oob = Oob { span, version, sequence: self.state.ops[part].key };
-            let page =
-                if M::BYTES { std::mem::take(&mut self.pages[part.index()]) } else { M::Page::default() };
-            self.media.program(ppn, oob, page);
+            self.store(part, span, version, ppn);
         }
         let dead = &mut self.scratch.dead;
         let keep = if from.is_none() {
@@ -297,8 +301,25 @@ impl<M: Media> Ftl<M> {
                 self.state.ops.remove(part);
                 self.end_move(from, die, idle);
             }
-            _ => self.settle(part),
+            _ => {
+                if op.cause == Cause::Metadata {
+                    self.trims_logged(span.lpn, version);
+                }
+                self.settle(part);
+            }
         }
+    }
+
+    /// A unit is on flash, with what its spare area says.
+    fn store(&mut self, part: OpId, span: Span, version: u64, ppn: Ppn) {
+        self.sequence += 1;
+        if self.state.trims.is_void(part.0, span, version) {
+            return;
+        }
+        let oob = Oob { span, version, sequence: self.sequence };
+        let page = if M::BYTES { std::mem::take(&mut self.pages[part.index()]) } else { M::Page::default() };
+        self.media.program(ppn, oob, page);
+        self.store_record(part.0, span.lpn, ppn);
     }
 
     fn erase_done(&mut self, id: OpId) {
@@ -313,6 +334,9 @@ impl<M: Media> Ftl<M> {
         self.state.counters.erases[mode.index()] += 1;
         self.state.counters.regions[region.index()].erases += 1;
         self.state.map.erase(block);
+        if M::METADATA {
+            self.hold_trims_of(block);
+        }
         self.media.erase(block, self.state.geometry.slot_shift);
         let local = self.state.local(region, plane);
         let pool = self.state.regions[region.index()].region.pool.0 as usize;

@@ -1,6 +1,7 @@
 //! The translation layer as the device sees it: requests and completions go in, operations come
 //! out. It has neither clock nor queue; `now` is told to it before every call.
 
+use crate::base::BaseImage;
 use crate::counters::Counters;
 use crate::map::Span;
 use crate::media::Media;
@@ -9,6 +10,7 @@ use crate::scheme::{Command, Drive, Hooks, Layout, Refusal, RegionId, Scheme, Vi
 use crate::staging::NONE;
 use crate::state::State;
 use std::fmt;
+use std::sync::Arc;
 use thiserror::Error;
 use wordline_device::{Ack, GcClass};
 use wordline_units::{
@@ -176,6 +178,10 @@ pub struct Ftl<M: Media> {
     pub(crate) free_requests: Vec<u32>,
     pub(crate) buffers: Vec<Vec<u8>>,
     pub(crate) version: u64,
+    /// Counts the units programmed, where media keep metadata.
+    pub(crate) sequence: u64,
+    /// What the flash held at time 0, where media keep metadata.
+    pub(crate) base: Option<Arc<BaseImage>>,
     pub(crate) ack: Ack,
     pub(crate) buffered: u64,
     pub(crate) waiters: Vec<(OpId, RequestId)>,
@@ -260,6 +266,8 @@ impl<M: Media> Ftl<M> {
             free_requests: vec![],
             buffers: vec![],
             version: 0,
+            sequence: 0,
+            base: None,
             ack: drive.spec.ack,
             buffered: 0,
             waiters: vec![],
@@ -400,6 +408,11 @@ impl<M: Media> Ftl<M> {
             OpKind::Program => op.slots as u32 * self.state.geometry.sectors_per_unit,
             OpKind::Erase => 0,
         }
+    }
+
+    /// Time to sense one page.
+    pub(crate) fn sense_time(&self, medium: usize, mode: CellMode, page: u32) -> SimDuration {
+        SimDuration(self.times[medium][mode.index()].read[(page % mode.bits()) as usize])
     }
 
     /// The cell mode and page type that an operation works on, once it is bound.
@@ -668,6 +681,6 @@ impl<M: Media> Ftl<M> {
 
     /// Logical pages (page map) or sectors (sector map) that hold data.
     pub fn mapped(&self) -> u64 {
-        self.state.map.mapped()
+        self.state.mapped()
     }
 }

@@ -271,7 +271,7 @@ impl<M: Media> Ftl<M> {
 
     /// Complete a program's page from RAM or by a read of the missing sectors. Returns whether a
     /// read is on its way.
-    fn gather(&mut self, id: OpId, stage: u32, in_ram: SectorMask, gather: Gather) -> bool {
+    pub(crate) fn gather(&mut self, id: OpId, stage: u32, in_ram: SectorMask, gather: Gather) -> bool {
         let all = SectorMask::first(self.state.geometry.sectors_per_unit);
         let op = &mut self.state.ops[id];
         op.mask = op.mask.union(in_ram);
@@ -390,11 +390,19 @@ impl<M: Media> Ftl<M> {
     }
 
     fn trim_unit(&mut self, lpn: Lpn, mask: SectorMask) {
+        // A page that is neither mapped nor on its way was never written, or the trim that made it so
+        // is known already.
+        let mut stale = false;
         if let Some(stage) = self.state.staging.find(lpn) {
+            stale = true;
             let entry = self.state.staging.get(stage);
             entry.commit(mask, self.version);
             entry.mask = entry.mask.minus(mask);
-            if entry.filling != NONE {
+            let filling = entry.filling;
+            if filling != NONE {
+                if M::METADATA {
+                    self.state.trims.void.insert(filling);
+                }
                 self.cancel_fill(stage);
             }
         }
@@ -404,8 +412,12 @@ impl<M: Media> Ftl<M> {
             let plane = self.state.geometry.plane_of(self.state.geometry.block_of(killed.ppn));
             self.bury(killed);
             self.effects.push(Effect::Wake(plane));
+            stale = true;
         }
         self.scratch.dead = dead;
+        if stale {
+            self.note_trim(lpn, mask);
+        }
         if self.asks.asks(Hooks::FORGET) {
             self.scheme.forget(lpn);
         }
@@ -413,10 +425,12 @@ impl<M: Media> Ftl<M> {
 
     fn submit_flush(&mut self, id: RequestId) {
         self.version += 1;
+        let earlier = self.unsettled;
+        self.log_trims(id);
         self.seal(false);
-        if self.unsettled > 0 {
+        if earlier > 0 {
             self.requests[id.0 as usize].remaining += 1;
-            self.flushes.push(PendingFlush { version: self.version, request: id, remaining: self.unsettled });
+            self.flushes.push(PendingFlush { version: self.version, request: id, remaining: earlier });
         }
     }
 }

@@ -22,12 +22,14 @@ mod media;
 mod op;
 mod permutation;
 mod precondition;
+mod recover;
 mod scheme;
 mod stager;
 mod staging;
 mod state;
 mod stripe;
 mod table;
+mod trim;
 mod victim;
 
 pub use base::Mapped;
@@ -35,10 +37,11 @@ pub use bind::Binding;
 pub use check::Broken;
 pub use counters::{Cause, Counters, RegionCounters};
 pub use ftl::{Effect, Fault, Ftl, Outcome, Pending, RequestError, RequestId, Timer};
-pub use map::{MapKind, Span};
-pub use media::{Bytes, Media, Metadata, NoMedia, Oob};
+pub use map::{Located, MapKind, Span};
+pub use media::{BlockFound, BlockHeader, Bytes, Media, Metadata, NoMedia, Oob, Recorded, SlotFound};
 pub use op::{Class, Op, OpId, OpKind, Part};
 pub use precondition::{Initial, InitialError, Order};
+pub use recover::Remains;
 pub use scheme::{
     Collect, Command, Drive, Gather, Grain, Hooks, IdleWork, Layout, Move, Need, Origin, Parcel, Place,
     PlanePick, Pool, PoolId, ReadSeen, Refusal, Region, RegionId, Route, Scheme, Tag, Target, View,

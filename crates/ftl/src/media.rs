@@ -1,10 +1,18 @@
 //! The seam behind which data are kept: nothing, the metadata of each page, or its bytes too. It is
 //! called when an operation completes and never before, so that what it holds is what a power cut
-//! would leave.
+//! would leave. What the cut itself spoils is told by [`Recorded::tear_program`] and
+//! [`Recorded::tear_erase`].
+//!
+//! Other pages of a wordline keep their bits when a program is cut, since only the slots of that
+//! program are torn: a drive holds the old bits in protected RAM until the operation ends. A
+//! reprogram will tear the slot of the page that it adds, and no other.
 
 use crate::map::Span;
+use crate::scheme::RegionId;
 use rustc_hash::FxHashMap;
-use wordline_units::{BlockId, Lpn, Ppn, SectorMask};
+use std::ops::Range;
+use std::sync::Arc;
+use wordline_units::{BlockId, CellMode, Lpn, Ppn, SectorMask};
 
 /// What a page's spare area says of a span stored in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -13,8 +21,48 @@ pub struct Oob {
     pub span: Span,
     /// The host write that the data come from; travels unchanged with relocation.
     pub version: u64,
-    /// The order of programs.
+    /// The order in which programs ended.
     pub sequence: u64,
+}
+
+/// What is written beside a block's first page.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct BlockHeader {
+    /// The region that opened it.
+    pub region: RegionId,
+    /// Its mode until it is erased.
+    pub mode: CellMode,
+    /// How often it had been erased.
+    pub erases: u32,
+    /// Its place in the order of programs.
+    pub opened: u64,
+}
+
+/// What a slot is found to be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum SlotFound {
+    /// Erased.
+    #[default]
+    Blank,
+    /// Programmed, with data or as padding.
+    Programmed,
+    /// Power failed during its program: unreadable, and not to be used until it is erased.
+    Torn,
+}
+
+/// What is found in a block when the power comes back.
+#[derive(Clone, Debug, Default)]
+pub struct BlockFound {
+    /// Its header; none where the first program was cut.
+    pub header: Option<BlockHeader>,
+    /// How often it has been erased, which a drive writes back after each erase.
+    pub erases: u32,
+    /// Its slots as far as any was programmed.
+    pub slots: Vec<SlotFound>,
+    /// Power failed during its erase: it must be erased again.
+    pub half_erased: bool,
+    /// Whether it still holds what the base image put there.
+    pub base: bool,
 }
 
 /// Where programmed data go.
@@ -40,6 +88,37 @@ pub trait Media: Default {
     fn version(&self, ppn: Ppn, lpn: Lpn) -> u64;
     /// An erase completes.
     fn erase(&mut self, block: BlockId, slot_shift: u32);
+
+    /// A program over these slots of a block has completed, padding included.
+    fn programmed(&mut self, _: BlockId, _: Range<u32>, _: BlockHeader) {}
+    /// A block of the initial state holds so many slots.
+    fn preload(&mut self, _: BlockId, _: u32, _: BlockHeader) {}
+    /// A block has been erased so often before time 0.
+    fn wear(&mut self, _: BlockId, _: u32) {}
+    /// A page of the trim log is stored: the newest trim of each of its entries.
+    fn record_trims(&mut self, _: Ppn, _: Arc<[u64]>) {}
+    /// Whether a block still holds what the base image put there.
+    fn holds_base(&self, _: BlockId) -> bool {
+        false
+    }
+    /// What is stored at a place, with its version.
+    fn stored(&self, _: Ppn) -> Vec<(Span, u64)> {
+        vec![]
+    }
+    /// The page of the trim log that is stored at a place.
+    fn trims(&self, _: Ppn) -> Option<Arc<[u64]>> {
+        None
+    }
+}
+
+/// Media that a drive can be recovered from.
+pub trait Recorded: Media {
+    /// What is stored beside the data.
+    fn metadata(&self) -> &Metadata;
+    /// Power fails during a program: its slots can be neither read nor used until they are erased.
+    fn tear_program(&mut self, block: BlockId, slots: Range<u32>);
+    /// Power fails during an erase: nothing in the block can be read.
+    fn tear_erase(&mut self, block: BlockId, slot_shift: u32);
 }
 
 /// Keeps nothing: for simulation.
@@ -70,12 +149,61 @@ impl Media for NoMedia {
 #[derive(Clone, Debug, Default)]
 pub struct Metadata {
     pages: FxHashMap<u32, Vec<Oob>>,
+    trims: FxHashMap<u32, Arc<[u64]>>,
+    blocks: FxHashMap<u32, BlockFound>,
 }
 
 impl Metadata {
     /// Everything stored, by place.
     pub fn pages(&self) -> impl Iterator<Item = (Ppn, &[Oob])> {
         self.pages.iter().map(|(ppn, oobs)| (Ppn(*ppn), oobs.as_slice()))
+    }
+
+    /// What is stored at a place.
+    pub fn page(&self, ppn: Ppn) -> &[Oob] {
+        self.pages.get(&ppn.0).map_or(&[], Vec::as_slice)
+    }
+
+    /// Every stored page of the trim log, superseded ones too.
+    pub fn trim_pages(&self) -> impl Iterator<Item = (Ppn, &[u64])> {
+        self.trims.iter().map(|(ppn, record)| (Ppn(*ppn), &record[..]))
+    }
+
+    /// A block, if anything was ever done to it.
+    pub fn block(&self, block: BlockId) -> Option<&BlockFound> {
+        self.blocks.get(&block.0)
+    }
+
+    /// The slots that a power cut spoiled, by place.
+    pub fn torn(&self, slot_shift: u32) -> Vec<Ppn> {
+        let mut torn: Vec<Ppn> = (self.blocks.iter())
+            .flat_map(|(block, found)| {
+                let slots = found.slots.iter().enumerate();
+                let torn = slots.filter(|(_, s)| **s == SlotFound::Torn);
+                torn.map(move |(slot, _)| Ppn(block << slot_shift | slot as u32))
+            })
+            .collect();
+        torn.sort_unstable();
+        torn
+    }
+
+    fn mark(&mut self, block: BlockId, slots: Range<u32>, what: SlotFound) -> &mut BlockFound {
+        let found = self.blocks.entry(block.0).or_default();
+        if found.slots.len() < slots.end as usize {
+            found.slots.resize(slots.end as usize, SlotFound::Blank);
+        }
+        found.slots[slots.start as usize..slots.end as usize].fill(what);
+        found
+    }
+
+    fn clear(&mut self, block: BlockId, slot_shift: u32) -> &mut BlockFound {
+        for slot in 0..1 << slot_shift {
+            self.pages.remove(&(block.0 << slot_shift | slot));
+            self.trims.remove(&(block.0 << slot_shift | slot));
+        }
+        let found = self.blocks.entry(block.0).or_default();
+        *found = BlockFound { erases: found.erases, ..BlockFound::default() };
+        found
     }
 }
 
@@ -98,21 +226,56 @@ impl Media for Metadata {
         oobs.and_then(|o| o.iter().find(|o| o.span.lpn == lpn)).map_or(0, |o| o.version)
     }
     fn erase(&mut self, block: BlockId, slot_shift: u32) {
-        for slot in 0..1 << slot_shift {
-            self.pages.remove(&(block.0 << slot_shift | slot));
-        }
+        self.clear(block, slot_shift).erases += 1;
+    }
+    fn programmed(&mut self, block: BlockId, slots: Range<u32>, header: BlockHeader) {
+        self.mark(block, slots, SlotFound::Programmed).header.get_or_insert(header);
+    }
+    fn preload(&mut self, block: BlockId, slots: u32, header: BlockHeader) {
+        let found = self.mark(block, 0..slots, SlotFound::Programmed);
+        (found.header, found.base) = (Some(header), true);
+    }
+    fn wear(&mut self, block: BlockId, erases: u32) {
+        self.blocks.entry(block.0).or_default().erases = erases;
+    }
+    fn record_trims(&mut self, ppn: Ppn, record: Arc<[u64]>) {
+        self.trims.insert(ppn.0, record);
+    }
+    fn holds_base(&self, block: BlockId) -> bool {
+        self.blocks.get(&block.0).is_some_and(|found| found.base)
+    }
+    fn stored(&self, ppn: Ppn) -> Vec<(Span, u64)> {
+        self.page(ppn).iter().map(|oob| (oob.span, oob.version)).collect()
+    }
+    fn trims(&self, ppn: Ppn) -> Option<Arc<[u64]>> {
+        self.trims.get(&ppn.0).cloned()
+    }
+}
+
+impl Recorded for Metadata {
+    fn metadata(&self) -> &Metadata {
+        self
+    }
+    fn tear_program(&mut self, block: BlockId, slots: Range<u32>) {
+        self.mark(block, slots, SlotFound::Torn);
+    }
+    fn tear_erase(&mut self, block: BlockId, slot_shift: u32) {
+        self.clear(block, slot_shift).half_erased = true;
     }
 }
 
 /// Keeps metadata and bytes by physical place, so that a wrong map shows as wrong data.
 #[derive(Clone, Debug, Default)]
 pub struct Bytes {
-    slots: FxHashMap<u32, Vec<(Oob, Vec<u8>)>>,
+    metadata: Metadata,
+    slots: FxHashMap<u32, Vec<(Lpn, Vec<u8>)>>,
 }
 
 impl Bytes {
-    fn find(&self, ppn: Ppn, lpn: Lpn) -> Option<&(Oob, Vec<u8>)> {
-        self.slots.get(&ppn.0)?.iter().find(|(oob, _)| oob.span.lpn == lpn)
+    fn clear(&mut self, block: BlockId, slot_shift: u32) {
+        for slot in 0..1 << slot_shift {
+            self.slots.remove(&(block.0 << slot_shift | slot));
+        }
     }
 }
 
@@ -144,17 +307,52 @@ impl Media for Bytes {
             .unwrap_or(&ZEROS[..bytes.min(65_536)])
     }
     fn program(&mut self, ppn: Ppn, oob: Oob, page: Vec<u8>) {
-        self.slots.entry(ppn.0).or_default().push((oob, page));
+        self.metadata.program(ppn, oob, ());
+        self.slots.entry(ppn.0).or_default().push((oob.span.lpn, page));
     }
     fn read(&self, ppn: Ppn, lpn: Lpn) -> Vec<u8> {
-        self.find(ppn, lpn).map(|(_, page)| page.clone()).unwrap_or_default()
+        let found = self.slots.get(&ppn.0).and_then(|s| s.iter().find(|(l, _)| *l == lpn));
+        found.map(|(_, page)| page.clone()).unwrap_or_default()
     }
     fn version(&self, ppn: Ppn, lpn: Lpn) -> u64 {
-        self.find(ppn, lpn).map_or(0, |(oob, _)| oob.version)
+        self.metadata.version(ppn, lpn)
     }
     fn erase(&mut self, block: BlockId, slot_shift: u32) {
-        for slot in 0..1 << slot_shift {
-            self.slots.remove(&(block.0 << slot_shift | slot));
-        }
+        self.clear(block, slot_shift);
+        self.metadata.erase(block, slot_shift);
+    }
+    fn programmed(&mut self, block: BlockId, slots: Range<u32>, header: BlockHeader) {
+        self.metadata.programmed(block, slots, header);
+    }
+    fn preload(&mut self, block: BlockId, slots: u32, header: BlockHeader) {
+        self.metadata.preload(block, slots, header);
+    }
+    fn wear(&mut self, block: BlockId, erases: u32) {
+        self.metadata.wear(block, erases);
+    }
+    fn record_trims(&mut self, ppn: Ppn, record: Arc<[u64]>) {
+        self.metadata.record_trims(ppn, record);
+    }
+    fn holds_base(&self, block: BlockId) -> bool {
+        self.metadata.holds_base(block)
+    }
+    fn stored(&self, ppn: Ppn) -> Vec<(Span, u64)> {
+        self.metadata.stored(ppn)
+    }
+    fn trims(&self, ppn: Ppn) -> Option<Arc<[u64]>> {
+        self.metadata.trims(ppn)
+    }
+}
+
+impl Recorded for Bytes {
+    fn metadata(&self) -> &Metadata {
+        &self.metadata
+    }
+    fn tear_program(&mut self, block: BlockId, slots: Range<u32>) {
+        self.metadata.tear_program(block, slots);
+    }
+    fn tear_erase(&mut self, block: BlockId, slot_shift: u32) {
+        self.clear(block, slot_shift);
+        self.metadata.tear_erase(block, slot_shift);
     }
 }

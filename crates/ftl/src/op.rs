@@ -206,6 +206,15 @@ impl Ops {
         op.key = (op.class as u64) << 56 | self.sequence;
     }
 
+    /// The operations that have not ended.
+    pub fn alive(&self) -> Vec<OpId> {
+        let mut alive = vec![true; self.ops.len()];
+        for i in &self.free {
+            alive[*i as usize] = false;
+        }
+        (0..self.ops.len() as u32).filter(|i| alive[*i as usize]).map(OpId).collect()
+    }
+
     pub fn capacity(&self) -> usize {
         self.ops.len()
     }

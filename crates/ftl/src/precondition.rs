@@ -3,7 +3,7 @@
 
 use crate::base::{BaseImage, Mapped, PlaneBase};
 use crate::ftl::Ftl;
-use crate::media::Media;
+use crate::media::{BlockHeader, Media};
 use crate::scheme::RegionId;
 use crate::state::Phase;
 use thiserror::Error;
@@ -107,11 +107,18 @@ impl<M: Media> Ftl<M> {
                 for block in self.blocks_of(region, plane) {
                     let info = &mut self.state.blocks[block as usize];
                     info.erases = info.erases.max(cycles);
+                    if M::METADATA {
+                        let erases = info.erases;
+                        self.media.wear(BlockId(block), erases);
+                    }
                 }
             }
         }
         let image = self.image(initial, seed)?;
         let placed: Vec<(BlockId, u32, u32)> = image.blocks().collect();
+        if M::METADATA {
+            self.base = Some(std::sync::Arc::new(image.clone()));
+        }
         self.state.map.adopt(image);
         let spu = self.state.geometry.sectors_per_unit;
         for (block, programmed, live) in placed {
@@ -201,6 +208,10 @@ impl<M: Media> Ftl<M> {
         info.set_mode(r.region.mode);
         info.state = r.region.rule.filled(programmed / r.units_per_page);
         info.live = live_sectors;
+        if M::METADATA {
+            let header = BlockHeader { region, mode: info.mode(), erases: info.erases, opened: 0 };
+            self.media.preload(block, programmed, header);
+        }
         let at = &mut r.planes[local];
         at.owned += 1;
         if programmed == r.slots_per_block {

@@ -420,7 +420,7 @@ impl View<'_> {
 
     /// Logical pages (page map) or sectors (sector map) that hold data.
     pub fn mapped(&self) -> u64 {
-        self.state.map.mapped()
+        self.state.mapped()
     }
 
     /// Logical pages that the host can address.

@@ -178,14 +178,18 @@ impl<M: Media> Ftl<M> {
             let stage = self.state.staging.enter(span.lpn);
             let entry = self.state.staging.get(stage);
             entry.pending += 1;
-            entry.mask = entry.mask.union(keep);
-            self.state.ops[part].version = entry.last(keep);
+            let newer = entry.mask; // of a host write on its way
+            entry.mask = newer.union(keep);
+            if !M::METADATA {
+                // Where media keep versions, the operation has its data's own.
+                self.state.ops[part].version = entry.last(keep);
+            }
             self.state.ops[part].mask = keep;
             self.state.map.forget(span.lpn, keep, &mut dead);
             if M::BYTES && !keep.is_empty() {
                 let page = self.pages[part.index()].clone();
                 let sector = self.state.geometry.sector as usize;
-                M::copy(self.staged_page(stage), &page, keep, sector);
+                M::copy(self.staged_page(stage), &page, keep.minus(newer), sector);
             }
             self.state.ops[part].stage = stage;
             self.state.ops[part].from = Ppn::NONE;
@@ -220,9 +224,8 @@ impl<M: Media> Ftl<M> {
 
     fn arm_pad(&mut self, region: RegionId, plane: PlaneId, which: usize) {
         let wait = self.state.regions[region.index()].region.pad_after;
-        let Some(wait) = (if which == HOST { Some(wait.unwrap_or(PAD_FOR_HOST)) } else { wait }) else {
-            return;
-        };
+        let anyway = (which == HOST || self.state.draining).then_some(PAD_FOR_HOST);
+        let Some(wait) = wait.or(anyway) else { return };
         let at = self.state.now + wait;
         let stager = &mut self.state.at_mut(region, plane).stagers[which];
         if !stager.timer_set {

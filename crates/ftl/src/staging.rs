@@ -122,6 +122,13 @@ impl Staging {
         true
     }
 
+    /// The entries in the order of their pages.
+    pub fn entries(&self) -> Vec<u32> {
+        let mut entries: Vec<(u32, u32)> = self.index.iter().map(|(lpn, i)| (*lpn, *i)).collect();
+        entries.sort_unstable();
+        entries.into_iter().map(|(_, i)| i).collect()
+    }
+
     pub fn len(&self) -> usize {
         self.index.len()
     }

@@ -8,6 +8,7 @@ use crate::scheme::{Drive, Layout, Refusal, Region, RegionId};
 use crate::staging::Staging;
 use crate::stripe::Stripe;
 use crate::table::Table;
+use crate::trim::TrimLog;
 use crate::victim::{MinTree, VictimIndex};
 use bytemuck::Zeroable;
 use std::collections::VecDeque;
@@ -96,6 +97,12 @@ impl FreeBlocks {
 
     pub fn contains(&self, block: BlockId) -> bool {
         self.fresh.contains(&block.0) || self.erased.contains(&block.0)
+    }
+
+    /// Keep only some, in their order.
+    pub fn retain(&mut self, keep: impl Fn(BlockId) -> bool) {
+        let all = std::mem::take(&mut self.fresh).chain(std::mem::take(&mut self.erased));
+        self.erased = all.filter(|b| keep(BlockId(*b))).collect();
     }
 
     /// Take a certain block.
@@ -209,6 +216,7 @@ pub struct State {
     pub(crate) regions: Vec<RegionState>,
     pub(crate) blocks: Table<Block>,
     pub(crate) map: Map,
+    pub(crate) trims: TrimLog,
     pub(crate) staging: Staging,
     pub(crate) ops: Ops,
     pub(crate) counters: Counters,
@@ -326,6 +334,7 @@ impl State {
             levels,
         );
         let unmapped = |e| refuse(format!("its tables find no room in this computer's address space: {e}"));
+        let trims = TrimLog::new(&geometry, layout.map, drive.logical_pages);
         Ok(State {
             gc: drive.spec.gc,
             logical_pages: drive.logical_pages,
@@ -339,7 +348,8 @@ impl State {
             pools,
             regions,
             blocks: Table::zeroed(geometry.blocks as usize).map_err(unmapped)?,
-            map: Map::new(layout.map, &geometry, drive.logical_pages).map_err(unmapped)?,
+            map: Map::new(layout.map, &geometry, trims.end()).map_err(unmapped)?,
+            trims,
             staging: Staging::new(if layout.map == MapKind::Sector { geometry.sectors_per_unit } else { 0 }),
             ops: Ops::default(),
             backlog: vec![0; geometry.planes as usize],
@@ -351,6 +361,12 @@ impl State {
             turn: 0,
             geometry,
         })
+    }
+
+    /// Logical pages (page map) or sectors (sector map) that hold the host's data.
+    pub(crate) fn mapped(&self) -> u64 {
+        // Pages of the log may be on their way through a protected stager, and not mapped.
+        self.map.mapped().saturating_sub(self.trims.mapped())
     }
 
     pub(crate) fn map_kind(&self) -> MapKind {

@@ -8,6 +8,10 @@
 //! operations of one class are served in order within a plane. A program is bound to its page when
 //! its transfer begins: from there to the array nothing can come between in that plane.
 
+mod power;
+
+pub use power::PoweredOff;
+
 use crate::clock::Clock;
 use crate::metrics::Metrics;
 use crate::probe::{Begin, Event, Probe};
@@ -227,8 +231,18 @@ impl<P: Probe, M: Media> Device<P, M> {
         scheme: Box<dyn Scheme>,
         probe: P,
     ) -> Result<Device<P, M>, Refusal> {
+        let ftl = Ftl::new(&Self::drawing(spec, geometry), scheme)?;
+        Ok(Self::around(ftl, spec, geometry, probe))
+    }
+
+    /// What a scheme is given to lay itself out on.
+    fn drawing<'a>(spec: &'a DeviceSpec, geometry: &'a Geometry) -> Drive<'a> {
         let logical_pages = (spec.logical_bytes() / spec.unit.0).min(u32::MAX as u64 - 1) as u32;
-        let ftl = Ftl::new(&Drive { spec, geometry, logical_pages }, scheme)?;
+        Drive { spec, geometry, logical_pages }
+    }
+
+    /// The clock and the queues of a drive.
+    fn around(ftl: Ftl<M>, spec: &DeviceSpec, geometry: &Geometry, probe: P) -> Device<P, M> {
         let mut planes = vec![];
         let mut arrays = Resources::default();
         let mut buses = Resources::default();
@@ -254,7 +268,7 @@ impl<P: Probe, M: Media> Device<P, M> {
             });
         }
         let most_sectors = geometry.media.iter().map(|m| m.page.0 * 4 / geometry.sector).max().unwrap_or(0);
-        Ok(Device {
+        Device {
             transfer: geometry
                 .media
                 .iter()
@@ -285,7 +299,7 @@ impl<P: Probe, M: Media> Device<P, M> {
             metrics: Metrics::default(),
             ftl,
             probe,
-        })
+        }
     }
 
     /// The device's time.

@@ -1,0 +1,538 @@
+//! Power fails, and comes back. What then is left is the flash with its metadata, and what stood in
+//! protected RAM; from these alone the tables are built again. Of several copies of a page the one
+//! with the highest version is the newest, of copies of one version the one programmed last; the
+//! trim log says which copies a trim has made stale.
+//!
+//! An open block goes on behind what was programmed in it, except that a torn wordline takes no more.
+//! Drives that close every open block instead lose a block of each frontier at each cut, which small
+//! ones could not spare while they collect. A block whose erase was cut is erased again. Where
+//! nothing can be read in a block, not even its header, it counts as full of stale data.
+
+use crate::base::BaseImage;
+use crate::counters::{Cause, Counters};
+use crate::ftl::Ftl;
+use crate::map::{Killed, Located, Span};
+use crate::media::{BlockHeader, Media, Recorded, SlotFound};
+use crate::op::{Class, Op, OpId, OpKind, Owner};
+use crate::scheme::{Drive, Origin, Parcel, Refusal, RegionId, Route, Scheme, Tag, View};
+use crate::staging::NONE;
+use crate::state::{Job, Phase};
+use crate::trim::AllTrims;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use wordline_device::Ack;
+use wordline_units::{BlockId, DieId, Lpn, PlaneId, Ppn, SectorMask, SimDuration, SimTime};
+
+/// What is left of a drive when its power fails.
+#[derive(Clone, Debug)]
+pub struct Remains<M: Media> {
+    /// The flash.
+    pub media: M,
+    /// Requests that were admitted and had not completed, by number.
+    pub in_flight: Vec<u64>,
+    /// What the flash held at time 0, as far as it has not been erased since.
+    base: Option<Arc<BaseImage>>,
+    counters: Counters,
+    /// Trims in protected RAM: entry of the trim log, version.
+    trims: Vec<(u64, u64)>,
+    /// Data in protected RAM.
+    kept: Vec<Kept<M::Page>>,
+}
+
+impl<M: Media> Remains<M> {
+    /// Logical pages with data in protected RAM, which are programmed when the power is back.
+    pub fn protected_pages(&self) -> impl Iterator<Item = Lpn> + '_ {
+        self.kept.iter().map(|k| k.lpn)
+    }
+
+    /// Trims in protected RAM, of a page or of a sector.
+    pub fn protected_trims(&self) -> usize {
+        self.trims.len()
+    }
+}
+
+/// Sectors of a page in protected RAM.
+#[derive(Clone, Debug)]
+struct Kept<P> {
+    lpn: Lpn,
+    mask: SectorMask,
+    page: P,
+    from: KeptFrom,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum KeptFrom {
+    /// The write buffer.
+    Buffer,
+    /// A protected stager of moved data, which have a version already.
+    Stager { version: u64, route: Route, plane: PlaneId, cause: Cause, privileged: Privilege },
+}
+
+/// Whether a program may break into the blocks that collection keeps.
+#[derive(Clone, Copy, Debug)]
+struct Privilege(bool);
+
+/// The newest copy of an entry.
+#[derive(Clone, Copy)]
+struct Newest {
+    version: u64,
+    sequence: u64,
+    ppn: Ppn,
+    span: Span,
+}
+
+impl<M: Media> Ftl<M> {
+    /// What the first program of a block writes beside its data.
+    pub(crate) fn header(&self, block: BlockId) -> BlockHeader {
+        let info = &self.state.blocks[block.index()];
+        BlockHeader {
+            region: RegionId(info.region),
+            mode: info.mode(),
+            erases: info.erases,
+            opened: self.sequence + 1,
+        }
+    }
+
+    /// Where the sectors of a logical page lie; those that were never written are left out.
+    pub fn locate(&mut self, lpn: Lpn) -> Vec<Located> {
+        let mut located = vec![];
+        let all = SectorMask::first(self.state.geometry.sectors_per_unit);
+        self.state.map.resolve(lpn, all, &mut located);
+        located
+    }
+
+    /// The pages of the trim log, behind the last logical page.
+    pub fn trim_log(&self) -> std::ops::Range<u32> {
+        self.state.logical_pages..self.state.trims.end()
+    }
+}
+
+impl<M: Recorded> Ftl<M> {
+    /// The power fails while the arrays work on `spoiled`. Whatever else is on its way leaves no trace,
+    /// except in protected RAM.
+    pub fn power_cut(mut self, spoiled: &[OpId]) -> Remains<M> {
+        for id in spoiled {
+            let op = &self.state.ops[*id];
+            let (block, slot) = (self.state.geometry.block_of(op.ppn), self.state.geometry.slot_of(op.ppn));
+            match op.kind {
+                OpKind::Read => {}
+                OpKind::Program => self.media.tear_program(block, slot..slot + op.slots as u32),
+                OpKind::Erase => {
+                    self.hold_trims_of(block);
+                    self.media.tear_erase(block, self.state.geometry.slot_shift);
+                }
+            }
+        }
+        let mut in_flight: Vec<u64> = (0..self.requests.len() as u32)
+            .filter(|i| !self.free_requests.contains(i))
+            .map(|i| self.requests[i as usize].number)
+            .collect();
+        in_flight.sort_unstable();
+        let buffered = matches!(self.ack, Ack::Buffer(_));
+        let (kept, which) = if buffered {
+            (self.kept_in_buffer(), AllTrims::Kept)
+        } else {
+            (self.kept_in_stagers(), AllTrims::Held)
+        };
+        let mut trims = self.state.trims.kept(which);
+        for id in self.protected_programs() {
+            trims.extend(self.state.trims.record(id.0, self.state.ops[id].lpn));
+        }
+        trims.sort_unstable();
+        Remains { media: self.media, base: self.base, counters: self.state.counters, in_flight, trims, kept }
+    }
+
+    /// A protected buffer holds the newest data of every page on its way.
+    fn kept_in_buffer(&mut self) -> Vec<Kept<M::Page>> {
+        let mut kept = vec![];
+        for stage in self.state.staging.entries() {
+            let entry = self.state.staging.get(stage);
+            let (lpn, mask) = (entry.lpn, entry.mask);
+            if mask.is_empty() || self.state.trims.is_log(lpn) {
+                continue;
+            }
+            let page = self.staged_page(stage).clone();
+            kept.push(Kept { lpn, mask, page, from: KeptFrom::Buffer });
+        }
+        kept
+    }
+
+    /// Programs of moved data that have left their old place for a protected stager.
+    fn protected_programs(&self) -> Vec<OpId> {
+        let mut programs = self.state.ops.alive();
+        programs.retain(|id| {
+            let op = &self.state.ops[*id];
+            op.kind == OpKind::Program && op.owned_by == Owner::Nobody && op.stage != NONE
+        });
+        programs
+    }
+
+    /// What protected stagers hold.
+    fn kept_in_stagers(&mut self) -> Vec<Kept<M::Page>> {
+        let mut kept = vec![];
+        for id in self.protected_programs() {
+            let op = &self.state.ops[id];
+            let (lpn, version) = (op.lpn, op.version);
+            let all = op.mask;
+            let mask = self.state.staging.get(op.stage).current(op.mask, version);
+            if self.state.trims.is_log(lpn) {
+                continue; // its entries are kept, and logged again
+            }
+            // What of it has been trimmed since is not programmed any more, and so is lost.
+            self.state.trims.hold(lpn, all, version);
+            if !mask.is_empty() {
+                let (route, plane, cause) = (op.route, op.plane, op.cause);
+                let privileged = Privilege(op.privileged);
+                let page = if M::BYTES { self.pages[id.index()].clone() } else { M::Page::default() };
+                let from = KeptFrom::Stager { version, route, plane, cause, privileged };
+                kept.push(Kept { lpn, mask, page, from });
+            }
+        }
+        kept
+    }
+
+    /// The power is back: build every table from what is left, and go on. Returns the drive, and when
+    /// it is ready: every programmed page is sensed once, die by die, for want of anything quicker.
+    ///
+    /// # Errors
+    /// A refusal where scheme and device do not fit, or did not write what is found.
+    pub fn recover(
+        drive: &Drive,
+        scheme: Box<dyn Scheme>,
+        remains: Remains<M>,
+        at: SimTime,
+    ) -> Result<(Ftl<M>, SimTime), Refusal> {
+        let mut ftl = Ftl::new(drive, scheme)?;
+        let Remains { media, base, counters, trims, kept, .. } = remains;
+        (ftl.media, ftl.base) = (media, base);
+        if counters.regions.len() == ftl.state.regions.len() {
+            ftl.state.counters = counters;
+        }
+        if let Err(reason) = ftl.find_blocks() {
+            let (scheme, device) = (ftl.scheme.name().to_string(), drive.spec.name.clone());
+            return Err(Refusal { scheme, device, reason });
+        }
+        ftl.find_base();
+        ftl.find_trims(&trims);
+        let newest = ftl.find_pages();
+        ftl.list_blocks();
+        let ready = at + ftl.scan_time();
+        ftl.set_now(ready);
+        ftl.erase_again();
+        for kept in kept {
+            ftl.restage(kept, &newest);
+        }
+        Ok((ftl, ready))
+    }
+
+    /// Mode, region and programmed pages of every block.
+    fn find_blocks(&mut self) -> Result<(), String> {
+        for b in 0..self.state.geometry.blocks {
+            let Some(found) = self.media.metadata().block(BlockId(b)) else { continue };
+            let info = &mut self.state.blocks[b as usize];
+            info.erases = found.erases;
+            if found.half_erased {
+                info.phase = Phase::Victim;
+                continue;
+            }
+            if found.slots.iter().all(|s| *s == SlotFound::Blank) {
+                continue;
+            }
+            let strange = || {
+                format!(
+                    "block {b} was written as {:?}, which is not how this layout would write it; power the \
+                     drive on with the device, scheme and parameters that it ran under",
+                    found.header
+                )
+            };
+            let region = found.header.map_or(info.region, |h| h.region.0);
+            let r = self.state.regions.get(region as usize).ok_or_else(strange)?;
+            let pool = &self.state.pools[r.region.pool.0 as usize];
+            let plane = self.state.geometry.plane_of(BlockId(b));
+            let first = self.state.geometry.blocks_of(plane).start + pool.offset;
+            let planes = pool.first_plane..pool.first_plane + pool.free.len() as u32;
+            if !planes.contains(&plane.0)
+                || !(first..first + pool.blocks_per_plane).contains(&b)
+                || found.header.is_some_and(|h| h.mode != r.region.mode)
+                || found.slots.len() > r.slots_per_block as usize
+            {
+                return Err(strange());
+            }
+            info.region = region;
+            info.set_mode(r.region.mode);
+            let slots = |what: fn(SlotFound) -> bool| {
+                let found = found.slots.iter().enumerate();
+                found.filter(move |(_, s)| what(**s)).map(|(slot, _)| slot as u32 / r.units_per_page)
+            };
+            info.state = match found.header {
+                Some(_) => {
+                    let torn = slots(|s| s == SlotFound::Torn).next_back();
+                    r.region.rule.found(r.shape, slots(|s| s != SlotFound::Blank), torn)
+                }
+                None => r.region.rule.filled(r.shape.pages()),
+            };
+            if !r.region.rule.programmed(&info.state).is_multiple_of(r.pages_per_program) {
+                return Err(strange());
+            }
+            let full = r.region.rule.programmed(&info.state) == r.shape.pages();
+            info.phase = if full { Phase::Full } else { Phase::Open };
+        }
+        Ok(())
+    }
+
+    /// What of the base image has not been erased.
+    fn find_base(&mut self) {
+        let spu = self.state.geometry.sectors_per_unit;
+        let mut dead = vec![];
+        if let Some(base) = self.base.clone() {
+            self.state.map.adopt((*base).clone());
+            for (block, programmed, live) in base.blocks().filter(|(_, programmed, _)| *programmed > 0) {
+                if self.media.holds_base(block) {
+                    self.state.blocks[block.index()].live = live * spu;
+                    continue;
+                }
+                let plane = self.state.geometry.plane_of(block);
+                for slot in programmed - live..programmed {
+                    if let Some(lpn) = base.owner_of(plane, block, slot) {
+                        self.state.map.forget(lpn, SectorMask::first(spu), &mut dead);
+                    }
+                }
+                self.state.map.erase(block);
+            }
+        }
+        for _ in self.state.blocks.iter().filter(|b| b.was_opened()) {
+            self.state.map.open_first();
+        }
+    }
+
+    /// The trim log, and the trims of protected RAM.
+    fn find_trims(&mut self, kept: &[(u64, u64)]) {
+        let metadata = self.media.metadata();
+        for (ppn, record) in metadata.trim_pages() {
+            for oob in metadata.page(ppn) {
+                self.state.trims.merge(oob.span.lpn, record);
+            }
+        }
+        for (entry, version) in kept {
+            self.state.trims.restore(*entry, *version);
+        }
+        let mut dead = vec![];
+        for (entry, version) in self.state.trims.all() {
+            self.version = self.version.max(version);
+            let (lpn, mask) = self.state.trims.sectors_of(entry);
+            self.state.map.forget(lpn, mask, &mut dead);
+        }
+        self.uncount(dead);
+    }
+
+    /// The newest copy of everything, and the map.
+    fn find_pages(&mut self) -> FxHashMap<u64, Newest> {
+        let trims = &self.state.trims;
+        let mut newest: FxHashMap<u64, Newest> = FxHashMap::default();
+        for (ppn, oobs) in self.media.metadata().pages() {
+            for oob in oobs {
+                self.version = self.version.max(oob.version);
+                self.sequence = self.sequence.max(oob.sequence);
+                let is_log = trims.is_log(oob.span.lpn);
+                for entry in trims.entries(oob.span.lpn, oob.span.mask) {
+                    if !is_log && trims.version(entry) > oob.version {
+                        continue;
+                    }
+                    let this = Newest { version: oob.version, sequence: oob.sequence, ppn, span: oob.span };
+                    let best = newest.entry(entry).or_insert(this);
+                    if (best.version, best.sequence) < (this.version, this.sequence) {
+                        *best = this;
+                    }
+                }
+            }
+        }
+        // Entries that share a copy are installed together.
+        let mut copies: BTreeMap<(Ppn, Lpn), (Span, SectorMask)> = BTreeMap::new();
+        for (entry, n) in &newest {
+            let (_, sectors) = trims.sectors_of(*entry);
+            let (_, keep) = copies.entry((n.ppn, n.span.lpn)).or_insert((n.span, SectorMask::EMPTY));
+            *keep = keep.union(sectors.and(n.span.mask));
+        }
+        let mut dead = vec![];
+        for ((ppn, lpn), (span, keep)) in copies {
+            self.state.map.install(span, keep, ppn, &mut dead);
+            let block = self.state.geometry.block_of(ppn);
+            self.state.blocks[block.index()].live += self.state.map.weight(keep);
+            if self.state.trims.is_log(lpn) {
+                self.state.trims.set_logged(lpn);
+            }
+        }
+        self.uncount(dead);
+        newest
+    }
+
+    fn uncount(&mut self, dead: Vec<Killed>) {
+        for killed in dead {
+            let block = self.state.geometry.block_of(killed.ppn);
+            self.state.blocks[block.index()].live -= killed.sectors;
+        }
+    }
+
+    /// Put every block on the lists where it belongs: by the order in which blocks were opened, or
+    /// filled where the victim rule asks for it.
+    fn list_blocks(&mut self) {
+        let mut last: FxHashMap<u32, u64> = FxHashMap::default();
+        for (ppn, oobs) in self.media.metadata().pages() {
+            let last = last.entry(self.state.geometry.block_of(ppn).0).or_default();
+            *last = oobs.iter().map(|o| o.sequence).fold(*last, u64::max);
+        }
+        let mut blocks: Vec<(u64, u32)> = (0..self.state.geometry.blocks)
+            .filter(|b| matches!(self.state.blocks[*b as usize].phase, Phase::Open | Phase::Full))
+            .map(|b| {
+                let opened = self.media.metadata().block(BlockId(b)).and_then(|f| f.header);
+                let full = self.state.blocks[b as usize].phase == Phase::Full;
+                let at = if full { last.get(&b).copied() } else { opened.map(|h| h.opened) };
+                (at.unwrap_or(0), b)
+            })
+            .collect();
+        blocks.sort_unstable();
+        for (_, b) in blocks {
+            let block = BlockId(b);
+            let info = self.state.blocks[b as usize];
+            let region = RegionId(info.region);
+            let plane = self.state.geometry.plane_of(block);
+            let (local, position) =
+                (self.state.local(region, plane), self.state.position(region, plane, block));
+            let r = &mut self.state.regions[region.index()];
+            let at = &mut r.planes[local];
+            at.owned += 1;
+            if info.phase == Phase::Full {
+                at.victims.insert(position, self.state.blocks[b as usize].live);
+                continue;
+            }
+            let left = r.shape.pages() - r.region.rule.programmed(&info.state);
+            at.open_slots += (left * r.units_per_page) as u64;
+            for class in r.region.rule.classes() {
+                if r.region.rule.has_left(r.shape, &info.state, *class) {
+                    at.open[*class as usize].push_back(b);
+                }
+            }
+        }
+        let blocks = &self.state.blocks;
+        for free in self.state.pools.iter_mut().flat_map(|p| &mut p.free) {
+            free.retain(|b| blocks[b.index()].phase == Phase::Free);
+        }
+    }
+
+    /// Every programmed page, and the first blank one of each block, sensed once.
+    fn scan_time(&self) -> SimDuration {
+        let mut dies = vec![0u64; self.state.geometry.dies as usize];
+        for b in 0..self.state.geometry.blocks {
+            let plane = self.state.geometry.plane_of(BlockId(b));
+            let medium = self.state.geometry.medium_index(plane);
+            let info = &self.state.blocks[b as usize];
+            let r = &self.state.regions[info.region as usize];
+            let used = match info.phase {
+                Phase::Open | Phase::Full => r.region.rule.programmed(&info.state),
+                Phase::Free | Phase::Victim | Phase::Erasing => 0,
+            };
+            let die: DieId = self.state.geometry.die_of(plane);
+            let pages = 0..(used + 1).min(r.shape.pages());
+            let time = pages.map(|page| self.sense_time(medium, r.region.mode, page).0).sum::<u64>();
+            dies[die.index()] += time;
+        }
+        SimDuration(dies.into_iter().max().unwrap_or(0))
+    }
+
+    /// Blocks whose erase was cut are erased, each as the end of a collection. A plane ran one erase
+    /// at a time for each of its regions, so there is a region for each.
+    fn erase_again(&mut self) {
+        for b in 0..self.state.geometry.blocks {
+            let info = self.state.blocks[b as usize];
+            if info.phase != Phase::Victim {
+                continue;
+            }
+            let block = BlockId(b);
+            let plane = self.state.geometry.plane_of(block);
+            let pool = self.state.regions[info.region as usize].region.pool;
+            let idle = (0..self.state.regions.len() as u8).map(RegionId).find(|r| {
+                self.state.regions[r.index()].region.pool == pool && self.state.at(*r, plane).job.is_none()
+            });
+            let Some(region) = idle else {
+                self.internal(format!("plane {plane} has more half-erased blocks than regions"));
+                return;
+            };
+            let r = &self.state.regions[region.index()];
+            let info = &mut self.state.blocks[b as usize];
+            info.region = region.0;
+            info.set_mode(r.region.mode);
+            info.state = r.region.rule.filled(r.shape.pages());
+            let at = self.state.at_mut(region, plane);
+            at.owned += 1;
+            at.job = Some(Job {
+                block,
+                cursor: 0,
+                inflight: 0,
+                window: 0,
+                exhausted: true,
+                erasing: false,
+                idle: false,
+                held: false,
+            });
+            self.step_job(region, plane);
+        }
+    }
+
+    /// Data from protected RAM go on to flash.
+    fn restage(&mut self, kept: Kept<M::Page>, newest: &FxHashMap<u64, Newest>) {
+        let Kept { lpn, mut mask, page, from } = kept;
+        if let KeptFrom::Stager { version, .. } = from {
+            // The place that they left may not have been erased yet.
+            let trims = &self.state.trims;
+            let stale = trims.entries(lpn, mask).filter(|entry| {
+                newest.get(entry).is_some_and(|n| n.version >= version) || trims.version(*entry) > version
+            });
+            mask = stale.fold(mask, |mask, entry| mask.minus(trims.sectors_of(entry).1));
+        }
+        if mask.is_empty() {
+            return;
+        }
+        let stage = self.state.staging.enter(lpn);
+        let in_ram = self.state.staging.get(stage).mask;
+        let entry = self.state.staging.get(stage);
+        entry.pending += 1;
+        entry.mask = in_ram.union(mask);
+        if M::BYTES {
+            let sector = self.state.geometry.sector as usize;
+            M::copy(self.staged_page(stage), &page, mask, sector);
+        }
+        match from {
+            KeptFrom::Buffer => {
+                self.version += 1;
+                let home = self.state.stripe.plane(lpn);
+                let spans = [Span { lpn, mask, offset: 0 }];
+                let parcel = Parcel { origin: Origin::Host(Tag::default()), spans: &spans, home };
+                let place = self.scheme.place(&parcel, &View { state: &self.state, now: self.state.now });
+                let plane = self.pick_plane(&place, home);
+                let mut op = Op::new(OpKind::Program, plane, Cause::Host, Class::Write);
+                (op.lpn, op.mask, op.stage, op.version) = (lpn, mask, stage, self.version);
+                (op.route, op.owned_by) = (place.route, Owner::Request);
+                self.buffered += 1;
+                self.unsettled += 1;
+                let op = self.add_op(op);
+                let page_map = self.state.map_kind() == crate::map::MapKind::Page;
+                let waits = page_map && self.gather(op, stage, in_ram, place.gather);
+                self.load_page(op, stage);
+                if waits {
+                    self.state.ops[op].ppn = Ppn(1);
+                } else {
+                    self.launch(op);
+                }
+            }
+            KeptFrom::Stager { version, route, plane, cause, privileged } => {
+                let mut op = Op::new(OpKind::Program, plane, cause, Class::Background);
+                (op.lpn, op.mask, op.stage, op.version) = (lpn, mask, stage, version);
+                (op.route, op.privileged) = (route, privileged.0);
+                let op = self.add_op(op);
+                self.load_page(op, stage);
+                self.launch(op);
+            }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! A power cut, at any time, and the drive that comes back from it.
+
+use super::{Completion, Device};
+use crate::metrics::Metrics;
+use crate::probe::Probe;
+use wordline_device::DeviceSpec;
+use wordline_flash::Geometry;
+use wordline_ftl::{Ftl, OpId, Recorded, Refusal, Remains, Scheme};
+use wordline_units::SimTime;
+
+/// A drive without power.
+pub struct PoweredOff<P: Probe, M: Recorded> {
+    /// Flash, and protected RAM.
+    pub remains: Remains<M>,
+    /// Requests that had ended and were not yet taken.
+    pub completed: Vec<Completion>,
+    /// Requests that will never end, by number.
+    pub lost: Vec<u64>,
+    /// When the power failed.
+    pub at: SimTime,
+    /// What watched the flash.
+    pub probe: P,
+    metrics: Metrics,
+    submitted: u64,
+}
+
+impl<P: Probe, M: Recorded> Device<P, M> {
+    /// Cut the power now, after everything that has happened until now. Programs and erases that the
+    /// arrays are at work on are torn; a program whose data are still on the bus leaves no trace.
+    pub fn power_cut(self) -> PoweredOff<P, M> {
+        let spoiled: Vec<OpId> = self.arrays.shared.iter().filter_map(|a| a.busy).collect();
+        let remains = self.ftl.power_cut(&spoiled);
+        let mut lost = remains.in_flight.clone();
+        lost.extend(self.held_up.iter().map(|(_, number, _)| *number));
+        PoweredOff {
+            remains,
+            completed: self.ready.into(),
+            lost,
+            at: self.now,
+            probe: self.probe,
+            metrics: self.metrics,
+            submitted: self.submitted,
+        }
+    }
+
+    /// Give the power back: the drive recovers from its flash, in the time it takes to sense it, and
+    /// goes on counting. The scheme starts afresh, as it keeps nothing on flash.
+    ///
+    /// # Errors
+    /// A refusal where scheme and device do not fit, or did not write what is on the flash.
+    pub fn power_on(
+        spec: &DeviceSpec,
+        geometry: &Geometry,
+        scheme: Box<dyn Scheme>,
+        off: PoweredOff<P, M>,
+    ) -> Result<Device<P, M>, Refusal> {
+        let (ftl, ready) = Ftl::recover(&Self::drawing(spec, geometry), scheme, off.remains, off.at)?;
+        let mut device = Self::around(ftl, spec, geometry, off.probe);
+        device.now = ready;
+        device.link_free_at = device.now;
+        device.metrics = off.metrics;
+        device.submitted = off.submitted;
+        device.ready = off.completed.into();
+        device.settle();
+        Ok(device)
+    }
+}
