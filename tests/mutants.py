@@ -1,0 +1,87 @@
+"""Plant each fault of ``mutants.toml`` in a copy of the engine and say which tests catch it.
+
+Run by ``make mutants``, which takes some minutes a fault; exit code 0 only if every fault is caught.
+``--only WORD`` plants those whose name contains a word; ``--out FILE`` writes the table as Markdown.
+"""
+
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import tomllib
+
+ROOT = Path(__file__).resolve().parent.parent
+COPY = ROOT / "target" / "mutants"
+SUITE = [
+    "-p", "wordline-flash", "-p", "wordline-ftl", "-p", "wordline-sim", "-p", "wordline-run",
+]  # fmt: skip
+SECONDS = 1500
+
+
+def copy() -> None:
+    """A fresh copy of what the engine is built from; what was compiled there stays."""
+    for name in ("crates", "devices", "Cargo.toml", "Cargo.lock", ".cargo"):
+        source, target = ROOT / name, COPY / name
+        if source.is_dir():
+            shutil.copytree(source, target, dirs_exist_ok=True)
+        else:
+            COPY.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, target)
+
+
+def plant(mutant: dict) -> None:
+    """Put one fault into the copy."""
+    path = COPY / mutant["file"]
+    text = (ROOT / mutant["file"]).read_text()
+    if text.count(mutant["find"]) != 1:
+        times = text.count(mutant["find"])
+        sys.exit(f"{mutant['name']}: {mutant['file']} has the text to replace {times} times, not once")
+    path.write_text(text.replace(mutant["find"], mutant["replace"]))
+
+
+def caught() -> tuple[list[str], str]:
+    """The tests that fail, and a word on how the run ended."""
+    command = ["cargo", "test", "--quiet", "--no-fail-fast", *SUITE]
+    try:
+        run = subprocess.run(command, cwd=COPY, capture_output=True, text=True, timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        return ["(the suite hangs)"], "timed out"
+    text = run.stdout + run.stderr
+    if "could not compile" in text:
+        sys.exit(f"the fault does not compile:\n{text[-3000:]}")
+    tests = re.findall(r"^    ([\w:]+)$", text, flags=re.M)
+    return sorted(set(tests)), "passed" if run.returncode == 0 else "failed"
+
+
+def main() -> int:
+    """Plant them one after the other."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", default="", help="plant the faults whose name contains this")
+    parser.add_argument("--out", type=Path, help="write the table here as Markdown")
+    options = parser.parse_args()
+    mutants = tomllib.loads((ROOT / "tests" / "mutants.toml").read_text())["mutant"]
+    mutants = [m for m in mutants if options.only in m["name"]]
+    rows, missed = [], 0
+    for mutant in mutants:
+        copy()
+        plant(mutant)
+        begin = time.monotonic()
+        tests, ended = caught()
+        missed += ended == "passed"
+        shown = ", ".join(f"`{t}`" for t in tests[:3]) + (f" and {len(tests) - 3} more" if len(tests) > 3 else "")
+        rows.append((mutant["name"], mutant["file"], shown or "**nothing**"))
+        print(f"{mutant['name']:<52} {time.monotonic() - begin:5.0f} s  {shown or 'NOT CAUGHT'}", flush=True)
+    if options.out:
+        lines = ["| fault | where | caught by |", "|---|---|---|"]
+        lines += [f"| {name} | `{where}` | {by} |" for name, where, by in rows]
+        options.out.write_text("\n".join(lines) + "\n")
+    print(f"{len(mutants) - missed} of {len(mutants)} faults are caught")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
