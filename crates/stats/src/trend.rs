@@ -3,8 +3,8 @@
 //! Source: H. B. Mann, "Nonparametric tests against trend", Econometrica 13(3), 1945; M. G.
 //! Kendall, "Rank Correlation Methods", 1975 (ties); S. Yue, C. Wang, "The Mann-Kendall test
 //! modified by effective sample size to detect trend in serially correlated hydrological series",
-//! Water Resources Management 18, 2004, eq. 8 and 11; P. K. Sen, "Estimates of the regression
-//! coefficient based on Kendall's tau", Journal of the American Statistical Association 63, 1968.
+//! Water Resources Management 18, 2004. Differs: they take the correlation of neighbours around a
+//! straight line, we around a parabola, since the bend of a drain would pass for correlation.
 
 use statrs::function::erf::erfc;
 
@@ -31,11 +31,9 @@ impl Trend {
 pub fn trend(values: &[f64]) -> Trend {
     let n = values.len();
     let mut s = 0i64;
-    let mut slopes = Vec::with_capacity(n * n.saturating_sub(1) / 2);
     for (i, a) in values.iter().enumerate() {
-        for (j, b) in values.iter().enumerate().skip(i + 1) {
+        for b in &values[i + 1..] {
             s += i64::from(b > a) - i64::from(b < a);
-            slopes.push((b - a) / (j - i) as f64);
         }
     }
     let count = n as f64;
@@ -47,22 +45,29 @@ pub fn trend(values: &[f64]) -> Trend {
     if s == 0 || variance <= 0.0 {
         return Trend { z: 0.0, p: 1.0 };
     }
-    slopes.sort_by(f64::total_cmp);
-    let slope = slopes[slopes.len() / 2];
-    let flat: Vec<f64> = values.iter().enumerate().map(|(i, v)| v - slope * i as f64).collect();
-    let z = (s - s.signum()) as f64 / (variance * inflation(&flat)).sqrt();
+    let z = (s - s.signum()) as f64 / (variance * inflation(values)).sqrt();
     Trend { z, p: erfc(z.abs() / std::f64::consts::SQRT_2) }
 }
 
-/// Values over independent values, from the correlation of neighbours; 1 where there is none.
+/// Values over independent values, from the correlation of neighbours around a parabola; 1 where
+/// there is none.
 fn inflation(values: &[f64]) -> f64 {
     let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    let square: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
-    if square <= 1e-24 * mean * mean * n {
+    let time: Vec<f64> = (0..values.len()).map(|i| i as f64 - (n - 1.0) / 2.0).collect();
+    let spread = time.iter().map(|t| t * t).sum::<f64>() / n;
+    let bend: Vec<f64> = time.iter().map(|t| t * t - spread).collect();
+    // The three are orthogonal, so that each can be taken away by itself.
+    let mut rest = values.to_vec();
+    for form in [vec![1.0; values.len()], time, bend] {
+        let dot: f64 = rest.iter().zip(&form).map(|(v, f)| v * f).sum();
+        let square: f64 = form.iter().map(|f| f * f).sum();
+        rest.iter_mut().zip(&form).for_each(|(v, f)| *v -= dot / square * f);
+    }
+    let left: f64 = rest.iter().map(|v| v * v).sum();
+    if left <= 1e-24 * values.iter().map(|v| v * v).sum::<f64>() {
         return 1.0;
     }
-    let r = values.windows(2).map(|w| (w[0] - mean) * (w[1] - mean)).sum::<f64>() / square;
+    let r = rest.windows(2).map(|w| w[0] * w[1]).sum::<f64>() / left;
     let mut power = 1.0;
     let sum: f64 = (1..values.len())
         .map(|k| {
