@@ -611,6 +611,13 @@ impl<M: Media> Ftl<M> {
         free as f64 / (self.state.total_blocks(region) as u64 * pool.free.len() as u64).max(1) as f64
     }
 
+    /// The mean of that share over all regions: while it falls, collection has not begun everywhere.
+    pub fn mean_free_share(&self) -> f64 {
+        let regions = self.layout().regions.len();
+        let sum: f64 = (0..regions).map(|r| self.free_share(RegionId(r as u8))).sum();
+        sum / regions.max(1) as f64
+    }
+
     /// Bytes of the map with its inverse, and of all tables together.
     pub fn table_bytes(&self) -> (u64, u64) {
         let map = self.state.map.bytes();

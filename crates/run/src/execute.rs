@@ -1,5 +1,6 @@
 //! One run: build the drive, precondition it, drive it.
 
+use crate::compare::compare;
 use crate::error::RunError;
 use crate::fill::{Outcome, report};
 use crate::setup::Setup;
@@ -17,7 +18,7 @@ use wordline_workload::WorkloadError;
 /// How far a run is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Progress {
-    /// Which run of a comparison, from 0.
+    /// Which run of a comparison, from 0: all replicas of the first scheme, then of the next.
     pub run: usize,
     /// Requests completed.
     pub completed: u64,
@@ -43,11 +44,11 @@ pub fn run(
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Report, RunError> {
     let setup = Setup::resolve(spec)?;
-    setup.check_scheme_keys(std::slice::from_ref(&spec.scheme))?;
-    run_on(&setup, &spec.scheme, 0, progress)
+    let one = compare(&setup, std::slice::from_ref(&spec.scheme), 1, progress)?;
+    one.reports.into_iter().next().ok_or(RunError::Interrupted)
 }
 
-/// Run one scheme on what is resolved already; `number` is its place in a comparison.
+/// Run one scheme once on what is resolved already; `number` is its place among the runs.
 ///
 /// # Errors
 /// As for [`run`].

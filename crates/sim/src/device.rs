@@ -714,6 +714,10 @@ impl<P: Probe, M: Media> Device<P, M> {
             let free = self.ftl.free_share(self.ftl.layout().home);
             self.metrics.sample(self.now, self.ftl.counters(), free);
         }
+        if self.metrics.checkpoint_is_due() {
+            let free = self.ftl.mean_free_share();
+            self.metrics.checkpoint(self.now, self.ftl.counters(), free);
+        }
         let data = self.ftl.release(id);
         self.ready.push_back(Completion { number, request, at: self.now, outcome, data });
         if self.outstanding() == 0 && self.ftl.works_when_idle() {
