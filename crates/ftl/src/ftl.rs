@@ -611,11 +611,16 @@ impl<M: Media> Ftl<M> {
         free as f64 / (self.state.total_blocks(region) as u64 * pool.free.len() as u64).max(1) as f64
     }
 
-    /// The mean of that share over all regions: while it falls, collection has not begun everywhere.
-    pub fn mean_free_share(&self) -> f64 {
-        let regions = self.layout().regions.len();
-        let sum: f64 = (0..regions).map(|r| self.free_share(RegionId(r as u8))).sum();
-        sum / regions.max(1) as f64
+    /// Bytes of the blocks that have been erased, each in the mode that it was in. In the long run as
+    /// many as are programmed.
+    pub fn erased_bytes(&self) -> u64 {
+        let regions = self.state.regions.iter().zip(&self.state.counters.regions);
+        regions
+            .map(|(r, c)| {
+                let medium = self.layout.pools[r.region.pool.0 as usize].medium;
+                c.erases * self.state.geometry.media[medium].block_bytes(r.region.mode)
+            })
+            .sum()
     }
 
     /// Bytes of the map with its inverse, and of all tables together.

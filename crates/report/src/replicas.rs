@@ -86,16 +86,17 @@ impl Report {
     }
 }
 
-/// A value of each replica with its seed; empty without replicas, or where one has no such value.
+/// A value of each replica with its seed; empty without replicas that differ, or where one has no
+/// such value.
 pub(crate) fn samples(report: &Report, value: &dyn Fn(&Report) -> Option<f64>) -> Vec<(u64, f64)> {
-    let Some(replicas) = &report.replicas else { return vec![] };
+    let Some(replicas) = report.replicas.as_ref().filter(|r| !r.are_alike()) else { return vec![] };
     let values = replicas.runs.iter().map(|r| Some((r.seed, value(r).filter(|v| v.is_finite())?)));
     values.collect::<Option<Vec<_>>>().unwrap_or_default()
 }
 
 /// A value of a report: the mean of its replicas, if it has any.
 pub(crate) fn mean(report: &Report, value: &dyn Fn(&Report) -> Option<f64>) -> Option<f64> {
-    if report.replicas.is_none() {
+    if report.replicas.as_ref().is_none_or(Replicas::are_alike) {
         return value(report);
     }
     let values = samples(report, value);

@@ -122,6 +122,10 @@ impl Row {
         let best =
             runs().filter_map(|i| Some((i, self.values[i]? * sign))).min_by(|a, b| a.1.total_cmp(&b.1));
         let Some((first, best)) = best else { return none };
+        // Where there is nothing to compare with, nothing is best.
+        if runs().filter(|i| self.values[*i].is_some()).count() < 2 {
+            return none;
+        }
         let mut marks = none.clone();
         for i in runs() {
             marks[i] = self.values[i].is_some_and(|v| near(v * sign, best) || chance(i, first));

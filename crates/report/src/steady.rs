@@ -114,10 +114,8 @@ pub(crate) fn sentence(report: &Report) -> Option<String> {
         let end = if count > 1 { ")" } else { "" };
         let why = &states[at].why;
         return Some(match states[at].reached {
-            Reached::No if count > 1 => format!("not steady{who}: {why}{end}; run longer."),
-            Reached::No => format!("not steady: {why}; run longer."),
-            _ if count > 1 => format!("too short to tell{who}: {why}{end}."),
-            _ => format!("too short to tell: {why}."),
+            Reached::No => unbroken(&format!("not steady{who}: {why}{end}; run longer.")),
+            _ => unbroken(&format!("too short to tell{who}: {why}{end}.")),
         });
     }
     let of = |value: &dyn Fn(&SteadyFrom) -> f64| {
@@ -147,5 +145,11 @@ pub(crate) fn sentence(report: &Report) -> Option<String> {
         text.push_str(&format!("; WAF after it {value}{half}"));
     }
     text.push('.');
-    Some(text.replace(number::NO_BREAK, " "))
+    Some(unbroken(&text))
+}
+
+/// Without a break between a number and what belongs to it.
+fn unbroken(text: &str) -> String {
+    text.replace(" %", &format!("{}%", number::NO_BREAK))
+        .replace(" ± ", &format!("{0}±{0}", number::NO_BREAK))
 }

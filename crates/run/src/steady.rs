@@ -2,8 +2,9 @@
 //! the report says it.
 //!
 //! Judged are write amplification, the latencies of writes and reads, the throughput where the loop
-//! is closed (an open one completes what comes, whatever the drive does), and the share of erased
-//! blocks: while it falls, collection has yet to begin, and a WAF of 1 is no news.
+//! is closed (an open one completes what comes, whatever the drive does), and the balance of blocks
+//! that are erased over those that are filled: before collection has begun everything is as even as
+//! can be, a WAF of 1 among it, and says nothing of what will be.
 
 use crate::fill::Outcome;
 use wordline_report::{AfterWarmUp, Estimate, Reached, STEADY_CRITERION, SteadyFrom, SteadyState};
@@ -58,6 +59,12 @@ const WRITE_RATE: Measure = Measure {
     of: |c, start| (c.bytes[WRITE] as f64 / 1e6, seconds(c, start)),
 };
 
+const BLOCKS: Measure = Measure {
+    what: "the balance of blocks",
+    role: Role::Balance,
+    of: |c, _| (c.erased as f64, c.programmed as f64),
+};
+
 fn seconds(c: &Checkpoint, start: SimStart) -> f64 {
     c.at.0.saturating_sub(start) as f64 / 1e9
 }
@@ -66,11 +73,8 @@ fn seconds(c: &Checkpoint, start: SimStart) -> f64 {
 pub(crate) fn steady_state(run: &Outcome) -> SteadyState {
     let start = run.first_arrival.0;
     let points = run.device.metrics.checkpoints();
-    let end = run.device.metrics.totals(
-        run.summary.end,
-        run.device.ftl.counters(),
-        run.device.ftl.mean_free_share(),
-    );
+    let end =
+        run.device.metrics.totals(run.summary.end, run.device.ftl.counters(), run.device.ftl.erased_bytes());
     let said = |reached, why: String| SteadyState {
         reached,
         criterion: STEADY_CRITERION.to_string(),
@@ -81,13 +85,13 @@ pub(crate) fn steady_state(run: &Outcome) -> SteadyState {
     if end.ended < REQUESTS_MIN {
         return said(
             Reached::TooShort,
-            format!("{} requests, and at least {REQUESTS_MIN} are needed", end.ended),
+            format!("{} requests; at least {REQUESTS_MIN} are needed", end.ended),
         );
     }
     let mut measures = vec![];
     let common = |kind: usize| end.requests[kind] as f64 > RARE * end.ended as f64;
     if common(WRITE) {
-        measures.extend([WAF, WRITE_LATENCY]);
+        measures.extend([WAF, WRITE_LATENCY, BLOCKS]);
     }
     if common(READ) {
         measures.push(READ_LATENCY);
@@ -96,12 +100,8 @@ pub(crate) fn steady_state(run: &Outcome) -> SteadyState {
         measures.push(THROUGHPUT);
     }
     let series = |m: &Measure| Series::of_sums(points.iter().map(|c| (m.of)(c, start)));
-    let mut judged: Vec<(Role, Series)> = measures.iter().map(|m| (m.role, series(m))).collect();
-    let mut names: Vec<&str> = measures.iter().map(|m| m.what).collect();
-    let free: Vec<f64> = points.iter().map(|c| c.free_share).collect();
-    judged.push((Role::State, Series::of_values(&free)));
-    names.push("the share of erased blocks");
-
+    let judged: Vec<(Role, Series)> = measures.iter().map(|m| (m.role, series(m))).collect();
+    let names: Vec<&str> = measures.iter().filter(|m| m.role == Role::Figure).map(|m| m.what).collect();
     match judge(&judged) {
         Steadiness::From(at) => {
             let cut = at.checked_sub(1).and_then(|i| points.get(i)).copied();
@@ -118,7 +118,7 @@ pub(crate) fn steady_state(run: &Outcome) -> SteadyState {
         }
         Steadiness::Drifts { series, by } => {
             let (verb, size) = if by < 0.0 { ("falls", -by) } else { ("rises", by) };
-            let what = names[series];
+            let what = measures[series].what;
             said(
                 Reached::No,
                 format!(
@@ -127,18 +127,30 @@ pub(crate) fn steady_state(run: &Outcome) -> SteadyState {
                 ),
             )
         }
+        Steadiness::Unbalanced { at, .. } => said(
+            Reached::No,
+            format!(
+                "the drive still {}: {:.0} blocks are erased for every 100 that are filled in the second half \
+                 of the run",
+                if at < 1.0 { "fills up" } else { "drains" },
+                at * 100.0
+            ),
+        ),
         Steadiness::Noisy { series, half_width } => said(
             Reached::TooShort,
             format!(
                 "the mean {} of what follows the warm-up is known to ± {} only, and {} are asked for",
-                names[series],
+                measures[series].what,
                 percent(half_width),
                 percent(NOISE_MAX)
             ),
         ),
-        Steadiness::TooShort => {
-            said(Reached::TooShort, "some of the batches that are judged lack reads or writes".to_string())
-        }
+        Steadiness::Gaps { series } => said(
+            Reached::TooShort,
+            format!("there is no {} in parts of the second half of the run", measures[series].what),
+        ),
+        // Not with so many requests.
+        Steadiness::TooShort => said(Reached::TooShort, "there is too little to judge".to_string()),
     }
 }
 

@@ -715,8 +715,7 @@ impl<P: Probe, M: Media> Device<P, M> {
             self.metrics.sample(self.now, self.ftl.counters(), free);
         }
         if self.metrics.checkpoint_is_due() {
-            let free = self.ftl.mean_free_share();
-            self.metrics.checkpoint(self.now, self.ftl.counters(), free);
+            self.metrics.checkpoint(self.now, self.ftl.counters(), self.ftl.erased_bytes());
         }
         let data = self.ftl.release(id);
         self.ready.push_back(Completion { number, request, at: self.now, outcome, data });

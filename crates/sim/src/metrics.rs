@@ -157,8 +157,8 @@ pub struct Checkpoint {
     pub programmed: u64,
     /// Bytes of the mapping units that host writes touched.
     pub host_page_bytes: u64,
-    /// Share of erased blocks at this moment, the mean over all regions.
-    pub free_share: f64,
+    /// Bytes of the blocks that were erased, each in the mode that it was in.
+    pub erased: u64,
 }
 
 /// With so many checkpoints, every other one is dropped.
@@ -272,8 +272,8 @@ impl Metrics {
     }
 
     /// Take a checkpoint.
-    pub(crate) fn checkpoint(&mut self, at: SimTime, counters: &Counters, free_share: f64) {
-        let now = self.totals(at, counters, free_share);
+    pub(crate) fn checkpoint(&mut self, at: SimTime, counters: &Counters, erased: u64) {
+        let now = self.totals(at, counters, erased);
         let c = &mut self.checkpoints;
         c.taken.push(now);
         if c.taken.len() == CHECKPOINTS_MAX {
@@ -288,7 +288,7 @@ impl Metrics {
     }
 
     /// The totals at a moment at which no request has ended since.
-    pub fn totals(&self, at: SimTime, counters: &Counters, free_share: f64) -> Checkpoint {
+    pub fn totals(&self, at: SimTime, counters: &Counters, erased: u64) -> Checkpoint {
         Checkpoint {
             at,
             ended: self.ended,
@@ -297,7 +297,7 @@ impl Metrics {
             latency_ns: [0, 1].map(|kind: usize| self.latency[kind].sum()),
             programmed: counters.programmed_bytes(),
             host_page_bytes: counters.host_bytes_page,
-            free_share,
+            erased,
         }
     }
 

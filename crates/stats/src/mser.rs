@@ -22,6 +22,8 @@ pub enum Cut {
     BeyondHalf {
         /// The difference of the means after and before the cut, in standard errors.
         step: f64,
+        /// The best cut of the first half, to be taken where the other is chance.
+        instead: usize,
     },
     /// Fewer means than can be judged.
     TooShort,
@@ -49,12 +51,11 @@ pub fn mser5(values: &[f64]) -> Cut {
     }
     // What rounding leaves of a constant is no scatter; the earliest of equals is the cut.
     let least = middle * middle * 1e-24;
-    let mut best = 0;
-    for d in 1..n - NO_CANDIDATES {
-        if scatter[d].max(least) < scatter[best].max(least) {
-            best = d;
-        }
-    }
+    let best_below = |end: usize| {
+        let better = |best: usize, d: usize| scatter[d].max(least) < scatter[best].max(least);
+        (1..end).fold(0, |best, d| if better(best, d) { d } else { best })
+    };
+    let best = best_below(n - NO_CANDIDATES);
     if best <= n / 2 {
         return Cut::At(best * MSER_BATCH);
     }
@@ -64,7 +65,7 @@ pub fn mser5(values: &[f64]) -> Cut {
     // does not scatter less for that.
     let variance = (squares_a + squares_b) / (n - 2) as f64;
     let error = (variance * (1.0 / before.len() as f64 + 1.0 / after.len() as f64)).sqrt();
-    Cut::BeyondHalf { step: (b - a) / error }
+    Cut::BeyondHalf { step: (b - a) / error, instead: best_below(n / 2 + 1) * MSER_BATCH }
 }
 
 /// A mean and the sum of the squared distances from it.

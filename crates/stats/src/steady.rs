@@ -5,13 +5,14 @@
 //! "Simulation run length control in the presence of an initial transient", Operations Research
 //! 31(6), 1983, with the test of Mann and Kendall on twenty batch means in the place of theirs. A
 //! measure whose own cut lies in the second half, and that moves there, has not settled. At last,
-//! the mean of what is left must be known well enough to be called a figure.
+//! the mean of what is left must be known well enough to be called a figure. A [`Role::Balance`]
+//! must be near 1 over the same stretch.
 //!
 //! Other criteria, such as the rounds of the SNIA Performance Test Specification, would stand
 //! beside [`judge`] and give the same [`Steadiness`].
 
 use crate::estimate::Estimate;
-use crate::mser::{Cut, MSER_BATCH, mser5};
+use crate::mser::{Cut, mser5};
 use crate::series::Series;
 use crate::trend::trend;
 
@@ -33,13 +34,17 @@ pub const NOISE_MAX: f64 = 0.2;
 /// chance. More than for a place that is given, since this one was searched for.
 const STEP_MIN: f64 = 4.0;
 
+/// How far from 1 a balance may be.
+pub const UNBALANCE_MAX: f64 = 0.1;
+
 /// What a series is to the judgement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
     /// A figure of the report: it must not drift, and its mean must be known.
     Figure,
-    /// A state of the drive: it must not drift.
-    State,
+    /// A balance of what comes and goes, such as blocks erased over blocks filled: it must be near 1.
+    /// It is a law of conservation and no statistic, so its own warm-up is not asked for.
+    Balance,
 }
 
 /// What came out.
@@ -47,12 +52,19 @@ pub enum Role {
 pub enum Steadiness {
     /// All series are steady from this observation on.
     From(usize),
-    /// A series moves even in the second half.
+    /// A figure moves even in the second half.
     Drifts {
         /// Which.
         series: usize,
         /// How much, as in [`drift`].
         by: f64,
+    },
+    /// A balance is not even in the second half.
+    Unbalanced {
+        /// Which.
+        series: usize,
+        /// What comes over what goes there.
+        at: f64,
     },
     /// Nothing moves that can be told from noise, but the mean of a figure is not known.
     Noisy {
@@ -60,6 +72,11 @@ pub enum Steadiness {
         series: usize,
         /// Half the width of its interval over its mean.
         half_width: f64,
+    },
+    /// A figure has nothing that divides in parts of the second half.
+    Gaps {
+        /// Which.
+        series: usize,
     },
     /// Too few observations.
     TooShort,
@@ -85,38 +102,54 @@ pub fn known(series: &Series, from: usize) -> Option<Estimate> {
 pub fn judge(series: &[(Role, Series)]) -> Steadiness {
     let n = series.iter().map(|(_, s)| s.len()).min().unwrap_or(0);
     let half = n / 2;
-    if n < OBSERVATIONS_MIN || series.iter().any(|(_, s)| s.batches(half, BATCHES).is_none()) {
+    let figures = || series.iter().enumerate().filter(|(_, (role, _))| *role == Role::Figure);
+    if n < OBSERVATIONS_MIN {
         return Steadiness::TooShort;
+    }
+    let unbalance = |s: &Series, from: usize| s.mean(from, n).map_or(0.0, |at| (at - 1.0).abs());
+    let balances = series.iter().enumerate().filter(|(_, (role, _))| *role == Role::Balance);
+    // What is out of balance to the end is the cause, whatever follows from it.
+    for (i, (_, s)) in balances {
+        if unbalance(s, half) > UNBALANCE_MAX {
+            return Steadiness::Unbalanced { series: i, at: s.mean(half, n).unwrap_or(1.0) };
+        }
+    }
+    if let Some((series, _)) = figures().find(|(_, (_, s))| s.batches(half, BATCHES).is_none()) {
+        return Steadiness::Gaps { series };
     }
     let mut from = 0;
     let mut late = vec![false; series.len()];
-    for (i, (_, s)) in series.iter().enumerate() {
-        match warm_up(s) {
-            Cut::At(cut) => from = from.max(cut),
-            Cut::BeyondHalf { step } => late[i] = step.abs() > STEP_MIN,
+    for (i, (_, s)) in figures() {
+        let cut = match warm_up(s) {
+            Cut::At(cut) => cut,
+            Cut::BeyondHalf { step, instead } => {
+                late[i] = step.abs() > STEP_MIN && drift(s).abs() > DRIFT_MAX;
+                instead
+            }
             Cut::TooShort => return Steadiness::TooShort,
-        }
+        };
+        from = from.max(cut);
     }
-    let unsettled = |i: usize| late[i] && drift(&series[i].1).abs() > DRIFT_MAX;
+    let is_moving = |i: usize, from: usize| match &series[i] {
+        (Role::Figure, s) => late[i] || moves(s, from),
+        (Role::Balance, s) => unbalance(s, from) > UNBALANCE_MAX,
+    };
     let step = n.div_ceil(10);
     loop {
-        let from_here = from.min(half);
-        let moving = |i: &usize| unsettled(*i) || moves(&series[*i].1, from_here);
-        if !(0..series.len()).any(|i| moving(&i)) {
-            from = from_here;
+        from = from.min(half);
+        let moving: Vec<usize> = (0..series.len()).filter(|i| is_moving(*i, from)).collect();
+        if moving.is_empty() {
             break;
         }
-        if from >= half {
+        if from == half {
             let by = |i: usize| drift(&series[i].1);
-            let worst = (0..series.len()).filter(moving).max_by(|a, b| by(*a).abs().total_cmp(&by(*b).abs()));
-            let worst = worst.unwrap_or(0);
+            let worst = moving.into_iter().max_by(|a, b| by(*a).abs().total_cmp(&by(*b).abs())).unwrap_or(0);
             return Steadiness::Drifts { series: worst, by: by(worst) };
         }
         from += step;
     }
     let noise = |s: &Series| known(s, from).map_or(0.0, |e| e.half_width / e.mean.abs());
-    let figures = || (0..series.len()).filter(|i| series[*i].0 == Role::Figure);
-    match figures().map(|i| (i, noise(&series[i].1))).max_by(|a, b| a.1.total_cmp(&b.1)) {
+    match figures().map(|(i, (_, s))| (i, noise(s))).max_by(|a, b| a.1.total_cmp(&b.1)) {
         Some((series, half_width)) if half_width > NOISE_MAX => Steadiness::Noisy { series, half_width },
         _ => Steadiness::From(from),
     }
@@ -127,13 +160,12 @@ fn warm_up(series: &Series) -> Cut {
     let there: Vec<(usize, f64)> =
         (0..series.len()).filter_map(|i| Some((i, series.mean(i, i + 1)?))).collect();
     let values: Vec<f64> = there.iter().map(|(_, v)| *v).collect();
+    // What is missing before the first observation is no warm-up.
+    let place = |cut: usize| if cut == 0 { 0 } else { there.get(cut).map_or(0, |(at, _)| *at) };
     match mser5(&values) {
-        Cut::At(cut) => match there.get(cut) {
-            // What is missing before the first observation is no warm-up.
-            Some((at, _)) if cut > 0 => Cut::At((*at).min(series.len() / 2 + MSER_BATCH)),
-            _ => Cut::At(0),
-        },
-        other => other,
+        Cut::At(cut) => Cut::At(place(cut)),
+        Cut::BeyondHalf { step, instead } => Cut::BeyondHalf { step, instead: place(instead) },
+        Cut::TooShort => Cut::TooShort,
     }
 }
 

@@ -9,7 +9,9 @@ mod measures;
 use crate::comparison::{Comparison, hints};
 use crate::figures::{Cast, Figure, Section};
 use crate::number;
+use crate::report::Report;
 use crate::rows;
+use crate::steady::{self, Reached};
 use crate::svg::escape;
 use std::fmt::Write;
 
@@ -29,6 +31,7 @@ pub fn html(comparison: &Comparison) -> String {
     page.head(&title);
     page.header(comparison, &cast, &title);
     page.text.push_str("<main>\n");
+    page.states(comparison, &cast);
     page.hints(comparison);
     // A narrow table leaves room for the latencies beside it.
     let beside = runs <= 2;
@@ -37,13 +40,16 @@ pub fn html(comparison: &Comparison) -> String {
         measures::write(&mut page.text, comparison, &cast);
         page.text.push_str("</div>\n");
         if beside {
-            page.figures(&Section::Latency.figures(&cast));
+            let mut figures = Section::Differences.figures(&cast);
+            figures.extend(Section::Latency.figures(&cast));
+            page.figures(&figures);
         }
         page.text.push_str("</div>\n</section>\n");
     }
     for section in Section::ALL {
         let figures = section.figures(&cast);
-        if figures.is_empty() || (beside && section == Section::Latency) {
+        let is_above = beside && matches!(section, Section::Differences | Section::Latency);
+        if figures.is_empty() || is_above {
             continue;
         }
         page.push(format_args!("<section>\n<h2>{}</h2>\n", section.title()));
@@ -125,6 +131,33 @@ impl Page {
         self.text.push_str("</header>\n");
     }
 
+    /// Whether each run has settled.
+    fn states(&mut self, comparison: &Comparison, cast: &Cast) {
+        let mut said: Vec<(&str, String)> = Vec::new();
+        for (report, label) in comparison.reports.iter().zip(&cast.labels) {
+            let Some(text) = steady::sentence(report) else { continue };
+            let class = match report.steady_state.as_ref().map(|s| s.reached) {
+                _ if text.starts_with("not") => "no",
+                Some(Reached::Yes) if text.starts_with("steady") => "yes",
+                _ => "short",
+            };
+            let who = if comparison.reports.len() > 1 {
+                format!("<b>{}</b> is ", escape(label))
+            } else {
+                "The run is ".to_string()
+            };
+            said.push((class, format!("{who}{}", escape(&text))));
+        }
+        if said.is_empty() {
+            return;
+        }
+        self.text.push_str("<ul class=\"states\" aria-label=\"Steady state\">\n");
+        for (class, text) in said {
+            self.push(format_args!("<li class=\"{class}\">{text}</li>\n"));
+        }
+        self.text.push_str("</ul>\n");
+    }
+
     fn hints(&mut self, comparison: &Comparison) {
         let hints = hints(&comparison.reports);
         if hints.is_empty() {
@@ -169,15 +202,23 @@ impl Page {
         self.text.push_str("<footer>\n");
         for (r, label) in comparison.reports.iter().zip(&cast.labels) {
             self.push(format_args!(
-                "<p>{}: seed {}, result <code>{}</code>, Wordline {}, {} requests/s simulated</p>\n",
+                "<p>{}: {}, Wordline {}, {} requests/s simulated</p>\n",
                 escape(label),
-                r.seed,
-                escape(&r.result_hash),
+                results(r),
                 escape(&r.version),
                 escape(&number::Quantity::Iops.show(r.speed.requests_per_s)),
             ));
         }
         self.push(format_args!("</footer>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n"));
+    }
+}
+
+/// Seed and hash of a run, or of each of its replicas.
+fn results(report: &Report) -> String {
+    let one = |r: &Report| format!("seed {}, result <code>{}</code>", r.seed, escape(&r.result_hash));
+    match &report.replicas {
+        Some(replicas) => replicas.runs.iter().map(one).collect::<Vec<_>>().join("; "),
+        None => one(report),
     }
 }
 
