@@ -181,13 +181,13 @@ enum Ratios {
     Hide,
 }
 
-/// Room for one scheme: digits before and after the decimal point, the same for half the width of
-/// the interval, and the ratio.
+/// Room for one scheme: digits before and after the decimal point, half the width of the interval,
+/// and the ratio.
 struct Column {
     name: String,
     whole: usize,
     rest: usize,
-    spread: (usize, usize),
+    spread: usize,
     ratio: usize,
 }
 
@@ -210,7 +210,7 @@ impl Columns {
                     name: name.clone(),
                     whole: most(&|t| split(&t.0).0.width()).max(1),
                     rest: most(&|t| split(&t.0).1.width()),
-                    spread: (most(&|t| split(&t.1).0.width()), most(&|t| split(&t.1).1.width())),
+                    spread: most(&|t| t.1.width()),
                     ratio: rows().filter_map(|r| ratio_text(r, i)).map(|t| t.width()).max().unwrap_or(0),
                 }
             })
@@ -260,9 +260,7 @@ impl Columns {
                     line.pad_to(line.width + c.rest - rest.width());
                     let spread_end = line.width + c.spread_width();
                     if !texts[i].1.is_empty() {
-                        let (whole, rest) = split(&texts[i].1);
-                        let room = c.spread.0 - whole.width();
-                        line.add(&format!(" ± {}{whole}{rest}", " ".repeat(room)), Look::Dim);
+                        line.add(&format!(" ± {}", texts[i].1), Look::Dim);
                     }
                     line.pad_to(spread_end);
                     line.add(if best[i] && !page.colour { "*" } else { " " }, Look::Plain);
@@ -280,8 +278,7 @@ impl Columns {
 impl Column {
     /// Room for ` ± 0.04`, if any row needs it.
     fn spread_width(&self) -> usize {
-        let (whole, rest) = self.spread;
-        if whole == 0 { 0 } else { 3 + whole + rest }
+        if self.spread == 0 { 0 } else { 3 + self.spread }
     }
 
     fn width(&self, ratios: Ratios) -> usize {
