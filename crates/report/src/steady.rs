@@ -107,7 +107,8 @@ pub(crate) fn sentence(report: &Report) -> Option<String> {
     if let Some(at) = worst {
         let same = states.iter().filter(|s| s.reached == states[at].reached).count();
         let who = if count > 1 {
-            format!(" in {same} of {count} replicas (seed {}", runs[at].seed)
+            let some = if same == count { "all".to_string() } else { format!("{same} of") };
+            format!(" in {some} {count} replicas (seed {}", runs[at].seed)
         } else {
             String::new()
         };

@@ -107,15 +107,17 @@ pub fn run_on(
         return Err(RunError::Interrupted);
     }
     let wall_s = begin.elapsed().as_secs_f64();
-    if setup.spec.check {
-        device.ftl.check().map_err(|e| fault(e.to_string()))?;
-    }
-    Ok(report(&Outcome {
+    let report = report(&Outcome {
         setup,
         scheme: &spelling,
         device: &device,
         summary,
         first_arrival: first.get().unwrap_or_default(),
         wall_s,
-    }))
+    });
+    // Last: it reads every page of the map, which then takes more memory than the run needed.
+    if setup.spec.check {
+        device.ftl.check().map_err(|e| fault(e.to_string()))?;
+    }
+    Ok(report)
 }

@@ -6,7 +6,7 @@
 mod config;
 mod measures;
 
-use crate::comparison::{Comparison, hints};
+use crate::comparison::{Comparison, hints, replicas};
 use crate::figures::{Cast, Figure, Section};
 use crate::number;
 use crate::report::Report;
@@ -33,23 +33,20 @@ pub fn html(comparison: &Comparison) -> String {
     page.text.push_str("<main>\n");
     page.states(comparison, &cast);
     page.hints(comparison);
-    // A narrow table leaves room for the latencies beside it.
-    let beside = runs <= 2;
+    // A narrow table leaves room for the latencies beside it; one with intervals is not narrow.
+    let beside = runs <= 2 && replicas(&comparison.reports).is_none();
     if runs > 0 {
         page.text.push_str("<section>\n<h2>Measures</h2>\n<div class=\"lead\">\n<div>\n");
         measures::write(&mut page.text, comparison, &cast);
         page.text.push_str("</div>\n");
         if beside {
-            let mut figures = Section::Differences.figures(&cast);
-            figures.extend(Section::Latency.figures(&cast));
-            page.figures(&figures);
+            page.figures(&Section::Latency.figures(&cast));
         }
         page.text.push_str("</div>\n</section>\n");
     }
     for section in Section::ALL {
         let figures = section.figures(&cast);
-        let is_above = beside && matches!(section, Section::Differences | Section::Latency);
-        if figures.is_empty() || is_above {
+        if figures.is_empty() || (beside && section == Section::Latency) {
             continue;
         }
         page.push(format_args!("<section>\n<h2>{}</h2>\n", section.title()));
