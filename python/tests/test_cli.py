@@ -114,8 +114,6 @@ def test_a_trace_has_nothing_random_and_its_replicas_say_so(wordline, trace):
     done = ok(wordline("run", *args, "--replicas", "3"))
     assert "all 3 replicas have the same result" in done.out
     assert "±" not in done.out
-    random = ok(wordline("run", *args, "--replicas", "3", "--initial", "fill:60%,order=random"))
-    assert "all 3 replicas have the same result" not in random.out
 
 
 def test_trace_inspect_names_the_format_and_the_bad_lines(wordline, trace):

@@ -136,7 +136,7 @@ pub(crate) fn hints(reports: &[Report]) -> Vec<String> {
         }
         if let Some(replicas) = r.replicas.as_ref().filter(|r| r.are_alike()) {
             let text = format!(
-                "all {} replicas have the same result, so no figure has an interval: nothing in this run \
+                "all {} replicas have the same result, so no figure has an interval: no result of this run \
                  depends on its seed.",
                 replicas.runs.len()
             );

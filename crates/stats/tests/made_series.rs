@@ -109,7 +109,7 @@ fn a_ramp_too_small_to_matter_is_steady() {
 fn a_drain_is_steady_after_it() {
     let drain = |s| made(s, |x| 1.0 + 4.0 * (-x / 0.05).exp());
     // After five time constants what is left is below the noise.
-    let right = of_hundred(drain, |v| matches!(v, Steadiness::From(at) if at >= N / 20 && at <= N / 2));
+    let right = of_hundred(drain, |v| matches!(v, Steadiness::From(at) if (N / 20..=N / 2).contains(&at)));
     assert!(right >= 95, "{right} of 100");
 }
 
@@ -162,7 +162,7 @@ fn a_warm_up_is_cut_even_where_the_quietest_part_comes_late() {
     // A step, then waves that die down: MSER-5 alone would cut in the second half.
     let waves =
         |seed| made(seed, |x| if x < 0.1 { 0.4 } else { 1.0 + 0.15 * (-6.0 * x).exp() * (60.0 * x).cos() });
-    let right = of_hundred(waves, |v| matches!(v, Steadiness::From(at) if at >= N / 10 && at <= N / 2));
+    let right = of_hundred(waves, |v| matches!(v, Steadiness::From(at) if (N / 10..=N / 2).contains(&at)));
     assert!(right >= 95, "{right} of 100");
 }
 
