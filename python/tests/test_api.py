@@ -70,6 +70,54 @@ def test_the_same_arguments_give_the_same_hash(report):
     assert wl.run(scheme="slc-cache", seed=9, **SMALL).result_hash != report.result_hash
 
 
+def test_replicas_give_means_with_intervals_and_the_first_is_the_run_itself(report):
+    many = wl.run(scheme="slc-cache", replicas=4, **SMALL)
+    assert many.result_hash == report.result_hash
+    assert many.replicas.seeds == [1, 2, 3, 4]
+    assert many.replicas.result_hashes[2] == wl.run(scheme="slc-cache", seed=3, **SMALL).result_hash
+    values = many.replicas.values("latency_us.write.mean")
+    found = many.replicas.figures["latency_us.write.mean"]
+    assert found.mean == pytest.approx(values.mean())
+    assert found.sd == pytest.approx(values.std(ddof=1))
+    # Student's t for three degrees of freedom, from a table.
+    assert found.half_width_95 == pytest.approx(3.182446 * found.sd / 2, rel=1e-5)
+    assert "±" in str(many)
+    assert report.replicas is None
+    with pytest.raises(KeyError, match=r"latency_us\.write\.mean"):
+        _ = many.replicas.figures["latency_us.write.men"]
+    schema = json.loads((ROOT / "crates/report/report.schema.json").read_text())
+    jsonschema.Draft202012Validator(schema).validate(many.to_dict())
+    assert wl.rerun(many).replicas.result_hashes == many.replicas.result_hashes
+    with pytest.raises(wl.UserError, match="replicas=0"):
+        wl.run(scheme="slc-cache", replicas=0, **SMALL)
+
+
+def test_replicas_of_a_comparison_are_paired_by_seed():
+    both = wl.compare(schemes=["conventional", "slc-cache"], replicas=3, threads=2, **SMALL)
+    path = "latency_us.write.p50"
+    a, b = (r.replicas.values(path) for r in both)
+    found = both.differences_percent["slc-cache"][path]
+    assert found.mean == pytest.approx(((b / a - 1) * 100).mean())
+    assert [r.replicas.seeds for r in both] == [[1, 2, 3]] * 2
+    assert "differences" in [f.name for f in both.figures()]
+    assert wl.compare(schemes=["conventional"], **SMALL).differences_percent == {}
+
+
+def test_the_steady_state_is_judged_and_its_figures_stand_beside_the_whole(report):
+    assert report.steady_state.reached == "no"
+    assert "fills up" in report.steady_state.why
+    read = wl.run(
+        device="demo-8gb",
+        scheme="conventional",
+        workload="uniform:read=100%,qd=4",
+        requests=20_000,
+    )
+    assert read.steady_state.reached == "yes"
+    after = read.steady_state.after
+    assert after.waf is None
+    assert after.read_latency_us.mean == pytest.approx(read.latency_us.read.mean, rel=0.02)
+
+
 def test_a_report_reproduces_itself_from_a_file(report, tmp_path):
     report.save(tmp_path / "report.json")
     loaded = wl.load(tmp_path / "report.json")

@@ -96,6 +96,26 @@ def test_rerun_takes_a_comparison(wordline, small):
     assert done.err.count("the same result") == 2
 
 
+def test_rerun_repeats_every_replica(wordline, small, tmp_path):
+    args = ["--scheme", "conventional", "--scheme", "slc-cache", "--replicas", "3"]
+    ok(wordline("compare", *small, *args, "--json", "c.json"))
+    done = ok(wordline("rerun", "c.json"))
+    assert done.err.count("the same in all 3 replicas") == 2
+    found = json.loads((tmp_path / "c.json").read_text())
+    found["reports"][1]["replicas"]["runs"][2]["result_hash"] = "0" * 16
+    (tmp_path / "c.json").write_text(json.dumps(found))
+    done = wordline("rerun", "c.json")
+    assert done.code == 1
+    assert "slc-cache: another result, in the replicas with seed 3" in done.err
+
+
+def test_a_trace_has_nothing_random_and_its_replicas_say_so(wordline, trace):
+    args = ["--device", "demo-8gb", "--scheme", "conventional", "--workload", trace]
+    done = ok(wordline("run", *args, "--replicas", "3"))
+    assert "all 3 replicas have the same result" in done.out
+    assert "±" not in done.out
+
+
 def test_trace_inspect_names_the_format_and_the_bad_lines(wordline, trace):
     done = ok(wordline("trace", "inspect", trace))
     assert "msr" in done.out
@@ -155,6 +175,7 @@ BAD = [
     (["--requests", "many"], ["many"]),
     (["--requests", "0"], ["requests"]),
     (["--seed", "-1"], ["seed"]),
+    (["--replicas", "0"], ["replicas", "1..=1000"]),
     (["--json", "no/such/folder/r.json"], ["no/such/folder/r.json", "cannot be written"]),
     (["--json", "."], ["folder"]),
     (["--out", "/proc/nothing"], ["/proc/nothing", "cannot be written"]),

@@ -21,16 +21,19 @@ from wordline._api import (
     schemes,
     workloads,
 )
-from wordline._result import Comparison, Figure, Figures, Report
+from wordline._result import Comparison, Estimate, Estimates, Figure, Figures, Replicas, Report
 from wordline._wordline import Fault, Refused, UserError, __version__
 
 __all__ = [
     "Comparison",
     "Entry",
+    "Estimate",
+    "Estimates",
     "Fault",
     "Figure",
     "Figures",
     "Refused",
+    "Replicas",
     "Report",
     "UserError",
     "__version__",

@@ -26,11 +26,13 @@ def run(
     scheme: str,
     workload: str | os.PathLike[str],
     seed: int = _wordline.DEFAULT_SEED,
+    replicas: int = 1,
     requests: int | None = None,
     set: Mapping[str, object] | None = None,
     initial: str = _wordline.DEFAULT_INITIAL,
     fit: str | None = None,
     check: bool = False,
+    threads: int | None = None,
     log: str | os.PathLike[str] | None = None,
     completions: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
@@ -48,6 +50,9 @@ def run(
         ``"zipf:theta=1.1,read=70%"``, ``"trace.csv:speedup=10"``.
     seed
         From which every random stream is derived, 0 to 2**64 - 1.
+    replicas
+        How often to run, with seeds counted on from ``seed``, 1 to 1000. The report is that of the
+        first; ``report.replicas.figures`` has the means with their intervals.
     requests
         The most requests to issue.
     set
@@ -61,6 +66,9 @@ def run(
         What to do with requests beyond the drive: ``error``, ``wrap`` or ``compact``.
     check
         Recount every invariant of the drive after the run.
+    threads
+        Runs that go at once; as many as there are cores if not given. The reports are the same,
+        but for the speed of the engine.
     log
         File for every use of an array and a bus, times in nanoseconds; names in ``.gz`` and
         ``.zst`` are compressed. ``pandas.read_csv(log, comment="#")`` reads it, and
@@ -69,8 +77,9 @@ def run(
         File for every request that ends: number, op, lba and blocks (512 bytes), arrival and
         completion in nanoseconds, outcome.
     progress
-        Called now and then with the number of the run (0), the requests completed and the
-        simulated time in seconds. What it raises ends the run.
+        Called now and then with the number of the run (its scheme's position times ``replicas``,
+        plus its replica's), the requests completed and the simulated time in seconds. What it
+        raises ends the run.
 
     Returns
     -------
@@ -89,11 +98,11 @@ def run(
     OSError
         `log` or `completions` could not be written on.
     """
-    asked = _asked(device, workload, seed, requests, set, initial, fit, check)
+    asked = _asked(device, workload, seed, replicas, requests, set, initial, fit, check)
     if log is not None or completions is not None:
         files = [None if f is None else os.fspath(f) for f in (log, completions)]
         return Report(_wordline.record(asked, scheme, *files, progress))
-    return Report(_wordline.compare(asked, [scheme], 1, progress)[0])
+    return Report(_wordline.compare(asked, [scheme], _threads(threads), progress)[0])
 
 
 def compare(
@@ -102,6 +111,7 @@ def compare(
     schemes: Sequence[str],
     workload: str | os.PathLike[str],
     seed: int = _wordline.DEFAULT_SEED,
+    replicas: int = 1,
     requests: int | None = None,
     set: Mapping[str, object] | None = None,
     initial: str = _wordline.DEFAULT_INITIAL,
@@ -114,20 +124,16 @@ def compare(
 
     Parameters
     ----------
-    device, workload, seed, requests, set, initial, fit, check
-        As for `run`.
+    device, workload, seed, replicas, requests, set, initial, fit, check, threads, progress
+        As for `run`. Replicas of one number have the same seed in all schemes.
     schemes
         Spellings of the schemes; the first is the baseline.
-    threads
-        Schemes that run at once; as many as there are cores if not given. The reports are the
-        same, but for the speed of the engine.
-    progress
-        As for `run`, with the position of the scheme.
 
     Returns
     -------
     Comparison
-        A report for each scheme, in the order given.
+        A report for each scheme, in the order given. With replicas, ``differences_percent`` has
+        what differs from the baseline, paired by seed.
 
     Raises
     ------
@@ -136,15 +142,16 @@ def compare(
     """
     if isinstance(schemes, str):
         raise _wordline.UserError(f"schemes is the text {schemes!r}; give a list of spellings")
-    asked = _asked(device, workload, seed, requests, set, initial, fit, check)
-    count = threads if threads is not None else os.cpu_count() or 1
-    return Comparison([Report(r) for r in _wordline.compare(asked, list(schemes), count, progress)])
+    asked = _asked(device, workload, seed, replicas, requests, set, initial, fit, check)
+    done = _wordline.compare(asked, list(schemes), _threads(threads), progress)
+    return Comparison([Report(r) for r in done])
 
 
 def rerun(
     report: Report | str,
     *,
     workload: str | os.PathLike[str] | None = None,
+    threads: int | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Run a report again from its own configuration.
@@ -156,7 +163,7 @@ def rerun(
     workload
         Where the trace is now, if it is not where the report found it. It must be the same file,
         by its SHA-256.
-    progress
+    threads, progress
         As for `run`.
 
     Returns
@@ -171,7 +178,7 @@ def rerun(
     """
     text = report.json if isinstance(report, Report) else report
     where = None if workload is None else os.fspath(workload)
-    return Report(_wordline.rerun(text, where, progress))
+    return Report(_wordline.rerun(text, where, _threads(threads), progress))
 
 
 def load(path: str | os.PathLike[str]) -> Report | Comparison:
@@ -233,10 +240,15 @@ def formats() -> list[Entry]:
     return [Entry(*e) for e in _wordline.formats()]
 
 
+def _threads(asked: int | None) -> int:
+    return asked if asked is not None else os.cpu_count() or 1
+
+
 def _asked(
     device: str | os.PathLike[str],
     workload: str | os.PathLike[str],
     seed: int,
+    replicas: int,
     requests: int | None,
     changes: Mapping[str, object] | None,
     initial: str,
@@ -245,6 +257,10 @@ def _asked(
 ) -> dict[str, Any]:
     if not 0 <= seed < 2**64:
         raise _wordline.UserError(f"seed={seed} is not between 0 and 2**64 - 1")
+    if not 1 <= replicas <= _wordline.REPLICAS_MAX:
+        raise _wordline.UserError(
+            f"replicas={replicas} is not between 1 and {_wordline.REPLICAS_MAX}"
+        )
     if requests is not None and requests < 1:
         raise _wordline.UserError(f"requests={requests}: at least one request is needed")
 
@@ -255,6 +271,7 @@ def _asked(
         "device": os.fspath(device),
         "workload": os.fspath(workload),
         "seed": seed,
+        "replicas": replicas,
         "requests": requests,
         "set": {k: text(v) for k, v in (changes or {}).items()},
         "initial": initial,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import html
 import json
 import os
@@ -101,6 +102,81 @@ class LatencyCdf(NamedTuple):
     write: NDArray[np.float64]
 
 
+class Estimate(NamedTuple):
+    """A mean with its interval, in the unit of the figure."""
+
+    mean: float
+    sd: float | None
+    half_width_95: float | None
+
+    def __str__(self) -> str:
+        """Return the mean with half the width of its 95 % confidence interval."""
+        return f"{self.mean:.6g} ± {self.half_width_95 or 0:.2g}"
+
+
+class Estimates(Mapping[str, Estimate]):
+    """Means with intervals by the path of their figure, such as ``latency_us.write.mean``."""
+
+    def __init__(self, data: Mapping[str, Mapping[str, float | None]]) -> None:
+        self._data = data
+
+    def __getitem__(self, path: str) -> Estimate:
+        try:
+            return Estimate(**self._data[path])
+        except KeyError:
+            near = difflib.get_close_matches(path, self._data, n=3)
+            hint = f"; did you mean {', '.join(near)}?" if near else ""
+            raise KeyError(f"there is no estimate of {path!r}{hint}") from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._data)
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+    def __repr__(self) -> str:
+        return f"<Estimates of {len(self)} figures>"
+
+
+class Replicas:
+    """A run repeated with other seeds.
+
+    Attributes
+    ----------
+    figures : Estimates
+        Mean, standard deviation and 95 % confidence half-width by path; empty where all replicas
+        have the same result, since what does not depend on the seed has no interval.
+    seeds : list of int
+    result_hashes : list of str
+    """
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        self._runs = data["runs"]
+        self.figures = Estimates(data["figures"])
+        self.seeds: list[int] = [r["seed"] for r in self._runs]
+        self.result_hashes: list[str] = [r["result_hash"] for r in self._runs]
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} replicas, seeds {self.seeds[0]} to {self.seeds[-1]}>"
+
+    def values(self, path: str) -> NDArray[np.float64]:
+        """Return a figure of each replica by its path, shape ``(replicas,)``.
+
+        ``nan`` where a replica has no such figure.
+        """
+        import numpy as np
+
+        def value(run: Any) -> float:
+            for key in path.split("."):
+                run = run.get(key) if isinstance(run, dict) else None
+            return np.nan if run is None else run
+
+        return np.array([value(r) for r in self._runs], dtype=np.float64)
+
+
 class Figure(NamedTuple):
     """A picture with its data."""
 
@@ -156,6 +232,8 @@ class Report(_Shown):
         Distributions of latency, shape ``(n, 2)``: microseconds, fraction.
     timeline : Timeline
         The run in bins of ``bin_s`` seconds; arrays of shape ``(bins,)``.
+    replicas : Replicas or None
+        The run repeated with other seeds, if it was. All other figures are of its own seed alone.
     """
 
     def __init__(self, text: str) -> None:
@@ -194,6 +272,12 @@ class Report(_Shown):
     def timeline(self) -> Timeline:
         """The run in bins of ``bin_s`` seconds; arrays of shape ``(bins,)``."""
         return Timeline(self._data["timeline"])
+
+    @property
+    def replicas(self) -> Replicas | None:
+        """The run repeated with other seeds, if it was."""
+        data = self._data.get("replicas")
+        return Replicas(data) if data else None
 
     def to_dict(self) -> dict[str, Any]:
         """Return a copy as plain dictionaries, lists and numbers."""
@@ -234,6 +318,16 @@ class Comparison(_Shown, Sequence[Report]):
 
     def __repr__(self) -> str:
         return f"<Comparison of {', '.join(r.scheme.name for r in self.reports)}>"
+
+    @property
+    def differences_percent(self) -> dict[str, Estimates]:
+        """By scheme, by how many per cent each figure differs from the baseline's.
+
+        Means over the replicas, paired by seed; empty without replicas.
+        """
+        found = json.loads(self.json).get("differences_percent", [])
+        names = (r.scheme.name for r in self.reports)
+        return {name: Estimates(data) for name, data in zip(names, found, strict=False)}
 
     @property
     def json(self) -> str:

@@ -65,6 +65,13 @@ pub(crate) struct What {
     /// The seed from which every random stream is derived
     #[arg(long, default_value_t = wordline_run::DEFAULT_SEED, allow_negative_numbers = true)]
     pub(crate) seed: u64,
+    /// Run so many times, with seeds counted on from --seed, and show means with their 95 %
+    /// intervals; the first is the run without this option
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=wordline_run::REPLICAS_MAX as i64))]
+    pub(crate) replicas: u32,
+    /// Runs that go at once; the results are the same [default: as many as there are cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) threads: Option<u16>,
     /// The most requests to issue, such as 100000 or 1M
     #[arg(long, value_name = "N")]
     pub(crate) requests: Option<Count>,
@@ -115,9 +122,6 @@ pub(crate) struct CompareArgs {
     /// A scheme, perhaps with parameters; give it several times, the baseline first
     #[arg(long = "scheme", value_name = "SCHEME", required = true)]
     pub(crate) schemes: Vec<String>,
-    /// Schemes that run at once; the results are the same [default: as many as there are cores]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    pub(crate) threads: Option<u16>,
     #[command(flatten)]
     pub(crate) to: Where,
 }

@@ -51,6 +51,7 @@ fn spec(what: &What, scheme: &str) -> RunSpec {
         workload: what.workload.clone(),
         set: what.set.clone(),
         seed: what.seed,
+        replicas: what.replicas,
         requests: what.requests.map(|n| n.0),
         fit: what.fit,
         initial: what.initial.clone(),
@@ -67,7 +68,7 @@ pub(crate) fn run(args: &RunArgs, console: &Console) -> Result<(), Failure> {
     let outputs = Outputs::open(&args.to)?;
     let spec = spec(&args.what, &args.scheme);
     let comparison = if args.log.is_none() && args.completions.is_none() {
-        together(&spec, std::slice::from_ref(&args.scheme), 1, console)?
+        together(&spec, std::slice::from_ref(&args.scheme), threads(args.what.threads), console)?
     } else {
         let setup = Setup::resolve(&spec)?;
         let recording = Recording::open(args.log.as_deref(), args.completions.as_deref())?;
@@ -96,9 +97,7 @@ pub(crate) fn check_log(args: &CheckLogArgs) -> Result<(), Failure> {
 pub(crate) fn compare(args: &CompareArgs, console: &Console) -> Result<(), Failure> {
     let outputs = Outputs::open(&args.to)?;
     let spec = spec(&args.what, &args.schemes[0]);
-    let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
-    let threads = args.threads.map_or(cores, |n| n as usize);
-    let comparison = together(&spec, &args.schemes, threads, console)?;
+    let comparison = together(&spec, &args.schemes, threads(args.what.threads), console)?;
     side_by_side(&comparison, outputs, console)
 }
 
@@ -112,8 +111,13 @@ pub(crate) fn demo(args: &DemoArgs, console: &Console) -> Result<(), Failure> {
         ..RunSpec::new("demo-8gb", "conventional", DEMO_WORKLOAD)
     };
     let schemes = ["conventional", "slc-cache"].map(str::to_string);
-    let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
-    side_by_side(&together(&spec, &schemes, cores, console)?, outputs, console)
+    side_by_side(&together(&spec, &schemes, threads(None), console)?, outputs, console)
+}
+
+/// Runs that go at once: as many as are asked for, or as there are cores.
+fn threads(asked: Option<u16>) -> usize {
+    let cores = || std::thread::available_parallelism().map_or(1, |n| n.get());
+    asked.map_or_else(cores, |n| n as usize)
 }
 
 fn together(
@@ -123,7 +127,7 @@ fn together(
     console: &Console,
 ) -> Result<Comparison, Failure> {
     let setup = Setup::resolve(spec)?;
-    let mut bar = console.bar(&setup, schemes.len());
+    let mut bar = console.bar(&setup, schemes.len() * spec.replicas as usize);
     Ok(wordline_run::compare(&setup, schemes, threads, &mut |p| bar.update(p))?)
 }
 
@@ -138,17 +142,30 @@ pub(crate) fn rerun(args: &RerunArgs, console: &Console) -> Result<(), Failure> 
     let reports = reports_of(&args.report)?;
     let (mut again, mut differ) = (vec![], vec![]);
     for report in &reports.0 {
-        let done = wordline_run::rerun(report, args.workload.as_deref(), &mut |_| ControlFlow::Continue(()))?;
+        let done = wordline_run::rerun(report, args.workload.as_deref(), threads(None), &mut |_| {
+            ControlFlow::Continue(())
+        })?;
         let (name, now) = (&report.scheme.name, &done.report.result_hash);
         if done.is_same() {
-            console.note(&format!("{name}: the same result, {now}"));
+            let others = match report.replicas.as_ref().map_or(0, |r| r.runs.len()) {
+                0 => String::new(),
+                n => format!(", and the same in all {n} replicas"),
+            };
+            console.note(&format!("{name}: the same result, {now}{others}"));
         } else {
             let version = if done.version == wordline_run::VERSION {
                 String::new()
             } else {
                 format!("; the report is of version {}, this is {}", done.version, wordline_run::VERSION)
             };
-            differ.push(format!("{name}: another result, {now} instead of {}{version}", done.recorded));
+            let what = match done.differing_seeds.as_slice() {
+                [] => format!("{now} instead of {}", done.recorded),
+                seeds => {
+                    let seeds: Vec<String> = seeds.iter().map(u64::to_string).collect();
+                    format!("in the replicas with seed {}", seeds.join(", "))
+                }
+            };
+            differ.push(format!("{name}: another result, {what}{version}"));
         }
         again.push(done.report);
     }

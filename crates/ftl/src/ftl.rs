@@ -669,6 +669,18 @@ impl<M: Media> Ftl<M> {
         free as f64 / (self.state.total_blocks(region) as u64 * pool.free.len() as u64).max(1) as f64
     }
 
+    /// Bytes of the blocks that have been erased, each in the mode that it was in. In the long run as
+    /// many as are programmed.
+    pub fn erased_bytes(&self) -> u64 {
+        let regions = self.state.regions.iter().zip(&self.state.counters.regions);
+        regions
+            .map(|(r, c)| {
+                let medium = self.layout.pools[r.region.pool.0 as usize].medium;
+                c.erases * self.state.geometry.media[medium].block_bytes(r.region.mode)
+            })
+            .sum()
+    }
+
     /// Bytes of the map with its inverse, and of all tables together.
     pub fn table_bytes(&self) -> (u64, u64) {
         let map = self.state.map.bytes();

@@ -43,6 +43,8 @@ struct Asked {
     #[pyo3(item)]
     seed: u64,
     #[pyo3(item)]
+    replicas: u32,
+    #[pyo3(item)]
     requests: Option<u64>,
     #[pyo3(item)]
     fit: Option<String>,
@@ -61,6 +63,7 @@ impl Asked {
             workload: self.workload,
             set: self.set.into_iter().collect(),
             seed: self.seed,
+            replicas: self.replicas,
             requests: self.requests,
             fit,
             initial: self.initial,
@@ -149,11 +152,12 @@ fn rerun(
     py: Python<'_>,
     report: &str,
     workload: Option<&str>,
+    threads: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let report = Report::from_json(report).map_err(wrong)?;
     let mut watcher = Watcher { callback: progress, raised: None };
-    let result = py.detach(|| wordline_run::rerun(&report, workload, &mut |p| watcher.see(p)));
+    let result = py.detach(|| wordline_run::rerun(&report, workload, threads, &mut |p| watcher.see(p)));
     watcher.judge(result)?.report.to_json().map_err(wrong)
 }
 
@@ -247,6 +251,7 @@ fn _wordline(m: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = m.py();
     m.add("__version__", wordline_run::VERSION)?;
     m.add("DEFAULT_SEED", wordline_run::DEFAULT_SEED)?;
+    m.add("REPLICAS_MAX", wordline_run::REPLICAS_MAX)?;
     m.add("DEFAULT_INITIAL", wordline_run::DEFAULT_INITIAL)?;
     m.add("UserError", py.get_type::<UserError>())?;
     m.add("Refused", py.get_type::<Refused>())?;

@@ -3,9 +3,11 @@
 //! called best, and the sentence that says what came out.
 
 use crate::number;
+use crate::replicas::{Estimate, differences_percent, mean};
 use crate::report::{Latency, Report};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// The name of the schema that [`Comparison`] follows.
 pub const COMPARISON_SCHEMA: &str = "wordline.comparison/1";
@@ -21,12 +23,22 @@ pub struct Comparison {
     pub baseline: usize,
     /// The runs, in the order in which they are shown.
     pub reports: Vec<Report>,
+    /// For each report, by how many per cent each of its figures differs from the baseline's, by
+    /// its path: the mean over the replicas, paired by seed, with its interval. Absent without
+    /// replicas.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub differences_percent: Vec<BTreeMap<String, Estimate>>,
 }
 
 impl Comparison {
     /// A comparison against the first of the reports.
     pub fn new(reports: Vec<Report>) -> Comparison {
-        Comparison { schema: COMPARISON_SCHEMA.to_string(), baseline: 0, reports }
+        let replicated = reports.len() > 1 && reports.iter().all(|r| r.replicas.is_some());
+        let differences_percent = match reports.first().filter(|_| replicated) {
+            Some(baseline) => reports.iter().map(|r| differences_percent(r, baseline)).collect(),
+            None => vec![],
+        };
+        Comparison { schema: COMPARISON_SCHEMA.to_string(), baseline: 0, reports, differences_percent }
     }
 
     /// The comparison as indented JSON, ending in a newline.
@@ -72,10 +84,24 @@ pub(crate) fn labels(reports: &[Report]) -> Vec<String> {
         .collect()
 }
 
+/// What ± and % mean where there are replicas; `None` where none of them has an interval.
+pub(crate) fn replicas(reports: &[Report]) -> Option<String> {
+    let count = reports.iter().filter_map(|r| r.replicas.as_ref()).find(|r| !r.are_alike())?.runs.len();
+    let paired = if reports.len() > 1 { "; differences are taken seed by seed" } else { "" };
+    Some(format!(
+        "Means of {count} replicas, ± half the width of the 95 % confidence interval (Student's t){paired}."
+    ))
+}
+
 /// Which runs may be called best: those that answered every request. A drive that refused work
 /// is fast for the wrong reason.
 pub(crate) fn eligible(reports: &[Report]) -> Vec<bool> {
-    reports.iter().map(|r| r.host.failures() == 0).collect()
+    reports.iter().map(|r| failures(r) == 0.0).collect()
+}
+
+/// Requests that came out with an error, the mean over the replicas.
+fn failures(report: &Report) -> f64 {
+    mean(report, &|r| Some(r.host.failures() as f64)).unwrap_or(0.0)
 }
 
 /// Advice of all runs and our own warnings, each once, with the runs that it is about.
@@ -108,6 +134,14 @@ pub(crate) fn hints(reports: &[Report]) -> Vec<String> {
         for hint in &r.hints {
             add(hint.clone(), label);
         }
+        if let Some(replicas) = r.replicas.as_ref().filter(|r| r.are_alike()) {
+            let text = format!(
+                "all {} replicas have the same result, so no figure has an interval: no result of this run \
+                 depends on its seed.",
+                replicas.runs.len()
+            );
+            add(text, label);
+        }
     }
     hints
         .into_iter()
@@ -138,32 +172,36 @@ fn verdict(reports: &[Report], baseline: usize) -> String {
     }
     // The run to speak of: of those that answered everything, the one with the shortest mean write,
     // or read where nothing was written.
-    let mean = |r: &Report| r.latency_us.write.or(r.latency_us.read).map_or(f64::INFINITY, |l| l.mean);
+    let mean_us = |r: &Report| {
+        let mean = mean(r, &|r| Some(r.latency_us.write.or(r.latency_us.read)?.mean));
+        mean.unwrap_or(f64::INFINITY)
+    };
     let rival = (0..reports.len())
         .filter(|i| *i != baseline && ok[*i])
-        .min_by(|a, b| mean(&reports[*a]).total_cmp(&mean(&reports[*b])));
+        .min_by(|a, b| mean_us(&reports[*a]).total_cmp(&mean_us(&reports[*b])));
     let Some(rival) = rival else {
         return "Every scheme but the baseline failed requests, so nothing can be said of speed.".to_string();
     };
-    let pair = |pick: fn(&Report) -> Option<Latency>| Some((pick(&reports[rival])?, pick(base)?));
+    let pair = |pick| Some((middle_and_tail(&reports[rival], pick)?, middle_and_tail(base, pick)?));
     let write = pair(|r| r.latency_us.write);
     let read = pair(|r| r.latency_us.read);
     let mut clauses: Vec<String> = Vec::new();
     if let Some((a, b)) = write {
-        clauses.extend(speed("writes", &[("at the median", b.p50 / a.p50), ("at p99.9", b.p999 / a.p999)]));
+        clauses.extend(speed("writes", &[("at the median", b.0 / a.0), ("at p99.9", b.1 / a.1)]));
     }
     if let Some((a, b)) = read {
-        clauses.extend(speed("reads", &[("at the median", b.p50 / a.p50), ("at p99.9", b.p999 / a.p999)]));
+        clauses.extend(speed("reads", &[("at the median", b.0 / a.0), ("at p99.9", b.1 / a.1)]));
     }
-    let waf = match (&reports[rival].waf, &base.waf) {
-        (Some(a), Some(b)) if b.total > 0.0 && a.total.is_finite() => Some(format!(
+    let waf = |r: &Report| mean(r, &|r| r.waf.as_ref().map(|w| w.total));
+    let waf = match (waf(&reports[rival]), waf(base)) {
+        (Some(a), Some(b)) if b > 0.0 && a.is_finite() => Some(format!(
             "its WAF is {} against {}{}",
-            number::significant(a.total),
-            number::significant(b.total),
-            if number::significant(a.total) == number::significant(b.total) {
+            number::significant(a),
+            number::significant(b),
+            if number::significant(a) == number::significant(b) {
                 String::new()
             } else {
-                format!(" ({})", number::ratio(a.total / b.total))
+                format!(" ({})", number::ratio(a / b))
             }
         )),
         _ => None,
@@ -178,7 +216,7 @@ fn verdict(reports: &[Report], baseline: usize) -> String {
     } else {
         format!("Against {}, {} ", labels[baseline], labels[rival])
     };
-    if reports.len() > 2 && (write.is_none() || mean(base) < mean(&reports[rival])) {
+    if reports.len() > 2 && (write.is_none() || mean_us(base) < mean_us(&reports[rival])) {
         text = format!(
             "Of {} schemes, {} comes next to {}: it ",
             reports.len(),
@@ -198,6 +236,14 @@ fn verdict(reports: &[Report], baseline: usize) -> String {
         text.push_str(&format!(" {} failed requests and is left out.", who.join(" and ")));
     }
     text
+}
+
+type Pick = fn(&Report) -> Option<Latency>;
+
+/// Median and p99.9 of a latency, the mean of the replicas.
+fn middle_and_tail(r: &Report, pick: Pick) -> Option<(f64, f64)> {
+    let at = |value: fn(Latency) -> f64| mean(r, &|r| pick(r).map(value));
+    Some((at(|l| l.p50)?, at(|l| l.p999)?))
 }
 
 /// "writes 3.1× faster at the median but 1.2× slower at p99.9", or nothing without numbers.
@@ -226,17 +272,18 @@ fn speed(verb: &str, points: &[(&str, f64)]) -> Option<String> {
 
 fn alone(r: &Report, label: &str) -> String {
     let mut parts = Vec::new();
-    for (what, latency) in [("writes", r.latency_us.write), ("reads", r.latency_us.read)] {
-        if let Some(l) = latency {
+    let kinds: [(&str, Pick); 2] = [("writes", |r| r.latency_us.write), ("reads", |r| r.latency_us.read)];
+    for (what, pick) in kinds {
+        if let Some((p50, p999)) = middle_and_tail(r, pick) {
             parts.push(format!(
                 "{what} take {} at the median and {} at p99.9",
-                number::latency(l.p50),
-                number::latency(l.p999)
+                number::latency(p50),
+                number::latency(p999)
             ));
         }
     }
-    if let Some(w) = &r.waf {
-        parts.push(format!("the WAF is {}", number::significant(w.total)));
+    if let Some(waf) = mean(r, &|r| r.waf.as_ref().map(|w| w.total)) {
+        parts.push(format!("the WAF is {}", number::significant(waf)));
     }
     let failures = match r.host.failures() {
         0 => String::new(),

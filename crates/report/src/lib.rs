@@ -12,9 +12,11 @@ mod figures;
 mod html;
 mod number;
 pub mod palette;
+mod replicas;
 mod report;
 mod rows;
 mod series;
+mod steady;
 mod svg;
 mod terminal;
 
@@ -24,9 +26,11 @@ pub use activity::{
 pub use comparison::{COMPARISON_SCHEMA, Comparison};
 pub use figures::{Figure, figures};
 pub use html::html;
+pub use replicas::{Estimate, Replicas};
 pub use report::{
     DeviceInfo, Host, Latencies, Latency, Memory, REPORT_SCHEMA, Report, SchemeInfo, Speed, Throughput,
     WorkloadInfo,
 };
 pub use series::{CDF_POINTS_MAX, LatencyCdf, TIMELINE_BINS_MAX, Timeline};
+pub use steady::{AfterWarmUp, Reached, STEADY_CRITERION, SteadyFrom, SteadyState};
 pub use terminal::{TerminalStyle, summary, table};

@@ -70,6 +70,47 @@ pub(crate) fn count(n: u64) -> String {
     out
 }
 
+/// The power of ten of the last digit that half the width of an interval is shown with: its first,
+/// or its second if the first is 1. Particle Data Group, "Review of Particle Physics", section 5.3,
+/// goes by nearly the same rule.
+fn last_digit(half_width: f64) -> i32 {
+    let text = format!("{half_width:.0e}");
+    let exponent: i32 = text.split_once('e').and_then(|(_, e)| e.parse().ok()).unwrap_or(0);
+    if text.starts_with('1') { exponent - 1 } else { exponent }
+}
+
+/// A number whose last digit has this power of ten.
+fn rounded(x: f64, last: i32) -> String {
+    if last < 0 {
+        return format!("{x:.*}", last.unsigned_abs() as usize);
+    }
+    let step = 10f64.powi(last);
+    let sign = if x < 0.0 { "-" } else { "" };
+    format!("{sign}{}", count(((x.abs() / step).round() * step) as u64))
+}
+
+/// A change in per cent with half the width of its interval: `−28.5 % ± 0.3`.
+pub(crate) fn change(percent: f64, half_width: Option<f64>) -> String {
+    if !percent.is_finite() {
+        return NONE.to_string();
+    }
+    let (value, half) = match half_width.filter(|h| h.is_finite() && *h > 0.0) {
+        Some(half) => {
+            let last = last_digit(half).max(-2);
+            (rounded(percent, last), format!(" ± {}", rounded(half.max(10f64.powi(last) * 0.5), last)))
+        }
+        None => (format!("{percent:.1}"), String::new()),
+    };
+    let zero = value.chars().all(|c| !c.is_ascii_digit() || c == '0');
+    let value = match value.strip_prefix('-') {
+        Some(size) if zero => size.to_string(),
+        Some(size) => format!("−{size}"),
+        None if zero => value,
+        None => format!("+{value}"),
+    };
+    format!("{value} %{half}")
+}
+
 /// What a number measures; decides the units it may be shown in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Quantity {
@@ -166,6 +207,20 @@ impl Quantity {
         significant(value / unit.size)
     }
 
+    /// A mean and half the width of its interval in a given unit. The half-width has one digit, two
+    /// if the first is 1, and the mean ends where it ends; the second text is empty where there is
+    /// none, or where the mean is certain.
+    pub(crate) fn with_spread(self, mean: f64, half_width: Option<f64>, unit: Unit) -> (String, String) {
+        let (value, half) = (mean / unit.size, half_width.unwrap_or(0.0) / unit.size);
+        if !(half > 0.0 && half.is_finite() && value.is_finite()) {
+            return (self.text(mean, unit), String::new());
+        }
+        // A mean has no more than five digits, and a count no fraction that says nothing.
+        let whole = if value == 0.0 { 0 } else { value.abs().log10().floor() as i32 };
+        let last = last_digit(half).max(whole - 4);
+        (rounded(value, last), rounded(half.max(10f64.powi(last) * 0.5), last))
+    }
+
     /// One value in the unit that suits it.
     pub(crate) fn show(self, value: f64) -> String {
         let unit = self.unit_for(std::iter::once(value));
@@ -219,6 +274,33 @@ mod tests {
         assert_eq!(Quantity::Bytes.show(1024.0 * 1024.0 * 1.5), "1.50\u{a0}MiB");
         assert_eq!(Quantity::Count.show(113_872.0), "113,872");
         assert_eq!(Quantity::Count.show(21e6), "21.0\u{a0}M");
+    }
+
+    #[test]
+    fn a_mean_ends_where_its_interval_does() {
+        let text = |mean, half| {
+            let (value, half) = Quantity::Waf.with_spread(mean, Some(half), Quantity::Waf.units()[0]);
+            format!("{value} ± {half}")
+        };
+        assert_eq!(text(1.2345, 0.0412), "1.23 ± 0.04");
+        assert_eq!(text(1.2345, 0.0132), "1.234 ± 0.013");
+        assert_eq!(text(1.2345, 0.0096), "1.234 ± 0.010");
+        assert_eq!(text(3.0, 2.6), "3 ± 3");
+        assert_eq!(text(12_712.0, 312.0), "12,700 ± 300");
+        assert_eq!(text(12_712.0, 0.01), "12,712 ± 1");
+        assert_eq!(text(0.0, 0.25), "0.0 ± 0.2");
+        let exact = Quantity::Count.with_spread(893.0, Some(0.0), Quantity::Count.units()[0]);
+        assert_eq!(exact, ("893".to_string(), String::new()));
+    }
+
+    #[test]
+    fn a_change_has_a_sign_and_an_interval() {
+        assert_eq!(change(-85.93, Some(0.31)), "−85.9 % ± 0.3");
+        assert_eq!(change(794.2, Some(12.3)), "+794 % ± 12");
+        assert_eq!(change(-0.04, Some(0.2)), "0.0 % ± 0.2");
+        assert_eq!(change(1.25, None), "+1.2 %");
+        assert_eq!(change(-40.0, Some(1e-9)), "−40.00 % ± 0.01");
+        assert_eq!(change(f64::NAN, None), NONE);
     }
 
     #[test]

@@ -6,7 +6,9 @@
 //! Maps are keyed by text and ordered, so that the same run is written as the same bytes.
 
 use crate::activity::{Capacity, Flash, Waf, Wear};
+use crate::replicas::Replicas;
 use crate::series::{LatencyCdf, Timeline};
+use crate::steady::SteadyState;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -46,6 +48,13 @@ pub struct Report {
     pub flash: Flash,
     /// Write amplification; null where the host wrote nothing.
     pub waf: Option<Waf>,
+    /// Whether the run has settled, and what it measured after it had; null where that was not judged.
+    #[serde(default)]
+    pub steady_state: Option<SteadyState>,
+    /// The run repeated with other seeds; absent where it was not. All other figures of this report
+    /// are those of its own seed alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replicas: Option<Replicas>,
     /// What the drive holds.
     pub capacity: Capacity,
     /// Program/erase cycles of the blocks at the end, by the mode they are in: `slc`, `mlc`, `tlc`, `qlc`.
@@ -108,6 +117,8 @@ impl PartialEq for Report {
             throughput,
             flash,
             waf,
+            steady_state,
+            replicas,
             capacity,
             wear,
             memory,
@@ -130,6 +141,8 @@ impl PartialEq for Report {
             && *throughput == other.throughput
             && *flash == other.flash
             && *waf == other.waf
+            && *steady_state == other.steady_state
+            && *replicas == other.replicas
             && *capacity == other.capacity
             && *wear == other.wear
             && *memory == other.memory

@@ -4,7 +4,9 @@
 use crate::activity::CAUSES;
 use crate::number::{self, Quantity, Unit};
 use crate::palette::REPROGRAM;
+use crate::replicas::{self, Estimate};
 use crate::report::{Latency, Report};
+use crate::steady::AfterWarmUp;
 use wordline_units::CellMode;
 
 /// Which end of a row is the good one.
@@ -21,7 +23,10 @@ pub(crate) struct Row {
     pub label: String,
     pub quantity: Quantity,
     pub better: Better,
+    /// The value of each run, the mean of its replicas if it has any.
     pub values: Vec<Option<f64>>,
+    /// The value of each replica of each run, with its seed.
+    samples: Vec<Vec<(u64, f64)>>,
     /// A part of the row above.
     pub part: bool,
 }
@@ -41,8 +46,9 @@ impl Row {
         reports: &[Report],
         value: impl Fn(&Report) -> Option<f64>,
     ) -> Row {
-        let values = reports.iter().map(|r| value(r).filter(|v| v.is_finite())).collect();
-        Row { label: label.to_string(), quantity, better, values, part: false }
+        let values = reports.iter().map(|r| replicas::mean(r, &value).filter(|v| v.is_finite())).collect();
+        let samples = reports.iter().map(|r| replicas::samples(r, &value)).collect();
+        Row { label: label.to_string(), quantity, better, values, samples, part: false }
     }
 
     fn of_above(mut self) -> Row {
@@ -61,11 +67,41 @@ impl Row {
 
     /// The values in the row's unit.
     pub(crate) fn texts(&self) -> Vec<String> {
+        self.spread_texts().into_iter().map(|(value, _)| value).collect()
+    }
+
+    /// The values in the row's unit, each with half the width of its interval, which is empty where
+    /// there is none.
+    pub(crate) fn spread_texts(&self) -> Vec<(String, String)> {
         let unit = self.unit();
-        self.values
-            .iter()
-            .map(|v| v.map_or_else(|| number::NONE.to_string(), |v| self.quantity.text(v, unit)))
-            .collect()
+        let text = |(run, value): (usize, &Option<f64>)| match value {
+            Some(v) => self.quantity.with_spread(*v, self.half_width(run), unit),
+            None => (number::NONE.to_string(), String::new()),
+        };
+        self.values.iter().enumerate().map(text).collect()
+    }
+
+    /// Half the width of the interval of a run's mean.
+    fn half_width(&self, run: usize) -> Option<f64> {
+        let values: Vec<f64> = self.samples.get(run)?.iter().map(|(_, v)| *v).collect();
+        Estimate::of(&values)?.half_width_95
+    }
+
+    /// By how many per cent a run with replicas differs from another, paired by seed.
+    pub(crate) fn difference(&self, run: usize, baseline: usize) -> Option<Estimate> {
+        if run == baseline || self.better == Better::Neither {
+            return None;
+        }
+        replicas::difference_percent(self.samples.get(run)?, self.samples.get(baseline)?)
+    }
+
+    /// The value of a run against the baseline's, as text: the difference with its interval where
+    /// there are replicas, or else the ratio.
+    pub(crate) fn against(&self, run: usize, baseline: usize) -> Option<String> {
+        match self.difference(run, baseline) {
+            Some(d) => Some(number::change(d.mean, d.half_width_95)),
+            None => self.ratio(run, baseline).map(number::ratio),
+        }
     }
 
     /// Which values are the best as printed, among the runs that may be. None if all are alike.
@@ -76,15 +112,23 @@ impl Row {
             Better::Lower => 1.0,
             Better::Higher => -1.0,
         };
-        // What differs by less than half a per cent is a tie.
+        // What differs by less than half a per cent is a tie, and what chance may have made.
         let near = |a: f64, b: f64| (a - b).abs() <= 0.005 * a.abs().max(b.abs());
+        let chance = |a: usize, b: usize| {
+            let d = self.difference(a, b);
+            d.is_some_and(|d| d.half_width_95.is_some_and(|h| d.mean.abs() <= h))
+        };
         let runs = || (0..self.values.len()).filter(|i| eligible.get(*i) == Some(&true));
         let best =
-            runs().filter_map(|i| Some((i, self.values[i]? * sign))).map(|(_, v)| v).min_by(f64::total_cmp);
-        let Some(best) = best else { return none };
+            runs().filter_map(|i| Some((i, self.values[i]? * sign))).min_by(|a, b| a.1.total_cmp(&b.1));
+        let Some((first, best)) = best else { return none };
+        // Where there is nothing to compare with, nothing is best.
+        if runs().filter(|i| self.values[*i].is_some()).count() < 2 {
+            return none;
+        }
         let mut marks = none.clone();
         for i in runs() {
-            marks[i] = self.values[i].is_some_and(|v| near(v * sign, best));
+            marks[i] = self.values[i].is_some_and(|v| near(v * sign, best) || chance(i, first));
         }
         if runs().all(|i| marks[i]) { none } else { marks }
     }
@@ -141,6 +185,8 @@ pub(crate) fn groups(reports: &[Report]) -> Vec<Group> {
     rows.retain(Row::any);
     groups.push(Group { title: "Erases", rows });
 
+    groups.push(after_warm_up(reports));
+
     let mut rows =
         vec![Row::new("completed", Quantity::Count, Neither, reports, |r| Some(r.host.completed as f64))];
     let failed = Row::new("failed", Quantity::Count, Lower, reports, |r| Some(r.host.failures() as f64));
@@ -167,6 +213,26 @@ fn latency_group(title: &'static str, reports: &[Report], pick: fn(&Report) -> O
         row("max", |l| l.max),
     ];
     Group { title, rows }
+}
+
+/// What was measured after the warm-up of those runs that have settled.
+fn after_warm_up(reports: &[Report]) -> Group {
+    use Better::{Higher, Lower, Neither};
+    type Pick = fn(&AfterWarmUp) -> Option<Estimate>;
+    let row = |label, quantity, better, pick: Pick| {
+        Row::new(label, quantity, better, reports, |r| Some(pick(r.after_warm_up()?)?.mean))
+    };
+    let from = |r: &Report| Some(r.steady_state.as_ref()?.from?.time_s);
+    let mut rows = vec![Row::new("from", Quantity::Time, Neither, reports, from)];
+    let figures = [
+        row("write mean", Quantity::Latency, Lower, |a| a.write_latency_us),
+        row("read mean", Quantity::Latency, Lower, |a| a.read_latency_us),
+        row("written", Quantity::Rate, Higher, |a| a.write_mb_per_s),
+        row("read", Quantity::Rate, Higher, |a| a.read_mb_per_s),
+        row("WAF", Quantity::Waf, Lower, |a| a.waf),
+    ];
+    rows.extend(figures.into_iter().filter(Row::any));
+    Group { title: "After warm-up", rows }
 }
 
 /// The causes that any run has, the known ones in stacking order, then the others.
@@ -206,9 +272,8 @@ pub(crate) fn cause_title(key: &str) -> &str {
 /// Device, workload, seed and how much was written, as (what, value) pairs.
 pub(crate) fn facts(reports: &[Report]) -> Vec<(&'static str, String)> {
     let Some(r) = reports.first() else { return Vec::new() };
-    let mut seeds: Vec<u64> = reports.iter().map(|r| r.seed).collect();
+    let mut seeds: Vec<String> = reports.iter().map(seeds).collect();
     seeds.dedup();
-    let seeds: Vec<String> = seeds.iter().map(u64::to_string).collect();
     let mut facts = vec![
         ("device", described(&r.device.name, &r.device.description)),
         ("workload", r.workload.name.clone()),
@@ -218,8 +283,17 @@ pub(crate) fn facts(reports: &[Report]) -> Vec<(&'static str, String)> {
     if let Some(writes) = r.drive_writes() {
         facts.push(("drive writes", number::significant(writes)));
     }
-    facts.push(("seed", seeds.join(", ")));
+    let what = if reports.iter().any(|r| r.replicas.is_some()) { "seeds" } else { "seed" };
+    facts.push((what, seeds.join(", ")));
     facts
+}
+
+/// The seed of a run, or from where to where those of its replicas go.
+fn seeds(report: &Report) -> String {
+    match report.replicas.as_ref().and_then(|r| r.runs.last()) {
+        Some(last) => format!("{} to {}", report.seed, last.seed),
+        None => report.seed.to_string(),
+    }
 }
 
 fn described(name: &str, description: &str) -> String {

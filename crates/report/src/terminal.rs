@@ -2,10 +2,11 @@
 //! ratio to the first scheme beside it. Text is laid out as styled segments and cut by display
 //! width, so that no line is longer than asked, with colour or without.
 
-use crate::comparison::{eligible, hints, labels};
+use crate::comparison::{eligible, hints, labels, replicas};
 use crate::number::{self, Quantity};
 use crate::report::Report;
 use crate::rows::{self, Group, Row};
+use crate::steady;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// How a terminal wants its text.
@@ -38,7 +39,8 @@ pub fn table(reports: &[Report], style: TerminalStyle) -> String {
     let mark = if style.colour { "Green" } else { "*" };
     let key = if columns.width(ratios) <= page.width {
         columns.draw(&mut page, &groups, &eligible(reports), ratios);
-        format!("{mark} is the best of its row; × is against {}.", labels[0])
+        let sign = if replicas(reports).is_some() { "%" } else { "×" };
+        format!("{mark} is the best of its row; {sign} is against {}.", labels[0])
     } else if columns.width(Ratios::Hide) <= page.width {
         columns.draw(&mut page, &groups, &eligible(reports), Ratios::Hide);
         format!("{mark} is the best of its row.")
@@ -50,6 +52,10 @@ pub fn table(reports: &[Report], style: TerminalStyle) -> String {
         page.blank();
         page.wrap("", &key, Look::Dim);
     }
+    if let Some(text) = replicas(reports) {
+        page.wrap("", &text, Look::Dim);
+    }
+    steadiness(&mut page, reports, &labels);
     advice(&mut page, reports);
     page.finish()
 }
@@ -66,6 +72,10 @@ pub fn summary(report: &Report, style: TerminalStyle) -> String {
     heading(&mut page, reports, &title);
     let groups = rows::groups(reports);
     Columns::new(&[String::new()], &groups).draw(&mut page, &groups, &[false], Ratios::Hide);
+    if let Some(text) = replicas(reports) {
+        page.blank();
+        page.wrap("", &text, Look::Dim);
+    }
     page.blank();
     for (what, text) in particulars(report) {
         page.wrap(&format!("{what:<15}"), &text, Look::Plain);
@@ -83,6 +93,17 @@ fn heading(page: &mut Page, reports: &[Report], title: &str) {
         page.wrap("", &others.join(" · "), Look::Dim);
     }
     page.blank();
+}
+
+/// What may be said of each run's steady state, once where it is the same for all.
+fn steadiness(page: &mut Page, reports: &[Report], labels: &[String]) {
+    let said = steady::sentences(reports, labels);
+    if !said.is_empty() {
+        page.blank();
+    }
+    for text in said {
+        page.wrap("state ", &text, Look::Plain);
+    }
 }
 
 fn advice(page: &mut Page, reports: &[Report]) {
@@ -108,6 +129,9 @@ fn particulars(r: &Report) -> Vec<(&'static str, String)> {
         ("flash reads", counts(&mut r.flash.reads.iter().map(|(k, n)| (k.clone(), *n)))),
         ("flash programs", counts(&mut r.flash.programs.iter().map(|(k, n)| (k.clone(), programs(n))))),
     ];
+    if let Some(text) = steady::sentence(r) {
+        out.insert(0, ("steady state", text.trim_end_matches('.').to_string()));
+    }
     let c = &r.capacity;
     out.push((
         "capacity",
@@ -143,6 +167,10 @@ fn particulars(r: &Report) -> Vec<(&'static str, String)> {
     }
     out.push(("engine", engine));
     out.push(("result hash", r.result_hash.clone()));
+    if let Some(replicas) = &r.replicas {
+        let others: Vec<&str> = replicas.runs.iter().skip(1).map(|r| r.result_hash.as_str()).collect();
+        out.push(("of the others", others.join(" ")));
+    }
     out.retain(|(_, text)| !text.is_empty());
     out
 }
@@ -153,11 +181,13 @@ enum Ratios {
     Hide,
 }
 
-/// Room for one scheme: digits before and after the decimal point, and the ratio.
+/// Room for one scheme: digits before and after the decimal point, half the width of the interval,
+/// and the ratio.
 struct Column {
     name: String,
     whole: usize,
     rest: usize,
+    spread: usize,
     ratio: usize,
 }
 
@@ -174,11 +204,13 @@ impl Columns {
             .iter()
             .enumerate()
             .map(|(i, name)| {
-                let texts = || rows().map(move |r| r.texts()[i].clone());
+                let texts: Vec<(String, String)> = rows().map(|r| r.spread_texts().swap_remove(i)).collect();
+                let most = |of: &dyn Fn(&(String, String)) -> usize| texts.iter().map(of).max().unwrap_or(0);
                 Column {
                     name: name.clone(),
-                    whole: texts().map(|t| split(&t).0.width()).max().unwrap_or(1),
-                    rest: texts().map(|t| split(&t).1.width()).max().unwrap_or(0),
+                    whole: most(&|t| split(&t.0).0.width()).max(1),
+                    rest: most(&|t| split(&t.0).1.width()),
+                    spread: most(&|t| t.1.width()),
                     ratio: rows().filter_map(|r| ratio_text(r, i)).map(|t| t.width()).max().unwrap_or(0),
                 }
             })
@@ -198,7 +230,7 @@ impl Columns {
         for c in &self.columns {
             let (start, all) = (line.width, c.width(ratios));
             let name = cut(&c.name, all - 2);
-            let value_end = start + 2 + c.whole + c.rest;
+            let value_end = start + 2 + c.whole + c.rest + c.spread_width();
             let end = if start + 2 + name.width() <= value_end { value_end } else { start + all };
             line.right(&name, end, Look::Bold);
             line.pad_to(start + all);
@@ -214,10 +246,10 @@ impl Columns {
                 line.pad_to(self.stub + 1);
                 line.add(row.unit().sign, Look::Dim);
                 line.pad_to(self.stub + 1 + self.unit);
-                let (texts, best) = (row.texts(), row.best(eligible));
+                let (texts, best) = (row.spread_texts(), row.best(eligible));
                 for (i, c) in self.columns.iter().enumerate() {
                     let end = line.width + c.width(ratios);
-                    let (whole, rest) = split(&texts[i]);
+                    let (whole, rest) = split(&texts[i].0);
                     let look = match (best[i], row.part) {
                         (true, _) => Look::Best,
                         (false, true) => Look::Dim,
@@ -226,6 +258,11 @@ impl Columns {
                     line.pad_to(line.width + 2 + c.whole - whole.width());
                     line.add(&format!("{whole}{rest}"), look);
                     line.pad_to(line.width + c.rest - rest.width());
+                    let spread_end = line.width + c.spread_width();
+                    if !texts[i].1.is_empty() {
+                        line.add(&format!(" ± {}", texts[i].1), Look::Dim);
+                    }
+                    line.pad_to(spread_end);
                     line.add(if best[i] && !page.colour { "*" } else { " " }, Look::Plain);
                     if let (Ratios::Show, Some(ratio)) = (ratios, ratio_text(row, i)) {
                         line.right(&ratio, end, Look::Dim);
@@ -239,10 +276,15 @@ impl Columns {
 }
 
 impl Column {
+    /// Room for ` ± 0.04`, if any row needs it.
+    fn spread_width(&self) -> usize {
+        if self.spread == 0 { 0 } else { 3 + self.spread }
+    }
+
     fn width(&self, ratios: Ratios) -> usize {
         let ratio = if ratios == Ratios::Show && self.ratio > 0 { self.ratio + 1 } else { 0 };
         let least = self.name.width().min(12) + 3;
-        (2 + self.whole + self.rest + 1 + ratio).max(least)
+        (2 + self.whole + self.rest + self.spread_width() + 1 + ratio).max(least)
     }
 }
 
@@ -309,7 +351,7 @@ fn indent(row: &Row) -> &'static str {
 }
 
 fn ratio_text(row: &Row, run: usize) -> Option<String> {
-    row.ratio(run, 0).map(|x| format!("({})", number::ratio(x)))
+    row.against(run, 0).map(|text| if text.contains('%') { text } else { format!("({text})") })
 }
 
 /// A number before its decimal point, and from it on.

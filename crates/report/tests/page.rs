@@ -162,6 +162,26 @@ fn figures_have_data_beside_them() {
 }
 
 #[test]
+fn replicas_bring_whiskers_and_the_differences() {
+    let all = figures(&sample::replicated());
+    let find = |name: &str| all.iter().find(|f| f.name == name).unwrap();
+    let differences = find("differences");
+    assert_eq!(unbalanced(&differences.svg), Ok(()));
+    assert!(differences.csv.contains("slc-cache,write latency mean,-"), "{}", differences.csv);
+    for name in ["programs-by-cause", "programs-by-region", "erases-by-mode"] {
+        let f = find(name);
+        assert!(f.svg.contains("±") && f.caption.contains("whisker"), "{name}");
+        assert!(f.csv.lines().next().unwrap().ends_with("half_width_95"), "{name}");
+        assert!(f.csv.contains("conventional,total,"), "{name}");
+    }
+    assert!(find("write-latency-cdf").caption.contains("first replica, seed 1"));
+    let page = html(&sample::replicated());
+    assert!(page.contains("<span class=\"spread\">±"));
+    assert!(page.contains("<b>conventional</b> is steady"));
+    assert!(!html(&sample::two()).contains("±"));
+}
+
+#[test]
 fn a_picture_without_data_is_left_out() {
     let names = |c: &Comparison| figures(c).iter().map(|f| f.name).collect::<Vec<_>>();
     assert!(names(&sample::without_reads()).iter().all(|n| !n.starts_with("read")));

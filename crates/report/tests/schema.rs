@@ -70,6 +70,22 @@ fn a_report_read_back_is_the_report_that_was_written() {
 }
 
 #[test]
+fn the_figures_of_replicas_are_their_means_by_path() {
+    let c = sample::replicated();
+    let replicas = c.reports[1].replicas.as_ref().unwrap();
+    let values: Vec<f64> = replicas.runs.iter().map(|r| r.waf.as_ref().unwrap().total).collect();
+    assert_eq!(replicas.figures["waf.total"], wordline_report::Estimate::of(&values).unwrap());
+    for path in ["latency_us.write.p999", "throughput.iops", "flash.erases.tlc", "waf.parts.gc.program"] {
+        assert!(replicas.figures.contains_key(path), "{path}");
+    }
+    assert_eq!(replicas.figures["host.requests"].half_width_95, Some(0.0));
+    assert!(c.differences_percent[0]["waf.total"].mean == 0.0, "the baseline is itself");
+    assert!(sample::replicas_alike().reports[0].replicas.as_ref().unwrap().figures.is_empty());
+    let text = c.to_json().unwrap();
+    assert_eq!(Comparison::from_json(&text).unwrap(), c);
+}
+
+#[test]
 fn how_fast_the_engine_was_is_no_part_of_the_result() {
     let a = sample::two().reports.remove(0);
     let mut b = a.clone();

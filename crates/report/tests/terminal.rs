@@ -3,7 +3,7 @@
 
 mod sample;
 use unicode_width::UnicodeWidthStr;
-use wordline_report::{TerminalStyle, summary, table};
+use wordline_report::{Estimate, TerminalStyle, summary, table};
 
 fn plain(width: usize) -> TerminalStyle {
     TerminalStyle { colour: false, width }
@@ -37,6 +37,60 @@ fn the_best_of_each_row_is_marked_and_the_ratio_stands_beside_it() {
     assert_eq!(row(&text, "Throughput", "written"), "  written     MB/s       5.20           5.20  (1.00×)");
     assert!(!row(&text, "Write amplification", "migration").contains(['*', '×']), "a part is no merit");
     assert!(!row(&text, "Erases", "SLC").contains('*'), "nor is having no cache");
+}
+
+#[test]
+fn replicas_show_the_mean_with_its_interval_and_the_paired_difference() {
+    let c = sample::replicated();
+    let text = table(&c.reports, plain(100));
+    let means = |scheme: usize| -> Vec<f64> {
+        let runs = &c.reports[scheme].replicas.as_ref().unwrap().runs;
+        runs.iter().map(|r| r.latency_us.write.unwrap().p50).collect()
+    };
+    let line = row(&text, "Write latency", "p50");
+    let numbers: Vec<f64> = line.replace(',', "").split([' ', '*']).filter_map(|w| w.parse().ok()).collect();
+    for (scheme, shown) in [(0, &numbers[0..2]), (1, &numbers[2..4])] {
+        let e = Estimate::of(&means(scheme)).unwrap();
+        let half = e.half_width_95.unwrap();
+        // One digit of the half-width is shown, and the mean to its place.
+        assert!(half > 0.0 && (shown[1] / half - 1.0).abs() < 0.34, "{half}: {line}");
+        assert!((shown[0] - e.mean).abs() < half, "{}: {line}", e.mean);
+    }
+    let paired: Vec<f64> = means(1).iter().zip(means(0)).map(|(a, b)| (a / b - 1.0) * 100.0).collect();
+    let e = Estimate::of(&paired).unwrap();
+    assert!(line.contains(&format!("−{:.1} % ± ", -e.mean)), "{e:?}: {line}");
+    // Paired by seed, most of the chance cancels.
+    assert!(e.half_width_95.unwrap() < 0.5, "{e:?}");
+    assert!(text.contains("Means of 8 replicas") && text.contains("seeds 1 to 8"), "{text}");
+    assert_eq!(c.differences_percent[1]["latency_us.write.p50"], e);
+}
+
+#[test]
+fn replicas_that_are_all_alike_get_no_interval_but_a_word() {
+    let text = table(&sample::replicas_alike().reports, plain(100));
+    assert!(text.contains("all 3 replicas have the same result"), "{text}");
+    assert!(!text.contains('±'), "{text}");
+    assert_eq!(
+        row(&text, "Write latency", "p50"),
+        row(&table(&sample::two().reports, plain(100)), "Write latency", "p50")
+    );
+}
+
+#[test]
+fn the_steady_state_is_said_in_a_line_with_what_was_measured_after_it() {
+    let mut c = sample::replicated();
+    c.reports.iter_mut().for_each(|r| r.replicas = None);
+    let text = table(&c.reports, plain(120));
+    let line = "state conventional: steady from 19.2 min (18 % of the requests); WAF after it 1.31 ± 0.03.";
+    assert!(text.contains(line), "{text}");
+    let line = "state slc-cache: not steady: WAF still rises, by 3.1 % from the third to the last quarter of the run; \
+                run";
+    assert!(text.contains(line), "{text}");
+    assert_eq!(
+        row(&text, "After warm-up", "WAF").split_whitespace().collect::<Vec<_>>(),
+        ["WAF", "1.31", "–"]
+    );
+    assert!(summary(&c.reports[0], plain(120)).contains("steady state   steady from 19.2 min"), "{text}");
 }
 
 #[test]

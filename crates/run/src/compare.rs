@@ -1,5 +1,7 @@
-//! Several schemes on one device and workload. Runs are independent, so they may go side by side:
-//! the reports are the same as one after the other, but for the speed of the engine.
+//! Several schemes on one device and workload, each with as many replicas as are asked for. Runs
+//! are independent, so they may go side by side: the reports are the same as one after the other,
+//! but for the speed of the engine. Each thread holds one drive, and of a replica only what its
+//! report keeps remains, so that memory goes with the threads.
 
 use crate::error::RunError;
 use crate::execute::{Progress, run_on};
@@ -7,13 +9,14 @@ use crate::setup::Setup;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
-use wordline_report::{Comparison, Report};
+use wordline_report::{Comparison, Replicas, Report};
 
-/// Run each scheme on what is resolved already, on up to so many threads. The first scheme is the
-/// baseline.
+/// Run each replica of each scheme on what is resolved already, on up to so many threads. The
+/// first scheme is the baseline. Replicas of one number share their seed among the schemes, and so
+/// the requests of the host.
 ///
 /// # Errors
-/// The error of the first scheme, in the order given, that has one.
+/// The error of the first run, in the order of schemes and seeds, that has one.
 pub fn compare(
     setup: &Setup,
     schemes: &[String],
@@ -27,22 +30,25 @@ pub fn compare(
     }
     let stop = AtomicBool::new(false);
     let next = AtomicUsize::new(0);
-    let mut results: Vec<Option<Result<Report, RunError>>> = schemes.iter().map(|_| None).collect();
+    let replicas = setup.spec.replicas as usize;
+    let runs = schemes.len() * replicas;
+    let mut results: Vec<Option<Result<Report, RunError>>> = (0..runs).map(|_| None).collect();
     std::thread::scope(|scope| {
         enum Word {
             Progress(Progress),
             Done(usize, Box<Result<Report, RunError>>),
         }
         let (say, hear) = mpsc::channel();
-        for _ in 0..threads.clamp(1, schemes.len().max(1)) {
+        for _ in 0..threads.clamp(1, runs.max(1)) {
             let (say, stop, next) = (say.clone(), &stop, &next);
             scope.spawn(move || {
                 loop {
                     let number = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(scheme) = schemes.get(number).filter(|_| !stop.load(Ordering::Relaxed)) else {
+                    if number >= runs || stop.load(Ordering::Relaxed) {
                         return;
-                    };
-                    let result = run_on(setup, scheme, number, &mut |p| {
+                    }
+                    let (scheme, replica) = (&schemes[number / replicas], (number % replicas) as u32);
+                    let mut said = |p| {
                         // A listener that has gone away is no reason to stop.
                         let _ = say.send(Word::Progress(p));
                         if stop.load(Ordering::Relaxed) {
@@ -50,7 +56,10 @@ pub fn compare(
                         } else {
                             ControlFlow::Continue(())
                         }
-                    });
+                    };
+                    let result = setup.replica(replica).and_then(|s| run_on(&s, scheme, number, &mut said));
+                    // The first is the report of its scheme, and kept whole.
+                    let result = if replica == 0 { result } else { result.map(|r| r.in_brief()) };
                     if result.is_err() {
                         stop.store(true, Ordering::Relaxed);
                     }
@@ -78,5 +87,14 @@ pub fn compare(
         return Err(e);
     }
     let reports: Option<Result<Vec<Report>, RunError>> = results.into_iter().collect();
-    reports.unwrap_or(Err(RunError::Interrupted)).map(Comparison::new)
+    let mut reports = reports.unwrap_or(Err(RunError::Interrupted))?.into_iter();
+    let mut of_schemes = Vec::with_capacity(schemes.len());
+    while let Some(mut first) = reports.next() {
+        if replicas > 1 {
+            let others = reports.by_ref().take(replicas - 1);
+            first.replicas = Some(Replicas::new(std::iter::once(first.in_brief()).chain(others).collect()));
+        }
+        of_schemes.push(first);
+    }
+    Ok(Comparison::new(of_schemes))
 }

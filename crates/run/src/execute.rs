@@ -1,5 +1,6 @@
 //! One run: build the drive, precondition it, drive it.
 
+use crate::compare::compare;
 use crate::error::RunError;
 use crate::fill::{Measured, Outcome, report};
 use crate::record::{Recorder, Recording};
@@ -18,7 +19,7 @@ use wordline_workload::WorkloadError;
 /// How far a run is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Progress {
-    /// Which run of a comparison, from 0.
+    /// Which run of a comparison, from 0: all replicas of the first scheme, then of the next.
     pub run: usize,
     /// Requests completed.
     pub completed: u64,
@@ -44,11 +45,11 @@ pub fn run(
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Report, RunError> {
     let setup = Setup::resolve(spec)?;
-    setup.check_scheme_keys(std::slice::from_ref(&spec.scheme))?;
-    run_on(&setup, &spec.scheme, 0, progress)
+    let one = compare(&setup, std::slice::from_ref(&spec.scheme), 1, progress)?;
+    one.reports.into_iter().next().ok_or(RunError::Interrupted)
 }
 
-/// Run one scheme on what is resolved already; `number` is its place in a comparison.
+/// Run one scheme once on what is resolved already; `number` is its place among the runs.
 ///
 /// # Errors
 /// As for [`run`].
@@ -75,6 +76,10 @@ pub fn run_recorded(
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Report, RunError> {
     let begin = Instant::now();
+    if setup.spec.replicas > 1 {
+        let what = "--log and --completions record one run; leave --replicas out";
+        return Err(RunError::Input(what.into()));
+    }
     setup.check_scheme_keys(&[scheme.to_string()])?;
     let spelling = setup.scheme(scheme)?;
     let mut device = ready(setup, &spelling, Recorder::new(recording, setup))?;
@@ -151,15 +156,17 @@ fn perform<P: Probe>(
         return Err(RunError::Interrupted);
     }
     let wall_s = begin.elapsed().as_secs_f64();
-    if setup.spec.check {
-        device.ftl.check().map_err(|e| fault(e.to_string()))?;
-    }
-    Ok(report(&Outcome {
+    let report = report(&Outcome {
         setup,
         scheme: spelling,
         device: Measured { ftl: &device.ftl, metrics: &device.metrics },
         summary,
         first_arrival: first.get().unwrap_or_default(),
         wall_s,
-    }))
+    });
+    // Last: it reads every page of the map, which then takes more memory than the run needed.
+    if setup.spec.check {
+        device.ftl.check().map_err(|e| fault(e.to_string()))?;
+    }
+    Ok(report)
 }

@@ -3,6 +3,7 @@
 use crate::VERSION;
 use crate::hints::hints;
 use crate::setup::Setup;
+use crate::steady::steady_state;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -65,6 +66,8 @@ pub(crate) fn report(run: &Outcome) -> Report {
         latency_us: latencies(metrics),
         throughput: throughput(metrics, &host, simulated_s),
         waf: Waf::new(&flash.program_bytes, host.write_page_bytes),
+        steady_state: Some(steady_state(run)),
+        replicas: None,
         capacity: capacity(run),
         wear: wear(run),
         memory: memory(run),

@@ -3,7 +3,7 @@
 //!
 //! The way through: a [`RunSpec`] is what was asked; [`Setup::resolve`] turns all of it but the
 //! scheme into a device, a workload and an initial state, each problem a [`RunError`]; [`run`] and
-//! [`compare`] do the work; [`rerun`] does it again from a report alone. Command line and Python
+//! [`compare`] do the work, each replica of each scheme by itself; [`rerun`] does it again from a report alone. Command line and Python
 //! are two faces of these four.
 
 mod compare;
@@ -16,6 +16,7 @@ mod record;
 mod rerun;
 mod setup;
 mod spec;
+mod steady;
 
 pub use compare::compare;
 pub use error::{Blame, RunError};
@@ -24,7 +25,7 @@ pub use initial::{Filled, InitialSpec};
 pub use record::Recording;
 pub use rerun::{Rerun, rerun};
 pub use setup::{Setup, device};
-pub use spec::{DEFAULT_INITIAL, DEFAULT_SEED, RunSpec};
+pub use spec::{DEFAULT_INITIAL, DEFAULT_SEED, REPLICAS_MAX, RunSpec};
 
 /// The version that reports carry.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -1,7 +1,8 @@
 //! A report run again from its own configuration, to show that it tells the truth.
 
+use crate::compare::compare;
 use crate::error::RunError;
-use crate::execute::{Progress, run_on};
+use crate::execute::Progress;
 use crate::setup::Setup;
 use crate::spec::RunSpec;
 use serde_json::Value;
@@ -17,24 +18,28 @@ pub struct Rerun {
     pub report: Report,
     /// The hash of the first.
     pub recorded: String,
+    /// Seeds of the replicas that did something else.
+    pub differing_seeds: Vec<u64>,
     /// The version that made the first.
     pub version: String,
 }
 
 impl Rerun {
-    /// Whether both runs did the same.
+    /// Whether both runs did the same, each replica of them.
     pub fn is_same(&self) -> bool {
-        self.report.result_hash == self.recorded
+        self.report.result_hash == self.recorded && self.differing_seeds.is_empty()
     }
 }
 
-/// Do a report's run again. `workload` stands in for the recorded path where the file has moved.
+/// Do a report's run again, its replicas on up to so many threads. `workload` stands in for the
+/// recorded path where the file has moved.
 ///
 /// # Errors
 /// When the configuration lacks something, the input is not the recorded one, or the run fails.
 pub fn rerun(
     report: &Report,
     workload: Option<&str>,
+    threads: usize,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Rerun, RunError> {
     let config = &report.config;
@@ -58,6 +63,7 @@ pub fn rerun(
         workload: moved(&recorded_workload, config, workload),
         set: vec![],
         seed: config.get("seed").and_then(Value::as_u64).ok_or_else(|| lacks("seed"))?,
+        replicas: report.replicas.as_ref().map_or(1, |r| r.runs.len() as u32),
         requests: config.get("requests").and_then(Value::as_u64),
         fit,
         initial: text("/initial/spelling", "initial.spelling")?,
@@ -74,8 +80,19 @@ pub fn rerun(
             was.unwrap_or_default()
         )));
     }
-    let again = run_on(&setup, &spec.scheme, 0, progress)?;
-    Ok(Rerun { report: again, recorded: report.result_hash.clone(), version: report.version.clone() })
+    let again = compare(&setup, std::slice::from_ref(&spec.scheme), threads, progress)?;
+    let again = again.reports.into_iter().next().ok_or(RunError::Interrupted)?;
+    let hashes = |r: &Report| -> Vec<(u64, String)> {
+        let runs = r.replicas.iter().flat_map(|r| &r.runs);
+        runs.map(|r| (r.seed, r.result_hash.clone())).collect()
+    };
+    let pairs = hashes(report).into_iter().zip(hashes(&again));
+    Ok(Rerun {
+        differing_seeds: pairs.filter(|(was, is)| was != is).map(|(was, _)| was.0).collect(),
+        recorded: report.result_hash.clone(),
+        version: report.version.clone(),
+        report: again,
+    })
 }
 
 /// The recorded workload, with another file in the place of its own.

@@ -3,7 +3,7 @@
 
 use crate::error::RunError;
 use crate::initial::{Filled, InitialSpec};
-use crate::spec::{RunSpec, fit_word};
+use crate::spec::{REPLICAS_MAX, RunSpec, fit_word};
 use serde_json::{Value, json};
 use std::path::Path;
 use wordline_device::{DeviceSpec, find, names_like};
@@ -83,6 +83,12 @@ impl Setup {
         workload_set: &[(String, String)],
         scheme_set: Vec<(String, String)>,
     ) -> Result<Setup, RunError> {
+        if spec.replicas == 0 || spec.replicas > REPLICAS_MAX {
+            return Err(RunError::Input(format!(
+                "--replicas {}: this is no number of replicas\n  allowed: 1 to {REPLICAS_MAX}",
+                spec.replicas
+            )));
+        }
         let geometry = device.geometry().map_err(|e| RunError::Input(e.to_string()))?;
         let initial: InitialSpec = spec.initial.parse().map_err(RunError::Input)?;
         let text = with_options(&spec.workload, workload_set);
@@ -104,6 +110,17 @@ impl Setup {
         };
         setup.bounded()?;
         setup.state = setup.initial_state()?;
+        Ok(setup)
+    }
+
+    /// The same for one replica alone. What the workload touches may depend on the seed, a trace
+    /// does not.
+    pub(crate) fn replica(&self, number: u32) -> Result<Setup, RunError> {
+        let spec = RunSpec { seed: self.spec.seed_of(number), replicas: 1, ..self.spec.clone() };
+        let mut setup = Setup { spec, ..self.clone() };
+        if number > 0 && synthetic_named(self.workload.name()).is_some() {
+            setup.state = setup.initial_state()?;
+        }
         Ok(setup)
     }
 

@@ -8,6 +8,9 @@ pub const DEFAULT_SEED: u64 = 1;
 /// The initial state where none is given: every page that the workload touches holds data.
 pub const DEFAULT_INITIAL: &str = "preload";
 
+/// Most replicas of a run: its report holds the figures of each.
+pub const REPLICAS_MAX: u32 = 1000;
+
 /// One experiment as it was asked for, nothing resolved yet.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RunSpec {
@@ -21,6 +24,8 @@ pub struct RunSpec {
     pub set: Vec<(String, String)>,
     /// The seed from which every random stream is derived.
     pub seed: u64,
+    /// How often to run, the first time with `seed`, each other time with the seed after the last.
+    pub replicas: u32,
     /// The most requests to issue.
     pub requests: Option<u64>,
     /// What to do with requests beyond the drive.
@@ -40,6 +45,7 @@ impl RunSpec {
             workload: workload.to_string(),
             set: vec![],
             seed: DEFAULT_SEED,
+            replicas: 1,
             requests: None,
             fit: None,
             initial: DEFAULT_INITIAL.to_string(),
@@ -50,6 +56,12 @@ impl RunSpec {
     /// The same for another scheme.
     pub fn with_scheme(&self, scheme: &str) -> RunSpec {
         RunSpec { scheme: scheme.to_string(), ..self.clone() }
+    }
+
+    /// The seed of a replica: seeds are counted on, and the last is followed by 0. Every random
+    /// stream is a hash of its seed, so that neighbours have nothing in common.
+    pub fn seed_of(&self, replica: u32) -> u64 {
+        self.seed.wrapping_add(replica as u64)
     }
 
     /// The command that does this run.
@@ -66,6 +78,9 @@ impl RunSpec {
             add("--set", &format!("{key}={value}"));
         }
         add("--seed", &self.seed.to_string());
+        if self.replicas > 1 {
+            add("--replicas", &self.replicas.to_string());
+        }
         if let Some(n) = self.requests {
             add("--requests", &n.to_string());
         }

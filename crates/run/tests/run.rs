@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // helpers of tests, beside the test functions
 
 use std::ops::ControlFlow;
-use wordline_report::Report;
+use wordline_report::{Reached, Report};
 use wordline_run::{Blame, RunError, RunSpec, Setup, compare, rerun, run};
 
 fn demo(scheme: &str, requests: u64) -> RunSpec {
@@ -38,6 +38,98 @@ fn the_same_seed_gives_the_same_report_twice_and_on_any_number_of_threads() {
 }
 
 #[test]
+fn replicas_are_the_runs_of_their_seeds_on_any_number_of_threads() {
+    let schemes = ["conventional", "slc-cache"].map(str::to_string);
+    let spec = RunSpec { seed: u64::MAX, replicas: 3, ..demo(&schemes[0], 3000) };
+    let setup = Setup::resolve(&spec).unwrap();
+    let on = |threads| compare(&setup, &schemes, threads, &mut |_| ControlFlow::Continue(())).unwrap();
+    let alone = on(1);
+    for threads in [2, 5, 64] {
+        assert!(on(threads) == alone, "on {threads} threads");
+    }
+    for (report, scheme) in alone.reports.iter().zip(&schemes) {
+        let replicas = report.replicas.as_ref().unwrap();
+        let first = RunSpec { replicas: 1, ..spec.with_scheme(scheme) };
+        let without = self::report(&first);
+        assert!(Report { replicas: None, ..report.clone() } == without, "the first is the run itself");
+        assert_eq!(replicas.runs.iter().map(|r| r.seed).collect::<Vec<_>>(), [u64::MAX, 0, 1]);
+        for run in &replicas.runs {
+            let single = self::report(&RunSpec { seed: run.seed, ..first.clone() });
+            assert!(*run == single.in_brief(), "seed {}", run.seed);
+        }
+    }
+    let p50 = |r: &Report| r.latency_us.write.unwrap().p50;
+    let runs = |i: usize| alone.reports[i].replicas.as_ref().unwrap().runs.iter().map(p50);
+    let mean = runs(0).zip(runs(1)).map(|(a, b)| (b / a - 1.0) * 100.0).sum::<f64>() / 3.0;
+    assert!((alone.differences_percent[1]["latency_us.write.p50"].mean - mean).abs() < 1e-9);
+}
+
+#[test]
+fn a_replicated_report_reproduces_every_replica() {
+    let spec = RunSpec { replicas: 3, seed: 9, ..demo("slc-cache", 3000) };
+    let first = Report::from_json(&report(&spec).to_json().unwrap()).unwrap();
+    let again = rerun(&first, None, 2, &mut |_| ControlFlow::Continue(())).unwrap();
+    assert!(again.is_same() && again.report.replicas == first.replicas);
+    let mut forged = first.clone();
+    forged.replicas.as_mut().unwrap().runs[1].result_hash = "0".repeat(16);
+    let found = rerun(&forged, None, 2, &mut |_| ControlFlow::Continue(())).unwrap();
+    assert!(!found.is_same());
+    assert_eq!(found.differing_seeds, [10]);
+}
+
+#[test]
+fn a_run_without_chance_has_replicas_without_intervals() {
+    let spec =
+        RunSpec { replicas: 3, ..RunSpec::new("demo-8gb", "conventional", "sequential:read=0%,requests=2k") };
+    let replicas = report(&spec).replicas.unwrap();
+    assert!(replicas.are_alike() && replicas.figures.is_empty());
+}
+
+/// Overwriting a full small drive at random: collection begins at once, and evens out.
+fn overwritten(requests: u64) -> RunSpec {
+    RunSpec {
+        requests: Some(requests),
+        initial: "fill:100%,order=random".into(),
+        ..RunSpec::new("demo-8gb", "conventional", "uniform:read=0%,bs=16KiB,qd=16")
+    }
+}
+
+#[test]
+fn a_drive_that_is_being_filled_is_steady_only_when_the_run_is_long() {
+    let tiny = report(&overwritten(1000)).steady_state.unwrap();
+    assert_eq!((tiny.reached, tiny.after), (Reached::TooShort, None));
+    assert!(tiny.why.contains("at least 2000"), "{}", tiny.why);
+
+    // Nothing is erased yet, and everything as even as can be.
+    let short = report(&overwritten(30_000)).steady_state.unwrap();
+    assert_eq!((short.reached, short.after), (Reached::No, None));
+    assert!(short.why.contains("fills up: 0 blocks"), "{}", short.why);
+
+    let long = report(&overwritten(1_200_000));
+    let waf = long.waf.as_ref().unwrap().total;
+    let state = long.steady_state.clone().unwrap();
+    assert_eq!(state.reached, Reached::Yes, "{}", state.why);
+    let (from, after) = (state.from.unwrap(), state.after.unwrap());
+    assert!(from.share > 0.05 && from.share <= 0.5, "{from:?}");
+    assert_eq!(from.requests + after.requests, long.host.requests);
+    assert!((from.time_s + after.simulated_s - long.simulated_s).abs() < 1e-6);
+    let known = after.waf.unwrap();
+    assert!(known.mean > waf + 0.05, "{known:?} after the warm-up, {waf} with it");
+    assert!(known.half_width_95.unwrap() < 0.05 * known.mean);
+    assert!(after.read_latency_us.is_none());
+}
+
+#[test]
+fn reading_is_steady_and_what_follows_the_warm_up_agrees_with_the_whole() {
+    let r = report(&RunSpec::new("demo-8gb", "conventional", "uniform:read=100%,qd=4,requests=20k"));
+    let state = r.steady_state.unwrap();
+    assert_eq!(state.reached, Reached::Yes, "{}", state.why);
+    let after = state.after.unwrap();
+    let (e, whole) = (after.read_latency_us.unwrap(), r.latency_us.read.unwrap().mean);
+    assert!((e.mean / whole - 1.0).abs() < 0.02 && after.waf.is_none(), "{e:?} against {whole}");
+}
+
+#[test]
 fn a_report_alone_reproduces_its_run() {
     let spec = RunSpec {
         set: [
@@ -57,7 +149,7 @@ fn a_report_alone_reproduces_its_run() {
     let text = first.to_json().unwrap();
     let read = Report::from_json(&text).unwrap();
     assert!(read == first, "a report read back is the report");
-    let again = rerun(&read, None, &mut |_| ControlFlow::Continue(())).unwrap();
+    let again = rerun(&read, None, 1, &mut |_| ControlFlow::Continue(())).unwrap();
     assert!(again.is_same(), "{} became {}", again.recorded, again.report.result_hash);
     assert_eq!(again.report.config, first.config);
     assert_eq!(first.wear["tlc"].min, 30);
@@ -111,7 +203,7 @@ fn a_closed_loop_may_be_bounded_by_time() {
 fn a_mistake_is_the_users_and_says_what_is_allowed() {
     let good = demo("conventional", 100);
     let set = |k: &str, v: &str| RunSpec { set: vec![(k.into(), v.into())], ..good.clone() };
-    let cases: [(RunSpec, &[&str]); 10] = [
+    let cases: [(RunSpec, &[&str]); 11] = [
         (
             RunSpec { device: "demo-8bg".into(), ..good.clone() },
             &["did you mean \"demo-8gb\"?", "list devices"],
@@ -124,6 +216,7 @@ fn a_mistake_is_the_users_and_says_what_is_allowed() {
         (set("workload.raed", "1%"), &["raed", "allowed"]),
         (set("scheme.static", "1"), &["scheme.static", "allowed"]),
         (RunSpec { initial: "full".into(), ..good.clone() }, &["initial", "allowed"]),
+        (RunSpec { replicas: 1001, ..good.clone() }, &["--replicas 1001", "1 to 1000"]),
         (
             RunSpec { requests: None, workload: "uniform:duration=1s,requests=0".into(), ..good.clone() },
             &["requests"],

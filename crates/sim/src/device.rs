@@ -880,6 +880,9 @@ impl<P: Probe, M: Media> Device<P, M> {
             let free = self.ftl.free_share(self.ftl.layout().home);
             self.metrics.sample(self.now, self.ftl.counters(), free);
         }
+        if self.metrics.checkpoint_is_due() {
+            self.metrics.checkpoint(self.now, self.ftl.counters(), self.ftl.erased_bytes());
+        }
         let data = self.ftl.release(id);
         let completion = Completion { number, request, at: self.now, outcome, data };
         if P::WATCHES {

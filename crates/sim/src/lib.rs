@@ -9,5 +9,5 @@ mod probe;
 
 pub use device::{Completion, Device, DeviceError, PoweredOff};
 pub use drive::{DriveError, Pacing, Progress, Stop, Summary, drive};
-pub use metrics::{Histogram, Metrics, TimeBin};
+pub use metrics::{Checkpoint, Histogram, Metrics, TimeBin};
 pub use probe::{Begin, Event, Log, NoProbe, Probe};

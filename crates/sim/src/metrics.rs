@@ -37,6 +37,11 @@ impl Histogram {
         self.inner.len()
     }
 
+    /// The sum in nanoseconds, exact.
+    pub fn sum(&self) -> u128 {
+        self.sum
+    }
+
     /// The mean in nanoseconds, exact; `None` where there is none.
     pub fn mean(&self) -> Option<f64> {
         (self.count() > 0).then(|| self.sum as f64 / self.count() as f64)
@@ -135,6 +140,40 @@ impl Timeline {
     }
 }
 
+/// Totals of a run so far. Differences between two of them are exact for what lies between.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Checkpoint {
+    /// When.
+    pub at: SimTime,
+    /// Requests that have ended.
+    pub ended: u64,
+    /// Successful requests by kind: read, write.
+    pub requests: [u64; 2],
+    /// Bytes of them.
+    pub bytes: [u64; 2],
+    /// Sum of their latencies, ns.
+    pub latency_ns: [u128; 2],
+    /// Bytes programmed on flash for any reason.
+    pub programmed: u64,
+    /// Bytes of the mapping units that host writes touched.
+    pub host_page_bytes: u64,
+    /// Bytes of the blocks that were erased, each in the mode that it was in.
+    pub erased: u64,
+}
+
+/// With so many checkpoints, every other one is dropped.
+const CHECKPOINTS_MAX: usize = 512;
+
+/// Totals after every so many requests. The distance doubles as the run grows, so that a long run
+/// has from half of [`CHECKPOINTS_MAX`] to one less than all. It counts requests and not time, so
+/// that an idle drive adds nothing.
+#[derive(Clone, Debug)]
+struct Checkpoints {
+    every: u64,
+    next: u64,
+    taken: Vec<Checkpoint>,
+}
+
 /// Everything measured of a run's requests.
 #[derive(Clone, Debug)]
 pub struct Metrics {
@@ -149,6 +188,8 @@ pub struct Metrics {
     /// When the last request completed.
     pub last: SimTime,
     pub(crate) timeline: Timeline,
+    checkpoints: Checkpoints,
+    ended: u64,
     hash: u64,
     programmed: u64,
     host_page_bytes: u64,
@@ -163,6 +204,8 @@ impl Default for Metrics {
             bytes: [0; 4],
             last: SimTime(0),
             timeline: Timeline::new(),
+            checkpoints: Checkpoints { every: 1, next: 1, taken: vec![] },
+            ended: 0,
             hash: 0x776f_7264_6c69_6e65,
             programmed: 0,
             host_page_bytes: 0,
@@ -191,6 +234,7 @@ impl Metrics {
         let latency = at.since(arrival);
         let kind = op as usize;
         self.completed[kind] += 1;
+        self.ended += 1;
         self.last = at;
         self.hash = fold(fold(self.hash, number << 8 | outcome as u64), at.0);
         if outcome != Outcome::Done {
@@ -219,6 +263,47 @@ impl Metrics {
         bin.host_page_bytes += pages - self.host_page_bytes;
         (self.programmed, self.host_page_bytes) = (programmed, pages);
         bin.free_share = Some(bin.free_share.map_or(free_share, |f| f.min(free_share)));
+    }
+
+    /// Whether a checkpoint is to be taken now, after a request has ended.
+    #[inline]
+    pub(crate) fn checkpoint_is_due(&self) -> bool {
+        self.ended >= self.checkpoints.next
+    }
+
+    /// Take a checkpoint.
+    pub(crate) fn checkpoint(&mut self, at: SimTime, counters: &Counters, erased: u64) {
+        let now = self.totals(at, counters, erased);
+        let c = &mut self.checkpoints;
+        c.taken.push(now);
+        if c.taken.len() == CHECKPOINTS_MAX {
+            let mut number = 0;
+            c.taken.retain(|_| {
+                number += 1;
+                number % 2 == 0
+            });
+            c.every *= 2;
+        }
+        c.next = now.ended + c.every;
+    }
+
+    /// The totals at a moment at which no request has ended since.
+    pub fn totals(&self, at: SimTime, counters: &Counters, erased: u64) -> Checkpoint {
+        Checkpoint {
+            at,
+            ended: self.ended,
+            requests: [0, 1].map(|kind: usize| self.latency[kind].count()),
+            bytes: [0, 1].map(|kind: usize| self.bytes[kind]),
+            latency_ns: [0, 1].map(|kind: usize| self.latency[kind].sum()),
+            programmed: counters.programmed_bytes(),
+            host_page_bytes: counters.host_bytes_page,
+            erased,
+        }
+    }
+
+    /// Totals along the run, after each so many requests of one number.
+    pub fn checkpoints(&self) -> &[Checkpoint] {
+        &self.checkpoints.taken
     }
 
     /// Width of a bin, and the bins.

@@ -5,6 +5,7 @@
 use super::{Cast, Csv, Figure, data, short};
 use crate::number::{self, Quantity};
 use crate::palette::{self, REPROGRAM};
+use crate::replicas::{self, Estimate};
 use crate::report::Report;
 use crate::rows::{cause_title, mode_title, modes};
 use crate::svg::{Anchor, Canvas, Scale, text_width, tick_text};
@@ -14,6 +15,8 @@ use wordline_units::CellMode;
 const WIDTH: f64 = 480.0;
 const LEFT: f64 = 2.0;
 const RIGHT: f64 = 424.0;
+/// The same where there is the interval to be written too.
+const RIGHT_OF_WHISKERS: f64 = 376.0;
 const BAR: f64 = 24.0;
 const PITCH: f64 = 52.0;
 
@@ -23,7 +26,10 @@ struct Part {
     class: String,
     colour: &'static str,
     title: String,
+    /// Of each run, the mean of its replicas.
     values: Vec<f64>,
+    /// Half the width of the interval of each.
+    spreads: Vec<Option<f64>>,
     /// More about the part of each run.
     notes: Vec<String>,
 }
@@ -38,6 +44,19 @@ struct Chart<'a> {
     /// A value to be marked.
     reference: Option<f64>,
     parts: Vec<Part>,
+    /// Half the width of the interval of each whole bar.
+    spreads: Vec<Option<f64>>,
+}
+
+/// The mean of a value of each run over its replicas, and half the width of its interval.
+fn over_replicas(cast: &Cast, value: impl Fn(&Report) -> f64) -> (Vec<f64>, Vec<Option<f64>>) {
+    let value = |r: &Report| Some(value(r));
+    let half_width = |r: &Report| {
+        let values: Vec<f64> = replicas::samples(r, &value).iter().map(|(_, v)| *v).collect();
+        Estimate::of(&values)?.half_width_95.filter(|h| *h > 0.0)
+    };
+    let means = cast.reports.iter().map(|r| replicas::mean(r, &value).unwrap_or(0.0)).collect();
+    (means, cast.reports.iter().map(half_width).collect())
 }
 
 pub(super) fn by_cause(cast: &Cast) -> Option<Figure> {
@@ -51,11 +70,13 @@ pub(super) fn by_cause(cast: &Cast) -> Option<Figure> {
         .into_iter()
         .map(|key| {
             let known = palette::stack().contains(&key.as_str());
+            let (values, spreads) = over_replicas(cast, |r| cause(r, &key));
             Part {
                 class: if known { format!("c-{key}") } else { "c-other".to_string() },
                 colour: palette::cause(&key),
                 title: cause_title(&key).to_string(),
-                values: cast.reports.iter().map(|r| cause(r, &key)).collect(),
+                values,
+                spreads,
                 notes: cast.reports.iter().map(|r| cause_note(r, &key)).collect(),
                 key,
             }
@@ -72,6 +93,7 @@ pub(super) fn by_cause(cast: &Cast) -> Option<Figure> {
             quantity: Quantity::Waf,
             reference: Some(1.0),
             parts,
+            spreads: over_replicas(cast, |r| r.waf.as_ref().map_or(0.0, |w| positive(w.total))).1,
         },
     )
 }
@@ -103,10 +125,9 @@ fn cause_note(r: &Report, key: &str) -> String {
 
 pub(super) fn by_region(cast: &Cast) -> Option<Figure> {
     let mut regions: Vec<(String, String)> = Vec::new();
-    let written: Vec<BTreeMap<&str, u64>> = cast.reports.iter().map(by_region_bytes).collect();
-    for (r, bytes) in cast.reports.iter().zip(&written) {
-        for name in bytes.keys() {
-            let mode = r.capacity.regions.iter().find(|c| c.name == *name).map_or("", |c| c.mode.as_str());
+    for r in cast.reports {
+        for name in by_region_bytes(r).keys() {
+            let mode = mode_of(r, name);
             let region = (mode.to_string(), name.to_string());
             if !regions.contains(&region) {
                 regions.push(region);
@@ -118,19 +139,17 @@ pub(super) fn by_region(cast: &Cast) -> Option<Figure> {
     let parts = regions
         .into_iter()
         .map(|(mode, name)| {
-            let values = (cast.reports.iter().zip(&written))
-                .map(|(r, bytes)| {
-                    let this =
-                        r.capacity.regions.iter().find(|c| c.name == name).map_or("", |c| c.mode.as_str());
-                    let bytes = if this == mode { bytes.get(name.as_str()).copied().unwrap_or(0) } else { 0 };
-                    positive(bytes as f64 / r.host.write_page_bytes as f64)
-                })
-                .collect();
+            let (values, spreads) = over_replicas(cast, |r| {
+                let bytes = by_region_bytes(r).get(name.as_str()).copied().unwrap_or(0);
+                let bytes = if mode_of(r, &name) == mode { bytes } else { 0 };
+                positive(bytes as f64 / r.host.write_page_bytes as f64)
+            });
             Part {
                 class: mode_class(&mode),
                 colour: palette::mode(&mode),
                 title: if mode.is_empty() { name.clone() } else { format!("{name} ({})", mode_title(&mode)) },
                 values,
+                spreads,
                 notes: Vec::new(),
                 key: name,
             }
@@ -147,8 +166,17 @@ pub(super) fn by_region(cast: &Cast) -> Option<Figure> {
             quantity: Quantity::Waf,
             reference: Some(1.0),
             parts,
+            spreads: over_replicas(cast, |r| {
+                positive(by_region_bytes(r).values().sum::<u64>() as f64 / r.host.write_page_bytes as f64)
+            })
+            .1,
         },
     )
+}
+
+/// The mode of a region; empty where the report does not tell.
+fn mode_of<'a>(r: &'a Report, region: &str) -> &'a str {
+    r.capacity.regions.iter().find(|c| c.name == region).map_or("", |c| c.mode.as_str())
 }
 
 fn by_region_bytes(r: &Report) -> BTreeMap<&str, u64> {
@@ -162,17 +190,18 @@ fn by_region_bytes(r: &Report) -> BTreeMap<&str, u64> {
 pub(super) fn erases(cast: &Cast) -> Option<Figure> {
     let parts = modes(cast.reports)
         .into_iter()
-        .map(|key| Part {
-            class: mode_class(&key),
-            colour: palette::mode(&key),
-            title: mode_title(&key),
-            values: cast
-                .reports
-                .iter()
-                .map(|r| r.flash.erases.get(&key).copied().unwrap_or(0) as f64)
-                .collect(),
-            notes: Vec::new(),
-            key,
+        .map(|key| {
+            let (values, spreads) =
+                over_replicas(cast, |r| r.flash.erases.get(&key).copied().unwrap_or(0) as f64);
+            Part {
+                class: mode_class(&key),
+                colour: palette::mode(&key),
+                title: mode_title(&key),
+                values,
+                spreads,
+                notes: Vec::new(),
+                key,
+            }
         })
         .collect();
     draw(
@@ -186,6 +215,7 @@ pub(super) fn erases(cast: &Cast) -> Option<Figure> {
             quantity: Quantity::Count,
             reference: None,
             parts,
+            spreads: over_replicas(cast, |r| r.flash.erases.values().sum::<u64>() as f64).1,
         },
     )
 }
@@ -201,7 +231,8 @@ fn positive(x: f64) -> f64 {
 fn draw(cast: &Cast, mut chart: Chart) -> Option<Figure> {
     chart.parts.retain(|p| p.values.iter().any(|v| *v > 0.0));
     let total = |run: usize| chart.parts.iter().map(|p| p.values[run]).sum::<f64>();
-    let most = (0..cast.reports.len()).map(total).fold(0.0, f64::max);
+    let end = |run: usize| total(run) + chart.spreads[run].unwrap_or(0.0);
+    let most = (0..cast.reports.len()).map(end).fold(0.0, f64::max);
     if most <= 0.0 {
         return None;
     }
@@ -209,7 +240,9 @@ fn draw(cast: &Cast, mut chart: Chart) -> Option<Figure> {
     let legend = Legend::new(&chart.parts);
     let top = legend.rows as f64 * 18.0 + 14.0;
     let bottom = top + PITCH * cast.reports.len() as f64;
-    let x = Scale::from_zero(most / unit.size, 5, LEFT, RIGHT);
+    let whiskers = chart.spreads.iter().any(Option::is_some);
+    let right = if whiskers { RIGHT_OF_WHISKERS } else { RIGHT };
+    let x = Scale::from_zero(most / unit.size, 5, LEFT, right);
     let mut c = Canvas::new(WIDTH, bottom + 38.0);
     for (part, at) in chart.parts.iter().zip(&legend.places) {
         c.swatch(&part.class, part.colour, (at.0, at.1 + 1.0));
@@ -221,7 +254,7 @@ fn draw(cast: &Cast, mut chart: Chart) -> Option<Figure> {
     }
     let axis =
         if unit.sign.is_empty() { chart.axis.to_string() } else { format!("{} ({})", chart.axis, unit.sign) };
-    c.text("note", (RIGHT, bottom + 32.0), Anchor::End, &axis);
+    c.text("note", (right, bottom + 32.0), Anchor::End, &axis);
     if let Some(value) = chart.reference.filter(|r| *r < x.max) {
         c.line("mark", (x.at(value), top), (x.at(value), bottom));
     }
@@ -253,23 +286,49 @@ fn draw(cast: &Cast, mut chart: Chart) -> Option<Figure> {
             }
             sum += part.values[run];
         }
-        let says = if chart.parts.is_empty() || sum == 0.0 {
-            number::NONE.to_string()
-        } else {
-            chart.quantity.text(sum, unit)
+        let spread = chart.spreads[run].filter(|_| sum > 0.0);
+        let says = match (spread, sum > 0.0) {
+            (Some(half), _) => {
+                let (value, half) = chart.quantity.with_spread(sum, Some(half), unit);
+                format!("{value} ± {half}")
+            }
+            (None, true) => chart.quantity.text(sum, unit),
+            (None, false) => number::NONE.to_string(),
         };
-        c.text("name", (x.at(sum / unit.size) + 6.0, y + 17.0 + BAR / 2.0 + 4.0), Anchor::Start, &says);
-    }
-    let mut csv = Csv::new(&format!("scheme,{}", chart.column));
-    for (run, label) in cast.labels.iter().enumerate() {
-        for part in &chart.parts {
-            csv.row(&[label, &part.key], &[Some(part.values[run])]);
+        let middle = y + 17.0 + BAR / 2.0;
+        let mut end = x.at(sum / unit.size);
+        if let Some(half) = spread {
+            let (low, high) = (x.at((sum - half) / unit.size), x.at((sum + half) / unit.size));
+            c.line("mark", (low, middle), (high, middle));
+            for at in [low, high] {
+                c.line("mark", (at, middle - 5.0), (at, middle + 5.0));
+            }
+            end = high;
         }
+        c.text("name", (end + 6.0, middle + 4.0), Anchor::Start, &says);
+    }
+    let interval = if whiskers { ",half_width_95" } else { "" };
+    let mut caption = chart.caption.to_string();
+    let mut csv = Csv::new(&format!("scheme,{}{interval}", chart.column));
+    for (run, label) in cast.labels.iter().enumerate() {
+        let mut row = |key: &str, value: f64, spread: Option<f64>| match whiskers {
+            true => csv.row(&[label, key], &[Some(value), spread]),
+            false => csv.row(&[label, key], &[Some(value)]),
+        };
+        for part in &chart.parts {
+            row(&part.key, part.values[run], part.spreads[run]);
+        }
+        if whiskers {
+            row("total", total(run), chart.spreads[run]);
+        }
+    }
+    if whiskers {
+        caption.push_str(" The whisker is the 95 % confidence interval of the whole bar.");
     }
     Some(Figure {
         name: chart.name,
         title: chart.title.to_string(),
-        caption: chart.caption.to_string(),
+        caption,
         svg: c.finish(chart.title, &data("bars", &[])),
         csv: csv.0,
     })

@@ -2,6 +2,7 @@
 //! They are drawn here, not in the browser: the page shows them without a script, and a paper gets
 //! the very same picture. A picture without data is left out.
 
+mod against;
 mod bars;
 mod cdf;
 mod time;
@@ -34,16 +35,19 @@ pub fn figures(comparison: &Comparison) -> Vec<Figure> {
 /// The parts of the page that hold pictures.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Section {
+    Differences,
     Latency,
     Programs,
     Time,
 }
 
 impl Section {
-    pub(crate) const ALL: [Section; 3] = [Section::Latency, Section::Programs, Section::Time];
+    pub(crate) const ALL: [Section; 4] =
+        [Section::Differences, Section::Latency, Section::Programs, Section::Time];
 
     pub(crate) fn title(self) -> &'static str {
         match self {
+            Section::Differences => "Differences",
             Section::Latency => "Latency",
             Section::Programs => "What the programs were for",
             Section::Time => "Over time",
@@ -52,6 +56,7 @@ impl Section {
 
     pub(crate) fn figures(self, cast: &Cast) -> Vec<Figure> {
         let made = match self {
+            Section::Differences => vec![against::differences(cast)],
             Section::Latency => vec![cdf::latency(cast, &cdf::WRITES), cdf::latency(cast, &cdf::READS)],
             Section::Programs => {
                 vec![
@@ -69,9 +74,19 @@ impl Section {
                 time::overlaid(cast, &time::FREE_BLOCKS),
             ],
         };
-        made.into_iter().flatten().collect()
+        let mut made: Vec<Figure> = made.into_iter().flatten().collect();
+        // A curve is of one run; bars and points are means.
+        for figure in made.iter_mut().filter(|f| !MEANS.contains(&f.name)) {
+            if let Some(seed) = cast.first_seed() {
+                figure.caption.push_str(&format!(" Of the first replica, seed {seed}."));
+            }
+        }
+        made
     }
 }
+
+/// Pictures that show the means of replicas.
+const MEANS: [&str; 4] = ["differences", "programs-by-cause", "programs-by-region", "erases-by-mode"];
 
 /// A colour and the class by which the page may change it.
 #[derive(Clone, Debug)]
@@ -87,6 +102,8 @@ pub(crate) struct Cast<'a> {
     /// The labels as pictures write them.
     pub names: Vec<String>,
     pub inks: Vec<Ink>,
+    /// Position of the run that the others are measured against.
+    pub baseline: usize,
     /// Most points of one curve.
     pub points: usize,
 }
@@ -97,7 +114,13 @@ impl Cast<'_> {
         let inks = comparison.reports.iter().enumerate().map(|(i, r)| ink(i, baseline, r)).collect();
         let labels = labels(&comparison.reports);
         let names = labels.iter().map(|l| short(l)).collect();
-        Cast { reports: &comparison.reports, labels, names, inks, points }
+        Cast { reports: &comparison.reports, labels, names, inks, baseline, points }
+    }
+
+    /// The seed of the first replica, where there are any that differ.
+    fn first_seed(&self) -> Option<u64> {
+        let first = |r: &Report| r.replicas.as_ref().filter(|r| !r.are_alike())?.runs.first().map(|r| r.seed);
+        self.reports.iter().find_map(first)
     }
 
     /// The runs' colours for the page's script: class and colour, in order.

@@ -1,9 +1,8 @@
 //! The comparison table of the page: the rows of the terminal's table, decimal points in line.
 
 use super::swatch;
-use crate::comparison::{Comparison, eligible};
+use crate::comparison::{Comparison, eligible, replicas};
 use crate::figures::Cast;
-use crate::number;
 use crate::rows::{self, Better};
 use crate::svg::{escape, px};
 use std::fmt::Write;
@@ -23,6 +22,8 @@ pub(super) fn write(out: &mut String, comparison: &Comparison, cast: &Cast) {
     }
     out.push_str("</tr></thead>\n");
     let columns = 2 + 2 * cast.labels.len();
+    let explained = replicas(&comparison.reports);
+    let with_spread = explained.is_some();
     for group in rows::groups(&comparison.reports) {
         let _ = writeln!(
             out,
@@ -37,10 +38,15 @@ pub(super) fn write(out: &mut String, comparison: &Comparison, cast: &Cast) {
                 escape(&row.label),
                 row.unit().sign
             );
-            let (texts, best) = (row.texts(), row.best(&eligible));
-            for (i, text) in texts.iter().enumerate() {
+            let (texts, best) = (row.spread_texts(), row.best(&eligible));
+            for (i, (text, spread)) in texts.iter().enumerate() {
                 let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
-                let value = format!("{}<span class=\"rest\">{}</span>", escape(whole), escape(rest));
+                let spread = match spread.as_str() {
+                    "" if with_spread => "<span class=\"spread\"></span>".to_string(),
+                    "" => String::new(),
+                    half => format!("<span class=\"spread\">± {}</span>", escape(half)),
+                };
+                let value = format!("{}<span class=\"rest\">{}</span>{spread}", escape(whole), escape(rest));
                 if best[i] {
                     let _ =
                         write!(out, "<td class=\"value best\"><b title=\"best of the row\">{value}</b></td>");
@@ -49,7 +55,7 @@ pub(super) fn write(out: &mut String, comparison: &Comparison, cast: &Cast) {
                 }
                 let ratio = row.ratio(i, baseline);
                 let room = texts.len() <= 3;
-                let text = ratio.map_or(String::new(), number::ratio);
+                let text = row.against(i, baseline).unwrap_or_default();
                 let lever = ratio.filter(|_| room).map_or(String::new(), |r| lever(r, row.better));
                 let _ = write!(out, "<td class=\"ratio\">{}{lever}</td>", escape(&text));
             }
@@ -61,10 +67,15 @@ pub(super) fn write(out: &mut String, comparison: &Comparison, cast: &Cast) {
     if cast.labels.len() > 1 {
         let _ = writeln!(
             out,
-            "<p class=\"caption\">The best of each row is green and marked; × is against {}. \
-             Runs that differ by less than half a per cent are alike.</p>",
-            escape(&cast.labels[baseline])
+            "<p class=\"caption\">The best of each row is green and marked; {} is against {}. \
+             Runs that differ by less than half a per cent{} are alike.</p>",
+            if with_spread { "%" } else { "×" },
+            escape(&cast.labels[baseline]),
+            if with_spread { ", or by less than the interval of their difference," } else { "" }
         );
+    }
+    if let Some(text) = explained {
+        let _ = writeln!(out, "<p class=\"caption\">{}</p>", escape(&text));
     }
 }
 

@@ -6,10 +6,12 @@
 mod config;
 mod measures;
 
-use crate::comparison::{Comparison, hints};
+use crate::comparison::{Comparison, hints, replicas};
 use crate::figures::{Cast, Figure, Section};
 use crate::number;
+use crate::report::Report;
 use crate::rows;
+use crate::steady::{self, Reached};
 use crate::svg::escape;
 use std::fmt::Write;
 
@@ -29,9 +31,10 @@ pub fn html(comparison: &Comparison) -> String {
     page.head(&title);
     page.header(comparison, &cast, &title);
     page.text.push_str("<main>\n");
+    page.states(comparison, &cast);
     page.hints(comparison);
-    // A narrow table leaves room for the latencies beside it.
-    let beside = runs <= 2;
+    // A narrow table leaves room for the latencies beside it; one with intervals is not narrow.
+    let beside = runs <= 2 && replicas(&comparison.reports).is_none();
     if runs > 0 {
         page.text.push_str("<section>\n<h2>Measures</h2>\n<div class=\"lead\">\n<div>\n");
         measures::write(&mut page.text, comparison, &cast);
@@ -125,6 +128,33 @@ impl Page {
         self.text.push_str("</header>\n");
     }
 
+    /// Whether each run has settled.
+    fn states(&mut self, comparison: &Comparison, cast: &Cast) {
+        let mut said: Vec<(&str, String)> = Vec::new();
+        for (report, label) in comparison.reports.iter().zip(&cast.labels) {
+            let Some(text) = steady::sentence(report) else { continue };
+            let class = match report.steady_state.as_ref().map(|s| s.reached) {
+                _ if text.starts_with("not") => "no",
+                Some(Reached::Yes) if text.starts_with("steady") => "yes",
+                _ => "short",
+            };
+            let who = if comparison.reports.len() > 1 {
+                format!("<b>{}</b> is ", escape(label))
+            } else {
+                "The run is ".to_string()
+            };
+            said.push((class, format!("{who}{}", escape(&text))));
+        }
+        if said.is_empty() {
+            return;
+        }
+        self.text.push_str("<ul class=\"states\" aria-label=\"Steady state\">\n");
+        for (class, text) in said {
+            self.push(format_args!("<li class=\"{class}\">{text}</li>\n"));
+        }
+        self.text.push_str("</ul>\n");
+    }
+
     fn hints(&mut self, comparison: &Comparison) {
         let hints = hints(&comparison.reports);
         if hints.is_empty() {
@@ -169,15 +199,23 @@ impl Page {
         self.text.push_str("<footer>\n");
         for (r, label) in comparison.reports.iter().zip(&cast.labels) {
             self.push(format_args!(
-                "<p>{}: seed {}, result <code>{}</code>, Wordline {}, {} requests/s simulated</p>\n",
+                "<p>{}: {}, Wordline {}, {} requests/s simulated</p>\n",
                 escape(label),
-                r.seed,
-                escape(&r.result_hash),
+                results(r),
                 escape(&r.version),
                 escape(&number::Quantity::Iops.show(r.speed.requests_per_s)),
             ));
         }
         self.push(format_args!("</footer>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n"));
+    }
+}
+
+/// Seed and hash of a run, or of each of its replicas.
+fn results(report: &Report) -> String {
+    let one = |r: &Report| format!("seed {}, result <code>{}</code>", r.seed, escape(&r.result_hash));
+    match &report.replicas {
+        Some(replicas) => replicas.runs.iter().map(one).collect::<Vec<_>>().join("; "),
+        None => one(report),
     }
 }
 

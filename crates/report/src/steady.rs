@@ -1,0 +1,156 @@
+//! Whether a run has settled, and what it measured after it had. The figures of the whole run stay
+//! the report's own; these stand beside them.
+
+use crate::number::{self, Quantity};
+use crate::replicas::Estimate;
+use crate::report::Report;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The name of the criterion that the engine applies; see the crate `wordline-stats`.
+pub const STEADY_CRITERION: &str = "mser5+mann-kendall";
+
+/// Whether a run has reached a steady state, from where on, and why that is said.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SteadyState {
+    /// What came out.
+    pub reached: Reached,
+    /// How it was judged: `mser5+mann-kendall` cuts the warm-up by MSER-5 and asks the rest for a trend.
+    pub criterion: String,
+    /// Where the warm-up ends; null where no steady state was reached.
+    pub from: Option<SteadyFrom>,
+    /// One clause that says why.
+    pub why: String,
+    /// What was measured after the warm-up; null where no steady state was reached.
+    pub after: Option<AfterWarmUp>,
+}
+
+/// Whether a run has reached a steady state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Reached {
+    /// From some point on nothing moves any more.
+    Yes,
+    /// Something still moves: the figures of this run depend on its length.
+    No,
+    /// There is too little to tell.
+    #[default]
+    TooShort,
+}
+
+/// Where a warm-up ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SteadyFrom {
+    /// Simulated time since the first arrival, in seconds.
+    pub time_s: f64,
+    /// Requests that had ended by then.
+    pub requests: u64,
+    /// The same as a fraction of all requests.
+    pub share: f64,
+}
+
+/// What was measured after the warm-up. Means are exact; their intervals are those of twenty batch
+/// means, and null where there are too few requests for them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AfterWarmUp {
+    /// Requests that ended.
+    pub requests: u64,
+    /// Simulated time, in seconds.
+    pub simulated_s: f64,
+    /// Mean latency of reads, in microseconds; null where there were none.
+    pub read_latency_us: Option<Estimate>,
+    /// Mean latency of writes, in microseconds; null where there were none.
+    pub write_latency_us: Option<Estimate>,
+    /// Megabytes (10^6 bytes) per second read.
+    pub read_mb_per_s: Option<Estimate>,
+    /// Megabytes (10^6 bytes) per second written.
+    pub write_mb_per_s: Option<Estimate>,
+    /// Write amplification; null where the host wrote nothing.
+    pub waf: Option<Estimate>,
+}
+
+impl Report {
+    /// What was measured after the warm-up, where there is such a thing.
+    pub fn after_warm_up(&self) -> Option<&AfterWarmUp> {
+        self.steady_state.as_ref()?.after.as_ref()
+    }
+}
+
+/// A sentence about the steady state of each report, with the runs that it is about.
+pub(crate) fn sentences(reports: &[Report], labels: &[String]) -> Vec<String> {
+    let mut said: Vec<(String, Vec<&str>)> = Vec::new();
+    for (report, label) in reports.iter().zip(labels) {
+        let Some(text) = sentence(report) else { continue };
+        match said.iter_mut().find(|(t, _)| *t == text) {
+            Some((_, who)) => who.push(label),
+            None => said.push((text, vec![label])),
+        }
+    }
+    let all = |who: &[&str]| who.len() == reports.len();
+    said.into_iter()
+        .map(|(text, who)| if all(&who) { text } else { format!("{}: {text}", who.join(", ")) })
+        .collect()
+}
+
+/// One sentence about the steady state of a report, replicas and all; `None` where it was not judged.
+pub(crate) fn sentence(report: &Report) -> Option<String> {
+    let runs: Vec<&Report> = match &report.replicas {
+        Some(r) if !r.are_alike() => r.runs.iter().collect(),
+        _ => vec![report],
+    };
+    let states: Option<Vec<&SteadyState>> = runs.iter().map(|r| r.steady_state.as_ref()).collect();
+    let states = states?;
+    let count = states.len();
+    // The first that says no, or else that says nothing, speaks for all.
+    let worst = [Reached::No, Reached::TooShort];
+    let worst = worst.iter().find_map(|w| states.iter().position(|s| s.reached == *w));
+    if let Some(at) = worst {
+        let same = states.iter().filter(|s| s.reached == states[at].reached).count();
+        let who = if count > 1 {
+            let some = if same == count { "all".to_string() } else { format!("{same} of") };
+            format!(" in {some} {count} replicas (seed {}", runs[at].seed)
+        } else {
+            String::new()
+        };
+        let end = if count > 1 { ")" } else { "" };
+        let why = &states[at].why;
+        return Some(match states[at].reached {
+            Reached::No => unbroken(&format!("not steady{who}: {why}{end}; run longer.")),
+            _ => unbroken(&format!("too short to tell{who}: {why}{end}.")),
+        });
+    }
+    let of = |value: &dyn Fn(&SteadyFrom) -> f64| {
+        let values: Vec<f64> = states.iter().filter_map(|s| s.from.as_ref()).map(value).collect();
+        values.iter().sum::<f64>() / values.len().max(1) as f64
+    };
+    let (time_s, share) = (of(&|f| f.time_s), of(&|f| f.share));
+    let mut text = if time_s == 0.0 && share == 0.0 {
+        "steady from the start".to_string()
+    } else {
+        format!("steady from {} ({:.0} % of the requests)", Quantity::Time.show(time_s), share * 100.0)
+    };
+    if count > 1 {
+        text.push_str(&format!(" in all {count} replicas"));
+    }
+    let waf = |r: &Report| r.after_warm_up().and_then(|a| a.waf);
+    let known = if count > 1 {
+        let means: Option<Vec<f64>> = runs.iter().map(|r| waf(r).map(|w| w.mean)).collect();
+        means.and_then(|m| Estimate::of(&m))
+    } else {
+        waf(report)
+    };
+    if let Some(e) = known {
+        let unit = Quantity::Waf.unit_for(std::iter::once(e.mean));
+        let (value, half) = Quantity::Waf.with_spread(e.mean, e.half_width_95, unit);
+        let half = if half.is_empty() { String::new() } else { format!(" ± {half}") };
+        text.push_str(&format!("; WAF after it {value}{half}"));
+    }
+    text.push('.');
+    Some(unbroken(&text))
+}
+
+/// Without a break between a number and what belongs to it.
+fn unbroken(text: &str) -> String {
+    text.replace(" %", &format!("{}%", number::NO_BREAK))
+        .replace(" ± ", &format!("{0}±{0}", number::NO_BREAK))
+}

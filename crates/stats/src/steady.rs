@@ -1,0 +1,184 @@
+//! From where on a run is steady.
+//!
+//! Each measure's warm-up is cut by MSER-5, and the latest cut taken. If what follows still has a
+//! trend, a tenth of the run more is cut, up to half: the search of P. Heidelberger and P. D. Welch,
+//! "Simulation run length control in the presence of an initial transient", Operations Research
+//! 31(6), 1983, with the test of Mann and Kendall on twenty batch means in the place of theirs. A
+//! measure whose own cut lies in the second half, and that moves there, has not settled. At last,
+//! the mean of what is left must be known well enough to be called a figure. A [`Role::Balance`]
+//! must be near 1 over the same stretch.
+//!
+//! Other criteria, such as the rounds of the SNIA Performance Test Specification, would stand
+//! beside [`judge`] and give the same [`Steadiness`].
+
+use crate::estimate::Estimate;
+use crate::mser::{Cut, mser5};
+use crate::series::Series;
+use crate::trend::trend;
+
+/// Batch means on which trend and interval are judged. B. Schmeiser, "Batch size effects in the
+/// analysis of simulation output", Operations Research 30(3), 1982: more than thirty gain nothing.
+pub const BATCHES: usize = 20;
+
+/// Fewer observations cannot be judged: two for each batch of the second half.
+pub const OBSERVATIONS_MIN: usize = 4 * BATCHES;
+
+/// A relative change that is no drift, however certain.
+pub const DRIFT_MAX: f64 = 0.01;
+
+/// A relative half-width of an interval beyond which a mean is no figure yet; as wide as the
+/// excursion that the SNIA specification allows within its window.
+pub const NOISE_MAX: f64 = 0.2;
+
+/// Standard errors between what is before a cut and what is after it, from which on the cut is no
+/// chance. More than for a place that is given, since this one was searched for.
+const STEP_MIN: f64 = 4.0;
+
+/// How far from 1 a balance may be.
+pub const UNBALANCE_MAX: f64 = 0.1;
+
+/// What a series is to the judgement.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    /// A figure of the report: it must not drift, and its mean must be known.
+    Figure,
+    /// A balance of what comes and goes, such as blocks erased over blocks filled: it must be near 1.
+    /// It is a law of conservation and no statistic, so its own warm-up is not asked for.
+    Balance,
+}
+
+/// What came out.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Steadiness {
+    /// All series are steady from this observation on.
+    From(usize),
+    /// A figure moves even in the second half.
+    Drifts {
+        /// Which.
+        series: usize,
+        /// How much, as in [`drift`].
+        by: f64,
+    },
+    /// A balance is not even in the second half.
+    Unbalanced {
+        /// Which.
+        series: usize,
+        /// What comes over what goes there.
+        at: f64,
+    },
+    /// Nothing moves that can be told from noise, but the mean of a figure is not known.
+    Noisy {
+        /// Which.
+        series: usize,
+        /// Half the width of its interval over its mean.
+        half_width: f64,
+    },
+    /// A figure has nothing that divides in parts of the second half.
+    Gaps {
+        /// Which.
+        series: usize,
+    },
+    /// Too few observations.
+    TooShort,
+}
+
+/// The mean of the last quarter over that of the third, less 1; 0 where there is none.
+pub fn drift(series: &Series) -> f64 {
+    let n = series.len();
+    let (middle, last) = (n / 2, n - n / 4);
+    match (series.mean(middle, last), series.mean(last, n)) {
+        (Some(a), Some(b)) if a != 0.0 => b / a - 1.0,
+        _ => 0.0,
+    }
+}
+
+/// The mean from an observation on, with its interval by the means of [`BATCHES`] batches.
+pub fn known(series: &Series, from: usize) -> Option<Estimate> {
+    let batches = Estimate::of(&series.batches(from, BATCHES)?)?;
+    Some(Estimate { mean: series.mean(from, series.len())?, ..batches })
+}
+
+/// From where on the series, all of one length, are steady.
+pub fn judge(series: &[(Role, Series)]) -> Steadiness {
+    let n = series.iter().map(|(_, s)| s.len()).min().unwrap_or(0);
+    let half = n / 2;
+    let figures = || series.iter().enumerate().filter(|(_, (role, _))| *role == Role::Figure);
+    if n < OBSERVATIONS_MIN {
+        return Steadiness::TooShort;
+    }
+    let unbalance = |s: &Series, from: usize| s.mean(from, n).map_or(0.0, |at| (at - 1.0).abs());
+    let balances = series.iter().enumerate().filter(|(_, (role, _))| *role == Role::Balance);
+    // What is out of balance to the end is the cause, whatever follows from it.
+    for (i, (_, s)) in balances {
+        if unbalance(s, half) > UNBALANCE_MAX {
+            return Steadiness::Unbalanced { series: i, at: s.mean(half, n).unwrap_or(1.0) };
+        }
+    }
+    if let Some((series, _)) = figures().find(|(_, (_, s))| s.batches(half, BATCHES).is_none()) {
+        return Steadiness::Gaps { series };
+    }
+    let mut from = 0;
+    let mut late = vec![false; series.len()];
+    for (i, (_, s)) in figures() {
+        let cut = match warm_up(s) {
+            Cut::At(cut) => cut,
+            Cut::BeyondHalf { step, instead } => {
+                late[i] = step.abs() > STEP_MIN && drift(s).abs() > DRIFT_MAX;
+                instead
+            }
+            Cut::TooShort => return Steadiness::TooShort,
+        };
+        from = from.max(cut);
+    }
+    let is_moving = |i: usize, from: usize| match &series[i] {
+        (Role::Figure, s) => late[i] || moves(s, from),
+        (Role::Balance, s) => unbalance(s, from) > UNBALANCE_MAX,
+    };
+    let step = n.div_ceil(10);
+    loop {
+        from = from.min(half);
+        let moving: Vec<usize> = (0..series.len()).filter(|i| is_moving(*i, from)).collect();
+        if moving.is_empty() {
+            break;
+        }
+        if from == half {
+            let by = |i: usize| drift(&series[i].1);
+            let worst = moving.into_iter().max_by(|a, b| by(*a).abs().total_cmp(&by(*b).abs())).unwrap_or(0);
+            return Steadiness::Drifts { series: worst, by: by(worst) };
+        }
+        from += step;
+    }
+    let noise = |s: &Series| known(s, from).map_or(0.0, |e| e.half_width / e.mean.abs());
+    match figures().map(|(i, (_, s))| (i, noise(s))).max_by(|a, b| a.1.total_cmp(&b.1)) {
+        Some((series, half_width)) if half_width > NOISE_MAX => Steadiness::Noisy { series, half_width },
+        _ => Steadiness::From(from),
+    }
+}
+
+/// MSER-5 over the observations that there are.
+fn warm_up(series: &Series) -> Cut {
+    let there: Vec<(usize, f64)> =
+        (0..series.len()).filter_map(|i| Some((i, series.mean(i, i + 1)?))).collect();
+    let values: Vec<f64> = there.iter().map(|(_, v)| *v).collect();
+    // What is missing before the first observation is no warm-up.
+    let place = |cut: usize| if cut == 0 { 0 } else { there.get(cut).map_or(0, |(at, _)| *at) };
+    match mser5(&values) {
+        Cut::At(cut) => Cut::At(place(cut)),
+        Cut::BeyondHalf { step, instead } => Cut::BeyondHalf { step, instead: place(instead) },
+        Cut::TooShort => Cut::TooShort,
+    }
+}
+
+/// Whether a series has a trend from an observation on that is both certain and large enough to
+/// matter: from the first half of the rest to the second.
+fn moves(series: &Series, from: usize) -> bool {
+    let n = series.len();
+    let middle = from + (n - from) / 2;
+    let Some(batches) = series.batches(from, BATCHES) else { return false };
+    let change = match (series.mean(from, middle), series.mean(middle, n)) {
+        (Some(a), Some(b)) if a != 0.0 => b / a - 1.0,
+        (Some(_), Some(b)) => b,
+        _ => 0.0,
+    };
+    change.abs() > DRIFT_MAX && trend(&batches).is_significant()
+}
