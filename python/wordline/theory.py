@@ -3,9 +3,9 @@
 Every function is pure and knows nothing of the engine. Where a formula has no closed form it is
 solved with SciPy (``pip install 'wordline[validate]'``).
 
-Symbols, as in the literature: ``rho`` user pages over physical pages, ``b`` pages a block, ``f`` the
-share of the data that is hot and ``r`` the share of the writes that it gets, ``u`` the load of a
-server, ``s`` service times.
+Symbols, as in the literature: ``rho`` user pages over physical pages, ``b`` pages a block, ``f``
+the share of the data that is hot and ``r`` the share of the writes that it gets, ``u`` the load of
+a server, ``s`` service times.
 
 References
 ----------
@@ -26,8 +26,7 @@ import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import lambertw
 
-
-# --- write amplification under uniform random writes ------------------------------------------------
+# --- write amplification under uniform random writes ----------------------------------------------
 
 
 def rho_effective(user_pages: float, blocks: int, b: int, free: float, open_: float) -> float:
@@ -104,7 +103,7 @@ def d_choices(rho: float, b: int, d: int) -> float:
     return 1 / (rho * lam)
 
 
-# --- hot and cold data ------------------------------------------------------------------------------
+# --- hot and cold data ----------------------------------------------------------------------------
 
 
 def fifo_hot_cold(rho: float, f: float, r: float) -> float:
@@ -160,7 +159,7 @@ def oracle_frontiers(rho: float, b: int) -> float:
     return greedy(rho, b)
 
 
-# --- latency of one server --------------------------------------------------------------------------
+# --- latency of one server ------------------------------------------------------------------------
 
 
 def md1_response(u: float) -> float:
@@ -176,7 +175,7 @@ def mg1_wait(rate: float, s: Sequence[float], weights: Sequence[float] | None = 
     rate
         Arrivals per unit of time.
     s, weights
-        Service times, and how likely each is (equally, if not given); one after another independent.
+        Service times, independent of one another, and how likely each is (equally, by default).
     """
     mean, square = np.average(s, weights=weights), np.average(np.square(s), weights=weights)
     return float(rate * square / (2 * (1 - rate * mean)))
@@ -185,10 +184,10 @@ def mg1_wait(rate: float, s: Sequence[float], weights: Sequence[float] | None = 
 def cyclic_wait(rate: float, s: Sequence[float]) -> float:
     """Return the mean wait with Poisson arrivals and service times that come in a fixed cycle.
 
-    Pages of a block are programmed in order, so that their times are not independent: LSB, CSB, MSB,
-    and again. Lindley's recursion W' = (W + S - A)+ with exponential A gives for the transforms
-    (rate - z) phi_{k+1}(z) = rate phi_k(z) exp(-z s_k) - z p_k, where p_k is the chance that the server
-    is idle after service k. Around the cycle phi_0 has a numerator that must vanish where its
+    Pages of a block are programmed in order, so that their times are not independent: LSB, CSB,
+    MSB, and again. Lindley's recursion W' = (W + S - A)+ with exponential A gives for the transforms
+    (rate - z) phi_{k+1}(z) = rate phi_k(z) exp(-z s_k) - z p_k, where p_k is the chance that the
+    server is idle after service k. Around the cycle phi_0 has a numerator that must vanish where its
     denominator does, at Re z > 0 and in 0, which fixes all p_k. (Our derivation; with one service
     time it is M/D/1.)
     """
@@ -197,7 +196,7 @@ def cyclic_wait(rate: float, s: Sequence[float]) -> float:
     s, lam = s / unit, rate * unit
 
     def tails(z: complex, first: int) -> np.ndarray:
-        """Return the factors of p_first, p_first+1, ... in the numerator of phi_first, without -z."""
+        """Return the factors of p_first, p_first+1, ... in the numerator of phi_first."""
         at = [(first + k) % n for k in range(n)]
         after = [np.prod([lam * np.exp(-z * s[j]) for j in at[k + 1 :]]) for k in range(n)]
         return np.array([(lam - z) ** k * after[k] for k in range(n)])
@@ -233,12 +232,14 @@ def cyclic_wait(rate: float, s: Sequence[float]) -> float:
 def priority_waits(
     rates: Sequence[float], services: Sequence[Sequence[float]]
 ) -> tuple[float, ...]:
-    """Return the mean wait of each class of M/G/1 with non-preemptive priorities, first class first.
+    """Return the mean wait of each class of M/G/1, the first class first, non-preemptive.
 
     W_k = R / ((1 - u_1 - ... - u_{k-1}) (1 - u_1 - ... - u_k)), R the mean residual service time
     over all classes, [K75]_ volume 2, eq. 3.31.
     """
-    residual = sum(rate * np.mean(np.square(s)) / 2 for rate, s in zip(rates, services, strict=True))
+    residual = sum(
+        rate * np.mean(np.square(s)) / 2 for rate, s in zip(rates, services, strict=True)
+    )
     waits, before = [], 0.0
     for rate, s in zip(rates, services, strict=True):
         upto = before + rate * float(np.mean(s))

@@ -11,7 +11,7 @@ import sys
 import time
 from pathlib import Path
 
-from wordline import UserError
+from wordline import Fault, Refused, UserError
 
 
 def main(
@@ -37,14 +37,17 @@ def main(
     Returns
     -------
     int
-        0 if every row is within its tolerance or has its reason beside it, else 1; 2 if the input is
-        wrong.
+        0 if every row is within its tolerance or has its reason beside it, else 1; 2 if the input
+        is wrong.
     """
     try:
         return _main(quick, only, out, claims)
     except UserError as e:
         print(f"error: {e}", file=sys.stderr)
         return 2
+    except (Fault, Refused) as e:
+        print(f"error: {e}", file=sys.stderr)
+        return 1
 
 
 def _main(quick: bool, only: str | None, out: str | None, claims: str | None) -> int:
@@ -79,7 +82,12 @@ def _main(quick: bool, only: str | None, out: str | None, claims: str | None) ->
 
     def progress(done: int, row: Row) -> None:
         if watched:
-            print(f"\r\x1b[K{done} of {len(rows)}  {row.claim.id}", end="", file=sys.stderr, flush=True)
+            print(
+                f"\r\x1b[K{done} of {len(rows)}  {row.claim.id}",
+                end="",
+                file=sys.stderr,
+                flush=True,
+            )
 
     done = run(rows, progress)
     if watched:

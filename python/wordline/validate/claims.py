@@ -28,8 +28,8 @@ NEEDED = ("id", "group", "quantity", "source", "experiment", "tolerance", "why")
 class Claim:
     """One row: what is measured, with which arguments, and what it must come to.
 
-    `tolerance` is relative, 0 for exact, and ``None`` where the figure must lie within the ends that
-    the experiment gives.
+    `tolerance` is relative, 0 for exact, and ``None`` where the figure must lie within the ends
+    that the experiment gives.
     """
 
     id: str
@@ -78,10 +78,16 @@ def read(path: Path, *, quick: bool) -> Claims:
 def _rows(table: Mapping[str, Any], where: str, quick: bool) -> list[Claim]:
     unknown, missing = set(table) - KEYS, [key for key in NEEDED if key not in table]
     if unknown:
-        raise UserError(f"{where}: unknown key {min(unknown)!r}; there are {', '.join(sorted(KEYS))}")
+        raise UserError(
+            f"{where}: unknown key {min(unknown)!r}; there are {', '.join(sorted(KEYS))}"
+        )
     if missing:
         raise UserError(f"{where}: {missing[0]!r} is missing")
-    if "theirs" not in table and "formula" not in table and table["experiment"] in ("waf", "latency"):
+    if (
+        "theirs" not in table
+        and "formula" not in table
+        and table["experiment"] in ("waf", "latency")
+    ):
         raise UserError(f"{where}: it needs a recorded figure (theirs) or a formula")
     less = table.get("quick")
     if quick and less is None:
@@ -130,4 +136,6 @@ def _tolerance(value: object, where: str) -> float | None:
         return None
     if isinstance(value, float) and 0 < value < 1:
         return value
-    raise UserError(f'{where}: tolerance {value!r} is not a share such as 0.03, "exact" or "within"')
+    raise UserError(
+        f'{where}: tolerance {value!r} is not a share such as 0.03, "exact" or "within"'
+    )

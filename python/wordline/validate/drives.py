@@ -15,7 +15,7 @@ MODES = {1: "slc", 2: "mlc", 3: "tlc", 4: "qlc"}
 
 @dataclass(frozen=True)
 class Drive:
-    """A drive of one medium and one cell mode. Times in ns, sizes in bytes, 0 for what costs nothing.
+    """A drive of one medium and one cell mode; times in ns, sizes in bytes, 0 costs nothing.
 
     `read` and `program` have one time for each page type, from the LSB up, and so say how many bits
     a cell holds.

@@ -1,9 +1,9 @@
 """Latency of one die under Poisson arrivals.
 
-The bus costs nothing, so that a die is a single server. Random reads of a randomly filled drive draw
-their page types independently, as M/G/1 wants. Programs do not: the pages of a block come in order,
-LSB, CSB, MSB, so that their times come in a cycle and the wait is shorter (by a third at a load of .8
-with TLC times), which `wordline.theory.cyclic_wait` accounts for.
+The bus costs nothing, so that a die is a single server. Random reads of a randomly filled drive
+draw their page types independently, as M/G/1 wants. Programs do not: the pages of a block come in
+order, LSB, CSB, MSB, so that their times come in a cycle and the wait is shorter (by a third at a
+load of .8 with TLC times), which `wordline.theory.cyclic_wait` accounts for.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def latency(
     mix: str | None = None,
     requests: int = 1_000_000,
 ) -> Outcome:
-    """Mean wait (or response over service time) of reads, programs or one-shot programs at load u."""
+    """Mean wait, or response over service time, of reads or programs at load u."""
     service = [1000 * s for s in (service_us or MIXES[mix])]
     times = [service[0]] * 3 if kind == "one-shot" else service
     mean_us = float(np.mean(service)) / 1e3

@@ -41,7 +41,7 @@ def mqsim_unloaded(*, case: str) -> Outcome:
 
 
 def mqsim_tlc() -> Outcome:
-    """Mean latency of random reads of TLC pages, in ns; its times with 20 ns of MQSim's own each."""
+    """Mean latency of random reads of TLC pages, in ns; each time has 20 ns of MQSim's own."""
     drive = Drive(
         logical_pages=1024 * 768 * 9 // 10,
         wordlines=256,
@@ -86,7 +86,7 @@ def mqsim_waf_steady(*, formula: str) -> Outcome:
     written = WARM_UP + MEASURED
     report = drive.run(
         f"uniform:bs=16KiB,qd=8,span=75%,bytes={written * user * drive.page}B",
-        initial=f"fill:75%,order=random",
+        initial="fill:75%,order=random",
     )
     ours, half, least_free = steady(report, user * drive.page)
     free, open_ = held_back(drive)
@@ -106,7 +106,7 @@ def mqsim_waf() -> Outcome:
     aged = 0.93 * OCCUPIED / 0.90
     for valid in (1.0, aged):
         report = drive.run(
-            f"uniform:bs=16KiB,qd=8,span=75%,requests=1M",
+            "uniform:bs=16KiB,qd=8,span=75%,requests=1M",
             initial=f"fill:75%,order=random,valid={valid:.4g}",
         )
         ends.append(report.waf.total)

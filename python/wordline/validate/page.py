@@ -36,16 +36,14 @@ writes, after {warm_up} drive writes of warm-up from a randomly filled drive.
 
 ![Write amplification over spare factor: theory as lines, simulation as points](validation-waf.svg)
 
-Data: [validation-waf.csv](validation-waf.csv), and everything in [validation.json](validation.json).
+Data: [validation-waf.csv](validation-waf.csv); everything: [validation.json](validation.json).
 
 ## Rows
 
 """
 
 
-def write(
-    folder: Path, rows: Sequence[Row], left_out: Sequence[tuple[str, str]]
-) -> list[Path]:
+def write(folder: Path, rows: Sequence[Row], left_out: Sequence[tuple[str, str]]) -> list[Path]:
     """Write page, picture and data into a folder; return what was written."""
     from wordline.validate.waf import MEASURED, WARM_UP
 

@@ -92,7 +92,7 @@ def draw(points: Sequence[dict[str, Any]], path: Path) -> None:
         axes.set_yscale("log")
         axes.set_ylim(1, 12)
         axes.set_xlim(0.04, 0.51)
-        axes.set_xlabel("effective spare factor, 1 − ρ")
+        axes.set_xlabel("effective spare factor, 1 - \N{GREEK SMALL LETTER RHO}")
         axes.set_ylabel("write amplification")
         axes.legend(frameon=False)
         figure.savefig(path, metadata={"Date": None, "Creator": None})

@@ -41,7 +41,9 @@ class Row:
         recorded = self.claim.theirs
         figure = recorded if recorded is not None else self.outcome.theirs
         if figure is None:
-            raise UserError(f"claim {self.claim.id}: it has neither a formula nor a recorded figure")
+            raise UserError(
+                f"claim {self.claim.id}: it has neither a formula nor a recorded figure"
+            )
         return figure
 
     @property
@@ -95,7 +97,9 @@ def run(claims: Sequence[Claim], progress: Callable[[int, Row], object]) -> list
     for claim in claims:
         if claim.experiment not in EXPERIMENTS:
             known = ", ".join(EXPERIMENTS)
-            raise UserError(f"claim {claim.id}: no experiment {claim.experiment!r}; there are {known}")
+            raise UserError(
+                f"claim {claim.id}: no experiment {claim.experiment!r}; there are {known}"
+            )
     # Long ones first, so that no core waits for the last.
     order = sorted(claims, key=_effort, reverse=True)
     rows: dict[str, Row] = {}

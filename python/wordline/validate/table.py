@@ -37,7 +37,7 @@ def _verdict(row: Row) -> str:
 
 
 def _remarks(row: Row) -> list[str]:
-    """What stands beneath a row that does not hold."""
+    """Return what stands beneath a row that does not hold."""
     if row.holds:
         return []
     return [text for text in (row.outcome.wrong, row.claim.reason) if text]
@@ -50,7 +50,7 @@ def terminal(rows: Sequence[Row], *, colour: bool) -> str:
         return f"\x1b[{code}m{text}\x1b[0m" if colour else text
 
     cells = [[*_cells(row), _verdict(row)] for row in rows]
-    width = [max(map(len, column)) for column in zip(*cells, COLUMNS + ("",), strict=True)]
+    width = [max(map(len, column)) for column in zip(*cells, [*COLUMNS, ""], strict=True)]
     width[0] = min(width[0], WIDTH - sum(width[1:]) - 12)
     out = []
     for group, members in groupby(zip(rows, cells, strict=True), lambda pair: pair[0].claim.group):

@@ -49,7 +49,7 @@ def random_drive(random_: random.Random) -> Drive:
 
 
 def _expected(case: str, drive: Drive, random_: random.Random) -> tuple[Drive, str, str, int]:
-    """Return drive, workload, initial state and the latency in ns that the description adds up to."""
+    """Return drive, workload, initial state, and the latency in ns that the parts add up to."""
     count = {"C": drive.channels, "W": drive.chips, "D": drive.dies, "P": drive.planes}
     if case in FIRST_LEVEL:
         level = FIRST_LEVEL[case]
@@ -111,7 +111,7 @@ def unloaded(*, case: str, geometries: int) -> Outcome:
 
 
 def _bounds(drive: Drive, op: str) -> dict[str, float]:
-    """Return the time that each kind of resource needs for a byte, if the others cost nothing, in ns."""
+    """Return the ns that each kind of resource needs for a byte, if the others cost nothing."""
     planes_of_array = drive.planes if drive.parallel == "die" else 1
     arrays = drive.plane_count / planes_of_array
     if op == "read":

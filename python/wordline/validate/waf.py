@@ -18,11 +18,11 @@ BATCHES = 8
 
 
 def held_back(drive: Drive, regions: int = 1) -> tuple[int, float]:
-    """Return the blocks of a pool in one plane that are erased, and those open, at a victim's choice.
+    """Return the blocks of a pool in one plane that are erased and open as a victim is chosen.
 
     A collection begins when a block has just been opened and too few are left: fewer than the
-    trigger's share, or no more than the hard reserve, which is at least one block for each region of
-    the pool. The block just opened is empty; those of other regions are half full on average.
+    trigger's share, or no more than the hard reserve, which is at least one block for each region
+    of the pool. The block just opened is empty; those of other regions are half full on average.
     """
     by_trigger = math.ceil(drive.trigger * drive.blocks - 1e-9) - 1
     by_reserve = max(min(drive.hard_reserve, drive.blocks // 2), regions)
@@ -109,9 +109,9 @@ def waf(
         theirs = _pools(user, blocks, b, free, open_, f, r, victim)
 
     # What is held back is derived from the description; here the engine confirms it. The share of
-    # free blocks is of the home region's pool. What a collection moves fits into the block just opened,
-    # unless the pages go to another frontier, or the victim was drawn nearly full and host pages came
-    # between: then the collection takes a block of the reserve, which is what the reserve is for.
+    # free blocks is of the home region's pool. What a collection moves fits into the block just
+    # opened, unless the pages go to another frontier, or the victim was drawn nearly full and host
+    # pages came between: then it takes a block of the reserve, which is what the reserve is for.
     pool = report.capacity.to_dict()["regions"][-1]["blocks"] if scheme == "separate" else blocks
     seen = round(least_free * pool)
     fits = scheme != "shared" and victim != "d-choices"
@@ -125,7 +125,7 @@ def waf(
 def _pools(
     user: int, blocks: int, b: int, free: int, open_: float, f: float, r: float, victim: str
 ) -> float:
-    """Return the WAF of two pools, each with its own blocks held back, half the spare blocks each."""
+    """Return the WAF of two pools with half the spare blocks each."""
     hot = int(f * user)
     cold = user - hot
     full = math.ceil(hot / b), math.ceil(cold / b)
