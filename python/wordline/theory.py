@@ -185,11 +185,11 @@ def cyclic_wait(rate: float, s: Sequence[float]) -> float:
     """Return the mean wait with Poisson arrivals and service times that come in a fixed cycle.
 
     Pages of a block are programmed in order, so that their times are not independent: LSB, CSB,
-    MSB, and again. Lindley's recursion W' = (W + S - A)+ with exponential A gives for the transforms
+    MSB, and again. Lindley's recursion W' = (W + S - A)+ with exponential A gives the transforms
     (rate - z) phi_{k+1}(z) = rate phi_k(z) exp(-z s_k) - z p_k, where p_k is the chance that the
-    server is idle after service k. Around the cycle phi_0 has a numerator that must vanish where its
-    denominator does, at Re z > 0 and in 0, which fixes all p_k. (Our derivation; with one service
-    time it is M/D/1.)
+    server is idle after service k. Around the cycle phi_0 has a numerator that must vanish where
+    its denominator does, at Re z > 0 and in 0, which fixes all p_k. (Our derivation; with one
+    service time it is M/D/1.)
     """
     s = np.asarray(s, dtype=float)
     n, unit = len(s), float(np.mean(s))

@@ -146,7 +146,7 @@ impl Lots {
         let drawn = (1..=self.choices as u64).filter_map(|k| {
             let bits = mix(self.state.wrapping_add(GOLDEN.wrapping_mul(k)));
             // Off from equal chances by less than n / 2^64.
-            self.closed.get((bits as u128 * n >> 64) as usize)
+            self.closed.get(((bits as u128 * n) >> 64) as usize)
         });
         drawn.map(|at| *at as usize).min_by_key(|at| self.live[*at])
     }

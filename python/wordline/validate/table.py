@@ -14,6 +14,7 @@ COLUMNS = ("quantity", "theirs", "ours", "", "deviation", "allowed")
 
 def number(value: float) -> str:
     """Return four significant digits, or a whole number as it is."""
+    value = round(value, 6)  # a mean in us, held as a float, was whole in ns
     if float(value).is_integer() and abs(value) >= 1:
         return f"{int(value):,}"
     return f"{value:,.4g}" if abs(value) < 1e4 else f"{value:,.1f}"
@@ -24,7 +25,7 @@ def _cells(row: Row) -> list[str]:
     if outcome.ends is not None and tolerance is None:
         ours = f"{number(outcome.ends[0])} to {number(outcome.ends[1])}"
         return [row.claim.quantity, number(row.theirs), ours, "", "", "within"]
-    half = "" if outcome.half_width is None else f"± {outcome.half_width:.1g}"
+    half = "" if outcome.half_width is None else f"± {float(f'{outcome.half_width:.1g}'):g}"
     deviation = "0" if row.deviation == 0 else f"{100 * row.deviation:+.2f} %"
     if abs(row.deviation) < 5e-5:
         deviation = "0" if tolerance == 0 else deviation.replace("-", "").replace("+", "")

@@ -151,7 +151,7 @@ def bandwidth(*, case: str, geometries: int) -> Outcome:
             )
         elif bottleneck == "host":
             drive = replace(drive, page=16384, host_ns_per_byte=random_.randint(20, 40))
-        drive = replace(drive, blocks=64, wordlines=64)
+        drive = replace(drive, blocks=64, wordlines=68)
         physical = drive.plane_count * drive.blocks * drive.pages_per_block
         # In whole rounds of the planes, so that all have the same work.
         drive = replace(drive, logical_pages=physical // 2 // drive.plane_count * drive.plane_count)
@@ -168,7 +168,8 @@ def bandwidth(*, case: str, geometries: int) -> Outcome:
             rivals = [v for k, v in bounds.items() if k != bottleneck]
         if max(rivals) > chief * 2 / 3:
             continue
-        requests = min(drive.logical_pages, drive.plane_count * 400)
+        # In whole wordlines too: 408 is a multiple of 2, 3 and 4 bits a cell.
+        requests = min(drive.logical_pages, drive.plane_count * 408)
         share = 100 if op == "read" else 0
         report = drive.run(
             f"sequential:read={share}%,bs={drive.page}B,qd={drive.plane_count * 4},"
