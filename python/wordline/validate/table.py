@@ -52,6 +52,8 @@ def terminal(rows: Sequence[Row], *, colour: bool) -> str:
 
     cells = [[*_cells(row), _verdict(row)] for row in rows]
     width = [max(map(len, column)) for column in zip(*cells, [*COLUMNS, ""], strict=True)]
+    # Rows are set in by two, beneath the name of their group.
+    width[0] = max([2 + width[0], *(len(row.claim.group) for row in rows)])
     width[0] = min(width[0], WIDTH - sum(width[1:]) - 12)
     out = []
     for group, members in groupby(zip(rows, cells, strict=True), lambda pair: pair[0].claim.group):
