@@ -208,12 +208,10 @@ impl Scheme for HotCold {
     }
 
     fn collect(&mut self, need: Need, view: &View) -> Option<Collect> {
-        let live = |region| view.best(region, need.plane).map(|b| view.live_sectors(b));
-        let region = match (live(H), live(C)) {
-            (Some(h), Some(c)) if h < c => H, // (3)
-            (Some(_), None) => H,
-            _ => C,
-        };
+        // (3); ties go to the lower number, as greedy has it. Were they always C's, H would keep more
+        // of the spare blocks, and theory would be missed by another per cent.
+        let best = |region| view.best(region, need.plane).map(|b| (view.live_sectors(b), b, region));
+        let (_, _, region) = [H, C].into_iter().filter_map(best).min()?;
         Some(Collect { region, block: None })
     }
 
