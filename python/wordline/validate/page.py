@@ -22,8 +22,10 @@ Claims and tolerances are in `python/wordline/validate/claims.toml`, formulas in
 make validate        # wordline validate --out docs
 ```
 
-with Wordline {version}; {verdict}. `wordline validate` ends with exit code 0 only if every row is
-within its tolerance or has its reason beside it. `--quick` runs a smaller set in about a minute.
+with Wordline {version}. {verdict}.
+
+The command ends with exit code 0 only if every row is within its tolerance or has its reason beside
+it. `--quick` runs a smaller set in about a minute.
 
 ## What is held back
 

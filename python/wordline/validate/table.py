@@ -98,24 +98,33 @@ def verdict(rows: Sequence[Row]) -> str:
     return text
 
 
+def _shared(row: Row) -> tuple[str, str, str]:
+    """Return what rows of one table have in common."""
+    return row.claim.group, row.claim.source, row.claim.why
+
+
 def markdown(rows: Sequence[Row]) -> str:
-    """Return the tables of the page, one a group."""
-    out = []
-    for group, members in groupby(rows, lambda row: row.claim.group):
+    """Return the tables of the page: one for the rows of a group that share source and tolerance."""
+    out: list[str] = []
+    group = ""
+    for _, members in groupby(rows, _shared):
         each = list(members)
+        claim = each[0].claim
+        if claim.group != group:
+            group = claim.group
+            out += [f"### {group}", ""]
+        allowed = _cells(each[0])[-1]
         out += [
-            f"### {group}",
+            f"Theirs: {claim.source}. Allowed: {allowed} ({claim.why}).",
             "",
-            "| quantity | source | theirs | ours | deviation | allowed, and why |",
-            "|---|---|---:|---:|---:|---|",
+            "| quantity | theirs | ours | deviation |",
+            "|---|---:|---:|---:|",
         ]
         for row in each:
-            quantity, theirs, ours, half, deviation, allowed = _cells(row)
+            quantity, theirs, ours, half, deviation, _ = _cells(row)
             mark = "" if row.holds else " **outside**"
-            out.append(
-                f"| {quantity} | {row.claim.source} | {theirs} | {' '.join([ours, half]).strip()} "
-                f"| {deviation}{mark} | {allowed}: {row.claim.why} |"
-            )
+            ours = f"{ours} {half}".strip()
+            out.append(f"| {quantity} | {theirs} | {ours} | {deviation}{mark} |")
         for row in each:
             if not row.holds:
                 out += ["", f"*{row.claim.quantity}*: {' '.join(_remarks(row))}"]
