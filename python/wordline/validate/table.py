@@ -104,7 +104,7 @@ def _shared(row: Row) -> tuple[str, str, str]:
 
 
 def markdown(rows: Sequence[Row]) -> str:
-    """Return the tables of the page: one for the rows of a group that share source and tolerance."""
+    """Return the tables of the page, one for the rows that share source and tolerance."""
     out: list[str] = []
     group = ""
     for _, members in groupby(rows, _shared):
