@@ -120,7 +120,18 @@ pub struct Geometry {
     plane_die: Vec<DieId>,
     die_channel: Vec<ChannelId>,
     plane_first_block: Vec<u32>,
-    block_plane: Vec<PlaneId>,
+    /// Slots of the largest block.
+    pub most_slots: u32,
+    runs: Vec<PlaneRun>,
+}
+
+/// The planes of one medium, so that the plane of a block is arithmetic and not a table.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct PlaneRun {
+    first_block: u32,
+    first_plane: u32,
+    /// 2^64 / blocks per plane, rounded up: times a block number, exact for 32 bits.
+    per_block: u128,
 }
 
 impl Geometry {
@@ -217,20 +228,24 @@ impl Geometry {
             plane_die: vec![],
             die_channel: vec![],
             plane_first_block: vec![],
-            block_plane: Vec::with_capacity(blocks as usize),
+            most_slots: most_slots as u32,
+            runs: vec![],
             media: vec![],
         };
         for (index, m) in media.iter().enumerate() {
+            g.runs.push(PlaneRun {
+                first_block: g.blocks,
+                first_plane: g.plane_die.len() as u32,
+                per_block: (1u128 << 64).div_ceil(m.blocks_per_plane as u128),
+            });
             let dies_per_channel = m.topology.chips_per_channel * m.topology.dies_per_chip;
             for die in 0..m.topology.dies() {
                 g.die_channel.push(ChannelId(g.channels + die / dies_per_channel));
                 for _ in 0..m.topology.planes_per_die {
-                    let plane = PlaneId(g.plane_die.len() as u32);
                     g.plane_medium.push(index as u8);
                     g.plane_die.push(DieId(g.dies + die));
                     g.plane_first_block.push(g.blocks);
                     g.blocks += m.blocks_per_plane;
-                    g.block_plane.resize(g.blocks as usize, plane);
                 }
             }
             g.dies += m.topology.dies();
@@ -262,7 +277,12 @@ impl Geometry {
     /// The plane of a block.
     #[inline(always)]
     pub fn plane_of(&self, block: BlockId) -> PlaneId {
-        self.block_plane[block.index()]
+        let run = match self.runs.as_slice() {
+            [run] => run,
+            runs => &runs[runs.partition_point(|r| r.first_block <= block.0) - 1],
+        };
+        let planes = ((block.0 - run.first_block) as u128 * run.per_block) >> 64;
+        PlaneId(run.first_plane + planes as u32)
     }
 
     /// The die of a plane.
@@ -287,6 +307,12 @@ impl Geometry {
     #[inline(always)]
     pub fn medium_of(&self, plane: PlaneId) -> &Medium {
         &self.media[self.medium_index(plane)]
+    }
+
+    /// The first block of a plane.
+    #[inline(always)]
+    pub fn first_block(&self, plane: PlaneId) -> u32 {
+        self.plane_first_block[plane.index()]
     }
 
     /// The blocks of a plane, as a range of block numbers.

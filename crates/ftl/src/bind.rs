@@ -56,8 +56,7 @@ impl<M: Media> Ftl<M> {
                 self.state.ops[id].ppn = ppn;
                 if let Some(old) = self.state.map.prefetch_commit(self.state.ops[id].lpn, ppn) {
                     let block = self.state.geometry.block_of(old).index();
-                    fetch(&self.state.blocks.info, block);
-                    fetch(&self.state.blocks.live, block);
+                    fetch(&self.state.blocks, block);
                 }
                 return Binding::Bound;
             }
@@ -116,7 +115,7 @@ impl<M: Media> Ftl<M> {
                 self.open_block(region, plane, privileged, class)?
             }
         };
-        let block = &mut self.state.blocks.info[head.index()];
+        let block = &mut self.state.blocks[head.index()];
         let page = rule.next(shape, &block.state, class)?;
         if let Err(e) = rule.apply(shape, &mut block.state, class, page) {
             self.internal(e.to_string());
@@ -131,7 +130,7 @@ impl<M: Media> Ftl<M> {
         if !rule.has_left(shape, &state, class) {
             at.open[class as usize].pop_front();
             if rule.programmed(&state) == shape.pages() {
-                self.state.blocks.info[head.index()].phase = Phase::Full;
+                self.state.blocks[head.index()].phase = Phase::Full;
             }
         }
         if opened || matches!(r.region.trigger, wordline_device::Trigger::FreeSlots(_)) {
@@ -159,8 +158,7 @@ impl<M: Media> Ftl<M> {
         }
         let local = self.state.local(region, plane);
         let pool = self.state.regions[region.index()].region.pool.0 as usize;
-        let free = &mut self.state.pools[pool].free[local];
-        let block = BlockId(free.pop_front()?);
+        let block = self.state.pools[pool].free[local].take()?;
         let r = &mut self.state.regions[region.index()];
         let slots = r.slots_per_block;
         let at = &mut r.planes[local];
@@ -169,12 +167,14 @@ impl<M: Media> Ftl<M> {
         for class in r.region.rule.classes() {
             at.open[*class as usize].push_back(block.0);
         }
-        let info = &mut self.state.blocks.info[block.index()];
+        let info = &mut self.state.blocks[block.index()];
+        if !info.was_opened() {
+            self.state.map.open_first();
+        }
         info.phase = Phase::Open;
         info.region = region.0;
-        info.mode = r.region.mode;
+        info.set_mode(r.region.mode);
         info.state = Default::default();
-        self.state.map.open(block, slots);
         Some(block)
     }
 

@@ -24,7 +24,7 @@ impl<M: Media> Ftl<M> {
         let mut spans = vec![];
         for b in 0..self.state.geometry.blocks {
             let block = BlockId(b);
-            let info = self.state.blocks.info[block.index()];
+            let info = self.state.blocks[block.index()];
             let region = &self.state.regions[info.region as usize];
             let mut live = 0u64;
             let mut slot = 0;
@@ -52,8 +52,8 @@ impl<M: Media> Ftl<M> {
                 }
                 slot = at + 1;
             }
-            if live != self.state.blocks.live[block.index()] as u64 {
-                let counted = self.state.blocks.live[block.index()];
+            if live != self.state.blocks[block.index()].live as u64 {
+                let counted = self.state.blocks[block.index()].live;
                 return broken(format!("block {b} holds {live} live sectors and counts {counted}"));
             }
             live_total += live;
@@ -89,8 +89,8 @@ impl<M: Media> Ftl<M> {
                 let mut owned = 0;
                 let mut open_slots = 0;
                 for b in first..first + pool.blocks_per_plane {
-                    let info = state.blocks.info[b as usize];
-                    let listed = pool.free[local].contains(&b);
+                    let info = state.blocks[b as usize];
+                    let listed = pool.free[local].contains(BlockId(b));
                     if listed != (info.phase == Phase::Free) {
                         return Err(Broken(format!(
                             "block {b} is {:?} and listed as erased: {listed}",

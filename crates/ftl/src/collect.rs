@@ -72,7 +72,7 @@ impl<M: Media> Ftl<M> {
             return false;
         }
         let Some(victim) = block.or_else(|| self.state.best_victim(region, plane)) else { return false };
-        let info = self.state.blocks.info[victim.index()];
+        let info = self.state.blocks[victim.index()];
         let position = || self.state.position(region, plane, victim);
         if block.is_some()
             && (self.state.geometry.plane_of(victim) != plane
@@ -114,7 +114,7 @@ impl<M: Media> Ftl<M> {
             idle: idle.is_some(),
             held,
         });
-        self.state.blocks.info[victim.index()].phase = Phase::Victim;
+        self.state.blocks[victim.index()].phase = Phase::Victim;
         self.state.counters.collections += 1;
         self.step_job(region, plane);
         true
@@ -157,64 +157,90 @@ impl<M: Media> Ftl<M> {
 
     /// Read on, or finish, as far as a job can now.
     pub(crate) fn step_job(&mut self, region: RegionId, plane: PlaneId) {
-        let Some(mut job) = self.state.at(region, plane).job else { return };
+        let Some(job) = self.state.at(region, plane).job else { return };
         if job.erasing {
             return;
         }
-        let class = self.job_class(region, plane, &job);
-        let r = &self.state.regions[region.index()];
-        let (slots, units) = (r.slots_per_block, r.units_per_page);
         let planes = self.state.geometry.medium_of(plane).topology.planes_per_die;
         let depth = if job.idle && !job.held { 1 } else { 2 * planes };
-        while job.window < depth && !job.exhausted {
+        if job.window < depth && !job.exhausted {
+            self.read_on(region, plane, depth);
+        }
+        let Some(job) = self.state.at(region, plane).job else { return };
+        if job.exhausted && job.inflight == 0 {
+            self.finish_job(region, plane, job);
+        }
+    }
+
+    /// Read the next live pages of a job's block, so that `depth` are under way.
+    fn read_on(&mut self, region: RegionId, plane: PlaneId, depth: u32) {
+        let Some(mut job) = self.state.at(region, plane).job else { return };
+        let (class, cause) = (self.job_class(region, plane, &job), self.job_cause(region));
+        let r = &self.state.regions[region.index()];
+        let (slots, units) = (r.slots_per_block, r.units_per_page);
+        while job.window < depth {
             let Some(slot) = self.state.map.next_live(job.block, job.cursor, slots) else {
                 job.exhausted = true;
                 break;
             };
-            let page = slot / units * units;
+            let page = if units == 1 { slot } else { slot / units * units };
             job.cursor = page + units;
             job.inflight += 1;
             job.window += 1;
-            let per_unit = self.state.geometry.sectors_per_unit;
-            let mut mask = 0;
-            let mut at = slot;
-            while at < page + units {
-                mask |= SectorMask::first(per_unit).0 << ((at - slot) * per_unit);
-                match self.state.map.next_live(job.block, at + 1, slots) {
-                    Some(next) => at = next,
-                    None => break,
-                }
-            }
-            let mut read = Op::new(OpKind::Read, plane, self.job_cause(region), class);
+            let mut read = Op::new(OpKind::Read, plane, cause, class);
             read.ppn = self.state.geometry.ppn(job.block, slot);
-            read.mask = SectorMask(mask);
+            read.mask = self.live_sectors(job.block, slot, page + units);
             (read.owned_by, read.owner) = (Owner::Job, region.0 as u32);
-            self.state.blocks.info[job.block.index()].readers += 1;
+            self.state.blocks[job.block.index()].readers += 1;
             let read = self.add_op(read);
             self.emit(read);
         }
-        let block = self.state.blocks.info[job.block.index()];
-        if job.exhausted && job.inflight == 0 && block.readers > 0 && job.held {
-            // Reads that came before the hold are locked out by it: let them go first.
-            job.held = false;
-            let die = self.state.geometry.die_of(plane);
-            self.held[die.index()] -= 1;
-            self.effects.push(Effect::Hold(die));
-        }
-        if job.exhausted && job.inflight == 0 && block.readers == 0 {
-            if self.state.blocks.live[job.block.index()] > 0 {
-                let live = self.state.blocks.live[job.block.index()];
-                self.internal(format!("block {} is to be erased with {live} live sectors", job.block));
-                return;
-            }
-            job.erasing = true;
-            self.state.blocks.info[job.block.index()].phase = Phase::Erasing;
-            let mut erase = Op::new(OpKind::Erase, plane, self.job_cause(region), class);
-            erase.ppn = self.state.geometry.ppn(job.block, 0);
-            let erase = self.add_op(erase);
-            self.emit(erase);
-        }
         self.state.at_mut(region, plane).job = Some(job);
+    }
+
+    /// The sectors of the live slots from one on to the end of its page, counted from that slot.
+    #[inline]
+    fn live_sectors(&mut self, block: BlockId, slot: u32, end: u32) -> SectorMask {
+        let per_unit = self.state.geometry.sectors_per_unit;
+        let unit = SectorMask::first(per_unit);
+        let mut mask = unit;
+        let mut at = slot + 1;
+        while at < end
+            && let Some(next) = self.state.map.next_live(block, at, end)
+            && next < end
+        {
+            mask = mask.union(SectorMask(unit.0 << ((next - slot) * per_unit)));
+            at = next + 1;
+        }
+        mask
+    }
+
+    /// A job has nothing left to read and nothing under way: erase its block when nobody reads it.
+    fn finish_job(&mut self, region: RegionId, plane: PlaneId, mut job: Job) {
+        let block = self.state.blocks[job.block.index()];
+        if block.readers > 0 {
+            if job.held {
+                // Reads that came before the hold are locked out by it: let them go first.
+                job.held = false;
+                let die = self.state.geometry.die_of(plane);
+                self.held[die.index()] -= 1;
+                self.effects.push(Effect::Hold(die));
+                self.state.at_mut(region, plane).job = Some(job);
+            }
+            return;
+        }
+        if block.live > 0 {
+            self.internal(format!("block {} is to be erased with {} live sectors", job.block, block.live));
+            return;
+        }
+        let mut erase =
+            Op::new(OpKind::Erase, plane, self.job_cause(region), self.job_class(region, plane, &job));
+        erase.ppn = self.state.geometry.ppn(job.block, 0);
+        job.erasing = true;
+        self.state.blocks[job.block.index()].phase = Phase::Erasing;
+        self.state.at_mut(region, plane).job = Some(job);
+        let erase = self.add_op(erase);
+        self.emit(erase);
     }
 
     /// Data that leave the home region's kind of cell are migrated, others collected.
@@ -345,7 +371,7 @@ impl<M: Media> Ftl<M> {
         let mut read = Op::new(OpKind::Read, plane, Cause::Migrate, Class::Background);
         (read.lpn, read.ppn, read.mask, read.route) = (m.lpn, m.seen, there, m.route);
         (read.owned_by, read.owner) = (Owner::Move, idle as u32);
-        self.state.blocks.info[block.index()].readers += 1;
+        self.state.blocks[block.index()].readers += 1;
         if idle {
             self.idle_jobs[self.state.geometry.die_of(plane).index()] += 1;
             self.idle_busy += 1;
@@ -368,7 +394,7 @@ impl<M: Media> Ftl<M> {
         // The source stays pinned until the move commits. Were its block erased and programmed again,
         // the page could come back to the very same place with newer data, and the move take it for
         // the old.
-        self.state.blocks.info[self.state.geometry.block_of(read.ppn).index()].readers += 1;
+        self.state.blocks[self.state.geometry.block_of(read.ppn).index()].readers += 1;
         let mut op = Op::new(OpKind::Program, read.plane, Cause::Migrate, Class::Background);
         (op.lpn, op.mask, op.from, op.route) = (read.lpn, there, read.ppn, read.route);
         (op.owned_by, op.owner) = (Owner::Move, read.owner);

@@ -72,16 +72,23 @@ impl<M: Media> Ftl<M> {
         }
     }
 
+    /// What the last change of the map left dead.
+    #[inline]
+    pub(crate) fn bury_dead(&mut self) {
+        for i in 0..self.scratch.dead.len() {
+            self.bury(self.scratch.dead[i]);
+        }
+        self.scratch.dead.clear();
+    }
+
     /// Sectors have died at a place.
     #[inline]
     pub(crate) fn bury(&mut self, killed: Killed) {
         let block = self.state.geometry.block_of(killed.ppn);
-        let info = self.state.blocks.info[block.index()];
-        let live = &mut self.state.blocks.live[block.index()];
-        *live -= killed.sectors;
-        let live = *live;
+        let info = &mut self.state.blocks[block.index()];
+        info.live -= killed.sectors;
         if info.phase == Phase::Full && info.writers == 0 {
-            let region = RegionId(info.region);
+            let (region, live) = (RegionId(info.region), info.live);
             let plane = self.state.geometry.plane_of(block);
             let position = self.state.position(region, plane, block);
             self.state.at_mut(region, plane).victims.lower(position, live);
@@ -110,8 +117,8 @@ impl<M: Media> Ftl<M> {
         let (ppn, lpn, owner, owned_by, cause, mask) =
             (op.ppn, op.lpn, op.owner, op.owned_by, op.cause, op.mask);
         let block = self.state.geometry.block_of(ppn);
-        let info = &self.state.blocks.info[block.index()];
-        let (region, mode) = (RegionId(info.region), info.mode);
+        let info = &self.state.blocks[block.index()];
+        let (region, mode) = (RegionId(info.region), info.mode());
         self.state.counters.regions[region.index()].reads[cause as usize] += 1;
         match owned_by {
             Owner::Request => {
@@ -142,7 +149,7 @@ impl<M: Media> Ftl<M> {
     /// A read of a block has ended, or a move out of it: the block may be erased if it was the last.
     #[inline]
     pub(crate) fn unpin(&mut self, block: BlockId) {
-        let info = &mut self.state.blocks.info[block.index()];
+        let info = &mut self.state.blocks[block.index()];
         info.readers -= 1;
         if info.readers == 0 && info.phase == Phase::Victim {
             let region = RegionId(info.region);
@@ -198,8 +205,7 @@ impl<M: Media> Ftl<M> {
         let op = &self.state.ops[lead];
         let (first, plane, slots) = (op.ppn, op.plane, op.slots);
         let block = self.state.geometry.block_of(first);
-        let info = self.state.blocks.info[block.index()];
-        let region = RegionId(info.region);
+        let region = RegionId(self.state.blocks[block.index()].region);
         self.count_program(lead, region, slots);
         let mut part = lead;
         while !part.is_none() {
@@ -208,11 +214,11 @@ impl<M: Media> Ftl<M> {
             self.commit(part, ppn);
             part = next;
         }
-        let info = &mut self.state.blocks.info[block.index()];
+        let info = &mut self.state.blocks[block.index()];
         info.writers -= 1;
         if info.phase == Phase::Full && info.writers == 0 {
+            let live = info.live;
             let position = self.state.position(region, plane, block);
-            let live = self.state.blocks.live[block.index()];
             self.state.at_mut(region, plane).victims.insert(position, live);
             if self.state.starved[plane.index()] {
                 self.collect_for(region, plane);
@@ -253,31 +259,30 @@ impl<M: Media> Ftl<M> {
     fn commit(&mut self, part: OpId, ppn: Ppn) {
         let op = &self.state.ops[part];
         let (span, from, stage, version) = (op.span(), op.from, op.stage, op.version);
-        let relocation = !from.is_none();
-        let keep = if relocation {
-            self.state.map.still_at(span, from)
-        } else {
-            self.state.staging.get(stage).current(span.mask, version)
-        };
         if M::METADATA {
             let oob = Oob { span, version, sequence: self.state.ops[part].key };
             let page =
                 if M::BYTES { std::mem::take(&mut self.pages[part.index()]) } else { M::Page::default() };
             self.media.program(ppn, oob, page);
         }
+        let dead = &mut self.scratch.dead;
+        let keep = if from.is_none() {
+            let staged = self.state.staging.get(stage);
+            let keep = staged.current(span.mask, version);
+            if !keep.is_empty() {
+                staged.commit(keep, version);
+                self.state.map.install(span, keep, ppn, dead);
+            }
+            keep
+        } else {
+            self.state.map.relocate(span, from, ppn, dead)
+        };
         if keep.is_empty() {
             self.state.counters.born_invalid += 1;
         } else {
-            let mut dead = std::mem::take(&mut self.scratch.dead);
-            self.state.map.install(span, keep, ppn, &mut dead);
-            self.state.blocks.live[self.state.geometry.block_of(ppn).index()] += self.state.map.weight(keep);
-            for killed in dead.drain(..) {
-                self.bury(killed);
-            }
-            self.scratch.dead = dead;
-            if !relocation {
-                self.state.staging.get(stage).commit(keep, version);
-            }
+            let block = self.state.geometry.block_of(ppn).index();
+            self.state.blocks[block].live += self.state.map.weight(keep);
+            self.bury_dead();
         }
         let op = &self.state.ops[part];
         match op.owned_by {
@@ -301,8 +306,8 @@ impl<M: Media> Ftl<M> {
         let (ppn, plane) = (op.ppn, op.plane);
         self.state.ops.remove(id);
         let block = self.state.geometry.block_of(ppn);
-        let info = &mut self.state.blocks.info[block.index()];
-        let (region, mode) = (RegionId(info.region), info.mode);
+        let info = &mut self.state.blocks[block.index()];
+        let (region, mode) = (RegionId(info.region), info.mode());
         info.erases += 1;
         info.phase = Phase::Free;
         self.state.counters.erases[mode.index()] += 1;
@@ -311,7 +316,7 @@ impl<M: Media> Ftl<M> {
         self.media.erase(block, self.state.geometry.slot_shift);
         let local = self.state.local(region, plane);
         let pool = self.state.regions[region.index()].region.pool.0 as usize;
-        self.state.pools[pool].free[local].push_back(block.0);
+        self.state.pools[pool].free[local].put_back(block);
         self.state.at_mut(region, plane).owned -= 1;
         self.end_job(region, plane);
         self.state.jammed[plane.index()] = false;

@@ -12,7 +12,8 @@ use std::fmt;
 use thiserror::Error;
 use wordline_device::{Ack, GcClass};
 use wordline_units::{
-    CellMode, DieId, HostOp, HostRequest, Lpn, PageType, PlaneId, Ppn, SectorMask, SimDuration, SimTime,
+    BlockId, CellMode, DieId, HostOp, HostRequest, Lpn, PageType, PlaneId, Ppn, SectorMask, SimDuration,
+    SimTime,
 };
 
 /// A request in the drive, by its number in the slab.
@@ -160,7 +161,6 @@ impl Divisor {
 }
 
 /// The translation layer over some kind of media.
-#[derive(Clone)]
 pub struct Ftl<M: Media> {
     pub(crate) state: State,
     pub(crate) scheme: Box<dyn Scheme>,
@@ -361,7 +361,7 @@ impl<M: Media> Ftl<M> {
     }
 
     /// Time that the array works on an operation.
-    #[inline]
+    #[inline(always)]
     pub fn array_time(&self, id: OpId) -> SimDuration {
         let op = &self.state.ops[id];
         let (mode, bit) = self.wordline_of(op);
@@ -377,7 +377,7 @@ impl<M: Media> Ftl<M> {
     #[inline(always)]
     fn wordline_of(&self, op: &Op) -> (CellMode, usize) {
         let g = &self.state.geometry;
-        let mode = self.state.blocks.info[g.block_of(op.ppn).index()].mode;
+        let mode = self.state.blocks[g.block_of(op.ppn).index()].mode();
         let units = g.units_per_page(g.medium_index(op.plane));
         let slot = g.slot_of(op.ppn);
         let page = if units == 1 { slot } else { slot / units };
@@ -595,7 +595,8 @@ impl<M: Media> Ftl<M> {
     /// Mode and erase count of every block; a block never opened has the mode of the first region of
     /// its pool.
     pub fn wear(&self) -> impl Iterator<Item = (CellMode, u32)> + '_ {
-        self.state.blocks.info.iter().map(|b| (b.mode, b.erases))
+        let blocks = self.state.blocks.iter().enumerate();
+        blocks.map(|(i, b)| (self.state.mode_of(BlockId(i as u32)), b.erases))
     }
 
     /// Blocks that a region owns now, in all planes.

@@ -3,7 +3,7 @@
 
 use crate::counters::Cause;
 use crate::ftl::{Effect, Ftl, Outcome, Pending, PendingFlush, RequestError, RequestId};
-use crate::map::{MapKind, Span};
+use crate::map::{Located, MapKind, Span};
 use crate::media::Media;
 use crate::op::{Class, Op, OpId, OpKind, Owner};
 use crate::scheme::{Gather, Hooks, Origin, Parcel, Place, PlanePick, Tag, View};
@@ -107,29 +107,34 @@ impl<M: Media> Ftl<M> {
             self.state.counters.reads_unmapped += 1;
         }
         for at in &located {
-            if self.joins(*joined, at.ppn) {
-                // Units that share a page are sensed once; each stands in the chain for its delivery.
-                let lead = &mut self.state.ops[*joined];
-                let shift = (at.ppn.0 - lead.ppn.0) * self.state.geometry.sectors_per_unit;
-                lead.mask = lead.mask.union(SectorMask(at.mask.0 << shift));
-                let mut part = Op::new(OpKind::Read, lead.plane, Cause::Host, Class::Read);
-                (part.lpn, part.ppn, part.mask, part.chain) = (lpn, at.ppn, at.mask, lead.chain);
-                let part = self.add_op(part);
-                self.state.ops[*joined].chain = part;
-                continue;
-            }
-            let block = self.state.geometry.block_of(at.ppn);
-            let plane = self.state.geometry.plane_of(block);
-            let mut op = Op::new(OpKind::Read, plane, Cause::Host, Class::Read);
-            (op.lpn, op.ppn, op.mask) = (lpn, at.ppn, at.mask);
-            (op.owned_by, op.owner) = (Owner::Request, id.0);
-            self.requests[id.0 as usize].remaining += 1;
-            self.state.blocks.info[block.index()].readers += 1;
-            let op = self.add_op(op);
-            *joined = op;
-            self.emit(op);
+            self.read_place(id, lpn, *at, joined);
         }
         self.scratch.located = located;
+    }
+
+    /// Read the sectors of a page that lie at one place.
+    #[inline]
+    fn read_place(&mut self, id: RequestId, lpn: Lpn, at: Located, joined: &mut OpId) {
+        if self.joins(*joined, at.ppn) {
+            // Units that share a page are sensed once; each stands in the chain for its delivery.
+            let lead = &mut self.state.ops[*joined];
+            let shift = (at.ppn.0 - lead.ppn.0) * self.state.geometry.sectors_per_unit;
+            lead.mask = lead.mask.union(SectorMask(at.mask.0 << shift));
+            let mut part = Op::new(OpKind::Read, lead.plane, Cause::Host, Class::Read);
+            (part.lpn, part.ppn, part.mask, part.chain) = (lpn, at.ppn, at.mask, lead.chain);
+            let part = self.add_op(part);
+            self.state.ops[*joined].chain = part;
+            return;
+        }
+        let block = self.state.geometry.block_of(at.ppn);
+        self.state.blocks[block.index()].readers += 1;
+        let mut op = Op::new(OpKind::Read, self.state.geometry.plane_of(block), Cause::Host, Class::Read);
+        (op.lpn, op.ppn, op.mask) = (lpn, at.ppn, at.mask);
+        (op.owned_by, op.owner) = (Owner::Request, id.0);
+        self.requests[id.0 as usize].remaining += 1;
+        let op = self.add_op(op);
+        *joined = op;
+        self.emit(op);
     }
 
     /// Whether a place lies in the page that an operation of the same request already reads.
@@ -289,7 +294,7 @@ impl<M: Media> Ftl<M> {
         let mut read = Op::new(OpKind::Read, self.state.geometry.plane_of(block), Cause::Rmw, Class::Write);
         (read.lpn, read.ppn, read.mask) = (lpn, ppn, missing);
         (read.owned_by, read.owner) = (Owner::Fill, id.0);
-        self.state.blocks.info[block.index()].readers += 1;
+        self.state.blocks[block.index()].readers += 1;
         let read = self.add_op(read);
         let entry = self.state.staging.get(stage);
         (entry.filling, entry.fill_read) = (id.0, read.0);

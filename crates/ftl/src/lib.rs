@@ -27,6 +27,7 @@ mod stager;
 mod staging;
 mod state;
 mod stripe;
+mod table;
 mod victim;
 
 pub use base::Mapped;

@@ -6,7 +6,9 @@
 //! sector map one a sector, so that several logical pages may share a place.
 
 use crate::base::BaseImage;
+use crate::table::Table;
 use rustc_hash::FxHashMap;
+use std::io;
 use std::sync::Arc;
 use wordline_flash::Geometry;
 use wordline_units::{BlockId, Lpn, Ppn, SectorMask};
@@ -53,48 +55,59 @@ enum BaseState {
 }
 
 /// One place for each logical page.
-#[derive(Clone)]
 pub(crate) struct PageMap {
     geometry: Arc<Geometry>,
-    /// Leaf of each group of [`LEAF`] logical pages, `u32::MAX` where nothing was touched.
-    directory: Vec<u32>,
-    leaves: Vec<u32>,
-    /// Logical page of each slot, by block; empty for a block never opened.
-    owners: Vec<Box<[u32]>>,
-    live: Vec<u64>,
+    /// Leaf of each group of [`LEAF`] logical pages, counted from 1; 0 where nothing was touched.
+    directory: Table<u32>,
+    /// The places themselves, in the order in which their leaves were first touched.
+    leaves: Table<u32>,
+    touched_leaves: u32,
+    /// Logical page of each slot.
+    owners: Table<u32>,
+    /// A bit for each slot that is live.
+    live: Table<u64>,
+    /// Slots of the largest block.
+    slots_per_block: u32,
     words_per_block: u32,
+    /// Blocks opened so far, for the first time.
+    opened_blocks: u32,
     base: Option<BaseImage>,
     base_state: Vec<BaseState>,
     mapped: u32,
 }
 
 impl PageMap {
-    fn new(geometry: &Arc<Geometry>, logical_pages: u32) -> PageMap {
-        let words = geometry.slot_stride().div_ceil(64);
-        PageMap {
-            directory: vec![u32::MAX; logical_pages.div_ceil(LEAF) as usize],
-            leaves: Vec::new(),
-            owners: vec![Box::default(); geometry.blocks as usize],
-            live: vec![0; (geometry.blocks * words) as usize],
+    fn new(geometry: &Arc<Geometry>, logical_pages: u32) -> io::Result<PageMap> {
+        let slots = geometry.most_slots;
+        let words = slots.div_ceil(64);
+        let (blocks, leaves) = (geometry.blocks as usize, logical_pages.div_ceil(LEAF) as usize);
+        Ok(PageMap {
+            directory: Table::zeroed(leaves)?,
+            leaves: Table::zeroed(leaves * LEAF as usize)?,
+            touched_leaves: 0,
+            owners: Table::zeroed(blocks * slots as usize)?,
+            live: Table::zeroed(blocks * words as usize)?,
+            slots_per_block: slots,
             words_per_block: words,
+            opened_blocks: 0,
             base: None,
-            base_state: vec![BaseState::Not; geometry.blocks as usize],
+            base_state: vec![BaseState::Not; blocks],
             mapped: 0,
             geometry: geometry.clone(),
-        }
+        })
     }
 
     #[inline]
     fn entry(&mut self, lpn: Lpn) -> &mut u32 {
         let leaf = self.directory[(lpn.0 / LEAF) as usize];
-        let leaf = if leaf == u32::MAX { self.materialise(lpn.0 / LEAF) } else { leaf };
-        &mut self.leaves[(leaf * LEAF + lpn.0 % LEAF) as usize]
+        let leaf = if leaf == 0 { self.materialise(lpn.0 / LEAF) } else { leaf };
+        &mut self.leaves[((leaf - 1) * LEAF + lpn.0 % LEAF) as usize]
     }
 
     #[inline]
     fn lookup(&mut self, lpn: Lpn) -> Ppn {
         let leaf = self.directory[(lpn.0 / LEAF) as usize];
-        if leaf == u32::MAX && self.base.is_none() {
+        if leaf == 0 && self.base.is_none() {
             return Ppn::NONE;
         }
         Ppn(*self.entry(lpn))
@@ -102,17 +115,24 @@ impl PageMap {
 
     #[cold]
     fn materialise(&mut self, index: u32) -> u32 {
-        let leaf = self.leaves.len() as u32 / LEAF;
-        for lpn in index * LEAF..(index + 1) * LEAF {
-            let place = self.base.as_ref().and_then(|b| b.place_of(Lpn(lpn)));
-            self.leaves.push(place.unwrap_or(Ppn::NONE).0);
+        let first = (self.touched_leaves * LEAF) as usize;
+        for (i, entry) in self.leaves[first..first + LEAF as usize].iter_mut().enumerate() {
+            let place = self.base.as_ref().and_then(|b| b.place_of(Lpn(index * LEAF + i as u32)));
+            *entry = place.unwrap_or(Ppn::NONE).0;
         }
-        self.directory[index as usize] = leaf;
-        leaf
+        self.touched_leaves += 1;
+        self.directory[index as usize] = self.touched_leaves;
+        self.touched_leaves
+    }
+
+    #[inline(always)]
+    fn owner_index(&self, ppn: Ppn) -> usize {
+        let (block, slot) = (self.geometry.block_of(ppn), self.geometry.slot_of(ppn));
+        block.index() * self.slots_per_block as usize + slot as usize
     }
 
     fn words(&self, block: BlockId) -> std::ops::Range<usize> {
-        let first = (block.0 * self.words_per_block) as usize;
+        let first = block.index() * self.words_per_block as usize;
         first..first + self.words_per_block as usize
     }
 
@@ -133,7 +153,7 @@ impl PageMap {
     #[inline]
     fn bit(&self, ppn: Ppn) -> (usize, u64) {
         let (block, slot) = (ppn.0 >> self.geometry.slot_shift, self.geometry.slot_of(ppn));
-        ((block * self.words_per_block + slot / 64) as usize, 1 << (slot % 64))
+        (block as usize * self.words_per_block as usize + (slot / 64) as usize, 1 << (slot % 64))
     }
 
     #[inline]
@@ -146,6 +166,15 @@ impl PageMap {
         debug_assert!(self.live[word] & bit != 0, "place {ppn} dies twice");
         self.live[word] &= !bit;
         Killed { ppn, sectors: self.geometry.sectors_per_unit }
+    }
+
+    /// A page is live at a place from now on.
+    #[inline]
+    fn settle(&mut self, lpn: Lpn, ppn: Ppn) {
+        let (word, bit) = self.bit(ppn);
+        self.live[word] |= bit;
+        let at = self.owner_index(ppn);
+        self.owners[at] = lpn.0;
     }
 
     /// Live slots of a block from `from` on, the first of them.
@@ -171,7 +200,7 @@ impl PageMap {
         {
             return Some(lpn);
         }
-        self.owners[block.index()].get(slot as usize).map(|l| Lpn(*l))
+        Some(Lpn(self.owners[self.owner_index(ppn)]))
     }
 }
 
@@ -214,22 +243,23 @@ pub enum MapKind {
 }
 
 /// A map of one of the kinds.
-#[derive(Clone)]
 pub(crate) enum Map {
     Page(PageMap),
     Sector(SectorMap),
 }
 
 impl Map {
-    pub fn new(kind: MapKind, geometry: &Arc<Geometry>, logical_pages: u32) -> Map {
-        match kind {
-            MapKind::Page => Map::Page(PageMap::new(geometry, logical_pages)),
+    /// # Errors
+    /// When the system has no address space for its tables.
+    pub fn new(kind: MapKind, geometry: &Arc<Geometry>, logical_pages: u32) -> io::Result<Map> {
+        Ok(match kind {
+            MapKind::Page => Map::Page(PageMap::new(geometry, logical_pages)?),
             MapKind::Sector => Map::Sector(SectorMap {
                 slot_shift: geometry.slot_shift,
                 sectors: geometry.sectors_per_unit,
                 ..SectorMap::default()
             }),
-        }
+        })
     }
 
     pub fn kind(&self) -> MapKind {
@@ -319,12 +349,7 @@ impl Map {
                     let killed = m.kill(old);
                     dead.push(killed);
                 }
-                let (word, bit) = m.bit(ppn);
-                m.live[word] |= bit;
-                let (block, slot) = (m.geometry.block_of(ppn), m.geometry.slot_of(ppn));
-                let owners = &mut m.owners[block.index()];
-                debug_assert!((slot as usize) < owners.len(), "block {block} has no room for slot {slot}");
-                owners[slot as usize] = span.lpn.0;
+                m.settle(span.lpn, ppn);
             }
             Map::Sector(m) => {
                 m.remove(span.lpn, keep, dead);
@@ -338,6 +363,31 @@ impl Map {
                     owners[at] = Some((span.lpn.0, s as u8));
                     m.places.insert(span.lpn.0 as u64 * m.sectors as u64 + s as u64, (ppn.0, at as u8));
                 }
+            }
+        }
+    }
+
+    /// Make a place the home of what of a span still lies at `from`: returns those sectors.
+    #[inline]
+    pub fn relocate(&mut self, span: Span, from: Ppn, ppn: Ppn, dead: &mut Vec<Killed>) -> SectorMask {
+        match self {
+            Map::Page(m) => {
+                let entry = m.entry(span.lpn);
+                if *entry != from.0 {
+                    return SectorMask::EMPTY;
+                }
+                *entry = ppn.0;
+                let killed = m.kill(from);
+                dead.push(killed);
+                m.settle(span.lpn, ppn);
+                span.mask
+            }
+            Map::Sector(_) => {
+                let keep = self.still_at(span, from);
+                if !keep.is_empty() {
+                    self.install(span, keep, ppn, dead);
+                }
+                keep
             }
         }
     }
@@ -427,13 +477,10 @@ impl Map {
         }
     }
 
-    /// A block is opened for so many slots.
-    pub fn open(&mut self, block: BlockId, slots: u32) {
+    /// A block is opened for the first time.
+    pub fn open_first(&mut self) {
         if let Map::Page(m) = self {
-            let owners = &mut m.owners[block.index()];
-            if owners.len() < slots as usize {
-                *owners = vec![u32::MAX; slots as usize].into_boxed_slice();
-            }
+            m.opened_blocks += 1;
         }
     }
 
@@ -477,15 +524,15 @@ impl Map {
         }
     }
 
-    /// Bytes that the map and its inverse hold.
+    /// Bytes of the map and its inverse that are in use.
     pub fn bytes(&self) -> u64 {
         match self {
             Map::Page(m) => {
-                let owners: usize = m.owners.iter().map(|o| o.len()).sum();
-                let tables = m.directory.len() + m.leaves.len() + owners;
-                tables as u64 * 4
-                    + m.live.len() as u64 * 8
-                    + m.owners.len() as u64 * size_of::<Box<[u32]>>() as u64
+                let block = m.slots_per_block as u64 * 4 + m.words_per_block as u64 * 8;
+                m.directory.len() as u64 * 4
+                    + m.touched_leaves as u64 * LEAF as u64 * 4
+                    + m.opened_blocks as u64 * block
+                    + m.base_state.len() as u64
                     + m.base.as_ref().map_or(0, BaseImage::bytes)
             }
             Map::Sector(m) => m.places.len() as u64 * 16 + m.owners.len() as u64 * 32,
@@ -497,9 +544,9 @@ impl Map {
     pub fn prefetch(&self, lpn: Lpn) {
         if let Map::Page(m) = self
             && let Some(leaf) = m.directory.get((lpn.0 / LEAF) as usize)
-            && *leaf != u32::MAX
+            && *leaf != 0
         {
-            fetch(&m.leaves, (leaf * LEAF + lpn.0 % LEAF) as usize);
+            fetch(&m.leaves, ((leaf - 1) * LEAF + lpn.0 % LEAF) as usize);
         }
     }
 
@@ -509,9 +556,9 @@ impl Map {
     pub fn prefetch_commit(&self, lpn: Lpn, ppn: Ppn) -> Option<Ppn> {
         let Map::Page(m) = self else { return None };
         fetch(&m.live, m.bit(ppn).0);
-        fetch(&m.owners[m.geometry.block_of(ppn).index()], m.geometry.slot_of(ppn) as usize);
-        let leaf = *m.directory.get((lpn.0 / LEAF) as usize)?;
-        let old = Ppn(*m.leaves.get((leaf as usize * LEAF as usize) + (lpn.0 % LEAF) as usize)?);
+        fetch(&m.owners, m.owner_index(ppn));
+        let leaf = m.directory.get((lpn.0 / LEAF) as usize)?.checked_sub(1)?;
+        let old = Ppn(m.leaves[(leaf * LEAF + lpn.0 % LEAF) as usize]);
         if old.is_none() {
             return None;
         }

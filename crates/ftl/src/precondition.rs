@@ -116,9 +116,12 @@ impl<M: Media> Ftl<M> {
             let region = RegionId(index as u8);
             let mode: CellMode = self.state.regions[index].region.mode;
             let cycles = initial.cycles[mode.index()];
+            if cycles == 0 {
+                continue;
+            }
             for plane in self.planes_of(region) {
                 for block in self.blocks_of(region, plane) {
-                    let info = &mut self.state.blocks.info[block as usize];
+                    let info = &mut self.state.blocks[block as usize];
                     info.erases = info.erases.max(cycles);
                 }
             }
@@ -208,17 +211,12 @@ impl<M: Media> Ftl<M> {
         let local = self.state.local(region, plane);
         let position = self.state.position(region, plane, block);
         let r = &mut self.state.regions[region.index()];
-        let pool = &mut self.state.pools[r.region.pool.0 as usize].free[local];
-        if pool.front() == Some(&block.0) {
-            pool.pop_front();
-        } else {
-            pool.retain(|b| *b != block.0);
-        }
-        let info = &mut self.state.blocks.info[block.index()];
+        self.state.pools[r.region.pool.0 as usize].free[local].remove(block);
+        let info = &mut self.state.blocks[block.index()];
         info.region = region.0;
-        info.mode = r.region.mode;
+        info.set_mode(r.region.mode);
         info.state = r.region.rule.filled(programmed / r.units_per_page);
-        self.state.blocks.live[block.index()] = live_sectors;
+        info.live = live_sectors;
         let at = &mut r.planes[local];
         at.owned += 1;
         if programmed == r.slots_per_block {
@@ -232,7 +230,6 @@ impl<M: Media> Ftl<M> {
                     at.open[*class as usize].push_back(block.0);
                 }
             }
-            self.state.map.open(block, r.slots_per_block);
         }
     }
 
@@ -250,8 +247,8 @@ impl<M: Media> Ftl<M> {
             {
                 let local = self.state.local(region, plane);
                 let pool = self.state.regions[region.index()].region.pool.0 as usize;
-                let Some(block) = self.state.pools[pool].free[local].front().copied() else { break };
-                self.adopt_block(region, BlockId(block), each * units, 0);
+                let Some(block) = self.state.pools[pool].free[local].first() else { break };
+                self.adopt_block(region, block, each * units, 0);
                 used += each as u64;
             }
         }

@@ -415,7 +415,7 @@ impl View<'_> {
 
     /// Live sectors of a block.
     pub fn live_sectors(&self, block: BlockId) -> u32 {
-        self.state.blocks.live[block.index()]
+        self.state.blocks[block.index()].live
     }
 
     /// Logical pages (page map) or sectors (sector map) that hold data.

@@ -186,10 +186,8 @@ impl<M: Media> Ftl<M> {
             self.state.ops[part].owned_by = Owner::Nobody;
             part = next;
         }
-        for killed in dead.drain(..) {
-            self.bury(killed);
-        }
         self.scratch.dead = dead;
+        self.bury_dead();
         self.job_page_over(from_region, plane, true);
     }
 

@@ -7,19 +7,22 @@ use crate::op::{OpId, Ops};
 use crate::scheme::{Drive, Layout, Refusal, Region, RegionId};
 use crate::staging::Staging;
 use crate::stripe::Stripe;
+use crate::table::Table;
 use crate::victim::VictimIndex;
+use bytemuck::Zeroable;
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::Arc;
 use wordline_device::{Allocation, GcSpec, Level, Trigger};
 use wordline_flash::{BlockShape, BlockState, Geometry, SlotClass};
 use wordline_units::{BlockId, CellMode, DieId, Fraction, PlaneId, SimTime};
 
 /// Where a block is in its life.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Zeroable)]
 #[repr(u8)]
 pub(crate) enum Phase {
     /// Erased, in its pool.
-    Free,
+    Free = 0,
     /// Owned by a region, with slots left.
     Open,
     /// Owned by a region, every slot taken.
@@ -30,26 +33,83 @@ pub(crate) enum Phase {
     Erasing,
 }
 
-/// What is known of a block, besides its live sectors.
-#[derive(Clone, Copy, Debug)]
+/// What is known of a block; half a cache line. A block never opened is all zeros.
+#[derive(Clone, Copy, Debug, Zeroable)]
+#[repr(C, align(32))]
 pub(crate) struct Block {
     pub erases: u32,
+    /// Live sectors.
+    pub live: u32,
     /// Reads bound to it that have not ended.
     pub readers: u32,
     /// Programs bound to it that have not ended.
     pub writers: u16,
     pub state: BlockState,
-    pub region: u8,
     pub phase: Phase,
-    pub mode: CellMode,
+    pub region: u8,
+    /// Bits of a cell; 0 for a block never opened, which has no region either.
+    bits: u8,
 }
 
-/// All blocks.
-#[derive(Clone)]
-pub(crate) struct Blocks {
-    pub info: Vec<Block>,
-    /// Live sectors.
-    pub live: Vec<u32>,
+impl Block {
+    pub fn was_opened(&self) -> bool {
+        self.bits > 0
+    }
+
+    /// The mode in which it is, or was before its erase.
+    #[inline(always)]
+    pub fn mode(&self) -> CellMode {
+        CellMode::ALL[(self.bits as usize).saturating_sub(1) & 3]
+    }
+
+    pub fn set_mode(&mut self, mode: CellMode) {
+        self.bits = mode.bits() as u8;
+    }
+}
+
+/// The erased blocks of a plane of a pool, first in, first out. Those that were never opened are a
+/// range, so that a fresh drive costs nothing.
+#[derive(Clone, Debug)]
+pub(crate) struct FreeBlocks {
+    fresh: Range<u32>,
+    erased: VecDeque<u32>,
+}
+
+impl FreeBlocks {
+    pub fn len(&self) -> usize {
+        self.fresh.len() + self.erased.len()
+    }
+
+    /// The one that is opened next.
+    pub fn first(&self) -> Option<BlockId> {
+        let fresh = (!self.fresh.is_empty()).then_some(self.fresh.start);
+        fresh.or(self.erased.front().copied()).map(BlockId)
+    }
+
+    pub fn take(&mut self) -> Option<BlockId> {
+        self.fresh.next().or_else(|| self.erased.pop_front()).map(BlockId)
+    }
+
+    pub fn put_back(&mut self, block: BlockId) {
+        self.erased.push_back(block.0);
+    }
+
+    pub fn contains(&self, block: BlockId) -> bool {
+        self.fresh.contains(&block.0) || self.erased.contains(&block.0)
+    }
+
+    /// Take a certain block.
+    pub fn remove(&mut self, block: BlockId) {
+        if self.fresh.start == block.0 {
+            self.fresh.next();
+            return;
+        }
+        if self.fresh.contains(&block.0) {
+            self.erased.extend(std::mem::take(&mut self.fresh));
+            self.erased.make_contiguous().sort_unstable();
+        }
+        self.erased.retain(|b| *b != block.0);
+    }
 }
 
 /// The erased blocks of a pool, by plane of its medium.
@@ -60,7 +120,7 @@ pub(crate) struct PoolState {
     /// Position of the pool's first block among the blocks of its plane.
     pub offset: u32,
     pub blocks_per_plane: u32,
-    pub free: Vec<VecDeque<u32>>,
+    pub free: Vec<FreeBlocks>,
     /// Erased blocks of each plane that only collection may take: one for each region, so that a job
     /// of each always finds room for the block it empties.
     pub reserve: u32,
@@ -129,6 +189,8 @@ pub(crate) struct RegionPlane {
 pub(crate) struct RegionState {
     pub region: Region,
     pub shape: BlockShape,
+    /// First plane of its medium.
+    pub first_plane: u32,
     pub units_per_page: u32,
     pub pages_per_program: u32,
     pub slots_per_block: u32,
@@ -136,7 +198,6 @@ pub(crate) struct RegionState {
 }
 
 /// Everything but the data themselves and the scheme.
-#[derive(Clone)]
 pub struct State {
     pub(crate) geometry: Arc<Geometry>,
     pub(crate) gc: GcSpec,
@@ -146,7 +207,7 @@ pub struct State {
     pub(crate) home: RegionId,
     pub(crate) pools: Vec<PoolState>,
     pub(crate) regions: Vec<RegionState>,
-    pub(crate) blocks: Blocks,
+    pub(crate) blocks: Table<Block>,
     pub(crate) map: Map,
     pub(crate) staging: Staging,
     pub(crate) ops: Ops,
@@ -201,7 +262,7 @@ impl State {
                 free: planes
                     .map(|p| {
                         let first = geometry.blocks_of(PlaneId(p)).start + offset;
-                        (first..first + pool.blocks_per_plane).collect()
+                        FreeBlocks { fresh: first..first + pool.blocks_per_plane, erased: VecDeque::new() }
                     })
                     .collect(),
                 reserve: layout.regions.iter().filter(|r| r.pool.0 as usize == pools.len()).count() as u32,
@@ -237,6 +298,7 @@ impl State {
             let blocks = pool.blocks_per_plane as usize;
             regions.push(RegionState {
                 shape,
+                first_plane: pool.first_plane,
                 units_per_page: units,
                 pages_per_program: pages,
                 slots_per_block: shape.pages() * units,
@@ -260,26 +322,7 @@ impl State {
             geometry.units_per_page(home_medium),
             levels,
         );
-        let block = Block {
-            erases: 0,
-            readers: 0,
-            writers: 0,
-            state: BlockState::default(),
-            region: 0,
-            phase: Phase::Free,
-            mode: CellMode::Slc,
-        };
-        let mut info = vec![block; geometry.blocks as usize];
-        for (index, region) in layout.regions.iter().enumerate().rev() {
-            let pool = &pools[region.pool.0 as usize];
-            for plane in geometry.planes_of_medium(pool.medium) {
-                let first = geometry.blocks_of(PlaneId(plane)).start + pool.offset;
-                for block in &mut info[first as usize..(first + pool.blocks_per_plane) as usize] {
-                    block.mode = region.mode;
-                    block.region = index as u8;
-                }
-            }
-        }
+        let unmapped = |e| refuse(format!("its tables find no room in this computer's address space: {e}"));
         Ok(State {
             gc: drive.spec.gc,
             logical_pages: drive.logical_pages,
@@ -292,8 +335,8 @@ impl State {
             },
             pools,
             regions,
-            blocks: Blocks { info, live: vec![0; geometry.blocks as usize] },
-            map: Map::new(layout.map, &geometry, drive.logical_pages),
+            blocks: Table::zeroed(geometry.blocks as usize).map_err(unmapped)?,
+            map: Map::new(layout.map, &geometry, drive.logical_pages).map_err(unmapped)?,
             staging: Staging::new(if layout.map == MapKind::Sector { geometry.sectors_per_unit } else { 0 }),
             ops: Ops::default(),
             backlog: vec![0; geometry.planes as usize],
@@ -318,7 +361,7 @@ impl State {
     /// Position of a plane among those of a region's medium.
     #[inline]
     pub(crate) fn local(&self, region: RegionId, plane: PlaneId) -> usize {
-        (plane.0 - self.pool_of(region).first_plane) as usize
+        (plane.0 - self.regions[region.index()].first_plane) as usize
     }
 
     /// Whether a region has blocks in a plane.
@@ -329,27 +372,44 @@ impl State {
 
     #[inline]
     pub(crate) fn at(&self, region: RegionId, plane: PlaneId) -> &RegionPlane {
-        let local = self.local(region, plane);
-        &self.regions[region.index()].planes[local]
+        let r = &self.regions[region.index()];
+        &r.planes[(plane.0 - r.first_plane) as usize]
     }
 
     #[inline]
     pub(crate) fn at_mut(&mut self, region: RegionId, plane: PlaneId) -> &mut RegionPlane {
-        let local = self.local(region, plane);
-        &mut self.regions[region.index()].planes[local]
+        let r = &mut self.regions[region.index()];
+        &mut r.planes[(plane.0 - r.first_plane) as usize]
+    }
+
+    /// The mode of a block; one never opened has the mode of the first region of its pool.
+    pub(crate) fn mode_of(&self, block: BlockId) -> CellMode {
+        let info = &self.blocks[block.index()];
+        if info.was_opened() {
+            return info.mode();
+        }
+        let plane = self.geometry.plane_of(block);
+        let medium = self.geometry.medium_index(plane);
+        let at = block.0 - self.geometry.first_block(plane);
+        let pool = self
+            .pools
+            .iter()
+            .position(|p| p.medium == medium && (p.offset..p.offset + p.blocks_per_plane).contains(&at));
+        let first = self.regions.iter().find(|r| Some(r.region.pool.0 as usize) == pool);
+        first.map_or(info.mode(), |r| r.region.mode)
     }
 
     /// Position of a block among those of its pool in its plane.
     #[inline]
     pub(crate) fn position(&self, region: RegionId, plane: PlaneId, block: BlockId) -> usize {
-        let first = self.geometry.blocks_of(plane).start + self.pool_of(region).offset;
-        (block.0 - first) as usize
+        (block.0 - self.geometry.first_block(plane) - self.pool_of(region).offset) as usize
     }
 
+    #[inline]
     pub(crate) fn free_blocks(&self, region: RegionId, plane: PlaneId) -> u32 {
         let r = &self.regions[region.index()];
-        let local = self.local(region, plane);
-        let free = self.pool_of(region).free[local].len() as u32;
+        let local = (plane.0 - r.first_plane) as usize;
+        let free = self.pools[r.region.pool.0 as usize].free[local].len() as u32;
         free.min(r.region.quota.saturating_sub(r.planes[local].owned))
     }
 
@@ -396,6 +456,7 @@ impl State {
     }
 
     /// Whether a plane of a region is down to the hard reserve, so that collection goes first.
+    #[inline]
     pub(crate) fn is_desperate(&self, region: RegionId, plane: PlaneId) -> bool {
         let reserve =
             self.gc.hard_reserve.min(self.total_blocks(region) / 2).max(self.pool_of(region).reserve);
@@ -414,6 +475,6 @@ impl State {
         let r = &self.regions[region.index()];
         let lost = r.units_per_page * r.pages_per_program;
         let most = (r.slots_per_block - lost) * self.geometry.sectors_per_unit;
-        self.blocks.live[block.index()] <= most
+        self.blocks[block.index()].live <= most
     }
 }

@@ -164,6 +164,11 @@ fn main() {
             ..read
         },
     ];
+    let small = [
+        Case { name: "small reads", gib: 4, requests: 100_000, pacing: closed(128), ..read },
+        Case { name: "small writes", gib: 4, over_provisioning: "14%", requests: 3_000, warm: 0.1, ..write },
+    ];
+    let cases = cases.into_iter().chain(small);
     for case in cases.into_iter().filter(|c| c.name.contains(&filter)) {
         run(case);
     }

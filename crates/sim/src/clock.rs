@@ -1,79 +1,67 @@
-//! The clock: at most one pending event for each resource, in a tournament tree.
+//! The clock: pending events in a binary heap.
 //!
-//! Events are ordered by (time, sequence number) and nothing else. A resource's event is set,
-//! replaced or taken back in O(log n) without allocation, and the next event stands at the root.
+//! Events are ordered by (time, the order in which they were set) and nothing else. An event is one
+//! number, so that comparing two takes no branch, and setting one allocates nothing once the heap has
+//! grown to as many as are ever pending: one a busy array and bus, one for the host link, one a timer.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use wordline_units::SimTime;
 
-const IDLE: u64 = u64::MAX;
+const WHAT_BITS: u32 = 24;
+const ORDER_BITS: u32 = 64 - WHAT_BITS;
 
-/// The pending events of n resources.
-#[derive(Clone, Debug)]
+/// What is pending: time in the upper half, then the order, then what it is.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Clock {
-    /// Time and sequence number of each resource's event; [`IDLE`] for none.
-    times: Vec<u64>,
-    sequences: Vec<u64>,
-    /// A complete binary tree of winners; node i has children 2i and 2i + 1, and the leaves are the
-    /// resources themselves, from `times.len()` on.
-    winners: Vec<u32>,
-    sequence: u64,
+    events: BinaryHeap<Reverse<u128>>,
+    order: u64,
+}
+
+fn key(at: SimTime, order: u64, what: u32) -> u128 {
+    (at.0 as u128) << 64 | (order << WHAT_BITS | what as u64) as u128
 }
 
 impl Clock {
-    pub fn new(resources: usize) -> Clock {
-        let leaves = resources.next_power_of_two().max(2);
-        let mut winners: Vec<u32> = vec![0; 2 * leaves];
-        for (i, w) in winners[leaves..].iter_mut().enumerate() {
-            *w = i as u32;
-        }
-        for node in (1..leaves).rev() {
-            winners[node] = winners[2 * node];
-        }
-        Clock { times: vec![IDLE; leaves], sequences: vec![0; leaves], winners, sequence: 0 }
-    }
+    /// So many kinds of event can be told apart.
+    pub const KINDS: u32 = 1 << WHAT_BITS;
 
-    /// The earliest event, its time and resource.
+    /// The time of the earliest event.
     #[inline(always)]
-    pub fn next(&self) -> Option<(SimTime, usize)> {
-        let winner = self.winners[1] as usize;
-        let time = self.times[winner];
-        (time != IDLE).then_some((SimTime(time), winner))
+    pub fn next(&self) -> Option<SimTime> {
+        self.events.peek().map(|e| SimTime((e.0 >> 64) as u64))
     }
 
-    /// Set the event of a resource.
-    #[inline]
-    pub fn set(&mut self, resource: usize, at: SimTime) {
-        self.sequence += 1;
-        self.sequences[resource] = self.sequence;
-        self.times[resource] = at.0;
-        self.replay(resource as u32);
-    }
-
-    /// Take the event of a resource back.
-    #[inline]
-    pub fn clear(&mut self, resource: usize) {
-        self.times[resource] = IDLE;
-        self.replay(resource as u32);
-    }
-
-    /// Play the matches on a resource's way to the root again, up to where it changes nothing.
+    /// Take the earliest event, if it is due by a time.
     #[inline(always)]
-    fn replay(&mut self, resource: u32) {
-        let Clock { times, sequences, winners, .. } = self;
-        let leaves = times.len();
-        let mut node = leaves + resource as usize;
-        let mut champion = resource;
-        while node > 1 {
-            let rival = winners[node ^ 1];
-            let (a, b) = (times[champion as usize], times[rival as usize]);
-            let wins = if a == b { sequences[champion as usize] < sequences[rival as usize] } else { a < b };
-            champion = if wins { champion } else { rival };
-            node /= 2;
-            if winners[node] == champion && champion != resource {
-                return;
-            }
-            winners[node] = champion;
+    pub fn take(&mut self, until: SimTime) -> Option<(SimTime, u32)> {
+        self.next().filter(|at| *at <= until)?;
+        let event = self.events.pop()?.0;
+        Some((SimTime((event >> 64) as u64), event as u32 & (Clock::KINDS - 1)))
+    }
+
+    /// Set an event.
+    #[inline(always)]
+    pub fn set(&mut self, what: u32, at: SimTime) {
+        debug_assert!(what < Clock::KINDS);
+        self.order += 1;
+        if self.order >> ORDER_BITS != 0 {
+            self.renumber();
         }
+        self.events.push(Reverse(key(at, self.order, what)));
+    }
+
+    /// The order has used up its bits, after some 10^12 events: number those pending from 1 again.
+    #[cold]
+    fn renumber(&mut self) {
+        let sorted = std::mem::take(&mut self.events).into_sorted_vec();
+        self.order = 0;
+        for Reverse(event) in sorted.into_iter().rev() {
+            self.order += 1;
+            let what = event as u32 & (Clock::KINDS - 1);
+            self.events.push(Reverse(key(SimTime((event >> 64) as u64), self.order, what)));
+        }
+        self.order += 1;
     }
 }
 
@@ -81,18 +69,26 @@ impl Clock {
 mod tests {
     use super::*;
 
+    fn drain(c: &mut Clock) -> Vec<(u64, u32)> {
+        std::iter::from_fn(|| c.take(SimTime::NEVER)).map(|(t, what)| (t.0, what)).collect()
+    }
+
     #[test]
     fn events_come_out_by_time_and_then_by_the_order_they_were_set() {
-        let mut c = Clock::new(5);
-        for (resource, time) in [(3, 20), (0, 10), (4, 10), (1, 5)] {
-            c.set(resource, SimTime(time));
+        let mut c = Clock::default();
+        for (what, time) in [(3, 20), (9, 10), (4, 10), (1, 30)] {
+            c.set(what, SimTime(time));
         }
-        c.set(1, SimTime(30));
-        let mut order = vec![];
-        while let Some((time, resource)) = c.next() {
-            order.push((time.0, resource));
-            c.clear(resource);
+        assert_eq!(c.take(SimTime(9)), None);
+        assert_eq!(drain(&mut c), [(10, 9), (10, 4), (20, 3), (30, 1)]);
+    }
+
+    #[test]
+    fn the_order_survives_its_renumbering() {
+        let mut c = Clock { order: (1 << ORDER_BITS) - 3, ..Clock::default() };
+        for what in [5, 4, 3, 2, 1] {
+            c.set(what, SimTime(7));
         }
-        assert_eq!(order, [(10, 0), (10, 4), (20, 3), (30, 1)]);
+        assert_eq!(drain(&mut c).iter().map(|e| e.1).collect::<Vec<_>>(), [5, 4, 3, 2, 1]);
     }
 }

@@ -80,22 +80,107 @@ struct Plane {
     channel: u32,
     die: DieId,
     medium: u32,
-    /// Programs that found no slot, in the order they came.
-    waiting: VecDeque<OpId>,
+    /// Whether it has been noted what it wants of its array or bus.
+    wants: bool,
 }
 
-/// A serial resource that some neighbouring planes share.
-#[derive(Clone, Debug)]
+/// A serial resource that some planes share.
+#[derive(Clone, Debug, Default)]
 struct Shared {
-    busy: OpId,
-    first: u32,
-    count: u32,
+    busy: Option<OpId>,
+    /// Planes that want it, by the key of their operation; with those that have changed their mind.
+    queue: BinaryHeap<Reverse<(u64, u32)>>,
+    /// Planes that want it indeed.
+    waiting: u32,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+/// Arrays, or buses, and what each plane wants of its own: an operation's key, or [`NOTHING`].
+#[derive(Clone, Debug, Default)]
+struct Resources {
+    shared: Vec<Shared>,
+    wants: Vec<u64>,
+}
+
+impl Resources {
+    fn add_plane(&mut self, index: u32) {
+        if self.shared.len() <= index as usize {
+            self.shared.push(Shared::default());
+        }
+        self.wants.push(NOTHING);
+    }
+
+    #[inline(always)]
+    fn want(&mut self, index: usize, plane: usize, key: u64) {
+        self.wants[plane] = key;
+        let shared = &mut self.shared[index];
+        shared.waiting += 1;
+        shared.queue.push(Reverse((key, plane as u32)));
+    }
+
+    #[inline(always)]
+    fn withdraw(&mut self, index: usize, plane: usize) {
+        if std::mem::replace(&mut self.wants[plane], NOTHING) == NOTHING {
+            return;
+        }
+        let shared = &mut self.shared[index];
+        shared.waiting -= 1;
+        if shared.queue.len() > 4 * shared.waiting as usize + 64 {
+            let wants = &self.wants;
+            shared.queue.retain(|Reverse((key, plane))| wants[*plane as usize] == *key);
+        }
+    }
+
+    /// Whether the resource is free, and somebody waits for it.
+    #[inline(always)]
+    fn is_due(&self, index: usize) -> bool {
+        let shared = &self.shared[index];
+        shared.busy.is_none() && shared.waiting > 0
+    }
+
+    /// Whether the resource is free, and nobody waits for it.
+    #[inline(always)]
+    fn is_idle(&self, index: usize) -> bool {
+        let shared = &self.shared[index];
+        shared.busy.is_none() && shared.waiting == 0
+    }
+
+    /// The plane whose want comes first by class and arrival, if the resource is free; its want is
+    /// taken.
+    #[inline(always)]
+    fn next(&mut self, index: usize) -> Option<(usize, u64)> {
+        if !self.is_due(index) {
+            return None;
+        }
+        let shared = &mut self.shared[index];
+        while let Some(Reverse((key, plane))) = shared.queue.pop() {
+            let want = &mut self.wants[plane as usize];
+            if *want == key {
+                *want = NOTHING;
+                shared.waiting -= 1;
+                return Some((plane as usize, key));
+            }
+        }
+        None
+    }
+}
+
+/// What a timer of the device is for.
+#[derive(Clone, Copy, Debug)]
 enum Alarm {
-    Pad(u32),
+    /// The translation layer asked for it.
+    Layer(Timer),
+    /// The drive has been idle since so many requests were submitted.
     Idle(u64),
+}
+
+/// Forget what has been dealt with, mostly all of it.
+#[inline(always)]
+fn forget_first<T>(list: &mut Vec<T>, n: usize) {
+    if list.len() == n {
+        list.clear();
+    } else {
+        list.drain(..n);
+    }
 }
 
 /// A drive under a scheme, with a probe that watches it and media that keep its data.
@@ -108,11 +193,10 @@ pub struct Device<P: Probe, M: Media> {
     pub metrics: Metrics,
     geometry: Geometry,
     planes: Vec<Plane>,
-    arrays: Vec<Shared>,
-    buses: Vec<Shared>,
-    /// What each plane wants of its array and of its bus: an operation's key, or [`NOTHING`].
-    wants_array: Vec<u64>,
-    wants_bus: Vec<u64>,
+    /// Programs that found no slot, by plane, in the order they came.
+    waiting: Vec<VecDeque<OpId>>,
+    arrays: Resources,
+    buses: Resources,
     /// Bus time by medium and sectors moved.
     transfer: Vec<Vec<u64>>,
     command_program: Vec<u64>,
@@ -122,15 +206,11 @@ pub struct Device<P: Probe, M: Media> {
     link_is_free: bool,
     link_free_at: SimTime,
     link_queue: VecDeque<(SimTime, RequestId)>,
-    alarms: BinaryHeap<Reverse<(SimTime, u64, Alarm)>>,
-    pads: Vec<Timer>,
-    free_pads: Vec<u32>,
-    alarm_count: u64,
+    alarms: Vec<Alarm>,
+    free_alarms: Vec<u32>,
     held_up: VecDeque<(HostRequest, u64, Vec<u8>)>,
     ready: VecDeque<Completion>,
     submitted: u64,
-    effects: Vec<Effect>,
-    ended: Vec<RequestId>,
     idle: bool,
     idle_after: SimDuration,
     idle_epoch: u64,
@@ -150,8 +230,8 @@ impl<P: Probe, M: Media> Device<P, M> {
         let logical_pages = (spec.logical_bytes() / spec.unit.0).min(u32::MAX as u64 - 1) as u32;
         let ftl = Ftl::new(&Drive { spec, geometry, logical_pages }, scheme)?;
         let mut planes = vec![];
-        let mut arrays: Vec<Shared> = vec![];
-        let mut buses: Vec<Shared> = vec![];
+        let mut arrays = Resources::default();
+        let mut buses = Resources::default();
         for p in 0..geometry.planes {
             let die = geometry.die_of(PlaneId(p));
             let channel = geometry.channel_of(die);
@@ -159,12 +239,8 @@ impl<P: Probe, M: Media> Device<P, M> {
                 ParallelUnit::Die => die.0,
                 ParallelUnit::Plane => p,
             };
-            for (shared, index) in [(&mut arrays, array), (&mut buses, channel.0)] {
-                if shared.len() <= index as usize {
-                    shared.push(Shared { busy: OpId::NONE, first: p, count: 0 });
-                }
-                shared[index as usize].count += 1;
-            }
+            arrays.add_plane(array);
+            buses.add_plane(channel.0);
             planes.push(Plane {
                 head: [OpId::NONE; Class::COUNT],
                 tail: [OpId::NONE; Class::COUNT],
@@ -174,7 +250,7 @@ impl<P: Probe, M: Media> Device<P, M> {
                 channel: channel.0,
                 die,
                 medium: geometry.medium_index(PlaneId(p)) as u32,
-                waiting: VecDeque::new(),
+                wants: false,
             });
         }
         let most_sectors = geometry.media.iter().map(|m| m.page.0 * 4 / geometry.sector).max().unwrap_or(0);
@@ -185,9 +261,8 @@ impl<P: Probe, M: Media> Device<P, M> {
                 .map(|m| (0..=most_sectors).map(|s| m.bus.time_for(s * geometry.sector).0).collect())
                 .collect(),
             command_program: geometry.media.iter().map(|m| m.command.program.0).collect(),
-            wants_array: vec![NOTHING; planes.len()],
-            wants_bus: vec![NOTHING; planes.len()],
-            clock: Clock::new(arrays.len() + buses.len() + 2),
+            clock: Clock::default(),
+            waiting: vec![VecDeque::new(); planes.len()],
             planes,
             arrays,
             buses,
@@ -198,15 +273,11 @@ impl<P: Probe, M: Media> Device<P, M> {
                 && spec.host.write_overhead == SimDuration::ZERO,
             link_free_at: SimTime(0),
             link_queue: VecDeque::new(),
-            alarms: BinaryHeap::new(),
-            pads: vec![],
-            free_pads: vec![],
-            alarm_count: 0,
+            alarms: vec![],
+            free_alarms: vec![],
             held_up: VecDeque::new(),
             ready: VecDeque::new(),
             submitted: 0,
-            effects: vec![],
-            ended: vec![],
             idle: false,
             idle_after: ftl.layout().idle_after,
             idle_epoch: 0,
@@ -335,73 +406,70 @@ impl<P: Probe, M: Media> Device<P, M> {
 
     /// The time of the next event, if anything is pending.
     pub fn next_event(&self) -> Option<SimTime> {
-        self.clock.next().map(|(t, _)| t)
+        self.clock.next()
     }
 
+    #[inline(always)]
     fn no_fault(&self) -> Result<(), DeviceError> {
         match self.ftl.fault() {
             None => Ok(()),
-            Some(f) => Err(DeviceError::Fault(f.clone())),
+            Some(f) => Err(Self::broken(f)),
         }
+    }
+
+    #[cold]
+    fn broken(fault: &Fault) -> DeviceError {
+        DeviceError::Fault(fault.clone())
     }
 
     /// One event, if it is due by a time.
     #[inline]
     fn step(&mut self, until: SimTime) -> bool {
-        let Some((time, resource)) = self.clock.next().filter(|(t, _)| *t <= until) else { return false };
+        let Some((time, what)) = self.clock.take(until) else { return false };
         debug_assert!(time >= self.now);
         self.now = time;
         self.ftl.set_now(time);
-        let arrays = self.arrays.len();
-        if resource < arrays {
-            self.array_done(resource);
-            if self.arrays[resource].busy.is_none() {
-                self.clock.clear(resource);
-            }
-        } else if resource < arrays + self.buses.len() {
-            self.bus_done(resource - arrays);
-            if self.buses[resource - arrays].busy.is_none() {
-                self.clock.clear(resource);
-            }
+        let (arrays, link) = (self.arrays.shared.len(), self.link_event() as usize);
+        let what = what as usize;
+        if what < arrays {
+            self.array_done(what);
+        } else if what < link {
+            self.bus_done(what - arrays);
+        } else if what == link {
+            self.link_done();
         } else {
-            self.clock.clear(resource);
-            if resource == arrays + self.buses.len() { self.link_done() } else { self.ring() }
+            self.ring(what - link - 1);
         }
         self.settle();
         true
     }
 
     /// Act on what the translation layer asks for, and end the requests that have ended.
-    #[inline]
+    #[inline(always)]
     fn settle(&mut self) {
-        while !(self.ftl.effects().is_empty() && self.ftl.completed().is_empty() && self.held_up.is_empty()) {
-            let mut effects = std::mem::take(&mut self.effects);
-            std::mem::swap(&mut effects, self.ftl.effects());
-            for effect in effects.drain(..) {
-                match effect {
+        if !(self.ftl.effects().is_empty() && self.ftl.completed().is_empty() && self.held_up.is_empty()) {
+            self.act();
+        }
+    }
+
+    fn act(&mut self) {
+        loop {
+            let asked = self.ftl.effects().len();
+            for i in 0..asked {
+                match self.ftl.effects()[i] {
                     Effect::Queue(op) => self.enqueue(op),
                     Effect::Wake(plane) => self.wake(plane),
                     Effect::Hold(die) => self.refresh_die(die),
-                    Effect::Timer(at, timer) => {
-                        let slot = match self.free_pads.pop() {
-                            Some(slot) => slot,
-                            None => {
-                                self.pads.push(timer);
-                                self.pads.len() as u32 - 1
-                            }
-                        };
-                        self.pads[slot as usize] = timer;
-                        self.alarm(at, Alarm::Pad(slot));
-                    }
+                    Effect::Timer(at, timer) => self.alarm(at, Alarm::Layer(timer)),
                 }
             }
-            self.effects = effects;
-            let mut ended = std::mem::take(&mut self.ended);
-            std::mem::swap(&mut ended, self.ftl.completed());
-            for id in ended.drain(..) {
+            forget_first(self.ftl.effects(), asked);
+            let ended = self.ftl.completed().len();
+            for i in 0..ended {
+                let id = self.ftl.completed()[i];
                 self.queue_on_link(id);
             }
-            self.ended = ended;
+            forget_first(self.ftl.completed(), ended);
             while let Some((request, number, data)) = self.held_up.front()
                 && self.ftl.admits(request)
             {
@@ -452,37 +520,72 @@ impl<P: Probe, M: Media> Device<P, M> {
         }
     }
 
-    /// Note what a free plane wants of its array or bus. Returns what it is.
-    #[inline]
-    fn post(&mut self, plane: usize) -> Option<OpKind> {
+    /// Note what a free plane wants of its array or bus.
+    fn post(&mut self, plane: usize) {
+        self.withdraw(plane);
         let first = self.first(plane);
-        (self.wants_array[plane], self.wants_bus[plane]) = (NOTHING, NOTHING);
-        if first.is_none() {
-            return None;
+        if !first.is_none() {
+            self.want(plane, first);
         }
-        let op = self.ftl.op(first);
-        if op.kind == OpKind::Program {
-            self.wants_bus[plane] = op.key;
-        } else {
-            self.wants_array[plane] = op.key;
-        }
-        Some(op.kind)
     }
 
-    /// The same, and begin it if array or bus is free.
+    /// Take back what a free plane wants.
+    #[inline(always)]
+    fn withdraw(&mut self, plane: usize) {
+        let p = &mut self.planes[plane];
+        if p.wants {
+            p.wants = false;
+            let (array, channel) = (p.array as usize, p.channel as usize);
+            self.arrays.withdraw(array, plane);
+            self.buses.withdraw(channel, plane);
+        }
+    }
+
+    #[inline(always)]
+    fn want(&mut self, plane: usize, first: OpId) {
+        let op = self.ftl.op(first);
+        let p = &mut self.planes[plane];
+        p.wants = true;
+        if op.kind == OpKind::Program {
+            self.buses.want(p.channel as usize, plane, op.key);
+        } else {
+            self.arrays.want(p.array as usize, plane, op.key);
+        }
+    }
+
+    /// Begin what a free plane would do next, or note that it waits for its array or bus.
     #[inline]
     fn offer(&mut self, plane: usize) {
-        match self.post(plane) {
-            Some(OpKind::Program) => self.try_bus(self.planes[plane].channel as usize),
-            Some(_) => self.try_array(self.planes[plane].array as usize),
-            None => {}
+        self.withdraw(plane);
+        let first = self.first(plane);
+        if first.is_none() {
+            return;
+        }
+        let p = &self.planes[plane];
+        let (array, channel) = (p.array as usize, p.channel as usize);
+        if self.ftl.op(first).kind == OpKind::Program {
+            if self.buses.is_idle(channel) {
+                self.pop(plane, first);
+                self.begin_program(plane, first);
+            } else {
+                self.want(plane, first);
+                self.try_bus(channel);
+            }
+        } else if self.arrays.is_idle(array) {
+            self.pop(plane, first);
+            self.planes[plane].current = first;
+            self.begin_on_array(array, plane, first);
+        } else {
+            self.want(plane, first);
+            self.try_array(array);
         }
     }
 
     /// The operation that a free plane offered under a key, taken off its queue. A hold that has
     /// begun since withdraws the offer, and the plane posts what it wants now.
-    #[inline]
+    #[inline(always)]
     fn take(&mut self, plane: usize, key: u64) -> Option<OpId> {
+        self.planes[plane].wants = false;
         let first = self.first(plane);
         if first.is_none() || self.ftl.op(first).key != key {
             self.post(plane);
@@ -492,38 +595,32 @@ impl<P: Probe, M: Media> Device<P, M> {
         Some(first)
     }
 
+    /// Let an array serve the first of those that wait for it.
     #[inline(always)]
-    fn most_urgent(wants: &[u64], shared: &Shared) -> Option<usize> {
-        let (first, count) = (shared.first as usize, shared.count as usize);
-        let mut best = NOTHING;
-        let mut at = first;
-        for (i, key) in wants[first..first + count].iter().enumerate() {
-            if *key < best {
-                (best, at) = (*key, first + i);
-            }
+    fn try_array(&mut self, array: usize) {
+        if self.arrays.is_due(array) {
+            self.serve_array(array);
         }
-        (best != NOTHING).then_some(at)
     }
 
-    #[inline]
-    fn try_array(&mut self, array: usize) {
-        if !self.arrays[array].busy.is_none() {
-            return;
-        }
-        while let Some(plane) = Self::most_urgent(&self.wants_array, &self.arrays[array]) {
-            let key = std::mem::replace(&mut self.wants_array[plane], NOTHING);
+    fn serve_array(&mut self, array: usize) {
+        while let Some((plane, key)) = self.arrays.next(array) {
             if self.planes[plane].current.is_none() {
                 let Some(first) = self.take(plane, key) else { continue };
                 self.planes[plane].current = first;
             }
-            let id = self.planes[plane].current;
-            self.arrays[array].busy = id;
-            let end = self.now + self.ftl.array_time(id);
-            self.clock.set(array, end);
-            if P::WATCHES {
-                self.watch_array(id, plane, end);
-            }
+            self.begin_on_array(array, plane, self.planes[plane].current);
             return;
+        }
+    }
+
+    #[inline(always)]
+    fn begin_on_array(&mut self, array: usize, plane: usize, id: OpId) {
+        self.arrays.shared[array].busy = Some(id);
+        let end = self.now + self.ftl.array_time(id);
+        self.clock.set(array as u32, end);
+        if P::WATCHES {
+            self.watch_array(id, plane, end);
         }
     }
 
@@ -545,55 +642,75 @@ impl<P: Probe, M: Media> Device<P, M> {
         self.probe.event(event);
     }
 
-    #[inline]
+    /// Let a bus serve the first of those that wait for it.
+    #[inline(always)]
     fn try_bus(&mut self, channel: usize) {
-        if !self.buses[channel].busy.is_none() {
-            return;
+        if self.buses.is_due(channel) {
+            self.serve_bus(channel);
         }
-        while let Some(plane) = Self::most_urgent(&self.wants_bus, &self.buses[channel]) {
-            let key = std::mem::replace(&mut self.wants_bus[plane], NOTHING);
-            let medium = self.planes[plane].medium as usize;
-            let mut time = 0;
-            if self.planes[plane].current.is_none() {
-                let Some(first) = self.take(plane, key) else { continue };
-                let binding = self.ftl.bind(first);
-                if binding != Binding::Bound {
-                    if binding == Binding::Blocked && self.ftl.blocked(first) {
-                        self.planes[plane].waiting.push_back(first);
-                    }
-                    if matches!(self.post(plane), Some(OpKind::Read | OpKind::Erase)) {
-                        self.try_array(self.planes[plane].array as usize);
-                    }
-                    continue;
-                }
-                self.planes[plane].current = first;
-                time += self.command_program[medium];
+    }
+
+    fn serve_bus(&mut self, channel: usize) {
+        while let Some((plane, key)) = self.buses.next(channel) {
+            let current = self.planes[plane].current;
+            if !current.is_none() {
+                return self.begin_on_bus(channel, plane, current, 0);
             }
-            let id = self.planes[plane].current;
-            self.buses[channel].busy = id;
-            let sectors = self.ftl.transfer_sectors(id);
-            time += self.transfer[medium][sectors as usize];
-            let end = self.now + SimDuration(time);
-            self.clock.set(self.arrays.len() + channel, end);
-            if P::WATCHES {
-                let channel = wordline_units::ChannelId(channel as u32);
-                let bytes = sectors as u64 * self.geometry.sector;
-                let event =
-                    Event::Bus { op: id, channel, plane: PlaneId(plane as u32), bytes, start: self.now, end };
-                self.probe.event(event);
+            if let Some(first) = self.take(plane, key)
+                && self.begin_program(plane, first)
+            {
+                return;
             }
-            return;
+        }
+    }
+
+    /// Bind a program that its plane and bus are free for, and begin its transfer. What cannot be bound
+    /// waits, and the plane posts what comes next. Returns whether it began.
+    #[inline]
+    fn begin_program(&mut self, plane: usize, id: OpId) -> bool {
+        let binding = self.ftl.bind(id);
+        let p = &mut self.planes[plane];
+        let (array, channel) = (p.array as usize, p.channel as usize);
+        if binding == Binding::Bound {
+            p.current = id;
+            let command = self.command_program[p.medium as usize];
+            self.begin_on_bus(channel, plane, id, command);
+            return true;
+        }
+        if binding == Binding::Blocked && self.ftl.blocked(id) {
+            self.waiting[plane].push_back(id);
+        }
+        self.post(plane);
+        self.try_array(array);
+        self.try_bus(channel);
+        false
+    }
+
+    #[inline(always)]
+    fn begin_on_bus(&mut self, channel: usize, plane: usize, id: OpId, command: u64) {
+        self.buses.shared[channel].busy = Some(id);
+        let sectors = self.ftl.transfer_sectors(id);
+        let time = command + self.transfer[self.planes[plane].medium as usize][sectors as usize];
+        let end = self.now + SimDuration(time);
+        self.clock.set((self.arrays.shared.len() + channel) as u32, end);
+        if P::WATCHES {
+            let channel = wordline_units::ChannelId(channel as u32);
+            let bytes = sectors as u64 * self.geometry.sector;
+            let event =
+                Event::Bus { op: id, channel, plane: PlaneId(plane as u32), bytes, start: self.now, end };
+            self.probe.event(event);
         }
     }
 
     #[inline]
     fn array_done(&mut self, array: usize) {
-        let id = std::mem::replace(&mut self.arrays[array].busy, OpId::NONE);
+        let Some(id) = self.arrays.shared[array].busy.take() else { return };
         let op = self.ftl.op(id);
         let plane = op.plane.index();
         if op.kind == OpKind::Read {
-            self.wants_bus[plane] = op.key;
-            self.try_bus(self.planes[plane].channel as usize);
+            let (key, channel) = (op.key, self.planes[plane].channel as usize);
+            self.buses.want(channel, plane, key);
+            self.try_bus(channel);
         } else {
             self.end(id, plane);
         }
@@ -602,14 +719,15 @@ impl<P: Probe, M: Media> Device<P, M> {
 
     #[inline]
     fn bus_done(&mut self, channel: usize) {
-        let id = std::mem::replace(&mut self.buses[channel].busy, OpId::NONE);
+        let Some(id) = self.buses.shared[channel].busy.take() else { return };
         let op = self.ftl.op(id);
         let plane = op.plane.index();
         if op.kind == OpKind::Read {
             self.end(id, plane);
         } else {
-            self.wants_array[plane] = op.key;
-            self.try_array(self.planes[plane].array as usize);
+            let (key, array) = (op.key, self.planes[plane].array as usize);
+            self.arrays.want(array, plane, key);
+            self.try_array(array);
         }
         self.try_bus(channel);
     }
@@ -634,7 +752,7 @@ impl<P: Probe, M: Media> Device<P, M> {
     /// Space may have come up: programs that waited at a plane try again, in their order.
     fn wake(&mut self, plane: PlaneId) {
         let plane = plane.index();
-        while let Some(id) = self.planes[plane].waiting.pop_back() {
+        while let Some(id) = self.waiting[plane].pop_back() {
             let class = (self.ftl.op(id).key >> 56) as usize;
             let head = std::mem::replace(&mut self.planes[plane].head[class], id);
             self.planes[plane].queued |= 1 << class;
@@ -660,12 +778,12 @@ impl<P: Probe, M: Media> Device<P, M> {
     fn give_up(&mut self) -> bool {
         let mut gave_up = false;
         for plane in 0..self.planes.len() {
-            for id in std::mem::take(&mut self.planes[plane].waiting) {
+            for id in std::mem::take(&mut self.waiting[plane]) {
                 if self.ftl.can_fail(id) {
                     self.ftl.fail(id);
                     gave_up = true;
                 } else {
-                    self.planes[plane].waiting.push_back(id);
+                    self.waiting[plane].push_back(id);
                 }
             }
         }
@@ -690,9 +808,14 @@ impl<P: Probe, M: Media> Device<P, M> {
         let end = begin + overhead + self.link.rate.time_for(request.bytes());
         self.link_free_at = end;
         if self.link_queue.is_empty() {
-            self.clock.set(self.arrays.len() + self.buses.len(), end);
+            self.clock.set(self.link_event(), end);
         }
         self.link_queue.push_back((end, id));
+    }
+
+    /// The clock's number for the host link; timers come after it.
+    fn link_event(&self) -> u32 {
+        (self.arrays.shared.len() + self.buses.shared.len()) as u32
     }
 
     fn link_done(&mut self) {
@@ -700,7 +823,7 @@ impl<P: Probe, M: Media> Device<P, M> {
             self.complete(id);
         }
         if let Some((next, _)) = self.link_queue.front() {
-            self.clock.set(self.arrays.len() + self.buses.len(), *next);
+            self.clock.set(self.link_event(), *next);
         }
     }
 
@@ -725,35 +848,25 @@ impl<P: Probe, M: Media> Device<P, M> {
     // --- timers and idle time ------------------------------------------------------------------
 
     fn alarm(&mut self, at: SimTime, alarm: Alarm) {
-        self.alarm_count += 1;
-        self.alarms.push(Reverse((at, self.alarm_count, alarm)));
-        self.arm();
-    }
-
-    fn arm(&mut self) {
-        let resource = self.arrays.len() + self.buses.len() + 1;
-        match self.alarms.peek() {
-            Some(Reverse((at, ..))) => self.clock.set(resource, *at),
-            None => self.clock.clear(resource),
+        let slot = self.free_alarms.pop().unwrap_or(self.alarms.len() as u32);
+        if slot as usize == self.alarms.len() {
+            self.alarms.push(alarm);
         }
+        self.alarms[slot as usize] = alarm;
+        self.clock.set(self.link_event() + 1 + slot, at);
     }
 
-    fn ring(&mut self) {
-        if let Some(Reverse((_, _, alarm))) = self.alarms.pop() {
-            match alarm {
-                Alarm::Pad(slot) => {
-                    self.free_pads.push(slot);
-                    self.ftl.timer(self.pads[slot as usize]);
-                }
-                Alarm::Idle(epoch) => {
-                    if epoch == self.submitted && self.outstanding() == 0 {
-                        self.idle = true;
-                        self.ask_all_idle();
-                    }
+    fn ring(&mut self, slot: usize) {
+        self.free_alarms.push(slot as u32);
+        match self.alarms[slot] {
+            Alarm::Layer(timer) => self.ftl.timer(timer),
+            Alarm::Idle(epoch) => {
+                if epoch == self.submitted && self.outstanding() == 0 {
+                    self.idle = true;
+                    self.ask_all_idle();
                 }
             }
         }
-        self.arm();
     }
 
     fn ask_all_idle(&mut self) {
