@@ -14,10 +14,10 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 # What the Python package is built from.
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(wildcard devices/*.toml) \
 	$(shell find crates \( -path '*/src/*' -o -path '*/assets/*' -o -name Cargo.toml \) -type f) \
-	$(shell find python/wordline -name '*.py' -o -name '*.pyi')
+	$(shell find python/wordline -name '*.py' -o -name '*.pyi' -o -name '*.toml')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check rust-test python-test bench bless clean
+.PHONY: help demo test check rust-test python-test bench validate mutants bless clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -36,7 +36,8 @@ $(INSTALLED): $(VENV)/bin/python $(SOURCES)
 $(TOOLS): $(VENV)/bin/python pyproject.toml
 	@echo "== installing the tools of the tests"
 	@$(BIN)/python -c 'import sys; t = open("pyproject.toml").read(); \
-		import re; print("\n".join(re.findall(r"\"([^\"]+==[^\"]+)\"", t)))' > $(VENV)/tools.txt
+		import re; lists = re.findall(r"^(?:dev|validate) = \[(.*)\]", t, re.M); \
+		print("\n".join(re.findall(r"\"([^\"]+)\"", " ".join(lists))))' > $(VENV)/tools.txt
 	@$(PIP) install -r $(VENV)/tools.txt
 	@touch $@
 
@@ -62,9 +63,15 @@ python-test: $(INSTALLED) $(TOOLS) ## The tests in Python, of the installed pack
 	@cargo test --workspace --quiet --no-run
 	@$(BIN)/python -m pytest
 
+validate: $(INSTALLED) $(TOOLS) ## Hold the engine to theory and to MQSim, and write docs/validation.md
+	@$(BIN)/wordline validate --out docs
+
 bench: ## Speed of the engine on fixed work, beside the naked loop if LIMIT names it; CASES=size for others
 	@$(if $(LIMIT),cargo build --quiet --release --manifest-path $(LIMIT) --target-dir target/limit)
 	@WORDLINE_LIMIT=$(if $(LIMIT),$(CURDIR)/target/limit/release/proto) cargo bench --quiet --package wordline-sim --bench engine -- $(CASES)
+
+mutants: $(TOOLS) ## Plant ten faults in a copy of the engine, one at a time: the suite must catch each
+	@$(BIN)/python tests/mutants.py
 
 bless: ## Accept changed golden files and schemas; say in the commit why they changed
 	@BLESS=1 cargo test --workspace --quiet

@@ -24,14 +24,14 @@ class Done:
         return json.loads(self.out)
 
 
-def call(program, *args, cwd=None, stdin=None, env=None) -> Done:
+def call(program, *args, cwd=None, stdin=None, env=None, timeout=120) -> Done:
     process = subprocess.run(
         [program, *map(str, args)],
         cwd=cwd,
         input=stdin,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=timeout,
         env={**os.environ, **(env or {})},
     )
     return Done(process)

@@ -18,6 +18,7 @@ def ok(done):
 
 def test_the_script_and_the_native_binary_say_the_same(wordline, binary):
     pages = [["--version"], ["--help"], ["compare", "--help"], ["run", "--help"]]
+    pages += [["validate", "--help"], ["validate", "--quik"]]
     pages += [["list", "schemes"], ["explain", "slc-cache"], ["run", "--device", "x"]]
     for args in pages:
         ours, theirs = wordline(*args), call(binary, *args)

@@ -41,6 +41,12 @@ pub(crate) enum Command {
     List(ListArgs),
     /// Explain a device, scheme, workload or trace format
     Explain(ExplainArgs),
+    /// Hold the engine to theory and to recorded figures of another simulator
+    ///
+    /// Prints each quantity with their figure, ours, and how far apart the two may be. Ends with exit
+    /// code 0 only if every row is within its tolerance or has its reason beside it. Needs Python:
+    /// pip install 'wordline[validate]'.
+    Validate(ValidateArgs),
 }
 
 #[derive(Subcommand, Debug)]
@@ -193,6 +199,22 @@ pub(crate) struct ListArgs {
 pub(crate) struct ExplainArgs {
     /// The name of a device, scheme, workload or format, or the path of a device file
     pub(crate) name: String,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ValidateArgs {
+    /// Fewer and smaller rows, in about a minute
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Only rows whose id matches, such as latency or 'waf-greedy-*'
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) only: Option<String>,
+    /// Write the page, its picture and the data into this folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Hold it to the claims in this file instead of the built-in ones
+    #[arg(long, value_name = "FILE")]
+    pub(crate) claims: Option<PathBuf>,
 }
 
 /// `KEY=VALUE`.

@@ -12,16 +12,27 @@ mod experiment;
 mod explain;
 mod list;
 mod output;
+mod python;
 mod trace;
 
 use args::{Cli, Command, TraceCommand};
 use clap::Parser;
 use console::Console;
 use error::Failure;
+pub use python::{Argument, Call};
 use std::ffi::OsString;
 
 /// Do what the arguments say, the first of which is the program's name. Returns the exit code.
 pub fn main(args: impl Iterator<Item = OsString>) -> i32 {
+    run(args, None)
+}
+
+/// The same where there is a Python interpreter, which does some of the commands.
+pub fn main_with_python(args: impl Iterator<Item = OsString>, python: &dyn Fn(&Call) -> i32) -> i32 {
+    run(args, Some(python))
+}
+
+fn run(args: impl Iterator<Item = OsString>, python: Option<&dyn Fn(&Call) -> i32>) -> i32 {
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
         Err(e) => {
@@ -40,6 +51,11 @@ pub fn main(args: impl Iterator<Item = OsString>) -> i32 {
         Command::Trace { command: TraceCommand::Inspect(a) } => trace::inspect(&a, &console),
         Command::List(a) => list::list(&a, &console),
         Command::Explain(a) => explain::explain(&a, &console),
+        Command::Validate(a) => match (python::validate(a), python) {
+            (Ok(call), Some(python)) => return python(&call),
+            (Ok(call), None) => Err(python::missing(&call)),
+            (Err(e), _) => Err(e),
+        },
     };
     match done {
         Ok(()) => 0,

@@ -15,7 +15,7 @@ fn text(bytes: &[u8]) -> String {
 #[test]
 fn help_names_every_command_and_each_has_help_of_its_own() {
     let page = text(&wordline(&["--help"]).stdout);
-    for command in ["compare", "run", "rerun", "demo", "trace", "list", "explain"] {
+    for command in ["compare", "run", "rerun", "demo", "trace", "list", "explain", "validate"] {
         assert!(page.contains(&format!("  {command}")), "{command} is not in\n{page}");
         let own = wordline(&[command, "--help"]);
         assert!(own.status.success() && text(&own.stdout).contains("Usage: wordline"), "{command}");
@@ -46,4 +46,11 @@ fn results_go_to_standard_output_and_errors_do_not() {
     let bad = wordline(&["explain", "demo-8bg"]);
     assert_eq!(bad.status.code(), Some(2));
     assert!(bad.stdout.is_empty() && text(&bad.stderr).contains("did you mean \"demo-8gb\"?"));
+}
+
+#[test]
+fn what_needs_python_says_how_to_get_it() {
+    let done = wordline(&["validate", "--quick"]);
+    assert_eq!(done.status.code(), Some(2));
+    assert!(text(&done.stderr).contains("pip install 'wordline[validate]'"), "{}", text(&done.stderr));
 }

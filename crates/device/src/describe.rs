@@ -81,7 +81,7 @@ fn write_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
         out,
         "  collects         at {}, {} victim, class {}, urgent at {} free blocks a plane",
         gc.trigger,
-        gc.victim.key(),
+        gc.victim,
         gc.class.key(),
         gc.hard_reserve
     )?;

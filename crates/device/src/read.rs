@@ -303,7 +303,7 @@ fn host(mut section: Section<'_>) -> HostLink {
 
 fn gc(mut section: Section<'_>, blocks_per_plane: u32) -> Option<GcSpec> {
     let trigger = section.require::<Trigger>("trigger", "\"free_blocks < 5%\"");
-    let victim = section.choice("victim", Victim::WORDS, Victim::Greedy);
+    let victim = section.take_or("victim", Victim::Greedy);
     let class = section.choice("class", GcClass::WORDS, GcClass::Host);
     let hard_reserve =
         section.whole("hard_reserve", COUNT).unwrap_or_else(|| GcSpec::default_reserve(blocks_per_plane));

@@ -1,6 +1,7 @@
 //! What a device file says, resolved: the one description from which flash, translation layer and
 //! clock are built.
 
+use crate::config::closest;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -131,12 +132,15 @@ pub enum Trigger {
 
 /// The block that collection takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(into = "String", try_from = "String")]
 pub enum Victim {
     /// The one with the fewest live sectors; ties go to the lowest number.
     Greedy,
     /// The one that was filled first.
     Fifo,
+    /// The one with the fewest live sectors of so many drawn at random, each equally likely and with
+    /// replacement (B. Van Houdt, SIGMETRICS 2013).
+    DChoices(u32),
 }
 
 /// Where collection queues among the host's operations.
@@ -190,7 +194,6 @@ macro_rules! words {
 
 words! {
     ParallelUnit { Die = "die", Plane = "plane" }
-    Victim { Greedy = "greedy", Fifo = "fifo" }
     GcClass { Background = "background", Host = "host", Urgent = "urgent" }
     WhenFull { Wait = "wait", Direct = "direct" }
 }
@@ -270,6 +273,61 @@ impl fmt::Display for Trigger {
             Trigger::FreeBlocks(share) => write!(f, "free_blocks < {share}"),
             Trigger::FreeSlots(share) => write!(f, "free_slots < {share}"),
         }
+    }
+}
+
+impl Victim {
+    /// The most blocks that may be drawn: more would only be a slow greedy.
+    const MOST_CHOICES: u32 = 1024;
+}
+
+impl FromStr for Victim {
+    type Err = String;
+    /// `greedy`, `fifo` or `d-choices:10`.
+    fn from_str(text: &str) -> Result<Victim, String> {
+        const WORDS: [&str; 3] = ["greedy", "fifo", "d-choices"];
+        match text.split_once(':').map_or((text, None), |(word, d)| (word, Some(d))) {
+            ("greedy", None) => Ok(Victim::Greedy),
+            ("fifo", None) => Ok(Victim::Fifo),
+            ("d-choices", Some(d)) => match d.parse() {
+                Ok(d) if (1..=Victim::MOST_CHOICES).contains(&d) => Ok(Victim::DChoices(d)),
+                _ => Err(format!(
+                    "{text:?}: {d:?} is not a number of blocks from 1 to {}, as in \"d-choices:10\"",
+                    Victim::MOST_CHOICES
+                )),
+            },
+            (word, _) => {
+                let hint = match closest(&word.to_lowercase(), WORDS) {
+                    Some("d-choices") => "; did you mean \"d-choices:10\"?".to_string(),
+                    Some(near) => format!("; did you mean {near:?}?"),
+                    None => String::new(),
+                };
+                Err(format!("{text:?} is not one of greedy, fifo, d-choices:N{hint}"))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Victim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Victim::Greedy => f.write_str("greedy"),
+            Victim::Fifo => f.write_str("fifo"),
+            Victim::DChoices(d) => write!(f, "d-choices:{d}"),
+        }
+    }
+}
+
+impl From<Victim> for String {
+    fn from(victim: Victim) -> String {
+        victim.to_string()
+    }
+}
+
+impl TryFrom<String> for Victim {
+    type Error = String;
+    fn try_from(text: String) -> Result<Victim, String> {
+        text.parse()
     }
 }
 

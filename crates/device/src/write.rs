@@ -54,7 +54,7 @@ fn write_spec(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
     writeln!(out, "queue_depth = {}", h.queue_depth)?;
     writeln!(out, "\n[parallel]\nunit = \"{}\"", spec.parallel_unit.key())?;
     writeln!(out, "\n[allocation]\norder = \"{}\"", spec.allocation)?;
-    let (victim, class) = (spec.gc.victim.key(), spec.gc.class.key());
+    let (victim, class) = (spec.gc.victim, spec.gc.class.key());
     writeln!(out, "\n[gc]\ntrigger = \"{}\"\nvictim = \"{victim}\"\nclass = \"{class}\"", spec.gc.trigger)?;
     writeln!(out, "hard_reserve = {}", spec.gc.hard_reserve)?;
     match spec.ack {

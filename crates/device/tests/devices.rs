@@ -164,6 +164,19 @@ fn a_device_survives_toml_and_json_unchanged() {
 }
 
 #[test]
+fn every_victim_rule_survives_toml_and_json_and_is_described() {
+    for rule in ["greedy", "fifo", "d-choices:10"] {
+        let set = [("gc.victim".to_string(), rule.to_string())];
+        let spec = wordline_device::find("demo-8gb").unwrap().spec(&set).unwrap();
+        assert_eq!(DeviceSpec::from_toml(&to_toml(&spec), "x", &[]).unwrap(), spec);
+        let json = serde_json::to_string(&spec).unwrap();
+        assert!(json.contains(&format!("\"victim\":\"{rule}\"")), "{json}");
+        assert_eq!(serde_json::from_str::<DeviceSpec>(&json).unwrap(), spec);
+        assert!(describe(&spec).contains(&format!("{rule} victim")));
+    }
+}
+
+#[test]
 fn names_and_descriptions_with_quotes_survive_toml() {
     let mut s = spec("demo-8gb");
     s.description = "a \"drive\" \\ with\ttab and µ".into();

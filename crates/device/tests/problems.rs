@@ -123,8 +123,10 @@ fn a_missing_key_names_its_table_and_an_example() {
 fn a_word_that_is_not_offered_is_guessed() {
     assert_eq!(
         broken_by("gc.victim", "greddy"),
-        "--set gc.victim=greddy: gc.victim: \"greddy\" is not one of greedy, fifo; did you mean \"greedy\"?"
+        "--set gc.victim=greddy: gc.victim: \"greddy\" is not one of greedy, fifo, d-choices:N; did you mean \"greedy\"?"
     );
+    assert!(broken_by("gc.victim", "d-choices").ends_with("did you mean \"d-choices:10\"?"));
+    assert!(broken_by("gc.victim", "d-choices:0").contains("\"0\" is not a number of blocks from 1 to 1024"));
 }
 
 #[test]

@@ -12,7 +12,8 @@ pub(crate) struct Permutation {
 
 const ROUNDS: u64 = 4;
 
-fn mix(x: u64) -> u64 {
+/// The output function of SplitMix64.
+pub(crate) fn mix(x: u64) -> u64 {
     let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     x ^ (x >> 31)

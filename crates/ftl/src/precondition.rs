@@ -4,6 +4,7 @@
 use crate::base::{BaseImage, Mapped, PlaneBase};
 use crate::ftl::Ftl;
 use crate::media::{BlockHeader, Media};
+use crate::permutation::mix;
 use crate::scheme::RegionId;
 use crate::state::Phase;
 use thiserror::Error;
@@ -82,6 +83,16 @@ pub enum InitialError {
     },
 }
 
+/// Where the random numbers of a part of a component begin, from the run's seed and their names.
+fn stream(seed: u64, component: &str, part: &str, number: u64) -> u64 {
+    // FNV-1a, 64 bits.
+    let hash = component
+        .bytes()
+        .chain(part.bytes())
+        .fold(0xcbf2_9ce4_8422_2325u64, |h, b| (h ^ b as u64).wrapping_mul(0x0100_0000_01b3));
+    mix(mix(seed ^ hash).wrapping_add(number))
+}
+
 impl<M: Media> Ftl<M> {
     /// Put the drive into a state before its first request.
     ///
@@ -95,6 +106,11 @@ impl<M: Media> Ftl<M> {
         };
         if let Some(last) = last.filter(|l| *l >= self.state.logical_pages) {
             return Err(InitialError::BeyondDrive { last, logical_pages: self.state.logical_pages });
+        }
+        for region in &mut self.state.regions {
+            for (local, at) in region.planes.iter_mut().enumerate() {
+                at.victims.seed(stream(seed, "ftl/victim", region.region.name, local as u64));
+            }
         }
         for index in 0..self.state.regions.len() {
             let region = RegionId(index as u8);

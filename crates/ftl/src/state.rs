@@ -9,12 +9,12 @@ use crate::staging::Staging;
 use crate::stripe::Stripe;
 use crate::table::Table;
 use crate::trim::TrimLog;
-use crate::victim::{MinTree, VictimIndex};
+use crate::victim::VictimIndex;
 use bytemuck::Zeroable;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
-use wordline_device::{Allocation, GcSpec, Level, Trigger, Victim};
+use wordline_device::{Allocation, GcSpec, Level, Trigger};
 use wordline_flash::{BlockShape, BlockState, Geometry, SlotClass};
 use wordline_units::{BlockId, CellMode, DieId, Fraction, PlaneId, SimTime};
 
@@ -313,10 +313,7 @@ impl State {
                 planes: (0..pool.free.len())
                     .map(|_| RegionPlane {
                         open: Default::default(),
-                        victims: match region.victim {
-                            Victim::Greedy => VictimIndex::Greedy(MinTree::new(blocks)),
-                            Victim::Fifo => VictimIndex::Fifo(VecDeque::new()),
-                        },
+                        victims: VictimIndex::new(region.victim, blocks),
                         owned: 0,
                         open_slots: 0,
                         stagers: Default::default(),

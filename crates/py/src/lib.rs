@@ -5,6 +5,7 @@
 use pyo3::create_exception;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::ops::ControlFlow;
@@ -242,7 +243,27 @@ fn formats() -> Vec<(&'static str, &'static str)> {
 /// The command line; returns its exit code.
 #[pyfunction]
 fn main(py: Python<'_>, args: Vec<OsString>) -> i32 {
-    py.detach(|| wordline_cli::main(args.into_iter()))
+    py.detach(|| wordline_cli::main_with_python(args.into_iter(), &call))
+}
+
+/// Do a command that is done in Python; returns its exit code.
+fn call(command: &wordline_cli::Call) -> i32 {
+    Python::attach(|py| {
+        let called = || -> PyResult<i32> {
+            let arguments = PyDict::new(py);
+            for (key, value) in &command.arguments {
+                match value {
+                    wordline_cli::Argument::Flag(flag) => arguments.set_item(key, flag)?,
+                    wordline_cli::Argument::Text(text) => arguments.set_item(key, text)?,
+                }
+            }
+            py.import(command.module)?.call_method("main", (), Some(&arguments))?.extract()
+        };
+        called().unwrap_or_else(|e| {
+            e.print(py);
+            1
+        })
+    })
 }
 
 /// The native half of the package `wordline`.

@@ -5,9 +5,11 @@ mod registry;
 
 // A new scheme is its file and its two words here.
 mod conventional;
+mod hot_cold;
 mod slc_cache;
-const SCHEMES: &[Entry] = &[conventional::ENTRY, slc_cache::ENTRY];
+const SCHEMES: &[Entry] = &[conventional::ENTRY, slc_cache::ENTRY, hot_cold::ENTRY];
 
 pub use conventional::Conventional;
+pub use hot_cold::HotCold;
 pub use registry::{Entry, Parameter, SchemeError, all, build, find};
 pub use slc_cache::SlcCache;

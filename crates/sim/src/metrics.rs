@@ -193,6 +193,7 @@ pub struct Metrics {
     hash: u64,
     programmed: u64,
     host_page_bytes: u64,
+    sampled: SimTime,
 }
 
 impl Default for Metrics {
@@ -209,6 +210,7 @@ impl Default for Metrics {
             hash: 0x776f_7264_6c69_6e65,
             programmed: 0,
             host_page_bytes: 0,
+            sampled: SimTime(0),
         }
     }
 }
@@ -258,10 +260,12 @@ impl Metrics {
     /// time.
     pub(crate) fn sample(&mut self, at: SimTime, counters: &Counters, free_share: f64) {
         let (programmed, pages) = (counters.programmed_bytes(), counters.host_bytes_page);
-        let (bin, _) = self.timeline.at(at);
+        // A sample is taken as a bin begins, so what came since the last one belongs to the bin of that.
+        let (bin, _) = self.timeline.at(self.sampled);
         bin.programmed += programmed - self.programmed;
         bin.host_page_bytes += pages - self.host_page_bytes;
-        (self.programmed, self.host_page_bytes) = (programmed, pages);
+        (self.programmed, self.host_page_bytes, self.sampled) = (programmed, pages, at);
+        let (bin, _) = self.timeline.at(at);
         bin.free_share = Some(bin.free_share.map_or(free_share, |f| f.min(free_share)));
     }
 
@@ -316,5 +320,34 @@ impl Metrics {
     pub fn result_hash(&self, counters: &[u64]) -> String {
         let hash = counters.iter().fold(self.hash, |h, c| fold(h, *c));
         format!("{:016x}", fold(hash, counters.len() as u64))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wordline_ftl::RegionCounters;
+
+    #[test]
+    fn a_bin_of_time_has_what_was_programmed_while_it_lasted() {
+        let mut m = Metrics::default();
+        let mut counters = Counters { regions: vec![RegionCounters::default()], ..Counters::default() };
+        let width = 1 << m.timeline.shift;
+        // Ten requests in each bin of time, each of 1 byte, amplified by the number of the bin.
+        for bin in 0..5u64 {
+            for i in 0..10 {
+                let at = SimTime(bin * width + i);
+                let fresh = m.complete(bin * 10 + i, HostOp::Write, 1, (at, at), Outcome::Done);
+                if fresh {
+                    m.sample(at, &counters, 0.0);
+                }
+                counters.host_bytes_page += 1;
+                counters.regions[0].program_bytes[0] += bin;
+            }
+        }
+        let (_, bins) = m.timeline();
+        for (number, bin) in bins[..4].iter().enumerate() {
+            assert_eq!((bin.host_page_bytes, bin.programmed), (10, 10 * number as u64));
+        }
     }
 }

@@ -285,12 +285,16 @@ pub fn scheme(which: usize, tiny: &mut Tiny) -> (Box<dyn Scheme>, u32) {
             tiny.extra = "[allocation]\norder = \"dynamic\"\n";
             (build("conventional"), 3)
         }
-        _ => {
+        9 => {
             tiny.spare += 4;
             (Box::new(Restless { turn: 0 }), 3)
+        }
+        _ => {
+            tiny.spare += 4;
+            (build("hot-cold:hot=30%"), 3)
         }
     }
 }
 
 /// How many schemes [`scheme`] knows.
-pub const SCHEMES: usize = 10;
+pub const SCHEMES: usize = 11;

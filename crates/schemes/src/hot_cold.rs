@@ -1,0 +1,221 @@
+//! # Hot-cold
+//!
+//! ## Source
+//! P. Desnoyers, "Analytic Modeling of SSD Write Performance", SYSTOR 2012, section 5 (hot and cold
+//! data in separate pools); B. Van Houdt, "On the necessity of hot and cold data identification to
+//! reduce the write amplification in flash-based SSDs", Performance Evaluation 82, 2014 (frontiers of
+//! their own).
+//!
+//! ## Idea
+//! An oracle knows which addresses are hot. Hot and cold data never share a block, so that blocks of
+//! hot data empty fast and blocks of cold data stay nearly full. It is here to be compared with theory.
+//!
+//! ## Algorithm
+//! 1. A share `hot` of the logical pages, at the beginning or the end of the drive, belongs to region
+//!    H, the others to region C. A host write goes to the frontier of its region; a partial update
+//!    first reads what it lacks.
+//! 2. A collected page stays in its region.
+//! 3. With `pools = shared` both regions take erased blocks from one pool, and whichever of the two
+//!    has the victim with fewer live sectors is collected.
+//! 4. With `pools = separate` each region has blocks of its own: as many as its data fill, and of the
+//!    spare ones H gets the share `spare`. Each is collected by itself.
+//!
+//! ## Symbols
+//! H: the hot region. C: the cold region, where data of the initial state rest.
+//!
+//! ## Parameters
+//! - `hot`: share of the logical pages; default 20%, the rule of thumb of the literature.
+//! - `at`: `start` (default) or `end`, where on the drive the hot pages are.
+//! - `pools`: `shared` (default) or `separate`.
+//! - `spare`: share of the spare blocks that H gets where pools are separate; default 50%, close to the
+//!   optimum wherever theory gives one.
+//!
+//! ## Differs
+//! In the models each region has one victim at a time; here two collections may run at once under
+//! `pools = shared`, when both regions run short together. The initial state lies in C whatever its
+//! addresses, and hot pages in it come to H as they are written or collected; separate pools have no
+//! room for that, so fill only the cold part: `at=end` with `--initial fill:80%`.
+//!
+//! ## Not modelled
+//! Finding out what is hot.
+//!
+//! ## Checked by
+//! `wordline validate`, rows `waf-hot-cold`; `reference model`.
+
+use crate::registry::{Entry, Parameter};
+use wordline_device::config::Section;
+use wordline_flash::{ProgramRule, SlotClass};
+use wordline_ftl::{
+    Collect, Drive, Gather, Hooks, Layout, MapKind, Need, Origin, Parcel, Place, PlanePick, Pool, PoolId,
+    Refusal, Region, RegionId, Route, Scheme, View,
+};
+use wordline_units::{Fraction, SimDuration};
+
+const H: RegionId = RegionId(0);
+const C: RegionId = RegionId(1);
+
+/// Blocks of a plane that a region cannot do without: one open, one in reserve, one to collect.
+const LEAST_SPARE: u32 = 3;
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "hot-cold",
+    title: "hot and cold addresses in blocks of their own, by an oracle; to compare with theory",
+    docs: include_str!("hot_cold.rs"),
+    parameters: &[
+        Parameter { key: "hot", default: "20%", what: "share of the logical pages that is hot" },
+        Parameter { key: "at", default: "start", what: "start or end: where the hot pages are" },
+        Parameter {
+            key: "pools",
+            default: "shared",
+            what: "shared or separate: where erased blocks come from",
+        },
+        Parameter { key: "spare", default: "50%", what: "share of the spare blocks that hot data get" },
+    ],
+    build: |p| Box::new(HotCold::from_parameters(p)),
+};
+
+/// Where the hot pages are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum At {
+    Start,
+    End,
+}
+
+/// Where erased blocks come from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Pools {
+    Shared,
+    Separate,
+}
+
+/// Hot and cold addresses apart.
+#[derive(Clone, Debug)]
+pub struct HotCold {
+    hot: Fraction,
+    at: At,
+    pools: Pools,
+    spare: Fraction,
+    /// The first page of the second part of the drive, set by `layout`.
+    border: u32,
+}
+
+impl HotCold {
+    fn from_parameters(p: &mut Section) -> HotCold {
+        HotCold {
+            hot: p.take_or("hot", Fraction::percent(20)),
+            at: p.choice("at", &[("start", At::Start), ("end", At::End)], At::Start),
+            pools: p.choice(
+                "pools",
+                &[("shared", Pools::Shared), ("separate", Pools::Separate)],
+                Pools::Shared,
+            ),
+            spare: p.take_or("spare", Fraction::percent(50)),
+            border: 0,
+        }
+    }
+
+    fn region_of(&self, lpn: u32) -> RegionId {
+        let first = lpn < self.border;
+        if first == (self.at == At::Start) { H } else { C } // (1)
+    }
+
+    /// Blocks of a plane for H and for C; step 4.
+    fn split(&self, drive: &Drive, slots: u32) -> Result<[u32; 2], String> {
+        let medium = &drive.geometry.media[0];
+        let planes = medium.topology.planes();
+        let hot = self.hot.of(drive.logical_pages as u64) as u32;
+        let filled = |pages: u32| pages.div_ceil(planes).div_ceil(slots);
+        let (h, c) = (filled(hot), filled(drive.logical_pages - hot));
+        let spare = medium.blocks_per_plane.saturating_sub(h + c);
+        let to_hot = self.spare.of(spare as u64) as u32;
+        if to_hot < LEAST_SPARE || spare - to_hot < LEAST_SPARE {
+            return Err(format!(
+                "of {} blocks a plane data fill {}, and of the {spare} spare ones spare={} gives {to_hot} to \
+                 hot data and {} to cold; each needs {LEAST_SPARE} at least, so take another share, more \
+                 blocks a plane or more over-provisioning",
+                medium.blocks_per_plane,
+                h + c,
+                self.spare,
+                spare - to_hot
+            ));
+        }
+        Ok([h + to_hot, medium.blocks_per_plane - h - to_hot]) // (4)
+    }
+}
+
+impl Scheme for HotCold {
+    fn name(&self) -> &str {
+        ENTRY.name
+    }
+
+    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+        let refuse =
+            |reason: String| Refusal { scheme: ENTRY.name.into(), device: drive.spec.name.clone(), reason };
+        if drive.geometry.media.len() > 1 {
+            return Err(refuse("it knows one kind of flash, and this drive has several media".into()));
+        }
+        if self.hot == Fraction::ZERO || self.hot >= Fraction::ONE {
+            return Err(refuse(format!(
+                "hot={} leaves one region empty; it is above 0% and below 100%",
+                self.hot
+            )));
+        }
+        if self.spare > Fraction::ONE {
+            return Err(refuse(format!("spare={} is more than there is; it is at most 100%", self.spare)));
+        }
+        let medium = &drive.geometry.media[0];
+        let mode = medium.densest();
+        let one_shot = medium.mode(mode).is_some_and(|t| t.pages_per_program > 1);
+        let rule = if one_shot { ProgramRule::OneShot(mode.bits() as u8) } else { ProgramRule::Sequential };
+        let hot = self.hot.of(drive.logical_pages as u64) as u32;
+        self.border = if self.at == At::Start { hot } else { drive.logical_pages - hot };
+        let slots = medium.shape(mode).pages() * drive.geometry.units_per_page(0);
+        let blocks = match self.pools {
+            Pools::Shared => vec![medium.blocks_per_plane],
+            Pools::Separate => self.split(drive, slots).map_err(refuse)?.to_vec(),
+        };
+        let region = |name, pool| Region {
+            name,
+            pool,
+            mode,
+            rule,
+            quota: u32::MAX,
+            trigger: drive.spec.gc.trigger,
+            victim: drive.spec.gc.victim,
+            pad_after: drive.spec.pad_after,
+            protected: drive.spec.pad_after.is_none(),
+        };
+        Ok(Layout {
+            regions: vec![region("H", PoolId(0)), region("C", PoolId(blocks.len() as u8 - 1))],
+            pools: blocks.into_iter().map(|n| Pool { medium: 0, blocks_per_plane: n }).collect(),
+            home: C,
+            map: MapKind::Page,
+            asks: if self.pools == Pools::Shared { Hooks::COLLECT } else { Hooks::NONE },
+            tick_every_writes: 0,
+            idle_after: SimDuration::ZERO,
+        })
+    }
+
+    fn place(&mut self, parcel: &Parcel, _: &View) -> Place {
+        let region = match parcel.origin {
+            Origin::Host(_) => self.region_of(parcel.spans.first().map_or(0, |s| s.lpn.0)), // (1)
+            // (2), by address: what the initial state left in C comes home when it is collected.
+            Origin::Collected(from) | Origin::Moved(from) => {
+                parcel.spans.first().map_or(from, |s| self.region_of(s.lpn.0))
+            }
+        };
+        Place { gather: Gather::Fill, plane: PlanePick::Home, route: Route::to(region, SlotClass::Next) }
+    }
+
+    fn collect(&mut self, need: Need, view: &View) -> Option<Collect> {
+        // (3); ties go to the lower number, as greedy has it. Were they always C's, H would keep more
+        // of the spare blocks, and theory would be missed by another per cent.
+        let best = |region| view.best(region, need.plane).map(|b| (view.live_sectors(b), b, region));
+        let (_, _, region) = [H, C].into_iter().filter_map(best).min()?;
+        Some(Collect { region, block: None })
+    }
+
+    fn clone_box(&self) -> Box<dyn Scheme> {
+        Box::new(self.clone())
+    }
+}

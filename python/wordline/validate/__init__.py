@@ -1,0 +1,100 @@
+"""Hold the engine to theory and to recorded figures: ``wordline validate``.
+
+`claims.toml` says what is held against what; one module an experiment runs it; `runner` judges,
+`table`, `picture` and `page` show. Formulas are in `wordline.theory`.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import sys
+import time
+from pathlib import Path
+
+from wordline import Fault, Refused, UserError
+
+
+def main(
+    *,
+    quick: bool = False,
+    only: str | None = None,
+    out: str | None = None,
+    claims: str | None = None,
+) -> int:
+    """Run the claims and print the table.
+
+    Parameters
+    ----------
+    quick
+        Fewer and smaller rows, in about a minute.
+    only
+        Only rows whose id matches this pattern, such as ``waf-*``; a part of the id will do.
+    out
+        Folder for the page, its picture and the data.
+    claims
+        Another claims file.
+
+    Returns
+    -------
+    int
+        0 if every row is within its tolerance or has its reason beside it, else 1; 2 if the input
+        is wrong.
+    """
+    try:
+        return _main(quick, only, out, claims)
+    except UserError as e:
+        print(f"error: {e}", file=sys.stderr)
+        return 2
+    except (Fault, Refused) as e:
+        print(f"error: {e}", file=sys.stderr)
+        return 1
+
+
+def _main(quick: bool, only: str | None, out: str | None, claims: str | None) -> int:
+    try:
+        import matplotlib  # noqa: F401
+        import scipy  # noqa: F401
+    except ImportError as e:
+        raise UserError(
+            f"validate needs {e.name}, which is not installed; pip install 'wordline[validate]'"
+        ) from e
+    from wordline.validate import page, table
+    from wordline.validate.claims import BUILT_IN, read
+    from wordline.validate.runner import Row, run
+
+    read_claims = read(Path(claims) if claims else BUILT_IN, quick=quick)
+    rows = read_claims.rows
+    if only:
+        pattern = only if any(c in only for c in "*?[") else f"*{only}*"
+        rows = [row for row in rows if fnmatch.fnmatchcase(row.id, pattern)]
+        if not rows:
+            ids = ", ".join(row.id for row in read_claims.rows[:3])
+            raise UserError(f"--only {only}: no row has such an id; there are {ids} and others")
+    folder = Path(out) if out else None
+    if folder:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as e:
+            raise UserError(f"--out {out}: {e}") from e
+
+    begin = time.perf_counter()
+    watched = sys.stderr.isatty()
+
+    def progress(done: int, row: Row) -> None:
+        if watched:
+            print(
+                f"\r\x1b[K{done} of {len(rows)}  {row.claim.id}",
+                end="",
+                file=sys.stderr,
+                flush=True,
+            )
+
+    done = run(rows, progress)
+    if watched:
+        print("\r\x1b[K", end="", file=sys.stderr)
+    print(table.terminal(done, colour=sys.stdout.isatty()))
+    print(f"\n{table.verdict(done)}; {time.perf_counter() - begin:.0f} s")
+    if folder:
+        for path in page.write(folder, done, read_claims.left_out):
+            print(f"wrote {path}", file=sys.stderr)
+    return 0 if all(row.passes for row in done) else 1

@@ -1,0 +1,45 @@
+"""What an experiment hands back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Ours beside theirs.
+
+    Attributes
+    ----------
+    ours
+        The figure of the engine.
+    half_width
+        Half of its 95 % interval; ``None`` where it has no error.
+    theirs
+        What the formula gives; ``None`` where the claim records a figure.
+    ends
+        The two figures between which the recorded one must lie, for a tolerance ``"within"``.
+    wrong
+        What else must have held and did not, in words.
+    data
+        What pictures and files need besides.
+    """
+
+    ours: float
+    half_width: float | None = None
+    theirs: float | None = None
+    ends: tuple[float, float] | None = None
+    wrong: str = ""
+    data: dict[str, Any] = field(default_factory=dict)
+
+
+def mean_and_half_width(samples: Sequence[float]) -> tuple[float, float]:
+    """Return the mean and half of its 95 % interval by Student's t."""
+    n = len(samples)
+    error = float(np.std(samples, ddof=1)) / np.sqrt(n)
+    return float(np.mean(samples)), float(stats.t.ppf(0.975, n - 1) * error)

@@ -1,0 +1,76 @@
+"""The page of the docs: tables, picture, what is left out, and the data beside them."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import wordline
+from wordline.validate import picture, table
+from wordline.validate.runner import Row
+
+HEAD = """# Validation
+
+Does the engine do what theory says, and what another simulator was seen to do? Each row has a
+quantity, its source, their figure, ours with its 95 % interval, and how far apart the two may be.
+Claims and tolerances are in `python/wordline/validate/claims.toml`, formulas in
+`python/wordline/theory.py`; neither knows anything of the engine. This page is written by
+
+```
+make validate        # wordline validate --out docs
+```
+
+with Wordline {version}. {verdict}.
+
+The command ends with exit code 0 only if every row is within its tolerance or has its reason beside
+it. `--quick` runs a smaller set in about a minute.
+
+## What is held back
+
+Theory counts the blocks that may hold old data. When a victim is chosen, one block of the plane has
+just been opened and is empty, and as many are erased as the trigger or the hard reserve keep, so
+that the utilisation is rho = user pages / ((blocks - erased - open) x pages a block). The number
+erased follows from the device file; the engine's least number of free blocks is compared with it in
+every run, and a row whose runs differ from it fails. Each figure is a mean over {measured} drive
+writes, after {warm_up} drive writes of warm-up from a randomly filled drive.
+
+![Write amplification over spare factor: theory as lines, simulation as points](validation-waf.svg)
+
+Data: [validation-waf.csv](validation-waf.csv); everything: [validation.json](validation.json).
+
+## Rows
+
+"""
+
+
+def write(folder: Path, rows: Sequence[Row], left_out: Sequence[tuple[str, str]]) -> list[Path]:
+    """Write page, picture and data into a folder; return what was written."""
+    from wordline.validate.waf import MEASURED, WARM_UP
+
+    points = picture.points(rows)
+    page = HEAD.format(
+        version=wordline.__version__,
+        verdict=table.verdict(rows),
+        measured=MEASURED,
+        warm_up=WARM_UP,
+    )
+    if not points:
+        page = "\n".join(line for line in page.split("\n") if "validation-waf" not in line)
+    page += table.markdown(rows)
+    page += "\n## Left out\n\n"
+    page += "".join(f"- {what}: {why}.\n" for what, why in left_out)
+    written = [folder / "validation.md", folder / "validation.json"]
+    written[0].write_text(page, encoding="utf-8")
+    data = {"version": wordline.__version__, "rows": [row.to_dict() for row in rows]}
+    written[1].write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+    if points:
+        svg, table_ = folder / "validation-waf.svg", folder / "validation-waf.csv"
+        picture.draw(points, svg)
+        with table_.open("w", newline="", encoding="utf-8") as file:
+            out = csv.DictWriter(file, fieldnames=list(points[0]), lineterminator="\n")
+            out.writeheader()
+            out.writerows(points)
+        written += [svg, table_]
+    return written
