@@ -1,59 +1,14 @@
 //! A drive of two media with pages of different size: writes go to the fast one, collection moves
 //! them to the dense one, two units to a page.
 
-use wordline_flash::{ProgramRule, SlotClass};
-use wordline_ftl::{
-    Bytes, Drive, Gather, Hooks, Layout, MapKind, Origin, Outcome, Parcel, Place, PlanePick, Pool, PoolId,
-    Refusal, Region, RegionId, Route, Scheme, View,
-};
+#![allow(clippy::unwrap_used)] // helpers of tests, beside the test functions
+
+mod support;
+
+use support::FastThenDense;
+use wordline_ftl::{Bytes, Outcome};
 use wordline_sim::{Device, NoProbe};
-use wordline_units::{CellMode, HostOp, HostRequest, SimDuration, SimTime};
-
-#[derive(Clone, Debug)]
-struct FastThenDense;
-
-const S: RegionId = RegionId(0);
-const D: RegionId = RegionId(1);
-
-impl Scheme for FastThenDense {
-    fn name(&self) -> &str {
-        "fast-then-dense"
-    }
-    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
-        let media = &drive.geometry.media;
-        let region = |name, pool, mode| Region {
-            name,
-            pool: PoolId(pool),
-            mode,
-            rule: ProgramRule::Sequential,
-            quota: u32::MAX,
-            trigger: drive.spec.gc.trigger,
-            victim: drive.spec.gc.victim,
-            pad_after: Some(SimDuration(500_000)),
-            protected: false,
-        };
-        Ok(Layout {
-            pools: (0..2).map(|m| Pool { medium: m, blocks_per_plane: media[m].blocks_per_plane }).collect(),
-            regions: vec![region("S", 0, CellMode::Slc), region("D", 1, CellMode::Tlc)],
-            home: D,
-            map: MapKind::Page,
-            asks: Hooks::NONE,
-            tick_every_writes: 0,
-            idle_after: SimDuration::ZERO,
-        })
-    }
-    fn place(&mut self, parcel: &Parcel, _: &View) -> Place {
-        let (region, plane) = match parcel.origin {
-            Origin::Host(_) => (S, PlanePick::Any),
-            Origin::Collected(S) => (D, PlanePick::Any),
-            _ => (D, PlanePick::Home),
-        };
-        Place { gather: Gather::Fill, plane, route: Route::to(region, SlotClass::Next) }
-    }
-    fn clone_box(&self) -> Box<dyn Scheme> {
-        Box::new(self.clone())
-    }
-}
+use wordline_units::{HostOp, HostRequest, SimTime};
 
 #[test]
 fn data_written_to_one_medium_and_moved_to_another_are_read_back() {
