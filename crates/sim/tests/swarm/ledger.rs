@@ -45,7 +45,7 @@ pub struct Ledger {
 }
 
 /// More events than any case has: a drive that has more goes round in circles.
-const MOST_EVENTS: u64 = 2_000_000;
+const MOST_EVENTS: u64 = 1_000_000;
 
 impl Probe for Ledger {
     const WATCHES: bool = true;
