@@ -165,7 +165,8 @@ fn random(rng: &mut Rng) -> Option<Case> {
         host: host_link(rng),
         parallel_unit: rng.pick(&[ParallelUnit::Die, ParallelUnit::Plane]),
         allocation: if rng.once_in(4) { Allocation::Dynamic } else { Allocation::Static(levels) },
-        ack: if rng.once_in(3) { Ack::Buffer(rng.count(1, 9)) } else { Ack::Program },
+        // A buffer has acknowledged what then finds no place in a full drive, and can tell nobody.
+        ack: if roomy && rng.once_in(3) { Ack::Buffer(rng.count(1, 9)) } else { Ack::Program },
         gc: GcSpec {
             trigger: trigger(rng),
             victim: rng.pick(&[Victim::Greedy, Victim::Greedy, Victim::Fifo]),
