@@ -6,8 +6,12 @@
 mod support;
 
 use support::FastThenDense;
-use wordline_ftl::{Bytes, Outcome};
-use wordline_sim::{Device, NoProbe};
+use wordline_flash::SlotClass;
+use wordline_ftl::{
+    Bytes, Drive, Fault, Gather, Layout, NoMedia, Outcome, Parcel, Place, PlanePick, Refusal, RegionId,
+    Route, Scheme, View,
+};
+use wordline_sim::{Device, DeviceError, NoProbe};
 use wordline_units::{HostOp, HostRequest, SimTime};
 
 #[test]
@@ -62,4 +66,57 @@ fn data_written_to_one_medium_and_moved_to_another_are_read_back() {
         counters.erases[0] > 0 && counters.regions[1].program_ops > 0,
         "nothing moved to the dense medium"
     );
+}
+
+/// Sends what it collects from the dense medium to a region that has no blocks in that plane.
+#[derive(Clone, Debug)]
+struct Astray;
+
+impl Scheme for Astray {
+    fn name(&self) -> &str {
+        "astray"
+    }
+    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+        FastThenDense.layout(drive)
+    }
+    fn place(&mut self, _: &Parcel, _: &View) -> Place {
+        // Home is in the dense medium, where the first target exists and the second does not.
+        let route = Route::to(RegionId(1), SlotClass::Next).or(RegionId(0), SlotClass::Next);
+        Place { gather: Gather::Fill, plane: PlanePick::Home, route }
+    }
+    fn clone_box(&self) -> Box<dyn Scheme> {
+        Box::new(self.clone())
+    }
+}
+
+#[test]
+fn a_route_to_a_region_without_blocks_in_the_plane_is_an_illegal_decision() {
+    let overrides: Vec<(String, String)> = [
+        ("medium.*.channels", "1"),
+        ("medium.*.chips_per_channel", "1"),
+        ("medium.*.dies_per_chip", "1"),
+        ("medium.*.planes_per_die", "1"),
+        ("medium.*.blocks_per_plane", "6"),
+        ("medium.*.wordlines_per_block", "4"),
+        ("capacity.logical", "128KiB"),
+        ("gc.hard_reserve", "1"),
+    ]
+    .map(|(k, v)| (k.to_string(), v.to_string()))
+    .into();
+    let spec = wordline_device::find("hyssd-st").unwrap().spec(&overrides).unwrap_or_else(|e| panic!("{e}"));
+    let mut device: Device<NoProbe, NoMedia> =
+        Device::new(&spec, &spec.geometry().unwrap(), Box::new(Astray), NoProbe).unwrap();
+    let pages = spec.logical_bytes() / spec.unit.0;
+    let per_page = (spec.unit.0 / 512) as u32;
+    // The first target serves until the dense blocks run short.
+    let fault = (0..10_000).find_map(|i| {
+        let now = device.now();
+        let write = HostRequest::new(HostOp::Write, i % pages * per_page as u64, per_page).at(now);
+        device.submit(write, now).err().or_else(|| device.next_completion(SimTime::NEVER).err())
+    });
+    let Some(DeviceError::Fault(Fault::IllegalDecision { scheme, decision, state, .. })) = fault else {
+        panic!("it ends with {fault:?}");
+    };
+    assert_eq!((scheme.as_str(), decision.as_str()), ("astray", "route to region 0"));
+    assert!(state.contains("no blocks of region 0"), "{state}");
 }

@@ -335,7 +335,8 @@ fn any_scheme(rng: &mut Rng, two_media: bool) -> (Box<dyn Scheme>, String) {
 fn spelling(rng: &mut Rng) -> String {
     let entry = rng.pick(wordline_schemes::all());
     let mut given = vec![];
-    for (key, values) in &values()[wordline_schemes::all().iter().position(|e| e.name == entry.name).unwrap()] {
+    for (key, values) in &values()[wordline_schemes::all().iter().position(|e| e.name == entry.name).unwrap()]
+    {
         if rng.once_in(2) {
             given.push(format!("{key}={}", rng.pick(values)));
         }
@@ -416,7 +417,14 @@ impl Traits {
             longest: rng.pick(&[1, 4, 11, 11, 40]),
             hot: rng.pick(&[4, 12, 12, 64]),
             ragged: rng.once_in(4),
-            kinds: rng.pick(&[[11, 17, 19], [11, 17, 19], [18, 19, 20], [19, 19, 19], [6, 18, 20], [12, 12, 19]]),
+            kinds: rng.pick(&[
+                [11, 17, 19],
+                [11, 17, 19],
+                [18, 19, 20],
+                [19, 19, 19],
+                [6, 18, 20],
+                [12, 12, 19],
+            ]),
         }
     }
 }

@@ -301,7 +301,9 @@ impl<'a> Run<'a> {
             let counted = (counters.host_requests[op as usize], counters.host_bytes[op as usize]);
             let asked = self.host.get(&op).copied().unwrap_or_default();
             if counted != asked {
-                return Err(format!("{op:?}: {counted:?} requests and bytes are counted, {asked:?} were asked"));
+                return Err(format!(
+                    "{op:?}: {counted:?} requests and bytes are counted, {asked:?} were asked"
+                ));
             }
         }
         if counters.host_bytes_page != self.page_bytes {
@@ -508,9 +510,8 @@ fn a_read_of_old_data_is_noticed() {
     for r in &case.requests {
         run.step(*r).unwrap();
     }
-    let written = (0..run.model.sectors.len()).find(|s| {
-        run.model.sectors[*s].last().is_some_and(|v| v.stamp > 0)
-    });
+    let written =
+        (0..run.model.sectors.len()).find(|s| run.model.sectors[*s].last().is_some_and(|v| v.stamp > 0));
     let values = &mut run.model.sectors[written.expect("a case that writes")];
     values.push(Value { stamp: u64::MAX, request: u64::MAX });
     let error = run.finish().unwrap_err();
