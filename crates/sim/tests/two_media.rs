@@ -108,12 +108,10 @@ fn a_route_to_a_region_without_blocks_in_the_plane_is_an_illegal_decision() {
         Device::new(&spec, &spec.geometry().unwrap(), Box::new(Astray), NoProbe).unwrap();
     let pages = spec.logical_bytes() / spec.unit.0;
     let per_page = (spec.unit.0 / 512) as u32;
-    // The first target serves until the dense blocks run short.
-    let fault = (0..10_000).find_map(|i| {
-        let now = device.now();
-        let write = HostRequest::new(HostOp::Write, i % pages * per_page as u64, per_page).at(now);
-        device.submit(write, now).err().or_else(|| device.next_completion(SimTime::NEVER).err())
-    });
+    // The first target serves until the dense blocks run short, which so many writes at once see to.
+    let write = |i| HostRequest::new(HostOp::Write, i % pages * per_page as u64, per_page);
+    let submitted = (0..pages * 8).find_map(|i| device.submit(write(i), SimTime(0)).err());
+    let fault = submitted.or_else(|| device.drain().err());
     let Some(DeviceError::Fault(Fault::IllegalDecision { scheme, decision, state, .. })) = fault else {
         panic!("it ends with {fault:?}");
     };

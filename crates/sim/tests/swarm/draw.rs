@@ -175,7 +175,8 @@ fn random(rng: &mut Rng) -> Option<Case> {
         },
         pad_after: match rng.below(4) {
             0 => None,
-            1 => Some(rng.time(0, 3)),
+            // Not shorter: a group that waits for a collection is looked at again each time.
+            1 => Some(rng.time(1, 3)),
             _ => Some(rng.time(20, 2_000)),
         },
         slc_cache: (media.iter().any(Medium::has_slc_cache) && !rng.once_in(4)).then(|| SlcCache {
