@@ -77,7 +77,9 @@ impl Scheme for Astray {
         "astray"
     }
     fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
-        FastThenDense.layout(drive)
+        let mut layout = FastThenDense.layout(drive)?;
+        layout.regions[1].quota = 1; // so that the second target is soon tried
+        Ok(layout)
     }
     fn place(&mut self, _: &Parcel, _: &View) -> Place {
         // Home is in the dense medium, where the first target exists and the second does not.
@@ -108,7 +110,6 @@ fn a_route_to_a_region_without_blocks_in_the_plane_is_an_illegal_decision() {
         Device::new(&spec, &spec.geometry().unwrap(), Box::new(Astray), NoProbe).unwrap();
     let pages = spec.logical_bytes() / spec.unit.0;
     let per_page = (spec.unit.0 / 512) as u32;
-    // The first target serves until the dense blocks run short, which so many writes at once see to.
     let write = |i| HostRequest::new(HostOp::Write, i % pages * per_page as u64, per_page);
     let submitted = (0..pages * 8).find_map(|i| device.submit(write(i), SimTime(0)).err());
     let fault = submitted.or_else(|| device.drain().err());
