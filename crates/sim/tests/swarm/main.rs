@@ -16,6 +16,7 @@ use draw::Case;
 use ledger::{Drive, Ledger};
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io::Write;
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, mpsc};
@@ -403,6 +404,11 @@ fn number(name: &str, default: u64) -> u64 {
 /// Longer than any case takes on any machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// Past the capture of tests, which an abort would lose.
+fn tell(text: &str) {
+    std::io::stderr().write_all(text.as_bytes()).unwrap();
+}
+
 /// Calls with each number of a range, on every core. A call that never returns is named, and ends
 /// everything, for it cannot be caught.
 fn each(range: std::ops::Range<u64>, call: impl Fn(u64) + Sync) {
@@ -434,7 +440,7 @@ fn each(range: std::ops::Range<u64>, call: impl Fn(u64) + Sync) {
                     for core in &working {
                         let (n, since) = *begun[*core].lock().unwrap();
                         if since.elapsed() > PATIENCE {
-                            eprintln!("the drive never ends\n  {}", replay(n, Case::length(n)));
+                            tell(&format!("the drive never ends\n  {}\n", replay(n, Case::length(n))));
                             std::process::abort();
                         }
                     }
