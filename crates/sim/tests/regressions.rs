@@ -5,7 +5,7 @@
 mod support;
 
 use support::{Restless, Tiny};
-use wordline_ftl::{Bytes, NoMedia, Outcome, Scheme};
+use wordline_ftl::{Bytes, Initial, Mapped, NoMedia, Outcome, Scheme};
 use wordline_sim::{Device, Event, NoProbe, Probe};
 use wordline_units::{HostOp, HostRequest, SimDuration, SimTime};
 
@@ -84,21 +84,30 @@ impl Probe for Patience {
 #[test]
 fn a_full_cache_drive_ends_its_collections_and_answers_out_of_space() {
     let (mut full, mut done) = (0, 0);
-    for (wordlines, spare) in [(2, 3), (2, 4), (3, 3), (4, 3), (4, 4)] {
-        let tiny = Tiny { one_shot: true, wordlines, spare, ..Tiny::default() };
-        for scheme in ["slc-cache:when_full=wait", "slc-cache:when_full=direct"] {
-            let mut d: Device<Patience, NoMedia> = device(&tiny, named(scheme), 3, Patience(200_000));
-            let pages = d.ftl.logical_lbas() / 4;
-            for i in 0..pages * 4 {
-                let at = d.now();
-                d.submit(write(i * 31 % pages, at), at).unwrap();
-                while d.outstanding() > 4 {
-                    let c = d.next_completion(SimTime::NEVER).unwrap().unwrap();
-                    *(if c.outcome == Outcome::Done { &mut done } else { &mut full }) += 1;
-                }
+    for seed in 0..120u64 {
+        let tiny = Tiny {
+            one_shot: true,
+            wordlines: 2 + seed as u32 % 3,
+            spare: 3,
+            extra: "[program]\npad_after = \"1us\"\n",
+            ..Tiny::default()
+        };
+        let mut random = seed;
+        let scheme = ["slc-cache:when_full=wait", "slc-cache:when_full=direct"][seed as usize % 2];
+        let mut d: Device<Patience, NoMedia> = device(&tiny, named(scheme), 3, Patience(100_000));
+        let pages = d.ftl.logical_lbas() / 4;
+        for _ in 0..pages * 8 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let at = d.now() + SimDuration((random >> 20) % 5 * 40_000);
+            d.submit(write((random >> 33) % pages, at), at).unwrap();
+            while let Some(c) = d.poll() {
+                *(if c.outcome == Outcome::Done { &mut done } else { &mut full }) += 1;
             }
-            d.drain().unwrap();
-            d.ftl.check().unwrap();
+        }
+        d.drain().unwrap();
+        d.ftl.check().unwrap();
+        while let Some(c) = d.poll() {
+            *(if c.outcome == Outcome::Done { &mut done } else { &mut full }) += 1;
         }
     }
     assert!(full > 0 && done > 0, "{done} writes were done and {full} found no space");
@@ -108,17 +117,28 @@ fn a_full_cache_drive_ends_its_collections_and_answers_out_of_space() {
 /// to read on, the stager waited for the job, and its timer for the stager.
 #[test]
 fn a_collection_reads_on_while_a_move_out_of_its_block_waits_in_the_same_stager() {
-    for seed in 0..300u64 {
-        let tiny = Tiny { units_per_page: 4, blocks: 14, spare: 9, wordlines: 5, ..Tiny::default() };
+    for seed in 0..200u64 {
+        let tiny = Tiny {
+            chips: 2,
+            units_per_page: 4,
+            blocks: 15,
+            spare: 11,
+            wordlines: 5,
+            extra: "[allocation]\norder = \"dynamic\"\n",
+            ..Tiny::default()
+        };
         let scheme = Box::new(Restless { turn: seed as u32 });
         let mut d: Device<NoProbe, NoMedia> = device(&tiny, scheme, 3, NoProbe);
         let pages = d.ftl.logical_lbas() / 4;
-        for i in 0..30 + seed % 17 {
+        d.ftl.precondition(&Initial::holding(Mapped::First(pages as u32)), seed).unwrap();
+        for i in 0..40 + seed % 17 {
             let at = d.now() + SimDuration(i % 3 * 10_000);
-            d.submit(write((i * 13 + seed) % pages.min(24), at), at).unwrap();
-            if i % 4 == 0 {
-                d.submit(HostRequest::new(HostOp::Read, 0, 64).at(at), at).unwrap();
-            }
+            d.submit(write((i * 13 + seed) % pages, at), at).unwrap();
+        }
+        // Every third page that is read moves, out of blocks that are being collected too.
+        for i in 0..3 {
+            let at = d.now() + SimDuration(i * 50_000);
+            d.submit(HostRequest::new(HostOp::Read, 0, pages as u32 * 4).at(at), at).unwrap();
         }
         d.advance_to(d.now() + SimDuration(1_000_000_000)).unwrap();
         assert!(d.ftl.is_quiet(), "seed {seed}: after a second {} are left", d.ftl.leftovers());
