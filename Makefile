@@ -17,7 +17,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml $(wildcard devices/*.toml) \
 	$(shell find python/wordline -name '*.py' -o -name '*.pyi' -o -name '*.toml')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check rust-test python-test bench validate mutants bless clean
+.PHONY: help demo test check rust-test python-test bench validate mutants bless swarm fuzz clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -75,6 +75,36 @@ mutants: $(TOOLS) ## Plant ten faults in a copy of the engine, one at a time: th
 
 bless: ## Accept changed golden files and schemas; say in the commit why they changed
 	@BLESS=1 cargo test --workspace --quiet
+
+N ?= 1000
+SEED ?= 1
+swarm: ## Random drives, schemes and workloads with every check on: make swarm N=1000 SEED=1
+	@WORDLINE_CASES=$(N) WORDLINE_SEED=$(SEED) cargo test --package wordline-sim --test swarm --quiet every_read
+
+SECONDS ?= 10
+TARGETS ?= device scheme workload initial trace msr vscsi1 vscsi2 vscsi-csv five-columns
+HOST = $(shell rustc -vV | sed -n 's/^host: //p')
+BUILT := $(or $(CARGO_TARGET_DIR),target)/fuzz
+# Instrumented for libFuzzer by the stable compiler, in a folder of its own: nothing else is rebuilt.
+COVERAGE := --cfg fuzzing -Cdebug-assertions -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+	-Cllvm-args=-sanitizer-coverage-trace-compares -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
+	-Cllvm-args=-sanitizer-coverage-pc-table
+
+fuzz: ## Fuzz every way in, each for so long: make fuzz SECONDS=60 TARGETS="device trace"
+	@RUSTFLAGS="$(COVERAGE)" CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 \
+		cargo build --quiet --release --package wordline-fuzz --features libfuzzer \
+		--target $(HOST) --target-dir $(BUILT)
+	@for t in $(TARGETS); do \
+		mkdir -p $(BUILT)/corpus/$$t $(BUILT)/found/$$t; \
+		echo "== fuzzing $$t for $(SECONDS) s"; \
+		WORDLINE_FUZZ=$$t $(BUILT)/$(HOST)/release/wordline-fuzz -max_total_time=$(SECONDS) \
+			-max_len=16384 -timeout=20 -rss_limit_mb=2048 -dict=fuzz/dictionary.txt -verbosity=0 \
+			-print_final_stats=1 -artifact_prefix=$(BUILT)/found/$$t/ \
+			$(BUILT)/corpus/$$t fuzz/corpus/$$t > $(BUILT)/$$t.log 2>&1 \
+			|| { tail -n 40 $(BUILT)/$$t.log; \
+				echo "the input is in $(BUILT)/found/$$t: mend it, and add it to fuzz/regressions/$$t"; exit 1; }; \
+		grep -E "number_of_executed_units|new_units_added" $(BUILT)/$$t.log; \
+	done
 
 clean: ## Remove what was built and written here
 	@rm -rf $(VENV) out

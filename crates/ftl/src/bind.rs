@@ -192,7 +192,10 @@ impl<M: Media> Ftl<M> {
         }
         let (plane, route) = (self.state.ops[id].plane, self.state.ops[id].route);
         self.state.starved[plane.index()] = true;
-        self.state.jammed[plane.index()] |= self.state.ops[id].owned_by != Owner::Request;
+        // A page that its job waits for, not one of a group: that job reads on without it, and what it
+        // reads is the company that other groups wait for.
+        let op = &self.state.ops[id];
+        self.state.jammed[plane.index()] |= op.owned_by == Owner::Job && op.in_window;
         for target in route.targets() {
             if self.state.regions.len() > target.region.index() && self.state.reaches(target.region, plane) {
                 self.collect_for(target.region, plane);

@@ -323,6 +323,11 @@ impl<M: Media> Ftl<M> {
         for lead in &leads[..programs] {
             self.launch(*lead);
         }
+        // With every page in a stager it is the job that must read on: the end of this read steps it
+        // only if nobody else reads the block, and a move out of it may wait in the same stager.
+        if self.state.at(region, plane).job.is_some_and(|j| j.window == 0 && !j.exhausted) {
+            self.step_job(region, plane);
+        }
     }
 
     fn chain_len(&self, lead: OpId) -> u32 {

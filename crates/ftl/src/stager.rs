@@ -178,18 +178,19 @@ impl<M: Media> Ftl<M> {
             let stage = self.state.staging.enter(span.lpn);
             let entry = self.state.staging.get(stage);
             entry.pending += 1;
-            let newer = entry.mask; // of a host write on its way
-            entry.mask = newer.union(keep);
+            // What RAM holds already is newer: a write that waits for its missing sectors, say.
+            let older = keep.minus(entry.mask);
+            entry.mask = entry.mask.union(keep);
             if !M::METADATA {
                 // Where media keep versions, the operation has its data's own.
                 self.state.ops[part].version = entry.last(keep);
             }
             self.state.ops[part].mask = keep;
             self.state.map.forget(span.lpn, keep, &mut dead);
-            if M::BYTES && !keep.is_empty() {
+            if M::BYTES && !older.is_empty() {
                 let page = self.pages[part.index()].clone();
                 let sector = self.state.geometry.sector as usize;
-                M::copy(self.staged_page(stage), &page, keep.minus(newer), sector);
+                M::copy(self.staged_page(stage), &page, older, sector);
             }
             self.state.ops[part].stage = stage;
             self.state.ops[part].from = Ppn::NONE;

@@ -30,7 +30,7 @@ pub struct Setup {
     /// The initial state as spelled.
     pub initial: InitialSpec,
     /// The same for this workload.
-    pub(crate) state: Initial,
+    pub state: Initial,
     scheme_set: Vec<(String, String)>,
 }
 

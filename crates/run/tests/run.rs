@@ -270,3 +270,26 @@ fn a_drive_that_cannot_follow_the_workload_says_so() {
     assert!(hint(&report(&fast)));
     assert!(!hint(&report(&RunSpec { workload: "uniform:rate=100".into(), requests: Some(500), ..fast })));
 }
+
+/// Collection once left a filled drive without a block to collect into.
+#[test]
+fn a_cache_that_waits_has_room_on_a_drive_that_is_filled_to_95_percent() {
+    let device = format!("{}/tests/golden/hybrid.toml", env!("CARGO_MANIFEST_DIR"));
+    for scheme in ["slc-cache:when_full=wait", "slc-cache:when_full=direct"] {
+        for workload in ["uniform:bs=4KiB,qd=32", "sequential:bs=64KiB,qd=8", "zipf:bs=4KiB@50/32KiB@50,qd=8"]
+        {
+            for initial in ["fill:95%", "fill:95%,order=seq"] {
+                let spec = RunSpec {
+                    set: vec![("capacity.logical".into(), "14MiB".into())],
+                    initial: initial.into(),
+                    requests: Some(6000),
+                    check: true,
+                    ..RunSpec::new(&device, scheme, workload)
+                };
+                let r = report(&spec);
+                assert_eq!((r.host.completed, r.host.failures()), (6000, 0), "{}", spec.command());
+                assert!(r.flash.erases["tlc"] > 0, "{}", spec.command());
+            }
+        }
+    }
+}

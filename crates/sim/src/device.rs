@@ -410,9 +410,13 @@ impl<P: Probe, M: Media> Device<P, M> {
                 self.no_fault()?;
             }
             if self.outstanding() == 0 {
-                return self.no_fault();
-            }
-            if !self.give_up() {
+                // A collection that ended meanwhile may have left a group that nothing else pads.
+                self.ftl.drain();
+                if self.ftl.effects().is_empty() {
+                    return self.no_fault();
+                }
+                self.settle();
+            } else if !self.give_up() {
                 return Err(DeviceError::Stuck { outstanding: self.outstanding(), now: self.now });
             }
         }

@@ -1,59 +1,18 @@
 //! A drive of two media with pages of different size: writes go to the fast one, collection moves
 //! them to the dense one, two units to a page.
 
-use wordline_flash::{ProgramRule, SlotClass};
+#![allow(clippy::unwrap_used)] // helpers of tests, beside the test functions
+
+mod support;
+
+use support::FastThenDense;
+use wordline_flash::SlotClass;
 use wordline_ftl::{
-    Bytes, Drive, Gather, Hooks, Layout, MapKind, Origin, Outcome, Parcel, Place, PlanePick, Pool, PoolId,
-    Refusal, Region, RegionId, Route, Scheme, View,
+    Bytes, Drive, Fault, Gather, Layout, NoMedia, Outcome, Parcel, Place, PlanePick, Refusal, RegionId,
+    Route, Scheme, View,
 };
-use wordline_sim::{Device, NoProbe};
-use wordline_units::{CellMode, HostOp, HostRequest, SimDuration, SimTime};
-
-#[derive(Clone, Debug)]
-struct FastThenDense;
-
-const S: RegionId = RegionId(0);
-const D: RegionId = RegionId(1);
-
-impl Scheme for FastThenDense {
-    fn name(&self) -> &str {
-        "fast-then-dense"
-    }
-    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
-        let media = &drive.geometry.media;
-        let region = |name, pool, mode| Region {
-            name,
-            pool: PoolId(pool),
-            mode,
-            rule: ProgramRule::Sequential,
-            quota: u32::MAX,
-            trigger: drive.spec.gc.trigger,
-            victim: drive.spec.gc.victim,
-            pad_after: Some(SimDuration(500_000)),
-            protected: false,
-        };
-        Ok(Layout {
-            pools: (0..2).map(|m| Pool { medium: m, blocks_per_plane: media[m].blocks_per_plane }).collect(),
-            regions: vec![region("S", 0, CellMode::Slc), region("D", 1, CellMode::Tlc)],
-            home: D,
-            map: MapKind::Page,
-            asks: Hooks::NONE,
-            tick_every_writes: 0,
-            idle_after: SimDuration::ZERO,
-        })
-    }
-    fn place(&mut self, parcel: &Parcel, _: &View) -> Place {
-        let (region, plane) = match parcel.origin {
-            Origin::Host(_) => (S, PlanePick::Any),
-            Origin::Collected(S) => (D, PlanePick::Any),
-            _ => (D, PlanePick::Home),
-        };
-        Place { gather: Gather::Fill, plane, route: Route::to(region, SlotClass::Next) }
-    }
-    fn clone_box(&self) -> Box<dyn Scheme> {
-        Box::new(self.clone())
-    }
-}
+use wordline_sim::{Device, DeviceError, NoProbe};
+use wordline_units::{HostOp, HostRequest, SimTime};
 
 #[test]
 fn data_written_to_one_medium_and_moved_to_another_are_read_back() {
@@ -107,4 +66,56 @@ fn data_written_to_one_medium_and_moved_to_another_are_read_back() {
         counters.erases[0] > 0 && counters.regions[1].program_ops > 0,
         "nothing moved to the dense medium"
     );
+}
+
+/// Sends what it collects from the dense medium to a region that has no blocks in that plane.
+#[derive(Clone, Debug)]
+struct Astray;
+
+impl Scheme for Astray {
+    fn name(&self) -> &str {
+        "astray"
+    }
+    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+        let mut layout = FastThenDense.layout(drive)?;
+        layout.regions[1].quota = 1; // so that the second target is soon tried
+        Ok(layout)
+    }
+    fn place(&mut self, _: &Parcel, _: &View) -> Place {
+        // Home is in the dense medium, where the first target exists and the second does not.
+        let route = Route::to(RegionId(1), SlotClass::Next).or(RegionId(0), SlotClass::Next);
+        Place { gather: Gather::Fill, plane: PlanePick::Home, route }
+    }
+    fn clone_box(&self) -> Box<dyn Scheme> {
+        Box::new(self.clone())
+    }
+}
+
+#[test]
+fn a_route_to_a_region_without_blocks_in_the_plane_is_an_illegal_decision() {
+    let overrides: Vec<(String, String)> = [
+        ("medium.*.channels", "1"),
+        ("medium.*.chips_per_channel", "1"),
+        ("medium.*.dies_per_chip", "1"),
+        ("medium.*.planes_per_die", "1"),
+        ("medium.*.blocks_per_plane", "6"),
+        ("medium.*.wordlines_per_block", "4"),
+        ("capacity.logical", "128KiB"),
+        ("gc.hard_reserve", "1"),
+    ]
+    .map(|(k, v)| (k.to_string(), v.to_string()))
+    .into();
+    let spec = wordline_device::find("hyssd-st").unwrap().spec(&overrides).unwrap_or_else(|e| panic!("{e}"));
+    let mut device: Device<NoProbe, NoMedia> =
+        Device::new(&spec, &spec.geometry().unwrap(), Box::new(Astray), NoProbe).unwrap();
+    let pages = spec.logical_bytes() / spec.unit.0;
+    let per_page = (spec.unit.0 / 512) as u32;
+    let write = |i| HostRequest::new(HostOp::Write, i % pages * per_page as u64, per_page);
+    let submitted = (0..pages * 8).find_map(|i| device.submit(write(i), SimTime(0)).err());
+    let fault = submitted.or_else(|| device.drain().err());
+    let Some(DeviceError::Fault(Fault::IllegalDecision { scheme, decision, state, .. })) = fault else {
+        panic!("it ends with {fault:?}");
+    };
+    assert_eq!((scheme.as_str(), decision.as_str()), ("astray", "route to region 0"));
+    assert!(state.contains("no blocks of region 0"), "{state}");
 }

@@ -247,6 +247,48 @@ impl Scheme for Restless {
     }
 }
 
+/// Two media with pages of different size: writes go to the fast one, collection moves them to the
+/// dense one.
+#[derive(Clone, Debug)]
+pub struct FastThenDense;
+
+impl FastThenDense {
+    const S: RegionId = RegionId(0);
+    const D: RegionId = RegionId(1);
+}
+
+impl Scheme for FastThenDense {
+    fn name(&self) -> &str {
+        "fast-then-dense"
+    }
+    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+        let media = &drive.geometry.media;
+        if media.len() != 2 {
+            let (scheme, device) = (self.name().to_string(), drive.spec.name.clone());
+            return Err(Refusal { scheme, device, reason: "it needs two media".into() });
+        }
+        let on = |name, m: u8, mode| Region {
+            trigger: drive.spec.gc.trigger,
+            victim: drive.spec.gc.victim,
+            ..region(name, m, mode, ProgramRule::Sequential)
+        };
+        let pools = (0..2).map(|m| Pool { medium: m, blocks_per_plane: media[m].blocks_per_plane });
+        let regions = vec![on("S", 0, CellMode::Slc), on("D", 1, media[1].densest())];
+        Ok(layout(pools.collect(), regions, MapKind::Page))
+    }
+    fn place(&mut self, parcel: &Parcel, _: &View) -> Place {
+        let (region, plane) = match parcel.origin {
+            Origin::Host(_) => (Self::S, PlanePick::Any),
+            Origin::Collected(Self::S) => (Self::D, PlanePick::Any),
+            _ => (Self::D, PlanePick::Home),
+        };
+        Place { gather: Gather::Fill, plane, route: Route::to(region, SlotClass::Next) }
+    }
+    fn clone_box(&self) -> Box<dyn Scheme> {
+        Box::new(self.clone())
+    }
+}
+
 /// The schemes under test by number, with the bits of the cells where their data rest.
 pub fn scheme(which: usize, tiny: &mut Tiny) -> (Box<dyn Scheme>, u32) {
     let build = |s: &str| wordline_schemes::build(s).unwrap();

@@ -1,0 +1,459 @@
+//! A case of the swarm, drawn from its seed: a drive, a scheme, an initial state and a workload.
+//! All requests are drawn before the drive runs, so that a shorter run of a case is a prefix of it.
+
+use crate::support::{self, BySector, FastThenDense, Restless, Tiny, TwoLanes};
+use std::sync::OnceLock;
+use wordline_device::{
+    Ack, Allocation, Capacity, DeviceSpec, GcClass, GcSpec, HostLink, Level, ParallelUnit, SlcCache, Trigger,
+    Victim, WhenFull,
+};
+use wordline_flash::{CommandOverhead, Geometry, Medium, ModeTiming, ProgramRule, Topology};
+use wordline_ftl::{Drive, Ftl, Initial, Layout, MapKind, Mapped, NoMedia, Order, Scheme};
+use wordline_units::{Bytes, CellMode, Fraction, HostOp, HostRequest, Lpn, Rate, SimDuration, SimTime};
+
+/// A stream of numbers from a seed: splitmix64.
+pub struct Rng(pub u64);
+
+impl Rng {
+    pub fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % n
+    }
+
+    fn within(&mut self, low: u64, high: u64) -> u64 {
+        low + self.below(high - low + 1)
+    }
+
+    fn count(&mut self, low: u32, high: u32) -> u32 {
+        self.within(low as u64, high as u64) as u32
+    }
+
+    /// True once in so many times.
+    fn once_in(&mut self, n: u64) -> bool {
+        self.below(n) == 0
+    }
+
+    fn pick<T: Clone>(&mut self, from: &[T]) -> T {
+        from[self.below(from.len() as u64) as usize].clone()
+    }
+
+    fn percent(&mut self, low: u64, high: u64) -> Fraction {
+        Fraction::percent(self.within(low, high))
+    }
+
+    fn time(&mut self, low_us: u64, high_us: u64) -> SimDuration {
+        SimDuration(self.within(low_us * 1_000, high_us * 1_000))
+    }
+}
+
+/// Everything that a run is made of.
+pub struct Case {
+    pub spec: DeviceSpec,
+    pub geometry: Geometry,
+    pub scheme: Box<dyn Scheme>,
+    /// How the scheme is spelled, or which stress scheme it is.
+    pub label: String,
+    pub layout: Layout,
+    pub initial: Initial,
+    pub seed: u64,
+    pub requests: Vec<HostRequest>,
+    /// Whether there is so much space that a write without a place is a bug.
+    pub roomy: bool,
+}
+
+impl Case {
+    /// The case of a seed, with its first so many requests.
+    pub fn new(seed: u64, length: u64) -> Case {
+        let mut rng = Rng(seed);
+        let mut case = if rng.once_in(2) {
+            tuned(&mut rng)
+        } else {
+            // A refusal is an answer, and no case: the next drive is drawn.
+            (0..200).find_map(|_| random(&mut rng)).unwrap_or_else(|| tuned(&mut rng))
+        };
+        case.seed = seed;
+        case.initial = initial(&mut rng, &case);
+        case.requests = requests(&mut rng, &case, length);
+        case
+    }
+
+    /// How many requests a case has when it is not cut short.
+    pub fn length(seed: u64) -> u64 {
+        let mut rng = Rng(seed ^ 0x6c65_6e67);
+        if rng.once_in(32) { rng.below(3_000) } else { rng.below(600) }
+    }
+
+    pub fn by_page(&self) -> bool {
+        self.layout.map == MapKind::Page
+    }
+
+    /// Whether reads and writes spend time on the host link.
+    pub fn has_link(&self) -> bool {
+        let host = self.spec.host;
+        !host.rate.is_off() || host.read_overhead.0 + host.write_overhead.0 > 0
+    }
+
+    /// Whether every block is programmed from its first page to its last.
+    pub fn in_order(&self) -> bool {
+        let regions = self.layout.regions.iter();
+        regions.map(|r| r.rule).all(|r| matches!(r, ProgramRule::Sequential | ProgramRule::OneShot(_)))
+    }
+}
+
+/// The drives on which each scheme is known to have room enough, with what costs no space varied.
+fn tuned(rng: &mut Rng) -> Case {
+    let mut tiny = Tiny {
+        channels: rng.count(1, 2),
+        chips: rng.count(1, 2),
+        planes: rng.count(1, 2),
+        blocks: rng.count(12, 15),
+        wordlines: rng.count(3, 5),
+        units_per_page: rng.count(1, 2),
+        sectors_per_unit: rng.pick(&[1, 4, 4]),
+        bus: rng.pick(&["off", "1ns/B", "20ns/B"]),
+        ack_buffer: rng.once_in(3).then_some(3),
+        ..Tiny::default()
+    };
+    let which = rng.below(support::SCHEMES as u64) as usize;
+    let (scheme, bits) = support::scheme(which, &mut tiny);
+    // Sectors kept apart cannot fill a drive laid out for pages: a sector takes a whole slot.
+    let mut spec = tiny.spec(if bits == 0 { 2 } else { bits });
+    if bits == 0 {
+        let bytes = spec.logical_bytes() / tiny.sectors_per_unit as u64 / 2;
+        spec.capacity = Capacity::Logical(Bytes((bytes / spec.unit.0).max(1) * spec.unit.0));
+    }
+    spec.gc.class = rng.pick(&[GcClass::Background, GcClass::Host, GcClass::Urgent]);
+    spec.parallel_unit = rng.pick(&[ParallelUnit::Die, ParallelUnit::Plane]);
+    spec.host = host_link(rng);
+    let label = format!("stress scheme {which}, {}", scheme.name());
+    fitted(spec, scheme, label, true).unwrap_or_else(|why| panic!("{why}"))
+}
+
+/// Any drive under any scheme; `None` where the two do not go together.
+fn random(rng: &mut Rng) -> Option<Case> {
+    let two_media = rng.once_in(4);
+    let (scheme, label) = any_scheme(rng, two_media);
+    let sector = 512 * rng.pick(&[1, 1, 1, 2, 8]);
+    let unit = sector * rng.pick(&[1, 2, 4, 4, 8]);
+    let dense = rng.pick(&[CellMode::Mlc, CellMode::Tlc, CellMode::Tlc, CellMode::Qlc]);
+    let modes: Vec<CellMode> = match rng.below(8) {
+        0 => vec![CellMode::Slc],
+        1 => vec![dense],
+        2 => CellMode::ALL.to_vec(),
+        _ => vec![CellMode::Slc, dense],
+    };
+    let media = if two_media {
+        vec![medium(rng, "fast", &[CellMode::Slc], unit), medium(rng, "dense", &modes, unit)]
+    } else {
+        vec![medium(rng, "flash", &modes, unit)]
+    };
+    let blocks = media.iter().map(|m| m.blocks_per_plane).min()?;
+    let roomy = !rng.once_in(8);
+    let mut levels = [Level::Channel, Level::Chip, Level::Die, Level::Plane];
+    for i in (1..4).rev() {
+        levels.swap(i, rng.below(i as u64 + 1) as usize);
+    }
+    let static_blocks = rng.count(0, 4);
+    let mut spec = DeviceSpec {
+        name: "drawn".into(),
+        description: String::new(),
+        unit: Bytes(unit),
+        sector: Bytes(sector),
+        capacity: Capacity::Logical(Bytes(unit)),
+        host: host_link(rng),
+        parallel_unit: rng.pick(&[ParallelUnit::Die, ParallelUnit::Plane]),
+        allocation: if rng.once_in(4) { Allocation::Dynamic } else { Allocation::Static(levels) },
+        // A buffer has acknowledged what then finds no place in a full drive, and can tell nobody.
+        ack: if roomy && rng.once_in(3) { Ack::Buffer(rng.count(1, 9)) } else { Ack::Program },
+        gc: GcSpec {
+            trigger: trigger(rng),
+            victim: rng.pick(&[Victim::Greedy, Victim::Greedy, Victim::Fifo]),
+            class: rng.pick(&[GcClass::Background, GcClass::Host, GcClass::Urgent]),
+            hard_reserve: rng.count(1, 4.min(blocks - 1)),
+        },
+        pad_after: match rng.below(4) {
+            0 => None,
+            // Not shorter: a group that waits for a collection is looked at again each time.
+            1 => Some(rng.time(1, 3)),
+            _ => Some(rng.time(20, 2_000)),
+        },
+        slc_cache: (media.iter().any(Medium::has_slc_cache) && !rng.once_in(4)).then(|| SlcCache {
+            static_blocks,
+            dynamic_blocks: if static_blocks == 0 || rng.once_in(2) { rng.count(1, 3) } else { 0 },
+            trigger: trigger(rng),
+            when_full: rng.pick(&[WhenFull::Wait, WhenFull::Direct]),
+        }),
+        media,
+    };
+    let units = room(&spec, scheme.as_ref(), roomy)?;
+    let share = if roomy { rng.within(20, 100) } else { rng.within(90, 130) };
+    let bytes = (units * share / 100).max(1) * unit;
+    spec.capacity = Capacity::Logical(Bytes(bytes.min(spec.physical_bytes() / unit * unit)));
+    fitted(spec, scheme, label, roomy).ok()
+}
+
+fn fitted(spec: DeviceSpec, scheme: Box<dyn Scheme>, label: String, roomy: bool) -> Result<Case, String> {
+    // By way of a device file, as a user's would come.
+    let spec = spec.checked("drawn.toml").unwrap_or_else(|e| panic!("a drawn device is wrong: {e}"));
+    let geometry = spec.geometry().map_err(|e| e.to_string())?;
+    let logical_pages = (spec.logical_bytes() / spec.unit.0) as u32;
+    let drive = Drive { spec: &spec, geometry: &geometry, logical_pages };
+    let layout = accepted(&drive, scheme.as_ref())?;
+    let (initial, requests) = (Initial::fresh(), vec![]);
+    Ok(Case { spec, geometry, scheme, label, layout, initial, seed: 0, requests, roomy })
+}
+
+/// How a scheme lays a drive out, if neither it nor the mechanism refuses.
+fn accepted(drive: &Drive, scheme: &dyn Scheme) -> Result<Layout, String> {
+    let ftl: Ftl<NoMedia> = Ftl::new(drive, scheme.clone_box()).map_err(|e| e.to_string())?;
+    Ok(ftl.layout().clone())
+}
+
+/// Logical units that the scheme's home region holds with room to spare, or at the very most.
+fn room(spec: &DeviceSpec, scheme: &dyn Scheme, roomy: bool) -> Option<u64> {
+    let geometry = spec.geometry().ok()?;
+    let drive = Drive { spec, geometry: &geometry, logical_pages: 1 };
+    let layout = accepted(&drive, scheme).ok()?;
+    let home = &layout.regions[layout.home.0 as usize];
+    let pool = layout.pools[home.pool.0 as usize];
+    let sharing = || layout.regions.iter().filter(|r| r.pool == home.pool && r.name != home.name);
+    let mut blocks = pool.blocks_per_plane;
+    if roomy {
+        // What others may own, a block to open and one to collect, one in reserve for each region,
+        // and one more for pages that were padded.
+        let others = sharing().filter(|r| r.quota < blocks).map(|r| r.quota + 2).sum::<u32>();
+        blocks = blocks.checked_sub(others + sharing().count() as u32 + 4)?;
+    }
+    let medium = &geometry.media[pool.medium];
+    let per_page = geometry.units_per_page(pool.medium);
+    let mut pages = medium.pages_per_block(home.mode) * per_page;
+    if roomy {
+        // A block whose live pages leave less than one program free gives nothing back.
+        pages -= per_page * home.rule.pages_per_program();
+    }
+    let units = medium.topology.planes() as u64 * blocks as u64 * pages as u64;
+    let units = if layout.map == MapKind::Page {
+        units
+    } else {
+        // A sector takes a whole slot.
+        units / geometry.sectors_per_unit as u64 / 2
+    };
+    (units > 0).then_some(units)
+}
+
+fn host_link(rng: &mut Rng) -> HostLink {
+    let rate = if rng.once_in(3) { Rate { bytes: rng.within(1, 4), nanoseconds: 1 } } else { Rate::OFF };
+    let mut overhead = || if rng.once_in(3) { rng.time(1, 20) } else { SimDuration::ZERO };
+    HostLink { rate, read_overhead: overhead(), write_overhead: overhead(), queue_depth: 1024 }
+}
+
+fn trigger(rng: &mut Rng) -> Trigger {
+    let share = rng.percent(1, 60);
+    if rng.once_in(2) { Trigger::FreeBlocks(share) } else { Trigger::FreeSlots(share) }
+}
+
+fn medium(rng: &mut Rng, name: &str, modes: &[CellMode], unit: u64) -> Medium {
+    let topology = loop {
+        let t = Topology {
+            channels: rng.count(1, 3),
+            chips_per_channel: rng.count(1, 2),
+            dies_per_chip: rng.count(1, 2),
+            planes_per_die: rng.count(1, 3),
+        };
+        if t.planes() <= 8 {
+            break t;
+        }
+    };
+    let instant = rng.once_in(24);
+    let mut time = |low, high| if instant { SimDuration::ZERO } else { rng.time(low, high) };
+    let mut timings = [const { None }; 4];
+    for mode in modes {
+        let bits = mode.bits() as usize;
+        let mut timing = ModeTiming {
+            read: [SimDuration::ZERO; 4],
+            program: [SimDuration::ZERO; 4],
+            erase: time(20, 400),
+            endurance: 0,
+            pages_per_program: 1,
+        };
+        timing.read[..bits].fill_with(|| time(1, 20));
+        timing.program[..bits].fill_with(|| time(10, 200));
+        timings[mode.index()] = Some(timing);
+    }
+    for (mode, timing) in CellMode::ALL.into_iter().zip(&mut timings) {
+        if let Some(t) = timing
+            && mode != CellMode::Slc
+            && rng.once_in(2)
+        {
+            t.pages_per_program = mode.bits() as u8;
+            let once = t.program[0];
+            t.program[..mode.bits() as usize].fill(once);
+        }
+    }
+    let most = if rng.once_in(2) { 40 } else { 0 };
+    let command = CommandOverhead {
+        read: SimDuration(rng.within(0, most) * 50),
+        program: SimDuration(rng.within(0, most) * 50),
+        erase: SimDuration(rng.within(0, most) * 50),
+    };
+    Medium {
+        name: name.into(),
+        topology,
+        blocks_per_plane: rng.count(7, 18),
+        wordlines_per_block: rng.count(2, 6),
+        // A page has at most 32 sectors.
+        page: Bytes(unit * rng.pick(&[1, 1, 2, 4])),
+        modes: timings,
+        bus: rng.pick(&[
+            Rate::OFF,
+            Rate { bytes: 1, nanoseconds: 1 },
+            Rate { bytes: 1, nanoseconds: 20 },
+            Rate { bytes: 1_200, nanoseconds: 1_000 },
+        ]),
+        command,
+    }
+}
+
+fn any_scheme(rng: &mut Rng, two_media: bool) -> (Box<dyn Scheme>, String) {
+    if rng.once_in(3) {
+        let scheme: Box<dyn Scheme> = match rng.below(if two_media { 1 } else { 4 }) {
+            0 => Box::new(FastThenDense),
+            1 => Box::new(BySector),
+            2 => Box::new(TwoLanes),
+            _ => Box::new(Restless { turn: 0 }),
+        };
+        let name = scheme.name().to_string();
+        return (scheme, name);
+    }
+    let spelling = spelling(rng);
+    let scheme = wordline_schemes::build(&spelling).unwrap_or_else(|e| panic!("{spelling}: {e}"));
+    (scheme, spelling)
+}
+
+/// A registered scheme with some of its parameters set.
+fn spelling(rng: &mut Rng) -> String {
+    let entry = rng.pick(wordline_schemes::all());
+    let mut given = vec![];
+    for (key, values) in &values()[wordline_schemes::all().iter().position(|e| e.name == entry.name).unwrap()]
+    {
+        if rng.once_in(2) {
+            given.push(format!("{key}={}", rng.pick(values)));
+        }
+    }
+    let text = format!("{}:{}", entry.name, given.join(","));
+    // Values that are right alone may be wrong together.
+    if wordline_schemes::build(&text).is_ok() { text } else { entry.name.to_string() }
+}
+
+/// A key with the values that are tried.
+type Tried = (&'static str, Vec<String>);
+
+/// For each parameter of each scheme the values that it takes, out of small numbers and the words
+/// with which it describes itself and answers a wrong value: so that a new scheme's are drawn too.
+fn values() -> &'static Vec<Vec<Tried>> {
+    static VALUES: OnceLock<Vec<Vec<Tried>>> = OnceLock::new();
+    VALUES.get_or_init(|| {
+        let of = |entry: &wordline_schemes::Entry| -> Vec<Tried> {
+            let spell = |key: &str, value: &str| format!("{}:{key}={value}", entry.name);
+            let tried = entry.parameters.iter().map(|p| {
+                let answer = wordline_schemes::build(&spell(p.key, "?")).err().map(|e| e.to_string());
+                let text = format!("{} {} 1 2 3 5 10% 50% 100us 5ms", p.what, answer.unwrap_or_default());
+                let mut words: Vec<String> = text
+                    .split(|c: char| !c.is_alphanumeric() && !"-_%.".contains(c))
+                    .map(|w| w.trim_end_matches('.').to_string())
+                    .filter(|w| !w.is_empty() && wordline_schemes::build(&spell(p.key, w)).is_ok())
+                    .collect();
+                words.sort();
+                words.dedup();
+                (p.key, words)
+            });
+            tried.filter(|(_, words)| !words.is_empty()).collect()
+        };
+        wordline_schemes::all().iter().map(of).collect()
+    })
+}
+
+fn initial(rng: &mut Rng, case: &Case) -> Initial {
+    let units = (case.spec.logical_bytes() / case.spec.unit.0) as u32;
+    let full = rng.once_in(2);
+    let mapped = match rng.below(5) {
+        0 | 1 => Mapped::First(0),
+        2 | 3 => Mapped::First(if full { units } else { rng.count(0, units) }),
+        _ => {
+            let keep = rng.within(1, 4);
+            Mapped::Set((0..units).filter(|_| rng.below(4) < keep).map(Lpn).collect())
+        }
+    };
+    Initial {
+        mapped,
+        order: rng.pick(&[Order::Sequential, Order::Random]),
+        valid: if rng.once_in(3) { rng.percent(50, 100) } else { Fraction::ONE },
+        aged_invalid: if rng.once_in(4) { rng.percent(1, 80) } else { Fraction::ZERO },
+        cycles: [0, 1, 2, 3],
+    }
+}
+
+/// What the host does in a case.
+struct Traits {
+    /// Longest gaps between requests in ns, of which each request takes one.
+    gaps: Vec<u64>,
+    /// Most sectors of a request.
+    longest: u64,
+    /// Sectors at the drive's start that get half of the requests.
+    hot: u64,
+    /// Whether requests begin and end within sectors too.
+    ragged: bool,
+    /// Of 20 requests, those that write, read and trim; the rest flush.
+    kinds: [u64; 3],
+}
+
+impl Traits {
+    fn draw(rng: &mut Rng) -> Traits {
+        // From all at once, over gaps that let things happen, to gaps in which everything ends.
+        const GAPS: [u64; 4] = [1, 5_000, 400_000, 20_000_000];
+        Traits {
+            gaps: (0..3).map(|_| GAPS[rng.below(4) as usize]).collect(),
+            longest: rng.pick(&[1, 4, 11, 11, 40]),
+            hot: rng.pick(&[4, 12, 12, 64]),
+            ragged: rng.once_in(4),
+            kinds: rng.pick(&[
+                [11, 17, 19],
+                [11, 17, 19],
+                [18, 19, 20],
+                [19, 19, 19],
+                [6, 18, 20],
+                [12, 12, 19],
+            ]),
+        }
+    }
+}
+
+fn requests(rng: &mut Rng, case: &Case, length: u64) -> Vec<HostRequest> {
+    let traits = Traits::draw(rng);
+    let per_sector = case.spec.sector.0 / 512;
+    let all = case.spec.logical_bytes() / case.spec.sector.0;
+    let mut at = 0;
+    let one = |_| {
+        let longest = rng.pick(&traits.gaps);
+        at += rng.below(longest);
+        // Half of the requests meet in a few places, so that they overtake one another.
+        let first = if rng.once_in(2) { rng.below(all) } else { rng.below(all.min(traits.hot)) };
+        let last = (first + 1 + rng.below(traits.longest)).min(all);
+        let kind = rng.below(20);
+        let op = match traits.kinds.iter().position(|below| kind < *below) {
+            Some(0) => HostOp::Write,
+            Some(1) => HostOp::Read,
+            Some(_) => HostOp::Trim,
+            None => return HostRequest::new(HostOp::Flush, 0, 0).at(SimTime(at)),
+        };
+        let (mut from, mut to) = (first * per_sector, last * per_sector);
+        if traits.ragged {
+            from += rng.below(per_sector);
+            to -= rng.below(per_sector.min(to - from));
+        }
+        HostRequest::new(op, from, (to - from) as u32).at(SimTime(at))
+    };
+    (0..length).map(one).collect()
+}

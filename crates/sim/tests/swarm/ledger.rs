@@ -1,0 +1,178 @@
+//! Watches the flash at work and keeps its own books: what was programmed where, what moved over
+//! which bus, and whether a resource did two things at once.
+
+use std::collections::HashMap;
+use wordline_device::ParallelUnit;
+use wordline_flash::Geometry;
+use wordline_ftl::{Cause, Counters, OpKind};
+use wordline_sim::{Event, Probe};
+use wordline_units::{PlaneId, Ppn, SimTime};
+
+/// A block as far as the operations tell.
+#[derive(Clone, Copy, Default)]
+struct Block {
+    /// Slots programmed since the last erase, a bit each.
+    programmed: u128,
+    /// Whether it began with what the initial state put there, which is not known here.
+    from_before: bool,
+}
+
+/// What a ledger is told of the drive.
+pub struct Drive {
+    pub geometry: Geometry,
+    pub parallel_unit: ParallelUnit,
+    /// Whether every block is programmed from its first page to its last.
+    pub in_order: bool,
+    /// Whether there may be data from before the first operation.
+    pub holds_data: bool,
+}
+
+#[derive(Default)]
+pub struct Ledger {
+    drive: Option<Drive>,
+    blocks: Vec<Block>,
+    /// When each array and each bus is free again.
+    arrays: HashMap<u32, SimTime>,
+    buses: HashMap<u32, SimTime>,
+    moved: HashMap<u64, u64>,
+    reads: [u64; Cause::COUNT],
+    programs: u64,
+    programmed_bytes: u64,
+    erases: [u64; 4],
+    events: u64,
+    /// The first thing that was wrong.
+    pub wrong: Option<String>,
+}
+
+/// More events than any case has: a drive that has more goes round in circles.
+const MOST_EVENTS: u64 = 1_000_000;
+
+impl Probe for Ledger {
+    const WATCHES: bool = true;
+
+    fn event(&mut self, event: Event) {
+        self.events += 1;
+        assert!(self.events < MOST_EVENTS, "the drive goes round in circles");
+        if let Err(what) = self.take(event)
+            && self.wrong.is_none()
+        {
+            self.wrong = Some(what);
+        }
+    }
+}
+
+impl Ledger {
+    pub fn of(drive: Drive) -> Ledger {
+        let block = Block { programmed: 0, from_before: drive.holds_data };
+        Ledger {
+            blocks: vec![block; drive.geometry.blocks as usize],
+            drive: Some(drive),
+            ..Ledger::default()
+        }
+    }
+
+    fn take(&mut self, event: Event) -> Result<(), String> {
+        match event {
+            Event::Bus { op, channel, bytes, start, end, .. } => {
+                self.moved.insert(op, bytes);
+                alone(&mut self.buses, channel.0, start, end).map_err(|at| format!("bus {channel} {at}"))
+            }
+            Event::Array { op, kind, cause, plane, ppn, mode, start, end, .. } => {
+                let die = self.array_of(plane);
+                alone(&mut self.arrays, die, start, end).map_err(|at| format!("array {die} {at}"))?;
+                match kind {
+                    OpKind::Read => {
+                        self.reads[cause as usize] += 1;
+                        self.read(ppn)
+                    }
+                    OpKind::Program => {
+                        let bytes = self.moved.remove(&op).ok_or("a program whose data never moved")?;
+                        self.programs += 1;
+                        self.programmed_bytes += bytes;
+                        self.program(ppn, bytes)
+                    }
+                    OpKind::Erase => {
+                        self.erases[mode.index()] += 1;
+                        let block = self.geometry().block_of(ppn).index();
+                        self.blocks[block] = Block::default();
+                        Ok(())
+                    }
+                }
+            }
+            Event::Ready { .. } => Ok(()),
+        }
+    }
+
+    fn geometry(&self) -> &Geometry {
+        match &self.drive {
+            Some(drive) => &drive.geometry,
+            None => unreachable!("a ledger is made of a drive"),
+        }
+    }
+
+    fn array_of(&self, plane: PlaneId) -> u32 {
+        match &self.drive {
+            Some(d) if d.parallel_unit == ParallelUnit::Die => d.geometry.die_of(plane).0,
+            _ => plane.0,
+        }
+    }
+
+    fn read(&mut self, ppn: Ppn) -> Result<(), String> {
+        let (block, slot) = (self.geometry().block_of(ppn), self.geometry().slot_of(ppn));
+        let b = self.blocks[block.index()];
+        if b.from_before || b.programmed >> slot & 1 == 1 {
+            return Ok(());
+        }
+        Err(format!("slot {slot} of block {block} is read before it was programmed"))
+    }
+
+    fn program(&mut self, ppn: Ppn, bytes: u64) -> Result<(), String> {
+        let g = self.geometry();
+        let (block, slot, slots) = (g.block_of(ppn), g.slot_of(ppn), bytes / g.unit);
+        let in_order = self.drive.as_ref().is_some_and(|d| d.in_order);
+        let b = &mut self.blocks[block.index()];
+        let these = ((1u128 << slots) - 1) << slot;
+        if b.programmed & these != 0 {
+            return Err(format!("slots from {slot} of block {block} are programmed twice without an erase"));
+        }
+        let next = 128 - b.programmed.leading_zeros();
+        if in_order && slot != next && !(b.from_before && b.programmed == 0) {
+            return Err(format!("slot {slot} of block {block} is programmed, and {next} is the next"));
+        }
+        b.programmed |= these;
+        Ok(())
+    }
+
+    /// Whether the drive's own counts are what was seen.
+    pub fn agrees(&self, counters: &Counters) -> Result<(), String> {
+        let mut reads = [0; Cause::COUNT];
+        for region in &counters.regions {
+            for (sum, n) in reads.iter_mut().zip(region.reads) {
+                *sum += n;
+            }
+        }
+        let programs = counters.regions.iter().map(|r| r.program_ops).sum::<u64>();
+        let erases = counters.regions.iter().map(|r| r.erases).sum::<u64>();
+        let pairs = [
+            ("programs", programs, self.programs),
+            ("bytes programmed, over all causes,", counters.programmed_bytes(), self.programmed_bytes),
+            ("erases, over all regions,", erases, self.erases.iter().sum()),
+        ];
+        let by_cause = Cause::ALL.map(|c| (c.key(), reads[c as usize], self.reads[c as usize]));
+        let by_mode = [0, 1, 2, 3].map(|m| ("erases by mode", counters.erases[m], self.erases[m]));
+        for (what, counted, seen) in pairs.into_iter().chain(by_cause).chain(by_mode) {
+            if counted != seen {
+                return Err(format!("{what}: {counted} are counted and {seen} were done"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A resource is taken from `start` to `end`, after whatever it did before.
+fn alone(free: &mut HashMap<u32, SimTime>, which: u32, start: SimTime, end: SimTime) -> Result<(), String> {
+    match free.insert(which, end) {
+        Some(busy) if start < busy => Err(format!("does two things at {} ns", start.0)),
+        _ => Ok(()),
+    }
+}

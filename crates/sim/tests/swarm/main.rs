@@ -1,0 +1,525 @@
+//! Random drives under random schemes and workloads, with every check on. Does every read return
+//! the newest data that a plain map of sectors holds, whatever the drive is doing? Does every
+//! request end, does every count add up, and does the same seed give the same bits?
+//!
+//! A case is a seed and a length, so that a failure is two numbers: `WORDLINE_CASE=SEED:LENGTH`.
+//! `make swarm N=1000 SEED=1` runs so many of them; `cargo test` a fixed number.
+
+#![allow(clippy::unwrap_used)] // helpers of tests, beside the test functions
+
+mod draw;
+mod ledger;
+#[path = "../support/mod.rs"]
+mod support;
+
+use draw::Case;
+use ledger::{Drive, Ledger};
+use std::cell::Cell;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io::Write;
+use std::panic::AssertUnwindSafe;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, mpsc};
+use std::time::{Duration, Instant};
+use wordline_device::Ack;
+use wordline_ftl::{Bytes, Initial, Mapped, Media, NoMedia, Outcome};
+use wordline_sim::{Device, NoProbe, Probe};
+use wordline_units::{HostOp, HostRequest, SimTime};
+
+/// One value that a sector has had, and the request that gave it.
+#[derive(Clone, Copy)]
+struct Value {
+    stamp: u64,
+    request: u64,
+}
+
+/// What the host may expect: of each sector every value it was given, in order of arrival, which is
+/// the order of linearisation.
+struct Model {
+    sectors: Vec<Vec<Value>>,
+    /// Whether a unit (page map) or a sector holds data.
+    held: Vec<bool>,
+    per_unit: u64,
+    per_sector: u64,
+    by_page: bool,
+    failed: HashSet<u64>,
+}
+
+/// A read as it was submitted: its first sector, and how many values each sector had then.
+struct Expected {
+    first: u64,
+    values: Vec<usize>,
+}
+
+impl Model {
+    fn new(case: &Case, mapped: &Mapped) -> Model {
+        let per_unit = case.geometry.sectors_per_unit as u64;
+        let sectors = case.spec.logical_bytes() / case.spec.sector.0;
+        let granule = if case.by_page() { per_unit } else { 1 };
+        let mut held = vec![false; (sectors / granule) as usize];
+        let units = per_unit / granule;
+        let mut hold = |unit: u64| held[(unit * units) as usize..((unit + 1) * units) as usize].fill(true);
+        match mapped {
+            Mapped::First(n) => (0..*n as u64).for_each(&mut hold),
+            Mapped::Set(set) => set.iter().for_each(|lpn| hold(lpn.0 as u64)),
+        }
+        Model {
+            sectors: vec![vec![]; sectors as usize],
+            held,
+            per_unit,
+            per_sector: case.spec.sector.0 / 512,
+            by_page: case.by_page(),
+            failed: HashSet::new(),
+        }
+    }
+
+    /// Sectors of a request: reads and writes are rounded outward, trims inward.
+    fn span(&self, r: &HostRequest) -> (u64, u64) {
+        let (from, to) = (r.lba.0, r.lba.0 + r.blocks as u64);
+        match r.op {
+            HostOp::Trim => {
+                let first = from.div_ceil(self.per_sector);
+                (first, (to / self.per_sector).max(first))
+            }
+            _ => (from / self.per_sector, to.div_ceil(self.per_sector)),
+        }
+    }
+
+    fn hold(&mut self, sector: u64, holds: bool) {
+        let granule = if self.by_page { self.per_unit } else { 1 };
+        self.held[(sector / granule) as usize] = holds;
+    }
+
+    fn write(&mut self, r: &HostRequest, request: u64, stamp: u64, bytes: usize) -> Vec<u8> {
+        let (first, last) = self.span(r);
+        for s in first..last {
+            self.sectors[s as usize].push(Value { stamp, request });
+            self.hold(s, true);
+        }
+        stamp.to_le_bytes().repeat(bytes / 8 * (last - first) as usize)
+    }
+
+    fn trim(&mut self, r: &HostRequest, request: u64) {
+        let (first, last) = self.span(r);
+        for s in first..last {
+            let unit = s / self.per_unit * self.per_unit;
+            if !self.by_page || (unit >= first && unit + self.per_unit <= last) {
+                self.sectors[s as usize].push(Value { stamp: 0, request });
+                self.hold(s, false);
+            }
+        }
+    }
+
+    fn expect(&self, r: &HostRequest) -> Expected {
+        let (first, last) = self.span(r);
+        let values = self.sectors[first as usize..last as usize].iter().map(Vec::len).collect();
+        Expected { first, values }
+    }
+
+    /// Whether a read may have found this. A write that ended without a place may have left its data
+    /// or not; every other stands.
+    fn judge(&self, expected: &Expected, found: &[u64]) -> Result<(), String> {
+        for (i, (found, count)) in found.iter().zip(&expected.values).enumerate() {
+            let sector = expected.first + i as u64;
+            let given = &self.sectors[sector as usize][..*count];
+            let stands = given.iter().rposition(|v| !self.failed.contains(&v.request));
+            let before = if stands.is_none() { Some(0) } else { None };
+            let may = given[stands.unwrap_or(0)..].iter().map(|v| v.stamp).chain(before);
+            if !may.clone().any(|stamp| stamp == *found) {
+                let newest = may.max().unwrap_or(0);
+                return Err(format!("sector {sector} is read as {found}, which is {newest}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A drive at work beside its model.
+struct Run<'a> {
+    case: &'a Case,
+    device: Device<Ledger, Bytes>,
+    model: Model,
+    expected: HashMap<u64, Expected>,
+    reads: Vec<(u64, Expected, Vec<u64>)>,
+    ended: u64,
+    open_writes: HashSet<u64>,
+    last_end: SimTime,
+    host: HashMap<HostOp, (u64, u64)>,
+    page_bytes: u64,
+    stamp: u64,
+}
+
+/// A drive in its initial state. A state that does not fit is refused, and the drive is fresh.
+fn prepared<P: Probe, M: Media>(case: &Case, probe: impl Fn(bool) -> P) -> (Device<P, M>, Initial) {
+    let new = |holds| {
+        Device::new(&case.spec, &case.geometry, case.scheme.clone(), probe(holds))
+            .unwrap_or_else(|e| panic!("{e}"))
+    };
+    let mut device = new(true);
+    match device.ftl.precondition(&case.initial, case.seed) {
+        Ok(()) => (device, case.initial.clone()),
+        Err(_) => (new(false), Initial::fresh()),
+    }
+}
+
+impl<'a> Run<'a> {
+    fn new(case: &'a Case) -> Result<Run<'a>, String> {
+        let ledger = |holds_data| {
+            Ledger::of(Drive {
+                geometry: case.geometry.clone(),
+                parallel_unit: case.spec.parallel_unit,
+                in_order: case.in_order(),
+                holds_data,
+            })
+        };
+        let (mut device, initial) = prepared(case, ledger);
+        device.ftl.check().map_err(|e| format!("before the first request: {e}"))?;
+        Ok(Run {
+            case,
+            device,
+            model: Model::new(case, &initial.mapped),
+            expected: HashMap::new(),
+            reads: vec![],
+            ended: 0,
+            open_writes: HashSet::new(),
+            last_end: SimTime(0),
+            host: HashMap::new(),
+            page_bytes: 0,
+            stamp: 0,
+        })
+    }
+
+    /// One request, and whatever ends until it arrives. A fault of the drive's surroundings, such as
+    /// a power cut, would be one more thing that can happen here: it changes the device for what
+    /// recovery finds, and the model for what the host may still expect.
+    fn step(&mut self, r: HostRequest) -> Result<(), String> {
+        let number = self.device.submitted();
+        let mut data = vec![];
+        let mut expected = None;
+        match r.op {
+            HostOp::Write => {
+                self.stamp += 1;
+                data = self.model.write(&r, number, self.stamp, self.case.spec.sector.0 as usize);
+                self.open_writes.insert(number);
+                let unit = self.case.spec.unit.0;
+                let units = (r.lba.0 + r.blocks as u64).div_ceil(unit / 512) - r.lba.0 / (unit / 512);
+                self.page_bytes += units * unit;
+            }
+            HostOp::Trim => self.model.trim(&r, number),
+            HostOp::Read => expected = Some(self.model.expect(&r)),
+            HostOp::Flush => {}
+        }
+        let given = self.device.submit_with(r, r.arrival, &data).map_err(|e| e.to_string())?;
+        if given != number {
+            return Err(format!("request {number} was given the number {given}"));
+        }
+        if let Some(e) = expected {
+            self.expected.insert(number, e);
+        }
+        let host = self.host.entry(r.op).or_default();
+        *host = (host.0 + 1, host.1 + r.bytes());
+        self.collect(r.arrival)
+    }
+
+    fn collect(&mut self, until: SimTime) -> Result<(), String> {
+        while let Some(c) = self.device.next_completion(until).map_err(|e| e.to_string())? {
+            self.ended += 1;
+            if c.at < self.last_end || c.at < c.request.arrival {
+                return Err(format!(
+                    "request {} ends at {} ns, which is past at {} ns",
+                    c.number, c.at.0, self.last_end.0
+                ));
+            }
+            self.last_end = c.at;
+            match c.outcome {
+                Outcome::Done => {}
+                outcome if self.case.roomy || c.request.op != HostOp::Write => {
+                    return Err(format!("request {} ends {outcome:?}", c.number));
+                }
+                _ => {
+                    self.model.failed.insert(c.number);
+                }
+            }
+            self.open_writes.remove(&c.number);
+            // Completions of writes may wait for the host link, which flushes don't use.
+            let earlier = || self.open_writes.iter().find(|w| **w < c.number);
+            if c.request.op == HostOp::Flush
+                && !self.case.has_link()
+                && self.case.spec.ack == Ack::Program
+                && let Some(write) = earlier()
+            {
+                return Err(format!("flush {} ends before write {write}, which came first", c.number));
+            }
+            if let Some(expected) = self.expected.remove(&c.number) {
+                let sectors = c.data.chunks(self.case.spec.sector.0 as usize);
+                let found: Vec<u64> =
+                    sectors.map(|s| u64::from_le_bytes(s[..8].try_into().unwrap())).collect();
+                if found.len() != expected.values.len() {
+                    return Err(format!("read {} returns {} sectors", c.number, found.len()));
+                }
+                self.reads.push((c.number, expected, found));
+            }
+        }
+        Ok(())
+    }
+
+    /// Let everything end, and compare everything. Returns the hash of the run.
+    fn finish(mut self) -> Result<String, String> {
+        self.collect(SimTime::NEVER)?;
+        self.device.drain().map_err(|e| e.to_string())?;
+        self.collect(SimTime::NEVER)?;
+        if self.ended != self.device.submitted() {
+            return Err(format!("{} requests went in and {} came out", self.device.submitted(), self.ended));
+        }
+        // In a full drive a collection may wait for ever for a place.
+        let waits = !self.case.roomy && self.device.outstanding() == 0;
+        if !waits && (self.device.outstanding() > 0 || !self.device.ftl.is_quiet()) {
+            return Err(format!("{} are left", self.device.ftl.leftovers()));
+        }
+        self.device.ftl.check().map_err(|e| e.to_string())?;
+        let hash = hash(&self.device);
+        self.counts_add_up()?;
+        let all = self.model.sectors.len() as u64 * self.model.per_sector;
+        self.step(HostRequest::new(HostOp::Read, 0, all as u32).at(self.device.now()))?;
+        self.collect(SimTime::NEVER)?;
+        if !self.expected.is_empty() {
+            return Err("a read never ended".into());
+        }
+        for (number, expected, found) in &self.reads {
+            self.model.judge(expected, found).map_err(|e| format!("read {number}: {e}"))?;
+        }
+        self.device.ftl.check().map_err(|e| e.to_string())?;
+        Ok(hash)
+    }
+
+    fn counts_add_up(&self) -> Result<(), String> {
+        let counters = self.device.ftl.counters();
+        if let Some(wrong) = &self.device.probe.wrong {
+            return Err(wrong.clone());
+        }
+        self.device.probe.agrees(counters)?;
+        for op in [HostOp::Read, HostOp::Write, HostOp::Trim, HostOp::Flush] {
+            let counted = (counters.host_requests[op as usize], counters.host_bytes[op as usize]);
+            let asked = self.host.get(&op).copied().unwrap_or_default();
+            if counted != asked {
+                return Err(format!(
+                    "{op:?}: {counted:?} requests and bytes are counted, {asked:?} were asked"
+                ));
+            }
+        }
+        if counters.host_bytes_page != self.page_bytes {
+            let counted = counters.host_bytes_page;
+            return Err(format!("{counted} bytes of written units are counted, {} were", self.page_bytes));
+        }
+        let held = self.model.held.iter().filter(|h| **h).count() as u64;
+        if self.model.failed.is_empty() && self.device.ftl.mapped() != held {
+            return Err(format!("{} are mapped, and the host gave {held}", self.device.ftl.mapped()));
+        }
+        Ok(())
+    }
+}
+
+fn hash<P: Probe, M: Media>(device: &Device<P, M>) -> String {
+    device.metrics.result_hash(&device.ftl.counters().integers())
+}
+
+/// The same case on a drive that nothing watches and that keeps nothing, as in a simulation.
+fn plain(case: &Case) -> Result<String, String> {
+    let (mut device, _): (Device<NoProbe, NoMedia>, _) = prepared(case, |_| NoProbe);
+    for r in &case.requests {
+        device.submit(*r, r.arrival).map_err(|e| e.to_string())?;
+        // Who asks for completions changes nothing, but for this: a write without a place is given up
+        // when somebody asks and nothing else is pending.
+        let asks = !case.roomy;
+        while asks && device.next_completion(r.arrival).map_err(|e| e.to_string())?.is_some() {}
+    }
+    while device.next_completion(SimTime::NEVER).map_err(|e| e.to_string())?.is_some() {}
+    device.drain().map_err(|e| e.to_string())?;
+    Ok(hash(&device))
+}
+
+fn run(case: &Case) -> Result<(), String> {
+    let mut run = Run::new(case)?;
+    // A recount in mid-flight is slow, so it is for some.
+    let recounts = case.seed.is_multiple_of(4);
+    for (i, r) in case.requests.iter().enumerate() {
+        run.step(*r)?;
+        if recounts && i % 32 == 0 {
+            run.device.ftl.check().map_err(|e| format!("after request {i}: {e}"))?;
+        }
+    }
+    let watched = run.finish()?;
+    let alone = plain(case)?;
+    if watched != alone {
+        return Err(format!("the result is {watched} when watched, and {alone} when not"));
+    }
+    Ok(())
+}
+
+thread_local! {
+    /// Whether a panic of this thread is expected, and caught and told by the swarm.
+    static CAUGHT: Cell<bool> = const { Cell::new(false) };
+}
+
+fn caught(seed: u64, length: u64) -> Result<(), String> {
+    static HOOK: std::sync::Once = std::sync::Once::new();
+    HOOK.call_once(|| {
+        let usual = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if !CAUGHT.get() {
+                usual(info);
+            }
+        }));
+    });
+    let label = Cell::new(None);
+    CAUGHT.set(true);
+    let result = std::panic::catch_unwind(AssertUnwindSafe(|| {
+        let case = Case::new(seed, length);
+        label.set(Some(case.label.clone()));
+        run(&case)
+    }));
+    CAUGHT.set(false);
+    let result = result.unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().cloned();
+        Err(text.or(panic.downcast_ref::<&str>().map(|s| s.to_string())).unwrap_or_default())
+    });
+    result.map_err(|e| format!("{}: {e}", label.take().unwrap_or_default()))
+}
+
+/// The shortest failing run of a seed, with what it says.
+fn shrunk(seed: u64, length: u64, error: String) -> String {
+    let shortest = (0..length).find_map(|l| Some((l, caught(seed, l).err()?)));
+    let (length, error) = shortest.unwrap_or((length, error));
+    format!("{error}\n  {}", replay(seed, length))
+}
+
+fn replay(seed: u64, length: u64) -> String {
+    format!("replay: WORDLINE_CASE={seed}:{length} cargo test -p wordline-sim --test swarm replays")
+}
+
+fn number(name: &str, default: u64) -> u64 {
+    std::env::var(name).map_or(default, |v| v.parse().unwrap_or_else(|_| panic!("{name}={v} is no number")))
+}
+
+/// Longer than any case takes on any machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Past the capture of tests, which an abort would lose.
+fn tell(text: &str) {
+    std::io::stderr().write_all(text.as_bytes()).unwrap();
+}
+
+/// Calls with each number of a range, on every core. A call that never returns is named, and ends
+/// everything, for it cannot be caught.
+fn each(range: std::ops::Range<u64>, call: impl Fn(u64) + Sync) {
+    let next = AtomicU64::new(range.start);
+    let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
+    let begun: Vec<Mutex<(u64, Instant)>> =
+        (0..cores).map(|_| Mutex::new((range.start, Instant::now()))).collect();
+    std::thread::scope(|scope| {
+        let (say, hear) = mpsc::channel::<usize>();
+        for (core, begun) in begun.iter().enumerate() {
+            let (say, next, call) = (say.clone(), &next, &call);
+            scope.spawn(move || {
+                loop {
+                    let n = next.fetch_add(1, Ordering::Relaxed);
+                    if n >= range.end {
+                        break;
+                    }
+                    *begun.lock().unwrap() = (n, Instant::now());
+                    call(n);
+                }
+                say.send(core).unwrap();
+            });
+        }
+        let mut working: HashSet<usize> = (0..cores).collect();
+        while !working.is_empty() {
+            match hear.recv_timeout(PATIENCE / 4) {
+                Ok(core) => drop(working.remove(&core)),
+                Err(_) => {
+                    for core in &working {
+                        let (n, since) = *begun[*core].lock().unwrap();
+                        if since.elapsed() > PATIENCE {
+                            tell(&format!("the drive never ends\n  {}\n", replay(n, Case::length(n))));
+                            std::process::abort();
+                        }
+                    }
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn every_read_returns_the_newest_data_and_every_count_adds_up() {
+    const SHOWN: usize = 5;
+    let (first, cases) = (number("WORDLINE_SEED", 1), number("WORDLINE_CASES", 1000));
+    let failures = Mutex::new(BTreeMap::new());
+    each(first..first + cases, |seed| {
+        if failures.lock().unwrap().len() >= SHOWN {
+            return;
+        }
+        if let Err(e) = caught(seed, Case::length(seed)) {
+            failures.lock().unwrap().insert(seed, e);
+        }
+    });
+    let failures = failures.into_inner().unwrap();
+    let shown: Vec<String> =
+        failures.into_iter().map(|(seed, e)| shrunk(seed, Case::length(seed), e)).collect();
+    assert!(shown.is_empty(), "{}", shown.join("\n"));
+}
+
+#[test]
+fn replays_the_case_that_the_environment_names() {
+    let Ok(case) = std::env::var("WORDLINE_CASE") else { return };
+    let (seed, length) = case.split_once(':').expect("WORDLINE_CASE=SEED:LENGTH");
+    let case = Case::new(seed.parse().expect("a seed"), length.parse().expect("a length"));
+    println!("{} on\n{}initially {:?}", case.label, wordline_device::to_toml(&case.spec), case.initial);
+    case.requests.iter().for_each(|r| println!("{r:?}"));
+    run(&case).unwrap_or_else(|e| panic!("{e}"));
+}
+
+#[test]
+fn the_cases_reach_every_scheme_and_every_kind_of_drive() {
+    let cases: Vec<Case> = (1..=400).map(|seed| Case::new(seed, 0)).collect();
+    let reached = |what: &str, is: &dyn Fn(&Case) -> bool| {
+        assert!(cases.iter().filter(|c| is(c)).count() >= 5, "hardly a case has {what}");
+    };
+    for entry in wordline_schemes::all() {
+        let own = format!("{}:", entry.name);
+        reached(entry.name, &|c| c.label == entry.name || c.label.starts_with(&own));
+        for p in entry.parameters {
+            reached(&format!("{own}{}=", p.key), &|c| {
+                c.label.starts_with(&own) && c.label.contains(&format!("{}=", p.key))
+            });
+        }
+    }
+    for name in ["by-sector", "two-lanes", "restless", "fast-then-dense"] {
+        reached(name, &|c| c.scheme.name() == name && !c.label.starts_with("stress"));
+    }
+    reached("two media", &|c| c.geometry.media.len() == 2);
+    reached("several units a page", &|c| c.geometry.units_per_page(0) > 1);
+    reached("a buffer", &|c| c.spec.ack != Ack::Program);
+    reached("dynamic allocation", &|c| c.spec.allocation == wordline_device::Allocation::Dynamic);
+    reached("no padding in time", &|c| c.spec.pad_after.is_none());
+    reached("a host link", &|c| !c.spec.host.rate.is_off());
+    reached("little space", &|c| !c.roomy);
+    reached("data at time 0", &|c| c.initial.mapped.count() > 0);
+    reached("aged blocks", &|c| c.initial.aged_invalid.0 > 0);
+}
+
+/// A swarm that cannot fail finds nothing.
+#[test]
+fn a_read_of_old_data_is_noticed() {
+    let case = (1..).map(|seed| Case::new(seed, 300)).find(|c| c.roomy).unwrap();
+    let mut run = Run::new(&case).unwrap();
+    for r in &case.requests {
+        run.step(*r).unwrap();
+    }
+    let written =
+        (0..run.model.sectors.len()).find(|s| run.model.sectors[*s].last().is_some_and(|v| v.stamp > 0));
+    let values = &mut run.model.sectors[written.expect("a case that writes")];
+    values.push(Value { stamp: u64::MAX, request: u64::MAX });
+    let error = run.finish().unwrap_err();
+    assert!(error.contains(&format!("which is {}", u64::MAX)), "{error}");
+}
