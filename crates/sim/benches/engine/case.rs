@@ -1,5 +1,6 @@
 //! One case: a drive, a load of fixed work, and what it cost.
 
+use std::convert::Infallible;
 use std::time::Instant;
 use wordline_device::DeviceSpec;
 use wordline_ftl::{Initial, Mapped, NoMedia};
@@ -9,6 +10,8 @@ use wordline_units::{Fraction, HostOp, HostRequest};
 /// Bytes of a page, which is the mapping unit too.
 const PAGE: u64 = 16_384;
 const LBAS: u64 = PAGE / 512;
+/// Logical pages of which the map is written out together.
+const MAP_LEAF: u64 = 64;
 
 /// A drive of one cell mode with one plane a die.
 #[derive(Clone, Copy)]
@@ -158,23 +161,27 @@ impl Case {
             }
         }
         let start_up_seconds = begin.elapsed().as_secs_f64();
-        let warm_up = match (self.load, self.start) {
-            (_, Start::Aged(hundredths)) => pages * hundredths as u64 / 100,
-            // The whole map is written out once, so that the run measures reads and not the image.
-            (Load::RandomReads(_), Start::Full) if self.one_in == 1 => pages,
-            _ => 0,
+        // A sweep writes the whole map out, so that the run measures the map and not the image.
+        let sweep = if self.start == Start::Empty { 0 } else { pages.div_ceil(MAP_LEAF) };
+        let warm_up = match self.start {
+            Start::Aged(hundredths) => sweep + pages * hundredths as u64 / 100,
+            Start::Full | Start::Empty => sweep,
         };
         let (load, one_in) = (self.load, self.one_in as u64);
         let mut rng = Rng(88_172_645_463_325_252);
         let mut next = 0;
-        let mut requests = std::iter::from_fn(move || {
+        let mut requests = std::iter::from_fn(move || -> Option<Result<HostRequest, Infallible>> {
+            let sweeps = next < sweep;
             let page = match load {
+                _ if sweeps => next * MAP_LEAF,
                 Load::SequentialWrites => next % pages,
-                _ if next < warm_up && one_in == 1 && matches!(load, Load::RandomReads(_)) => next,
                 _ => rng.below(pages / one_in) * one_in,
             };
             next += 1;
-            Some(Ok::<_, std::convert::Infallible>(match load {
+            if sweeps {
+                return Some(Ok(HostRequest::new(HostOp::Read, page * LBAS, 8)));
+            }
+            Some(Ok(match load {
                 Load::RandomReads(blocks) => {
                     let part = rng.below(LBAS / blocks as u64) * blocks as u64;
                     HostRequest::new(HostOp::Read, page * LBAS + part, blocks)

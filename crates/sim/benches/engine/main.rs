@@ -49,15 +49,13 @@ const fn dies_under_collection(name: &'static str, channels: u32, dies_per_chann
 const fn size(name: &'static str, gib: u64, load: Load) -> Case {
     let start = match load {
         Load::RandomReads(_) => Start::Full,
-        _ => Start::Aged(2),
+        _ => Start::Aged(1),
     };
     let requests = match load {
         Load::RandomReads(_) => 10_000_000,
         _ => 1_000_000,
     };
-    // The first touch of a page is no read: the reads go to one page in `gib / 64`, all of them met before.
-    let one_in = if matches!(load, Load::RandomReads(_)) { (gib / 64) as u32 } else { 1 };
-    Case { name, shape: Shape { gib, ..YARDSTICK }, load, start, requests, one_in, ..READ }
+    Case { name, shape: Shape { gib, ..YARDSTICK }, load, start, requests, ..READ }
 }
 
 const CASES: &[Case] = &[
