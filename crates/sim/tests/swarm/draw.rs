@@ -187,6 +187,11 @@ fn random(rng: &mut Rng) -> Option<Case> {
         }),
         media,
     };
+    // Collection counts what a block gives back in sectors, and a slot may hold but one of them: under
+    // a map of sectors a full drive is collected for ever.
+    let geometry = spec.geometry().ok()?;
+    let drive = Drive { spec: &spec, geometry: &geometry, logical_pages: 1 };
+    let roomy = roomy || accepted(&drive, scheme.as_ref()).ok()?.map == MapKind::Sector;
     let units = room(&spec, scheme.as_ref(), roomy)?;
     let share = if roomy { rng.within(20, 100) } else { rng.within(90, 130) };
     let bytes = (units * share / 100).max(1) * unit;

@@ -312,7 +312,8 @@ impl<'a> Run<'a> {
             return Err(format!("{counted} bytes of written units are counted, {} were", self.page_bytes));
         }
         let held = self.model.held.iter().filter(|h| **h).count() as u64;
-        if self.model.failed.is_empty() && self.device.ftl.mapped() != held {
+        let settled = self.model.failed.is_empty() && self.device.ftl.is_quiet();
+        if settled && self.device.ftl.mapped() != held {
             return Err(format!("{} are mapped, and the host gave {held}", self.device.ftl.mapped()));
         }
         Ok(())
