@@ -51,8 +51,8 @@ check: $(TOOLS) ## Formatting and lints, of Rust and Python
 	@echo "== cargo fmt, cargo clippy, ruff"
 	@cargo fmt --all --check
 	@cargo clippy --workspace --all-targets --quiet -- -D warnings
-	@$(BIN)/ruff format --check --quiet python
-	@$(BIN)/ruff check --quiet python
+	@$(BIN)/ruff format --check --quiet python tests crates/sim/benches
+	@$(BIN)/ruff check --quiet python tests crates/sim/benches
 
 rust-test: ## The tests in Rust
 	@echo "== cargo test"

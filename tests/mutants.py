@@ -1,7 +1,7 @@
 """Plant each fault of ``mutants.toml`` in a copy of the engine and say which tests catch it.
 
-Run by ``make mutants``, which takes some minutes a fault; exit code 0 only if every fault is caught.
-``--only WORD`` plants those whose name contains a word; ``--out FILE`` writes the table as Markdown.
+Run by ``make mutants``, which takes some minutes a fault; exit code 0 only if every one is caught.
+``--only WORD`` plants those whose name contains a word; ``--out FILE`` writes a Markdown table.
 """
 
 import argparse
@@ -23,7 +23,7 @@ SECONDS = 1500
 
 
 def copy() -> None:
-    """A fresh copy of what the engine is built from; what was compiled there stays."""
+    """Copy what the engine is built from; what was compiled there stays."""
     for name in ("crates", "devices", "Cargo.toml", "Cargo.lock", ".cargo"):
         source, target = ROOT / name, COPY / name
         if source.is_dir():
@@ -39,12 +39,14 @@ def plant(mutant: dict) -> None:
     text = (ROOT / mutant["file"]).read_text()
     if text.count(mutant["find"]) != 1:
         times = text.count(mutant["find"])
-        sys.exit(f"{mutant['name']}: {mutant['file']} has the text to replace {times} times, not once")
+        sys.exit(
+            f"{mutant['name']}: {mutant['file']} has the text to replace {times} times, not once"
+        )
     path.write_text(text.replace(mutant["find"], mutant["replace"]))
 
 
 def caught() -> tuple[list[str], str]:
-    """The tests that fail, and a word on how the run ended."""
+    """Run the suite; return the tests that fail and how the run ended."""
     command = ["cargo", "test", "--quiet", "--no-fail-fast", *SUITE]
     try:
         run = subprocess.run(command, cwd=COPY, capture_output=True, text=True, timeout=SECONDS)
@@ -72,9 +74,14 @@ def main() -> int:
         begin = time.monotonic()
         tests, ended = caught()
         missed += ended == "passed"
-        shown = ", ".join(f"`{t}`" for t in tests[:3]) + (f" and {len(tests) - 3} more" if len(tests) > 3 else "")
+        shown = ", ".join(f"`{t}`" for t in tests[:3]) + (
+            f" and {len(tests) - 3} more" if len(tests) > 3 else ""
+        )
         rows.append((mutant["name"], mutant["file"], shown or "**nothing**"))
-        print(f"{mutant['name']:<52} {time.monotonic() - begin:5.0f} s  {shown or 'NOT CAUGHT'}", flush=True)
+        print(
+            f"{mutant['name']:<52} {time.monotonic() - begin:5.0f} s  {shown or 'NOT CAUGHT'}",
+            flush=True,
+        )
     if options.out:
         lines = ["| fault | where | caught by |", "|---|---|---|"]
         lines += [f"| {name} | `{where}` | {by} |" for name, where, by in rows]

@@ -1,6 +1,6 @@
 """Draw what an operation costs as drive, dies and run grow, from the last figures of each case.
 
-``python crates/sim/benches/scaling.py`` reads ``history.csv`` beside it and writes ``docs/scaling.svg``.
+``make bench-picture`` reads ``history.csv`` beside this file and writes ``docs/scaling.svg``.
 """
 
 import csv
@@ -23,7 +23,7 @@ COLOURS = {"reads": "#0072B2", "writes": "#D55E00"}
 
 
 def last_rows() -> dict[str, dict[str, str]]:
-    """The last row of each case."""
+    """Read the last row of each case."""
     with (HERE / "history.csv").open(newline="") as file:
         return {row["case"]: row for row in csv.DictReader(file)}
 
@@ -31,12 +31,15 @@ def last_rows() -> dict[str, dict[str, str]]:
 def main() -> None:
     """Draw the panels."""
     rows = last_rows()
-    matplotlib.rcParams.update({"svg.hashsalt": "wordline", "svg.fonttype": "path", "font.size": 10})
+    matplotlib.rcParams.update(
+        {"svg.hashsalt": "wordline", "svg.fonttype": "path", "font.size": 10}
+    )
     figure, axes = plt.subplots(1, len(PANELS), figsize=(10, 3.2), sharey=True)
     for axis, (panel, label, bound, loads) in zip(axes, PANELS, strict=True):
         for load in loads:
-            names = [n for n in rows if n.startswith(panel) and n.endswith(load) or n.startswith(f"{panel} {load}")]
-            points = sorted((float(re.search(r"\d+", n)[0]), 1e9 / float(rows[n]["flash_ops_per_s"])) for n in names)
+            names = [n for n in rows if n.startswith(panel) and load in n]
+            cost_of = {n: 1e9 / float(rows[n]["flash_ops_per_s"]) for n in names}
+            points = sorted((float(re.search(r"\d+", n)[0]), cost_of[n]) for n in names)
             if not points:
                 continue
             x, cost = zip(*points, strict=True)
@@ -56,7 +59,13 @@ def main() -> None:
         axis.set_xlabel(label)
         axis.set_ylim(0, 2.6)
         axis.spines[["top", "right"]].set_visible(False)
-        axis.annotate(f"goal: at most {bound:g}", (0.02, bound), xycoords=("axes fraction", "data"), va="bottom", color="0.4")
+        axis.annotate(
+            f"goal: at most {bound:g}",
+            (0.02, bound),
+            xycoords=("axes fraction", "data"),
+            va="bottom",
+            color="0.4",
+        )
     axes[0].set_ylabel("cost of a flash operation,\nrelative to the first")
     figure.tight_layout()
     figure.savefig(OUT, metadata={"Date": None})
