@@ -22,6 +22,7 @@ mod media;
 mod op;
 mod permutation;
 mod precondition;
+mod saved;
 mod scheme;
 mod stager;
 mod staging;
@@ -39,6 +40,7 @@ pub use map::{MapKind, Span};
 pub use media::{Bytes, Media, Metadata, NoMedia, Oob};
 pub use op::{Class, Op, OpId, OpKind};
 pub use precondition::{Initial, InitialError, Order};
+pub use saved::{About, Checked, Label, Loader, Memory, Part, Saver, StateError, StateFile};
 pub use scheme::{
     Collect, Command, Drive, Gather, Grain, Hooks, IdleWork, Layout, Move, Need, Origin, Parcel, Place,
     PlanePick, Pool, PoolId, ReadSeen, Refusal, Region, RegionId, Route, Scheme, Tag, Target, View,

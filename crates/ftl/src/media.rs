@@ -3,11 +3,13 @@
 //! would leave.
 
 use crate::map::Span;
+use crate::saved::sorted;
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 use wordline_units::{BlockId, Lpn, Ppn, SectorMask};
 
 /// What a page's spare area says of a span stored in it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Oob {
     /// What is stored.
     pub span: Span,
@@ -43,7 +45,7 @@ pub trait Media: Default {
 }
 
 /// Keeps nothing: for simulation.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct NoMedia;
 
 impl Media for NoMedia {
@@ -67,8 +69,9 @@ impl Media for NoMedia {
 }
 
 /// Keeps each page's metadata: what recovery after a power cut has to go by.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Metadata {
+    #[serde(serialize_with = "sorted")]
     pages: FxHashMap<u32, Vec<Oob>>,
 }
 
@@ -105,8 +108,9 @@ impl Media for Metadata {
 }
 
 /// Keeps metadata and bytes by physical place, so that a wrong map shows as wrong data.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Bytes {
+    #[serde(serialize_with = "sorted")]
     slots: FxHashMap<u32, Vec<(Oob, Vec<u8>)>>,
 }
 

@@ -4,13 +4,14 @@
 //! answers in O(log n), and since a count falls far more often than a block is taken, the common
 //! update is one store and one comparison that says "not below my group's least".
 
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 const FAN: usize = 16;
 const ABSENT: u32 = u32::MAX;
 
 /// The least of n numbers, each of which may be absent.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct MinTree {
     /// Level 0 holds the numbers, each further level the minima of groups of [`FAN`].
     levels: Vec<Box<[u32]>>,
@@ -85,7 +86,7 @@ impl MinTree {
 }
 
 /// The index that a region's victim rule needs in one plane; positions count the pool's blocks.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum VictimIndex {
     /// Fewest live sectors; ties go to the lowest number.
     Greedy(MinTree),

@@ -7,7 +7,7 @@ mod drive;
 mod metrics;
 mod probe;
 
-pub use device::{Completion, Device, DeviceError};
+pub use device::{Busy, Completion, Device, DeviceError, RestoreError};
 pub use drive::{DriveError, Pacing, Progress, Stop, Summary, drive};
 pub use metrics::{Histogram, Metrics, TimeBin};
 pub use probe::{Event, Log, NoProbe, Probe};
