@@ -29,6 +29,8 @@ def run(
     requests: int | None = None,
     set: Mapping[str, object] | None = None,
     initial: str = _wordline.DEFAULT_INITIAL,
+    from_state: str | os.PathLike[str] | None = None,
+    save_state: str | os.PathLike[str] | None = None,
     fit: str | None = None,
     check: bool = False,
     progress: Progress | None = None,
@@ -55,6 +57,11 @@ def run(
         The drive before the first request: ``fresh``, ``preload``,
         ``fill:90%[,order=seq|random][,valid=80%]``, ``aged_invalid:70%``, ``pe:tlc=500``, several
         joined by ``+``.
+    from_state
+        A file that `save_state` wrote, in place of `initial`: the drive with what it holds and its
+        wear, under the same device and scheme. Time and counts begin at zero.
+    save_state
+        Where the state of the drive goes after the run.
     fit
         What to do with requests beyond the drive: ``error``, ``wrap`` or ``compact``.
     check
@@ -78,7 +85,8 @@ def run(
         An illegal decision of a scheme, or a bug of Wordline; the message has a command that
         leads there again.
     """
-    asked = _asked(device, workload, seed, requests, set, initial, fit, check)
+    states = (from_state, save_state)
+    asked = _asked(device, workload, seed, requests, set, initial, states, fit, check)
     return Report(_wordline.compare(asked, [scheme], 1, progress)[0])
 
 
@@ -91,6 +99,7 @@ def compare(
     requests: int | None = None,
     set: Mapping[str, object] | None = None,
     initial: str = _wordline.DEFAULT_INITIAL,
+    from_state: str | os.PathLike[str] | None = None,
     fit: str | None = None,
     check: bool = False,
     threads: int | None = None,
@@ -100,7 +109,7 @@ def compare(
 
     Parameters
     ----------
-    device, workload, seed, requests, set, initial, fit, check
+    device, workload, seed, requests, set, initial, from_state, fit, check
         As for `run`.
     schemes
         Spellings of the schemes; the first is the baseline.
@@ -122,7 +131,8 @@ def compare(
     """
     if isinstance(schemes, str):
         raise _wordline.UserError(f"schemes is the text {schemes!r}; give a list of spellings")
-    asked = _asked(device, workload, seed, requests, set, initial, fit, check)
+    states = (from_state, None)
+    asked = _asked(device, workload, seed, requests, set, initial, states, fit, check)
     count = threads if threads is not None else os.cpu_count() or 1
     return Comparison([Report(r) for r in _wordline.compare(asked, list(schemes), count, progress)])
 
@@ -226,6 +236,7 @@ def _asked(
     requests: int | None,
     changes: Mapping[str, object] | None,
     initial: str,
+    states: tuple[str | os.PathLike[str] | None, str | os.PathLike[str] | None],
     fit: str | None,
     check: bool,
 ) -> dict[str, Any]:
@@ -237,6 +248,7 @@ def _asked(
     def text(value: object) -> str:
         return str(value).lower() if isinstance(value, bool) else str(value)
 
+    from_state, save_state = (None if s is None else os.fspath(s) for s in states)
     return {
         "device": os.fspath(device),
         "workload": os.fspath(workload),
@@ -244,6 +256,8 @@ def _asked(
         "requests": requests,
         "set": {k: text(v) for k, v in (changes or {}).items()},
         "initial": initial,
+        "from_state": from_state,
+        "save_state": save_state,
         "fit": fit,
         "check": check,
     }

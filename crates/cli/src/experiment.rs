@@ -54,6 +54,8 @@ fn spec(what: &What, scheme: &str) -> RunSpec {
         requests: what.requests.map(|n| n.0),
         fit: what.fit,
         initial: what.initial.clone(),
+        from_state: what.from_state.clone(),
+        save_state: None,
         check: what.check,
     }
 }
@@ -65,7 +67,7 @@ fn json_of(text: Result<String, serde_json::Error>) -> Result<String, Failure> {
 
 pub(crate) fn run(args: &RunArgs, console: &Console) -> Result<(), Failure> {
     let outputs = Outputs::open(&args.to)?;
-    let spec = spec(&args.what, &args.scheme);
+    let spec = RunSpec { save_state: args.save_state.clone(), ..spec(&args.what, &args.scheme) };
     let comparison = together(&spec, std::slice::from_ref(&args.scheme), 1, console)?;
     let report = &comparison.reports[0];
     let json = json_of(report.to_json())?;

@@ -47,6 +47,10 @@ struct Asked {
     #[pyo3(item)]
     initial: String,
     #[pyo3(item)]
+    from_state: Option<String>,
+    #[pyo3(item)]
+    save_state: Option<String>,
+    #[pyo3(item)]
     check: bool,
 }
 
@@ -62,6 +66,8 @@ impl Asked {
             requests: self.requests,
             fit,
             initial: self.initial,
+            from_state: self.from_state,
+            save_state: self.save_state,
             check: self.check,
         })
     }

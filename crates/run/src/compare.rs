@@ -22,6 +22,12 @@ pub fn compare(
 ) -> Result<Comparison, RunError> {
     // Every scheme is built once before any runs, so that a mistake in the last costs no time.
     setup.check_scheme_keys(schemes)?;
+    if let (Some(file), [_, _, ..]) = (&setup.spec.save_state, schemes) {
+        return Err(RunError::Input(format!(
+            "--save-state {file}: {} schemes would leave as many states; run one of them",
+            schemes.len()
+        )));
+    }
     for scheme in schemes {
         wordline_schemes::build(&setup.scheme(scheme)?)?;
     }

@@ -2,13 +2,14 @@
 
 use crate::error::RunError;
 use crate::fill::{Outcome, report};
+use crate::saved::SaveTo;
 use crate::setup::Setup;
 use crate::spec::RunSpec;
 use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::time::Instant;
 use thiserror::Error;
-use wordline_ftl::NoMedia;
+use wordline_ftl::{Label, NoMedia};
 use wordline_report::Report;
 use wordline_sim::{Device, DeviceError, DriveError, NoProbe, Pacing, Stop, drive};
 use wordline_units::{HostRequest, SimTime};
@@ -47,6 +48,20 @@ pub fn run(
     run_on(&setup, &spec.scheme, 0, progress)
 }
 
+/// The drive before its first request.
+fn before(setup: &Setup, spelling: &str) -> Result<Device<NoProbe, NoMedia>, RunError> {
+    if let Some(from) = &setup.from_state {
+        return from.device(setup, spelling);
+    }
+    let built = wordline_schemes::build(spelling)?;
+    let mut device = Device::new(&setup.device, &setup.geometry, built, NoProbe)?;
+    device
+        .ftl
+        .precondition(&setup.state, setup.spec.seed)
+        .map_err(|e| RunError::Input(format!("--initial {}: {e}", setup.spec.initial)))?;
+    Ok(device)
+}
+
 /// Run one scheme on what is resolved already; `number` is its place in a comparison.
 ///
 /// # Errors
@@ -64,12 +79,8 @@ pub fn run_on(
         spec.set.retain(|(k, _)| !k.starts_with("workload.") && !k.starts_with("scheme."));
         RunError::Fault { what, replay: spec.command() }
     };
-    let built = wordline_schemes::build(&spelling)?;
-    let mut device: Device<NoProbe, NoMedia> = Device::new(&setup.device, &setup.geometry, built, NoProbe)?;
-    device
-        .ftl
-        .precondition(&setup.state, setup.spec.seed)
-        .map_err(|e| RunError::Input(format!("--initial {}: {e}", setup.spec.initial)))?;
+    let save_to = setup.spec.save_state.as_deref().map(SaveTo::open).transpose()?;
+    let mut device = before(setup, &spelling)?;
 
     let interrupted = Cell::new(false);
     let first = Cell::new(None);
@@ -108,6 +119,10 @@ pub fn run_on(
     let wall_s = begin.elapsed().as_secs_f64();
     if setup.spec.check {
         device.ftl.check().map_err(|e| fault(e.to_string()))?;
+    }
+    if let Some(to) = save_to {
+        let label = Label { device: &setup.device, scheme: &spelling };
+        to.write(&device, label, setup.spec.seed)?;
     }
     Ok(report(&Outcome {
         setup,

@@ -13,6 +13,7 @@ mod fill;
 mod hints;
 mod initial;
 mod rerun;
+mod saved;
 mod setup;
 mod spec;
 
@@ -21,6 +22,7 @@ pub use error::{Blame, RunError};
 pub use execute::{Progress, run, run_on};
 pub use initial::{Filled, InitialSpec};
 pub use rerun::{Rerun, rerun};
+pub use saved::Snapshot;
 pub use setup::{Setup, device};
 pub use spec::{DEFAULT_INITIAL, DEFAULT_SEED, RunSpec};
 
