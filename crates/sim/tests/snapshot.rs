@@ -196,7 +196,7 @@ where
     end(&mut through, &mut expected);
 
     let (mut device, mut ended, mut seen) = (plan.build::<M>(), vec![], vec![]);
-    let mut begin = 0;
+    let (mut begin, dies) = (0, plan.spec.geometry().unwrap().dies);
     for _ in 0..1 + rng.below(3) {
         let left = (asked.len() - begin) as u64;
         // One in four at the end, where idle time begins.
@@ -204,11 +204,16 @@ where
         serve(&mut device, &asked[begin..cut], &mut ended);
         begin = cut;
         let next = asked.get(cut).map_or(SimTime::NEVER, |a| a.1);
-        for _ in 0..rng.below(40) {
+        // A job that holds its die is rare: with a scheme that has such, go on until there is one.
+        let seeks = device.ftl.works_when_idle();
+        for _ in 0..if seeks { 400 } else { rng.below(40) } {
             let Some(event) = device.next_event().filter(|at| *at <= next) else { break };
             device.advance_to(event).unwrap();
+            if seeks && (0..dies).any(|d| device.ftl.is_held(DieId(d))) {
+                break;
+            }
         }
-        seen.push(midst(&device, plan.spec.geometry().unwrap().dies));
+        seen.push(midst(&device, dies));
         let (file, checksum) = plan.save(&device);
         let state = StateFile::open(file, Checked::Whole).unwrap();
         device = plan.restore(&state).unwrap_or_else(|e| panic!("{e}"));
@@ -282,7 +287,8 @@ fn saved_and_restored_at_any_event_a_drive_goes_on_as_if_it_had_run_through() {
             ("an idle job", |m| m.idle_job),
         ];
         for (what, is) in whichever {
-            assert!(all.iter().any(is), "no drive was saved in the middle of {what}");
+            let saved = all.iter().filter(|m| is(m)).count();
+            assert!(saved > 0, "none of {} drives was saved in the middle of {what}", all.len());
         }
     }
 }
