@@ -175,6 +175,8 @@ struct Midst {
     idle_job: bool,
 }
 
+type IsSo = fn(&Midst) -> bool;
+
 fn midst<M: Media>(device: &Device<NoProbe, M>, dies: u32) -> Midst {
     let said = device.ftl.leftovers();
     Midst {
@@ -282,7 +284,7 @@ fn saved_and_restored_at_any_event_a_drive_goes_on_as_if_it_had_run_through() {
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
     if cases >= CASES {
-        let whichever: [(&str, fn(&Midst) -> bool); 6] = [
+        let whichever: [(&str, IsSo); 6] = [
             ("operations", |m| m.operations),
             ("staged data", |m| m.staged),
             ("a collection", |m| m.collection),
