@@ -17,7 +17,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml $(wildcard devices/*.toml) \
 	$(shell find python/wordline -name '*.py' -o -name '*.pyi' -o -name '*.toml')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check rust-test python-test bench validate mutants bless swarm fuzz clean
+.PHONY: help demo test check rust-test python-test bench bench-picture validate mutants bless swarm fuzz clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -62,6 +62,9 @@ python-test: $(INSTALLED) $(TOOLS) ## The tests in Python, of the installed pack
 	@echo "== pytest"
 	@cargo test --workspace --quiet --no-run
 	@$(BIN)/python -m pytest
+
+bench-picture: $(TOOLS) ## Draw docs/scaling.svg from the history of the bench
+	@$(BIN)/python crates/sim/benches/scaling.py
 
 validate: $(INSTALLED) $(TOOLS) ## Hold the engine to theory and to MQSim, and write docs/validation.md
 	@$(BIN)/wordline validate --out docs

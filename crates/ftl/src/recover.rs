@@ -230,6 +230,7 @@ impl<M: Recorded> Ftl<M> {
     fn find_blocks(&mut self) -> Result<(), String> {
         for b in 0..self.state.geometry.blocks {
             let Some(found) = self.media.metadata().block(BlockId(b)) else { continue };
+            let unknown = self.state.region_of(BlockId(b));
             let info = &mut self.state.blocks[b as usize];
             info.erases = found.erases;
             if found.half_erased {
@@ -246,7 +247,7 @@ impl<M: Recorded> Ftl<M> {
                     found.header
                 )
             };
-            let region = found.header.map_or(info.region, |h| h.region.0);
+            let region = found.header.map_or(unknown, |h| h.region).0;
             let r = self.state.regions.get(region as usize).ok_or_else(strange)?;
             let pool = &self.state.pools[r.region.pool.0 as usize];
             let plane = self.state.geometry.plane_of(BlockId(b));
@@ -427,7 +428,7 @@ impl<M: Recorded> Ftl<M> {
             let plane = self.state.geometry.plane_of(BlockId(b));
             let medium = self.state.geometry.medium_index(plane);
             let info = &self.state.blocks[b as usize];
-            let r = &self.state.regions[info.region as usize];
+            let r = &self.state.regions[self.state.region_of(BlockId(b)).index()];
             let used = match info.phase {
                 Phase::Open | Phase::Full => r.region.rule.programmed(&info.state),
                 _ => 0,
@@ -450,7 +451,7 @@ impl<M: Recorded> Ftl<M> {
             }
             let block = BlockId(b);
             let plane = self.state.geometry.plane_of(block);
-            let pool = self.state.regions[info.region as usize].region.pool;
+            let pool = self.state.regions[self.state.region_of(block).index()].region.pool;
             let idle = (0..self.state.regions.len() as u8).map(RegionId).find(|r| {
                 self.state.regions[r.index()].region.pool == pool && self.state.at(*r, plane).job.is_none()
             });

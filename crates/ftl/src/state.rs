@@ -448,21 +448,26 @@ impl State {
         &mut r.planes[(plane.0 - r.first_plane) as usize]
     }
 
-    /// The mode of a block; one never opened has the mode of the first region of its pool.
-    pub(crate) fn mode_of(&self, block: BlockId) -> CellMode {
+    /// The region that owns a block, or owned it last; of one never opened, the first of its pool.
+    pub(crate) fn region_of(&self, block: BlockId) -> RegionId {
         let info = &self.blocks[block.index()];
         if info.was_opened() {
-            return info.mode();
+            return RegionId(info.region);
         }
         let plane = self.geometry.plane_of(block);
         let medium = self.geometry.medium_index(plane);
         let at = block.0 - self.geometry.first_block(plane);
-        let pool = self
-            .pools
-            .iter()
-            .position(|p| p.medium == medium && (p.offset..p.offset + p.blocks_per_plane).contains(&at));
-        let first = self.regions.iter().find(|r| Some(r.region.pool.0 as usize) == pool);
-        first.map_or(info.mode(), |r| r.region.mode)
+        let holds =
+            |p: &PoolState| p.medium == medium && (p.offset..p.offset + p.blocks_per_plane).contains(&at);
+        let pool = self.pools.iter().position(holds);
+        let first = self.regions.iter().position(|r| Some(r.region.pool.0 as usize) == pool);
+        RegionId(first.unwrap_or(0) as u8)
+    }
+
+    /// The mode of a block; one never opened has the mode of the first region of its pool.
+    pub(crate) fn mode_of(&self, block: BlockId) -> CellMode {
+        let info = &self.blocks[block.index()];
+        if info.was_opened() { info.mode() } else { self.regions[self.region_of(block).index()].region.mode }
     }
 
     /// Position of a block among those of its pool in its plane.

@@ -19,7 +19,8 @@
 //!    live sectors; its pages go to the dense region.
 //! 4. Pages collected in the dense region stay there.
 //! 5. A dynamic cache may own `static + dynamic x (1 - fill)` blocks of each plane, where `fill` is
-//!    the share of the logical pages that hold data; the share is looked at every 1024 writes.
+//!    the share of the logical pages that hold data; the share is looked at every 1024 writes. With
+//!    `wait` one block is the least.
 //!
 //! ## Symbols
 //! S: the cache. D: the dense region.
@@ -104,7 +105,8 @@ impl SlcCache {
     /// Blocks of each plane that the cache may own while `mapped` of `all` logical pages hold data.
     fn quota(&self, mapped: u64, all: u64) -> u32 {
         let empty = all.saturating_sub(mapped);
-        self.base + (self.dynamic as u64 * empty / all.max(1)) as u32 // (5)
+        let least = !self.direct as u32; // (5): a write that waits for the cache must get there
+        (self.base + (self.dynamic as u64 * empty / all.max(1)) as u32).max(least)
     }
 }
 

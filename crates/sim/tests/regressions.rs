@@ -144,3 +144,22 @@ fn a_collection_reads_on_while_a_move_out_of_its_block_waits_in_the_same_stager(
         assert!(d.ftl.is_quiet(), "seed {seed}: after a second {} are left", d.ftl.leftovers());
     }
 }
+
+/// A cache without static blocks shrank to nothing as the drive filled, and its writes waited for it
+/// for ever.
+#[test]
+fn a_dynamic_cache_that_writes_wait_for_never_shrinks_to_nothing() {
+    let tiny = Tiny { one_shot: true, blocks: 16, spare: 9, ..Tiny::default() };
+    let scheme = named("slc-cache:static_blocks=0,dynamic_blocks=3,when_full=wait");
+    let mut d: Device<NoProbe, NoMedia> = device(&tiny, scheme, 3, NoProbe);
+    let pages = d.ftl.logical_lbas() / 4;
+    // The quota is looked at every 1024 writes; by the third look every page holds data.
+    for i in 0..4_000 {
+        let at = d.now();
+        d.submit(write(i % pages, at), at).unwrap();
+        while let Some(c) = d.next_completion(SimTime::NEVER).unwrap() {
+            assert_eq!(c.outcome, Outcome::Done, "write {i}");
+        }
+    }
+    d.ftl.check().unwrap();
+}

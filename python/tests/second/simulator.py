@@ -703,7 +703,8 @@ class Simulator:
         static, dynamic = self.config.cache
         pages = self.config.logical_pages
         region = self.regions[0]
-        region.quota = static + dynamic * (pages - len(self.map)) // pages
+        least = self.config.when_full == "wait"
+        region.quota = max(static + dynamic * (pages - len(self.map)) // pages, least)
         for plane in self.planes:
             self.todo.append(lambda plane=plane: self.wake(plane))
             self.collect_if_short(region, plane)
@@ -995,7 +996,8 @@ class Simulator:
     def blocked(self, op: Op) -> None:
         plane = op.plane
         plane.starved = True
-        plane.jammed = plane.jammed or not op.parts[0].is_host
+        lead = op.parts[0]
+        plane.jammed = plane.jammed or (lead.job is not None and lead.in_window)
         for region in op.route:
             self.collect_for(region, plane)
         plane.parked.append(op)
@@ -1156,6 +1158,8 @@ class Simulator:
             self.step_job(job)
         for program in programs:
             self.launch(program)
+        if job.plane.jobs.get(job.region) is job and job.window == 0 and not job.exhausted:
+            self.step_job(job)
 
     def job_page_over(self, job: Job, in_window: bool) -> None:
         job.inflight -= 1

@@ -187,6 +187,11 @@ fn random(rng: &mut Rng) -> Option<Case> {
         }),
         media,
     };
+    // Collection counts what a block gives back in sectors, and a slot may hold but one of them: under
+    // a map of sectors a full drive is collected for ever.
+    let geometry = spec.geometry().ok()?;
+    let drive = Drive { spec: &spec, geometry: &geometry, logical_pages: 1 };
+    let roomy = roomy || accepted(&drive, scheme.as_ref()).ok()?.map == MapKind::Sector;
     let units = room(&spec, scheme.as_ref(), roomy)?;
     let share = if roomy { rng.within(20, 100) } else { rng.within(90, 130) };
     let bytes = (units * share / 100).max(1) * unit;
@@ -221,10 +226,10 @@ fn room(spec: &DeviceSpec, scheme: &dyn Scheme, roomy: bool) -> Option<u64> {
     let sharing = || layout.regions.iter().filter(|r| r.pool == home.pool && r.name != home.name);
     let mut blocks = pool.blocks_per_plane;
     if roomy {
-        // What others may own, a block to open and one to collect, one in reserve for each region,
-        // and one more for pages that were padded.
-        let others = sharing().filter(|r| r.quota < blocks).map(|r| r.quota + 2).sum::<u32>();
-        blocks = blocks.checked_sub(others + sharing().count() as u32 + 4)?;
+        // What others may own, for each region a block to open, one to collect and one in reserve, and
+        // one more for pages that were padded.
+        let others = sharing().map(|r| if r.quota < blocks { r.quota + 3 } else { 3 }).sum::<u32>();
+        blocks = blocks.checked_sub(others + 4)?;
     }
     let medium = &geometry.media[pool.medium];
     let per_page = geometry.units_per_page(pool.medium);
