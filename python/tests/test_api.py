@@ -245,3 +245,17 @@ def test_inspect_says_what_a_trace_is(trace):
     assert found.requests == 200
     assert "msr" in found.format
     assert found.unusable["count"] == 0
+
+
+def test_a_saved_drive_is_taken_up_and_one_of_another_scheme_is_refused(tmp_path):
+    state = tmp_path / "aged.state"
+    wl.run(scheme="slc-cache", save_state=state, initial="fill:90%", **SMALL)
+    first = wl.run(scheme="slc-cache", from_state=state, check=True, **SMALL)
+    assert first.to_dict()["config"]["initial"]["state"]["file"] == str(state)
+    assert wl.rerun(first).result_hash == first.result_hash
+    both = wl.compare(schemes=["slc-cache"] * 2, from_state=state, **SMALL)
+    assert [both[i].result_hash for i in range(2)] == [first.result_hash] * 2
+    with pytest.raises(wl.UserError, match="state of a drive under scheme slc-cache"):
+        wl.run(scheme="conventional", from_state=state, **SMALL)
+    with pytest.raises(wl.UserError, match="one or the other"):
+        wl.run(scheme="slc-cache", from_state=state, initial="fresh", **SMALL)

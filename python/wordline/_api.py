@@ -30,6 +30,8 @@ def run(
     requests: int | None = None,
     set: Mapping[str, object] | None = None,
     initial: str = _wordline.DEFAULT_INITIAL,
+    from_state: str | os.PathLike[str] | None = None,
+    save_state: str | os.PathLike[str] | None = None,
     fit: str | None = None,
     check: bool = False,
     threads: int | None = None,
@@ -62,6 +64,11 @@ def run(
         The drive before the first request: ``fresh``, ``preload``,
         ``fill:90%[,order=seq|random][,valid=80%]``, ``aged_invalid:70%``, ``pe:tlc=500``, several
         joined by ``+``.
+    from_state
+        A file that `save_state` wrote, in place of `initial`: the drive with what it holds and its
+        wear, under the same device and scheme. Time and counts begin at zero.
+    save_state
+        Where the state of the drive goes after the run.
     fit
         What to do with requests beyond the drive: ``error``, ``wrap`` or ``compact``.
     check
@@ -98,7 +105,8 @@ def run(
     OSError
         `log` or `completions` could not be written on.
     """
-    asked = _asked(device, workload, seed, replicas, requests, set, initial, fit, check)
+    states = (from_state, save_state)
+    asked = _asked(device, workload, seed, replicas, requests, set, initial, states, fit, check)
     if log is not None or completions is not None:
         files = [None if f is None else os.fspath(f) for f in (log, completions)]
         return Report(_wordline.record(asked, scheme, *files, progress))
@@ -115,6 +123,7 @@ def compare(
     requests: int | None = None,
     set: Mapping[str, object] | None = None,
     initial: str = _wordline.DEFAULT_INITIAL,
+    from_state: str | os.PathLike[str] | None = None,
     fit: str | None = None,
     check: bool = False,
     threads: int | None = None,
@@ -124,8 +133,10 @@ def compare(
 
     Parameters
     ----------
-    device, workload, seed, replicas, requests, set, initial, fit, check, threads, progress
+    device, workload, seed, replicas, requests, set, initial, from_state
         As for `run`. Replicas of one number have the same seed in all schemes.
+    fit, check, threads, progress
+        As for `run`.
     schemes
         Spellings of the schemes; the first is the baseline.
 
@@ -142,7 +153,8 @@ def compare(
     """
     if isinstance(schemes, str):
         raise _wordline.UserError(f"schemes is the text {schemes!r}; give a list of spellings")
-    asked = _asked(device, workload, seed, replicas, requests, set, initial, fit, check)
+    states = (from_state, None)
+    asked = _asked(device, workload, seed, replicas, requests, set, initial, states, fit, check)
     done = _wordline.compare(asked, list(schemes), _threads(threads), progress)
     return Comparison([Report(r) for r in done])
 
@@ -252,6 +264,7 @@ def _asked(
     requests: int | None,
     changes: Mapping[str, object] | None,
     initial: str,
+    states: tuple[str | os.PathLike[str] | None, str | os.PathLike[str] | None],
     fit: str | None,
     check: bool,
 ) -> dict[str, Any]:
@@ -267,6 +280,7 @@ def _asked(
     def text(value: object) -> str:
         return str(value).lower() if isinstance(value, bool) else str(value)
 
+    from_state, save_state = (None if s is None else os.fspath(s) for s in states)
     return {
         "device": os.fspath(device),
         "workload": os.fspath(workload),
@@ -275,6 +289,8 @@ def _asked(
         "requests": requests,
         "set": {k: text(v) for k, v in (changes or {}).items()},
         "initial": initial,
+        "from_state": from_state,
+        "save_state": save_state,
         "fit": fit,
         "check": check,
     }

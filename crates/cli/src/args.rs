@@ -85,6 +85,10 @@ pub(crate) struct What {
     /// aged_invalid:70%, pe:tlc=500; several joined by +
     #[arg(long, default_value = wordline_run::DEFAULT_INITIAL, value_name = "STATE")]
     pub(crate) initial: String,
+    /// Begin with the drive that --save-state wrote: what it holds and its wear; time and counts begin
+    /// at zero. Device and scheme must be those it was saved with
+    #[arg(long, value_name = "FILE", conflicts_with = "initial")]
+    pub(crate) from_state: Option<String>,
     /// What to do with requests beyond the drive: error, wrap or compact
     #[arg(long, value_name = "HOW")]
     pub(crate) fit: Option<Fit>,
@@ -110,6 +114,9 @@ pub(crate) struct RunArgs {
     /// The scheme (`wordline list schemes`), perhaps with parameters: slc-cache:static_blocks=16
     #[arg(long)]
     pub(crate) scheme: String,
+    /// Write the state of the drive after the run, for --from-state
+    #[arg(long, value_name = "FILE")]
+    pub(crate) save_state: Option<String>,
     #[command(flatten)]
     pub(crate) to: Where,
     /// Write every use of an array and a bus as CSV while running, for `wordline check-log`; names

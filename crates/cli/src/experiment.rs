@@ -55,6 +55,8 @@ fn spec(what: &What, scheme: &str) -> RunSpec {
         requests: what.requests.map(|n| n.0),
         fit: what.fit,
         initial: what.initial.clone(),
+        from_state: what.from_state.clone(),
+        save_state: None,
         check: what.check,
     }
 }
@@ -66,7 +68,7 @@ fn json_of(text: Result<String, serde_json::Error>) -> Result<String, Failure> {
 
 pub(crate) fn run(args: &RunArgs, console: &Console) -> Result<(), Failure> {
     let outputs = Outputs::open(&args.to)?;
-    let spec = spec(&args.what, &args.scheme);
+    let spec = RunSpec { save_state: args.save_state.clone(), ..spec(&args.what, &args.scheme) };
     let comparison = if args.log.is_none() && args.completions.is_none() {
         together(&spec, std::slice::from_ref(&args.scheme), threads(args.what.threads), console)?
     } else {

@@ -51,7 +51,8 @@ impl BlockShape {
 }
 
 /// What a rule remembers of a block: pages programmed in each of up to three orders.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, bytemuck::Zeroable)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
 pub struct BlockState {
     /// Pages (or wordlines) programmed so far, by order; a sequential rule uses the first.
     pub programmed: [u16; 3],

@@ -7,6 +7,7 @@
 
 use crate::permutation::Permutation;
 use crate::stripe::Stripe;
+use serde::{Deserialize, Serialize};
 use wordline_flash::Geometry;
 use wordline_units::{BlockId, Lpn, PlaneId, Ppn};
 
@@ -30,7 +31,7 @@ impl Mapped {
 }
 
 /// The blocks of one plane that the base image fills: the plane's pool from its first block on.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct PlaneBase {
     /// Slots programmed in each block.
     pub programmed: Vec<u32>,
@@ -45,14 +46,14 @@ impl PlaneBase {
 }
 
 /// The logical pages that one plane holds, in the order of their numbers.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 enum Residents {
     All,
     /// Positions within the plane of the pages that are mapped, increasing.
     Some(Vec<u32>),
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct PlaneImage {
     first_block: u32,
     blocks: PlaneBase,
@@ -61,7 +62,7 @@ struct PlaneImage {
 }
 
 /// The image of a whole region.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct BaseImage {
     stripe: Stripe,
     slot_shift: u32,

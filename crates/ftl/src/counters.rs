@@ -1,10 +1,10 @@
 //! What is counted, and where: at the completion of a flash operation, in one place, so that no
 //! scheme can flatter itself. All counts are integers and go into the result hash.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Why an operation was done.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[repr(u8)]
 pub enum Cause {
@@ -36,7 +36,7 @@ impl Cause {
 }
 
 /// Counts of one region.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct RegionCounters {
     /// Bytes programmed, by cause.
     pub program_bytes: [u64; Cause::COUNT],
@@ -51,7 +51,7 @@ pub struct RegionCounters {
 }
 
 /// Counts of a run.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Counters {
     /// By region, in the order of the layout.
     pub regions: Vec<RegionCounters>,

@@ -6,9 +6,12 @@ use crate::counters::Counters;
 use crate::map::Span;
 use crate::media::Media;
 use crate::op::{Op, OpId, OpKind, Owner, Part};
+use crate::saved::{Saved, saved};
 use crate::scheme::{Command, Drive, Hooks, Layout, Refusal, RegionId, Scheme, View};
 use crate::staging::NONE;
 use crate::state::State;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
 use thiserror::Error;
@@ -19,11 +22,11 @@ use wordline_units::{
 };
 
 /// A request in the drive, by its number in the slab.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct RequestId(pub u32);
 
 /// How a request ended.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum Outcome {
     /// As asked.
@@ -33,7 +36,7 @@ pub enum Outcome {
 }
 
 /// A request in flight.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Pending {
     /// What was asked.
     pub request: HostRequest,
@@ -98,7 +101,7 @@ pub enum Fault {
 }
 
 /// Something that the device has to do after a call.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Effect {
     /// Queue an operation at its plane.
     Queue(OpId),
@@ -111,7 +114,7 @@ pub enum Effect {
 }
 
 /// What a timer is for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Timer {
     /// An incomplete one-shot group has waited long enough.
     Pad {
@@ -126,7 +129,7 @@ pub enum Timer {
     },
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct PendingFlush {
     pub version: u64,
     pub request: RequestId,
@@ -215,6 +218,19 @@ pub(crate) struct Scratch {
     pub commands: Vec<Command>,
 }
 
+impl<M: Media<Page: Serialize + DeserializeOwned> + Serialize + DeserializeOwned> Saved for Ftl<M> {
+    saved! { Ftl,
+        values: [
+            media, pages, staged, requests, free_requests, buffers, version, sequence, base, buffered, waiters, unsettled,
+            flushes, held, idle_jobs, idle_busy, idle_turn, writes_until_tick, effects, completed,
+        ],
+        parts: [state, scheme],
+        rebuilt: [
+            layout, asks, ack, lbas_per_unit, per_sector, per_unit, lbas_per_sector, times, fault, scratch,
+        ],
+    }
+}
+
 impl<M: Media + fmt::Debug> fmt::Debug for Ftl<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Ftl")
@@ -289,6 +305,14 @@ impl<M: Media> Ftl<M> {
             state,
             scheme,
         })
+    }
+
+    /// Count from zero, at time 0, on the drive as it is. Nothing may be pending.
+    pub fn start_anew(&mut self) {
+        self.state.now = SimTime(0);
+        self.state.draining = false;
+        self.state.counters =
+            Counters { regions: vec![Default::default(); self.state.regions.len()], ..Counters::default() };
     }
 
     /// Tell the time. It never runs backwards.

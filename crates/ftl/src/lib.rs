@@ -23,6 +23,7 @@ mod op;
 mod permutation;
 mod precondition;
 mod recover;
+mod saved;
 mod scheme;
 mod stager;
 mod staging;
@@ -42,6 +43,7 @@ pub use media::{BlockFound, BlockHeader, Bytes, Media, Metadata, NoMedia, Oob, R
 pub use op::{Class, Op, OpId, OpKind, Part};
 pub use precondition::{Initial, InitialError, Order};
 pub use recover::Remains;
+pub use saved::{About, Checked, Label, Loader, Memory, Saved, Saver, StateError, StateFile};
 pub use scheme::{
     Collect, Command, Drive, Gather, Grain, Hooks, IdleWork, Layout, Move, Need, Origin, Parcel, Place,
     PlanePick, Pool, PoolId, ReadSeen, Refusal, Region, RegionId, Route, Scheme, Tag, Target, View,

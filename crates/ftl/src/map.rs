@@ -6,8 +6,10 @@
 //! sector map one a sector, so that several logical pages may share a place.
 
 use crate::base::BaseImage;
+use crate::saved::{Loader, Saved, Saver, StateError, saved, sorted};
 use crate::table::Table;
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 use std::io;
 use std::sync::Arc;
 use wordline_flash::Geometry;
@@ -16,7 +18,7 @@ use wordline_units::{BlockId, Lpn, Ppn, SectorMask};
 /// Some sectors of one logical page that lie in one place. Sector `s` of the page is physical
 /// sector `s` of the place under a page map; under a sector map they stand one behind the other
 /// from `offset` on, in increasing order.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Span {
     /// The logical page.
     pub lpn: Lpn,
@@ -44,7 +46,7 @@ pub(crate) struct Killed {
 
 const LEAF: u32 = 64;
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 enum BaseState {
     /// Holds nothing of the base image.
     Not,
@@ -74,6 +76,14 @@ pub(crate) struct PageMap {
     base: Option<BaseImage>,
     base_state: Vec<BaseState>,
     mapped: u32,
+}
+
+impl Saved for PageMap {
+    saved! { PageMap,
+        values: [touched_leaves, opened_blocks, base, base_state, mapped],
+        parts: [directory, leaves, owners, live],
+        rebuilt: [geometry, slots_per_block, words_per_block],
+    }
 }
 
 impl PageMap {
@@ -205,13 +215,15 @@ impl PageMap {
 }
 
 /// One place for each sector; several logical pages may share a place.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub(crate) struct SectorMap {
     slot_shift: u32,
     sectors: u32,
     /// Where each sector lies: place and physical sector within it.
+    #[serde(serialize_with = "sorted")]
     places: FxHashMap<u64, (u32, u8)>,
     /// What each place holds: logical page and sector of each physical sector.
+    #[serde(serialize_with = "sorted")]
     owners: FxHashMap<u32, Vec<Option<(u32, u8)>>>,
 }
 
@@ -246,6 +258,22 @@ pub enum MapKind {
 pub(crate) enum Map {
     Page(PageMap),
     Sector(SectorMap),
+}
+
+impl Saved for Map {
+    fn save(&self, to: &mut Saver) -> io::Result<()> {
+        match self {
+            Map::Page(m) => m.save(to),
+            Map::Sector(m) => to.value(m),
+        }
+    }
+
+    fn load(&mut self, from: &mut Loader) -> Result<(), StateError> {
+        match self {
+            Map::Page(m) => m.load(from),
+            Map::Sector(m) => from.value("sector map").map(|saved| *m = saved),
+        }
+    }
 }
 
 impl Map {

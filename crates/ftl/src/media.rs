@@ -8,14 +8,16 @@
 //! reprogram will tear the slot of the page that it adds, and no other.
 
 use crate::map::Span;
+use crate::saved::sorted;
 use crate::scheme::RegionId;
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::Arc;
 use wordline_units::{BlockId, CellMode, Lpn, Ppn, SectorMask};
 
 /// What a page's spare area says of a span stored in it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Oob {
     /// What is stored.
     pub span: Span,
@@ -26,7 +28,7 @@ pub struct Oob {
 }
 
 /// What is written beside a block's first page.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct BlockHeader {
     /// The region that opened it.
     pub region: RegionId,
@@ -39,7 +41,7 @@ pub struct BlockHeader {
 }
 
 /// What a slot is found to be.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum SlotFound {
     /// Erased.
     #[default]
@@ -51,7 +53,7 @@ pub enum SlotFound {
 }
 
 /// What is found in a block when the power comes back.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct BlockFound {
     /// Its header; none where the first program was cut.
     pub header: Option<BlockHeader>,
@@ -122,7 +124,7 @@ pub trait Recorded: Media {
 }
 
 /// Keeps nothing: for simulation.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct NoMedia;
 
 impl Media for NoMedia {
@@ -146,10 +148,13 @@ impl Media for NoMedia {
 }
 
 /// Keeps each page's metadata: what recovery after a power cut has to go by.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Metadata {
+    #[serde(serialize_with = "sorted")]
     pages: FxHashMap<u32, Vec<Oob>>,
+    #[serde(serialize_with = "sorted")]
     trims: FxHashMap<u32, Arc<[u64]>>,
+    #[serde(serialize_with = "sorted")]
     blocks: FxHashMap<u32, BlockFound>,
 }
 
@@ -265,9 +270,10 @@ impl Recorded for Metadata {
 }
 
 /// Keeps metadata and bytes by physical place, so that a wrong map shows as wrong data.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Bytes {
     metadata: Metadata,
+    #[serde(serialize_with = "sorted")]
     slots: FxHashMap<u32, Vec<(Lpn, Vec<u8>)>>,
 }
 

@@ -5,10 +5,11 @@ use crate::counters::Cause;
 use crate::map::Span;
 use crate::scheme::Route;
 use crate::staging::NONE;
+use serde::{Deserialize, Serialize};
 use wordline_units::{Lpn, PlaneId, Ppn, SectorMask};
 
 /// An operation, by its number in the slab.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct OpId(pub u32);
 
 impl OpId {
@@ -28,7 +29,7 @@ impl OpId {
 }
 
 /// What the die does.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum OpKind {
     /// Sense a page and bring it out.
@@ -40,7 +41,7 @@ pub enum OpKind {
 }
 
 /// Who waits for an operation; `owner` of the operation says which.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[repr(u8)]
 pub(crate) enum Owner {
     /// A host request.
@@ -56,7 +57,7 @@ pub(crate) enum Owner {
 }
 
 /// In which order operations are served: lower classes first, first come first served within one.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum Class {
     /// Work of a job that holds its die.
@@ -90,7 +91,7 @@ pub struct Part {
 }
 
 /// One operation, or a further part of a program that writes several units at once.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Op {
     /// Link of whatever queue the operation stands in.
     pub next: OpId,
@@ -171,7 +172,7 @@ impl Op {
 }
 
 /// The slab.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Ops {
     ops: Vec<Op>,
     free: Vec<u32>,

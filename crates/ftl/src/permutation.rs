@@ -2,8 +2,10 @@
 //! until it lands inside the domain. It and its inverse cost a few multiplications and no storage,
 //! which is what lets a randomly filled drive exist without being written.
 
+use serde::{Deserialize, Serialize};
+
 /// A bijection on `0 .. n` chosen by a key, or the identity.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Permutation {
     n: u32,
     half: u32,

@@ -431,7 +431,7 @@ impl<M: Recorded> Ftl<M> {
             let r = &self.state.regions[self.state.region_of(BlockId(b)).index()];
             let used = match info.phase {
                 Phase::Open | Phase::Full => r.region.rule.programmed(&info.state),
-                Phase::Free | Phase::Victim | Phase::Erasing => 0,
+                _ => 0,
             };
             let die: DieId = self.state.geometry.die_of(plane);
             let pages = 0..(used + 1).min(r.shape.pages());

@@ -4,7 +4,9 @@
 //! them, and refuses what is illegal with an error that names scheme, decision, time and state.
 
 use crate::map::{MapKind, Span};
+use crate::saved::Memory;
 use crate::state::State;
+use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 use thiserror::Error;
 use wordline_device::{DeviceSpec, Trigger, Victim};
@@ -16,7 +18,7 @@ use wordline_units::{BlockId, CellMode, DieId, HostRequest, Lpn, PlaneId, Ppn, S
 pub struct PoolId(pub u8);
 
 /// A region, by its position in [`Layout::regions`].
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct RegionId(pub u8);
 
 impl RegionId {
@@ -187,7 +189,7 @@ pub struct Target {
 
 /// Up to four targets, tried in order when the plane is ready for the program. One byte each: the
 /// region in the high half, the class in the low.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Route([u8; 4]);
 
 impl Route {
@@ -353,6 +355,12 @@ pub trait Scheme: Debug + Send {
 
     /// The host has trimmed a page.
     fn forget(&mut self, _lpn: Lpn) {}
+
+    /// What the scheme has learnt since `layout`: a field, or the scheme itself, that serde can write
+    /// and read back. A scheme whose decisions follow from the view alone keeps the default.
+    fn memory(&mut self) -> Option<&mut dyn Memory> {
+        None
+    }
 
     /// A copy with the same state, for forks of a run.
     fn clone_box(&self) -> Box<dyn Scheme>;

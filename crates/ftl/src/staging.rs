@@ -1,11 +1,13 @@
 //! Whatever is on its way: one index from logical page to what RAM holds of it. Reads consult it
 //! before the map, and a program commits only if nothing newer has.
 
+use crate::saved::sorted;
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 use wordline_units::{Lpn, SectorMask};
 
 /// A logical page with data in RAM or programs under way.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Staged {
     pub lpn: Lpn,
     /// Sectors whose newest data are in RAM.
@@ -55,8 +57,9 @@ impl Staged {
 }
 
 /// The index. Entries are found by page once, and by number from then on.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Staging {
+    #[serde(serialize_with = "sorted")]
     index: FxHashMap<u32, u32>,
     entries: Vec<Staged>,
     free: Vec<u32>,

@@ -4,14 +4,17 @@
 use crate::counters::{Counters, RegionCounters};
 use crate::map::{Map, MapKind};
 use crate::op::{OpId, Ops};
+use crate::saved::{Saved, saved};
 use crate::scheme::{Drive, Layout, Refusal, Region, RegionId};
 use crate::staging::Staging;
 use crate::stripe::Stripe;
 use crate::table::Table;
 use crate::trim::TrimLog;
 use crate::victim::VictimIndex;
-use bytemuck::Zeroable;
+use bytemuck::{Pod, Zeroable};
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
+use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 use wordline_device::{Allocation, GcSpec, Level, Trigger};
@@ -19,23 +22,36 @@ use wordline_flash::{BlockShape, BlockState, Geometry, SlotClass};
 use wordline_units::{BlockId, CellMode, DieId, Fraction, PlaneId, SimTime};
 
 /// Where a block is in its life.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Zeroable)]
-#[repr(u8)]
-pub(crate) enum Phase {
+///
+/// A number with names rather than an enum, because blocks are read back from files, and an enum
+/// must never hold a number that none of its names has.
+#[derive(Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+#[repr(transparent)]
+pub(crate) struct Phase(u8);
+
+#[allow(non_upper_case_globals, reason = "they are used as the names of an enum are")]
+impl Phase {
     /// Erased, in its pool.
-    Free = 0,
+    pub const Free: Phase = Phase(0);
     /// Owned by a region, with slots left.
-    Open,
+    pub const Open: Phase = Phase(1);
     /// Owned by a region, every slot taken.
-    Full,
+    pub const Full: Phase = Phase(2);
     /// Being emptied.
-    Victim,
+    pub const Victim: Phase = Phase(3);
     /// Its erase is under way.
-    Erasing,
+    pub const Erasing: Phase = Phase(4);
+}
+
+impl fmt::Debug for Phase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = ["Free", "Open", "Full", "Victim", "Erasing"];
+        f.write_str(names.get(self.0 as usize).unwrap_or(&"unknown"))
+    }
 }
 
 /// What is known of a block; half a cache line. A block never opened is all zeros.
-#[derive(Clone, Copy, Debug, Zeroable)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C, align(32))]
 pub(crate) struct Block {
     pub erases: u32,
@@ -50,6 +66,8 @@ pub(crate) struct Block {
     pub region: u8,
     /// Bits of a cell; 0 for a block never opened, which has no region either.
     bits: u8,
+    /// Up to half a cache line: plain data have no gaps.
+    rest: [u8; 9],
 }
 
 impl Block {
@@ -70,7 +88,7 @@ impl Block {
 
 /// The erased blocks of a plane of a pool, first in, first out. Those that were never opened are a
 /// range, so that a fresh drive costs nothing.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct FreeBlocks {
     fresh: Range<u32>,
     erased: VecDeque<u32>,
@@ -134,7 +152,7 @@ pub(crate) struct PoolState {
 }
 
 /// Units waiting for a program that writes several at once, in one plane of one region.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Stager {
     /// Relocated units that do not fill a page yet.
     pub page: OpId,
@@ -161,7 +179,7 @@ impl Default for Stager {
 }
 
 /// The collection of one block.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Job {
     pub block: BlockId,
     /// Next slot to look at.
@@ -177,7 +195,7 @@ pub(crate) struct Job {
 }
 
 /// One plane of a region.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct RegionPlane {
     /// Blocks with slots left, by class; the head takes the next program.
     pub open: [VecDeque<u32>; SlotClass::COUNT],
@@ -230,6 +248,38 @@ pub struct State {
     pub(crate) draining: bool,
     pub(crate) now: SimTime,
     pub(crate) turn: u32,
+}
+
+impl Saved for PoolState {
+    saved! { PoolState,
+        values: [free],
+        parts: [],
+        rebuilt: [medium, first_plane, offset, blocks_per_plane, reserve],
+    }
+}
+
+impl Saved for Region {
+    saved! { Region,
+        values: [quota],
+        parts: [],
+        rebuilt: [name, pool, mode, rule, trigger, victim, pad_after, protected],
+    }
+}
+
+impl Saved for RegionState {
+    saved! { RegionState,
+        values: [planes],
+        parts: [region],
+        rebuilt: [shape, first_plane, units_per_page, pages_per_program, slots_per_block],
+    }
+}
+
+impl Saved for State {
+    saved! { State,
+        values: [trims, staging, ops, counters, backlog, starved, jammed, outstanding, draining, now, turn],
+        parts: [pools, regions, blocks, map],
+        rebuilt: [geometry, gc, logical_pages, dynamic, stripe, home],
+    }
 }
 
 impl State {

@@ -1,13 +1,14 @@
 //! The static home of a logical page: consecutive pages step through channels, chips, dies and
 //! planes in a given order, the first level fastest.
 
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use wordline_device::Level;
 use wordline_flash::Topology;
 use wordline_units::{Lpn, PlaneId};
 
 /// Static allocation over the planes of one medium.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Stripe {
     first_plane: u32,
     /// Logical pages that share a physical page, which stay together.

@@ -1,8 +1,10 @@
 //! Large tables of plain values, in memory that the system provides only where it is touched. A
-//! drive of terabytes costs what its footprint costs, and nothing at the start.
+//! drive of terabytes costs what its footprint costs, and nothing at the start. A table that was
+//! saved is mapped from its file copy-on-write: read where it is touched, copied where it changes.
 
-use bytemuck::Zeroable;
-use memmap2::{MmapMut, MmapOptions};
+use bytemuck::Pod;
+use memmap2::{Mmap, MmapMut, MmapOptions};
+use std::fs::File;
 use std::io;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
@@ -14,7 +16,7 @@ pub(crate) struct Table<T> {
     of: PhantomData<T>,
 }
 
-impl<T: Zeroable + Copy> Table<T> {
+impl<T: Pod> Table<T> {
     /// # Errors
     /// When the system has no address space for it.
     pub fn zeroed(len: usize) -> io::Result<Table<T>> {
@@ -22,19 +24,48 @@ impl<T: Zeroable + Copy> Table<T> {
         let memory = MmapOptions::new().len(bytes.max(1)).no_reserve_swap().map_anon()?;
         Ok(Table { memory, len, of: PhantomData })
     }
+
+    /// Take what a file holds from an offset on for the values of the table. The offset is a multiple
+    /// of [`crate::saved::CHUNK`], and the file reaches to the table's end.
+    ///
+    /// # Errors
+    /// When the file cannot be mapped.
+    pub fn map(&mut self, file: &File, offset: u64) -> io::Result<()> {
+        let mut options = MmapOptions::new();
+        options.offset(offset).len(self.bytes().len().max(1)).no_reserve_swap();
+        // SAFETY: the mapping is private, so nothing is written to the file, and any bytes at all are
+        // values of T (`Pod`). That nobody changes or cuts the file meanwhile is for its owner to see to:
+        // a snapshot's has no name, and a state file is replaced as a whole, never written to.
+        self.memory = unsafe { options.map_copy(file)? };
+        Ok(())
+    }
+
+    /// The values as the bytes they are.
+    pub fn bytes(&self) -> &[u8] {
+        bytemuck::cast_slice(self)
+    }
 }
 
-impl<T: Zeroable + Copy> Deref for Table<T> {
+/// A whole file to be read.
+///
+/// # Errors
+/// When it cannot be mapped.
+pub(crate) fn mapped(file: &File) -> io::Result<Mmap> {
+    // SAFETY: it is read as bytes only; about its owner see [`Table::map`].
+    unsafe { MmapOptions::new().map_copy_read_only(file) }
+}
+
+impl<T: Pod> Deref for Table<T> {
     type Target = [T];
     #[inline(always)]
     fn deref(&self) -> &[T] {
         // SAFETY: the mapping begins on a page, so it is aligned for T; it holds at least `len` of them,
-        // each of which was all zeros, a valid T (`Zeroable`), until a T was put there; `self` borrows it.
+        // and any bytes are a T (`Pod`); `self` borrows it.
         unsafe { std::slice::from_raw_parts(self.memory.as_ptr().cast(), self.len) }
     }
 }
 
-impl<T: Zeroable + Copy> DerefMut for Table<T> {
+impl<T: Pod> DerefMut for Table<T> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut [T] {
         // SAFETY: as above, and `self` borrows it alone.

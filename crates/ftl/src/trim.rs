@@ -12,8 +12,10 @@ use crate::ftl::{Ftl, RequestId};
 use crate::map::{MapKind, Span};
 use crate::media::Media;
 use crate::op::{Class, Op, OpKind, Owner};
+use crate::saved::{sorted, sorted_set};
 use crate::scheme::{Gather, Origin, Parcel, Place, PlanePick, RegionId, Route, View};
 use rustc_hash::{FxHashMap, FxHashSet};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use wordline_device::Ack;
@@ -24,7 +26,7 @@ use wordline_units::{BlockId, Lpn, PlaneId, Ppn, SectorMask};
 const ENTRY_BYTES: u64 = 8;
 
 /// A trim that no page of the log holds.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Unlogged {
     pub version: u64,
     /// A copy that it killed has been erased: it stands in protected RAM.
@@ -32,7 +34,7 @@ pub(crate) struct Unlogged {
 }
 
 /// What of the log is in RAM. A drive that is never trimmed keeps nothing.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct TrimLog {
     /// The first page of the log, behind the last logical page.
     first: u32,
@@ -44,15 +46,20 @@ pub(crate) struct TrimLog {
     /// Ranges with a trim since they were last programmed.
     dirty: BTreeSet<u32>,
     /// Ranges whose page has been programmed.
+    #[serde(serialize_with = "sorted_set")]
     logged: FxHashSet<u32>,
     /// The newest trim of each entry, by range; kept where media keep metadata.
+    #[serde(serialize_with = "sorted")]
     versions: FxHashMap<u32, Vec<u64>>,
     /// By entry.
+    #[serde(serialize_with = "sorted")]
     unlogged: FxHashMap<u64, Unlogged>,
     /// What programs of log pages carry, by operation.
+    #[serde(serialize_with = "sorted")]
     records: FxHashMap<u32, Arc<[u64]>>,
     /// Programs under way that lack sectors, since they were trimmed, or overwritten, before the
     /// sectors were read: their pages are marked as padding.
+    #[serde(serialize_with = "sorted_set")]
     pub void: FxHashSet<u32>,
 }
 

@@ -6,6 +6,7 @@
 //! draws from a list of the closed blocks in O(d).
 
 use crate::permutation::mix;
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use wordline_device::Victim;
 
@@ -13,7 +14,7 @@ const FAN: usize = 16;
 const ABSENT: u32 = u32::MAX;
 
 /// The least of n numbers, each of which may be absent.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct MinTree {
     /// Level 0 holds the numbers, each further level the minima of groups of [`FAN`].
     levels: Vec<Box<[u32]>>,
@@ -91,7 +92,7 @@ impl MinTree {
 ///
 /// The stream is SplitMix64, whose state is a sum: a draw is a function of `state` and its number, so
 /// that looking twice shows the same blocks. It moves on when a block comes or goes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Lots {
     choices: u32,
     state: u64,
@@ -158,7 +159,7 @@ impl Lots {
 }
 
 /// The index that a region's victim rule needs in one plane; positions count the pool's blocks.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum VictimIndex {
     /// Fewest live sectors; ties go to the lowest number.
     Greedy(MinTree),

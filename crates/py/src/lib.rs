@@ -52,6 +52,10 @@ struct Asked {
     #[pyo3(item)]
     initial: String,
     #[pyo3(item)]
+    from_state: Option<String>,
+    #[pyo3(item)]
+    save_state: Option<String>,
+    #[pyo3(item)]
     check: bool,
 }
 
@@ -68,6 +72,8 @@ impl Asked {
             requests: self.requests,
             fit,
             initial: self.initial,
+            from_state: self.from_state,
+            save_state: self.save_state,
             check: self.check,
         })
     }

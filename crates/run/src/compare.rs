@@ -25,6 +25,18 @@ pub fn compare(
 ) -> Result<Comparison, RunError> {
     // Every scheme is built once before any runs, so that a mistake in the last costs no time.
     setup.check_scheme_keys(schemes)?;
+    if let Some(file) = &setup.spec.save_state {
+        let refuse = |what| Err(RunError::Input(format!("--save-state {file}: {what}")));
+        if schemes.len() > 1 {
+            return refuse(format!("{} schemes would leave as many states; run one of them", schemes.len()));
+        }
+        if setup.spec.replicas > 1 {
+            return refuse(format!(
+                "{} replicas would leave as many states; leave --replicas out",
+                setup.spec.replicas
+            ));
+        }
+    }
     for scheme in schemes {
         wordline_schemes::build(&setup.scheme(scheme)?)?;
     }

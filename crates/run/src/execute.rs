@@ -4,6 +4,7 @@ use crate::compare::compare;
 use crate::error::RunError;
 use crate::fill::{Measured, Outcome, report};
 use crate::record::{Recorder, Recording};
+use crate::saved::SaveTo;
 use crate::setup::Setup;
 use crate::spec::RunSpec;
 use std::cell::Cell;
@@ -61,8 +62,13 @@ pub fn run_on(
 ) -> Result<Report, RunError> {
     let begin = Instant::now();
     let spelling = setup.scheme(scheme)?;
+    let save_to = SaveTo::asked(setup)?;
     let mut device = ready(setup, &spelling, NoProbe)?;
-    perform(setup, &spelling, number, &mut device, begin, progress)
+    let report = perform(setup, &spelling, number, &mut device, begin, progress)?;
+    if let Some(to) = save_to {
+        to.write(setup, &spelling, &device)?;
+    }
+    Ok(report)
 }
 
 /// Run one scheme and write down every operation, every completion, or both.
@@ -82,6 +88,7 @@ pub fn run_recorded(
     }
     setup.check_scheme_keys(&[scheme.to_string()])?;
     let spelling = setup.scheme(scheme)?;
+    let save_to = SaveTo::asked(setup)?;
     let mut device = ready(setup, &spelling, Recorder::new(recording, setup))?;
     device.probe.begin_files(setup, &spelling, &device.ftl);
     let broken = device.probe.broken();
@@ -92,12 +99,18 @@ pub fn run_recorded(
         return Err(e);
     }
     let report = report?;
+    if let Some(to) = save_to {
+        to.write(setup, &spelling, &device)?;
+    }
     device.probe.finish()?;
     Ok(report)
 }
 
-/// A drive under a scheme, in its initial state.
+/// A drive under a scheme, in its initial state or as it was saved.
 fn ready<P: Probe>(setup: &Setup, spelling: &str, probe: P) -> Result<Device<P, NoMedia>, RunError> {
+    if let Some(from) = &setup.from_state {
+        return from.device(setup, spelling, probe);
+    }
     let built = wordline_schemes::build(spelling)?;
     let mut device: Device<P, NoMedia> = Device::new(&setup.device, &setup.geometry, built, probe)?;
     device

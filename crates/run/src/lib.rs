@@ -14,6 +14,7 @@ mod hints;
 mod initial;
 mod record;
 mod rerun;
+mod saved;
 mod setup;
 mod spec;
 mod steady;
@@ -24,6 +25,7 @@ pub use execute::{Progress, run, run_on, run_recorded};
 pub use initial::{Filled, InitialSpec};
 pub use record::Recording;
 pub use rerun::{Rerun, rerun};
+pub use saved::Snapshot;
 pub use setup::{Setup, device};
 pub use spec::{DEFAULT_INITIAL, DEFAULT_SEED, REPLICAS_MAX, RunSpec};
 

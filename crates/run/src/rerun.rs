@@ -4,7 +4,7 @@ use crate::compare::compare;
 use crate::error::RunError;
 use crate::execute::Progress;
 use crate::setup::Setup;
-use crate::spec::RunSpec;
+use crate::spec::{DEFAULT_INITIAL, RunSpec};
 use serde_json::Value;
 use std::ops::ControlFlow;
 use wordline_device::DeviceSpec;
@@ -57,6 +57,10 @@ pub fn rerun(
         Some(word) => Some(word.parse::<Fit>().map_err(|e| RunError::Input(format!("config.fit: {e}")))?),
     };
     let recorded_workload = text("/workload/text", "workload.text")?;
+    let from_state = match config.pointer("/initial/state") {
+        Some(_) => Some(text("/initial/state/file", "initial.state.file")?),
+        None => None,
+    };
     let spec = RunSpec {
         device: device.name.clone(),
         scheme: text("/scheme/spelling", "scheme.spelling")?,
@@ -66,7 +70,12 @@ pub fn rerun(
         replicas: report.replicas.as_ref().map_or(1, |r| r.runs.len() as u32),
         requests: config.get("requests").and_then(Value::as_u64),
         fit,
-        initial: text("/initial/spelling", "initial.spelling")?,
+        initial: match from_state {
+            Some(_) => DEFAULT_INITIAL.to_string(),
+            None => text("/initial/spelling", "initial.spelling")?,
+        },
+        from_state,
+        save_state: None,
         check: false,
     };
     let setup = Setup::on(&spec, device, &[], vec![])?;
@@ -79,6 +88,9 @@ pub fn rerun(
             is.unwrap_or_default(),
             was.unwrap_or_default()
         )));
+    }
+    if let Some(from) = &setup.from_state {
+        from.is_recorded(&text("/initial/state/checksum", "initial.state.checksum")?)?;
     }
     let again = compare(&setup, std::slice::from_ref(&spec.scheme), threads, progress)?;
     let again = again.reports.into_iter().next().ok_or(RunError::Interrupted)?;

@@ -3,7 +3,8 @@
 
 use crate::error::RunError;
 use crate::initial::{Filled, InitialSpec};
-use crate::spec::{REPLICAS_MAX, RunSpec, fit_word};
+use crate::saved::FromState;
+use crate::spec::{DEFAULT_INITIAL, REPLICAS_MAX, RunSpec, fit_word};
 use serde_json::{Value, json};
 use std::path::Path;
 use wordline_device::{DeviceSpec, find, names_like};
@@ -31,6 +32,8 @@ pub struct Setup {
     pub initial: InitialSpec,
     /// The same for this workload.
     pub state: Initial,
+    /// The state that the drive begins with, in place of the initial one.
+    pub(crate) from_state: Option<FromState>,
     scheme_set: Vec<(String, String)>,
 }
 
@@ -106,10 +109,18 @@ impl Setup {
             shape,
             state: Initial::fresh(),
             initial,
+            from_state: spec.from_state.as_deref().map(FromState::open).transpose()?,
             scheme_set,
         };
         setup.bounded()?;
-        setup.state = setup.initial_state()?;
+        if setup.from_state.is_none() {
+            setup.state = setup.initial_state()?;
+        } else if spec.initial != DEFAULT_INITIAL {
+            return Err(RunError::Input(format!(
+                "--initial {}: a drive from --from-state is as it was saved; give one or the other",
+                spec.initial
+            )));
+        }
         Ok(setup)
     }
 
@@ -118,7 +129,7 @@ impl Setup {
     pub(crate) fn replica(&self, number: u32) -> Result<Setup, RunError> {
         let spec = RunSpec { seed: self.spec.seed_of(number), replicas: 1, ..self.spec.clone() };
         let mut setup = Setup { spec, ..self.clone() };
-        if number > 0 && synthetic_named(self.workload.name()).is_some() {
+        if number > 0 && self.from_state.is_none() && synthetic_named(self.workload.name()).is_some() {
             setup.state = setup.initial_state()?;
         }
         Ok(setup)
@@ -254,6 +265,14 @@ impl Setup {
             .filter(|m| self.initial.cycles[m.index()] > 0)
             .map(|m| (m.key().to_string(), self.initial.cycles[m.index()].into()))
             .collect();
+        let initial = match &self.from_state {
+            Some(from) => json!({ "spelling": "state", "state": from.config() }),
+            None => json!({
+                "spelling": self.initial.to_string(),
+                "mapped_pages": self.state.mapped.count(),
+                "cycles": worn,
+            }),
+        };
         json!({
             "device": self.device,
             "scheme": { "spelling": scheme, "parameters": parameters },
@@ -262,11 +281,7 @@ impl Setup {
             "fit": self.spec.fit.map(fit_word),
             "pacing": pacing,
             "seed": self.spec.seed,
-            "initial": {
-                "spelling": self.initial.to_string(),
-                "mapped_pages": self.state.mapped.count(),
-                "cycles": worn,
-            },
+            "initial": initial,
         })
     }
 }

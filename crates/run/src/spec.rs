@@ -32,6 +32,10 @@ pub struct RunSpec {
     pub fit: Option<Fit>,
     /// The state of the drive before the first request; see [`crate::InitialSpec`].
     pub initial: String,
+    /// A file with the state of the drive at time 0, instead of an initial state.
+    pub from_state: Option<String>,
+    /// Where the drive's state goes after the run.
+    pub save_state: Option<String>,
     /// Recount every invariant after the run.
     pub check: bool,
 }
@@ -49,6 +53,8 @@ impl RunSpec {
             requests: None,
             fit: None,
             initial: DEFAULT_INITIAL.to_string(),
+            from_state: None,
+            save_state: None,
             check: false,
         }
     }
@@ -89,6 +95,12 @@ impl RunSpec {
         }
         if self.initial != DEFAULT_INITIAL {
             add("--initial", &self.initial);
+        }
+        for (option, file) in [("--from-state", &self.from_state), ("--save-state", &self.save_state)] {
+            if let Some(file) = file {
+                words.push(option.to_string());
+                words.push(quoted(file));
+            }
         }
         if self.check {
             words.push("--check".to_string());

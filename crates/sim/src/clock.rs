@@ -4,6 +4,7 @@
 //! number, so that comparing two takes no branch, and setting one allocates nothing once the heap has
 //! grown to as many as are ever pending: one a busy array and bus, one for the host link, one a timer.
 
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use wordline_units::SimTime;
@@ -12,7 +13,7 @@ const WHAT_BITS: u32 = 24;
 const ORDER_BITS: u32 = 64 - WHAT_BITS;
 
 /// What is pending: time in the upper half, then the order, then what it is.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Clock {
     events: BinaryHeap<Reverse<u128>>,
     order: u64,

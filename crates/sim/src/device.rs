@@ -9,12 +9,16 @@
 //! its transfer begins: from there to the array nothing can come between in that plane.
 
 mod power;
+mod state;
 
 pub use power::PoweredOff;
+pub use state::{Busy, RestoreError};
 
 use crate::clock::Clock;
 use crate::metrics::Metrics;
 use crate::probe::{Begin, Event, Probe};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use thiserror::Error;
@@ -22,14 +26,14 @@ use wordline_device::{DeviceSpec, HostLink, ParallelUnit};
 use wordline_flash::Geometry;
 use wordline_ftl::{
     Binding, Class, Drive, Effect, Fault, Ftl, Media, OpId, OpKind, Outcome, Refusal, RequestError,
-    RequestId, Scheme, Timer,
+    RequestId, Saved, Scheme, Timer, saved_fields,
 };
 use wordline_units::{DieId, HostOp, HostRequest, PlaneId, SimDuration, SimTime};
 
 const NOTHING: u64 = u64::MAX;
 
 /// A request that has ended.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Completion {
     /// Its number, counted from 0 in the order of submission.
     pub number: u64,
@@ -72,7 +76,7 @@ pub enum DeviceError {
     },
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Plane {
     head: [OpId; Class::COUNT],
     tail: [OpId; Class::COUNT],
@@ -89,7 +93,7 @@ struct Plane {
 }
 
 /// A serial resource that some planes share.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Shared {
     busy: Option<OpId>,
     /// Planes that want it, by the key of their operation; with those that have changed their mind.
@@ -99,7 +103,7 @@ struct Shared {
 }
 
 /// Arrays, or buses, and what each plane wants of its own: an operation's key, or [`NOTHING`].
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Resources {
     shared: Vec<Shared>,
     wants: Vec<u64>,
@@ -169,7 +173,7 @@ impl Resources {
 }
 
 /// What a timer of the device is for.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 enum Alarm {
     /// The translation layer asked for it.
     Layer(Timer),
@@ -218,6 +222,21 @@ pub struct Device<P: Probe, M: Media> {
     idle: bool,
     idle_after: SimDuration,
     idle_epoch: u64,
+}
+
+impl<P, M> Saved for Device<P, M>
+where
+    P: Probe,
+    M: Media<Page: Serialize + DeserializeOwned> + Serialize + DeserializeOwned,
+{
+    saved_fields! { Device,
+        values: [
+            planes, waiting, arrays, buses, clock, now, link_free_at, link_queue, alarms, free_alarms, held_up,
+            ready, submitted, idle, idle_epoch,
+        ],
+        parts: [ftl, metrics],
+        rebuilt: [probe, geometry, transfer, command_program, link, link_is_free, idle_after],
+    }
 }
 
 impl<P: Probe, M: Media> Device<P, M> {

@@ -7,7 +7,7 @@ mod drive;
 mod metrics;
 mod probe;
 
-pub use device::{Completion, Device, DeviceError, PoweredOff};
+pub use device::{Busy, Completion, Device, DeviceError, PoweredOff, RestoreError};
 pub use drive::{DriveError, Pacing, Progress, Stop, Summary, drive};
 pub use metrics::{Checkpoint, Histogram, Metrics, TimeBin};
 pub use probe::{Begin, Event, Log, NoProbe, Probe};

@@ -1,10 +1,12 @@
 //! What a run measures of its requests: latencies, throughput over time, and the result hash.
 
-use wordline_ftl::{Counters, Outcome};
+use serde::{Deserialize, Serialize};
+use wordline_ftl::{Counters, Outcome, Saved, saved_fields};
 use wordline_units::{HostOp, SimDuration, SimTime};
 
 /// Latencies of one kind of request, in nanoseconds, to three digits.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(into = "Recorded", from = "Recorded")]
 pub struct Histogram {
     inner: hdrhistogram::Histogram<u64>,
     sum: u128,
@@ -17,6 +19,34 @@ impl Default for Histogram {
         let Ok(mut inner) = inner else { unreachable!("three digits are within the library's one to five") };
         inner.auto(true);
         Histogram { inner, sum: 0, max: 0 }
+    }
+}
+
+/// A histogram as it is saved: each value that stands for its bucket, with its count.
+#[derive(Serialize, Deserialize)]
+struct Recorded {
+    counts: Vec<(u64, u64)>,
+    sum: u128,
+    max: u64,
+}
+
+impl From<Histogram> for Recorded {
+    fn from(h: Histogram) -> Recorded {
+        let buckets = h.inner.iter_recorded();
+        let counts = buckets.map(|v| (v.value_iterated_to(), v.count_at_value())).collect();
+        Recorded { counts, sum: h.sum, max: h.max }
+    }
+}
+
+impl From<Recorded> for Histogram {
+    fn from(recorded: Recorded) -> Histogram {
+        let mut h = Histogram { sum: recorded.sum, max: recorded.max, ..Histogram::default() };
+        for (value, count) in recorded.counts {
+            if h.inner.record_n(value, count).is_err() {
+                h.inner.saturating_record_n(value, count);
+            }
+        }
+        h
     }
 }
 
@@ -72,7 +102,7 @@ impl Histogram {
 }
 
 /// What completed within one span of time.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct TimeBin {
     /// Requests by kind: read, write.
     pub requests: [u64; 2],
@@ -112,7 +142,7 @@ impl TimeBin {
 const BINS: usize = 512;
 
 /// What completed over time, in at most [`BINS`] bins whose width doubles as the run grows.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Timeline {
     shift: u32,
     bins: Vec<TimeBin>,
@@ -141,7 +171,7 @@ impl Timeline {
 }
 
 /// Totals of a run so far. Differences between two of them are exact for what lies between.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Checkpoint {
     /// When.
     pub at: SimTime,
@@ -167,7 +197,7 @@ const CHECKPOINTS_MAX: usize = 512;
 /// Totals after every so many requests. The distance doubles as the run grows, so that a long run
 /// has from half of [`CHECKPOINTS_MAX`] to one less than all. It counts requests and not time, so
 /// that an idle drive adds nothing.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Checkpoints {
     every: u64,
     next: u64,
@@ -194,6 +224,17 @@ pub struct Metrics {
     programmed: u64,
     host_page_bytes: u64,
     sampled: SimTime,
+}
+
+impl Saved for Metrics {
+    saved_fields! { Metrics,
+        values: [
+            latency, completed, out_of_space, bytes, last, timeline, checkpoints, ended, hash, programmed,
+            host_page_bytes, sampled,
+        ],
+        parts: [],
+        rebuilt: [],
+    }
 }
 
 impl Default for Metrics {

@@ -35,7 +35,7 @@ pub enum LatencyHint {
 }
 
 /// One request of the host. `blocks` counts units of 512 bytes and is 0 only for a flush.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct HostRequest {
     /// When it reaches the drive. A closed loop sets it when it submits.
     pub arrival: SimTime,

@@ -4,8 +4,8 @@
 use wordline_device::{DeviceSpec, Trigger, Victim};
 use wordline_flash::{ProgramRule, SlotClass};
 use wordline_ftl::{
-    Collect, Command, Drive, Gather, Grain, Hooks, IdleWork, Layout, MapKind, Move, Origin, Parcel, Place,
-    PlanePick, Pool, PoolId, ReadSeen, Refusal, Region, RegionId, Route, Scheme, View,
+    Collect, Command, Drive, Gather, Grain, Hooks, IdleWork, Layout, MapKind, Memory, Move, Origin, Parcel,
+    Place, PlanePick, Pool, PoolId, ReadSeen, Refusal, Region, RegionId, Route, Scheme, View,
 };
 use wordline_units::{CellMode, Fraction, PlaneId, SimDuration};
 
@@ -241,6 +241,9 @@ impl Scheme for Restless {
     fn tick(&mut self, _: &View, out: &mut Vec<Command>) {
         self.turn += 1;
         out.push(Command::SetQuota(Self::S, 1 + self.turn % 4));
+    }
+    fn memory(&mut self) -> Option<&mut dyn Memory> {
+        Some(&mut self.turn)
     }
     fn clone_box(&self) -> Box<dyn Scheme> {
         Box::new(self.clone())

@@ -1,0 +1,105 @@
+//! A device saved and restored, in mid-flight too: run to some time, save, restore and go on, and all
+//! is as if it had run through.
+
+use super::Device;
+use crate::clock::Clock;
+use crate::metrics::Metrics;
+use crate::probe::Probe;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::io::{self, Seek, Write};
+use thiserror::Error;
+use wordline_device::to_toml;
+use wordline_flash::Geometry;
+use wordline_ftl::{About, Label, Media, Refusal, Saved, Saver, Scheme, StateError, StateFile};
+use wordline_units::SimTime;
+
+/// Why a device could not be restored.
+#[derive(Debug, Error)]
+pub enum RestoreError {
+    /// The state does not suit it.
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// Scheme and device do not fit.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+}
+
+/// A device with work before it, which cannot begin at time 0.
+#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+#[error("{outstanding} requests are outstanding at {} ns, or something else is pending; drain the device first", now.0)]
+pub struct Busy {
+    /// Requests not yet complete.
+    pub outstanding: u32,
+    /// The device's time.
+    pub now: SimTime,
+}
+
+impl<P: Probe, M: Media> Device<P, M> {
+    /// Begin at time 0 with nothing counted and nothing measured, on the drive as it is: map, wear,
+    /// open blocks, and what the scheme has learnt.
+    ///
+    /// # Errors
+    /// When something is pending.
+    pub fn start_anew(&mut self) -> Result<(), Busy> {
+        if self.outstanding() > 0 || self.clock.next().is_some() || !self.ready.is_empty() {
+            return Err(Busy { outstanding: self.outstanding(), now: self.now });
+        }
+        self.ftl.start_anew();
+        self.metrics = Metrics::default();
+        self.clock = Clock::default();
+        (self.now, self.link_free_at) = (SimTime(0), SimTime(0));
+        (self.submitted, self.idle_epoch, self.idle) = (0, 0, false);
+        Ok(())
+    }
+}
+
+impl<P, M> Device<P, M>
+where
+    P: Probe,
+    M: Media<Page: Serialize + DeserializeOwned> + Serialize + DeserializeOwned,
+{
+    /// Write everything that the device is and has before it to an empty file. `seed` is told to whoever
+    /// looks at the file. Returns the state's checksum.
+    ///
+    /// # Errors
+    /// When the file cannot be written, or the device has met a fault.
+    pub fn save(&self, label: Label, seed: u64, file: &mut (impl Write + Seek)) -> io::Result<String> {
+        if let Some(fault) = self.ftl.fault() {
+            return Err(io::Error::other(fault.clone()));
+        }
+        let mut to = Saver::new(file);
+        Saved::save(self, &mut to)?;
+        to.finish(&About {
+            version: env!("CARGO_PKG_VERSION").to_string(),
+            device: label.device.name.clone(),
+            toml: to_toml(label.device),
+            scheme: label.scheme.to_string(),
+            layout: self.ftl.layout().fingerprint(),
+            seed,
+            now: self.now,
+            requests: self.submitted,
+        })
+    }
+
+    /// The device that was saved, watched by another probe. The scheme is one newly made from the
+    /// label's spelling.
+    ///
+    /// # Errors
+    /// When the state is of another device, scheme or version.
+    pub fn restore(
+        label: Label,
+        geometry: &Geometry,
+        scheme: Box<dyn Scheme>,
+        probe: P,
+        state: &StateFile,
+    ) -> Result<Device<P, M>, RestoreError> {
+        state.is_of(label)?;
+        let mut device = Device::new(label.device, geometry, scheme, probe)?;
+        let mut from = state.loader();
+        from.layout(device.ftl.layout())?;
+        Saved::load(&mut device, &mut from)?;
+        from.finish()?;
+        Ok(device)
+    }
+}
