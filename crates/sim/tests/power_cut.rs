@@ -7,7 +7,7 @@
 mod support;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use support::Tiny;
+use support::{Rng, Tiny};
 use wordline_device::{DeviceSpec, Trigger, Victim};
 use wordline_flash::{ProgramRule, SlotClass};
 use wordline_ftl::{
@@ -19,18 +19,6 @@ use wordline_sim::{Device, Event, NoProbe, Probe};
 use wordline_units::{CellMode, Fraction, HostOp, HostRequest, Lpn, Ppn, SectorMask, SimDuration, SimTime};
 
 const SECTOR: usize = 512;
-
-/// A case is named by its seed and length, so that a failure is two numbers.
-struct Rng(u64);
-
-impl Rng {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % n
-    }
-}
 
 /// A cache in front of one-shot blocks whose stager is safe from a power cut, so that a block of the
 /// cache may be erased while its last pages wait.

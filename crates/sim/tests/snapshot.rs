@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fs::File;
 use std::io::{Read, Seek, Write};
-use support::Tiny;
+use support::{Rng, Tiny};
 use wordline_device::{Capacity, DeviceSpec, Victim};
 use wordline_ftl::{
     About, Bytes, Checked, Initial, Label, Mapped, Media, Metadata, NoMedia, Recorded, Saver, StateError,
@@ -21,17 +21,6 @@ use wordline_units::{DieId, Fraction, HostOp, HostRequest, SimTime};
 
 /// A case is named by its seed and length, so that a failure is two numbers.
 #[derive(Clone)]
-struct Rng(u64);
-
-impl Rng {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % n
-    }
-}
-
 /// A drive under a scheme, as often as it is wanted.
 struct Plan {
     which: usize,

@@ -9,6 +9,19 @@ use wordline_ftl::{
 };
 use wordline_units::{CellMode, Fraction, PlaneId, SimDuration};
 
+/// SplitMix64: a case is named by its seed, so that a failure is two numbers.
+#[derive(Clone)]
+pub struct Rng(pub u64);
+
+impl Rng {
+    pub fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % n
+    }
+}
+
 /// A drive of a few hundred pages whose capacity leaves each plane `spare` blocks.
 #[derive(Clone, Debug)]
 pub struct Tiny {

@@ -1,7 +1,7 @@
 //! A case of the swarm, drawn from its seed: a drive, a scheme, an initial state and a workload.
 //! All requests are drawn before the drive runs, so that a shorter run of a case is a prefix of it.
 
-use crate::support::{self, BySector, FastThenDense, Restless, Tiny, TwoLanes};
+use crate::support::{self, BySector, FastThenDense, Restless, Rng, Tiny, TwoLanes};
 use std::sync::OnceLock;
 use wordline_device::{
     Ack, Allocation, Capacity, DeviceSpec, GcClass, GcSpec, HostLink, Level, ParallelUnit, SlcCache, Trigger,
@@ -11,17 +11,7 @@ use wordline_flash::{CommandOverhead, Geometry, Medium, ModeTiming, ProgramRule,
 use wordline_ftl::{Drive, Ftl, Initial, Layout, MapKind, Mapped, NoMedia, Order, Scheme};
 use wordline_units::{Bytes, CellMode, Fraction, HostOp, HostRequest, Lpn, Rate, SimDuration, SimTime};
 
-/// A stream of numbers from a seed: splitmix64.
-pub struct Rng(pub u64);
-
 impl Rng {
-    pub fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % n
-    }
-
     fn within(&mut self, low: u64, high: u64) -> u64 {
         low + self.below(high - low + 1)
     }
