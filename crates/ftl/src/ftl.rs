@@ -49,6 +49,17 @@ pub struct Pending {
     pub(crate) remaining: u32,
 }
 
+/// How far ahead of a request its memory is fetched.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Prefetch {
+    /// Which leaf of the map its first page has.
+    Leaf,
+    /// The page's entry in it.
+    Place,
+    /// The block that the entry names.
+    Block,
+}
+
 /// A request that the device cannot take.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum RequestError {
@@ -506,11 +517,20 @@ impl<M: Media> Ftl<M> {
         self.state.logical_pages as u64 * self.lbas_per_unit
     }
 
-    /// Bring the map entry that a request will need closer.
+    /// Bring closer what a request that comes soon will need, one step at a time: each step looks at
+    /// what the one before has fetched.
     #[inline]
-    pub fn prefetch(&self, request: &HostRequest) {
-        let unit = self.per_unit.of(self.per_sector.of(request.lba.0));
-        self.state.map.prefetch(Lpn(unit as u32));
+    pub fn prefetch(&self, request: &HostRequest, step: Prefetch) {
+        let lpn = Lpn(self.per_unit.of(self.per_sector.of(request.lba.0)) as u32);
+        match step {
+            Prefetch::Leaf => self.state.map.prefetch_leaf(lpn),
+            Prefetch::Place => self.state.map.prefetch(lpn),
+            Prefetch::Block => {
+                if let Some(ppn) = self.state.map.peek(lpn) {
+                    crate::map::fetch(&self.state.blocks, self.state.geometry.block_of(ppn).index());
+                }
+            }
+        }
     }
 
     pub(crate) fn illegal(&mut self, decision: String, state: String) {

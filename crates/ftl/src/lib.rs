@@ -37,7 +37,7 @@ pub use base::Mapped;
 pub use bind::Binding;
 pub use check::Broken;
 pub use counters::{Cause, Counters, RegionCounters};
-pub use ftl::{Effect, Fault, Ftl, Outcome, Pending, RequestError, RequestId, Timer};
+pub use ftl::{Effect, Fault, Ftl, Outcome, Pending, Prefetch, RequestError, RequestId, Timer};
 pub use map::{Located, MapKind, Span};
 pub use media::{BlockFound, BlockHeader, Bytes, Media, Metadata, NoMedia, Oob, Recorded, SlotFound};
 pub use op::{Class, Op, OpId, OpKind, Part};

@@ -93,7 +93,7 @@ impl PageMap {
         let (blocks, leaves) = (geometry.blocks as usize, logical_pages.div_ceil(LEAF) as usize);
         Ok(PageMap {
             directory: Table::zeroed(leaves)?,
-            leaves: Table::zeroed(leaves * LEAF as usize)?,
+            leaves: Table::dense(leaves * LEAF as usize)?,
             touched_leaves: 0,
             owners: Table::zeroed(blocks * slots as usize)?,
             live: Table::zeroed(blocks * words as usize)?,
@@ -567,6 +567,22 @@ impl Map {
         }
     }
 
+    /// Bring closer what [`Self::prefetch`] will look at.
+    #[inline]
+    pub fn prefetch_leaf(&self, lpn: Lpn) {
+        if let Map::Page(m) = self {
+            fetch(&m.directory, (lpn.0 / LEAF) as usize);
+        }
+    }
+
+    /// The place of a page, as far as it is known without a step that changes the map.
+    #[inline]
+    pub fn peek(&self, lpn: Lpn) -> Option<Ppn> {
+        let Map::Page(m) = self else { return None };
+        let leaf = m.directory.get((lpn.0 / LEAF) as usize)?.checked_sub(1)?;
+        Some(Ppn(m.leaves[(leaf * LEAF + lpn.0 % LEAF) as usize])).filter(|ppn| !ppn.is_none())
+    }
+
     /// Bring the entry that a request is about to need closer.
     #[inline]
     pub fn prefetch(&self, lpn: Lpn) {
@@ -585,11 +601,7 @@ impl Map {
         let Map::Page(m) = self else { return None };
         fetch(&m.live, m.bit(ppn).0);
         fetch(&m.owners, m.owner_index(ppn));
-        let leaf = m.directory.get((lpn.0 / LEAF) as usize)?.checked_sub(1)?;
-        let old = Ppn(m.leaves[(leaf * LEAF + lpn.0 % LEAF) as usize]);
-        if old.is_none() {
-            return None;
-        }
+        let old = self.peek(lpn)?;
         fetch(&m.live, m.bit(old).0);
         Some(old)
     }

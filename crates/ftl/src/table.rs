@@ -25,6 +25,19 @@ impl<T: Pod> Table<T> {
         Ok(Table { memory, len, of: PhantomData })
     }
 
+    /// The same for a table that fills from its start on and is looked up anywhere. It asks the system for
+    /// huge pages, since the processor remembers where few small ones lie, and even a prefetch waits for
+    /// the look-up of one that it has forgotten.
+    ///
+    /// # Errors
+    /// As [`Self::zeroed`].
+    pub fn dense(len: usize) -> io::Result<Table<T>> {
+        let table = Table::zeroed(len)?;
+        #[cfg(target_os = "linux")]
+        let _ = table.memory.advise(memmap2::Advice::HugePage); // a wish; without it the table is as good
+        Ok(table)
+    }
+
     /// Take what a file holds from an offset on for the values of the table. The offset is a multiple
     /// of [`crate::saved::CHUNK`], and the file reaches to the table's end.
     ///

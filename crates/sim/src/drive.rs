@@ -3,8 +3,9 @@
 
 use crate::device::{Device, DeviceError};
 use crate::probe::Probe;
+use std::collections::VecDeque;
 use thiserror::Error;
-use wordline_ftl::Media;
+use wordline_ftl::{Ftl, Media, Prefetch};
 use wordline_units::{HostOp, HostRequest, SimDuration, SimTime};
 
 /// When requests come.
@@ -96,7 +97,8 @@ pub fn drive<P: Probe, M: Media, E: std::error::Error>(
     mut progress: impl FnMut(Progress),
 ) -> Result<Summary, DriveError<E>> {
     let mut run = Run { stop, requests: 0, bytes: 0, completed: 0, last_progress: (SimTime(0), 0) };
-    let mut stream = stream.peekable();
+    let left = stop.requests.unwrap_or(u64::MAX);
+    let mut stream = ReadAhead { stream, ahead: VecDeque::with_capacity(READ_AHEAD), left };
     let (depth, open) = match pacing {
         Pacing::Open { queue_depth } => (queue_depth.max(1), true),
         Pacing::Closed { queue_depth } => (queue_depth.max(1), false),
@@ -106,7 +108,7 @@ pub fn drive<P: Probe, M: Media, E: std::error::Error>(
             run.count(c.at, open, &mut progress)?;
         }
         let full = device.outstanding() >= depth;
-        let next = if full || run.is_over(device.now(), open) { None } else { stream.next() };
+        let next = if full || run.is_over(device.now(), open) { None } else { stream.next(&device.ftl) };
         let Some(request) = next else {
             let ended = device.outstanding() == 0;
             if ended && !full {
@@ -126,9 +128,6 @@ pub fn drive<P: Probe, M: Media, E: std::error::Error>(
             }
         } else {
             request.arrival = device.now();
-            if let Some(Ok(ahead)) = stream.peek() {
-                device.ftl.prefetch(ahead);
-            }
         }
         let at = device.now().max(request.arrival);
         run.requests += 1;
@@ -145,6 +144,42 @@ pub fn drive<P: Probe, M: Media, E: std::error::Error>(
         return Err(DriveError::Lost { requests: run.requests, completed: run.completed });
     }
     Ok(Summary { requests: run.requests, completed: run.completed, end })
+}
+
+/// Requests read before their turn.
+const READ_AHEAD: usize = 8;
+
+/// A stream read a few requests ahead, so that what they need is in the cache when their turn comes.
+/// No more are read than the run may take.
+struct ReadAhead<S, E> {
+    stream: S,
+    ahead: VecDeque<Result<HostRequest, E>>,
+    left: u64,
+}
+
+impl<S: Iterator<Item = Result<HostRequest, E>>, E> ReadAhead<S, E> {
+    #[inline]
+    fn next<M: Media>(&mut self, ftl: &Ftl<M>) -> Option<Result<HostRequest, E>> {
+        while self.ahead.len() < READ_AHEAD && self.left > 0 {
+            let Some(request) = self.stream.next() else {
+                self.left = 0;
+                break;
+            };
+            self.left = if request.is_ok() { self.left - 1 } else { 0 };
+            self.ahead.push_back(request);
+            let steps = [
+                (0, Prefetch::Leaf),
+                (READ_AHEAD / 3, Prefetch::Place),
+                (2 * READ_AHEAD / 3, Prefetch::Block),
+            ];
+            for (back, step) in steps {
+                if let Some(Ok(request)) = self.ahead.iter().nth_back(back) {
+                    ftl.prefetch(request, step);
+                }
+            }
+        }
+        self.ahead.pop_front()
+    }
 }
 
 struct Run {
