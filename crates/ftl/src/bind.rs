@@ -257,8 +257,9 @@ impl<M: Media> Ftl<M> {
         }
     }
 
-    /// Whether a host request waits for an operation, so that giving it up can be reported.
-    pub fn can_fail(&self, id: OpId) -> bool {
+    /// Whether a host request may be as late as an operation.
+    #[inline(always)]
+    pub fn serves_host(&self, id: OpId) -> bool {
         self.state.ops[id].owned_by == Owner::Request
     }
 }

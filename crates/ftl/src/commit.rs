@@ -2,6 +2,7 @@
 
 use crate::counters::Cause;
 use crate::ftl::{Effect, Ftl, RequestId};
+use crate::latency::Piece;
 use crate::map::{Killed, Span};
 use crate::media::{Media, Oob};
 use crate::op::{OpId, OpKind, Owner};
@@ -98,9 +99,16 @@ impl<M: Media> Ftl<M> {
         }
     }
 
-    /// An operation has ended.
+    /// An operation has ended, and has been through `piece` where a host request waits for it.
     #[inline]
-    pub fn done(&mut self, id: OpId) {
+    pub fn done(&mut self, id: OpId, piece: Piece) {
+        self.piece = piece;
+        self.end(id);
+        self.piece.queued = Piece::NONE.queued;
+    }
+
+    #[inline(always)]
+    fn end(&mut self, id: OpId) {
         let op = &self.state.ops[id];
         let plane = op.plane;
         self.state.backlog[plane.index()] -= 1;

@@ -3,6 +3,7 @@
 
 use crate::base::BaseImage;
 use crate::counters::Counters;
+use crate::latency::{LatencyParts, Piece};
 use crate::map::Span;
 use crate::media::Media;
 use crate::op::{Op, OpId, OpKind, Owner, Part};
@@ -40,8 +41,12 @@ pub enum Outcome {
 pub struct Pending {
     /// What was asked.
     pub request: HostRequest,
-    /// When it arrived, which may be before it was admitted.
-    pub arrival: SimTime,
+    /// When it was admitted, which may be after it arrived.
+    pub admitted: SimTime,
+    /// When its last part ended.
+    pub ended: SimTime,
+    /// Where its time went until then.
+    pub parts: LatencyParts,
     /// Its number among all requests of the run.
     pub number: u64,
     /// How it ends, as far as is known.
@@ -191,6 +196,8 @@ pub struct Ftl<M: Media> {
     pub(crate) requests: Vec<Pending>,
     pub(crate) free_requests: Vec<u32>,
     pub(crate) buffers: Vec<Vec<u8>>,
+    /// What the operation that ends at this moment has been through.
+    pub(crate) piece: Piece,
     pub(crate) version: u64,
     /// Counts the units programmed, where media keep metadata.
     pub(crate) sequence: u64,
@@ -238,6 +245,7 @@ impl<M: Media<Page: Serialize + DeserializeOwned> + Serialize + DeserializeOwned
         parts: [state, scheme],
         rebuilt: [
             layout, asks, ack, lbas_per_unit, per_sector, per_unit, lbas_per_sector, times, fault, scratch,
+            piece,
         ],
     }
 }
@@ -292,6 +300,7 @@ impl<M: Media> Ftl<M> {
             requests: vec![],
             free_requests: vec![],
             buffers: vec![],
+            piece: Piece::NONE,
             version: 0,
             sequence: 0,
             base: None,
@@ -669,6 +678,10 @@ impl<M: Media> Ftl<M> {
         let request = &mut self.requests[id.0 as usize];
         request.remaining -= 1;
         if request.remaining == 0 {
+            let now = self.state.now;
+            let HostRequest { op, arrival, .. } = request.request;
+            request.parts = self.piece.parts_of(op, arrival, request.admitted, now);
+            request.ended = now;
             self.completed.push(id);
         }
     }

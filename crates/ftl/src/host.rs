@@ -3,13 +3,14 @@
 
 use crate::counters::Cause;
 use crate::ftl::{Effect, Ftl, Outcome, Pending, PendingFlush, RequestError, RequestId};
+use crate::latency::LatencyParts;
 use crate::map::{Located, MapKind, Span};
 use crate::media::Media;
 use crate::op::{Class, Op, OpId, OpKind, Owner};
 use crate::scheme::{Gather, Hooks, Origin, Parcel, Place, PlanePick, Tag, View};
 use crate::staging::NONE;
 use wordline_device::Ack;
-use wordline_units::{HostOp, HostRequest, Lpn, PlaneId, Ppn, SectorMask};
+use wordline_units::{HostOp, HostRequest, Lpn, PlaneId, Ppn, SectorMask, SimTime};
 
 impl<M: Media> Ftl<M> {
     /// Whether the drive can take a request at all.
@@ -37,7 +38,9 @@ impl<M: Media> Ftl<M> {
     pub fn submit(&mut self, request: HostRequest, number: u64, data: &[u8]) -> RequestId {
         let pending = Pending {
             request,
-            arrival: request.arrival,
+            admitted: self.state.now,
+            ended: SimTime::NEVER,
+            parts: LatencyParts::default(),
             number,
             outcome: Outcome::Done,
             remaining: 1, // held until every part is known

@@ -10,9 +10,11 @@
 
 mod power;
 mod state;
+mod waits;
 
 pub use power::PoweredOff;
 pub use state::{Busy, RestoreError};
+use waits::Waits;
 
 use crate::clock::Clock;
 use crate::metrics::Metrics;
@@ -25,8 +27,8 @@ use thiserror::Error;
 use wordline_device::{DeviceSpec, HostLink, ParallelUnit};
 use wordline_flash::Geometry;
 use wordline_ftl::{
-    Binding, Class, Drive, Effect, Fault, Ftl, Media, OpId, OpKind, Outcome, Refusal, RequestError,
-    RequestId, Saved, Scheme, Timer, saved_fields,
+    Behind, Binding, Class, Drive, Effect, Fault, Ftl, LatencyPart, LatencyParts, Media, OpId, OpKind,
+    Outcome, Piece, Refusal, RequestError, RequestId, Saved, Scheme, Timer, saved_fields,
 };
 use wordline_units::{DieId, HostOp, HostRequest, PlaneId, SimDuration, SimTime};
 
@@ -43,6 +45,8 @@ pub struct Completion {
     pub at: SimTime,
     /// How it ended.
     pub outcome: Outcome,
+    /// Where its time went; the parts add up to the time since its arrival.
+    pub parts: LatencyParts,
     /// What a read found, sector by sector, where media keep bytes.
     pub data: Vec<u8>,
 }
@@ -84,6 +88,12 @@ struct Plane {
     queued: u8,
     /// The operation that has the plane.
     current: OpId,
+    /// Since when it has it.
+    began: SimTime,
+    /// When its data had moved and the array was next, or the other way round.
+    turned: SimTime,
+    /// How long the plane has been busy with operations that have ended.
+    busy: Behind,
     array: u32,
     channel: u32,
     die: DieId,
@@ -203,6 +213,7 @@ pub struct Device<P: Probe, M: Media> {
     planes: Vec<Plane>,
     /// Programs that found no slot, by plane, in the order they came.
     waiting: Vec<VecDeque<OpId>>,
+    waits: Waits,
     arrays: Resources,
     buses: Resources,
     /// Bus time by medium and sectors moved.
@@ -231,7 +242,7 @@ where
 {
     saved_fields! { Device,
         values: [
-            planes, waiting, arrays, buses, clock, now, link_free_at, link_queue, alarms, free_alarms, held_up,
+            planes, waiting, waits, arrays, buses, clock, now, link_free_at, link_queue, alarms, free_alarms, held_up,
             ready, submitted, idle, idle_epoch,
         ],
         parts: [ftl, metrics],
@@ -279,6 +290,9 @@ impl<P: Probe, M: Media> Device<P, M> {
                 tail: [OpId::NONE; Class::COUNT],
                 queued: 0,
                 current: OpId::NONE,
+                began: SimTime(0),
+                turned: SimTime(0),
+                busy: Behind::default(),
                 array,
                 channel: channel.0,
                 die,
@@ -296,6 +310,7 @@ impl<P: Probe, M: Media> Device<P, M> {
             command_program: geometry.media.iter().map(|m| m.command.program.0).collect(),
             clock: Clock::default(),
             waiting: vec![VecDeque::new(); planes.len()],
+            waits: Waits::default(),
             planes,
             arrays,
             buses,
@@ -524,6 +539,9 @@ impl<P: Probe, M: Media> Device<P, M> {
         let op = self.ftl.op_mut(id);
         op.next = OpId::NONE;
         let (plane, class) = (op.plane.index(), (op.key >> 56) as usize);
+        if self.ftl.serves_host(id) {
+            self.waits.queue(id, self.now, self.busy_until_now(plane));
+        }
         let p = &mut self.planes[plane];
         let tail = std::mem::replace(&mut p.tail[class], id);
         if tail.is_none() {
@@ -535,6 +553,17 @@ impl<P: Probe, M: Media> Device<P, M> {
         if self.planes[plane].current.is_none() {
             self.offer(plane);
         }
+    }
+
+    /// How long a plane has been busy, with the operation that it is at.
+    #[inline(always)]
+    fn busy_until_now(&self, plane: usize) -> Behind {
+        let p = &self.planes[plane];
+        let mut busy = p.busy;
+        if !p.current.is_none() {
+            busy.add(self.ftl.op(p.current).cause(), self.now.since(p.began).0);
+        }
+        busy
     }
 
     /// The operation that a free plane would begin next.
@@ -610,8 +639,7 @@ impl<P: Probe, M: Media> Device<P, M> {
             }
         } else if self.arrays.is_idle(array) {
             self.pop(plane, first);
-            self.planes[plane].current = first;
-            self.watch_begin(first, plane);
+            self.occupy(plane, first);
             self.begin_on_array(array, plane, first);
         } else {
             self.want(plane, first);
@@ -645,12 +673,20 @@ impl<P: Probe, M: Media> Device<P, M> {
         while let Some((plane, key)) = self.arrays.next(array) {
             if self.planes[plane].current.is_none() {
                 let Some(first) = self.take(plane, key) else { continue };
-                self.planes[plane].current = first;
-                self.watch_begin(first, plane);
+                self.occupy(plane, first);
             }
             self.begin_on_array(array, plane, self.planes[plane].current);
             return;
         }
+    }
+
+    /// An operation has the plane from now on.
+    #[inline(always)]
+    fn occupy(&mut self, plane: usize, id: OpId) {
+        let p = &mut self.planes[plane];
+        p.current = id;
+        p.began = self.now;
+        self.watch_begin(id, plane);
     }
 
     #[inline(always)]
@@ -736,13 +772,13 @@ impl<P: Probe, M: Media> Device<P, M> {
         let p = &mut self.planes[plane];
         let (array, channel) = (p.array as usize, p.channel as usize);
         if binding == Binding::Bound {
-            p.current = id;
             let command = self.command_program[p.medium as usize];
-            self.watch_begin(id, plane);
+            self.occupy(plane, id);
             self.begin_on_bus(channel, plane, id, command);
             return true;
         }
         if binding == Binding::Blocked && self.ftl.blocked(id) {
+            self.waits.block(id, self.now, self.planes[plane].busy);
             self.waiting[plane].push_back(id);
         }
         self.post(plane);
@@ -774,6 +810,7 @@ impl<P: Probe, M: Media> Device<P, M> {
         let plane = op.plane.index();
         if op.kind == OpKind::Read {
             let (key, channel) = (op.key, self.planes[plane].channel as usize);
+            self.planes[plane].turned = self.now;
             self.buses.want(channel, plane, key);
             self.try_bus(channel);
         } else {
@@ -791,6 +828,7 @@ impl<P: Probe, M: Media> Device<P, M> {
             self.end(id, plane);
         } else {
             let (key, array) = (op.key, self.planes[plane].array as usize);
+            self.planes[plane].turned = self.now;
             self.arrays.want(array, plane, key);
             self.try_array(array);
         }
@@ -804,8 +842,16 @@ impl<P: Probe, M: Media> Device<P, M> {
             let op = self.ftl.op(id).number();
             self.probe.event(Event::Ready { op, plane: PlaneId(plane as u32), at: self.now });
         }
-        self.planes[plane].current = OpId::NONE;
-        self.ftl.done(id);
+        let (cause, is_program) = (self.ftl.op(id).cause(), self.ftl.op(id).kind == OpKind::Program);
+        let piece = if self.ftl.serves_host(id) {
+            self.waits.piece(id, &self.planes[plane], self.now, is_program)
+        } else {
+            Piece::NONE
+        };
+        let p = &mut self.planes[plane];
+        p.busy.add(cause, self.now.since(p.began).0);
+        p.current = OpId::NONE;
+        self.ftl.done(id, piece);
         if self.idle {
             let die = self.planes[plane].die;
             if self.ftl.idle_jobs(die) == 0 {
@@ -845,7 +891,7 @@ impl<P: Probe, M: Media> Device<P, M> {
         let mut gave_up = false;
         for plane in 0..self.planes.len() {
             for id in std::mem::take(&mut self.waiting[plane]) {
-                if self.ftl.can_fail(id) {
+                if self.ftl.serves_host(id) {
                     self.ftl.fail(id);
                     gave_up = true;
                 } else {
@@ -897,8 +943,13 @@ impl<P: Probe, M: Media> Device<P, M> {
     fn complete(&mut self, id: RequestId) {
         let pending = self.ftl.pending(id);
         let (number, request, outcome) = (pending.number, pending.request, pending.outcome);
+        let mut parts = pending.parts;
+        parts[LatencyPart::Link] = self.now.since(pending.ended).0;
         let span = (request.arrival, self.now);
-        let fresh = self.metrics.complete(number, request.op, request.bytes(), span, outcome);
+        debug_assert!(
+            request.arrival > pending.admitted || parts.total() == self.now.since(request.arrival).0
+        );
+        let fresh = self.metrics.complete(number, request.op, request.bytes(), span, outcome, &parts);
         if fresh || number & 1023 == 0 {
             let free = self.ftl.free_share(self.ftl.layout().home);
             self.metrics.sample(self.now, self.ftl.counters(), free);
@@ -907,7 +958,7 @@ impl<P: Probe, M: Media> Device<P, M> {
             self.metrics.checkpoint(self.now, self.ftl.counters(), self.ftl.erased_bytes());
         }
         let data = self.ftl.release(id);
-        let completion = Completion { number, request, at: self.now, outcome, data };
+        let completion = Completion { number, request, at: self.now, outcome, parts, data };
         if P::WATCHES {
             self.probe.completion(&completion);
         }

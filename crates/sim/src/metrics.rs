@@ -1,7 +1,7 @@
 //! What a run measures of its requests: latencies, throughput over time, and the result hash.
 
 use serde::{Deserialize, Serialize};
-use wordline_ftl::{Counters, Outcome, Saved, saved_fields};
+use wordline_ftl::{Counters, LatencyPart, LatencyParts, Outcome, Saved, saved_fields};
 use wordline_units::{HostOp, SimDuration, SimTime};
 
 /// Latencies of one kind of request, in nanoseconds, to three digits.
@@ -209,6 +209,8 @@ struct Checkpoints {
 pub struct Metrics {
     /// Latencies by kind: read, write, trim, flush.
     pub latency: [Histogram; 4],
+    /// The parts of the latencies of reads and of writes, ns, summed, in the order of [`LatencyPart::ALL`].
+    pub parts: [[u128; LatencyPart::COUNT]; 2],
     /// Requests that ended, by kind.
     pub completed: [u64; 4],
     /// Requests that found no space.
@@ -229,7 +231,7 @@ pub struct Metrics {
 impl Saved for Metrics {
     saved_fields! { Metrics,
         values: [
-            latency, completed, out_of_space, bytes, last, timeline, checkpoints, ended, hash, programmed,
+            latency, parts, completed, out_of_space, bytes, last, timeline, checkpoints, ended, hash, programmed,
             host_page_bytes, sampled,
         ],
         parts: [],
@@ -241,6 +243,7 @@ impl Default for Metrics {
     fn default() -> Metrics {
         Metrics {
             latency: Default::default(),
+            parts: Default::default(),
             completed: [0; 4],
             out_of_space: 0,
             bytes: [0; 4],
@@ -272,6 +275,7 @@ impl Metrics {
         bytes: u64,
         span: (SimTime, SimTime),
         outcome: Outcome,
+        parts: &LatencyParts,
     ) -> bool {
         let (arrival, at) = span;
         let latency = at.since(arrival);
@@ -288,6 +292,9 @@ impl Metrics {
         self.bytes[kind] += bytes;
         if kind >= 2 {
             return false;
+        }
+        for (sum, part) in self.parts[kind].iter_mut().zip(parts.nanoseconds()) {
+            *sum += *part as u128;
         }
         let (bin, fresh) = self.timeline.at(at);
         bin.requests[kind] += 1;
@@ -378,7 +385,14 @@ mod tests {
         for bin in 0..5u64 {
             for i in 0..10 {
                 let at = SimTime(bin * width + i);
-                let fresh = m.complete(bin * 10 + i, HostOp::Write, 1, (at, at), Outcome::Done);
+                let fresh = m.complete(
+                    bin * 10 + i,
+                    HostOp::Write,
+                    1,
+                    (at, at),
+                    Outcome::Done,
+                    &LatencyParts::default(),
+                );
                 if fresh {
                     m.sample(at, &counters, 0.0);
                 }

@@ -1,0 +1,72 @@
+//! What operations wait for: kept where they are queued, and read where they end.
+
+use super::Plane;
+use serde::{Deserialize, Serialize};
+use wordline_ftl::{Behind, LatencyPart, LatencyParts, OpId, Piece};
+use wordline_units::SimTime;
+
+/// What an operation found when it was queued.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Wait {
+    queued: SimTime,
+    /// When it first found no free page; [`SimTime::NEVER`] if it did not.
+    blocked: SimTime,
+    /// How long its plane had been busy, and once it is blocked or ends, how long it was so since.
+    behind: Behind,
+}
+
+/// The waits of operations that a host request waits for, by the operation's number in the slab.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Waits(Vec<Wait>);
+
+impl Waits {
+    /// An operation is queued at a plane.
+    #[inline(always)]
+    pub fn queue(&mut self, id: OpId, now: SimTime, behind: Behind) {
+        let wait = Wait { queued: now, blocked: SimTime::NEVER, behind };
+        match self.0.get_mut(id.0 as usize) {
+            Some(slot) => *slot = wait,
+            None => self.0.resize(id.0 as usize + 1, wait),
+        }
+    }
+
+    /// An operation finds no free page. From the first time on, that is what it waits for.
+    pub fn block(&mut self, id: OpId, now: SimTime, busy: Behind) {
+        let Some(wait) = self.0.get_mut(id.0 as usize) else { return };
+        if wait.blocked == SimTime::NEVER {
+            wait.blocked = now;
+            wait.behind = since(busy, wait.behind);
+        }
+    }
+
+    /// What an operation has been through that ends now, given whether its data moved before the array
+    /// worked on them.
+    #[inline(always)]
+    pub fn piece(&self, id: OpId, plane: &Plane, now: SimTime, bus_first: bool) -> Piece {
+        let wait = &self.0[id.0 as usize];
+        let mut parts = LatencyParts::default();
+        let (first, second) = (plane.turned.since(plane.began).0, now.since(plane.turned).0);
+        let (die, bus) = if bus_first { (second, first) } else { (first, second) };
+        (parts[LatencyPart::Die], parts[LatencyPart::Bus]) = (die, bus);
+        if plane.began > wait.queued {
+            let (looked_until, behind) = if wait.blocked == SimTime::NEVER {
+                (plane.began, since(plane.busy, wait.behind))
+            } else {
+                (wait.blocked, wait.behind)
+            };
+            parts[LatencyPart::Space] = plane.began.since(looked_until).0;
+            let [host, gc, migration] = behind.0;
+            parts[LatencyPart::BehindHost] = host;
+            parts[LatencyPart::BehindGc] = gc;
+            parts[LatencyPart::BehindMigration] = migration;
+            // Its plane was free, and what it needed first was not.
+            let other = looked_until.since(wait.queued).0 - host - gc - migration;
+            parts[if bus_first { LatencyPart::Bus } else { LatencyPart::Die }] += other;
+        }
+        Piece { queued: wait.queued, parts }
+    }
+}
+
+fn since(busy: Behind, then: Behind) -> Behind {
+    Behind(std::array::from_fn(|i| busy.0[i] - then.0[i]))
+}
