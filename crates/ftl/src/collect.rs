@@ -191,6 +191,7 @@ impl<M: Media> Ftl<M> {
             read.mask = self.live_sectors(job.block, slot, page + units);
             (read.owned_by, read.owner) = (Owner::Job, region.0 as u32);
             self.state.blocks[job.block.index()].readers += 1;
+            self.state.map.prefetch_owner(read.ppn);
             let read = self.add_op(read);
             self.emit(read);
         }

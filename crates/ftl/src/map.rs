@@ -575,6 +575,16 @@ impl Map {
         }
     }
 
+    /// The same for the page that lies at a place.
+    #[inline]
+    pub fn prefetch_owner(&self, ppn: Ppn) {
+        if let Map::Page(m) = self
+            && let Some(lpn) = m.owner(ppn)
+        {
+            fetch(&m.directory, (lpn.0 / LEAF) as usize);
+        }
+    }
+
     /// The place of a page, as far as it is known without a step that changes the map.
     #[inline]
     pub fn peek(&self, lpn: Lpn) -> Option<Ppn> {

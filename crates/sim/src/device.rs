@@ -28,7 +28,7 @@ use wordline_device::{DeviceSpec, HostLink, ParallelUnit};
 use wordline_flash::Geometry;
 use wordline_ftl::{
     Behind, Binding, Class, Drive, Effect, Fault, Ftl, LatencyPart, LatencyParts, Media, OpId, OpKind,
-    Outcome, Piece, Refusal, RequestError, RequestId, Saved, Scheme, Timer, saved_fields,
+    Outcome, Pending, Piece, Refusal, RequestError, RequestId, Saved, Scheme, Timer, saved_fields,
 };
 use wordline_units::{DieId, HostOp, HostRequest, PlaneId, SimDuration, SimTime};
 
@@ -409,14 +409,20 @@ impl<P: Probe, M: Media> Device<P, M> {
     /// On an illegal decision or an internal fault, or when requests can never end.
     #[inline]
     pub fn next_completion(&mut self, until: SimTime) -> Result<Option<Completion>, DeviceError> {
+        Ok(if self.await_completion(until)? { self.ready.pop_front() } else { None })
+    }
+
+    /// Let everything happen until a request has ended or a time is reached. Returns whether one has.
+    #[inline]
+    pub(crate) fn await_completion(&mut self, until: SimTime) -> Result<bool, DeviceError> {
         loop {
-            if let Some(c) = self.ready.pop_front() {
-                return Ok(Some(c));
+            if !self.ready.is_empty() {
+                return Ok(true);
             }
             if self.step(until) {
                 self.no_fault()?;
             } else if self.clock.next().is_some() || self.outstanding() == 0 {
-                return Ok(None);
+                return Ok(false);
             } else if !self.give_up() {
                 return Err(DeviceError::Stuck { outstanding: self.outstanding(), now: self.now });
             }
@@ -427,6 +433,14 @@ impl<P: Probe, M: Media> Device<P, M> {
     #[inline]
     pub fn poll(&mut self) -> Option<Completion> {
         self.ready.pop_front()
+    }
+
+    /// When the first request that has ended did so, of which nothing else is asked.
+    #[inline]
+    pub(crate) fn forget_completion(&mut self) -> Option<SimTime> {
+        let at = self.ready.front()?.at;
+        drop(self.ready.pop_front());
+        Some(at)
     }
 
     /// Let everything pending happen, with no more requests: collections end, groups are padded, and
@@ -941,14 +955,10 @@ impl<P: Probe, M: Media> Device<P, M> {
 
     #[inline]
     fn complete(&mut self, id: RequestId) {
-        let pending = self.ftl.pending(id);
-        let (number, request, outcome) = (pending.number, pending.request, pending.outcome);
-        let mut parts = pending.parts;
-        parts[LatencyPart::Link] = self.now.since(pending.ended).0;
+        let Pending { request, admitted, ended, number, outcome, mut parts, .. } = *self.ftl.pending(id);
+        parts[LatencyPart::Link] = self.now.since(ended).0;
+        debug_assert!(request.arrival > admitted || parts.total() == self.now.since(request.arrival).0);
         let span = (request.arrival, self.now);
-        debug_assert!(
-            request.arrival > pending.admitted || parts.total() == self.now.since(request.arrival).0
-        );
         let fresh = self.metrics.complete(number, request.op, request.bytes(), span, outcome, &parts);
         if fresh || number & 1023 == 0 {
             let free = self.ftl.free_share(self.ftl.layout().home);

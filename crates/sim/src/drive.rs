@@ -3,7 +3,6 @@
 
 use crate::device::{Device, DeviceError};
 use crate::probe::Probe;
-use std::collections::VecDeque;
 use thiserror::Error;
 use wordline_ftl::{Ftl, Media, Prefetch};
 use wordline_units::{HostOp, HostRequest, SimDuration, SimTime};
@@ -97,15 +96,14 @@ pub fn drive<P: Probe, M: Media, E: std::error::Error>(
     mut progress: impl FnMut(Progress),
 ) -> Result<Summary, DriveError<E>> {
     let mut run = Run { stop, requests: 0, bytes: 0, completed: 0, last_progress: (SimTime(0), 0) };
-    let left = stop.requests.unwrap_or(u64::MAX);
-    let mut stream = ReadAhead { stream, ahead: VecDeque::with_capacity(READ_AHEAD), left };
+    let mut stream = ReadAhead::new(stream, stop.requests);
     let (depth, open) = match pacing {
         Pacing::Open { queue_depth } => (queue_depth.max(1), true),
         Pacing::Closed { queue_depth } => (queue_depth.max(1), false),
     };
     loop {
-        while let Some(c) = device.poll() {
-            run.count(c.at, open, &mut progress)?;
+        while let Some(at) = device.forget_completion() {
+            run.count(at, open, &mut progress)?;
         }
         let full = device.outstanding() >= depth;
         let next = if full || run.is_over(device.now(), open) { None } else { stream.next(&device.ftl) };
@@ -114,17 +112,15 @@ pub fn drive<P: Probe, M: Media, E: std::error::Error>(
             if ended && !full {
                 break;
             }
-            if let Some(c) = device.next_completion(SimTime::NEVER)? {
-                run.count(c.at, open, &mut progress)?;
-            }
+            device.await_completion(SimTime::NEVER)?;
             continue;
         };
         let mut request = request.map_err(DriveError::Workload)?;
         if open {
-            while device.now() <= request.arrival
-                && let Some(c) = device.next_completion(request.arrival)?
-            {
-                run.count(c.at, open, &mut progress)?;
+            while device.now() <= request.arrival && device.await_completion(request.arrival)? {
+                while let Some(at) = device.forget_completion() {
+                    run.count(at, open, &mut progress)?;
+                }
             }
         } else {
             request.arrival = device.now();
@@ -136,8 +132,8 @@ pub fn drive<P: Probe, M: Media, E: std::error::Error>(
     }
     let end = device.metrics.last;
     device.drain()?;
-    while let Some(c) = device.next_completion(SimTime::NEVER)? {
-        run.count(c.at, open, &mut progress)?;
+    while let Some(at) = device.forget_completion() {
+        run.count(at, open, &mut progress)?;
     }
     progress(Progress { completed: run.completed, now: end });
     if run.completed != run.requests {
@@ -146,39 +142,45 @@ pub fn drive<P: Probe, M: Media, E: std::error::Error>(
     Ok(Summary { requests: run.requests, completed: run.completed, end })
 }
 
-/// Requests read before their turn.
+/// Requests read before their turn: a power of two, and what three steps of a look-up take.
 const READ_AHEAD: usize = 8;
 
 /// A stream read a few requests ahead, so that what they need is in the cache when their turn comes.
 /// No more are read than the run may take.
 struct ReadAhead<S, E> {
     stream: S,
-    ahead: VecDeque<Result<HostRequest, E>>,
+    ring: [Option<Result<HostRequest, E>>; READ_AHEAD],
+    /// Requests read, and requests handed out.
+    read: usize,
+    given: usize,
     left: u64,
 }
 
 impl<S: Iterator<Item = Result<HostRequest, E>>, E> ReadAhead<S, E> {
+    fn new(stream: S, most: Option<u64>) -> ReadAhead<S, E> {
+        let ring = std::array::from_fn(|_| None);
+        ReadAhead { stream, ring, read: 0, given: 0, left: most.unwrap_or(u64::MAX) }
+    }
+
     #[inline]
     fn next<M: Media>(&mut self, ftl: &Ftl<M>) -> Option<Result<HostRequest, E>> {
-        while self.ahead.len() < READ_AHEAD && self.left > 0 {
-            let Some(request) = self.stream.next() else {
-                self.left = 0;
+        while self.read - self.given < READ_AHEAD && self.left > 0 {
+            let request = self.stream.next();
+            self.left = if matches!(request, Some(Ok(_))) { self.left - 1 } else { 0 };
+            if request.is_none() {
                 break;
-            };
-            self.left = if request.is_ok() { self.left - 1 } else { 0 };
-            self.ahead.push_back(request);
-            let steps = [
-                (0, Prefetch::Leaf),
-                (READ_AHEAD / 3, Prefetch::Place),
-                (2 * READ_AHEAD / 3, Prefetch::Block),
-            ];
-            for (back, step) in steps {
-                if let Some(Ok(request)) = self.ahead.iter().nth_back(back) {
+            }
+            self.ring[self.read % READ_AHEAD] = request;
+            for (back, step) in [(0, Prefetch::Leaf), (3, Prefetch::Place), (6, Prefetch::Block)] {
+                if let Some(Ok(request)) = &self.ring[self.read.wrapping_sub(back) % READ_AHEAD] {
                     ftl.prefetch(request, step);
                 }
             }
+            self.read += 1;
         }
-        self.ahead.pop_front()
+        let request = self.ring[self.given % READ_AHEAD].take()?;
+        self.given += 1;
+        Some(request)
     }
 }
 
