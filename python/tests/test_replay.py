@@ -350,10 +350,14 @@ def test_completions_have_a_row_for_every_request(wordline, small, tmp_path):
     )
     assert done.code == 0, done.err
     rows = (tmp_path / "done.csv").read_text().splitlines()
-    assert rows[1] == "number,op,lba,blocks,arrival_ns,completion_ns,outcome"
+    assert rows[1] == (
+        "number,op,lba,blocks,arrival_ns,completion_ns,outcome,admission_ns,staging_ns,behind_host_ns,"
+        "behind_gc_ns,behind_migration_ns,space_ns,die_ns,bus_ns,link_ns"
+    )
     cells = [row.split(",") for row in rows[2:]]
     assert sorted(int(c[0]) for c in cells) == list(range(2000))
     assert all(c[6] == "done" for c in cells)
+    assert all(sum(map(int, c[7:])) == int(c[5]) - int(c[4]) for c in cells)
     writes = [int(c[5]) - int(c[4]) for c in cells if c[1] == "write"]
     mean = sum(writes) / len(writes) / 1000
     assert mean == pytest.approx(done.json["latency_us"]["write"]["mean"], rel=1e-9)

@@ -1,4 +1,5 @@
-"""Engine and second simulator must agree on the completion of every request.
+"""Engine and second simulator must agree on the completion of every request, and on where its
+time went.
 
 ``WORDLINE_SECOND_CASES=5000`` looks further, ``WORDLINE_SECOND_SEED=N`` begins elsewhere, and
 ``WORDLINE_SECOND_CASES=1`` with a seed replays one case.
@@ -8,6 +9,7 @@ import os
 from collections import Counter
 
 import pytest
+from second import latency
 from second.drives import (
     Request,
     completions,
@@ -80,13 +82,15 @@ def differences(seed: int, folder, seen: Counter) -> list[str]:
     for row, request in zip(rows, requests, strict=True):
         engine = (row["op"], int(row["arrival_ns"]), int(row["completion_ns"]), row["outcome"])
         second = (request.op, request.arrival, request.completion, request.outcome)
+        engine += tuple(int(row[f"{part}_ns"]) for part in latency.PARTS)
+        second += tuple(request.latency[part] for part in latency.PARTS)
         if engine != second:
             found.append(f"request {row['number']}: engine {engine}, second {second}")
     return found
 
 
 @pytest.mark.parametrize("first", range(SEED, SEED + CASES, BATCH))
-def test_engine_and_second_simulator_agree_on_every_completion(first, tmp_path):
+def test_engine_and_second_simulator_agree_on_every_completion_and_its_parts(first, tmp_path):
     seeds = range(first, min(first + BATCH, SEED + CASES))
     seen: Counter = Counter({})
     for seed in seeds:

@@ -37,6 +37,20 @@ pub fn cause(key: &str) -> &'static str {
     }
 }
 
+/// The parts of a latency in stacking order, each with its colour: waits warm, work cool, and what is
+/// also a cause of programs in its colour.
+pub(crate) const LATENCY_PARTS: [(&str, &str); 9] = [
+    ("admission", "#9aa3ad"),
+    ("staging", "#cdbf9f"),
+    ("behind_host", "#46536b"),
+    ("behind_gc", "#c7405e"),
+    ("behind_migration", "#8d6cc4"),
+    ("space", "#e08a3c"),
+    ("die", "#2f8fc4"),
+    ("bus", "#3fa79f"),
+    ("link", "#9cb4cc"),
+];
+
 /// The colour of the run at `index` of a comparison. A scheme's own colour is taken if it is
 /// `#rrggbb`, and ignored otherwise.
 pub fn scheme(index: usize, baseline: usize, own: Option<&str>) -> &str {

@@ -42,6 +42,9 @@ pub struct Report {
     pub simulated_s: f64,
     /// Latencies of completed requests, in microseconds, from arrival to completion.
     pub latency_us: Latencies,
+    /// Where the time of reads and of writes went.
+    #[serde(default)]
+    pub latency_parts_us: LatencyParts,
     /// Completed work over simulated time.
     pub throughput: Throughput,
     /// What the flash did.
@@ -114,6 +117,7 @@ impl PartialEq for Report {
             host,
             simulated_s,
             latency_us,
+            latency_parts_us,
             throughput,
             flash,
             waf,
@@ -138,6 +142,7 @@ impl PartialEq for Report {
             && *host == other.host
             && *simulated_s == other.simulated_s
             && *latency_us == other.latency_us
+            && *latency_parts_us == other.latency_parts_us
             && *throughput == other.throughput
             && *flash == other.flash
             && *waf == other.waf
@@ -256,6 +261,20 @@ pub struct Latency {
     pub p9999: f64,
     /// The longest, in microseconds.
     pub max: f64,
+}
+
+/// The mean latency in parts, in microseconds, by the kind of request; empty where none completed.
+/// Parts that took no time are absent, and the others add up to the mean. They are `admission` (the
+/// queue before the drive, or its write buffer, is full), `staging` (in the drive's RAM: for the
+/// company of a one-shot group, or for the missing part of a page), `behind_host`, `behind_gc` and
+/// `behind_migration` (the plane works for whom), `space` (no page is free), `die` (the array, and the
+/// wait for it), `bus` and `link` (likewise). A request's parts are those of its last page to end.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LatencyParts {
+    /// Of reads.
+    pub read: BTreeMap<String, f64>,
+    /// Of writes.
+    pub write: BTreeMap<String, f64>,
 }
 
 /// Completed work over simulated time. A megabyte is 10^6 bytes.

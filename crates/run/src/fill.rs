@@ -7,11 +7,11 @@ use crate::steady::steady_state;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
-use wordline_ftl::{Cause, Counters, Ftl, MapKind, NoMedia};
+use wordline_ftl::{Cause, Counters, Ftl, LatencyPart, MapKind, NoMedia};
 use wordline_report::{
-    CDF_POINTS_MAX, Capacity, DeviceInfo, Flash, Host, Latencies, Latency, LatencyCdf, Memory, ProgramBytes,
-    Programs, REPORT_SCHEMA, RegionActivity, RegionCapacity, Report, SchemeInfo, Speed, Throughput, Timeline,
-    Waf, Wear, WorkloadInfo,
+    CDF_POINTS_MAX, Capacity, DeviceInfo, Flash, Host, Latencies, Latency, LatencyCdf, LatencyParts, Memory,
+    ProgramBytes, Programs, REPORT_SCHEMA, RegionActivity, RegionCapacity, Report, SchemeInfo, Speed,
+    Throughput, Timeline, Waf, Wear, WorkloadInfo,
 };
 use wordline_sim::{Histogram, Metrics, Summary};
 use wordline_units::{CellMode, SimTime};
@@ -64,6 +64,7 @@ pub(crate) fn report(run: &Outcome) -> Report {
         workload: workload(setup.workload.name(), resolved),
         simulated_s,
         latency_us: latencies(metrics),
+        latency_parts_us: LatencyParts { read: latency_parts(metrics, 0), write: latency_parts(metrics, 1) },
         throughput: throughput(metrics, &host, simulated_s),
         waf: Waf::new(&flash.program_bytes, host.write_page_bytes),
         steady_state: Some(steady_state(run)),
@@ -114,6 +115,12 @@ fn host(run: &Outcome, c: &Counters) -> Host {
 fn latencies(m: &Metrics) -> Latencies {
     let of = |kind: usize| latency(&m.latency[kind]);
     Latencies { read: of(0), write: of(1), trim: of(2), flush: of(3) }
+}
+
+fn latency_parts(m: &Metrics, kind: usize) -> BTreeMap<String, f64> {
+    let count = m.latency[kind].count().max(1) as f64;
+    let parts = LatencyPart::ALL.iter().zip(m.parts[kind]).filter(|(_, sum)| *sum > 0);
+    parts.map(|(part, sum)| (part.key().to_string(), sum as f64 / count / 1e3)).collect()
 }
 
 fn latency(h: &Histogram) -> Option<Latency> {

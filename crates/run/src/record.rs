@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use tempfile::NamedTempFile;
 use wordline_flash::ProgramRule;
-use wordline_ftl::{Ftl, NoMedia, OpKind, Outcome, Part};
+use wordline_ftl::{Ftl, LatencyPart, NoMedia, OpKind, Outcome, Part};
 use wordline_sim::{Begin, Completion, Event, Probe};
 use wordline_units::{CellMode, HostOp};
 
@@ -23,6 +23,12 @@ const LOG_COLUMNS: &str = "op,use,kind,cause,start_ns,end_ns,channel,die,plane,b
                            mode,page,region,bytes,data";
 /// The columns of a list of completions.
 const COMPLETION_COLUMNS: &str = "number,op,lba,blocks,arrival_ns,completion_ns,outcome";
+
+/// The columns of completions: the request, then the parts of its latency.
+fn completion_columns() -> String {
+    let parts = LatencyPart::ALL.map(|part| format!(",{}_ns", part.key()));
+    COMPLETION_COLUMNS.to_string() + &parts.concat()
+}
 
 /// The files that a run is to be recorded in. They take their names when the run is over.
 pub struct Recording {
@@ -78,7 +84,7 @@ impl Recorder {
         self.regions = ftl.layout().regions.iter().map(|r| r.name.to_string()).collect();
         self.line = format!("# {}\n{LOG_COLUMNS}\n", log_header(setup, scheme, ftl));
         self.write_log();
-        self.line = format!("# {}\n{COMPLETION_COLUMNS}\n", completion_header(setup, scheme));
+        self.line = format!("# {}\n{}\n", completion_header(setup, scheme), completion_columns());
         self.write_completion();
     }
 
@@ -188,7 +194,11 @@ impl Probe for Recorder {
         };
         self.line.clear();
         let (lba, blocks, arrival, at) = (r.lba.0, r.blocks, r.arrival.0, c.at.0);
-        let _ = writeln!(self.line, "{},{op},{lba},{blocks},{arrival},{at},{outcome}", c.number);
+        let _ = write!(self.line, "{},{op},{lba},{blocks},{arrival},{at},{outcome}", c.number);
+        for part in c.parts.nanoseconds() {
+            let _ = write!(self.line, ",{part}");
+        }
+        self.line.push('\n');
         self.write_completion();
     }
 }

@@ -792,7 +792,9 @@ impl<P: Probe, M: Media> Device<P, M> {
             return true;
         }
         if binding == Binding::Blocked && self.ftl.blocked(id) {
-            self.waits.block(id, self.now, self.planes[plane].busy);
+            if self.ftl.serves_host(id) {
+                self.waits.block(id, self.now, self.planes[plane].busy);
+            }
             self.waiting[plane].push_back(id);
         }
         self.post(plane);

@@ -12,6 +12,8 @@ import heapq
 from dataclasses import dataclass, field
 from math import ceil
 
+from . import latency
+
 # Order of service.
 READ, URGENT, WRITE, BACKGROUND = 1, 2, 3, 4
 
@@ -84,7 +86,10 @@ class Request:
     arrival: int = 0
     outcome: str = "done"
     parts: int = 1  # one is held until all are known
+    admitted: int = 0
+    ended: int = 0
     completion: int | None = None
+    latency: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(eq=False)
@@ -97,6 +102,7 @@ class Part:
     requests: list = field(default_factory=list)
     is_host: bool = False
     program: Op | None = None
+    whom: str = "behind_host"  # what others are who wait while it is programmed
     source: tuple | None = None  # where a relocation found it
     job: Job | None = None
     in_window: bool = True
@@ -121,6 +127,10 @@ class Op:
     why: str = ""
     owner: object = None
     wants: str = ""  # the resource that it needs next: "array" or "bus"
+    queued: int = 0
+    blocked: int | None = None  # when it first found no free page
+    began: int = 0
+    turned: int = 0  # from bus to array, or from array to bus
 
     @property
     def key(self):
@@ -192,6 +202,7 @@ class Plane:
     open: dict = field(default_factory=dict)  # region -> open blocks, oldest first
     stagers: dict = field(default_factory=dict)  # (region, HOST or MOVED)
     jobs: dict = field(default_factory=dict)  # region
+    past: list = field(default_factory=list)  # (begin, end, for whom) of what has ended
     backlog: int = 0
     starved: bool = False
     jammed: bool = False
@@ -232,6 +243,7 @@ class Simulator:
         self.held_up: list[Request] = []
         self.todo: list = []
         self.ended: list[Request] = []
+        self.ending: Op | None = None  # a host operation, while its end takes effect
         self.done: list[Request] = []
         self.link_free_at = 0
         self.link_queue: list = []
@@ -479,6 +491,7 @@ class Simulator:
         self.todo.append(lambda: self.enqueue(op))
 
     def enqueue(self, op: Op) -> None:
+        op.queued, op.blocked = self.now, None
         op.plane.queue.append(op)
         if op.plane.current is None:
             self.offer(op.plane)
@@ -532,7 +545,7 @@ class Simulator:
                     if after is not None and after.kind != "program":
                         self.serve_array(self.array_of(plane))
                     continue
-                plane.current = op
+                plane.current, op.began = op, self.now
                 time += self.config.command["program"]
             self.bus_busy[channel] = True
             op.wants = ""
@@ -547,7 +560,7 @@ class Simulator:
     def begin(self, op: Op) -> None:
         if op.plane.current is None:
             op.plane.queue.remove(op)
-            op.plane.current = op
+            op.plane.current, op.began = op, self.now
 
     def array_time(self, op: Op) -> int:
         region = op.block.region
@@ -562,7 +575,7 @@ class Simulator:
     def array_done(self, array: int, op: Op) -> None:
         self.array_busy[array] = False
         if op.kind == "read":
-            op.wants = "bus"
+            op.wants, op.turned = "bus", self.now
             self.serve_bus(op.plane.channel)
         else:
             self.end(op)
@@ -573,7 +586,7 @@ class Simulator:
         if op.kind == "read":
             self.end(op)
         else:
-            op.wants = "array"
+            op.wants, op.turned = "array", self.now
             self.serve_array(self.array_of(op.plane))
         self.serve_bus(channel)
 
@@ -581,9 +594,12 @@ class Simulator:
         """The plane is free, what the operation did takes effect, and the plane takes its next."""
         op.plane.current = None
         op.plane.backlog -= 1
+        self.ending = op if latency.serves_host(op) else None
         {"read": self.read_done, "program": self.program_done, "erase": self.erase_done}[op.kind](
             op
         )
+        self.ending = None
+        op.plane.past.append((op.began, self.now, latency.of_op(op, self.home)))
         self.offer(op.plane)
 
     def wake(self, plane: Plane) -> None:
@@ -620,12 +636,15 @@ class Simulator:
 
     def complete(self, request: Request) -> None:
         request.completion = self.now
+        request.latency["link"] = self.now - request.ended
         self.outstanding -= 1
         self.done.append(request)
 
     def part_done(self, request: Request) -> None:
         request.parts -= 1
         if request.parts == 0:
+            request.ended = self.now
+            request.latency = latency.ended(request, self.ending, self.now)
             self.ended.append(request)
 
     # --- requests ----------------------------------------------------------------------------
@@ -638,6 +657,7 @@ class Simulator:
         return self.buffered + pages <= self.config.ack_buffer
 
     def take_in(self, request: Request) -> None:
+        request.admitted = self.now
         if request.op == "read":
             self.take_read(request)
         elif request.op == "write":
@@ -995,6 +1015,7 @@ class Simulator:
 
     def blocked(self, op: Op) -> None:
         plane = op.plane
+        op.blocked = self.now if op.blocked is None else op.blocked
         plane.starved = True
         lead = op.parts[0]
         plane.jammed = plane.jammed or (lead.job is not None and lead.in_window)
@@ -1138,7 +1159,7 @@ class Simulator:
             assert not self.live_slots(block)
             job.erasing = True
             block.phase = "erasing"
-            self.emit(Op("erase", job.plane, service, block=block))
+            self.emit(Op("erase", job.plane, service, block=block, owner=job))
 
     def relocate(self, read: Op) -> None:
         job, block = read.owner, read.block
@@ -1148,6 +1169,7 @@ class Simulator:
         programs = []
         for slot in live:
             part = Part(block.holds[slot], self.all_sectors, source=(block, slot), job=job)
+            part.whom = latency.whom(job, self.home)
             program = Op("program", job.plane, service, parts=[part], route=[self.home])
             program.privileged = self.home.pool is job.region.pool
             part.program = program

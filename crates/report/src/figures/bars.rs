@@ -220,6 +220,53 @@ pub(super) fn erases(cast: &Cast) -> Option<Figure> {
     )
 }
 
+pub(super) fn write_parts(cast: &Cast) -> Option<Figure> {
+    let (name, title) = ("write-latency-parts", "Where the time of a write goes");
+    latency_parts(cast, name, title, |r| &r.latency_parts_us.write)
+}
+
+pub(super) fn read_parts(cast: &Cast) -> Option<Figure> {
+    let (name, title) = ("read-latency-parts", "Where the time of a read goes");
+    latency_parts(cast, name, title, |r| &r.latency_parts_us.read)
+}
+
+fn latency_parts(
+    cast: &Cast,
+    name: &'static str,
+    title: &str,
+    pick: fn(&Report) -> &BTreeMap<String, f64>,
+) -> Option<Figure> {
+    let parts = palette::LATENCY_PARTS
+        .into_iter()
+        .map(|(key, colour)| {
+            let (values, spreads) = over_replicas(cast, |r| pick(r).get(key).copied().unwrap_or(0.0));
+            Part {
+                class: format!("l-{}", key.replace('_', "-")),
+                colour,
+                title: if key == "behind_gc" { "behind GC".into() } else { key.replace('_', " ") },
+                values,
+                spreads,
+                notes: Vec::new(),
+                key: key.to_string(),
+            }
+        })
+        .collect();
+    draw(
+        cast,
+        Chart {
+            name,
+            title,
+            caption: "The mean latency by what its last page waited for or was worked on by.",
+            axis: "mean latency",
+            column: "part,mean_us",
+            quantity: Quantity::Latency,
+            reference: None,
+            parts,
+            spreads: over_replicas(cast, |r| pick(r).values().sum()).1,
+        },
+    )
+}
+
 fn mode_class(mode: &str) -> String {
     if CellMode::ALL.iter().any(|m| m.key() == mode) { format!("m-{mode}") } else { "c-other".to_string() }
 }

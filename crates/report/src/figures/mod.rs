@@ -57,7 +57,12 @@ impl Section {
     pub(crate) fn figures(self, cast: &Cast) -> Vec<Figure> {
         let made = match self {
             Section::Differences => vec![against::differences(cast)],
-            Section::Latency => vec![cdf::latency(cast, &cdf::WRITES), cdf::latency(cast, &cdf::READS)],
+            Section::Latency => vec![
+                cdf::latency(cast, &cdf::WRITES),
+                cdf::latency(cast, &cdf::READS),
+                bars::write_parts(cast),
+                bars::read_parts(cast),
+            ],
             Section::Programs => {
                 vec![
                     bars::by_cause(cast),
@@ -86,7 +91,14 @@ impl Section {
 }
 
 /// Pictures that show the means of replicas.
-const MEANS: [&str; 4] = ["differences", "programs-by-cause", "programs-by-region", "erases-by-mode"];
+const MEANS: [&str; 6] = [
+    "differences",
+    "write-latency-parts",
+    "read-latency-parts",
+    "programs-by-cause",
+    "programs-by-region",
+    "erases-by-mode",
+];
 
 /// A colour and the class by which the page may change it.
 #[derive(Clone, Debug)]

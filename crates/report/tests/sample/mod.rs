@@ -83,6 +83,11 @@ const BINS: usize = 320;
 const BIN_S: f64 = 20.0;
 
 /// A full report of one scheme.
+/// A mean in parts.
+fn shares(mean: Option<f64>, of: &[(&str, f64)]) -> BTreeMap<String, f64> {
+    of.iter().map(|(key, share)| (key.to_string(), share * mean.unwrap_or(0.0))).collect()
+}
+
 pub fn report(c: &Character) -> Report {
     let mut dice = Dice(0x5eed ^ (c.name.len() as u64 * 7919));
     let mut load = Dice(42);
@@ -188,6 +193,22 @@ pub fn report(c: &Character) -> Report {
             trim_bytes: 0,
         },
         simulated_s,
+        latency_parts_us: LatencyParts {
+            read: shares(
+                mean(&reads),
+                &[("behind_host", 0.31), ("behind_gc", 0.34), ("die", 0.25), ("bus", 0.1)],
+            ),
+            write: shares(
+                mean(&writes),
+                &[
+                    ("admission", 0.12),
+                    ("staging", 0.05),
+                    ("behind_host", 0.3),
+                    ("space", 0.22),
+                    ("die", 0.31),
+                ],
+            ),
+        },
         latency_us: Latencies { read: latency(&reads), write: latency(&writes), trim: None, flush: None },
         throughput: Throughput {
             iops: requests as f64 / simulated_s,

@@ -1,0 +1,57 @@
+"""Where a request's time went, from what its last operation and its plane did, interval by interval.
+
+The engine keeps running sums instead; the two must agree to the nanosecond.
+"""
+
+PARTS = (
+    "admission",
+    "staging",
+    "behind_host",
+    "behind_gc",
+    "behind_migration",
+    "space",
+    "die",
+    "bus",
+    "link",
+)
+
+
+def serves_host(op) -> bool:
+    return op.parts[0].is_host if op.kind == "program" else op.why == "request"
+
+
+def whom(job, home) -> str:
+    """What waits while a job's operation has the plane, waits behind this."""
+    return "behind_gc" if job.region is home else "behind_migration"
+
+
+def of_op(op, home) -> str:
+    """The same of any operation."""
+    if op.kind == "program":
+        return op.parts[0].whom
+    if op.kind == "erase" or op.why == "job":
+        return whom(op.owner, home)
+    return "behind_host"
+
+
+def ended(request, op, now: int) -> dict[str, int]:
+    """The parts of a request that ends now, with the operation that ends with it, if any does."""
+    parts = dict.fromkeys(PARTS, 0)
+    parts["admission"] = request.admitted - request.arrival
+    if op is None or request.op == "flush" or op.queued < request.admitted:
+        parts["staging"] = now - request.admitted
+        return parts
+    parts["staging"] = op.queued - request.admitted
+    looked_until = op.began if op.blocked is None else op.blocked
+    parts["space"] = op.began - looked_until
+    waited = looked_until - op.queued
+    for begin, end, whom in op.plane.past:
+        overlap = max(0, min(end, looked_until) - max(begin, op.queued))
+        parts[whom] += overlap
+        waited -= overlap
+    first, second = op.turned - op.began, now - op.turned
+    if op.kind == "read":
+        parts["die"], parts["bus"] = waited + first, second
+    else:
+        parts["die"], parts["bus"] = second, waited + first
+    return parts
