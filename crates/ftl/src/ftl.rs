@@ -8,6 +8,7 @@ use crate::media::Media;
 use crate::op::{Op, OpId, OpKind, Owner, Part};
 use crate::saved::{Saved, saved};
 use crate::scheme::{Command, Drive, Hooks, Layout, Refusal, RegionId, Scheme, View};
+use crate::stager::Company;
 use crate::staging::NONE;
 use crate::state::State;
 use serde::de::DeserializeOwned;
@@ -122,8 +123,8 @@ pub enum Timer {
         region: RegionId,
         /// Its plane.
         plane: PlaneId,
-        /// Whether it is of host data.
-        host: bool,
+        /// Whose data wait.
+        company: Company,
         /// Which group it was.
         generation: u32,
     },
