@@ -716,6 +716,16 @@ impl<M: Media> Ftl<M> {
         (map, map + blocks + ops)
     }
 
+    /// Bytes of the host's that are acknowledged and stand in the drive's buffer alone. Once a drive has
+    /// drained, these are what it found no place for on flash, since it is full.
+    pub fn unplaced_bytes(&self) -> u64 {
+        if self.ack == Ack::Program {
+            return 0;
+        }
+        let hosts = self.state.staging.iter().filter(|s| !self.state.trims.is_log(s.lpn));
+        hosts.map(|s| s.mask.count() as u64).sum::<u64>() * self.state.geometry.sector
+    }
+
     /// Logical pages (page map) or sectors (sector map) that hold data.
     pub fn mapped(&self) -> u64 {
         self.state.mapped()
