@@ -37,20 +37,17 @@ SMALL = Config(
 ONE_SHOT = "medium.flash.tlc.one_shot"
 
 
-def recorded(folder, scheme, name="log.csv", **changes):
+WORKLOAD = "uniform:read=30%,bs=1KiB@20/4KiB@40/16KiB@40,qd=8,requests=1500"
+
+
+def recorded(folder, scheme, name="log.csv", begin=None, **changes):
     """A log with its report, of a run that overwrites the drive some times."""
     device = folder / "small.toml"
     device.write_text(device_file(SMALL))
     log = folder / name
-    report = wl.run(
-        device=device,
-        scheme=scheme,
-        workload="uniform:read=30%,bs=1KiB@20/4KiB@40/16KiB@40,qd=8,requests=1500",
-        initial="fill:80%",
-        set=changes,
-        check=True,
-        log=log,
-    )
+    begin = begin or {"initial": "fill:80%"}
+    same = {"device": device, "scheme": scheme, "workload": WORKLOAD, "set": changes}
+    report = wl.run(**same, **begin, check=True, log=log)
     return log, report
 
 
@@ -100,6 +97,23 @@ def test_a_real_log_of_every_scheme_has_no_violation(scheme, program, tmp_path):
     assert checker.violations == []
     assert sum(report.flash.erases.values()) > 0, "the run never collected, so little was checked"
     assert not checker.unknown_rules
+
+
+@pytest.mark.parametrize("scheme", [s.name for s in wl.schemes()])
+def test_the_log_of_a_run_from_a_saved_state_has_no_violation(scheme, tmp_path):
+    """Its header must tell what the drive held, in open blocks and in those of a cache too."""
+    one_shot = {ONE_SHOT: "true", "medium.flash.tlc.program": "90us"}
+    state = tmp_path / "aged.state"
+    recorded(tmp_path, scheme, begin={"initial": "fill:80%", "save_state": state}, **one_shot)
+    log, report = recorded(tmp_path, scheme, begin={"from_state": state}, **one_shot)
+    lines = log.read_text().splitlines(keepends=True)
+    checker = replay.check(iter(lines), report.to_dict())
+    assert checker.violations == []
+    assert checker.slots_before > 0
+    assert sum(report.flash.erases.values()) > 0
+    # A drive taken for empty is found out at the first read, or the first erase.
+    header = json.loads(lines[0].removeprefix("#")) | {"programmed": []}
+    assert found([f"# {json.dumps(header)}\n", *lines[1:]])
 
 
 def test_planes_that_work_on_their_own_are_told_from_dies(tmp_path):

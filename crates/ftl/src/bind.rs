@@ -2,13 +2,14 @@
 //! its route that has one. What finds none waits, falls back, is dropped, or fails.
 
 use crate::counters::Cause;
-use crate::ftl::{Ftl, Outcome};
+use crate::ftl::{Ftl, Outcome, RequestId};
 use crate::map::fetch;
 use crate::media::Media;
-use crate::op::{OpId, Owner};
+use crate::op::{OpId, OpKind, Owner};
 use crate::scheme::{RegionId, Target};
 use crate::staging::NONE;
 use crate::state::Phase;
+use wordline_device::Ack;
 use wordline_units::{BlockId, PlaneId, Ppn};
 
 /// What became of a program that a plane was ready to begin.
@@ -261,5 +262,29 @@ impl<M: Media> Ftl<M> {
     #[inline(always)]
     pub fn serves_host(&self, id: OpId) -> bool {
         self.state.ops[id].owned_by == Owner::Request
+    }
+
+    /// Whether a program may be given up: one of the host whose data are not acknowledged yet, so that
+    /// its end can be reported.
+    pub fn can_fail(&self, id: OpId) -> bool {
+        self.state.ops[id].owned_by == Owner::Request && self.ack == Ack::Program
+    }
+
+    /// End the flushes under way, where nothing is pending and writes that were acknowledged when they
+    /// were taken have no place: those stay in the buffer. Returns whether there was one.
+    pub fn fail_flushes(&mut self) -> bool {
+        let mut ended: Vec<RequestId> = self.flushes.drain(..).map(|f| f.request).collect();
+        // Pages of the trim log wait like data, and are programmed when there is a place.
+        for id in self.state.ops.alive() {
+            let op = &mut self.state.ops[id];
+            if op.kind == OpKind::Program && op.owned_by == Owner::Request && op.owner != NONE {
+                ended.push(RequestId(std::mem::replace(&mut op.owner, NONE)));
+            }
+        }
+        for request in &ended {
+            self.requests[request.0 as usize].outcome = Outcome::OutOfSpace;
+            self.part_done(*request);
+        }
+        !ended.is_empty()
     }
 }

@@ -27,6 +27,7 @@ impl<M: Media> Ftl<M> {
             let info = self.state.blocks[block.index()];
             let region = &self.state.regions[info.region as usize];
             let mut live = 0u64;
+            let mut live_slots = 0;
             let mut slot = 0;
             while let Some(at) = self.state.map.next_live(block, slot, region.slots_per_block) {
                 if at >= region.slots_per_block {
@@ -50,7 +51,14 @@ impl<M: Media> Ftl<M> {
                     }
                     live += self.state.map.weight(span.mask) as u64;
                 }
+                live_slots += 1;
                 slot = at + 1;
+            }
+            let burden = self.state.burden(block);
+            if burden != live_slots * self.state.geometry.sectors_per_unit {
+                return broken(format!(
+                    "block {b} has {live_slots} live slots and counts {burden} sectors to move"
+                ));
             }
             if live != self.state.blocks[block.index()].live as u64 {
                 let counted = self.state.blocks[block.index()].live;

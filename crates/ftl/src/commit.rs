@@ -89,10 +89,10 @@ impl<M: Media> Ftl<M> {
         let info = &mut self.state.blocks[block.index()];
         info.live -= killed.sectors;
         if info.phase == Phase::Full && info.writers == 0 {
-            let (region, live) = (RegionId(info.region), info.live);
+            let region = RegionId(info.region);
             let plane = self.state.geometry.plane_of(block);
-            let position = self.state.position(region, plane, block);
-            self.state.at_mut(region, plane).victims.lower(position, live);
+            let (position, burden) = (self.state.position(region, plane, block), self.state.burden(block));
+            self.state.at_mut(region, plane).victims.lower(position, burden);
             if self.state.starved[plane.index()] {
                 self.collect_for(region, plane);
             }
@@ -232,9 +232,8 @@ impl<M: Media> Ftl<M> {
         let info = &mut self.state.blocks[block.index()];
         info.writers -= 1;
         if info.phase == Phase::Full && info.writers == 0 {
-            let live = info.live;
-            let position = self.state.position(region, plane, block);
-            self.state.at_mut(region, plane).victims.insert(position, live);
+            let (position, burden) = (self.state.position(region, plane, block), self.state.burden(block));
+            self.state.at_mut(region, plane).victims.insert(position, burden);
             if self.state.starved[plane.index()] {
                 self.collect_for(region, plane);
             } else {

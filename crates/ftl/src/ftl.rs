@@ -9,6 +9,7 @@ use crate::media::Media;
 use crate::op::{Op, OpId, OpKind, Owner, Part};
 use crate::saved::{Saved, saved};
 use crate::scheme::{Command, Drive, Hooks, Layout, Refusal, RegionId, Scheme, View};
+use crate::stager::Company;
 use crate::staging::NONE;
 use crate::state::State;
 use serde::de::DeserializeOwned;
@@ -138,8 +139,8 @@ pub enum Timer {
         region: RegionId,
         /// Its plane.
         plane: PlaneId,
-        /// Whether it is of host data.
-        host: bool,
+        /// Whose data wait.
+        company: Company,
         /// Which group it was.
         generation: u32,
     },
@@ -746,6 +747,16 @@ impl<M: Media> Ftl<M> {
         let ops =
             (self.state.ops.capacity() * size_of::<Op>() + self.requests.len() * size_of::<Pending>()) as u64;
         (map, map + blocks + ops)
+    }
+
+    /// Bytes of the host's that are acknowledged and stand in the drive's buffer alone. Once a drive has
+    /// drained, these are what it found no place for on flash, since it is full.
+    pub fn unplaced_bytes(&self) -> u64 {
+        if self.ack == Ack::Program {
+            return 0;
+        }
+        let hosts = self.state.staging.iter().filter(|s| !self.state.trims.is_log(s.lpn));
+        hosts.map(|s| s.mask.count() as u64).sum::<u64>() * self.state.geometry.sector
     }
 
     /// Logical pages (page map) or sectors (sector map) that hold data.

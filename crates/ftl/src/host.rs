@@ -8,6 +8,7 @@ use crate::map::{Located, MapKind, Span};
 use crate::media::Media;
 use crate::op::{Class, Op, OpId, OpKind, Owner};
 use crate::scheme::{Gather, Hooks, Origin, Parcel, Place, PlanePick, Tag, View};
+use crate::stager::Company;
 use crate::staging::NONE;
 use wordline_device::Ack;
 use wordline_units::{HostOp, HostRequest, Lpn, PlaneId, Ppn, SectorMask, SimTime};
@@ -36,14 +37,35 @@ impl<M: Media> Ftl<M> {
     /// Admit a request that [`Self::validate`] has accepted and that arrived at `request.arrival`.
     /// `data` are the bytes of a write, from its first sector on, where media keep them.
     pub fn submit(&mut self, request: HostRequest, number: u64, data: &[u8]) -> RequestId {
+        let id = self.enter(request, number, Outcome::Done);
+        match request.op {
+            HostOp::Read => self.submit_read(id, &request),
+            HostOp::Write => self.submit_write(id, &request, data),
+            HostOp::Trim => self.submit_trim(&request),
+            HostOp::Flush => self.submit_flush(id),
+        }
+        self.part_done(id);
+        id
+    }
+
+    /// End a write that was never admitted: the buffer is full, and nothing in it finds a place.
+    pub fn refuse(&mut self, write: HostRequest, number: u64) {
+        let (first, last, ..) = self.units(&write);
+        self.state.counters.host_bytes_page += (last + 1 - first) as u64 * self.state.geometry.unit;
+        let id = self.enter(write, number, Outcome::OutOfSpace);
+        self.part_done(id);
+    }
+
+    /// Note a request, as one that ends so as far as is known and has one part, until all are known.
+    fn enter(&mut self, request: HostRequest, number: u64, outcome: Outcome) -> RequestId {
         let pending = Pending {
             request,
             admitted: self.state.now,
             ended: SimTime::NEVER,
             parts: LatencyParts::default(),
             number,
-            outcome: Outcome::Done,
-            remaining: 1, // held until every part is known
+            outcome,
+            remaining: 1,
         };
         let id = match self.free_requests.pop() {
             Some(i) => {
@@ -62,13 +84,6 @@ impl<M: Media> Ftl<M> {
         self.state.draining = false;
         self.state.counters.host_requests[request.op as usize] += 1;
         self.state.counters.host_bytes[request.op as usize] += request.bytes();
-        match request.op {
-            HostOp::Read => self.submit_read(id, &request),
-            HostOp::Write => self.submit_write(id, &request, data),
-            HostOp::Trim => self.submit_trim(&request),
-            HostOp::Flush => self.submit_flush(id),
-        }
-        self.part_done(id);
         id
     }
 
@@ -366,7 +381,7 @@ impl<M: Media> Ftl<M> {
         let best = planes.min_by_key(|p| {
             let room = self.state.free_slots(region, *p) > 0;
             // A group that waits for company comes first.
-            let alone = self.state.at(region, *p).stagers[0].group.is_none();
+            let alone = self.state.at(region, *p).stagers[Company::Host as usize].group.is_none();
             (!room, alone, self.state.backlog[p.index()])
         });
         best.unwrap_or(home)

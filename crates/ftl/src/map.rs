@@ -225,6 +225,10 @@ pub(crate) struct SectorMap {
     /// What each place holds: logical page and sector of each physical sector.
     #[serde(serialize_with = "sorted")]
     owners: FxHashMap<u32, Vec<Option<(u32, u8)>>>,
+    /// Places of each block that hold a live sector. Collection moves a place whole, so these, and
+    /// not the sectors, are what emptying a block costs.
+    #[serde(serialize_with = "sorted")]
+    live_slots: FxHashMap<u32, u32>,
 }
 
 impl SectorMap {
@@ -238,6 +242,9 @@ impl SectorMap {
             if let Some((ppn, at)) = self.places.remove(&key) {
                 if let Some(owners) = self.owners.get_mut(&ppn) {
                     owners[at as usize] = None;
+                    if owners.iter().all(Option::is_none) {
+                        *self.live_slots.entry(ppn >> self.slot_shift).or_default() -= 1;
+                    }
                 }
                 dead.push(Killed { ppn: Ppn(ppn), sectors: 1 });
             }
@@ -382,6 +389,9 @@ impl Map {
             Map::Sector(m) => {
                 m.remove(span.lpn, keep, dead);
                 let owners = m.owners.entry(ppn.0).or_insert_with(|| vec![None; m.sectors as usize]);
+                if !keep.is_empty() && owners.iter().all(Option::is_none) {
+                    *m.live_slots.entry(ppn.0 >> m.slot_shift).or_default() += 1;
+                }
                 for (i, s) in span.mask.iter().enumerate() {
                     let at = span.offset as usize + i;
                     if !keep.covers(SectorMask(1 << s)) {
@@ -494,6 +504,16 @@ impl Map {
         }
     }
 
+    /// What emptying a block with so many live sectors has to program, in sectors: a slot moves whole,
+    /// however few of its sectors still live.
+    #[inline]
+    pub fn burden(&self, block: BlockId, live_sectors: u32) -> u32 {
+        match self {
+            Map::Page(_) => live_sectors, // all sectors of a slot live and die together
+            Map::Sector(m) => m.live_slots.get(&block.0).copied().unwrap_or(0) * m.sectors,
+        }
+    }
+
     /// The first live slot of a block from a slot on.
     pub fn next_live(&mut self, block: BlockId, from: u32, slots: u32) -> Option<u32> {
         match self {
@@ -529,6 +549,7 @@ impl Map {
                 for slot in 0..1 << m.slot_shift {
                     m.owners.remove(&(block.0 << m.slot_shift | slot));
                 }
+                m.live_slots.remove(&block.0);
             }
         }
     }

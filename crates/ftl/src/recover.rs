@@ -400,11 +400,12 @@ impl<M: Recorded> Ftl<M> {
             let plane = self.state.geometry.plane_of(block);
             let (local, position) =
                 (self.state.local(region, plane), self.state.position(region, plane, block));
+            let burden = self.state.burden(block);
             let r = &mut self.state.regions[region.index()];
             let at = &mut r.planes[local];
             at.owned += 1;
             if info.phase == Phase::Full {
-                at.victims.insert(position, self.state.blocks[b as usize].live);
+                at.victims.insert(position, burden);
                 continue;
             }
             let left = r.shape.pages() - r.region.rule.programmed(&info.state);

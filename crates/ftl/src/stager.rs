@@ -3,16 +3,44 @@
 
 use crate::ftl::{Effect, Ftl, Timer};
 use crate::media::Media;
-use crate::op::{OpId, Owner};
+use crate::op::{Op, OpId, Owner};
 use crate::scheme::RegionId;
+use crate::state::Stager;
+use serde::{Deserialize, Serialize};
 use wordline_units::{PlaneId, Ppn, SimDuration};
 
 /// How long a host write may wait for company in a one-shot group whose region never pads.
 const PAD_FOR_HOST: SimDuration = SimDuration(500_000);
 
-/// Positions in a plane's stagers.
-const HOST: usize = 0;
-const MOVED: usize = 1;
+/// Data that may share a program. Each kind waits apart in a plane of a region: a group takes slots
+/// as its most privileged page may, and what is kept in reserve must go to collection alone.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[repr(u8)]
+pub enum Company {
+    /// Of the host.
+    Host,
+    /// Moved into the pool from another, or by a scheme's own wish: these take what is free, and give
+    /// nothing back to the pool.
+    Moved,
+    /// Collected within the pool: these may open its reserve, which the block that they leave makes
+    /// up for.
+    Collected,
+}
+
+impl Company {
+    /// How many kinds there are.
+    pub(crate) const COUNT: usize = 3;
+    /// All but the host's.
+    const WITHIN: [Company; 2] = [Company::Moved, Company::Collected];
+
+    fn of(op: &Op) -> Company {
+        match op {
+            op if op.owned_by == Owner::Request => Company::Host,
+            op if op.privileged => Company::Collected,
+            _ => Company::Moved,
+        }
+    }
+}
 
 impl<M: Media> Ftl<M> {
     /// A program, with its chain, has all its data: send it off, or let it wait for company.
@@ -70,8 +98,9 @@ impl<M: Media> Ftl<M> {
     fn add_unit(&mut self, region: RegionId, lead: OpId) {
         let plane = self.state.ops[lead].plane;
         let units = self.state.regions[region.index()].units_per_page as u8;
+        let company = Company::of(&self.state.ops[lead]);
         self.entered_stager(region, lead);
-        let stager = &mut self.state.at_mut(region, plane).stagers[MOVED];
+        let stager = self.stager(region, plane, company);
         let (first, slot) = (stager.page, stager.page_slots);
         stager.page_slots += 1;
         if first.is_none() {
@@ -83,16 +112,16 @@ impl<M: Media> Ftl<M> {
             self.join(first, lead);
         }
         if full {
-            self.close_page(region, plane);
+            self.close_page(region, plane, company);
         } else {
-            self.arm_pad(region, plane, MOVED);
+            self.arm_pad(region, plane, company);
         }
     }
 
     /// The page that was being packed is as full as it gets.
-    fn close_page(&mut self, region: RegionId, plane: PlaneId) {
+    fn close_page(&mut self, region: RegionId, plane: PlaneId, company: Company) {
         let alone = self.state.regions[region.index()].pages_per_program == 1;
-        let stager = &mut self.state.at_mut(region, plane).stagers[MOVED];
+        let stager = self.stager(region, plane, company);
         let page = std::mem::replace(&mut stager.page, OpId::NONE);
         stager.page_slots = 0;
         if alone {
@@ -115,11 +144,11 @@ impl<M: Media> Ftl<M> {
             self.emit(lead);
             return;
         }
-        let which = if self.state.ops[lead].owned_by == Owner::Request { HOST } else { MOVED };
+        let company = Company::of(&self.state.ops[lead]);
         if units == 1 {
             self.entered_stager(region, lead);
         }
-        let stager = &mut self.state.at_mut(region, plane).stagers[which];
+        let stager = self.stager(region, plane, company);
         let (group, page) = (stager.group, stager.group_pages);
         stager.group_pages += 1;
         if group.is_none() {
@@ -131,17 +160,17 @@ impl<M: Media> Ftl<M> {
             self.join(group, lead);
         }
         if full {
-            self.close_group(region, plane, which);
+            self.close_group(region, plane, company);
         } else {
-            self.arm_pad(region, plane, which);
+            self.arm_pad(region, plane, company);
         }
     }
 
     /// Send a group off, whole or padded.
-    fn close_group(&mut self, region: RegionId, plane: PlaneId, which: usize) {
+    fn close_group(&mut self, region: RegionId, plane: PlaneId, company: Company) {
         let r = &self.state.regions[region.index()];
         let slots = (r.units_per_page * r.pages_per_program) as u8;
-        let stager = &mut self.state.at_mut(region, plane).stagers[which];
+        let stager = self.stager(region, plane, company);
         let group = std::mem::replace(&mut stager.group, OpId::NONE);
         stager.group_pages = 0;
         stager.generation += 1;
@@ -223,50 +252,61 @@ impl<M: Media> Ftl<M> {
         }
     }
 
-    fn arm_pad(&mut self, region: RegionId, plane: PlaneId, which: usize) {
+    fn stager(&mut self, region: RegionId, plane: PlaneId, company: Company) -> &mut Stager {
+        &mut self.state.at_mut(region, plane).stagers[company as usize]
+    }
+
+    fn arm_pad(&mut self, region: RegionId, plane: PlaneId, company: Company) {
         let wait = self.state.regions[region.index()].region.pad_after;
-        let anyway = (which == HOST || self.state.draining).then_some(PAD_FOR_HOST);
+        let anyway = (company == Company::Host || self.state.draining).then_some(PAD_FOR_HOST);
         let Some(wait) = wait.or(anyway) else { return };
         let at = self.state.now + wait;
-        let stager = &mut self.state.at_mut(region, plane).stagers[which];
+        let stager = self.stager(region, plane, company);
         if !stager.timer_set {
             stager.timer_set = true;
-            let timer = Timer::Pad { region, plane, host: which == HOST, generation: stager.generation };
+            let timer = Timer::Pad { region, plane, company, generation: stager.generation };
             self.effects.push(Effect::Timer(at, timer));
         }
     }
 
     /// A timer is due.
     pub fn timer(&mut self, timer: Timer) {
-        let Timer::Pad { region, plane, host, generation } = timer;
-        let which = if host { HOST } else { MOVED };
-        let stager = &mut self.state.at_mut(region, plane).stagers[which];
+        let Timer::Pad { region, plane, company, generation } = timer;
+        let stager = self.stager(region, plane, company);
         if stager.generation != generation {
             return;
         }
         stager.timer_set = false;
         // While a job still reads, its pages are the company to wait for: padding them one by one
         // could cost more than the job gives back.
-        if which == MOVED && self.feeds(plane) && !self.state.jammed[plane.index()] {
-            self.arm_pad(region, plane, which);
+        if self.feeds(region, plane, company) && !self.state.jammed[plane.index()] {
+            self.arm_pad(region, plane, company);
         } else {
-            self.pad(region, plane, which);
+            self.pad(region, plane, company);
         }
     }
 
-    /// Whether a job of a plane has pages left to read.
-    fn feeds(&self, plane: PlaneId) -> bool {
-        (0..self.state.regions.len() as u8).map(RegionId).any(|region| {
-            self.state.reaches(region, plane)
-                && self.state.at(region, plane).job.is_some_and(|j| !j.exhausted || j.window > 0)
+    /// Whether a job of a plane has pages left to read that may come into a group.
+    fn feeds(&self, region: RegionId, plane: PlaneId, company: Company) -> bool {
+        let pool = self.state.regions[region.index()].region.pool;
+        (0..self.state.regions.len() as u8).map(RegionId).any(|from| {
+            let within = self.state.regions[from.index()].region.pool == pool;
+            let comes = match company {
+                Company::Host => false,
+                Company::Moved => !within,
+                Company::Collected => within,
+            };
+            comes
+                && self.state.reaches(from, plane)
+                && self.state.at(from, plane).job.is_some_and(|j| !j.exhausted || j.window > 0)
         })
     }
 
-    fn pad(&mut self, region: RegionId, plane: PlaneId, which: usize) {
-        if which == MOVED {
-            self.close_page(region, plane);
+    fn pad(&mut self, region: RegionId, plane: PlaneId, company: Company) {
+        if company != Company::Host {
+            self.close_page(region, plane, company);
         }
-        self.close_group(region, plane, which);
+        self.close_group(region, plane, company);
     }
 
     /// Pad the host data that wait for company anywhere, and with `moved` what collection moves too.
@@ -279,9 +319,9 @@ impl<M: Media> Ftl<M> {
             }
             let first = self.state.pool_of(region).first_plane;
             for local in 0..self.state.regions[index].planes.len() as u32 {
-                self.pad(region, PlaneId(first + local), HOST);
-                if moved {
-                    self.pad(region, PlaneId(first + local), MOVED);
+                self.pad(region, PlaneId(first + local), Company::Host);
+                for company in Company::WITHIN.into_iter().filter(|_| moved) {
+                    self.pad(region, PlaneId(first + local), company);
                 }
             }
         }

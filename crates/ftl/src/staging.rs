@@ -132,6 +132,11 @@ impl Staging {
         entries.into_iter().map(|(_, i)| i).collect()
     }
 
+    /// The entries, in no order.
+    pub fn iter(&self) -> impl Iterator<Item = &Staged> {
+        self.index.values().map(|i| &self.entries[*i as usize])
+    }
+
     pub fn len(&self) -> usize {
         self.index.len()
     }

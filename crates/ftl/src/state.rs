@@ -6,6 +6,7 @@ use crate::map::{Map, MapKind};
 use crate::op::{OpId, Ops};
 use crate::saved::{Saved, saved};
 use crate::scheme::{Drive, Layout, Refusal, Region, RegionId};
+use crate::stager::Company;
 use crate::staging::Staging;
 use crate::stripe::Stripe;
 use crate::table::Table;
@@ -203,9 +204,8 @@ pub(crate) struct RegionPlane {
     pub owned: u32,
     /// Slots not yet programmed in open blocks.
     pub open_slots: u64,
-    /// For host data, and for data that are moved: apart, so that what collection keeps in reserve
-    /// goes to collection.
-    pub stagers: [Stager; 2],
+    /// By [`Company`].
+    pub stagers: [Stager; Company::COUNT],
     pub job: Option<Job>,
 }
 
@@ -546,6 +546,12 @@ impl State {
         let r = &self.regions[region.index()];
         let lost = r.units_per_page * r.pages_per_program;
         let most = (r.slots_per_block - lost) * self.geometry.sectors_per_unit;
-        self.blocks[block.index()].live <= most
+        self.burden(block) <= most
+    }
+
+    /// What emptying a block has to program, in sectors: by this victims are ranked.
+    #[inline]
+    pub(crate) fn burden(&self, block: BlockId) -> u32 {
+        self.map.burden(block, self.blocks[block.index()].live)
     }
 }

@@ -129,6 +129,14 @@ pub(crate) fn hints(reports: &[Report]) -> Vec<String> {
             );
             add(text, label);
         }
+        if r.host.unplaced_bytes > 0 {
+            let text = format!(
+                "{} of acknowledged writes are in the drive's buffer at the end: the drive is full, and has no \
+                 place for them on flash; a power cut would not lose them, and a trim makes room.",
+                number::bytes(r.host.unplaced_bytes)
+            );
+            add(text, label);
+        }
     }
     for (r, label) in reports.iter().zip(&labels) {
         for hint in &r.hints {

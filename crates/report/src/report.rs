@@ -218,6 +218,10 @@ pub struct Host {
     pub write_page_bytes: u64,
     /// Bytes of completed trims.
     pub trim_bytes: u64,
+    /// Bytes of acknowledged writes that stand in the drive's buffer at the end of the run, since the
+    /// full drive had no place for them on flash.
+    #[serde(default)]
+    pub unplaced_bytes: u64,
 }
 
 impl Host {

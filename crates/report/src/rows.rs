@@ -190,7 +190,9 @@ pub(crate) fn groups(reports: &[Report]) -> Vec<Group> {
     let mut rows =
         vec![Row::new("completed", Quantity::Count, Neither, reports, |r| Some(r.host.completed as f64))];
     let failed = Row::new("failed", Quantity::Count, Lower, reports, |r| Some(r.host.failures() as f64));
-    rows.extend(Some(failed).filter(Row::any));
+    let unplaced =
+        Row::new("in buffer", Quantity::Bytes, Lower, reports, |r| Some(r.host.unplaced_bytes as f64));
+    rows.extend([failed, unplaced].into_iter().filter(Row::any));
     rows.push(Row::new("simulated", Quantity::Time, Neither, reports, |r| Some(r.simulated_s)));
     groups.push(Group { title: "Requests", rows });
 

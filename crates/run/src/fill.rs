@@ -109,6 +109,7 @@ fn host(run: &Outcome, c: &Counters) -> Host {
         write_bytes: m.bytes[1],
         write_page_bytes: c.host_bytes_page,
         trim_bytes: m.bytes[2],
+        unplaced_bytes: run.device.ftl.unplaced_bytes(),
     }
 }
 

@@ -31,12 +31,13 @@
 //! ## Checked by
 //! `write amplification against theory`, `unloaded latencies`, golden rows.
 
+use crate::layout;
 use crate::registry::{Entry, Parameter};
 use wordline_device::config::Section;
-use wordline_flash::{ProgramRule, SlotClass};
+use wordline_flash::SlotClass;
 use wordline_ftl::{
-    Drive, Gather, Hooks, Layout, MapKind, Parcel, Place, PlanePick, Pool, PoolId, Refusal, Region, RegionId,
-    Route, Scheme, View,
+    Drive, Gather, Hooks, Layout, MapKind, Parcel, Place, PlanePick, Pool, PoolId, Refusal, RegionId, Route,
+    Scheme, View,
 };
 use wordline_units::{CellMode, SimDuration};
 
@@ -89,12 +90,8 @@ impl Scheme for Conventional {
     }
 
     fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
-        let refuse =
-            |reason: String| Refusal { scheme: ENTRY.name.into(), device: drive.spec.name.clone(), reason };
-        if drive.geometry.media.len() > 1 {
-            return Err(refuse("it knows one kind of flash, and this drive has several media".into()));
-        }
-        let medium = &drive.geometry.media[0];
+        let refuse = layout::refuser(ENTRY.name, drive);
+        let medium = layout::only_medium(drive, &refuse)?;
         let mode = self.mode.unwrap_or(medium.densest());
         let Some(timing) = medium.mode(mode) else {
             return Err(refuse(format!(
@@ -102,20 +99,9 @@ impl Scheme for Conventional {
             )));
         };
         let one_shot = self.one_shot.unwrap_or(timing.pages_per_program > 1);
-        let rule = if one_shot { ProgramRule::OneShot(mode.bits() as u8) } else { ProgramRule::Sequential };
         Ok(Layout {
             pools: vec![Pool { medium: 0, blocks_per_plane: medium.blocks_per_plane }],
-            regions: vec![Region {
-                name: "D",
-                pool: PoolId(0),
-                mode,
-                rule,
-                quota: u32::MAX,
-                trigger: drive.spec.gc.trigger,
-                victim: drive.spec.gc.victim,
-                pad_after: drive.spec.pad_after,
-                protected: drive.spec.pad_after.is_none(),
-            }],
+            regions: vec![layout::region(drive, "D", PoolId(0), mode, layout::rule(mode, one_shot))],
             home: D,
             map: MapKind::Page,
             asks: Hooks::NONE,

@@ -42,12 +42,13 @@
 //! ## Checked by
 //! `wordline validate`, rows `waf-hot-cold`; `reference model`.
 
+use crate::layout;
 use crate::registry::{Entry, Parameter};
 use wordline_device::config::Section;
-use wordline_flash::{ProgramRule, SlotClass};
+use wordline_flash::SlotClass;
 use wordline_ftl::{
     Collect, Drive, Gather, Hooks, Layout, MapKind, Need, Origin, Parcel, Place, PlanePick, Pool, PoolId,
-    Refusal, Region, RegionId, Route, Scheme, View,
+    Refusal, RegionId, Route, Scheme, View,
 };
 use wordline_units::{Fraction, SimDuration};
 
@@ -149,11 +150,8 @@ impl Scheme for HotCold {
     }
 
     fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
-        let refuse =
-            |reason: String| Refusal { scheme: ENTRY.name.into(), device: drive.spec.name.clone(), reason };
-        if drive.geometry.media.len() > 1 {
-            return Err(refuse("it knows one kind of flash, and this drive has several media".into()));
-        }
+        let refuse = layout::refuser(ENTRY.name, drive);
+        let medium = layout::only_medium(drive, &refuse)?;
         if self.hot == Fraction::ZERO || self.hot >= Fraction::ONE {
             return Err(refuse(format!(
                 "hot={} leaves one region empty; it is above 0% and below 100%",
@@ -163,10 +161,8 @@ impl Scheme for HotCold {
         if self.spare > Fraction::ONE {
             return Err(refuse(format!("spare={} is more than there is; it is at most 100%", self.spare)));
         }
-        let medium = &drive.geometry.media[0];
         let mode = medium.densest();
         let one_shot = medium.mode(mode).is_some_and(|t| t.pages_per_program > 1);
-        let rule = if one_shot { ProgramRule::OneShot(mode.bits() as u8) } else { ProgramRule::Sequential };
         let hot = self.hot.of(drive.logical_pages as u64) as u32;
         self.border = if self.at == At::Start { hot } else { drive.logical_pages - hot };
         let slots = medium.shape(mode).pages() * drive.geometry.units_per_page(0);
@@ -174,17 +170,7 @@ impl Scheme for HotCold {
             Pools::Shared => vec![medium.blocks_per_plane],
             Pools::Separate => self.split(drive, slots).map_err(refuse)?.to_vec(),
         };
-        let region = |name, pool| Region {
-            name,
-            pool,
-            mode,
-            rule,
-            quota: u32::MAX,
-            trigger: drive.spec.gc.trigger,
-            victim: drive.spec.gc.victim,
-            pad_after: drive.spec.pad_after,
-            protected: drive.spec.pad_after.is_none(),
-        };
+        let region = |name, pool| layout::region(drive, name, pool, mode, layout::rule(mode, one_shot));
         Ok(Layout {
             regions: vec![region("H", PoolId(0)), region("C", PoolId(blocks.len() as u8 - 1))],
             pools: blocks.into_iter().map(|n| Pool { medium: 0, blocks_per_plane: n }).collect(),

@@ -1,6 +1,7 @@
 //! The schemes of the literature, one file each, and the registry by which everything else finds
 //! them: command line, Python, documentation and golden tests follow from it.
 
+mod layout;
 mod registry;
 
 // A new scheme is its file and its two words here.

@@ -40,6 +40,7 @@
 //! ## Checked by
 //! `each partial update of a cached page costs one read`, `reference model`, golden rows.
 
+use crate::layout;
 use crate::registry::{Entry, Parameter};
 use wordline_device::config::Section;
 use wordline_device::{Trigger, WhenFull};
@@ -116,12 +117,8 @@ impl Scheme for SlcCache {
     }
 
     fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
-        let refuse =
-            |reason: String| Refusal { scheme: ENTRY.name.into(), device: drive.spec.name.clone(), reason };
-        if drive.geometry.media.len() > 1 {
-            return Err(refuse("it knows one kind of flash, and this drive has several media".into()));
-        }
-        let medium = &drive.geometry.media[0];
+        let refuse = layout::refuser(ENTRY.name, drive);
+        let medium = layout::only_medium(drive, &refuse)?;
         let dense = medium.densest();
         if dense == CellMode::Slc || medium.mode(CellMode::Slc).is_none() {
             return Err(refuse("its flash needs an SLC mode and a denser one".into()));
@@ -157,27 +154,17 @@ impl Scheme for SlcCache {
             vec![Pool { medium: 0, blocks_per_plane: medium.blocks_per_plane }]
         };
         let one_shot = medium.mode(dense).is_some_and(|t| t.pages_per_program > 1);
-        let region = |name, pool, mode, rule, quota, trigger| Region {
-            name,
-            pool,
-            mode,
-            rule,
-            quota,
-            trigger,
-            victim: drive.spec.gc.victim,
-            pad_after: drive.spec.pad_after,
-            protected: drive.spec.pad_after.is_none(),
-        };
         let cache_trigger = cache.map_or(Trigger::FreeBlocks(Fraction::percent(50)), |c| c.trigger);
-        let dense_rule =
-            if one_shot { ProgramRule::OneShot(dense.bits() as u8) } else { ProgramRule::Sequential };
         let s_quota = if dynamic == 0 { u32::MAX } else { self.quota(0, 1) };
         let d_pool = PoolId(pools.len() as u8 - 1);
+        let s = Region {
+            quota: s_quota,
+            trigger: cache_trigger,
+            ..layout::region(drive, "S", PoolId(0), CellMode::Slc, ProgramRule::Sequential)
+        };
+        let d = layout::region(drive, "D", d_pool, dense, layout::rule(dense, one_shot));
         Ok(Layout {
-            regions: vec![
-                region("S", PoolId(0), CellMode::Slc, ProgramRule::Sequential, s_quota, cache_trigger),
-                region("D", d_pool, dense, dense_rule, u32::MAX, drive.spec.gc.trigger),
-            ],
+            regions: vec![s, d],
             pools,
             home: D,
             map: MapKind::Page,

@@ -392,11 +392,9 @@ impl<P: Probe, M: Media> Device<P, M> {
     /// Let everything happen that is due until a time, which becomes the device's time.
     ///
     /// # Errors
-    /// On an illegal decision or an internal fault.
+    /// On an illegal decision or an internal fault, or when requests can never end.
     pub fn advance_to(&mut self, time: SimTime) -> Result<(), DeviceError> {
-        while self.step(time) {
-            self.no_fault()?;
-        }
+        while self.go_on(time)? {}
         self.now = self.now.max(time);
         self.ftl.set_now(self.now);
         Ok(())
@@ -419,12 +417,8 @@ impl<P: Probe, M: Media> Device<P, M> {
             if !self.ready.is_empty() {
                 return Ok(true);
             }
-            if self.step(until) {
-                self.no_fault()?;
-            } else if self.clock.next().is_some() || self.outstanding() == 0 {
+            if !self.go_on(until)? {
                 return Ok(false);
-            } else if !self.give_up() {
-                return Err(DeviceError::Stuck { outstanding: self.outstanding(), now: self.now });
             }
         }
     }
@@ -454,19 +448,13 @@ impl<P: Probe, M: Media> Device<P, M> {
         self.settle();
         self.ask_all_idle();
         loop {
-            while self.step(SimTime::NEVER) {
-                self.no_fault()?;
+            while self.go_on(SimTime::NEVER)? {}
+            // A collection that ended meanwhile may have left a group that nothing else pads.
+            self.ftl.drain();
+            if self.ftl.effects().is_empty() {
+                return self.no_fault();
             }
-            if self.outstanding() == 0 {
-                // A collection that ended meanwhile may have left a group that nothing else pads.
-                self.ftl.drain();
-                if self.ftl.effects().is_empty() {
-                    return self.no_fault();
-                }
-                self.settle();
-            } else if !self.give_up() {
-                return Err(DeviceError::Stuck { outstanding: self.outstanding(), now: self.now });
-            }
+            self.settle();
         }
     }
 
@@ -486,6 +474,25 @@ impl<P: Probe, M: Media> Device<P, M> {
     #[cold]
     fn broken(fault: &Fault) -> DeviceError {
         DeviceError::Fault(fault.clone())
+    }
+
+    /// What happens next, if it does by a time: an event or, before time goes on without one, the end
+    /// of requests that wait for space. When that is follows from the requests alone, and not from when
+    /// anybody looks.
+    #[inline(always)]
+    fn go_on(&mut self, until: SimTime) -> Result<bool, DeviceError> {
+        if self.step(until) {
+            self.no_fault()?;
+            return Ok(true);
+        }
+        if until <= self.now || self.clock.next().is_some() || self.outstanding() == 0 {
+            return Ok(false);
+        }
+        if !self.give_up() {
+            return Err(DeviceError::Stuck { outstanding: self.outstanding(), now: self.now });
+        }
+        self.no_fault()?;
+        Ok(true)
     }
 
     /// One event, if it is due by a time.
@@ -646,7 +653,9 @@ impl<P: Probe, M: Media> Device<P, M> {
         if self.ftl.op(first).kind == OpKind::Program {
             if self.buses.is_idle(channel) {
                 self.pop(plane, first);
-                self.begin_program(plane, first);
+                if !self.begin_program(plane, first) {
+                    self.try_bus(channel);
+                }
             } else {
                 self.want(plane, first);
                 self.try_bus(channel);
@@ -779,7 +788,8 @@ impl<P: Probe, M: Media> Device<P, M> {
     }
 
     /// Bind a program that its plane and bus are free for, and begin its transfer. What cannot be bound
-    /// waits, and the plane posts what comes next. Returns whether it began.
+    /// waits, and the plane posts what comes next. Returns whether it began: if not, whoever asked
+    /// serves the bus on. (To do so from here would nest as deep as there are programs without a place.)
     #[inline]
     fn begin_program(&mut self, plane: usize, id: OpId) -> bool {
         let binding = self.ftl.bind(id);
@@ -799,7 +809,6 @@ impl<P: Probe, M: Media> Device<P, M> {
         }
         self.post(plane);
         self.try_array(array);
-        self.try_bus(channel);
         false
     }
 
@@ -902,18 +911,28 @@ impl<P: Probe, M: Media> Device<P, M> {
         }
     }
 
-    /// Nothing is pending and requests wait: the programs that wait for space never will have it.
+    /// Nothing is pending and requests wait: what waits for space never will have it. Writes that
+    /// are not acknowledged yet are given up. Those that are stay in the buffer; then it is the flushes
+    /// that end without what they promise, and else the first request that the full buffer holds up.
+    #[cold]
     fn give_up(&mut self) -> bool {
         let mut gave_up = false;
         for plane in 0..self.planes.len() {
             for id in std::mem::take(&mut self.waiting[plane]) {
-                if self.ftl.serves_host(id) {
+                if self.ftl.can_fail(id) {
                     self.ftl.fail(id);
                     gave_up = true;
                 } else {
                     self.waiting[plane].push_back(id);
                 }
             }
+        }
+        if !gave_up {
+            gave_up = self.ftl.fail_flushes();
+        }
+        if !gave_up && let Some((request, number, _)) = self.held_up.pop_front() {
+            self.ftl.refuse(request, number);
+            gave_up = true;
         }
         self.settle();
         gave_up
@@ -930,10 +949,14 @@ impl<P: Probe, M: Media> Device<P, M> {
         let overhead = match request.op {
             HostOp::Read => self.link.read_overhead,
             HostOp::Write => self.link.write_overhead,
+            // A flush takes no time there, but says that what came before is over: it must not overtake
+            // the writes that still stand on the link. A trim says nothing of others.
+            HostOp::Flush if !self.link_queue.is_empty() => SimDuration::ZERO,
             HostOp::Trim | HostOp::Flush => return self.complete(id),
         };
         let begin = self.link_free_at.max(self.now);
-        let end = begin + overhead + self.link.rate.time_for(request.bytes());
+        let moved = if request.op == HostOp::Flush { 0 } else { request.bytes() };
+        let end = begin + overhead + self.link.rate.time_for(moved);
         self.link_free_at = end;
         if self.link_queue.is_empty() {
             self.clock.set(self.link_event(), end);

@@ -17,7 +17,9 @@ from . import latency
 # Order of service.
 READ, URGENT, WRITE, BACKGROUND = 1, 2, 3, 4
 
-HOST, MOVED = "host", "moved"
+# Who may share a program: what comes from another pool takes what is free, what is collected within
+# the pool may open its reserve, and a group may do what its most privileged page may.
+HOST, MOVED, COLLECTED = "host", "moved", "collected"
 
 # How long host data wait for company in a region that never pads.
 PAD_FOR_HOST = 500_000
@@ -200,7 +202,7 @@ class Plane:
     current: Op | None = None
     free: dict = field(default_factory=dict)  # pool -> erased blocks, oldest first
     open: dict = field(default_factory=dict)  # region -> open blocks, oldest first
-    stagers: dict = field(default_factory=dict)  # (region, HOST or MOVED)
+    stagers: dict = field(default_factory=dict)  # (region, HOST, MOVED or COLLECTED)
     jobs: dict = field(default_factory=dict)  # region
     past: list = field(default_factory=list)  # (begin, end, for whom) of what has ended
     backlog: int = 0
@@ -297,7 +299,7 @@ class Simulator:
             for r in self.regions:
                 plane.open[r] = []
                 plane.jobs[r] = None
-                for which in (HOST, MOVED):
+                for which in (HOST, MOVED, COLLECTED):
                     plane.stagers[r, which] = Stager()
             self.planes.append(plane)
         self.blocks = [b for p in self.planes for pool in pools for b in p.free[pool]]
@@ -438,7 +440,7 @@ class Simulator:
                 while self.now <= request.arrival:
                     if self.events and self.events[0][0] <= request.arrival:
                         self.step()
-                    elif self.events or not self.outstanding:
+                    elif self.events or not self.outstanding or self.now == request.arrival:
                         break
                     elif not self.give_up():
                         raise AssertionError("stuck")
@@ -463,8 +465,26 @@ class Simulator:
             raise AssertionError(f"{self.outstanding} requests can never complete")
 
     def give_up(self) -> bool:
-        """Nothing is pending: host programs that wait for a slot never will have one."""
+        """Nothing is pending: host programs that wait for a slot never will have one.
+
+        What a buffer has acknowledged stays in it; flushes fail, else the first that it holds up.
+        """
         gave_up = False
+        if self.config.ack_buffer is not None:
+            if self.flushes:
+                failed = [flush.request for flush in self.flushes]
+                self.flushes.clear()
+                for request in failed:
+                    request.outcome = "out_of_space"
+                    self.part_done(request)
+                gave_up = True
+            elif self.held_up:
+                request = self.held_up.pop(0)
+                request.outcome = "out_of_space"
+                self.part_done(request)
+                gave_up = True
+            self.settle()
+            return gave_up
         for plane in self.planes:
             parked, plane.parked = plane.parked, []
             for op in parked:
@@ -613,7 +633,8 @@ class Simulator:
     def put_on_link(self, request: Request) -> None:
         c = self.config
         free = c.host_rate == (0, 0) and c.read_overhead == 0 and c.write_overhead == 0
-        if free or request.op in ("trim", "flush"):
+        waits = request.op == "flush" and self.link_queue
+        if free or request.op == "trim" or (request.op == "flush" and not waits):
             self.complete(request)
             return
         self.link_queue.append(request)
@@ -623,6 +644,11 @@ class Simulator:
     def serve_link(self) -> None:
         c = self.config
         request = self.link_queue[0]
+        if request.op == "flush":
+            # It moves nothing, and does not overtake.
+            self.link_busy = True
+            self.set_event(self.now, self.link_done)
+            return
         time = c.read_overhead if request.op == "read" else c.write_overhead
         time += transfer(c.host_rate, request.blocks * 512)
         self.link_busy = True
@@ -842,17 +868,22 @@ class Simulator:
 
     def add_unit(self, region: Region, unit: Op) -> None:
         """Moved units share pages."""
-        plane = unit.plane
+        plane, which = unit.plane, self.company(unit)
         self.entered_stager(unit)
-        stager = plane.stagers[region, MOVED]
+        stager = plane.stagers[region, which]
         stager.page.append(unit)
         if len(stager.page) == self.units_per_page:
-            self.close_page(region, plane)
+            self.close_page(region, plane, which)
         else:
-            self.arm(region, plane, MOVED)
+            self.arm(region, plane, which)
 
-    def close_page(self, region: Region, plane: Plane) -> None:
-        stager = plane.stagers[region, MOVED]
+    def company(self, op: Op) -> str:
+        if op.parts[0].is_host:
+            return HOST
+        return COLLECTED if op.privileged else MOVED
+
+    def close_page(self, region: Region, plane: Plane, which: str) -> None:
+        stager = plane.stagers[region, which]
         units, stager.page = stager.page, []
         if region.pages_per_program == 1:
             stager.since = None  # the next page waits for itself
@@ -874,7 +905,7 @@ class Simulator:
             page.slots = self.units_per_page
             self.emit(page)
             return
-        which = HOST if page.parts[0].is_host else MOVED
+        which = self.company(page)
         if self.units_per_page == 1:
             self.entered_stager(page)
         stager = plane.stagers[region, which]
@@ -930,7 +961,7 @@ class Simulator:
     def arm(self, region: Region, plane: Plane, which: str) -> None:
         wait = self.config.pad_after
         if wait is None:
-            if which == MOVED:
+            if which != HOST:
                 return
             wait = PAD_FOR_HOST
         stager = plane.stagers[region, which]
@@ -946,18 +977,23 @@ class Simulator:
             return
         stager.since = None
         # While a job still reads, its pages are the company to wait for.
-        if which == MOVED and self.feeds(plane) and not plane.jammed:
+        if self.feeds(region, plane, which) and not plane.jammed:
             self.arm(region, plane, which)
         else:
             self.pad(region, plane, which)
 
-    def feeds(self, plane: Plane) -> bool:
+    def feeds(self, region: Region, plane: Plane, which: str) -> bool:
+        """Whether a job may still bring company: from the pool itself, or from another."""
         jobs = [job for job in plane.jobs.values() if job is not None]
-        return any(not job.exhausted or job.window > 0 for job in jobs)
+        return which != HOST and any(
+            (job.region.pool is region.pool) == (which == COLLECTED)
+            and (not job.exhausted or job.window > 0)
+            for job in jobs
+        )
 
     def pad(self, region: Region, plane: Plane, which: str) -> None:
-        if which == MOVED:
-            self.close_page(region, plane)
+        if which != HOST:
+            self.close_page(region, plane, which)
         self.close_group(region, plane, which)
 
     # --- bound late --------------------------------------------------------------------------

@@ -191,6 +191,7 @@ pub fn report(c: &Character) -> Report {
             write_bytes,
             write_page_bytes: page,
             trim_bytes: 0,
+            unplaced_bytes: 0,
         },
         simulated_s,
         latency_parts_us: LatencyParts {
@@ -293,6 +294,7 @@ pub fn with_failures() -> Comparison {
     let mut c = two();
     c.reports[1].host.failed.insert("out_of_space".into(), 1203);
     c.reports[1].host.completed -= 1203;
+    c.reports[1].host.unplaced_bytes = 12 << 20;
     c
 }
 

@@ -78,13 +78,6 @@ impl Case {
     pub fn by_page(&self) -> bool {
         self.layout.map == MapKind::Page
     }
-
-    /// Whether reads and writes spend time on the host link.
-    pub fn has_link(&self) -> bool {
-        let host = self.spec.host;
-        !host.rate.is_off() || host.read_overhead.0 + host.write_overhead.0 > 0
-    }
-
     /// Whether every block is programmed from its first page to its last.
     pub fn in_order(&self) -> bool {
         let regions = self.layout.regions.iter();
@@ -140,7 +133,7 @@ fn random(rng: &mut Rng) -> Option<Case> {
         vec![medium(rng, "flash", &modes, unit)]
     };
     let blocks = media.iter().map(|m| m.blocks_per_plane).min()?;
-    let roomy = !rng.once_in(8);
+    let roomy = !rng.once_in(5);
     let mut levels = [Level::Channel, Level::Chip, Level::Die, Level::Plane];
     for i in (1..4).rev() {
         levels.swap(i, rng.below(i as u64 + 1) as usize);
@@ -155,8 +148,7 @@ fn random(rng: &mut Rng) -> Option<Case> {
         host: host_link(rng),
         parallel_unit: rng.pick(&[ParallelUnit::Die, ParallelUnit::Plane]),
         allocation: if rng.once_in(4) { Allocation::Dynamic } else { Allocation::Static(levels) },
-        // A buffer has acknowledged what then finds no place in a full drive, and can tell nobody.
-        ack: if roomy && rng.once_in(3) { Ack::Buffer(rng.count(1, 9)) } else { Ack::Program },
+        ack: if rng.once_in(3) { Ack::Buffer(rng.count(1, 9)) } else { Ack::Program },
         gc: GcSpec {
             trigger: trigger(rng),
             victim: rng.pick(&[Victim::Greedy, Victim::Greedy, Victim::Fifo]),
@@ -177,11 +169,6 @@ fn random(rng: &mut Rng) -> Option<Case> {
         }),
         media,
     };
-    // Collection counts what a block gives back in sectors, and a slot may hold but one of them: under
-    // a map of sectors a full drive is collected for ever.
-    let geometry = spec.geometry().ok()?;
-    let drive = Drive { spec: &spec, geometry: &geometry, logical_pages: 1 };
-    let roomy = roomy || accepted(&drive, scheme.as_ref()).ok()?.map == MapKind::Sector;
     let units = room(&spec, scheme.as_ref(), roomy)?;
     let share = if roomy { rng.within(20, 100) } else { rng.within(90, 130) };
     let bytes = (units * share / 100).max(1) * unit;
@@ -229,12 +216,9 @@ fn room(spec: &DeviceSpec, scheme: &dyn Scheme, roomy: bool) -> Option<u64> {
         pages -= per_page * home.rule.pages_per_program();
     }
     let units = medium.topology.planes() as u64 * blocks as u64 * pages as u64;
-    let units = if layout.map == MapKind::Page {
-        units
-    } else {
-        // A sector takes a whole slot.
-        units / geometry.sectors_per_unit as u64 / 2
-    };
+    // Under a map of sectors each of them may take a whole slot.
+    let spread = layout.map == MapKind::Sector && roomy;
+    let units = if spread { units / geometry.sectors_per_unit as u64 / 2 } else { units };
     (units > 0).then_some(units)
 }
 
