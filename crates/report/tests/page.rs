@@ -137,6 +137,8 @@ fn figures_have_data_beside_them() {
         [
             "write-latency-cdf",
             "read-latency-cdf",
+            "write-latency-parts",
+            "read-latency-parts",
             "programs-by-cause",
             "programs-by-region",
             "erases-by-mode",
@@ -187,7 +189,13 @@ fn a_picture_without_data_is_left_out() {
     assert!(names(&sample::without_reads()).iter().all(|n| !n.starts_with("read")));
     assert_eq!(
         names(&sample::without_pictures()),
-        ["programs-by-cause", "programs-by-region", "erases-by-mode"]
+        [
+            "write-latency-parts",
+            "read-latency-parts",
+            "programs-by-cause",
+            "programs-by-region",
+            "erases-by-mode"
+        ]
     );
     assert!(names(&sample::empty()).is_empty());
     assert!(names(&Comparison::new(Vec::new())).is_empty());

@@ -280,6 +280,7 @@ pub fn without_reads() -> Comparison {
         r.host.read_requests = 0;
         r.host.read_bytes = 0;
         r.latency_us.read = None;
+        r.latency_parts_us.read.clear();
         r.latency_cdf.read.clear();
         r.throughput.read_mb_per_s = 0.0;
         r.timeline.read_mb_per_s.fill(0.0);
