@@ -808,7 +808,11 @@ impl<P: Probe, M: Media> Device<P, M> {
             self.waiting[plane].push_back(id);
         }
         self.post(plane);
-        self.try_array(array);
+        // While the plane has another program to try, it has not yet said what it wants of its array.
+        let next = self.first(plane);
+        if !next.is_none() && self.ftl.op(next).kind != OpKind::Program {
+            self.try_array(array);
+        }
         false
     }
 

@@ -480,7 +480,7 @@ class Simulator:
                 gave_up = True
             elif self.held_up:
                 request = self.held_up.pop(0)
-                request.outcome = "out_of_space"
+                request.outcome, request.admitted = "out_of_space", self.now
                 self.part_done(request)
                 gave_up = True
             self.settle()
