@@ -2,9 +2,9 @@
 //! traces and block replayers share. The file says neither the unit of time nor that of addresses,
 //! so both are found by evidence (see `plausible`) or told.
 
-use super::lines_of::{LineFormat, LineReader, Parsed, Tally};
+use super::lines_of::{LineFormat, LineReader, Parsed, Tally, scaled, spaced_up_to};
 use super::plausible::{Extents, Times, address_unit, time_unit};
-use super::{Confidence, Detection, Format, Miss, Reading, Record, Sample, Settings, Volumes};
+use super::{Confidence, Detection, Format, Miss, Order, Reading, Record, Sample, Settings, Volumes};
 use crate::numbers::{leading, readable_bytes, time, unsigned};
 use crate::parameter::Parameter;
 use wordline_units::HostOp;
@@ -49,6 +49,7 @@ No header line. SSDSim and MQSim write ns, DiskSim and replayers ms with decimal
             about: "what an op of 0 means; 1 is then the other",
         },
     ],
+    order: Order::Kept,
     detect,
     open: |settings, input| LineReader::open(FiveColumns::of(settings), Volumes::default(), input),
 };
@@ -83,25 +84,11 @@ impl FiveColumns {
 }
 
 /// The five fields of a line, or how many there are instead.
-#[inline]
 fn fields(line: &[u8]) -> Result<[&[u8]; 5], usize> {
     let mut out: [&[u8]; 5] = [&[]; 5];
-    let (mut count, mut at) = (0, 0);
-    loop {
-        while at < line.len() && matches!(line[at], b' ' | b'\t') {
-            at += 1;
-        }
-        if at == line.len() {
-            return if count == 5 { Ok(out) } else { Err(count) };
-        }
-        let start = at;
-        while at < line.len() && !matches!(line[at], b' ' | b'\t') {
-            at += 1;
-        }
-        if count < 5 {
-            out[count] = &line[start..at];
-        }
-        count += 1;
+    match spaced_up_to(line, &mut out) {
+        5 => Ok(out),
+        n => Err(n),
     }
 }
 
@@ -141,7 +128,7 @@ impl FiveColumns {
         let time = when.checked_mul(self.time_ns)?;
         let offset = lba.checked_mul(self.address_bytes)?;
         let bytes = size.checked_mul(self.address_bytes)?;
-        Some((Record { time, offset, bytes, op, volume: 0 }, device))
+        Some((Record { time, offset, bytes, op, fua: false, volume: 0 }, device))
     }
 
     /// Anything else: decimals, other spacing, a fault to be named.
@@ -151,19 +138,15 @@ impl FiveColumns {
         if !dev.iter().all(u8::is_ascii_digit) {
             return Err("the device is not a number".to_string());
         }
-        let scaled = |name: &str, field: &[u8]| {
-            let n = unsigned(field).map_err(|e| e.of(name, field))?;
-            n.checked_mul(self.address_bytes).ok_or_else(|| format!("the {name} {n} is too large"))
-        };
-        let offset = scaled("address", lba)?;
-        let bytes = scaled("size", size)?;
+        let offset = scaled("address", lba, self.address_bytes)?;
+        let bytes = scaled("size", size, self.address_bytes)?;
         let op = match op {
             b"0" => self.zero,
             b"1" => self.one,
             _ => return Err("the op is neither 0 nor 1".to_string()),
         };
         let volume = volumes.number_of(dev)?;
-        Ok(Parsed::Request(Record { time, offset, bytes, op, volume }))
+        Ok(Parsed::Request(Record { time, offset, bytes, op, fua: false, volume }))
     }
 }
 
@@ -277,7 +260,7 @@ mod tests {
         let settings = settings.iter().map(|(k, v)| (*k, v.to_string())).collect();
         match FiveColumns::of(&settings).parse(line.as_bytes(), &mut Volumes::default())? {
             Parsed::Request(r) => r.checked(),
-            Parsed::Header => Err("header".into()),
+            _ => Err("no request".into()),
         }
     }
 

@@ -1,7 +1,7 @@
 //! MSR Cambridge CSV: block traces of 13 servers, 36 volumes, one week of 2007.
 
 use super::lines_of::{LineFormat, LineReader, Parsed, Tally};
-use super::{Confidence, Detection, Format, Miss, Record, Sample, Settings, Volumes};
+use super::{Confidence, Detection, Format, Miss, Order, Record, Sample, Settings, Volumes};
 use crate::numbers::{leading, unsigned};
 use wordline_units::HostOp;
 
@@ -20,6 +20,7 @@ ResponseTime  ticks of 100 ns; not used
 
 No header line, though one is stepped over. The last line may lack its newline.",
     parameters: &[],
+    order: Order::Kept,
     detect,
     open: |_, input| LineReader::open(Msr, Volumes::default(), input),
 };
@@ -67,7 +68,7 @@ fn usual(line: &[u8]) -> Option<(Record, &[u8])> {
         return None;
     }
     let time = ticks.checked_mul(TICK_NS)?;
-    Some((Record { time, offset, bytes, op, volume: 0 }, volume))
+    Some((Record { time, offset, bytes, op, fua: false, volume: 0 }, volume))
 }
 
 impl Msr {
@@ -107,7 +108,7 @@ impl Msr {
         let size = &line[commas[4] + 1..size_end];
         let bytes = unsigned(size).map_err(|e| e.of("size", size))?;
         let volume = volumes.number_of(&line[commas[0] + 1..commas[2]])?;
-        Ok(Parsed::Request(Record { time, offset, bytes, op, volume }))
+        Ok(Parsed::Request(Record { time, offset, bytes, op, fua: false, volume }))
     }
 }
 
@@ -138,7 +139,7 @@ mod tests {
     fn parse(line: &str) -> Result<Record, String> {
         match Msr.parse(line.as_bytes(), &mut Volumes::default())? {
             Parsed::Request(r) => r.checked(),
-            Parsed::Header => Err("header".into()),
+            _ => Err("no request".into()),
         }
     }
 

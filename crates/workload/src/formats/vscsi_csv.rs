@@ -2,7 +2,7 @@
 
 use super::lines_of::{LineFormat, LineReader, Parsed, Tally};
 use super::vscsi::{SECTOR, command};
-use super::{Confidence, Detection, Format, Miss, Record, Sample, Settings, Volumes};
+use super::{Confidence, Detection, Format, Miss, Order, Record, Sample, Settings, Volumes};
 use crate::numbers::{hexadecimal, unsigned};
 
 /// The format.
@@ -20,6 +20,7 @@ lbn      512-byte sectors
 
 The same capture as a binary file gives the same requests.",
     parameters: &[],
+    order: Order::Kept,
     detect,
     open: |_, input| LineReader::open(VscsiCsv, Volumes::unnamed(), input),
 };
@@ -51,7 +52,7 @@ impl LineFormat for VscsiCsv {
         let bytes = unsigned(fields[3]).map_err(|e| e.of("size", fields[3]))?;
         let lbn = unsigned(fields[4]).map_err(|e| e.of("block number", fields[4]))?;
         let offset = lbn.checked_mul(SECTOR).ok_or_else(|| format!("the block number {lbn} is too large"))?;
-        Ok(Parsed::Request(Record { time, offset, bytes, op, volume: 0 }))
+        Ok(Parsed::Request(Record { time, offset, bytes, op, fua: false, volume: 0 }))
     }
 }
 
