@@ -123,6 +123,11 @@ impl Cursor {
         self.reader.reordered()
     }
 
+    /// Whether a text ended without a newline.
+    pub fn open_end(&self) -> bool {
+        self.reader.open_end()
+    }
+
     /// Things that belong to the format but are no requests.
     pub fn asides(&self) -> u64 {
         self.asides

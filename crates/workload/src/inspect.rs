@@ -97,6 +97,9 @@ pub struct Inspection {
     pub largest_gap_s: f64,
     /// The request that ended it.
     pub largest_gap_at: Option<Position>,
+    /// The file in which that is, if the trace is several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub largest_gap_in: Option<String>,
     /// Requests by size, in classes of powers of two.
     pub sizes: Vec<SizeClass>,
     /// The volumes, in order of appearance.
@@ -107,6 +110,8 @@ pub struct Inspection {
     pub backwards: Backwards,
     /// Requests that were earlier than one before them in the file, and have been sorted.
     pub reordered: u64,
+    /// Whether the text ends without a newline, so that its last number may have been cut.
+    pub open_end: bool,
     /// Files that are read as one trace.
     pub files: u64,
     /// Files of a folder or archive that are no traces.
@@ -186,11 +191,13 @@ pub fn inspect(text: &str) -> Result<Inspection, WorkloadError> {
         requests_per_s: if span_s > 0.0 { scan.requests as f64 / span_s } else { 0.0 },
         largest_gap_s: scan.largest_gap_ns as f64 / 1e9,
         largest_gap_at: scan.largest_gap_at,
+        largest_gap_in: scan.largest_gap_in.clone(),
         sizes: (0..32).map(class).filter(|c| c.reads + c.writes > 0).collect(),
         volumes,
         unaligned: scan.rounded,
         backwards: scan.backwards.clone(),
         reordered: scan.reordered,
+        open_end: scan.open_end,
         files: source.parts().len() as u64,
         left_out: identified.left_out.iter().map(|(name, reason)| format!("{name}: {reason}")).collect(),
         asides: scan.asides,
@@ -308,7 +315,10 @@ impl Inspection {
         );
         row("span", format!("{}, {} requests/s", span(self.span_s), figure(self.requests_per_s)));
         if let Some(at) = self.largest_gap_at {
-            row("longest gap", format!("{} before {at}", span(self.largest_gap_s)));
+            row(
+                "longest gap",
+                format!("{} before {}", span(self.largest_gap_s), place(self.largest_gap_in.as_deref(), at)),
+            );
         }
         row("read", format!("{}, mean {} KiB", size(self.read_gib), figure(self.mean_read_kib)));
         row("written", format!("{}, mean {} KiB", size(self.write_gib), figure(self.mean_write_kib)));
@@ -340,6 +350,12 @@ impl Inspection {
         }
         if self.reordered > 0 {
             row("sorted", format!("{} requests were earlier than one before them", grouped(self.reordered)));
+        }
+        if self.open_end {
+            row(
+                "last line",
+                "has no newline: if the file was cut off there, so may its last number be".into(),
+            );
         }
         if self.asides > 0 {
             row("set aside", format!("{} entries of the format that are no requests", grouped(self.asides)));

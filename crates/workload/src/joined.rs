@@ -127,6 +127,10 @@ impl RecordReader for Merged {
         self.at.1
     }
 
+    fn open_end(&self) -> bool {
+        self.readers.iter().any(|r| r.open_end())
+    }
+
     fn volumes(&self) -> &Volumes {
         &self.map.volumes
     }
@@ -138,13 +142,14 @@ pub(crate) struct Chained {
     current: Option<Box<dyn RecordReader>>,
     part: u32,
     position: Position,
+    open_end: bool,
     map: VolumeMap,
 }
 
 impl Chained {
     pub fn new(names: Vec<String>, identity: Identity, open: OpenPart) -> Chained {
         let map = VolumeMap::new(identity, names);
-        Chained { open, current: None, part: 0, position: Position::Byte(0), map }
+        Chained { open, current: None, part: 0, position: Position::Byte(0), open_end: false, map }
     }
 }
 
@@ -163,6 +168,7 @@ impl RecordReader for Chained {
                 }
                 Some(other) => return Ok(Some(other)),
                 None => {
+                    self.open_end |= reader.open_end();
                     self.current = None;
                     self.part += 1;
                 }
@@ -177,6 +183,10 @@ impl RecordReader for Chained {
 
     fn part(&self) -> u32 {
         self.part.min(self.map.names.len().saturating_sub(1) as u32)
+    }
+
+    fn open_end(&self) -> bool {
+        self.open_end
     }
 
     fn volumes(&self) -> &Volumes {

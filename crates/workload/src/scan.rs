@@ -93,12 +93,16 @@ pub(crate) struct Scan {
     pub last_time: u64,
     pub largest_gap_ns: u64,
     pub largest_gap_at: Option<Position>,
+    /// The file that it is in, if there are several.
+    pub largest_gap_in: Option<String>,
     pub backwards: Backwards,
     pub rounded: u64,
     /// Writes with force unit access.
     pub fua: u64,
     /// Requests that were out of order and have been sorted.
     pub reordered: u64,
+    /// A text ended without a newline.
+    pub open_end: bool,
     pub unusable: Unusable,
     pub asides: u64,
     pub volumes: Vec<VolumeScan>,
@@ -157,6 +161,7 @@ impl Scan {
         }
         scan.asides = cursor.asides();
         scan.reordered = cursor.reordered();
+        scan.open_end = cursor.open_end();
         for (volume, label) in scan.volumes.iter_mut().zip(cursor.volumes()) {
             volume.label.clone_from(label);
         }
@@ -176,6 +181,7 @@ impl Scan {
             if gap > self.largest_gap_ns {
                 self.largest_gap_ns = gap;
                 self.largest_gap_at = Some(cursor.position());
+                self.largest_gap_in = cursor.part();
             }
             self.last_time = found.time;
         }

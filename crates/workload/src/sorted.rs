@@ -293,6 +293,10 @@ impl RecordReader for Sorted {
         self.reordered
     }
 
+    fn open_end(&self) -> bool {
+        self.input.open_end()
+    }
+
     fn volumes(&self) -> &Volumes {
         self.input.volumes()
     }

@@ -119,7 +119,9 @@ fn missing_empty_and_foreign_files_are_told_apart() {
     assert_eq!(fault(&folder.file("empty", b"")).kind(), ErrorKind::Empty);
     assert_eq!(fault(&folder.file("blank", b"\n\n \n")).kind(), ErrorKind::Format);
     assert_eq!(fault(&folder.file("header", b"version,time,op,size,lbn\n")).kind(), ErrorKind::Empty);
-    says(&fault(folder.0.path().to_str().unwrap()), &["directory"]);
+    let empty = Folder::new();
+    says(&fault(empty.0.path().to_str().unwrap()), &["no file with content"]);
+    says(&fault(&format!("{}+x.csv", folder.file("there", b"1"))), &["there is no x.csv"]);
     let mut random = 12345u64;
     let noise: Vec<u8> = (0..100_000)
         .map(|_| {

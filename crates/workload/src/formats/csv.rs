@@ -2,7 +2,7 @@
 //! each column is called and measured in is said in the options, nothing is guessed but the
 //! delimiter, and that by the title row.
 
-use super::lines_of::{LineFormat, LineReader, Parsed, Tally};
+use super::lines_of::{LineFormat, LineReader, Parsed, Tally, trimmed};
 use super::{Confidence, Detection, Format, Miss, OptionFault, Order, Record, Sample, Settings, Volumes};
 use crate::error::did_you_mean;
 use crate::numbers::{NumberFault, Style, date, excerpt, hexadecimal, quantity};
@@ -293,7 +293,7 @@ impl Plan {
         let at = self.names().map(|name| match name? {
             Name::Number(n) => Some(*n),
             Name::Title(title) => {
-                let at = fields.iter().position(|f| f.trim_ascii() == title.as_bytes());
+                let at = fields.iter().position(|f| trimmed(f) == title.as_bytes());
                 if at.is_none() {
                     missing.push(title.clone());
                 }
@@ -393,7 +393,7 @@ fn split(line: &[u8], delimiter: u8, fields: &mut Vec<(u32, u32)>) -> Result<(),
     }
     if delimiter == b' ' {
         let mut at = 0;
-        for word in line.split(u8::is_ascii_whitespace) {
+        for word in line.split(|c| matches!(c, b' ' | b'\t')) {
             if !word.is_empty() {
                 fields.push((at as u32, (at + word.len()) as u32));
             }
@@ -402,11 +402,9 @@ fn split(line: &[u8], delimiter: u8, fields: &mut Vec<(u32, u32)>) -> Result<(),
         return Ok(());
     }
     let mut start = 0;
-    for (at, c) in line.iter().enumerate() {
-        if *c == delimiter {
-            fields.push((start as u32, at as u32));
-            start = at + 1;
-        }
+    for at in memchr::memchr_iter(delimiter, line) {
+        fields.push((start as u32, at as u32));
+        start = at + 1;
     }
     fields.push((start as u32, line.len() as u32));
     Ok(())
@@ -503,7 +501,7 @@ impl Plan {
         let field = |n: usize| -> Result<&[u8], String> {
             let place = places.0[n].unwrap_or(0);
             let range = fields.get(place).ok_or_else(|| short_row(fields.len(), place))?;
-            Ok(line[range.0 as usize..range.1 as usize].trim_ascii())
+            Ok(trimmed(&line[range.0 as usize..range.1 as usize]))
         };
         let meaning = match &self.op {
             Op::Always(meaning) => *meaning,

@@ -126,7 +126,8 @@ mod tests {
     fn each_bad_field_is_named() {
         for (line, word) in [
             (READ.replace("46", "x"), "time stamp"),
-            (READ.replace("0xfffffa80069d1b30", "7"), "IrpPtr"),
+            (READ.replace("0xfffffa80069d1b30", "7").replace("0x0042ed0000", "9"), "IrpPtr"),
+            (READ.replace("0xfffffa80069d1b30", "7"), "disk"),
             (READ.replace("0x0042ed0000", "0x0042edzz"), "byte offset"),
             (READ.replace("0x00010000", ""), "size"),
             (READ.replace("6022, 2", "6022, c"), "disk"),

@@ -14,7 +14,7 @@ pub static FORMAT: Format = Format {
 ts pid process lba size op major minor md5          (spaces between)
 
 ts            nanoseconds
-pid, process  who asked; not used. A name may itself hold spaces
+pid, process  who asked; not used. A name may itself hold spaces, but no number
 lba, size     512-byte sectors
 op            R read, W write
 major, minor  the device, which is the volume (6.0)
@@ -24,26 +24,37 @@ The header of a tar archive before the first record, and its padding after the l
     parameters: &[],
     order: Order::Kept,
     detect,
-    open: |_, input| LineReader::open(Fiu, Volumes::default(), input),
+    open: |_, input| LineReader::open(Fiu::default(), Volumes::default(), input),
 };
 
-struct Fiu;
+#[derive(Default)]
+struct Fiu {
+    /// Whether the first record has been met, so that no header of an archive can follow.
+    begun: bool,
+}
 
 impl LineFormat for Fiu {
     #[inline]
     fn parse(&mut self, line: &[u8], volumes: &mut Volumes) -> Result<Parsed, String> {
         let line = match memchr::memrchr(0, line) {
             None => line,
+            Some(_) if line.iter().all(|c| *c == 0) => return Ok(Parsed::Aside),
+            Some(_) if self.begun => return Err("there are NUL bytes".to_string()),
             Some(at) => match &line[at + 1..] {
-                rest if rest.is_empty() || is_pax(rest) => return Ok(Parsed::Aside),
+                [] => return Ok(Parsed::Aside),
                 rest => rest,
             },
         };
-        if is_pax(line) {
+        if !self.begun && is_pax(line) {
             return Ok(Parsed::Aside);
         }
         let ([lba, size, op, device], left) = last_fields(line).ok_or("fewer than 9 columns")?;
-        let when = left.split(|c| *c == b' ').next().unwrap_or_default();
+        let mut words = left.split(|c| *c == b' ');
+        let when = words.next().unwrap_or_default();
+        // The name of a process may hold spaces; a number in it is rather a column that was torn.
+        if words.skip(2).any(|w| w.iter().all(u8::is_ascii_digit)) {
+            return Err("a number in the name of the process".to_string());
+        }
         let time = unsigned(when).map_err(|e| e.of("time stamp", when))?;
         let offset = scaled("address", lba, 512)?;
         let bytes = scaled("size", size, 512)?;
@@ -56,6 +67,7 @@ impl LineFormat for Fiu {
             return Err("the device is not two numbers".to_string());
         }
         let volume = volumes.number_of(device)?;
+        self.begun = true;
         Ok(Parsed::Request(Record { time, offset, bytes, op, fua: false, volume }))
     }
 }
@@ -93,7 +105,7 @@ fn last_fields(line: &[u8]) -> Option<([&[u8]; 4], &[u8])> {
 }
 
 fn detect(sample: &Sample, _told: &Settings) -> Result<Detection, Miss> {
-    let tally = Tally::of(sample, Fiu, Volumes::default()).at_least_half()?;
+    let tally = Tally::of(sample, Fiu::default(), Volumes::default()).at_least_half()?;
     let what = "have nine columns: sectors fourth and fifth, R or W sixth, a device and a hash after it";
     Ok(tally.found(Confidence::Certain, "", what))
 }
@@ -103,7 +115,7 @@ mod tests {
     use super::*;
 
     fn parse(line: &[u8]) -> Result<Record, String> {
-        match Fiu.parse(line, &mut Volumes::default())? {
+        match Fiu::default().parse(line, &mut Volumes::default())? {
             Parsed::Request(r) => r.checked(),
             _ => Err("aside".into()),
         }
@@ -137,6 +149,7 @@ mod tests {
             ("1 2 p -3 8 W 6 0 h", "negative"),
             ("1 2 p 3 8 X 6 0 h", "neither R nor W"),
             ("1 2 p 3 8 W a 0 h", "device"),
+            ("1 2 p 508 516672 8 W 6 0 h", "name of the process"),
             ("1 2 p 36028797018963968 8 W 6 0 h", "too large"),
         ] {
             let e = parse(line.as_bytes()).unwrap_err();

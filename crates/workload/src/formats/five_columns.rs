@@ -5,7 +5,8 @@
 use super::lines_of::{LineFormat, LineReader, Parsed, Tally, scaled, spaced_up_to};
 use super::plausible::{Extents, Times, address_unit, time_unit};
 use super::{Confidence, Detection, Format, Miss, Order, Reading, Record, Sample, Settings, Volumes};
-use crate::numbers::{leading, readable_bytes, time, unsigned};
+use crate::numbers::{grouped, leading, readable_bytes, time, unsigned};
+use crate::pages::PageSet;
 use crate::parameter::Parameter;
 use wordline_units::HostOp;
 
@@ -54,6 +55,7 @@ No header line. SSDSim and MQSim write ns, DiskSim and replayers ms with decimal
     open: |settings, input| LineReader::open(FiveColumns::of(settings), Volumes::default(), input),
 };
 
+const PAGE: u64 = 4096;
 const TIME_UNITS: [(&str, u64); 4] = [("ns", 1), ("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000)];
 const ADDRESS_UNITS: [(&str, u64); 2] = [("sector", 512), ("byte", 1)];
 
@@ -177,6 +179,22 @@ fn measure(sample: &Sample) -> (Times, Extents) {
     (times, extents)
 }
 
+/// Requests longer than this do not make the sampled footprint longer.
+const LONGEST_SAMPLED: u64 = 64 << 20;
+
+/// Bytes in the distinct 4 KiB pages that the sample touches, if it counts in `unit` bytes.
+fn touched(sample: &Sample, unit: u64) -> u64 {
+    let mut pages = PageSet::default();
+    for [_, _, lba, size, _] in sample.lines().filter_map(|l| fields(l).ok()) {
+        let (Ok(lba), Ok(size)) = (unsigned(lba), unsigned(size)) else { continue };
+        let (Some(first), Some(bytes)) = (lba.checked_mul(unit), size.checked_mul(unit)) else { continue };
+        if let Some(past) = first.checked_add(bytes.min(LONGEST_SAMPLED)) {
+            pages.insert(first / PAGE..past.div_ceil(PAGE));
+        }
+    }
+    pages.count() * PAGE
+}
+
 fn detect(sample: &Sample, told: &Settings) -> Result<Detection, Miss> {
     let tally = Tally::of(sample, FiveColumns::of(told), Volumes::default()).at_least_half()?;
     let (times, extents) = measure(sample);
@@ -187,6 +205,7 @@ fn detect(sample: &Sample, told: &Settings) -> Result<Detection, Miss> {
     for (unit, unit_bytes) in ADDRESS_UNITS.into_iter().filter(|u| told_unit.is_none_or(|t| t == u.0)) {
         let against_unit =
             if told_unit.is_some() { Vec::new() } else { address_unit(&extents, unit == "sector") };
+        let footprint = touched(sample, unit_bytes);
         for (time, ns) in TIME_UNITS.into_iter().filter(|u| told_time.is_none_or(|t| t == u.0)) {
             if told_time.is_none() && time == "ns" && times.decimals > 0 {
                 continue;
@@ -195,10 +214,12 @@ fn detect(sample: &Sample, told: &Settings) -> Result<Detection, Miss> {
             let (claim, against_time) = time_unit(&times, ns, bytes);
             let against_time = if told_time.is_some() { Vec::new() } else { against_time };
             let meaning = format!(
-                "{}, requests up to {}, addresses up to {}",
+                "{}, requests up to {}, addresses up to {}, {} touched in the first {} rows",
                 claim.describe(),
                 readable_bytes(extents.largest_size.saturating_mul(unit_bytes)),
-                readable_bytes(extents.highest_end.saturating_mul(unit_bytes))
+                readable_bytes(extents.highest_end.saturating_mul(unit_bytes)),
+                readable_bytes(footprint),
+                grouped(extents.rows)
             );
             let against = against_unit.iter().chain(&against_time).cloned().collect::<Vec<_>>();
             let reading = (unit, time, meaning, against);

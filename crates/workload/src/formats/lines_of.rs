@@ -79,6 +79,10 @@ impl<F: LineFormat> RecordReader for LineReader<F> {
         Position::Line(self.lines.number())
     }
 
+    fn open_end(&self) -> bool {
+        self.lines.open_end()
+    }
+
     fn volumes(&self) -> &Volumes {
         &self.volumes
     }
@@ -87,6 +91,18 @@ impl<F: LineFormat> RecordReader for LineReader<F> {
 #[inline]
 fn is_blank(line: &[u8]) -> bool {
     line.first().is_none_or(u8::is_ascii_whitespace) && line.iter().all(u8::is_ascii_whitespace)
+}
+
+/// A field without the spaces and tabs around it. Other white space is no part of any format.
+#[inline]
+pub(super) fn trimmed(mut field: &[u8]) -> &[u8] {
+    while let [b' ' | b'\t', rest @ ..] = field {
+        field = rest;
+    }
+    while let [rest @ .., b' ' | b'\t'] = field {
+        field = rest;
+    }
+    field
 }
 
 /// The `N` fields of a line between `separator`s, without the white space around them; or how many
@@ -102,17 +118,15 @@ pub(super) fn separated<const N: usize>(line: &[u8], separator: u8) -> Result<[&
 #[inline]
 pub(super) fn separated_up_to<'a>(line: &'a [u8], separator: u8, out: &mut [&'a [u8]]) -> usize {
     let (mut count, mut start) = (0, 0);
-    for (at, c) in line.iter().enumerate() {
-        if *c == separator {
-            if let Some(field) = out.get_mut(count) {
-                *field = line[start..at].trim_ascii();
-            }
-            count += 1;
-            start = at + 1;
+    for at in memchr::memchr_iter(separator, line) {
+        if let Some(field) = out.get_mut(count) {
+            *field = trimmed(&line[start..at]);
         }
+        count += 1;
+        start = at + 1;
     }
     if let Some(field) = out.get_mut(count) {
-        *field = line[start..].trim_ascii();
+        *field = trimmed(&line[start..]);
     }
     count + 1
 }

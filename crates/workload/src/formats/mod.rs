@@ -290,6 +290,10 @@ pub(crate) trait RecordReader: Send {
     fn reordered(&self) -> u64 {
         0
     }
+    /// Whether a text ended without a newline, so that its last number may have been cut.
+    fn open_end(&self) -> bool {
+        false
+    }
     /// The volumes met so far, in order of appearance.
     fn volumes(&self) -> &Volumes;
 }

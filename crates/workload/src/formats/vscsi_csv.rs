@@ -1,6 +1,6 @@
 //! The CSV twin of CloudPhysics vSCSI traces: the same capture as text.
 
-use super::lines_of::{LineFormat, LineReader, Parsed, Tally};
+use super::lines_of::{LineFormat, LineReader, Parsed, Tally, separated};
 use super::vscsi::{SECTOR, command};
 use super::{Confidence, Detection, Format, Miss, Order, Record, Sample, Settings, Volumes};
 use crate::numbers::{hexadecimal, unsigned};
@@ -29,17 +29,7 @@ struct VscsiCsv;
 
 impl LineFormat for VscsiCsv {
     fn parse(&mut self, line: &[u8], _volumes: &mut Volumes) -> Result<Parsed, String> {
-        let mut fields: [&[u8]; 5] = [&[]; 5];
-        let mut count = 0;
-        for field in line.split(|c| *c == b',') {
-            if count < 5 {
-                fields[count] = field.trim_ascii();
-            }
-            count += 1;
-        }
-        if count != 5 {
-            return Err(format!("{count} columns instead of 5"));
-        }
+        let fields: [&[u8]; 5] = separated(line, b',')?;
         if fields == [&b"version"[..], b"time", b"op", b"size", b"lbn"] {
             return Ok(Parsed::Header);
         }
