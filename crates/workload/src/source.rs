@@ -5,10 +5,11 @@
 //! while streaming. The content's SHA-256 identifies the input in a report.
 
 use crate::error::{ErrorKind, Problem, WorkloadError};
+use crate::lz4;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::fs::File;
-use std::io::{self, BufRead, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -394,9 +395,12 @@ impl Part {
             // Readers ask for large blocks themselves.
             return Ok(Box::new(raw));
         }
+        if self.compression == Compression::Lz4 {
+            return Ok(Box::new(lz4::frames(raw)));
+        }
         let raw = io::BufReader::with_capacity(1 << 17, raw);
         Ok(match self.compression {
-            Compression::Plain => Box::new(raw),
+            Compression::Plain | Compression::Lz4 => Box::new(raw),
             Compression::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(raw)),
             Compression::Bzip2 => Box::new(bzip2::bufread::MultiBzDecoder::new(raw)),
             Compression::Xz => Box::new(liblzma::bufread::XzDecoder::new_multi_decoder(raw)),
@@ -404,7 +408,6 @@ impl Part {
                 zstd::stream::read::Decoder::with_buffer(raw)
                     .map_err(|e| io_problem(&self.label, "cannot be decompressed", &e))?,
             ),
-            Compression::Lz4 => Box::new(Lz4Frames(lz4_flex::frame::FrameDecoder::new(raw))),
         })
     }
 
@@ -424,20 +427,6 @@ impl Part {
             .allowed("a complete compressed file")
             .hint(format!("fetch it again, or test it with {name} -t"))
             .into()
-    }
-}
-
-/// LZ4 frames, one behind the other.
-struct Lz4Frames<R: Read>(lz4_flex::frame::FrameDecoder<R>);
-
-impl<R: BufRead> Read for Lz4Frames<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        loop {
-            let n = self.0.read(buffer)?;
-            if n > 0 || buffer.is_empty() || self.0.get_mut().fill_buf()?.is_empty() {
-                return Ok(n);
-            }
-        }
     }
 }
 

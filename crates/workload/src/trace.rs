@@ -307,7 +307,7 @@ impl Trace {
             latest: self.scan.first_time,
             speedup: self.speedup,
             open_loop: self.pacing == Pacing::Open,
-            until: self.duration.filter(|_| self.pacing == Pacing::Open).map_or(u64::MAX, |d| d.0),
+            until: self.duration.filter(|_| self.pacing == Pacing::Open).map(|d| d.0),
             left: self.requests.unwrap_or(u64::MAX),
             bytes_left: bytes.unwrap_or(u64::MAX),
             bounding: if self.scan.count[HostOp::Write as usize] > 0 { HostOp::Write } else { HostOp::Read },
@@ -513,7 +513,7 @@ struct TraceStream {
     latest: u64,
     speedup: Ratio,
     open_loop: bool,
-    until: u64,
+    until: Option<u64>,
     left: u64,
     bytes_left: u64,
     bounding: HostOp,
@@ -539,7 +539,7 @@ impl TraceStream {
             };
             self.latest = self.latest.max(found.time);
             let arrival = self.speedup.divide(self.latest - self.first_time);
-            if arrival >= self.until {
+            if self.until.is_some_and(|until| arrival >= until) {
                 return Ok(None);
             }
             self.left -= 1;

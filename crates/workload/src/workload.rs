@@ -100,6 +100,15 @@ pub(crate) fn parts(text: &str) -> Parts<'_> {
     candidates.first().map_or(whole, |i| cut(*i))
 }
 
+/// A trace's text with a format insisted on: `NAME`, or `NAME:key=value,...` with the format's own
+/// options, as `--format` takes it.
+pub fn with_format(text: &str, format: &str) -> String {
+    let separator = if parts(text).options.is_empty() { ':' } else { ',' };
+    let (name, options) = format.split_once(':').unwrap_or((format, ""));
+    let comma = if options.is_empty() { "" } else { "," };
+    format!("{text}{separator}format={name}{comma}{options}")
+}
+
 impl Workload {
     /// Resolves `FILE`, `FILE:option=value,...` (a file, a folder or tar archive of files, or several
     /// joined by `+`), `NAME`, `NAME:parameter=value,...` or `-` for

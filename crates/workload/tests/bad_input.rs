@@ -63,7 +63,7 @@ fn msr(rows: u64) -> String {
 
 type Encode = fn(&[u8]) -> Vec<u8>;
 
-const ENCODERS: [(&str, Encode); 4] = [
+const ENCODERS: [(&str, Encode); 5] = [
     ("gzip", |b| {
         let mut e = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         e.write_all(b).unwrap();
@@ -80,6 +80,11 @@ const ENCODERS: [(&str, Encode); 4] = [
         e.finish().unwrap()
     }),
     ("zstd", |b| zstd::encode_all(b, 3).unwrap()),
+    ("lz4", |b| {
+        let mut e = lz4_flex::frame::FrameEncoder::new(Vec::new());
+        e.write_all(b).unwrap();
+        e.finish().unwrap()
+    }),
 ];
 
 #[test]
@@ -350,7 +355,7 @@ proptest! {
 
     #[test]
     fn no_reader_panics_on_a_damaged_trace(
-        seed in 0usize..9,
+        seed in 0usize..10,
         edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..12),
         cut in any::<prop::sample::Index>(),
     ) {
