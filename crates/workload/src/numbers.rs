@@ -51,18 +51,16 @@ pub(crate) fn unsigned(text: &[u8]) -> Result<u64, NumberFault> {
     if text.is_empty() {
         return Err(NumberFault::Empty);
     }
-    let mut value = 0u64;
-    if text.len() <= 19 {
-        // Nineteen digits cannot overflow 64 bits.
-        for &c in text {
-            let digit = c.wrapping_sub(b'0');
-            if digit > 9 {
-                return Err(fault(text));
-            }
-            value = value * 10 + digit as u64;
-        }
-        return Ok(value);
+    match leading(text) {
+        Some((value, length)) if length == text.len() => Ok(value),
+        _ => any_unsigned(text),
     }
+}
+
+/// A number of twenty digits, or a fault to be named.
+#[cold]
+fn any_unsigned(text: &[u8]) -> Result<u64, NumberFault> {
+    let mut value = 0u64;
     for &c in text {
         let digit = c.wrapping_sub(b'0');
         if digit > 9 {
@@ -113,14 +111,18 @@ pub(crate) fn hexadecimal(text: &[u8]) -> Result<u64, NumberFault> {
         return Err(NumberFault::Empty);
     }
     let mut value = 0u64;
+    let mut lost = 0u64;
     for &c in digits {
-        let digit = (c as char).to_digit(16).ok_or(NumberFault::NotANumber)?;
-        if value >> 60 != 0 {
-            return Err(NumberFault::TooLarge);
-        }
+        let digit = match c {
+            b'0'..=b'9' => c - b'0',
+            b'a'..=b'f' => c - b'a' + 10,
+            b'A'..=b'F' => c - b'A' + 10,
+            _ => return Err(NumberFault::NotANumber),
+        };
+        lost |= value >> 60;
         value = value << 4 | digit as u64;
     }
-    Ok(value)
+    if lost == 0 { Ok(value) } else { Err(NumberFault::TooLarge) }
 }
 
 /// `12`, `12.5`, `.5` of a unit of `unit_ns` nanoseconds, in nanoseconds.
@@ -135,23 +137,27 @@ pub(crate) fn time(text: &[u8], unit_ns: u64) -> Result<u64, NumberFault> {
     }
     let whole = if whole.is_empty() { 0 } else { unsigned(whole)? };
     // Decimals beyond the ninth are below a nanosecond for every unit up to a second.
-    let mut part = 0u64;
-    let mut scale = 1u64;
-    for (i, &c) in decimals.iter().enumerate() {
-        let digit = c.wrapping_sub(b'0');
-        if digit > 9 {
-            return Err(NumberFault::NotANumber);
-        }
-        if i < 9 {
-            part = part * 10 + digit as u64;
-            scale *= 10;
-        }
+    let (counted, finer) = decimals.split_at(decimals.len().min(9));
+    if !finer.iter().all(u8::is_ascii_digit) {
+        return Err(NumberFault::NotANumber);
     }
-    whole
-        .checked_mul(unit_ns)
-        .and_then(|ns| ns.checked_add((part as u128 * unit_ns as u128 / scale as u128) as u64))
-        .ok_or(NumberFault::TooLarge)
+    let part = match leading(counted) {
+        Some((value, length)) if length == counted.len() => value,
+        None if counted.is_empty() => 0,
+        _ => return Err(NumberFault::NotANumber),
+    };
+    // Nine digits of less than 2^30 times a unit of up to a second fit in 64 bits.
+    let scale = TENS[counted.len()];
+    let part = if unit_ns <= 1_000_000_000 {
+        part * unit_ns / scale
+    } else {
+        (part as u128 * unit_ns as u128 / scale as u128) as u64
+    };
+    whole.checked_mul(unit_ns).and_then(|ns| ns.checked_add(part)).ok_or(NumberFault::TooLarge)
 }
+
+const TENS: [u64; 10] =
+    [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000];
 
 /// How a text writes numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,7 +1,8 @@
 //! Requests in order of time, in bounded memory: the records of a reader are sorted in chunks, each
 //! chunk but the last is written to an unnamed temporary file, and the chunks are merged. Requests of
 //! one instant keep the order that they have in the file. Memory is a chunk, its sorting space and a
-//! block for each run, whatever the length of the trace; the file takes 40 bytes a request.
+//! block for each run, whatever the length of the trace; the file takes 40 bytes a request,
+//! twice that once so many runs have been written that some are merged.
 
 use crate::formats::{Event, Position, Record, RecordReader, Volumes};
 use bytemuck::{Pod, Zeroable};
@@ -192,6 +193,31 @@ impl Merge {
     }
 }
 
+/// Sorts by time; equal times keep their order. Times and numbers are sorted, and then the items moved
+/// once each, since an item is long.
+fn sort(chunk: &mut [Item], order: &mut Vec<(u64, u32)>) {
+    if chunk.is_sorted_by_key(|i| i.time) {
+        return;
+    }
+    order.clear();
+    order.extend(chunk.iter().zip(0..).map(|(item, n)| (item.time, n)));
+    order.sort_unstable();
+    // Follow each cycle of the permutation; a place that is done names itself.
+    for start in 0..order.len() {
+        let held = chunk[start];
+        let mut at = start;
+        loop {
+            let from = std::mem::replace(&mut order[at].1, at as u32) as usize;
+            if from == start {
+                chunk[at] = held;
+                break;
+            }
+            chunk[at] = chunk[from];
+            at = from;
+        }
+    }
+}
+
 enum Stage {
     Taking,
     /// All in memory: a chunk and where it stands.
@@ -203,6 +229,8 @@ enum Stage {
 pub(crate) struct Sorted {
     input: Box<dyn RecordReader>,
     chunk: Vec<Item>,
+    /// Space for sorting.
+    order: Vec<(u64, u32)>,
     capacity: usize,
     spill: Option<Spill>,
     stage: Stage,
@@ -218,8 +246,8 @@ impl Sorted {
 
     fn with_chunks_of(input: Box<dyn RecordReader>, capacity: usize) -> Sorted {
         let at = (input.position(), input.part());
-        let (chunk, stage) = (Vec::new(), Stage::Taking);
-        Sorted { input, chunk, capacity, spill: None, stage, latest: 0, reordered: 0, at }
+        let (chunk, order, stage) = (Vec::new(), Vec::new(), Stage::Taking);
+        Sorted { input, chunk, order, capacity, spill: None, stage, latest: 0, reordered: 0, at }
     }
 
     fn take(&mut self, record: Record) -> io::Result<()> {
@@ -227,7 +255,7 @@ impl Sorted {
         self.latest = self.latest.max(record.time);
         self.chunk.push(Item::of(record, self.input.position(), self.input.part()));
         if self.chunk.len() == self.capacity {
-            self.chunk.sort_by_key(|i| i.time);
+            sort(&mut self.chunk, &mut self.order);
             if self.spill.is_none() {
                 self.spill = Some(Spill::new()?);
             }
@@ -240,7 +268,8 @@ impl Sorted {
     }
 
     fn turn(&mut self) -> io::Result<()> {
-        self.chunk.sort_by_key(|i| i.time);
+        sort(&mut self.chunk, &mut self.order);
+        self.order = Vec::new();
         self.stage = match &mut self.spill {
             None => Stage::Giving(0),
             Some(spill) => {
