@@ -2,7 +2,7 @@
 //! each column is called and measured in is said in the options, nothing is guessed but the
 //! delimiter, and that by the title row.
 
-use super::lines_of::{LineFormat, LineReader, Parsed, Tally, trimmed};
+use super::lines_of::{LineFormat, LineReader, Parsed, Tally, places, trimmed};
 use super::{Confidence, Detection, Format, Miss, OptionFault, Order, Record, Sample, Settings, Volumes};
 use crate::error::did_you_mean;
 use crate::numbers::{NumberFault, Style, date, excerpt, hexadecimal, quantity};
@@ -402,7 +402,7 @@ fn split(line: &[u8], delimiter: u8, fields: &mut Vec<(u32, u32)>) -> Result<(),
         return Ok(());
     }
     let mut start = 0;
-    for at in memchr::memchr_iter(delimiter, line) {
+    for at in places(line, delimiter) {
         fields.push((start as u32, at as u32));
         start = at + 1;
     }

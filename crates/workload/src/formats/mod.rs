@@ -304,9 +304,12 @@ pub(crate) struct Volumes {
     labels: Vec<String>,
     unnamed: bool,
     numbers: FxHashMap<Box<[u8]>, u16>,
-    /// Short names met lately, by their last bits, so that interleaved volumes need no hashing.
-    recent: [Option<(ShortName, u16)>; 16],
+    /// Short names met lately, so that interleaved volumes need no map; empty until there is one.
+    recent: Vec<Option<(ShortName, u16)>>,
 }
+
+/// More than most traces have volumes; 64 KiB of them.
+const RECENT: usize = 4096;
 
 /// A name of up to seven bytes with its length, as one word.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -321,9 +324,10 @@ impl ShortName {
         Some(ShortName(key.iter().fold(key.len() as u64, |word, c| word << 8 | *c as u64)))
     }
 
+    /// Its place among [`RECENT`] names.
     #[inline]
     fn slot(self) -> usize {
-        (self.0 & 15) as usize
+        (self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - RECENT.ilog2())) as usize
     }
 }
 
@@ -344,10 +348,11 @@ impl Volumes {
         let Some(short) = ShortName::of(key) else {
             return self.look_up(key);
         };
-        match self.recent[short.slot()] {
-            Some((name, number)) if name == short => Ok(number),
+        match self.recent.get(short.slot()) {
+            Some(Some((name, number))) if *name == short => Ok(*number),
             _ => {
                 let number = self.look_up(key)?;
+                self.recent.resize(RECENT, None);
                 self.recent[short.slot()] = Some((short, number));
                 Ok(number)
             }
