@@ -430,7 +430,7 @@ fn sorted_traces_arrive_in_order_and_lose_nothing() {
     ] {
         let Some(path) = trace(file) else { return };
         let drive = drive(1 << 60);
-        let sorted = requests(&format!("{path}:backwards=sort,{options}").trim_end_matches(','), drive, None);
+        let sorted = requests(format!("{path}:backwards=sort,{options}").trim_end_matches(','), drive, None);
         assert!(sorted.is_sorted_by_key(|r| r.arrival));
         let clamped = format!("{path}:backwards=clamp,{options}");
         let given = requests(clamped.trim_end_matches(','), drive, None);

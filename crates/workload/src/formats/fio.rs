@@ -118,7 +118,10 @@ fn detect(sample: &Sample, _told: &Settings) -> Result<Detection, Miss> {
 mod tests {
     use super::*;
 
-    fn requests(text: &str) -> Vec<Result<(u64, HostOp, u64, u64, u16), String>> {
+    /// Time, op, offset, bytes, volume.
+    type Seen = (u64, HostOp, u64, u64, u16);
+
+    fn requests(text: &str) -> Vec<Result<Seen, String>> {
         let (mut fio, mut volumes) = (Fio::default(), Volumes::default());
         let parsed = text.lines().map(|l| fio.parse(l.as_bytes(), &mut volumes));
         parsed
