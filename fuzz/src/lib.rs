@@ -38,8 +38,13 @@ pub fn run(target: &str, data: &[u8]) {
         "trace" => trace(data, ""),
         format => {
             assert!(format_named(format).is_some(), "{format:?} is none of the targets {:?}", targets());
-            let told = if format == "five-columns" { ",time=us,unit=sector" } else { "" };
+            let told = match format {
+                "five-columns" => ",time=us,unit=sector",
+                "csv" => ",time=T:ms,offset=At:hex,size=Size,op=Op,device=Disk,decimal=comma,thousands=point",
+                _ => "",
+            };
             trace(data, &format!(":format={format},skip=bad,backwards=clamp,fit=wrap{told}"));
+            trace(data, &format!(":format={format},skip=bad,backwards=sort,fit=compact{told}"));
         }
     }
 }
@@ -223,6 +228,7 @@ fn unpacks_small(data: &[u8]) -> bool {
     let unpacked: Box<dyn Read + '_> = match Compression::of(data) {
         Compression::Plain => return data.len() as u64 <= MOST_BYTES,
         Compression::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(data)),
+        Compression::Lz4 => Box::new(lz4_flex::frame::FrameDecoder::new(data)),
         Compression::Bzip2 => Box::new(bzip2::bufread::MultiBzDecoder::new(data)),
         Compression::Xz => {
             let flags = liblzma::stream::CONCATENATED;

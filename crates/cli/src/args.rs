@@ -60,10 +60,15 @@ pub(crate) struct What {
     /// A built-in device (`wordline list devices`) or the path of a device file
     #[arg(long, value_name = "DEV")]
     pub(crate) device: String,
-    /// A trace file, a built-in workload (`wordline list workloads`) or - for standard input;
+    /// A trace file, a folder or tar archive of them, several joined by +, - for standard input, or a
+    /// built-in workload (`wordline list workloads`);
     /// options follow a colon: zipf:theta=1.1,read=70% or trace.csv:speedup=10
     #[arg(long, value_name = "FILE|NAME")]
     pub(crate) workload: String,
+    /// Insist on a trace format (`wordline list formats`), perhaps with options of its own; csv reads
+    /// any table: 'csv:time=Start (s),offset=Offset:hex,size=Length,op=Type'
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<String>,
     /// Change a key of the device (gc.trigger=free_blocks:5%), of the workload
     /// (workload.speedup=10) or of the schemes that know it (scheme.when_full=wait)
     #[arg(long, value_name = "KEY=VALUE", value_parser = pair)]
@@ -176,6 +181,10 @@ pub(crate) struct InspectArgs {
     /// A trace, perhaps with options as for --workload; - for standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: String,
+    /// Insist on a format (`wordline list formats`), perhaps with options of its own; csv reads any
+    /// table: 'csv:time=Start (s),offset=Offset:hex,size=Length,op=Type'
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<String>,
     /// Write what was found as JSON to a file, or with - to standard output in place of the page
     #[arg(long, value_name = "FILE|-")]
     pub(crate) json: Option<String>,

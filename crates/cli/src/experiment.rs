@@ -8,6 +8,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use wordline_report::{COMPARISON_SCHEMA, Comparison, Report, summary, table};
 use wordline_run::{Recording, RunSpec, Setup};
+use wordline_workload::with_format;
 
 /// Where results go, opened before the run.
 struct Outputs {
@@ -48,7 +49,10 @@ fn spec(what: &What, scheme: &str) -> RunSpec {
     RunSpec {
         device: what.device.clone(),
         scheme: scheme.to_string(),
-        workload: what.workload.clone(),
+        workload: match &what.format {
+            Some(format) => with_format(&what.workload, format),
+            None => what.workload.clone(),
+        },
         set: what.set.clone(),
         seed: what.seed,
         replicas: what.replicas,

@@ -1,7 +1,7 @@
 //! One pass over a trace: the requests of the volumes that are wanted, in units of 512 bytes. The
 //! first look at a file and every run go through this one door, so that they count alike.
 
-use crate::error::WorkloadError;
+use crate::error::{ErrorKind, Problem, WorkloadError};
 use crate::formats::{Event, Position, Record, RecordReader};
 use crate::source::Source;
 use wordline_units::{HostOp, LBA_BYTES};
@@ -15,6 +15,8 @@ pub(crate) struct Found {
     pub lba: u64,
     pub blocks: u32,
     pub op: HostOp,
+    /// Force unit access.
+    pub fua: bool,
     pub volume: u16,
     /// Whether it had to be rounded to whole blocks.
     pub rounded: bool,
@@ -62,19 +64,28 @@ impl Cursor {
                     }
                 }
                 Event::Unusable(reason) => return Ok(Some(Step::Unusable(reason))),
-                Event::Aside => self.asides += 1,
+                Event::Aside(n) => self.asides += n,
             }
         }
     }
 
     #[cold]
     fn broken(&self, e: &std::io::Error) -> WorkloadError {
-        let label = self.source.label();
+        let label = self.label();
         let place = match self.reader.position() {
             Position::Line(n) => format!("{label}, after line {n}"),
             at => at.in_file(label),
         };
-        self.source.broken(place, e)
+        match self.source.parts().get(self.reader.part() as usize) {
+            Some(part) => part.broken(place, e),
+            None => Problem::new(ErrorKind::Io, place, e.to_string()).into(),
+        }
+    }
+
+    /// The part of the trace that is being read.
+    fn label(&self) -> &str {
+        let part = self.source.parts().get(self.reader.part() as usize);
+        part.map_or(self.source.label(), |p| p.label.as_str())
     }
 
     fn is_wanted(&mut self, volume: u16) -> bool {
@@ -88,7 +99,13 @@ impl Cursor {
 
     /// Where the thing last returned stands in the file.
     pub fn place(&self) -> String {
-        self.position().in_file(self.source.label())
+        self.position().in_file(self.label())
+    }
+
+    /// The name of the part in which it stands, if there are several.
+    pub fn part(&self) -> Option<String> {
+        let part = self.source.parts().get(self.reader.part() as usize);
+        part.filter(|_| self.source.parts().len() > 1).map(|p| p.name.clone())
     }
 
     /// The same, without the file's name.
@@ -99,6 +116,16 @@ impl Cursor {
     /// The volumes met so far.
     pub fn volumes(&self) -> &[String] {
         self.reader.volumes().labels()
+    }
+
+    /// Requests that were earlier than one before them and have been put in order.
+    pub fn reordered(&self) -> u64 {
+        self.reader.reordered()
+    }
+
+    /// Whether a text ended without a newline.
+    pub fn open_end(&self) -> bool {
+        self.reader.open_end()
     }
 
     /// Things that belong to the format but are no requests.
@@ -122,7 +149,7 @@ fn in_blocks(r: Record) -> Option<Found> {
         return None;
     }
     let blocks = (past - first) as u32;
-    Some(Found { time: r.time, lba: first, blocks, op: r.op, volume: r.volume, rounded })
+    Some(Found { time: r.time, lba: first, blocks, op: r.op, fua: r.fua, volume: r.volume, rounded })
 }
 
 #[cfg(test)]
@@ -130,7 +157,8 @@ mod tests {
     use super::*;
 
     fn found(op: HostOp, offset: u64, bytes: u64) -> Option<(u64, u32, bool)> {
-        in_blocks(Record { time: 0, offset, bytes, op, volume: 0 }).map(|f| (f.lba, f.blocks, f.rounded))
+        in_blocks(Record { time: 0, offset, bytes, op, fua: false, volume: 0 })
+            .map(|f| (f.lba, f.blocks, f.rounded))
     }
 
     #[test]

@@ -1,87 +1,190 @@
-//! Which format a file is in. Every format looks at a sample of the content and says how sure it
+//! Which format a trace is in. Every format looks at a sample of the content and says how sure it
 //! is and why; file names count for nothing. What the content leaves open is asked for, with what
 //! each answer would mean.
 
 use crate::error::{ErrorKind, Problem, WorkloadError};
-use crate::formats::{Confidence, Detection, FORMATS, Format, Sample, Settings};
-use crate::numbers::excerpt;
-use crate::source::Source;
+use crate::formats::{Confidence, Detection, FORMATS, Format, Miss, Sample, Settings};
+use crate::numbers::{excerpt, grouped};
+use crate::source::{Part, Source};
 use std::io::Read;
 
-/// Bytes of content that are looked at.
+/// Bytes of content that are looked at, and of the further files of a trace.
 const SAMPLE: u64 = 2 << 20;
+const FURTHER_SAMPLE: u64 = 64 << 10;
 
-/// A file whose format is known.
+/// A trace whose format is known.
 #[derive(Clone)]
 pub(crate) struct Identified {
     pub format: &'static Format,
     pub confidence: Confidence,
     pub reason: String,
     pub settings: Settings,
+    /// Files of a folder or archive that are no traces, with the reason.
+    pub left_out: Vec<(String, String)>,
 }
 
-/// Finds the format of `source`, or takes the one told.
-pub(crate) fn identify(
-    source: &Source,
-    told_format: Option<&'static Format>,
-    told: &Settings,
-) -> Result<Identified, WorkloadError> {
+/// The beginning of a part, decompressed, and whether it is all.
+fn beginning(part: &Part, most: u64) -> Result<(Vec<u8>, bool), WorkloadError> {
     let mut bytes = Vec::new();
-    let outcome = source.open()?.take(SAMPLE).read_to_end(&mut bytes);
+    let outcome = part.open()?.take(most).read_to_end(&mut bytes);
     if let Err(e) = outcome
         && bytes.is_empty()
     {
-        return Err(source.broken(format!("{}, byte 0", source.label()), &e));
+        return Err(part.broken(format!("{}, byte 0", part.label), &e));
     }
+    let complete = (bytes.len() as u64) < most;
+    Ok((bytes, complete))
+}
+
+/// Finds the format of `source`, or takes the one told. Of several files the largest says it and the
+/// others must agree; a file of a folder or archive of which nothing fits is left out.
+pub(crate) fn identify(
+    source: &mut Source,
+    told_format: Option<&'static Format>,
+    told: &Settings,
+) -> Result<Identified, WorkloadError> {
+    let parts = source.parts();
+    let mut by_size: Vec<usize> = (0..parts.len()).collect();
+    by_size.sort_by_key(|n| (std::cmp::Reverse(parts[*n].bytes), *n));
+    let mut first_fault = None;
+    let mut found = None;
+    for n in &by_size {
+        match identify_part(source, &parts[*n], told_format, told) {
+            Ok(identified) => {
+                found = Some((*n, identified));
+                break;
+            }
+            Err(e) if parts[*n].named || e.kind() != ErrorKind::Format => return Err(e),
+            Err(e) => first_fault = first_fault.or(Some(e)),
+        }
+    }
+    let Some((chosen, mut identified)) = found else {
+        let none = || Problem::new(ErrorKind::Empty, source.label(), "there is nothing to read").into();
+        return Err(first_fault.unwrap_or_else(none));
+    };
+    let mut out = Vec::new();
+    for (n, part) in parts.iter().enumerate().filter(|(n, _)| *n != chosen) {
+        let (bytes, complete) = beginning(part, FURTHER_SAMPLE)?;
+        let sample = Sample { bytes: &bytes, complete };
+        if let Err(miss) = (identified.format.detect)(&sample, &identified.settings) {
+            if part.named || miss.fits > 0 {
+                return Err(not_that_format(&part.label, identified.format, &miss));
+            }
+            identified.left_out.push((part.name.clone(), miss.reason));
+            out.push(n);
+        }
+    }
+    if parts.len() > 1 {
+        let largest = &parts[chosen].name;
+        let all = grouped(parts.len() as u64);
+        identified.reason = format!("of {all} files, in the largest ({largest}) {}", identified.reason);
+    }
+    source.leave_out(&out);
+    Ok(identified)
+}
+
+fn not_that_format(label: &str, format: &Format, miss: &Miss) -> WorkloadError {
+    if let Some(fault) = &miss.option {
+        return Problem::new(ErrorKind::Option, label, miss.reason.clone())
+            .allowed(format!("{}={}", fault.key, fault.allowed))
+            .hint(format!("wordline explain {} has the whole grammar", format.name))
+            .into();
+    }
+    let hint = if format.must_be_told() {
+        format!("wordline explain {} has the whole grammar", format.name)
+    } else {
+        "leave format out to have it detected".to_string()
+    };
+    let what = format!("the content is not {}: {}", format.name, miss.reason);
+    Problem::new(ErrorKind::Format, label, what).hint(hint).into()
+}
+
+fn identify_part(
+    source: &Source,
+    part: &Part,
+    told_format: Option<&'static Format>,
+    told: &Settings,
+) -> Result<Identified, WorkloadError> {
+    let (bytes, complete) = beginning(part, SAMPLE)?;
+    let label = part.label.as_str();
     if bytes.is_empty() {
-        return Err(Problem::new(ErrorKind::Empty, source.label(), "the decompressed content is empty")
+        return Err(Problem::new(ErrorKind::Empty, label, "the decompressed content is empty")
             .allowed("at least one request")
             .into());
     }
-    let sample = Sample { complete: (bytes.len() as u64) < SAMPLE, bytes: &bytes };
+    let sample = Sample { complete, bytes: &bytes };
     let mut hits: Vec<(&'static Format, Detection)> = Vec::new();
     let mut misses = Vec::new();
-    for format in FORMATS.iter().copied().filter(|f| told_format.is_none_or(|t| t.name == f.name)) {
+    let candidates = FORMATS.iter().copied().filter(|f| match told_format {
+        Some(told) => told.name == f.name,
+        None => !f.must_be_told(),
+    });
+    for format in candidates {
         match (format.detect)(&sample, told) {
             Ok(d) => hits.push((format, d)),
             Err(miss) => misses.push((format, miss)),
         }
     }
     hits.sort_by_key(|(_, d)| std::cmp::Reverse(d.confidence));
-    let told_but_unfit = told_format.filter(|_| hits.is_empty());
-    if let Some(format) = told_but_unfit {
-        let miss = misses.first().map_or(String::new(), |(_, m)| m.reason.clone());
-        let what = format!("the content is not {}: {miss}", format.name);
-        return Err(Problem::new(ErrorKind::Format, source.label(), what)
-            .hint("leave format out to have it detected")
+    if let (Some(format), [], Some((_, miss))) = (told_format, hits.as_slice(), misses.first()) {
+        return Err(not_that_format(label, format, miss));
+    }
+    if hits.is_empty()
+        && let Some(torn) = &source.torn_archive
+    {
+        return Err(Problem::new(ErrorKind::Io, label, torn.clone())
+            .allowed("a complete archive")
+            .hint("fetch it again, or test it with tar -t")
             .into());
     }
+    if let [(a, one), (b, other), ..] = hits.as_slice()
+        && one.confidence == other.confidence
+    {
+        return Err(two_formats(label, [(a, one), (b, other)]));
+    }
     let Some((format, detection)) = hits.into_iter().next() else {
-        misses.sort_by_key(|(_, m)| std::cmp::Reverse(m.fits));
-        let nearest = misses.first().filter(|(_, m)| m.fits > 0).map_or(String::new(), |(f, m)| {
-            format!("; nearest is {} ({} % of it fits; {})", f.name, m.fits / 10, m.reason)
-        });
-        let names = FORMATS.iter().map(|f| f.name).collect::<Vec<_>>().join(", ");
-        return Err(Problem::new(
-            ErrorKind::Format,
-            source.label(),
-            format!("no trace format fits; it begins \"{}\"{nearest}", excerpt(&bytes, 48)),
-        )
-        .allowed(names)
-        .hint(
-            archive_hint(&bytes)
-                .unwrap_or("wordline list formats shows each grammar; format=NAME insists on one"),
-        )
-        .into());
+        return Err(no_format(label, &sample, misses));
     };
     if !detection.readings.is_empty() {
-        return Err(ambiguous(source, format, &detection));
+        return Err(ambiguous(label, format, &detection));
     }
     let confidence = if told_format.is_some() { Confidence::Told } else { detection.confidence };
-    Ok(Identified { format, confidence, reason: detection.reason, settings: detection.settings })
+    let mut reason = detection.reason;
+    if let Some(torn) = &source.torn_archive {
+        reason += &format!("; {torn}, so it is read as the text that it holds");
+    }
+    Ok(Identified { format, confidence, reason, settings: detection.settings, left_out: Vec::new() })
 }
 
-fn ambiguous(source: &Source, format: &Format, detection: &Detection) -> WorkloadError {
+fn no_format(label: &str, sample: &Sample, mut misses: Vec<(&'static Format, Miss)>) -> WorkloadError {
+    misses.sort_by_key(|(_, m)| std::cmp::Reverse(m.fits));
+    let nearest = misses.first().filter(|(_, m)| m.fits > 0).map_or(String::new(), |(f, m)| {
+        format!("; nearest is {} ({} % of it fits; {})", f.name, m.fits / 10, m.reason)
+    });
+    let names = FORMATS.iter().map(|f| f.name).collect::<Vec<_>>().join(", ");
+    let begins = excerpt(sample.bytes, 48);
+    let hint = archive_hint(sample.bytes).map(str::to_string).or_else(|| table_hint(sample));
+    Problem::new(ErrorKind::Format, label, format!("no trace format fits; it begins \"{begins}\"{nearest}"))
+        .allowed(names)
+        .hint(hint.unwrap_or_else(|| {
+            "wordline list formats shows each grammar; format=NAME insists on one".to_string()
+        }))
+        .into()
+}
+
+fn two_formats(label: &str, found: [(&&'static Format, &Detection); 2]) -> WorkloadError {
+    let [(a, one), (b, other)] = found;
+    let what = format!(
+        "the content could be in two formats:\n    format={}  {}\n    format={}  {}",
+        a.name, one.reason, b.name, other.reason
+    );
+    Problem::new(ErrorKind::Ambiguous, label, what)
+        .allowed(format!("format={} | format={}", a.name, b.name))
+        .hint(format!("say which, for example {label}:format={}", a.name))
+        .into()
+}
+
+fn ambiguous(label: &str, format: &Format, detection: &Detection) -> WorkloadError {
     let mut what = format!("{} format, but the file can be read in several ways:", format.name);
     let width = detection.readings.iter().map(|r| r.options.len()).max().unwrap_or(0);
     for r in &detection.readings {
@@ -91,20 +194,38 @@ fn ambiguous(source: &Source, format: &Format, detection: &Detection) -> Workloa
         }
     }
     let first = &detection.readings[0].options;
-    Problem::new(ErrorKind::Ambiguous, source.label(), what)
+    Problem::new(ErrorKind::Ambiguous, label, what)
         .allowed(detection.readings.iter().map(|r| r.options.as_str()).collect::<Vec<_>>().join(" | "))
-        .hint(format!("say which, for example {}:{first}", source.label()))
+        .hint(format!("say which, for example {label}:{first}"))
         .into()
 }
 
 fn archive_hint(bytes: &[u8]) -> Option<&'static str> {
-    if bytes.get(257..262) == Some(b"ustar") {
-        return Some("this is a tar archive: unpack it and give one file of it");
-    }
     match bytes {
-        [b'P', b'K', 3, 4, ..] => Some("this is a zip archive: unpack it and give one file of it"),
+        [b'P', b'K', 3, 4, ..] => Some("this is a zip archive: unpack it and give its files"),
         [b'P', b'A', b'R', b'1', ..] => Some("this is a Parquet file; convert it to CSV"),
         [0x7f, b'E', b'L', b'F', ..] => Some("this is a program, not a trace"),
         _ => None,
     }
+}
+
+/// How a table that no format knows would be read, if the content is one: three lines in a row with
+/// the same number of columns, four or more.
+fn table_hint(sample: &Sample) -> Option<String> {
+    let lines: Vec<&[u8]> = sample.lines().take(200).filter(|l| !l.is_empty()).collect();
+    let commas = |line: &[u8], c: u8| line.iter().filter(|b| **b == c).count();
+    for delimiter in [b';', b'\t', b',', b'|'] {
+        let row = lines.windows(3).find(|w| {
+            let n = commas(w[0], delimiter);
+            n >= 3 && commas(w[1], delimiter) == n && commas(w[2], delimiter) == n && w[0].is_ascii()
+        });
+        if let Some([first, ..]) = row {
+            let titles = first.split(|c| *c == delimiter).take(24).map(|t| excerpt(t.trim_ascii(), 40));
+            let titles = titles.collect::<Vec<_>>().join(" | ");
+            return Some(format!(
+                "it is a table with the columns {titles}: name them with format=csv,time=TITLE:UNIT,offset=TITLE,size=TITLE,op=TITLE (wordline explain csv)"
+            ));
+        }
+    }
+    None
 }

@@ -4,7 +4,7 @@
 use crate::error::WorkloadError;
 use crate::formats::{Confidence, Position};
 use crate::numbers::{grouped, readable_bytes};
-use crate::scan::{Backwards, Unusable};
+use crate::scan::{Backwards, Unusable, place};
 use crate::source::Compression;
 use crate::trace::Trace;
 use crate::workload::{Overrides, Parts, check_exists, parts};
@@ -69,6 +69,8 @@ pub struct Inspection {
     pub trims: u64,
     /// Flushes.
     pub flushes: u64,
+    /// Writes with force unit access; a run treats them as other writes.
+    pub fua_writes: u64,
     /// Seconds from the first request to the last.
     pub span_s: f64,
     /// Writes in reads and writes.
@@ -95,6 +97,9 @@ pub struct Inspection {
     pub largest_gap_s: f64,
     /// The request that ended it.
     pub largest_gap_at: Option<Position>,
+    /// The file in which that is, if the trace is several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub largest_gap_in: Option<String>,
     /// Requests by size, in classes of powers of two.
     pub sizes: Vec<SizeClass>,
     /// The volumes, in order of appearance.
@@ -103,6 +108,14 @@ pub struct Inspection {
     pub unaligned: u64,
     /// Requests earlier than one before them.
     pub backwards: Backwards,
+    /// Requests that were earlier than one before them in the file, and have been sorted.
+    pub reordered: u64,
+    /// Whether the text ends without a newline, so that its last number may have been cut.
+    pub open_end: bool,
+    /// Files that are read as one trace.
+    pub files: u64,
+    /// Files of a folder or archive that are no traces.
+    pub left_out: Vec<String>,
     /// Things that belong to the format but are no requests.
     pub asides: u64,
     /// What could not be used.
@@ -160,6 +173,7 @@ pub fn inspect(text: &str) -> Result<Inspection, WorkloadError> {
         writes,
         trims: op(HostOp::Trim).0,
         flushes: op(HostOp::Flush).0,
+        fua_writes: scan.fua,
         span_s,
         write_fraction: ratio(writes as f64, reads + writes),
         mean_read_kib: ratio(read_bytes as f64 / 1024.0, reads),
@@ -177,10 +191,15 @@ pub fn inspect(text: &str) -> Result<Inspection, WorkloadError> {
         requests_per_s: if span_s > 0.0 { scan.requests as f64 / span_s } else { 0.0 },
         largest_gap_s: scan.largest_gap_ns as f64 / 1e9,
         largest_gap_at: scan.largest_gap_at,
+        largest_gap_in: scan.largest_gap_in.clone(),
         sizes: (0..32).map(class).filter(|c| c.reads + c.writes > 0).collect(),
         volumes,
         unaligned: scan.rounded,
         backwards: scan.backwards.clone(),
+        reordered: scan.reordered,
+        open_end: scan.open_end,
+        files: source.parts().len() as u64,
+        left_out: identified.left_out.iter().map(|(name, reason)| format!("{name}: {reason}")).collect(),
         asides: scan.asides,
         unusable: scan.unusable.clone(),
         refusals: trace
@@ -265,6 +284,9 @@ impl Inspection {
         row("sha256", self.sha256.clone());
         row("format", format!("{} ({})", self.format, self.confidence.name()));
         row("because", wrapped(&self.reason, INDENT));
+        for file in &self.left_out {
+            row("left out", wrapped(file, INDENT));
+        }
         let options: Vec<String> = self.options.iter().map(|(k, v)| format!("{k}={v}")).collect();
         if !options.is_empty() {
             row("read with", options.join(","));
@@ -275,7 +297,9 @@ impl Inspection {
         };
         let mut kinds =
             vec![format!("{} reads", grouped(self.reads)), format!("{} writes", grouped(self.writes))];
-        for (count, name) in [(self.trims, "trims"), (self.flushes, "flushes")] {
+        for (count, name) in
+            [(self.trims, "trims"), (self.flushes, "flushes"), (self.fua_writes, "of the writes with FUA")]
+        {
             if count > 0 {
                 kinds.push(format!("{} {name}", grouped(count)));
             }
@@ -291,7 +315,10 @@ impl Inspection {
         );
         row("span", format!("{}, {} requests/s", span(self.span_s), figure(self.requests_per_s)));
         if let Some(at) = self.largest_gap_at {
-            row("longest gap", format!("{} before {at}", span(self.largest_gap_s)));
+            row(
+                "longest gap",
+                format!("{} before {}", span(self.largest_gap_s), place(self.largest_gap_in.as_deref(), at)),
+            );
         }
         row("read", format!("{}, mean {} KiB", size(self.read_gib), figure(self.mean_read_kib)));
         row("written", format!("{}, mean {} KiB", size(self.write_gib), figure(self.mean_write_kib)));
@@ -320,6 +347,15 @@ impl Inspection {
         row("addresses", format!("up to {}{side}", size(self.highest_address_gib)));
         if self.unaligned > 0 {
             row("rounded", format!("{} requests to whole blocks of 512 B", grouped(self.unaligned)));
+        }
+        if self.reordered > 0 {
+            row("sorted", format!("{} requests were earlier than one before them", grouped(self.reordered)));
+        }
+        if self.open_end {
+            row(
+                "last line",
+                "has no newline: if the file was cut off there, so may its last number be".into(),
+            );
         }
         if self.asides > 0 {
             row("set aside", format!("{} entries of the format that are no requests", grouped(self.asides)));
@@ -387,13 +423,13 @@ impl Inspection {
                 "\n{} requests are earlier than one before them, by up to {} s; the first at {}",
                 grouped(self.backwards.count),
                 figure(self.backwards.largest_ns as f64 / 1e9),
-                first.at
+                place(first.file.as_deref(), first.at)
             );
         }
         if self.unusable.count > 0 {
             let _ = writeln!(out, "\n{} lines cannot be used:", grouped(self.unusable.count));
             for u in &self.unusable.first {
-                let _ = writeln!(out, "  {:>12}  {}", u.at.to_string(), u.reason);
+                let _ = writeln!(out, "  {:>12}  {}", place(u.file.as_deref(), u.at), u.reason);
             }
             let more = self.unusable.count - self.unusable.first.len() as u64;
             if more > 0 {

@@ -2,8 +2,8 @@
 //! and synthetic workloads. Both become a stream of `HostRequest`s that a drive of a given shape
 //! can take, the same each time it is opened.
 //!
-//! A trace goes `source` (bytes, decompressed) → `formats` (records) → `cursor` (requests in
-//! blocks) → `trace` (time zero, volumes side by side, `fit`, pace). A synthetic workload goes
+//! A trace goes `source` (bytes, decompressed) → `formats` (records) → `joined`, `sorted` (several
+//! files as one, in order of time) → `cursor` (requests in blocks) → `trace` (time zero, volumes side by side, `fit`, pace). A synthetic workload goes
 //! `synthetic::generator` (kind, size, time) → a pattern (address). Nothing here reads a clock, and
 //! nothing prints.
 
@@ -13,13 +13,16 @@ mod error;
 mod fit;
 mod formats;
 mod inspect;
+mod joined;
 mod lines;
+mod lz4;
 mod numbers;
 mod pace;
 mod pages;
 mod parameter;
 mod random;
 mod scan;
+mod sorted;
 mod source;
 mod synthetic;
 mod trace;
@@ -27,7 +30,7 @@ mod workload;
 
 pub use error::{ErrorKind, Problem, WorkloadError};
 pub use fit::{DriveShape, Fit};
-pub use formats::{Confidence, FORMATS, Format, Position, format_named};
+pub use formats::{Confidence, FORMATS, Format, Order, Position, format_named};
 pub use inspect::{Inspection, SizeClass, VolumeInfo, inspect};
 pub use pace::{Limit, Pacing};
 pub use parameter::Parameter;
@@ -36,4 +39,4 @@ pub use scan::{Backwards, StepBack, Unusable, UnusableLine};
 pub use source::Compression;
 pub use synthetic::{SYNTHETICS, Synthetic, synthetic_named};
 pub use trace::TRACE_OPTIONS;
-pub use workload::{Footprint, Overrides, RequestStream, Workload};
+pub use workload::{Footprint, Overrides, RequestStream, Workload, with_format};

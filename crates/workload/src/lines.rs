@@ -26,18 +26,24 @@ pub(crate) struct Lines {
     end: usize,
     ended: bool,
     number: u64,
+    open_end: bool,
 }
 
 impl Lines {
     /// Begins before the first line.
     pub fn new(input: Box<dyn Read + Send>) -> Lines {
         let buffer = vec![0; BUFFER].into_boxed_slice();
-        Lines { input, buffer, start: 0, end: 0, ended: false, number: 0 }
+        Lines { input, buffer, start: 0, end: 0, ended: false, number: 0, open_end: false }
     }
 
     /// The number of the line last returned, from 1.
     pub fn number(&self) -> u64 {
         self.number
+    }
+
+    /// Whether the last line has been reached, and lacks its newline.
+    pub fn open_end(&self) -> bool {
+        self.open_end
     }
 
     /// The bytes of a line.
@@ -65,6 +71,7 @@ impl Lines {
                 let range = self.start..self.end;
                 self.start = self.end;
                 self.number += 1;
+                self.open_end = true;
                 return Ok(Next::Line(self.without_return(range)));
             }
             if self.start > 0 {

@@ -51,18 +51,16 @@ pub(crate) fn unsigned(text: &[u8]) -> Result<u64, NumberFault> {
     if text.is_empty() {
         return Err(NumberFault::Empty);
     }
-    let mut value = 0u64;
-    if text.len() <= 19 {
-        // Nineteen digits cannot overflow 64 bits.
-        for &c in text {
-            let digit = c.wrapping_sub(b'0');
-            if digit > 9 {
-                return Err(fault(text));
-            }
-            value = value * 10 + digit as u64;
-        }
-        return Ok(value);
+    match leading(text) {
+        Some((value, length)) if length == text.len() => Ok(value),
+        _ => any_unsigned(text),
     }
+}
+
+/// A number of twenty digits, or a fault to be named.
+#[cold]
+fn any_unsigned(text: &[u8]) -> Result<u64, NumberFault> {
+    let mut value = 0u64;
     for &c in text {
         let digit = c.wrapping_sub(b'0');
         if digit > 9 {
@@ -113,14 +111,18 @@ pub(crate) fn hexadecimal(text: &[u8]) -> Result<u64, NumberFault> {
         return Err(NumberFault::Empty);
     }
     let mut value = 0u64;
+    let mut lost = 0u64;
     for &c in digits {
-        let digit = (c as char).to_digit(16).ok_or(NumberFault::NotANumber)?;
-        if value >> 60 != 0 {
-            return Err(NumberFault::TooLarge);
-        }
+        let digit = match c {
+            b'0'..=b'9' => c - b'0',
+            b'a'..=b'f' => c - b'a' + 10,
+            b'A'..=b'F' => c - b'A' + 10,
+            _ => return Err(NumberFault::NotANumber),
+        };
+        lost |= value >> 60;
         value = value << 4 | digit as u64;
     }
-    Ok(value)
+    if lost == 0 { Ok(value) } else { Err(NumberFault::TooLarge) }
 }
 
 /// `12`, `12.5`, `.5` of a unit of `unit_ns` nanoseconds, in nanoseconds.
@@ -135,22 +137,153 @@ pub(crate) fn time(text: &[u8], unit_ns: u64) -> Result<u64, NumberFault> {
     }
     let whole = if whole.is_empty() { 0 } else { unsigned(whole)? };
     // Decimals beyond the ninth are below a nanosecond for every unit up to a second.
-    let mut part = 0u64;
-    let mut scale = 1u64;
-    for (i, &c) in decimals.iter().enumerate() {
+    let (counted, finer) = decimals.split_at(decimals.len().min(9));
+    if !finer.iter().all(u8::is_ascii_digit) {
+        return Err(NumberFault::NotANumber);
+    }
+    let part = match leading(counted) {
+        Some((value, length)) if length == counted.len() => value,
+        None if counted.is_empty() => 0,
+        _ => return Err(NumberFault::NotANumber),
+    };
+    // Nine digits of less than 2^30 times a unit of up to a second fit in 64 bits.
+    let scale = TENS[counted.len()];
+    let part = if unit_ns <= 1_000_000_000 {
+        part * unit_ns / scale
+    } else {
+        (part as u128 * unit_ns as u128 / scale as u128) as u64
+    };
+    whole.checked_mul(unit_ns).and_then(|ns| ns.checked_add(part)).ok_or(NumberFault::TooLarge)
+}
+
+const TENS: [u64; 10] =
+    [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000];
+
+/// How a text writes numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Style {
+    /// Between whole and fraction.
+    pub decimal: u8,
+    /// Between groups of digits.
+    pub thousands: Option<u8>,
+}
+
+/// Digits that a quantity may have, with its signs.
+const LONGEST_QUANTITY: usize = 64;
+
+/// A decimal number of `unit`, perhaps with an exponent (`1.5e-05`), in whole ones of what the unit
+/// counts. What is finer than one is cut off.
+#[inline]
+pub(crate) fn quantity(text: &[u8], unit: u64, style: Style) -> Result<u64, NumberFault> {
+    match leading(text) {
+        Some((value, length)) if length == text.len() => value.checked_mul(unit).ok_or(NumberFault::TooLarge),
+        _ => any_quantity(text, unit, style),
+    }
+}
+
+fn any_quantity(text: &[u8], unit: u64, style: Style) -> Result<u64, NumberFault> {
+    if text.len() > LONGEST_QUANTITY {
+        return Err(fault(text));
+    }
+    let (mut plain, mut length) = ([0; LONGEST_QUANTITY], 0);
+    let text = text.strip_prefix(b"+").unwrap_or(text);
+    let whole = text.iter().position(|c| *c == style.decimal).unwrap_or(text.len());
+    for (at, &c) in text.iter().enumerate() {
+        if Some(c) == style.thousands {
+            // A sign that does not stand before three digits each parts no thousands.
+            if at == 0 || at >= whole || !(whole - at).is_multiple_of(4) {
+                return Err(NumberFault::NotANumber);
+            }
+            continue;
+        }
+        plain[length] = match c {
+            c if c == style.decimal => b'.',
+            // A sign that is neither of the two must not pass for the point.
+            b'.' => return Err(NumberFault::NotANumber),
+            c => c,
+        };
+        length += 1;
+    }
+    let plain = &plain[..length];
+    match plain.iter().position(|c| matches!(c, b'e' | b'E')) {
+        None => time(plain, unit).map_err(|e| if e == NumberFault::NotANumber { fault(plain) } else { e }),
+        Some(at) => scientific(&plain[..at], &plain[at + 1..], unit),
+    }
+}
+
+/// A mantissa and an exponent of ten.
+fn scientific(mantissa: &[u8], exponent: &[u8], unit: u64) -> Result<u64, NumberFault> {
+    if mantissa.first() == Some(&b'-') {
+        return Err(NumberFault::Negative);
+    }
+    let (negative, exponent) = match exponent {
+        [b'-', rest @ ..] => (true, rest),
+        [b'+', rest @ ..] => (false, rest),
+        rest => (false, rest),
+    };
+    let exponent = unsigned(exponent).map_err(|_| NumberFault::NotANumber)?.min(1_000) as i64;
+    let dot = mantissa.iter().position(|c| *c == b'.').unwrap_or(mantissa.len());
+    let decimals = mantissa.get(dot + 1..).unwrap_or_default();
+    let mut digits = 0u128;
+    for &c in mantissa[..dot].iter().chain(decimals) {
         let digit = c.wrapping_sub(b'0');
         if digit > 9 {
             return Err(NumberFault::NotANumber);
         }
-        if i < 9 {
-            part = part * 10 + digit as u64;
-            scale *= 10;
-        }
+        digits = digits.checked_mul(10).map(|d| d + digit as u128).ok_or(NumberFault::TooLarge)?;
     }
-    whole
-        .checked_mul(unit_ns)
-        .and_then(|ns| ns.checked_add((part as u128 * unit_ns as u128 / scale as u128) as u64))
-        .ok_or(NumberFault::TooLarge)
+    if mantissa.len() - usize::from(dot < mantissa.len()) == 0 {
+        return Err(NumberFault::NotANumber);
+    }
+    let power = if negative { -exponent } else { exponent } - decimals.len() as i64;
+    let value = digits.checked_mul(unit as u128).ok_or(NumberFault::TooLarge)?;
+    let tens = |n: i64| 10u128.checked_pow(n as u32);
+    let value = match power {
+        0.. if value == 0 => 0,
+        0.. => tens(power).and_then(|t| value.checked_mul(t)).ok_or(NumberFault::TooLarge)?,
+        _ => tens(-power).map_or(0, |t| value / t),
+    };
+    u64::try_from(value).map_err(|_| NumberFault::TooLarge)
+}
+
+/// `2016-02-21 22:52:25.133`, with a `T` for the space or a `Z` behind it, or `22:52:25.133` alone, in
+/// nanoseconds since 1970 or midnight.
+pub(crate) fn date(text: &[u8], decimal: u8) -> Result<u64, NumberFault> {
+    let text = text.strip_suffix(b"Z").unwrap_or(text);
+    let (day, clock) = match text.iter().position(|c| matches!(c, b' ' | b'T')) {
+        Some(at) => (Some(&text[..at]), &text[at + 1..]),
+        None => (None, text),
+    };
+    let style = Style { decimal, thousands: None };
+    let mut parts = clock.trim_ascii().splitn(3, |c| *c == b':');
+    let mut next = || parts.next().ok_or(NumberFault::NotANumber);
+    let (hours, minutes, seconds) = (unsigned(next()?)?, unsigned(next()?)?, next()?);
+    let seconds = quantity(seconds, 1_000_000_000, style)?;
+    let mut days = 0;
+    if let Some(day) = day {
+        let mut parts = day.splitn(3, |c| matches!(c, b'-' | b'/'));
+        let mut next = || unsigned(parts.next().ok_or(NumberFault::NotANumber)?);
+        days = days_since_1970(next()?, next()?, next()?).ok_or(NumberFault::NotANumber)?;
+    }
+    if hours > 23 || minutes > 59 || seconds >= 61_000_000_000 {
+        return Err(NumberFault::NotANumber);
+    }
+    let minutes = (days * 24 + hours) * 60 + minutes;
+    minutes.checked_mul(60_000_000_000).and_then(|ns| ns.checked_add(seconds)).ok_or(NumberFault::TooLarge)
+}
+
+/// Days of the Gregorian calendar from 1970-01-01, for the years up to 2500.
+fn days_since_1970(year: u64, month: u64, day: u64) -> Option<u64> {
+    const DAYS: [u64; 12] = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+    let leap = |y: u64| y.is_multiple_of(4) && !y.is_multiple_of(100) || y.is_multiple_of(400);
+    let length = DAYS.get((month as usize).checked_sub(1)?)? + u64::from(month == 2 && leap(year));
+    if !(1970..=2500).contains(&year) || day == 0 || day > length {
+        return None;
+    }
+    let leaps_to = |y: u64| y / 4 - y / 100 + y / 400;
+    let years = (year - 1970) * 365 + leaps_to(year - 1) - leaps_to(1969);
+    let months: u64 = DAYS[..month as usize - 1].iter().sum();
+    Some(years + months + u64::from(month > 2 && leap(year)) + day - 1)
 }
 
 /// `n` with its thousands parted by commas.
@@ -237,6 +370,53 @@ mod tests {
         assert_eq!(hexadecimal(b"0xAA"), Ok(0xaa));
         assert_eq!(hexadecimal(b"11112222333344445"), Err(NumberFault::TooLarge));
         assert_eq!(hexadecimal(b"0x"), Err(NumberFault::Empty));
+    }
+
+    #[test]
+    fn quantities_are_read_in_the_style_of_the_text() {
+        let point = Style { decimal: b'.', thousands: None };
+        let german = Style { decimal: b',', thousands: Some(b'.') };
+        assert_eq!(quantity(b"1.234,5", 1_000, german), Ok(1_234_500));
+        assert_eq!(
+            quantity(b"1,234.5", 1_000, Style { decimal: b'.', thousands: Some(b',') }),
+            Ok(1_234_500)
+        );
+        assert_eq!(quantity(b"1.5e-05", 1_000_000_000, point), Ok(15_000));
+        assert_eq!(quantity(b"1.5E+3", 1, point), Ok(1_500));
+        assert_eq!(quantity(b"0e999", 1, point), Ok(0));
+        assert_eq!(quantity(b"1e-999", 1, point), Ok(0));
+        assert_eq!(quantity(b"18446744073709551615", 1, point), Ok(u64::MAX));
+        for (text, want) in [
+            (&b"1,5"[..], NumberFault::NotANumber),
+            (b"1e999", NumberFault::TooLarge),
+            (b"1e", NumberFault::NotANumber),
+            (b".e5", NumberFault::NotANumber),
+            (b"-1.5", NumberFault::Negative),
+            (b"", NumberFault::Empty),
+            (b"1.2.3", NumberFault::NotANumber),
+            (b"0x12", NumberFault::NotANumber),
+            (b"18446744073709551616", NumberFault::TooLarge),
+        ] {
+            assert_eq!(quantity(text, 1, point), Err(want), "{}", excerpt(text, 40));
+        }
+        for wrong in [&b"1.5"[..], b"1.23.456", b".123", b"1,234.5"] {
+            assert_eq!(quantity(wrong, 1_000, german), Err(NumberFault::NotANumber));
+        }
+        assert_eq!(quantity(b"1.234.567", 1, german), Ok(1_234_567));
+        let comma = Style { decimal: b',', thousands: None };
+        assert_eq!(quantity(b"1.5", 1_000, comma), Err(NumberFault::NotANumber));
+    }
+
+    #[test]
+    fn a_date_is_nanoseconds_since_1970() {
+        assert_eq!(date(b"1970-01-01 00:00:00", b'.'), Ok(0));
+        assert_eq!(date(b"2016-02-21T22:52:25.133076Z", b'.'), Ok(1_456_095_145_133_076_000));
+        assert_eq!(date(b"2000/03/01 00:00:00,5", b','), Ok(951_868_800_500_000_000));
+        assert_eq!(date(b"2024-02-29 23:59:60", b'.'), Ok(1_709_251_200_000_000_000));
+        assert_eq!(date(b"01:00:00.000000001", b'.'), Ok(3_600_000_000_001));
+        for bad in [&b"2023-02-29 00:00:00"[..], b"2016-13-01 00:00:00", b"2016-02-21", b"24:00:00", b""] {
+            assert!(date(bad, b'.').is_err(), "{}", excerpt(bad, 40));
+        }
     }
 
     #[test]

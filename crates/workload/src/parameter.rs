@@ -38,14 +38,14 @@ impl Options {
         if text.trim().is_empty() {
             return options;
         }
-        for part in text.split(',') {
+        for part in unquoted_parts(text) {
             match part.split_once('=') {
                 Some((key, value)) if !key.trim().is_empty() && !value.trim().is_empty() => {
                     let key = key.trim();
                     if options.pairs.iter().any(|(k, _)| k == key) {
                         options.reject(key, format!("{key:?} is given twice"), "one value a key", "");
                     }
-                    options.pairs.push((key.to_string(), value.trim().to_string()));
+                    options.pairs.push((key.to_string(), value.trim().replace('"', "")));
                 }
                 _ => {
                     let place = format!("{}:{}", options.place, part.trim());
@@ -112,6 +112,15 @@ impl Options {
     }
 }
 
+/// Splits at commas, but not at those in double quotes.
+fn unquoted_parts(text: &str) -> impl Iterator<Item = &str> {
+    let mut quoted = false;
+    text.split(move |c| {
+        quoted ^= c == '"';
+        c == ',' && !quoted
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -127,6 +136,12 @@ mod tests {
             about: "",
         },
     ];
+
+    #[test]
+    fn a_comma_in_quotes_parts_nothing() {
+        let o = Options::parse("x", "time=\"Start, UTC\":s,span=1");
+        assert_eq!((o.text("time"), o.text("span")), (Some("Start, UTC:s"), Some("1")));
+    }
 
     #[test]
     fn all_mistakes_of_a_text_are_reported_at_once() {

@@ -15,6 +15,9 @@ pub(crate) const KEPT: usize = 20;
 /// A place in a trace that gives no request.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct UnusableLine {
+    /// The file it is in, if the trace is several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
     /// Its line or byte.
     pub at: Position,
     /// What is wrong with it.
@@ -33,6 +36,9 @@ pub struct Unusable {
 /// A request that is earlier than the one before it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct StepBack {
+    /// The file it is in, if the trace is several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
     /// Its line or byte.
     pub at: Position,
     /// Its time, in nanoseconds of the file's clock.
@@ -87,8 +93,16 @@ pub(crate) struct Scan {
     pub last_time: u64,
     pub largest_gap_ns: u64,
     pub largest_gap_at: Option<Position>,
+    /// The file that it is in, if there are several.
+    pub largest_gap_in: Option<String>,
     pub backwards: Backwards,
     pub rounded: u64,
+    /// Writes with force unit access.
+    pub fua: u64,
+    /// Requests that were out of order and have been sorted.
+    pub reordered: u64,
+    /// A text ended without a newline.
+    pub open_end: bool,
     pub unusable: Unusable,
     pub asides: u64,
     pub volumes: Vec<VolumeScan>,
@@ -111,6 +125,16 @@ pub(crate) struct Ask {
 /// Blocks of the page in which footprints are stated.
 const PAGE_BLOCKS: u64 = 4096 / LBA_BYTES;
 
+/// `line 7`, or `a.csv, line 7` in a trace of several files.
+pub(crate) fn place(file: Option<&str>, at: Position) -> String {
+    file.map_or_else(|| at.to_string(), |f| format!("{f}, {at}"))
+}
+
+/// `a.csv:7`: a place in the trace called `label`, or in one of its files.
+pub(crate) fn place_in(label: &str, file: Option<&str>, at: Position) -> String {
+    at.in_file(&file.map_or_else(|| label.to_string(), |f| format!("{label}, {f}")))
+}
+
 impl Scan {
     /// Reads the trace through, or as far as asked.
     pub fn of(cursor: &mut Cursor, ask: &Ask) -> Result<Scan, WorkloadError> {
@@ -121,7 +145,8 @@ impl Scan {
                 Some(Step::Unusable(reason)) => {
                     scan.unusable.count += 1;
                     if scan.unusable.first.len() < KEPT {
-                        scan.unusable.first.push(UnusableLine { at: cursor.position(), reason });
+                        let (file, at) = (cursor.part(), cursor.position());
+                        scan.unusable.first.push(UnusableLine { file, at, reason });
                     }
                 }
                 Some(Step::Request(found)) => {
@@ -135,6 +160,8 @@ impl Scan {
             }
         }
         scan.asides = cursor.asides();
+        scan.reordered = cursor.reordered();
+        scan.open_end = cursor.open_end();
         for (volume, label) in scan.volumes.iter_mut().zip(cursor.volumes()) {
             volume.label.clone_from(label);
         }
@@ -154,6 +181,7 @@ impl Scan {
             if gap > self.largest_gap_ns {
                 self.largest_gap_ns = gap;
                 self.largest_gap_at = Some(cursor.position());
+                self.largest_gap_in = cursor.part();
             }
             self.last_time = found.time;
         }
@@ -164,6 +192,7 @@ impl Scan {
             .checked_add(found.blocks as u64 * LBA_BYTES)
             .ok_or_else(|| too_much(cursor, "the bytes moved add up to more than 64 bits hold"))?;
         self.rounded += u64::from(found.rounded);
+        self.fua += u64::from(found.fua);
         let volume = found.volume as usize;
         if volume >= self.volumes.len() {
             self.volumes.resize_with(volume + 1, VolumeScan::default);
@@ -195,7 +224,8 @@ impl Scan {
         b.count += 1;
         b.largest_ns = b.largest_ns.max(self.last_time - time);
         if b.first.is_none() {
-            b.first = Some(StepBack { at: cursor.position(), time_ns: time, after_ns: self.last_time });
+            let (file, at) = (cursor.part(), cursor.position());
+            b.first = Some(StepBack { file, at, time_ns: time, after_ns: self.last_time });
         }
     }
 

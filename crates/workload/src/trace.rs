@@ -6,15 +6,18 @@ use crate::cursor::{Cursor, Step};
 use crate::detect::{Identified, identify};
 use crate::error::{ErrorKind, Problem, WorkloadError};
 use crate::fit::{DriveShape, Fit, Placement};
-use crate::formats::{FORMATS, Settings, format_named};
+use crate::formats::{FORMATS, Order, RecordReader, Settings, format_named};
+use crate::joined::{Chained, Identity, Merged, OpenPart};
 use crate::numbers::{grouped, readable_bytes};
 use crate::pace::{ByteBound, Depth, Limit, Pacing, Ratio};
 use crate::pages::{PageSet, RankedPages};
 use crate::parameter::{Options, Parameter};
-use crate::scan::{Ask, Scan};
-use crate::source::Source;
+use crate::scan::{Ask, Scan, place, place_in};
+use crate::sorted::Sorted;
+use crate::source::{Hash, Source};
 use crate::workload::{Overrides, RequestStream};
 use serde_json::{Value, json};
+use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use wordline_units::{Count, HostOp, HostRequest, LBA_BYTES, LatencyHint, Lba, SimDuration, SimTime};
 
@@ -45,10 +48,17 @@ pub static TRACE_OPTIONS: &[Parameter] = &[
     words("skip", "nothing", "bad", &["bad"], "leaves unusable lines out; their number goes into the report"),
     words(
         "backwards",
-        "error",
-        "error, clamp",
-        &["error", "clamp"],
-        "a request earlier than the one before: refuse, or give it that one's time",
+        "sort where the format keeps no order, else error",
+        "error, clamp, sort",
+        &["error", "clamp", "sort"],
+        "a request earlier than the one before: refuse, give it that one's time, or sort all by time",
+    ),
+    words(
+        "files",
+        "by-name",
+        "by-name, by-file",
+        &["by-name", "by-file"],
+        "of several files: volumes of one name are one, or each file's are its own",
     ),
     value(
         "volume",
@@ -70,13 +80,35 @@ pub static TRACE_OPTIONS: &[Parameter] = &[
     value("bytes", "size", "all", "such as 10GiB, or 3x the drive", "stops after so many bytes written"),
 ];
 
+/// What is done about requests that are earlier than one before them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Backwards {
+    Refuse,
+    Clamp,
+    Sort,
+}
+
+impl Backwards {
+    const fn name(self) -> &'static str {
+        match self {
+            Backwards::Refuse => "error",
+            Backwards::Clamp => "clamp",
+            Backwards::Sort => "sort",
+        }
+    }
+}
+
+/// Files that are read side by side; more are read one behind the other, and sorted.
+const SIDE_BY_SIDE: usize = 256;
+
 /// A trace, ready to be opened.
 pub(crate) struct Trace {
     source: Source,
     identified: Identified,
     fit: Fit,
     skip_bad: bool,
-    clamp: bool,
+    backwards: Backwards,
+    identity: Identity,
     volume: Option<String>,
     speedup: Ratio,
     pacing: Pacing,
@@ -110,7 +142,10 @@ impl Trace {
             }
         };
         let mut known = TRACE_OPTIONS.to_vec();
-        let of_formats = FORMATS.iter().filter(|f| format.is_none_or(|t| t.name == f.name));
+        let of_formats = FORMATS.iter().filter(|f| match format {
+            Some(told) => told.name == f.name,
+            None => !f.must_be_told(),
+        });
         known.extend(of_formats.flat_map(|f| f.parameters));
         o.check_known(&known);
         let fit = over.fit.or(o.text("fit").and_then(|t| t.parse().ok())).unwrap_or_default();
@@ -128,7 +163,13 @@ impl Trace {
         }
         let duration = o.get::<SimDuration>("duration", "a time such as 10s");
         let bytes = o.get::<ByteBound>("bytes", "a size such as 10GiB, or 3x the drive");
-        let (skip_bad, clamp) = (o.text("skip").is_some(), o.text("backwards") == Some("clamp"));
+        let skip_bad = o.text("skip").is_some();
+        let told_backwards = o.text("backwards").map(|b| match b {
+            "clamp" => Backwards::Clamp,
+            "sort" => Backwards::Sort,
+            _ => Backwards::Refuse,
+        });
+        let identity = if o.text("files") == Some("by-file") { Identity::ByFile } else { Identity::ByName };
         let volume = o.text("volume").map(str::to_string);
         let told: Settings = FORMATS
             .iter()
@@ -137,16 +178,27 @@ impl Trace {
             .collect();
         o.finish()?;
 
-        let source = Source::find(file)?;
-        let identified = identify(&source, format, &told)?;
+        let mut source = Source::find(file)?;
+        let identified = identify(&mut source, format, &told)?;
         for key in told.keys().filter(|k| !identified.format.parameters.iter().any(|p| p.key == **k)) {
             let what =
                 format!("{} has no option {key}; the content is in that format", identified.format.name);
             o.reject(key, what, "options of the format found", "leave it out, or insist with format=NAME");
         }
         o.finish()?;
-        let (content, hash) = source.open_hashed()?;
-        let reader = (identified.format.open)(&identified.settings, content);
+        let backwards = told_backwards.unwrap_or(match identified.format.order {
+            Order::Kept => Backwards::Refuse,
+            Order::Loose => Backwards::Sort,
+        });
+        let mut hash = None;
+        let reader = if source.is_one_file() {
+            let (content, taken) = source.parts()[0].open_hashed()?;
+            hash = Some(taken);
+            let reader = (identified.format.open)(&identified.settings, content);
+            if backwards == Backwards::Sort { Box::new(Sorted::new(reader)) } else { reader }
+        } else {
+            open_all(&source, &identified, backwards, identity)?
+        };
         let mut cursor = Cursor::new(&source, reader, volume.as_deref());
         let until_ns = duration.filter(|_| pacing == Pacing::Open).map(|d| speedup.multiply_up(d.0));
         let scan = Scan::of(&mut cursor, &Ask { requests, until_ns, pages })?;
@@ -160,12 +212,13 @@ impl Trace {
         }
         let (bases, end) = scan.side_by_side(source.label())?;
         Ok(Trace {
-            sha256: hash.finish()?,
+            sha256: hash.map_or_else(|| source.sha256(), Hash::finish)?,
             source,
             identified,
             fit,
             skip_bad,
-            clamp,
+            backwards,
+            identity,
             volume,
             speedup,
             pacing,
@@ -187,17 +240,17 @@ impl Trace {
         let bad = scan.unusable.count;
         if bad > 0 && !self.skip_bad {
             let mut lines = scan.unusable.first.iter().take(5).peekable();
-            let place = lines.peek().map_or(label.to_string(), |u| u.at.in_file(label));
+            let first = lines.peek().map_or(label.to_string(), |u| place_in(label, u.file.as_deref(), u.at));
             let mut what =
                 format!("{} of {} lines cannot be used:", grouped(bad), grouped(bad + scan.requests));
             for u in lines {
-                what += &format!("\n    {}: {}", u.at, u.reason);
+                what += &format!("\n    {}: {}", place(u.file.as_deref(), u.at), u.reason);
             }
             if bad > 5 {
                 what += &format!("\n    and {} more", grouped(bad - 5));
             }
             problems.push(
-                Problem::new(ErrorKind::Content, place, what)
+                Problem::new(ErrorKind::Content, first, what)
                     .allowed(format!("lines in {} format", self.identified.format.name))
                     .hint(format!("{label}:skip=bad leaves them out; trace inspect shows them")),
             );
@@ -210,7 +263,7 @@ impl Trace {
                     .hint("the format may be another, or the file damaged; trace inspect shows the reasons"),
             );
         }
-        if let Some(first) = scan.backwards.first.as_ref().filter(|_| !self.clamp) {
+        if let Some(first) = scan.backwards.first.as_ref().filter(|_| self.backwards == Backwards::Refuse) {
             let what = format!(
                 "time runs backwards: {} ns after {} ns ({} such requests, by up to {} s)",
                 grouped(first.time_ns),
@@ -219,9 +272,9 @@ impl Trace {
                 scan.backwards.largest_ns as f64 / 1e9
             );
             problems.push(
-                Problem::new(ErrorKind::Content, first.at.in_file(label), what)
+                Problem::new(ErrorKind::Content, place_in(label, first.file.as_deref(), first.at), what)
                     .allowed("times that never decrease")
-                    .hint(format!("sort the file by time, or {label}:backwards=clamp gives such requests the time before")),
+                    .hint(format!("{label}:backwards=sort sorts by time, backwards=clamp gives such requests the time before")),
             );
         }
         if scan.requests == 0 && problems.is_empty() {
@@ -234,7 +287,7 @@ impl Trace {
     }
 
     fn cursor(&self) -> Result<Cursor, WorkloadError> {
-        let reader = (self.identified.format.open)(&self.identified.settings, self.source.open()?);
+        let reader = open_all(&self.source, &self.identified, self.backwards, self.identity)?;
         Ok(Cursor::new(&self.source, reader, self.volume.as_deref()))
     }
 
@@ -254,7 +307,7 @@ impl Trace {
             latest: self.scan.first_time,
             speedup: self.speedup,
             open_loop: self.pacing == Pacing::Open,
-            until: self.duration.filter(|_| self.pacing == Pacing::Open).map_or(u64::MAX, |d| d.0),
+            until: self.duration.filter(|_| self.pacing == Pacing::Open).map(|d| d.0),
             left: self.requests.unwrap_or(u64::MAX),
             bytes_left: bytes.unwrap_or(u64::MAX),
             bounding: if self.scan.count[HostOp::Write as usize] > 0 { HostOp::Write } else { HostOp::Read },
@@ -400,8 +453,11 @@ impl Trace {
             "fit": self.fit,
             "skip_bad": self.skip_bad,
             "skipped": self.scan.unusable.count,
-            "backwards": if self.clamp { "clamp" } else { "error" },
+            "backwards": self.backwards.name(),
             "clamped": self.scan.backwards.count,
+            "reordered": self.scan.reordered,
+            "files": self.source.parts().len(),
+            "left_out": self.identified.left_out.iter().map(|(name, _)| name).collect::<Vec<_>>(),
             "rounded": self.scan.rounded,
             "volumes": ends.collect::<Vec<_>>(),
             "volume": self.volume,
@@ -418,6 +474,34 @@ impl Trace {
     }
 }
 
+/// All parts of a trace as one stream of records.
+fn open_all(
+    source: &Source,
+    identified: &Identified,
+    backwards: Backwards,
+    identity: Identity,
+) -> Result<Box<dyn RecordReader>, WorkloadError> {
+    let (format, settings) = (identified.format, identified.settings.clone());
+    let sort = backwards == Backwards::Sort;
+    let reader: Box<dyn RecordReader> = if let [part] = source.parts() {
+        (format.open)(&settings, part.open()?)
+    } else {
+        let names = source.parts().iter().map(|p| p.name.clone()).collect();
+        let parts = source.parts().to_vec();
+        let open: OpenPart = Box::new(move |n| {
+            let content = parts[n as usize].open().map_err(|e| io::Error::other(e.to_string()))?;
+            Ok((format.open)(&settings, content))
+        });
+        if sort || source.parts().len() > SIDE_BY_SIDE {
+            return Ok(Box::new(Sorted::new(Box::new(Chained::new(names, identity, open)))));
+        }
+        let failed =
+            |e: io::Error| WorkloadError::from(Problem::new(ErrorKind::Io, source.label(), e.to_string()));
+        Box::new(Merged::new(names, identity, open).map_err(failed)?)
+    };
+    Ok(if sort { Box::new(Sorted::new(reader)) } else { reader })
+}
+
 /// A trace being replayed.
 struct TraceStream {
     cursor: Cursor,
@@ -429,7 +513,7 @@ struct TraceStream {
     latest: u64,
     speedup: Ratio,
     open_loop: bool,
-    until: u64,
+    until: Option<u64>,
     left: u64,
     bytes_left: u64,
     bounding: HostOp,
@@ -455,7 +539,7 @@ impl TraceStream {
             };
             self.latest = self.latest.max(found.time);
             let arrival = self.speedup.divide(self.latest - self.first_time);
-            if arrival >= self.until {
+            if self.until.is_some_and(|until| arrival >= until) {
                 return Ok(None);
             }
             self.left -= 1;

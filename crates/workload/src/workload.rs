@@ -5,6 +5,7 @@ use crate::error::{ErrorKind, Problem, WorkloadError, did_you_mean};
 use crate::fit::{DriveShape, Fit};
 use crate::pace::{Limit, Pacing};
 use crate::pages::PageSet;
+use crate::source::is_there;
 use crate::synthetic::{SYNTHETICS, SyntheticWorkload, synthetic_named};
 use crate::trace::Trace;
 use serde_json::Value;
@@ -82,12 +83,12 @@ fn begins_with_key(text: &str) -> bool {
 /// is taken for a file if there is one, then the longest name that is a file.
 pub(crate) fn parts(text: &str) -> Parts<'_> {
     let whole = Parts { head: text, options: "" };
-    if text == "-" || synthetic_named(text).is_some() || Path::new(text).exists() {
+    if synthetic_named(text).is_some() || is_there(text) {
         return whole;
     }
     let colons = || text.char_indices().filter(|(_, c)| *c == ':').map(|(i, _)| i);
     let cut = |i: usize| Parts { head: &text[..i], options: &text[i + 1..] };
-    let known = |head: &str| head == "-" || synthetic_named(head).is_some() || Path::new(head).exists();
+    let known = |head: &str| synthetic_named(head).is_some() || is_there(head);
     let candidates: Vec<usize> = colons().filter(|i| begins_with_key(&text[i + 1..])).collect();
     if let Some(i) = candidates.iter().rev().find(|i| known(&text[..**i])) {
         return cut(*i);
@@ -99,8 +100,18 @@ pub(crate) fn parts(text: &str) -> Parts<'_> {
     candidates.first().map_or(whole, |i| cut(*i))
 }
 
+/// A trace's text with a format insisted on: `NAME`, or `NAME:key=value,...` with the format's own
+/// options, as `--format` takes it.
+pub fn with_format(text: &str, format: &str) -> String {
+    let separator = if parts(text).options.is_empty() { ':' } else { ',' };
+    let (name, options) = format.split_once(':').unwrap_or((format, ""));
+    let comma = if options.is_empty() { "" } else { "," };
+    format!("{text}{separator}format={name}{comma}{options}")
+}
+
 impl Workload {
-    /// Resolves `FILE`, `FILE:option=value,...`, `NAME`, `NAME:parameter=value,...` or `-` for
+    /// Resolves `FILE`, `FILE:option=value,...` (a file, a folder or tar archive of files, or several
+    /// joined by `+`), `NAME`, `NAME:parameter=value,...` or `-` for
     /// standard input. A trace is read through once: its format is found, its volumes are measured
     /// and every fault in it is reported. A built-in name goes before a file of that name; write
     /// `./zipf` for the file.
@@ -221,14 +232,24 @@ impl Workload {
 
 /// A plain word that names neither a file nor a built-in workload gets both lists.
 pub(crate) fn check_exists(head: &str) -> Result<(), WorkloadError> {
-    if head == "-" || Path::new(head).exists() {
+    if is_there(head) {
         return Ok(());
+    }
+    if head.contains('+') && head.split('+').any(|n| Path::new(n).exists()) {
+        let missing: Vec<&str> = head.split('+').filter(|n| !Path::new(n).exists()).collect();
+        let what = format!("of the files joined by +, there is no {}", missing.join(", "));
+        return Err(Problem::new(ErrorKind::Io, head, what)
+            .allowed("names of files, relative to the working directory")
+            .into());
     }
     let names = SYNTHETICS.iter().map(|s| s.name);
     let what = "there is no such file, and no built-in workload of that name";
     let hint = did_you_mean(head, names.clone());
     let hint =
         if hint.is_empty() { "names of files are relative to the working directory".into() } else { hint };
-    let allowed = format!("a trace file, - for standard input, or {}", names.collect::<Vec<_>>().join(", "));
+    let allowed = format!(
+        "a trace file, a folder of them, several joined by +, - for standard input, or {}",
+        names.collect::<Vec<_>>().join(", ")
+    );
     Err(Problem::new(ErrorKind::Io, head, what).allowed(allowed).hint(hint).into())
 }

@@ -63,7 +63,7 @@ fn msr(rows: u64) -> String {
 
 type Encode = fn(&[u8]) -> Vec<u8>;
 
-const ENCODERS: [(&str, Encode); 4] = [
+const ENCODERS: [(&str, Encode); 5] = [
     ("gzip", |b| {
         let mut e = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         e.write_all(b).unwrap();
@@ -80,6 +80,11 @@ const ENCODERS: [(&str, Encode); 4] = [
         e.finish().unwrap()
     }),
     ("zstd", |b| zstd::encode_all(b, 3).unwrap()),
+    ("lz4", |b| {
+        let mut e = lz4_flex::frame::FrameEncoder::new(Vec::new());
+        e.write_all(b).unwrap();
+        e.finish().unwrap()
+    }),
 ];
 
 #[test]
@@ -119,7 +124,9 @@ fn missing_empty_and_foreign_files_are_told_apart() {
     assert_eq!(fault(&folder.file("empty", b"")).kind(), ErrorKind::Empty);
     assert_eq!(fault(&folder.file("blank", b"\n\n \n")).kind(), ErrorKind::Format);
     assert_eq!(fault(&folder.file("header", b"version,time,op,size,lbn\n")).kind(), ErrorKind::Empty);
-    says(&fault(folder.0.path().to_str().unwrap()), &["directory"]);
+    let empty = Folder::new();
+    says(&fault(empty.0.path().to_str().unwrap()), &["no file with content"]);
+    says(&fault(&format!("{}+x.csv", folder.file("there", b"1"))), &["there is no x.csv"]);
     let mut random = 12345u64;
     let noise: Vec<u8> = (0..100_000)
         .map(|_| {
@@ -348,7 +355,7 @@ proptest! {
 
     #[test]
     fn no_reader_panics_on_a_damaged_trace(
-        seed in 0usize..9,
+        seed in 0usize..10,
         edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..12),
         cut in any::<prop::sample::Index>(),
     ) {

@@ -33,6 +33,7 @@ struct Row {
     file: &'static str,
     format: &'static str,
     options: &'static str,
+    /// Usable ones; with those of `unusable` the table's number.
     requests: u64,
     span_s: (f64, f64),
     write_percent: f64,
@@ -44,7 +45,7 @@ struct Row {
 
 const NONE: f64 = f64::NAN;
 
-const ROWS: [Row; 10] = [
+const ROWS: [Row; 17] = [
     Row {
         file: "cloudphysics/cloudPhysicsIO.vscsi.zst",
         format: "vscsi1",
@@ -165,7 +166,105 @@ const ROWS: [Row; 10] = [
         distinct_gib: (0.078, 0.030),
         highest_gib: 216.7,
     },
+    Row {
+        file: "msr/wdev_1.csv.zst",
+        format: "msr",
+        options: "",
+        requests: 1_055,
+        span_s: (595_003.0, 0.5),
+        write_percent: 100.0,
+        mean_kib: (NONE, 5.1),
+        gib: (0.0, 0.005),
+        distinct_gib: (0.001, 0.001),
+        highest_gib: 50.9,
+    },
+    Row {
+        file: "tencent/tencent_cbs_raw_sample50000.csv.bz2",
+        format: "tencent",
+        options: "",
+        requests: 50_000,
+        span_s: (1.0, 0.0),
+        write_percent: 51.0,
+        mean_kib: (25.8, 33.4),
+        gib: (0.602, 0.812),
+        distinct_gib: (1.33, 0.80),
+        highest_gib: 1554.0,
+    },
+    Row {
+        file: "systor17/systor17-traces-sample.csv.gz",
+        format: "systor17",
+        options: "",
+        requests: 999,
+        span_s: (2.4, 0.05),
+        write_percent: 17.3,
+        // The table has 25.7 for the writes; the sizes in the file come to 15.6.
+        mean_kib: (43.0, 15.6),
+        gib: (NONE, NONE),
+        distinct_gib: (NONE, NONE),
+        highest_gib: 4684.0,
+    },
+    Row {
+        file: "fiu/cheetah_sample_10000_lines.zst",
+        format: "fiu",
+        options: "",
+        requests: 9_998,
+        span_s: (23.57, 0.005),
+        write_percent: 11.0,
+        mean_kib: (4.0, 4.0),
+        gib: (0.034, 0.004),
+        distinct_gib: (0.035, 0.003),
+        highest_gib: 277.1,
+    },
+    Row {
+        file: "blkparse/ycsb_blkparseout_ext4.txt.zst",
+        format: "blkparse",
+        options: "event=D",
+        requests: 9_886,
+        span_s: (810.0, 0.5),
+        write_percent: 8.6,
+        mean_kib: (113.0, 290.0),
+        // The table has 0.24 for the writes; the summary at the end of the file says 246,040 KiB.
+        gib: (0.98, 0.235),
+        distinct_gib: (1.21, NONE),
+        highest_gib: 8.0,
+    },
+    Row {
+        file: "blktrace/hadoop_eternity9.blktrace.tar.zst",
+        format: "blktrace",
+        options: "event=D",
+        requests: 125_837,
+        span_s: (172.0, 0.5),
+        write_percent: 0.7,
+        mean_kib: (NONE, NONE),
+        gib: (NONE, NONE),
+        distinct_gib: (NONE, NONE),
+        highest_gib: NONE,
+    },
+    Row {
+        file: "wiscsee/sqlitewal-mkfs.txt.zst",
+        format: "wiscsee",
+        options: "",
+        requests: 19_999,
+        span_s: (2.27, 0.005),
+        write_percent: 99.7,
+        mean_kib: (3.9, 9.2),
+        gib: (NONE, 0.168),
+        distinct_gib: (NONE, 0.063),
+        highest_gib: 1.0,
+    },
 ];
+
+/// Half of the last digit of a figure that is printed with two or three decimals.
+fn half_a_digit(x: f64) -> f64 {
+    let two = (x * 100.0).round() / 100.0 == x;
+    if x > 10.0 {
+        0.05
+    } else if two && x > 0.0 {
+        0.005
+    } else {
+        0.00051
+    }
+}
 
 fn near(what: &str, row: &Row, got: f64, want: f64, tolerance: f64) {
     if !want.is_nan() {
@@ -183,18 +282,16 @@ fn each_real_trace_is_recognised_untold_and_measures_as_the_table_says() {
         assert_eq!(options.join(","), row.options, "{}", row.file);
         assert!(i.confidence >= Confidence::Likely);
         assert_eq!(i.requests, row.requests, "{}", row.file);
-        assert_eq!((i.unusable.count, i.backwards.count, i.unaligned), (0, 0, 0), "{}", row.file);
+        // One event of the blkparse text was logged before its CPU's clock was set, and one read of
+        // the WiscSee events has a negative offset.
+        let unusable = u64::from(matches!(row.format, "blkparse" | "wiscsee"));
+        assert_eq!((i.unusable.count, i.backwards.count, i.unaligned), (unusable, 0, 0), "{}", row.file);
         near("span", row, i.span_s, row.span_s.0, row.span_s.1);
         near("writes", row, i.write_fraction * 100.0, row.write_percent, 0.05);
-        near("mean read", row, i.mean_read_kib, row.mean_kib.0, 0.05);
-        near(
-            "mean write",
-            row,
-            i.mean_write_kib,
-            row.mean_kib.1,
-            if row.mean_kib.1 > 100.0 { 0.5 } else { 0.05 },
-        );
-        near("read", row, i.read_gib, row.gib.0, if row.gib.0 > 10.0 { 0.05 } else { 0.00051 });
+        let digits = |mean: f64| if mean > 100.0 { 0.5 } else { 0.05 };
+        near("mean read", row, i.mean_read_kib, row.mean_kib.0, digits(row.mean_kib.0));
+        near("mean write", row, i.mean_write_kib, row.mean_kib.1, digits(row.mean_kib.1));
+        near("read", row, i.read_gib, row.gib.0, half_a_digit(row.gib.0));
         near("written", row, i.write_gib, row.gib.1, if row.gib.1 > 10.0 { 0.05 } else { 0.0031 });
         near("distinct", row, i.footprint_gib, row.distinct_gib.0, 0.0051);
         near("distinct written", row, i.written_footprint_gib, row.distinct_gib.1, 0.0051);
@@ -203,7 +300,11 @@ fn each_real_trace_is_recognised_untold_and_measures_as_the_table_says() {
             row,
             i.highest_address_gib,
             row.highest_gib,
-            if row.highest_gib < 1.0 { 0.005 } else { 0.051 },
+            match row.highest_gib {
+                x if x < 1.0 => 0.005,
+                x if x > 1_000.0 || x.fract() == 0.0 => 0.5,
+                _ => 0.051,
+            },
         );
         let page = i.render();
         assert!(page.contains(row.format) && page.contains("requests/s") && page.contains('█'), "{page}");
@@ -285,4 +386,59 @@ fn a_footprint_is_the_pages_that_are_touched() {
     }
     assert!(f.exact);
     assert_eq!(f.pages(), plain.into_iter().collect::<Vec<_>>());
+}
+
+#[test]
+fn a_raw_block_trace_counts_either_event_and_says_what_it_left_out() {
+    let Some(path) = trace("blktrace/hadoop_eternity9.blktrace.tar.zst") else { return };
+    let q = inspect(&format!("{path}:event=Q")).unwrap();
+    // Fifty of the queued writes carry a preflush, which is a request of its own.
+    assert_eq!((q.reads + q.writes, q.flushes, q.fua_writes, q.trims), (127_657, 50, 50, 0));
+    assert!((q.write_fraction * 100.0 - 1.4).abs() < 0.05, "{}", q.write_fraction);
+    assert_eq!(format!("{:.0} {:.0}", q.mean_read_kib, q.mean_write_kib), "289 17");
+    let d = inspect(&path).unwrap();
+    assert_eq!((d.requests, d.backwards.count, d.unusable.count), (125_837, 0, 0));
+    assert!(
+        d.left_out.len() == 1 && d.left_out[0].starts_with("eternity9/seekwatcher_seek"),
+        "{:?}",
+        d.left_out
+    );
+    assert_eq!((d.files, d.volumes.len()), (39, 1));
+    for i in [&q, &d] {
+        assert!((i.span_s - 172.0).abs() < 0.5, "{}", i.span_s);
+        assert!(i.footprint_gib > 27.0 && i.footprint_gib < 38.0, "{}", i.footprint_gib);
+        assert!((380.9..407.5).contains(&i.highest_address_gib), "{}", i.highest_address_gib);
+    }
+}
+
+#[test]
+fn a_trim_source_keeps_its_trims() {
+    let Some(path) = trace("wiscsee/sqlitewal-mkfs.txt.zst") else { return };
+    let i = inspect(&path).unwrap();
+    assert_eq!((i.writes, i.trims, i.reads, i.unusable.count), (19_046, 905, 48, 1));
+    assert!(i.unusable.first[0].reason.contains("\"-8388608\" is negative"), "{:?}", i.unusable);
+    let all = requests(&format!("{path}:skip=bad"), TIB, None);
+    assert_eq!(all.iter().filter(|r| r.op == HostOp::Trim).count(), 905);
+}
+
+#[test]
+fn sorted_traces_arrive_in_order_and_lose_nothing() {
+    for (file, options) in [
+        ("systor17/systor17-traces-sample.csv.gz", ""),
+        ("tencent/tencent_cbs_raw_sample50000.csv.bz2", ""),
+        ("blkparse/ycsb_blkparseout_ext4.txt.zst", "skip=bad"),
+    ] {
+        let Some(path) = trace(file) else { return };
+        let drive = drive(1 << 60);
+        let sorted = requests(format!("{path}:backwards=sort,{options}").trim_end_matches(','), drive, None);
+        assert!(sorted.is_sorted_by_key(|r| r.arrival));
+        let clamped = format!("{path}:backwards=clamp,{options}");
+        let given = requests(clamped.trim_end_matches(','), drive, None);
+        let key = |r: &HostRequest| (r.volume, r.lba.0, r.blocks, r.op as u8);
+        let (mut a, mut b): (Vec<_>, Vec<_>) =
+            (sorted.iter().map(key).collect(), given.iter().map(key).collect());
+        a.sort_unstable();
+        b.sort_unstable();
+        assert!(a == b, "{file}");
+    }
 }

@@ -2,10 +2,11 @@
 //! traces and block replayers share. The file says neither the unit of time nor that of addresses,
 //! so both are found by evidence (see `plausible`) or told.
 
-use super::lines_of::{LineFormat, LineReader, Parsed, Tally};
+use super::lines_of::{LineFormat, LineReader, Parsed, Tally, scaled, spaced_up_to};
 use super::plausible::{Extents, Times, address_unit, time_unit};
-use super::{Confidence, Detection, Format, Miss, Reading, Record, Sample, Settings, Volumes};
-use crate::numbers::{leading, readable_bytes, time, unsigned};
+use super::{Confidence, Detection, Format, Miss, Order, Reading, Record, Sample, Settings, Volumes};
+use crate::numbers::{grouped, leading, readable_bytes, time, unsigned};
+use crate::pages::PageSet;
 use crate::parameter::Parameter;
 use wordline_units::HostOp;
 
@@ -49,10 +50,12 @@ No header line. SSDSim and MQSim write ns, DiskSim and replayers ms with decimal
             about: "what an op of 0 means; 1 is then the other",
         },
     ],
+    order: Order::Kept,
     detect,
     open: |settings, input| LineReader::open(FiveColumns::of(settings), Volumes::default(), input),
 };
 
+const PAGE: u64 = 4096;
 const TIME_UNITS: [(&str, u64); 4] = [("ns", 1), ("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000)];
 const ADDRESS_UNITS: [(&str, u64); 2] = [("sector", 512), ("byte", 1)];
 
@@ -83,25 +86,11 @@ impl FiveColumns {
 }
 
 /// The five fields of a line, or how many there are instead.
-#[inline]
 fn fields(line: &[u8]) -> Result<[&[u8]; 5], usize> {
     let mut out: [&[u8]; 5] = [&[]; 5];
-    let (mut count, mut at) = (0, 0);
-    loop {
-        while at < line.len() && matches!(line[at], b' ' | b'\t') {
-            at += 1;
-        }
-        if at == line.len() {
-            return if count == 5 { Ok(out) } else { Err(count) };
-        }
-        let start = at;
-        while at < line.len() && !matches!(line[at], b' ' | b'\t') {
-            at += 1;
-        }
-        if count < 5 {
-            out[count] = &line[start..at];
-        }
-        count += 1;
+    match spaced_up_to(line, &mut out) {
+        5 => Ok(out),
+        n => Err(n),
     }
 }
 
@@ -141,7 +130,7 @@ impl FiveColumns {
         let time = when.checked_mul(self.time_ns)?;
         let offset = lba.checked_mul(self.address_bytes)?;
         let bytes = size.checked_mul(self.address_bytes)?;
-        Some((Record { time, offset, bytes, op, volume: 0 }, device))
+        Some((Record { time, offset, bytes, op, fua: false, volume: 0 }, device))
     }
 
     /// Anything else: decimals, other spacing, a fault to be named.
@@ -151,19 +140,15 @@ impl FiveColumns {
         if !dev.iter().all(u8::is_ascii_digit) {
             return Err("the device is not a number".to_string());
         }
-        let scaled = |name: &str, field: &[u8]| {
-            let n = unsigned(field).map_err(|e| e.of(name, field))?;
-            n.checked_mul(self.address_bytes).ok_or_else(|| format!("the {name} {n} is too large"))
-        };
-        let offset = scaled("address", lba)?;
-        let bytes = scaled("size", size)?;
+        let offset = scaled("address", lba, self.address_bytes)?;
+        let bytes = scaled("size", size, self.address_bytes)?;
         let op = match op {
             b"0" => self.zero,
             b"1" => self.one,
             _ => return Err("the op is neither 0 nor 1".to_string()),
         };
         let volume = volumes.number_of(dev)?;
-        Ok(Parsed::Request(Record { time, offset, bytes, op, volume }))
+        Ok(Parsed::Request(Record { time, offset, bytes, op, fua: false, volume }))
     }
 }
 
@@ -194,6 +179,22 @@ fn measure(sample: &Sample) -> (Times, Extents) {
     (times, extents)
 }
 
+/// Requests longer than this do not make the sampled footprint longer.
+const LONGEST_SAMPLED: u64 = 64 << 20;
+
+/// Bytes in the distinct 4 KiB pages that the sample touches, if it counts in `unit` bytes.
+fn touched(sample: &Sample, unit: u64) -> u64 {
+    let mut pages = PageSet::default();
+    for [_, _, lba, size, _] in sample.lines().filter_map(|l| fields(l).ok()) {
+        let (Ok(lba), Ok(size)) = (unsigned(lba), unsigned(size)) else { continue };
+        let (Some(first), Some(bytes)) = (lba.checked_mul(unit), size.checked_mul(unit)) else { continue };
+        if let Some(past) = first.checked_add(bytes.min(LONGEST_SAMPLED)) {
+            pages.insert(first / PAGE..past.div_ceil(PAGE));
+        }
+    }
+    pages.count() * PAGE
+}
+
 fn detect(sample: &Sample, told: &Settings) -> Result<Detection, Miss> {
     let tally = Tally::of(sample, FiveColumns::of(told), Volumes::default()).at_least_half()?;
     let (times, extents) = measure(sample);
@@ -204,6 +205,7 @@ fn detect(sample: &Sample, told: &Settings) -> Result<Detection, Miss> {
     for (unit, unit_bytes) in ADDRESS_UNITS.into_iter().filter(|u| told_unit.is_none_or(|t| t == u.0)) {
         let against_unit =
             if told_unit.is_some() { Vec::new() } else { address_unit(&extents, unit == "sector") };
+        let footprint = touched(sample, unit_bytes);
         for (time, ns) in TIME_UNITS.into_iter().filter(|u| told_time.is_none_or(|t| t == u.0)) {
             if told_time.is_none() && time == "ns" && times.decimals > 0 {
                 continue;
@@ -212,10 +214,12 @@ fn detect(sample: &Sample, told: &Settings) -> Result<Detection, Miss> {
             let (claim, against_time) = time_unit(&times, ns, bytes);
             let against_time = if told_time.is_some() { Vec::new() } else { against_time };
             let meaning = format!(
-                "{}, requests up to {}, addresses up to {}",
+                "{}, requests up to {}, addresses up to {}, {} touched in the first {} rows",
                 claim.describe(),
                 readable_bytes(extents.largest_size.saturating_mul(unit_bytes)),
-                readable_bytes(extents.highest_end.saturating_mul(unit_bytes))
+                readable_bytes(extents.highest_end.saturating_mul(unit_bytes)),
+                readable_bytes(footprint),
+                grouped(extents.rows)
             );
             let against = against_unit.iter().chain(&against_time).cloned().collect::<Vec<_>>();
             let reading = (unit, time, meaning, against);
@@ -277,7 +281,7 @@ mod tests {
         let settings = settings.iter().map(|(k, v)| (*k, v.to_string())).collect();
         match FiveColumns::of(&settings).parse(line.as_bytes(), &mut Volumes::default())? {
             Parsed::Request(r) => r.checked(),
-            Parsed::Header => Err("header".into()),
+            _ => Err("no request".into()),
         }
     }
 

@@ -2,12 +2,25 @@
 //! whether a sample of a file looks like it and why, and turns bytes into [`Record`]s one at a
 //! time. Adding one is its file and one line of the list.
 
+mod alibaba;
+mod blkparse;
+mod blktrace;
+mod csv;
+mod etw;
+mod fio;
+mod fiu;
 mod five_columns;
 mod lines_of;
 mod msr;
 mod plausible;
+mod records;
+mod rwbs;
+mod spc;
+mod systor;
+mod tencent;
 mod vscsi;
 mod vscsi_csv;
+mod wiscsee;
 
 use crate::numbers::excerpt;
 use crate::parameter::Parameter;
@@ -18,8 +31,24 @@ use std::io::{self, Read};
 use wordline_units::HostOp;
 
 /// Every format that is known, in the order in which detection tries them.
-pub static FORMATS: &[&Format] =
-    &[&vscsi::V1, &vscsi::V2, &vscsi_csv::FORMAT, &msr::FORMAT, &five_columns::FORMAT];
+pub static FORMATS: &[&Format] = &[
+    &blktrace::FORMAT,
+    &vscsi::V1,
+    &vscsi::V2,
+    &vscsi_csv::FORMAT,
+    &msr::FORMAT,
+    &systor::FORMAT,
+    &spc::FORMAT,
+    &alibaba::FORMAT,
+    &tencent::FORMAT,
+    &fio::FORMAT,
+    &blkparse::FORMAT,
+    &etw::FORMAT,
+    &fiu::FORMAT,
+    &wiscsee::FORMAT,
+    &five_columns::FORMAT,
+    &csv::FORMAT,
+];
 
 /// A trace format.
 pub struct Format {
@@ -31,8 +60,26 @@ pub struct Format {
     pub grammar: &'static str,
     /// Options that only this format has.
     pub parameters: &'static [Parameter],
+    /// Whether its files are in order of time.
+    pub order: Order,
     pub(crate) detect: fn(&Sample, &Settings) -> Result<Detection, Miss>,
     pub(crate) open: fn(&Settings, Input) -> Box<dyn RecordReader>,
+}
+
+impl Format {
+    /// Whether it must be asked for by name, since no content shows it.
+    pub fn must_be_told(&self) -> bool {
+        self.name == csv::FORMAT.name
+    }
+}
+
+/// Whether the requests of a file are in order of time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Order {
+    /// They are; one that is not is a fault of the file.
+    Kept,
+    /// Not by the nature of the format, so they are sorted unless told otherwise.
+    Loose,
 }
 
 /// Looks a format up by name.
@@ -94,6 +141,21 @@ pub(crate) struct Miss {
     pub fits: u64,
     /// What the first misfit was.
     pub reason: String,
+    /// The option that is at fault, if it is not the content.
+    pub option: Option<OptionFault>,
+}
+
+impl Miss {
+    /// The content is at fault.
+    pub fn new(fits: u64, reason: impl Into<String>) -> Miss {
+        Miss { fits, reason: reason.into(), option: None }
+    }
+}
+
+/// An option that a format cannot go by.
+pub(crate) struct OptionFault {
+    pub key: &'static str,
+    pub allowed: String,
 }
 
 /// The beginning of a file.
@@ -134,6 +196,8 @@ pub(crate) struct Record {
     /// Length in bytes.
     pub bytes: u64,
     pub op: HostOp,
+    /// Whether the host asked for the data to be durable before the answer (force unit access).
+    pub fua: bool,
     /// Position in the reader's list of volumes.
     pub volume: u16,
 }
@@ -150,11 +214,16 @@ impl Record {
     #[inline]
     pub fn checked(self) -> Result<Record, String> {
         if self.op == HostOp::Flush {
-            return Ok(Record { offset: 0, bytes: 0, ..self });
+            return Ok(Record { offset: 0, bytes: 0, fua: false, ..self });
         }
         let longest = if self.op == HostOp::Trim { LONGEST_TRIM } else { LONGEST_TRANSFER };
         let well = self.bytes > 0 && self.bytes <= longest && self.offset <= HIGHEST_ADDRESS - self.bytes;
         if well { Ok(self) } else { Err(self.fault(longest)) }
+    }
+
+    /// The FLUSH that the host wants before this request.
+    pub fn flush_before(self) -> Record {
+        Record { offset: 0, bytes: 0, op: HostOp::Flush, fua: false, ..self }
     }
 
     #[cold]
@@ -172,8 +241,8 @@ impl Record {
 /// What a reader meets.
 pub(crate) enum Event {
     Request(Record),
-    /// Part of the grammar, but not a request (a message, a command that moves no data).
-    Aside,
+    /// So many parts of the grammar that are no requests (messages, commands that move no data).
+    Aside(u64),
     /// Not part of the grammar, or not a possible request; with the reason.
     Unusable(String),
 }
@@ -213,6 +282,18 @@ pub(crate) trait RecordReader: Send {
     fn next(&mut self) -> io::Result<Option<Event>>;
     /// Where the thing last returned begins.
     fn position(&self) -> Position;
+    /// The part of the trace that it is in, by number.
+    fn part(&self) -> u32 {
+        0
+    }
+    /// Requests so far that were earlier than one before them and have been put in order.
+    fn reordered(&self) -> u64 {
+        0
+    }
+    /// Whether a text ended without a newline, so that its last number may have been cut.
+    fn open_end(&self) -> bool {
+        false
+    }
     /// The volumes met so far, in order of appearance.
     fn volumes(&self) -> &Volumes;
 }
@@ -221,10 +302,14 @@ pub(crate) trait RecordReader: Send {
 #[derive(Clone, Default)]
 pub(crate) struct Volumes {
     labels: Vec<String>,
+    unnamed: bool,
     numbers: FxHashMap<Box<[u8]>, u16>,
-    /// Short names met lately, by their last bits, so that interleaved volumes need no hashing.
-    recent: [Option<(ShortName, u16)>; 16],
+    /// Short names met lately, so that interleaved volumes need no map; empty until there is one.
+    recent: Vec<Option<(ShortName, u16)>>,
 }
+
+/// More than most traces have volumes; 64 KiB of them.
+const RECENT: usize = 4096;
 
 /// A name of up to seven bytes with its length, as one word.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -239,16 +324,22 @@ impl ShortName {
         Some(ShortName(key.iter().fold(key.len() as u64, |word, c| word << 8 | *c as u64)))
     }
 
+    /// Its place among [`RECENT`] names.
     #[inline]
     fn slot(self) -> usize {
-        (self.0 & 15) as usize
+        (self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - RECENT.ilog2())) as usize
     }
 }
 
 impl Volumes {
     /// A file that holds one volume and does not name it.
     pub fn unnamed() -> Volumes {
-        Volumes { labels: vec!["0".to_string()], ..Volumes::default() }
+        Volumes { labels: vec!["0".to_string()], unnamed: true, ..Volumes::default() }
+    }
+
+    /// Whether the file does not say which volume it is of.
+    pub fn are_unnamed(&self) -> bool {
+        self.unnamed
     }
 
     /// The number of the volume called `key`.
@@ -257,10 +348,11 @@ impl Volumes {
         let Some(short) = ShortName::of(key) else {
             return self.look_up(key);
         };
-        match self.recent[short.slot()] {
-            Some((name, number)) if name == short => Ok(number),
+        match self.recent.get(short.slot()) {
+            Some(Some((name, number))) if *name == short => Ok(*number),
             _ => {
                 let number = self.look_up(key)?;
+                self.recent.resize(RECENT, None);
                 self.recent[short.slot()] = Some((short, number));
                 Ok(number)
             }
@@ -273,7 +365,7 @@ impl Volumes {
             None => {
                 let number = u16::try_from(self.labels.len())
                     .map_err(|_| "the file holds more than 65,536 volumes".to_string())?;
-                self.labels.push(excerpt(key, 64).replace(',', "."));
+                self.labels.push(excerpt(key, 64).replace([',', ' '], "."));
                 self.numbers.insert(key.into(), number);
                 number
             }

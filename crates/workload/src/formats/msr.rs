@@ -1,7 +1,7 @@
 //! MSR Cambridge CSV: block traces of 13 servers, 36 volumes, one week of 2007.
 
 use super::lines_of::{LineFormat, LineReader, Parsed, Tally};
-use super::{Confidence, Detection, Format, Miss, Record, Sample, Settings, Volumes};
+use super::{Confidence, Detection, Format, Miss, Order, Record, Sample, Settings, Volumes};
 use crate::numbers::{leading, unsigned};
 use wordline_units::HostOp;
 
@@ -20,14 +20,19 @@ ResponseTime  ticks of 100 ns; not used
 
 No header line, though one is stepped over. The last line may lack its newline.",
     parameters: &[],
+    order: Order::Kept,
     detect,
-    open: |_, input| LineReader::open(Msr, Volumes::default(), input),
+    open: |_, input| LineReader::open(Msr::default(), Volumes::default(), input),
 };
 
 /// Nanoseconds of a FILETIME tick.
 const TICK_NS: u64 = 100;
 
-struct Msr;
+#[derive(Default)]
+struct Msr {
+    /// Whether a line had the response time. If one has, a line without it has been cut off.
+    timed: bool,
+}
 
 impl LineFormat for Msr {
     #[inline]
@@ -35,9 +40,10 @@ impl LineFormat for Msr {
         match usual(line) {
             Some((record, volume)) => {
                 let volume = volumes.number_of(volume)?;
+                self.timed = true;
                 Ok(Parsed::Request(Record { volume, ..record }))
             }
-            None => Msr::unusual(line, volumes),
+            None => self.unusual(line, volumes),
         }
     }
 }
@@ -67,13 +73,13 @@ fn usual(line: &[u8]) -> Option<(Record, &[u8])> {
         return None;
     }
     let time = ticks.checked_mul(TICK_NS)?;
-    Some((Record { time, offset, bytes, op, volume: 0 }, volume))
+    Some((Record { time, offset, bytes, op, fua: false, volume: 0 }, volume))
 }
 
 impl Msr {
     /// Anything else: a header, an odd number of columns, a fault to be named.
     #[cold]
-    fn unusual(line: &[u8], volumes: &mut Volumes) -> Result<Parsed, String> {
+    fn unusual(&mut self, line: &[u8], volumes: &mut Volumes) -> Result<Parsed, String> {
         let mut commas = [0usize; 6];
         let mut found = 0;
         for at in memchr::memchr_iter(b',', line) {
@@ -85,7 +91,7 @@ impl Msr {
             found += 1;
         }
         // Some copies leave out the response time.
-        if found != 6 && found != 5 {
+        if found != 6 && (found != 5 || self.timed) {
             return Err(columns_fault(line));
         }
         let size_end = if found == 6 { commas[5] } else { line.len() };
@@ -107,7 +113,7 @@ impl Msr {
         let size = &line[commas[4] + 1..size_end];
         let bytes = unsigned(size).map_err(|e| e.of("size", size))?;
         let volume = volumes.number_of(&line[commas[0] + 1..commas[2]])?;
-        Ok(Parsed::Request(Record { time, offset, bytes, op, volume }))
+        Ok(Parsed::Request(Record { time, offset, bytes, op, fua: false, volume }))
     }
 }
 
@@ -118,7 +124,7 @@ fn columns_fault(line: &[u8]) -> String {
 }
 
 fn detect(sample: &Sample, _told: &Settings) -> Result<Detection, Miss> {
-    let tally = Tally::of(sample, Msr, Volumes::default()).at_least_half()?;
+    let tally = Tally::of(sample, Msr::default(), Volumes::default()).at_least_half()?;
     let all = tally.requests == tally.lines;
     Ok(Detection {
         confidence: if all { Confidence::Certain } else { Confidence::Likely },
@@ -136,9 +142,9 @@ mod tests {
     use super::*;
 
     fn parse(line: &str) -> Result<Record, String> {
-        match Msr.parse(line.as_bytes(), &mut Volumes::default())? {
+        match Msr::default().parse(line.as_bytes(), &mut Volumes::default())? {
             Parsed::Request(r) => r.checked(),
-            Parsed::Header => Err("header".into()),
+            _ => Err("no request".into()),
         }
     }
 
@@ -147,6 +153,15 @@ mod tests {
         let r = parse("128166386783630075,hm,0,Write,3164164096,40960,2896").unwrap();
         assert_eq!(r.time, 12_816_638_678_363_007_500);
         assert_eq!((r.offset, r.bytes, r.op), (3_164_164_096, 40_960, HostOp::Write));
+    }
+
+    #[test]
+    fn a_response_time_is_missing_in_all_lines_or_in_none() {
+        let (mut msr, mut v) = (Msr::default(), Volumes::default());
+        assert!(msr.parse(b"128166386783630075,hm,0,Write,0,4096", &mut v).is_ok());
+        assert!(msr.parse(b"128166386783630075,hm,0,Write,0,4096,1", &mut v).is_ok());
+        let e = msr.parse(b"128166386783630075,hm,0,Write,0,40", &mut v).err().unwrap();
+        assert!(e.contains("6 columns instead of 7"), "{e}");
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! CloudPhysics vSCSI captures: fixed binary records of the commands that a hypervisor's virtual
 //! disks received. Two versions, told apart by the version byte that every record carries.
 
+use super::records::Window;
 use super::{
-    Confidence, Detection, Event, Format, Input, Miss, Position, Record, RecordReader, Sample, Settings,
-    Volumes,
+    Confidence, Detection, Event, Format, Input, Miss, Order, Position, Record, RecordReader, Sample,
+    Settings, Volumes,
 };
 use crate::numbers::grouped;
-use std::io::{self, Read};
+use std::io;
 use wordline_units::HostOp;
 
 /// Version 1.
@@ -21,6 +22,7 @@ u32 sn, u32 len (bytes), u32 nSG, u16 cmd, u16 ver, u64 lbn (512 B), u64 ts (us)
 cmd 0x2a, 0x8a, 0xaa write; 0x28, 0x88, 0xa8 read; 0x35, 0x91 flush; others move no data of the
 disk and are counted aside. ver >> 8 is 1.",
     parameters: &[],
+    order: Order::Kept,
     detect: |sample, _| detect(sample, &LAYOUT_1),
     open: |_, input| Box::new(Vscsi::open(input, &LAYOUT_1)),
 };
@@ -36,6 +38,7 @@ u16 cmd, u16 ver, u32 sn, u32 len (bytes), u32 nSG, u64 lbn (512 B), u64 ts (us)
 
 Commands as in version 1. ver >> 8 is 2.",
     parameters: &[],
+    order: Order::Kept,
     detect: |sample, _| detect(sample, &LAYOUT_2),
     open: |_, input| Box::new(Vscsi::open(input, &LAYOUT_2)),
 };
@@ -83,79 +86,48 @@ impl Layout {
             return Err(format!("the record's version is {version} instead of {}", self.version));
         }
         let Some(op) = command(number::<2>(record, self.cmd)) else {
-            return Ok(Event::Aside);
+            return Ok(Event::Aside(1));
         };
         let lbn = number::<8>(record, self.lbn);
         let offset = lbn.checked_mul(SECTOR).ok_or_else(|| format!("the block number {lbn} is too large"))?;
         let ts = number::<8>(record, self.ts);
         let time = ts.checked_mul(1000).ok_or_else(|| format!("the time stamp {ts} is too large"))?;
-        let record = Record { time, offset, bytes: number::<4>(record, self.len), op, volume: 0 };
+        let record = Record { time, offset, bytes: number::<4>(record, self.len), op, fua: false, volume: 0 };
         Ok(Event::Request(record.checked()?))
     }
 }
 
-/// Records in one buffer.
-const BATCH: usize = 4096;
-
 struct Vscsi {
-    input: Input,
+    window: Window,
     layout: &'static Layout,
-    buffer: Box<[u8]>,
-    start: usize,
-    end: usize,
-    ended: bool,
     /// Byte of the file at which the record last returned begins.
     at: u64,
-    /// Byte of the file at `start`.
-    offset: u64,
     volumes: Volumes,
 }
 
 impl Vscsi {
     fn open(input: Input, layout: &'static Layout) -> Vscsi {
-        let buffer = vec![0; BATCH * layout.bytes].into_boxed_slice();
-        let volumes = Volumes::unnamed();
-        Vscsi { input, layout, buffer, start: 0, end: 0, ended: false, at: 0, offset: 0, volumes }
-    }
-
-    fn fill(&mut self) -> io::Result<()> {
-        self.buffer.copy_within(self.start..self.end, 0);
-        self.end -= self.start;
-        self.start = 0;
-        while !self.ended && self.end < self.buffer.len() {
-            match self.input.read(&mut self.buffer[self.end..]) {
-                Ok(0) => self.ended = true,
-                Ok(n) => self.end += n,
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                Err(e) => return Err(e),
-            }
-        }
-        Ok(())
+        Vscsi { window: Window::new(input), layout, at: 0, volumes: Volumes::unnamed() }
     }
 }
 
 impl RecordReader for Vscsi {
     fn next(&mut self) -> io::Result<Option<Event>> {
         let size = self.layout.bytes;
-        if self.end - self.start < size && !self.ended {
-            self.fill()?;
-        }
-        let left = self.end - self.start;
+        self.at = self.window.offset();
+        let content = self.window.at_least(size)?;
+        let left = content.len();
         if left == 0 {
             return Ok(None);
         }
-        self.at = self.offset;
         if left < size {
-            self.start = self.end;
-            self.offset += left as u64;
+            self.window.skip(left);
             return Ok(Some(Event::Unusable(format!(
                 "the file ends within a record: {left} bytes of {size}; it is truncated"
             ))));
         }
-        let record = &self.buffer[self.start..self.start + size];
-        let event = self.layout.parse(record).unwrap_or_else(Event::Unusable);
-        self.start += size;
-        self.offset += size as u64;
+        let event = self.layout.parse(&content[..size]).unwrap_or_else(Event::Unusable);
+        self.window.skip(size);
         Ok(Some(event))
     }
 
@@ -184,7 +156,7 @@ fn detect(sample: &Sample, layout: &Layout) -> Result<Detection, Miss> {
         if records == 0 {
             first = format!("{} bytes are less than one record", sample.bytes.len());
         }
-        return Err(Miss { fits, reason: first });
+        return Err(Miss::new(fits, first));
     }
     Ok(Detection {
         confidence: if fit == records && records > 1 { Confidence::Certain } else { Confidence::Likely },
@@ -229,7 +201,8 @@ mod tests {
         assert_eq!((V2.detect)(&sample, &Settings::new()).ok().unwrap().confidence, Confidence::Certain);
         let mut reader = Vscsi::open(Box::new(Cursor::new(bytes)), &LAYOUT_2);
         let Ok(Some(Event::Request(r))) = reader.next() else { panic!() };
-        let want = Record { time: 1_000_000, offset: 0, bytes: 4096, op: HostOp::Write, volume: 0 };
+        let want =
+            Record { time: 1_000_000, offset: 0, bytes: 4096, op: HostOp::Write, fua: false, volume: 0 };
         assert_eq!(r, want);
         let Ok(Some(Event::Request(r))) = reader.next() else { panic!() };
         assert_eq!((r.op, r.offset, reader.position()), (HostOp::Read, 4096, Position::Byte(40)));
@@ -251,6 +224,6 @@ mod tests {
     fn a_command_that_moves_no_data_is_an_aside() {
         let bytes = record_2(0x1a, 0, 0, 1);
         let mut reader = Vscsi::open(Box::new(Cursor::new(bytes)), &LAYOUT_2);
-        assert!(matches!(reader.next(), Ok(Some(Event::Aside))));
+        assert!(matches!(reader.next(), Ok(Some(Event::Aside(1)))));
     }
 }

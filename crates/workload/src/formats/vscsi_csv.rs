@@ -1,8 +1,8 @@
 //! The CSV twin of CloudPhysics vSCSI traces: the same capture as text.
 
-use super::lines_of::{LineFormat, LineReader, Parsed, Tally};
+use super::lines_of::{LineFormat, LineReader, Parsed, Tally, separated};
 use super::vscsi::{SECTOR, command};
-use super::{Confidence, Detection, Format, Miss, Record, Sample, Settings, Volumes};
+use super::{Confidence, Detection, Format, Miss, Order, Record, Sample, Settings, Volumes};
 use crate::numbers::{hexadecimal, unsigned};
 
 /// The format.
@@ -20,6 +20,7 @@ lbn      512-byte sectors
 
 The same capture as a binary file gives the same requests.",
     parameters: &[],
+    order: Order::Kept,
     detect,
     open: |_, input| LineReader::open(VscsiCsv, Volumes::unnamed(), input),
 };
@@ -28,17 +29,7 @@ struct VscsiCsv;
 
 impl LineFormat for VscsiCsv {
     fn parse(&mut self, line: &[u8], _volumes: &mut Volumes) -> Result<Parsed, String> {
-        let mut fields: [&[u8]; 5] = [&[]; 5];
-        let mut count = 0;
-        for field in line.split(|c| *c == b',') {
-            if count < 5 {
-                fields[count] = field.trim_ascii();
-            }
-            count += 1;
-        }
-        if count != 5 {
-            return Err(format!("{count} columns instead of 5"));
-        }
+        let fields: [&[u8]; 5] = separated(line, b',')?;
         if fields == [&b"version"[..], b"time", b"op", b"size", b"lbn"] {
             return Ok(Parsed::Header);
         }
@@ -51,7 +42,7 @@ impl LineFormat for VscsiCsv {
         let bytes = unsigned(fields[3]).map_err(|e| e.of("size", fields[3]))?;
         let lbn = unsigned(fields[4]).map_err(|e| e.of("block number", fields[4]))?;
         let offset = lbn.checked_mul(SECTOR).ok_or_else(|| format!("the block number {lbn} is too large"))?;
-        Ok(Parsed::Request(Record { time, offset, bytes, op, volume: 0 }))
+        Ok(Parsed::Request(Record { time, offset, bytes, op, fua: false, volume: 0 }))
     }
 }
 

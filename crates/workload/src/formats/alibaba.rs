@@ -1,0 +1,76 @@
+//! Alibaba cloud block storage: a thousand virtual disks, January 2020.
+
+use super::lines_of::{LineFormat, LineReader, Parsed, Tally, separated};
+use super::{Confidence, Detection, Format, Miss, Order, Record, Sample, Settings, Volumes};
+use crate::numbers::{time, unsigned};
+use wordline_units::HostOp;
+
+/// The format.
+pub static FORMAT: Format = Format {
+    name: "alibaba",
+    title: "Alibaba cloud block storage CSV",
+    grammar: "\
+device_id,opcode,offset,length,timestamp
+
+device_id       number of the virtual disk; each has its own address space
+opcode          R read, W write
+offset, length  bytes
+timestamp       microseconds
+
+No header line, though one is stepped over. Rows are sorted by time.",
+    parameters: &[],
+    order: Order::Loose,
+    detect,
+    open: |_, input| LineReader::open(Alibaba, Volumes::default(), input),
+};
+
+struct Alibaba;
+
+impl LineFormat for Alibaba {
+    #[inline]
+    fn parse(&mut self, line: &[u8], volumes: &mut Volumes) -> Result<Parsed, String> {
+        let [device, opcode, offset, length, when] = separated(line, b',')?;
+        let op = match opcode {
+            b"R" => HostOp::Read,
+            b"W" => HostOp::Write,
+            b"opcode" if device == b"device_id" => return Ok(Parsed::Header),
+            _ => return Err("the opcode is neither R nor W".to_string()),
+        };
+        unsigned(device).map_err(|e| e.of("device", device))?;
+        let offset = unsigned(offset).map_err(|e| e.of("offset", offset))?;
+        let bytes = unsigned(length).map_err(|e| e.of("length", length))?;
+        let time = time(when, 1_000).map_err(|e| e.of("time stamp", when))?;
+        let volume = volumes.number_of(device)?;
+        Ok(Parsed::Request(Record { time, offset, bytes, op, fua: false, volume }))
+    }
+}
+
+fn detect(sample: &Sample, _told: &Settings) -> Result<Detection, Miss> {
+    let tally = Tally::of(sample, Alibaba, Volumes::default()).at_least_half()?;
+    let what = "have a device, R or W second, offset, length and a time";
+    Ok(tally.found(Confidence::Certain, "device_id,opcode,offset,length,timestamp", what))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_is_read_in_bytes_and_microseconds_and_each_bad_field_is_named() {
+        let mut v = Volumes::default();
+        let Ok(Parsed::Request(r)) = Alibaba.parse(b"419,W,8192,16384,1577808000000046", &mut v) else {
+            panic!()
+        };
+        assert_eq!((r.time, r.offset, r.bytes), (1_577_808_000_000_046_000, 8192, 16_384));
+        for (line, word) in [
+            ("419,W,8192,16384", "4 columns"),
+            ("419,X,8192,16384,1", "neither R nor W"),
+            ("x,W,8192,16384,1", "device"),
+            ("419,W,8k,16384,1", "offset"),
+            ("419,W,8192,16384,18446744073709551615", "too large"),
+        ] {
+            let e = Alibaba.parse(line.as_bytes(), &mut v).err().unwrap();
+            assert!(e.contains(word), "{line}: {e}");
+        }
+    }
+}

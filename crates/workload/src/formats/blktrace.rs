@@ -1,0 +1,367 @@
+//! Raw blktrace: what the Linux kernel logs, one file a CPU, without an outside program. The files
+//! of a folder or of a tar archive are merged by time; a missing CPU is no fault, since one that
+//! issued nothing leaves none.
+
+use super::blkparse::EVENT;
+use super::lines_of::Parsed;
+use super::records::Window;
+use super::rwbs::Flags;
+use super::{
+    Confidence, Detection, Event, Format, Input, Miss, Order, Position, Record, RecordReader, Sample,
+    Settings, Volumes,
+};
+use crate::numbers::grouped;
+use std::io;
+
+/// The format.
+pub static FORMAT: Format = Format {
+    name: "blktrace",
+    title: "raw blktrace of Linux, a folder or tar of per-CPU files",
+    grammar: "\
+records of 48 bytes, each with pdu_len bytes behind it; little- or big-endian, as the magic says
+
+u32 magic (0x65617407), u32 sequence, u64 time (ns), u64 sector (512 B), u32 bytes, u32 action,
+u32 pid, u32 device, u32 cpu, u16 error, u16 pdu_len
+
+action, low half   7 D sent to the device, 1 Q queued before merging (option event); others are set
+                   aside
+action, high half  bit 1 write, 2 flush, 9 SCSI command, 10 notice, 13 discard, 15 FUA. A write
+                   with flush is a FLUSH, then the write; without data it is a FLUSH
+device             major << 20 | minor, which is the volume (8.16)
+
+Give the folder or the tar archive of sdb.blktrace.0, sdb.blktrace.1, ...: they are merged by time.",
+    parameters: &[EVENT],
+    order: Order::Kept,
+    detect,
+    open: |settings, input| Box::new(Blktrace::open(settings, input)),
+};
+
+const HEADER: usize = 48;
+/// The first three bytes of the magic; the fourth is the version.
+const MAGIC: u32 = 0x6561_7400;
+const VERSION: u32 = 7;
+
+/// How the numbers of a file lie.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Endian {
+    Little,
+    Big,
+}
+
+impl Endian {
+    /// As the magic at the start of a record says.
+    #[inline]
+    fn of(record: &[u8]) -> Option<Endian> {
+        let magic: [u8; 4] = record.get(..4)?.try_into().ok()?;
+        if u32::from_le_bytes(magic) == MAGIC | VERSION {
+            Some(Endian::Little)
+        } else if u32::from_be_bytes(magic) == MAGIC | VERSION {
+            Some(Endian::Big)
+        } else {
+            None
+        }
+    }
+
+    #[inline]
+    fn u16(self, record: &[u8; HEADER], at: usize) -> u16 {
+        let bytes = [record[at], record[at + 1]];
+        if self == Endian::Little { u16::from_le_bytes(bytes) } else { u16::from_be_bytes(bytes) }
+    }
+
+    #[inline]
+    fn u32(self, record: &[u8; HEADER], at: usize) -> u32 {
+        let mut bytes = [0; 4];
+        bytes.copy_from_slice(&record[at..at + 4]);
+        if self == Endian::Little { u32::from_le_bytes(bytes) } else { u32::from_be_bytes(bytes) }
+    }
+
+    #[inline]
+    fn u64(self, record: &[u8; HEADER], at: usize) -> u64 {
+        let mut bytes = [0; 8];
+        bytes.copy_from_slice(&record[at..at + 8]);
+        if self == Endian::Little { u64::from_le_bytes(bytes) } else { u64::from_be_bytes(bytes) }
+    }
+}
+
+const QUEUED: u32 = 1;
+const ISSUED: u32 = 7;
+/// High halves of an action.
+const SCSI_COMMAND: u32 = 1 << 9;
+const NOTICE: u32 = 1 << 10;
+
+struct Blktrace {
+    window: Window,
+    event: u32,
+    /// Byte of the file at which the thing last returned begins.
+    at: u64,
+    volumes: Volumes,
+    device: Option<(u32, u16)>,
+    /// The request behind the FLUSH that was returned last.
+    kept: Option<Record>,
+}
+
+/// What stands at a place of the file.
+enum Found {
+    /// A record: its header and its length with what follows it.
+    Record(Endian, usize),
+    /// The end, in the middle of a record of which so many bytes are there.
+    Cut(usize),
+    /// Bytes that are no record.
+    Damage,
+    End,
+}
+
+impl Blktrace {
+    fn open(settings: &Settings, input: Input) -> Blktrace {
+        let event = if settings.get("event").is_some_and(|e| e == "Q") { QUEUED } else { ISSUED };
+        let (window, volumes) = (Window::new(input), Volumes::default());
+        Blktrace { window, event, at: 0, volumes, device: None, kept: None }
+    }
+
+    fn volume(&mut self, device: u32) -> Result<u16, String> {
+        if let Some((known, number)) = self.device
+            && known == device
+        {
+            return Ok(number);
+        }
+        let name = format!("{}.{}", device >> 20, device & 0xf_ffff);
+        let number = self.volumes.number_of(name.as_bytes())?;
+        self.device = Some((device, number));
+        Ok(number)
+    }
+
+    /// The request in a record whose event is the one asked for.
+    fn request(&mut self, endian: Endian, header: &[u8; HEADER]) -> Event {
+        let parsed = self.parse(endian, header);
+        match parsed {
+            Ok(Parsed::Request(record)) => record.checked().map_or_else(Event::Unusable, Event::Request),
+            Ok(Parsed::AfterFlush(record)) => match record.checked() {
+                Ok(record) => {
+                    self.kept = Some(record);
+                    Event::Request(record.flush_before())
+                }
+                Err(reason) => Event::Unusable(reason),
+            },
+            Ok(Parsed::Aside | Parsed::Header) => Event::Aside(1),
+            Err(reason) => Event::Unusable(reason),
+        }
+    }
+
+    fn parse(&mut self, endian: Endian, header: &[u8; HEADER]) -> Result<Parsed, String> {
+        let sector = endian.u64(header, 16);
+        let offset = sector.checked_mul(512).ok_or_else(|| format!("the sector {sector} is too large"))?;
+        let volume = self.volume(endian.u32(header, 36))?;
+        let flags = Flags::of_bits(endian.u32(header, 28) >> 16);
+        Ok(flags.request(endian.u64(header, 8), offset, endian.u32(header, 24) as u64, volume))
+    }
+
+    /// Steps over damage to the next magic, or to the end.
+    #[cold]
+    fn step_over(&mut self) -> io::Result<Event> {
+        let mut bytes = 0;
+        loop {
+            let content = self.window.at_least(HEADER)?;
+            if content.is_empty() || bytes > 0 && Endian::of(content).is_some() {
+                return Ok(Event::Unusable(format!("{} bytes are no record of blktrace", grouped(bytes))));
+            }
+            let next = (1..content.len()).find(|at| Endian::of(&content[*at..]).is_some());
+            // A magic may begin in the last three bytes of the window.
+            let last = if content.len() < HEADER { content.len() } else { content.len() - 3 };
+            let step = next.unwrap_or(last);
+            self.window.skip(step);
+            bytes += step as u64;
+        }
+    }
+}
+
+fn look(content: &[u8]) -> Found {
+    if content.is_empty() {
+        return Found::End;
+    }
+    let Some(endian) = Endian::of(content) else {
+        return if content.len() < 4 { Found::Cut(content.len()) } else { Found::Damage };
+    };
+    let Some(header) = content.first_chunk::<HEADER>() else {
+        return Found::Cut(content.len());
+    };
+    let length = HEADER + endian.u16(header, 46) as usize;
+    if content.len() < length { Found::Cut(content.len()) } else { Found::Record(endian, length) }
+}
+
+/// The longest record: a header and what 16 bits can count.
+const LONGEST: usize = HEADER + u16::MAX as usize;
+
+impl RecordReader for Blktrace {
+    fn next(&mut self) -> io::Result<Option<Event>> {
+        if let Some(kept) = self.kept.take() {
+            return Ok(Some(Event::Request(kept)));
+        }
+        let mut asides = 0;
+        loop {
+            let content = self.window.at_least(LONGEST)?;
+            let found = look(content);
+            if let (Found::Record(endian, length), Some(&header)) = (&found, content.first_chunk::<HEADER>())
+            {
+                let action = endian.u32(&header, 28);
+                if action & 0xffff != self.event || action >> 16 & (NOTICE | SCSI_COMMAND) != 0 {
+                    asides += 1;
+                    self.window.skip(*length);
+                    continue;
+                }
+                if asides == 0 {
+                    self.at = self.window.offset();
+                    self.window.skip(*length);
+                    return Ok(Some(self.request(*endian, &header)));
+                }
+            }
+            // What was found stands there still for the next call.
+            if asides > 0 {
+                return Ok(Some(Event::Aside(asides)));
+            }
+            self.at = self.window.offset();
+            return Ok(match found {
+                Found::Record(..) | Found::End => None,
+                Found::Damage => Some(self.step_over()?),
+                Found::Cut(left) => {
+                    self.window.skip(left);
+                    let reason = format!("the file ends within a record, after {left} bytes of it");
+                    Some(Event::Unusable(reason))
+                }
+            });
+        }
+    }
+
+    fn position(&self) -> Position {
+        Position::Byte(self.at)
+    }
+
+    fn volumes(&self) -> &Volumes {
+        &self.volumes
+    }
+}
+
+fn detect(sample: &Sample, told: &Settings) -> Result<Detection, Miss> {
+    let (mut rest, mut records) = (sample.bytes, 0u64);
+    let (mut issued, mut queued) = (0u64, 0u64);
+    while let Found::Record(endian, length) = look(rest) {
+        if let Some(header) = rest.first_chunk::<HEADER>() {
+            let action = endian.u32(header, 28);
+            if action >> 16 & (NOTICE | SCSI_COMMAND) == 0 {
+                issued += u64::from(action & 0xffff == ISSUED);
+                queued += u64::from(action & 0xffff == QUEUED);
+            }
+        }
+        records += 1;
+        rest = &rest[length..];
+    }
+    if records == 0 {
+        return Err(Miss::new(0, "it does not begin with the magic of blktrace"));
+    }
+    let event = match told.get("event") {
+        Some(event) => event.as_str(),
+        None if issued == 0 && queued > 0 => "Q",
+        None => "D",
+    };
+    Ok(Detection {
+        confidence: Confidence::Certain,
+        reason: format!(
+            "it begins with {} records that carry blktrace's magic, {} of them D and {} Q",
+            grouped(records),
+            grouped(issued),
+            grouped(queued)
+        ),
+        settings: [("event", event.to_string())].into_iter().collect(),
+        readings: Vec::new(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Cursor;
+    use wordline_units::HostOp;
+
+    /// A record of CPU 0 on device 8,16 with so many bytes behind it.
+    fn record(time: u64, sector: u64, bytes: u32, action: u32, behind: u16) -> Vec<u8> {
+        let mut r = Vec::new();
+        for word in [MAGIC | VERSION, 1] {
+            r.extend(word.to_le_bytes());
+        }
+        r.extend(time.to_le_bytes());
+        r.extend(sector.to_le_bytes());
+        for word in [bytes, action, 99, 8 << 20 | 16, 0] {
+            r.extend(word.to_le_bytes());
+        }
+        r.extend(0u16.to_le_bytes());
+        r.extend(behind.to_le_bytes());
+        r.extend(vec![0xee; behind as usize]);
+        r
+    }
+
+    fn events(content: Vec<u8>) -> Vec<(u64, Event)> {
+        let mut reader = Blktrace::open(&Settings::new(), Box::new(Cursor::new(content)));
+        let mut out = Vec::new();
+        while let Some(event) = reader.next().unwrap() {
+            let Position::Byte(at) = reader.position() else { panic!() };
+            out.push((at, event));
+        }
+        out
+    }
+
+    const WRITE: u32 = 1 << 17;
+
+    #[test]
+    fn requests_are_found_among_other_events_and_a_preflush_comes_first() {
+        let content = [
+            record(1, 0, 0, 1024 << 16, 8),
+            record(5, 8, 4096, ISSUED | WRITE, 0),
+            record(6, 8, 4096, QUEUED | WRITE, 3),
+            record(7, 16, 512, ISSUED | WRITE | 1 << 18 | 1 << 31, 0),
+            record(8, 0, 0, ISSUED | WRITE | 1 << 18, 0),
+        ];
+        let found = events(content.concat());
+        let ops = found.iter().filter_map(|(_, e)| match e {
+            Event::Request(r) => Some((r.time, r.op, r.bytes, r.fua)),
+            _ => None,
+        });
+        let want = [
+            (5, HostOp::Write, 4096, false),
+            (7, HostOp::Flush, 0, false),
+            (7, HostOp::Write, 512, true),
+            (8, HostOp::Flush, 0, false),
+        ];
+        assert_eq!(ops.collect::<Vec<_>>(), want);
+        let asides = found.iter().map(|(_, e)| if let Event::Aside(n) = e { *n } else { 0 });
+        assert_eq!(asides.sum::<u64>(), 2);
+    }
+
+    #[test]
+    fn damage_is_reported_once_with_its_byte_and_length_and_reading_goes_on() {
+        let good = record(5, 8, 4096, ISSUED, 0);
+        let content = [good.clone(), vec![7; 100], good.clone(), good[..20].to_vec()].concat();
+        let found = events(content);
+        assert!(matches!(&found[1], (48, Event::Unusable(r)) if r.starts_with("100 bytes")));
+        assert!(matches!(&found[2], (148, Event::Request(_))));
+        assert!(matches!(&found[3], (196, Event::Unusable(r)) if r.contains("after 20 bytes")));
+        assert_eq!(found.len(), 4);
+        let found = events([good, vec![7; 300_000]].concat());
+        assert!(matches!(&found[1], (48, Event::Unusable(r)) if r.starts_with("300,000 bytes")));
+        assert_eq!(found.len(), 2);
+    }
+
+    #[test]
+    fn a_big_endian_trace_reads_like_a_little_endian_one() {
+        let little = record(5, 8, 4096, ISSUED | WRITE, 0);
+        let mut big = Vec::new();
+        let mut at = 0;
+        for width in [4, 4, 8, 8, 4, 4, 4, 4, 4, 2, 2] {
+            big.extend(little[at..at + width].iter().rev());
+            at += width;
+        }
+        let (Event::Request(a), Event::Request(b)) = (&events(little).remove(0).1, &events(big).remove(0).1)
+        else {
+            panic!()
+        };
+        assert_eq!(a, b);
+    }
+}

@@ -1,0 +1,642 @@
+//! Any delimited text, by naming its columns. This is for traces that no other format knows; what
+//! each column is called and measured in is said in the options, nothing is guessed but the
+//! delimiter, and that by the title row.
+
+use super::lines_of::{LineFormat, LineReader, Parsed, Tally, places, trimmed};
+use super::{Confidence, Detection, Format, Miss, OptionFault, Order, Record, Sample, Settings, Volumes};
+use crate::error::did_you_mean;
+use crate::numbers::{NumberFault, Style, date, excerpt, hexadecimal, quantity};
+use crate::parameter::Parameter;
+use wordline_units::{Bytes, HostOp};
+
+const fn column(key: &'static str, default: &'static str, about: &'static str) -> Parameter {
+    Parameter { key, unit: "column", default, allowed: "a title, or #N", choices: &[], about }
+}
+
+const fn words(key: &'static str, default: &'static str, about: &'static str) -> Parameter {
+    Parameter { key, unit: "words", default, allowed: "words parted by /", choices: &[], about }
+}
+
+const fn choice(
+    key: &'static str,
+    default: &'static str,
+    allowed: &'static str,
+    choices: &'static [&'static str],
+    about: &'static str,
+) -> Parameter {
+    Parameter { key, unit: "word", default, allowed, choices, about }
+}
+
+/// The format.
+pub static FORMAT: Format = Format {
+    name: "csv",
+    title: "any delimited text: name its columns and their units",
+    grammar: "\
+format=csv,time=COLUMN[:UNIT],offset=COLUMN[:UNIT][:hex],size=COLUMN[:UNIT][:hex],op=COLUMN
+
+COLUMN  a title of the title row, or #1, #2, ... where there is none. Write a title that holds a comma
+        in double quotes.
+UNIT    of time: ns, us, ms, s, filetime (100 ns), date (2016-02-21 22:52:25.133, UTC).
+        Of offset and size: byte, sector (512), or a size such as 4KiB that is counted in.
+        Without it, a unit in brackets at the end of the title holds (Init Time (s)); without that,
+        byte. A time must have one.
+
+size=always:4KiB and op=always:write hold for all rows; end=COLUMN may stand for size. Lines before the
+title row are set aside. Fields may be in double quotes. Rows are sorted by time.",
+    parameters: &[
+        column("time", "none", "when the request came, with its unit: Init Time:us"),
+        column("offset", "none", "first byte or unit, perhaps :hex"),
+        column("size", "none", "length, perhaps :hex; always:4KiB for all rows"),
+        column("end", "none", "one past the last byte or unit, in place of size"),
+        column("op", "none", "what is asked; always:write for all rows"),
+        column("device", "one volume", "names the volume"),
+        words("read", "r/read/rd", "words of op that are a read, whatever their case"),
+        words("write", "w/write/wr", "words of op that are a write"),
+        words("flush", "f/flush/sync/fsync", "words of op that are a FLUSH; offset and size are not read"),
+        words("trim", "t/trim/d/discard/unmap", "words of op that are a trim"),
+        words("fua", "none", "words of op that are a write with force unit access"),
+        words("ignore", "none", "words of op that are no request, such as completions"),
+        choice(
+            "delimiter",
+            "by the title row",
+            "comma, semicolon, tab, space, bar",
+            &["comma", "semicolon", "tab", "space", "bar"],
+            "what parts the columns; space is any run of white space",
+        ),
+        choice("decimal", "point", "point, comma", &["point", "comma"], "what parts whole and fraction"),
+        choice(
+            "thousands",
+            "nothing",
+            "comma, point, space, apostrophe, underscore",
+            &["comma", "point", "space", "apostrophe", "underscore"],
+            "what parts the digits of long numbers",
+        ),
+        Parameter {
+            key: "preamble",
+            unit: "count",
+            default: "up to the title row",
+            allowed: "0 or more",
+            choices: &[],
+            about: "lines to step over first",
+        },
+        Parameter {
+            key: "comment",
+            unit: "text",
+            default: "none",
+            allowed: "the beginning of a line",
+            choices: &[],
+            about: "lines that begin so are set aside",
+        },
+    ],
+    order: Order::Loose,
+    detect,
+    open: |settings, input| {
+        let csv = Csv::of(settings);
+        let volumes = csv.volumes();
+        LineReader::open(csv, volumes, input)
+    },
+};
+
+const DELIMITERS: [(&str, u8); 5] =
+    [("comma", b','), ("semicolon", b';'), ("tab", b'\t'), ("bar", b'|'), ("space", b' ')];
+
+/// A column as it is told.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Name {
+    Title(String),
+    /// From 0.
+    Number(usize),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Measure {
+    /// Times so many nanoseconds or bytes.
+    Decimal(u64),
+    Hexadecimal(u64),
+    Date,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Column {
+    name: Name,
+    measure: Measure,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Extent {
+    Size(Column),
+    End(Column),
+    Always(u64),
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Op {
+    Column(Name),
+    Always(Meaning),
+}
+
+/// What a word of the op column means.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Meaning {
+    Is(HostOp),
+    WriteThrough,
+    Nothing,
+}
+
+/// The options, understood.
+#[derive(Clone, Debug)]
+struct Plan {
+    time: Column,
+    offset: Column,
+    extent: Extent,
+    op: Op,
+    device: Option<Name>,
+    words: Vec<(Vec<u8>, Meaning)>,
+    delimiter: Option<u8>,
+    style: Style,
+    preamble: u64,
+    comment: Vec<u8>,
+}
+
+fn fault(key: &'static str, reason: String, allowed: &str) -> Miss {
+    let option = OptionFault { key, allowed: allowed.to_string() };
+    Miss { fits: 0, reason, option: Some(option) }
+}
+
+const TIME_UNITS: &str = "a column with its unit: ns, us, ms, s, filetime, date";
+const EXTENT_UNITS: &str = "a column, with byte, sector or a size such as 4KiB as its unit, and perhaps :hex";
+
+fn time_unit(word: &str) -> Option<Measure> {
+    let word = word.trim().to_ascii_lowercase();
+    Some(match word.as_str() {
+        "ns" => Measure::Decimal(1),
+        "us" | "µs" | "μs" => Measure::Decimal(1_000),
+        "ms" => Measure::Decimal(1_000_000),
+        "s" | "sec" | "seconds" => Measure::Decimal(1_000_000_000),
+        "filetime" => Measure::Decimal(100),
+        "date" => Measure::Date,
+        _ => return None,
+    })
+}
+
+fn extent_unit(word: &str) -> Option<u64> {
+    let word = word.trim();
+    match word.to_ascii_lowercase().as_str() {
+        "byte" | "bytes" | "b" => Some(1),
+        "sector" | "sectors" => Some(512),
+        "kib" => Some(1 << 10),
+        "mib" => Some(1 << 20),
+        _ => word.parse::<Bytes>().ok().map(|b| b.0).filter(|b| *b > 0),
+    }
+}
+
+/// The unit in brackets at the end of a title.
+fn bracketed(title: &str) -> Option<&str> {
+    let inside = title.trim_end().strip_suffix(')')?;
+    Some(&inside[inside.rfind('(')? + 1..])
+}
+
+fn name_of(key: &'static str, text: &str) -> Result<Name, Miss> {
+    let text = text.trim();
+    match text.strip_prefix('#') {
+        None if text.is_empty() => Err(fault(key, format!("{key} names no column"), "a title, or #N")),
+        None => Ok(Name::Title(text.to_string())),
+        Some(number) => match number.parse::<usize>() {
+            Ok(n @ 1..=4096) => Ok(Name::Number(n - 1)),
+            _ => Err(fault(key, format!("{text:?} is no number of a column"), "#1 to #4096")),
+        },
+    }
+}
+
+impl Plan {
+    fn of(settings: &Settings) -> Result<Plan, Miss> {
+        let text = |key: &'static str| settings.get(key).map(String::as_str);
+        let needed = |key: &'static str, allowed: &str| {
+            text(key).ok_or_else(|| fault(key, format!("format=csv needs {key}=COLUMN"), allowed))
+        };
+        let extent = match (text("size"), text("end")) {
+            (Some(_), Some(_)) => {
+                return Err(fault("end", "both size and end are given".into(), "one of them"));
+            }
+            (None, Some(end)) => Extent::End(extent("end", end)?),
+            (size, None) => match size.and_then(|s| s.strip_prefix("always:")) {
+                Some(always) => Extent::Always(extent_unit(always).ok_or_else(|| {
+                    fault("size", format!("{always:?} is not a size"), "a size such as 4KiB")
+                })?),
+                None => Extent::Size(extent("size", needed("size", EXTENT_UNITS)?)?),
+            },
+        };
+        let words = words_of(settings);
+        let op = needed("op", "a column, or always:read, always:write")?;
+        let op = match op.strip_prefix("always:") {
+            None => Op::Column(name_of("op", op)?),
+            Some(word) => Op::Always(meaning(&words, word.as_bytes()).ok_or_else(|| {
+                fault("op", format!("{word:?} is no operation"), "always:read, always:write, always:trim")
+            })?),
+        };
+        let letter = |word: &str| match word {
+            "comma" => b',',
+            "point" => b'.',
+            "space" => b' ',
+            "apostrophe" => b'\'',
+            _ => b'_',
+        };
+        let style =
+            Style { decimal: text("decimal").map_or(b'.', letter), thousands: text("thousands").map(letter) };
+        if style.thousands == Some(style.decimal) {
+            let reason = "decimals and thousands are parted by the same sign".to_string();
+            return Err(fault("thousands", reason, "another sign than decimal has"));
+        }
+        let preamble = match text("preamble").map(str::parse::<u64>) {
+            None => 0,
+            Some(Ok(n)) => n,
+            Some(Err(_)) => {
+                return Err(fault("preamble", "the preamble is no number".into(), "0 or more lines"));
+            }
+        };
+        let delimiter = text("delimiter").and_then(|d| DELIMITERS.iter().find(|(n, _)| *n == d));
+        Ok(Plan {
+            time: time_column(needed("time", TIME_UNITS)?)?,
+            offset: self::extent("offset", needed("offset", EXTENT_UNITS)?)?,
+            extent,
+            op,
+            device: text("device").map(|d| name_of("device", d)).transpose()?,
+            words,
+            delimiter: delimiter.map(|(_, d)| *d),
+            style,
+            preamble,
+            comment: text("comment").unwrap_or_default().as_bytes().to_vec(),
+        })
+    }
+
+    /// The columns that are needed, in the order of [`Places`].
+    fn names(&self) -> [Option<&Name>; 5] {
+        let extent = match &self.extent {
+            Extent::Size(c) | Extent::End(c) => Some(&c.name),
+            Extent::Always(_) => None,
+        };
+        let op = match &self.op {
+            Op::Column(name) => Some(name),
+            Op::Always(_) => None,
+        };
+        [Some(&self.time.name), Some(&self.offset.name), extent, op, self.device.as_ref()]
+    }
+
+    /// Whether there must be a title row.
+    fn is_titled(&self) -> bool {
+        self.names().into_iter().flatten().any(|n| matches!(n, Name::Title(_)))
+    }
+
+    /// Where the columns are, if `fields` is the title row; or the titles that it lacks.
+    fn places(&self, fields: &[&[u8]]) -> Result<Places, Vec<String>> {
+        let mut missing = Vec::new();
+        let at = self.names().map(|name| match name? {
+            Name::Number(n) => Some(*n),
+            Name::Title(title) => {
+                let at = fields.iter().position(|f| trimmed(f) == title.as_bytes());
+                if at.is_none() {
+                    missing.push(title.clone());
+                }
+                at
+            }
+        });
+        if missing.is_empty() { Ok(Places(at)) } else { Err(missing) }
+    }
+}
+
+fn time_column(text: &str) -> Result<Column, Miss> {
+    if let Some((name, unit)) = text.rsplit_once(':')
+        && let Some(measure) = time_unit(unit)
+    {
+        return Ok(Column { name: name_of("time", name)?, measure });
+    }
+    match bracketed(text).and_then(time_unit) {
+        Some(measure) => Ok(Column { name: name_of("time", text)?, measure }),
+        None => Err(fault("time", format!("the unit of the column {text:?} is not said"), TIME_UNITS)),
+    }
+}
+
+fn extent(key: &'static str, text: &str) -> Result<Column, Miss> {
+    let (mut name, mut unit, mut hex) = (text, None, false);
+    while let Some((rest, word)) = name.rsplit_once(':') {
+        if word.trim() == "hex" && !hex {
+            hex = true;
+        } else if let (Some(bytes), None) = (extent_unit(word), unit) {
+            unit = Some(bytes);
+        } else {
+            break;
+        }
+        name = rest;
+    }
+    let unit = unit.or_else(|| bracketed(name).and_then(extent_unit)).unwrap_or(1);
+    let measure = if hex { Measure::Hexadecimal(unit) } else { Measure::Decimal(unit) };
+    Ok(Column { name: name_of(key, name)?, measure })
+}
+
+/// The words of every operation, those that are told before those that hold by default.
+fn words_of(settings: &Settings) -> Vec<(Vec<u8>, Meaning)> {
+    let kinds = [
+        ("read", Meaning::Is(HostOp::Read), "r/read/rd"),
+        ("write", Meaning::Is(HostOp::Write), "w/write/wr"),
+        ("flush", Meaning::Is(HostOp::Flush), "f/flush/sync/fsync"),
+        ("trim", Meaning::Is(HostOp::Trim), "t/trim/d/discard/unmap"),
+        ("fua", Meaning::WriteThrough, ""),
+        ("ignore", Meaning::Nothing, ""),
+    ];
+    let split = |list: &str, meaning: Meaning| -> Vec<_> {
+        let words = list.split('/').map(|w| w.trim().to_ascii_lowercase().into_bytes());
+        words.filter(|w| !w.is_empty()).map(|w| (w, meaning)).collect()
+    };
+    let told = kinds.iter().filter_map(|(key, m, _)| Some(split(settings.get(key)?, *m))).flatten();
+    let default =
+        kinds.iter().filter(|(key, ..)| !settings.contains_key(key)).flat_map(|(_, m, d)| split(d, *m));
+    told.chain(default).collect()
+}
+
+fn meaning(words: &[(Vec<u8>, Meaning)], word: &[u8]) -> Option<Meaning> {
+    words.iter().find(|(w, _)| w.eq_ignore_ascii_case(word)).map(|(_, m)| *m)
+}
+
+/// Where time, offset, size or end, op and device stand in a row.
+#[derive(Clone, Copy, Debug)]
+struct Places([Option<usize>; 5]);
+
+struct Csv {
+    /// The options; or why they cannot be gone by, which detection has said already.
+    plan: Result<Plan, String>,
+    places: Option<Places>,
+    lines: u64,
+    /// The fields of the row, as ranges of the line.
+    fields: Vec<(u32, u32)>,
+}
+
+impl Csv {
+    fn of(settings: &Settings) -> Csv {
+        let plan = Plan::of(settings).map_err(|miss| miss.reason);
+        Csv { plan, places: None, lines: 0, fields: Vec::new() }
+    }
+
+    fn volumes(&self) -> Volumes {
+        match &self.plan {
+            Ok(Plan { device: Some(_), .. }) => Volumes::default(),
+            _ => Volumes::unnamed(),
+        }
+    }
+}
+
+/// Splits a row; fields in double quotes lose them.
+#[inline]
+fn split(line: &[u8], delimiter: u8, fields: &mut Vec<(u32, u32)>) -> Result<(), String> {
+    fields.clear();
+    if memchr::memchr(b'"', line).is_some() {
+        return split_quoted(line, delimiter, fields);
+    }
+    if delimiter == b' ' {
+        let mut at = 0;
+        for word in line.split(|c| matches!(c, b' ' | b'\t')) {
+            if !word.is_empty() {
+                fields.push((at as u32, (at + word.len()) as u32));
+            }
+            at += word.len() + 1;
+        }
+        return Ok(());
+    }
+    let mut start = 0;
+    for at in places(line, delimiter) {
+        fields.push((start as u32, at as u32));
+        start = at + 1;
+    }
+    fields.push((start as u32, line.len() as u32));
+    Ok(())
+}
+
+#[cold]
+fn split_quoted(line: &[u8], delimiter: u8, fields: &mut Vec<(u32, u32)>) -> Result<(), String> {
+    let parts = |c: u8| c == delimiter || delimiter == b' ' && c == b'\t';
+    let mut at = 0;
+    loop {
+        while at < line.len() && line[at].is_ascii_whitespace() && (delimiter == b' ' || !parts(line[at])) {
+            at += 1;
+        }
+        if delimiter == b' ' && at == line.len() {
+            return Ok(());
+        }
+        let (start, end);
+        if line.get(at) == Some(&b'"') {
+            start = at + 1;
+            at = start;
+            // A doubled quote stands for one and does not end the field.
+            loop {
+                let close =
+                    memchr::memchr(b'"', &line[at..]).ok_or("a quoted field is not closed in its line")?;
+                at += close + 1;
+                if line.get(at) != Some(&b'"') {
+                    break;
+                }
+                at += 1;
+            }
+            end = at - 1;
+            while at < line.len() && !parts(line[at]) {
+                at += 1;
+            }
+        } else {
+            start = at;
+            while at < line.len() && !parts(line[at]) {
+                at += 1;
+            }
+            end = at;
+        }
+        fields.push((start as u32, end as u32));
+        if at == line.len() {
+            return Ok(());
+        }
+        at += 1;
+    }
+}
+
+impl LineFormat for Csv {
+    #[inline]
+    fn parse(&mut self, line: &[u8], volumes: &mut Volumes) -> Result<Parsed, String> {
+        let plan = self.plan.as_ref().map_err(String::clone)?;
+        self.lines += 1;
+        let line = if self.lines == 1 { line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line) } else { line };
+        if self.lines <= plan.preamble || !plan.comment.is_empty() && line.starts_with(&plan.comment) {
+            return Ok(Parsed::Aside);
+        }
+        let delimiter = plan.delimiter.unwrap_or(b',');
+        let outcome = split(line, delimiter, &mut self.fields);
+        let Some(places) = self.places else {
+            if !plan.is_titled() {
+                self.places = plan.places(&[]).ok();
+                return self.row(line, volumes);
+            }
+            let fields: Vec<&[u8]> = self.fields.iter().map(|f| &line[f.0 as usize..f.1 as usize]).collect();
+            self.places = outcome.ok().and_then(|()| plan.places(&fields).ok());
+            return Ok(if self.places.is_some() { Parsed::Header } else { Parsed::Aside });
+        };
+        outcome?;
+        plan.request(places, line, &self.fields, volumes)
+    }
+}
+
+impl Csv {
+    /// The first row of a text without titles.
+    fn row(&mut self, line: &[u8], volumes: &mut Volumes) -> Result<Parsed, String> {
+        match (&self.plan, self.places) {
+            (Ok(plan), Some(places)) => plan.request(places, line, &self.fields, volumes),
+            _ => Err("the columns are not known".to_string()),
+        }
+    }
+}
+
+impl Plan {
+    #[inline]
+    fn request(
+        &self,
+        places: Places,
+        line: &[u8],
+        fields: &[(u32, u32)],
+        volumes: &mut Volumes,
+    ) -> Result<Parsed, String> {
+        let field = |n: usize| -> Result<&[u8], String> {
+            let place = places.0[n].unwrap_or(0);
+            let range = fields.get(place).ok_or_else(|| short_row(fields.len(), place))?;
+            Ok(trimmed(&line[range.0 as usize..range.1 as usize]))
+        };
+        let meaning = match &self.op {
+            Op::Always(meaning) => *meaning,
+            Op::Column(_) => {
+                let word = field(3)?;
+                meaning(&self.words, word).ok_or_else(|| unknown_word(word))?
+            }
+        };
+        let (op, fua) = match meaning {
+            Meaning::Is(op) => (op, false),
+            Meaning::WriteThrough => (HostOp::Write, true),
+            Meaning::Nothing => return Ok(Parsed::Aside),
+        };
+        let time = self.value(self.time.measure, field(0)?, "time")?;
+        let (mut offset, mut bytes) = (0, 0);
+        if op != HostOp::Flush {
+            offset = self.value(self.offset.measure, field(1)?, "offset")?;
+            bytes = match &self.extent {
+                Extent::Always(bytes) => *bytes,
+                Extent::Size(c) => self.value(c.measure, field(2)?, "size")?,
+                Extent::End(c) => {
+                    let end = self.value(c.measure, field(2)?, "end")?;
+                    end.checked_sub(offset).ok_or("the end is before the offset")?
+                }
+            };
+        }
+        let volume = if self.device.is_some() { volumes.number_of(field(4)?)? } else { 0 };
+        Ok(Parsed::Request(Record { time, offset, bytes, op, fua, volume }))
+    }
+
+    #[inline]
+    fn value(&self, measure: Measure, field: &[u8], name: &str) -> Result<u64, String> {
+        let value = match measure {
+            Measure::Decimal(unit) => quantity(field, unit, self.style),
+            Measure::Date => date(field, self.style.decimal),
+            Measure::Hexadecimal(unit) => {
+                hexadecimal(field).and_then(|n| n.checked_mul(unit).ok_or(NumberFault::TooLarge))
+            }
+        };
+        value.map_err(|e| self.number_fault(e, measure, field, name))
+    }
+
+    #[cold]
+    fn number_fault(&self, e: NumberFault, measure: Measure, field: &[u8], name: &str) -> String {
+        let hint = match e {
+            NumberFault::NotANumber if measure == Measure::Date => {
+                ": a date is written 2016-02-21 22:52:25.133"
+            }
+            NumberFault::NotANumber if matches!(measure, Measure::Hexadecimal(_)) => {
+                ": it is read as hexadecimal"
+            }
+            NumberFault::NotANumber if field.contains(&b',') => {
+                ": say decimal=comma or thousands=comma if that is what the comma is"
+            }
+            NumberFault::NotANumber if field.starts_with(b"0x") => ": hexadecimal numbers need COLUMN:hex",
+            _ => "",
+        };
+        format!("{}{hint}", e.of(name, field))
+    }
+}
+
+#[cold]
+fn short_row(count: usize, place: usize) -> String {
+    format!("{count} columns, and column {} is needed", place + 1)
+}
+
+#[cold]
+fn unknown_word(word: &[u8]) -> String {
+    format!("the op \"{}\" has no meaning; say read=, write=, flush=, trim= or ignore=", excerpt(word, 24))
+}
+
+/// Lines in which a title row is looked for.
+const PREAMBLE_LINES: usize = 1_000;
+
+/// The delimiter with which a line is the title row, or the words nearest to one.
+fn find_delimiter(plan: &Plan, sample: &Sample) -> Result<u8, Miss> {
+    let told = |d: &&(&str, u8)| plan.delimiter.is_none_or(|t| t == d.1);
+    let lines = || sample.lines().skip(plan.preamble as usize).take(PREAMBLE_LINES);
+    let mut fields = Vec::new();
+    if !plan.is_titled() {
+        // Without titles, the delimiter that gives the first row its columns.
+        let most = plan.names().into_iter().flatten().filter_map(|n| match n {
+            Name::Number(n) => Some(*n),
+            Name::Title(_) => None,
+        });
+        let most = most.max().unwrap_or(0);
+        let first = lines().find(|l| !l.trim_ascii().is_empty()).unwrap_or_default();
+        let fits = DELIMITERS
+            .iter()
+            .filter(told)
+            .find(|(_, d)| split(first, *d, &mut fields).is_ok() && fields.len() > most);
+        return fits.map(|(_, d)| *d).ok_or_else(|| {
+            Miss::new(0, format!("no delimiter parts the first row into {} columns", most + 1))
+        });
+    }
+    let mut nearest: (usize, Vec<String>, String) = (usize::MAX, Vec::new(), String::new());
+    for line in lines() {
+        let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+        for (_, delimiter) in DELIMITERS.iter().filter(told) {
+            if split(line, *delimiter, &mut fields).is_err() {
+                continue;
+            }
+            let titles: Vec<&[u8]> = fields.iter().map(|f| &line[f.0 as usize..f.1 as usize]).collect();
+            match plan.places(&titles) {
+                Ok(_) => return Ok(*delimiter),
+                Err(missing) if missing.len() < nearest.0 => {
+                    let shown = titles.iter().take(24).map(|t| excerpt(t.trim_ascii(), 40));
+                    nearest = (missing.len(), missing, shown.collect::<Vec<_>>().join(" | "));
+                }
+                Err(_) => {}
+            }
+        }
+    }
+    let (_, missing, titles) = nearest;
+    let hints = missing.iter().map(|m| did_you_mean(m, titles.split(" | ")));
+    let hint = hints.filter(|h| !h.is_empty()).collect::<Vec<_>>().join(" ");
+    let reason = format!("no title row has {}; the nearest is: {titles}. {hint}", missing.join(", "));
+    Err(Miss::new(0, reason.trim_end().to_string()))
+}
+
+fn detect(sample: &Sample, told: &Settings) -> Result<Detection, Miss> {
+    let plan = Plan::of(told)?;
+    let delimiter = find_delimiter(&plan, sample)?;
+    let mut settings = told.clone();
+    if let Some((name, _)) = DELIMITERS.iter().find(|(_, d)| *d == delimiter) {
+        settings.insert("delimiter", name.to_string());
+    }
+    let csv = Csv::of(&settings);
+    let volumes = csv.volumes();
+    let tally = Tally::of(sample, csv, volumes).at_least_half()?;
+    let titles = plan.names().into_iter().flatten().filter_map(|n| match n {
+        Name::Title(t) => Some(t.as_str()),
+        Name::Number(_) => None,
+    });
+    let titles = titles.collect::<Vec<_>>().join(", ");
+    let what = "have a time, an offset, a size and an operation where the options say";
+    Ok(Detection { settings, ..tally.found(Confidence::Certain, &format!("with {titles}"), what) })
+}

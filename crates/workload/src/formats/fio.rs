@@ -1,0 +1,174 @@
+//! fio's I/O logs, versions 2 and 3, as `write_iolog` writes and `read_iolog` reads them.
+
+use super::lines_of::{LineFormat, LineReader, Parsed, Tally, spaced_up_to};
+use super::{Confidence, Detection, Format, Miss, Order, Record, Sample, Settings, Volumes};
+use crate::numbers::unsigned;
+use wordline_units::HostOp;
+
+/// The format.
+pub static FORMAT: Format = Format {
+    name: "fio-iolog",
+    title: "fio I/O log, version 2 or 3",
+    grammar: "\
+fio version 2 iolog                       fio version 3 iolog
+
+file add|open|close                       us file add|open|close
+file action offset length                 us file action offset length
+
+action          read, write, trim; sync and datasync are a FLUSH; wait (version 2 only): so many
+                microseconds (in the column of offset) pass after the wait before
+us              microseconds from the start (version 3)
+offset, length  bytes
+file            its name; each file is a volume
+
+A log of version 2 without waits has no times: everything arrives at once. closed=QD replays it at
+the pace of the drive.",
+    parameters: &[],
+    order: Order::Kept,
+    detect,
+    open: |_, input| LineReader::open(Fio::default(), Volumes::default(), input),
+};
+
+/// Where a log stands.
+#[derive(Default)]
+struct Fio {
+    version: Version,
+    /// Nanoseconds that waits have added up to.
+    waited: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+enum Version {
+    #[default]
+    Unknown,
+    Two,
+    Three,
+}
+
+impl LineFormat for Fio {
+    fn parse(&mut self, line: &[u8], volumes: &mut Volumes) -> Result<Parsed, String> {
+        if self.version == Version::Unknown {
+            self.version = version(line)?;
+            return Ok(Parsed::Header);
+        }
+        let mut fields: [&[u8]; 5] = [&[]; 5];
+        let count = spaced_up_to(line, &mut fields);
+        let (when, fields, count) = match self.version {
+            Version::Three => (fields[0], &fields[1..], count.saturating_sub(1)),
+            _ => (&[][..], &fields[..4], count),
+        };
+        let [file, action, offset, length] = fields else { return Err("too few columns".into()) };
+        let time = match self.version {
+            Version::Three => {
+                crate::numbers::time(when, 1_000).map_err(|e| e.of("time in microseconds", when))?
+            }
+            _ => self.waited,
+        };
+        match (count, *action) {
+            (2, b"add" | b"open" | b"close") => return Ok(Parsed::Aside),
+            (2 | 4, b"sync" | b"datasync") => {
+                let volume = volumes.number_of(file)?;
+                let record = Record { time, offset: 0, bytes: 0, op: HostOp::Flush, fua: false, volume };
+                return Ok(Parsed::Request(record));
+            }
+            (3 | 4, b"wait") if self.version == Version::Two => {
+                let us = unsigned(offset).map_err(|e| e.of("wait", offset))?;
+                let waited = us.checked_mul(1_000).and_then(|ns| self.waited.checked_add(ns));
+                self.waited = waited.ok_or("the waits add up to more than 584 years")?;
+                return Ok(Parsed::Aside);
+            }
+            (_, b"wait") => return Err("version 3 knows no wait".to_string()),
+            (4, _) => {}
+            (n, _) => return Err(format!("{n} columns for a file action or a request")),
+        }
+        let op = match *action {
+            b"read" => HostOp::Read,
+            b"write" => HostOp::Write,
+            b"trim" => HostOp::Trim,
+            _ => return Err("the action is none of read, write, trim, sync, datasync, wait".to_string()),
+        };
+        let offset = unsigned(offset).map_err(|e| e.of("offset", offset))?;
+        let bytes = unsigned(length).map_err(|e| e.of("length", length))?;
+        let volume = volumes.number_of(file)?;
+        Ok(Parsed::Request(Record { time, offset, bytes, op, fua: false, volume }))
+    }
+}
+
+fn version(line: &[u8]) -> Result<Version, String> {
+    match line.trim_ascii() {
+        b"fio version 2 iolog" => Ok(Version::Two),
+        b"fio version 3 iolog" => Ok(Version::Three),
+        other if other.starts_with(b"fio version ") => {
+            Err("only versions 2 and 3 of fio's log are known".to_string())
+        }
+        _ => Err("the first line is not \"fio version 2 iolog\" or \"fio version 3 iolog\"".to_string()),
+    }
+}
+
+fn detect(sample: &Sample, _told: &Settings) -> Result<Detection, Miss> {
+    let first = sample.lines().next().unwrap_or_default();
+    let fits = if first.starts_with(b"fio version ") { 500 } else { 0 };
+    version(first).map_err(|reason| Miss::new(fits, format!("line 1: {reason}")))?;
+    let tally = Tally::of(sample, Fio::default(), Volumes::default());
+    let title = String::from_utf8_lossy(first.trim_ascii()).into_owned();
+    Ok(tally.found(Confidence::Certain, &title, "are requests"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Time, op, offset, bytes, volume.
+    type Seen = (u64, HostOp, u64, u64, u16);
+
+    fn requests(text: &str) -> Vec<Result<Seen, String>> {
+        let (mut fio, mut volumes) = (Fio::default(), Volumes::default());
+        let parsed = text.lines().map(|l| fio.parse(l.as_bytes(), &mut volumes));
+        parsed
+            .filter_map(|p| match p {
+                Ok(Parsed::Request(r)) => Some(Ok((r.time, r.op, r.offset, r.bytes, r.volume))),
+                Ok(_) => None,
+                Err(e) => Some(Err(e)),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn waits_add_up_and_files_are_volumes() {
+        let log = "fio version 2 iolog\n/dev/a add\n/dev/a open\n/dev/a write 4096 512\n/dev/a wait 150 0\n\
+                   /dev/b read 0 1024\n/dev/a wait 50 0\n/dev/a sync 0 0\n/dev/a trim 0 4096\n/dev/a close\n";
+        let want = [
+            Ok((0, HostOp::Write, 4096, 512, 0)),
+            Ok((150_000, HostOp::Read, 0, 1024, 1)),
+            Ok((200_000, HostOp::Flush, 0, 0, 0)),
+            Ok((200_000, HostOp::Trim, 0, 4096, 0)),
+        ];
+        assert_eq!(requests(log), want);
+    }
+
+    #[test]
+    fn version_three_states_the_time_of_each_action() {
+        let log = "fio version 3 iolog\n0 /dev/a add\n7 /dev/a write 4096 512\n9 /dev/a datasync 0 0\n";
+        assert_eq!(
+            requests(log),
+            [Ok((7_000, HostOp::Write, 4096, 512, 0)), Ok((9_000, HostOp::Flush, 0, 0, 0))]
+        );
+    }
+
+    #[test]
+    fn each_fault_is_named() {
+        for (log, word) in [
+            ("fio version 4 iolog", "versions 2 and 3"),
+            ("/dev/a add", "first line"),
+            ("fio version 2 iolog\n/dev/a write 1", "3 columns"),
+            ("fio version 2 iolog\n/dev/a erase 1 2", "none of read"),
+            ("fio version 2 iolog\n/dev/a write x 2", "offset"),
+            ("fio version 2 iolog\n/dev/a wait 99999999999999999 0", "584 years"),
+            ("fio version 3 iolog\n1 /dev/a wait 5 0", "no wait"),
+            ("fio version 3 iolog\nx /dev/a read 5 9", "microseconds"),
+        ] {
+            let e = requests(log).remove(0).unwrap_err();
+            assert!(e.contains(word), "{log}: {e}");
+        }
+    }
+}

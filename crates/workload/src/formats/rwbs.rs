@@ -1,0 +1,115 @@
+//! What Linux calls a block request's flags, in the letters of `blkparse` and in the bits of
+//! `blktrace`, as a request. A write that carries a preflush is a FLUSH and then the write.
+
+use super::Record;
+use super::lines_of::Parsed;
+use wordline_units::HostOp;
+
+/// The flags of a block request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Flags {
+    /// What is asked; nothing for a request that moves no data.
+    pub op: Option<HostOp>,
+    /// Whether everything before must be durable first.
+    pub preflush: bool,
+    /// Whether the data must be durable before the answer.
+    pub fua: bool,
+}
+
+impl Flags {
+    /// From letters such as `R`, `WS`, `FWFSM`, `D`, `FN`. The kernel writes the preflush first,
+    /// then the operation, then FUA, read-ahead, sync and meta.
+    #[inline]
+    pub fn of_letters(text: &[u8]) -> Option<Flags> {
+        let (preflush, rest) = match text {
+            [b'F', rest @ ..] if matches!(rest.first(), Some(b'W' | b'R' | b'D' | b'N' | b'F')) => {
+                (true, rest)
+            }
+            _ => (false, text),
+        };
+        let op = match rest.first()? {
+            b'R' => Some(HostOp::Read),
+            b'W' => Some(HostOp::Write),
+            b'D' => Some(HostOp::Trim),
+            b'F' => Some(HostOp::Flush),
+            b'N' => None,
+            _ => return None,
+        };
+        let known = |c: &u8| matches!(c, b'F' | b'A' | b'S' | b'M' | b'E' | b'B');
+        if !rest[1..].iter().all(known) {
+            return None;
+        }
+        Some(Flags { op, preflush, fua: op == Some(HostOp::Write) && rest[1..].contains(&b'F') })
+    }
+
+    /// From the upper half of a blktrace action.
+    #[inline]
+    pub fn of_bits(bits: u32) -> Flags {
+        const WRITE: u32 = 1 << 1;
+        const FLUSH: u32 = 1 << 2;
+        const DISCARD: u32 = 1 << 13;
+        const FUA: u32 = 1 << 15;
+        let op = if bits & DISCARD != 0 {
+            HostOp::Trim
+        } else if bits & WRITE != 0 {
+            HostOp::Write
+        } else {
+            HostOp::Read
+        };
+        let fua = op == HostOp::Write && bits & FUA != 0;
+        Flags { op: Some(op), preflush: bits & FLUSH != 0, fua }
+    }
+
+    /// The request at `time` for so many bytes from `offset`.
+    #[inline]
+    pub fn request(self, time: u64, offset: u64, bytes: u64, volume: u16) -> Parsed {
+        let flush = Record { time, offset: 0, bytes: 0, op: HostOp::Flush, fua: false, volume };
+        match self.op {
+            // An empty write with a preflush, or an operation that is a flush, is a FLUSH alone.
+            Some(HostOp::Flush) => Parsed::Request(flush),
+            _ if bytes == 0 && self.preflush => Parsed::Request(flush),
+            None => Parsed::Aside,
+            Some(op) => {
+                let record = Record { time, offset, bytes, op, fua: self.fua, volume };
+                if self.preflush { Parsed::AfterFlush(record) } else { Parsed::Request(record) }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_are_read_in_the_order_in_which_the_kernel_writes_them() {
+        let flags = |t: &str| Flags::of_letters(t.as_bytes()).map(|f| (f.op, f.preflush, f.fua));
+        assert_eq!(flags("R"), Some((Some(HostOp::Read), false, false)));
+        assert_eq!(flags("RAM"), Some((Some(HostOp::Read), false, false)));
+        assert_eq!(flags("WS"), Some((Some(HostOp::Write), false, false)));
+        assert_eq!(flags("WFS"), Some((Some(HostOp::Write), false, true)));
+        assert_eq!(flags("FWS"), Some((Some(HostOp::Write), true, false)));
+        assert_eq!(flags("FWFSM"), Some((Some(HostOp::Write), true, true)));
+        assert_eq!(flags("D"), Some((Some(HostOp::Trim), false, false)));
+        assert_eq!(flags("F"), Some((Some(HostOp::Flush), false, false)));
+        assert_eq!(flags("FN"), Some((None, true, false)));
+        assert_eq!(flags("N"), Some((None, false, false)));
+        assert_eq!(flags("X"), None);
+        assert_eq!(flags("Read"), None);
+        assert_eq!(flags(""), None);
+    }
+
+    #[test]
+    fn a_preflush_with_data_is_a_flush_and_a_write_and_without_data_a_flush() {
+        let of = |t: &[u8], bytes| Flags::of_letters(t).unwrap().request(5, 4096, bytes, 0);
+        assert!(matches!(of(b"FWFS", 512), Parsed::AfterFlush(r) if r.fua && r.op == HostOp::Write));
+        for (letters, bytes) in [(&b"FWS"[..], 0), (b"FN", 0), (b"F", 0), (b"FS", 512)] {
+            assert!(matches!(of(letters, bytes), Parsed::Request(r) if r.op == HostOp::Flush));
+        }
+        assert!(matches!(of(b"N", 0), Parsed::Aside));
+        let discard = Flags::of_bits(1 << 13 | 1 << 1);
+        assert_eq!((discard.op, discard.fua), (Some(HostOp::Trim), false));
+        let commit = Flags::of_bits(0x901e);
+        assert_eq!((commit.op, commit.preflush, commit.fua), (Some(HostOp::Write), true, true));
+    }
+}

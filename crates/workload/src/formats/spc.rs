@@ -1,0 +1,99 @@
+//! SPC trace files, as the UMass repository has them: Financial1 and 2, WebSearch1 to 3.
+
+use super::lines_of::{LineFormat, LineReader, Parsed, Tally, scaled, separated_up_to};
+use super::{Confidence, Detection, Format, Miss, Order, Record, Sample, Settings, Volumes};
+use crate::numbers::{time, unsigned};
+use wordline_units::HostOp;
+
+/// The format.
+pub static FORMAT: Format = Format {
+    name: "spc",
+    title: "SPC ASCII (UMass Financial, WebSearch)",
+    grammar: "\
+ASU,LBA,Size,Opcode,Timestamp[,more]
+
+ASU        number of the volume; each has its own address space
+LBA        512-byte sectors on the volume
+Size       bytes
+Opcode     r or R read, w or W write
+Timestamp  seconds from the start, with decimals
+
+No header line. Spaces around the commas and further columns are stepped over.",
+    parameters: &[],
+    order: Order::Kept,
+    detect,
+    open: |_, input| LineReader::open(Spc, Volumes::default(), input),
+};
+
+struct Spc;
+
+impl LineFormat for Spc {
+    #[inline]
+    fn parse(&mut self, line: &[u8], volumes: &mut Volumes) -> Result<Parsed, String> {
+        let mut fields: [&[u8]; 5] = [&[]; 5];
+        let count = separated_up_to(line, b',', &mut fields);
+        if count < 5 {
+            return Err(format!("{count} columns instead of 5 or more"));
+        }
+        let [asu, lba, size, opcode, when] = fields;
+        unsigned(asu).map_err(|e| e.of("ASU", asu))?;
+        let offset = scaled("LBA", lba, 512)?;
+        let bytes = unsigned(size).map_err(|e| e.of("size", size))?;
+        let op = match opcode {
+            b"r" | b"R" => HostOp::Read,
+            b"w" | b"W" => HostOp::Write,
+            _ => return Err("the opcode is neither R nor W".to_string()),
+        };
+        let time = time(when, 1_000_000_000).map_err(|e| e.of("time stamp", when))?;
+        let volume = volumes.number_of(asu)?;
+        Ok(Parsed::Request(Record { time, offset, bytes, op, fua: false, volume }))
+    }
+}
+
+fn detect(sample: &Sample, _told: &Settings) -> Result<Detection, Miss> {
+    let tally = Tally::of(sample, Spc, Volumes::default()).at_least_half()?;
+    let what = "have an ASU, a sector, a size, R or W fourth and a time in seconds fifth";
+    Ok(tally.found(Confidence::Certain, "", what))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Result<Record, String> {
+        match Spc.parse(line.as_bytes(), &mut Volumes::default())? {
+            Parsed::Request(r) => r.checked(),
+            _ => Err("no request".into()),
+        }
+    }
+
+    #[test]
+    fn sectors_bytes_and_seconds_are_told_apart() {
+        let want = Record {
+            time: 26_214_000,
+            offset: 20_941_264 * 512,
+            bytes: 8192,
+            op: HostOp::Write,
+            fua: false,
+            volume: 0,
+        };
+        assert_eq!(parse("0,20941264,8192,W,0.026214"), Ok(want));
+        assert_eq!(parse("0, 20941264, 8192, w, 0.026214, 7, x"), Ok(want));
+    }
+
+    #[test]
+    fn each_bad_field_is_named() {
+        for (line, word) in [
+            ("0,1,512,W", "4 columns"),
+            ("a,1,512,W,0.1", "ASU"),
+            ("0,-1,512,W,0.1", "LBA \"-1\" is negative"),
+            ("0,36028797018963968,512,W,0.1", "LBA 36028797018963968 is too large"),
+            ("0,1,0,W,0.1", "length zero"),
+            ("0,1,512,X,0.1", "neither R nor W"),
+            ("0,1,512,R,1e3", "time stamp"),
+        ] {
+            let e = parse(line).unwrap_err();
+            assert!(e.contains(word), "{line}: {e}");
+        }
+    }
+}

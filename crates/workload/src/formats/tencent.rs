@@ -1,0 +1,97 @@
+//! Tencent cloud block storage: thousands of volumes of one storage node, with a clock of seconds.
+
+use super::lines_of::{LineFormat, LineReader, Parsed, Tally, scaled, separated};
+use super::{Confidence, Detection, Format, Miss, Order, Record, Sample, Settings, Volumes};
+use crate::numbers::unsigned;
+use wordline_units::HostOp;
+
+/// The format.
+pub static FORMAT: Format = Format {
+    name: "tencent",
+    title: "Tencent cloud block storage CSV (SNIA IOTTA)",
+    grammar: "\
+Timestamp,Offset,Size,IOType,VolumeID
+
+Timestamp     Unix seconds, whole: all requests of a second come at one instant
+Offset, Size  512-byte sectors
+IOType        0 read, 1 write (the opposite of five-columns)
+VolumeID      number of the volume; each has its own address space
+
+No header line, though one is stepped over. Rows are not in order, so they are sorted by time.",
+    parameters: &[],
+    order: Order::Loose,
+    detect,
+    open: |_, input| LineReader::open(Tencent { any_time: true }, Volumes::default(), input),
+};
+
+/// Unix seconds of the years 2001 to 2065. Detection takes other numbers for another format's.
+const UNIX_SECONDS: std::ops::Range<u64> = 1_000_000_000..3_000_000_000;
+
+struct Tencent {
+    any_time: bool,
+}
+
+impl LineFormat for Tencent {
+    #[inline]
+    fn parse(&mut self, line: &[u8], volumes: &mut Volumes) -> Result<Parsed, String> {
+        let [when, offset, size, kind, id] = separated(line, b',')?;
+        if when == b"Timestamp" && size == b"Size" {
+            return Ok(Parsed::Header);
+        }
+        let seconds = unsigned(when).map_err(|e| e.of("time stamp", when))?;
+        if !self.any_time && !UNIX_SECONDS.contains(&seconds) {
+            return Err(format!("the time stamp {seconds} is not in Unix seconds"));
+        }
+        let time = scaled("time stamp", when, 1_000_000_000)?;
+        let offset = scaled("offset", offset, 512)?;
+        let bytes = scaled("size", size, 512)?;
+        let op = match kind {
+            b"0" => HostOp::Read,
+            b"1" => HostOp::Write,
+            _ => return Err("the type is neither 0 nor 1".to_string()),
+        };
+        unsigned(id).map_err(|e| e.of("volume", id))?;
+        let volume = volumes.number_of(id)?;
+        Ok(Parsed::Request(Record { time, offset, bytes, op, fua: false, volume }))
+    }
+}
+
+fn detect(sample: &Sample, _told: &Settings) -> Result<Detection, Miss> {
+    let tally = Tally::of(sample, Tencent { any_time: false }, Volumes::default()).at_least_half()?;
+    let what = "have five whole numbers between commas, Unix seconds first and 0 or 1 fourth";
+    Ok(tally.found(Confidence::Likely, "Timestamp,Offset,Size,IOType,VolumeID", what))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zero_is_a_read_and_sectors_become_bytes() {
+        let mut v = Volumes::default();
+        let mut parse = |line: &[u8]| match (Tencent { any_time: true }).parse(line, &mut v) {
+            Ok(Parsed::Request(r)) => r,
+            _ => panic!(),
+        };
+        let r = parse(b"1538323199,13896880,128,0,1063");
+        assert_eq!((r.time, r.offset, r.bytes), (1_538_323_199_000_000_000, 13_896_880 * 512, 65_536));
+        assert_eq!((r.op, r.volume), (HostOp::Read, 0));
+        let r = parse(b"1538323200,4247200,128,1,1058");
+        assert_eq!((r.op, r.volume), (HostOp::Write, 1));
+    }
+
+    #[test]
+    fn each_bad_field_is_named() {
+        for (line, word) in [
+            ("1538323199,1,8,0", "4 columns"),
+            ("99999999999,1,8,0,1", "too large"),
+            ("1538323199,36028797018963968,8,0,1", "offset 36028797018963968 is too large"),
+            ("1538323199,1,8,2,1", "neither 0 nor 1"),
+            ("1538323199,1,8,0,x", "volume"),
+        ] {
+            let e = (Tencent { any_time: true }).parse(line.as_bytes(), &mut Volumes::default());
+            let e = e.err().unwrap();
+            assert!(e.contains(word), "{line}: {e}");
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Events of WiscSee, Wisconsin's workload analyser for SSDs: block requests with discards.
+
+use super::lines_of::{LineFormat, LineReader, Parsed, Tally, spaced_up_to};
+use super::{Confidence, Detection, Format, Miss, Order, Record, Sample, Settings, Volumes};
+use crate::numbers::{time, unsigned};
+use wordline_units::HostOp;
+
+/// The format.
+pub static FORMAT: Format = Format {
+    name: "wiscsee",
+    title: "WiscSee block events, with discards",
+    grammar: "\
+pid action op offset size time dt sync          (white space between)
+
+pid           of the process; not used
+action        D: sent to the device, a request; C: completed, counted aside
+op            read, write or discard
+offset, size  bytes
+time          seconds, with decimals
+dt            seconds since the event before; not used
+sync          True or False; not used",
+    parameters: &[],
+    order: Order::Kept,
+    detect,
+    open: |_, input| LineReader::open(Wiscsee, Volumes::unnamed(), input),
+};
+
+struct Wiscsee;
+
+impl LineFormat for Wiscsee {
+    fn parse(&mut self, line: &[u8], _volumes: &mut Volumes) -> Result<Parsed, String> {
+        let mut fields: [&[u8]; 8] = [&[]; 8];
+        let count = spaced_up_to(line, &mut fields);
+        if count != 8 {
+            return Err(format!("{count} columns instead of 8"));
+        }
+        let [pid, action, op, offset, size, when, _, sync] = fields;
+        unsigned(pid).map_err(|e| e.of("process", pid))?;
+        let op = match op {
+            b"read" => HostOp::Read,
+            b"write" => HostOp::Write,
+            b"discard" => HostOp::Trim,
+            _ => return Err("the op is none of read, write, discard".to_string()),
+        };
+        if !matches!(sync, b"True" | b"False") {
+            return Err("the last column is neither True nor False".to_string());
+        }
+        let time = time(when, 1_000_000_000).map_err(|e| e.of("time", when))?;
+        let offset = unsigned(offset).map_err(|e| e.of("offset", offset))?;
+        let bytes = unsigned(size).map_err(|e| e.of("size", size))?;
+        match action {
+            b"D" => Ok(Parsed::Request(Record { time, offset, bytes, op, fua: false, volume: 0 })),
+            b"C" => Ok(Parsed::Aside),
+            _ => Err("the action is neither D nor C".to_string()),
+        }
+    }
+}
+
+fn detect(sample: &Sample, _told: &Settings) -> Result<Detection, Miss> {
+    let tally = Tally::of(sample, Wiscsee, Volumes::unnamed()).at_least_half()?;
+    let what = "have eight columns: D or C second, read, write or discard third, True or False last";
+    Ok(tally.found(Confidence::Certain, "", what))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_discard_is_a_trim_and_a_completion_is_no_request() {
+        let mut v = Volumes::unnamed();
+        let Ok(Parsed::Request(r)) = Wiscsee.parse(b"7 D discard 4096 8192 0.000000001 5e-7 False", &mut v)
+        else {
+            panic!()
+        };
+        assert_eq!((r.time, r.offset, r.bytes, r.op), (1, 4096, 8192, HostOp::Trim));
+        assert!(matches!(Wiscsee.parse(b"7 C read 0 512 0.1 0 True", &mut v), Ok(Parsed::Aside)));
+        for (line, word) in [
+            ("7 D read 0 512 0.1 0", "7 columns"),
+            ("x D read 0 512 0.1 0 True", "process"),
+            ("7 D erase 0 512 0.1 0 True", "none of read"),
+            ("7 X read 0 512 0.1 0 True", "neither D nor C"),
+            ("7 D read 0 512 0.1 0 Yes", "neither True nor False"),
+            ("7 D read 0x 512 0.1 0 True", "offset"),
+        ] {
+            let e = Wiscsee.parse(line.as_bytes(), &mut v).err().unwrap();
+            assert!(e.contains(word), "{line}: {e}");
+        }
+    }
+}
