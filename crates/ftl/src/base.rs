@@ -43,6 +43,18 @@ impl PlaneBase {
     pub fn live(&self, i: usize) -> u32 {
         self.before[i + 1] - self.before[i]
     }
+
+    /// The block that holds the live slot of a rank. Mostly blocks are as live as each other, and it is
+    /// where it would be if all were.
+    fn holding(&self, rank: u32) -> usize {
+        let blocks = self.before.len() - 1;
+        let likely = (rank as u64 * blocks as u64 / self.before[blocks].max(1) as u64) as usize;
+        let mut near = likely.saturating_sub(1)..(likely + 2).min(blocks);
+        match near.find(|i| self.before[*i] <= rank && rank < self.before[i + 1]) {
+            Some(i) => i,
+            None => self.before.partition_point(|b| *b <= rank) - 1,
+        }
+    }
 }
 
 /// The logical pages that one plane holds, in the order of their numbers.
@@ -155,7 +167,7 @@ impl BaseImage {
             Residents::Some(list) => list.binary_search(&position).ok()? as u32,
         };
         let rank = image.order.forward(at);
-        let i = image.blocks.before.partition_point(|b| *b <= rank) - 1;
+        let i = image.blocks.holding(rank);
         let dead = image.blocks.programmed[i] - image.blocks.live(i);
         let slot = dead + rank - image.blocks.before[i];
         Some(Ppn((image.first_block + i as u32) << self.slot_shift | slot))

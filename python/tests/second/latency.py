@@ -1,4 +1,4 @@
-"""Where a request's time went, from what its last operation and its plane did, interval by interval.
+"""Where a request's time went, from what its last operation and its plane did, one by one.
 
 The engine keeps running sums instead; the two must agree to the nanosecond.
 """
