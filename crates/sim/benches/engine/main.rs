@@ -37,13 +37,13 @@ const WRITE: Case = Case {
 };
 
 const fn dies(name: &'static str, channels: u32, dies_per_channel: u32) -> Case {
-    let shape = Shape { channels, dies_per_channel, gib: 128, over_provisioning: 143, trigger: 1 };
+    let shape = Shape { channels, dies_per_channel, gib: 512, over_provisioning: 143, trigger: 1 };
     Case { name, shape, queue_depth: 4 * channels * dies_per_channel, requests: 4_000_000, ..READ }
 }
 
 const fn dies_under_collection(name: &'static str, channels: u32, dies_per_channel: u32) -> Case {
     let case = dies(name, channels, dies_per_channel);
-    Case { load: Load::RandomWrites, start: Start::Aged(10), requests: 500_000, ..case }
+    Case { load: Load::RandomWrites, start: Start::Aged(2), requests: 500_000, ..case }
 }
 
 const fn size(name: &'static str, gib: u64, load: Load) -> Case {
