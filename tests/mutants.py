@@ -24,7 +24,7 @@ SECONDS = 1500
 
 def copy() -> None:
     """Copy what the engine is built from; what was compiled there stays."""
-    for name in ("crates", "devices", "Cargo.toml", "Cargo.lock", ".cargo"):
+    for name in ("crates", "devices", "fuzz", "Cargo.toml", "Cargo.lock", ".cargo"):
         source, target = ROOT / name, COPY / name
         if source.is_dir():
             shutil.copytree(source, target, dirs_exist_ok=True)
@@ -55,8 +55,10 @@ def caught() -> tuple[list[str], str]:
     text = run.stdout + run.stderr
     if "could not compile" in text:
         sys.exit(f"the fault does not compile:\n{text[-3000:]}")
-    tests = re.findall(r"^    ([\w:]+)$", text, flags=re.M)
-    return sorted(set(tests)), "passed" if run.returncode == 0 else "failed"
+    tests = sorted(set(re.findall(r"^    ([\w:]+)$", text, flags=re.M)))
+    if run.returncode and not tests:
+        sys.exit(f"the suite did not run:\n{text[-3000:]}")
+    return tests, "failed" if tests else "passed"
 
 
 def main() -> int:
@@ -67,6 +69,10 @@ def main() -> int:
     options = parser.parse_args()
     mutants = tomllib.loads((ROOT / "tests" / "mutants.toml").read_text())["mutant"]
     mutants = [m for m in mutants if options.only in m["name"]]
+    copy()
+    tests, ended = caught()
+    if ended != "passed":
+        sys.exit(f"without a fault the suite does not pass: {', '.join(tests)}")
     rows, missed = [], 0
     for mutant in mutants:
         copy()

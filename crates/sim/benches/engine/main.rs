@@ -85,7 +85,7 @@ const CASES: &[Case] = &[
         one_in: 1,
     },
     Case {
-        name: "peers writes, moderate collection",
+        name: "peers writes moderate collection",
         shape: Shape { over_provisioning: 330, ..PEERS },
         load: Load::RandomWrites,
         start: Start::Aged(100),
@@ -94,7 +94,7 @@ const CASES: &[Case] = &[
         one_in: 1,
     },
     Case {
-        name: "peers writes, heavy collection",
+        name: "peers writes heavy collection",
         shape: Shape { over_provisioning: 143, trigger: 2, ..PEERS },
         load: Load::RandomWrites,
         start: Start::Aged(100),
