@@ -46,8 +46,8 @@ def plant(mutant: dict) -> None:
 
 
 def caught() -> tuple[list[str], str]:
-    """Run the suite; return the tests that fail and how the run ended."""
-    command = ["cargo", "test", "--quiet", "--no-fail-fast", *SUITE]
+    """Run the suite to the first program with a failing test; return those and how it ended."""
+    command = ["cargo", "test", "--quiet", *SUITE]
     try:
         run = subprocess.run(command, cwd=COPY, capture_output=True, text=True, timeout=SECONDS)
     except subprocess.TimeoutExpired:

@@ -1,5 +1,7 @@
 """Draw what an operation costs as drive, dies and run grow, from the last figures of each case.
 
+Only cases that did the same kind of work are joined: writes that did not collect are left out.
+
 ``make bench-picture`` reads ``history.csv`` beside this file and writes ``docs/scaling.svg``.
 """
 
@@ -34,30 +36,26 @@ def main() -> None:
     matplotlib.rcParams.update(
         {"svg.hashsalt": "wordline", "svg.fonttype": "path", "font.size": 10}
     )
-    figure, axes = plt.subplots(1, len(PANELS), figsize=(10, 3.2), sharey=True)
-    for axis, (panel, label, bound, loads) in zip(axes, PANELS, strict=True):
+    panels = [panel for panel in PANELS if any(name.startswith(panel[0]) for name in rows)]
+    figure, axes = plt.subplots(1, len(panels), figsize=(3.6 * len(panels), 3.2), sharey=True)
+    for axis, (panel, label, bound, loads) in zip(axes, panels, strict=True):
         for load in loads:
             names = [n for n in rows if n.startswith(panel) and load in n]
+            names = [n for n in names if load == "reads" or float(rows[n]["waf"]) > 1]
             cost_of = {n: 1e9 / float(rows[n]["flash_ops_per_s"]) for n in names}
             points = sorted((float(re.search(r"\d+", n)[0]), cost_of[n]) for n in names)
             if not points:
                 continue
             x, cost = zip(*points, strict=True)
             relative = [c / cost[0] for c in cost]
-            axis.plot(x, relative, "o-", color=COLOURS[load], markerfacecolor="white", linewidth=1)
-            axis.annotate(
-                f"{load}\n{cost[0]:.0f} → {cost[-1]:.0f} ns",
-                (x[-1], relative[-1]),
-                xytext=(-4, 8 if load == "reads" else -26),
-                textcoords="offset points",
-                ha="right",
-                color=COLOURS[load],
-            )
+            says = f"{load}: {cost[0]:.0f} → {cost[-1]:.0f} ns"
+            axis.plot(x, relative, "o-", color=COLOURS[load], mfc="white", linewidth=1, label=says)
         axis.axhline(bound, color="0.6", linewidth=0.8)
         axis.set_xscale("log", base=2 if panel != "length" else 10)
         axis.xaxis.set_major_formatter(lambda v, _: f"{v:g}")
         axis.set_xlabel(label)
-        axis.set_ylim(0, 2.6)
+        axis.set_ylim(0, 3.4)
+        axis.legend(loc="upper left", frameon=False, handlelength=1.2)
         axis.spines[["top", "right"]].set_visible(False)
         axis.annotate(
             f"goal: at most {bound:g}",
