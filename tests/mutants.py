@@ -16,9 +16,8 @@ import tomllib
 
 ROOT = Path(__file__).resolve().parent.parent
 COPY = ROOT / "target" / "mutants"
-SUITE = [
-    "-p", "wordline-flash", "-p", "wordline-ftl", "-p", "wordline-sim", "-p", "wordline-run",
-]  # fmt: skip
+# The engine's own checks come first; the golden table would catch nearly anything.
+SUITES = [["wordline-flash", "wordline-ftl", "wordline-sim"], ["wordline-run"]]
 SECONDS = 1500
 
 
@@ -45,20 +44,23 @@ def plant(mutant: dict) -> None:
     path.write_text(text.replace(mutant["find"], mutant["replace"]))
 
 
-def caught() -> tuple[list[str], str]:
-    """Run the suite to the first program with a failing test; return those and how it ended."""
-    command = ["cargo", "test", "--quiet", *SUITE]
+def run(suite: list[str]) -> list[str]:
+    """Run the tests of some crates up to the first program with failures; return those."""
+    command = ["cargo", "test", "--quiet", *(f"--package={name}" for name in suite)]
     try:
-        run = subprocess.run(command, cwd=COPY, capture_output=True, text=True, timeout=SECONDS)
+        done = subprocess.run(command, cwd=COPY, capture_output=True, text=True, timeout=SECONDS)
     except subprocess.TimeoutExpired:
-        return ["(the suite hangs)"], "timed out"
-    text = run.stdout + run.stderr
-    if "could not compile" in text:
-        sys.exit(f"the fault does not compile:\n{text[-3000:]}")
+        return ["(the suite hangs)"]
+    text = done.stdout + done.stderr
     tests = sorted(set(re.findall(r"^    ([\w:]+)$", text, flags=re.M)))
-    if run.returncode and not tests:
+    if done.returncode and not tests:
         sys.exit(f"the suite did not run:\n{text[-3000:]}")
-    return tests, "failed" if tests else "passed"
+    return tests
+
+
+def caught() -> list[str]:
+    """Return the tests that fail, of the first suite in which any does."""
+    return next(filter(None, map(run, SUITES)), [])
 
 
 def main() -> int:
@@ -70,16 +72,15 @@ def main() -> int:
     mutants = tomllib.loads((ROOT / "tests" / "mutants.toml").read_text())["mutant"]
     mutants = [m for m in mutants if options.only in m["name"]]
     copy()
-    tests, ended = caught()
-    if ended != "passed":
+    if tests := caught():
         sys.exit(f"without a fault the suite does not pass: {', '.join(tests)}")
     rows, missed = [], 0
     for mutant in mutants:
         copy()
         plant(mutant)
         begin = time.monotonic()
-        tests, ended = caught()
-        missed += ended == "passed"
+        tests = caught()
+        missed += not tests
         shown = ", ".join(f"`{t}`" for t in tests[:3]) + (
             f" and {len(tests) - 3} more" if len(tests) > 3 else ""
         )
