@@ -5,6 +5,7 @@ Run by ``make mutants``, which takes some minutes a fault; exit code 0 only if e
 """
 
 import argparse
+import filecmp
 import re
 import shutil
 import subprocess
@@ -22,14 +23,18 @@ SECONDS = 1500
 
 
 def copy() -> None:
-    """Copy what the engine is built from; what was compiled there stays."""
+    """Copy what the engine is built from.
+
+    A file is written only where it differs, and then anew, so that cargo builds again what had a
+    fault, and nothing else.
+    """
     for name in ("crates", "devices", "fuzz", "Cargo.toml", "Cargo.lock", ".cargo"):
-        source, target = ROOT / name, COPY / name
-        if source.is_dir():
-            shutil.copytree(source, target, dirs_exist_ok=True)
-        else:
-            COPY.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(source, target)
+        top = ROOT / name
+        for source in [top] if top.is_file() else filter(Path.is_file, top.rglob("*")):
+            target = COPY / source.relative_to(ROOT)
+            if not target.exists() or not filecmp.cmp(source, target, shallow=False):
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(source, target)
 
 
 def plant(mutant: dict) -> None:
