@@ -23,6 +23,28 @@ pub struct Parameter {
     pub about: &'static str,
 }
 
+/// One that takes a value of a unit.
+pub(crate) const fn value(
+    key: &'static str,
+    unit: &'static str,
+    default: &'static str,
+    allowed: &'static str,
+    about: &'static str,
+) -> Parameter {
+    Parameter { key, unit, default, allowed, choices: &[], about }
+}
+
+/// One that takes a word of a few.
+pub(crate) const fn choice(
+    key: &'static str,
+    default: &'static str,
+    allowed: &'static str,
+    choices: &'static [&'static str],
+    about: &'static str,
+) -> Parameter {
+    Parameter { key, unit: "word", default, allowed, choices, about }
+}
+
 /// The pairs of one text, consumed key by key while problems gather.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {

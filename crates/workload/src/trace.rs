@@ -11,7 +11,7 @@ use crate::joined::{Chained, Identity, Merged, OpenPart};
 use crate::numbers::{grouped, readable_bytes};
 use crate::pace::{ByteBound, Depth, Limit, Pacing, Ratio};
 use crate::pages::{PageSet, RankedPages};
-use crate::parameter::{Options, Parameter};
+use crate::parameter::{Options, Parameter, choice, value};
 use crate::scan::{Ask, Scan, place, place_in};
 use crate::sorted::Sorted;
 use crate::source::{Hash, Source};
@@ -21,39 +21,31 @@ use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use wordline_units::{Count, HostOp, HostRequest, LBA_BYTES, LatencyHint, Lba, SimDuration, SimTime};
 
-const fn words(
-    key: &'static str,
-    default: &'static str,
-    allowed: &'static str,
-    choices: &'static [&'static str],
-    about: &'static str,
-) -> Parameter {
-    Parameter { key, unit: "word", default, allowed, choices, about }
-}
-
-const fn value(
-    key: &'static str,
-    unit: &'static str,
-    default: &'static str,
-    allowed: &'static str,
-    about: &'static str,
-) -> Parameter {
-    Parameter { key, unit, default, allowed, choices: &[], about }
-}
-
 /// The options that every trace takes; each format may add its own.
 pub static TRACE_OPTIONS: &[Parameter] = &[
     value("format", "word", "by content", "a name from the list of formats", "insists on a format"),
-    words("fit", "error", "error, wrap, compact", &["error", "wrap", "compact"], "requests beyond the drive"),
-    words("skip", "nothing", "bad", &["bad"], "leaves unusable lines out; their number goes into the report"),
-    words(
+    choice(
+        "fit",
+        "error",
+        "error, wrap, compact",
+        &["error", "wrap", "compact"],
+        "requests beyond the drive",
+    ),
+    choice(
+        "skip",
+        "nothing",
+        "bad",
+        &["bad"],
+        "leaves unusable lines out; their number goes into the report",
+    ),
+    choice(
         "backwards",
         "sort where the format keeps no order, else error",
         "error, clamp, sort",
         &["error", "clamp", "sort"],
         "a request earlier than the one before: refuse, give it that one's time, or sort all by time",
     ),
-    words(
+    choice(
         "files",
         "by-name",
         "by-name, by-file",

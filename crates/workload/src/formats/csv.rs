@@ -6,7 +6,7 @@ use super::lines_of::{LineFormat, LineReader, Parsed, Tally, places, trimmed};
 use super::{Confidence, Detection, Format, Miss, OptionFault, Order, Record, Sample, Settings, Volumes};
 use crate::error::did_you_mean;
 use crate::numbers::{NumberFault, Style, date, excerpt, hexadecimal, quantity};
-use crate::parameter::Parameter;
+use crate::parameter::{Parameter, choice};
 use wordline_units::{Bytes, HostOp};
 
 const fn column(key: &'static str, default: &'static str, about: &'static str) -> Parameter {
@@ -15,16 +15,6 @@ const fn column(key: &'static str, default: &'static str, about: &'static str) -
 
 const fn words(key: &'static str, default: &'static str, about: &'static str) -> Parameter {
     Parameter { key, unit: "words", default, allowed: "words parted by /", choices: &[], about }
-}
-
-const fn choice(
-    key: &'static str,
-    default: &'static str,
-    allowed: &'static str,
-    choices: &'static [&'static str],
-    about: &'static str,
-) -> Parameter {
-    Parameter { key, unit: "word", default, allowed, choices, about }
 }
 
 /// The format.

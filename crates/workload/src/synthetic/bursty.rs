@@ -5,13 +5,13 @@
 
 use super::generator::{Bounds, Place};
 use super::patterns::{Extent, Space, exponent, number, share};
-use super::registry::{Plan, Synthetic, parameter};
+use super::registry::{Plan, Synthetic};
 use super::sizes::Sizes;
 use super::zipf_law::ZipfLaw;
 use crate::error::{ErrorKind, Problem, WorkloadError};
 use crate::fit::DriveShape;
 use crate::pace::Limit;
-use crate::parameter::Options;
+use crate::parameter::{Options, value};
 use crate::random::{Permutation, RandomStream};
 use crate::workload::Overrides;
 use serde_json::{Value, json};
@@ -21,37 +21,25 @@ pub(super) static BURSTY: Synthetic = Synthetic {
     name: "bursty",
     title: "bursts of writes with quiet between, then one too long for an SLC cache, and reads throughout",
     own: &[
-        parameter("bursts", "count", "6", "1 to 1000000", "bursts before the long one"),
-        parameter("burst", "size", "1%", "bytes, or a share of the drive", "bytes written in a burst"),
-        parameter(
+        value("bursts", "count", "6", "1 to 1000000", "bursts before the long one"),
+        value("burst", "size", "1%", "bytes, or a share of the drive", "bytes written in a burst"),
+        value(
             "long",
             "size",
             "15%",
             "bytes, or a share of the drive; 0% for none",
             "bytes written in the long burst",
         ),
-        parameter("quiet", "time", "2s", "0 or more", "time between bursts, and after the last"),
-        parameter("write_rate", "bytes/s", "400MB/s", "above 0", "pace of the writes in a burst"),
-        parameter(
-            "sequential",
-            "fraction",
-            "50%",
-            "0% to 100%",
-            "share of the writes that continue a stream",
-        ),
-        parameter("stream_bs", "size", "128KiB", "as bs", "size of sequential writes"),
-        parameter("bs", "size", "4KiB@50/16KiB@50", "512B to 1GiB, or weights", "size of scattered writes"),
-        parameter("read", "fraction", "20%", "0% to 99%", "share of reads among a burst's requests"),
-        parameter("read_bs", "size", "4KiB", "as bs", "size of reads"),
-        parameter("read_rate", "requests/s", "500", "0 to 1M", "reads a second in the quiet"),
-        parameter(
-            "hot",
-            "fraction",
-            "5%",
-            "above 0% to 100%",
-            "share of the span that scattered requests hit",
-        ),
-        parameter("theta", "number", "0.9", "0 to 5", "skew of Zipf's law within the hot part"),
+        value("quiet", "time", "2s", "0 or more", "time between bursts, and after the last"),
+        value("write_rate", "bytes/s", "400MB/s", "above 0", "pace of the writes in a burst"),
+        value("sequential", "fraction", "50%", "0% to 100%", "share of the writes that continue a stream"),
+        value("stream_bs", "size", "128KiB", "as bs", "size of sequential writes"),
+        value("bs", "size", "4KiB@50/16KiB@50", "512B to 1GiB, or weights", "size of scattered writes"),
+        value("read", "fraction", "20%", "0% to 99%", "share of reads among a burst's requests"),
+        value("read_bs", "size", "4KiB", "as bs", "size of reads"),
+        value("read_rate", "requests/s", "500", "0 to 1M", "reads a second in the quiet"),
+        value("hot", "fraction", "5%", "above 0% to 100%", "share of the span that scattered requests hit"),
+        value("theta", "number", "0.9", "0 to 5", "skew of Zipf's law within the hot part"),
     ],
     has_common: false,
     plan: |o| Plan::Bursts(Box::new(Bursts::of(o))),

@@ -3,13 +3,12 @@
 //! so that changing one parameter leaves the draws of the others alone.
 
 use super::patterns::{Extent, Pattern, PatternSpec, Space, Wanted, share};
-use super::registry::parameter;
 use super::sizes::Sizes;
 use crate::error::{ErrorKind, Problem, WorkloadError};
 use crate::fit::DriveShape;
 use crate::numbers::readable_bytes;
 use crate::pace::{ByteBound, Limit, Pacing};
-use crate::parameter::{Options, Parameter};
+use crate::parameter::{Options, Parameter, value};
 use crate::random::RandomStream;
 use crate::workload::Overrides;
 use serde_json::{Value, json};
@@ -20,15 +19,15 @@ const DEFAULT_REQUESTS: u64 = 1_000_000;
 
 /// Where on the drive: two parameters of every synthetic workload.
 pub(super) const PLACE: [Parameter; 2] = [
-    parameter("offset", "size", "0", "bytes, or a share such as 10%", "where the span begins"),
-    parameter("span", "size", "the rest", "bytes, or a share such as 10%", "how much of the drive is used"),
+    value("offset", "size", "0", "bytes, or a share such as 10%", "where the span begins"),
+    value("span", "size", "the rest", "bytes, or a share such as 10%", "how much of the drive is used"),
 ];
 
 /// When to stop: parameters of every synthetic workload.
 pub(super) const BOUNDS: [Parameter; 3] = [
-    parameter("requests", "count", "1M if no bound is given", "1 or more", "stops after so many requests"),
-    parameter("duration", "time", "none", "such as 10s", "stops at this simulated time"),
-    parameter(
+    value("requests", "count", "1M if no bound is given", "1 or more", "stops after so many requests"),
+    value("duration", "time", "none", "such as 10s", "stops at this simulated time"),
+    value(
         "bytes",
         "size",
         "none",
@@ -39,27 +38,15 @@ pub(super) const BOUNDS: [Parameter; 3] = [
 
 /// Parameters of every pattern.
 pub(super) const COMMON: [Parameter; 9] = [
-    parameter("read", "fraction", "0%", "0% to 100%", "share of reads"),
-    parameter("trim", "fraction", "0%", "0% to 100% with reads", "share of trims; the rest are writes"),
-    parameter(
-        "bs",
-        "size",
-        "4KiB",
-        "512B to 1GiB, or 4KiB@60/16KiB@40",
-        "request size, or sizes with weights",
-    ),
-    parameter("read_bs", "size", "bs", "as bs", "request size of reads"),
-    parameter("write_bs", "size", "bs", "as bs", "request size of writes and trims"),
-    parameter(
-        "align",
-        "size",
-        "what divides every size",
-        "a multiple of 512 B",
-        "addresses are multiples of it",
-    ),
-    parameter("qd", "count", "32", "1 to 65536", "closed loop: requests that each thread keeps outstanding"),
-    parameter("threads", "count", "1", "1 to 65536", "closed loop: threads"),
-    parameter("rate", "requests/s", "closed loop", "1 to 1G", "open loop instead: Poisson arrivals"),
+    value("read", "fraction", "0%", "0% to 100%", "share of reads"),
+    value("trim", "fraction", "0%", "0% to 100% with reads", "share of trims; the rest are writes"),
+    value("bs", "size", "4KiB", "512B to 1GiB, or 4KiB@60/16KiB@40", "request size, or sizes with weights"),
+    value("read_bs", "size", "bs", "as bs", "request size of reads"),
+    value("write_bs", "size", "bs", "as bs", "request size of writes and trims"),
+    value("align", "size", "what divides every size", "a multiple of 512 B", "addresses are multiples of it"),
+    value("qd", "count", "32", "1 to 65536", "closed loop: requests that each thread keeps outstanding"),
+    value("threads", "count", "1", "1 to 65536", "closed loop: threads"),
+    value("rate", "requests/s", "closed loop", "1 to 1G", "open loop instead: Poisson arrivals"),
 ];
 
 /// The part of the drive that is used, as described.

@@ -3,22 +3,17 @@
 
 use super::Synthetic;
 use super::patterns::{Pattern, PatternSpec, Space, Wanted, share};
-use super::registry::{Plan, parameter};
+use super::registry::Plan;
 use crate::error::{ErrorKind, Problem};
-use crate::parameter::{Options, Parameter};
+use crate::parameter::{Options, Parameter, value};
 use crate::random::RandomStream;
 use serde_json::{Value, json};
 use wordline_units::Fraction;
 
 pub(super) const HOT_SPACE: Parameter =
-    parameter("hot_space", "fraction", "20%", "above 0%, below 100%", "share of the span that is hot");
-pub(super) const HOT_TRAFFIC: Parameter = parameter(
-    "hot_traffic",
-    "fraction",
-    "80%",
-    "0% to 100%",
-    "share of the requests that go to the hot part",
-);
+    value("hot_space", "fraction", "20%", "above 0%, below 100%", "share of the span that is hot");
+pub(super) const HOT_TRAFFIC: Parameter =
+    value("hot_traffic", "fraction", "80%", "0% to 100%", "share of the requests that go to the hot part");
 
 pub(super) static HOT_COLD: Synthetic = Synthetic {
     name: "hot-cold",

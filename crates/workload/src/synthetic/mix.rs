@@ -3,12 +3,12 @@
 use super::Synthetic;
 use super::hot_cold::{HOT_SPACE, HOT_TRAFFIC, HotCold};
 use super::patterns::{Pattern, PatternSpec, Space, Wanted, number, share};
-use super::registry::{Plan, parameter};
+use super::registry::Plan;
 use super::sequential::{STREAMS, Sequential};
 use super::uniform::Uniform;
 use super::zipf::{EXTENT, THETA, Zipf};
 use crate::error::Problem;
-use crate::parameter::Options;
+use crate::parameter::{Options, value};
 use crate::random::RandomStream;
 use serde_json::{Value, json};
 use wordline_units::Fraction;
@@ -20,10 +20,10 @@ pub(super) static MIX: Synthetic = Synthetic {
     name: "mix",
     title: "sequential, uniform, Zipf and hot-cold requests in shares that you give",
     own: &[
-        parameter("sequential", "fraction", "30%", "shares add up to 100%", "share of sequential requests"),
-        parameter("uniform", "fraction", "20%", "shares add up to 100%", "share of uniform requests"),
-        parameter("zipf", "fraction", "50%", "shares add up to 100%", "share of requests by Zipf's law"),
-        parameter("hot_cold", "fraction", "0%", "shares add up to 100%", "share of hot-cold requests"),
+        value("sequential", "fraction", "30%", "shares add up to 100%", "share of sequential requests"),
+        value("uniform", "fraction", "20%", "shares add up to 100%", "share of uniform requests"),
+        value("zipf", "fraction", "50%", "shares add up to 100%", "share of requests by Zipf's law"),
+        value("hot_cold", "fraction", "0%", "shares add up to 100%", "share of hot-cold requests"),
         STREAMS,
         THETA,
         EXTENT,

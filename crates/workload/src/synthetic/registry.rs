@@ -24,13 +24,3 @@ pub(crate) enum Plan {
     /// A script of its own.
     Bursts(Box<Bursts>),
 }
-
-pub(super) const fn parameter(
-    key: &'static str,
-    unit: &'static str,
-    default: &'static str,
-    allowed: &'static str,
-    about: &'static str,
-) -> Parameter {
-    Parameter { key, unit, default, allowed, choices: &[], about }
-}

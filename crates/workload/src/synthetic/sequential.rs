@@ -3,15 +3,15 @@
 
 use super::Synthetic;
 use super::patterns::{Pattern, PatternSpec, Space, Wanted, number};
-use super::registry::{Plan, parameter};
+use super::registry::Plan;
 use crate::error::{ErrorKind, Problem};
-use crate::parameter::Parameter;
+use crate::parameter::{Parameter, value};
 use crate::random::RandomStream;
 use serde_json::{Value, json};
 use wordline_units::HostOp;
 
 pub(super) const STREAMS: Parameter =
-    parameter("streams", "count", "1", "1 to 65536", "streams, each in its own share of the span");
+    value("streams", "count", "1", "1 to 65536", "streams, each in its own share of the span");
 
 pub(super) static SEQUENTIAL: Synthetic = Synthetic {
     name: "sequential",

@@ -3,18 +3,18 @@
 
 use super::Synthetic;
 use super::patterns::{Pattern, PatternSpec, Space, Wanted, exponent};
-use super::registry::{Plan, parameter};
+use super::registry::Plan;
 use super::zipf_law::ZipfLaw;
 use crate::error::Problem;
-use crate::parameter::{Options, Parameter};
+use crate::parameter::{Options, Parameter, value};
 use crate::random::{Permutation, RandomStream};
 use serde_json::{Value, json};
 use wordline_units::{Bytes, Fraction, LBA_BYTES};
 
 pub(super) const THETA: Parameter =
-    parameter("theta", "number", "0.99", "0 to 5", "skew of Zipf's law; 0 is uniform");
+    value("theta", "number", "0.99", "0 to 5", "skew of Zipf's law; 0 is uniform");
 
-pub(super) const EXTENT: Parameter = parameter(
+pub(super) const EXTENT: Parameter = value(
     "extent",
     "size",
     "align",
