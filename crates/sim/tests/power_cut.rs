@@ -79,21 +79,6 @@ fn scheme(which: u64, tiny: &mut Tiny) -> (Box<dyn Scheme>, u32) {
     (Box::new(SafeStager), 3)
 }
 
-fn tiny(rng: &mut Rng) -> Tiny {
-    Tiny {
-        channels: 1 + rng.below(2) as u32,
-        chips: 1 + rng.below(2) as u32,
-        planes: 1 + rng.below(2) as u32,
-        blocks: 12 + rng.below(4) as u32,
-        wordlines: 3 + rng.below(3) as u32,
-        units_per_page: 1 + rng.below(2) as u32,
-        sectors_per_unit: if rng.below(3) == 0 { 1 } else { 4 },
-        bus: ["off", "1ns/B", "20ns/B"][rng.below(3) as usize],
-        ack_buffer: (rng.below(4) == 0).then_some(3),
-        ..Tiny::default()
-    }
-}
-
 /// Sees that no torn slot is read and none programmed before its block has been erased, and when
 /// anything happens.
 #[derive(Default)]
@@ -726,7 +711,7 @@ fn a_layout_that_did_not_write_the_flash_is_refused() {
 
 fn run(seed: u64, length: u64) -> Result<Tally, String> {
     let mut rng = Rng(seed);
-    let mut tiny = tiny(&mut rng);
+    let mut tiny = Tiny::drawn(&mut rng, 4);
     let (scheme, bits) = scheme(rng.below(SCHEMES), &mut tiny);
     let mut run = Run::new(&tiny, bits, scheme);
     if rng.below(2) == 0 {

@@ -33,18 +33,7 @@ struct Plan {
 
 impl Plan {
     fn new(seed: u64, rng: &mut Rng) -> Plan {
-        let tiny = Tiny {
-            channels: 1 + rng.below(2) as u32,
-            chips: 1 + rng.below(2) as u32,
-            planes: 1 + rng.below(2) as u32,
-            blocks: 12 + rng.below(4) as u32,
-            wordlines: 3 + rng.below(3) as u32,
-            units_per_page: 1 + rng.below(2) as u32,
-            sectors_per_unit: if rng.below(3) == 0 { 1 } else { 4 },
-            bus: ["off", "1ns/B", "20ns/B"][rng.below(3) as usize],
-            ack_buffer: (rng.below(3) == 0).then_some(3),
-            ..Tiny::default()
-        };
+        let tiny = Tiny::drawn(rng, 3);
         let which = rng.below(support::SCHEMES as u64) as usize;
         let mut laid_out = tiny.clone();
         let (scheme, bits) = support::scheme(which, &mut laid_out);

@@ -59,6 +59,22 @@ impl Default for Tiny {
 }
 
 impl Tiny {
+    /// Any of some thousand drives; one in so many acknowledges writes from a buffer.
+    pub fn drawn(rng: &mut Rng, buffered_one_in: u64) -> Tiny {
+        Tiny {
+            channels: 1 + rng.below(2) as u32,
+            chips: 1 + rng.below(2) as u32,
+            planes: 1 + rng.below(2) as u32,
+            blocks: 12 + rng.below(4) as u32,
+            wordlines: 3 + rng.below(3) as u32,
+            units_per_page: 1 + rng.below(2) as u32,
+            sectors_per_unit: if rng.below(3) == 0 { 1 } else { 4 },
+            bus: ["off", "1ns/B", "20ns/B"][rng.below(3) as usize],
+            ack_buffer: (rng.below(buffered_one_in) == 0).then_some(3),
+            ..Tiny::default()
+        }
+    }
+
     pub fn planes(&self) -> u32 {
         self.channels * self.chips * self.planes
     }
