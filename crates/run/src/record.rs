@@ -22,12 +22,10 @@ use wordline_units::{CellMode, HostOp};
 const LOG_COLUMNS: &str = "op,use,kind,cause,start_ns,end_ns,channel,die,plane,block,slot,slots,\
                            mode,page,region,bytes,data";
 /// The columns of a list of completions.
-const COMPLETION_COLUMNS: &str = "number,op,lba,blocks,arrival_ns,completion_ns,outcome";
-
 /// The columns of completions: the request, then the parts of its latency.
 fn completion_columns() -> String {
     let parts = LatencyPart::ALL.map(|part| format!(",{}_ns", part.key()));
-    COMPLETION_COLUMNS.to_string() + &parts.concat()
+    format!("number,op,lba,blocks,arrival_ns,completion_ns,outcome{}", parts.concat())
 }
 
 /// The files that a run is to be recorded in. They take their names when the run is over.

@@ -170,6 +170,10 @@ fn beside(case: &Case, limit: &Limit) -> Option<(Cost, f64)> {
 /// Cases of which one is held against the other.
 const SCALING: [&str; 3] = ["size", "dies", "length"];
 
+fn is_scaling(name: &str) -> bool {
+    SCALING.iter().any(|panel| name.starts_with(panel))
+}
+
 /// The fastest of three runs of each case, in turn, so that a slow minute of the machine is no case's.
 fn fastest(cases: &[&Case]) -> Vec<Cost> {
     let mut best: Vec<Cost> = cases.iter().map(|c| c.run()).collect();
@@ -204,7 +208,7 @@ fn two_at_once() {
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
     let wanted = |name: &str| match words.as_slice() {
-        [] => !name.starts_with("length") && !name.starts_with("dies") && !name.starts_with("size"),
+        [] => !is_scaling(name),
         words => words.iter().any(|w| name.contains(w.as_str())),
     };
     let limit = Limit::find();
@@ -219,7 +223,7 @@ fn main() {
         CASES.iter().filter(|c| wanted(c.name)).for_each(|case| drop(Case { requests, ..*case }.run()));
         return;
     }
-    for case in CASES.iter().filter(|c| wanted(c.name) && !SCALING.iter().any(|s| c.name.starts_with(s))) {
+    for case in CASES.iter().filter(|c| wanted(c.name) && !is_scaling(c.name)) {
         let beside =
             limit.as_ref().filter(|_| case.name.starts_with("yardstick")).and_then(|l| beside(case, l));
         let (cost, ratio) = match beside {
