@@ -6,6 +6,7 @@ import difflib
 import html
 import json
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -190,11 +191,12 @@ class Figure(NamedTuple):
         return self.svg
 
 
-class _Shown:
+class _Shown(ABC):
     """What a report and a comparison have in common: the ways to look at them."""
 
+    @abstractmethod
     def _texts(self) -> list[str]:
-        raise NotImplementedError
+        """Give the JSON of each run that is shown."""
 
     def __str__(self) -> str:
         return _wordline.table(self._texts(), 100)
