@@ -49,7 +49,8 @@ const fn dies_under_collection(name: &'static str, channels: u32, dies_per_chann
 const fn size(name: &'static str, gib: u64, load: Load) -> Case {
     let start = match load {
         Load::RandomReads(_) => Start::Full,
-        _ => Start::Aged(1),
+        // Enough for each plane to come down to its trigger.
+        _ => Start::Aged(3),
     };
     let requests = match load {
         Load::RandomReads(_) => 10_000_000,
