@@ -74,7 +74,7 @@ bench: ## Speed of the engine on fixed work, beside the naked loop if LIMIT name
 	@WORDLINE_LIMIT=$(if $(LIMIT),$(CURDIR)/target/limit/release/proto) cargo bench --quiet --package wordline-sim --bench engine -- $(CASES)
 
 mutants: $(TOOLS) ## Plant ten faults in a copy of the engine, one at a time: the suite must catch each
-	@$(BIN)/python tests/mutants.py
+	@$(BIN)/python tests/mutants.py --out target/mutations.md
 
 bless: ## Accept changed golden files and schemas; say in the commit why they changed
 	@BLESS=1 cargo test --workspace --quiet
