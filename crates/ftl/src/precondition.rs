@@ -145,6 +145,7 @@ impl<M: Media> Ftl<M> {
         if initial.aged_invalid > Fraction::ZERO {
             self.age(home, initial.aged_invalid);
         }
+        self.state.recount();
         Ok(())
     }
 
@@ -169,7 +170,7 @@ impl<M: Media> Ftl<M> {
         let home = self.state.home;
         let r = &self.state.regions[home.index()];
         let slots = r.slots_per_block;
-        let step = r.units_per_page * r.pages_per_program;
+        let step = r.units_per_page * r.region.rule.fills_by(r.shape);
         let per_block = (initial.valid.of(slots as u64) as u32).clamp(1, slots);
         let available = self.fillable(home);
         let mut error = None;
@@ -222,7 +223,7 @@ impl<M: Media> Ftl<M> {
         let info = &mut self.state.blocks[block.index()];
         info.region = region.0;
         info.set_mode(r.region.mode);
-        info.state = r.region.rule.filled(programmed / r.units_per_page);
+        info.state = r.region.rule.filled(r.shape, programmed / r.units_per_page);
         info.live = live_sectors;
         if M::METADATA {
             let header = BlockHeader { region, mode: info.mode(), erases: info.erases, opened: 0 };
@@ -236,7 +237,7 @@ impl<M: Media> Ftl<M> {
         } else {
             info.phase = Phase::Open;
             at.open_slots += (r.slots_per_block - programmed) as u64;
-            for class in r.region.rule.classes() {
+            for class in r.region.rule.classes(r.shape) {
                 if r.region.rule.has_left(r.shape, &info.state, *class) {
                     at.open[*class as usize].push_back(block.0);
                 }

@@ -27,6 +27,8 @@ pub struct Entry {
     pub docs: &'static str,
     /// What can be set.
     pub parameters: &'static [Parameter],
+    /// The parameter whose key may be left out where it comes first, as in `pa-ssd:QDS+UBS`.
+    pub leading: Option<&'static str>,
     /// Makes it from its parameters.
     pub build: fn(&mut Section) -> Box<dyn Scheme>,
 }
@@ -64,7 +66,8 @@ pub fn find(name: &str) -> Result<&'static Entry, SchemeError> {
     })
 }
 
-/// A scheme from its spelling, `NAME` or `NAME:key=value,...`.
+/// A scheme from its spelling, `NAME` or `NAME:key=value,...`; the key of a leading parameter may be left
+/// out, as in `pa-ssd:QDS+UBS`.
 ///
 /// # Errors
 /// When there is no such scheme, or its parameters are wrong; every problem is named.
@@ -73,8 +76,12 @@ pub fn build(spelling: &str) -> Result<Box<dyn Scheme>, SchemeError> {
     let entry = find(name.trim())?;
     let mut pairs = vec![];
     let problems = Problems::default();
-    for part in rest.split(',').map(str::trim).filter(|p| !p.is_empty()) {
-        let (key, value) = part.split_once('=').unwrap_or((part, ""));
+    for (i, part) in rest.split(',').map(str::trim).filter(|p| !p.is_empty()).enumerate() {
+        let (key, value) = match (part.split_once('='), entry.leading) {
+            (Some(pair), _) => pair,
+            (None, Some(key)) if i == 0 => (key, part),
+            (None, _) => (part, ""),
+        };
         pairs.push((key.trim().to_string(), value.trim().to_string()));
     }
     let mut section = Section::from_pairs(&format!("scheme {name}"), &pairs, &problems);
