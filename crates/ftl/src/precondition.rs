@@ -31,6 +31,9 @@ pub struct Initial {
     /// Of each remaining block of the home region, so many pages are programmed and invalid, until
     /// that share of the plane's pages is used.
     pub aged_invalid: Fraction,
+    /// Share of the home region's blocks that are used up: the data are spread evenly over them, and
+    /// what is left of them is invalid. Zero to fill blocks as `valid` says.
+    pub aged_blocks: Fraction,
     /// Program/erase cycles that the blocks of each mode have behind them, [`CellMode::index`].
     pub cycles: [u32; 4],
 }
@@ -43,6 +46,7 @@ impl Initial {
             order: Order::Random,
             valid: Fraction::ONE,
             aged_invalid: Fraction::ZERO,
+            aged_blocks: Fraction::ZERO,
             cycles: [0; 4],
         }
     }
@@ -112,6 +116,8 @@ impl<M: Media> Ftl<M> {
                 at.victims.seed(stream(seed, "ftl/victim", region.region.name, local as u64));
             }
         }
+        let scheme = stream(seed, "scheme", self.scheme.name(), 0);
+        self.scheme.seed(scheme);
         for index in 0..self.state.regions.len() {
             let region = RegionId(index as u8);
             let mode: CellMode = self.state.regions[index].region.mode;
@@ -173,6 +179,7 @@ impl<M: Media> Ftl<M> {
         let step = r.units_per_page * r.region.rule.fills_by(r.shape);
         let per_block = (initial.valid.of(slots as u64) as u32).clamp(1, slots);
         let available = self.fillable(home);
+        let aged = (initial.aged_blocks.of(self.state.total_blocks(home) as u64) as u32).min(available);
         let mut error = None;
         let key = match initial.order {
             Order::Sequential => None,
@@ -186,6 +193,9 @@ impl<M: Media> Ftl<M> {
             |plane| self.blocks_of(home, plane).start,
             |plane, count| {
                 let needed = count.div_ceil(per_block);
+                if aged > 0 && count <= aged * slots {
+                    return PlaneBase::spread(count, aged, slots);
+                }
                 if needed > available {
                     error.get_or_insert(InitialError::TooMuch {
                         plane,
