@@ -14,7 +14,7 @@ pub const CAUSES: [&str; 5] = ["host", "gc", "migration", "pad", "metadata"];
 pub type ProgramBytes = BTreeMap<String, BTreeMap<String, BTreeMap<String, u64>>>;
 
 /// What the flash did, counted where each operation completed.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Flash {
     /// Page reads by cause: `host`, `rmw`, `gc`, `migration`, `reprogram`, `retry`.
     pub reads: BTreeMap<String, u64>,
