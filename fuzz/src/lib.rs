@@ -87,7 +87,7 @@ fn initial(text: &str) {
         let pages = (device.logical_bytes() / device.unit.0) as u32;
         let mapped = match spec.filled {
             Filled::Fresh => 0,
-            Filled::Preload => pages / 2,
+            Filled::Preload(_) => pages / 2,
             Filled::Share(share) => share.of(pages as u64) as u32,
         };
         let initial = Initial {
@@ -95,6 +95,7 @@ fn initial(text: &str) {
             order: spec.order,
             valid: spec.valid,
             aged_invalid: spec.aged_invalid,
+            aged_blocks: spec.aged_blocks,
             cycles: spec.cycles,
         };
         work(&device, "conventional", &initial);

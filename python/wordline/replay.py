@@ -22,6 +22,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 SCHEMA = "wordline.log/1"
@@ -31,6 +32,8 @@ COLUMNS = [
 ]
 BITS = {"slc": 1, "mlc": 2, "tlc": 3, "qlc": 4}
 PAGES = ("lsb", "csb", "msb", "tsb")
+# Rules that program the bits of a wordline at different times.
+BY_BIT = ("strict-diagonal", "relaxed")
 # The uses that make up an operation, in their order.
 USES = {"read": ("array", "bus"), "program": ("bus", "array"), "erase": ("array",)}
 # The report calls the moves between regions by another word.
@@ -52,6 +55,24 @@ class Region:
     slots_per_page: int
     slots_per_program: int
     slots_per_block: int
+    rereads_earlier_bits: bool
+
+    @property
+    def bits(self) -> int:
+        """Pages of a wordline."""
+        return BITS[self.mode]
+
+    @property
+    def wordlines(self) -> int:
+        """Wordlines of a block."""
+        return self.slots_per_block // self.slots_per_page // self.bits
+
+    def diagonals(self) -> Iterator[tuple[int, int]]:
+        """Give wordline and bit of each page in the strict order of PA-SSD's Fig. 4."""
+        for step in range(self.wordlines + self.bits - 1):
+            for bit in range(self.bits):
+                if 0 <= step - bit < self.wordlines:
+                    yield step - bit, bit
 
 
 @dataclass
@@ -60,7 +81,7 @@ class Block:
 
     region: Region
     programmed: int = 0
-    others: set[int] = field(default_factory=set)  # slots, under a rule that is not known here
+    pages: set[tuple[int, int]] = field(default_factory=set)  # wordline and bit, under BY_BIT rules
     holds: dict[int, list[int]] = field(default_factory=dict)  # slot -> logical pages, where known
 
 
@@ -139,7 +160,12 @@ class Drive:
                 slots_per_page=per_page,
                 slots_per_program=per_page * r["pages_per_program"],
                 slots_per_block=m["wordlines_per_block"] * BITS[r["mode"]] * per_page,
+                rereads_earlier_bits=r.get("rereads_earlier_bits", False),
             )
+            if region.rule not in ("sequential", "one-shot", *BY_BIT):
+                raise Unreadable(
+                    f"region {region.name} has the unknown program rule {region.rule!r}"
+                )
             self.regions[region.name] = region
             self.by_number.append(region)
 
@@ -161,7 +187,8 @@ class Drive:
         bit = u.slot // region.slots_per_page % BITS[region.mode]
         if u.kind == "read":
             return times["read_ns"][bit] + command["read"]
-        return times["program_ns"][bit]
+        earlier = sum(times["read_ns"][:bit]) if region.rereads_earlier_bits else 0
+        return times["program_ns"][bit] + earlier
 
 
 class Checker:
@@ -180,7 +207,6 @@ class Checker:
         self.left: list[int] = [0] * len(d.die_of)  # uses still to come of a plane's operation
         self.blocks: dict[int, Block] = {}
         self.erased_at: dict[int, int] = {}
-        self.unknown_rules: set[str] = set()
         self.reads: Counter[str] = Counter()
         self.erases: Counter[str] = Counter()
         self.programs: Counter[str] = Counter()
@@ -190,8 +216,24 @@ class Checker:
         self.operations: Counter[str] = Counter()
         for first, count, region, slots in header["programmed"]:
             for block in range(first, first + count):
-                self.blocks[block] = Block(d.by_number[region], slots)
-        self.slots_before = sum(b.programmed for b in self.blocks.values())
+                self.blocks[block] = self._used(d.by_number[region], slots)
+        self.slots_before = sum(self._programmed(b) for b in self.blocks.values())
+
+    @staticmethod
+    def _used(region: Region, slots: int) -> Block:
+        """Give a block in which so many slots were programmed before time 0."""
+        if region.rule not in BY_BIT:
+            return Block(region, slots)
+        return Block(region, pages=set(islice(region.diagonals(), slots // region.slots_per_page)))
+
+    @staticmethod
+    def _programmed(block: Block) -> int:
+        return block.programmed + len(block.pages) * block.region.slots_per_page
+
+    @staticmethod
+    def _holds_slot(block: Block, slot: int) -> bool:
+        page = slot // block.region.slots_per_page
+        return slot < block.programmed or divmod(page, block.region.bits) in block.pages
 
     def _wrong(self, rule: str, what: str) -> None:
         self.violations.append((self.line, f"{rule}: {what}"))
@@ -359,12 +401,7 @@ class Checker:
                 self._wrong("program order", f"{what}; expected {order}")
             block.programmed = max(block.programmed, u.slot + u.slots)
         else:
-            self.unknown_rules.add(region.rule)
-            for slot in range(u.slot, u.slot + u.slots):
-                if slot in block.others or slot < block.programmed:
-                    what = f"slot {slot} of block {u.block} is programmed again by operation {u.op}"
-                    self._wrong("programmed twice", f"{what}; expected an erase before")
-                block.others.add(slot)
+            self._program_bit(u, region, block)
         self.slots_programmed += u.slots
         for slot in range(u.slot, u.slot + u.slots):
             block.holds[slot] = []
@@ -376,13 +413,36 @@ class Checker:
                 last = u.slot + u.slots - 1
                 self._wrong("row", f"{what}; expected at most a slot, within {u.slot} to {last}")
 
+    def _program_bit(self, u: Use, region: Region, block: Block) -> None:
+        """Check a page by the constraints between wordlines, page by page."""
+        wordline, bit = divmod(u.slot // region.slots_per_page, region.bits)
+        name = f"{PAGES[bit].upper()} page of wordline {wordline} in block {u.block}"
+        what = f"the {name} is programmed by operation {u.op}"
+        if (wordline, bit) in block.pages:
+            self._wrong("programmed twice", f"{what}; expected an erase before")
+        elif region.rule == "strict-diagonal":
+            following = next(page for page in region.diagonals() if page not in block.pages)
+            if (wordline, bit) != following:
+                first, of = PAGES[following[1]].upper(), following[0]
+                self._wrong("program order", f"{what}; expected the {first} page of wordline {of}")
+        else:
+            needed = [(wordline - 1, bit)]
+            needed += [
+                (near, bit - 1) for near in (wordline - 1, wordline, wordline + 1) if bit > 0
+            ]
+            for page in needed:
+                if 0 <= page[0] < region.wordlines and page not in block.pages:
+                    first = f"the {PAGES[page[1]].upper()} page of wordline {page[0]}"
+                    self._wrong("program order", f"{what}; expected {first} before it")
+        block.pages.add((wordline, bit))
+
     def _read(self, u: Use, region: Region) -> None:
         block = self.blocks.get(u.block)
         most = region.slots_per_page * self.drive.unit
         if not 0 < u.bytes <= most:
             self._wrong("time", f"read {u.op} moves {u.bytes} bytes; expected 1 to {most}, a page")
         for slot in (u.slot, u.slot + u.slots - 1):
-            if block is None or (slot >= block.programmed and slot not in block.others):
+            if block is None or not self._holds_slot(block, slot):
                 what = f"slot {slot} of block {u.block} is read by operation {u.op}"
                 erased = self.erased_at.get(u.block)
                 since = "" if erased is None else f" since its erase in line {erased}"
@@ -411,7 +471,7 @@ class Checker:
             whole = f"{block.region.slots_per_block} of {block.region.name}"
             self._wrong("erase", f"{what}; expected {whole}")
         self.erased_at[u.block] = self.line
-        self.slots_erased += block.programmed + len(block.others)
+        self.slots_erased += self._programmed(block)
 
     def _count(self, u: Use, region: Region) -> None:
         """Count an operation that has ended."""
@@ -438,7 +498,7 @@ class Checker:
             if held is not None and self.left[plane] > 0:
                 lacks = USES[held.kind][-1]
                 self._wrong("operation", f"{held.kind} {held.op} never has its {lacks} use")
-        left = sum(b.programmed + len(b.others) for b in self.blocks.values())
+        left = sum(self._programmed(b) for b in self.blocks.values())
         came = self.slots_before + self.slots_programmed
         if came - self.slots_erased != left:
             what = f"{came} slots were programmed, {self.slots_erased} of them erased"
@@ -484,12 +544,7 @@ class Checker:
     def summary(self) -> str:
         """Say what was seen."""
         each = ", ".join(f"{self.operations[k]:,} {k}s" for k in ("read", "program", "erase"))
-        text = f"{self.rows:,} uses of arrays and buses, {each}, 0 to {self.latest:,} ns"
-        for rule in sorted(self.unknown_rules):
-            text += (
-                f"\nnote: the program rule {rule!r} is not known here; its order was not checked"
-            )
-        return text
+        return f"{self.rows:,} uses of arrays and buses, {each}, 0 to {self.latest:,} ns"
 
 
 def _opened(path: str) -> io.TextIOBase:

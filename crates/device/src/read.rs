@@ -310,8 +310,9 @@ fn gc(mut section: Section<'_>, blocks_per_plane: u32) -> Option<GcSpec> {
     if blocks_per_plane > 0 && section.has("hard_reserve") && hard_reserve >= blocks_per_plane {
         section.refuse("hard_reserve", format!("a plane has only {blocks_per_plane} blocks"));
     }
+    let recheck = section.choice("recheck", Recheck::WORDS, Recheck::Erase);
     section.finish();
-    Some(GcSpec { trigger: trigger?, victim, class, hard_reserve })
+    Some(GcSpec { trigger: trigger?, victim, class, hard_reserve, recheck })
 }
 
 fn ack(mut section: Section<'_>) -> Ack {

@@ -118,6 +118,18 @@ pub struct GcSpec {
     pub class: GcClass,
     /// Free blocks of a plane at or below which its collection becomes urgent.
     pub hard_reserve: u32,
+    /// When a plane that has been collected is looked at again.
+    pub recheck: Recheck,
+}
+
+/// When a plane that has been collected is looked at again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Recheck {
+    /// When its victim has been erased: it is collected until it is above its trigger.
+    Erase,
+    /// When it next gives out space: one victim a look.
+    Allocation,
 }
 
 /// A threshold in the unit that its region counts space in, as a share of the region's total.
@@ -194,6 +206,7 @@ macro_rules! words {
 
 words! {
     ParallelUnit { Die = "die", Plane = "plane" }
+    Recheck { Erase = "erase", Allocation = "allocation" }
     GcClass { Background = "background", Host = "host", Urgent = "urgent" }
     WhenFull { Wait = "wait", Direct = "direct" }
 }

@@ -56,7 +56,7 @@ fn write_spec(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
     writeln!(out, "\n[allocation]\norder = \"{}\"", spec.allocation)?;
     let (victim, class) = (spec.gc.victim, spec.gc.class.key());
     writeln!(out, "\n[gc]\ntrigger = \"{}\"\nvictim = \"{victim}\"\nclass = \"{class}\"", spec.gc.trigger)?;
-    writeln!(out, "hard_reserve = {}", spec.gc.hard_reserve)?;
+    writeln!(out, "hard_reserve = {}\nrecheck = \"{}\"", spec.gc.hard_reserve, spec.gc.recheck.key())?;
     match spec.ack {
         Ack::Program => writeln!(out, "\n[ack]\nmode = \"program\"")?,
         Ack::Buffer(pages) => writeln!(out, "\n[ack]\nmode = \"buffer\"\npages = {pages}")?,

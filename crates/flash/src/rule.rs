@@ -3,6 +3,12 @@
 //! A rule is a pure function of a few counters of the block. It offers, for each class of slot
 //! that it knows, at most one page: the only one of that class that may be programmed now. A block
 //! may offer pages of several classes at once.
+//!
+//! The pages of one bit are always programmed in the order of their wordlines, so under every rule
+//! that programs page by page one counter a bit says all. A further bit of a wordline waits until
+//! the bit before it stands in that wordline and in its neighbours: then what interferes with a
+//! finished wordline is at most one program of the next. The strict order is the one sequence that
+//! keeps this with the fewest unfinished wordlines; the relaxed rule is the condition itself.
 
 use serde::Serialize;
 use thiserror::Error;
@@ -20,11 +26,28 @@ pub enum SlotClass {
     Csb = 2,
     /// The next page of the third bit.
     Msb = 3,
+    /// The next page of the fourth bit.
+    Tsb = 4,
 }
 
 impl SlotClass {
     /// How many classes there are.
-    pub const COUNT: usize = 4;
+    pub const COUNT: usize = 5;
+
+    /// All classes, in the order of their numbers.
+    pub const ALL: [SlotClass; SlotClass::COUNT] =
+        [SlotClass::Next, SlotClass::Lsb, SlotClass::Csb, SlotClass::Msb, SlotClass::Tsb];
+
+    /// The class of a page type.
+    pub const fn of(page: PageType) -> SlotClass {
+        SlotClass::ALL[page as usize + 1]
+    }
+
+    /// The bit of its wordline that the class asks for; `None` where it leaves that to the block.
+    #[inline(always)]
+    pub const fn bit(self) -> Option<usize> {
+        (self as usize).checked_sub(1)
+    }
 }
 
 /// Wordlines of a block and bits of a wordline in its present mode.
@@ -43,6 +66,12 @@ impl BlockShape {
         self.wordlines as u32 * self.bits as u32
     }
 
+    /// The page that is a bit of a wordline.
+    #[inline(always)]
+    const fn page(self, wordline: u32, bit: usize) -> u32 {
+        wordline * self.bits as u32 + bit as u32
+    }
+
     /// The bit of its wordline that a page is.
     #[inline(always)]
     pub fn page_type(self, page: u32) -> PageType {
@@ -50,12 +79,13 @@ impl BlockShape {
     }
 }
 
-/// What a rule remembers of a block: pages programmed in each of up to three orders.
+/// What a rule remembers of a block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct BlockState {
-    /// Pages (or wordlines) programmed so far, by order; a sequential rule uses the first.
-    pub programmed: [u16; 3],
+    /// Pages programmed so far: all of them in the first place under a rule that goes wordline by
+    /// wordline, otherwise by bit.
+    pub programmed: [u16; 4],
 }
 
 /// A program that the chip refuses.
@@ -80,32 +110,37 @@ pub enum ProgramRule {
     Sequential,
     /// The k pages of a wordline in one operation, wordline by wordline.
     OneShot(u8),
-    /// LSB pages in order, and CSB pages in order behind them: two classes open at once. It stands
-    /// in for the page-type rules in tests of the machinery.
-    #[cfg(feature = "test-rules")]
-    TwoLanes,
+    /// Page by page along the diagonals: step t programs bit 0 of wordline t, bit 1 of wordline
+    /// t - 1, bit 2 of wordline t - 2 and so on, as far as there are such (W. Zhang et al., "PA-SSD",
+    /// ICS 2018, Fig. 4; L. Grupp et al., "The Harey Tortoise", USENIX ATC 2013).
+    StrictDiagonal,
+    /// Each bit in the order of the wordlines; bit k of wordline i once bit k - 1 stands in wordlines
+    /// i - 1, i and i + 1, as far as there are such (PA-SSD, section 4.3.1, three constraints for
+    /// three bits; J. Park et al., "flexFTL", DAC 2016, for two).
+    Relaxed,
 }
 
 impl ProgramRule {
     /// The page that may be programmed next in a class, if any.
     #[inline]
     pub fn next(self, shape: BlockShape, state: &BlockState, class: SlotClass) -> Option<u32> {
-        match (self, class) {
-            (ProgramRule::Sequential | ProgramRule::OneShot(_), SlotClass::Next) => {
+        match (self, class.bit()) {
+            (ProgramRule::Sequential | ProgramRule::OneShot(_), None) => {
                 let page = state.programmed[0] as u32;
                 (page < shape.pages()).then_some(page)
             }
-            #[cfg(feature = "test-rules")]
-            (ProgramRule::TwoLanes, SlotClass::Lsb) => {
-                let wordline = state.programmed[0];
-                (wordline < shape.wordlines).then_some(wordline as u32 * 2)
+            (ProgramRule::StrictDiagonal, None) => {
+                let left = (0..shape.bits as usize).filter(|bit| state.programmed[*bit] < shape.wordlines);
+                let bit = left.min_by_key(|bit| state.programmed[*bit] as usize + bit)?;
+                Some(shape.page(state.programmed[bit] as u32, bit))
             }
-            #[cfg(feature = "test-rules")]
-            (ProgramRule::TwoLanes, SlotClass::Csb) => {
-                let wordline = state.programmed[1];
-                let ahead = (wordline + 2).min(shape.wordlines);
-                (wordline < shape.wordlines && ahead <= state.programmed[0])
-                    .then_some(wordline as u32 * 2 + 1)
+            (ProgramRule::Relaxed, Some(bit)) => {
+                let wordline = *state.programmed[..shape.bits as usize].get(bit)?;
+                let ready = bit == 0 || {
+                    let neighbour = (wordline + 2).min(shape.wordlines);
+                    neighbour <= state.programmed[bit - 1]
+                };
+                (wordline < shape.wordlines && ready).then(|| shape.page(wordline as u32, bit))
             }
             _ => None,
         }
@@ -129,8 +164,9 @@ impl ProgramRule {
         match self {
             ProgramRule::Sequential => state.programmed[0] += 1,
             ProgramRule::OneShot(k) => state.programmed[0] += k as u16,
-            #[cfg(feature = "test-rules")]
-            ProgramRule::TwoLanes => state.programmed[(class == SlotClass::Csb) as usize] += 1,
+            ProgramRule::StrictDiagonal | ProgramRule::Relaxed => {
+                state.programmed[(page % shape.bits as u32) as usize] += 1;
+            }
         }
         Ok(())
     }
@@ -144,28 +180,52 @@ impl ProgramRule {
         }
     }
 
+    /// Whether bits of a wordline are programmed at different times, so that page types tell.
+    #[inline(always)]
+    pub const fn by_bit(self) -> bool {
+        matches!(self, ProgramRule::StrictDiagonal | ProgramRule::Relaxed)
+    }
+
     /// The classes a block under this rule can offer.
-    pub const fn classes(self) -> &'static [SlotClass] {
+    pub fn classes(self, shape: BlockShape) -> &'static [SlotClass] {
         match self {
-            ProgramRule::Sequential | ProgramRule::OneShot(_) => &[SlotClass::Next],
-            #[cfg(feature = "test-rules")]
-            ProgramRule::TwoLanes => &[SlotClass::Lsb, SlotClass::Csb],
+            ProgramRule::Relaxed => &SlotClass::ALL[1..=shape.bits as usize],
+            _ => &[SlotClass::Next],
         }
+    }
+
+    /// Whether an erased block would offer a page of a class.
+    #[inline]
+    pub fn begins_with(self, shape: BlockShape, class: SlotClass) -> bool {
+        self.next(shape, &BlockState::default(), class).is_some()
     }
 
     /// Whether a block still has pages of a class, legal now or later.
     #[inline]
     pub fn has_left(self, shape: BlockShape, state: &BlockState, class: SlotClass) -> bool {
-        match (self, class) {
-            (ProgramRule::Sequential | ProgramRule::OneShot(_), SlotClass::Next) => {
-                (state.programmed[0] as u32) < shape.pages()
+        match (self, class.bit()) {
+            (ProgramRule::Relaxed, Some(bit)) => {
+                bit < shape.bits as usize && state.programmed[bit] < shape.wordlines
             }
-            #[cfg(feature = "test-rules")]
-            (ProgramRule::TwoLanes, SlotClass::Lsb) => state.programmed[0] < shape.wordlines,
-            #[cfg(feature = "test-rules")]
-            (ProgramRule::TwoLanes, SlotClass::Csb) => state.programmed[1] < shape.wordlines,
-            _ => false,
+            (ProgramRule::Relaxed, None) | (_, Some(_)) => false,
+            (_, None) => self.programmed(state) < shape.pages(),
         }
+    }
+
+    /// Pages of each bit that are not yet programmed. One-shot and sequential rules, which finish a
+    /// wordline before the next, give those of all bits by wordline.
+    pub fn left(self, shape: BlockShape, state: &BlockState) -> [u32; 4] {
+        let mut left = [0; 4];
+        for (bit, left) in left.iter_mut().enumerate().take(shape.bits as usize) {
+            let programmed = match self {
+                ProgramRule::Sequential | ProgramRule::OneShot(_) => {
+                    (state.programmed[0] as u32 + shape.bits as u32 - 1 - bit as u32) / shape.bits as u32
+                }
+                ProgramRule::StrictDiagonal | ProgramRule::Relaxed => state.programmed[bit] as u32,
+            };
+            *left = shape.wordlines as u32 - programmed;
+        }
+        left
     }
 
     /// Pages programmed so far.
@@ -173,45 +233,65 @@ impl ProgramRule {
     pub fn programmed(self, state: &BlockState) -> u32 {
         match self {
             ProgramRule::Sequential | ProgramRule::OneShot(_) => state.programmed[0] as u32,
-            #[cfg(feature = "test-rules")]
-            ProgramRule::TwoLanes => state.programmed[0] as u32 + state.programmed[1] as u32,
+            ProgramRule::StrictDiagonal | ProgramRule::Relaxed => {
+                state.programmed.iter().map(|n| *n as u32).sum()
+            }
         }
     }
 
-    /// The state of a block whose first `pages` pages, by number, have been programmed.
-    pub fn filled(self, pages: u32) -> BlockState {
+    /// The state of a block after so many pages, programmed in the block's own order; under the
+    /// relaxed rule that of the diagonals, which it allows.
+    pub fn filled(self, shape: BlockShape, pages: u32) -> BlockState {
         match self {
             ProgramRule::Sequential | ProgramRule::OneShot(_) => {
-                BlockState { programmed: [pages as u16, 0, 0] }
+                BlockState { programmed: [pages as u16, 0, 0, 0] }
             }
-            #[cfg(feature = "test-rules")]
-            ProgramRule::TwoLanes => {
-                BlockState { programmed: [pages.div_ceil(2) as u16, pages as u16 / 2, 0] }
+            ProgramRule::StrictDiagonal | ProgramRule::Relaxed => {
+                let mut state = BlockState::default();
+                let mut left = pages.min(shape.pages());
+                let mut step = 0;
+                while left > 0 {
+                    for bit in 0..(shape.bits as usize).min(step + 1) {
+                        let here = step - bit < shape.wordlines as usize && left > 0;
+                        state.programmed[bit] += here as u16;
+                        left -= here as u32;
+                    }
+                    step += 1;
+                }
+                state
             }
         }
+    }
+
+    /// Pages by which a block may be part full when its pages are taken in the order of their numbers:
+    /// under rules that leave wordlines unfinished, only the whole of it.
+    pub const fn fills_by(self, shape: BlockShape) -> u32 {
+        if self.by_bit() { shape.pages() } else { self.pages_per_program() }
     }
 
     /// The state of a block in which these pages are found programmed. With a torn page among them,
     /// the last of which is named, its wordline takes no more: cells of unknown charge hold no
-    /// further bit.
+    /// further bit. Since counters know no gaps, each bit then goes on behind that wordline.
     pub fn found(
         self,
         shape: BlockShape,
         programmed: impl Iterator<Item = u32>,
         last_torn: Option<u32>,
     ) -> BlockState {
+        let bits = shape.bits as u32;
         match self {
             ProgramRule::Sequential | ProgramRule::OneShot(_) => {
-                let bits = shape.bits as u32;
                 let closed = last_torn.map_or(0, |page| (page / bits + 1) * bits);
-                BlockState { programmed: [programmed.map(|p| p + 1).fold(closed, u32::max) as u16, 0, 0] }
+                let programmed = programmed.map(|p| p + 1).fold(closed, u32::max);
+                BlockState { programmed: [programmed as u16, 0, 0, 0] }
             }
-            #[cfg(feature = "test-rules")]
-            ProgramRule::TwoLanes => {
+            ProgramRule::StrictDiagonal | ProgramRule::Relaxed => {
                 let mut state = BlockState::default();
+                let closed = last_torn.map_or(0, |page| page / bits + 1);
+                state.programmed[..bits as usize].fill(closed as u16);
                 for page in programmed {
-                    let lane = &mut state.programmed[(page % 2) as usize];
-                    *lane = (*lane).max(page as u16 / 2 + 1);
+                    let count = &mut state.programmed[(page % bits) as usize];
+                    *count = (*count).max((page / bits + 1) as u16);
                 }
                 state
             }
@@ -220,11 +300,12 @@ impl ProgramRule {
 
     /// Whether a page has been programmed since the last erase.
     #[inline]
-    pub fn is_programmed(self, state: &BlockState, page: u32) -> bool {
+    pub fn is_programmed(self, shape: BlockShape, state: &BlockState, page: u32) -> bool {
         match self {
             ProgramRule::Sequential | ProgramRule::OneShot(_) => page < state.programmed[0] as u32,
-            #[cfg(feature = "test-rules")]
-            ProgramRule::TwoLanes => page / 2 < state.programmed[(page % 2) as usize] as u32,
+            ProgramRule::StrictDiagonal | ProgramRule::Relaxed => {
+                page / (shape.bits as u32) < state.programmed[(page % shape.bits as u32) as usize] as u32
+            }
         }
     }
 }
@@ -261,7 +342,7 @@ mod tests {
     fn a_block_is_found_as_it_was_left_and_a_torn_wordline_takes_no_more() {
         for pages in 0..=12 {
             let found = ProgramRule::Sequential.found(TLC, 0..pages, None);
-            assert_eq!(found, ProgramRule::Sequential.filled(pages));
+            assert_eq!(found, ProgramRule::Sequential.filled(TLC, pages));
         }
         let found = ProgramRule::Sequential.found(TLC, 0..5, Some(4));
         assert_eq!(ProgramRule::Sequential.next(TLC, &found, SlotClass::Next), Some(6));
@@ -276,5 +357,115 @@ mod tests {
         assert_eq!((e.page, s), (1, BlockState::default()));
         assert!(ProgramRule::Sequential.apply(TLC, &mut s, SlotClass::Msb, 0).is_err());
         assert!(e.to_string().contains("does not allow page 1"));
+    }
+
+    /// Order, by page type and wordline, in which a block is filled when only one class is open.
+    fn strict(shape: BlockShape) -> Vec<(PageType, u32)> {
+        let (rule, mut state, mut order) = (ProgramRule::StrictDiagonal, BlockState::default(), vec![]);
+        while let Some(page) = rule.next(shape, &state, SlotClass::Next) {
+            rule.apply(shape, &mut state, SlotClass::Next, page).unwrap();
+            order.push((shape.page_type(page), page / shape.bits as u32));
+        }
+        order
+    }
+
+    #[test]
+    fn the_strict_order_is_that_of_the_paper() {
+        use PageType::{Csb, Lsb, Msb};
+        let order = strict(BlockShape { wordlines: 128, bits: 3 });
+        let id = |page| order.iter().position(|p| *p == page).unwrap();
+        // PA-SSD, Fig. 4: ids along the diagonals, and the example of section 4.3.1: page 11 is the MSB of wordline 2,
+        // and page 14 the last that interferes with it.
+        assert_eq!([0, 1, 2, 3].map(|w| id((Lsb, w))), [0, 1, 3, 6]);
+        assert_eq!([0, 1, 2, 3].map(|w| id((Csb, w))), [2, 4, 7, 10]);
+        assert_eq!([0, 1, 2, 3].map(|w| id((Msb, w))), [5, 8, 11, 14]);
+        assert_eq!(order.len(), 384);
+        // Fig. 7: in a block of six wordlines page 12 is the last LSB page.
+        assert_eq!(strict(BlockShape { wordlines: 6, bits: 3 })[12], (Lsb, 5));
+    }
+
+    #[test]
+    fn every_strict_order_is_allowed_by_the_relaxed_rule() {
+        for (wordlines, bits) in [(1, 1), (1, 3), (2, 3), (6, 3), (9, 2), (5, 4), (128, 3)] {
+            let shape = BlockShape { wordlines, bits };
+            let mut state = BlockState::default();
+            for (count, (page, wordline)) in strict(shape).into_iter().enumerate() {
+                assert_eq!(ProgramRule::Relaxed.filled(shape, count as u32), state);
+                let number = shape.page(wordline, page as usize);
+                ProgramRule::Relaxed.apply(shape, &mut state, SlotClass::of(page), number).unwrap();
+            }
+            assert_eq!(ProgramRule::Relaxed.programmed(&state), shape.pages());
+        }
+    }
+
+    /// PA-SSD's three constraints in words of single pages, for any set of programmed pages.
+    fn constraints_allow(shape: BlockShape, programmed: &[bool], wordline: u32, bit: usize) -> bool {
+        let has = |w: i64, b: usize| {
+            !(0..shape.wordlines as i64).contains(&w) || programmed[shape.page(w as u32, b) as usize]
+        };
+        let w = wordline as i64;
+        let in_order = (0..w).all(|before| has(before, bit));
+        let interference = bit == 0 || [w - 1, w, w + 1].into_iter().all(|near| has(near, bit - 1));
+        in_order && interference && !has(w, bit)
+    }
+
+    #[test]
+    fn the_relaxed_rule_admits_exactly_what_the_constraints_admit() {
+        // Every state that can be reached in a small block, and every page in each.
+        for (wordlines, bits) in [(6, 3), (4, 2), (4, 4), (1, 3)] {
+            let shape = BlockShape { wordlines, bits };
+            let mut seen = std::collections::HashSet::new();
+            let mut open = vec![BlockState::default()];
+            while let Some(state) = open.pop() {
+                if !seen.insert(state.programmed) {
+                    continue;
+                }
+                let programmed: Vec<bool> = (0..shape.pages())
+                    .map(|p| ProgramRule::Relaxed.is_programmed(shape, &state, p))
+                    .collect();
+                for page in 0..shape.pages() {
+                    let class = SlotClass::of(shape.page_type(page));
+                    let mut after = state;
+                    let admitted = ProgramRule::Relaxed.apply(shape, &mut after, class, page).is_ok();
+                    let (wordline, bit) = (page / bits as u32, (page % bits as u32) as usize);
+                    assert_eq!(
+                        admitted,
+                        constraints_allow(shape, &programmed, wordline, bit),
+                        "{state:?} {page}"
+                    );
+                    if admitted {
+                        open.push(after);
+                    }
+                }
+            }
+            assert!(seen.len() > wordlines as usize);
+        }
+    }
+
+    #[test]
+    fn the_candidates_are_those_of_the_papers_figure_7() {
+        let shape = BlockShape { wordlines: 6, bits: 3 };
+        let offers = |programmed: [u16; 3]| {
+            let [l, c, m] = programmed;
+            let state = BlockState { programmed: [l, c, m, 0] };
+            [SlotClass::Lsb, SlotClass::Csb, SlotClass::Msb]
+                .map(|class| ProgramRule::Relaxed.next(shape, &state, class).is_some())
+        };
+        assert_eq!(offers([1, 0, 0]), [true, false, false]); // (a)
+        assert_eq!(offers([2, 0, 0]), [true, true, false]); // (b)
+        assert_eq!(offers([3, 2, 0]), [true, false, true]); // (c)
+        assert_eq!(offers([5, 3, 1]), [true, true, true]); // (d)
+        assert_eq!(offers([6, 4, 2]), [false, true, true]); // (e)
+        assert_eq!(offers([6, 6, 4]), [false, false, true]); // (f)
+    }
+
+    #[test]
+    fn a_torn_page_closes_its_wordline_for_every_bit() {
+        let shape = BlockShape { wordlines: 6, bits: 3 };
+        let rule = ProgramRule::Relaxed;
+        let programmed = [(0, 0), (1, 0), (2, 0), (3, 0), (0, 1), (1, 1)].map(|(w, b)| shape.page(w, b));
+        let found = rule.found(shape, programmed.into_iter(), Some(shape.page(1, 1)));
+        assert_eq!(found.programmed, [4, 2, 2, 0]);
+        assert_eq!(rule.next(shape, &found, SlotClass::Msb), None);
     }
 }

@@ -40,6 +40,12 @@ pub(crate) struct PlaneBase {
 }
 
 impl PlaneBase {
+    /// So many pages, spread evenly over full blocks.
+    pub fn spread(count: u32, blocks: u32, slots: u32) -> PlaneBase {
+        let before = |block: u32| (count as u64 * block as u64 / blocks as u64) as u32;
+        PlaneBase { programmed: vec![slots; blocks as usize], before: (0..=blocks).map(before).collect() }
+    }
+
     pub fn live(&self, i: usize) -> u32 {
         self.before[i + 1] - self.before[i]
     }

@@ -9,7 +9,7 @@ use crate::op::{OpId, OpKind, Owner};
 use crate::scheme::{RegionId, Target};
 use crate::staging::NONE;
 use crate::state::Phase;
-use wordline_device::Ack;
+use wordline_device::{Ack, Trigger};
 use wordline_units::{BlockId, PlaneId, Ppn};
 
 /// What became of a program that a plane was ready to begin.
@@ -56,6 +56,9 @@ impl<M: Media> Ftl<M> {
             } else if let Some((block, page)) = self.take_slot(target, plane, privileged) {
                 let ppn = self.state.geometry.ppn(block, page * units);
                 self.state.ops[id].ppn = ppn;
+                if self.state.regions[region.index()].region.rule.by_bit() {
+                    self.count_page_type(id, target, page);
+                }
                 if let Some(old) = self.state.map.prefetch_commit(self.state.ops[id].lpn, ppn) {
                     let block = self.state.geometry.block_of(old).index();
                     fetch(&self.state.blocks, block);
@@ -112,6 +115,8 @@ impl<M: Media> Ftl<M> {
         let mut opened = false;
         let head = match at.open[class as usize].front() {
             Some(b) => BlockId(*b),
+            // Pages of this type come later in the life of a block.
+            None if !rule.begins_with(shape, class) && rule.classes(shape).contains(&class) => return None,
             None => {
                 opened = true;
                 self.open_block(region, plane, privileged, class)?
@@ -129,13 +134,21 @@ impl<M: Media> Ftl<M> {
         let r = &mut self.state.regions[region.index()];
         let at = &mut r.planes[local];
         at.open_slots -= (pages * r.units_per_page) as u64;
+        if rule.by_bit() {
+            r.left[(page % shape.bits as u32) as usize] -= 1;
+        }
         if !rule.has_left(shape, &state, class) {
             at.open[class as usize].pop_front();
+            let next = at.open[class as usize].front().copied();
             if rule.programmed(&state) == shape.pages() {
                 self.state.blocks[head.index()].phase = Phase::Full;
             }
+            for block in [Some(head.0), next].into_iter().flatten() {
+                self.state.look_at_frontier(region, plane, BlockId(block));
+            }
         }
-        if opened || matches!(r.region.trigger, wordline_device::Trigger::FreeSlots(_)) {
+        let trigger = self.state.regions[region.index()].region.trigger;
+        if opened || matches!(trigger, Trigger::FreeSlots(_)) {
             self.collect_after_taking(region, plane);
         }
         Some((head, page))
@@ -150,7 +163,7 @@ impl<M: Media> Ftl<M> {
         class: wordline_flash::SlotClass,
     ) -> Option<BlockId> {
         let r = &self.state.regions[region.index()];
-        if !r.region.rule.classes().contains(&class) {
+        if !r.region.rule.classes(r.shape).contains(&class) {
             let rule = r.region.rule;
             self.illegal(format!("route to {class:?} slots"), format!("a block under {rule:?} has none"));
             return None;
@@ -159,15 +172,21 @@ impl<M: Media> Ftl<M> {
             return None;
         }
         let local = self.state.local(region, plane);
-        let pool = self.state.regions[region.index()].region.pool.0 as usize;
-        let block = self.state.pools[pool].free[local].take()?;
+        let pool = self.state.regions[region.index()].region.pool;
+        let block = self.state.change_pool(pool, plane, |state| {
+            let block = state.pools[pool.0 as usize].free[local].take()?;
+            state.regions[region.index()].planes[local].owned += 1;
+            Some(block)
+        })?;
         let r = &mut self.state.regions[region.index()];
-        let slots = r.slots_per_block;
         let at = &mut r.planes[local];
-        at.owned += 1;
-        at.open_slots += slots as u64;
-        for class in r.region.rule.classes() {
+        at.open_slots += r.slots_per_block as u64;
+        for class in r.region.rule.classes(r.shape) {
             at.open[*class as usize].push_back(block.0);
+        }
+        if r.region.rule.by_bit() {
+            let pages = r.region.rule.left(r.shape, &Default::default());
+            r.left.iter_mut().zip(pages).for_each(|(left, pages)| *left += pages as u64);
         }
         let info = &mut self.state.blocks[block.index()];
         if !info.was_opened() {
@@ -178,6 +197,19 @@ impl<M: Media> Ftl<M> {
         info.set_mode(r.region.mode);
         info.state = Default::default();
         Some(block)
+    }
+
+    /// A host program under a rule that tells bits apart has its page: note which type it got, and which
+    /// it asked for.
+    fn count_page_type(&mut self, id: OpId, got: Target, page: u32) {
+        let op = &self.state.ops[id];
+        if op.owned_by != Owner::Request {
+            return;
+        }
+        let asked = op.route.targets().next().map_or(got.class, |t| t.class);
+        let r = &self.state.regions[got.region.index()];
+        let bit = r.shape.page_type(page) as usize;
+        self.state.counters.regions[got.region.index()].page_types[asked as usize][bit] += 1;
     }
 
     /// A program found no slot in its plane. Begin a collection that may help; if none can yet, each

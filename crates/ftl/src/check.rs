@@ -37,7 +37,7 @@ impl<M: Media> Ftl<M> {
                     ));
                 }
                 let page = at / region.units_per_page;
-                if !region.region.rule.is_programmed(&info.state, page) {
+                if !region.region.rule.is_programmed(region.shape, &info.state, page) {
                     return broken(format!("block {b} has a live slot {at} that was never programmed"));
                 }
                 let ppn = self.state.geometry.ppn(block, at);
@@ -55,7 +55,8 @@ impl<M: Media> Ftl<M> {
                 slot = at + 1;
             }
             let burden = self.state.burden(block);
-            if burden != live_slots * self.state.geometry.sectors_per_unit {
+            let unused = if info.phase == Phase::Standby { self.state.unused_slots(block) } else { 0 };
+            if burden != (live_slots + unused) * self.state.geometry.sectors_per_unit {
                 return broken(format!(
                     "block {b} has {live_slots} live slots and counts {burden} sectors to move"
                 ));
@@ -75,7 +76,7 @@ impl<M: Media> Ftl<M> {
             let id = RegionId(info.region);
             let position = self.state.position(id, plane, block);
             let listed = self.state.at(id, plane).victims.contains(position);
-            if listed != (info.phase == Phase::Full && info.writers == 0) {
+            if listed != info.is_listed() {
                 return broken(format!("block {b} is {:?} and listed as a victim: {listed}", info.phase));
             }
         }
@@ -91,6 +92,7 @@ impl<M: Media> Ftl<M> {
         for (index, r) in state.regions.iter().enumerate() {
             let id = RegionId(index as u8);
             let pool = state.pool_of(id);
+            let (mut left, mut openable) = ([0; 4], 0);
             for (local, at) in r.planes.iter().enumerate() {
                 let plane = PlaneId(pool.first_plane + local as u32);
                 let first = state.geometry.blocks_of(plane).start + pool.offset;
@@ -105,10 +107,21 @@ impl<M: Media> Ftl<M> {
                             info.phase
                         )));
                     }
-                    if info.phase != Phase::Free && info.region == id.0 {
-                        owned += 1;
-                        let programmed = r.region.rule.programmed(&info.state);
-                        open_slots += ((r.shape.pages() - programmed) * r.units_per_page) as u64;
+                    if info.phase == Phase::Free || info.region != id.0 {
+                        continue;
+                    }
+                    owned += 1;
+                    if info.is_open() {
+                        open_slots += state.unused_slots(BlockId(b)) as u64;
+                        let pages = r.region.rule.left(r.shape, &info.state);
+                        left.iter_mut().zip(pages).for_each(|(left, pages)| *left += pages as u64);
+                        let idle = r.region.partial_victims && !at.is_frontier(BlockId(b));
+                        if idle != (info.phase == Phase::Standby) {
+                            return Err(Broken(format!(
+                                "block {b} is {:?}, a frontier: {}",
+                                info.phase, !idle
+                            )));
+                        }
                     }
                 }
                 if owned != at.owned || open_slots != at.open_slots {
@@ -117,6 +130,13 @@ impl<M: Media> Ftl<M> {
                         r.region.name, at.owned, at.open_slots
                     )));
                 }
+                openable += state.free_blocks(id, plane) as u64;
+            }
+            if openable != r.openable || (r.region.rule.by_bit() && left != r.left) {
+                return Err(Broken(format!(
+                    "region {} has {left:?} pages of each bit left and {openable} blocks to open, and counts {:?} and {}",
+                    r.region.name, r.left, r.openable
+                )));
             }
         }
         Ok(())

@@ -102,6 +102,9 @@ impl<M: Media> Ftl<M> {
             self.held[die.index()] += 1;
             self.effects.push(Effect::Hold(die));
         }
+        if info.phase == Phase::Standby {
+            self.close(region, plane, victim);
+        }
         let at = self.state.at_mut(region, plane);
         at.victims.remove(position);
         at.job = Some(Job {
@@ -118,6 +121,17 @@ impl<M: Media> Ftl<M> {
         self.state.counters.collections += 1;
         self.step_job(region, plane);
         true
+    }
+
+    /// A block with slots left takes no more programs; they are lost until it is erased.
+    fn close(&mut self, region: RegionId, plane: PlaneId, block: BlockId) {
+        let (unused, state) = (self.state.unused_slots(block), self.state.blocks[block.index()].state);
+        let at = self.state.at_mut(region, plane);
+        at.open_slots -= unused as u64;
+        at.open.iter_mut().for_each(|blocks| blocks.retain(|b| *b != block.0));
+        let r = &mut self.state.regions[region.index()];
+        let pages = r.region.rule.left(r.shape, &state);
+        r.left.iter_mut().zip(pages).for_each(|(left, pages)| *left -= pages as u64);
     }
 
     fn has_job(&self, die: DieId) -> bool {

@@ -9,6 +9,7 @@ use crate::op::{OpId, OpKind, Owner};
 use crate::scheme::{Hooks, ReadSeen, RegionId, View};
 use crate::staging::NONE;
 use crate::state::Phase;
+use wordline_device::Recheck;
 use wordline_units::{BlockId, Ppn};
 
 impl<M: Media> Ftl<M> {
@@ -50,7 +51,7 @@ impl<M: Media> Ftl<M> {
         if host {
             self.unsettled -= 1;
             if matches!(self.ack, wordline_device::Ack::Buffer(_)) {
-                self.buffered -= 1;
+                self.state.buffered -= 1;
             }
             if !self.flushes.is_empty() {
                 self.settle_flushes(version);
@@ -88,7 +89,7 @@ impl<M: Media> Ftl<M> {
         let block = self.state.geometry.block_of(killed.ppn);
         let info = &mut self.state.blocks[block.index()];
         info.live -= killed.sectors;
-        if info.phase == Phase::Full && info.writers == 0 {
+        if info.is_listed() {
             let region = RegionId(info.region);
             let plane = self.state.geometry.plane_of(block);
             let (position, burden) = (self.state.position(region, plane, block), self.state.burden(block));
@@ -217,6 +218,9 @@ impl<M: Media> Ftl<M> {
         let block = self.state.geometry.block_of(first);
         let region = RegionId(self.state.blocks[block.index()].region);
         self.count_program(lead, region, slots);
+        if self.state.regions[region.index()].region.rule.by_bit() {
+            self.note_bit(lead);
+        }
         if M::METADATA {
             let slot = self.state.geometry.slot_of(first);
             let header = self.header(block);
@@ -231,7 +235,7 @@ impl<M: Media> Ftl<M> {
         }
         let info = &mut self.state.blocks[block.index()];
         info.writers -= 1;
-        if info.phase == Phase::Full && info.writers == 0 {
+        if info.is_listed() {
             let (position, burden) = (self.state.position(region, plane, block), self.state.burden(block));
             self.state.at_mut(region, plane).victims.insert(position, burden);
             if self.state.starved[plane.index()] {
@@ -239,6 +243,26 @@ impl<M: Media> Ftl<M> {
             } else {
                 self.collect_if_short(region, plane);
             }
+        }
+    }
+
+    /// Requests are as slow as the slowest type of page that they get.
+    fn note_bit(&mut self, lead: OpId) {
+        let bit = self.page_of(lead).1 as u8 + 1;
+        let mut part = lead;
+        while !part.is_none() {
+            let op = &self.state.ops[part];
+            if op.owned_by == Owner::Request && op.owner != NONE {
+                let slowest = &mut self.requests[op.owner as usize].slowest_bit;
+                *slowest = (*slowest).max(bit);
+            }
+            for (op, request) in &self.waiters {
+                if *op == part {
+                    let slowest = &mut self.requests[request.0 as usize].slowest_bit;
+                    *slowest = (*slowest).max(bit);
+                }
+            }
+            part = self.state.ops[part].chain;
         }
     }
 
@@ -346,16 +370,19 @@ impl<M: Media> Ftl<M> {
         }
         self.media.erase(block, self.state.geometry.slot_shift);
         let local = self.state.local(region, plane);
-        let pool = self.state.regions[region.index()].region.pool.0 as usize;
-        self.state.pools[pool].free[local].put_back(block);
-        self.state.at_mut(region, plane).owned -= 1;
+        let pool = self.state.regions[region.index()].region.pool;
+        self.state.change_pool(pool, plane, |state| {
+            state.pools[pool.0 as usize].free[local].put_back(block);
+            state.regions[region.index()].planes[local].owned -= 1;
+        });
         self.end_job(region, plane);
         self.state.jammed[plane.index()] = false;
         self.state.starved[plane.index()] = false; // until one of those that wake now is blocked again
         self.effects.push(Effect::Wake(plane));
-        for other in 0..self.state.regions.len() as u8 {
-            if self.state.reaches(RegionId(other), plane) {
-                self.collect_if_short(RegionId(other), plane);
+        for other in (0..self.state.regions.len() as u8).map(RegionId) {
+            let again = self.state.gc.recheck == Recheck::Erase;
+            if self.state.reaches(other, plane) && (again || self.state.is_desperate(other, plane)) {
+                self.collect_if_short(other, plane);
             }
         }
     }

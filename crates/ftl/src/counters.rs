@@ -2,6 +2,7 @@
 //! scheme can flatter itself. All counts are integers and go into the result hash.
 
 use serde::{Deserialize, Serialize};
+use wordline_flash::SlotClass;
 
 /// Why an operation was done.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -48,6 +49,8 @@ pub struct RegionCounters {
     pub reads: [u64; Cause::COUNT],
     /// Blocks erased.
     pub erases: u64,
+    /// Host programs under rules that tell bits apart: by the class asked for, and the type of page got.
+    pub page_types: [[u64; 4]; SlotClass::COUNT],
 }
 
 /// Counts of a run.
@@ -89,6 +92,9 @@ impl Counters {
             all.push(r.program_ops);
             all.extend(r.reads);
             all.push(r.erases);
+            if r.page_types != RegionCounters::default().page_types {
+                all.extend(r.page_types.iter().flatten());
+            }
         }
         all.extend(self.erases);
         all.extend([self.reads_from_ram, self.reads_unmapped]);

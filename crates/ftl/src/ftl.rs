@@ -8,7 +8,7 @@ use crate::map::Span;
 use crate::media::Media;
 use crate::op::{Op, OpId, OpKind, Owner, Part};
 use crate::saved::{Saved, saved};
-use crate::scheme::{Command, Drive, Hooks, Layout, Refusal, RegionId, Scheme, View};
+use crate::scheme::{Command, Drive, EarlierBits, Hooks, Layout, Refusal, RegionId, Scheme, View};
 use crate::stager::Company;
 use crate::staging::NONE;
 use crate::state::State;
@@ -52,6 +52,9 @@ pub struct Pending {
     pub number: u64,
     /// How it ends, as far as is known.
     pub outcome: Outcome,
+    /// Of a write, the last bit that a program of it was, counted from 1, where the rule tells bits
+    /// apart; otherwise 0.
+    pub slowest_bit: u8,
     pub(crate) remaining: u32,
 }
 
@@ -205,7 +208,6 @@ pub struct Ftl<M: Media> {
     /// What the flash held at time 0, where media keep metadata.
     pub(crate) base: Option<Arc<BaseImage>>,
     pub(crate) ack: Ack,
-    pub(crate) buffered: u64,
     pub(crate) waiters: Vec<(OpId, RequestId)>,
     pub(crate) unsettled: u64,
     pub(crate) flushes: Vec<PendingFlush>,
@@ -220,6 +222,8 @@ pub struct Ftl<M: Media> {
     per_unit: Divisor,
     pub(crate) lbas_per_sector: u64,
     times: Vec<[Times; 4]>,
+    /// Time to read the earlier bits before a program, by region and bit.
+    rereads: Vec<[u64; 4]>,
     pub(crate) effects: Vec<Effect>,
     pub(crate) completed: Vec<RequestId>,
     pub(crate) fault: Option<Box<Fault>>,
@@ -240,13 +244,13 @@ pub(crate) struct Scratch {
 impl<M: Media<Page: Serialize + DeserializeOwned> + Serialize + DeserializeOwned> Saved for Ftl<M> {
     saved! { Ftl,
         values: [
-            media, pages, staged, requests, free_requests, buffers, version, sequence, base, buffered, waiters, unsettled,
+            media, pages, staged, requests, free_requests, buffers, version, sequence, base, waiters, unsettled,
             flushes, held, idle_jobs, idle_busy, idle_turn, writes_until_tick, effects, completed,
         ],
         parts: [state, scheme],
         rebuilt: [
-            layout, asks, ack, lbas_per_unit, per_sector, per_unit, lbas_per_sector, times, fault, scratch,
-            piece,
+            layout, asks, ack, lbas_per_unit, per_sector, per_unit, lbas_per_sector, times, rereads, fault,
+            scratch, piece,
         ],
     }
 }
@@ -291,6 +295,16 @@ impl<M: Media> Ftl<M> {
                 by_mode
             })
             .collect();
+        let rereads = layout.regions.iter().map(|r| {
+            let medium = layout.pools[r.pool.0 as usize].medium;
+            let read = geometry.media[medium].mode(r.mode).map_or([SimDuration::ZERO; 4], |t| t.read);
+            let before = |bit: usize| read[..bit].iter().map(|d| d.0).sum();
+            match r.earlier_bits {
+                EarlierBits::Buffered => [0; 4],
+                EarlierBits::Reread => std::array::from_fn(before),
+            }
+        });
+        let rereads = rereads.collect();
         Ok(Ftl {
             asks: layout.asks,
             writes_until_tick: layout.tick_every_writes,
@@ -306,7 +320,6 @@ impl<M: Media> Ftl<M> {
             sequence: 0,
             base: None,
             ack: drive.spec.ack,
-            buffered: 0,
             waiters: vec![],
             unsettled: 0,
             flushes: vec![],
@@ -319,6 +332,7 @@ impl<M: Media> Ftl<M> {
             per_unit: Divisor::new(geometry.sectors_per_unit as u64),
             lbas_per_sector: geometry.sector / wordline_units::LBA_BYTES,
             times,
+            rereads,
             effects: vec![],
             completed: vec![],
             fault: None,
@@ -422,7 +436,10 @@ impl<M: Media> Ftl<M> {
         SimDuration(match op.kind {
             OpKind::Erase => times.erase,
             OpKind::Read => times.read[bit],
-            OpKind::Program => times.program[bit],
+            OpKind::Program => {
+                let block = self.state.geometry.block_of(op.ppn);
+                times.program[bit] + self.rereads[self.state.blocks[block.index()].region as usize][bit]
+            }
         })
     }
 
@@ -516,7 +533,7 @@ impl<M: Media> Ftl<M> {
             Ack::Buffer(pages) if request.op == HostOp::Write => {
                 let first = request.lba.0 / self.lbas_per_unit;
                 let last = (request.lba.0 + request.blocks as u64).div_ceil(self.lbas_per_unit);
-                self.buffered == 0 || self.buffered + (last - first) <= pages as u64
+                self.state.buffered == 0 || self.state.buffered + (last - first) <= pages as u64
             }
             _ => true,
         }
@@ -604,6 +621,7 @@ impl<M: Media> Ftl<M> {
                         continue;
                     };
                     r.region.quota = quota;
+                    self.state.count_openable(region);
                     let pool = self.state.pool_of(region);
                     for plane in pool.first_plane..pool.first_plane + pool.free.len() as u32 {
                         self.effects.push(Effect::Wake(PlaneId(plane)));

@@ -65,6 +65,7 @@ impl<M: Media> Ftl<M> {
             parts: LatencyParts::default(),
             number,
             outcome,
+            slowest_bit: 0,
             remaining: 1,
         };
         let id = match self.free_requests.pop() {
@@ -251,7 +252,7 @@ impl<M: Media> Ftl<M> {
             (op.route, op.slot) = (place.route, slot as u8);
             op.owned_by = Owner::Request;
             if matches!(self.ack, Ack::Buffer(_)) {
-                self.buffered += 1;
+                self.state.buffered += 1;
             } else {
                 op.owner = id.0;
                 self.requests[id.0 as usize].remaining += 1;

@@ -31,6 +31,9 @@ pub struct Initial {
     /// Of each remaining block of the home region, so many pages are programmed and invalid, until
     /// that share of the plane's pages is used.
     pub aged_invalid: Fraction,
+    /// Share of the home region's blocks that are used up: the data are spread evenly over them, and
+    /// what is left of them is invalid. Zero to fill blocks as `valid` says.
+    pub aged_blocks: Fraction,
     /// Program/erase cycles that the blocks of each mode have behind them, [`CellMode::index`].
     pub cycles: [u32; 4],
 }
@@ -43,6 +46,7 @@ impl Initial {
             order: Order::Random,
             valid: Fraction::ONE,
             aged_invalid: Fraction::ZERO,
+            aged_blocks: Fraction::ZERO,
             cycles: [0; 4],
         }
     }
@@ -112,6 +116,8 @@ impl<M: Media> Ftl<M> {
                 at.victims.seed(stream(seed, "ftl/victim", region.region.name, local as u64));
             }
         }
+        let scheme = stream(seed, "scheme", self.scheme.name(), 0);
+        self.scheme.seed(scheme);
         for index in 0..self.state.regions.len() {
             let region = RegionId(index as u8);
             let mode: CellMode = self.state.regions[index].region.mode;
@@ -145,6 +151,7 @@ impl<M: Media> Ftl<M> {
         if initial.aged_invalid > Fraction::ZERO {
             self.age(home, initial.aged_invalid);
         }
+        self.state.recount();
         Ok(())
     }
 
@@ -169,9 +176,10 @@ impl<M: Media> Ftl<M> {
         let home = self.state.home;
         let r = &self.state.regions[home.index()];
         let slots = r.slots_per_block;
-        let step = r.units_per_page * r.pages_per_program;
+        let step = r.units_per_page * r.region.rule.fills_by(r.shape);
         let per_block = (initial.valid.of(slots as u64) as u32).clamp(1, slots);
         let available = self.fillable(home);
+        let aged = (initial.aged_blocks.of(self.state.total_blocks(home) as u64) as u32).min(available);
         let mut error = None;
         let key = match initial.order {
             Order::Sequential => None,
@@ -185,6 +193,9 @@ impl<M: Media> Ftl<M> {
             |plane| self.blocks_of(home, plane).start,
             |plane, count| {
                 let needed = count.div_ceil(per_block);
+                if aged > 0 && count <= aged * slots {
+                    return PlaneBase::spread(count, aged, slots);
+                }
                 if needed > available {
                     error.get_or_insert(InitialError::TooMuch {
                         plane,
@@ -222,7 +233,7 @@ impl<M: Media> Ftl<M> {
         let info = &mut self.state.blocks[block.index()];
         info.region = region.0;
         info.set_mode(r.region.mode);
-        info.state = r.region.rule.filled(programmed / r.units_per_page);
+        info.state = r.region.rule.filled(r.shape, programmed / r.units_per_page);
         info.live = live_sectors;
         if M::METADATA {
             let header = BlockHeader { region, mode: info.mode(), erases: info.erases, opened: 0 };
@@ -236,7 +247,7 @@ impl<M: Media> Ftl<M> {
         } else {
             info.phase = Phase::Open;
             at.open_slots += (r.slots_per_block - programmed) as u64;
-            for class in r.region.rule.classes() {
+            for class in r.region.rule.classes(r.shape) {
                 if r.region.rule.has_left(r.shape, &info.state, *class) {
                     at.open[*class as usize].push_back(block.0);
                 }

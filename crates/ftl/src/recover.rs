@@ -271,7 +271,7 @@ impl<M: Recorded> Ftl<M> {
                     let torn = slots(|s| s == SlotFound::Torn).next_back();
                     r.region.rule.found(r.shape, slots(|s| s != SlotFound::Blank), torn)
                 }
-                None => r.region.rule.filled(r.shape.pages()),
+                None => r.region.rule.filled(r.shape, r.shape.pages()),
             };
             if !r.region.rule.programmed(&info.state).is_multiple_of(r.pages_per_program) {
                 return Err(strange());
@@ -410,7 +410,7 @@ impl<M: Recorded> Ftl<M> {
             }
             let left = r.shape.pages() - r.region.rule.programmed(&info.state);
             at.open_slots += (left * r.units_per_page) as u64;
-            for class in r.region.rule.classes() {
+            for class in r.region.rule.classes(r.shape) {
                 if r.region.rule.has_left(r.shape, &info.state, *class) {
                     at.open[*class as usize].push_back(b);
                 }
@@ -420,6 +420,7 @@ impl<M: Recorded> Ftl<M> {
         for free in self.state.pools.iter_mut().flat_map(|p| &mut p.free) {
             free.retain(|b| blocks[b.index()].phase == Phase::Free);
         }
+        self.state.recount();
     }
 
     /// Every programmed page, and the first blank one of each block, sensed once.
@@ -431,7 +432,7 @@ impl<M: Recorded> Ftl<M> {
             let info = &self.state.blocks[b as usize];
             let r = &self.state.regions[self.state.region_of(BlockId(b)).index()];
             let used = match info.phase {
-                Phase::Open | Phase::Full => r.region.rule.programmed(&info.state),
+                Phase::Open | Phase::Standby | Phase::Full => r.region.rule.programmed(&info.state),
                 _ => 0,
             };
             let die: DieId = self.state.geometry.die_of(plane);
@@ -464,9 +465,10 @@ impl<M: Recorded> Ftl<M> {
             let info = &mut self.state.blocks[b as usize];
             info.region = region.0;
             info.set_mode(r.region.mode);
-            info.state = r.region.rule.filled(r.shape.pages());
+            info.state = r.region.rule.filled(r.shape, r.shape.pages());
+            let pool = self.state.regions[region.index()].region.pool;
+            self.state.change_pool(pool, plane, |state| state.at_mut(region, plane).owned += 1);
             let at = self.state.at_mut(region, plane);
-            at.owned += 1;
             at.job = Some(Job {
                 block,
                 cursor: 0,
@@ -515,7 +517,7 @@ impl<M: Recorded> Ftl<M> {
                 let mut op = Op::new(OpKind::Program, plane, Cause::Host, Class::Write);
                 (op.lpn, op.mask, op.stage, op.version) = (lpn, mask, stage, self.version);
                 (op.route, op.owned_by) = (place.route, Owner::Request);
-                self.buffered += 1;
+                self.state.buffered += 1;
                 self.unsettled += 1;
                 let op = self.add_op(op);
                 let page_map = self.state.map_kind() == crate::map::MapKind::Page;

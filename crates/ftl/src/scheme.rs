@@ -60,6 +60,19 @@ pub struct Region {
     /// Whether pages waiting for a one-shot program are safe from a power cut. Then a victim may be
     /// erased while its last pages wait.
     pub protected: bool,
+    /// What becomes of the earlier bits of a wordline that is not yet full.
+    pub earlier_bits: EarlierBits,
+    /// Whether a block with slots left may be collected while it is the frontier of no class.
+    pub partial_victims: bool,
+}
+
+/// Where the earlier bits of a wordline are found when a further one is programmed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum EarlierBits {
+    /// In RAM: a program takes its own time.
+    Buffered,
+    /// On flash: each is read first, on the die that programs.
+    Reread,
 }
 
 /// The hooks that a scheme wants to be asked; the others are skipped.
@@ -203,6 +216,15 @@ impl Route {
         Route([region.0 << 4 | class as u8, Route::END, Route::END, Route::END])
     }
 
+    /// Classes of slots of one region, tried in order: at most four.
+    pub fn classes(region: RegionId, classes: &[SlotClass]) -> Route {
+        let mut route = Route::NOWHERE;
+        for class in classes {
+            route = route.or(region, *class);
+        }
+        route
+    }
+
     /// The same with another target to fall back on. A fifth is ignored.
     pub const fn or(mut self, region: RegionId, class: SlotClass) -> Route {
         let mut i = 0;
@@ -221,12 +243,7 @@ impl Route {
     pub fn targets(self) -> impl Iterator<Item = Target> {
         self.0.into_iter().take_while(|b| *b != Route::END).map(|b| Target {
             region: RegionId(b >> 4),
-            class: match b & 15 {
-                0 => SlotClass::Next,
-                1 => SlotClass::Lsb,
-                2 => SlotClass::Csb,
-                _ => SlotClass::Msb,
-            },
+            class: SlotClass::ALL[((b & 15) as usize).min(SlotClass::COUNT - 1)],
         })
     }
 
@@ -353,6 +370,9 @@ pub trait Scheme: Debug + Send {
     /// The controller loop; see [`Layout::tick_every_writes`].
     fn tick(&mut self, _view: &View, _out: &mut Vec<Command>) {}
 
+    /// Begin the scheme's stream of random numbers, where it has one. Asked before the first request.
+    fn seed(&mut self, _seed: u64) {}
+
     /// The host has trimmed a page.
     fn forget(&mut self, _lpn: Lpn) {}
 
@@ -389,6 +409,24 @@ impl View<'_> {
     /// Whether the run is over and the drive is emptying its buffers.
     pub fn draining(&self) -> bool {
         self.state.draining
+    }
+
+    /// Pages that the write buffer could still take; `None` where the drive has none.
+    pub fn buffer_room(&self) -> Option<u64> {
+        Some((self.state.buffer_pages? as u64).saturating_sub(self.state.buffered))
+    }
+
+    /// Pages of each bit that a region can still program: those left in open blocks, and those of the
+    /// erased blocks that it could open. Zeros under rules that do not tell bits apart.
+    pub fn free_pages(&self, region: RegionId) -> [u64; 4] {
+        let r = &self.state.regions[region.index()];
+        let mut pages = r.left;
+        if r.region.rule.by_bit() {
+            for pages in &mut pages[..r.shape.bits as usize] {
+                *pages += r.openable * r.shape.wordlines as u64;
+            }
+        }
+        pages
     }
 
     /// Host requests admitted and not yet complete.

@@ -5,7 +5,7 @@ use crate::counters::{Counters, RegionCounters};
 use crate::map::{Map, MapKind};
 use crate::op::{OpId, Ops};
 use crate::saved::{Saved, saved};
-use crate::scheme::{Drive, Layout, Refusal, Region, RegionId};
+use crate::scheme::{Drive, Layout, PoolId, Refusal, Region, RegionId};
 use crate::stager::Company;
 use crate::staging::Staging;
 use crate::stripe::Stripe;
@@ -18,7 +18,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
-use wordline_device::{Allocation, GcSpec, Level, Trigger};
+use wordline_device::{Ack, Allocation, GcSpec, Level, Trigger};
 use wordline_flash::{BlockShape, BlockState, Geometry, SlotClass};
 use wordline_units::{BlockId, CellMode, DieId, Fraction, PlaneId, SimTime};
 
@@ -42,11 +42,14 @@ impl Phase {
     pub const Victim: Phase = Phase(3);
     /// Its erase is under way.
     pub const Erasing: Phase = Phase(4);
+    /// Owned by a region, with slots left, and the frontier of none of its classes: it may be collected
+    /// where the region allows that.
+    pub const Standby: Phase = Phase(5);
 }
 
 impl fmt::Debug for Phase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = ["Free", "Open", "Full", "Victim", "Erasing"];
+        let names = ["Free", "Open", "Full", "Victim", "Erasing", "Standby"];
         f.write_str(names.get(self.0 as usize).unwrap_or(&"unknown"))
     }
 }
@@ -68,10 +71,21 @@ pub(crate) struct Block {
     /// Bits of a cell; 0 for a block never opened, which has no region either.
     bits: u8,
     /// Up to half a cache line: plain data have no gaps.
-    rest: [u8; 9],
+    rest: [u8; 7],
 }
 
 impl Block {
+    /// Whether it stands among the victims that collection may take.
+    #[inline(always)]
+    pub fn is_listed(&self) -> bool {
+        matches!(self.phase, Phase::Full | Phase::Standby) && self.writers == 0
+    }
+
+    /// Whether it has slots left that may yet be programmed.
+    pub fn is_open(&self) -> bool {
+        matches!(self.phase, Phase::Open | Phase::Standby)
+    }
+
     pub fn was_opened(&self) -> bool {
         self.bits > 0
     }
@@ -209,6 +223,21 @@ pub(crate) struct RegionPlane {
     pub job: Option<Job>,
 }
 
+impl RegionPlane {
+    /// Whether a block takes the next program of some class.
+    pub fn is_frontier(&self, block: BlockId) -> bool {
+        self.open.iter().any(|blocks| blocks.front() == Some(&block.0))
+    }
+
+    /// The blocks with slots left, each once.
+    pub fn all_open(&self) -> impl Iterator<Item = u32> {
+        let mut blocks: Vec<u32> = self.open.iter().flatten().copied().collect();
+        blocks.sort_unstable();
+        blocks.dedup();
+        blocks.into_iter()
+    }
+}
+
 /// A region.
 #[derive(Clone)]
 pub(crate) struct RegionState {
@@ -220,6 +249,10 @@ pub(crate) struct RegionState {
     pub pages_per_program: u32,
     pub slots_per_block: u32,
     pub planes: Vec<RegionPlane>,
+    /// Pages of each bit that open blocks still have, under rules that tell bits apart.
+    pub left: [u64; 4],
+    /// Erased blocks that it could open, in all planes.
+    pub openable: u64,
 }
 
 /// Everything but the data themselves and the scheme.
@@ -245,6 +278,9 @@ pub struct State {
     /// Planes where a moved page waits for a slot.
     pub(crate) jammed: Vec<bool>,
     pub(crate) outstanding: u32,
+    /// Pages in the write buffer, and its size, where there is one.
+    pub(crate) buffered: u64,
+    pub(crate) buffer_pages: Option<u32>,
     pub(crate) draining: bool,
     pub(crate) now: SimTime,
     pub(crate) turn: u32,
@@ -262,13 +298,13 @@ impl Saved for Region {
     saved! { Region,
         values: [quota],
         parts: [],
-        rebuilt: [name, pool, mode, rule, trigger, victim, pad_after, protected],
+        rebuilt: [name, pool, mode, rule, trigger, victim, pad_after, protected, earlier_bits, partial_victims],
     }
 }
 
 impl Saved for RegionState {
     saved! { RegionState,
-        values: [planes],
+        values: [planes, left, openable],
         parts: [region],
         rebuilt: [shape, first_plane, units_per_page, pages_per_program, slots_per_block],
     }
@@ -276,9 +312,9 @@ impl Saved for RegionState {
 
 impl Saved for State {
     saved! { State,
-        values: [trims, staging, ops, counters, backlog, starved, jammed, outstanding, draining, now, turn],
+        values: [trims, staging, ops, counters, backlog, starved, jammed, outstanding, buffered, draining, now, turn],
         parts: [pools, regions, blocks, map],
-        rebuilt: [geometry, gc, logical_pages, dynamic, stripe, home],
+        rebuilt: [geometry, gc, logical_pages, dynamic, stripe, home, buffer_pages],
     }
 }
 
@@ -370,6 +406,8 @@ impl State {
                         job: None,
                     })
                     .collect(),
+                left: [0; 4],
+                openable: 0,
                 region: region.clone(),
             });
         }
@@ -382,7 +420,7 @@ impl State {
         );
         let unmapped = |e| refuse(format!("its tables find no room in this computer's address space: {e}"));
         let trims = TrimLog::new(&geometry, layout.map, drive.logical_pages);
-        Ok(State {
+        let mut state = State {
             gc: drive.spec.gc,
             logical_pages: drive.logical_pages,
             dynamic: drive.spec.allocation == Allocation::Dynamic,
@@ -403,11 +441,68 @@ impl State {
             jammed: vec![false; geometry.planes as usize],
             starved: vec![false; geometry.planes as usize],
             outstanding: 0,
+            buffered: 0,
+            buffer_pages: match drive.spec.ack {
+                Ack::Program => None,
+                Ack::Buffer(pages) => Some(pages),
+            },
             draining: false,
             now: SimTime(0),
             turn: 0,
             geometry,
-        })
+        };
+        state.recount();
+        Ok(state)
+    }
+
+    /// Find anew what regions could still program and where, after many blocks have changed at once.
+    pub(crate) fn recount(&mut self) {
+        for index in 0..self.regions.len() {
+            let region = RegionId(index as u8);
+            self.count_openable(region);
+            let r = &self.regions[index];
+            if !r.region.rule.by_bit() {
+                continue;
+            }
+            let mut left = [0; 4];
+            for b in r.planes.iter().flat_map(|at| at.all_open()) {
+                let pages = r.region.rule.left(r.shape, &self.blocks[b as usize].state);
+                left.iter_mut().zip(pages).for_each(|(all, pages)| *all += pages as u64);
+            }
+            self.regions[index].left = left;
+            let open: Vec<u32> = self.regions[index].planes.iter().flat_map(|at| at.all_open()).collect();
+            for b in open {
+                let plane = self.geometry.plane_of(BlockId(b));
+                self.look_at_frontier(region, plane, BlockId(b));
+            }
+        }
+    }
+
+    /// Count anew the erased blocks that a region could open.
+    pub(crate) fn count_openable(&mut self, region: RegionId) {
+        let r = &self.regions[region.index()];
+        let planes = r.first_plane..r.first_plane + r.planes.len() as u32;
+        let openable = planes.map(|p| self.free_blocks(region, PlaneId(p)) as u64).sum();
+        self.regions[region.index()].openable = openable;
+    }
+
+    /// Change what a plane of a pool has erased, or owes, and keep count of what its regions could open.
+    pub(crate) fn change_pool<T>(
+        &mut self,
+        pool: PoolId,
+        plane: PlaneId,
+        change: impl FnOnce(&mut State) -> T,
+    ) -> T {
+        let sharing: Vec<usize> =
+            (0..self.regions.len()).filter(|i| self.regions[*i].region.pool == pool).collect();
+        for i in &sharing {
+            self.regions[*i].openable -= self.free_blocks(RegionId(*i as u8), plane) as u64;
+        }
+        let result = change(self);
+        for i in &sharing {
+            self.regions[*i].openable += self.free_blocks(RegionId(*i as u8), plane) as u64;
+        }
+        result
     }
 
     /// Logical pages (page map) or sectors (sector map) that hold the host's data.
@@ -549,9 +644,39 @@ impl State {
         self.burden(block) <= most
     }
 
-    /// What emptying a block has to program, in sectors: by this victims are ranked.
+    /// What emptying a block costs, in sectors: what it has to program, and the slots that go unused.
+    /// By this victims are ranked, so that the one with the most invalid sectors is first.
     #[inline]
     pub(crate) fn burden(&self, block: BlockId) -> u32 {
-        self.map.burden(block, self.blocks[block.index()].live)
+        let info = &self.blocks[block.index()];
+        let unused = if info.phase == Phase::Standby { self.unused_slots(block) } else { 0 };
+        self.map.burden(block, info.live) + unused * self.geometry.sectors_per_unit
+    }
+
+    /// Slots of a block that are not yet programmed.
+    pub(crate) fn unused_slots(&self, block: BlockId) -> u32 {
+        let info = &self.blocks[block.index()];
+        let r = &self.regions[info.region as usize];
+        (r.shape.pages() - r.region.rule.programmed(&info.state)) * r.units_per_page
+    }
+
+    /// A block may have become a frontier, or ceased to be one.
+    pub(crate) fn look_at_frontier(&mut self, region: RegionId, plane: PlaneId, block: BlockId) {
+        if !self.regions[region.index()].region.partial_victims {
+            return;
+        }
+        let (at, position) = (self.at(region, plane), self.position(region, plane, block));
+        let (frontier, before) = (at.is_frontier(block), self.blocks[block.index()]);
+        let phase = if frontier { Phase::Open } else { Phase::Standby };
+        if !before.is_open() || before.phase == phase {
+            return;
+        }
+        self.blocks[block.index()].phase = phase;
+        if before.is_listed() {
+            self.at_mut(region, plane).victims.remove(position);
+        } else if self.blocks[block.index()].is_listed() {
+            let burden = self.burden(block);
+            self.at_mut(region, plane).victims.insert(position, burden);
+        }
     }
 }

@@ -254,7 +254,7 @@ impl<M: Media> Ftl<M> {
             self.requests[flush.0 as usize].remaining += 1;
             self.unsettled += 1;
             if matches!(self.ack, Ack::Buffer(_)) {
-                self.buffered += 1;
+                self.state.buffered += 1;
             }
             let op = self.add_op(op);
             if M::METADATA
@@ -270,9 +270,8 @@ impl<M: Media> Ftl<M> {
     /// Where pages of the log go: to the home region, whatever the scheme does with data.
     fn log_place(&self) -> Place {
         let home = self.state.home;
-        let classes = self.state.regions[home.index()].region.rule.classes();
-        let first = Route::to(home, classes[0]);
-        let route = classes[1..].iter().fold(first, |route, class| route.or(home, *class));
+        let r = &self.state.regions[home.index()];
+        let route = Route::classes(home, r.region.rule.classes(r.shape));
         Place { gather: Gather::AsIs, plane: PlanePick::Home, route }
     }
 

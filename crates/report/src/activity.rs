@@ -14,7 +14,7 @@ pub const CAUSES: [&str; 5] = ["host", "gc", "migration", "pad", "metadata"];
 pub type ProgramBytes = BTreeMap<String, BTreeMap<String, BTreeMap<String, u64>>>;
 
 /// What the flash did, counted where each operation completed.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Flash {
     /// Page reads by cause: `host`, `rmw`, `gc`, `migration`, `reprogram`, `retry`.
     pub reads: BTreeMap<String, u64>,
@@ -30,6 +30,32 @@ pub struct Flash {
     /// The same operations by region, in the order of the layout.
     #[serde(default)]
     pub regions: Vec<RegionActivity>,
+    /// Which types of pages the host got, where the bits of a wordline are programmed one by one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page_types: Option<PageTypes>,
+}
+
+/// The types of pages that host data got: `lsb`, `csb`, `msb`, `tsb`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PageTypes {
+    /// Host programs, by the type of page.
+    pub programs: BTreeMap<String, u64>,
+    /// Share of them that got the type that the scheme asked for; absent where it asks for none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub as_asked: Option<f64>,
+    /// Write requests, by the last bit that any of their pages is: a request is as slow as its slowest
+    /// page.
+    pub writes_dominated_by: BTreeMap<String, u64>,
+    /// Pages that could still be programmed at the end.
+    pub free_at_end: BTreeMap<String, u64>,
+}
+
+impl PageTypes {
+    /// Share of the write requests that a type dominates; `None` without such requests.
+    pub fn dominated_share(&self, page: &str) -> Option<f64> {
+        let all: u64 = self.writes_dominated_by.values().sum();
+        Some(*self.writes_dominated_by.get(page)? as f64 / all as f64).filter(|s| s.is_finite())
+    }
 }
 
 /// Page programs of one cause.

@@ -21,7 +21,7 @@ mod svg;
 mod terminal;
 
 pub use activity::{
-    CAUSES, Capacity, Flash, ProgramBytes, Programs, RegionActivity, RegionCapacity, Waf, Wear,
+    CAUSES, Capacity, Flash, PageTypes, ProgramBytes, Programs, RegionActivity, RegionCapacity, Waf, Wear,
 };
 pub use comparison::{COMPARISON_SCHEMA, Comparison};
 pub use figures::{Figure, figures};

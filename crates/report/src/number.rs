@@ -126,6 +126,8 @@ pub(crate) enum Quantity {
     Bytes,
     /// An integer, shown exactly while it is short.
     Count,
+    /// A part of a whole, 1 for all of it.
+    Share,
     /// Bytes programmed over bytes written: parts of one sum, so with fixed decimals.
     Waf,
 }
@@ -163,6 +165,7 @@ impl Quantity {
             unit("TiB", 1_099_511_627_776.0),
         ];
         const COUNT: [Unit; 4] = [unit("", 1.0), unit("k", 1e3), unit("M", 1e6), unit("G", 1e9)];
+        const SHARE: [Unit; 1] = [unit("%", 0.01)];
         const NO_UNIT: [Unit; 1] = [unit("", 1.0)];
         match self {
             Quantity::Latency => &LATENCY,
@@ -171,6 +174,7 @@ impl Quantity {
             Quantity::Iops => &IOPS,
             Quantity::Bytes => &BYTES,
             Quantity::Count => &COUNT,
+            Quantity::Share => &SHARE,
             Quantity::Waf => &NO_UNIT,
         }
     }

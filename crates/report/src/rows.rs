@@ -185,6 +185,7 @@ pub(crate) fn groups(reports: &[Report]) -> Vec<Group> {
     rows.retain(Row::any);
     groups.push(Group { title: "Erases", rows });
 
+    groups.push(page_types(reports));
     groups.push(after_warm_up(reports));
 
     let mut rows =
@@ -215,6 +216,23 @@ fn latency_group(title: &'static str, reports: &[Report], pick: fn(&Report) -> O
         row("max", |l| l.max),
     ];
     Group { title, rows }
+}
+
+/// How the host's writes fared among the types of pages.
+fn page_types(reports: &[Report]) -> Group {
+    use Better::{Higher, Lower, Neither};
+    let types = |r: &Report| r.flash.page_types.clone();
+    let row = |label: &str, page: &'static str, better| {
+        Row::new(label, Quantity::Share, better, reports, |r| types(r)?.dominated_share(page))
+    };
+    let rows = vec![
+        row("LSB-dominated", "lsb", Higher),
+        row("CSB-dominated", "csb", Neither),
+        row("MSB-dominated", "msb", Lower),
+        row("TSB-dominated", "tsb", Lower),
+        Row::new("type as asked", Quantity::Share, Higher, reports, |r| types(r)?.as_asked),
+    ];
+    Group { title: "Writes by slowest page", rows }
 }
 
 /// What was measured after the warm-up of those runs that have settled.

@@ -7,14 +7,15 @@ use crate::steady::steady_state;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
-use wordline_ftl::{Cause, Counters, Ftl, LatencyPart, MapKind, NoMedia};
+use wordline_flash::SlotClass;
+use wordline_ftl::{Cause, Counters, Ftl, LatencyPart, MapKind, NoMedia, Region, RegionId};
 use wordline_report::{
     CDF_POINTS_MAX, Capacity, DeviceInfo, Flash, Host, Latencies, Latency, LatencyCdf, LatencyParts, Memory,
-    ProgramBytes, Programs, REPORT_SCHEMA, RegionActivity, RegionCapacity, Report, SchemeInfo, Speed,
-    Throughput, Timeline, Waf, Wear, WorkloadInfo,
+    PageTypes, ProgramBytes, Programs, REPORT_SCHEMA, RegionActivity, RegionCapacity, Report, SchemeInfo,
+    Speed, Throughput, Timeline, Waf, Wear, WorkloadInfo,
 };
 use wordline_sim::{Histogram, Metrics, Summary};
-use wordline_units::{CellMode, SimTime};
+use wordline_units::{CellMode, PageType, SimTime};
 
 /// What of a drive goes into its report, whatever watched it.
 pub(crate) struct Measured<'a> {
@@ -187,7 +188,36 @@ fn flash(run: &Outcome, c: &Counters) -> Flash {
                 erases: r.erases,
             })
             .collect(),
+        page_types: page_types(run, c),
     }
+}
+
+fn page_types(run: &Outcome, c: &Counters) -> Option<PageTypes> {
+    let Measured { ftl, metrics } = &run.device;
+    let by_bit = |r: &&(usize, &Region)| r.1.rule.by_bit();
+    let regions: Vec<(usize, &Region)> = ftl.layout().regions.iter().enumerate().collect();
+    let bits = regions.iter().filter(by_bit).map(|(_, r)| r.mode.bits() as usize).max()?;
+    let named = |counts: [u64; 4]| -> BTreeMap<String, u64> {
+        PageType::ALL[..bits].iter().map(|p| (p.key().to_string(), counts[*p as usize])).collect()
+    };
+    let (mut got, mut left, mut asked, mut as_asked) = ([0; 4], [0; 4], 0, 0);
+    for (index, _) in regions.iter().filter(by_bit) {
+        let free = ftl.view().free_pages(RegionId(*index as u8));
+        left.iter_mut().zip(free).for_each(|(sum, n)| *sum += n);
+        for (class, types) in SlotClass::ALL.into_iter().zip(c.regions[*index].page_types) {
+            got.iter_mut().zip(types).for_each(|(sum, n)| *sum += n);
+            if let Some(bit) = class.bit() {
+                asked += types.iter().sum::<u64>();
+                as_asked += types[bit];
+            }
+        }
+    }
+    Some(PageTypes {
+        programs: named(got),
+        as_asked: (asked > 0).then(|| as_asked as f64 / asked as f64),
+        writes_dominated_by: named(metrics.dominated),
+        free_at_end: named(left),
+    })
 }
 
 fn capacity(run: &Outcome) -> Capacity {

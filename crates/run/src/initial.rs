@@ -2,10 +2,12 @@
 //!
 //! - `fresh`: nothing written.
 //! - `preload`: every logical page that the workload touches holds data, so that a read always
-//!   finds something.
+//!   finds something; `preload:read-first` only those that it reads before it writes them.
 //! - `fill:90%[,order=seq|random][,valid=80%]`: that share of the logical pages holds data, lying
 //!   in order or shuffled, in blocks of which the given share is live.
-//! - `aged_invalid:70%`: that share of the home region's pages is used up and invalid.
+//! - `aged_invalid:70%`: that share of the home region's pages is used up and invalid, the first ones of
+//!   each block; `aged_blocks:70%`: that share of its blocks is used up, with the data spread evenly over
+//!   them and all else in them invalid.
 //! - `pe:tlc=500[,slc=100]`: program/erase cycles that the blocks have behind them.
 
 use std::fmt;
@@ -13,14 +15,15 @@ use std::str::FromStr;
 use wordline_device::config::closest;
 use wordline_ftl::Order;
 use wordline_units::{CellMode, Fraction};
+use wordline_workload::Touched;
 
 /// Which logical pages hold data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Filled {
     /// None.
     Fresh,
-    /// Those that the workload reads or writes.
-    Preload,
+    /// Those that the workload reads or writes, or those that it reads before it writes them.
+    Preload(Touched),
     /// The first so many of the drive, as a share.
     Share(Fraction),
 }
@@ -36,12 +39,15 @@ pub struct InitialSpec {
     pub valid: Fraction,
     /// Share of the home region's pages that are used up and invalid.
     pub aged_invalid: Fraction,
+    /// Share of the home region's blocks that are used up, with the data spread over them.
+    pub aged_blocks: Fraction,
     /// Cycles that the blocks of each mode have behind them.
     pub cycles: [u32; 4],
 }
 
-const PARTS: [&str; 5] = ["fresh", "preload", "fill", "aged_invalid", "pe"];
-const ALLOWED: &str = "fresh, preload, fill:SHARE[,order=seq|random][,valid=SHARE], aged_invalid:SHARE, pe:MODE=CYCLES, joined by +";
+const PARTS: [&str; 6] = ["fresh", "preload", "fill", "aged_invalid", "aged_blocks", "pe"];
+const ALLOWED: &str = "fresh, preload[:read-first], fill:SHARE[,order=seq|random][,valid=SHARE], \
+     aged_invalid:SHARE, aged_blocks:SHARE, pe:MODE=CYCLES, joined by +";
 
 impl FromStr for InitialSpec {
     type Err = String;
@@ -52,14 +58,18 @@ impl FromStr for InitialSpec {
             order: Order::Random,
             valid: Fraction::ONE,
             aged_invalid: Fraction::ZERO,
+            aged_blocks: Fraction::ZERO,
             cycles: [0; 4],
         };
         let mut seen: Vec<&str> = vec![];
         for part in text.split('+').map(str::trim) {
             let (name, rest) = part.split_once(':').unwrap_or((part, ""));
             let wrong = |what: String| format!("--initial {text}: {what}\n  allowed: {ALLOWED}");
-            let group =
-                if matches!(name, "fresh" | "preload" | "fill") { "fresh, preload or fill" } else { name };
+            let group = match name {
+                "fresh" | "preload" | "fill" => "fresh, preload or fill",
+                "aged_invalid" | "aged_blocks" => "aged_invalid or aged_blocks",
+                name => name,
+            };
             if seen.contains(&group) {
                 return Err(wrong(format!("{group} is given twice")));
             }
@@ -73,11 +83,20 @@ impl FromStr for InitialSpec {
 impl InitialSpec {
     fn take(&mut self, name: &str, rest: &str) -> Result<(), String> {
         match name {
-            "fresh" | "preload" if !rest.is_empty() => return Err(format!("{name} takes no value")),
+            "fresh" if !rest.is_empty() => return Err("fresh takes no value".into()),
             "fresh" => self.filled = Filled::Fresh,
-            "preload" => self.filled = Filled::Preload,
+            "preload" => {
+                self.filled = Filled::Preload(match rest {
+                    "" => Touched::AtAll,
+                    "read-first" => Touched::ReadFirst,
+                    other => {
+                        return Err(format!("preload: {other:?} is not read-first, the one kind it has"));
+                    }
+                });
+            }
             "fill" => self.fill(rest)?,
             "aged_invalid" => self.aged_invalid = share(rest)?,
+            "aged_blocks" => self.aged_blocks = share(rest)?,
             "pe" => self.cycles(rest)?,
             other => {
                 let hint = closest(other, PARTS).map_or(String::new(), |c| format!("; did you mean {c:?}?"));
@@ -131,7 +150,8 @@ impl fmt::Display for InitialSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.filled {
             Filled::Fresh => f.write_str("fresh")?,
-            Filled::Preload => f.write_str("preload")?,
+            Filled::Preload(Touched::AtAll) => f.write_str("preload")?,
+            Filled::Preload(Touched::ReadFirst) => f.write_str("preload:read-first")?,
             Filled::Share(share) => {
                 let order = if self.order == Order::Sequential { "seq" } else { "random" };
                 write!(f, "fill:{share},order={order},valid={}", self.valid)?;
@@ -139,6 +159,9 @@ impl fmt::Display for InitialSpec {
         }
         if self.aged_invalid > Fraction::ZERO {
             write!(f, "+aged_invalid:{}", self.aged_invalid)?;
+        }
+        if self.aged_blocks > Fraction::ZERO {
+            write!(f, "+aged_blocks:{}", self.aged_blocks)?;
         }
         let worn: Vec<String> = CellMode::ALL
             .into_iter()
@@ -164,6 +187,7 @@ mod tests {
             "fill:90%,order=seq,valid=80%",
             "fill:100%,order=random,valid=100%+aged_invalid:70%+pe:slc=3,tlc=500",
             "preload+pe:qlc=1",
+            "preload:read-first+aged_blocks:70%",
         ] {
             let spec: InitialSpec = text.parse().unwrap();
             assert_eq!(spec.to_string(), text);
@@ -183,6 +207,8 @@ mod tests {
             ("fill:90%,order=up", "seq or random"),
             ("fill:90%,valid=0%", "no place"),
             ("fresh+preload", "twice"),
+            ("preload:writes", "read-first"),
+            ("aged_blocks:70%+aged_invalid:70%", "twice"),
             ("pe:tlc=x", "whole number"),
             ("pe:plc=1", "slc, mlc, tlc or qlc"),
             ("", "no initial state"),

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use tempfile::NamedTempFile;
 use wordline_flash::ProgramRule;
-use wordline_ftl::{Ftl, LatencyPart, NoMedia, OpKind, Outcome, Part};
+use wordline_ftl::{EarlierBits, Ftl, LatencyPart, NoMedia, OpKind, Outcome, Part};
 use wordline_sim::{Begin, Completion, Event, Probe};
 use wordline_units::{CellMode, HostOp};
 
@@ -248,10 +248,10 @@ fn log_header(setup: &Setup, scheme: &str, ftl: &Ftl<NoMedia>) -> Value {
         .iter()
         .map(|r| {
             let (rule, pages) = match r.rule {
-                ProgramRule::OneShot(k) => ("one-shot".to_string(), k as u32),
-                ProgramRule::Sequential => ("sequential".to_string(), 1),
-                #[allow(unreachable_patterns, reason = "rules of the tests, and of schemes to come")]
-                other => (format!("{other:?}"), other.pages_per_program()),
+                ProgramRule::OneShot(k) => ("one-shot", k as u32),
+                ProgramRule::Sequential => ("sequential", 1),
+                ProgramRule::StrictDiagonal => ("strict-diagonal", 1),
+                ProgramRule::Relaxed => ("relaxed", 1),
             };
             let medium = layout.pools[r.pool.0 as usize].medium;
             json!({
@@ -260,6 +260,7 @@ fn log_header(setup: &Setup, scheme: &str, ftl: &Ftl<NoMedia>) -> Value {
                 "mode": r.mode.key(),
                 "rule": rule,
                 "pages_per_program": pages,
+                "rereads_earlier_bits": r.earlier_bits == EarlierBits::Reread,
             })
         })
         .collect();

@@ -223,8 +223,8 @@ impl Setup {
         let mapped = match self.initial.filled {
             Filled::Fresh => Mapped::First(0),
             Filled::Share(share) => Mapped::First(share.of(pages as u64) as u32),
-            Filled::Preload => {
-                let footprint = self.workload.footprint(self.shape, self.spec.seed)?;
+            Filled::Preload(touched) => {
+                let footprint = self.workload.footprint(self.shape, self.spec.seed, touched)?;
                 match footprint.runs.as_slice() {
                     [] => Mapped::First(0),
                     [only] if only.start == 0 => Mapped::First(only.end),
@@ -237,6 +237,7 @@ impl Setup {
             order: self.initial.order,
             valid: self.initial.valid,
             aged_invalid: self.initial.aged_invalid,
+            aged_blocks: self.initial.aged_blocks,
             cycles: self.initial.cycles,
         })
     }
@@ -245,15 +246,13 @@ impl Setup {
     pub(crate) fn config(&self, scheme: &str) -> Value {
         let entry = wordline_schemes::find(scheme.split(':').next().unwrap_or_default().trim()).ok();
         let given = scheme.split_once(':').map_or("", |(_, rest)| rest);
+        let given = entry.map_or(vec![], |e| e.given(given));
         let parameters: serde_json::Map<String, Value> = entry
             .map_or(&[][..], |e| e.parameters)
             .iter()
             .map(|p| {
-                let value = given
-                    .split(',')
-                    .filter_map(|pair| pair.split_once('='))
-                    .rfind(|(k, _)| k.trim() == p.key);
-                (p.key.to_string(), value.map_or(p.default, |(_, v)| v.trim()).into())
+                let value = given.iter().rfind(|(k, _)| *k == p.key);
+                (p.key.to_string(), value.map_or(p.default, |(_, v)| *v).into())
             })
             .collect();
         let pacing = match self.pacing() {

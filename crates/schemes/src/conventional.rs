@@ -51,6 +51,7 @@ pub(crate) const ENTRY: Entry = Entry {
         Parameter { key: "mode", default: "densest", what: "slc, mlc, tlc or qlc: bits a cell holds" },
         Parameter { key: "program", default: "device", what: "sequential or one-shot" },
     ],
+    leading: None,
     build: |p| Box::new(Conventional::from_parameters(p)),
 };
 

@@ -72,6 +72,7 @@ pub(crate) const ENTRY: Entry = Entry {
         },
         Parameter { key: "spare", default: "50%", what: "share of the spare blocks that hot data get" },
     ],
+    leading: None,
     build: |p| Box::new(HotCold::from_parameters(p)),
 };
 

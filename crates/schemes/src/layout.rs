@@ -1,9 +1,64 @@
 //! What layouts have in common: refusals, the medium of a drive that has one kind of flash, and regions
 //! as the device file wants them.
 
+use crate::registry::Parameter;
+use wordline_device::config::Section;
 use wordline_flash::{Medium, ProgramRule};
-use wordline_ftl::{Drive, PoolId, Refusal, Region};
+use wordline_ftl::{Drive, EarlierBits, PoolId, Refusal, Region};
 use wordline_units::CellMode;
+
+/// The parameter of [`take_mode`].
+pub(crate) const MODE: Parameter = Parameter {
+    key: "mode",
+    default: "tlc",
+    what: "mlc, tlc or qlc: bits a cell holds; the densest where the flash has no tlc",
+};
+
+/// The parameter of [`take_earlier_bits`].
+pub(crate) const WORDLINE_BUFFER: Parameter = Parameter {
+    key: "wordline_buffer",
+    default: "on",
+    what: "on or off: whether the bits of unfinished wordlines are kept in RAM, or read again",
+};
+
+/// The cell mode of a region that is programmed page by page.
+pub(crate) fn take_mode(p: &mut Section) -> Option<CellMode> {
+    let modes = [CellMode::Mlc, CellMode::Tlc, CellMode::Qlc].map(|m| (m.key(), Some(m)));
+    p.choice("mode", &modes, None)
+}
+
+/// Where earlier bits are found.
+pub(crate) fn take_earlier_bits(p: &mut Section, default: EarlierBits) -> EarlierBits {
+    let words = [("on", EarlierBits::Buffered), ("off", EarlierBits::Reread)];
+    p.choice("wordline_buffer", &words, default)
+}
+
+/// The mode in which the pages of a wordline are programmed one by one: the one asked for, else TLC, else
+/// the densest.
+///
+/// # Errors
+/// A refusal where the flash lacks the mode, or programs whole wordlines in it.
+pub(crate) fn by_page(
+    medium: &Medium,
+    asked: Option<CellMode>,
+    refuse: impl Fn(String) -> Refusal,
+) -> Result<CellMode, Refusal> {
+    let tlc = medium.mode(CellMode::Tlc).map(|_| CellMode::Tlc);
+    let mode = asked.or(tlc).unwrap_or(medium.densest());
+    let Some(timing) = medium.mode(mode) else {
+        return Err(refuse(format!("the flash does not offer {mode} mode; leave scheme parameter mode out")));
+    };
+    let key = format!("medium.{}.{}", medium.name, mode.key());
+    match (mode.bits(), timing.pages_per_program) {
+        (1, _) => Err(refuse("a cell of its flash holds one bit, so all pages are of one type".into())),
+        (_, 1) => Ok(mode),
+        (bits, _) => Err(refuse(format!(
+            "its {mode} is programmed a whole wordline at once, which leaves no choice of a page; set \
+             {key}.one_shot=false and {key}.program to {bits} times, such as \
+             --set {key}.one_shot=false --set {key}.program=500us"
+        ))),
+    }
+}
 
 /// How a scheme refuses a drive: with a reason.
 pub(crate) fn refuser(scheme: &str, drive: &Drive) -> impl Fn(String) -> Refusal + use<> {
@@ -48,5 +103,7 @@ pub(crate) fn region(
         victim: drive.spec.gc.victim,
         pad_after: drive.spec.pad_after,
         protected: drive.spec.pad_after.is_none(),
+        earlier_bits: EarlierBits::Buffered,
+        partial_victims: false,
     }
 }

@@ -27,8 +27,23 @@ pub struct Entry {
     pub docs: &'static str,
     /// What can be set.
     pub parameters: &'static [Parameter],
+    /// The parameter whose key may be left out where it comes first, as in `pa-ssd:QDS+UBS`.
+    pub leading: Option<&'static str>,
     /// Makes it from its parameters.
     pub build: fn(&mut Section) -> Box<dyn Scheme>,
+}
+
+impl Entry {
+    /// Keys and values of a spelling, without the scheme's name, as they are given.
+    pub fn given<'a>(&self, parameters: &'a str) -> Vec<(&'a str, &'a str)> {
+        let parts = parameters.split(',').map(str::trim).filter(|p| !p.is_empty());
+        let pair = |(i, part): (usize, &'a str)| match (part.split_once('='), self.leading) {
+            (Some((key, value)), _) => (key.trim(), value.trim()),
+            (None, Some(key)) if i == 0 => (key, part),
+            (None, _) => (part, ""),
+        };
+        parts.enumerate().map(pair).collect()
+    }
 }
 
 /// A scheme that cannot be made.
@@ -64,19 +79,17 @@ pub fn find(name: &str) -> Result<&'static Entry, SchemeError> {
     })
 }
 
-/// A scheme from its spelling, `NAME` or `NAME:key=value,...`.
+/// A scheme from its spelling, `NAME` or `NAME:key=value,...`; the key of a leading parameter may be left
+/// out, as in `pa-ssd:QDS+UBS`.
 ///
 /// # Errors
 /// When there is no such scheme, or its parameters are wrong; every problem is named.
 pub fn build(spelling: &str) -> Result<Box<dyn Scheme>, SchemeError> {
     let (name, rest) = spelling.split_once(':').unwrap_or((spelling, ""));
     let entry = find(name.trim())?;
-    let mut pairs = vec![];
     let problems = Problems::default();
-    for part in rest.split(',').map(str::trim).filter(|p| !p.is_empty()) {
-        let (key, value) = part.split_once('=').unwrap_or((part, ""));
-        pairs.push((key.trim().to_string(), value.trim().to_string()));
-    }
+    let given = entry.given(rest).into_iter();
+    let pairs: Vec<(String, String)> = given.map(|(k, v)| (k.to_string(), v.to_string())).collect();
     let mut section = Section::from_pairs(&format!("scheme {name}"), &pairs, &problems);
     let scheme = (entry.build)(&mut section);
     section.finish();

@@ -74,6 +74,7 @@ pub(crate) const ENTRY: Entry = Entry {
             what: "wait or direct: what a write does without a slot",
         },
     ],
+    leading: None,
     build: |p| Box::new(SlcCache::from_parameters(p)),
 };
 

@@ -984,7 +984,9 @@ impl<P: Probe, M: Media> Device<P, M> {
 
     #[inline]
     fn complete(&mut self, id: RequestId) {
-        let Pending { request, admitted, ended, number, outcome, mut parts, .. } = *self.ftl.pending(id);
+        let Pending { request, admitted, ended, number, outcome, mut parts, slowest_bit, .. } =
+            *self.ftl.pending(id);
+        self.metrics.dominated_by(slowest_bit);
         parts[LatencyPart::Link] = self.now.since(ended).0;
         debug_assert!(request.arrival > admitted || parts.total() == self.now.since(request.arrival).0);
         let span = (request.arrival, self.now);

@@ -217,6 +217,8 @@ pub struct Metrics {
     pub out_of_space: u64,
     /// Bytes of completed requests by kind.
     pub bytes: [u64; 4],
+    /// Writes by the last bit that any of their pages is, where programs tell bits apart.
+    pub dominated: [u64; 4],
     /// When the last request completed.
     pub last: SimTime,
     pub(crate) timeline: Timeline,
@@ -231,7 +233,7 @@ pub struct Metrics {
 impl Saved for Metrics {
     saved_fields! { Metrics,
         values: [
-            latency, parts, completed, out_of_space, bytes, last, timeline, checkpoints, ended, hash, programmed,
+            latency, parts, completed, out_of_space, bytes, dominated, last, timeline, checkpoints, ended, hash, programmed,
             host_page_bytes, sampled,
         ],
         parts: [],
@@ -247,6 +249,7 @@ impl Default for Metrics {
             completed: [0; 4],
             out_of_space: 0,
             bytes: [0; 4],
+            dominated: [0; 4],
             last: SimTime(0),
             timeline: Timeline::new(),
             checkpoints: Checkpoints { every: 1, next: 1, taken: vec![] },
@@ -266,6 +269,14 @@ fn fold(hash: u64, word: u64) -> u64 {
 }
 
 impl Metrics {
+    /// A write has got pages, the slowest of them this bit, counted from 1; 0 where bits do not tell.
+    #[inline]
+    pub(crate) fn dominated_by(&mut self, slowest_bit: u8) {
+        if let Some(count) = slowest_bit.checked_sub(1).and_then(|bit| self.dominated.get_mut(bit as usize)) {
+            *count += 1;
+        }
+    }
+
     /// A request has ended. Whether it is the first of its bin of time.
     #[inline]
     pub(crate) fn complete(

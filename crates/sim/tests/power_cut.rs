@@ -11,9 +11,9 @@ use support::{Rng, Tiny};
 use wordline_device::{DeviceSpec, Trigger, Victim};
 use wordline_flash::{ProgramRule, SlotClass};
 use wordline_ftl::{
-    Bytes, Cause, Drive, Gather, Hooks, Initial, Layout, Located, MapKind, Mapped, Media, Metadata, NoMedia,
-    OpKind, Origin, Outcome, Parcel, Place, PlanePick, Pool, PoolId, Recorded, Refusal, Region, RegionId,
-    Route, Scheme, View,
+    Bytes, Cause, Drive, EarlierBits, Gather, Hooks, Initial, Layout, Located, MapKind, Mapped, Media,
+    Metadata, NoMedia, OpKind, Origin, Outcome, Parcel, Place, PlanePick, Pool, PoolId, Recorded, Refusal,
+    Region, RegionId, Route, Scheme, View,
 };
 use wordline_sim::{Device, Event, NoProbe, Probe};
 use wordline_units::{CellMode, Fraction, HostOp, HostRequest, Lpn, Ppn, SectorMask, SimDuration, SimTime};
@@ -40,6 +40,8 @@ impl Scheme for SafeStager {
             victim: if safe { Victim::Greedy } else { Victim::Fifo },
             pad_after: (!safe).then_some(SimDuration(500_000)),
             protected: safe,
+            earlier_bits: EarlierBits::Buffered,
+            partial_victims: false,
         };
         let blocks = drive.geometry.media[0].blocks_per_plane;
         Ok(Layout {

@@ -39,4 +39,4 @@ pub use scan::{Backwards, StepBack, Unusable, UnusableLine};
 pub use source::Compression;
 pub use synthetic::{SYNTHETICS, Synthetic, synthetic_named};
 pub use trace::TRACE_OPTIONS;
-pub use workload::{Footprint, Overrides, RequestStream, Workload, with_format};
+pub use workload::{Footprint, Overrides, RequestStream, Touched, Workload, with_format};

@@ -54,6 +54,13 @@ impl PageSet {
         }
     }
 
+    /// Whether a page is in the set.
+    pub fn contains(&self, page: u64) -> bool {
+        let at = self.chunks.get(&(page >> CHUNK_BITS));
+        let bit = (page & ((1 << CHUNK_BITS) - 1)) as usize;
+        at.is_some_and(|at| self.bits[*at as usize][bit / 64] >> (bit % 64) & 1 == 1)
+    }
+
     /// How many pages are in the set.
     pub fn count(&self) -> u64 {
         self.bits.iter().flatten().map(|w| w.count_ones() as u64).sum()

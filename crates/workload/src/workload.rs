@@ -26,7 +26,16 @@ pub struct Overrides {
     pub requests: Option<u64>,
 }
 
-/// The logical pages that a workload reads or writes.
+/// Which of the pages that a workload touches are meant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Touched {
+    /// Those that it reads or writes.
+    AtAll,
+    /// Those that it reads before it has written any part of them.
+    ReadFirst,
+}
+
+/// Logical pages that a workload reads or writes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Footprint {
     /// Ascending runs of page numbers, no two adjoining.
@@ -179,14 +188,21 @@ impl Workload {
         }
     }
 
-    /// The logical pages that reads and writes touch, after fit: what `preload` maps.
+    /// The logical pages that reads and writes touch, after fit: what `preload` maps. Of a closed loop
+    /// that only time ends all pages may be read first.
     ///
     /// # Errors
     ///
     /// Those of [`Workload::open`] and of its stream.
-    pub fn footprint(&self, drive: DriveShape, seed: u64) -> Result<Footprint, WorkloadError> {
+    pub fn footprint(
+        &self,
+        drive: DriveShape,
+        seed: u64,
+        touched: Touched,
+    ) -> Result<Footprint, WorkloadError> {
         let unit = drive.unit_blocks();
         let mut pages = PageSet::default();
+        let mut written = PageSet::default();
         let mut exact = true;
         let endless = match &self.kind {
             Kind::Synthetic(s) => s.endless_span(drive)?,
@@ -198,8 +214,14 @@ impl Workload {
         } else {
             for request in self.open(drive, seed)? {
                 let r = request?;
-                if matches!(r.op, HostOp::Read | HostOp::Write) {
-                    pages.insert(r.lba.0 / unit..(r.lba.0 + r.blocks as u64).div_ceil(unit));
+                let range = r.lba.0 / unit..(r.lba.0 + r.blocks as u64).div_ceil(unit);
+                match (touched, r.op) {
+                    (_, HostOp::Trim | HostOp::Flush) => {}
+                    (Touched::AtAll, _) => pages.insert(range),
+                    (Touched::ReadFirst, HostOp::Write) => written.insert(range),
+                    (Touched::ReadFirst, HostOp::Read) => {
+                        range.filter(|p| !written.contains(*p)).for_each(|p| pages.insert(p..p + 1));
+                    }
                 }
             }
         }

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use wordline_units::{HostOp, HostRequest};
-use wordline_workload::{DriveShape, Overrides, Pacing, SYNTHETICS, Workload};
+use wordline_workload::{DriveShape, Overrides, Pacing, SYNTHETICS, Touched, Workload};
 
 const DRIVE: DriveShape = DriveShape { logical_bytes: 16 << 30, sector_bytes: 4096, unit_bytes: 16_384 };
 const BLOCKS: u64 = (16 << 30) / 512;
@@ -165,7 +165,7 @@ fn bounds_end_a_stream() {
     assert!((9_500..10_500).contains(&timed.len()) && timed.iter().all(|r| r.arrival.0 < 10_000_000_000));
     let endless = parse("uniform:duration=10s,span=64MiB");
     assert_eq!(endless.open(DRIVE, 0).unwrap().take(2_000_000).count(), 2_000_000);
-    let f = endless.footprint(DRIVE, 0).unwrap();
+    let f = endless.footprint(DRIVE, 0, Touched::AtAll).unwrap();
     assert_eq!((f.exact, f.count()), (false, 4096));
     assert_eq!(parse("uniform").limit(DRIVE).requests, Some(1_000_000));
     assert_eq!(parse("uniform:bytes=3x").limit(DRIVE).bytes, Some(48 << 30));

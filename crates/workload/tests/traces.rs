@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 use wordline_units::{HostOp, HostRequest};
-use wordline_workload::{Confidence, DriveShape, Fit, Inspection, Overrides, Workload, inspect};
+use wordline_workload::{Confidence, DriveShape, Fit, Inspection, Overrides, Touched, Workload, inspect};
 
 fn trace(name: &str) -> Option<String> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces");
@@ -362,7 +362,7 @@ fn a_trace_beyond_the_drive_is_refused_with_numbers_and_compact_makes_it_fit() {
         assert!((a.lba.0 + a.blocks as u64) * 512 <= small.logical_bytes);
     }
     let w = Workload::parse(&format!("{path}:fit=compact"), Overrides::default()).unwrap();
-    let f = w.footprint(small, 0).unwrap();
+    let f = w.footprint(small, 0, Touched::AtAll).unwrap();
     assert!(f.runs.len() == 1 && f.runs[0] == (0..f.count() as u32));
     let wrapped = requests(&format!("{path}:fit=wrap"), small, None);
     assert_eq!(wrapped.len(), 100_000);
@@ -377,7 +377,7 @@ fn a_trace_beyond_the_drive_is_refused_with_numbers_and_compact_makes_it_fit() {
 fn a_footprint_is_the_pages_that_are_touched() {
     let Some(path) = trace("msr/hm_0.part7016.csv.zst") else { return };
     let w = Workload::parse(&path, Overrides::default()).unwrap();
-    let f = w.footprint(TIB, 0).unwrap();
+    let f = w.footprint(TIB, 0, Touched::AtAll).unwrap();
     let mut plain = std::collections::BTreeSet::new();
     for r in w.open(TIB, 0).unwrap() {
         let r = r.unwrap();

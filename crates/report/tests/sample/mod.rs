@@ -229,6 +229,7 @@ pub fn report(c: &Character) -> Report {
             erases,
             reads_from_ram: 1_204,
             regions: Vec::new(),
+            page_types: None,
         },
         waf,
         steady_state: None,

@@ -4,8 +4,8 @@
 use wordline_device::{DeviceSpec, Trigger, Victim};
 use wordline_flash::{ProgramRule, SlotClass};
 use wordline_ftl::{
-    Collect, Command, Drive, Gather, Grain, Hooks, IdleWork, Layout, MapKind, Memory, Move, Origin, Parcel,
-    Place, PlanePick, Pool, PoolId, ReadSeen, Refusal, Region, RegionId, Route, Scheme, View,
+    Collect, Command, Drive, EarlierBits, Gather, Grain, Hooks, IdleWork, Layout, MapKind, Memory, Move,
+    Origin, Parcel, Place, PlanePick, Pool, PoolId, ReadSeen, Refusal, Region, RegionId, Route, Scheme, View,
 };
 use wordline_units::{CellMode, Fraction, PlaneId, SimDuration};
 
@@ -157,6 +157,8 @@ fn region(name: &'static str, pool: u8, mode: CellMode, rule: ProgramRule) -> Re
         victim: Victim::Greedy,
         pad_after: Some(SimDuration(500_000)),
         protected: false,
+        earlier_bits: EarlierBits::Buffered,
+        partial_victims: rule == ProgramRule::Relaxed,
     }
 }
 
@@ -203,7 +205,7 @@ impl Scheme for TwoLanes {
     }
     fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
         let blocks = drive.geometry.media[0].blocks_per_plane;
-        let d = region("D", 0, CellMode::Mlc, ProgramRule::TwoLanes);
+        let d = region("D", 0, CellMode::Mlc, ProgramRule::Relaxed);
         Ok(layout(vec![Pool { medium: 0, blocks_per_plane: blocks }], vec![d], MapKind::Page))
     }
     fn place(&mut self, parcel: &Parcel, _: &View) -> Place {

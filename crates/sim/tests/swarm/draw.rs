@@ -4,8 +4,8 @@
 use crate::support::{self, BySector, FastThenDense, Restless, Rng, Tiny, TwoLanes};
 use std::sync::OnceLock;
 use wordline_device::{
-    Ack, Allocation, Capacity, DeviceSpec, GcClass, GcSpec, HostLink, Level, ParallelUnit, SlcCache, Trigger,
-    Victim, WhenFull,
+    Ack, Allocation, Capacity, DeviceSpec, GcClass, GcSpec, HostLink, Level, ParallelUnit, Recheck, SlcCache,
+    Trigger, Victim, WhenFull,
 };
 use wordline_flash::{CommandOverhead, Geometry, Medium, ModeTiming, ProgramRule, Topology};
 use wordline_ftl::{Drive, Ftl, Initial, Layout, MapKind, Mapped, NoMedia, Order, Scheme};
@@ -154,6 +154,7 @@ fn random(rng: &mut Rng) -> Option<Case> {
             victim: rng.pick(&[Victim::Greedy, Victim::Greedy, Victim::Fifo]),
             class: rng.pick(&[GcClass::Background, GcClass::Host, GcClass::Urgent]),
             hard_reserve: rng.count(1, 4.min(blocks - 1)),
+            recheck: rng.pick(&[Recheck::Erase, Recheck::Erase, Recheck::Allocation]),
         },
         pad_after: match rng.below(4) {
             0 => None,
@@ -370,6 +371,7 @@ fn initial(rng: &mut Rng, case: &Case) -> Initial {
         order: rng.pick(&[Order::Sequential, Order::Random]),
         valid: if rng.once_in(3) { rng.percent(50, 100) } else { Fraction::ONE },
         aged_invalid: if rng.once_in(4) { rng.percent(1, 80) } else { Fraction::ZERO },
+        aged_blocks: if rng.once_in(4) { rng.percent(1, 80) } else { Fraction::ZERO },
         cycles: [0, 1, 2, 3],
     }
 }

@@ -417,7 +417,7 @@ fn number(name: &str, default: u64) -> u64 {
 }
 
 /// Longer than any case takes on any machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Past the capture of tests, which an abort would lose.
 fn tell(text: &str) {

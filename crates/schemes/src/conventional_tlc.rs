@@ -1,0 +1,105 @@
+//! # Conventional TLC
+//!
+//! ## Source
+//! The baseline of W. Zhang, H. Jiang, Q. Cao, J. Yao, "PA-SSD: A Page-Type Aware TLC SSD for Improved
+//! Write/Read Performance and Storage Efficiency", ICS 2018, sections 2.1 and 5.3, Fig. 4.
+//!
+//! ## Idea
+//! Each plane has one active block, whose pages are programmed along the diagonals that keep
+//! interference low. The one candidate page is of whatever type comes next, so the parts of a request
+//! get a mixture of types, and the request waits for the slowest.
+//!
+//! ## Algorithm
+//! 1. A host write goes to the active block of the home plane of its logical page; a partial update
+//!    first reads what it lacks.
+//! 2. A collected page goes to the active block of its own plane.
+//! 3. The LSB and CSB pages of unfinished wordlines stay in RAM, so that a further bit takes its own
+//!    program time; without that buffer each earlier bit is read first.
+//!
+//! ## Symbols
+//! D: the region that holds all data.
+//!
+//! ## Parameters
+//! - `mode`: bits a cell holds, mlc, tlc or qlc; default tlc where the flash offers it, else the densest.
+//! - `wordline_buffer`: `on` or `off`; default on (section 2.1).
+//!
+//! ## Differs
+//! Nothing. The paper's "SLC mode" of Fig. 1 is `conventional:mode=slc`.
+//!
+//! ## Not modelled
+//! The size of the buffer: with one active block it holds at most two wordlines a plane.
+//!
+//! ## Checked by
+//! `the strict order is that of the paper`, `P_fast, P_medium and P_slow at zero load`, `reference model`,
+//! golden rows.
+
+use crate::layout;
+use crate::registry::Entry;
+use wordline_device::config::Section;
+use wordline_flash::{ProgramRule, SlotClass};
+use wordline_ftl::{
+    Drive, EarlierBits, Gather, Hooks, Layout, MapKind, Parcel, Place, PlanePick, Pool, PoolId, Refusal,
+    Region, RegionId, Route, Scheme, View,
+};
+use wordline_units::{CellMode, SimDuration};
+
+const D: RegionId = RegionId(0);
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "conventional-tlc",
+    title: "one active block a plane, programmed along the diagonals, blind to page types",
+    docs: include_str!("conventional_tlc.rs"),
+    parameters: &[layout::MODE, layout::WORDLINE_BUFFER],
+    leading: None,
+    build: |p| Box::new(ConventionalTlc::from_parameters(p)),
+};
+
+/// The baseline of page-type aware schemes.
+#[derive(Clone, Debug)]
+pub struct ConventionalTlc {
+    mode: Option<CellMode>,
+    earlier_bits: EarlierBits,
+}
+
+impl ConventionalTlc {
+    fn from_parameters(p: &mut Section) -> ConventionalTlc {
+        ConventionalTlc {
+            mode: layout::take_mode(p),
+            earlier_bits: layout::take_earlier_bits(p, EarlierBits::Buffered),
+        }
+    }
+}
+
+impl Scheme for ConventionalTlc {
+    fn name(&self) -> &str {
+        ENTRY.name
+    }
+
+    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+        let refuse = layout::refuser(ENTRY.name, drive);
+        let medium = layout::only_medium(drive, &refuse)?;
+        let mode = layout::by_page(medium, self.mode, &refuse)?;
+        let d = Region {
+            earlier_bits: self.earlier_bits, // (3)
+            ..layout::region(drive, "D", PoolId(0), mode, ProgramRule::StrictDiagonal)
+        };
+        Ok(Layout {
+            pools: vec![Pool { medium: 0, blocks_per_plane: medium.blocks_per_plane }],
+            regions: vec![d],
+            home: D,
+            map: MapKind::Page,
+            asks: Hooks::NONE,
+            tick_every_writes: 0,
+            idle_after: SimDuration::ZERO,
+        })
+    }
+
+    fn place(&mut self, _: &Parcel, _: &View) -> Place {
+        // (1), (2)
+        Place { gather: Gather::Fill, plane: PlanePick::Home, route: Route::to(D, SlotClass::Next) }
+    }
+
+    fn clone_box(&self) -> Box<dyn Scheme> {
+        Box::new(self.clone())
+    }
+}

@@ -1,0 +1,191 @@
+//! # PA-SSD
+//!
+//! ## Source
+//! W. Zhang, H. Jiang, Q. Cao, J. Yao, "PA-SSD: A Page-Type Aware TLC SSD for Improved Write/Read
+//! Performance and Storage Efficiency", ICS 2018, section 4.
+//!
+//! ## Idea
+//! A request is as slow as its slowest part. So all its parts get pages of one type, chosen for the
+//! request; relaxed program constraints and up to three active blocks a plane make nearly every
+//! choice possible.
+//!
+//! ## Algorithm
+//! 1. When a write arrives, the specifiers choose its page type, which all its parts inherit (4.2).
+//! 2. When a plane begins a program, it takes the page of that type in the active block for the type:
+//!    the oldest block that has such pages left, or for LSB a fresh one (4.3.2, pa-BLAlloc).
+//! 3. Where that block has none that may be programmed now, the alternates are tried in their order
+//!    (Fig. 8): CSB, MSB for LSB; LSB, MSB for CSB; CSB, LSB for MSB.
+//! 4. Pages that collection moves get a type by UBS.
+//! 5. Unfinished wordlines are not buffered: a CSB page costs one page read more, an MSB page two
+//!    (section 5.1).
+//! 6. A block that is active for no type may be collected before all its pages are programmed (4.2, UBS).
+//! 7. With `background_gc`, an idle die collects blocks while LSB pages are short (section 6.3).
+//!
+//! ## Symbols
+//! D: the region that holds all data. US, HGS, LFS, SBS, QDS, WBS, UBS: the specifiers of section 4.2.
+//!
+//! ## Parameters
+//! - `specifier`: one, or several joined by `+`, each asked where those before it have no answer;
+//!   default QDS+UBS, the paper's best. HGS, SBS, QDS and WBS at the end fall back on US.
+//! - `queue`: QDS chooses LSB with more requests than this in the drive, reads and writes, this one
+//!   counted; default 10 (section 5.3). With 0 it is LFS.
+//! - `small`: SBS chooses LSB for requests of at most so many pages; default 1 (section 5.3).
+//! - `alternates`: `slow-first` (default) or `fast-first`: what is tried for a missing MSB page.
+//! - `mode`: bits a cell holds; default tlc where the flash offers it, else the densest.
+//! - `wordline_buffer`: `on` or `off`; default off (section 4.3.1).
+//! - `background_gc`: share of the drive's LSB pages below which idle dies collect, or `off`; default off.
+//! - `idle_after`: how long the drive must have been idle for that; default 100ms.
+//!
+//! ## Differs
+//! WBS is evaluated against `ack = buffer`; without a buffer it is LFS, as the paper says. The order
+//! of alternates for MSB is not in the paper's text; the choice here saves the scarce LSB pages.
+//!
+//! ## Not modelled
+//! Interference between wordlines, which the paper holds to be acceptable.
+//!
+//! ## Checked by
+//! `the relaxed rule admits exactly what the constraints admit`, `the candidates are those of the
+//! paper's figure 7`, `every part of a request gets the type of the request`, `reference model`,
+//! golden rows.
+
+use crate::layout;
+use crate::page_type::{Alternates, PageTypes, Settings};
+use crate::registry::{Entry, Parameter};
+use wordline_device::config::Section;
+use wordline_flash::ProgramRule;
+use wordline_ftl::{
+    Collect, Drive, EarlierBits, Gather, Grain, Hooks, IdleWork, Layout, MapKind, Memory, Origin, Parcel,
+    Place, PlanePick, Pool, PoolId, Refusal, Region, RegionId, Scheme, Tag, View,
+};
+use wordline_units::{CellMode, Fraction, HostRequest, PageType, PlaneId, SimDuration};
+
+const D: RegionId = RegionId(0);
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "pa-ssd",
+    title: "one page type for all parts of a request, chosen by load, size, hint or use",
+    docs: include_str!("pa_ssd.rs"),
+    parameters: &[
+        Parameter {
+            key: "specifier",
+            default: "QDS+UBS",
+            what: "US, HGS, LFS, SBS, QDS, WBS, UBS or several joined by +; goes without its key",
+        },
+        Parameter { key: "queue", default: "10", what: "requests in the drive above which QDS takes LSB" },
+        Parameter { key: "small", default: "1", what: "pages up to which a request is small for SBS" },
+        Parameter {
+            key: "alternates",
+            default: "slow-first",
+            what: "slow-first or fast-first: what is tried for a missing MSB page",
+        },
+        layout::MODE,
+        Parameter { default: "off", ..layout::WORDLINE_BUFFER },
+        Parameter {
+            key: "background_gc",
+            default: "off",
+            what: "share of LSB pages below which idle dies collect, or off",
+        },
+        Parameter { key: "idle_after", default: "100ms", what: "how long the drive must be idle for that" },
+    ],
+    leading: Some("specifier"),
+    build: |p| Box::new(PaSsd::from_parameters(p)),
+};
+
+/// Page types chosen for whole requests.
+#[derive(Clone, Debug)]
+pub struct PaSsd {
+    settings: Settings,
+    mode: Option<CellMode>,
+    earlier_bits: EarlierBits,
+    background_gc: Option<Fraction>,
+    idle_after: SimDuration,
+    types: PageTypes,
+    /// LSB pages of the drive, set by `layout`.
+    lsb_pages: u64,
+}
+
+impl PaSsd {
+    fn from_parameters(p: &mut Section) -> PaSsd {
+        let orders = [("slow-first", Alternates::SlowFirst), ("fast-first", Alternates::FastFirst)];
+        let settings = Settings {
+            specifiers: p.take("specifier").unwrap_or_default(),
+            queue: p.take_or("queue", 10),
+            small: p.take_or("small", 1),
+            alternates: p.choice("alternates", &orders, Alternates::SlowFirst),
+        };
+        let background_gc = match p.text("background_gc").as_deref() {
+            None | Some("off") => None,
+            Some(_) => p.take_within("background_gc", Fraction::ZERO..=Fraction::ONE),
+        };
+        PaSsd {
+            types: PageTypes::new(settings.clone(), D, 3),
+            settings,
+            mode: layout::take_mode(p),
+            earlier_bits: layout::take_earlier_bits(p, EarlierBits::Reread),
+            background_gc,
+            idle_after: p.take_or("idle_after", SimDuration(100_000_000)),
+            lsb_pages: 0,
+        }
+    }
+}
+
+impl Scheme for PaSsd {
+    fn name(&self) -> &str {
+        ENTRY.name
+    }
+
+    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+        let refuse = layout::refuser(ENTRY.name, drive);
+        let medium = layout::only_medium(drive, &refuse)?;
+        let mode = layout::by_page(medium, self.mode, &refuse)?;
+        self.types = PageTypes::new(self.settings.clone(), D, mode.bits() as u8);
+        let blocks = medium.topology.planes() as u64 * medium.blocks_per_plane as u64;
+        self.lsb_pages = blocks * medium.wordlines_per_block as u64;
+        let d = Region {
+            earlier_bits: self.earlier_bits,                                     // (5)
+            partial_victims: true,                                               // (6)
+            ..layout::region(drive, "D", PoolId(0), mode, ProgramRule::Relaxed)  // (2)
+        };
+        Ok(Layout {
+            pools: vec![Pool { medium: 0, blocks_per_plane: medium.blocks_per_plane }],
+            regions: vec![d],
+            home: D,
+            map: MapKind::Page,
+            asks: if self.background_gc.is_some() { Hooks::ADMIT.and(Hooks::IDLE) } else { Hooks::ADMIT },
+            tick_every_writes: 0,
+            idle_after: self.idle_after,
+        })
+    }
+
+    fn admit(&mut self, request: &HostRequest, view: &View) -> Tag {
+        Tag(self.types.of_request(request, view) as u8) // (1)
+    }
+
+    fn place(&mut self, parcel: &Parcel, view: &View) -> Place {
+        let page = match parcel.origin {
+            Origin::Host(tag) => PageType::ALL[tag.0 as usize & 3],
+            Origin::Collected(_) | Origin::Moved(_) => self.types.of_collected(view), // (4)
+        };
+        Place { gather: Gather::Fill, plane: PlanePick::Home, route: self.types.route(page) } // (3)
+    }
+
+    fn idle(&mut self, plane: PlaneId, view: &View) -> Option<IdleWork> {
+        let least = self.background_gc?.of(self.lsb_pages);
+        let short = view.free_pages(D)[PageType::Lsb as usize] < least;
+        // (7)
+        (short && !view.draining() && view.best(D, plane).is_some())
+            .then_some(IdleWork::Collect(Collect { region: D, block: None }, Grain::Page))
+    }
+
+    fn seed(&mut self, seed: u64) {
+        self.types.seed(seed);
+    }
+
+    fn memory(&mut self) -> Option<&mut dyn Memory> {
+        Some(&mut self.types.memory)
+    }
+
+    fn clone_box(&self) -> Box<dyn Scheme> {
+        Box::new(self.clone())
+    }
+}
