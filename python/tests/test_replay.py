@@ -35,6 +35,8 @@ SMALL = Config(
     scheme="slc-cache",
 )
 ONE_SHOT = "medium.flash.tlc.one_shot"
+# Schemes that choose among the pages of a wordline.
+BY_PAGE = ("conventional-tlc", "pa-ssd")
 
 
 WORKLOAD = "uniform:read=30%,bs=1KiB@20/4KiB@40/16KiB@40,qd=8,requests=1500"
@@ -91,6 +93,10 @@ def test_a_real_log_of_every_scheme_has_no_violation(scheme, program, tmp_path):
     changes = {}
     if program == "one shot":
         changes = {ONE_SHOT: "true", "medium.flash.tlc.program": "90us"}
+        if scheme in BY_PAGE:
+            with pytest.raises(wl.Refused, match="a whole wordline at once"):
+                recorded(tmp_path, scheme, **changes)
+            return
     log, report = recorded(tmp_path, scheme, **changes)
     lines = log.read_text().splitlines(keepends=True)
     checker = replay.check(iter(lines), report.to_dict())
@@ -102,6 +108,7 @@ def test_a_real_log_of_every_scheme_has_no_violation(scheme, program, tmp_path):
 def test_the_log_of_a_run_from_a_saved_state_has_no_violation(scheme, tmp_path):
     """Its header must tell what the drive held, in open blocks and in those of a cache too."""
     one_shot = {ONE_SHOT: "true", "medium.flash.tlc.program": "90us"}
+    one_shot = {} if scheme in BY_PAGE else one_shot
     state = tmp_path / "aged.state"
     recorded(tmp_path, scheme, begin={"initial": "fill:80%", "save_state": state}, **one_shot)
     log, report = recorded(tmp_path, scheme, begin={"from_state": state}, **one_shot)
@@ -113,6 +120,44 @@ def test_the_log_of_a_run_from_a_saved_state_has_no_violation(scheme, tmp_path):
     # A drive taken for empty is found out at the first read, or the first erase.
     header = json.loads(lines[0].removeprefix("#")) | {"programmed": []}
     assert found([f"# {json.dumps(header)}\n", *lines[1:]])
+
+
+def by_page(scheme, tmp_path):
+    log, _ = recorded(tmp_path, scheme)
+    return log.read_text().splitlines(keepends=True)
+
+
+def with_page(lines, at, slot):
+    """The log with the operation of a line on another slot."""
+    row = columns(lines[at])
+    page = replay.PAGES[slot // 2 % 3]
+    for i in [i for i in range(at, len(lines)) if columns(lines[i])["op"] == row["op"]]:
+        lines = changed(lines, i, slot=slot, page=page)
+    return lines
+
+
+def test_a_page_off_the_diagonals_is_found(tmp_path):
+    lines = by_page("conventional-tlc", tmp_path)
+    at = first(lines, kind="program", use="bus", slot=0)
+    says = found(with_page(lines, at, 2))
+    assert any(
+        "CSB page of wordline 0" in v and "expected the LSB page of wordline 0" in v for v in says
+    )
+
+
+def test_a_page_before_those_around_it_is_found(tmp_path):
+    lines = by_page("pa-ssd:US", tmp_path)
+    at = first(lines, kind="program", use="bus", slot=0)
+    says = found(with_page(lines, at, 4))
+    assert any("MSB page of wordline 0" in v and "CSB page of wordline 1" in v for v in says)
+
+
+def test_a_program_without_the_reads_of_the_earlier_bits_is_found(tmp_path):
+    lines = by_page("pa-ssd:US", tmp_path)
+    header = json.loads(lines[0].removeprefix("#"))
+    assert header["regions"][0]["rereads_earlier_bits"]
+    header["regions"][0]["rereads_earlier_bits"] = False
+    assert any(v.startswith("time:") for v in found([f"# {json.dumps(header)}\n", *lines[1:]]))
 
 
 def test_planes_that_work_on_their_own_are_told_from_dies(tmp_path):

@@ -22,7 +22,6 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any
 
 SCHEMA = "wordline.log/1"
@@ -214,17 +213,12 @@ class Checker:
         self.slots_programmed = 0
         self.slots_erased = 0
         self.operations: Counter[str] = Counter()
-        for first, count, region, slots in header["programmed"]:
+        for first, count, region, slots, *by_bit in header["programmed"]:
+            pages = {(w, bit) for n in by_bit for bit, lines in enumerate(n) for w in range(lines)}
             for block in range(first, first + count):
-                self.blocks[block] = self._used(d.by_number[region], slots)
+                used = Block(d.by_number[region], 0 if by_bit else slots, set(pages))
+                self.blocks[block] = used
         self.slots_before = sum(self._programmed(b) for b in self.blocks.values())
-
-    @staticmethod
-    def _used(region: Region, slots: int) -> Block:
-        """Give a block in which so many slots were programmed before time 0."""
-        if region.rule not in BY_BIT:
-            return Block(region, slots)
-        return Block(region, pages=set(islice(region.diagonals(), slots // region.slots_per_page)))
 
     @staticmethod
     def _programmed(block: Block) -> int:

@@ -518,12 +518,15 @@ impl<M: Media> Ftl<M> {
         })
     }
 
-    /// Slots programmed in each block that is not erased, with the region that owns it.
-    pub fn programmed(&self) -> impl Iterator<Item = (BlockId, RegionId, u32)> + '_ {
+    /// Every block that is not erased, with the region that owns it and the pages programmed in it, by
+    /// bit of their wordline.
+    pub fn programmed(&self) -> impl Iterator<Item = (BlockId, RegionId, [u32; 4])> + '_ {
         let blocks = self.state.blocks.iter().enumerate();
         blocks.filter(|(_, b)| b.phase != crate::state::Phase::Free).map(|(i, b)| {
             let r = &self.state.regions[b.region as usize];
-            (BlockId(i as u32), RegionId(b.region), r.region.rule.programmed(&b.state) * r.units_per_page)
+            let all = r.region.rule.left(r.shape, &Default::default());
+            let left = r.region.rule.left(r.shape, &b.state);
+            (BlockId(i as u32), RegionId(b.region), std::array::from_fn(|bit| all[bit] - left[bit]))
         })
     }
 

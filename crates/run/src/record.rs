@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use tempfile::NamedTempFile;
 use wordline_flash::ProgramRule;
-use wordline_ftl::{EarlierBits, Ftl, LatencyPart, NoMedia, OpKind, Outcome, Part};
+use wordline_ftl::{EarlierBits, Ftl, LatencyPart, NoMedia, OpKind, Outcome, Part, RegionId};
 use wordline_sim::{Begin, Completion, Event, Probe};
 use wordline_units::{CellMode, HostOp};
 
@@ -281,16 +281,25 @@ fn log_header(setup: &Setup, scheme: &str, ftl: &Ftl<NoMedia>) -> Value {
 }
 
 /// What was programmed before time 0, as runs of neighbouring blocks that are alike: first block,
-/// how many, region, slots programmed in each.
-fn runs(ftl: &Ftl<NoMedia>) -> Vec<[u32; 4]> {
-    let mut runs: Vec<[u32; 4]> = vec![];
-    for (block, region, slots) in ftl.programmed() {
+/// how many, region, slots programmed in each, and where the rule tells bits apart, pages by bit.
+fn runs(ftl: &Ftl<NoMedia>) -> Vec<Value> {
+    let mut runs: Vec<(u32, u32, RegionId, [u32; 4])> = vec![];
+    for (block, region, pages) in ftl.programmed() {
         match runs.last_mut() {
-            Some(r) if r[0] + r[1] == block.0 && r[2] == region.0 as u32 && r[3] == slots => r[1] += 1,
-            _ => runs.push([block.0, 1, region.0 as u32, slots]),
+            Some(r) if r.0 + r.1 == block.0 && r.2 == region && r.3 == pages => r.1 += 1,
+            _ => runs.push((block.0, 1, region, pages)),
         }
     }
-    runs
+    let of = |(first, count, region, pages): (u32, u32, RegionId, [u32; 4])| {
+        let laid_out = &ftl.layout().regions[region.0 as usize];
+        let medium = ftl.layout().pools[laid_out.pool.0 as usize].medium;
+        let slots = pages.iter().sum::<u32>() * ftl.view().geometry().units_per_page(medium);
+        match laid_out.rule.by_bit() {
+            true => json!([first, count, region.0, slots, pages[..laid_out.mode.bits() as usize]]),
+            false => json!([first, count, region.0, slots]),
+        }
+    };
+    runs.into_iter().map(of).collect()
 }
 
 fn completion_header(setup: &Setup, scheme: &str) -> Value {
