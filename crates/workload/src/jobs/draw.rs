@@ -99,7 +99,7 @@ impl Draw {
             Spread::Pareto(h, centre) => (Law::Pareto(libm::log(*h) / libm::log(1.0 - h)), turn(*centre)),
             Spread::Normal(deviation, centre) => {
                 let blocks = if *deviation > 0.0 {
-                    (libm::ceil(ranks as f64 * 100.0 / deviation) as u64).min(ranks / 2)
+                    (libm::ceil(ranks as f64 * deviation / 100.0) as u64).min(ranks / 2)
                 } else {
                     0
                 };
