@@ -603,13 +603,12 @@ fn shared(given: &[Option<u32>], text: &str) -> Result<Vec<u32>, String> {
     if sum > 100 {
         return Err(format!("the percentages of {text:?} are more than 100"));
     }
-    let each = if open == 0 { 0 } else { (100 - sum) / open };
-    let mut left = if open == 0 { 0 } else { (100 - sum) % open };
+    let (mut left, each) = ((100 - sum).checked_rem(open), (100 - sum).checked_div(open));
     let of = |p: &Option<u32>| {
         p.unwrap_or_else(|| {
-            let one = u32::from(left > 0);
-            left -= one;
-            each + one
+            let one = u32::from(left.is_some_and(|l| l > 0));
+            left = left.map(|l| l - one);
+            each.unwrap_or_default() + one
         })
     };
     Ok(given.iter().map(of).collect())
