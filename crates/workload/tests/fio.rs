@@ -7,6 +7,8 @@
 //! how often blocks are hit by the same distance over the counts in descending order, which says how
 //! skewed the traffic is wherever its hot blocks lie. What is not random must be equal.
 
+#![allow(clippy::unwrap_used, clippy::print_stderr)] // helpers of tests, beside the test functions
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
