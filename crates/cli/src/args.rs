@@ -60,9 +60,9 @@ pub(crate) struct What {
     /// A built-in device (`wordline list devices`) or the path of a device file
     #[arg(long, value_name = "DEV")]
     pub(crate) device: String,
-    /// A trace file, a folder or tar archive of them, several joined by +, - for standard input, or a
-    /// built-in workload (`wordline list workloads`);
-    /// options follow a colon: zipf:theta=1.1,read=70% or trace.csv:speedup=10
+    /// A trace file, a folder or tar archive of them, several joined by +, - for standard input, a fio
+    /// job file (`wordline explain fio`), or a built-in workload (`wordline list workloads`);
+    /// options follow a colon: zipf:theta=1.1,read=70%, trace.csv:speedup=10 or job.fio:section=NAME
     #[arg(long, value_name = "FILE|NAME")]
     pub(crate) workload: String,
     /// Insist on a trace format (`wordline list formats`), perhaps with options of its own; csv reads
@@ -124,6 +124,10 @@ pub(crate) struct RunArgs {
     pub(crate) save_state: Option<String>,
     #[command(flatten)]
     pub(crate) to: Where,
+    /// Write what each job of a job file asked and was given in the JSON form of fio, or with - to
+    /// standard output in place of the table
+    #[arg(long, value_name = "FILE|-")]
+    pub(crate) fio_json: Option<String>,
     /// Write every use of an array and a bus as CSV while running, for `wordline check-log`; names
     /// in .gz and .zst are compressed
     #[arg(long, value_name = "FILE")]

@@ -72,7 +72,15 @@ fn json_of(text: Result<String, serde_json::Error>) -> Result<String, Failure> {
 
 pub(crate) fn run(args: &RunArgs, console: &Console) -> Result<(), Failure> {
     let outputs = Outputs::open(&args.to)?;
+    let fio = args.fio_json.as_deref().map(Sink::open).transpose()?;
     let spec = RunSpec { save_state: args.save_state.clone(), ..spec(&args.what, &args.scheme) };
+    if fio.is_some() && Setup::resolve(&spec)?.pacing().is_some() {
+        return Err(Failure::Input(format!(
+            "--fio-json: {} has no jobs, so there is nothing to say of them\n  allowed: a fio job file as \
+             --workload\n  hint: --json writes the report of any run",
+            args.what.workload
+        )));
+    }
     let comparison = if args.log.is_none() && args.completions.is_none() {
         together(&spec, std::slice::from_ref(&args.scheme), threads(args.what.threads), console)?
     } else {
@@ -84,6 +92,13 @@ pub(crate) fn run(args: &RunArgs, console: &Console) -> Result<(), Failure> {
     };
     let report = &comparison.reports[0];
     let json = json_of(report.to_json())?;
+    if let (Some(sink), Some(value)) = (fio, wordline_report::fio_json(report)) {
+        let text = json_of(serde_json::to_string_pretty(&value))? + "\n";
+        if sink.is_stdout() {
+            return sink.write(&text, console);
+        }
+        sink.write(&text, console)?;
+    }
     outputs.write(&summary(report, console.style()), ("report.json", &json), &comparison, console)
 }
 

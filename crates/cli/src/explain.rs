@@ -4,7 +4,7 @@ use crate::args::ExplainArgs;
 use crate::console::Console;
 use crate::error::Failure;
 use std::path::Path;
-use wordline_workload::{Parameter, TRACE_OPTIONS};
+use wordline_workload::{JOB_KEYS, JOB_OPTIONS, Parameter, Standing, TRACE_OPTIONS};
 
 pub(crate) fn explain(args: &ExplainArgs, console: &Console) -> Result<(), Failure> {
     let name = args.name.as_str();
@@ -28,6 +28,9 @@ pub(crate) fn explain(args: &ExplainArgs, console: &Console) -> Result<(), Failu
         page += &parameters("Options of every trace", TRACE_OPTIONS, console);
         pages.push(page);
     }
+    if name == JOB_FILES {
+        pages.push(job_files(console));
+    }
     if pages.is_empty() {
         return Err(Failure::Input(unknown(name)));
     }
@@ -39,6 +42,7 @@ fn unknown(name: &str) -> String {
         .chain(wordline_schemes::all().iter().map(|s| s.name))
         .chain(wordline_workload::SYNTHETICS.iter().map(|w| w.name))
         .chain(wordline_workload::FORMATS.iter().map(|f| f.name))
+        .chain([JOB_FILES])
         .collect();
     let near = wordline_device::config::closest(name, names.iter().copied());
     let hint = near.map_or(String::new(), |n| format!("; did you mean {n:?}?"));
@@ -54,6 +58,32 @@ fn device(name: &str, console: &Console) -> Result<String, Failure> {
         }
     }
     Ok(page)
+}
+
+/// The name under which job files are explained.
+pub(crate) const JOB_FILES: &str = "fio";
+
+/// Every key of a job file.
+fn job_files(console: &Console) -> String {
+    let mut page =
+        format!("{}: job files of fio as workloads\n\n{}\n", console.bold(JOB_FILES), console.bold("Keys"));
+    let width = JOB_KEYS.iter().map(|k| k.names[0].len()).max().unwrap_or(0);
+    let (mut unseen, mut refused) = (vec![], String::new());
+    for key in JOB_KEYS {
+        let names = key.names.join(", ");
+        match key.standing {
+            Standing::Honoured(about) => page += &format!("  {:width$}  {about}\n", key.names[0]),
+            Standing::Unseen => unseen.push(names),
+            Standing::Refused(why) => refused += &format!("  {:width$}  {why}\n", key.names[0]),
+        }
+    }
+    page += &format!("\n{}\n", console.bold("Accepted, and not seen by a drive"));
+    for line in unseen.chunks(5) {
+        page += &format!("  {}\n", line.join(", "));
+    }
+    page += &format!("\n{}\n{refused}", console.bold("Cannot be honoured, and why"));
+    page += &parameters("Options behind the file's name, beside every key above", JOB_OPTIONS, console);
+    page + "\n  --workload FILE:key=value,...\n"
 }
 
 /// The head of a scheme's file, which documents it.

@@ -10,7 +10,9 @@ pub(crate) fn list(args: &ListArgs, console: &Console) -> Result<(), Failure> {
         Kind::Devices => wordline_device::builtin().iter().map(|d| (d.name, d.description())).collect(),
         Kind::Schemes => wordline_schemes::all().iter().map(|s| (s.name, s.title.to_string())).collect(),
         Kind::Workloads => {
-            wordline_workload::SYNTHETICS.iter().map(|w| (w.name, w.title.to_string())).collect()
+            let built_in = wordline_workload::SYNTHETICS.iter().map(|w| (w.name, w.title.to_string()));
+            let files = (crate::explain::JOB_FILES, "any job file of fio, by its path".to_string());
+            built_in.chain([files]).collect()
         }
         Kind::Formats => wordline_workload::FORMATS.iter().map(|f| (f.name, f.title.to_string())).collect(),
     };

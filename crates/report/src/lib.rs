@@ -9,7 +9,9 @@
 mod activity;
 mod comparison;
 mod figures;
+mod fio;
 mod html;
+mod jobs;
 mod number;
 pub mod palette;
 mod replicas;
@@ -25,7 +27,9 @@ pub use activity::{
 };
 pub use comparison::{COMPARISON_SCHEMA, Comparison};
 pub use figures::{Figure, figures};
+pub use fio::fio_json;
 pub use html::html;
+pub use jobs::{JobActivity, JobRequests, LATENCY_BOUNDS_NS, PERCENTILES};
 pub use replicas::{Estimate, Replicas};
 pub use report::{
     DeviceInfo, Host, Latencies, Latency, LatencyParts, Memory, REPORT_SCHEMA, Report, SchemeInfo, Speed,

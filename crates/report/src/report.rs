@@ -6,6 +6,7 @@
 //! Maps are keyed by text and ordered, so that the same run is written as the same bytes.
 
 use crate::activity::{Capacity, Flash, Waf, Wear};
+use crate::jobs::JobActivity;
 use crate::replicas::Replicas;
 use crate::series::{LatencyCdf, Timeline};
 use crate::steady::SteadyState;
@@ -36,6 +37,9 @@ pub struct Report {
     pub device: DeviceInfo,
     /// What the host asked.
     pub workload: WorkloadInfo,
+    /// What each job of a job file asked and was given; absent where the workload is no job file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub jobs: Vec<JobActivity>,
     /// What the host asked and was given, in numbers.
     pub host: Host,
     /// Simulated time from the first arrival to the last completion, in seconds.
@@ -114,6 +118,7 @@ impl PartialEq for Report {
             scheme,
             device,
             workload,
+            jobs,
             host,
             simulated_s,
             latency_us,
@@ -139,6 +144,7 @@ impl PartialEq for Report {
             && *scheme == other.scheme
             && *device == other.device
             && *workload == other.workload
+            && *jobs == other.jobs
             && *host == other.host
             && *simulated_s == other.simulated_s
             && *latency_us == other.latency_us

@@ -3,6 +3,7 @@
 use crate::compare::compare;
 use crate::error::RunError;
 use crate::fill::{Measured, Outcome, report};
+use crate::jobs::Jobs;
 use crate::record::{Recorder, Recording};
 use crate::saved::SaveTo;
 use crate::setup::Setup;
@@ -13,7 +14,7 @@ use std::time::Instant;
 use thiserror::Error;
 use wordline_ftl::NoMedia;
 use wordline_report::Report;
-use wordline_sim::{Device, DeviceError, DriveError, NoProbe, Pacing, Probe, Stop, drive};
+use wordline_sim::{Device, DeviceError, DriveError, NoProbe, Pacing, Probe, Stop, drive, drive_host};
 use wordline_units::{HostRequest, SimTime};
 use wordline_workload::WorkloadError;
 
@@ -136,26 +137,38 @@ fn perform<P: Probe>(
     };
     let interrupted = Cell::new(false);
     let first = Cell::new(None);
-    let requests = setup.workload.open(setup.shape, setup.spec.seed)?.map(|r| {
-        if interrupted.get() {
-            return Err(StreamError::Interrupted);
-        }
-        let r: HostRequest = r?;
-        if first.get().is_none() {
-            first.set(Some(r.arrival));
-        }
-        Ok(r)
-    });
-    let pacing = setup.pacing();
-    // The stream ends by itself at its bounds; only the driver knows the time of a closed loop.
-    let closed = matches!(pacing, Pacing::Closed { .. });
-    let stop = Stop { duration: setup.limit().duration.filter(|_| closed), ..Stop::default() };
     let told = |p: wordline_sim::Progress| {
         if progress(Progress { run: number, completed: p.completed, now: p.now }).is_break() {
             interrupted.set(true);
         }
     };
-    let summary = match drive(device, requests, pacing, stop, told) {
+    let going_on = || if interrupted.get() { Err(StreamError::Interrupted) } else { Ok(()) };
+    let mut jobs = vec![];
+    let script = setup.workload.script(setup.shape, setup.spec.seed)?;
+    let driven = match (setup.pacing(), script) {
+        (None, Some(script)) => {
+            let mut host = Jobs::new(script, setup.workload.is_timed(), going_on);
+            let driven = drive_host(device, &mut host, told);
+            jobs = host.activity();
+            driven
+        }
+        (pacing, _) => {
+            let requests = setup.workload.open(setup.shape, setup.spec.seed)?.map(|r| {
+                going_on()?;
+                let r: HostRequest = r?;
+                if first.get().is_none() {
+                    first.set(Some(r.arrival));
+                }
+                Ok(r)
+            });
+            let pacing = pacing.unwrap_or(Pacing::Open { queue_depth: setup.device.host.queue_depth });
+            // The stream ends by itself at its bounds; only the driver knows the time of a closed loop.
+            let closed = matches!(pacing, Pacing::Closed { .. });
+            let stop = Stop { duration: setup.limit().duration.filter(|_| closed), ..Stop::default() };
+            drive(device, requests, pacing, stop, told)
+        }
+    };
+    let summary = match driven {
         Ok(summary) => summary,
         Err(DriveError::Workload(StreamError::Workload(e))) => return Err(e.into()),
         Err(DriveError::Workload(StreamError::Interrupted)) => return Err(RunError::Interrupted),
@@ -174,6 +187,7 @@ fn perform<P: Probe>(
         scheme: spelling,
         device: Measured { ftl: &device.ftl, metrics: &device.metrics },
         summary,
+        jobs,
         first_arrival: first.get().unwrap_or_default(),
         wall_s,
     });

@@ -10,9 +10,9 @@ use std::path::Path;
 use wordline_flash::SlotClass;
 use wordline_ftl::{Cause, Counters, Ftl, LatencyPart, MapKind, NoMedia, Region, RegionId};
 use wordline_report::{
-    CDF_POINTS_MAX, Capacity, DeviceInfo, Flash, Host, Latencies, Latency, LatencyCdf, LatencyParts, Memory,
-    PageTypes, ProgramBytes, Programs, REPORT_SCHEMA, RegionActivity, RegionCapacity, Report, SchemeInfo,
-    Speed, Throughput, Timeline, Waf, Wear, WorkloadInfo,
+    CDF_POINTS_MAX, Capacity, DeviceInfo, Flash, Host, JobActivity, Latencies, Latency, LatencyCdf,
+    LatencyParts, Memory, PageTypes, ProgramBytes, Programs, REPORT_SCHEMA, RegionActivity, RegionCapacity,
+    Report, SchemeInfo, Speed, Throughput, Timeline, Waf, Wear, WorkloadInfo,
 };
 use wordline_sim::{Histogram, Metrics, Summary};
 use wordline_units::{CellMode, PageType, SimTime};
@@ -29,6 +29,7 @@ pub(crate) struct Outcome<'a> {
     pub scheme: &'a str,
     pub device: Measured<'a>,
     pub summary: Summary,
+    pub jobs: Vec<JobActivity>,
     pub first_arrival: SimTime,
     pub wall_s: f64,
 }
@@ -64,6 +65,7 @@ pub(crate) fn report(run: &Outcome) -> Report {
         device: DeviceInfo { name: setup.device.name.clone(), description: setup.device.description.clone() },
         workload: workload(setup.workload.name(), resolved),
         simulated_s,
+        jobs: run.jobs.clone(),
         latency_us: latencies(metrics),
         latency_parts_us: LatencyParts { read: latency_parts(metrics, 0), write: latency_parts(metrics, 1) },
         throughput: throughput(metrics, &host, simulated_s),

@@ -48,7 +48,7 @@ pub(crate) fn hints(report: &Report, run: &Outcome) -> Vec<String> {
 /// An open loop that the drive cannot follow: by Little's law, more requests are under way on
 /// average than it admits at once, so most of a latency is waiting for admission.
 fn saturated(report: &Report, run: &Outcome) -> Option<String> {
-    let Pacing::Open { queue_depth } = run.setup.pacing() else { return None };
+    let Some(Pacing::Open { queue_depth }) = run.setup.pacing() else { return None };
     let kinds = [report.latency_us.read, report.latency_us.write];
     let sum_us: f64 = kinds.into_iter().flatten().map(|l| l.mean * l.count as f64).sum();
     let under_way = sum_us / 1e6 / report.simulated_s.max(1e-9);

@@ -12,6 +12,7 @@ mod execute;
 mod fill;
 mod hints;
 mod initial;
+mod jobs;
 mod record;
 mod rerun;
 mod saved;

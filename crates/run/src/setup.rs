@@ -178,20 +178,25 @@ impl Setup {
     }
 
     /// When requests come, as the driver takes it.
-    pub fn pacing(&self) -> Pacing {
-        match self.workload.pacing() {
+    /// `None` where jobs ask by what has ended.
+    pub fn pacing(&self) -> Option<Pacing> {
+        Some(match self.workload.pacing() {
+            WorkloadPacing::Jobs => return None,
             WorkloadPacing::Open => Pacing::Open { queue_depth: self.device.host.queue_depth },
             WorkloadPacing::Closed { queue_depth, threads } => {
                 Pacing::Closed { queue_depth: queue_depth.saturating_mul(threads) }
             }
-        }
+        })
     }
 
     /// How many requests there will be, where that can be told: for a progress bar. Reads the
     /// workload through where it must.
     pub fn expected_requests(&self) -> Option<u64> {
         let limit = self.limit();
-        let open = matches!(self.pacing(), Pacing::Open { .. });
+        let open = matches!(self.pacing(), Some(Pacing::Open { .. }));
+        if self.workload.is_timed() {
+            return None;
+        }
         if limit.requests.is_some() && limit.bytes.is_none() && limit.duration.is_none() {
             let trace = synthetic_named(self.workload.name()).is_none();
             if !trace {
@@ -209,7 +214,7 @@ impl Setup {
     fn bounded(&self) -> Result<(), RunError> {
         let limit = self.limit();
         let endless = limit == Limit::default() && synthetic_named(self.workload.name()).is_some();
-        if endless && matches!(self.pacing(), Pacing::Closed { .. }) {
+        if endless && matches!(self.pacing(), Some(Pacing::Closed { .. })) {
             return Err(RunError::Input(format!(
                 "--workload {}: nothing ends it; give --requests N, or one of requests=, duration=, bytes=",
                 self.spec.workload
@@ -256,8 +261,9 @@ impl Setup {
             })
             .collect();
         let pacing = match self.pacing() {
-            Pacing::Open { queue_depth } => json!({ "open": { "queue_depth": queue_depth } }),
-            Pacing::Closed { queue_depth } => json!({ "closed": { "queue_depth": queue_depth } }),
+            None => json!("jobs"),
+            Some(Pacing::Open { queue_depth }) => json!({ "open": { "queue_depth": queue_depth } }),
+            Some(Pacing::Closed { queue_depth }) => json!({ "closed": { "queue_depth": queue_depth } }),
         };
         let worn: serde_json::Map<String, Value> = CellMode::ALL
             .into_iter()

@@ -96,7 +96,7 @@ pub(crate) fn steady_state(run: &Outcome) -> SteadyState {
     if common(READ) {
         measures.push(READ_LATENCY);
     }
-    if matches!(run.setup.pacing(), Pacing::Closed { .. }) {
+    if matches!(run.setup.pacing(), Some(Pacing::Closed { .. })) {
         measures.push(THROUGHPUT);
     }
     let series = |m: &Measure| Series::of_sums(points.iter().map(|c| (m.of)(c, start)));

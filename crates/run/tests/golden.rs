@@ -82,7 +82,7 @@ fn run(setup: &Setup, scheme: &str) -> Option<Device<NoProbe, NoMedia>> {
     let mut device = Device::new(&setup.device, &setup.geometry, scheme, NoProbe).ok()?;
     device.ftl.precondition(&setup.state, setup.spec.seed).unwrap_or_else(|e| panic!("{e}"));
     let requests = setup.workload.open(setup.shape, setup.spec.seed).unwrap();
-    drive(&mut device, requests, setup.pacing(), Stop::default(), |_| {}).unwrap();
+    drive(&mut device, requests, setup.pacing().unwrap(), Stop::default(), |_| {}).unwrap();
     device.ftl.check().unwrap();
     Some(device)
 }

@@ -1,7 +1,8 @@
-//! The two drivers for recorded and made workloads: an open loop, in which requests arrive at their
-//! own times, and a closed loop, in which each completion brings the next.
+//! The drivers for recorded and made workloads: an open loop, in which requests arrive at their own
+//! times, a closed loop, in which each completion brings the next, and a host that decides itself what
+//! it asks when, by what has ended.
 
-use crate::device::{Device, DeviceError};
+use crate::device::{Completion, Device, DeviceError};
 use crate::probe::Probe;
 use thiserror::Error;
 use wordline_ftl::{Ftl, Media, Prefetch};
@@ -84,6 +85,72 @@ pub enum DriveError<E: std::error::Error> {
 
 const REPORT_EVERY: u64 = 1 << 14;
 
+/// What a host does next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum HostTurn {
+    /// It asks for this, now.
+    Issue(HostRequest),
+    /// It waits until this time, or until a request ends.
+    Until(SimTime),
+    /// It waits until a request ends.
+    Completion,
+    /// It has no more to ask, and nothing is outstanding.
+    End,
+}
+
+/// A host that decides what it asks, and when, by what has ended.
+pub trait Host {
+    /// Why it cannot go on.
+    type Error: std::error::Error;
+
+    /// What it does next at a time, all completions until then having been told.
+    ///
+    /// # Errors
+    /// When it cannot go on.
+    fn turn(&mut self, now: SimTime) -> Result<HostTurn, Self::Error>;
+
+    /// A request of its own has ended.
+    fn completed(&mut self, completion: &Completion);
+
+    /// Whether only time ends it, so that it would never end where none passes.
+    fn is_timed(&self) -> bool;
+}
+
+/// Drive a device with a host until it ends, and let the device drain.
+///
+/// # Errors
+/// When the host or the device fails, or a request is lost.
+pub fn drive_host<P: Probe, M: Media, H: Host>(
+    device: &mut Device<P, M>,
+    host: &mut H,
+    mut progress: impl FnMut(Progress),
+) -> Result<Summary, DriveError<H::Error>> {
+    let duration = host.is_timed().then_some(SimDuration(u64::MAX));
+    let stop = Stop { duration, ..Stop::default() };
+    let mut run = Run { stop, requests: 0, bytes: 0, completed: 0, last_progress: (SimTime(0), 0) };
+    loop {
+        while let Some(completion) = device.poll() {
+            host.completed(&completion);
+            run.count(completion.at, false, &mut progress)?;
+        }
+        let now = device.now();
+        match host.turn(now).map_err(DriveError::Workload)? {
+            HostTurn::Issue(request) => {
+                run.requests += 1;
+                device.submit(request.at(now), now)?;
+            }
+            HostTurn::Until(time) => {
+                if !device.await_completion(time)? {
+                    device.advance_to(time)?;
+                }
+            }
+            HostTurn::Completion if device.await_completion(SimTime::NEVER)? => {}
+            HostTurn::Completion | HostTurn::End => break,
+        }
+    }
+    run.end(device, &mut progress)
+}
+
 /// Drive a device with a stream of requests until it ends, and let the device drain.
 ///
 /// # Errors
@@ -130,16 +197,7 @@ pub fn drive<P: Probe, M: Media, E: std::error::Error>(
         run.bytes += if request.op == HostOp::Flush { 0 } else { request.bytes() };
         device.submit(request, at)?;
     }
-    let end = device.metrics.last;
-    device.drain()?;
-    while let Some(at) = device.forget_completion() {
-        run.count(at, open, &mut progress)?;
-    }
-    progress(Progress { completed: run.completed, now: end });
-    if run.completed != run.requests {
-        return Err(DriveError::Lost { requests: run.requests, completed: run.completed });
-    }
-    Ok(Summary { requests: run.requests, completed: run.completed, end })
+    run.end(device, &mut progress)
 }
 
 /// Requests read before their turn: a power of two, and what three steps of a look-up take.
@@ -197,6 +255,24 @@ impl Run {
         self.stop.requests.is_some_and(|n| self.requests >= n)
             || self.stop.bytes.is_some_and(|n| self.bytes >= n)
             || (!open && self.stop.duration.is_some_and(|d| now.0 >= d.0))
+    }
+
+    /// Let the device drain, and see that nothing was lost.
+    fn end<P: Probe, M: Media, E: std::error::Error>(
+        mut self,
+        device: &mut Device<P, M>,
+        progress: &mut impl FnMut(Progress),
+    ) -> Result<Summary, DriveError<E>> {
+        let end = device.metrics.last;
+        device.drain()?;
+        while let Some(at) = device.forget_completion() {
+            self.count(at, true, progress)?;
+        }
+        progress(Progress { completed: self.completed, now: end });
+        if self.completed != self.requests {
+            return Err(DriveError::Lost { requests: self.requests, completed: self.completed });
+        }
+        Ok(Summary { requests: self.requests, completed: self.completed, end })
     }
 
     fn count<E: std::error::Error>(

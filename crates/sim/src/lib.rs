@@ -8,6 +8,6 @@ mod metrics;
 mod probe;
 
 pub use device::{Busy, Completion, Device, DeviceError, PoweredOff, RestoreError};
-pub use drive::{DriveError, Pacing, Progress, Stop, Summary, drive};
+pub use drive::{DriveError, Host, HostTurn, Pacing, Progress, Stop, Summary, drive, drive_host};
 pub use metrics::{Checkpoint, Histogram, Metrics, TimeBin};
 pub use probe::{Begin, Event, Log, NoProbe, Probe};

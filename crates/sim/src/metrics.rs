@@ -82,6 +82,21 @@ impl Histogram {
         SimDuration(self.max)
     }
 
+    /// The shortest, to three digits; `None` where there is none.
+    pub fn min(&self) -> Option<SimDuration> {
+        (self.count() > 0).then(|| SimDuration(self.inner.lowest_equivalent(self.inner.min()).min(self.max)))
+    }
+
+    /// The variance in square nanoseconds, to three digits; `None` where there is none.
+    pub fn variance(&self) -> Option<f64> {
+        let mean = self.mean()?;
+        let middle = |v: u64| self.inner.median_equivalent(v).min(self.max) as f64;
+        let off = |v: u64| (middle(v) - mean) * (middle(v) - mean);
+        let all = self.inner.iter_recorded();
+        let sum: f64 = all.map(|v| off(v.value_iterated_to()) * v.count_at_value() as f64).sum();
+        Some(sum / self.count() as f64)
+    }
+
     /// The latency that a share of the requests does not exceed, to three digits.
     pub fn quantile(&self, share: f64) -> Option<SimDuration> {
         (self.count() > 0).then(|| SimDuration(self.inner.value_at_quantile(share).min(self.max)))

@@ -47,7 +47,7 @@ pub struct HostRequest {
     pub op: HostOp,
     /// How urgent the host says it is.
     pub hint: LatencyHint,
-    /// The volume of a trace that holds several, 0 otherwise.
+    /// The volume of a trace that holds several, or the job of a job file; 0 otherwise.
     pub volume: u16,
 }
 

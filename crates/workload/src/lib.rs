@@ -4,8 +4,8 @@
 //!
 //! A trace goes `source` (bytes, decompressed) → `formats` (records) → `joined`, `sorted` (several
 //! files as one, in order of time) → `cursor` (requests in blocks) → `trace` (time zero, volumes side by side, `fit`, pace). A synthetic workload goes
-//! `synthetic::generator` (kind, size, time) → a pattern (address). Nothing here reads a clock, and
-//! nothing prints.
+//! `synthetic::generator` (kind, size, time) → a pattern (address). A fio job file goes `jobs` (keys →
+//! jobs → a script that is asked request by request). Nothing here reads a clock, and nothing prints.
 
 mod cursor;
 mod detect;
@@ -13,6 +13,7 @@ mod error;
 mod fit;
 mod formats;
 mod inspect;
+mod jobs;
 mod joined;
 mod lines;
 mod lz4;
@@ -27,11 +28,13 @@ mod source;
 mod synthetic;
 mod trace;
 mod workload;
+mod zipf_law;
 
 pub use error::{ErrorKind, Problem, WorkloadError};
 pub use fit::{DriveShape, Fit};
 pub use formats::{Confidence, FORMATS, Format, Order, Position, format_named};
 pub use inspect::{Inspection, SizeClass, VolumeInfo, inspect};
+pub use jobs::{JOB_KEYS, JOB_OPTIONS, JobKey, JobScript, JobWindow, Standing, Turn};
 pub use pace::{Limit, Pacing};
 pub use parameter::Parameter;
 pub use random::RandomStream;

@@ -18,6 +18,8 @@ pub enum Pacing {
         /// Threads.
         threads: u32,
     },
+    /// The jobs of a job file, each by its own depth, rate and pauses.
+    Jobs,
 }
 
 /// `32` or `32x4`: queue depth and threads.

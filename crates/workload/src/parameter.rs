@@ -128,6 +128,16 @@ impl Options {
         self.problems.push(Problem::new(ErrorKind::Option, place, what).allowed(allowed).hint(hint));
     }
 
+    /// Every pair, in the order given.
+    pub fn pairs(&self) -> &[(String, String)] {
+        &self.pairs
+    }
+
+    /// Every problem met so far.
+    pub fn into_problems(self) -> Vec<Problem> {
+        self.problems
+    }
+
     /// `Err` with every problem met so far.
     pub fn finish(&self) -> Result<(), WorkloadError> {
         WorkloadError::of_all(self.problems.clone())

@@ -3,6 +3,7 @@
 
 use crate::error::{ErrorKind, Problem, WorkloadError, did_you_mean};
 use crate::fit::{DriveShape, Fit};
+use crate::jobs::{JobFile, JobScript, is_job_file};
 use crate::pace::{Limit, Pacing};
 use crate::pages::PageSet;
 use crate::source::is_there;
@@ -60,6 +61,7 @@ impl Footprint {
 enum Kind {
     Trace(Arc<Trace>),
     Synthetic(Arc<SyntheticWorkload>),
+    Jobs(Arc<JobFile>),
 }
 
 /// A resolved workload. Cheap to clone.
@@ -119,8 +121,8 @@ pub fn with_format(text: &str, format: &str) -> String {
 }
 
 impl Workload {
-    /// Resolves `FILE`, `FILE:option=value,...` (a file, a folder or tar archive of files, or several
-    /// joined by `+`), `NAME`, `NAME:parameter=value,...` or `-` for
+    /// Resolves `FILE`, `FILE:option=value,...` (a fio job file, a trace, a folder or tar archive of
+    /// traces, or several joined by `+`), `NAME`, `NAME:parameter=value,...` or `-` for
     /// standard input. A trace is read through once: its format is found, its volumes are measured
     /// and every fault in it is reported. A built-in name goes before a file of that name; write
     /// `./zipf` for the file.
@@ -137,6 +139,8 @@ impl Workload {
         }
         let kind = if let Some(synthetic) = synthetic_named(head) {
             Kind::Synthetic(Arc::new(SyntheticWorkload::parse(synthetic, options, over)?))
+        } else if is_job_file(head) {
+            Kind::Jobs(Arc::new(JobFile::parse(head, options, over)?))
         } else {
             check_exists(head)?;
             let trace = Trace::load(head, options, over, false)?;
@@ -151,6 +155,7 @@ impl Workload {
         match &self.kind {
             Kind::Trace(t) => t.name(),
             Kind::Synthetic(s) => s.name(),
+            Kind::Jobs(j) => j.name(),
         }
     }
 
@@ -164,6 +169,7 @@ impl Workload {
         match &self.kind {
             Kind::Trace(t) => t.pacing(),
             Kind::Synthetic(s) => s.pacing(),
+            Kind::Jobs(_) => Pacing::Jobs,
         }
     }
 
@@ -172,11 +178,12 @@ impl Workload {
         match &self.kind {
             Kind::Trace(t) => t.limit(drive),
             Kind::Synthetic(s) => s.limit(drive),
+            Kind::Jobs(j) => j.limit(),
         }
     }
 
-    /// The requests as this drive gets them, made to fit. The seed matters to synthetic workloads
-    /// only.
+    /// The requests as this drive gets them, made to fit. The seed matters to synthetic workloads and
+    /// job files only. Those of a job file are what a drive gets that answers each at once.
     ///
     /// # Errors
     ///
@@ -185,11 +192,35 @@ impl Workload {
         match &self.kind {
             Kind::Trace(t) => t.open(drive),
             Kind::Synthetic(s) => s.open(drive, seed),
+            Kind::Jobs(j) => j.open(drive, seed),
+        }
+    }
+
+    /// The jobs of a job file, to be asked request by request; `None` for every other workload, whose
+    /// requests do not depend on when others end.
+    ///
+    /// # Errors
+    ///
+    /// A job that does not fit the drive.
+    pub fn script(&self, drive: DriveShape, seed: u64) -> Result<Option<JobScript>, WorkloadError> {
+        match &self.kind {
+            Kind::Jobs(j) => j.script(drive, seed).map(Some),
+            Kind::Trace(_) | Kind::Synthetic(_) => Ok(None),
+        }
+    }
+
+    /// Whether time ends it, so that how many requests there will be depends on the drive. A trace and
+    /// an open loop end by themselves.
+    pub fn is_timed(&self) -> bool {
+        match &self.kind {
+            Kind::Jobs(j) => j.is_timed(),
+            Kind::Trace(_) | Kind::Synthetic(_) => false,
         }
     }
 
     /// The logical pages that reads and writes touch, after fit: what `preload` maps. Of a closed loop
-    /// that only time ends all pages may be read first.
+    /// that only time ends all pages may be read first; of a job file, the space of each job, as fio lays
+    /// its file out.
     ///
     /// # Errors
     ///
@@ -204,13 +235,16 @@ impl Workload {
         let mut pages = PageSet::default();
         let mut written = PageSet::default();
         let mut exact = true;
-        let endless = match &self.kind {
-            Kind::Synthetic(s) => s.endless_span(drive)?,
+        let spans = match &self.kind {
+            Kind::Synthetic(s) => s.endless_span(drive)?.map(|span| vec![span]),
+            Kind::Jobs(j) => Some(j.spans(drive)?),
             Kind::Trace(_) => None,
         };
-        if let Some((first, blocks)) = endless {
+        if let Some(spans) = spans {
             exact = false;
-            pages.insert(first / unit..(first + blocks).div_ceil(unit));
+            for (first, blocks) in spans {
+                pages.insert(first / unit..(first + blocks).div_ceil(unit));
+            }
         } else {
             for request in self.open(drive, seed)? {
                 let r = request?;
@@ -244,6 +278,7 @@ impl Workload {
         let mut value = match &self.kind {
             Kind::Trace(t) => t.resolved(),
             Kind::Synthetic(s) => s.resolved(),
+            Kind::Jobs(j) => j.resolved(),
         };
         if let Value::Object(map) = &mut value {
             map.insert("text".into(), Value::String(self.text.clone()));

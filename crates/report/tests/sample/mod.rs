@@ -193,6 +193,7 @@ pub fn report(c: &Character) -> Report {
             trim_bytes: 0,
             unplaced_bytes: 0,
         },
+        jobs: vec![],
         simulated_s,
         latency_parts_us: LatencyParts {
             read: shares(

@@ -7,13 +7,13 @@ use super::generator::{Bounds, Place};
 use super::patterns::{Extent, Space, exponent, number, share};
 use super::registry::{Plan, Synthetic};
 use super::sizes::Sizes;
-use super::zipf_law::ZipfLaw;
 use crate::error::{ErrorKind, Problem, WorkloadError};
 use crate::fit::DriveShape;
 use crate::pace::Limit;
 use crate::parameter::{Options, value};
 use crate::random::{Permutation, RandomStream};
 use crate::workload::Overrides;
+use crate::zipf_law::ZipfLaw;
 use serde_json::{Value, json};
 use wordline_units::{Bytes, Fraction, HostOp, HostRequest, LBA_BYTES, Rate, SimDuration, SimTime};
 

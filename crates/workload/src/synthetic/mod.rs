@@ -12,7 +12,6 @@ mod sequential;
 mod sizes;
 mod uniform;
 mod zipf;
-mod zipf_law;
 
 use crate::error::WorkloadError;
 use crate::fit::DriveShape;

@@ -4,10 +4,10 @@
 use super::Synthetic;
 use super::patterns::{Pattern, PatternSpec, Space, Wanted, exponent};
 use super::registry::Plan;
-use super::zipf_law::ZipfLaw;
 use crate::error::Problem;
 use crate::parameter::{Options, Parameter, value};
 use crate::random::{Permutation, RandomStream};
+use crate::zipf_law::ZipfLaw;
 use serde_json::{Value, json};
 use wordline_units::{Bytes, Fraction, LBA_BYTES};
 
