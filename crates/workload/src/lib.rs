@@ -7,6 +7,7 @@
 //! `synthetic::generator` (kind, size, time) → a pattern (address). Nothing here reads a clock, and
 //! nothing prints.
 
+mod compress;
 mod cursor;
 mod detect;
 mod error;
@@ -20,6 +21,7 @@ mod numbers;
 mod pace;
 mod pages;
 mod parameter;
+mod pipeline;
 mod random;
 mod scan;
 mod sorted;
@@ -34,6 +36,7 @@ pub use formats::{Confidence, FORMATS, Format, Order, Position, format_named};
 pub use inspect::{Inspection, SizeClass, VolumeInfo, inspect};
 pub use pace::{Limit, Pacing};
 pub use parameter::Parameter;
+pub use pipeline::{Align, Form, Losses, NumberRange, Pipeline, Scale, Share, Step, TimeRange, Written};
 pub use random::RandomStream;
 pub use scan::{Backwards, StepBack, Unusable, UnusableLine};
 pub use source::Compression;

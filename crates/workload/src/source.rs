@@ -47,6 +47,19 @@ impl Compression {
         Self::MAGIC.iter().find(|(m, _)| head.starts_with(m)).map_or(Compression::Plain, |(_, c)| *c)
     }
 
+    /// What the name of a file to be written asks for, and the name without it.
+    pub fn asked_by(name: &str) -> (Compression, &str) {
+        const ENDINGS: [(&str, Compression); 5] = [
+            (".gz", Compression::Gzip),
+            (".bz2", Compression::Bzip2),
+            (".xz", Compression::Xz),
+            (".zst", Compression::Zstd),
+            (".lz4", Compression::Lz4),
+        ];
+        let asked = ENDINGS.iter().find_map(|(end, c)| Some((*c, name.strip_suffix(end)?)));
+        asked.unwrap_or((Compression::Plain, name))
+    }
+
     /// The name that reports use.
     pub const fn name(self) -> &'static str {
         match self {

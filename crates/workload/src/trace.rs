@@ -93,6 +93,17 @@ impl Backwards {
 /// Files that are read side by side; more are read one behind the other, and sorted.
 const SIDE_BY_SIDE: usize = 256;
 
+/// What ends a pass over a trace.
+pub(crate) struct Bounds {
+    /// Time of the first request.
+    pub first_time: u64,
+    pub requests: u64,
+    /// The first time that is too late.
+    pub until: Option<u64>,
+    /// Whether what cannot be used is stepped over.
+    pub skip_bad: bool,
+}
+
 /// A trace, ready to be opened.
 pub(crate) struct Trace {
     source: Source,
@@ -278,7 +289,45 @@ impl Trace {
         WorkloadError::of_all(problems)
     }
 
-    fn cursor(&self) -> Result<Cursor, WorkloadError> {
+    /// An error if options say how a drive is driven, which a file that is written cannot keep.
+    pub fn refuse_replay_options(&self) -> Result<(), WorkloadError> {
+        let given = [
+            (self.pacing != Pacing::Open, "closed", "a file has arrival times"),
+            (self.speedup != Ratio::ONE, "speedup", "trace scale --time changes times"),
+            (self.fit != Fit::Error, "fit", "trace scale --footprint changes addresses"),
+            (self.bytes.is_some(), "bytes", "trace cut ends a trace by time or number"),
+        ];
+        let problems = given.into_iter().filter(|(is_given, ..)| *is_given).map(|(_, key, hint)| {
+            let place = format!("{}:{key}", self.source.label());
+            Problem::new(ErrorKind::Option, place, format!("{key} is for a run"))
+                .allowed("options that say which requests are read")
+                .hint(hint)
+        });
+        WorkloadError::of_all(problems.collect())
+    }
+
+    /// The names of the volumes with their requests, by number.
+    pub fn labels(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.scan.volumes.iter().map(|v| (v.label.as_str(), v.requests))
+    }
+
+    /// Time of the first request, by the file's clock.
+    pub fn first_time(&self) -> u64 {
+        self.scan.first_time
+    }
+
+    /// What ends a pass over the file.
+    pub fn bounds(&self) -> Bounds {
+        Bounds {
+            first_time: self.scan.first_time,
+            requests: self.requests.unwrap_or(u64::MAX),
+            until: self.duration.and_then(|d| self.scan.first_time.checked_add(d.0)),
+            skip_bad: self.skip_bad,
+        }
+    }
+
+    /// A pass over the file.
+    pub fn cursor(&self) -> Result<Cursor, WorkloadError> {
         let reader = open_all(&self.source, &self.identified, self.backwards, self.identity)?;
         Ok(Cursor::new(&self.source, reader, self.volume.as_deref()))
     }
