@@ -24,7 +24,7 @@ mod wiscsee;
 mod wordline;
 mod writing;
 
-pub(crate) use writing::{Clock, Keeps, Naming, RecordWriter, Writing};
+pub(crate) use writing::{Clock, Keeps, Naming, Writing};
 
 use crate::numbers::excerpt;
 use crate::parameter::Parameter;

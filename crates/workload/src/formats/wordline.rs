@@ -668,3 +668,125 @@ fn detect(sample: &Sample, _told: &Settings) -> Result<Detection, Miss> {
         readings: Vec::new(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn written(records: &[Record]) -> Vec<u8> {
+        let (mut packer, mut out) = (Packer::default(), Vec::new());
+        let volumes = ["a".to_string(), "b".to_string()];
+        packer.begin(&volumes, &mut out);
+        records.iter().for_each(|r| packer.write(r, &volumes, &mut out));
+        packer.end(&mut out);
+        out
+    }
+
+    /// The requests, and what cannot be used with its byte.
+    fn read(content: Vec<u8>) -> (Vec<Record>, Vec<(u64, String)>) {
+        let mut reader = Columns::open(Box::new(io::Cursor::new(content)));
+        let (mut records, mut faults) = (Vec::new(), Vec::new());
+        while let Some(event) = reader.next().unwrap() {
+            let Position::Byte(at) = reader.position() else { panic!() };
+            match event {
+                Event::Request(r) => records.push(r),
+                Event::Unusable(reason) => faults.push((at, reason)),
+                Event::Aside(_) => panic!(),
+            }
+        }
+        (records, faults)
+    }
+
+    fn some(count: u64) -> Vec<Record> {
+        let record = |n: u64| Record {
+            time: n * 977,
+            offset: n * 7919 % 1_009 * 512,
+            bytes: 4096 << (n % 4),
+            op: KINDS[(n % 3) as usize],
+            fua: n % 3 == 1 && n % 2 == 0,
+            volume: (n % 2) as u16,
+        };
+        (0..count).map(record).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn any_column_is_unpacked_as_it_was_packed(
+            values in prop::collection::vec(
+                prop_oneof![Just(0u64), 0u64..5, 0u64..1 << 20, any::<u64>()], 1..600),
+            few in prop::collection::vec(0u64..3, 1..600),
+        ) {
+            for column in [values, few.iter().map(|n| n * 1_000_003).collect()] {
+                let mut packed = Vec::new();
+                write_column(&column, &mut packed);
+                prop_assert!(packed.len() <= column.len() * 8 + column.len().div_ceil(GROUP) + 1);
+                packed.extend([0xff; MARGIN]);
+                let (mut payload, mut out) = (Payload(&packed), Vec::new());
+                payload.column(column.len(), &mut out).unwrap();
+                prop_assert_eq!(payload.0.len(), MARGIN);
+                prop_assert_eq!(out, column);
+            }
+        }
+    }
+
+    #[test]
+    fn the_extremes_of_a_request_survive() {
+        let r = |time, offset, bytes, op, volume| Record { time, offset, bytes, op, fua: false, volume };
+        let records = [
+            r(0, 0, 1, HostOp::Read, 0),
+            r(7, (1 << 62) - 3, 3, HostOp::Write, 1),
+            r(7, 0, 0, HostOp::Flush, 0),
+            r(u64::MAX, 1 << 61, super::super::LONGEST_TRIM, HostOp::Trim, 1),
+        ];
+        assert_eq!(read(written(&records)), (records.to_vec(), vec![]));
+    }
+
+    #[test]
+    fn a_file_cut_anywhere_gives_whole_blocks_and_says_that_it_is_truncated() {
+        let all = some(MOST as u64 + 40);
+        let content = written(&all);
+        let second = content.windows(4).rposition(|w| w == BLOCK).unwrap();
+        for cut in (0..content.len()).filter(|c| *c < 300 || *c > second - 20 || c % 97 == 0) {
+            let (records, faults) = read(content[..cut].to_vec());
+            assert_eq!(faults.len(), 1, "cut at {cut}: {faults:?}");
+            assert!(
+                faults[0].1.contains("ends") || faults[0].1.contains("known"),
+                "cut at {cut}: {faults:?}"
+            );
+            assert_eq!(records, all[..records.len()], "cut at {cut}");
+            let whole = if cut < second { 0..=MOST } else { MOST..=all.len() };
+            assert!(whole.contains(&records.len()), "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn any_byte_that_changed_is_noticed_and_makes_no_request() {
+        let all = some(MOST as u64 + 40);
+        let content = written(&all);
+        let second = content.windows(4).rposition(|w| w == BLOCK).unwrap();
+        for at in (0..content.len()).filter(|c| *c < 300 || *c > second - 20 || c % 97 == 0) {
+            let mut damaged = content.clone();
+            damaged[at] ^= 0x10;
+            let (records, faults) = read(damaged);
+            assert!(!faults.is_empty(), "byte {at} changed unnoticed");
+            assert!(records.iter().all(|r| all.contains(r)), "byte {at}: {faults:?}");
+            if at >= second {
+                assert_eq!(records[..MOST], all[..MOST], "byte {at}");
+                assert!(faults[0].0 >= second as u64, "byte {at}: {faults:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_damaged_block_costs_its_own_requests_and_no_others() {
+        let all = some(2 * MOST as u64);
+        let mut content = written(&all);
+        let first = content.windows(4).position(|w| w == BLOCK).unwrap();
+        content[first + BLOCK_HEADER + 100] ^= 1;
+        let (records, faults) = read(content);
+        assert_eq!(records, all[MOST..]);
+        let want = "a block of 4,096 requests is damaged: its sum differs".to_string();
+        assert_eq!(faults, [(first as u64, want)]);
+    }
+}

@@ -246,3 +246,319 @@ impl Written {
         text
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formats::{Event, Keeps, Naming, Record, Sample};
+    use flow::Records;
+    use proptest::prelude::*;
+    use wordline_units::HostOp;
+
+    /// Requests that are there already.
+    struct Given {
+        volumes: Vec<String>,
+        records: Vec<Record>,
+    }
+
+    impl Flow for Given {
+        fn label(&self) -> &str {
+            "given"
+        }
+        fn volumes(&self) -> &[String] {
+            &self.volumes
+        }
+        fn open(&self) -> Result<Records, WorkloadError> {
+            Ok(Box::new(self.records.clone().into_iter().map(Ok)))
+        }
+    }
+
+    fn pipeline(records: &[Record], volumes: &[&str]) -> Pipeline {
+        let volumes = volumes.iter().map(|v| v.to_string()).collect();
+        Pipeline { flow: Box::new(Given { volumes, records: records.to_vec() }) }
+    }
+
+    fn form(format: &Format, losses: Losses) -> Form {
+        Form::of("given.out", Some(format.name), losses).unwrap()
+    }
+
+    /// What a format's reader makes of a content, with the names of the volumes.
+    fn read(format: &Format, settings: &Settings, content: Vec<u8>) -> Vec<(Record, String)> {
+        let mut reader = (format.open)(settings, Box::new(io::Cursor::new(content)));
+        let mut out = Vec::new();
+        while let Some(event) = reader.next().unwrap() {
+            match event {
+                Event::Request(r) => {
+                    out.push((
+                        Record { volume: 0, ..r },
+                        reader.volumes().labels()[r.volume as usize].clone(),
+                    ));
+                }
+                Event::Aside(_) => {}
+                Event::Unusable(reason) => panic!("{}: {reason}", format.name),
+            }
+        }
+        out
+    }
+
+    /// Names that a format can say.
+    fn names(naming: Naming) -> [&'static str; 3] {
+        match naming {
+            Naming::None => ["0", "0", "0"],
+            Naming::Any => ["/dev/sdb", "a.1", "vm-7"],
+            Naming::Number => ["7", "1063", "0"],
+            Naming::HostAndDisk => ["usr.1", "hm.0", "a.b.3"],
+            Naming::MajorMinor => ["8.16", "259.5", "0.1"],
+        }
+    }
+
+    /// Requests as drawn, in units of what the format keeps.
+    type Drawn = Vec<(u64, u64, u64, u8, bool, u16)>;
+
+    fn drawn() -> impl Strategy<Value = Drawn> {
+        let time = prop_oneof![Just(0u64), 0u64..50, 0u64..1 << 24];
+        let address = prop_oneof![0u64..64, 0u64..1 << 30];
+        let size = prop_oneof![Just(8u64), 1u64..512];
+        prop::collection::vec((time, address, size, 0u8..4, any::<bool>(), 0u16..3), 1..300)
+    }
+
+    /// Requests of kinds, times and places that the format keeps.
+    fn made(drawn: &Drawn, keeps: &Keeps, start: u64) -> Vec<Record> {
+        let (unit, mut time) = (keeps.unit.max(if keeps.unit == 1 { 3 } else { 1 }), start);
+        let record = |(gap, at, size, op, fua, volume): &(u64, u64, u64, u8, bool, u16)| {
+            time += gap * keeps.tick;
+            let op = match op {
+                0 => HostOp::Read,
+                2 if keeps.trim => HostOp::Trim,
+                3 if keeps.flush => HostOp::Flush,
+                _ => HostOp::Write,
+            };
+            let volume = if keeps.volumes == Naming::None { 0 } else { *volume };
+            let record = Record { time, offset: at * unit, bytes: size * unit, op, fua: false, volume };
+            let fua = *fua && keeps.fua && op == HostOp::Write;
+            if op == HostOp::Flush { record.flush_before() } else { Record { fua, ..record } }
+        };
+        drawn.iter().map(record).collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(40))]
+
+        #[test]
+        fn what_is_written_is_read_again(drawn in drawn(), start in 0u64..1 << 33) {
+            for format in FORMATS {
+                let form = form(format, Losses::Refuse);
+                let Writing { keeps, read_with, .. } = form.writing().unwrap();
+                // Some formats begin at 0, one with Unix time.
+                let start = match keeps.clock {
+                    crate::formats::Clock::Own => start * 1_000_000_000 / keeps.tick * keeps.tick,
+                    crate::formats::Clock::FromStart => 0,
+                    crate::formats::Clock::Unix => 1_538_323_199_000_000_000,
+                };
+                let mut records = made(&drawn, &keeps, start);
+                if keeps.clock == crate::formats::Clock::FromStart {
+                    let first = records[0].time;
+                    records.iter_mut().for_each(|r| r.time -= first);
+                }
+                let names = names(keeps.volumes);
+                let volumes = if keeps.volumes == Naming::None { &names[..1] } else { &names[..] };
+                let mut out = Vec::new();
+                let written = pipeline(&records, volumes).write(&form, &mut out).unwrap();
+                prop_assert_eq!(written.requests, records.len() as u64);
+                prop_assert!(written.renamed.is_empty() && written.dropped.is_empty(), "{:?}", written);
+                let sample = Sample { bytes: &out, complete: true };
+                let detection = (format.detect)(&sample, &read_with);
+                let detection = detection.map_err(|m| m.reason).unwrap_or_else(|e| panic!("{}: {e}", format.name));
+                let want: Vec<_> = (records.iter())
+                    .map(|r| (Record { volume: 0, ..*r }, names[r.volume as usize].to_string()))
+                    .collect();
+                let name = format.name;
+                let have = read(format, &detection.settings, out);
+                prop_assert_eq!(have, want, "{}", name);
+            }
+        }
+
+        #[test]
+        fn a_sample_of_pages_is_those_pages_of_every_request(drawn in drawn(), seed in 0u64..4) {
+            let records = made(&drawn, &Keeps::ALL, 0);
+            let step = Step::SamplePages { share: "30%".parse().unwrap(), seed };
+            let sampled = pipeline(&records, &["a", "b", "c"]).then(step.clone());
+            let kept: Vec<Record> = sampled.flow.open().unwrap().map(|r| r.unwrap()).collect();
+            // Whether a page is in the sample, asked of a request to it alone.
+            let is_in = |volume: u16, page: u64| {
+                let one = Record { time: 0, offset: page * 4096, bytes: 1, op: HostOp::Read, fua: false, volume };
+                pipeline(&[one], &["a", "b", "c"]).then(step.clone()).flow.open().unwrap().count() == 1
+            };
+            let mut want = Vec::new();
+            for r in &records {
+                if r.op == HostOp::Flush {
+                    want.push(*r);
+                    continue;
+                }
+                let mut at = r.offset;
+                let mut joined: Option<Record> = None;
+                while at < r.offset + r.bytes {
+                    let end = (at / 4096 * 4096 + 4096).min(r.offset + r.bytes);
+                    match (&mut joined, is_in(r.volume, at / 4096)) {
+                        (Some(part), true) => part.bytes += end - at,
+                        (None, true) => joined = Some(Record { offset: at, bytes: end - at, ..*r }),
+                        (_, false) => want.extend(joined.take()),
+                    }
+                    at = end;
+                }
+                want.extend(joined);
+            }
+            prop_assert_eq!(kept, want);
+        }
+    }
+
+    fn at(time: u64, offset: u64, op: HostOp) -> Record {
+        let bytes = if op == HostOp::Flush { 0 } else { 4096 };
+        Record { time, offset, bytes, op, fua: op == HostOp::Write, volume: 0 }
+    }
+
+    #[test]
+    fn what_a_format_cannot_keep_is_counted_and_formats_that_can_are_named() {
+        let all = [
+            at(5, 0, HostOp::Read),
+            at(150, 4096, HostOp::Write),
+            at(250, 0, HostOp::Flush),
+            at(300, 100, HostOp::Trim),
+        ];
+        let given = pipeline(&all, &["8.16"]);
+        let spc = format_named("spc").unwrap();
+        let e = given.write(&form(spc, Losses::Refuse), Vec::new()).unwrap_err().to_string();
+        for part in
+            ["1 flush", "1 trim", "the FUA of 1 write", "wordline, blktrace, blkparse, csv", "--lossy"]
+        {
+            assert!(e.contains(part), "{part:?} is not in {e}");
+        }
+        let mut out = Vec::new();
+        let written = given.write(&form(spc, Losses::Drop), &mut out).unwrap();
+        assert_eq!((written.requests, written.dropped.len()), (2, 3));
+        assert_eq!(written.renamed, [("8.16".to_string(), "0".to_string())]);
+        assert_eq!(String::from_utf8(out).unwrap(), "0,0,4096,R,0.000000000\n0,8,4096,W,0.000000145\n");
+    }
+
+    #[test]
+    fn bounds_are_rounded_outward_and_trims_inward_and_long_requests_are_split() {
+        let long = Record { bytes: 6 << 30, ..at(0, 0, HostOp::Trim) };
+        let odd = Record { offset: 100, bytes: 500, ..at(0, 0, HostOp::Read) };
+        let small = Record { offset: 100, bytes: 500, ..at(0, 0, HostOp::Trim) };
+        let blktrace = format_named("blktrace").unwrap();
+        let mut out = Vec::new();
+        let written =
+            pipeline(&[long, odd, small], &["8.16"]).write(&form(blktrace, Losses::Drop), &mut out).unwrap();
+        let extents: Vec<_> =
+            read(blktrace, &Settings::new(), out).iter().map(|(r, _)| (r.offset, r.bytes)).collect();
+        let most = u32::MAX as u64 / 512 * 512;
+        assert_eq!(extents, [(0, most), (most, (6 << 30) - most), (0, 1024)]);
+        assert_eq!((written.requests, written.dropped.len()), (3, 2), "{:?}", written.dropped);
+    }
+
+    #[test]
+    fn volumes_without_a_name_in_the_format_are_laid_side_by_side() {
+        let second = Record { volume: 1, ..at(1, 4096, HostOp::Read) };
+        let given = pipeline(&[at(0, 0, HostOp::Read), second], &["a", "b"]);
+        let wiscsee = format_named("wiscsee").unwrap();
+        let e = given.write(&form(wiscsee, Losses::Refuse), Vec::new()).unwrap_err().to_string();
+        assert!(e.contains("the names of 2 volumes"), "{e}");
+        let mut out = Vec::new();
+        given.write(&form(wiscsee, Losses::Drop), &mut out).unwrap();
+        let offsets: Vec<u64> = read(wiscsee, &Settings::new(), out).iter().map(|(r, _)| r.offset).collect();
+        assert_eq!(offsets, [0, (1 << 20) + 4096]);
+    }
+
+    fn stepped(records: &[Record], step: Step) -> Vec<(u64, u64)> {
+        let flow = pipeline(records, &["a", "b"]).then(step).flow;
+        flow.open().unwrap().map(|r| r.map(|r| (r.time, r.offset)).unwrap()).collect()
+    }
+
+    #[test]
+    fn each_step_does_what_it_says() {
+        let second = Record { volume: 1, ..at(1_300, 3 << 20, HostOp::Read) };
+        let all = [at(1_000, 0, HostOp::Read), at(1_200, (1 << 20) + 512, HostOp::Write), second];
+        let time = |from: u64, to: Option<u64>| TimeRange {
+            from: wordline_units::SimDuration(from),
+            to: to.map(wordline_units::SimDuration),
+        };
+        let cut = |time, requests: NumberRange, volume: Option<&str>| Step::Cut {
+            time,
+            requests,
+            volume: volume.map(str::to_string),
+        };
+        let any = NumberRange::default();
+        assert_eq!(stepped(&all, cut(time(200, Some(300)), any, None)), [(1_200, (1 << 20) + 512)]);
+        assert_eq!(stepped(&all, cut(time(0, None), "1..".parse().unwrap(), None)).len(), 2);
+        assert_eq!(stepped(&all, cut(time(0, None), "..1".parse().unwrap(), Some("b"))), [(1_300, 3 << 20)]);
+        assert_eq!(stepped(&all, cut(time(0, None), "1..".parse().unwrap(), Some("b"))), []);
+
+        let scale = Step::Scale { time: "2.5".parse().unwrap(), footprint: "0.5".parse().unwrap() };
+        assert_eq!(stepped(&all, scale), [(1_000, 0), (1_500, 512), (1_750, 1 << 20)]);
+
+        let looped = |gap: Option<u64>| Step::Loop { times: 2, gap: gap.map(wordline_units::SimDuration) };
+        let times = |step| stepped(&all, step).iter().map(|r| r.0).collect::<Vec<_>>();
+        assert_eq!(times(looped(Some(7))), [1_000, 1_200, 1_300, 1_307, 1_507, 1_607]);
+        assert_eq!(times(looped(None)), [1_000, 1_200, 1_300, 1_450, 1_650, 1_750]);
+
+        let shift = Step::Shift { time: wordline_units::SimDuration(5), offset: wordline_units::Bytes(512) };
+        assert_eq!(stepped(&all, shift), [(1_005, 512), (1_205, (1 << 20) + 1024), (1_305, (3 << 20) + 512)]);
+
+        let many: Vec<Record> = (0..20_000).map(|n| at(n, n * 4096, HostOp::Read)).collect();
+        for step in [
+            Step::SampleRequests { share: "10%".parse().unwrap(), seed: 1 },
+            Step::SamplePages { share: "10%".parse().unwrap(), seed: 1 },
+        ] {
+            let kept = stepped(&many, step.clone());
+            assert!((1_870..2_130).contains(&kept.len()), "{step:?}: {}", kept.len());
+            assert_eq!(kept, stepped(&many, step), "the same seed gives the same sample");
+        }
+    }
+
+    #[test]
+    fn what_would_go_beyond_all_bounds_is_refused() {
+        let late = [at(u64::MAX - 10, 0, HostOp::Read), at(u64::MAX - 5, 1 << 61, HostOp::Read)];
+        for step in [
+            Step::Scale { time: "9".parse().unwrap(), footprint: Scale::ONE },
+            Step::Scale { time: Scale::ONE, footprint: "9".parse().unwrap() },
+            Step::Loop { times: 9, gap: None },
+            Step::Shift { time: wordline_units::SimDuration(100), offset: wordline_units::Bytes(0) },
+            Step::Shift { time: wordline_units::SimDuration(0), offset: wordline_units::Bytes(3 << 60) },
+        ] {
+            let flow = pipeline(&late, &["a"]).then(step.clone()).flow;
+            let e = flow.open().unwrap().find_map(Result::err).unwrap_or_else(|| panic!("{step:?}"));
+            assert!(e.to_string().contains("beyond 2^6"), "{e}");
+        }
+    }
+
+    #[test]
+    fn a_form_is_known_by_its_name_or_told() {
+        let named = |name: &str| Form::of(name, None, Losses::Refuse).map(|f| (f.format.name, f.compression));
+        assert_eq!(named("a.wl").unwrap(), ("wordline", Compression::Plain));
+        assert_eq!(named("dir.x/a.blkparse.zst").unwrap(), ("blkparse", Compression::Zstd));
+        assert_eq!(named("a.iolog.gz").unwrap(), ("fio-iolog", Compression::Gzip));
+        for ambiguous in ["a.csv", "a.trace.gz", "a", "-"] {
+            let e = named(ambiguous).unwrap_err().to_string();
+            assert!(e.contains("--to"), "{e}");
+        }
+        let told =
+            |to: &str| Form::of("a", Some(to), Losses::Refuse).err().map_or(String::new(), |e| e.to_string());
+        assert_eq!(
+            told("csv:time=T:us,offset=LBA:sector,size=Blocks:4KiB,op=Kind,decimal=comma,delimiter=tab"),
+            ""
+        );
+        for (to, says) in [
+            ("mrs", "did you mean \"msr\"?"),
+            ("five-columns:time=h", "ns, us, ms, s"),
+            ("csv:time=#1:us", "needs a title"),
+            ("csv:time=T:date", "dates are read"),
+            ("csv:size=always:4KiB", "the size of each request"),
+            ("csv:decimal=comma", "the same sign"),
+            ("csv:preamble=2", "tables that are read"),
+            ("msr:time=us", "unknown key"),
+        ] {
+            let e = told(to);
+            assert!(e.contains(says), "{to}: {e}");
+        }
+    }
+}

@@ -386,7 +386,7 @@ impl Step {
         };
         match self {
             Step::Cut { time: TimeRange { from, to: Some(to) }, .. } if to <= from => {
-                refuse("--to", format!("{to} is not after {from}"), "a time after --from")
+                refuse("--until", format!("{to} is not after {from}"), "a time after --from")
             }
             Step::Loop { times: 0, .. } => refuse("--times", "no rounds are asked for".into(), "1 or more"),
             Step::Shift { offset, .. } if !offset.0.is_multiple_of(LBA_BYTES) => {
