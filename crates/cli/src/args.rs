@@ -202,6 +202,10 @@ pub(crate) struct InspectArgs {
     /// Write what was found as JSON to a file, or with - to standard output in place of the page
     #[arg(long, value_name = "FILE|-")]
     pub(crate) json: Option<String>,
+    /// Write a page with pictures of footprint, reuse, LRU hit curve, sizes, arrivals and hot spots into
+    /// this folder, each as SVG with its data as CSV beside it, and the JSON
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 /// A trace that is read to be written.

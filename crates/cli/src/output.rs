@@ -7,7 +7,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
-use wordline_report::{Comparison, figures, html};
+use wordline_report::{Comparison, Figure, figures, html};
 
 /// Where text is to go.
 pub(crate) enum Sink {
@@ -145,13 +145,24 @@ impl Folder {
         comparison: &Comparison,
         console: &Console,
     ) -> Result<(), Failure> {
-        for figure in figures(comparison) {
+        self.fill_with(&figures(comparison), ("report.html", &html(comparison)), json, console)
+    }
+
+    /// The same for any pictures and page.
+    pub(crate) fn fill_with(
+        &self,
+        pictures: &[Figure],
+        page: (&str, &str),
+        json: (&str, &str),
+        console: &Console,
+    ) -> Result<(), Failure> {
+        for figure in pictures {
             self.write(&format!("figures/{}.svg", figure.name), &figure.svg, console)?;
             self.write(&format!("figures/{}.csv", figure.name), &figure.csv, console)?;
         }
-        self.write("report.html", &html(comparison), console)?;
+        self.write(page.0, page.1, console)?;
         self.write(json.0, json.1, console)?;
-        console.note(&format!("Report: {}", self.0.join("report.html").display()));
+        console.note(&format!("Report: {}", self.0.join(page.0).display()));
         Ok(())
     }
 }

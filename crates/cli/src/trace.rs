@@ -3,7 +3,7 @@
 use crate::args::{AlignArg, From, InspectArgs, MergeArgs, To, TraceCommand};
 use crate::console::Console;
 use crate::error::Failure;
-use crate::output::Sink;
+use crate::output::{Folder, Sink};
 use std::path::Path;
 use wordline_run::RunError;
 use wordline_units::{Bytes, SimDuration};
@@ -43,15 +43,28 @@ pub(crate) fn trace(command: &TraceCommand, console: &Console) -> Result<(), Fai
 
 fn inspect(args: &InspectArgs, console: &Console) -> Result<(), Failure> {
     let sink = args.json.as_deref().map(Sink::open).transpose()?;
+    let folder = args.out.as_deref().map(Folder::open).transpose()?;
     let text = spelled(&args.file, args.format.as_deref());
-    let found = wordline_workload::inspect(&text).map_err(RunError::Workload)?;
+    let (found, profile) = wordline_workload::inspect_profiled(&text).map_err(RunError::Workload)?;
     if !sink.as_ref().is_some_and(Sink::is_stdout) {
         console.say(&found.render())?;
     }
+    let json = serde_json::to_string_pretty(&found)
+        .map_err(|e| Failure::Output(format!("the inspection cannot be written as JSON: {e}")))?
+        + "\n";
     if let Some(sink) = sink {
-        let json = serde_json::to_string_pretty(&found)
-            .map_err(|e| Failure::Output(format!("the inspection cannot be written as JSON: {e}")))?;
-        sink.write(&(json + "\n"), console)?;
+        sink.write(&json, console)?;
+    }
+    if let Some(folder) = folder {
+        let Some(profile) = profile else {
+            return Err(Failure::Input(format!(
+                "{}: nothing is read or written, so there is nothing to draw",
+                args.file
+            )));
+        };
+        let pictures = wordline_report::trace_figures(&found, &profile);
+        let page = wordline_report::trace_html(&found, &profile);
+        folder.fill_with(&pictures, ("trace.html", &page), ("trace.json", &json), console)?;
     }
     Ok(())
 }

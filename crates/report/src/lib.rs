@@ -24,8 +24,8 @@ pub use activity::{
     CAUSES, Capacity, Flash, ProgramBytes, Programs, RegionActivity, RegionCapacity, Waf, Wear,
 };
 pub use comparison::{COMPARISON_SCHEMA, Comparison};
-pub use figures::{Figure, figures};
-pub use html::html;
+pub use figures::{Figure, figures, trace_figures};
+pub use html::{html, trace_html};
 pub use replicas::{Estimate, Replicas};
 pub use report::{
     DeviceInfo, Host, Latencies, Latency, LatencyParts, Memory, REPORT_SCHEMA, Report, SchemeInfo, Speed,

@@ -104,6 +104,9 @@ pub(crate) struct Source {
     pub torn_archive: Option<String>,
 }
 
+/// What messages call the pipe that is read as `-`.
+pub(crate) const STANDARD_INPUT: &str = "standard input";
+
 /// Whether a text names what can be read: a file, a folder, standard input, or several joined by +.
 pub(crate) fn is_there(text: &str) -> bool {
     text == "-" || Path::new(text).exists() || listed(text).is_some()
@@ -119,7 +122,7 @@ impl Source {
     /// Finds what is called `text`; `-` is standard input.
     pub fn find(text: &str) -> Result<Source, WorkloadError> {
         if text == "-" {
-            return Source::spool("standard input", io::stdin().lock());
+            return Source::spool(STANDARD_INPUT, io::stdin().lock());
         }
         let Some(names) = listed(text).filter(|_| !Path::new(text).exists()) else {
             return Source::find_one(text);

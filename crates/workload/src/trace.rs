@@ -3,7 +3,7 @@
 //! respected as asked.
 
 use crate::cursor::{Cursor, Step};
-use crate::detect::{Identified, identify};
+use crate::detect::{Identified, identify, typed};
 use crate::error::{ErrorKind, Problem, WorkloadError};
 use crate::fit::{DriveShape, Fit, Placement};
 use crate::formats::{FORMATS, Order, RecordReader, Settings, format_named};
@@ -255,7 +255,7 @@ impl Trace {
             problems.push(
                 Problem::new(ErrorKind::Content, first, what)
                     .allowed(format!("lines in {} format", self.identified.format.name))
-                    .hint(format!("{label}:skip=bad leaves them out; trace inspect shows them")),
+                    .hint(format!("{}:skip=bad leaves them out; trace inspect shows them", typed(label))),
             );
         } else if bad > scan.requests {
             let what =
@@ -277,7 +277,10 @@ impl Trace {
             problems.push(
                 Problem::new(ErrorKind::Content, place_in(label, first.file.as_deref(), first.at), what)
                     .allowed("times that never decrease")
-                    .hint(format!("{label}:backwards=sort sorts by time, backwards=clamp gives such requests the time before")),
+                    .hint(format!(
+                        "{}:backwards=sort sorts by time, backwards=clamp gives such requests the time before",
+                        typed(label)
+                    )),
             );
         }
         if scan.requests == 0 && problems.is_empty() {
@@ -304,6 +307,24 @@ impl Trace {
                 .hint(hint)
         });
         WorkloadError::of_all(problems.collect())
+    }
+
+    /// The requests with volumes side by side, at the times of an open loop; what cannot be used is
+    /// stepped over.
+    pub fn requests_to_look_at(&self) -> Result<RequestStream, WorkloadError> {
+        let stream = self.stream(Placement::AsIs, u64::MAX, None)?;
+        Ok(Box::new(TraceStream { skip_bad: true, open_loop: true, ..stream }))
+    }
+
+    /// Time from the first request to the last, after speedup.
+    pub fn span_ns(&self) -> u64 {
+        self.speedup.divide(self.scan.span_ns())
+    }
+
+    /// Bytes read and written.
+    pub fn bytes_moved(&self) -> u64 {
+        let of = |op: HostOp| self.scan.bytes[op as usize];
+        of(HostOp::Read).saturating_add(of(HostOp::Write))
     }
 
     /// The names of the volumes with their requests, by number.
@@ -399,7 +420,7 @@ impl Trace {
     }
 
     /// The pages that reads and writes touch, ranked; kept for the next time.
-    fn compacted(&self, unit: u64) -> Result<Arc<RankedPages>, WorkloadError> {
+    pub fn compacted(&self, unit: u64) -> Result<Arc<RankedPages>, WorkloadError> {
         let mut kept = self.compacted.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, pages)) = kept.as_ref().filter(|(u, _)| *u == unit) {
             return Ok(Arc::clone(pages));
@@ -414,6 +435,8 @@ impl Trace {
     /// `capacity` with its number and place.
     fn touched(&self, unit: u64, capacity: u64) -> Result<(PageSet, Option<String>), WorkloadError> {
         let mut stream = self.stream(Placement::AsIs, u64::MAX, None)?;
+        // A run has been refused before if there is anything that it could not use.
+        stream.skip_bad = true;
         let mut pages = PageSet::default();
         let (mut beyond, mut number) = (None, 0u64);
         while let Some(request) = stream.next().transpose()? {
