@@ -4,8 +4,8 @@
 //!
 //! A trace goes `source` (bytes, decompressed) → `formats` (records) → `joined`, `sorted` (several
 //! files as one, in order of time) → `cursor` (requests in blocks) → `trace` (time zero, volumes side by side, `fit`, pace). A synthetic workload goes
-//! `synthetic::generator` (kind, size, time) → a pattern (address). Nothing here reads a clock, and
-//! nothing prints.
+//! `synthetic::generator` (kind, size, time) → a pattern (address). A trace that is written goes
+//! `source` → `formats` → `pipeline` → `compress`. Nothing here reads a clock, and nothing prints.
 
 mod compress;
 mod cursor;

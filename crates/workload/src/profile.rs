@@ -9,6 +9,7 @@ use crate::random::splitmix;
 use crate::scan::PAGE_BLOCKS;
 use crate::trace::Trace;
 use serde::Serialize;
+use std::ops::Range;
 use wordline_units::{HostOp, HostRequest};
 
 /// Bytes of a page.
@@ -182,12 +183,19 @@ impl Marks {
         Marks(vec![0; pages.div_ceil(64) as usize])
     }
 
-    /// Whether the page had no mark yet.
-    fn mark(&mut self, page: u64) -> bool {
-        let (word, bit) = (&mut self.0[page as usize / 64], 1 << (page % 64));
-        let is_new = *word & bit == 0;
-        *word |= bit;
-        is_new
+    /// How many of the pages had no mark yet.
+    fn mark(&mut self, pages: &Range<u64>) -> u64 {
+        let (mut page, mut fresh) = (pages.start, 0);
+        while page < pages.end {
+            let (bit, left) = (page % 64, pages.end - page);
+            let length = left.min(64 - bit);
+            let wanted = (u64::MAX >> (64 - length)) << bit;
+            let word = &mut self.0[page as usize / 64];
+            fresh += (wanted & !*word).count_ones() as u64;
+            *word |= wanted;
+            page += length;
+        }
+        fresh
     }
 }
 
@@ -232,8 +240,6 @@ struct Follower {
     stack: LruStack,
     /// The sampled pages, ascending; empty if all are followed.
     sample: Vec<u64>,
-    /// Pages are followed whose hash is not above.
-    last: u64,
     one_in: u64,
     /// Of all pages, followed or not.
     all: Hits,
@@ -245,28 +251,33 @@ struct Follower {
 impl Follower {
     fn new(pages: u64, touches: u64) -> Follower {
         let one_in = touches.div_ceil(EXACT).max(pages.div_ceil(EXACT)).max(1).next_power_of_two();
+        Follower::of_one_in(one_in, pages)
+    }
+
+    /// Follows the pages whose hash is small.
+    fn of_one_in(one_in: u64, pages: u64) -> Follower {
         let last = u64::MAX / one_in;
         let sample: Vec<u64> =
             if one_in > 1 { (0..pages).filter(|p| splitmix(*p) <= last).collect() } else { Vec::new() };
         let followed = if one_in > 1 { sample.len() } else { pages as usize };
         let stack = LruStack::new(followed);
         let (all, touches, first) = (Hits::default(), Hits::default(), Hits::default());
-        Follower { stack, sample, last, one_in, all, touches, first, again: Classes::default() }
+        Follower { stack, sample, one_in, all, touches, first, again: Classes::default() }
     }
 
-    fn touch(&mut self, page: u64, op: HostOp) {
-        self.all.add(op, 1);
-        let number = if self.one_in == 1 {
-            page as u32
-        } else if splitmix(page) > self.last {
-            return;
-        } else {
-            self.sample.partition_point(|p| *p < page) as u32
+    /// Pages in a row, touched by one request.
+    fn touch(&mut self, pages: &Range<u64>, op: HostOp) {
+        self.all.add(op, pages.end - pages.start);
+        let place = |page: u64| {
+            if self.one_in == 1 { page as u32 } else { self.sample.partition_point(|p| *p < page) as u32 }
         };
-        self.touches.add(op, 1);
-        match self.stack.touch(number) {
-            None => self.first.add(op, 1),
-            Some(distance) => self.again.at(distance as u64 * self.one_in).add(op, 1),
+        let followed = place(pages.start)..place(pages.end);
+        self.touches.add(op, (followed.end - followed.start) as u64);
+        for number in followed {
+            match self.stack.touch(number) {
+                None => self.first.add(op, 1),
+                Some(distance) => self.again.at(distance as u64 * self.one_in).add(op, 1),
+            }
         }
     }
 
@@ -378,14 +389,19 @@ impl Taking<'_> {
         let first = self.pages.rank(first);
         let column = (time as u128 * HEAT.0 as u128 / (self.span as u128 + 1)) as usize;
         let (rows, count) = (self.heat.len() as u64, self.pages.count());
-        for page in first..first + pages {
-            self.touched[bin] += u64::from(self.marks[0].mark(page));
-            if r.op == HostOp::Write {
-                self.written[bin] += u64::from(self.marks[1].mark(page));
-            }
-            self.follower.touch(page, r.op);
-            let row = (page as u128 * rows as u128 / count as u128) as usize;
-            self.heat[row][column.min(HEAT.0 - 1)] += 1;
+        let touched = first..first + pages;
+        self.touched[bin] += self.marks[0].mark(&touched);
+        if r.op == HostOp::Write {
+            self.written[bin] += self.marks[1].mark(&touched);
+        }
+        self.follower.touch(&touched, r.op);
+        // Row n begins with the first page that is at least n times as many pages as a row has.
+        let begin = |row: u64| (row as u128 * count as u128).div_ceil(rows as u128) as u64;
+        let mut row = (first as u128 * rows as u128 / count as u128) as u64;
+        while begin(row) < touched.end {
+            let part = touched.start.max(begin(row))..touched.end.min(begin(row + 1));
+            self.heat[row as usize][column.min(HEAT.0 - 1)] += part.end - part.start;
+            row += 1;
         }
     }
 
@@ -447,14 +463,11 @@ mod tests {
     fn a_sample_of_pages_has_nearly_the_hits_of_all() {
         let mut random = crate::random::RandomStream::new(3, "profile");
         let mut all = Follower::new(1 << 16, 1);
-        let mut some = Follower::new(1 << 16, 1);
-        some.one_in = 8;
-        some.last = u64::MAX / 8;
-        some.sample = (0..1 << 16).filter(|p| splitmix(*p) <= some.last).collect();
+        let mut some = Follower::of_one_in(8, 1 << 16);
         for _ in 0..1_000_000 {
             let page = random.below(1 << 16) & random.below(1 << 16);
-            all.touch(page, HostOp::Read);
-            some.touch(page, HostOp::Read);
+            all.touch(&(page..page + 1), HostOp::Read);
+            some.touch(&(page..page + 1), HostOp::Read);
         }
         let (all, some) = (all.reuse(1 << 16), some.reuse(1 << 16));
         for bytes in [4 << 20, 16 << 20, 64 << 20] {
@@ -462,5 +475,14 @@ mod tests {
             assert!((a - b).abs() < 0.03, "{bytes}: {a} and {b}");
         }
         assert_eq!(all.hits_at(1 << 40).reads, Some((1_000_000 - all.first.reads) as f64 / 1e6));
+    }
+
+    #[test]
+    fn marks_count_what_is_new() {
+        let mut marks = Marks::new(300);
+        assert_eq!(marks.mark(&(10..200)), 190);
+        assert_eq!(marks.mark(&(0..64)), 10);
+        assert_eq!(marks.mark(&(199..300)), 100);
+        assert_eq!(marks.mark(&(0..300)), 0);
     }
 }

@@ -280,9 +280,9 @@ fn heat(p: &Profile) -> Option<Figure> {
     c.line("axis", (LEFT, BOTTOM), (RIGHT, BOTTOM));
     time_axis(&mut c, &x, time, BOTTOM);
     // The scale of the shades.
-    let start = RIGHT - SHADES as f64 * 12.0 - 4.0;
-    c.text("note", (start - 62.0, 29.0), Anchor::End, "page touches");
-    c.text("note", (start - 6.0, 29.0), Anchor::End, "1");
+    let highest = number::significant(most as f64);
+    let start = RIGHT - text_width(&highest) - SHADES as f64 * 12.0 - 6.0;
+    c.text("note", (start - 6.0, 29.0), Anchor::End, "page touches  1");
     for n in 0..SHADES {
         c.raw(&format!(
             r#"<rect fill="{}" fill-opacity="{:.2}" x="{}" y="20" width="12" height="10"/>"#,
@@ -291,7 +291,7 @@ fn heat(p: &Profile) -> Option<Figure> {
             px(start + n as f64 * 12.0)
         ));
     }
-    c.text("note", (RIGHT, 12.0), Anchor::End, &number::significant(most as f64));
+    c.text("note", (RIGHT, 29.0), Anchor::End, &highest);
     let mut csv = Csv::new("time_s,page,touches");
     let pages = *p.touched.last()? as f64;
     for (row, counts) in p.heat.iter().enumerate() {
@@ -325,12 +325,12 @@ fn hit_curve(p: &Profile) -> Option<Figure> {
     if curve.is_empty() {
         return None;
     }
-    let get: [(Ink, fn(&HitRatio) -> Option<f64>); 3] =
-        [(READS, |h| h.reads), (WRITES, |h| h.writes), (ALL, |h| h.all)];
+    type Of = fn(&HitRatio) -> Option<f64>;
+    let kinds: [(Ink, Of); 3] = [(READS, |h| h.reads), (WRITES, |h| h.writes), (ALL, |h| h.all)];
     let right = beside(&["writes"]);
     let x = Scale { to: right, ..size_scale(PAGE, end) };
     let y = Scale { kind: ScaleKind::Linear, min: 0.0, max: 1.0, from: BOTTOM, to: TOP };
-    let lines: Vec<Line> = get
+    let lines: Vec<Line> = kinds
         .iter()
         .map(|(ink, of)| {
             let points = curve.iter().filter_map(|h| Some((h.cache_bytes as f64, of(h)?)));
@@ -373,7 +373,7 @@ fn hit_curve(p: &Profile) -> Option<Figure> {
 }
 
 /// Stacked bars over sizes: from, to, reads, writes.
-fn stacked(title: &'static str, note: &str, axis: &str, x: &Scale, bars: &[(f64, f64, Hits)]) -> Canvas {
+fn stacked(note: &str, axis: &str, x: &Scale, bars: &[(f64, f64, Hits)]) -> Canvas {
     let most = bars.iter().map(|b| b.2.all()).max().unwrap_or(0) as f64;
     let y = Scale::from_zero(most, 4, BOTTOM, TOP);
     let mut c = Canvas::new(WIDTH, BOTTOM + 42.0);
@@ -395,7 +395,6 @@ fn stacked(title: &'static str, note: &str, axis: &str, x: &Scale, bars: &[(f64,
         c.text("tick", (at, BOTTOM + 17.0), Anchor::Middle, &bytes_tick(value));
     }
     c.text("note", (RIGHT, BOTTOM + 35.0), Anchor::End, axis);
-    debug_assert!(!title.is_empty());
     c
 }
 
@@ -415,8 +414,7 @@ fn distances(p: &Profile) -> Option<Figure> {
     let end = bars.last()?.1;
     let x = size_scale(PAGE / 2.0, end);
     let title = "Reuse distances";
-    let note = "page touches";
-    let c = stacked(title, note, "data used since the page was used before, log scale", &x, &bars);
+    let c = stacked("page touches", "data used since the page was used before, log scale", &x, &bars);
     let mut csv = Csv::new("distance_below_bytes,reads,writes");
     for (below, hits) in &p.reuse.again {
         csv.row(&[], &[Some(*below as f64 * PAGE), Some(hits.reads as f64), Some(hits.writes as f64)]);
@@ -445,7 +443,7 @@ fn sizes(inspection: &Inspection) -> Option<Figure> {
     let (low, high) = (bars.first()?.0, bars.last()?.1);
     let x = size_scale(low, high);
     let title = "Request sizes";
-    let c = stacked(title, "requests", "size, up to the mark at the right of a bar, log scale", &x, &bars);
+    let c = stacked("requests", "size, up to the mark at the right of a bar, log scale", &x, &bars);
     let mut csv = Csv::new("size_up_to_bytes,reads,writes");
     for (_, to, counts) in &bars {
         csv.row(&[], &[Some(*to), Some(counts.reads as f64), Some(counts.writes as f64)]);

@@ -50,10 +50,11 @@ pub fn trace_html(inspection: &Inspection, profile: &Profile) -> String {
 }
 
 /// The pictures, under their headings.
-const SECTIONS: [(&str, &[&str]); 3] = [
-    ("Over time", &["footprint-over-time", "arrivals-over-time", "hot-spots-over-time"]),
-    ("Reuse", &["lru-hit-curve", "reuse-distances"]),
-    ("Requests", &["request-sizes", "interarrival-cdf"]),
+const SECTIONS: [(&str, &[&str]); 4] = [
+    ("What is touched", &["footprint-over-time", "hot-spots-over-time"]),
+    ("When requests come", &["arrivals-over-time", "interarrival-cdf"]),
+    ("How soon data are used again", &["lru-hit-curve", "reuse-distances"]),
+    ("How long requests are", &["request-sizes"]),
 ];
 
 fn verdict(i: &Inspection, p: &Profile) -> String {

@@ -704,7 +704,7 @@ mod tests {
             offset: n * 7919 % 1_009 * 512,
             bytes: 4096 << (n % 4),
             op: KINDS[(n % 3) as usize],
-            fua: n % 3 == 1 && n % 2 == 0,
+            fua: n % 6 == 4,
             volume: (n % 2) as u16,
         };
         (0..count).map(record).collect()

@@ -8,6 +8,7 @@ use crate::pace::Ratio;
 use crate::random::{RandomStream, splitmix};
 use std::ops::Range;
 use std::str::FromStr;
+use std::sync::Arc;
 use wordline_units::{Bytes, HostOp, LBA_BYTES, SimDuration};
 
 /// Addresses are scaled in extents of so many bytes.
@@ -149,12 +150,12 @@ impl FromStr for Share {
 impl Step {
     /// The requests of `input` with this done to them.
     pub(super) fn after(self, input: Box<dyn Flow>) -> Box<dyn Flow> {
-        Box::new(Stepped { input, step: self })
+        Box::new(Stepped { input: Arc::from(input), step: self })
     }
 }
 
 struct Stepped {
-    input: Box<dyn Flow>,
+    input: Arc<dyn Flow>,
     step: Step,
 }
 
@@ -327,12 +328,8 @@ impl Stepped {
     }
 
     fn looped(&self, times: u32, gap: Option<SimDuration>) -> Result<Records, WorkloadError> {
-        let mut rounds = Vec::new();
-        for _ in 1..times {
-            // Opened before the first request is written, so that a file that is gone is known.
-            rounds.push(self.input.open()?);
-        }
-        let (mut records, mut rounds) = (self.input.open()?, rounds.into_iter());
+        let (input, mut left) = (Arc::clone(&self.input), times);
+        let mut records = input.open()?;
         let label = self.input.label().to_string();
         let mut span: Option<Range<u64>> = None;
         let (mut count, mut later, mut is_first_round, mut failed) = (0u64, 0u64, true, false);
@@ -354,7 +351,17 @@ impl Stepped {
                     }
                     None => {
                         is_first_round = false;
-                        records = rounds.next()?;
+                        left = left.saturating_sub(1);
+                        if left == 0 {
+                            return None;
+                        }
+                        records = match input.open() {
+                            Ok(records) => records,
+                            Err(e) => {
+                                failed = true;
+                                return Some(Err(e));
+                            }
+                        };
                         let span = span.clone().unwrap_or(0..0);
                         let length = span.end - span.start;
                         let mean = length / (count.max(2) - 1);
