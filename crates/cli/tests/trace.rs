@@ -21,8 +21,12 @@ fn folder() -> tempfile::TempDir {
     for n in 0..3_000u64 {
         let op = ["read", "write", "write"][n as usize % 3];
         let op = if n % 10 == 9 { "trim" } else { op };
-        table +=
-            &format!("{},{},{op},{},4096\n", n * 10_000, ["a", "b"][n as usize % 2], n * 7919 % 500 * 4096);
+        table += &format!(
+            "{},{},{op},{},4096\n",
+            n * 10_000 + n % 7 * 500,
+            ["a", "b"][n as usize % 2],
+            n * 7919 % 500 * 4096
+        );
     }
     std::fs::write(folder.path().join("t.csv"), table).unwrap();
     let done = wordline(

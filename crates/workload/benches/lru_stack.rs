@@ -24,13 +24,13 @@ fn uses(bencher: Bencher, next: impl Fn(&mut RandomStream) -> u32) {
 }
 
 /// Every page as likely as any other: the worst for the machine's caches.
-#[divan::bench]
+#[divan::bench(sample_count = 10)]
 fn uniform(b: Bencher) {
     uses(b, |r| r.below(PAGES as u64) as u32);
 }
 
 /// Nine uses in ten go to a tenth of the pages.
-#[divan::bench]
+#[divan::bench(sample_count = 10)]
 fn hot(b: Bencher) {
     uses(
         b,

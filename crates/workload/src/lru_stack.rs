@@ -4,8 +4,9 @@
 //! Journal 9(2), 1970).
 //!
 //! A page that is used takes the next slot of time and leaves its old one. Which slots are taken is a
-//! bitmap, and a Fenwick tree counts them in groups as long as a cache line, so that a distance is a
-//! walk up a small tree and some population counts: O(log n), in little memory. When the slots are
+//! bitmap; how many are is counted in groups as long as a cache line, and in blocks of groups by a Fenwick
+//! tree. A distance is then a walk up a tree that fits a core's first cache, a short sum and some population
+//! counts: O(log n), with one access to distant memory. When the slots are
 //! used up the pages are moved together, in order, which is O(1) for each use.
 
 /// No slot.
@@ -13,6 +14,9 @@ const NONE: u32 = u32::MAX;
 /// Words of a group: 512 slots, a cache line.
 const WORDS: usize = 8;
 const GROUP: usize = WORDS * 64;
+/// Groups of a block.
+const GROUPS: usize = 64;
+const BLOCK: usize = GROUPS * GROUP;
 
 /// The order of last use of the pages below a number.
 #[derive(Clone, Debug)]
@@ -23,7 +27,9 @@ pub struct LruStack {
     pages: Vec<u32>,
     /// A bit for each slot that is taken.
     taken: Vec<u64>,
-    /// Taken slots by group, as a Fenwick tree.
+    /// Taken slots by group.
+    groups: Vec<u16>,
+    /// Taken slots by block, as a Fenwick tree.
     tree: Vec<u32>,
     /// The first slot that was never taken.
     next: usize,
@@ -45,7 +51,8 @@ impl LruStack {
             slots: vec![NONE; pages],
             pages: vec![0; groups * GROUP],
             taken: vec![0; groups * WORDS],
-            tree: vec![0; groups],
+            groups: vec![0; groups],
+            tree: vec![0; groups.div_ceil(GROUPS)],
             next: 0,
             low: 0,
             count: 0,
@@ -88,7 +95,8 @@ impl LruStack {
         self.slots[page as usize] = slot as u32;
         self.pages[slot] = page;
         self.taken[slot / 64] |= 1 << (slot % 64);
-        self.add(slot / GROUP, 1);
+        self.groups[slot / GROUP] += 1;
+        self.add(slot / BLOCK, 1);
         distance
     }
 
@@ -129,9 +137,9 @@ impl LruStack {
     /// Pages in slots above this one.
     #[inline]
     fn above(&self, slot: usize) -> u32 {
-        let (group, word) = (slot / GROUP, slot / 64);
-        let mut through = 0;
-        let mut at = group;
+        let (block, group, word) = (slot / BLOCK, slot / GROUP, slot / 64);
+        let mut through: u32 = self.groups[block * GROUPS..group].iter().map(|n| *n as u32).sum();
+        let mut at = block;
         while at > 0 {
             through += self.tree[at - 1];
             at &= at - 1;
@@ -147,13 +155,14 @@ impl LruStack {
     #[inline]
     fn free(&mut self, slot: usize) {
         self.taken[slot / 64] &= !(1 << (slot % 64));
-        self.add(slot / GROUP, u32::MAX);
+        self.groups[slot / GROUP] -= 1;
+        self.add(slot / BLOCK, u32::MAX);
     }
 
-    /// Adds to the count of a group, modulo 2^32.
+    /// Adds to the count of a block, modulo 2^32.
     #[inline]
-    fn add(&mut self, group: usize, n: u32) {
-        let mut at = group;
+    fn add(&mut self, block: usize, n: u32) {
+        let mut at = block;
         while let Some(sum) = self.tree.get_mut(at) {
             *sum = sum.wrapping_add(n);
             at |= at + 1;
@@ -178,10 +187,13 @@ impl LruStack {
             self.taken[next / 64] = (1 << (next % 64)) - 1;
         }
         self.tree.fill(0);
-        for group in 0..self.tree.len() {
-            let count = next.saturating_sub(group * GROUP).min(GROUP) as u32;
-            self.tree[group] += count;
-            let (sum, parent) = (self.tree[group], group | (group + 1));
+        for (group, count) in self.groups.iter_mut().enumerate() {
+            *count = next.saturating_sub(group * GROUP).min(GROUP) as u16;
+        }
+        for block in 0..self.tree.len() {
+            let count = next.saturating_sub(block * BLOCK).min(BLOCK) as u32;
+            self.tree[block] += count;
+            let (sum, parent) = (self.tree[block], block | (block + 1));
             if let Some(parent) = self.tree.get_mut(parent) {
                 *parent += sum;
             }
@@ -224,6 +236,18 @@ mod tests {
             prop_assert_eq!(stack.iter().collect::<Vec<_>>(), list);
             prop_assert_eq!(stack.distance(pages), None);
         }
+    }
+
+    #[test]
+    fn distances_hold_over_many_blocks() {
+        // Each page is used after all others, twice as many times as there are slots.
+        let pages = 3 * BLOCK as u32;
+        let mut stack = LruStack::new(pages as usize);
+        for use_of in 0..6 * pages {
+            let distance = stack.touch(use_of % pages);
+            assert_eq!(distance, (use_of >= pages).then_some(pages - 1));
+        }
+        assert_eq!((stack.coldest(), stack.distance(pages / 2)), (Some(0), Some(pages / 2 - 1)));
     }
 
     #[test]

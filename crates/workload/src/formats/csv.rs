@@ -33,7 +33,10 @@ UNIT    of time: ns, us, ms, s, filetime (100 ns), date (2016-02-21 22:52:25.133
         byte. A time must have one.
 
 size=always:4KiB and op=always:write hold for all rows; end=COLUMN may stand for size. Lines before the
-title row are set aside. Fields may be in double quotes. Rows are sorted by time.",
+title row are set aside. Fields may be in double quotes. Rows are sorted by time.
+
+A table is written with the same options, columns by their titles; those that are not told are Time (ns),
+Volume, Op, Offset and Size, and a write with FUA is the word fua.",
     parameters: &[
         column("time", "none", "when the request came, with its unit: Init Time:us"),
         column("offset", "none", "first byte or unit, perhaps :hex"),

@@ -24,7 +24,8 @@ lba   first 512-byte sector, or first byte (option unit)
 size  512-byte sectors, or bytes (option unit)
 op    0 = write, 1 = read (option op)
 
-No header line. SSDSim and MQSim write ns, DiskSim and replayers ms with decimals.",
+No header line. SSDSim and MQSim write ns, DiskSim and replayers ms with decimals. It is written in ns and
+sectors if nothing else is told.",
     parameters: &[
         Parameter {
             key: "time",
