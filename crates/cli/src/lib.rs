@@ -15,7 +15,7 @@ mod output;
 mod python;
 mod trace;
 
-use args::{Cli, Command, TraceCommand};
+use args::{Cli, Command};
 use clap::Parser;
 use console::Console;
 use error::Failure;
@@ -48,7 +48,7 @@ fn run(args: impl Iterator<Item = OsString>, python: Option<&dyn Fn(&Call) -> i3
         Command::Demo(a) => experiment::demo(&a, &console),
         Command::Rerun(a) => experiment::rerun(&a, &console),
         Command::CheckLog(a) => experiment::check_log(&a),
-        Command::Trace { command: TraceCommand::Inspect(a) } => trace::inspect(&a, &console),
+        Command::Trace { command } => trace::trace(&command, &console),
         Command::List(a) => list::list(&a, &console),
         Command::Explain(a) => explain::explain(&a, &console),
         Command::Validate(a) => match (python::validate(a), python) {

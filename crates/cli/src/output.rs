@@ -7,7 +7,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
-use wordline_report::{Comparison, figures, html};
+use wordline_report::{Comparison, Figure, figures, html};
 
 /// Where text is to go.
 pub(crate) enum Sink {
@@ -73,6 +73,35 @@ impl Sink {
         matches!(self, Sink::Stdout)
     }
 
+    /// Let `write` write it piece by piece, and give its answer with the number of bytes. If it fails
+    /// nothing has been written, but to something that is not a file.
+    pub(crate) fn fill<T>(
+        self,
+        write: impl FnOnce(&mut dyn Write) -> Result<T, Failure>,
+    ) -> Result<(T, u64), Failure> {
+        let place = match &self {
+            Sink::Stdout => PathBuf::from("standard output"),
+            Sink::File(path) | Sink::Special(path, _) => path.clone(),
+        };
+        let failed = |e: &io::Error| Failure::Output(format!("{}: cannot be written: {e}", place.display()));
+        let mut held = match self {
+            Sink::Special(_, mut file) => return Ok((write(&mut file)?, 0)),
+            Sink::File(_) => temporary(&place).map_err(|e| failed(&e))?,
+            Sink::Stdout => NamedTempFile::new().map_err(|e| failed(&e))?,
+        };
+        let answer = write(held.as_file_mut())?;
+        let bytes = held.as_file().metadata().map_err(|e| failed(&e))?.len();
+        if matches!(self, Sink::Stdout) {
+            let mut whole = held.reopen().map_err(|e| failed(&e))?;
+            let mut out = io::stdout().lock();
+            io::copy(&mut whole, &mut out)?;
+            out.flush()?;
+        } else {
+            held.persist(&place).map_err(|e| failed(&e.error))?;
+        }
+        Ok((answer, bytes))
+    }
+
     /// Write all of it.
     pub(crate) fn write(self, text: &str, console: &Console) -> Result<(), Failure> {
         let failed = |path: &Path, e: &io::Error| {
@@ -116,13 +145,24 @@ impl Folder {
         comparison: &Comparison,
         console: &Console,
     ) -> Result<(), Failure> {
-        for figure in figures(comparison) {
+        self.fill_with(&figures(comparison), ("report.html", &html(comparison)), json, console)
+    }
+
+    /// The same for any pictures and page.
+    pub(crate) fn fill_with(
+        &self,
+        pictures: &[Figure],
+        page: (&str, &str),
+        json: (&str, &str),
+        console: &Console,
+    ) -> Result<(), Failure> {
+        for figure in pictures {
             self.write(&format!("figures/{}.svg", figure.name), &figure.svg, console)?;
             self.write(&format!("figures/{}.csv", figure.name), &figure.csv, console)?;
         }
-        self.write("report.html", &html(comparison), console)?;
+        self.write(page.0, page.1, console)?;
         self.write(json.0, json.1, console)?;
-        console.note(&format!("Report: {}", self.0.join("report.html").display()));
+        console.note(&format!("Report: {}", self.0.join(page.0).display()));
         Ok(())
     }
 }

@@ -26,9 +26,9 @@ pub use activity::{
     CAUSES, Capacity, Flash, PageTypes, ProgramBytes, Programs, RegionActivity, RegionCapacity, Waf, Wear,
 };
 pub use comparison::{COMPARISON_SCHEMA, Comparison};
-pub use figures::{Figure, figures};
+pub use figures::{Figure, figures, trace_figures};
 pub use fio::fio_json;
-pub use html::html;
+pub use html::{html, trace_html};
 pub use jobs::{JobActivity, JobRequests, LATENCY_BOUNDS_NS, PERCENTILES};
 pub use replicas::{Estimate, Replicas};
 pub use report::{

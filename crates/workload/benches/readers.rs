@@ -7,7 +7,7 @@ use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 use std::io::Write;
 use tempfile::NamedTempFile;
-use wordline_workload::{DriveShape, Overrides, Workload};
+use wordline_workload::{DriveShape, Form, Losses, Overrides, Pipeline, Workload};
 
 const ROWS: u64 = 500_000;
 const DRIVE: DriveShape = DriveShape { logical_bytes: 1 << 50, sector_bytes: 4096, unit_bytes: 4096 };
@@ -311,6 +311,27 @@ fn wiscsee_plain(b: Bencher) {
 #[divan::bench]
 fn iolog_plain(b: Bencher) {
     replay(b, &iolog(), "");
+}
+
+/// Requests in Wordline's own columns, made of those of the given content.
+fn columns(content: &[u8]) -> Vec<u8> {
+    let mut file = NamedTempFile::new().unwrap();
+    file.write_all(content).unwrap();
+    let form = Form::of("trace.wl", None, Losses::Refuse).unwrap();
+    let mut out = Vec::new();
+    Pipeline::read(file.path().to_str().unwrap()).unwrap().write(&form, &mut out).unwrap();
+    out
+}
+
+#[divan::bench]
+fn wordline_plain(b: Bencher) {
+    replay(b, &columns(&msr()), "");
+}
+
+/// Over 2,000 volumes; the sort is done already.
+#[divan::bench]
+fn wordline_of_tencent(b: Bencher) {
+    replay(b, &columns(&tencent()), "");
 }
 
 /// Semicolons, decimal comma and hexadecimal offsets, with the sort by time.

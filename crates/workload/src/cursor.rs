@@ -22,9 +22,9 @@ pub(crate) struct Found {
     pub rounded: bool,
 }
 
-/// What a step of the pass finds.
-pub(crate) enum Step {
-    Request(Found),
+/// What a step of the pass finds: a request, as it is wanted, or a misfit.
+pub(crate) enum Step<R = Found> {
+    Request(R),
     Unusable(String),
 }
 
@@ -44,9 +44,24 @@ impl Cursor {
         Cursor { source: source.clone(), reader, wanted, wanted_number: None, asides: 0 }
     }
 
-    /// Steps to the next request or misfit.
+    /// Steps to the next request, in whole blocks, or misfit.
     #[inline]
     pub fn next(&mut self) -> Result<Option<Step>, WorkloadError> {
+        loop {
+            match self.next_record()? {
+                Some(Step::Request(record)) => match in_blocks(record) {
+                    Some(found) => return Ok(Some(Step::Request(found))),
+                    None => self.asides += 1,
+                },
+                Some(Step::Unusable(reason)) => return Ok(Some(Step::Unusable(reason))),
+                None => return Ok(None),
+            }
+        }
+    }
+
+    /// Steps to the next request, to the byte as the file states it, or misfit.
+    #[inline]
+    pub fn next_record(&mut self) -> Result<Option<Step<Record>>, WorkloadError> {
         loop {
             let event = match self.reader.next() {
                 Ok(Some(event)) => event,
@@ -58,10 +73,7 @@ impl Cursor {
                     if self.wanted.is_some() && !self.is_wanted(record.volume) {
                         continue;
                     }
-                    match in_blocks(record) {
-                        Some(found) => return Ok(Some(Step::Request(found))),
-                        None => self.asides += 1,
-                    }
+                    return Ok(Some(Step::Request(record)));
                 }
                 Event::Unusable(reason) => return Ok(Some(Step::Unusable(reason))),
                 Event::Aside(n) => self.asides += n,

@@ -5,7 +5,7 @@
 use crate::error::{ErrorKind, Problem, WorkloadError};
 use crate::formats::{Confidence, Detection, FORMATS, Format, Miss, Sample, Settings};
 use crate::numbers::{excerpt, grouped};
-use crate::source::{Part, Source};
+use crate::source::{Part, STANDARD_INPUT, Source};
 use std::io::Read;
 
 /// Bytes of content that are looked at, and of the further files of a trace.
@@ -172,6 +172,11 @@ fn no_format(label: &str, sample: &Sample, mut misses: Vec<(&'static Format, Mis
         .into()
 }
 
+/// What a user types for the trace that messages call `label`.
+pub(crate) fn typed(label: &str) -> &str {
+    if label == STANDARD_INPUT { "-" } else { label }
+}
+
 fn two_formats(label: &str, found: [(&&'static Format, &Detection); 2]) -> WorkloadError {
     let [(a, one), (b, other)] = found;
     let what = format!(
@@ -180,7 +185,7 @@ fn two_formats(label: &str, found: [(&&'static Format, &Detection); 2]) -> Workl
     );
     Problem::new(ErrorKind::Ambiguous, label, what)
         .allowed(format!("format={} | format={}", a.name, b.name))
-        .hint(format!("say which, for example {label}:format={}", a.name))
+        .hint(format!("say which, for example {}:format={}", typed(label), a.name))
         .into()
 }
 
@@ -196,7 +201,7 @@ fn ambiguous(label: &str, format: &Format, detection: &Detection) -> WorkloadErr
     let first = &detection.readings[0].options;
     Problem::new(ErrorKind::Ambiguous, label, what)
         .allowed(detection.readings.iter().map(|r| r.options.as_str()).collect::<Vec<_>>().join(" | "))
-        .hint(format!("say which, for example {label}:{first}"))
+        .hint(format!("say which, for example {}:{first}", typed(label)))
         .into()
 }
 

@@ -4,6 +4,7 @@
 use crate::error::WorkloadError;
 use crate::formats::{Confidence, Position};
 use crate::numbers::{grouped, readable_bytes};
+use crate::profile::{Arrivals, HitRatio, Profile, Reuse};
 use crate::scan::{Backwards, Unusable, place};
 use crate::source::Compression;
 use crate::trace::Trace;
@@ -38,6 +39,18 @@ pub struct SizeClass {
     pub reads: u64,
     /// Writes in the class.
     pub writes: u64,
+}
+
+/// Caches whose hits are told, in per cent of the footprint.
+const CACHE_SHARES: [u64; 6] = [1, 2, 5, 10, 20, 50];
+
+/// The hits of a cache of 4 KiB pages for reads and writes, under LRU.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct CacheInfo {
+    /// The share of pages from which it is known; 1 is exact.
+    pub sampled_pages: f64,
+    /// By size: 1, 2, 5, 10, 20 and 50 per cent of the footprint.
+    pub hits: Vec<HitRatio>,
 }
 
 /// All that `trace inspect` tells.
@@ -120,6 +133,11 @@ pub struct Inspection {
     pub asides: u64,
     /// What could not be used.
     pub unusable: Unusable,
+    /// How even arrivals are.
+    pub arrivals: Arrivals,
+    /// What a cache under LRU would answer; missing where nothing is read or written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache: Option<CacheInfo>,
     /// Why a run would refuse the trace as it is; empty if it would not.
     pub refusals: Vec<String>,
 }
@@ -130,9 +148,19 @@ pub struct Inspection {
 ///
 /// A file that cannot be read or recognised. Unusable lines are in the result, not errors.
 pub fn inspect(text: &str) -> Result<Inspection, WorkloadError> {
+    inspect_profiled(text).map(|(inspection, _)| inspection)
+}
+
+/// The same, with the data of its pictures; they are missing where nothing is read or written.
+///
+/// # Errors
+///
+/// Those of [`inspect`].
+pub fn inspect_profiled(text: &str) -> Result<(Inspection, Option<Profile>), WorkloadError> {
     let Parts { head, options } = parts(text);
     check_exists(head)?;
     let trace = Trace::load(head, options, Overrides::default(), true)?;
+    let profile = Profile::of(&trace)?;
     let (source, identified, scan, bases, sha256) = trace.parts();
     let op = |op: HostOp| (scan.count[op as usize], scan.bytes[op as usize]);
     let ((reads, read_bytes), (writes, write_bytes)) = (op(HostOp::Read), op(HostOp::Write));
@@ -159,7 +187,8 @@ pub fn inspect(text: &str) -> Result<Inspection, WorkloadError> {
         writes: scan.sizes[1][n],
     };
     let gib = |bytes: u64| bytes as f64 / GIB;
-    Ok(Inspection {
+    let cache = profile.as_ref().map(|p| CacheInfo::of(&p.reuse));
+    let inspection = Inspection {
         file: source.label().to_string(),
         file_bytes: source.file_bytes(),
         sha256: sha256.to_string(),
@@ -206,7 +235,19 @@ pub fn inspect(text: &str) -> Result<Inspection, WorkloadError> {
             .judge()
             .err()
             .map_or_else(Vec::new, |e| e.problems().iter().map(|p| p.to_string()).collect()),
-    })
+        arrivals: profile.as_ref().map(|p| p.arrivals).unwrap_or_default(),
+        cache,
+    };
+    Ok((inspection, profile))
+}
+
+impl CacheInfo {
+    fn of(reuse: &Reuse) -> CacheInfo {
+        let footprint = reuse.pages * PAGE;
+        let shares = CACHE_SHARES.map(|percent| footprint as u128 * percent as u128 / 100);
+        let hits = shares.map(|bytes| reuse.hits_at((bytes as u64 / PAGE).max(1) * PAGE));
+        CacheInfo { sampled_pages: reuse.sampled, hits: hits.to_vec() }
+    }
 }
 
 /// A figure with three digits or so.
@@ -339,6 +380,14 @@ impl Inspection {
                 ),
             );
         }
+        let dispersion: Vec<String> =
+            [(self.arrivals.dispersion_1s, "1 s"), (self.arrivals.dispersion_60s, "60 s")]
+                .into_iter()
+                .filter_map(|(index, window)| Some(format!("{} in windows of {window}", figure(index?))))
+                .collect();
+        if !dispersion.is_empty() {
+            row("dispersion", format!("{} (1 if arrivals were independent)", dispersion.join(", ")));
+        }
         let side = if self.volumes.len() > 1 {
             format!("; {} with {} volumes side by side", size(self.address_space_gib), self.volumes.len())
         } else {
@@ -361,6 +410,7 @@ impl Inspection {
             row("set aside", format!("{} entries of the format that are no requests", grouped(self.asides)));
         }
         self.render_sizes(&mut out);
+        self.render_cache(&mut out);
         self.render_volumes(&mut out);
         self.render_faults(&mut out);
         out
@@ -386,6 +436,31 @@ impl Inspection {
             );
         }
         let _ = writeln!(out, "{:42}░ reads █ writes", "");
+    }
+
+    fn render_cache(&self, out: &mut String) {
+        let Some(cache) = &self.cache else { return };
+        let percent = |share: Option<f64>| share.map_or("–".to_string(), |s| format!("{:.1} %", s * 100.0));
+        let _ = writeln!(
+            out,
+            "\n{:>12}  {:>12}  {:>12}  {:>12}  {:>12}",
+            "LRU cache", "of footprint", "reads hit", "writes hit", "all"
+        );
+        for (h, share) in cache.hits.iter().zip(CACHE_SHARES) {
+            let _ = writeln!(
+                out,
+                "{:>12}  {:>12}  {:>12}  {:>12}  {:>12}",
+                readable_bytes(h.cache_bytes),
+                format!("{share} %"),
+                percent(h.reads),
+                percent(h.writes),
+                percent(h.all)
+            );
+        }
+        if cache.sampled_pages < 1.0 {
+            let one_in = grouped((1.0 / cache.sampled_pages).round() as u64);
+            let _ = writeln!(out, "From one page in {one_in}, chosen by a hash (SHARDS).");
+        }
     }
 
     fn render_volumes(&self, out: &mut String) {

@@ -5,8 +5,10 @@
 //! A trace goes `source` (bytes, decompressed) → `formats` (records) → `joined`, `sorted` (several
 //! files as one, in order of time) → `cursor` (requests in blocks) → `trace` (time zero, volumes side by side, `fit`, pace). A synthetic workload goes
 //! `synthetic::generator` (kind, size, time) → a pattern (address). A fio job file goes `jobs` (keys →
-//! jobs → a script that is asked request by request). Nothing here reads a clock, and nothing prints.
+//! jobs → a script that is asked request by request). A trace that is written goes `source` → `formats` →
+//! `pipeline` → `compress`. Nothing here reads a clock, and nothing prints.
 
+mod compress;
 mod cursor;
 mod detect;
 mod error;
@@ -16,11 +18,14 @@ mod inspect;
 mod jobs;
 mod joined;
 mod lines;
+mod lru_stack;
 mod lz4;
 mod numbers;
 mod pace;
 mod pages;
 mod parameter;
+mod pipeline;
+mod profile;
 mod random;
 mod scan;
 mod sorted;
@@ -33,10 +38,13 @@ mod zipf_law;
 pub use error::{ErrorKind, Problem, WorkloadError};
 pub use fit::{DriveShape, Fit};
 pub use formats::{Confidence, FORMATS, Format, Order, Position, format_named};
-pub use inspect::{Inspection, SizeClass, VolumeInfo, inspect};
+pub use inspect::{CacheInfo, Inspection, SizeClass, VolumeInfo, inspect, inspect_profiled};
 pub use jobs::{JOB_KEYS, JOB_OPTIONS, JobKey, JobScript, JobWindow, Standing, Turn};
+pub use lru_stack::LruStack;
 pub use pace::{Limit, Pacing};
 pub use parameter::Parameter;
+pub use pipeline::{Align, Form, Losses, NumberRange, Pipeline, Scale, Share, Step, TimeRange, Written};
+pub use profile::{Arrivals, HitRatio, Hits, Profile, Reuse};
 pub use random::RandomStream;
 pub use scan::{Backwards, StepBack, Unusable, UnusableLine};
 pub use source::Compression;

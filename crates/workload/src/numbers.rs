@@ -156,7 +156,8 @@ pub(crate) fn time(text: &[u8], unit_ns: u64) -> Result<u64, NumberFault> {
     whole.checked_mul(unit_ns).and_then(|ns| ns.checked_add(part)).ok_or(NumberFault::TooLarge)
 }
 
-const TENS: [u64; 10] =
+/// Powers of ten.
+pub(crate) const TENS: [u64; 10] =
     [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000];
 
 /// How a text writes numbers.

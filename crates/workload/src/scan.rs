@@ -123,7 +123,7 @@ pub(crate) struct Ask {
 }
 
 /// Blocks of the page in which footprints are stated.
-const PAGE_BLOCKS: u64 = 4096 / LBA_BYTES;
+pub(crate) const PAGE_BLOCKS: u64 = 4096 / LBA_BYTES;
 
 /// `line 7`, or `a.csv, line 7` in a trace of several files.
 pub(crate) fn place(file: Option<&str>, at: Position) -> String {

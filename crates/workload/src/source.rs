@@ -47,6 +47,19 @@ impl Compression {
         Self::MAGIC.iter().find(|(m, _)| head.starts_with(m)).map_or(Compression::Plain, |(_, c)| *c)
     }
 
+    /// What the name of a file to be written asks for, and the name without it.
+    pub fn asked_by(name: &str) -> (Compression, &str) {
+        const ENDINGS: [(&str, Compression); 5] = [
+            (".gz", Compression::Gzip),
+            (".bz2", Compression::Bzip2),
+            (".xz", Compression::Xz),
+            (".zst", Compression::Zstd),
+            (".lz4", Compression::Lz4),
+        ];
+        let asked = ENDINGS.iter().find_map(|(end, c)| Some((*c, name.strip_suffix(end)?)));
+        asked.unwrap_or((Compression::Plain, name))
+    }
+
     /// The name that reports use.
     pub const fn name(self) -> &'static str {
         match self {
@@ -91,6 +104,9 @@ pub(crate) struct Source {
     pub torn_archive: Option<String>,
 }
 
+/// What messages call the pipe that is read as `-`.
+pub(crate) const STANDARD_INPUT: &str = "standard input";
+
 /// Whether a text names what can be read: a file, a folder, standard input, or several joined by +.
 pub(crate) fn is_there(text: &str) -> bool {
     text == "-" || Path::new(text).exists() || listed(text).is_some()
@@ -106,7 +122,7 @@ impl Source {
     /// Finds what is called `text`; `-` is standard input.
     pub fn find(text: &str) -> Result<Source, WorkloadError> {
         if text == "-" {
-            return Source::spool("standard input", io::stdin().lock());
+            return Source::spool(STANDARD_INPUT, io::stdin().lock());
         }
         let Some(names) = listed(text).filter(|_| !Path::new(text).exists()) else {
             return Source::find_one(text);

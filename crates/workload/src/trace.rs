@@ -3,7 +3,7 @@
 //! respected as asked.
 
 use crate::cursor::{Cursor, Step};
-use crate::detect::{Identified, identify};
+use crate::detect::{Identified, identify, typed};
 use crate::error::{ErrorKind, Problem, WorkloadError};
 use crate::fit::{DriveShape, Fit, Placement};
 use crate::formats::{FORMATS, Order, RecordReader, Settings, format_named};
@@ -92,6 +92,17 @@ impl Backwards {
 
 /// Files that are read side by side; more are read one behind the other, and sorted.
 const SIDE_BY_SIDE: usize = 256;
+
+/// What ends a pass over a trace.
+pub(crate) struct Bounds {
+    /// Time of the first request.
+    pub first_time: u64,
+    pub requests: u64,
+    /// The first time that is too late.
+    pub until: Option<u64>,
+    /// Whether what cannot be used is stepped over.
+    pub skip_bad: bool,
+}
 
 /// A trace, ready to be opened.
 pub(crate) struct Trace {
@@ -244,7 +255,7 @@ impl Trace {
             problems.push(
                 Problem::new(ErrorKind::Content, first, what)
                     .allowed(format!("lines in {} format", self.identified.format.name))
-                    .hint(format!("{label}:skip=bad leaves them out; trace inspect shows them")),
+                    .hint(format!("{}:skip=bad leaves them out; trace inspect shows them", typed(label))),
             );
         } else if bad > scan.requests {
             let what =
@@ -266,7 +277,10 @@ impl Trace {
             problems.push(
                 Problem::new(ErrorKind::Content, place_in(label, first.file.as_deref(), first.at), what)
                     .allowed("times that never decrease")
-                    .hint(format!("{label}:backwards=sort sorts by time, backwards=clamp gives such requests the time before")),
+                    .hint(format!(
+                        "{}:backwards=sort sorts by time, backwards=clamp gives such requests the time before",
+                        typed(label)
+                    )),
             );
         }
         if scan.requests == 0 && problems.is_empty() {
@@ -278,7 +292,63 @@ impl Trace {
         WorkloadError::of_all(problems)
     }
 
-    fn cursor(&self) -> Result<Cursor, WorkloadError> {
+    /// An error if options say how a drive is driven, which a file that is written cannot keep.
+    pub fn refuse_replay_options(&self) -> Result<(), WorkloadError> {
+        let given = [
+            (self.pacing != Pacing::Open, "closed", "a file has arrival times"),
+            (self.speedup != Ratio::ONE, "speedup", "trace scale --time changes times"),
+            (self.fit != Fit::Error, "fit", "trace scale --footprint changes addresses"),
+            (self.bytes.is_some(), "bytes", "trace cut ends a trace by time or number"),
+        ];
+        let problems = given.into_iter().filter(|(is_given, ..)| *is_given).map(|(_, key, hint)| {
+            let place = format!("{}:{key}", self.source.label());
+            Problem::new(ErrorKind::Option, place, format!("{key} is for a run"))
+                .allowed("options that say which requests are read")
+                .hint(hint)
+        });
+        WorkloadError::of_all(problems.collect())
+    }
+
+    /// The requests with volumes side by side, at the times of an open loop; what cannot be used is
+    /// stepped over.
+    pub fn requests_to_look_at(&self) -> Result<RequestStream, WorkloadError> {
+        let stream = self.stream(Placement::AsIs, u64::MAX, None)?;
+        Ok(Box::new(TraceStream { skip_bad: true, open_loop: true, ..stream }))
+    }
+
+    /// Time from the first request to the last, after speedup.
+    pub fn span_ns(&self) -> u64 {
+        self.speedup.divide(self.scan.span_ns())
+    }
+
+    /// Bytes read and written.
+    pub fn bytes_moved(&self) -> u64 {
+        let of = |op: HostOp| self.scan.bytes[op as usize];
+        of(HostOp::Read).saturating_add(of(HostOp::Write))
+    }
+
+    /// The names of the volumes with their requests, by number.
+    pub fn labels(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.scan.volumes.iter().map(|v| (v.label.as_str(), v.requests))
+    }
+
+    /// Time of the first request, by the file's clock.
+    pub fn first_time(&self) -> u64 {
+        self.scan.first_time
+    }
+
+    /// What ends a pass over the file.
+    pub fn bounds(&self) -> Bounds {
+        Bounds {
+            first_time: self.scan.first_time,
+            requests: self.requests.unwrap_or(u64::MAX),
+            until: self.duration.and_then(|d| self.scan.first_time.checked_add(d.0)),
+            skip_bad: self.skip_bad,
+        }
+    }
+
+    /// A pass over the file.
+    pub fn cursor(&self) -> Result<Cursor, WorkloadError> {
         let reader = open_all(&self.source, &self.identified, self.backwards, self.identity)?;
         Ok(Cursor::new(&self.source, reader, self.volume.as_deref()))
     }
@@ -350,7 +420,7 @@ impl Trace {
     }
 
     /// The pages that reads and writes touch, ranked; kept for the next time.
-    fn compacted(&self, unit: u64) -> Result<Arc<RankedPages>, WorkloadError> {
+    pub fn compacted(&self, unit: u64) -> Result<Arc<RankedPages>, WorkloadError> {
         let mut kept = self.compacted.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, pages)) = kept.as_ref().filter(|(u, _)| *u == unit) {
             return Ok(Arc::clone(pages));
@@ -365,6 +435,8 @@ impl Trace {
     /// `capacity` with its number and place.
     fn touched(&self, unit: u64, capacity: u64) -> Result<(PageSet, Option<String>), WorkloadError> {
         let mut stream = self.stream(Placement::AsIs, u64::MAX, None)?;
+        // A run has been refused before if there is anything that it could not use.
+        stream.skip_bad = true;
         let mut pages = PageSet::default();
         let (mut beyond, mut number) = (None, 0u64);
         while let Some(request) = stream.next().transpose()? {

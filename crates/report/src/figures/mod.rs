@@ -6,11 +6,13 @@ mod against;
 mod bars;
 mod cdf;
 mod time;
+mod trace;
 
 use crate::comparison::{Comparison, labels};
 use crate::palette;
 use crate::report::Report;
 use crate::svg::escape;
+pub use trace::trace_figures;
 
 /// A picture and its data.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,6 +5,7 @@
 
 mod config;
 mod measures;
+mod trace;
 
 use crate::comparison::{Comparison, hints, replicas};
 use crate::figures::{Cast, Figure, Section};
@@ -14,6 +15,7 @@ use crate::rows;
 use crate::steady::{self, Reached};
 use crate::svg::escape;
 use std::fmt::Write;
+pub use trace::trace_html;
 
 const STYLE: &str = include_str!("../../assets/report.css");
 const SCRIPT: &str = include_str!("../../assets/report.js");

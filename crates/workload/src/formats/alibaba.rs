@@ -1,6 +1,7 @@
 //! Alibaba cloud block storage: a thousand virtual disks, January 2020.
 
 use super::lines_of::{LineFormat, LineReader, Parsed, Tally, separated};
+use super::writing::{Keeps, Naming, Row, Rows, Writing};
 use super::{Confidence, Detection, Format, Miss, Order, Record, Sample, Settings, Volumes};
 use crate::numbers::{time, unsigned};
 use wordline_units::HostOp;
@@ -22,6 +23,7 @@ No header line, though one is stepped over. Rows are sorted by time.",
     order: Order::Loose,
     detect,
     open: |_, input| LineReader::open(Alibaba, Volumes::default(), input),
+    write: |_| Ok(Writing::new(KEEPS, Rows { title: "", row })),
 };
 
 struct Alibaba;
@@ -43,6 +45,13 @@ impl LineFormat for Alibaba {
         let volume = volumes.number_of(device)?;
         Ok(Parsed::Request(Record { time, offset, bytes, op, fua: false, volume }))
     }
+}
+
+const KEEPS: Keeps = Keeps { tick: 1_000, volumes: Naming::Number, ..Keeps::TRANSFERS };
+
+fn row(r: &Record, volume: &str, out: &mut Vec<u8>) {
+    let op = if r.op == HostOp::Read { ",R," } else { ",W," };
+    out.text(volume).text(op).number(r.offset).text(",").number(r.bytes).text(",").number(r.time / 1_000);
 }
 
 fn detect(sample: &Sample, _told: &Settings) -> Result<Detection, Miss> {

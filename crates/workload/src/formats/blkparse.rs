@@ -2,9 +2,11 @@
 
 use super::lines_of::{LineFormat, LineReader, Parsed, Tally, scaled, spaced_up_to};
 use super::rwbs::Flags;
-use super::{Confidence, Detection, Format, Miss, Order, Sample, Settings, Volumes};
+use super::writing::{Clock, Keeps, Naming, RecordWriter, Row, Writing};
+use super::{Confidence, Detection, Format, Miss, Order, Record, Sample, Settings, Volumes};
 use crate::numbers::{time, unsigned};
 use crate::parameter::Parameter;
+use wordline_units::HostOp;
 
 /// The format.
 pub static FORMAT: Format = Format {
@@ -27,6 +29,7 @@ a clock that was not set yet when the event was logged; the line cannot be used.
     order: Order::Loose,
     detect,
     open: |settings, input| LineReader::open(Blkparse::of(settings), Volumes::default(), input),
+    write: |settings| Ok(Writing::new(KEEPS, Printer { event: Blkparse::of(settings).event, sequence: 0 })),
 };
 
 /// Which event of a request counts; for both forms of a block trace.
@@ -114,6 +117,36 @@ fn is_device(field: &[u8]) -> bool {
     })
 }
 
+const KEEPS: Keeps = Keeps { unit: 512, clock: Clock::FromStart, volumes: Naming::MajorMinor, ..Keeps::ALL };
+
+struct Printer {
+    event: u8,
+    sequence: u64,
+}
+
+impl RecordWriter for Printer {
+    fn write(&mut self, r: &Record, volumes: &[String], out: &mut Vec<u8>) {
+        let volume = volumes.get(r.volume as usize).map_or("", String::as_str);
+        let (major, minor) = volume.split_once('.').unwrap_or(("0", volume));
+        let letters = match r.op {
+            HostOp::Read => "R ",
+            HostOp::Write if r.fua => "WFS ",
+            HostOp::Write => "W ",
+            HostOp::Trim => "D ",
+            HostOp::Flush => "FN ",
+        };
+        self.sequence += 1;
+        out.text("  ").text(major).text(",").text(minor).text(" 0 ").number(self.sequence).text(" ");
+        out.fixed(r.time, 9).text(" 0 ");
+        out.push(self.event);
+        out.text(" ").text(letters);
+        if r.op != HostOp::Flush {
+            out.number(r.offset / 512).text(" + ").number(r.bytes / 512).text(" ");
+        }
+        out.text("[wordline]\n");
+    }
+}
+
 fn detect(sample: &Sample, told: &Settings) -> Result<Detection, Miss> {
     let tally_of = |event| Tally::of(sample, Blkparse { event, summary: false }, Volumes::default());
     let events: &[u8] = match told.get("event").and_then(|e| e.bytes().next()) {
@@ -137,7 +170,6 @@ fn detect(sample: &Sample, told: &Settings) -> Result<Detection, Miss> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wordline_units::HostOp;
 
     fn parse(line: &str, event: u8) -> Result<Parsed, String> {
         Blkparse { event, summary: false }.parse(line.as_bytes(), &mut Volumes::default())

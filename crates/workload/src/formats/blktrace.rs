@@ -6,12 +6,14 @@ use super::blkparse::EVENT;
 use super::lines_of::Parsed;
 use super::records::Window;
 use super::rwbs::Flags;
+use super::writing::{Keeps, Naming, RecordWriter, Writing};
 use super::{
     Confidence, Detection, Event, Format, Input, Miss, Order, Position, Record, RecordReader, Sample,
     Settings, Volumes,
 };
 use crate::numbers::grouped;
 use std::io;
+use wordline_units::HostOp;
 
 /// The format.
 pub static FORMAT: Format = Format {
@@ -34,6 +36,7 @@ Give the folder or the tar archive of sdb.blktrace.0, sdb.blktrace.1, ...: they 
     order: Order::Kept,
     detect,
     open: |settings, input| Box::new(Blktrace::open(settings, input)),
+    write: |settings| Ok(Writing::new(KEEPS, Kernel { event: event_of(settings), sequence: 0 })),
 };
 
 const HEADER: usize = 48;
@@ -100,6 +103,11 @@ struct Blktrace {
     kept: Option<Record>,
 }
 
+/// The number of the event that counts.
+fn event_of(settings: &Settings) -> u32 {
+    if settings.get("event").is_some_and(|e| e == "Q") { QUEUED } else { ISSUED }
+}
+
 /// What stands at a place of the file.
 enum Found {
     /// A record: its header and its length with what follows it.
@@ -113,7 +121,7 @@ enum Found {
 
 impl Blktrace {
     fn open(settings: &Settings, input: Input) -> Blktrace {
-        let event = if settings.get("event").is_some_and(|e| e == "Q") { QUEUED } else { ISSUED };
+        let event = event_of(settings);
         let (window, volumes) = (Window::new(input), Volumes::default());
         Blktrace { window, event, at: 0, volumes, device: None, kept: None }
     }
@@ -237,6 +245,39 @@ impl RecordReader for Blktrace {
 
     fn volumes(&self) -> &Volumes {
         &self.volumes
+    }
+}
+
+const KEEPS: Keeps =
+    Keeps { unit: 512, longest: u32::MAX as u64 / 512 * 512, volumes: Naming::MajorMinor, ..Keeps::ALL };
+
+/// The log of one CPU, being written.
+struct Kernel {
+    event: u32,
+    sequence: u32,
+}
+
+impl RecordWriter for Kernel {
+    fn write(&mut self, r: &Record, volumes: &[String], out: &mut Vec<u8>) {
+        let volume = volumes.get(r.volume as usize).map_or("", String::as_str);
+        let (major, minor) = volume.split_once('.').unwrap_or(("0", volume));
+        let number = |t: &str| t.parse::<u32>().unwrap_or(0);
+        let flags: u32 = match r.op {
+            HostOp::Read => 1 << 0,
+            HostOp::Write if r.fua => 1 << 1 | 1 << 3 | 1 << 15,
+            HostOp::Write => 1 << 1,
+            HostOp::Trim => 1 << 1 | 1 << 13,
+            HostOp::Flush => 1 << 1 | 1 << 2,
+        };
+        self.sequence = self.sequence.wrapping_add(1);
+        out.extend((MAGIC | VERSION).to_le_bytes());
+        out.extend(self.sequence.to_le_bytes());
+        out.extend(r.time.to_le_bytes());
+        out.extend((r.offset / 512).to_le_bytes());
+        let device = number(major) << 20 | number(minor);
+        for word in [r.bytes as u32, self.event | flags << 16, 0, device, 0, 0] {
+            out.extend(word.to_le_bytes());
+        }
     }
 }
 

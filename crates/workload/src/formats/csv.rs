@@ -3,6 +3,7 @@
 //! delimiter, and that by the title row.
 
 use super::lines_of::{LineFormat, LineReader, Parsed, Tally, places, trimmed};
+use super::writing::{Keeps, Naming, RecordWriter, Row, Writing};
 use super::{Confidence, Detection, Format, Miss, OptionFault, Order, Record, Sample, Settings, Volumes};
 use crate::error::did_you_mean;
 use crate::numbers::{NumberFault, Style, date, excerpt, hexadecimal, quantity};
@@ -32,7 +33,10 @@ UNIT    of time: ns, us, ms, s, filetime (100 ns), date (2016-02-21 22:52:25.133
         byte. A time must have one.
 
 size=always:4KiB and op=always:write hold for all rows; end=COLUMN may stand for size. Lines before the
-title row are set aside. Fields may be in double quotes. Rows are sorted by time.",
+title row are set aside. Fields may be in double quotes. Rows are sorted by time.
+
+A table is written with the same options, columns by their titles; those that are not told are Time (ns),
+Volume, Op, Offset and Size, and a write with FUA is the word fua.",
     parameters: &[
         column("time", "none", "when the request came, with its unit: Init Time:us"),
         column("offset", "none", "first byte or unit, perhaps :hex"),
@@ -85,6 +89,7 @@ title row are set aside. Fields may be in double quotes. Rows are sorted by time
         let volumes = csv.volumes();
         LineReader::open(csv, volumes, input)
     },
+    write,
 };
 
 const DELIMITERS: [(&str, u8); 5] =
@@ -561,6 +566,138 @@ fn short_row(count: usize, place: usize) -> String {
 #[cold]
 fn unknown_word(word: &[u8]) -> String {
     format!("the op \"{}\" has no meaning; say read=, write=, flush=, trim= or ignore=", excerpt(word, 24))
+}
+
+/// The columns of a table being written, in order, and their titles where none is told.
+const WRITTEN: [(&str, &str); 5] =
+    [("time", "Time (ns)"), ("device", "Volume"), ("op", "Op"), ("offset", "Offset"), ("size", "Size")];
+
+/// A table that the same options read.
+fn write(told: &Settings) -> Result<Writing, Miss> {
+    for key in ["preamble", "comment", "thousands", "ignore"] {
+        if told.contains_key(key) {
+            return Err(fault(
+                key,
+                format!("{key} is for tables that are read"),
+                "no value, in a table to write",
+            ));
+        }
+    }
+    let mut settings = told.clone();
+    for (key, title) in WRITTEN {
+        if key != "size" || !told.contains_key("end") {
+            settings.entry(key).or_insert_with(|| title.to_string());
+        }
+    }
+    settings.entry("fua").or_insert_with(|| "fua".to_string());
+    let plan = Plan::of(&settings)?;
+    let titled = |key: &'static str, name: &Name| match name {
+        Name::Title(title) => Ok(title.clone()),
+        Name::Number(_) => Err(fault(key, "a column to write needs a title".to_string(), "a title")),
+    };
+    let Measure::Decimal(time_ns) = plan.time.measure else {
+        return Err(fault("time", "dates are read, not written".to_string(), "ns, us, ms, s, filetime"));
+    };
+    let (Extent::Size(extent) | Extent::End(extent)) = &plan.extent else {
+        return Err(fault("size", "a table to write has the size of each request".to_string(), "a title"));
+    };
+    let Op::Column(op) = &plan.op else {
+        return Err(fault("op", "a table to write has the kind of each request".to_string(), "a title"));
+    };
+    let delimiter = plan.delimiter.unwrap_or(b',');
+    if delimiter == plan.style.decimal {
+        let reason = "columns and decimals are parted by the same sign".to_string();
+        return Err(fault("delimiter", reason, "semicolon, tab, space or bar beside decimal=comma"));
+    }
+    let unit = |c: &Column| match c.measure {
+        Measure::Decimal(unit) => (unit, false),
+        Measure::Hexadecimal(unit) => (unit, true),
+        Measure::Date => (1, false),
+    };
+    let device = plan.device.as_ref().map(|d| titled("device", d)).transpose()?.unwrap_or_default();
+    let titles = [
+        titled("time", &plan.time.name)?,
+        device,
+        titled("op", op)?,
+        titled("offset", &plan.offset.name)?,
+        titled(if matches!(plan.extent, Extent::End(_)) { "end" } else { "size" }, &extent.name)?,
+    ];
+    let word = |key: &str, otherwise: &str| {
+        let first = settings.get(key).and_then(|list| list.split('/').map(str::trim).find(|w| !w.is_empty()));
+        first.unwrap_or(otherwise).to_string()
+    };
+    let (offset, extent_unit) = (unit(&plan.offset), unit(extent));
+    let table = Table {
+        titles,
+        words: [word("read", "read"), word("write", "write"), word("trim", "trim"), word("flush", "flush")],
+        fua: word("fua", "fua"),
+        time_decimals: time_ns.ilog10() as usize,
+        offset,
+        extent: extent_unit,
+        ends: matches!(plan.extent, Extent::End(_)),
+        delimiter,
+        decimal: plan.style.decimal,
+    };
+    // Whole numbers of either unit.
+    let (a, b) = (offset.0, extent_unit.0);
+    let keeps = Keeps { unit: a / gcd(a, b) * b, volumes: Naming::Any, ..Keeps::ALL };
+    Ok(Writing { read_with: settings, ..Writing::new(keeps, table) })
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// A table being written.
+struct Table {
+    /// In the order of [`WRITTEN`].
+    titles: [String; 5],
+    /// By `HostOp`.
+    words: [String; 4],
+    fua: String,
+    time_decimals: usize,
+    /// Bytes that are counted in, and whether in hexadecimal.
+    offset: (u64, bool),
+    extent: (u64, bool),
+    ends: bool,
+    delimiter: u8,
+    decimal: u8,
+}
+
+impl RecordWriter for Table {
+    fn begin(&mut self, _volumes: &[String], out: &mut Vec<u8>) {
+        for (n, title) in self.titles.iter().enumerate() {
+            if n > 0 {
+                out.push(self.delimiter);
+            }
+            let parted = title.bytes().any(|c| c == self.delimiter || c.is_ascii_whitespace());
+            let quote = if parted { "\"" } else { "" };
+            out.text(quote).text(title).text(quote);
+        }
+        out.push(b'\n');
+    }
+
+    fn write(&mut self, r: &Record, volumes: &[String], out: &mut Vec<u8>) {
+        let start = out.len();
+        out.fixed(r.time, self.time_decimals);
+        if let Some(point) = out[start..].iter().position(|c| *c == b'.') {
+            out[start + point] = self.decimal;
+        }
+        out.push(self.delimiter);
+        out.text(volumes.get(r.volume as usize).map_or("", String::as_str));
+        out.push(self.delimiter);
+        out.text(if r.fua { &self.fua } else { &self.words[r.op as usize] });
+        let second = if self.ends { r.offset + r.bytes } else { r.bytes };
+        for (bytes, (unit, hexadecimal)) in [(r.offset, self.offset), (second, self.extent)] {
+            out.push(self.delimiter);
+            if hexadecimal {
+                out.hexadecimal(bytes / unit, 0)
+            } else {
+                out.number(bytes / unit)
+            };
+        }
+        out.push(b'\n');
+    }
 }
 
 /// Lines in which a title row is looked for.

@@ -1,6 +1,7 @@
 //! Microsoft's production server traces: the disk events of an ETW log, dumped as CSV.
 
 use super::lines_of::{LineFormat, LineReader, Parsed, Tally, separated_up_to};
+use super::writing::{Clock, Keeps, Naming, Row, Rows, Writing};
 use super::{Confidence, Detection, Format, Miss, Order, Record, Sample, Settings, Volumes};
 use crate::numbers::{hexadecimal, time, unsigned};
 use wordline_units::HostOp;
@@ -27,6 +28,7 @@ Other events, DiskReadInit and DiskWriteInit among them, are set aside.",
     order: Order::Kept,
     detect,
     open: |_, input| LineReader::open(Etw::default(), Volumes::default(), input),
+    write: |_| Ok(Writing::new(KEEPS, Rows { title: TITLE, row })),
 };
 
 #[derive(Default)]
@@ -79,6 +81,31 @@ impl LineFormat for Etw {
 fn is_event(word: &[u8]) -> bool {
     word.first().is_some_and(u8::is_ascii_uppercase)
         && word.iter().all(|c| c.is_ascii_alphanumeric() || matches!(c, b'-' | b'_' | b'/'))
+}
+
+const KEEPS: Keeps =
+    Keeps { flush: true, tick: 1_000, clock: Clock::FromStart, volumes: Naming::Number, ..Keeps::TRANSFERS };
+
+const TITLE: &str = "\
+BeginHeader
+                DiskRead,  TimeStamp,     Process Name ( PID),   ThreadID,             IrpPtr,   ByteOffset,     IOSize, ElapsedTime,  DiskNum, IrpFlags, DiskSvcTime, I/O Pri
+               DiskWrite,  TimeStamp,     Process Name ( PID),   ThreadID,             IrpPtr,   ByteOffset,     IOSize, ElapsedTime,  DiskNum, IrpFlags, DiskSvcTime, I/O Pri
+               DiskFlush,  TimeStamp,     Process Name ( PID),   ThreadID,             IrpPtr,                           ElapsedTime,  DiskNum, IrpFlags, DiskSvcTime, I/O Pri
+EndHeader
+";
+
+/// Who asked and how long it took is not known.
+fn row(r: &Record, volume: &str, out: &mut Vec<u8>) {
+    let kind = match r.op {
+        HostOp::Read => "DiskRead, ",
+        HostOp::Flush => "DiskFlush, ",
+        HostOp::Write | HostOp::Trim => "DiskWrite, ",
+    };
+    out.text(kind).number(r.time / 1_000).text(", Unknown (  -1), 0, 0x0000000000000000, ");
+    if r.op != HostOp::Flush {
+        out.hexadecimal(r.offset, 10).text(", ").hexadecimal(r.bytes, 8).text(", ");
+    }
+    out.text("0, ").text(volume).text(", 0x000000, 0, Normal");
 }
 
 fn detect(sample: &Sample, _told: &Settings) -> Result<Detection, Miss> {

@@ -1,6 +1,7 @@
 //! fio's I/O logs, versions 2 and 3, as `write_iolog` writes and `read_iolog` reads them.
 
 use super::lines_of::{LineFormat, LineReader, Parsed, Tally, spaced_up_to};
+use super::writing::{Clock, Keeps, RecordWriter, Row, Writing};
 use super::{Confidence, Detection, Format, Miss, Order, Record, Sample, Settings, Volumes};
 use crate::numbers::unsigned;
 use wordline_units::HostOp;
@@ -27,6 +28,7 @@ the pace of the drive.",
     order: Order::Kept,
     detect,
     open: |_, input| LineReader::open(Fio::default(), Volumes::default(), input),
+    write: |_| Ok(Writing::new(KEEPS, Log)),
 };
 
 /// Where a log stands.
@@ -102,6 +104,34 @@ fn version(line: &[u8]) -> Result<Version, String> {
             Err("only versions 2 and 3 of fio's log are known".to_string())
         }
         _ => Err("the first line is not \"fio version 2 iolog\" or \"fio version 3 iolog\"".to_string()),
+    }
+}
+
+const KEEPS: Keeps = Keeps { fua: false, tick: 1_000, clock: Clock::FromStart, ..Keeps::ALL };
+
+/// A log of version 3.
+struct Log;
+
+impl RecordWriter for Log {
+    fn begin(&mut self, volumes: &[String], out: &mut Vec<u8>) {
+        out.text("fio version 3 iolog\n");
+        for action in [" add\n", " open\n"] {
+            for volume in volumes {
+                out.text("0 ").text(volume).text(action);
+            }
+        }
+    }
+
+    fn write(&mut self, r: &Record, volumes: &[String], out: &mut Vec<u8>) {
+        let volume = volumes.get(r.volume as usize).map_or("", String::as_str);
+        let action = match r.op {
+            HostOp::Read => " read ",
+            HostOp::Write => " write ",
+            HostOp::Trim => " trim ",
+            HostOp::Flush => " sync ",
+        };
+        out.number(r.time / 1_000).text(" ").text(volume).text(action);
+        out.number(r.offset).text(" ").number(r.bytes).text("\n");
     }
 }
 

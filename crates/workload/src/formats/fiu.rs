@@ -2,6 +2,7 @@
 //! the beginning of a tar archive, whose header then stands before the first record.
 
 use super::lines_of::{LineFormat, LineReader, Parsed, Tally, scaled};
+use super::writing::{Keeps, Naming, Row, Rows, Writing};
 use super::{Confidence, Detection, Format, Miss, Order, Record, Sample, Settings, Volumes};
 use crate::numbers::unsigned;
 use wordline_units::HostOp;
@@ -25,6 +26,7 @@ The header of a tar archive before the first record, and its padding after the l
     order: Order::Kept,
     detect,
     open: |_, input| LineReader::open(Fiu::default(), Volumes::default(), input),
+    write: |_| Ok(Writing::new(KEEPS, Rows { title: "", row })),
 };
 
 #[derive(Default)]
@@ -102,6 +104,16 @@ fn last_fields(line: &[u8]) -> Option<([&[u8]; 4], &[u8])> {
     }
     let between = |a: usize, b: usize| &line[spaces[a] + 1..spaces[b]];
     Some(([between(5, 4), between(4, 3), between(3, 2), between(2, 0)], left))
+}
+
+const KEEPS: Keeps = Keeps { unit: 512, volumes: Naming::MajorMinor, ..Keeps::TRANSFERS };
+
+/// Who asked and what was written is not known: process 0, and the hash of nothing.
+fn row(r: &Record, volume: &str, out: &mut Vec<u8>) {
+    let (major, minor) = volume.split_once('.').unwrap_or(("0", volume));
+    let op = if r.op == HostOp::Read { " R " } else { " W " };
+    out.number(r.time).text(" 0 wordline ").number(r.offset / 512).text(" ").number(r.bytes / 512).text(op);
+    out.text(major).text(" ").text(minor).text(" d41d8cd98f00b204e9800998ecf8427e");
 }
 
 fn detect(sample: &Sample, _told: &Settings) -> Result<Detection, Miss> {

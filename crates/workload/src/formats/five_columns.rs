@@ -4,6 +4,7 @@
 
 use super::lines_of::{LineFormat, LineReader, Parsed, Tally, scaled, spaced_up_to};
 use super::plausible::{Extents, Times, address_unit, time_unit};
+use super::writing::{Keeps, Naming, RecordWriter, Row, Writing};
 use super::{Confidence, Detection, Format, Miss, Order, Reading, Record, Sample, Settings, Volumes};
 use crate::numbers::{grouped, leading, readable_bytes, time, unsigned};
 use crate::pages::PageSet;
@@ -23,7 +24,8 @@ lba   first 512-byte sector, or first byte (option unit)
 size  512-byte sectors, or bytes (option unit)
 op    0 = write, 1 = read (option op)
 
-No header line. SSDSim and MQSim write ns, DiskSim and replayers ms with decimals.",
+No header line. SSDSim and MQSim write ns, DiskSim and replayers ms with decimals. It is written in ns and
+sectors if nothing else is told.",
     parameters: &[
         Parameter {
             key: "time",
@@ -53,6 +55,14 @@ No header line. SSDSim and MQSim write ns, DiskSim and replayers ms with decimal
     order: Order::Kept,
     detect,
     open: |settings, input| LineReader::open(FiveColumns::of(settings), Volumes::default(), input),
+    write: |settings| {
+        let columns = FiveColumns::of(settings);
+        let keeps = Keeps { unit: columns.address_bytes, ..KEEPS };
+        let mut read_with = settings.clone();
+        read_with.entry("time").or_insert_with(|| "ns".to_string());
+        read_with.entry("unit").or_insert_with(|| "sector".to_string());
+        Ok(Writing { read_with, ..Writing::new(keeps, columns) })
+    },
 };
 
 const PAGE: u64 = 4096;
@@ -193,6 +203,17 @@ fn touched(sample: &Sample, unit: u64) -> u64 {
         }
     }
     pages.count() * PAGE
+}
+
+const KEEPS: Keeps = Keeps { volumes: Naming::Number, ..Keeps::TRANSFERS };
+
+impl RecordWriter for FiveColumns {
+    fn write(&mut self, r: &Record, volumes: &[String], out: &mut Vec<u8>) {
+        let volume = volumes.get(r.volume as usize).map_or("0", String::as_str);
+        out.fixed(r.time, self.time_ns.ilog10() as usize).text(" ").text(volume).text(" ");
+        out.number(r.offset / self.address_bytes).text(" ").number(r.bytes / self.address_bytes);
+        out.text(if r.op == self.zero { " 0\n" } else { " 1\n" });
+    }
 }
 
 fn detect(sample: &Sample, told: &Settings) -> Result<Detection, Miss> {

@@ -1,6 +1,6 @@
 //! The trace formats: one file each, and the list [`FORMATS`]. A format states its grammar, says
-//! whether a sample of a file looks like it and why, and turns bytes into [`Record`]s one at a
-//! time. Adding one is its file and one line of the list.
+//! whether a sample of a file looks like it and why, turns bytes into [`Record`]s one at a time, and
+//! writes them. Adding one is its file and one line of the list.
 
 mod alibaba;
 mod blkparse;
@@ -21,6 +21,10 @@ mod tencent;
 mod vscsi;
 mod vscsi_csv;
 mod wiscsee;
+mod wordline;
+mod writing;
+
+pub(crate) use writing::{Clock, Keeps, Naming, Writing};
 
 use crate::numbers::excerpt;
 use crate::parameter::Parameter;
@@ -32,6 +36,7 @@ use wordline_units::HostOp;
 
 /// Every format that is known, in the order in which detection tries them.
 pub static FORMATS: &[&Format] = &[
+    &wordline::FORMAT,
     &blktrace::FORMAT,
     &vscsi::V1,
     &vscsi::V2,
@@ -64,6 +69,8 @@ pub struct Format {
     pub order: Order,
     pub(crate) detect: fn(&Sample, &Settings) -> Result<Detection, Miss>,
     pub(crate) open: fn(&Settings, Input) -> Box<dyn RecordReader>,
+    /// A writer with these settings, or the option that it cannot go by.
+    pub(crate) write: fn(&Settings) -> Result<Writing, Miss>,
 }
 
 impl Format {
@@ -207,7 +214,7 @@ const LONGEST_TRANSFER: u64 = 1 << 32;
 /// A trim may be as long as a request can say: 2^32 − 1 blocks of 512 bytes.
 const LONGEST_TRIM: u64 = (u32::MAX as u64) << 9;
 /// Addresses end here, so that sums of addresses never overflow.
-const HIGHEST_ADDRESS: u64 = 1 << 62;
+pub(crate) const HIGHEST_ADDRESS: u64 = 1 << 62;
 
 impl Record {
     /// The record, or why no drive could be asked for it.

@@ -1,6 +1,7 @@
 //! MSR Cambridge CSV: block traces of 13 servers, 36 volumes, one week of 2007.
 
 use super::lines_of::{LineFormat, LineReader, Parsed, Tally};
+use super::writing::{Keeps, Naming, Row, Rows, Writing};
 use super::{Confidence, Detection, Format, Miss, Order, Record, Sample, Settings, Volumes};
 use crate::numbers::{leading, unsigned};
 use wordline_units::HostOp;
@@ -23,6 +24,7 @@ No header line, though one is stepped over. The last line may lack its newline."
     order: Order::Kept,
     detect,
     open: |_, input| LineReader::open(Msr::default(), Volumes::default(), input),
+    write: |_| Ok(Writing::new(KEEPS, Rows { title: "", row })),
 };
 
 /// Nanoseconds of a FILETIME tick.
@@ -121,6 +123,16 @@ impl Msr {
 fn columns_fault(line: &[u8]) -> String {
     let n = memchr::memchr_iter(b',', line).count() + 1;
     format!("{n} columns instead of 7")
+}
+
+/// The response time is not known, and written as 0.
+const KEEPS: Keeps = Keeps { tick: TICK_NS, volumes: Naming::HostAndDisk, ..Keeps::TRANSFERS };
+
+fn row(r: &Record, volume: &str, out: &mut Vec<u8>) {
+    let (host, disk) = volume.rsplit_once('.').unwrap_or((volume, "0"));
+    let op = if r.op == HostOp::Read { "Read" } else { "Write" };
+    out.number(r.time / TICK_NS).text(",").text(host).text(",").text(disk).text(",").text(op).text(",");
+    out.number(r.offset).text(",").number(r.bytes).text(",0");
 }
 
 fn detect(sample: &Sample, _told: &Settings) -> Result<Detection, Miss> {

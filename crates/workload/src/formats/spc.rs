@@ -1,6 +1,7 @@
 //! SPC trace files, as the UMass repository has them: Financial1 and 2, WebSearch1 to 3.
 
 use super::lines_of::{LineFormat, LineReader, Parsed, Tally, scaled, separated_up_to};
+use super::writing::{Clock, Keeps, Naming, Row, Rows, Writing};
 use super::{Confidence, Detection, Format, Miss, Order, Record, Sample, Settings, Volumes};
 use crate::numbers::{time, unsigned};
 use wordline_units::HostOp;
@@ -23,6 +24,7 @@ No header line. Spaces around the commas and further columns are stepped over.",
     order: Order::Kept,
     detect,
     open: |_, input| LineReader::open(Spc, Volumes::default(), input),
+    write: |_| Ok(Writing::new(KEEPS, Rows { title: "", row })),
 };
 
 struct Spc;
@@ -48,6 +50,15 @@ impl LineFormat for Spc {
         let volume = volumes.number_of(asu)?;
         Ok(Parsed::Request(Record { time, offset, bytes, op, fua: false, volume }))
     }
+}
+
+/// Sizes are in bytes, but addresses in sectors.
+const KEEPS: Keeps =
+    Keeps { unit: 512, clock: Clock::FromStart, volumes: Naming::Number, ..Keeps::TRANSFERS };
+
+fn row(r: &Record, volume: &str, out: &mut Vec<u8>) {
+    let op = if r.op == HostOp::Read { ",R," } else { ",W," };
+    out.text(volume).text(",").number(r.offset / 512).text(",").number(r.bytes).text(op).fixed(r.time, 9);
 }
 
 fn detect(sample: &Sample, _told: &Settings) -> Result<Detection, Miss> {

@@ -1,6 +1,7 @@
 //! Systor '17 traces: virtual desktop storage, a file for each LUN and hour.
 
 use super::lines_of::{LineFormat, LineReader, Parsed, Tally, separated};
+use super::writing::{Keeps, Naming, Row, Rows, Writing};
 use super::{Confidence, Detection, Format, Miss, Order, Record, Sample, Settings, Volumes};
 use crate::numbers::{time, unsigned};
 use wordline_units::HostOp;
@@ -23,6 +24,7 @@ Rows stand in order of completion, so they are sorted by time.",
     order: Order::Loose,
     detect,
     open: |_, input| LineReader::open(Systor, Volumes::default(), input),
+    write: |_| Ok(Writing::new(KEEPS, Rows { title: "Timestamp,Response,IOType,LUN,Offset,Size\n", row })),
 };
 
 struct Systor;
@@ -53,6 +55,14 @@ impl LineFormat for Systor {
         let volume = volumes.number_of(lun)?;
         Ok(Parsed::Request(Record { time, offset, bytes, op, fua: false, volume }))
     }
+}
+
+const KEEPS: Keeps = Keeps { volumes: Naming::Number, ..Keeps::TRANSFERS };
+
+/// The response time is not known, and left empty.
+fn row(r: &Record, volume: &str, out: &mut Vec<u8>) {
+    let op = if r.op == HostOp::Read { ",,R," } else { ",,W," };
+    out.fixed(r.time, 9).text(op).text(volume).text(",").number(r.offset).text(",").number(r.bytes);
 }
 
 fn detect(sample: &Sample, _told: &Settings) -> Result<Detection, Miss> {

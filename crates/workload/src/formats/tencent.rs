@@ -1,6 +1,7 @@
 //! Tencent cloud block storage: thousands of volumes of one storage node, with a clock of seconds.
 
 use super::lines_of::{LineFormat, LineReader, Parsed, Tally, scaled, separated};
+use super::writing::{Clock, Keeps, Naming, Row, Rows, Writing};
 use super::{Confidence, Detection, Format, Miss, Order, Record, Sample, Settings, Volumes};
 use crate::numbers::unsigned;
 use wordline_units::HostOp;
@@ -22,6 +23,7 @@ No header line, though one is stepped over. Rows are not in order, so they are s
     order: Order::Loose,
     detect,
     open: |_, input| LineReader::open(Tencent { any_time: true }, Volumes::default(), input),
+    write: |_| Ok(Writing::new(KEEPS, Rows { title: "", row })),
 };
 
 /// Unix seconds of the years 2001 to 2065. Detection takes other numbers for another format's.
@@ -54,6 +56,17 @@ impl LineFormat for Tencent {
         let volume = volumes.number_of(id)?;
         Ok(Parsed::Request(Record { time, offset, bytes, op, fua: false, volume }))
     }
+}
+
+const KEEPS: Keeps =
+    Keeps { unit: 512, tick: SECOND_NS, clock: Clock::Unix, volumes: Naming::Number, ..Keeps::TRANSFERS };
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+fn row(r: &Record, volume: &str, out: &mut Vec<u8>) {
+    let op = if r.op == HostOp::Read { ",0," } else { ",1," };
+    out.number(r.time / SECOND_NS).text(",").number(r.offset / 512).text(",").number(r.bytes / 512);
+    out.text(op).text(volume);
 }
 
 fn detect(sample: &Sample, _told: &Settings) -> Result<Detection, Miss> {

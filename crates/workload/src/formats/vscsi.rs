@@ -2,6 +2,7 @@
 //! disks received. Two versions, told apart by the version byte that every record carries.
 
 use super::records::Window;
+use super::writing::{Keeps, Naming, RecordWriter, Writing};
 use super::{
     Confidence, Detection, Event, Format, Input, Miss, Order, Position, Record, RecordReader, Sample,
     Settings, Volumes,
@@ -25,6 +26,7 @@ disk and are counted aside. ver >> 8 is 1.",
     order: Order::Kept,
     detect: |sample, _| detect(sample, &LAYOUT_1),
     open: |_, input| Box::new(Vscsi::open(input, &LAYOUT_1)),
+    write: |_| Ok(Writing::new(KEEPS, Capture { layout: &LAYOUT_1, number: 0 })),
 };
 
 /// Version 2.
@@ -41,6 +43,7 @@ Commands as in version 1. ver >> 8 is 2.",
     order: Order::Kept,
     detect: |sample, _| detect(sample, &LAYOUT_2),
     open: |_, input| Box::new(Vscsi::open(input, &LAYOUT_2)),
+    write: |_| Ok(Writing::new(KEEPS, Capture { layout: &LAYOUT_2, number: 0 })),
 };
 
 /// Bytes of the sectors in which block numbers count.
@@ -61,6 +64,7 @@ pub(super) fn command(code: u64) -> Option<HostOp> {
 struct Layout {
     version: u16,
     bytes: usize,
+    sn: usize,
     cmd: usize,
     ver: usize,
     len: usize,
@@ -68,8 +72,8 @@ struct Layout {
     ts: usize,
 }
 
-static LAYOUT_1: Layout = Layout { version: 1, bytes: 32, cmd: 12, ver: 14, len: 4, lbn: 16, ts: 24 };
-static LAYOUT_2: Layout = Layout { version: 2, bytes: 40, cmd: 0, ver: 2, len: 8, lbn: 16, ts: 24 };
+static LAYOUT_1: Layout = Layout { version: 1, bytes: 32, sn: 0, cmd: 12, ver: 14, len: 4, lbn: 16, ts: 24 };
+static LAYOUT_2: Layout = Layout { version: 2, bytes: 40, sn: 4, cmd: 0, ver: 2, len: 8, lbn: 16, ts: 24 };
 
 #[inline]
 fn number<const N: usize>(record: &[u8], at: usize) -> u64 {
@@ -137,6 +141,46 @@ impl RecordReader for Vscsi {
 
     fn volumes(&self) -> &Volumes {
         &self.volumes
+    }
+}
+
+/// What both versions and their twin in CSV keep.
+pub(super) const KEEPS: Keeps = Keeps {
+    flush: true,
+    unit: SECTOR,
+    longest: u32::MAX as u64 / SECTOR * SECTOR,
+    tick: 1_000,
+    volumes: Naming::None,
+    ..Keeps::TRANSFERS
+};
+
+/// A capture being written; the response time is not known, and 0.
+struct Capture {
+    layout: &'static Layout,
+    number: u32,
+}
+
+impl RecordWriter for Capture {
+    fn write(&mut self, r: &Record, _volumes: &[String], out: &mut Vec<u8>) {
+        let l = self.layout;
+        let command: u16 = match r.op {
+            HostOp::Read => 0x28,
+            HostOp::Flush => 0x35,
+            HostOp::Write | HostOp::Trim => 0x2a,
+        };
+        let start = out.len();
+        out.resize(start + l.bytes, 0);
+        let mut put = |at: usize, bytes: &[u8]| {
+            out[start + at..start + at + bytes.len()].copy_from_slice(bytes);
+        };
+        put(l.sn, &self.number.to_le_bytes());
+        put(l.len, &(r.bytes as u32).to_le_bytes());
+        put(l.len + 4, &1u32.to_le_bytes());
+        put(l.cmd, &command.to_le_bytes());
+        put(l.ver, &(l.version << 8).to_le_bytes());
+        put(l.lbn, &(r.offset / SECTOR).to_le_bytes());
+        put(l.ts, &(r.time / 1_000).to_le_bytes());
+        self.number = self.number.wrapping_add(1);
     }
 }
 

@@ -1,9 +1,11 @@
 //! The CSV twin of CloudPhysics vSCSI traces: the same capture as text.
 
 use super::lines_of::{LineFormat, LineReader, Parsed, Tally, separated};
-use super::vscsi::{SECTOR, command};
+use super::vscsi::{KEEPS, SECTOR, command};
+use super::writing::{Row, Rows, Writing};
 use super::{Confidence, Detection, Format, Miss, Order, Record, Sample, Settings, Volumes};
 use crate::numbers::{hexadecimal, unsigned};
+use wordline_units::HostOp;
 
 /// The format.
 pub static FORMAT: Format = Format {
@@ -23,6 +25,7 @@ The same capture as a binary file gives the same requests.",
     order: Order::Kept,
     detect,
     open: |_, input| LineReader::open(VscsiCsv, Volumes::unnamed(), input),
+    write: |_| Ok(Writing::new(KEEPS, Rows { title: "version,time,op,size,lbn\n", row })),
 };
 
 struct VscsiCsv;
@@ -44,6 +47,15 @@ impl LineFormat for VscsiCsv {
         let offset = lbn.checked_mul(SECTOR).ok_or_else(|| format!("the block number {lbn} is too large"))?;
         Ok(Parsed::Request(Record { time, offset, bytes, op, fua: false, volume: 0 }))
     }
+}
+
+fn row(r: &Record, _volume: &str, out: &mut Vec<u8>) {
+    let op = match r.op {
+        HostOp::Read => ",28,",
+        HostOp::Flush => ",35,",
+        HostOp::Write | HostOp::Trim => ",2a,",
+    };
+    out.text("1,").number(r.time / 1_000).text(op).number(r.bytes).text(",").number(r.offset / SECTOR);
 }
 
 fn detect(sample: &Sample, _told: &Settings) -> Result<Detection, Miss> {

@@ -1,6 +1,7 @@
 //! Events of WiscSee, Wisconsin's workload analyser for SSDs: block requests with discards.
 
 use super::lines_of::{LineFormat, LineReader, Parsed, Tally, spaced_up_to};
+use super::writing::{Clock, Keeps, Naming, Row, Rows, Writing};
 use super::{Confidence, Detection, Format, Miss, Order, Record, Sample, Settings, Volumes};
 use crate::numbers::{time, unsigned};
 use wordline_units::HostOp;
@@ -23,6 +24,7 @@ sync          True or False; not used",
     order: Order::Kept,
     detect,
     open: |_, input| LineReader::open(Wiscsee, Volumes::unnamed(), input),
+    write: |_| Ok(Writing::new(KEEPS, Rows { title: "", row })),
 };
 
 struct Wiscsee;
@@ -54,6 +56,17 @@ impl LineFormat for Wiscsee {
             _ => Err("the action is neither D nor C".to_string()),
         }
     }
+}
+
+const KEEPS: Keeps = Keeps { trim: true, clock: Clock::FromStart, volumes: Naming::None, ..Keeps::TRANSFERS };
+
+fn row(r: &Record, _volume: &str, out: &mut Vec<u8>) {
+    let op = match r.op {
+        HostOp::Read => "0 D read ",
+        HostOp::Trim => "0 D discard ",
+        HostOp::Write | HostOp::Flush => "0 D write ",
+    };
+    out.text(op).number(r.offset).text(" ").number(r.bytes).text(" ").fixed(r.time, 9).text(" 0 True");
 }
 
 fn detect(sample: &Sample, _told: &Settings) -> Result<Detection, Miss> {

@@ -1,0 +1,99 @@
+//! The page of a trace: the same sheet as a run's, with what `trace inspect` found at its head.
+
+use super::Page;
+use crate::figures::trace_figures;
+use crate::number::{self, Quantity};
+use crate::svg::escape;
+use wordline_workload::{Inspection, Profile};
+
+/// The page of a trace.
+pub fn trace_html(inspection: &Inspection, profile: &Profile) -> String {
+    let mut page = Page { text: String::with_capacity(256 * 1024) };
+    let name = inspection.file.rsplit('/').next().unwrap_or(&inspection.file);
+    page.head(name);
+    page.push(format_args!(
+        "<header>\n<p class=\"brand\">{}Wordline</p>\n<h1>{}</h1>\n<p class=\"verdict\">{}</p>\n<dl class=\"facts\">\n",
+        super::MARK,
+        escape(name),
+        escape(&verdict(inspection, profile))
+    ));
+    for (what, value) in facts(inspection) {
+        page.push(format_args!("<div><dt>{what}</dt><dd>{}</dd></div>\n", escape(&value)));
+    }
+    page.text.push_str("</dl>\n</header>\n<main>\n");
+    if !inspection.refusals.is_empty() {
+        page.text.push_str("<aside class=\"hints\" aria-label=\"Faults\">\n<ul>\n");
+        for refusal in &inspection.refusals {
+            page.push(format_args!("<li>A run would refuse it: {}</li>\n", escape(refusal)));
+        }
+        page.text.push_str("</ul>\n</aside>\n");
+    }
+    let figures = trace_figures(inspection, profile);
+    for (title, names) in SECTIONS {
+        let shown: Vec<_> = figures.iter().filter(|f| names.contains(&f.name)).cloned().collect();
+        if !shown.is_empty() {
+            page.push(format_args!("<section>\n<h2>{title}</h2>\n"));
+            page.figures(&shown);
+            page.text.push_str("</section>\n");
+        }
+    }
+    page.push(format_args!(
+        "</main>\n<footer>\n<p>{}, SHA-256 <code>{}</code></p>\n<p>{}: {}</p>\n<p>Wordline {}</p>\n</footer>\n<script>\n{}</script>\n</body>\n</html>\n",
+        escape(&inspection.file),
+        escape(&inspection.sha256),
+        escape(&inspection.format),
+        escape(&inspection.reason),
+        env!("CARGO_PKG_VERSION"),
+        super::SCRIPT
+    ));
+    page.text
+}
+
+/// The pictures, under their headings.
+const SECTIONS: [(&str, &[&str]); 4] = [
+    ("What is touched", &["footprint-over-time", "hot-spots-over-time"]),
+    ("When requests come", &["arrivals-over-time", "interarrival-cdf"]),
+    ("How soon data are used again", &["lru-hit-curve", "reuse-distances"]),
+    ("How long requests are", &["request-sizes"]),
+];
+
+fn verdict(i: &Inspection, p: &Profile) -> String {
+    let mut text = format!(
+        "{} requests in {}, {} % of them writes.",
+        number::count(i.requests),
+        Quantity::Time.show(i.span_s),
+        number::significant(i.write_fraction * 100.0)
+    );
+    let tenth = p.reuse.pages / 10;
+    if let Some(hits) = p.reuse.hits_at(tenth.max(1) * 4096).all {
+        text += &format!(
+            " A cache of a tenth of the footprint ({}) would answer {} % of the page touches.",
+            number::bytes(tenth.max(1) * 4096),
+            number::significant(hits * 100.0)
+        );
+    }
+    text
+}
+
+fn facts(i: &Inspection) -> Vec<(&'static str, String)> {
+    const GIB: f64 = (1u64 << 30) as f64;
+    let size = |gib: f64| Quantity::Bytes.show(gib * GIB);
+    let mut facts = vec![
+        ("Format", i.format.clone()),
+        ("Requests/s", number::significant(i.requests_per_s)),
+        ("Read", size(i.read_gib)),
+        ("Written", size(i.write_gib)),
+        ("Footprint", size(i.footprint_gib)),
+        ("Footprint written", size(i.written_footprint_gib)),
+        ("Addresses up to", size(i.address_space_gib)),
+    ];
+    for (count, what) in [(i.trims, "Trims"), (i.flushes, "Flushes"), (i.fua_writes, "FUA writes")] {
+        if count > 0 {
+            facts.push((what, number::count(count)));
+        }
+    }
+    if i.volumes.len() > 1 {
+        facts.push(("Volumes", number::count(i.volumes.len() as u64)));
+    }
+    facts
+}
