@@ -46,6 +46,8 @@ struct Asked {
     #[pyo3(item)]
     replicas: u32,
     #[pyo3(item)]
+    traces: Option<String>,
+    #[pyo3(item)]
     requests: Option<u64>,
     #[pyo3(item)]
     fit: Option<String>,
@@ -69,6 +71,7 @@ impl Asked {
             set: self.set.into_iter().collect(),
             seed: self.seed,
             replicas: self.replicas,
+            traces: self.traces,
             requests: self.requests,
             fit,
             initial: self.initial,

@@ -19,16 +19,17 @@ mod series;
 mod steady;
 mod svg;
 mod terminal;
+mod twins;
 
 pub use activity::{
     CAUSES, Capacity, Flash, ProgramBytes, Programs, RegionActivity, RegionCapacity, Waf, Wear,
 };
 pub use comparison::{COMPARISON_SCHEMA, Comparison};
-pub use figures::{Figure, figures};
+pub use figures::{Figure, TwinPanel, figures, twin_figures};
 pub use html::html;
 pub use replicas::{Estimate, Replicas};
 pub use report::{
-    DeviceInfo, Host, Latencies, Latency, LatencyParts, Memory, REPORT_SCHEMA, Report, SchemeInfo, Speed,
+    DeviceInfo, Host, Latencies, Latency, LatencyParts, Memory, REPORT_SCHEMA, Report, SchemeInfo, ShiftedRun, Speed,
     Throughput, WorkloadInfo,
 };
 pub use series::{CDF_POINTS_MAX, LatencyCdf, TIMELINE_BINS_MAX, Timeline};

@@ -104,6 +104,9 @@ fn steadiness(page: &mut Page, reports: &[Report], labels: &[String]) {
     for text in said {
         page.wrap("state ", &text, Look::Plain);
     }
+    for text in crate::twins::sentences(reports, labels) {
+        page.wrap("twin  ", &text, Look::Plain);
+    }
 }
 
 fn advice(page: &mut Page, reports: &[Report]) {

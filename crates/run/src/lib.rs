@@ -15,6 +15,7 @@ mod initial;
 mod record;
 mod rerun;
 mod saved;
+mod sensitivity;
 mod setup;
 mod spec;
 mod steady;
@@ -26,6 +27,7 @@ pub use initial::{Filled, InitialSpec};
 pub use record::Recording;
 pub use rerun::{Rerun, rerun};
 pub use saved::Snapshot;
+pub use sensitivity::{SHIFT_POINTS, sensitivity};
 pub use setup::{Setup, device};
 pub use spec::{DEFAULT_INITIAL, DEFAULT_SEED, REPLICAS_MAX, RunSpec};
 

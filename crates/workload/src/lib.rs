@@ -4,7 +4,7 @@
 //!
 //! A trace goes `source` (bytes, decompressed) → `formats` (records) → `joined`, `sorted` (several
 //! files as one, in order of time) → `cursor` (requests in blocks) → `trace` (time zero, volumes side by side, `fit`, pace). A synthetic workload goes
-//! `synthetic::generator` (kind, size, time) → a pattern (address). Nothing here reads a clock, and
+//! `synthetic::generator` (kind, size, time) → a pattern (address); a twin is made by `twin::stream`. Nothing here reads a clock, and
 //! nothing prints.
 
 mod cursor;
@@ -15,6 +15,7 @@ mod formats;
 mod inspect;
 mod joined;
 mod lines;
+mod lru_stack;
 mod lz4;
 mod numbers;
 mod pace;
@@ -26,12 +27,14 @@ mod sorted;
 mod source;
 mod synthetic;
 mod trace;
+pub mod twin;
 mod workload;
 
 pub use error::{ErrorKind, Problem, WorkloadError};
 pub use fit::{DriveShape, Fit};
 pub use formats::{Confidence, FORMATS, Format, Order, Position, format_named};
 pub use inspect::{Inspection, SizeClass, VolumeInfo, inspect};
+pub use lru_stack::LruStack;
 pub use pace::{Limit, Pacing};
 pub use parameter::Parameter;
 pub use random::RandomStream;
@@ -39,4 +42,4 @@ pub use scan::{Backwards, StepBack, Unusable, UnusableLine};
 pub use source::Compression;
 pub use synthetic::{SYNTHETICS, Synthetic, synthetic_named};
 pub use trace::TRACE_OPTIONS;
-pub use workload::{Footprint, Overrides, RequestStream, Workload, with_format};
+pub use workload::{Footprint, Overrides, RequestStream, Workload, with_format, with_options};

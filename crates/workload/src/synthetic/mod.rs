@@ -20,6 +20,8 @@ use crate::pace::{Limit, Pacing};
 use crate::parameter::{Options, Parameter};
 use crate::workload::{Overrides, RequestStream};
 use generator::{BOUNDS, COMMON, Generator, PLACE};
+pub(crate) use patterns::number;
+pub(crate) use zipf_law::ZipfLaw;
 use registry::Plan;
 pub use registry::Synthetic;
 use serde_json::{Value, json};

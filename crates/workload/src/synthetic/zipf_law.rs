@@ -9,7 +9,7 @@ const TABLE: u64 = 1 << 16;
 
 /// A sampler of ranks `0 .. n`, most likely first.
 #[derive(Clone)]
-pub(super) enum ZipfLaw {
+pub(crate) enum ZipfLaw {
     Table { chance: Vec<u64>, other: Vec<u32> },
     Inversion(Inversion),
 }
@@ -57,7 +57,7 @@ impl ZipfLaw {
 /// W. Hörmann and G. Derflinger, "Rejection-inversion to generate variates from monotone discrete
 /// distributions", ACM TOMACS 6(3), 1996.
 #[derive(Clone)]
-pub(super) struct Inversion {
+pub(crate) struct Inversion {
     n: f64,
     theta: f64,
     low: f64,

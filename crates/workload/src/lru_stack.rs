@@ -1,0 +1,237 @@
+//! Pages in the order of their last use, with exact stack distances: how many other pages have been
+//! used since a page was used last. A cache of `n` pages under LRU holds a page exactly if its
+//! distance is below `n`, so one pass gives the hits of every size at once (Mattson et al., IBM Systems
+//! Journal 9(2), 1970).
+//!
+//! A page that is used takes the next slot of time and leaves its old one. Which slots are taken is a
+//! bitmap, and a Fenwick tree counts them in groups as long as a cache line, so that a distance is a
+//! walk up a small tree and some population counts: O(log n), in little memory. When the slots are
+//! used up the pages are moved together, in order, which is O(1) for each use.
+
+/// No slot.
+const NONE: u32 = u32::MAX;
+/// Words of a group: 512 slots, a cache line.
+const WORDS: usize = 8;
+const GROUP: usize = WORDS * 64;
+
+/// The order of last use of the pages below a number.
+#[derive(Clone, Debug)]
+pub struct LruStack {
+    /// By page.
+    slots: Vec<u32>,
+    /// By slot; what stands in a free slot means nothing.
+    pages: Vec<u32>,
+    /// A bit for each slot that is taken.
+    taken: Vec<u64>,
+    /// Taken slots by group, as a Fenwick tree.
+    tree: Vec<u32>,
+    /// The first slot that was never taken.
+    next: usize,
+    /// No slot of a lower word is taken.
+    low: usize,
+    count: u32,
+}
+
+impl LruStack {
+    /// An empty order of pages below `pages`, which is below 2^30.
+    ///
+    /// # Panics
+    /// When `pages` is larger.
+    pub fn new(pages: usize) -> LruStack {
+        assert!(pages < 1 << 30, "{pages} pages do not fit in slots of 32 bits");
+        // As many free slots as pages, so that moving together is rare.
+        let groups = (2 * pages).div_ceil(GROUP).max(2);
+        LruStack {
+            slots: vec![NONE; pages],
+            pages: vec![0; groups * GROUP],
+            taken: vec![0; groups * WORDS],
+            tree: vec![0; groups],
+            next: 0,
+            low: 0,
+            count: 0,
+        }
+    }
+
+    /// How many pages are in the order.
+    pub fn len(&self) -> usize {
+        self.count as usize
+    }
+
+    /// Whether none is.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Uses a page: it is the latest now. Returns its distance before, or nothing if it was not in the
+    /// order.
+    ///
+    /// # Panics
+    /// When the page is not below the number given to [`LruStack::new`].
+    #[inline]
+    pub fn touch(&mut self, page: u32) -> Option<u32> {
+        let slot = self.slots[page as usize];
+        let distance = if slot == NONE {
+            self.count += 1;
+            None
+        } else {
+            let distance = self.above(slot as usize);
+            self.free(slot as usize);
+            Some(distance)
+        };
+        if self.next == self.pages.len() {
+            // A page between its slots is in none.
+            self.slots[page as usize] = NONE;
+            self.move_together();
+        }
+        let slot = self.next;
+        self.next += 1;
+        self.slots[page as usize] = slot as u32;
+        self.pages[slot] = page;
+        self.taken[slot / 64] |= 1 << (slot % 64);
+        self.add(slot / GROUP, 1);
+        distance
+    }
+
+    /// How many other pages have been used since this one was; nothing if it is not in the order.
+    #[inline]
+    pub fn distance(&self, page: u32) -> Option<u32> {
+        let slot = *self.slots.get(page as usize)?;
+        (slot != NONE).then(|| self.above(slot as usize))
+    }
+
+    /// Takes a page out; whether it was in the order.
+    pub fn remove(&mut self, page: u32) -> bool {
+        let Some(slot) = self.slots.get_mut(page as usize).filter(|s| **s != NONE) else { return false };
+        let slot = std::mem::replace(slot, NONE) as usize;
+        self.free(slot);
+        self.count -= 1;
+        true
+    }
+
+    /// The page whose last use is longest ago.
+    pub fn coldest(&mut self) -> Option<u32> {
+        while let Some(word) = self.taken.get(self.low) {
+            if *word != 0 {
+                return Some(self.pages[self.low * 64 + word.trailing_zeros() as usize]);
+            }
+            self.low += 1;
+        }
+        self.low = 0;
+        None
+    }
+
+    /// The pages, the latest first.
+    pub fn iter(&self) -> impl Iterator<Item = u32> {
+        let slots = (0..self.next).rev().filter(|s| self.taken[s / 64] >> (s % 64) & 1 == 1);
+        slots.map(|s| self.pages[s])
+    }
+
+    /// Pages in slots above this one.
+    #[inline]
+    fn above(&self, slot: usize) -> u32 {
+        let (group, word) = (slot / GROUP, slot / 64);
+        let mut through = 0;
+        let mut at = group;
+        while at > 0 {
+            through += self.tree[at - 1];
+            at &= at - 1;
+        }
+        for w in &self.taken[group * WORDS..word] {
+            through += w.count_ones();
+        }
+        let upto = u64::MAX >> (63 - slot % 64);
+        through += (self.taken[word] & upto).count_ones();
+        self.count - through
+    }
+
+    #[inline]
+    fn free(&mut self, slot: usize) {
+        self.taken[slot / 64] &= !(1 << (slot % 64));
+        self.add(slot / GROUP, u32::MAX);
+    }
+
+    /// Adds to the count of a group, modulo 2^32.
+    #[inline]
+    fn add(&mut self, group: usize, n: u32) {
+        let mut at = group;
+        while let Some(sum) = self.tree.get_mut(at) {
+            *sum = sum.wrapping_add(n);
+            at |= at + 1;
+        }
+    }
+
+    #[cold]
+    fn move_together(&mut self) {
+        let mut next = 0;
+        for word in 0..self.taken.len() {
+            let mut bits = std::mem::take(&mut self.taken[word]);
+            while bits != 0 {
+                let page = self.pages[word * 64 + bits.trailing_zeros() as usize];
+                self.pages[next] = page;
+                self.slots[page as usize] = next as u32;
+                next += 1;
+                bits &= bits - 1;
+            }
+        }
+        self.taken[..next / 64].fill(u64::MAX);
+        if !next.is_multiple_of(64) {
+            self.taken[next / 64] = (1 << (next % 64)) - 1;
+        }
+        self.tree.fill(0);
+        for group in 0..self.tree.len() {
+            let count = next.saturating_sub(group * GROUP).min(GROUP) as u32;
+            self.tree[group] += count;
+            let (sum, parent) = (self.tree[group], group | (group + 1));
+            if let Some(parent) = self.tree.get_mut(parent) {
+                *parent += sum;
+            }
+        }
+        (self.next, self.low) = (next, 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn distances_and_order_are_those_of_a_plain_list(
+            uses in prop::collection::vec((0u8..10, 0u32..700), 1..6_000),
+            pages in 1u32..700,
+        ) {
+            let mut stack = LruStack::new(pages as usize);
+            // The latest first.
+            let mut list: Vec<u32> = Vec::new();
+            for (what, page) in uses {
+                let page = page % pages;
+                let at = list.iter().position(|p| *p == page);
+                prop_assert_eq!(stack.distance(page), at.map(|at| at as u32));
+                if what == 0 {
+                    prop_assert_eq!(stack.remove(page), at.is_some());
+                } else {
+                    prop_assert_eq!(stack.touch(page), at.map(|at| at as u32));
+                }
+                if let Some(at) = at {
+                    list.remove(at);
+                }
+                if what > 0 {
+                    list.insert(0, page);
+                }
+                prop_assert_eq!((stack.len(), stack.coldest()), (list.len(), list.last().copied()));
+            }
+            prop_assert_eq!(stack.iter().collect::<Vec<_>>(), list);
+            prop_assert_eq!(stack.distance(pages), None);
+        }
+    }
+
+    #[test]
+    fn one_page_used_for_ever_and_no_page_at_all() {
+        let mut stack = LruStack::new(1);
+        assert_eq!(stack.touch(0), None);
+        assert!((0..5_000).all(|_| stack.touch(0) == Some(0)));
+        let mut none = LruStack::new(0);
+        assert!(none.is_empty() && none.coldest().is_none() && none.distance(0).is_none() && !none.remove(0));
+    }
+}
