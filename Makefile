@@ -17,7 +17,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml $(wildcard devices/*.toml) \
 	$(shell find python/wordline -name '*.py' -o -name '*.pyi' -o -name '*.toml')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check rust-test python-test bench bench-picture validate mutants bless swarm fuzz clean
+.PHONY: help demo test check rust-test python-test bench bench-picture validate twins mutants bless swarm fuzz clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -72,6 +72,9 @@ validate: $(INSTALLED) $(TOOLS) ## Hold the engine to theory and to MQSim, and w
 bench: ## Speed of the engine on fixed work, beside the naked loop if LIMIT names it; CASES=size for others
 	@$(if $(LIMIT),cargo build --quiet --release --manifest-path $(LIMIT) --target-dir target/limit)
 	@WORDLINE_LIMIT=$(if $(LIMIT),$(CURDIR)/target/limit/release/proto) cargo bench --quiet --package wordline-sim --bench engine -- $(CASES)
+
+twins: ## Make every twin whole, hold it to its table, and write docs/twins-table.md and its pictures
+	@cargo run --quiet --release --package wordline-cli -- twin check all --out docs
 
 mutants: $(TOOLS) ## Plant ten faults in a copy of the engine, one at a time: the suite must catch each
 	@$(BIN)/python tests/mutants.py

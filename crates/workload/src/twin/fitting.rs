@@ -429,6 +429,7 @@ impl Fitted {
         row("variation of gaps", &|s| s.gap_variation().map(number));
         row("dispersion in 1 s", &|s| s.dispersion()[0].map(number));
         row("dispersion in 60 s", &|s| s.dispersion()[1].map(number));
+        row("pages read that were written before", &|s| s.read_written_share().map(percent));
         row("writes that continue a stream", &|s| Some(percent(s.continued_share())));
         for cache in &self.caches {
             let what = format!("LRU write hits, {}", size(*cache));
@@ -457,33 +458,5 @@ mod tests {
     #[test]
     fn even_arrivals_have_one_phase() {
         assert_eq!(Phases::solve(0.02, 0.3, [Some(1.0), None]).share, 0.0);
-    }
-}
-#[cfg(test)]
-pub fn tune(d: &mut Description, gib: f64) {
-    let caches: Vec<u64> = d.targets.hits.iter().map(|h| h.0).collect();
-    let goal: Vec<f64> = d.targets.hits.iter().map(|h| h.1.as_f64()).collect();
-    let pages: Vec<f64> = caches.iter().map(|c| *c as f64 / 4096.0).collect();
-    let want = gib * 262144.0;
-    let (mut aim, mut ap) = (goal.clone(), want);
-    let start = d.writes.clone();
-    let n = d.requests as f64 * d.write.as_f64();
-    for seq in [0.15, 0.1] {
-        let mut start = start.clone();
-        start.sequential = fraction(seq);
-        aim = goal.clone(); ap = want;
-        for _ in 0..3 {
-            d.writes = found(&start, n, &pages, &aim, ap);
-            let w = &d.writes;
-            let fo = foretell(w, n, &pages);
-            let mut s = Statistics::new(8192, Depth::Full);
-            for r in requests_of(d, 1, None).unwrap() { s.add(&r); }
-            let got = s.hits(&caches).unwrap();
-            let f = s.footprints().unwrap()[2] as f64 / 1e9 * 0.9313;
-            println!("seq {} hot {} uni {} space {} theta {:.3} foot {} | {:?} foretold {:?} goal {:?} written {f:.2} of {gib}", w.sequential, w.hot, w.uniform, w.hot_space, w.theta, w.footprint as f64 / 1.0737e9,
-              got.iter().map(|x| (x*1000.0).round()/1000.0).collect::<Vec<_>>(), fo.hits.iter().map(|x| (x*1000.0).round()/1000.0).collect::<Vec<_>>(), goal);
-            for i in 0..6 { aim[i] = (aim[i] + goal[i] - got[i]).clamp(0.0, 1.0); }
-            ap *= (gib / f).clamp(0.5, 2.0);
-        }
     }
 }

@@ -379,5 +379,3 @@ pub(crate) fn requests_of(
     let stream = TwinStream::new(d, play, seed).map_err(|what| Problem::new(ErrorKind::Option, &*d.title, what))?;
     Ok(stream.filter_map(Result::ok))
 }
-#[cfg(test)]
-mod tune_tmp;
