@@ -71,10 +71,8 @@ fn twin_page(twin: &BuiltinTwin, console: &Console) -> Result<String, Failure> {
     }
     page += &format!("\n{}\n\n", console.bold("Its figures beside the table's"));
     page += &checked.render();
-    page += &format!(
-        "  Of {EXPLAINED} requests at most; wordline twin check {} makes all of them.\n",
-        twin.name
-    );
+    page +=
+        &format!("  Of {EXPLAINED} requests at most; wordline twin check {} makes all of them.\n", twin.name);
     page += &parameters("Options", TWIN_OPTIONS, console);
     Ok(page)
 }

@@ -16,7 +16,9 @@ pub(crate) fn list(args: &ListArgs, console: &Console) -> Result<(), Failure> {
             let twins = TWINS.iter().map(|t| (format!("twin:{}", t.name), t.title()));
             SYNTHETICS.iter().map(|w| (w.name.to_string(), w.title.to_string())).chain(twins).collect()
         }
-        Kind::Formats => wordline_workload::FORMATS.iter().map(|f| named(f.name, f.title.to_string())).collect(),
+        Kind::Formats => {
+            wordline_workload::FORMATS.iter().map(|f| named(f.name, f.title.to_string())).collect()
+        }
     };
     if args.json {
         let all: Vec<Value> = entries.iter().map(|(n, d)| json!({ "name": n, "description": d })).collect();

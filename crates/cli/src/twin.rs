@@ -13,6 +13,13 @@ use wordline_workload::{Fit, with_format};
 
 pub(crate) fn check(args: &TwinCheckArgs, console: &Console) -> Result<(), Failure> {
     let sink = args.json.as_deref().map(Sink::open).transpose()?;
+    // Known before the time is spent: a folder that cannot be written.
+    if let Some(folder) = &args.out {
+        let refused =
+            |e: std::io::Error| Failure::Input(format!("{}: cannot be made: {e}", folder.display()));
+        std::fs::create_dir_all(folder).map_err(refused)?;
+        Sink::open(&folder.join("twins-table.md").to_string_lossy())?;
+    }
     let all = || TWINS.iter().filter(|t| !matches!(t.body, TwinBody::Same(_))).map(|t| t.name.to_string());
     let names: Vec<String> =
         args.names.iter().flat_map(|n| if n == "all" { all().collect() } else { vec![n.clone()] }).collect();
@@ -81,7 +88,8 @@ fn panel(checked: &Checked) -> Option<TwinPanel> {
             .collect()
     };
     let name = checked.name.trim_start_matches("twin:");
-    let targets = wordline_workload::twin::description_of(&checked.name).map(|d| d.targets.hits).unwrap_or_default();
+    let targets =
+        wordline_workload::twin::description_of(&checked.name).map(|d| d.targets.hits).unwrap_or_default();
     let [_, _, written] = s.footprints().unwrap_or_default();
     let caches: Vec<u64> = (0..=40)
         .map(|k| (written as f64 / f64::powf(2.0, k as f64 / 4.0)) as u64 / 4096 * 4096)
@@ -152,5 +160,7 @@ fn side_by_side(fitted: &Fitted, device: &str, scheme: &str, runs: &[Report; 2])
     row("  erases", &|r| r.flash.erases.values().sum::<u64>().to_string());
     let width = |c: usize| rows.iter().map(|r| r[c].chars().count()).max().unwrap_or(0);
     let (a, b, c) = (width(0), width(1), width(2));
-    rows.iter().map(|r| format!("{:<a$}  {:>b$}  {:>c$}\n", r[0], r[1], r[2]).trim_end().to_string() + "\n").collect()
+    rows.iter()
+        .map(|r| format!("{:<a$}  {:>b$}  {:>c$}\n", r[0], r[1], r[2]).trim_end().to_string() + "\n")
+        .collect()
 }

@@ -13,7 +13,7 @@ mod write;
 
 pub use builtin::{Builtin, builtin, find, names_like};
 pub use config::ConfigErrors;
-pub use wordline_config as config;
 pub use describe::{describe, unloaded_program, unloaded_read};
 pub use spec::*;
+pub use wordline_config as config;
 pub use write::to_toml;

@@ -29,8 +29,8 @@ pub use figures::{Figure, TwinPanel, figures, twin_figures};
 pub use html::html;
 pub use replicas::{Estimate, Replicas};
 pub use report::{
-    DeviceInfo, Host, Latencies, Latency, LatencyParts, Memory, REPORT_SCHEMA, Report, SchemeInfo, ShiftedRun, Speed,
-    Throughput, WorkloadInfo,
+    DeviceInfo, Host, Latencies, Latency, LatencyParts, Memory, REPORT_SCHEMA, Report, SchemeInfo,
+    ShiftedRun, Speed, Throughput, WorkloadInfo,
 };
 pub use series::{CDF_POINTS_MAX, LatencyCdf, TIMELINE_BINS_MAX, Timeline};
 pub use steady::{AfterWarmUp, Reached, STEADY_CRITERION, SteadyFrom, SteadyState};

@@ -8,7 +8,9 @@ pub(crate) fn sentences(reports: &[Report], labels: &[String]) -> Vec<String> {
     let mut out = Vec::new();
     for (report, label) in reports.iter().zip(labels) {
         let who = if reports.len() > 1 { format!("{label}: ") } else { String::new() };
-        out.extend(report.twin_sensitivity.iter().map(|shifted| format!("{who}{}", sentence(report, shifted))));
+        out.extend(
+            report.twin_sensitivity.iter().map(|shifted| format!("{who}{}", sentence(report, shifted))),
+        );
     }
     out
 }
@@ -31,7 +33,8 @@ fn sentence(report: &Report, shifted: &ShiftedRun) -> String {
 
 fn part(what: &str, before: Option<f64>, after: Option<f64>, show: &dyn Fn(f64) -> String) -> Option<String> {
     let (before, after) = (before?, after?);
-    let change = if before > 0.0 { format!(" ({:+.1} %)", (after / before - 1.0) * 100.0) } else { String::new() };
+    let change =
+        if before > 0.0 { format!(" ({:+.1} %)", (after / before - 1.0) * 100.0) } else { String::new() };
     Some(format!("{what} {}{change}", show(after)))
 }
 
@@ -52,7 +55,10 @@ mod tests {
         }];
         let said = sentences(&[report], &["a".to_string()]);
         assert_eq!(said.len(), 1);
-        assert!(said[0].starts_with("with -3.0 points of LRU write hits, mean write latency 110"), "{said:?}");
+        assert!(
+            said[0].starts_with("with -3.0 points of LRU write hits, mean write latency 110"),
+            "{said:?}"
+        );
         assert!(said[0].contains("(+10.0 %)") && said[0].contains("(+0.0 %)"), "{said:?}");
     }
 }

@@ -38,11 +38,8 @@ pub fn sensitivity(
     }
     for points in [-SHIFT_POINTS, SHIFT_POINTS] {
         let option = [("locality".to_string(), points.to_string())];
-        let shifted = RunSpec {
-            workload: with_options(&spec.workload, &option),
-            save_state: None,
-            ..spec.clone()
-        };
+        let shifted =
+            RunSpec { workload: with_options(&spec.workload, &option), save_state: None, ..spec.clone() };
         let runs = compare(&Setup::resolve(&shifted)?, schemes, threads, progress)?;
         for (report, run) in comparison.reports.iter_mut().zip(&runs.reports) {
             report.twin_sensitivity.push(shifted_run(points, run));

@@ -44,7 +44,9 @@ fn without_source(text: &str) -> Vec<String> {
         .collect();
     let sourced = |comment: &str| match comment.strip_prefix("ASSUMED:") {
         Some(reason) => reason.trim().len() >= 10,
-        None => declared.iter().any(|d| comment.strip_prefix(d).is_some_and(|rest| rest.starts_with([',', ':']))),
+        None => {
+            declared.iter().any(|d| comment.strip_prefix(d).is_some_and(|rest| rest.starts_with([',', ':'])))
+        }
     };
     text.lines()
         .filter(|l| !l.starts_with(['#', '[']) && l.contains(" = "))
@@ -68,7 +70,9 @@ fn a_value_without_source_is_found() {
     let with = |line: &str| without_source(&format!("# Paper = A title\n\n[write]\n{line}\n"));
     assert!(with("theta = 1.0  # Paper, Table 2").is_empty());
     assert!(with("theta = 1.0  # ASSUMED: usual for block traces").is_empty());
-    for bad in ["theta = 1.0", "theta = 1.0  # ASSUMED:", "theta = 1.0  # Table 2", "theta = 1.0  # Papers, 2"] {
+    for bad in
+        ["theta = 1.0", "theta = 1.0  # ASSUMED:", "theta = 1.0  # Table 2", "theta = 1.0  # Papers, 2"]
+    {
         assert_eq!(with(bad).len(), 1, "{bad}");
     }
 }
@@ -228,7 +232,8 @@ fn a_file_of_ones_own_is_a_workload_and_an_unknown_name_gets_the_list() {
 fn a_description_written_and_read_again_makes_the_same_requests() {
     for name in ["hm_0", "financial", "bs"] {
         let d = Description::from_toml(twin_named(name).unwrap().text().unwrap(), name).unwrap();
-        let again = Description::from_toml(&d.to_toml(&[], "again"), "again").unwrap_or_else(|e| panic!("{e}"));
+        let again =
+            Description::from_toml(&d.to_toml(&[], "again"), "again").unwrap_or_else(|e| panic!("{e}"));
         let plain = Description { original: vec![], targets: Default::default(), ..d };
         assert_eq!(again.arrivals, plain.arrivals);
         assert_eq!((again.writes.sizes, again.reads.footprint), (plain.writes.sizes, plain.reads.footprint));
@@ -245,7 +250,11 @@ fn an_original_goes_before_its_twin_and_is_said_to() {
     let text = with_original("twin:hm_0:speedup=2", folder.path()).unwrap();
     let workload = parse(&text);
     let resolved = workload.resolved();
-    assert_eq!((&resolved["source"], &resolved["twin"]), (&"original".into(), &"twin:hm_0".into()), "{resolved}");
+    assert_eq!(
+        (&resolved["source"], &resolved["twin"]),
+        (&"original".into(), &"twin:hm_0".into()),
+        "{resolved}"
+    );
     assert!(workload.name().ends_with("hm_0.csv") && resolved["sha256"].is_string(), "{resolved}");
     assert_eq!(workload.open(DRIVE, 1).unwrap().count(), 100);
     assert_eq!(parse("twin:hm_0").resolved()["source"], "twin");

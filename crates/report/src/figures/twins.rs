@@ -62,7 +62,13 @@ fn canvas(panels: &[TwinPanel], legend: &[(&str, &str, &str)], note: &str) -> Ca
 }
 
 /// The frame of a twin's plot: its name, a line at the bottom, ticks at the sides.
-fn frame(c: &mut Canvas, index: usize, name: &str, x: (&[(f64, String)], Scale), y: (&[(f64, String)], Scale)) {
+fn frame(
+    c: &mut Canvas,
+    index: usize,
+    name: &str,
+    x: (&[(f64, String)], Scale),
+    y: (&[(f64, String)], Scale),
+) {
     let (left, top) = place(index);
     c.text("name", (left, top - 6.0), Anchor::Start, name);
     for (value, says) in y.0 {
@@ -144,7 +150,8 @@ fn sizes(panels: &[TwinPanel]) -> Figure {
 
 fn hits(panels: &[TwinPanel]) -> Figure {
     let legend = [("s1", WRITES, "twin"), ("s2", palette::SCHEMES[1], "target, where a paper implies one")];
-    let note = "share of written 4 KiB pages that an LRU cache of a size holds, from 1 MiB to 64 GiB, log scale";
+    let note =
+        "share of written 4 KiB pages that an LRU cache of a size holds, from 1 MiB to 64 GiB, log scale";
     let mut c = canvas(panels, &legend, note);
     let mut csv = Csv::new("twin,what,cache_bytes,hit_rate");
     let (least, most) = (GIB / 1024.0, 64.0 * GIB);

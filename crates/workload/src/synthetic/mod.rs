@@ -21,10 +21,10 @@ use crate::parameter::{Options, Parameter};
 use crate::workload::{Overrides, RequestStream};
 use generator::{BOUNDS, COMMON, Generator, PLACE};
 pub(crate) use patterns::number;
-pub(crate) use zipf_law::ZipfLaw;
 use registry::Plan;
 pub use registry::Synthetic;
 use serde_json::{Value, json};
+pub(crate) use zipf_law::ZipfLaw;
 
 /// Every built-in workload, the default of the demonstration first.
 pub static SYNTHETICS: &[&Synthetic] = &[

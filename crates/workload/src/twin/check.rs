@@ -86,7 +86,13 @@ pub struct Checked {
 }
 
 impl Row {
-    fn new(statistic: impl Into<String>, unit: Unit, target: Option<f64>, found: f64, criterion: Criterion) -> Row {
+    fn new(
+        statistic: impl Into<String>,
+        unit: Unit,
+        target: Option<f64>,
+        found: f64,
+        criterion: Criterion,
+    ) -> Row {
         Row { statistic: statistic.into(), unit, target, found, criterion }
     }
 
@@ -132,14 +138,16 @@ impl Row {
     /// The row's cells: statistic, table, twin, deviation, criterion, verdict.
     pub fn cells(&self) -> [String; 6] {
         let target = match (self.target, self.criterion) {
-            (Some(from), Criterion::Range { to, .. }) => format!("{} to {}", self.figure(from), self.figure(to)),
+            (Some(from), Criterion::Range { to, .. }) => {
+                format!("{} to {}", self.figure(from), self.figure(to))
+            }
             (Some(target), _) => self.figure(target),
             (None, _) => "-".to_string(),
         };
         let unit = if self.unit == Unit::Share { "pt" } else { "%" };
-        let deviation = self.deviation().map_or("-".to_string(), |d| {
-            if d == 0.0 { "0".to_string() } else { format!("{d:+.2} {unit}") }
-        });
+        let deviation = self
+            .deviation()
+            .map_or("-".to_string(), |d| if d == 0.0 { "0".to_string() } else { format!("{d:+.2} {unit}") });
         let criterion = match self.criterion {
             Criterion::Exact => "exact".to_string(),
             Criterion::Points(p) | Criterion::Range { points: p, .. } => format!("{p} pt"),
@@ -185,8 +193,7 @@ impl Checked {
 /// # Errors
 /// A name that is not there, or a file that is wrong.
 pub fn check(name: &str, most: Option<u64>, depth: Depth) -> Result<Checked, WorkloadError> {
-    let head =
-        if super::is_twin(name) { name.to_string() } else { format!("{PREFIX}{name}") };
+    let head = if super::is_twin(name) { name.to_string() } else { format!("{PREFIX}{name}") };
     let d = match named(&head)? {
         Named::Workload(spelled) => return check_spelled(head, spelled),
         Named::Twin(d, _) => *d,
@@ -224,7 +231,8 @@ pub fn check(name: &str, most: Option<u64>, depth: Depth) -> Result<Checked, Wor
             rows.push(Row::new(what, Unit::Share, Some(from.as_f64()), found, criterion));
         }
     }
-    let told = |what: &str, unit, target: Option<f64>, found| Row::new(what, unit, target, found, Criterion::Told);
+    let told =
+        |what: &str, unit, target: Option<f64>, found| Row::new(what, unit, target, found, Criterion::Told);
     let whole = most.is_none_or(|m| m >= d.requests);
     let volume = |v: Option<u64>| v.filter(|_| whole).map(|v| v as f64);
     let (read, written) = s.volumes();
@@ -239,7 +247,12 @@ pub fn check(name: &str, most: Option<u64>, depth: Depth) -> Result<Checked, Wor
     }
     if let Some([touched, _, written]) = s.footprints() {
         rows.push(told("distinct pages", Unit::Volume, None, touched as f64));
-        rows.push(told("distinct pages written", Unit::Volume, volume(d.targets.written_footprint), written as f64));
+        rows.push(told(
+            "distinct pages written",
+            Unit::Volume,
+            volume(d.targets.written_footprint),
+            written as f64,
+        ));
     }
     let targets = &d.targets.hits;
     let caches: Vec<u64> = match s.six_caches() {
@@ -275,8 +288,7 @@ fn check_spelled(head: String, spelled: &Spelled) -> Result<Checked, WorkloadErr
     }
     let mut counts: Vec<[u32; 2]> = counts.into_values().collect();
     counts.sort_unstable_by_key(|[found_by, _]| std::cmp::Reverse(*found_by));
-    let mut rows =
-        vec![Row::new("requests", Unit::Count, Some(REQUESTS as f64), n as f64, Criterion::Exact)];
+    let mut rows = vec![Row::new("requests", Unit::Count, Some(REQUESTS as f64), n as f64, Criterion::Exact)];
     for (top, share) in spelled.tops {
         let found = counts.iter().take(*top).map(|c| c[1] as f64).sum::<f64>() / (n / 2) as f64;
         let what = format!("reads of the {} most popular pages", grouped(*top as u64));

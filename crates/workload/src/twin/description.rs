@@ -198,7 +198,8 @@ impl FromStr for Slashed<(u32, f64)> {
             let (size, weight) = t.split_once('@').unwrap_or((t, "1"));
             let blocks = blocks(size.trim())?;
             let weight = weight.trim().parse::<f64>().ok().filter(|w| w.is_finite() && *w > 0.0);
-            let weight = weight.ok_or_else(|| format!("{t:?} has no weight above 0, such as 66 after the @"))?;
+            let weight =
+                weight.ok_or_else(|| format!("{t:?} has no weight above 0, such as 66 after the @"))?;
             Ok::<_, String>((blocks as u32, weight))
         };
         text.split('/').map(part).collect::<Result<Vec<_>, String>>().map(Slashed)
@@ -268,7 +269,8 @@ impl Description {
     /// Everything that is wrong with it, by line.
     pub fn from_toml(text: &str, origin: &str) -> Result<Description, ConfigErrors> {
         let problems = Problems::default();
-        let read = Section::from_toml(text, origin, &[], "", &problems).and_then(|s| description(s, &problems));
+        let read =
+            Section::from_toml(text, origin, &[], "", &problems).and_then(|s| description(s, &problems));
         problems.finish(read)
     }
 }
@@ -341,7 +343,9 @@ fn envelope(a: &mut Section) -> Option<Envelope> {
     let weights = a.take::<Slashed<f64>>("envelope").map(|w| w.0);
     let period = a.take::<SimDuration>("envelope_period");
     match (weights, period) {
-        (Some(weights), Some(period)) if period.0 / weights.len() as u64 > 0 => Some(Envelope { period, weights }),
+        (Some(weights), Some(period)) if period.0 / weights.len() as u64 > 0 => {
+            Some(Envelope { period, weights })
+        }
         (Some(_), Some(period)) => {
             a.refuse("envelope_period", format!("{period} has no room for the parts of the envelope"));
             None
@@ -628,4 +632,3 @@ impl Side {
         }
     }
 }
-

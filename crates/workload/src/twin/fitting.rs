@@ -2,7 +2,7 @@
 //! trace's requests, times or addresses is kept.
 //!
 //! Sizes are the trace's own histogram. Streams are found where a request begins at which one of the
-//! last 64 of its kind ended. Gaps: the rate in 24 equal parts of the span is the envelope; within it a
+//! last 64 of its kind ended. Gaps: the rate in 96 equal parts of the span is the envelope; within it a
 //! two-phase hyper-exponential law takes the mean, the squared coefficient of variation and the
 //! dispersion of counts in a second. The hot part is found by the hit rates of six LRU caches and the
 //! distinct pages, first by what `locality` foretells, then corrected by what the twin measured.
@@ -18,7 +18,7 @@ use crate::workload::{Overrides, Workload};
 use wordline_units::{Bytes, Fraction, LBA_BYTES, SimDuration};
 
 /// Parts of the span that have a rate of their own.
-const PARTS: usize = 24;
+const PARTS: usize = 96;
 /// Sizes that a twin keeps apart.
 const SIZES: usize = 48;
 /// Bytes of a page by which writes are called large or partial.
@@ -65,12 +65,13 @@ pub fn fit(text: &str, title: &str) -> Result<Fitted, WorkloadError> {
     let arrivals = arrivals(&workload, &trace)?;
     let caches = trace.six_caches().unwrap_or_default();
     let [touched, read, written] = trace.footprints().unwrap_or_default();
-    let writes = side(&trace.writes, written.max(read), 0);
-    let mut reads = side(&trace.reads, read.max(written), 0);
+    // A kind that there is none of needs an address all the same.
+    let some = |own: u64, other: u64| if own > 0 { own } else { other };
+    let writes = side(&trace.writes, some(written, read), 0);
+    let mut reads = side(&trace.reads, some(read, written), 0);
     if read > 0 {
         // Reads and writes share what both touch: the end of the writes, the beginning of the reads.
         reads.begin = touched.saturating_sub(read) / PAGE * PAGE;
-        reads.footprint = read.max(reads.footprint.min(read));
     }
     let mut description = Description {
         title: title.to_string(),
@@ -189,7 +190,7 @@ fn arrivals(workload: &Workload, trace: &Statistics) -> Result<Arrivals, Workloa
         counts[((time / span_ns * PARTS as f64) as usize).min(PARTS - 1)] += 1;
     }
     // With few requests a part's rate is chance.
-    let even = if trace.requests() >= 100 * PARTS as u64 { counts } else { vec![1] };
+    let even = if trace.requests() >= 50 * PARTS as u64 { counts } else { vec![1] };
     let even = Even::new(&even, span_ns);
     let (mut sum, mut squares, mut n, mut before) = (0.0, 0.0, 0.0, 0.0);
     let mut windows = [Windows::new(1_000_000_000), Windows::new(60_000_000_000)];
@@ -336,7 +337,8 @@ fn found(start: &Side, requests: f64, caches: &[f64], aim: &[f64], aim_pages: f6
         // What is wider than it need be costs a little, so that nothing runs away.
         hits + 0.25 * pages * pages + 1e-6 * x.iter().map(|x| x * x).sum::<f64>()
     };
-    let starts = [[2.0, -1.5, -1.0, 0.0], [-2.0, -1.5, -1.0, 0.0], [0.0, 0.0, -2.0, 0.5], [2.0, -4.0, -0.5, 0.0]];
+    let starts =
+        [[2.0, -1.5, -1.0, 0.0], [-2.0, -1.5, -1.0, 0.0], [0.0, 0.0, -2.0, 0.5], [2.0, -4.0, -0.5, 0.0]];
     let best = starts.iter().map(|s| simplex(s, &miss)).min_by(|a, b| a.1.total_cmp(&b.1));
     best.map_or_else(|| start.clone(), |(x, _)| of(&x))
 }

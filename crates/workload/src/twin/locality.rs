@@ -7,9 +7,9 @@
 
 use super::addresses::{UNIT, extents};
 use super::description::{Description, Side};
+use super::requests_of;
 use super::sizes::SizeLaw;
 use super::statistics::{Depth, Statistics};
-use super::requests_of;
 use crate::error::{ErrorKind, Problem, WorkloadError};
 use wordline_units::{Fraction, LBA_BYTES};
 
@@ -52,7 +52,9 @@ fn ranks(n: u64, theta: f64) -> Vec<(f64, f64)> {
 
 /// What caches of so many pages would hold.
 pub(crate) fn foretell(side: &Side, requests: f64, caches: &[f64]) -> Foretold {
-    let Ok(law) = SizeLaw::new(side) else { return Foretold { hits: vec![0.0; caches.len()], distinct: 0.0 } };
+    let Ok(law) = SizeLaw::new(side) else {
+        return Foretold { hits: vec![0.0; caches.len()], distinct: 0.0 };
+    };
     let shares = law.shares();
     // A request of so many blocks at any multiple of `align` touches this many pages on average.
     let slack = 1.0 - side.align.min(UNIT) as f64 / UNIT as f64;
@@ -66,7 +68,10 @@ pub(crate) fn foretell(side: &Side, requests: f64, caches: &[f64]) -> Foretold {
     let anywhere = p_any / footprint;
     let mut classes: Vec<Class> = ranks(hot, side.theta)
         .into_iter()
-        .map(|(many, weight)| Class { pages: many * per_extent, each: p_hot * weight / per_extent + anywhere })
+        .map(|(many, weight)| Class {
+            pages: many * per_extent,
+            each: p_hot * weight / per_extent + anywhere,
+        })
         .collect();
     classes.push(Class { pages: (all - hot) as f64 * per_extent, each: anywhere });
     // Pages that streams come to for the first time, per access; the others they touch again at once.
@@ -164,7 +169,9 @@ pub(crate) fn shifted(d: &Description, points: f64) -> Result<Shifted, WorkloadE
             .allowed("a smaller shift, of a twin that writes hot extents")
     };
     if d.write == Fraction::ZERO || d.writes.hot == Fraction::ZERO {
-        return Err(refuse("the twin writes no hot extents, so its locality has nothing to shift".into()).into());
+        return Err(
+            refuse("the twin writes no hot extents, so its locality has nothing to shift".into()).into()
+        );
     }
     let (base, cache) = measured(d, None)?;
     let (mut low, mut high) = if points < 0.0 { (-1.0, 0.0) } else { (0.0, 1.0) };

@@ -21,9 +21,7 @@ mod stream;
 
 pub use catalogue::{BuiltinTwin, Spelled, TWINS, TwinBody, twin_named};
 pub use check::{Checked, Criterion, Row, Unit, check};
-pub use description::{
-    Arrivals, Description, Envelope, Modulation, Rest, Side, Straddle, Targets,
-};
+pub use description::{Arrivals, Description, Envelope, Modulation, Rest, Side, Straddle, Targets};
 pub use fitting::{Fitted, fit};
 pub use locality::REFERENCE_SHARE;
 pub(crate) use originals::original_of;
@@ -182,7 +180,8 @@ impl Twin {
         let points = locality_of(&mut o);
         let burst = o.text("mode") == Some("burst");
         if burst && (points != 0.0 || o.text("speedup").is_some() || closed.is_some()) {
-            let what = "a burst is sequential in a closed loop; locality, speedup and closed say nothing of it";
+            let what =
+                "a burst is sequential in a closed loop; locality, speedup and closed say nothing of it";
             o.reject("mode", what.into(), "mode=burst without them", "");
         }
         o.finish()?;
@@ -226,7 +225,8 @@ impl Twin {
                 });
                 shifted.description
             };
-            let pacing = closed.map_or(Pacing::Open, |d| Pacing::Closed { queue_depth: d.queue_depth, threads: d.threads });
+            let pacing = closed
+                .map_or(Pacing::Open, |d| Pacing::Closed { queue_depth: d.queue_depth, threads: d.threads });
             resolved["pacing"] = json!(pacing);
             let play = Play {
                 requests,
@@ -244,7 +244,8 @@ impl Twin {
     fn spelled(head: &str, s: &Spelled, options: &str, over: Overrides) -> Result<Twin, WorkloadError> {
         let (name, own) = s.workload.split_once(':').unwrap_or((s.workload, ""));
         // What the user says of a key goes before the twin's own.
-        let given: Vec<&str> = options.split(',').filter_map(|pair| pair.split_once('=')).map(|(k, _)| k).collect();
+        let given: Vec<&str> =
+            options.split(',').filter_map(|pair| pair.split_once('=')).map(|(k, _)| k).collect();
         let kept = own.split(',').filter(|pair| !given.contains(&pair.split('=').next().unwrap_or_default()));
         let all: Vec<&str> = kept.chain(options.split(',')).filter(|pair| !pair.is_empty()).collect();
         let workload = synthetic(name, &all.join(","), over)?;
@@ -376,6 +377,7 @@ pub(crate) fn requests_of(
         speedup: Ratio::ONE,
         open: true,
     };
-    let stream = TwinStream::new(d, play, seed).map_err(|what| Problem::new(ErrorKind::Option, &*d.title, what))?;
+    let stream =
+        TwinStream::new(d, play, seed).map_err(|what| Problem::new(ErrorKind::Option, &*d.title, what))?;
     Ok(stream.filter_map(Result::ok))
 }

@@ -2,7 +2,7 @@
 //! lists. It comes into the workload's text as `original=FILE`, so that a report says which file it
 //! was and a rerun takes the same.
 
-use super::{TwinBody, is_twin, named, Named, twin_named};
+use super::{Named, TwinBody, is_twin, named, twin_named};
 use crate::error::{ErrorKind, Problem, WorkloadError};
 use crate::parameter::unquoted_parts;
 use crate::workload::{Parts, parts};
@@ -34,7 +34,8 @@ pub fn with_original(text: &str, folder: &Path) -> Result<String, WorkloadError>
     if !is_twin(head) || options.contains("original=") {
         return Ok(text.to_string());
     }
-    if let Some(TwinBody::Workload(_)) = head.strip_prefix(super::PREFIX).and_then(twin_named).map(|t| t.body) {
+    if let Some(TwinBody::Workload(_)) = head.strip_prefix(super::PREFIX).and_then(twin_named).map(|t| t.body)
+    {
         return Ok(text.to_string());
     }
     let Named::Twin(description, _) = named(head)? else { return Ok(text.to_string()) };
@@ -56,9 +57,13 @@ pub fn with_original(text: &str, folder: &Path) -> Result<String, WorkloadError>
             [only] => {
                 let file = folder.join(only).display().to_string();
                 if file.contains('"') {
-                    return Err(Problem::new(ErrorKind::Io, file, "a name with a double quote cannot be given as an option")
-                        .allowed("a name without")
-                        .into());
+                    return Err(Problem::new(
+                        ErrorKind::Io,
+                        file,
+                        "a name with a double quote cannot be given as an option",
+                    )
+                    .allowed("a name without")
+                    .into());
                 }
                 let separator = if options.is_empty() { ':' } else { ',' };
                 return Ok(format!("{text}{separator}original=\"{file}\""));
@@ -95,8 +100,7 @@ pub(crate) fn original_of(head: &str, options: &str) -> Result<Option<(String, S
                 .into());
         }
     }
-    let rest: Vec<&str> =
-        all.iter().filter(|pair| !pair.trim().starts_with("original=")).copied().collect();
+    let rest: Vec<&str> = all.iter().filter(|pair| !pair.trim().starts_with("original=")).copied().collect();
     Ok(Some((file.trim().replace('"', ""), rest.join(","))))
 }
 

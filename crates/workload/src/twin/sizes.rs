@@ -69,7 +69,13 @@ impl SizeLaw {
                 (sizes, pages.map(|n| libm::pow(ratio, (n - least) as f64)).collect(), share)
             }
         };
-        Ok(SizeLaw { by_weight: Alias::new(&weights), listed, by_chance: Alias::new(&chances), others, share })
+        Ok(SizeLaw {
+            by_weight: Alias::new(&weights),
+            listed,
+            by_chance: Alias::new(&chances),
+            others,
+            share,
+        })
     }
 
     /// A size in blocks, where the others have this share.
@@ -90,7 +96,8 @@ impl SizeLaw {
 
     /// Shares of sizes, ascending; for pictures and predictions.
     pub fn shares(&self) -> Vec<(u32, f64)> {
-        let listed = self.listed.iter().zip(self.by_weight.shares()).map(|(s, p)| (*s, p * (1.0 - self.share)));
+        let listed =
+            self.listed.iter().zip(self.by_weight.shares()).map(|(s, p)| (*s, p * (1.0 - self.share)));
         let others = self.others.iter().zip(self.by_chance.shares()).map(|(s, p)| (*s, p * self.share));
         let mut all: Vec<(u32, f64)> = listed.chain(others).filter(|(_, p)| *p > 0.0).collect();
         all.sort_by_key(|(s, _)| *s);
@@ -100,9 +107,7 @@ impl SizeLaw {
 
 /// The ratio of a geometric law on `least ..= most` with this mean.
 fn geometric(mean: f64, least: u64, most: u64) -> Option<f64> {
-    let of = |ratio: f64| {
-        mean_of((least..=most).map(|n| (n as f64, libm::pow(ratio, (n - least) as f64))))
-    };
+    let of = |ratio: f64| mean_of((least..=most).map(|n| (n as f64, libm::pow(ratio, (n - least) as f64))));
     if !(mean >= least as f64 && mean <= most as f64) {
         return None;
     }
