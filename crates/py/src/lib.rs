@@ -12,7 +12,8 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use wordline_report::{Comparison, Report, TerminalStyle};
 use wordline_run::{Blame, Progress, Recording, RunError, RunSpec, Setup};
-use wordline_workload::Fit;
+use wordline_workload::twin::TWINS;
+use wordline_workload::{Fit, SYNTHETICS};
 
 create_exception!(wordline, UserError, PyValueError, "The input is wrong: what, where, and what is allowed.");
 create_exception!(wordline, Refused, PyValueError, "Scheme and device do not go together.");
@@ -237,10 +238,11 @@ fn schemes() -> Vec<(&'static str, &'static str)> {
     wordline_schemes::all().iter().map(|s| (s.name, s.title)).collect()
 }
 
-/// Built-in workloads as (name, title).
+/// Built-in workloads and twins as (name, title).
 #[pyfunction]
-fn workloads() -> Vec<(&'static str, &'static str)> {
-    wordline_workload::SYNTHETICS.iter().map(|w| (w.name, w.title)).collect()
+fn workloads() -> Vec<(String, String)> {
+    let twins = TWINS.iter().map(|t| (format!("twin:{}", t.name), t.title()));
+    SYNTHETICS.iter().map(|w| (w.name.to_string(), w.title.to_string())).chain(twins).collect()
 }
 
 /// Trace formats as (name, title).

@@ -27,7 +27,7 @@ pub fn sensitivity(
 ) -> Result<(), RunError> {
     let is_twin = |r: &Report| {
         let said = |key: &str| r.workload.details.get(key).and_then(|v| v.as_str());
-        said("source") == Some("twin") && r.workload.details.get("burst").is_none()
+        said("source") == Some("twin") && !r.workload.details.contains_key("burst")
     };
     if !comparison.reports.iter().all(is_twin) {
         return Err(RunError::Input(format!(

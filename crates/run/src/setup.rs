@@ -199,10 +199,9 @@ impl Setup {
     pub fn expected_requests(&self) -> Option<u64> {
         let limit = self.limit();
         let open = matches!(self.pacing(), Pacing::Open { .. });
-        if limit.requests.is_some() && limit.bytes.is_none() && limit.duration.is_none() {
-            if self.workload.is_drawn() {
-                return limit.requests;
-            }
+        let counted = limit.requests.is_some() && limit.bytes.is_none() && limit.duration.is_none();
+        if counted && self.workload.is_drawn() {
+            return limit.requests;
         }
         if !open && limit.duration.is_some() {
             return None;

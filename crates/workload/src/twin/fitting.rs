@@ -23,6 +23,9 @@ const PARTS: usize = 96;
 const SIZES: usize = 48;
 /// Bytes of a page by which writes are called large or partial.
 const PAGE: u64 = 16 << 10;
+/// Logarithm of how much wider than what was written the footprint may be, so that random addresses touch
+/// as many distinct pages.
+const GROWN_MOST: f64 = 1.0;
 const SEED: u64 = 1;
 
 /// A trace and its twin.
@@ -325,7 +328,7 @@ fn found(start: &Side, requests: f64, caches: &[f64], aim: &[f64], aim_pages: f6
         side.uniform = Fraction(free - side.hot.0);
         side.hot_space = Fraction(((logistic(x[1]) * 1e9) as u64).max(1));
         side.theta = 4.0 * logistic(x[2]);
-        let grown = start.footprint as f64 * libm::exp(x[3].clamp(-0.1, 3.0));
+        let grown = start.footprint as f64 * libm::exp(x[3].clamp(-0.1, GROWN_MOST));
         side.footprint = (grown as u64).next_multiple_of(start.extent);
         side
     };
