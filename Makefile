@@ -17,7 +17,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml $(wildcard devices/*.toml) \
 	$(shell find python/wordline -name '*.py' -o -name '*.pyi' -o -name '*.toml')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check rust-test python-test bench bench-picture validate fio mutants bless swarm fuzz clean
+.PHONY: help demo test check rust-test python-test bench bench-picture validate fio twins mutants bless swarm fuzz clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -75,6 +75,9 @@ bench: ## Speed of the engine on fixed work, beside the naked loop if LIMIT name
 
 fio: ## Write the table of docs/jobs.md: job files under fio and under Wordline (needs fio)
 	@FIO_TABLE=1 cargo test --quiet --package wordline-workload --test fio ten_job_files
+
+twins: ## Make every twin whole, hold it to its table, and write docs/twins-table.md and its pictures
+	@cargo run --quiet --release --package wordline-cli -- twin check all --out docs
 
 mutants: $(TOOLS) ## Plant ten faults in a copy of the engine, one at a time: the suite must catch each
 	@$(BIN)/python tests/mutants.py --out target/mutations.md

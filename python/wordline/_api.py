@@ -32,6 +32,7 @@ def run(
     initial: str = _wordline.DEFAULT_INITIAL,
     from_state: str | os.PathLike[str] | None = None,
     save_state: str | os.PathLike[str] | None = None,
+    traces: str | os.PathLike[str] | None = None,
     fit: str | None = None,
     check: bool = False,
     threads: int | None = None,
@@ -49,7 +50,7 @@ def run(
         ``NAME`` or ``NAME:key=value,...`` (see `schemes`).
     workload
         Path of a trace or name of a built-in workload (see `workloads`), perhaps with options:
-        ``"zipf:theta=1.1,read=70%"``, ``"trace.csv:speedup=10"``.
+        ``"zipf:theta=1.1,read=70%"``, ``"trace.csv:speedup=10"``, ``"twin:hm_0"``.
     seed
         From which every random stream is derived, 0 to 2**64 - 1.
     replicas
@@ -69,6 +70,8 @@ def run(
         wear, under the same device and scheme. Time and counts begin at zero.
     save_state
         Where the state of the drive goes after the run.
+    traces
+        A folder with original traces: one that is named as a twin's original goes before the twin.
     fit
         What to do with requests beyond the drive: ``error``, ``wrap`` or ``compact``.
     check
@@ -105,11 +108,11 @@ def run(
     OSError
         `log` or `completions` could not be written on.
     """
-    states = (from_state, save_state)
-    asked = _asked(device, workload, seed, replicas, requests, set, initial, states, fit, check)
+    files = (from_state, save_state, traces)
+    asked = _asked(device, workload, seed, replicas, requests, set, initial, files, fit, check)
     if log is not None or completions is not None:
-        files = [None if f is None else os.fspath(f) for f in (log, completions)]
-        return Report(_wordline.record(asked, scheme, *files, progress))
+        recorded = [None if f is None else os.fspath(f) for f in (log, completions)]
+        return Report(_wordline.record(asked, scheme, *recorded, progress))
     return Report(_wordline.compare(asked, [scheme], _threads(threads), progress)[0])
 
 
@@ -124,6 +127,7 @@ def compare(
     set: Mapping[str, object] | None = None,
     initial: str = _wordline.DEFAULT_INITIAL,
     from_state: str | os.PathLike[str] | None = None,
+    traces: str | os.PathLike[str] | None = None,
     fit: str | None = None,
     check: bool = False,
     threads: int | None = None,
@@ -135,7 +139,7 @@ def compare(
     ----------
     device, workload, seed, replicas, requests, set, initial, from_state
         As for `run`. Replicas of one number have the same seed in all schemes.
-    fit, check, threads, progress
+    traces, fit, check, threads, progress
         As for `run`.
     schemes
         Spellings of the schemes; the first is the baseline.
@@ -153,8 +157,8 @@ def compare(
     """
     if isinstance(schemes, str):
         raise _wordline.UserError(f"schemes is the text {schemes!r}; give a list of spellings")
-    states = (from_state, None)
-    asked = _asked(device, workload, seed, replicas, requests, set, initial, states, fit, check)
+    files = (from_state, None, traces)
+    asked = _asked(device, workload, seed, replicas, requests, set, initial, files, fit, check)
     done = _wordline.compare(asked, list(schemes), _threads(threads), progress)
     return Comparison([Report(r) for r in done])
 
@@ -264,7 +268,7 @@ def _asked(
     requests: int | None,
     changes: Mapping[str, object] | None,
     initial: str,
-    states: tuple[str | os.PathLike[str] | None, str | os.PathLike[str] | None],
+    files: tuple[str | os.PathLike[str] | None, ...],
     fit: str | None,
     check: bool,
 ) -> dict[str, Any]:
@@ -280,7 +284,7 @@ def _asked(
     def text(value: object) -> str:
         return str(value).lower() if isinstance(value, bool) else str(value)
 
-    from_state, save_state = (None if s is None else os.fspath(s) for s in states)
+    from_state, save_state, traces = (None if f is None else os.fspath(f) for f in files)
     return {
         "device": os.fspath(device),
         "workload": os.fspath(workload),
@@ -291,6 +295,7 @@ def _asked(
         "initial": initial,
         "from_state": from_state,
         "save_state": save_state,
+        "traces": traces,
         "fit": fit,
         "check": check,
     }

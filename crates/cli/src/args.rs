@@ -32,6 +32,11 @@ pub(crate) enum Command {
     Demo(DemoArgs),
     /// Check an operation log by the rules of flash, with a program apart from the engine
     CheckLog(CheckLogArgs),
+    /// Synthetic twins of traces: hold them to their tables, or make one of a trace
+    Twin {
+        #[command(subcommand)]
+        command: TwinCommand,
+    },
     /// Look at traces, convert them, and cut, scale, loop, shift, merge and sample them
     Trace {
         #[command(subcommand)]
@@ -47,6 +52,57 @@ pub(crate) enum Command {
     /// code 0 only if every row is within its tolerance or has its reason beside it. Needs Python:
     /// pip install 'wordline[validate]'.
     Validate(ValidateArgs),
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum TwinCommand {
+    /// Make the requests of twins and print their figures beside the tables that they are made from
+    ///
+    /// Ends with exit code 1 if a figure is outside its criterion.
+    Check(TwinCheckArgs),
+    /// Make a twin of a trace, to be passed on without its data, and print how near it comes
+    Fit(TwinFitArgs),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct TwinCheckArgs {
+    /// Names of twins (`wordline list workloads`), files of twins, or all
+    #[arg(value_name = "NAME", required = true)]
+    pub(crate) names: Vec<String>,
+    /// Make only so many requests of each, and none of the curves [default: all]
+    #[arg(long, value_name = "N")]
+    pub(crate) requests: Option<Count>,
+    /// Write the tables as Markdown and the pictures with their data into this folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Write the figures as JSON to a file, or with - to standard output in place of the tables
+    #[arg(long, value_name = "FILE|-")]
+    pub(crate) json: Option<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct TwinFitArgs {
+    /// A trace, perhaps with options as for --workload
+    #[arg(value_name = "FILE")]
+    pub(crate) file: String,
+    /// Insist on a trace format, as for --workload
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<String>,
+    /// Write the twin to this file, for --workload
+    #[arg(long, value_name = "TWIN.toml")]
+    pub(crate) out: Option<String>,
+    /// What the twin is called
+    #[arg(long, value_name = "TEXT", default_value = "fitted to a trace")]
+    pub(crate) title: String,
+    /// The drive on which trace and twin are run: a built-in device or the path of a device file
+    #[arg(long, value_name = "DEV", default_value = "demo-8gb")]
+    pub(crate) device: String,
+    /// The scheme under which they are run
+    #[arg(long, default_value = "slc-cache")]
+    pub(crate) scheme: String,
+    /// Change a key of the device
+    #[arg(long, value_name = "KEY=VALUE", value_parser = pair)]
+    pub(crate) set: Vec<(String, String)>,
 }
 
 #[derive(Subcommand, Debug)]
@@ -75,7 +131,8 @@ pub(crate) struct What {
     #[arg(long, value_name = "DEV")]
     pub(crate) device: String,
     /// A trace file, a folder or tar archive of them, several joined by +, - for standard input, a fio
-    /// job file (`wordline explain fio`), or a built-in workload (`wordline list workloads`);
+    /// job file (`wordline explain fio`), a built-in workload or a twin (`wordline list workloads`), or a
+    /// twin's own file;
     /// options follow a colon: zipf:theta=1.1,read=70%, trace.csv:speedup=10 or job.fio:section=NAME
     #[arg(long, value_name = "FILE|NAME")]
     pub(crate) workload: String,
@@ -87,6 +144,14 @@ pub(crate) struct What {
     /// (workload.speedup=10) or of the schemes that know it (scheme.when_full=wait)
     #[arg(long, value_name = "KEY=VALUE", value_parser = pair)]
     pub(crate) set: Vec<(String, String)>,
+    /// A folder with original traces: one that is named as a twin's original goes before the twin
+    /// [default: the environment's WORDLINE_TRACES]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) traces: Option<String>,
+    /// Run twice more with the locality of the twin shifted, by 3 points of LRU write hits down and up, and
+    /// say how the result moves
+    #[arg(long)]
+    pub(crate) twin_sensitivity: bool,
     /// The seed from which every random stream is derived
     #[arg(long, default_value_t = wordline_run::DEFAULT_SEED, allow_negative_numbers = true)]
     pub(crate) seed: u64,

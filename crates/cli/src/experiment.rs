@@ -56,6 +56,7 @@ fn spec(what: &What, scheme: &str) -> RunSpec {
         set: what.set.clone(),
         seed: what.seed,
         replicas: what.replicas,
+        traces: traces(what),
         requests: what.requests.map(|n| n.0),
         fit: what.fit,
         initial: what.initial.clone(),
@@ -63,6 +64,12 @@ fn spec(what: &What, scheme: &str) -> RunSpec {
         save_state: None,
         check: what.check,
     }
+}
+
+/// The folder of originals that was named, or that of the environment.
+fn traces(what: &What) -> Option<String> {
+    let set = || std::env::var("WORDLINE_TRACES").ok().filter(|folder| !folder.is_empty());
+    what.traces.clone().or_else(set)
 }
 
 /// JSON of a report cannot fail: its numbers are finite, or it says null.
@@ -82,7 +89,10 @@ pub(crate) fn run(args: &RunArgs, console: &Console) -> Result<(), Failure> {
         )));
     }
     let comparison = if args.log.is_none() && args.completions.is_none() {
-        together(&spec, std::slice::from_ref(&args.scheme), threads(args.what.threads), console)?
+        together(&spec, std::slice::from_ref(&args.scheme), &args.what, console)?
+    } else if args.what.twin_sensitivity {
+        let what = "--log and --completions record one run; leave --twin-sensitivity out";
+        return Err(Failure::Input(what.to_string()));
     } else {
         let setup = Setup::resolve(&spec)?;
         let recording = Recording::open(args.log.as_deref(), args.completions.as_deref())?;
@@ -118,7 +128,7 @@ pub(crate) fn check_log(args: &CheckLogArgs) -> Result<(), Failure> {
 pub(crate) fn compare(args: &CompareArgs, console: &Console) -> Result<(), Failure> {
     let outputs = Outputs::open(&args.to)?;
     let spec = spec(&args.what, &args.schemes[0]);
-    let comparison = together(&spec, &args.schemes, threads(args.what.threads), console)?;
+    let comparison = together(&spec, &args.schemes, &args.what, console)?;
     side_by_side(&comparison, outputs, console)
 }
 
@@ -132,7 +142,8 @@ pub(crate) fn demo(args: &DemoArgs, console: &Console) -> Result<(), Failure> {
         ..RunSpec::new("demo-8gb", "conventional", DEMO_WORKLOAD)
     };
     let schemes = ["conventional", "slc-cache"].map(str::to_string);
-    side_by_side(&together(&spec, &schemes, threads(None), console)?, outputs, console)
+    let comparison = compared(&spec, &schemes, threads(None), console)?;
+    side_by_side(&comparison, outputs, console)
 }
 
 /// Runs that go at once: as many as are asked for, or as there are cores.
@@ -141,7 +152,23 @@ fn threads(asked: Option<u16>) -> usize {
     asked.map_or_else(cores, |n| n as usize)
 }
 
+/// The runs, and those on the shifted twin if they are asked for.
 fn together(
+    spec: &RunSpec,
+    schemes: &[String],
+    what: &What,
+    console: &Console,
+) -> Result<Comparison, Failure> {
+    let threads = threads(what.threads);
+    let mut comparison = compared(spec, schemes, threads, console)?;
+    if what.twin_sensitivity {
+        let go_on = &mut |_| ControlFlow::Continue(());
+        wordline_run::sensitivity(spec, schemes, threads, &mut comparison, go_on)?;
+    }
+    Ok(comparison)
+}
+
+fn compared(
     spec: &RunSpec,
     schemes: &[String],
     threads: usize,

@@ -4,7 +4,12 @@ use crate::args::ExplainArgs;
 use crate::console::Console;
 use crate::error::Failure;
 use std::path::Path;
+use wordline_run::RunError;
+use wordline_workload::twin::{BuiltinTwin, Depth, TWIN_OPTIONS, TWINS, TwinBody, check, twin_named};
 use wordline_workload::{JOB_KEYS, JOB_OPTIONS, Parameter, Standing, TRACE_OPTIONS};
+
+/// Requests of a twin that are made to explain it.
+const EXPLAINED: u64 = 500_000;
 
 pub(crate) fn explain(args: &ExplainArgs, console: &Console) -> Result<(), Failure> {
     let name = args.name.as_str();
@@ -20,6 +25,10 @@ pub(crate) fn explain(args: &ExplainArgs, console: &Console) -> Result<(), Failu
         page += &parameters("Parameters", &workload.parameters(), console);
         page += &format!("\n  --workload {name}:key=value,...\n");
         pages.push(page);
+    }
+    let twin = name.strip_prefix("twin:").unwrap_or(name);
+    if let Some(twin) = twin_named(twin) {
+        pages.push(twin_page(twin, console)?);
     }
     if let Some(format) = wordline_workload::format_named(name) {
         let mut page =
@@ -41,12 +50,35 @@ fn unknown(name: &str) -> String {
     let names: Vec<&str> = (wordline_device::builtin().iter().map(|d| d.name))
         .chain(wordline_schemes::all().iter().map(|s| s.name))
         .chain(wordline_workload::SYNTHETICS.iter().map(|w| w.name))
+        .chain(TWINS.iter().map(|t| t.name))
         .chain(wordline_workload::FORMATS.iter().map(|f| f.name))
         .chain([JOB_FILES])
         .collect();
     let near = wordline_device::config::closest(name, names.iter().copied());
     let hint = near.map_or(String::new(), |n| format!("; did you mean {n:?}?"));
     format!("there is no device, scheme, workload or format {name:?}{hint}\n  allowed: {}", names.join(", "))
+}
+
+/// What a twin is made of, what it is held to, and what it comes to.
+fn twin_page(twin: &BuiltinTwin, console: &Console) -> Result<String, Failure> {
+    let name = format!("twin:{}", twin.name);
+    let checked = check(&name, Some(EXPLAINED), Depth::Full).map_err(RunError::Workload)?;
+    let mut page = format!("{}: {}\n", console.bold(&name), checked.title);
+    if let TwinBody::Workload(spelled) = twin.body {
+        page += &format!("\n  --workload {}\n  {}\n", spelled.workload, spelled.source);
+    }
+    if let Some(text) = twin.text() {
+        page += &format!("\n{}\n\n", console.bold("Each value with its source"));
+        for line in text.lines() {
+            page += &format!("  {line}\n");
+        }
+    }
+    page += &format!("\n{}\n\n", console.bold("Its figures beside the table's"));
+    page += &checked.render();
+    page +=
+        &format!("  Of {EXPLAINED} requests at most; wordline twin check {} makes all of them.\n", twin.name);
+    page += &parameters("Options", TWIN_OPTIONS, console);
+    Ok(page)
 }
 
 fn device(name: &str, console: &Console) -> Result<String, Failure> {

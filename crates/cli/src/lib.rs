@@ -14,8 +14,9 @@ mod list;
 mod output;
 mod python;
 mod trace;
+mod twin;
 
-use args::{Cli, Command};
+use args::{Cli, Command, TwinCommand};
 use clap::Parser;
 use console::Console;
 use error::Failure;
@@ -48,6 +49,8 @@ fn run(args: impl Iterator<Item = OsString>, python: Option<&dyn Fn(&Call) -> i3
         Command::Demo(a) => experiment::demo(&a, &console),
         Command::Rerun(a) => experiment::rerun(&a, &console),
         Command::CheckLog(a) => experiment::check_log(&a),
+        Command::Twin { command: TwinCommand::Check(a) } => twin::check(&a, &console),
+        Command::Twin { command: TwinCommand::Fit(a) } => twin::fit(&a, &console),
         Command::Trace { command } => trace::trace(&command, &console),
         Command::List(a) => list::list(&a, &console),
         Command::Explain(a) => explain::explain(&a, &console),

@@ -4,17 +4,23 @@ use crate::args::{Kind, ListArgs};
 use crate::console::Console;
 use crate::error::Failure;
 use serde_json::{Value, json};
+use wordline_workload::SYNTHETICS;
+use wordline_workload::twin::TWINS;
 
 pub(crate) fn list(args: &ListArgs, console: &Console) -> Result<(), Failure> {
-    let entries: Vec<(&str, String)> = match args.kind {
-        Kind::Devices => wordline_device::builtin().iter().map(|d| (d.name, d.description())).collect(),
-        Kind::Schemes => wordline_schemes::all().iter().map(|s| (s.name, s.title.to_string())).collect(),
+    let named = |name: &str, title: String| (name.to_string(), title);
+    let entries: Vec<(String, String)> = match args.kind {
+        Kind::Devices => wordline_device::builtin().iter().map(|d| named(d.name, d.description())).collect(),
+        Kind::Schemes => wordline_schemes::all().iter().map(|s| named(s.name, s.title.to_string())).collect(),
         Kind::Workloads => {
-            let built_in = wordline_workload::SYNTHETICS.iter().map(|w| (w.name, w.title.to_string()));
-            let files = (crate::explain::JOB_FILES, "any job file of fio, by its path".to_string());
-            built_in.chain([files]).collect()
+            let built_in = SYNTHETICS.iter().map(|w| (w.name.to_string(), w.title.to_string()));
+            let twins = TWINS.iter().map(|t| (format!("twin:{}", t.name), t.title()));
+            let files = named(crate::explain::JOB_FILES, "any job file of fio, by its path".to_string());
+            built_in.chain(twins).chain([files]).collect()
         }
-        Kind::Formats => wordline_workload::FORMATS.iter().map(|f| (f.name, f.title.to_string())).collect(),
+        Kind::Formats => {
+            wordline_workload::FORMATS.iter().map(|f| named(f.name, f.title.to_string())).collect()
+        }
     };
     if args.json {
         let all: Vec<Value> = entries.iter().map(|(n, d)| json!({ "name": n, "description": d })).collect();

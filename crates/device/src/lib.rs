@@ -3,10 +3,9 @@
 //!
 //! [`DeviceSpec`] is the resolved description, [`DeviceSpec::from_toml`] reads it, [`to_toml`]
 //! writes it back, [`describe`] shows it to people, and [`builtin`] lists the drives that come
-//! with Wordline. [`config`] is the reader itself, which schemes and workloads use for theirs.
+//! with Wordline. [`config`] is the reader itself, which schemes use for their parameters.
 
 mod builtin;
-pub mod config;
 mod describe;
 mod read;
 mod spec;
@@ -16,4 +15,5 @@ pub use builtin::{Builtin, builtin, find, names_like};
 pub use config::ConfigErrors;
 pub use describe::{describe, unloaded_program, unloaded_read};
 pub use spec::*;
+pub use wordline_config as config;
 pub use write::to_toml;

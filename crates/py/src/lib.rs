@@ -12,7 +12,8 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use wordline_report::{Comparison, Report, TerminalStyle};
 use wordline_run::{Blame, Progress, Recording, RunError, RunSpec, Setup};
-use wordline_workload::Fit;
+use wordline_workload::twin::TWINS;
+use wordline_workload::{Fit, SYNTHETICS};
 
 create_exception!(wordline, UserError, PyValueError, "The input is wrong: what, where, and what is allowed.");
 create_exception!(wordline, Refused, PyValueError, "Scheme and device do not go together.");
@@ -46,6 +47,8 @@ struct Asked {
     #[pyo3(item)]
     replicas: u32,
     #[pyo3(item)]
+    traces: Option<String>,
+    #[pyo3(item)]
     requests: Option<u64>,
     #[pyo3(item)]
     fit: Option<String>,
@@ -69,6 +72,7 @@ impl Asked {
             set: self.set.into_iter().collect(),
             seed: self.seed,
             replicas: self.replicas,
+            traces: self.traces,
             requests: self.requests,
             fit,
             initial: self.initial,
@@ -234,10 +238,11 @@ fn schemes() -> Vec<(&'static str, &'static str)> {
     wordline_schemes::all().iter().map(|s| (s.name, s.title)).collect()
 }
 
-/// Built-in workloads as (name, title).
+/// Built-in workloads and twins as (name, title).
 #[pyfunction]
-fn workloads() -> Vec<(&'static str, &'static str)> {
-    wordline_workload::SYNTHETICS.iter().map(|w| (w.name, w.title)).collect()
+fn workloads() -> Vec<(String, String)> {
+    let twins = TWINS.iter().map(|t| (format!("twin:{}", t.name), t.title()));
+    SYNTHETICS.iter().map(|w| (w.name.to_string(), w.title.to_string())).chain(twins).collect()
 }
 
 /// Trace formats as (name, title).

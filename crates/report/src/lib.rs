@@ -21,19 +21,20 @@ mod series;
 mod steady;
 mod svg;
 mod terminal;
+mod twins;
 
 pub use activity::{
     CAUSES, Capacity, Flash, PageTypes, ProgramBytes, Programs, RegionActivity, RegionCapacity, Waf, Wear,
 };
 pub use comparison::{COMPARISON_SCHEMA, Comparison};
-pub use figures::{Figure, figures, trace_figures};
+pub use figures::{Figure, TwinPanel, figures, trace_figures, twin_figures};
 pub use fio::fio_json;
 pub use html::{html, trace_html};
 pub use jobs::{JobActivity, JobRequests, LATENCY_BOUNDS_NS, PERCENTILES};
 pub use replicas::{Estimate, Replicas};
 pub use report::{
-    DeviceInfo, Host, Latencies, Latency, LatencyParts, Memory, REPORT_SCHEMA, Report, SchemeInfo, Speed,
-    Throughput, WorkloadInfo,
+    DeviceInfo, Host, Latencies, Latency, LatencyParts, Memory, REPORT_SCHEMA, Report, SchemeInfo,
+    ShiftedRun, Speed, Throughput, WorkloadInfo,
 };
 pub use series::{CDF_POINTS_MAX, LatencyCdf, TIMELINE_BINS_MAX, Timeline};
 pub use steady::{AfterWarmUp, Reached, STEADY_CRITERION, SteadyFrom, SteadyState};

@@ -62,6 +62,9 @@ pub struct Report {
     /// are those of its own seed alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replicas: Option<Replicas>,
+    /// The run repeated on its twin with another locality; absent where it was not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub twin_sensitivity: Vec<ShiftedRun>,
     /// What the drive holds.
     pub capacity: Capacity,
     /// Program/erase cycles of the blocks at the end, by the mode they are in: `slc`, `mlc`, `tlc`, `qlc`.
@@ -128,6 +131,7 @@ impl PartialEq for Report {
             waf,
             steady_state,
             replicas,
+            twin_sensitivity,
             capacity,
             wear,
             memory,
@@ -154,6 +158,7 @@ impl PartialEq for Report {
             && *waf == other.waf
             && *steady_state == other.steady_state
             && *replicas == other.replicas
+            && *twin_sensitivity == other.twin_sensitivity
             && *capacity == other.capacity
             && *wear == other.wear
             && *memory == other.memory
@@ -162,6 +167,27 @@ impl PartialEq for Report {
             && *latency_cdf == other.latency_cdf
             && *timeline == other.timeline
     }
+}
+
+/// A run on a twin whose LRU write-hit rate, at an eighth of what it writes, was moved.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ShiftedRun {
+    /// By how many points of hit rate the twin was to be moved.
+    pub asked_points: f64,
+    /// By how many it was, measured on its first requests.
+    pub reached_points: f64,
+    /// Mean write latency, in microseconds; null where no write completed.
+    pub write_mean_us: Option<f64>,
+    /// 99th percentile of write latency, in microseconds.
+    pub write_p99_us: Option<f64>,
+    /// Mean read latency, in microseconds; null where no read completed.
+    pub read_mean_us: Option<f64>,
+    /// 99th percentile of read latency, in microseconds.
+    pub read_p99_us: Option<f64>,
+    /// Write amplification; null where the host wrote nothing.
+    pub waf: Option<f64>,
+    /// The hash of that run's result.
+    pub result_hash: String,
 }
 
 /// The scheme of a run.

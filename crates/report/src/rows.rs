@@ -5,7 +5,7 @@ use crate::activity::CAUSES;
 use crate::number::{self, Quantity, Unit};
 use crate::palette::REPROGRAM;
 use crate::replicas::{self, Estimate};
-use crate::report::{Latency, Report};
+use crate::report::{Latency, Report, WorkloadInfo};
 use crate::steady::AfterWarmUp;
 use wordline_units::CellMode;
 
@@ -296,7 +296,7 @@ pub(crate) fn facts(reports: &[Report]) -> Vec<(&'static str, String)> {
     seeds.dedup();
     let mut facts = vec![
         ("device", described(&r.device.name, &r.device.description)),
-        ("workload", r.workload.name.clone()),
+        ("workload", workload(&r.workload)),
         ("requests", number::count(r.host.requests)),
         ("simulated", Quantity::Time.show(r.simulated_s)),
     ];
@@ -306,6 +306,24 @@ pub(crate) fn facts(reports: &[Report]) -> Vec<(&'static str, String)> {
     let what = if reports.iter().any(|r| r.replicas.is_some()) { "seeds" } else { "seed" };
     facts.push((what, seeds.join(", ")));
     facts
+}
+
+/// The workload's name, and whether it is a twin or the trace for which a twin stands.
+fn workload(w: &WorkloadInfo) -> String {
+    match stands_for(w) {
+        Some(what) => format!("{} ({what})", w.name),
+        None => w.name.clone(),
+    }
+}
+
+/// Whether a workload is a twin or an original; `None` for all others.
+pub(crate) fn stands_for(w: &WorkloadInfo) -> Option<String> {
+    let said = |key: &str| w.details.get(key).and_then(serde_json::Value::as_str);
+    match said("source")? {
+        "twin" => Some("a synthetic twin, not the trace itself".to_string()),
+        "original" => Some(format!("the original of {}", said("twin").unwrap_or("a twin"))),
+        _ => None,
+    }
 }
 
 /// The seed of a run, or from where to where those of its replicas go.

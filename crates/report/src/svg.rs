@@ -289,6 +289,31 @@ impl Canvas {
     }
 }
 
+/// Room for a line of text under a picture.
+const FOOT: f64 = 18.0;
+
+/// Writes a line under a picture that [`Canvas::finish`] made.
+pub(crate) fn footnote(svg: &str, text: &str) -> String {
+    let Some((head, rest)) = svg.split_once(r#" role="img""#) else { return svg.to_string() };
+    let number = |name: &str| -> Option<f64> {
+        head.split_once(&format!(r#" {name}=""#))?.1.split('"').next()?.parse().ok()
+    };
+    let (Some(width), Some(height)) = (number("width"), number("height")) else { return svg.to_string() };
+    let Some(body) = rest.strip_suffix("</svg>") else { return svg.to_string() };
+    let (w, h) = (px(width), px(height + FOOT));
+    format!(
+        concat!(
+            r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {w} {h}" width="{w}" height="{h}" role="img"{body}"#,
+            r##"<text class="note" fill="#5c6570" x="0" y="{y}">{text}</text></svg>"##
+        ),
+        w = w,
+        h = h,
+        body = body,
+        y = px(height + FOOT - 5.0),
+        text = escape(text)
+    )
+}
+
 /// A polyline through the points, broken where one is missing. A point alone becomes a dot (the
 /// line's caps are round), and a flat run only its two ends.
 pub(crate) fn path(points: impl Iterator<Item = Option<(f64, f64)>>) -> String {
@@ -365,6 +390,14 @@ mod tests {
         ];
         assert_eq!(path(points.into_iter()), "M0 1L2 1L3 5M5 2h0");
         assert_eq!(path([Some((f64::NAN, 0.0))].into_iter()), "");
+    }
+
+    #[test]
+    fn a_footnote_makes_room_for_itself() {
+        let svg = footnote(&Canvas::new(480.0, 100.0).finish("t", r#" data-kind="x""#), "twin:a & b");
+        assert!(svg.contains(r#"viewBox="0 0 480 118" width="480" height="118" role="img""#), "{svg}");
+        assert!(svg.ends_with(r#"y="113">twin:a &amp; b</text></svg>"#), "{svg}");
+        assert!(svg.contains("<title>t</title>"), "{svg}");
     }
 
     #[test]

@@ -80,6 +80,9 @@ pub fn summary(report: &Report, style: TerminalStyle) -> String {
     for (what, text) in particulars(report) {
         page.wrap(&format!("{what:<15}"), &text, Look::Plain);
     }
+    for text in crate::twins::sentences(reports, &[String::new()]) {
+        page.wrap("twin           ", &text, Look::Plain);
+    }
     advice(&mut page, reports);
     page.finish()
 }
@@ -103,6 +106,9 @@ fn steadiness(page: &mut Page, reports: &[Report], labels: &[String]) {
     }
     for text in said {
         page.wrap("state ", &text, Look::Plain);
+    }
+    for text in crate::twins::sentences(reports, labels) {
+        page.wrap("twin  ", &text, Look::Plain);
     }
 }
 

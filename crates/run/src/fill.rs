@@ -72,6 +72,7 @@ pub(crate) fn report(run: &Outcome) -> Report {
         waf: Waf::new(&flash.program_bytes, host.write_page_bytes),
         steady_state: Some(steady_state(run)),
         replicas: None,
+        twin_sensitivity: vec![],
         capacity: capacity(run),
         wear: wear(run),
         memory: memory(run),

@@ -16,6 +16,7 @@ mod jobs;
 mod record;
 mod rerun;
 mod saved;
+mod sensitivity;
 mod setup;
 mod spec;
 mod steady;
@@ -27,6 +28,7 @@ pub use initial::{Filled, InitialSpec};
 pub use record::Recording;
 pub use rerun::{Rerun, rerun};
 pub use saved::Snapshot;
+pub use sensitivity::{SHIFT_POINTS, sensitivity};
 pub use setup::{Setup, device};
 pub use spec::{DEFAULT_INITIAL, DEFAULT_SEED, REPLICAS_MAX, RunSpec};
 

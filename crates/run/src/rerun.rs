@@ -68,6 +68,8 @@ pub fn rerun(
         set: vec![],
         seed: config.get("seed").and_then(Value::as_u64).ok_or_else(|| lacks("seed"))?,
         replicas: report.replicas.as_ref().map_or(1, |r| r.runs.len() as u32),
+        // The recorded text names the original, if it was one.
+        traces: None,
         requests: config.get("requests").and_then(Value::as_u64),
         fit,
         initial: match from_state {

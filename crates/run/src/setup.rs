@@ -13,7 +13,8 @@ use wordline_ftl::{Initial, Mapped};
 use wordline_schemes::SchemeError;
 use wordline_sim::Pacing;
 use wordline_units::{CellMode, Lpn};
-use wordline_workload::{DriveShape, Limit, Overrides, Pacing as WorkloadPacing, Workload, synthetic_named};
+use wordline_workload::twin::with_original;
+use wordline_workload::{DriveShape, Limit, Overrides, Pacing as WorkloadPacing, Workload, with_options};
 
 /// Everything of a run but the scheme, resolved.
 #[derive(Clone, Debug)]
@@ -76,6 +77,12 @@ impl Setup {
         let mut device_set = spec.set.clone();
         device_set.retain(|(k, _)| !k.starts_with("workload.") && !k.starts_with("scheme."));
         let device = device(&spec.device, &device_set)?;
+        let spec = &match &spec.traces {
+            Some(folder) => {
+                RunSpec { workload: with_original(&spec.workload, Path::new(folder))?, ..spec.clone() }
+            }
+            None => spec.clone(),
+        };
         Setup::on(spec, device, &workload_set, scheme_set)
     }
 
@@ -129,7 +136,7 @@ impl Setup {
     pub(crate) fn replica(&self, number: u32) -> Result<Setup, RunError> {
         let spec = RunSpec { seed: self.spec.seed_of(number), replicas: 1, ..self.spec.clone() };
         let mut setup = Setup { spec, ..self.clone() };
-        if number > 0 && self.from_state.is_none() && synthetic_named(self.workload.name()).is_some() {
+        if number > 0 && self.from_state.is_none() && self.workload.is_drawn() {
             setup.state = setup.initial_state()?;
         }
         Ok(setup)
@@ -197,11 +204,9 @@ impl Setup {
         if self.workload.is_timed() {
             return None;
         }
-        if limit.requests.is_some() && limit.bytes.is_none() && limit.duration.is_none() {
-            let trace = synthetic_named(self.workload.name()).is_none();
-            if !trace {
-                return limit.requests;
-            }
+        let counted = limit.requests.is_some() && limit.bytes.is_none() && limit.duration.is_none();
+        if counted && self.workload.is_drawn() {
+            return limit.requests;
         }
         if !open && limit.duration.is_some() {
             return None;
@@ -213,7 +218,7 @@ impl Setup {
     /// A closed loop must end.
     fn bounded(&self) -> Result<(), RunError> {
         let limit = self.limit();
-        let endless = limit == Limit::default() && synthetic_named(self.workload.name()).is_some();
+        let endless = limit == Limit::default() && self.workload.is_drawn();
         if endless && matches!(self.pacing(), Some(Pacing::Closed { .. })) {
             return Err(RunError::Input(format!(
                 "--workload {}: nothing ends it; give --requests N, or one of requests=, duration=, bytes=",
@@ -289,15 +294,4 @@ impl Setup {
             "initial": initial,
         })
     }
-}
-
-/// A workload's text with more options at its end.
-fn with_options(text: &str, options: &[(String, String)]) -> String {
-    if options.is_empty() {
-        return text.to_string();
-    }
-    let bare =
-        text == "-" || synthetic_named(text).is_some() || Path::new(text).exists() || !text.contains(':');
-    let options: Vec<String> = options.iter().map(|(k, v)| format!("{k}={v}")).collect();
-    format!("{text}{}{}", if bare { ":" } else { "," }, options.join(","))
 }

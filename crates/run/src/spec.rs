@@ -26,6 +26,8 @@ pub struct RunSpec {
     pub seed: u64,
     /// How often to run, the first time with `seed`, each other time with the seed after the last.
     pub replicas: u32,
+    /// A folder with originals of twins, which go before the twins of their names.
+    pub traces: Option<String>,
     /// The most requests to issue.
     pub requests: Option<u64>,
     /// What to do with requests beyond the drive.
@@ -50,6 +52,7 @@ impl RunSpec {
             set: vec![],
             seed: DEFAULT_SEED,
             replicas: 1,
+            traces: None,
             requests: None,
             fit: None,
             initial: DEFAULT_INITIAL.to_string(),

@@ -4,9 +4,9 @@
 //!
 //! A trace goes `source` (bytes, decompressed) → `formats` (records) → `joined`, `sorted` (several
 //! files as one, in order of time) → `cursor` (requests in blocks) → `trace` (time zero, volumes side by side, `fit`, pace). A synthetic workload goes
-//! `synthetic::generator` (kind, size, time) → a pattern (address). A fio job file goes `jobs` (keys →
-//! jobs → a script that is asked request by request). A trace that is written goes `source` → `formats` →
-//! `pipeline` → `compress`. Nothing here reads a clock, and nothing prints.
+//! `synthetic::generator` (kind, size, time) → a pattern (address); a twin is made by `twin::stream`. A fio
+//! job file goes `jobs` (keys → jobs → a script that is asked request by request). A trace that is written
+//! goes `source` → `formats` → `pipeline` → `compress`. Nothing here reads a clock, and nothing prints.
 
 mod compress;
 mod cursor;
@@ -32,6 +32,7 @@ mod sorted;
 mod source;
 mod synthetic;
 mod trace;
+pub mod twin;
 mod workload;
 mod zipf_law;
 
@@ -50,4 +51,4 @@ pub use scan::{Backwards, StepBack, Unusable, UnusableLine};
 pub use source::Compression;
 pub use synthetic::{SYNTHETICS, Synthetic, synthetic_named};
 pub use trace::TRACE_OPTIONS;
-pub use workload::{Footprint, Overrides, RequestStream, Touched, Workload, with_format};
+pub use workload::{Footprint, Overrides, RequestStream, Touched, Workload, with_format, with_options};

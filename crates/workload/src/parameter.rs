@@ -145,7 +145,7 @@ impl Options {
 }
 
 /// Splits at commas, but not at those in double quotes.
-fn unquoted_parts(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn unquoted_parts(text: &str) -> impl Iterator<Item = &str> {
     let mut quoted = false;
     text.split(move |c| {
         quoted ^= c == '"';

@@ -9,6 +9,7 @@ use crate::pages::PageSet;
 use crate::source::is_there;
 use crate::synthetic::{SYNTHETICS, SyntheticWorkload, synthetic_named};
 use crate::trace::Trace;
+use crate::twin::{self, Twin};
 use serde_json::Value;
 use std::ops::Range;
 use std::path::Path;
@@ -62,6 +63,9 @@ enum Kind {
     Trace(Arc<Trace>),
     Synthetic(Arc<SyntheticWorkload>),
     Jobs(Arc<JobFile>),
+    Twin(Arc<Twin>),
+    /// A trace in the place of the twin of this name.
+    Original(String, Arc<Trace>),
 }
 
 /// A resolved workload. Cheap to clone.
@@ -94,12 +98,12 @@ fn begins_with_key(text: &str) -> bool {
 /// is taken for a file if there is one, then the longest name that is a file.
 pub(crate) fn parts(text: &str) -> Parts<'_> {
     let whole = Parts { head: text, options: "" };
-    if synthetic_named(text).is_some() || is_there(text) {
+    if synthetic_named(text).is_some() || twin::is_known(text) || is_there(text) {
         return whole;
     }
     let colons = || text.char_indices().filter(|(_, c)| *c == ':').map(|(i, _)| i);
     let cut = |i: usize| Parts { head: &text[..i], options: &text[i + 1..] };
-    let known = |head: &str| synthetic_named(head).is_some() || is_there(head);
+    let known = |head: &str| synthetic_named(head).is_some() || twin::is_known(head) || is_there(head);
     let candidates: Vec<usize> = colons().filter(|i| begins_with_key(&text[i + 1..])).collect();
     if let Some(i) = candidates.iter().rev().find(|i| known(&text[..**i])) {
         return cut(*i);
@@ -120,10 +124,21 @@ pub fn with_format(text: &str, format: &str) -> String {
     format!("{text}{separator}format={name}{comma}{options}")
 }
 
+/// A workload's text with more options at its end.
+pub fn with_options(text: &str, options: &[(String, String)]) -> String {
+    if options.is_empty() {
+        return text.to_string();
+    }
+    let Parts { head, options: given } = parts(text);
+    let separator = if given.is_empty() && !text[head.len()..].starts_with(':') { ":" } else { "," };
+    let options: Vec<String> = options.iter().map(|(k, v)| format!("{k}={v}")).collect();
+    format!("{text}{separator}{}", options.join(","))
+}
+
 impl Workload {
     /// Resolves `FILE`, `FILE:option=value,...` (a fio job file, a trace, a folder or tar archive of
-    /// traces, or several joined by `+`), `NAME`, `NAME:parameter=value,...` or `-` for
-    /// standard input. A trace is read through once: its format is found, its volumes are measured
+    /// traces, or several joined by `+`), `NAME`, `NAME:parameter=value,...`, `twin:NAME`, a twin's file or
+    /// `-` for standard input. A trace is read through once: its format is found, its volumes are measured
     /// and every fault in it is reported. A built-in name goes before a file of that name; write
     /// `./zipf` for the file.
     ///
@@ -141,6 +156,16 @@ impl Workload {
             Kind::Synthetic(Arc::new(SyntheticWorkload::parse(synthetic, options, over)?))
         } else if is_job_file(head) {
             Kind::Jobs(Arc::new(JobFile::parse(head, options, over)?))
+        } else if twin::is_twin(head) {
+            match twin::original_of(head, options)? {
+                Some((file, options)) => {
+                    check_exists(&file)?;
+                    let trace = Trace::load(&file, &options, over, false)?;
+                    trace.judge()?;
+                    Kind::Original(head.to_string(), Arc::new(trace))
+                }
+                None => Kind::Twin(Arc::new(Twin::parse(head, options, over)?)),
+            }
         } else {
             check_exists(head)?;
             let trace = Trace::load(head, options, over, false)?;
@@ -153,10 +178,16 @@ impl Workload {
     /// The file as given, or the built-in name.
     pub fn name(&self) -> &str {
         match &self.kind {
-            Kind::Trace(t) => t.name(),
+            Kind::Trace(t) | Kind::Original(_, t) => t.name(),
             Kind::Synthetic(s) => s.name(),
             Kind::Jobs(j) => j.name(),
+            Kind::Twin(t) => t.name(),
         }
+    }
+
+    /// Whether the requests are drawn, so that they change with the seed.
+    pub fn is_drawn(&self) -> bool {
+        matches!(self.kind, Kind::Synthetic(_) | Kind::Twin(_))
     }
 
     /// The text from which the workload was resolved.
@@ -167,18 +198,20 @@ impl Workload {
     /// Who decides when a request is issued.
     pub fn pacing(&self) -> Pacing {
         match &self.kind {
-            Kind::Trace(t) => t.pacing(),
+            Kind::Trace(t) | Kind::Original(_, t) => t.pacing(),
             Kind::Synthetic(s) => s.pacing(),
             Kind::Jobs(_) => Pacing::Jobs,
+            Kind::Twin(t) => t.pacing(),
         }
     }
 
     /// When the workload ends on this drive.
     pub fn limit(&self, drive: DriveShape) -> Limit {
         match &self.kind {
-            Kind::Trace(t) => t.limit(drive),
+            Kind::Trace(t) | Kind::Original(_, t) => t.limit(drive),
             Kind::Synthetic(s) => s.limit(drive),
             Kind::Jobs(j) => j.limit(),
+            Kind::Twin(t) => t.limit(drive),
         }
     }
 
@@ -190,9 +223,10 @@ impl Workload {
     /// Requests beyond the drive, with the numbers and the ways to make them fit.
     pub fn open(&self, drive: DriveShape, seed: u64) -> Result<RequestStream, WorkloadError> {
         match &self.kind {
-            Kind::Trace(t) => t.open(drive),
+            Kind::Trace(t) | Kind::Original(_, t) => t.open(drive),
             Kind::Synthetic(s) => s.open(drive, seed),
             Kind::Jobs(j) => j.open(drive, seed),
+            Kind::Twin(t) => t.open(drive, seed),
         }
     }
 
@@ -205,7 +239,7 @@ impl Workload {
     pub fn script(&self, drive: DriveShape, seed: u64) -> Result<Option<JobScript>, WorkloadError> {
         match &self.kind {
             Kind::Jobs(j) => j.script(drive, seed).map(Some),
-            Kind::Trace(_) | Kind::Synthetic(_) => Ok(None),
+            _ => Ok(None),
         }
     }
 
@@ -214,7 +248,7 @@ impl Workload {
     pub fn is_timed(&self) -> bool {
         match &self.kind {
             Kind::Jobs(j) => j.is_timed(),
-            Kind::Trace(_) | Kind::Synthetic(_) => false,
+            _ => false,
         }
     }
 
@@ -237,8 +271,9 @@ impl Workload {
         let mut exact = true;
         let spans = match &self.kind {
             Kind::Synthetic(s) => s.endless_span(drive)?.map(|span| vec![span]),
+            Kind::Twin(t) => t.endless_span(drive)?.map(|span| vec![span]),
             Kind::Jobs(j) => Some(j.spans(drive)?),
-            Kind::Trace(_) => None,
+            Kind::Trace(_) | Kind::Original(..) => None,
         };
         if let Some(spans) = spans {
             exact = false;
@@ -276,10 +311,19 @@ impl Workload {
     /// found, and the SHA-256 of an input file. For the report.
     pub fn resolved(&self) -> Value {
         let mut value = match &self.kind {
-            Kind::Trace(t) => t.resolved(),
+            Kind::Trace(t) | Kind::Original(_, t) => t.resolved(),
             Kind::Synthetic(s) => s.resolved(),
             Kind::Jobs(j) => j.resolved(),
+            Kind::Twin(t) => t.resolved(),
         };
+        match &self.kind {
+            Kind::Twin(_) => value["source"] = "twin".into(),
+            Kind::Original(twin, _) => {
+                value["source"] = "original".into();
+                value["twin"] = twin.as_str().into();
+            }
+            Kind::Trace(_) | Kind::Synthetic(_) | Kind::Jobs(_) => {}
+        }
         if let Value::Object(map) = &mut value {
             map.insert("text".into(), Value::String(self.text.clone()));
         }

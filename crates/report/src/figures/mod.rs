@@ -7,12 +7,15 @@ mod bars;
 mod cdf;
 mod time;
 mod trace;
+mod twins;
 
 use crate::comparison::{Comparison, labels};
 use crate::palette;
 use crate::report::Report;
-use crate::svg::escape;
+use crate::rows::stands_for;
+use crate::svg::{escape, footnote};
 pub use trace::trace_figures;
+pub use twins::{TwinPanel, twin_figures};
 
 /// A picture and its data.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,6 +85,13 @@ impl Section {
             ],
         };
         let mut made: Vec<Figure> = made.into_iter().flatten().collect();
+        if let Some(workload) = cast.reports.first().map(|r| &r.workload)
+            && let Some(what) = stands_for(workload)
+        {
+            for figure in &mut made {
+                figure.svg = footnote(&figure.svg, &format!("{}: {what}", workload.name));
+            }
+        }
         // A curve is of one run; bars and points are means.
         for figure in made.iter_mut().filter(|f| !MEANS.contains(&f.name)) {
             if let Some(seed) = cast.first_seed() {

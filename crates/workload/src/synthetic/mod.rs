@@ -19,6 +19,7 @@ use crate::pace::{Limit, Pacing};
 use crate::parameter::{Options, Parameter};
 use crate::workload::{Overrides, RequestStream};
 use generator::{BOUNDS, COMMON, Generator, PLACE};
+pub(crate) use patterns::number;
 use registry::Plan;
 pub use registry::Synthetic;
 use serde_json::{Value, json};

@@ -2,9 +2,9 @@
 //! and what is allowed, and all of them are reported at once.
 //!
 //! A [`Section`] hands out typed values by key and remembers what was asked for, so that what is
-//! left over is unknown and can be named with the key that was probably meant. Device files use it
-//! through [`Section::from_toml`]; the parameters of schemes and workloads, which come as
-//! `key=value`, through [`Section::from_pairs`].
+//! left over is unknown and can be named with the key that was probably meant. Device files and twins
+//! use it through [`Section::from_toml`]; the parameters of schemes, which come as `key=value`,
+//! through [`Section::from_pairs`].
 
 mod problem;
 mod section;

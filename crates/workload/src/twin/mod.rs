@@ -1,0 +1,383 @@
+//! Twins: synthetic stand-ins for traces that cannot be passed on. A twin is a small file of numbers
+//! (`description`), each with its source, from which requests are made (`stream`, with `arrivals`,
+//! `sizes` and `addresses`); it is accepted when the figures of what comes out (`statistics`, `lru`)
+//! are those of the table it was made from (`check`). `fitting` makes one from a trace,
+//! `locality` foretells and shifts its hit rate, `catalogue` lists those that come with Wordline,
+//! and `originals` puts the trace itself in a twin's place where the user has it.
+
+mod addresses;
+mod alias;
+mod arrivals;
+mod catalogue;
+mod check;
+mod description;
+mod fitting;
+mod locality;
+mod lru;
+mod originals;
+mod sizes;
+mod statistics;
+mod stream;
+
+pub use catalogue::{BuiltinTwin, Spelled, TWINS, TwinBody, twin_named};
+pub use check::{Checked, Criterion, Row, Unit, check};
+pub use description::{Arrivals, Description, Envelope, Modulation, Rest, Side, Straddle, Targets};
+pub use fitting::{Fitted, fit};
+pub use locality::REFERENCE_SHARE;
+pub(crate) use originals::original_of;
+pub use originals::with_original;
+pub use statistics::{Depth, Statistics};
+
+use crate::error::{ErrorKind, Problem, WorkloadError, did_you_mean};
+use crate::fit::DriveShape;
+use crate::numbers::readable_bytes;
+use crate::pace::{ByteBound, Depth as QueueDepth, Limit, Pacing, Ratio};
+use crate::parameter::{Options, Parameter, choice, value};
+use crate::synthetic::{SyntheticWorkload, synthetic_named};
+use crate::workload::{Overrides, RequestStream};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+use stream::{Play, TwinStream};
+use wordline_config::ConfigErrors;
+use wordline_units::{Count, HostRequest, LBA_BYTES, SimDuration};
+
+/// What a twin's name begins with.
+pub(crate) const PREFIX: &str = "twin:";
+
+/// The options of every twin.
+pub const TWIN_OPTIONS: &[Parameter] = &[
+    value("requests", "count", "all", "1 or more", "stops after so many requests; more than all go on"),
+    value("duration", "time", "none", "such as 1h", "stops at this simulated time"),
+    value("bytes", "size", "none", "such as 64GiB, or 3x the drive", "stops after so many bytes written"),
+    value("scale", "count", "1", "1 to 65536", "divides the footprint and the number of requests"),
+    value("speedup", "factor", "1", "such as 10 or 0.5", "divides the times between requests"),
+    value("closed", "queue depth", "open loop", "such as 32 or 32x4", "a closed loop instead of times"),
+    choice(
+        "mode",
+        "daily",
+        "daily, burst",
+        &["daily", "burst"],
+        "burst: the same volume of writes, sequential in requests of 32 KiB, in a closed loop of 32",
+    ),
+    value(
+        "locality",
+        "points",
+        "0",
+        "-50 to 50",
+        "moves the LRU write-hit rate, at an eighth of the written footprint",
+    ),
+    value("original", "file", "none", "a trace", "takes the original trace in place of the twin"),
+];
+
+/// Reads a description and says what is wrong with it as an error of the workload.
+pub(crate) fn read(text: &str, origin: &str) -> Result<Description, WorkloadError> {
+    Description::from_toml(text, origin).map_err(|e| problems(&e))
+}
+
+fn problems(errors: &ConfigErrors) -> WorkloadError {
+    let all = errors.problems.iter().map(|p| Problem::new(ErrorKind::Option, p.place.to_string(), &*p.text));
+    match WorkloadError::of_all(all.collect()) {
+        Err(e) => e,
+        Ok(()) => Problem::new(ErrorKind::Option, "twin", "it cannot be read").into(),
+    }
+}
+
+/// Whether the text names a twin: one that comes with Wordline, or a twin's file.
+pub(crate) fn is_twin(head: &str) -> bool {
+    head.starts_with(PREFIX) || head == "twin" || head.ends_with(".toml")
+}
+
+/// Whether it is one that is there.
+pub(crate) fn is_known(head: &str) -> bool {
+    head.strip_prefix(PREFIX).is_some_and(|name| twin_named(name).is_some())
+}
+
+/// What a name stands for.
+enum Named {
+    Twin(Box<Description>, String),
+    Workload(&'static Spelled),
+}
+
+fn named(head: &str) -> Result<Named, WorkloadError> {
+    let Some(name) = head.strip_prefix(PREFIX) else {
+        if head == "twin" {
+            return Err(unknown(head, ""));
+        }
+        let text = std::fs::read_to_string(head).map_err(|e| {
+            Problem::new(ErrorKind::Io, head, format!("the twin cannot be read: {e}"))
+                .hint("names of files are relative to the working directory")
+        })?;
+        return Ok(Named::Twin(Box::new(read(&text, head)?), text));
+    };
+    let Some(builtin) = twin_named(name) else { return Err(unknown(head, name)) };
+    match builtin.body {
+        TwinBody::Workload(spelled) => Ok(Named::Workload(spelled)),
+        TwinBody::File(_) | TwinBody::Same(_) => {
+            let text = builtin.text().unwrap_or_default();
+            Ok(Named::Twin(Box::new(read(text, head)?), text.to_string()))
+        }
+    }
+}
+
+fn unknown(head: &str, name: &str) -> WorkloadError {
+    let names = || TWINS.iter().map(|t| t.name);
+    Problem::new(ErrorKind::Option, head, "there is no twin of that name")
+        .allowed(names().collect::<Vec<_>>().join(", "))
+        .hint(did_you_mean(name, names()))
+        .into()
+}
+
+/// The description behind `twin:NAME` or a twin's file.
+///
+/// # Errors
+/// A name that is not there or a file that is wrong. A workload that needs no twin is an error, too.
+pub fn description_of(head: &str) -> Result<Description, WorkloadError> {
+    match named(head)? {
+        Named::Twin(d, _) => Ok(*d),
+        Named::Workload(s) => Err(Problem::new(
+            ErrorKind::Option,
+            head,
+            format!("it is the built-in workload {}, and has no description", s.workload),
+        )
+        .into()),
+    }
+}
+
+/// A twin with its options: a workload.
+pub(crate) struct Twin {
+    name: String,
+    script: Script,
+    parameters: Value,
+}
+
+enum Script {
+    Twin { description: Arc<Description>, play: Play, bytes: Option<ByteBound>, pacing: Pacing },
+    Synthetic(Box<SyntheticWorkload>),
+}
+
+impl Twin {
+    /// Reads the options of a twin.
+    ///
+    /// # Errors
+    /// All problems of the name, the file and the options.
+    pub fn parse(head: &str, options: &str, over: Overrides) -> Result<Twin, WorkloadError> {
+        let (description, text) = match named(head)? {
+            Named::Workload(s) => return Twin::spelled(head, s, options, over),
+            Named::Twin(description, text) => (*description, text),
+        };
+        let mut o = Options::parse(head, options);
+        o.check_known(TWIN_OPTIONS);
+        let requests = over.requests.or(o.get::<Count>("requests", "1 or more").map(|c| c.0));
+        if requests == Some(0) {
+            o.reject("requests", "no requests are asked for".into(), "1 or more", "");
+        }
+        let duration = o.get::<SimDuration>("duration", "a time such as 1h");
+        let bytes = o.get::<ByteBound>("bytes", "a size such as 10GiB, or 3x the drive");
+        let scale = crate::synthetic::number(&mut o, "scale", 1, 1..=65_536);
+        let speedup = o.get::<Ratio>("speedup", "a factor such as 10 or 0.5").unwrap_or(Ratio::ONE);
+        let closed = o.get::<QueueDepth>("closed", "a queue depth such as 32 or 32x4");
+        let points = locality_of(&mut o);
+        let burst = o.text("mode") == Some("burst");
+        if burst && (points != 0.0 || o.text("speedup").is_some() || closed.is_some()) {
+            let what =
+                "a burst is sequential in a closed loop; locality, speedup and closed say nothing of it";
+            o.reject("mode", what.into(), "mode=burst without them", "");
+        }
+        o.finish()?;
+        if let Err(what) = description.reads.room(scale).and(description.writes.room(scale)) {
+            return Err(Problem::new(ErrorKind::Option, format!("{head}:scale={scale}"), what)
+                .allowed("a smaller scale")
+                .into());
+        }
+        let parameters = json!({
+            "requests": requests,
+            "duration": duration,
+            "bytes": bytes.map(|b| b.to_string()),
+            "scale": scale,
+            "speedup": speedup.to_string(),
+            "mode": if burst { "burst" } else { "daily" },
+            "locality_points": points,
+        });
+        let mut resolved = json!({
+            "kind": "twin",
+            "name": head,
+            "sha256": hash(&text),
+            "parameters": parameters,
+        });
+        let script = if burst {
+            let volume = written(&description) / scale / 32_768 * 32_768;
+            let bytes = bytes.map_or(format!("{volume}B"), |b| b.to_string());
+            let spelling = format!("bs=32KiB,qd=32,bytes={bytes}");
+            resolved["burst"] = Value::String(format!("sequential:{spelling}"));
+            let duration = duration.map_or(String::new(), |d| format!(",duration={d}"));
+            Script::Synthetic(Box::new(synthetic("sequential", &(spelling + &duration), over)?))
+        } else {
+            let description = if points == 0.0 {
+                description
+            } else {
+                let shifted = locality::shifted(&description, points)?;
+                resolved["locality"] = json!({
+                    "asked_points": points,
+                    "reached_points": shifted.reached_points,
+                    "write_hot": shifted.description.writes.hot,
+                    "write_theta": shifted.description.writes.theta,
+                });
+                shifted.description
+            };
+            let pacing = closed
+                .map_or(Pacing::Open, |d| Pacing::Closed { queue_depth: d.queue_depth, threads: d.threads });
+            resolved["pacing"] = json!(pacing);
+            let play = Play {
+                requests,
+                until_ns: duration.map(|d| d.0),
+                bytes: None,
+                scale,
+                speedup,
+                open: pacing == Pacing::Open,
+            };
+            Script::Twin { description: Arc::new(description), play, bytes, pacing }
+        };
+        Ok(Twin { name: head.to_string(), script, parameters: resolved })
+    }
+
+    fn spelled(head: &str, s: &Spelled, options: &str, over: Overrides) -> Result<Twin, WorkloadError> {
+        let (name, own) = s.workload.split_once(':').unwrap_or((s.workload, ""));
+        // What the user says of a key goes before the twin's own.
+        let given: Vec<&str> =
+            options.split(',').filter_map(|pair| pair.split_once('=')).map(|(k, _)| k).collect();
+        let kept = own.split(',').filter(|pair| !given.contains(&pair.split('=').next().unwrap_or_default()));
+        let all: Vec<&str> = kept.chain(options.split(',')).filter(|pair| !pair.is_empty()).collect();
+        let workload = synthetic(name, &all.join(","), over)?;
+        let parameters = workload.resolved();
+        let parameters = json!({ "kind": "twin", "name": head, "workload": parameters });
+        Ok(Twin { name: head.to_string(), script: Script::Synthetic(Box::new(workload)), parameters })
+    }
+
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub fn pacing(&self) -> Pacing {
+        match &self.script {
+            Script::Twin { pacing, .. } => *pacing,
+            Script::Synthetic(s) => s.pacing(),
+        }
+    }
+
+    pub fn limit(&self, drive: DriveShape) -> Limit {
+        match &self.script {
+            Script::Twin { description, play, bytes, .. } => {
+                let bytes = bytes.map(|b| b.of(drive.logical_bytes));
+                let bounded = play.requests.is_some() || bytes.is_some() || play.until_ns.is_some();
+                let all = (description.requests / play.scale).max(1);
+                let requests = if bounded { play.requests } else { Some(all) };
+                Limit { requests, duration: play.until_ns.map(SimDuration), bytes }
+            }
+            Script::Synthetic(s) => s.limit(drive),
+        }
+    }
+
+    pub fn open(&self, drive: DriveShape, seed: u64) -> Result<RequestStream, WorkloadError> {
+        match &self.script {
+            Script::Twin { description, play, bytes, .. } => {
+                let bytes = bytes.map(|b| b.of(drive.logical_bytes));
+                let stream = TwinStream::new(description, Play { bytes, ..*play }, seed)
+                    .map_err(|what| Problem::new(ErrorKind::Option, &*self.name, what))?;
+                self.fits(&stream, drive, play.scale)?;
+                Ok(Box::new(stream))
+            }
+            Script::Synthetic(s) => s.open(drive, seed),
+        }
+    }
+
+    fn fits(&self, stream: &TwinStream, drive: DriveShape, scale: u64) -> Result<(), WorkloadError> {
+        let (end, blocks) = (stream.end(), drive.blocks());
+        if end <= blocks {
+            return Ok(());
+        }
+        let size = |blocks: u64| readable_bytes(blocks * LBA_BYTES);
+        let enough = (end * scale).div_ceil(blocks.max(1));
+        let hint = if stream.longest() as u64 * 8 < blocks {
+            format!("{}:scale={enough} divides footprint and requests so that it fits", self.name)
+        } else {
+            "take a larger drive".to_string()
+        };
+        let what = format!("the twin's footprint is {} and the drive has {}", size(end), size(blocks));
+        Err(Problem::new(ErrorKind::Fit, &*self.name, what)
+            .allowed("a drive as large as the footprint, or a larger scale")
+            .hint(hint)
+            .into())
+    }
+
+    /// The span in blocks, where the stream does not end by itself.
+    pub fn endless_span(&self, drive: DriveShape) -> Result<Option<(u64, u64)>, WorkloadError> {
+        match &self.script {
+            Script::Twin { description, play, pacing, .. } => {
+                let limit = self.limit(drive);
+                if limit.requests.is_some() || limit.bytes.is_some() || *pacing == Pacing::Open {
+                    return Ok(None);
+                }
+                let stream = TwinStream::new(description, *play, 0)
+                    .map_err(|what| Problem::new(ErrorKind::Option, &*self.name, what))?;
+                self.fits(&stream, drive, play.scale)?;
+                Ok(Some((0, stream.end())))
+            }
+            Script::Synthetic(s) => s.endless_span(drive),
+        }
+    }
+
+    pub fn resolved(&self) -> Value {
+        self.parameters.clone()
+    }
+}
+
+/// A built-in workload by name.
+fn synthetic(name: &str, options: &str, over: Overrides) -> Result<SyntheticWorkload, WorkloadError> {
+    let found = synthetic_named(name).ok_or_else(|| unknown(name, name))?;
+    SyntheticWorkload::parse(found, options, over)
+}
+
+fn locality_of(o: &mut Options) -> f64 {
+    const ALLOWED: &str = "-50 to 50, in points of the hit rate";
+    let points: f64 = o.get("locality", ALLOWED).unwrap_or(0.0);
+    if !(-50.0..=50.0).contains(&points) {
+        o.reject("locality", format!("{points} is out of range"), ALLOWED, "");
+        return 0.0;
+    }
+    points
+}
+
+/// Bytes that a twin writes in all, by its table.
+fn written(d: &Description) -> u64 {
+    let blocks: f64 = sizes::SizeLaw::new(&d.writes)
+        .map(|law| law.shares().iter().map(|(s, p)| *s as f64 * p).sum())
+        .unwrap_or(0.0);
+    (d.requests as f64 * d.write.as_f64() * blocks * LBA_BYTES as f64) as u64
+}
+
+fn hash(text: &str) -> String {
+    Sha256::digest(text).iter().map(|b| format!("{b:02x}")).collect()
+}
+
+/// The first requests of a description, at most so many, as it would be run without options.
+///
+/// # Errors
+/// None for a description that was read from a file.
+pub(crate) fn requests_of(
+    d: &Description,
+    seed: u64,
+    most: Option<u64>,
+) -> Result<impl Iterator<Item = HostRequest> + use<>, WorkloadError> {
+    let play = Play {
+        requests: most.map(|m| m.min(d.requests)),
+        until_ns: None,
+        bytes: None,
+        scale: 1,
+        speedup: Ratio::ONE,
+        open: true,
+    };
+    let stream =
+        TwinStream::new(d, play, seed).map_err(|what| Problem::new(ErrorKind::Option, &*d.title, what))?;
+    Ok(stream.filter_map(Result::ok))
+}

@@ -1,0 +1,180 @@
+//! A twin at work: kind, size, time and address of each request, each from a stream of random
+//! numbers of its own, so that changing one parameter leaves the draws of the others alone.
+
+use super::addresses::Addresses;
+use super::arrivals::Clock;
+use super::description::{Description, Side};
+use super::sizes::{Modulated, SizeLaw};
+use crate::error::WorkloadError;
+use crate::pace::Ratio;
+use crate::random::RandomStream;
+use wordline_units::{HostOp, HostRequest, SimTime};
+
+/// How a twin is run.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Play {
+    pub requests: Option<u64>,
+    pub until_ns: Option<u64>,
+    pub bytes: Option<u64>,
+    pub scale: u64,
+    pub speedup: Ratio,
+    pub open: bool,
+}
+
+/// One kind of request.
+struct Flow {
+    law: SizeLaw,
+    shares: Modulated,
+    addresses: Addresses,
+}
+
+impl Flow {
+    fn new(side: &Side, scale: u64, requests: u64, seed: u64, name: &str) -> Result<Flow, String> {
+        let stream = |part: &str| RandomStream::new(seed, &format!("workload/twin/{name}/{part}"));
+        let law = SizeLaw::new(side)?;
+        let shares = Modulated::new(side, law.share, requests, &mut stream("modulation"));
+        let addresses = Addresses::new(side, scale, &mut stream("scatter"));
+        Ok(Flow { law, shares, addresses })
+    }
+
+    #[inline]
+    fn blocks(&mut self, random: &mut RandomStream) -> u32 {
+        let share = self.shares.next();
+        self.law.draw(share, random)
+    }
+}
+
+/// The requests of a twin.
+pub(crate) struct TwinStream {
+    clock: Clock,
+    /// Chances that a read is followed by a write, and a write by a read.
+    to_write: f64,
+    to_read: f64,
+    writing: bool,
+    overlap: f64,
+    reads: Flow,
+    writes: Flow,
+    kind: RandomStream,
+    size: RandomStream,
+    address: RandomStream,
+    open: bool,
+    speedup: Ratio,
+    left: u64,
+    until: u64,
+    bytes_left: u64,
+    bounding: HostOp,
+}
+
+/// Chances of a change from read to write and from write to read, with a stationary share of writes
+/// and runs of so many of one kind on average. Where the share makes runs longer than that by chance
+/// alone, kinds are independent.
+fn changes(write: f64, run: f64) -> (f64, f64) {
+    let both = write * (1.0 - write);
+    let rate = if both > 0.0 { (1.0 / (2.0 * run * both)).min(1.0) } else { 1.0 };
+    (rate * write, rate * (1.0 - write))
+}
+
+impl TwinStream {
+    /// The requests of a twin.
+    ///
+    /// # Errors
+    /// None for a description that was read from a file.
+    pub fn new(d: &Description, play: Play, seed: u64) -> Result<TwinStream, String> {
+        let stream = |part: &str| RandomStream::new(seed, &format!("workload/twin/{part}"));
+        let write = d.write.as_f64();
+        let (to_write, to_read) = changes(write, d.run);
+        let mut kind = stream("kind");
+        let whole = (d.requests / play.scale).max(1);
+        let of = |share: f64| (whole as f64 * share) as u64;
+        let unbounded = play.requests.is_none() && play.bytes.is_none() && play.until_ns.is_none();
+        Ok(TwinStream {
+            clock: Clock::new(&d.arrivals, d.requests, stream("arrival")),
+            to_write,
+            to_read,
+            writing: kind.unit() <= write,
+            overlap: d.reads.overlap.as_f64(),
+            reads: Flow::new(&d.reads, play.scale, of(1.0 - write).max(1), seed, "read")?,
+            writes: Flow::new(&d.writes, play.scale, of(write).max(1), seed, "write")?,
+            kind,
+            size: stream("size"),
+            address: stream("address"),
+            open: play.open,
+            speedup: play.speedup,
+            left: if unbounded { whole } else { play.requests.unwrap_or(u64::MAX) },
+            until: play.until_ns.filter(|_| play.open).unwrap_or(u64::MAX),
+            bytes_left: play.bytes.unwrap_or(u64::MAX),
+            bounding: if write > 0.0 { HostOp::Write } else { HostOp::Read },
+        })
+    }
+
+    /// One past the last block that may be touched.
+    pub fn end(&self) -> u64 {
+        self.reads.addresses.end().max(self.writes.addresses.end())
+    }
+
+    /// The longest request, in blocks.
+    pub fn longest(&self) -> u32 {
+        self.reads.law.longest().max(self.writes.law.longest())
+    }
+
+    #[inline]
+    fn draw(&mut self) -> HostRequest {
+        let writing = self.writing;
+        let change = if writing { self.to_read } else { self.to_write };
+        if self.kind.unit() <= change {
+            self.writing = !writing;
+        }
+        if writing {
+            let blocks = self.writes.blocks(&mut self.size);
+            let at = self.writes.addresses.draw(blocks, &mut self.address);
+            return HostRequest::new(HostOp::Write, at, blocks);
+        }
+        let blocks = self.reads.blocks(&mut self.size);
+        let at = if self.overlap > 0.0 && self.address.unit() <= self.overlap {
+            self.writes.addresses.hot(blocks, &mut self.address)
+        } else {
+            self.reads.addresses.draw(blocks, &mut self.address)
+        };
+        HostRequest::new(HostOp::Read, at, blocks)
+    }
+}
+
+impl Iterator for TwinStream {
+    type Item = Result<HostRequest, WorkloadError>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.left == 0 || self.bytes_left == 0 {
+            return None;
+        }
+        let time = self.speedup.divide(self.clock.next());
+        if time >= self.until {
+            self.left = 0;
+            return None;
+        }
+        let request = self.draw();
+        self.left -= 1;
+        if request.op == self.bounding {
+            self.bytes_left = self.bytes_left.saturating_sub(request.bytes());
+        }
+        Some(Ok(request.at(SimTime(if self.open { time } else { 0 }))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_come_in_runs_of_the_mean_asked_for_unless_chance_makes_them_longer() {
+        for (write, run) in [(0.5, 4.0), (0.645, 4.0), (0.2, 10.0)] {
+            let (to_write, to_read) = changes(write, run);
+            assert!((to_write / (to_write + to_read) - write).abs() < 1e-12);
+            assert!((0.5 / to_write + 0.5 / to_read - run).abs() < 1e-9, "{write}");
+        }
+        let (to_write, to_read) = changes(0.969, 4.0);
+        assert!((to_write + to_read - 1.0).abs() < 1e-12, "independent");
+        assert_eq!(changes(1.0, 4.0), (1.0, 0.0));
+        assert_eq!(changes(0.0, 4.0), (0.0, 1.0));
+    }
+}
