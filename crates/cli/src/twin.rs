@@ -98,6 +98,8 @@ fn panel(checked: &Checked) -> Option<TwinPanel> {
         .collect();
     let hits = s.hits(&caches).unwrap_or_default();
     let (counts, part_s) = s.arrivals();
+    // The last part is cut off where the requests end.
+    let counts = counts.split_last().map_or(counts, |(_, whole)| whole);
     Some(TwinPanel {
         name: name.to_string(),
         read_sizes: share(reads),

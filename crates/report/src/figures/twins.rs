@@ -29,7 +29,7 @@ const COLUMNS: usize = 5;
 const CELL: (f64, f64) = (148.0, 108.0);
 const PLOT: (f64, f64) = (116.0, 62.0);
 const TOP: f64 = 46.0;
-const LEFT: f64 = 34.0;
+const LEFT: f64 = 38.0;
 
 const WRITES: &str = palette::SCHEMES[0];
 const READS: &str = palette::SCHEMES[2];
@@ -114,7 +114,11 @@ const GIB: f64 = 1024.0 * 1024.0 * 1024.0;
 
 fn sizes(panels: &[TwinPanel]) -> Figure {
     let legend = [("s1", WRITES, "writes"), ("s3", READS, "reads")];
-    let mut c = canvas(panels, &legend, "share of requests up to a size, from 512 B to 1 MiB, log scale");
+    let mut c = canvas(
+        panels,
+        &legend,
+        "synthetic twins: share of requests up to a size, from 512 B to 1 MiB, log scale",
+    );
     let mut csv = Csv::new("twin,kind,size_bytes,share");
     let xs = ticks(&[(512.0, "512"), (4.0 * KIB, "4K"), (64.0 * KIB, "64K"), (1024.0 * KIB, "1M")]);
     let ys = ticks(&[(0.0, "0"), (0.5, "50%"), (1.0, "100%")]);
@@ -150,8 +154,7 @@ fn sizes(panels: &[TwinPanel]) -> Figure {
 
 fn hits(panels: &[TwinPanel]) -> Figure {
     let legend = [("s1", WRITES, "twin"), ("s2", palette::SCHEMES[1], "target, where a paper implies one")];
-    let note =
-        "share of written 4 KiB pages that an LRU cache of a size holds, from 1 MiB to 64 GiB, log scale";
+    let note = "synthetic twins: share of written 4 KiB pages that an LRU cache of a size holds, 1 MiB to 64 GiB, log scale";
     let mut c = canvas(panels, &legend, note);
     let mut csv = Csv::new("twin,what,cache_bytes,hit_rate");
     let (least, most) = (GIB / 1024.0, 64.0 * GIB);
@@ -197,7 +200,7 @@ fn arrivals(panels: &[TwinPanel]) -> Figure {
     let mut c = canvas(
         panels,
         &[("s1", WRITES, "requests a second over its mean")],
-        "arrivals over the twin's whole time, in 128 to 256 equal parts",
+        "synthetic twins: arrivals over their whole time, in 128 to 256 equal parts",
     );
     let mut csv = Csv::new("twin,begin_s,requests_per_s");
     let ys = ticks(&[(0.0, "0"), (1.0, "1"), (2.0, "2"), (3.0, "3")]);
