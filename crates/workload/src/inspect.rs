@@ -1,8 +1,9 @@
 //! `wordline trace inspect`: what a trace is and what is in it, as data and as a page of text.
 //! Unlike a run it does not stop at lines that cannot be used: it is there to show them.
 
-use crate::error::WorkloadError;
+use crate::error::{ErrorKind, Problem, WorkloadError};
 use crate::formats::{Confidence, Position};
+use crate::jobs::is_job_file;
 use crate::numbers::{grouped, readable_bytes};
 use crate::scan::{Backwards, Unusable, place};
 use crate::source::Compression;
@@ -132,6 +133,11 @@ pub struct Inspection {
 pub fn inspect(text: &str) -> Result<Inspection, WorkloadError> {
     let Parts { head, options } = parts(text);
     check_exists(head)?;
+    if is_job_file(head) {
+        let what = "this is a fio job file, which has no requests until a drive answers them";
+        let problem = Problem::new(ErrorKind::Format, head, what).allowed("a trace");
+        return Err(problem.hint(format!("--workload {head} runs it")).into());
+    }
     let trace = Trace::load(head, options, Overrides::default(), true)?;
     let (source, identified, scan, bases, sha256) = trace.parts();
     let op = |op: HostOp| (scan.count[op as usize], scan.bytes[op as usize]);
