@@ -1,8 +1,9 @@
 //! `wordline trace inspect`: what a trace is and what is in it, as data and as a page of text.
 //! Unlike a run it does not stop at lines that cannot be used: it is there to show them.
 
-use crate::error::WorkloadError;
+use crate::error::{ErrorKind, Problem, WorkloadError};
 use crate::formats::{Confidence, Position};
+use crate::jobs::is_job_file;
 use crate::numbers::{grouped, readable_bytes};
 use crate::profile::{Arrivals, HitRatio, Profile, Reuse};
 use crate::scan::{Backwards, Unusable, place};
@@ -159,6 +160,11 @@ pub fn inspect(text: &str) -> Result<Inspection, WorkloadError> {
 pub fn inspect_profiled(text: &str) -> Result<(Inspection, Option<Profile>), WorkloadError> {
     let Parts { head, options } = parts(text);
     check_exists(head)?;
+    if is_job_file(head) {
+        let what = "this is a fio job file, which has no requests until a drive answers them";
+        let problem = Problem::new(ErrorKind::Format, head, what).allowed("a trace");
+        return Err(problem.hint(format!("--workload {head} runs it")).into());
+    }
     let trace = Trace::load(head, options, Overrides::default(), true)?;
     let profile = Profile::of(&trace)?;
     let (source, identified, scan, bases, sha256) = trace.parts();

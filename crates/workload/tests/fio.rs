@@ -338,6 +338,12 @@ fn every_problem_of_a_job_file_is_said_at_once_with_its_line() {
 }
 
 #[test]
+fn a_job_file_is_no_trace_to_inspect() {
+    let e = wordline_workload::inspect(folder().join("zipf.fio").to_str().unwrap()).unwrap_err().to_string();
+    assert!(e.contains("this is a fio job file") && e.contains("--workload"), "{e}");
+}
+
+#[test]
 fn options_behind_the_name_choose_jobs_and_set_keys() {
     let text = "[global]\nbs=4k ; a comment\nsize=${SIZE}\n[a]\nrw=write\n[b]\nrw=read\nverify=md5\n";
     let requests = parsed(text, ":section=b,SIZE=64k,ignore=verify,bs=\"8k,16k\"").unwrap();

@@ -552,6 +552,9 @@ impl<'a> Reading<'a> {
                 }),
                 "zoned" => zones(rest, |t| whole(t).and_then(|p| percentage(p, t))).and_then(|z| {
                     for zones in &z {
+                        if zones.iter().any(|z| z.1 == 0) {
+                            return Err("a zone of 0 percent has no place for a request".into());
+                        }
                         if zones.iter().map(|z| z.1).sum::<u64>() > 100 {
                             return Err("the sizes of the zones are more than 100 percent".into());
                         }

@@ -102,6 +102,9 @@ fn one(job: &Arc<Job>, clone: u32, group: u32, drive: u64) -> Result<Placed, Box
     if let Spread::ZonedAbs(zones) = &job.spread {
         for zones in zones {
             let all: u64 = zones.iter().map(|z| z.1).fold(0, u64::saturating_add);
+            if zones.iter().any(|z| z.1 < largest) {
+                return Err(fail(format!("a zone has no room for a request of {}", readable_bytes(largest))));
+            }
             if all > size {
                 let what = format!("zones of {} in a size of {}", readable_bytes(all), readable_bytes(size));
                 return Err(fail(what));
