@@ -233,6 +233,7 @@ pub fn report(c: &Character) -> Report {
         waf,
         steady_state: None,
         replicas: None,
+        twin_sensitivity: vec![],
         capacity: Capacity {
             logical_bytes: 42_144_000_000,
             physical_bytes: 45_097_156_608,
