@@ -154,8 +154,6 @@ impl Workload {
         }
         let kind = if let Some(synthetic) = synthetic_named(head) {
             Kind::Synthetic(Arc::new(SyntheticWorkload::parse(synthetic, options, over)?))
-        } else if is_job_file(head) {
-            Kind::Jobs(Arc::new(JobFile::parse(head, options, over)?))
         } else if twin::is_twin(head) {
             match twin::original_of(head, options)? {
                 Some((file, options)) => {
@@ -166,6 +164,8 @@ impl Workload {
                 }
                 None => Kind::Twin(Arc::new(Twin::parse(head, options, over)?)),
             }
+        } else if is_job_file(head) {
+            Kind::Jobs(Arc::new(JobFile::parse(head, options, over)?))
         } else {
             check_exists(head)?;
             let trace = Trace::load(head, options, over, false)?;
