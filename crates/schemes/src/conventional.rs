@@ -36,10 +36,9 @@ use crate::registry::{Entry, Parameter};
 use wordline_device::config::Section;
 use wordline_flash::SlotClass;
 use wordline_ftl::{
-    Drive, Gather, Hooks, Layout, MapKind, Parcel, Place, PlanePick, Pool, PoolId, Refusal, RegionId, Route,
-    Scheme, View,
+    Drive, Gather, Layout, Parcel, Place, PlanePick, PoolId, Refusal, RegionId, Route, Scheme, View,
 };
-use wordline_units::{CellMode, SimDuration};
+use wordline_units::CellMode;
 
 const D: RegionId = RegionId(0);
 
@@ -100,15 +99,8 @@ impl Scheme for Conventional {
             )));
         };
         let one_shot = self.one_shot.unwrap_or(timing.pages_per_program > 1);
-        Ok(Layout {
-            pools: vec![Pool { medium: 0, blocks_per_plane: medium.blocks_per_plane }],
-            regions: vec![layout::region(drive, "D", PoolId(0), mode, layout::rule(mode, one_shot))],
-            home: D,
-            map: MapKind::Page,
-            asks: Hooks::NONE,
-            tick_every_writes: 0,
-            idle_after: SimDuration::ZERO,
-        })
+        let d = layout::region(drive, "D", PoolId(0), mode, layout::rule(mode, one_shot));
+        Ok(layout::one_region(medium, d))
     }
 
     fn place(&mut self, _: &Parcel, _: &View) -> Place {

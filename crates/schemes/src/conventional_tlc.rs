@@ -38,10 +38,10 @@ use crate::registry::Entry;
 use wordline_device::config::Section;
 use wordline_flash::{ProgramRule, SlotClass};
 use wordline_ftl::{
-    Drive, EarlierBits, Gather, Hooks, Layout, MapKind, Parcel, Place, PlanePick, Pool, PoolId, Refusal,
-    Region, RegionId, Route, Scheme, View,
+    Drive, EarlierBits, Gather, Layout, Parcel, Place, PlanePick, PoolId, Refusal, Region, RegionId, Route,
+    Scheme, View,
 };
-use wordline_units::{CellMode, SimDuration};
+use wordline_units::CellMode;
 
 const D: RegionId = RegionId(0);
 
@@ -83,15 +83,7 @@ impl Scheme for ConventionalTlc {
             earlier_bits: self.earlier_bits, // (3)
             ..layout::region(drive, "D", PoolId(0), mode, ProgramRule::StrictDiagonal)
         };
-        Ok(Layout {
-            pools: vec![Pool { medium: 0, blocks_per_plane: medium.blocks_per_plane }],
-            regions: vec![d],
-            home: D,
-            map: MapKind::Page,
-            asks: Hooks::NONE,
-            tick_every_writes: 0,
-            idle_after: SimDuration::ZERO,
-        })
+        Ok(layout::one_region(medium, d))
     }
 
     fn place(&mut self, _: &Parcel, _: &View) -> Place {

@@ -4,8 +4,8 @@
 use crate::registry::Parameter;
 use wordline_device::config::Section;
 use wordline_flash::{Medium, ProgramRule};
-use wordline_ftl::{Drive, EarlierBits, PoolId, Refusal, Region};
-use wordline_units::CellMode;
+use wordline_ftl::{Drive, EarlierBits, Hooks, Layout, MapKind, Pool, PoolId, Refusal, Region, RegionId};
+use wordline_units::{CellMode, SimDuration};
 
 /// The parameter of [`take_mode`].
 pub(crate) const MODE: Parameter = Parameter {
@@ -83,6 +83,19 @@ pub(crate) fn only_medium<'a>(
 /// The order of programs in blocks of a mode, whole wordlines at once or page by page.
 pub(crate) fn rule(mode: CellMode, one_shot: bool) -> ProgramRule {
     if one_shot { ProgramRule::OneShot(mode.bits() as u8) } else { ProgramRule::Sequential }
+}
+
+/// One region on every block of a medium, which holds all data under a page map.
+pub(crate) fn one_region(medium: &Medium, region: Region) -> Layout {
+    Layout {
+        pools: vec![Pool { medium: 0, blocks_per_plane: medium.blocks_per_plane }],
+        regions: vec![region],
+        home: RegionId(0),
+        map: MapKind::Page,
+        asks: Hooks::NONE,
+        tick_every_writes: 0,
+        idle_after: SimDuration::ZERO,
+    }
 }
 
 /// A region without a quota, with trigger, victim rule and padding from the device file.

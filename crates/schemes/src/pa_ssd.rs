@@ -54,8 +54,8 @@ use crate::registry::{Entry, Parameter};
 use wordline_device::config::Section;
 use wordline_flash::ProgramRule;
 use wordline_ftl::{
-    Collect, Drive, EarlierBits, Gather, Grain, Hooks, IdleWork, Layout, MapKind, Memory, Origin, Parcel,
-    Place, PlanePick, Pool, PoolId, Refusal, Region, RegionId, Scheme, Tag, View,
+    Collect, Drive, EarlierBits, Gather, Grain, Hooks, IdleWork, Layout, Memory, Origin, Parcel, Place,
+    PlanePick, PoolId, Refusal, Region, RegionId, Scheme, Tag, View,
 };
 use wordline_units::{CellMode, Fraction, HostRequest, PageType, PlaneId, SimDuration};
 
@@ -146,14 +146,11 @@ impl Scheme for PaSsd {
             partial_victims: true,                                               // (6)
             ..layout::region(drive, "D", PoolId(0), mode, ProgramRule::Relaxed)  // (2)
         };
+        let idle = if self.background_gc.is_some() { Hooks::IDLE } else { Hooks::NONE };
         Ok(Layout {
-            pools: vec![Pool { medium: 0, blocks_per_plane: medium.blocks_per_plane }],
-            regions: vec![d],
-            home: D,
-            map: MapKind::Page,
-            asks: if self.background_gc.is_some() { Hooks::ADMIT.and(Hooks::IDLE) } else { Hooks::ADMIT },
-            tick_every_writes: 0,
+            asks: Hooks::ADMIT.and(idle),
             idle_after: self.idle_after,
+            ..layout::one_region(medium, d)
         })
     }
 
