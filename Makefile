@@ -36,7 +36,7 @@ $(INSTALLED): $(VENV)/bin/python $(SOURCES)
 $(TOOLS): $(VENV)/bin/python pyproject.toml
 	@echo "== installing the tools of the tests"
 	@$(BIN)/python -c 'import sys; t = open("pyproject.toml").read(); \
-		import re; lists = re.findall(r"^(?:dev|validate) = \[(.*)\]", t, re.M); \
+		import re; lists = re.findall(r"^(?:dev|validate|sweep) = \[(.*)\]", t, re.M); \
 		print("\n".join(re.findall(r"\"([^\"]+)\"", " ".join(lists))))' > $(VENV)/tools.txt
 	@$(PIP) install -r $(VENV)/tools.txt
 	@touch $@

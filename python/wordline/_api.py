@@ -163,6 +163,43 @@ def compare(
     return Comparison([Report(r) for r in done])
 
 
+def identity(
+    *,
+    device: str | os.PathLike[str],
+    scheme: str,
+    workload: str | os.PathLike[str],
+    seed: int = _wordline.DEFAULT_SEED,
+    requests: int | None = None,
+    set: Mapping[str, object] | None = None,
+    initial: str = _wordline.DEFAULT_INITIAL,
+    from_state: str | os.PathLike[str] | None = None,
+    traces: str | os.PathLike[str] | None = None,
+    fit: str | None = None,
+    check: bool = False,
+) -> dict[str, Any]:
+    """Say what decides the outcome of a run, without running it.
+
+    Parameters
+    ----------
+    device, scheme, workload, seed, requests, set, initial, from_state, traces, fit, check
+        As for `run`.
+
+    Returns
+    -------
+    dict
+        The configuration with every default filled in, and the hash of each file that is read. Two
+        runs of one build of Wordline with equal identities come to the same.
+
+    Raises
+    ------
+    UserError
+        As for `run`.
+    """
+    files = (from_state, None, traces)
+    asked = _asked(device, workload, seed, 1, requests, set, initial, files, fit, check)
+    return json.loads(_wordline.identity(asked, scheme))
+
+
 def rerun(
     report: Report | str,
     *,

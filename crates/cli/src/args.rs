@@ -26,6 +26,17 @@ pub(crate) enum Command {
     Compare(CompareArgs),
     /// Run one scheme
     Run(RunArgs),
+    /// Run every combination of devices, workloads, schemes and settings, and show them in one table
+    ///
+    /// Runs go at once on all cores. Each that has ended is kept under the hash of its configuration, so
+    /// that a sweep that was broken off goes on, and one with further values does only those. Needs
+    /// Python: pip install 'wordline[sweep]'.
+    Sweep(SweepArgs),
+    /// Run the evaluation of a paper: its figures, its tables, and what came of each of its claims
+    ///
+    /// At full scale unless told otherwise. Runs that have ended are kept, as with sweep. Needs Python:
+    /// pip install 'wordline[reproduce]'.
+    Reproduce(ReproduceArgs),
     /// Repeat a run from its report alone, and say whether the result is the same
     Rerun(RerunArgs),
     /// Compare conventional and slc-cache on a small drive under a bursty workload
@@ -443,6 +454,82 @@ pub(crate) struct ListArgs {
 pub(crate) struct ExplainArgs {
     /// The name of a device, scheme, workload or format, or the path of a device file
     pub(crate) name: String,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct SweepArgs {
+    /// A built-in device or the path of a device file; give it several times to compare
+    #[arg(long = "device", value_name = "DEV", required = true)]
+    pub(crate) devices: Vec<String>,
+    /// A workload, as for run; give it several times
+    #[arg(long = "workload", value_name = "FILE|NAME", required = true)]
+    pub(crate) workloads: Vec<String>,
+    /// A scheme, perhaps with parameters; give it several times
+    #[arg(long = "scheme", value_name = "SCHEME", required = true)]
+    pub(crate) schemes: Vec<String>,
+    /// An initial state, as for run; give it several times
+    #[arg(long = "initial", default_value = wordline_run::DEFAULT_INITIAL, value_name = "STATE")]
+    pub(crate) initials: Vec<String>,
+    /// A key with the values that it is to take: gc.victim=greedy,fifo. A comma between brackets or
+    /// quotes belongs to the value. Keys of the device, workload.KEY and scheme.KEY
+    #[arg(long, value_name = "KEY=A,B,...")]
+    pub(crate) set: Vec<String>,
+    /// The figures of the table, by their paths in a report [default: mean and 99.9 % latencies of
+    /// writes and reads, WAF, IOPS]
+    #[arg(long = "figure", value_name = "PATH")]
+    pub(crate) figures: Vec<String>,
+    /// Draw one figure over another, and the runs that no other beats in both; less is better, but for
+    /// a figure that begins with +: latency_us.write.mean,+throughput.iops
+    #[arg(long, value_name = "PATH,PATH")]
+    pub(crate) frontier: Option<String>,
+    /// The seed from which every random stream is derived
+    #[arg(long, default_value_t = wordline_run::DEFAULT_SEED)]
+    pub(crate) seed: u64,
+    /// Run each combination so many times, with seeds counted on, and show means with their 95 %
+    /// intervals
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=wordline_run::REPLICAS_MAX as i64))]
+    pub(crate) replicas: u32,
+    /// The most requests to issue in each run, such as 100000 or 1M
+    #[arg(long, value_name = "N")]
+    pub(crate) requests: Option<Count>,
+    /// What to do with requests beyond the drive: error, wrap or compact
+    #[arg(long, value_name = "HOW")]
+    pub(crate) fit: Option<String>,
+    /// A folder with original traces, as for run
+    #[arg(long, value_name = "DIR")]
+    pub(crate) traces: Option<String>,
+    /// Recount every invariant of the drive after each run
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// Runs that go at once [default: as many as there are cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) jobs: Option<u16>,
+    /// Where the page, the tables, the picture and the reports of all runs go
+    #[arg(long, value_name = "DIR", default_value = "out/sweep")]
+    pub(crate) out: PathBuf,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ReproduceArgs {
+    /// The paper: pa-ssd
+    #[arg(value_name = "PAPER")]
+    pub(crate) paper: String,
+    /// Draw only these figures and tables, and run only what they need: 9 for 9a and 9b, or table-2;
+    /// give it several times
+    #[arg(long = "figure", value_name = "N")]
+    pub(crate) figures: Vec<String>,
+    /// Divide the drive, the footprint and the length of the workloads by this
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub(crate) scale: u32,
+    /// A folder with original traces: those found there take the place of their twins
+    #[arg(long, value_name = "DIR")]
+    pub(crate) traces: Option<String>,
+    /// Runs that go at once [default: as many as there are cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) jobs: Option<u16>,
+    /// Where the page, the figures, claims.json and the reports of all runs go [default: out/PAPER]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]

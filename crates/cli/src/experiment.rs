@@ -56,7 +56,7 @@ fn spec(what: &What, scheme: &str) -> RunSpec {
         set: what.set.clone(),
         seed: what.seed,
         replicas: what.replicas,
-        traces: traces(what),
+        traces: traces(what.traces.clone()),
         requests: what.requests.map(|n| n.0),
         fit: what.fit,
         initial: what.initial.clone(),
@@ -67,9 +67,9 @@ fn spec(what: &What, scheme: &str) -> RunSpec {
 }
 
 /// The folder of originals that was named, or that of the environment.
-fn traces(what: &What) -> Option<String> {
+pub(crate) fn traces(named: Option<String>) -> Option<String> {
     let set = || std::env::var("WORDLINE_TRACES").ok().filter(|folder| !folder.is_empty());
-    what.traces.clone().or_else(set)
+    named.or_else(set)
 }
 
 /// JSON of a report cannot fail: its numbers are finite, or it says null.

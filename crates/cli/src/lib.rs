@@ -43,6 +43,13 @@ fn run(args: impl Iterator<Item = OsString>, python: Option<&dyn Fn(&Call) -> i3
         }
     };
     let console = Console::new();
+    let mut code = 0;
+    let mut in_python = |call: Result<Call, Failure>| {
+        let call = call?;
+        let Some(python) = python else { return Err(python::missing(&call)) };
+        code = python(&call);
+        Ok(())
+    };
     let done = match cli.command {
         Command::Run(a) => experiment::run(&a, &console),
         Command::Compare(a) => experiment::compare(&a, &console),
@@ -54,14 +61,12 @@ fn run(args: impl Iterator<Item = OsString>, python: Option<&dyn Fn(&Call) -> i3
         Command::Trace { command } => trace::trace(&command, &console),
         Command::List(a) => list::list(&a, &console),
         Command::Explain(a) => explain::explain(&a, &console),
-        Command::Validate(a) => match (python::validate(a), python) {
-            (Ok(call), Some(python)) => return python(&call),
-            (Ok(call), None) => Err(python::missing(&call)),
-            (Err(e), _) => Err(e),
-        },
+        Command::Validate(a) => in_python(python::validate(a)),
+        Command::Sweep(a) => in_python(python::sweep(a)),
+        Command::Reproduce(a) => in_python(python::reproduce(a)),
     };
     match done {
-        Ok(()) => 0,
+        Ok(()) => code,
         // Whoever read the results has seen enough.
         Err(Failure::Closed) => 0,
         Err(e) => {

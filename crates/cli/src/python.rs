@@ -1,16 +1,22 @@
 //! Commands that are done in Python. The tree here knows their arguments and help; the script that
 //! pip installs brings the interpreter, and the native binary says how to get it.
 
-use crate::args::ValidateArgs;
+use crate::args::{ReproduceArgs, SweepArgs, ValidateArgs};
 use crate::error::Failure;
+use crate::experiment::traces;
+use std::path::PathBuf;
 
 /// The value of an argument of a Python function.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Argument {
     /// A flag.
     Flag(bool),
+    /// A count.
+    Number(u64),
     /// A text.
     Text(String),
+    /// Several texts.
+    Texts(Vec<String>),
 }
 
 /// A call of `main` in a Python module, with keyword arguments; it returns the exit code.
@@ -22,11 +28,62 @@ pub struct Call {
     pub arguments: Vec<(&'static str, Argument)>,
 }
 
+/// A path as Python takes it.
+fn path(p: PathBuf) -> Result<String, Failure> {
+    let shown = p.display().to_string();
+    p.into_os_string().into_string().map_err(|_| Failure::Input(format!("{shown}: this is not UTF-8")))
+}
+
+pub(crate) fn sweep(args: SweepArgs) -> Result<Call, Failure> {
+    let mut arguments = vec![
+        ("devices", Argument::Texts(args.devices)),
+        ("workloads", Argument::Texts(args.workloads)),
+        ("schemes", Argument::Texts(args.schemes)),
+        ("initials", Argument::Texts(args.initials)),
+        ("set", Argument::Texts(args.set)),
+        ("figures", Argument::Texts(args.figures)),
+        ("seed", Argument::Number(args.seed)),
+        ("replicas", Argument::Number(args.replicas as u64)),
+        ("check", Argument::Flag(args.check)),
+        ("out", Argument::Text(path(args.out)?)),
+    ];
+    if let Some(axes) = args.frontier {
+        arguments.push(("frontier", Argument::Text(axes)));
+    }
+    if let Some(jobs) = args.jobs {
+        arguments.push(("jobs", Argument::Number(jobs as u64)));
+    }
+    if let Some(requests) = args.requests {
+        arguments.push(("requests", Argument::Number(requests.0)));
+    }
+    if let Some(fit) = args.fit {
+        arguments.push(("fit", Argument::Text(fit)));
+    }
+    if let Some(folder) = traces(args.traces) {
+        arguments.push(("traces", Argument::Text(folder)));
+    }
+    Ok(Call { module: "wordline.sweep", arguments })
+}
+
+pub(crate) fn reproduce(args: ReproduceArgs) -> Result<Call, Failure> {
+    let mut arguments = vec![
+        ("paper", Argument::Text(args.paper)),
+        ("figures", Argument::Texts(args.figures)),
+        ("scale", Argument::Number(args.scale as u64)),
+    ];
+    if let Some(folder) = args.out {
+        arguments.push(("out", Argument::Text(path(folder)?)));
+    }
+    if let Some(jobs) = args.jobs {
+        arguments.push(("jobs", Argument::Number(jobs as u64)));
+    }
+    if let Some(folder) = traces(args.traces) {
+        arguments.push(("traces", Argument::Text(folder)));
+    }
+    Ok(Call { module: "wordline.reproduce", arguments })
+}
+
 pub(crate) fn validate(args: ValidateArgs) -> Result<Call, Failure> {
-    let path = |p: std::path::PathBuf| {
-        let shown = p.display().to_string();
-        p.into_os_string().into_string().map_err(|_| Failure::Input(format!("{shown}: this is not UTF-8")))
-    };
     let mut arguments = vec![("quick", Argument::Flag(args.quick))];
     if let Some(pattern) = args.only {
         arguments.push(("only", Argument::Text(pattern)));

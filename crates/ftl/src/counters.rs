@@ -70,6 +70,8 @@ pub struct Counters {
     pub host_bytes: [u64; 4],
     /// Bytes of the mapping units that host writes touched: the base of write amplification.
     pub host_bytes_page: u64,
+    /// Host writes that touch more than one mapping unit.
+    pub multi_page_writes: u64,
     /// Programs whose data were superseded before they completed.
     pub born_invalid: u64,
     /// Moves whose page had gone when their turn came.

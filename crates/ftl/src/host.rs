@@ -191,6 +191,7 @@ impl<M: Media> Ftl<M> {
             Tag::default()
         };
         let corners = self.units(request);
+        self.state.counters.multi_page_writes += (corners.1 > corners.0) as u64;
         let per_page = self.state.stripe.units_per_page();
         let mut unit = corners.0;
         while unit <= corners.1 {

@@ -157,6 +157,14 @@ fn record(
     watcher.judge(result)?.to_json().map_err(wrong)
 }
 
+/// What decides the outcome of a run, resolved, as JSON.
+#[pyfunction]
+fn identity(py: Python<'_>, asked: Asked, scheme: &str) -> PyResult<String> {
+    let spec = asked.spec(scheme)?;
+    let value = py.detach(|| Setup::identity(&spec)).map_err(|e| raised(&e))?;
+    serde_json::to_string(&value).map_err(wrong)
+}
+
 /// Run a report again from its own configuration; the new report as JSON.
 #[pyfunction]
 fn rerun(
@@ -265,7 +273,9 @@ fn call(command: &wordline_cli::Call) -> i32 {
             for (key, value) in &command.arguments {
                 match value {
                     wordline_cli::Argument::Flag(flag) => arguments.set_item(key, flag)?,
+                    wordline_cli::Argument::Number(number) => arguments.set_item(key, number)?,
                     wordline_cli::Argument::Text(text) => arguments.set_item(key, text)?,
+                    wordline_cli::Argument::Texts(texts) => arguments.set_item(key, texts)?,
                 }
             }
             py.import(command.module)?.call_method("main", (), Some(&arguments))?.extract()
@@ -289,6 +299,7 @@ fn _wordline(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("Refused", py.get_type::<Refused>())?;
     m.add("Fault", py.get_type::<Fault>())?;
     m.add_function(wrap_pyfunction!(compare, m)?)?;
+    m.add_function(wrap_pyfunction!(identity, m)?)?;
     m.add_function(wrap_pyfunction!(record, m)?)?;
     m.add_function(wrap_pyfunction!(rerun, m)?)?;
     m.add_function(wrap_pyfunction!(table, m)?)?;

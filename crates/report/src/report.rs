@@ -248,6 +248,9 @@ pub struct Host {
     pub write_bytes: u64,
     /// Bytes of the mapping pages that completed writes touched: the base of the WAF.
     pub write_page_bytes: u64,
+    /// Writes that touch more than one mapping unit.
+    #[serde(default)]
+    pub multi_page_writes: u64,
     /// Bytes of completed trims.
     pub trim_bytes: u64,
     /// Bytes of acknowledged writes that stand in the drive's buffer at the end of the run, since the

@@ -4,6 +4,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Most bins that a [`Timeline`] should have.
 pub const TIMELINE_BINS_MAX: usize = 512;
@@ -30,6 +31,12 @@ pub struct LatencyCdf {
 pub struct Timeline {
     /// Width of a bin, in seconds.
     pub bin_s: f64,
+    /// Reads that completed.
+    #[serde(default)]
+    pub read_requests: Vec<u64>,
+    /// Writes that completed.
+    #[serde(default)]
+    pub write_requests: Vec<u64>,
     /// Megabytes (10^6 bytes) per second read.
     #[serde(default)]
     pub read_mb_per_s: Vec<f64>,
@@ -54,4 +61,9 @@ pub struct Timeline {
     /// Erased blocks over all blocks at the end of a bin, a fraction.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub free_blocks: Vec<Option<f64>>,
+    /// By page type (`lsb`, `csb`, ...), the least number of pages that could still be programmed in a
+    /// bin, of the region to which host writes go first; null where it was not looked at. Absent where
+    /// pages have no types.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub free_pages: BTreeMap<String, Vec<Option<f64>>>,
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 use wordline_flash::SlotClass;
-use wordline_ftl::{Cause, Counters, Ftl, LatencyPart, MapKind, NoMedia, Region, RegionId};
+use wordline_ftl::{Cause, Counters, Ftl, LatencyPart, Layout, MapKind, NoMedia, Region, RegionId};
 use wordline_report::{
     CDF_POINTS_MAX, Capacity, DeviceInfo, Flash, Host, JobActivity, Latencies, Latency, LatencyCdf,
     LatencyParts, Memory, PageTypes, ProgramBytes, Programs, REPORT_SCHEMA, RegionActivity, RegionCapacity,
@@ -80,7 +80,7 @@ pub(crate) fn report(run: &Outcome) -> Report {
         hints: vec![],
         result_hash: metrics.result_hash(&counters.integers()),
         latency_cdf: LatencyCdf { read: curve(&metrics.latency[0]), write: curve(&metrics.latency[1]) },
-        timeline: timeline(metrics),
+        timeline: timeline(metrics, ftl.layout()),
         host,
         flash,
     };
@@ -112,6 +112,7 @@ fn host(run: &Outcome, c: &Counters) -> Host {
         read_bytes: m.bytes[0],
         write_bytes: m.bytes[1],
         write_page_bytes: c.host_bytes_page,
+        multi_page_writes: c.multi_page_writes,
         trim_bytes: m.bytes[2],
         unplaced_bytes: run.device.ftl.unplaced_bytes(),
     }
@@ -330,7 +331,7 @@ fn curve(h: &Histogram) -> Vec<[f64; 2]> {
     points
 }
 
-fn timeline(m: &Metrics) -> Timeline {
+fn timeline(m: &Metrics, layout: &Layout) -> Timeline {
     let (width, bins) = m.timeline();
     let bin_s = width.as_secs();
     let rate = |kind: usize| bins.iter().map(|b| b.bytes[kind] as f64 / 1e6 / bin_s).collect();
@@ -344,8 +345,13 @@ fn timeline(m: &Metrics) -> Timeline {
     let max = |kind: usize| {
         bins.iter().map(|b| (b.requests[kind] > 0).then_some(b.max_ns[kind] as f64 / 1e3)).collect()
     };
+    let home = &layout.regions[layout.home.0 as usize];
+    let types = if home.rule.by_bit() { &PageType::ALL[..home.mode.bits() as usize] } else { &[] };
+    let free = |page: PageType| bins.iter().map(move |b| Some(b.free?.pages[page as usize] as f64)).collect();
     Timeline {
         bin_s,
+        read_requests: bins.iter().map(|b| b.requests[0]).collect(),
+        write_requests: bins.iter().map(|b| b.requests[1]).collect(),
         read_mb_per_s: rate(0),
         write_mb_per_s: rate(1),
         read_latency_us_mean: mean(0),
@@ -356,6 +362,7 @@ fn timeline(m: &Metrics) -> Timeline {
             .iter()
             .map(|b| (b.host_page_bytes > 0).then(|| b.programmed as f64 / b.host_page_bytes as f64))
             .collect(),
-        free_blocks: bins.iter().map(|b| b.free_share).collect(),
+        free_blocks: bins.iter().map(|b| Some(b.free?.share)).collect(),
+        free_pages: types.iter().map(|page| (page.key().to_string(), free(*page))).collect(),
     }
 }

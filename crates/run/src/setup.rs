@@ -69,6 +69,29 @@ impl Setup {
     /// # Errors
     /// Whatever of the user's input is wrong.
     pub fn resolve(spec: &RunSpec) -> Result<Setup, RunError> {
+        Setup::without_state(spec)?.with_state()
+    }
+
+    /// What decides the outcome of one run, resolved: with equal identities and one version of
+    /// Wordline, two runs end alike. Takes no pass over the workload, but for the hash of a file.
+    ///
+    /// # Errors
+    /// Whatever of the user's input is wrong.
+    pub fn identity(spec: &RunSpec) -> Result<Value, RunError> {
+        let setup = Setup::without_state(spec)?;
+        setup.check_scheme_keys(std::slice::from_ref(&spec.scheme))?;
+        let scheme = setup.scheme(&spec.scheme)?;
+        wordline_schemes::build(&scheme)?;
+        let mut identity = setup.config(&scheme);
+        identity["initial"] = match &setup.from_state {
+            Some(from) => from.config()["checksum"].clone(),
+            None => setup.initial.to_string().into(),
+        };
+        Ok(identity)
+    }
+
+    /// Resolve what can be known without a pass over the workload.
+    fn without_state(spec: &RunSpec) -> Result<Setup, RunError> {
         let of = |prefix: &str| -> Vec<(String, String)> {
             let pairs = spec.set.iter().filter_map(|(k, v)| Some((k.strip_prefix(prefix)?, v)));
             pairs.map(|(k, v)| (k.to_string(), v.clone())).collect()
@@ -83,11 +106,28 @@ impl Setup {
             }
             None => spec.clone(),
         };
-        Setup::on(spec, device, &workload_set, scheme_set)
+        Setup::stateless(spec, device, &workload_set, scheme_set)
     }
 
     /// The same on a device that is resolved already.
     pub(crate) fn on(
+        spec: &RunSpec,
+        device: DeviceSpec,
+        workload_set: &[(String, String)],
+        scheme_set: Vec<(String, String)>,
+    ) -> Result<Setup, RunError> {
+        Setup::stateless(spec, device, workload_set, scheme_set)?.with_state()
+    }
+
+    /// Find what the workload touches, where the initial state depends on it.
+    fn with_state(mut self) -> Result<Setup, RunError> {
+        if self.from_state.is_none() {
+            self.state = self.initial_state()?;
+        }
+        Ok(self)
+    }
+
+    fn stateless(
         spec: &RunSpec,
         device: DeviceSpec,
         workload_set: &[(String, String)],
@@ -108,7 +148,7 @@ impl Setup {
             sector_bytes: device.sector.0 as u32,
             unit_bytes: device.unit.0 as u32,
         };
-        let mut setup = Setup {
+        let setup = Setup {
             spec: RunSpec { workload: text, ..spec.clone() },
             device,
             geometry,
@@ -120,9 +160,7 @@ impl Setup {
             scheme_set,
         };
         setup.bounded()?;
-        if setup.from_state.is_none() {
-            setup.state = setup.initial_state()?;
-        } else if spec.initial != DEFAULT_INITIAL {
+        if setup.from_state.is_some() && spec.initial != DEFAULT_INITIAL {
             return Err(RunError::Input(format!(
                 "--initial {}: a drive from --from-state is as it was saved; give one or the other",
                 spec.initial

@@ -17,7 +17,7 @@ pub use state::{Busy, RestoreError};
 use waits::Waits;
 
 use crate::clock::Clock;
-use crate::metrics::Metrics;
+use crate::metrics::{Free, Metrics};
 use crate::probe::{Begin, Event, Probe};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -992,7 +992,8 @@ impl<P: Probe, M: Media> Device<P, M> {
         let span = (request.arrival, self.now);
         let fresh = self.metrics.complete(number, request.op, request.bytes(), span, outcome, &parts);
         if fresh || number & 1023 == 0 {
-            let free = self.ftl.free_share(self.ftl.layout().home);
+            let home = self.ftl.layout().home;
+            let free = Free { share: self.ftl.free_share(home), pages: self.ftl.view().free_pages(home) };
             self.metrics.sample(self.now, self.ftl.counters(), free);
         }
         if self.metrics.checkpoint_is_due() {

@@ -131,8 +131,25 @@ pub struct TimeBin {
     pub programmed: u64,
     /// Bytes of the mapping units that host writes touched, counted likewise.
     pub host_page_bytes: u64,
-    /// Least share of erased blocks seen in the home region.
-    pub free_share: Option<f64>,
+    /// Least that was free when it was looked at; `None` in a bin in which it was not.
+    pub free: Option<Free>,
+}
+
+/// What is free in the home region.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Free {
+    /// Share of blocks that are erased.
+    pub share: f64,
+    /// Pages that can still be programmed, by page type; 0 where pages have no types.
+    pub pages: [u64; 4],
+}
+
+impl Free {
+    /// The less of each.
+    fn least(self, other: Free) -> Free {
+        let pages = std::array::from_fn(|bit| self.pages[bit].min(other.pages[bit]));
+        Free { share: self.share.min(other.share), pages }
+    }
 }
 
 impl TimeBin {
@@ -146,8 +163,8 @@ impl TimeBin {
         }
         sum.programmed += other.programmed;
         sum.host_page_bytes += other.host_page_bytes;
-        sum.free_share = match (self.free_share, other.free_share) {
-            (Some(a), Some(b)) => Some(a.min(b)),
+        sum.free = match (self.free, other.free) {
+            (Some(a), Some(b)) => Some(a.least(b)),
             (a, b) => a.or(b),
         };
         sum
@@ -332,7 +349,7 @@ impl Metrics {
 
     /// Note how much has been programmed and written so far, and how much is free, at a point in
     /// time.
-    pub(crate) fn sample(&mut self, at: SimTime, counters: &Counters, free_share: f64) {
+    pub(crate) fn sample(&mut self, at: SimTime, counters: &Counters, free: Free) {
         let (programmed, pages) = (counters.programmed_bytes(), counters.host_bytes_page);
         // A sample is taken as a bin begins, so what came since the last one belongs to the bin of that.
         let (bin, _) = self.timeline.at(self.sampled);
@@ -340,7 +357,7 @@ impl Metrics {
         bin.host_page_bytes += pages - self.host_page_bytes;
         (self.programmed, self.host_page_bytes, self.sampled) = (programmed, pages, at);
         let (bin, _) = self.timeline.at(at);
-        bin.free_share = Some(bin.free_share.map_or(free_share, |f| f.min(free_share)));
+        bin.free = Some(bin.free.map_or(free, |f| f.least(free)));
     }
 
     /// Whether a checkpoint is to be taken now, after a request has ended.
@@ -420,7 +437,7 @@ mod tests {
                     &LatencyParts::default(),
                 );
                 if fresh {
-                    m.sample(at, &counters, 0.0);
+                    m.sample(at, &counters, Free::default());
                 }
                 counters.host_bytes_page += 1;
                 counters.regions[0].program_bytes[0] += bin;

@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 from wordline import Fault, Refused, UserError
+from wordline.extras import needs
 
 
 def main(
@@ -51,13 +52,7 @@ def main(
 
 
 def _main(quick: bool, only: str | None, out: str | None, claims: str | None) -> int:
-    try:
-        import matplotlib  # noqa: F401
-        import scipy  # noqa: F401
-    except ImportError as e:
-        raise UserError(
-            f"validate needs {e.name}, which is not installed; pip install 'wordline[validate]'"
-        ) from e
+    needs("validate", "matplotlib", "scipy")
     from wordline.validate import page, table
     from wordline.validate.claims import BUILT_IN, read
     from wordline.validate.runner import Row, run

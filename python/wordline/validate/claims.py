@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wordline import UserError
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from wordline import UserError, toml
 
 BUILT_IN = Path(__file__).with_name("claims.toml")
 KEYS = {
@@ -60,11 +54,7 @@ def read(path: Path, *, quick: bool) -> Claims:
     UserError
         It cannot be read, or a claim in it is not one.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-        tables = tomllib.loads(text)
-    except (OSError, tomllib.TOMLDecodeError) as e:
-        raise UserError(f"{path}: {e}") from e
+    tables = toml.read(path)
     rows: list[Claim] = []
     for number, table in enumerate(tables.get("claim", []), 1):
         rows += _rows(table, f"{path}: claim {table.get('id', number)}", quick)

@@ -11,8 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from wordline import theory
+from wordline.interval import mean_and_half_width
 from wordline.validate.drives import Drive
-from wordline.validate.outcome import Outcome, mean_and_half_width
+from wordline.validate.outcome import Outcome
 
 # Service times in us: the TLC pages of the literature, PA-SSD's, and IPS in steady state, all ten
 # times as fast, so that rates in whole requests a second are fine enough.

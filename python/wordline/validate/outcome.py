@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
-
-import numpy as np
-from scipy import stats
 
 
 @dataclass(frozen=True)
@@ -36,10 +32,3 @@ class Outcome:
     ends: tuple[float, float] | None = None
     wrong: str = ""
     data: dict[str, Any] = field(default_factory=dict)
-
-
-def mean_and_half_width(samples: Sequence[float]) -> tuple[float, float]:
-    """Return the mean and half of its 95 % interval by Student's t."""
-    n = len(samples)
-    error = float(np.std(samples, ddof=1)) / np.sqrt(n)
-    return float(np.mean(samples)), float(stats.t.ppf(0.975, n - 1) * error)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wordline import theory
+from wordline import plotting, theory
 from wordline.validate.runner import Row
 
 
@@ -78,24 +78,10 @@ def _of(family: Family, points: Sequence[dict[str, Any]]) -> list[dict[str, Any]
 
 def draw(points: Sequence[dict[str, Any]], path: Path) -> None:
     """Draw the points on the curves above, and how far they are from them below."""
-    import matplotlib as mpl
-
-    mpl.use("svg")
     import matplotlib.pyplot as plt
     from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
 
-    style = {
-        "svg.hashsalt": "wordline",
-        "font.family": "sans-serif",
-        "font.size": 9.5,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "axes.edgecolor": "#555555",
-        "axes.linewidth": 0.7,
-        "xtick.color": "#555555",
-        "ytick.color": "#555555",
-    }
-    with plt.rc_context(style):
+    with plotting.style(**{"font.size": 9.5, "axes.grid": False}):
         figure, (top, low) = plt.subplots(
             2,
             1,
@@ -158,5 +144,4 @@ def draw(points: Sequence[dict[str, Any]], path: Path) -> None:
         low.set_ylabel("deviation, %")
         low.set_xlabel("effective spare factor, 1 − ρ")  # noqa: RUF001
         figure.align_ylabels()
-        figure.savefig(path, metadata={"Date": None, "Creator": None})
-        plt.close(figure)
+        plotting.save(figure, path)

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from wordline import Report, theory
+from wordline.interval import mean_and_half_width
 from wordline.validate.drives import Drive
-from wordline.validate.outcome import Outcome, mean_and_half_width
+from wordline.validate.outcome import Outcome
 
 # Drive writes before anything counts, and those that count.
 WARM_UP = 8

@@ -190,6 +190,7 @@ pub fn report(c: &Character) -> Report {
             read_bytes,
             write_bytes,
             write_page_bytes: page,
+            multi_page_writes: 0,
             trim_bytes: 0,
             unplaced_bytes: 0,
         },

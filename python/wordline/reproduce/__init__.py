@@ -1,0 +1,89 @@
+"""The evaluation of a paper, run again: ``wordline reproduce``.
+
+`paper` reads the folder of a paper, `wordline.runs` does and keeps its runs, `claims` judges what
+came out, `page` shows it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from wordline import Fault, UserError, extras
+
+
+def main(**arguments: Any) -> int:
+    """Do ``wordline reproduce``; return its exit code: 0, or 2 where the input is wrong, or 1."""
+    try:
+        extras.needs("reproduce", *extras.SWEEP)
+        _main(**arguments)
+    except UserError as e:
+        print(f"error: {e}", file=sys.stderr)
+        return 2
+    except (Fault, OSError) as e:
+        print(f"error: {e}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _main(
+    *,
+    paper: str,
+    figures: Sequence[str],
+    scale: int,
+    out: str | None = None,
+    jobs: int | None = None,
+    traces: str | None = None,
+) -> None:
+    from wordline.progress import Bars
+    from wordline.reproduce import claims, page
+    from wordline.reproduce import paper as papers
+    from wordline.reproduce.terminal import show
+    from wordline.runs import Run, Runner
+
+    read = papers.read(paper, scale=scale, traces=traces)
+    shown = [figure for figure in read.figures if figure.is_asked(figures)]
+    if not shown:
+        known = ", ".join(figure.number for figure in read.figures)
+        raise UserError(f"--figure {' '.join(figures)}: {paper} has the figures {known}")
+    patterns = [pattern for figure in shown for pattern in figure.runs]
+    if not figures:
+        patterns = ["*"]
+    asked = {n: r for n, r in read.runs.items() if any(fnmatchcase(n, p) for p in patterns)}
+    names = {run: name for name, run in reversed(asked.items())}
+
+    def name(run: Run) -> str:
+        return names.get(run, f"{run.workload} {run.scheme}")
+
+    folder = Path(out or f"out/{paper}")
+    with Bars(len(names), name) as bars:
+        runner = Runner(folder / "runs", jobs=jobs, watch=bars.watch, ended=bars.ended)
+        reports, refused = runner.run(names)
+    for run, why in refused.items():
+        print(f"{name(run)} was refused: {why}", file=sys.stderr)
+    found = {n: reports[run] for n, run in asked.items() if run in reports}
+    study = papers.Study(read, found, scale)
+    judged = claims.judge(read, study)
+    command = f"wordline reproduce {paper}"
+    command += "".join(f" --figure {f}" for f in figures)
+    command += f" --scale {scale}" if scale > 1 else ""
+    written = page.write(study, shown, judged, folder, command)
+    show(judged, page.sources(study))
+    print(bars.summary() + "; " + _cost(list(found.values())))
+    print(f"wrote {len(written)} files; the page is {folder / 'index.html'}", file=sys.stderr)
+
+
+def _cost(reports: Sequence[Any]) -> str:
+    """Say what the runs took, whenever they were done."""
+    if not reports:
+        return "no run"
+    wall = sum(report.speed.wall_s for report in reports)
+    memory = max(report.memory.engine_bytes for report in reports)
+    requests = sum(report.host.completed for report in reports)
+    return (
+        f"{requests / 1e6:.0f} M requests in {wall / 60:.0f} minutes of one core, "
+        f"at most {memory / 2**20:.0f} MiB of state a run"
+    )

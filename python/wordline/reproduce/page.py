@@ -1,0 +1,128 @@
+"""What came of a paper: the page, its figures with their data, and ``claims.json``."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import wordline
+from wordline import page as pages
+from wordline import plotting
+from wordline.reproduce.claims import CALIBRATION, DEVIATES, HOLDS, NOT_RUN, Judged, verdict
+from wordline.reproduce.paper import Figure, Study
+from wordline.runs import stand_ins
+
+MARKS = {HOLDS: "✓", DEVIATES: "✗", CALIBRATION: "○", NOT_RUN: "–"}  # noqa: RUF001
+
+
+def sources(study: Study) -> str:
+    """Say of the data what a reader of any picture must know: twins, originals, scale."""
+    scaled = f"scaled down by {study.scale}" if study.scale > 1 else ""
+    return "; ".join(filter(None, [stand_ins(study.reports.values()), scaled]))
+
+
+def write(
+    study: Study, figures: Sequence[Figure], judged: Sequence[Judged], folder: Path, command: str
+) -> list[Path]:
+    """Write page, pictures, data and claims; return what was written."""
+    folder.mkdir(parents=True, exist_ok=True)
+    note = sources(study)
+    written = []
+    for figure in figures:
+        rows = figure.rows(study)
+        written.append(_data(rows, folder / f"{figure.name}.csv"))
+        if figure.draw:
+            with plotting.style():
+                picture = figure.draw(study)
+                plotting.footnote(picture, note)
+                path = folder / f"{figure.name}.svg"
+                plotting.save(picture, path)
+                written.append(path)
+    found = {
+        "paper": study.paper.name,
+        "version": wordline.__version__,
+        "scale": study.scale,
+        "workloads": note,
+        "verdict": verdict(judged),
+        "claims": [j.to_dict() for j in judged],
+    }
+    path = folder / "claims.json"
+    path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    text = markdown(study, figures, judged, folder, command)
+    (folder / "README.md").write_text(text, encoding="utf-8")
+    (folder / "index.html").write_text(pages.to_html(text, folder), encoding="utf-8")
+    return [*written, path, folder / "README.md", folder / "index.html"]
+
+
+def _data(rows: Sequence[Mapping[str, Any]], path: Path) -> Path:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        columns = list(dict.fromkeys(key for row in rows for key in row))
+        out = csv.DictWriter(file, columns, lineterminator="\n")
+        out.writeheader()
+        out.writerows(rows)
+    return path
+
+
+def markdown(
+    study: Study, figures: Sequence[Figure], judged: Sequence[Judged], folder: Path, command: str
+) -> str:
+    """Return the page as Markdown."""
+    paper = study.paper
+    text = f"# {paper.title}\n\n{paper.source}\n\n"
+    text += f"**{verdict(judged)}.**\n\n"
+    note = sources(study)
+    text += f"Workloads are {note}.\n\n" if note else ""
+    text += f"Written by\n\n```\n{command}\n```\n\nwith Wordline {wordline.__version__}.\n\n"
+    if paper.calibrated:
+        text += "## Calibrated\n\n"
+        text += f"On {paper.calibrated['date']}, before any scheme of the paper was run: "
+        text += " ".join(paper.calibrated["what"].split()) + "\n\n"
+    deviating = [j for j in judged if j.verdict == DEVIATES]
+    if deviating:
+        text += "## What deviates, and why\n\n"
+        rows = [
+            [j.claim.id, j.claim.says, j.claim.allowed, _figure(j), j.cause or "not known yet"]
+            for j in deviating
+        ]
+        text += pages.table(["claim", "says", "must be", "came out", "cause"], rows) + "\n"
+    text += "## Figures and tables\n\n"
+    for figure in figures:
+        title = figure.number.replace("-", " ").capitalize()
+        title = title if figure.number.startswith("table") else f"Figure {figure.number}"
+        text += f"### {title}: {figure.title}\n\n"
+        if figure.draw:
+            text += f"![{figure.title}]({figure.name}.svg)\n\n"
+        else:
+            data = figure.rows(study)
+            head = list(data[0]) if data else []
+            text += pages.table(head, [[_cell(row.get(c)) for c in head] for row in data]) + "\n"
+        text += f"The paper: {figure.beside}\n\n" if figure.beside else ""
+        text += f"Data: [{figure.name}.csv]({figure.name}.csv)\n\n"
+    text += "## All claims\n\n"
+    rows = [
+        [
+            f"{MARKS[j.verdict]} {j.verdict}",
+            j.claim.id,
+            j.claim.where,
+            j.claim.says,
+            j.claim.tolerance_class,
+            j.claim.allowed,
+            _figure(j),
+        ]
+        for j in judged
+    ]
+    text += pages.table(["", "claim", "where", "says", "class", "must be", "came out"], rows)
+    return text + "\nAll of it: [claims.json](claims.json)\n"
+
+
+def _figure(judged: Judged) -> str:
+    return "–" if judged.figure is None else judged.claim.shown(judged.figure)  # noqa: RUF001
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return "" if value is None else f"{value:,}" if isinstance(value, int) else str(value)

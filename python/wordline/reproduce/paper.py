@@ -1,0 +1,252 @@
+"""A paper as its folder has it: what is run, and under which names.
+
+A folder in `wordline.experiments` holds only what is particular to its paper:
+
+- ``experiment.toml``: the device, workloads and schemes by the names that the paper gives them, and
+  groups of runs; what was calibrated, on what, and when.
+- ``claims.toml``: what the paper says, and what must come out; `wordline.reproduce.claims`.
+- ``causes.toml``: of claims that do not hold, why.
+- its package: ``FIGURES``, and the functions that claims name.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import wordline
+from wordline import Report, UserError, toml
+from wordline.runs import Run
+
+#: Logical capacities are cut to whole units of this many bytes, which is no smaller than any page.
+UNIT = 1 << 14
+
+EXPERIMENTS = Path(__file__).parent.parent / "experiments"
+
+
+def papers() -> dict[str, Path]:
+    """Return the folders of all papers by name."""
+    folders = (p.parent for p in EXPERIMENTS.glob("*/experiment.toml"))
+    return {p.name.replace("_", "-"): p for p in sorted(folders)}
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure or table of a paper.
+
+    Attributes
+    ----------
+    number
+        As the paper has it: ``9a``, or ``table-2``.
+    title
+        What is seen.
+    runs
+        Patterns of the names of the runs that it is made from.
+    draw
+        Makes the picture from a study: a `matplotlib` figure, or ``None`` for a table.
+    rows
+        Makes the data beside it: a list of rows, each a value by column.
+    beside
+        What the paper prints, in words.
+    """
+
+    number: str
+    title: str
+    runs: Sequence[str]
+    rows: Callable[[Study], list[dict[str, Any]]]
+    draw: Callable[[Study], Any] | None = None
+    beside: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name of its files."""
+        return self.number if self.number.startswith("table") else f"figure-{self.number}"
+
+    def is_asked(self, asked: Sequence[str]) -> bool:
+        """Whether it is among the figures asked for; ``9`` asks for 9a and 9b."""
+        return not asked or any(re.fullmatch(rf"{re.escape(a)}[a-z]?", self.number) for a in asked)
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper's folder, read."""
+
+    name: str
+    folder: Path
+    title: str
+    source: str
+    calibrated: Mapping[str, Any]
+    workloads: Mapping[str, str]
+    schemes: Mapping[str, str]
+    runs: Mapping[str, Run]
+    module: ModuleType
+
+    @property
+    def figures(self) -> Sequence[Figure]:
+        """Figures and tables in the order of the paper."""
+        return self.module.FIGURES
+
+
+def read(name: str, *, scale: int = 1, traces: str | None = None) -> Paper:
+    """Read a paper's folder.
+
+    Parameters
+    ----------
+    name
+        Such as ``pa-ssd``.
+    scale
+        Divides the drive's blocks, its capacity, and footprint and length of the workloads.
+    traces
+        A folder with original traces, which go before their twins.
+
+    Raises
+    ------
+    UserError
+        There is no such paper, its folder is wrong, or original traces were to be scaled.
+    """
+    known = papers()
+    if name not in known:
+        raise UserError(f"{name}: there is no such paper; there are {', '.join(known)}")
+    if scale > 1 and traces:
+        raise UserError("--scale divides twins, not traces; leave --scale or --traces out")
+    folder = known[name]
+    text = toml.read(folder / "experiment.toml")
+    device, common = text["device"], dict(text.get("set", {}))
+    if scale > 1:
+        common.update(_scaled(device, common, scale))
+    workloads, schemes = text["workloads"], text["schemes"]
+    runs: dict[str, Run] = {}
+    for group in text["runs"]:
+        runs.update(_group(group, text, device, common, scale, traces))
+    return Paper(
+        name=name,
+        folder=folder,
+        title=text["title"],
+        source=text["source"],
+        calibrated=text.get("calibrated", {}),
+        workloads=workloads,
+        schemes=schemes,
+        runs=runs,
+        module=importlib.import_module(f"wordline.experiments.{folder.name}"),
+    )
+
+
+def _group(
+    group: Mapping[str, Any],
+    text: Mapping[str, Any],
+    device: str,
+    common: Mapping[str, str],
+    scale: int,
+    traces: str | None,
+) -> dict[str, Run]:
+    """Make the runs of a group: ``GROUP/WORKLOAD/SCHEME``, with ``/ROUND`` of several rounds."""
+    name = group["name"]
+    own = group.get("own_workloads", {})
+    workloads = {**text["workloads"], **own}
+    changed = {**common, **group.get("set", {})}
+    if scale > 1 and "capacity.logical" in group.get("set", {}):
+        changed["capacity.logical"] = (
+            f"{_bytes(changed['capacity.logical']) // scale // UNIT * UNIT}B"
+        )
+    found = {}
+    for workload in group.get("workloads") or list(own) or list(text["workloads"]):
+        spelling = workloads[workload]
+        more = dict(changed)
+        if scale > 1 and spelling.startswith("twin:"):
+            more["workload.scale"] = str(scale)
+        for scheme in group.get("schemes") or list(text["schemes"]):
+            before: Run | None = None
+            rounds = group.get("rounds", 1)
+            for number in range(1, rounds + 1):
+                run = Run(
+                    device=device,
+                    scheme={**text["schemes"], **group.get("own_schemes", {})}[scheme],
+                    workload=spelling,
+                    set=tuple(sorted(more.items())),
+                    initial=group.get("initial", text["initial"]),
+                    traces=traces,
+                    after=before,
+                )
+                end = f"/{number}" if rounds > 1 else ""
+                found[f"{name}/{workload}/{scheme}{end}"] = before = run
+    return found
+
+
+def _scaled(device: str, changes: Mapping[str, str], scale: int) -> dict[str, str]:
+    """Divide the blocks of a plane and the logical capacity."""
+    drive = wordline.identity(
+        device=device, scheme="conventional", workload="uniform", set=changes, initial="fresh"
+    )["device"]
+    media = drive["media"]
+    found = {}
+    for medium in media:
+        blocks = medium["blocks_per_plane"] // scale
+        if blocks < 8:
+            most = medium["blocks_per_plane"] // 8
+            raise UserError(
+                f"--scale {scale}: {medium['blocks_per_plane']} blocks a plane would become "
+                f"{blocks}; a plane needs 8, so {most} is the most"
+            )
+        found[f"medium.{medium['name']}.blocks_per_plane"] = str(blocks)
+    found["capacity.logical"] = _divided(drive["capacity"]["logical"], scale)
+    return found
+
+
+def _divided(capacity: str, scale: int) -> str:
+    return f"{_bytes(capacity) // scale // UNIT * UNIT}B"
+
+
+def _bytes(quantity: str) -> int:
+    units = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
+    number, unit = re.fullmatch(r"([\d.]+)(\w+)", quantity).groups()
+    return round(float(number) * units[unit])
+
+
+@dataclass
+class Study:
+    """The reports of a paper's runs, by name, for figures and claims.
+
+    Attributes
+    ----------
+    paper
+        What was asked.
+    reports
+        The reports that there are.
+    scale
+        By what it was divided.
+    """
+
+    paper: Paper
+    reports: Mapping[str, Report]
+    scale: int = 1
+    _memory: dict[Any, Any] = field(default_factory=dict)
+
+    def report(self, workload: str, scheme: str, group: str = "main", round: int = 0) -> Report:
+        """Return a report.
+
+        Raises
+        ------
+        NotRun
+            There is none.
+        """
+        name = f"{group}/{workload}/{scheme}" + (f"/{round}" if round else "")
+        if name not in self.reports:
+            if name not in self.paper.runs:
+                raise KeyError(f"{name} is no run of {self.paper.name}")
+            raise NotRun(name)
+        return self.reports[name]
+
+    def remembered(self, key: Any, make: Callable[[], Any]) -> Any:
+        """Return what was made before under this key, or make it."""
+        if key not in self._memory:
+            self._memory[key] = make()
+        return self._memory[key]
+
+
+class NotRun(Exception):
+    """A run that is needed was not asked for."""

@@ -1,0 +1,265 @@
+"""Many runs: each described, run once, kept under the hash of its configuration, found again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import wordline
+from wordline import Refused, Report, UserError, _wordline
+
+#: Called with a run, the requests it has completed and the simulated time in seconds.
+Watch = Callable[["Run", int, float], object]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run, as `wordline.run` takes it.
+
+    `after` is a run whose drive this one begins with, in place of `initial`.
+    """
+
+    device: str
+    scheme: str
+    workload: str
+    seed: int = _wordline.DEFAULT_SEED
+    requests: int | None = None
+    set: tuple[tuple[str, str], ...] = ()
+    initial: str = _wordline.DEFAULT_INITIAL
+    traces: str | None = None
+    fit: str | None = None
+    check: bool = False
+    after: Run | None = None
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the keyword arguments of `wordline.run`, but for `after`."""
+        return {
+            "device": self.device,
+            "scheme": self.scheme,
+            "workload": self.workload,
+            "seed": self.seed,
+            "requests": self.requests,
+            "set": dict(self.set),
+            "initial": _wordline.DEFAULT_INITIAL if self.after else self.initial,
+            "traces": self.traces,
+            "fit": self.fit,
+            "check": self.check,
+        }
+
+
+@cache
+def _engine() -> str:
+    """Return the hash of the engine: a run of another build may come to something else."""
+    with open(_wordline.__file__, "rb") as file:
+        return hashlib.sha256(file.read()).hexdigest()
+
+
+@dataclass(frozen=True)
+class _Known:
+    """A run whose configuration has been resolved."""
+
+    run: Run
+    key: str
+    expected_requests: int
+
+
+def _known(run: Run, found: dict[Run, _Known]) -> _Known:
+    if run in found:
+        return found[run]
+    identity = wordline.identity(**run.arguments())
+    before = _known(run.after, found).key if run.after else None
+    text = json.dumps([_engine(), identity, run.check, before], sort_keys=True)
+    key = hashlib.sha256(text.encode()).hexdigest()[:20]
+    asked = identity["workload"].get("parameters", {}).get("requests")
+    expected = run.requests or (asked if isinstance(asked, int) else 0)
+    return found.setdefault(run, _Known(run, key, expected))
+
+
+def stand_ins(reports: Iterable[Report]) -> str:
+    """Say which workloads are synthetic twins, and which are originals in the place of one."""
+    kinds: dict[str, set[str]] = {}
+    for report in reports:
+        kinds.setdefault(report.workload.get("source", ""), set()).add(report.workload.name)
+    said = []
+    if "twin" in kinds:
+        names = sorted(name.removeprefix("twin:") for name in kinds["twin"])
+        said.append(f"synthetic twins, not the traces themselves: {', '.join(names)}")
+    if "original" in kinds:
+        said.append(f"original traces: {', '.join(sorted(kinds['original']))}")
+    return "; ".join(said)
+
+
+class Stopped(Exception):
+    """Runs were broken off."""
+
+
+@dataclass
+class Runner:
+    """Runs what is not there yet, several at once, and keeps every report.
+
+    Attributes
+    ----------
+    folder
+        Where reports are kept, one file a run, named by the hash of its configuration and of the
+        engine. A run that is broken off leaves nothing; all that have ended are found again.
+    jobs
+        Runs that go at once; as many as there are cores if not given.
+    executor
+        Anything of the shape of `concurrent.futures.Executor` in place of threads of this process,
+        such as ``dask.distributed.Client().get_executor()``; its workers must see the folder.
+    watch
+        Told how far a run is, with threads of this process only.
+    ended
+        Told of each run that has ended, and whether it was found (``True``) or done.
+    """
+
+    folder: Path
+    jobs: int | None = None
+    executor: Executor | None = None
+    watch: Watch | None = None
+    ended: Callable[[Run, bool], object] = lambda run, found: None
+    _known: dict[Run, _Known] = field(default_factory=dict, init=False)
+
+    def key(self, run: Run) -> str:
+        """Return the name under which a run is kept, without the suffix of its file.
+
+        Raises
+        ------
+        UserError
+            Something of the run is wrong.
+        """
+        return _known(run, self._known).key
+
+    def path(self, run: Run) -> Path:
+        """Return the file of a run's report."""
+        return self.folder / f"{self.key(run)}.json"
+
+    def run(self, runs: Iterable[Run]) -> tuple[dict[Run, Report], dict[Run, str]]:
+        """Run what has no report yet.
+
+        Returns
+        -------
+        reports, refused
+            The report of each run, and why those that have none were refused: scheme and device do
+            not go together.
+
+        Raises
+        ------
+        UserError
+            Something of a run is wrong. Nothing was run.
+        Fault
+            A run came upon a bug; those under way are broken off.
+        """
+        asked = list(dict.fromkeys(runs))
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as e:
+            raise UserError(f"{self.folder}: the folder of the runs cannot be made: {e}") from e
+        for run in asked:
+            self.key(run)
+        missing = self._missing(asked)
+        for run in asked:
+            if run not in missing:
+                self.ended(run, True)
+        refused = self._perform(missing)
+        for run in self._known:
+            self._state(run).unlink(missing_ok=True)
+        done = [run for run in asked if run not in refused]
+        return {run: wordline.load(self.path(run)) for run in done}, refused
+
+    def _state(self, run: Run) -> Path:
+        return self.folder / f"{self.key(run)}.state"
+
+    def _missing(self, runs: Sequence[Run]) -> dict[Run, bool]:
+        """Return the runs to do, and of each whether its drive is needed afterwards."""
+        missing: dict[Run, bool] = {}
+
+        def need(run: Run, state: bool) -> None:
+            there = (self._state(run) if state else self.path(run)).exists()
+            if there or missing.get(run, False) or (run in missing and not state):
+                return
+            missing[run] = state
+            if run.after:
+                need(run.after, True)
+
+        for run in runs:
+            need(run, False)
+        return missing
+
+    def _perform(self, missing: Mapping[Run, bool]) -> dict[Run, str]:
+        """Do runs, the longest first, each as soon as the one before it has ended."""
+        refused: dict[Run, str] = {}
+        waiting = sorted(missing, key=lambda run: -self._known[run].expected_requests)
+        jobs = self.jobs or os.cpu_count() or 1
+        stop = threading.Event()
+        pool = self.executor or ThreadPoolExecutor(jobs)
+        going: dict[Future[None], Run] = {}
+        ended: set[Run] = set()
+
+        def ready(run: Run) -> bool:
+            return run.after is None or run.after not in missing or run.after in ended
+
+        try:
+            while waiting or going:
+                for run in [r for r in waiting if ready(r)]:
+                    if self.executor is None and len(going) >= jobs:
+                        break
+                    waiting.remove(run)
+                    if run.after in refused:
+                        refused[run] = refused[run.after]
+                        ended.add(run)
+                        continue
+                    going[self._submit(pool, run, missing[run], stop)] = run
+                for future in wait(going, return_when=FIRST_COMPLETED).done:
+                    run = going.pop(future)
+                    ended.add(run)
+                    try:
+                        future.result()
+                    except Refused as e:
+                        refused[run] = str(e)
+                    self.ended(run, False)
+        finally:
+            # After an error what is under way has nobody to wait for it.
+            stop.set()
+            if self.executor is None:
+                pool.shutdown(cancel_futures=True)
+        return refused
+
+    def _submit(self, pool: Executor, run: Run, keep: bool, stop: threading.Event) -> Future[None]:
+        before = str(self._state(run.after)) if run.after else None
+        after = str(self._state(run)) if keep else None
+        files = (str(self.path(run)), before, after)
+        if self.executor is not None:
+            return pool.submit(_do, run, *files)
+
+        def progress(_: int, completed: int, now: float) -> None:
+            if stop.is_set():
+                raise Stopped
+            if self.watch:
+                self.watch(run, completed, now)
+
+        return pool.submit(_do, run, *files, progress)
+
+
+def _do(
+    run: Run,
+    report: str,
+    before: str | None,
+    after: str | None,
+    progress: wordline.Progress | None = None,
+) -> None:
+    """Do one run and keep its report, whole or not at all."""
+    result = wordline.run(
+        **run.arguments(), from_state=before, save_state=after, threads=1, progress=progress
+    )
+    part = Path(f"{report}.{os.getpid()}.{threading.get_ident()}.part")
+    result.save(part)
+    part.replace(report)

@@ -1,0 +1,116 @@
+"""One figure over another, and the combinations that no other beats in both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+
+from wordline import UserError, plotting
+from wordline.sweep.table import Row, Table
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A figure, and whether more of it is better."""
+
+    path: str
+    more_is_better: bool
+
+    @property
+    def label(self) -> str:
+        """The path with the direction in words."""
+        return f"{self.path}  ({'more' if self.more_is_better else 'less'} is better)"
+
+
+def axes(text: str) -> tuple[Axis, Axis]:
+    """Read ``PATH,PATH``, each perhaps with ``+`` before it where more is better.
+
+    Raises
+    ------
+    UserError
+        There are not two.
+    """
+    parts = [part.strip() for part in text.split(",")]
+    if len(parts) != 2 or not all(part.lstrip("+") for part in parts) or parts[0] == parts[1]:
+        raise UserError(
+            f"--frontier {text}: two figures are needed, as in "
+            "latency_us.write.mean,+throughput.iops; + stands where more is better"
+        )
+    x, y = (Axis(part.lstrip("+"), part.startswith("+")) for part in parts)
+    return x, y
+
+
+def frontier(rows: Sequence[Row], x: Axis, y: Axis) -> list[Row]:
+    """Return the rows that no other row equals or beats in both, by rising x.
+
+    Of rows that are equal in both, all are kept. Rows without one of the figures are left out.
+    """
+
+    def cost(row: Row) -> tuple[float, float]:
+        return tuple(
+            -row.figures[a.path][0] if a.more_is_better else row.figures[a.path][0] for a in (x, y)
+        )
+
+    there = [row for row in rows if row.figures[x.path] and row.figures[y.path]]
+    costs = {id(row): cost(row) for row in there}
+
+    def beaten(row: Row) -> bool:
+        a, b = costs[id(row)]
+        return any((c, d) != (a, b) and c <= a and d <= b for c, d in (costs[id(o)] for o in there))
+
+    kept = [row for row in there if not beaten(row)]
+    return sorted(kept, key=lambda row: row.figures[x.path][0])
+
+
+def draw(table: Table, x: Axis, y: Axis, path: Path, note: str) -> None:
+    """Draw all rows, and the frontier as a line."""
+    rows = [r for r in table.rows if r.figures[x.path] and r.figures[y.path]]
+    if not rows:
+        raise UserError(f"--frontier: no run has both {x.path} and {y.path}")
+    hue = "scheme" if "scheme" in table.axes else table.axes[0]
+    others = [axis for axis in table.axes if axis != hue]
+    best = frontier(rows, x, y)
+    names = list(dict.fromkeys(r.at[hue] for r in rows))
+    colours = plotting.colours(names)
+    with plotting.style():
+        figure, at = plt.subplots(figsize=(7.2, 4.6), layout="constrained")
+        for name in names:
+            here = [r for r in rows if r.at[hue] == name]
+            at.errorbar(
+                [r.figures[x.path][0] for r in here],
+                [r.figures[y.path][0] for r in here],
+                xerr=[r.figures[x.path][1] or 0 for r in here],
+                yerr=[r.figures[y.path][1] or 0 for r in here],
+                fmt="o",
+                color=colours[name],
+                markersize=6,
+                elinewidth=0.8,
+                label=name,
+            )
+        line = [(r.figures[x.path][0], r.figures[y.path][0]) for r in best]
+        at.plot(*zip(*line, strict=True), color="#333333", lw=0.9, ls=(0, (4, 3)), zorder=1)
+        for row in best:
+            text = ", ".join(f"{axis.split('.')[-1]}={row.at[axis]}" for axis in others)
+            if text:
+                where = (row.figures[x.path][0], row.figures[y.path][0])
+                at.annotate(
+                    text,
+                    where,
+                    xytext=(6, 6),
+                    textcoords="offset points",
+                    fontsize=7.5,
+                    color="#444444",
+                )
+        for scale, axis in ((at.set_xscale, x), (at.set_yscale, y)):
+            found = [r.figures[axis.path][0] for r in rows]
+            if min(found) > 0 and max(found) / min(found) > 20:
+                scale("log")
+        at.set_xlabel(x.label)
+        at.set_ylabel(y.label)
+        at.set_title("The dashed line joins what nothing else beats in both")
+        figure.legend(title=hue, loc="outside right upper")
+        plotting.footnote(figure, note)
+        plotting.save(figure, path)

@@ -1,0 +1,148 @@
+"""A grid of runs: what varies, and the runs of all combinations."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from wordline import UserError, _wordline
+from wordline.runs import Run
+
+
+def values(text: str) -> tuple[str, list[str]]:
+    """Split ``KEY=A,B,...`` into the key and its values.
+
+    A comma between brackets or quotes belongs to its value.
+
+    Raises
+    ------
+    UserError
+        There is no key, no value, or a bracket or quote that is not closed.
+    """
+    key, equals, rest = text.partition("=")
+    key = key.strip()
+    if not key or not equals:
+        raise UserError(f"--set {text}: this is not KEY=A,B,..., as in gc.victim=greedy,fifo")
+    found, depth, quote = [""], 0, ""
+    for char in rest:
+        if quote:
+            quote = "" if char == quote else quote
+        elif char in "\"'":
+            quote = char
+        elif char in "[{(":
+            depth += 1
+        elif char in ")}]":
+            depth -= 1
+        if char == "," and not depth and not quote:
+            found.append("")
+        else:
+            found[-1] += char
+    if depth or quote:
+        what = "quote" if quote else "bracket"
+        raise UserError(f"--set {text}: a {what} of the value of {key} is not closed")
+    found = [value.strip() for value in found]
+    if not all(found):
+        raise UserError(f"--set {text}: a value of {key} is empty; write KEY=A,B,... without gaps")
+    return key, found
+
+
+@dataclass(frozen=True)
+class Point:
+    """One combination: the value of each axis, and a run for each replica."""
+
+    at: Mapping[str, str]
+    runs: tuple[Run, ...]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """All combinations of the axes.
+
+    Attributes
+    ----------
+    axes
+        The names of what varies, or ``["scheme"]`` where nothing does.
+    points
+        The combinations, the last axis the fastest.
+    """
+
+    axes: list[str]
+    points: list[Point]
+
+    @property
+    def runs(self) -> list[Run]:
+        """Every run of every point."""
+        return [run for point in self.points for run in point.runs]
+
+
+def grid(
+    *,
+    devices: Sequence[str],
+    workloads: Sequence[str],
+    schemes: Sequence[str],
+    initials: Sequence[str] = (_wordline.DEFAULT_INITIAL,),
+    set: Mapping[str, Sequence[str]] | None = None,
+    seed: int = _wordline.DEFAULT_SEED,
+    replicas: int = 1,
+    requests: int | None = None,
+    fit: str | None = None,
+    traces: str | None = None,
+    check: bool = False,
+) -> Grid:
+    """Make the grid of all combinations.
+
+    Parameters
+    ----------
+    devices, workloads, schemes, initials
+        Names, paths and spellings, as `wordline.run` takes them.
+    set
+        Keys with the values that each is to take.
+    seed, replicas
+        Each combination is run with the seeds from ``seed`` to ``seed + replicas - 1``.
+    requests, fit, traces, check
+        As for `wordline.run`, the same in all runs.
+
+    Raises
+    ------
+    UserError
+        A value is there twice, or there are no replicas.
+    """
+    sets = {key: list(found) for key, found in (set or {}).items()}
+    axes = {
+        "device": list(devices),
+        "workload": list(workloads),
+        "initial": list(initials),
+        **sets,
+        "scheme": list(schemes),
+    }
+    for name, found in axes.items():
+        twice = next((v for v in found if found.count(v) > 1), None)
+        if twice is not None:
+            raise UserError(f"{name}={twice} is there twice; each value of an axis is run once")
+        if not found:
+            raise UserError(f"{name} has no value; give one or more")
+    if not 1 <= replicas <= _wordline.REPLICAS_MAX:
+        raise UserError(f"replicas={replicas} is not between 1 and {_wordline.REPLICAS_MAX}")
+    points = []
+    for combination in itertools.product(*axes.values()):
+        at = dict(zip(axes, combination, strict=True))
+        changed = tuple((key, at[key]) for key in sets)
+        runs = tuple(
+            Run(
+                device=at["device"],
+                workload=at["workload"],
+                scheme=at["scheme"],
+                initial=at["initial"],
+                set=changed,
+                seed=(seed + number) % 2**64,
+                requests=requests,
+                fit=fit,
+                traces=traces,
+                check=check,
+            )
+            for number in range(replicas)
+        )
+        points.append(Point(at, runs))
+    varied = [name for name, found in axes.items() if len(found) > 1]
+    return Grid(varied or ["scheme"], points)

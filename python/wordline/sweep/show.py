@@ -1,0 +1,72 @@
+"""A sweep as people look at it: in the terminal, and as a page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from rich import box
+from rich.console import Console
+from rich.table import Table as Shown
+
+import wordline
+from wordline import Report
+from wordline import page as pages
+from wordline.runs import Run, stand_ins
+from wordline.sweep.grid import Grid
+from wordline.sweep.table import Table, shown
+
+
+def terminal(table: Table) -> None:
+    """Print the table, and below it what was refused."""
+    console = Console(soft_wrap=False)
+    if not console.is_terminal:
+        console = Console(width=max(100, 16 * (len(table.axes) + len(table.paths))))
+    out = Shown(box=box.SIMPLE_HEAD, pad_edge=False)
+    for axis in table.axes:
+        out.add_column(axis, overflow="fold")
+    for path in table.paths:
+        out.add_column(_head(path), justify="right")
+    for row in table.rows:
+        figures = [shown(row.figures[path]) for path in table.paths]
+        out.add_row(*(row.at[axis] for axis in table.axes), *figures)
+    console.print(out, highlight=False)
+    for row in table.rows:
+        if row.refused:
+            name = " · ".join(row.at[axis] for axis in table.axes)
+            console.print(f"{name} was refused: {row.refused}", highlight=False, markup=False)
+
+
+def _head(path: str) -> str:
+    return path.replace(".", "\n")
+
+
+def page(
+    table: Table, grid: Grid, reports: Mapping[Run, Report], folder: Path, *, picture: bool
+) -> list[Path]:
+    """Write the page of a sweep; return what was written."""
+    first = grid.points[0]
+    fixed = {k: v for k, v in first.at.items() if k not in table.axes}
+    text = "# A sweep\n\n"
+    text += f"{len(grid.points)} combinations, Wordline {wordline.__version__}"
+    text += f", seeds from {first.runs[0].seed}, {len(first.runs)} of each.\n\n"
+    text += "".join(f"- {key}: `{value}`\n" for key, value in fixed.items())
+    said = stand_ins(reports.values())
+    text += f"- {said}\n" if said else ""
+    text += "\n![The frontier](frontier.svg)\n\n" if picture else "\n"
+    rows = [
+        [*(row.at[axis] for axis in table.axes), *(shown(row.figures[p]) for p in table.paths)]
+        for row in table.rows
+    ]
+    text += pages.table([*table.axes, *table.paths], rows, right=len(table.paths))
+    refused = [row for row in table.rows if row.refused]
+    if refused:
+        text += "\n## Refused\n\n"
+        for row in refused:
+            name = ", ".join(row.at[axis] for axis in table.axes)
+            text += f"- {name}: {row.refused}\n"
+    text += "\nTable: [sweep.csv](sweep.csv), [sweep.parquet](sweep.parquet). "
+    text += "Reports of all runs: `runs/`.\n"
+    path = folder / "index.html"
+    path.write_text(pages.to_html(text, folder), encoding="utf-8")
+    return [path]

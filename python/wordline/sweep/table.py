@@ -1,0 +1,161 @@
+"""The table of a sweep: a row a combination, a mean and its interval a figure."""
+
+from __future__ import annotations
+
+import csv
+import difflib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wordline import Report, UserError
+from wordline.interval import mean_and_half_width
+from wordline.runs import Run
+from wordline.sweep.grid import Grid
+
+#: The figures of a table for which none are named.
+FIGURES = (
+    "latency_us.write.mean",
+    "latency_us.write.p999",
+    "latency_us.read.mean",
+    "latency_us.read.p999",
+    "waf.total",
+    "throughput.iops",
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One combination.
+
+    Attributes
+    ----------
+    at
+        The value of each axis.
+    figures
+        By path, mean and half of the 95 % interval; no interval with one replica, and nothing
+        where no report has the figure.
+    refused
+        Why scheme and device do not go together; empty where they do.
+    """
+
+    at: Mapping[str, str]
+    figures: Mapping[str, tuple[float, float | None] | None]
+    result_hashes: tuple[str, ...]
+    refused: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """The rows of a sweep, in the order of the grid."""
+
+    axes: Sequence[str]
+    paths: Sequence[str]
+    rows: Sequence[Row]
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return the table by column; ``None`` where there is nothing."""
+        found: dict[str, list[Any]] = {axis: [r.at[axis] for r in self.rows] for axis in self.axes}
+        spread = any(f and f[1] is not None for r in self.rows for f in r.figures.values())
+        for path in self.paths:
+            figures = [r.figures[path] for r in self.rows]
+            found[path] = [f[0] if f else None for f in figures]
+            if spread:
+                found[f"{path}.half_width_95"] = [f[1] if f else None for f in figures]
+        found["replicas"] = [len(r.result_hashes) for r in self.rows]
+        found["result_hash"] = [" ".join(r.result_hashes) for r in self.rows]
+        if any(r.refused for r in self.rows):
+            found["refused"] = [r.refused or None for r in self.rows]
+        return found
+
+
+def table(
+    grid: Grid,
+    reports: Mapping[Run, Report],
+    refused: Mapping[Run, str],
+    paths: Sequence[str] = FIGURES,
+) -> Table:
+    """Gather the figures of all combinations.
+
+    Raises
+    ------
+    UserError
+        A path is that of no figure of any report.
+    """
+    data = {run: report.to_dict() for run, report in reports.items()}
+    for path in paths:
+        _check(path, list(data.values()))
+    rows = []
+    for point in grid.points:
+        why = next((refused[run] for run in point.runs if run in refused), "")
+        here = [] if why else [data[run] for run in point.runs]
+        figures = {path: _estimate([value(d, path) for d in here]) for path in paths}
+        rows.append(Row(point.at, figures, tuple(d["result_hash"] for d in here), why))
+    return Table(grid.axes, list(paths), rows)
+
+
+def value(report: Mapping[str, Any], path: str) -> float | None:
+    """Return a figure of a report by its path, such as ``latency_us.write.p99``."""
+    found: Any = report
+    for key in path.split("."):
+        found = found.get(key) if isinstance(found, Mapping) else None
+    if isinstance(found, bool) or not isinstance(found, (int, float)):
+        return None
+    return float(found)
+
+
+def _estimate(found: Sequence[float | None]) -> tuple[float, float | None] | None:
+    there = [v for v in found if v is not None]
+    if not there or len(there) < len(found):
+        return None
+    return mean_and_half_width(there) if len(there) > 1 else (there[0], None)
+
+
+def _check(path: str, reports: Sequence[Mapping[str, Any]]) -> None:
+    # A run without reads has no read latency: that is no mistake.
+    if path in FIGURES or not reports or any(value(r, path) is not None for r in reports):
+        return
+    known = {p for report in reports for p in _paths(report)}
+    near = difflib.get_close_matches(path, known, n=3) or sorted(FIGURES)
+    raise UserError(
+        f"{path}: no report has this figure; near it are {', '.join(near)}\n"
+        "  hint: a path is that of a number in report.json, with dots between the keys"
+    )
+
+
+def _paths(tree: Mapping[str, Any], before: str = "") -> Iterator[str]:
+    for key, found in tree.items():
+        if isinstance(found, Mapping):
+            yield from _paths(found, f"{before}{key}.")
+        elif isinstance(found, (int, float)) and not isinstance(found, bool):
+            yield before + key
+
+
+def write(found: Table, folder: Path) -> list[Path]:
+    """Write the table as CSV and as Parquet; return what was written."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    columns = found.columns()
+    paths = [folder / "sweep.csv", folder / "sweep.parquet"]
+    with paths[0].open("w", newline="", encoding="utf-8") as file:
+        out = csv.writer(file, lineterminator="\n")
+        out.writerow(columns)
+        out.writerows(zip(*columns.values(), strict=True))
+    pq.write_table(pa.table(columns), paths[1])
+    return paths
+
+
+def shown(figure: tuple[float, float | None] | None) -> str:
+    """Return a figure with its interval as people read it."""
+    if figure is None:
+        return "–"  # noqa: RUF001
+    mean, half = figure
+    return _number(mean) if half is None else f"{_number(mean)} ± {half:.2g}"
+
+
+def _number(number: float) -> str:
+    if number and (abs(number) >= 1e7 or abs(number) < 1e-3):
+        return f"{number:.3g}"
+    return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.4g}"

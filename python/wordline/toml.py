@@ -1,0 +1,28 @@
+"""TOML as it is on every Python that Wordline runs on."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from wordline import UserError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Read a file.
+
+    Raises
+    ------
+    UserError
+        It cannot be read, or is no TOML.
+    """
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, tomllib.TOMLDecodeError) as e:
+        raise UserError(f"{path}: {e}") from e
