@@ -15,9 +15,9 @@ _STYLE = """
   figure { background: #fff; }
 }
 body { font: 16px/1.55 system-ui, sans-serif; color: var(--ink); background: var(--paper);
-  max-width: 64rem; margin: 2rem auto; padding: 0 1.2rem; }
+  max-width: 72rem; margin: 2rem auto; padding: 0 1.2rem; }
 h1 { font-size: 1.7rem; } h2 { margin-top: 2.4rem; border-bottom: 1px solid var(--line); }
-table { border-collapse: collapse; font-size: .85rem; display: block; overflow-x: auto; }
+table { border-collapse: collapse; font-size: .82rem; display: block; overflow-x: auto; }
 th, td { padding: .3rem .7rem; border-bottom: 1px solid var(--line); text-align: left;
   vertical-align: top; font-variant-numeric: tabular-nums; }
 th { color: var(--soft); font-weight: 600; white-space: nowrap; }

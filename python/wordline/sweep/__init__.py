@@ -95,6 +95,7 @@ def _main(
     if axes:
         written.append(folder / "frontier.svg")
         pareto.draw(found, *axes, written[-1], stand_ins(reports.values()))
-    written += show.page(found, asked, reports, folder, picture=bool(axes))
+    best = pareto.frontier(found.rows, *axes) if axes else []
+    written += show.page(found, asked, reports, folder, best)
     for path in written:
         print(f"wrote {path}", file=sys.stderr)

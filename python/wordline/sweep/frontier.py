@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import matplotlib.pyplot as plt
+from matplotlib.ticker import FuncFormatter
 
 from wordline import UserError, plotting
 from wordline.sweep.table import Row, Table
+
+_SHORT = FuncFormatter(lambda value, _: f"{value:,.6g}")
 
 
 @dataclass(frozen=True)
@@ -65,13 +69,31 @@ def frontier(rows: Sequence[Row], x: Axis, y: Axis) -> list[Row]:
     return sorted(kept, key=lambda row: row.figures[x.path][0])
 
 
+def _staircase(best: Sequence[Row], x: Axis, y: Axis) -> tuple[list[float], list[float]]:
+    """Return the corners of the border of what the frontier beats."""
+    points = [(row.figures[x.path][0], row.figures[y.path][0]) for row in best]
+    worse_x, worse_y = (min if axis.more_is_better else max for axis in (x, y))
+    corners = points[:1]
+    for (x1, y1), (x2, y2) in itertools.pairwise(points):
+        corners += [(worse_x(x1, x2), worse_y(y1, y2)), (x2, y2)]
+    return [c[0] for c in corners], [c[1] for c in corners]
+
+
+def _numbers(best: Sequence[Row], x: Axis, y: Axis) -> dict[tuple[float, float], str]:
+    """Give the frontier its numbers, in the order of its list; rows at one place share a label."""
+    numbers: dict[tuple[float, float], list[str]] = {}
+    for number, row in enumerate(best, 1):
+        where = (row.figures[x.path][0], row.figures[y.path][0])
+        numbers.setdefault(where, []).append(str(number))
+    return {where: ", ".join(found) for where, found in numbers.items()}
+
+
 def draw(table: Table, x: Axis, y: Axis, path: Path, note: str) -> None:
     """Draw all rows, and the frontier as a line."""
     rows = [r for r in table.rows if r.figures[x.path] and r.figures[y.path]]
     if not rows:
         raise UserError(f"--frontier: no run has both {x.path} and {y.path}")
     hue = "scheme" if "scheme" in table.axes else table.axes[0]
-    others = [axis for axis in table.axes if axis != hue]
     best = frontier(rows, x, y)
     names = list(dict.fromkeys(r.at[hue] for r in rows))
     colours = plotting.colours(names)
@@ -90,27 +112,19 @@ def draw(table: Table, x: Axis, y: Axis, path: Path, note: str) -> None:
                 elinewidth=0.8,
                 label=name,
             )
-        line = [(r.figures[x.path][0], r.figures[y.path][0]) for r in best]
-        at.plot(*zip(*line, strict=True), color="#333333", lw=0.9, ls=(0, (4, 3)), zorder=1)
-        for row in best:
-            text = ", ".join(f"{axis.split('.')[-1]}={row.at[axis]}" for axis in others)
-            if text:
-                where = (row.figures[x.path][0], row.figures[y.path][0])
-                at.annotate(
-                    text,
-                    where,
-                    xytext=(6, 6),
-                    textcoords="offset points",
-                    fontsize=7.5,
-                    color="#444444",
-                )
+        at.plot(*_staircase(best, x, y), color="#333333", lw=0.9, ls=(0, (4, 3)), zorder=1)
         for scale, axis in ((at.set_xscale, x), (at.set_yscale, y)):
             found = [r.figures[axis.path][0] for r in rows]
             if min(found) > 0 and max(found) / min(found) > 20:
                 scale("log")
+        at.xaxis.set_major_formatter(_SHORT)
+        at.yaxis.set_major_formatter(_SHORT)
+        for where, number in _numbers(best, x, y).items():
+            at.annotate(number, where, xytext=(6, 6), textcoords="offset points", fontsize=8)
+        at.margins(0.12)
         at.set_xlabel(x.label)
         at.set_ylabel(y.label)
-        at.set_title("The dashed line joins what nothing else beats in both")
+        at.set_title("Numbered: what nothing else beats in both")
         figure.legend(title=hue, loc="outside right upper")
         plotting.footnote(figure, note)
         plotting.save(figure, path)

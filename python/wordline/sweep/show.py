@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rich import box
@@ -14,27 +14,31 @@ from wordline import Report
 from wordline import page as pages
 from wordline.runs import Run, stand_ins
 from wordline.sweep.grid import Grid
-from wordline.sweep.table import Table, shown
+from wordline.sweep.table import Row, Table, shown
 
 
 def terminal(table: Table) -> None:
     """Print the table, and below it what was refused."""
     console = Console(soft_wrap=False)
     if not console.is_terminal:
-        console = Console(width=max(100, 16 * (len(table.axes) + len(table.paths))))
+        console = Console(width=max(100, 24 * (len(table.axes) + len(table.paths))))
     out = Shown(box=box.SIMPLE_HEAD, pad_edge=False)
     for axis in table.axes:
         out.add_column(axis, overflow="fold")
     for path in table.paths:
-        out.add_column(_head(path), justify="right")
+        out.add_column(_head(path), justify="right", no_wrap=True)
     for row in table.rows:
         figures = [shown(row.figures[path]) for path in table.paths]
         out.add_row(*(row.at[axis] for axis in table.axes), *figures)
     console.print(out, highlight=False)
     for row in table.rows:
         if row.refused:
-            name = " · ".join(row.at[axis] for axis in table.axes)
+            name = _name(row, table.axes)
             console.print(f"{name} was refused: {row.refused}", highlight=False, markup=False)
+
+
+def _name(row: Row, axes: Sequence[str]) -> str:
+    return " · ".join(row.at[axis] for axis in axes)
 
 
 def _head(path: str) -> str:
@@ -42,18 +46,30 @@ def _head(path: str) -> str:
 
 
 def page(
-    table: Table, grid: Grid, reports: Mapping[Run, Report], folder: Path, *, picture: bool
+    table: Table,
+    grid: Grid,
+    reports: Mapping[Run, Report],
+    folder: Path,
+    best: Sequence[Row],
 ) -> list[Path]:
-    """Write the page of a sweep; return what was written."""
+    """Write the page of a sweep, with the frontier if it has one; return what was written."""
     first = grid.points[0]
     fixed = {k: v for k, v in first.at.items() if k not in table.axes}
     text = "# A sweep\n\n"
-    text += f"{len(grid.points)} combinations, Wordline {wordline.__version__}"
-    text += f", seeds from {first.runs[0].seed}, {len(first.runs)} of each.\n\n"
+    seeds = [run.seed for run in first.runs]
+    each = f"{len(seeds)} runs of each with the seeds {seeds[0]} to {seeds[-1]}"
+    each = each if len(seeds) > 1 else f"one run of each with the seed {seeds[0]}"
+    text += f"{len(grid.points)} combinations, {each}; Wordline {wordline.__version__}.\n\n"
     text += "".join(f"- {key}: `{value}`\n" for key, value in fixed.items())
     said = stand_ins(reports.values())
     text += f"- {said}\n" if said else ""
-    text += "\n![The frontier](frontier.svg)\n\n" if picture else "\n"
+    text += "\n"
+    if best:
+        text += "![The frontier](frontier.svg)\n\nWhat nothing else beats in both:\n\n"
+        text += "".join(
+            f"{number}. {_name(row, table.axes)}\n" for number, row in enumerate(best, 1)
+        )
+        text += "\n"
     rows = [
         [*(row.at[axis] for axis in table.axes), *(shown(row.figures[p]) for p in table.paths)]
         for row in table.rows
@@ -63,8 +79,7 @@ def page(
     if refused:
         text += "\n## Refused\n\n"
         for row in refused:
-            name = ", ".join(row.at[axis] for axis in table.axes)
-            text += f"- {name}: {row.refused}\n"
+            text += f"- {_name(row, table.axes)}: {row.refused}\n"
     text += "\nTable: [sweep.csv](sweep.csv), [sweep.parquet](sweep.parquet). "
     text += "Reports of all runs: `runs/`.\n"
     path = folder / "index.html"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import difflib
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -152,7 +153,15 @@ def shown(figure: tuple[float, float | None] | None) -> str:
     if figure is None:
         return "–"  # noqa: RUF001
     mean, half = figure
-    return _number(mean) if half is None else f"{_number(mean)} ± {half:.2g}"
+    return _number(mean) if half is None else f"{_number(mean)} ± {_half(half)}"
+
+
+def _half(number: float) -> str:
+    """Return half an interval to two digits, written out where people can read that."""
+    if not number or not 1e-4 <= number < 1e7:
+        return f"{number:.2g}"
+    digits = 1 - math.floor(math.log10(number))
+    return f"{round(number, digits):,.{max(digits, 0)}f}"
 
 
 def _number(number: float) -> str:

@@ -314,15 +314,15 @@ def configuration(study: Study) -> dict[str, float]:
     """Return Table 1 as the drive has it: times in us, the page in KiB, shares."""
     config = study.report("Fin", BASELINE).config["device"].to_dict()
     medium = config["media"][0]
-    tlc = medium["modes"][2]
+    parts, tlc = medium["topology"], medium["modes"][2]
     raw, logical = (
         study.report("Fin", BASELINE).capacity[key] for key in ("physical_bytes", "logical_bytes")
     )
     program = [_ns(t) / 1e3 for t in tlc["program"][:3]]
     return {
-        "channels": medium["channels"],
-        "chips a channel": medium["chips_per_channel"],
-        "planes a chip": medium["dies_per_chip"] * medium["planes_per_die"],
+        "channels": parts["channels"],
+        "chips a channel": parts["chips_per_channel"],
+        "planes a chip": parts["dies_per_chip"] * parts["planes_per_die"],
         "blocks a plane": medium["blocks_per_plane"],
         "pages a block": 3 * medium["wordlines_per_block"],
         "page KiB": float(medium["page"].removesuffix("KiB")),
