@@ -301,3 +301,21 @@ def test_the_demonstration_needs_nothing(wordline, tmp_path):
     assert "slc-cache" in done.out
     assert (tmp_path / "out/demo/report.html").exists()
     assert "out/demo/report.html" in done.err
+
+
+def test_the_priority_of_a_job_reaches_a_scheme_that_is_guided_by_the_host(wordline, tmp_path):
+    job = "[global]\nrw=randwrite\nbs=8k\nsize=64m\nnumber_ios=600\n[only]\n"
+    shares = {}
+    for prioclass in (0, 1):
+        (tmp_path / "job.fio").write_text(f"{job}prioclass={prioclass}\n")
+        arguments = ["--workload", "job.fio", "--scheme", "pa-ssd:HGS", "--json", "-"]
+        report = wordline("run", "--device", "pa-ssd-288gb", *arguments).json
+        programs = report["flash"]["page_types"]["programs"]
+        shares[prioclass] = programs["lsb"] / sum(programs.values())
+    # Without a word of the host HGS falls back on US.
+    assert shares[1] == 1
+    assert shares[0] < 0.9
+    (tmp_path / "job.fio").write_text(f"{job}prioclass=7\n")
+    done = wordline("run", "--device", "pa-ssd-288gb", *arguments)
+    assert done.code == 2
+    assert "prioclass" in done.err

@@ -122,7 +122,7 @@ def read(name: str, *, scale: int = 1, traces: str | None = None) -> Paper:
     workloads, schemes = text["workloads"], text["schemes"]
     runs: dict[str, Run] = {}
     for group in text["runs"]:
-        runs.update(_group(group, text, device, common, scale, traces))
+        runs.update(_group(group, text, folder, device, common, scale, traces))
     return Paper(
         name=name,
         folder=folder,
@@ -139,6 +139,7 @@ def read(name: str, *, scale: int = 1, traces: str | None = None) -> Paper:
 def _group(
     group: Mapping[str, Any],
     text: Mapping[str, Any],
+    folder: Path,
     device: str,
     common: Mapping[str, str],
     scale: int,
@@ -155,7 +156,11 @@ def _group(
         )
     found = {}
     for workload in group.get("workloads") or list(own) or list(text["workloads"]):
-        spelling = workloads[workload]
+        spelling = workloads[workload].replace("{folder}", str(folder))
+        if "workload_options" in group:
+            spelling += (":" if ":" not in spelling.removeprefix("twin:") else ",") + group[
+                "workload_options"
+            ]
         more = dict(changed)
         if scale > 1 and spelling.startswith("twin:"):
             more["workload.scale"] = str(scale)

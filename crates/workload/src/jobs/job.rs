@@ -8,7 +8,7 @@ use super::spell::{
 use crate::error::{ErrorKind, Problem, did_you_mean};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use wordline_units::LBA_BYTES;
+use wordline_units::{LBA_BYTES, LatencyHint};
 
 const SECOND: u64 = 1_000_000_000;
 const MICROSECOND: u64 = 1_000;
@@ -123,6 +123,7 @@ pub(super) struct Job {
     pub rate: [u64; DIRECTIONS],
     pub rate_iops: [u64; DIRECTIONS],
     pub distances: Distances,
+    pub hint: LatencyHint,
     pub think: u64,
     pub think_every: u64,
     pub think_after: ThinkAfter,
@@ -137,6 +138,14 @@ pub(super) struct Job {
     /// The keys as given, by their first names: for reports.
     pub options: BTreeMap<String, String>,
 }
+
+/// What the classes of I/O priority ask of a drive.
+const PRIORITY_CLASSES: [(&str, LatencyHint); 4] = [
+    ("0", LatencyHint::None),
+    ("1", LatencyHint::Short),
+    ("2", LatencyHint::Medium),
+    ("3", LatencyHint::Long),
+];
 
 impl Job {
     pub fn resolved(&self) -> Value {
@@ -386,6 +395,7 @@ impl<'a> Reading<'a> {
             rate,
             rate_iops,
             distances,
+            hint: self.word("prioclass", &PRIORITY_CLASSES, LatencyHint::None),
             think,
             think_every: self.number("thinktime_blocks", 1, 1..=u32::MAX as u64),
             think_after: self.word(

@@ -124,6 +124,10 @@ pub const JOB_KEYS: &[JobKey] = &[
     honoured(&["randseed"], "goes into the job's random numbers together with --seed"),
     honoured(&["rate"], "bytes per second at most; `reads,writes,trims`"),
     honoured(&["rate_iops"], "requests per second at most; `reads,writes,trims`"),
+    honoured(
+        &["prioclass"],
+        "the class of the job's I/O: 1 (realtime) asks the drive for a short access latency, 2 (best effort) for a medium one, 3 (idle) lets it be long; 0 says nothing",
+    ),
     honoured(&["rate_process"], "linear: at even distances; poisson: at exponential ones"),
     honoured(&["thinktime"], "microseconds that the job waits, with nothing outstanding"),
     honoured(&["thinktime_blocks"], "requests between two such waits; 1 by default"),
@@ -178,7 +182,6 @@ pub const JOB_KEYS: &[JobKey] = &[
     unseen(&["lockmem"]),
     unseen(&["nice"]),
     unseen(&["prio"]),
-    unseen(&["prioclass"]),
     unseen(&["cpumask"]),
     unseen(&["cpus_allowed"]),
     unseen(&["cpus_allowed_policy"]),

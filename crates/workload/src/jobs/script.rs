@@ -235,6 +235,7 @@ impl Worker {
         }
         let mut request = HostRequest::new(OPS[direction], 0, (bytes / LBA_BYTES) as u32).at(SimTime(now));
         request.lba = Lba(at / LBA_BYTES);
+        request.hint = job.hint;
         Step::Issue(request)
     }
 

@@ -1,0 +1,169 @@
+"""Papers run again: the command, and how claims are judged."""
+
+import json
+
+import pytest
+
+pytest.importorskip("rich", reason="needs pip install 'wordline[reproduce]'")
+pytest.importorskip("pyarrow", reason="needs pip install 'wordline[reproduce]'")
+
+import wordline as wl
+from wordline.reproduce import claims, paper
+
+CLAIM = """
+[[claim]]
+id = "one"
+where = "Fig. 1"
+says = "what {value} says"
+class = "T1"
+measure = "dominated"
+with = { workload = "DAP", scheme = "US" }
+over.page = ["lsb", "msb"]
+printed = { lsb = 0.5, msb = 0.2 }
+within = "10%"
+"""
+
+
+@pytest.fixture
+def written(tmp_path):
+    def write(text):
+        path = tmp_path / "claims.toml"
+        path.write_text(text)
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize("name", paper.papers())
+def test_the_folder_of_every_paper_fits_together(name):
+    read = paper.read(name)
+    rows = claims.read(read.folder / "claims.toml")
+    assert rows
+    for row in rows:
+        assert callable(getattr(read.module, row.measure)), row.id
+    ids = {row.id for row in rows}
+    for pattern, _ in claims._causes(read):
+        assert any(claims.fnmatchcase(i, pattern) for i in ids), f"no claim is like {pattern}"
+    for figure in read.figures:
+        for pattern in figure.runs:
+            assert any(claims.fnmatchcase(n, pattern) for n in read.runs), f"no run {pattern}"
+    for run in read.runs.values():
+        wl.identity(**run.arguments())
+
+
+def test_a_figure_is_drawn_from_a_scaled_run_and_says_so(wordline, tmp_path):
+    arguments = ("reproduce", "pa-ssd", "--figure", "10", "--figure", "5", "--scale", "32")
+    done = wordline(*arguments, "--out", "p", timeout=600)
+    assert done.code == 0, done.out + done.err
+    picture = (tmp_path / "p" / "figure-10.svg").read_text()
+    assert "synthetic twins, not the traces themselves: dap" in picture
+    assert "scaled down by 32" in picture
+    found = json.loads((tmp_path / "p" / "claims.json").read_text())
+    verdicts = {row["id"]: row["verdict"] for row in found["claims"]}
+    # What needs no full scale holds at any; what was not asked for is not run, and holds nothing.
+    assert verdicts["5-slow-4"] == "holds"
+    assert verdicts["9a-us"] == "not-run"
+    assert verdicts["12a-baseline"] == "not-run"
+    assert verdicts["table-1-channels"] == "not-run"
+    assert (
+        "wordline reproduce pa-ssd --figure 10 --figure 5 --scale 32"
+        in (tmp_path / "p" / "README.md").read_text()
+    )
+    again = wordline(*arguments, "--out", "p", timeout=600)
+    assert "0 runs done and 21 found" in again.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["pa-sdd"], "there is no such paper; there are pa-ssd"),
+        (["pa-ssd", "--figure", "77"], "has the figures table-1, table-2, 1a"),
+        (["pa-ssd", "--scale", "100"], "48 is the most"),
+        (["pa-ssd", "--scale", "2", "--traces", "."], "divides twins, not traces"),
+    ],
+)
+def test_wrong_input_ends_with_2_and_says_what_is_allowed(wordline, arguments, message):
+    done = wordline("reproduce", *arguments)
+    assert done.code == 2
+    assert message in done.err
+
+
+def test_a_claim_over_values_is_a_row_each(written):
+    first, second = claims.read(written(CLAIM))
+    assert (first.id, first.says) == ("one-lsb", "what lsb says")
+    assert (first.least, first.most) == pytest.approx((0.45, 0.55))
+    assert (second.least, second.most) == pytest.approx((0.18, 0.22))
+    assert second.arguments == {"workload": "DAP", "scheme": "US", "page": "msb"}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("within", "wihtin"), "unknown key 'wihtin'"),
+        (('class = "T1"', 'class = "T9"'), "none of T0, T1, T2, T3"),
+        (("msb = 0.2", "csb = 0.2"), "no figure for 'msb'"),
+        (('within = "10%"', ""), "needs between"),
+        (('id = "one"', ""), "'id' is missing"),
+    ],
+)
+def test_a_wrong_claim_is_named(written, change, message):
+    with pytest.raises(wl.UserError, match=message):
+        claims.read(written(CLAIM.replace(*change)))
+
+
+def judged(figure, **more):
+    """Judge a claim between 1 and 2 of which this came out; an exception comes from the runs."""
+
+    class Module:
+        __name__ = "test"
+
+        @staticmethod
+        def measure(study):
+            if isinstance(figure, Exception):
+                raise figure
+            return figure
+
+    class Paper:
+        module = Module
+
+    claim = claims.Claim(
+        **{
+            "id": "x",
+            "where": "",
+            "says": "",
+            "tolerance_class": "T2",
+            "measure": "measure",
+            "arguments": {},
+            "least": 1.0,
+            "most": 2.0,
+            "printed": None,
+            "unit": "",
+            "is_calibration": False,
+            "full_scale": False,
+            **more,
+        }
+    )
+    return claims._judge(claim, Paper, paper.Study(Paper, {}, scale=2), [("x", "because")])
+
+
+def test_verdicts():
+    assert judged(1.5).verdict == "holds"
+    assert judged(2.0).verdict == "holds"
+    assert judged(2.1).verdict == "deviates"
+    assert judged(2.1).cause == "because"
+    assert judged(None).verdict == "deviates"
+    assert judged(1.5, is_calibration=True).verdict == "calibration"
+    assert judged(1.5, full_scale=True).verdict == "not-run"
+    assert judged(paper.NotRun("a run")).verdict == "not-run"
+
+
+def test_calibration_is_never_counted_and_what_is_not_run_holds_nothing():
+    rows = [
+        judged(1.5),
+        judged(9.0),
+        judged(1.5, is_calibration=True),
+        judged(paper.NotRun("a run")),
+    ]
+    assert claims.verdict(rows) == (
+        "1 of 3 claims hold (T2 1 of 3, 1 not run, calibration: 1 of 1 met)"
+    )

@@ -1,0 +1,174 @@
+"""Grids of runs: the command, the files it leaves, and what is found again."""
+
+import csv
+import json
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
+import pytest
+
+pytest.importorskip("rich", reason="needs pip install 'wordline[sweep]'")
+pytest.importorskip("pyarrow", reason="needs pip install 'wordline[sweep]'")
+
+import pyarrow.parquet as pq
+
+import wordline as wl
+from wordline.runs import Run, Runner
+from wordline.sweep import frontier, grid
+from wordline.sweep.table import Row, shown
+
+SMALL = ["--device", "demo-8gb", "--workload", "bursty", "--requests", "500"]
+BOTH = ["--scheme", "conventional", "--scheme", "slc-cache"]
+
+
+def small(scheme="conventional", **more):
+    return Run(device="demo-8gb", workload="bursty", scheme=scheme, requests=500, **more)
+
+
+def test_every_combination_is_a_row_with_its_interval(wordline, tmp_path):
+    set_ = ["--set", "gc.victim=greedy,fifo", "--replicas", "3"]
+    done = wordline("sweep", *SMALL, *BOTH, *set_, "--out", "s")
+    assert done.code == 0, done.err
+    assert "12 runs done and 0 found" in done.out
+    rows = list(csv.DictReader((tmp_path / "s" / "sweep.csv").open()))
+    expected = [
+        ("greedy", "conventional"),
+        ("greedy", "slc-cache"),
+        ("fifo", "conventional"),
+        ("fifo", "slc-cache"),
+    ]
+    assert [(r["gc.victim"], r["scheme"]) for r in rows] == expected
+    compared = wl.compare(
+        device="demo-8gb",
+        workload="bursty",
+        schemes=["conventional", "slc-cache"],
+        requests=500,
+        replicas=3,
+    )
+    for row, report in zip(rows, compared, strict=False):
+        estimate = report.replicas.figures["latency_us.write.mean"]
+        assert float(row["latency_us.write.mean"]) == pytest.approx(estimate.mean)
+        half = float(row["latency_us.write.mean.half_width_95"])
+        assert half == pytest.approx(estimate.half_width_95, rel=1e-4)
+    table = pq.read_table(tmp_path / "s" / "sweep.parquet").to_pylist()
+    assert [r["result_hash"] for r in table] == [r["result_hash"] for r in rows]
+
+
+def test_what_has_been_run_is_found_and_only_the_rest_is_run(wordline):
+    assert "2 runs done and 0 found" in wordline("sweep", *SMALL, *BOTH).out
+    assert "0 runs done and 2 found" in wordline("sweep", *SMALL, *BOTH).out
+    more = wordline("sweep", *SMALL, *BOTH, "--scheme", "slc-cache:static_blocks=8")
+    assert "1 runs done and 2 found" in more.out
+    other = wordline("sweep", *SMALL, *BOTH, "--seed", "2")
+    assert "2 runs done and 0 found" in other.out
+
+
+def test_a_page_and_a_numbered_frontier_are_written(wordline, tmp_path):
+    axes = "latency_us.write.mean,+throughput.iops"
+    done = wordline("sweep", *SMALL, *BOTH, "--frontier", axes, "--out", "s")
+    assert done.code == 0, done.err
+    page = (tmp_path / "s" / "index.html").read_text()
+    assert "<svg" in page
+    assert "What nothing else beats in both" in page
+    assert "more is better" in (tmp_path / "s" / "frontier.svg").read_text()
+
+
+def test_what_is_refused_is_told_and_the_others_are_run(wordline):
+    schemes = ["--scheme", "conventional", "--scheme", "pa-ssd"]
+    done = wordline("sweep", *SMALL, *schemes)
+    assert done.code == 0, done.err
+    assert "pa-ssd was refused" in done.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--set", "gc.victim"], "this is not KEY=A,B"),
+        (["--set", "gc.victim=greedy,"], "a value of gc.victim is empty"),
+        (["--set", 'x=["a,b'], "is not closed"),
+        (["--set", "gc.victim=greedy", "--set", "gc.victim=fifo"], "there already"),
+        (["--set", "gc.victim=greedy,greedy"], "is there twice"),
+        (["--set", "gc.victim=luck"], "luck"),
+        (["--set", "gc.nothing=1"], "nothing"),
+        (["--frontier", "waf.total"], "two figures are needed"),
+        (["--figure", "waf.totl"], "waf.total"),
+    ],
+)
+def test_wrong_input_ends_with_2_and_says_what_is_allowed(wordline, arguments, message):
+    done = wordline("sweep", *SMALL, *BOTH, *arguments)
+    assert done.code == 2
+    assert message in done.err
+    assert "Traceback" not in done.err
+
+
+def test_a_comma_between_brackets_or_quotes_belongs_to_its_value():
+    assert grid.values("a.b=1, 2") == ("a.b", ["1", "2"])
+    assert grid.values('p=["1us", "2us"],["3us", "4us"]')[1] == ['["1us", "2us"]', '["3us", "4us"]']
+    assert grid.values("t='a,b',c")[1] == ["'a,b'", "c"]
+
+
+def test_the_frontier_holds_what_nothing_beats_in_both():
+    def row(name, x, y):
+        return Row({"scheme": name}, {"x": (x, None), "y": (y, None)}, ())
+
+    rows = [row("a", 1, 5), row("b", 2, 2), row("c", 3, 3), row("d", 2, 2), row("e", 4, 1)]
+    x, y = frontier.axes("x,y")
+    assert [r.at["scheme"] for r in frontier.frontier(rows, x, y)] == ["a", "b", "d", "e"]
+    x, y = frontier.axes("x,+y")
+    assert [r.at["scheme"] for r in frontier.frontier(rows, x, y)] == ["a"]
+    nothing = Row({"scheme": "f"}, {"x": None, "y": (0, None)}, ())
+    assert frontier.frontier([nothing], x, y) == []
+
+
+def test_a_run_after_another_begins_with_its_drive(tmp_path):
+    first = small("slc-cache")
+    second = small("slc-cache", after=first)
+    reports, _ = Runner(tmp_path / "runs").run([second, first])
+    state = tmp_path / "a.state"
+    by_hand = {"device": "demo-8gb", "scheme": "slc-cache", "workload": "bursty", "requests": 500}
+    assert reports[first].result_hash == wl.run(**by_hand, save_state=state).result_hash
+    assert reports[second].result_hash == wl.run(**by_hand, from_state=state).result_hash
+    assert reports[first].result_hash != reports[second].result_hash
+    # States are big, and can be made again from what is kept.
+    assert not list((tmp_path / "runs").glob("*.state"))
+    third = small("slc-cache", after=second)
+    done = []
+    Runner(tmp_path / "runs", ended=lambda run, found: done.append((run, found))).run([third])
+    assert [run for run, _ in done] == [first, second, third]
+
+
+def test_workers_of_another_kind_leave_the_same(tmp_path):
+    runs = [small(), small("slc-cache")]
+    here, _ = Runner(tmp_path / "here").run(runs)
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        there, _ = Runner(tmp_path / "there", executor=pool).run(runs)
+    assert [here[r].result_hash for r in runs] == [there[r].result_hash for r in runs]
+
+
+def test_a_run_that_is_broken_off_leaves_nothing_behind(tmp_path):
+    class Enough(Exception):
+        pass
+
+    def watch(run, completed, now):
+        raise Enough
+
+    with pytest.raises(Enough):
+        Runner(tmp_path / "runs", watch=watch).run([small()])
+    assert not list((tmp_path / "runs").iterdir())
+
+
+def test_identity_is_the_configuration_that_a_report_has():
+    asked = {"device": "demo-8gb", "scheme": "slc-cache", "workload": "bursty", "requests": 500}
+    identity = wl.identity(**asked)
+    config = wl.run(**asked).config.to_dict()
+    assert {k: v for k, v in identity.items() if k != "initial"} == {
+        k: v for k, v in config.items() if k != "initial"
+    }
+    assert json.dumps(identity) != json.dumps(wl.identity(**asked, initial="fresh"))
+
+
+def test_figures_are_shown_as_people_read_them():
+    assert shown((216_899.4, None)) == "216,899"
+    assert shown((1.23456, 0.012345)) == "1.235 ± 0.012"
+    assert shown((399_518.0, 12_345.0)) == "399,518 ± 12,000"
+    assert shown(None) == "–"  # noqa: RUF001

@@ -1,0 +1,277 @@
+"""What the claims of In-place Switch are measured by.
+
+Each function takes the study and the arguments that its claim gives, and returns one number, or
+``None`` where what it looks for did not occur. Latency of a burst: a closed loop keeps all planes busy,
+so the mean latency of its requests is proportional to the mean time that a page takes, and a ratio of
+the one is that of the other.
+"""
+
+from __future__ import annotations
+
+from statistics import fmean
+
+import numpy as np
+
+from wordline import Report
+from wordline.reproduce.paper import Study
+
+BASELINE = "Turbo Write"
+VOLUMES = (
+    *("HM_0", "HM_1", "PRN_0", "PROJ_0", "PROJ_4", "PRXY_0"),
+    *("RSRCH_0", "STG_0", "TS_0", "USR_0", "WDEV_0"),
+)
+GIB = 2.0**30
+#: Times of a page program in ms (Table I), and of the read that a reprogram begins with.
+SLC_MS, TLC_MS, REREAD_MS = 0.5, 3.0, 0.02
+
+# --- one run -----------------------------------------------------------------------------------
+
+
+def latency(report: Report) -> float:
+    """Mean latency of writes, in ms."""
+    return report.latency_us.write.mean / 1e3
+
+
+def wa(report: Report) -> float:
+    """Return WA_full: all programs over what the host wrote."""
+    return report.waf.total
+
+
+def written_gib(report: Report) -> float:
+    """Volume of the host's writes, in GiB of whole pages."""
+    return report.host.write_page_bytes / GIB
+
+
+FIGURES = {"latency": latency, "wa": wa}
+
+# --- over the baseline -------------------------------------------------------------------------
+
+
+def ratio(study: Study, workload: str, group: str, scheme: str, figure: str) -> float:
+    """Return a figure of a scheme over the baseline's."""
+    of = FIGURES[figure]
+    return of(study.report(workload, scheme, group)) / of(study.report(workload, BASELINE, group))
+
+
+def mean_ratio(study: Study, group: str, scheme: str, figure: str) -> float:
+    """Mean of `ratio` over the eleven volumes."""
+    return fmean(ratio(study, workload, group, scheme, figure) for workload in VOLUMES)
+
+
+def greatest_ratio(study: Study, group: str, scheme: str, figure: str) -> float:
+    """Return the greatest `ratio` of the bursts of the cooperative design."""
+    return max(ratio(study, w, group, scheme, figure) for w in BURSTS)
+
+
+def rank(study: Study, workload: str, group: str, scheme: str, figure: str) -> float:
+    """Return the place of a volume among the eleven by `ratio`; 1 gains most."""
+    own = ratio(study, workload, group, scheme, figure)
+    return 1.0 + sum(ratio(study, w, group, scheme, figure) < own for w in VOLUMES)
+
+
+# --- closed forms (sections IV-A to IV-C, from the configured sizes) ----------------------------
+
+
+def _planes(study: Study, workload: str, group: str) -> tuple[int, float]:
+    """Return the number of planes, and the GiB that one SLC wordline of every plane holds."""
+    medium = study.report(workload, BASELINE, group).config["device"]["media"][0]
+    planes = int(np.prod([int(v) for v in medium["topology"].values()]))
+    return planes, planes * float(medium["page"].removesuffix("KiB")) / 2**20
+
+
+def sizes_gib(study: Study, workload: str, group: str) -> tuple[float, float, float]:
+    """Return the baseline's cache, the design's cache, and the traditional part of that, in GiB.
+
+    From the regions of the reports: SLC blocks, and one window of each block of windows.
+    """
+    _, wordline = _planes(study, workload, group)
+    base = study.report(workload, BASELINE, group)
+    config = base.config["device"]
+    wordlines = config["media"][0]["wordlines_per_block"]
+    static = int(base.config["scheme"]["parameters"].get("static_blocks") or 0)
+    static = static or config["slc_cache"]["static_blocks"]
+    own = COOPERATIVE if group.startswith("cooperative") else "IPS"
+    given = study.report(workload, own, group).config["scheme"]["parameters"]
+    blocks = config["media"][0]["blocks_per_plane"]
+    traditional = TRADITIONAL * blocks // 2048 if own == COOPERATIVE else 0
+    window = int(given["window"])
+    return (
+        static * wordlines * wordline,
+        ((blocks - traditional) * window + traditional * wordlines) * wordline,
+        traditional * wordlines * wordline,
+    )
+
+
+#: SLC blocks of a plane of 2048 in the cooperative design.
+TRADITIONAL = 991
+COOPERATIVE = "Cooperative"
+BURSTS = ("64", "72", "96", "136")
+
+
+def latency_form(study: Study, workload: str, group: str) -> float:
+    """Mean service of the design over the baseline's, for the volume that was written."""
+    base, own, _ = sizes_gib(study, workload, group)
+    volume = written_gib(study.report(workload, BASELINE, group))
+    beyond = (SLC_MS + 2 * (TLC_MS + REREAD_MS)) / 3
+    design = min(volume, own) * SLC_MS + max(0.0, volume - own) * beyond
+    return design / (min(volume, base) * SLC_MS + max(0.0, volume - base) * TLC_MS)
+
+
+def wa_form(study: Study, workload: str, group: str) -> float:
+    """WA of the design over the baseline's, for the volume that was written."""
+    base, own, traditional = sizes_gib(study, workload, group)
+    volume = written_gib(study.report(workload, BASELINE, group))
+    moved = min(traditional, max(0.0, volume - own + traditional))
+    return (volume + moved) / (volume + min(volume, base))
+
+
+def latency_over_form(study: Study, workload: str, group: str, scheme: str) -> float:
+    """Latency ratio relative to the closed form."""
+    form = latency_form(study, workload, group)
+    return ratio(study, workload, group, scheme, "latency") / form
+
+
+def wa_over_form(study: Study, workload: str, group: str, scheme: str) -> float:
+    """WA ratio relative to the closed form."""
+    return ratio(study, workload, group, scheme, "wa") / wa_form(study, workload, group)
+
+
+def latency_less_form(study: Study, workload: str, group: str, scheme: str) -> float:
+    """Latency ratio less the closed form."""
+    form = latency_form(study, workload, group)
+    return ratio(study, workload, group, scheme, "latency") - form
+
+
+def wa_less_form(study: Study, workload: str, group: str, scheme: str) -> float:
+    """WA ratio less the closed form."""
+    return ratio(study, workload, group, scheme, "wa") - wa_form(study, workload, group)
+
+
+def falling(study: Study) -> float:
+    """Share of neighbouring bursts of which the longer has the lower latency ratio."""
+    found = [ratio(study, w, "cooperative-burst", COOPERATIVE, "latency") for w in BURSTS]
+    return fmean(b < a for a, b in zip(found, found[1:], strict=False))
+
+
+def sustained_ratio(study: Study) -> float:
+    """Latency of IPS over the baseline's between 20 and 40 GB of a burst, when both caches are full."""
+
+    def beyond(scheme: str) -> float:
+        spent = {}
+        for volume in ("20", "40"):
+            report = study.report(volume, scheme, "volumes")
+            spent[volume] = latency(report) * report.host.write_requests
+        return spent["40"] - spent["20"]
+
+    return beyond("IPS") / beyond(BASELINE)
+
+
+# --- cliffs ------------------------------------------------------------------------------------
+
+
+def speed_over_volume(report: Report) -> tuple[np.ndarray, np.ndarray]:
+    """Return GiB written until the end of each bin of time, and the bandwidth in it in MB/s."""
+    line = report.timeline
+    speed = np.asarray(line.write_mb_per_s)
+    return np.cumsum(speed) * line.bin_s * 1e6 / GIB, speed
+
+
+def cliff_gib(study: Study, workload: str) -> float | None:
+    """Return how much is written when the bandwidth falls below half of what it began with."""
+    report = study.report(workload, BASELINE, "measured")
+    volume, speed = speed_over_volume(report)
+    below = np.flatnonzero(speed[1:-1] < 0.5 * np.median(speed[1:6])) + 1
+    return float(volume[below[0] - 1]) if below.size else None
+
+
+def slowest_stream(study: Study) -> float:
+    """Return the bandwidth of the slowest of the five streams over that of the first."""
+    report = study.report("periodic", BASELINE, "measured")
+    speeds = [job["write_bytes"] / job["busy_s"] for job in streams(report)]
+    return min(speeds) / speeds[0]
+
+
+def streams(report: Report) -> list[dict[str, float]]:
+    """Return bytes written by each job, and the seconds from its first request to its last."""
+    return [
+        {"write_bytes": job["write"]["bytes"], "busy_s": job["ended_s"] - job["began_s"]}
+        for job in report.to_dict()["jobs"]
+    ]
+
+
+# --- what went where ---------------------------------------------------------------------------
+
+
+def written_to_tlc(report: Report) -> float:
+    """Share of the host's bytes that the host's own writes put into TLC."""
+    regions = report.flash.program_bytes["host"]["program"].to_dict()
+    slc = {r["name"] for r in report.to_dict()["flash"]["regions"] if r["mode"] == "slc"}
+    total = sum(regions.values())
+    return sum(n for name, n in regions.items() if name not in slc) / total if total else 0.0
+
+
+def most_written_to_tlc(study: Study, group: str) -> float:
+    """Return the greatest share of the host's bytes that went to TLC directly, of all volumes."""
+    return max(written_to_tlc(study.report(w, BASELINE, group)) for w in VOLUMES)
+
+
+def share_with_wa(study: Study, group: str, scheme: str, least: float, most: float) -> float:
+    """Share of the volumes whose WA lies between two bounds."""
+    return fmean(least <= wa(study.report(w, scheme, group)) <= most for w in VOLUMES)
+
+
+def reprogrammed_bytes(study: Study, workload: str, group: str, scheme: str) -> float:
+    """Bytes that reprogramming added."""
+    return float(sum(study.report(workload, scheme, group).flash.windows.reprogram_bytes.values()))
+
+
+def wa_full_off_by(study: Study) -> float | None:
+    """Return the greatest relative deviation of WA_full from 3f under IPS/agc.
+
+    Of the volumes of which a share f of 1/3 and more was written at SLC speed, and nothing was
+    collected on demand.
+    """
+    found = []
+    for workload in VOLUMES:
+        report = study.report(workload, "IPS/agc", "aged")
+        f = report.flash.windows.host_at_slc_speed
+        if f is not None and f >= 1 / 3 and not report.flash.erases["tlc"]:
+            found.append(abs(wa(report) / (3 * f) - 1))
+    return max(found) if found else None
+
+
+# --- Table I -----------------------------------------------------------------------------------
+
+
+def _us(quantity: str) -> float:
+    for unit, factor in (("us", 1.0), ("ms", 1e3), ("ns", 1e-3)):
+        if quantity.endswith(unit):
+            return float(quantity.removesuffix(unit)) * factor
+    raise ValueError(quantity)
+
+
+def configuration(study: Study) -> dict[str, float]:
+    """Return Table I as the drive has it: times in us and ms, the cache in GiB."""
+    config = study.report("4", BASELINE, "volumes").config["device"].to_dict()
+    medium = config["media"][0]
+    parts, slc, tlc = medium["topology"], medium["modes"][0], medium["modes"][2]
+    return {
+        "channels": parts["channels"],
+        "chips a channel": parts["chips_per_channel"],
+        "dies a chip": parts["dies_per_chip"],
+        "planes a die": parts["planes_per_die"],
+        "blocks a plane": medium["blocks_per_plane"],
+        "pages a block": 3 * medium["wordlines_per_block"],
+        "page KiB": float(medium["page"].removesuffix("KiB")),
+        "read SLC us": _us(slc["read"][0]),
+        "read TLC us": _us(tlc["read"][0]),
+        "write SLC us": _us(slc["program"][0]),
+        "write TLC us": _us(tlc["program"][0]),
+        "erase ms": _us(tlc["erase"]) / 1e3,
+        "cache GiB": sizes_gib(study, "4", "volumes")[0],
+    }
+
+
+def configured(study: Study, item: str) -> float:
+    """Return one value of Table I as the drive has it."""
+    return float(configuration(study)[item])
