@@ -6,7 +6,7 @@ use crate::ftl::{Ftl, Outcome, RequestId};
 use crate::map::fetch;
 use crate::media::Media;
 use crate::op::{OpId, OpKind, Owner};
-use crate::scheme::{RegionId, Target};
+use crate::scheme::{RegionId, Route, Target};
 use crate::staging::NONE;
 use crate::state::Phase;
 use wordline_device::{Ack, Trigger};
@@ -29,13 +29,31 @@ impl<M: Media> Ftl<M> {
     #[inline]
     pub fn bind(&mut self, id: OpId) -> Binding {
         let op = &self.state.ops[id];
-        let (plane, privileged, route, slots) = (op.plane, op.privileged, op.route, op.slots as u32);
+        let (privileged, route) = (op.privileged, op.route);
+        // Where pages of another type will do, no block of the reserve is opened for one type.
+        if privileged && route.has_alternates() {
+            let bound = self.bind_along(id, route, false);
+            if bound != Some(Binding::Blocked) {
+                return bound.unwrap_or(Binding::Blocked);
+            }
+        }
+        let bound = self.bind_along(id, route, privileged);
+        self.state.counters.stalls += (bound == Some(Binding::Blocked)) as u64;
+        bound.unwrap_or(Binding::Blocked)
+    }
+
+    /// Bind a program along its route, perhaps to a block that is opened from the reserve; `None` after
+    /// an illegal decision of the scheme.
+    #[inline]
+    fn bind_along(&mut self, id: OpId, route: Route, reserve: bool) -> Option<Binding> {
+        let op = &self.state.ops[id];
+        let (plane, privileged, slots) = (op.plane, op.privileged, op.slots as u32);
         for target in route.targets() {
             let region = target.region;
             if self.state.regions.len() <= region.index() || !self.state.reaches(region, plane) {
                 let state = format!("plane {plane} has no blocks of region {}", region.0);
                 self.illegal(format!("route to region {}", region.0), state);
-                return Binding::Blocked;
+                return None;
             }
             let r = &self.state.regions[region.index()];
             let units = r.units_per_page;
@@ -46,14 +64,14 @@ impl<M: Media> Ftl<M> {
                     format!("a group of {slots} pages falls back on region {}", r.region.name),
                     state,
                 );
-                return Binding::Blocked;
+                return None;
             }
             if slots < whole && r.pages_per_program > 1 {
                 if self.has_room(target, plane, privileged) {
                     self.divert(id, target);
-                    return Binding::Diverted;
+                    return Some(Binding::Diverted);
                 }
-            } else if let Some((block, page)) = self.take_slot(target, plane, privileged) {
+            } else if let Some((block, page)) = self.take_slot(target, plane, privileged, reserve) {
                 let ppn = self.state.geometry.ppn(block, page * units);
                 self.state.ops[id].ppn = ppn;
                 if self.state.regions[region.index()].region.rule.by_bit() {
@@ -63,11 +81,10 @@ impl<M: Media> Ftl<M> {
                     let block = self.state.geometry.block_of(old).index();
                     fetch(&self.state.blocks, block);
                 }
-                return Binding::Bound;
+                return Some(Binding::Bound);
             }
         }
-        self.state.counters.stalls += 1;
-        Binding::Blocked
+        Some(Binding::Blocked)
     }
 
     /// Whether a region could take a program in a plane now.
@@ -103,7 +120,13 @@ impl<M: Media> Ftl<M> {
     }
 
     #[inline]
-    fn take_slot(&mut self, target: Target, plane: PlaneId, privileged: bool) -> Option<(BlockId, u32)> {
+    fn take_slot(
+        &mut self,
+        target: Target,
+        plane: PlaneId,
+        privileged: bool,
+        reserve: bool,
+    ) -> Option<(BlockId, u32)> {
         let Target { region, class } = target;
         if !self.may_take(region, plane, privileged) {
             return None;
@@ -119,7 +142,7 @@ impl<M: Media> Ftl<M> {
             None if !rule.begins_with(shape, class) && rule.classes(shape).contains(&class) => return None,
             None => {
                 opened = true;
-                self.open_block(region, plane, privileged, class)?
+                self.open_block(region, plane, reserve, class)?
             }
         };
         let block = &mut self.state.blocks[head.index()];
@@ -159,7 +182,7 @@ impl<M: Media> Ftl<M> {
         &mut self,
         region: RegionId,
         plane: PlaneId,
-        privileged: bool,
+        reserve: bool,
         class: wordline_flash::SlotClass,
     ) -> Option<BlockId> {
         let r = &self.state.regions[region.index()];
@@ -168,7 +191,7 @@ impl<M: Media> Ftl<M> {
             self.illegal(format!("route to {class:?} slots"), format!("a block under {rule:?} has none"));
             return None;
         }
-        if !self.may_open(region, plane, privileged) {
+        if !self.may_open(region, plane, reserve) {
             return None;
         }
         let local = self.state.local(region, plane);

@@ -247,6 +247,12 @@ impl Route {
         })
     }
 
+    /// Whether it falls back on another class of the region that it begins with.
+    #[inline]
+    pub(crate) const fn has_alternates(self) -> bool {
+        self.0[1] != Route::END && self.0[0] >> 4 == self.0[1] >> 4
+    }
+
     /// The region of the first target.
     #[inline]
     pub fn region(self) -> RegionId {

@@ -22,9 +22,10 @@ fn page(entry: &Entry) -> String {
 }
 
 fn index() -> String {
-    let mut text = "# Schemes\n\nOne file each in [crates/schemes/src](../../crates/schemes/src), and a page from its \
+    let mut text =
+        "# Schemes\n\nOne file each in [crates/schemes/src](../../crates/schemes/src), and a page from its \
                     head.\n\n| scheme | what it does |\n|---|---|\n"
-        .to_string();
+            .to_string();
     for entry in all() {
         text += &format!("| [{0}]({0}.md) | {1} |\n", entry.name, entry.title);
     }

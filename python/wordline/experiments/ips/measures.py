@@ -1,13 +1,14 @@
 """What the claims of In-place Switch are measured by.
 
 Each function takes the study and the arguments that its claim gives, and returns one number, or
-``None`` where what it looks for did not occur. Latency of a burst: a closed loop keeps all planes busy,
-so the mean latency of its requests is proportional to the mean time that a page takes, and a ratio of
-the one is that of the other.
+``None`` where what it looks for did not occur. Latency of a burst: a closed loop keeps all planes
+busy, so the mean latency of its requests is proportional to the mean time that a page takes, and a
+ratio of the one is that of the other.
 """
 
 from __future__ import annotations
 
+import itertools
 from statistics import fmean
 
 import numpy as np
@@ -150,11 +151,11 @@ def wa_less_form(study: Study, workload: str, group: str, scheme: str) -> float:
 def falling(study: Study) -> float:
     """Share of neighbouring bursts of which the longer has the lower latency ratio."""
     found = [ratio(study, w, "cooperative-burst", COOPERATIVE, "latency") for w in BURSTS]
-    return fmean(b < a for a, b in zip(found, found[1:], strict=False))
+    return fmean(b < a for a, b in itertools.pairwise(found))
 
 
 def sustained_ratio(study: Study) -> float:
-    """Latency of IPS over the baseline's between 20 and 40 GB of a burst, when both caches are full."""
+    """Latency of IPS over the baseline's from 20 to 40 GB of a burst: both caches are full."""
 
     def beyond(scheme: str) -> float:
         spent = {}
