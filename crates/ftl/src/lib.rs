@@ -29,9 +29,11 @@ mod scheme;
 mod stager;
 mod staging;
 mod state;
+mod steady;
 mod stripe;
 mod table;
 mod trim;
+mod untimed;
 mod victim;
 
 pub use base::Mapped;
@@ -51,3 +53,4 @@ pub use scheme::{
     Place, PlanePick, Pool, PoolId, ReadSeen, Refusal, Region, RegionId, Route, Scheme, Tag, Target, View,
 };
 pub use stager::Company;
+pub use steady::{Begun, Law, Settling, SteadyError, UNTOUCHED, Updates};

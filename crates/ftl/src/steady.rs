@@ -1,0 +1,565 @@
+//! The initial state of a drive that has been written for so long that nothing changes any more: each
+//! block holds as many live pages, of each rate of update, as the victim rule leaves it under the
+//! workload.
+//!
+//! No closed form covers every rule and workload, and the mean field of several rates under greedy
+//! collection has a dimension for each. So the field is sampled: a plane without time
+//! (`untimed.rs`) is written until its write amplification stands still. Where the workload is a law,
+//! one plane stands for all of them, of fewer blocks where blocks are many, and its blocks are dealt
+//! out over the drive; where it is a stream, with an order of its own, each plane is written with what
+//! the stream has for it.
+
+use crate::base::{BaseImage, Mapped, PlaneBase, PlanePages, Ranks};
+use crate::ftl::Ftl;
+use crate::map::MapKind;
+use crate::media::Media;
+use crate::permutation::Permutation;
+use crate::precondition::{Initial, InitialError};
+use crate::scheme::Hooks;
+use crate::untimed::{Draws, Shape, UntimedPlane};
+use std::ops::Range;
+use thiserror::Error;
+use wordline_units::{Lpn, PlaneId};
+
+/// The class of pages that are never written.
+pub const UNTOUCHED: u8 = u8::MAX;
+
+/// Which logical pages are written how often, each write independent of the others.
+#[derive(Clone, Debug)]
+pub struct Law {
+    /// The class of each logical page of the drive, or [`UNTOUCHED`]. Pages of a class are equally
+    /// likely, and neighbours in the numbering of classes have like rates.
+    pub class_of: Vec<u8>,
+    /// The share of the page writes that each class gets.
+    pub shares: Vec<f64>,
+    /// Pages that one write covers, each with how often it does.
+    pub lengths: Vec<(u32, f64)>,
+    /// Whether each write begins at a multiple of its length.
+    pub aligned: bool,
+}
+
+/// What the drive has been written with.
+pub enum Updates<'a> {
+    /// Independent writes.
+    Law(&'a Law),
+    /// These, in their order, each a run of logical pages.
+    Stream(&'a mut dyn Iterator<Item = Range<u32>>),
+}
+
+/// Whether write amplification stood still at the end of the untimed writes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Settling {
+    /// It did.
+    Settled,
+    /// The stream ended or the bound was reached before.
+    Unsettled,
+}
+
+/// How a drive was put into its steady state.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Begun {
+    /// Write amplification without padding of the untimed writes, over the last two drive writes.
+    pub waf: f64,
+    /// The same over the two before them, over `waf`, less one.
+    pub drift: f64,
+    /// Untimed writes, in multiples of the data on the drive (of the sampled plane).
+    pub drive_writes: f64,
+    /// Pages that hold data in the planes that were written, which is all where a stream was.
+    pub sampled_pages: u64,
+    /// Whether `waf` stood still.
+    pub settling: Settling,
+}
+
+/// Why a drive cannot be put into a steady state.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum SteadyError {
+    /// What every initial state may meet.
+    #[error(transparent)]
+    Initial(#[from] InitialError),
+    /// Data move between regions by rules of the scheme's own.
+    #[error(
+        "scheme {scheme} {why}, and what lies where in the long run is then for the scheme to say; warm it up \
+         once (--workload with bytes=8x) with --save-state FILE, and begin with --from-state FILE, or fill \
+         the drive (--initial fill:90%,valid=80%)"
+    )]
+    Scheme {
+        /// Its name.
+        scheme: String,
+        /// What stands in the way.
+        why: &'static str,
+    },
+    /// No block would ever have a page to give back.
+    #[error(
+        "plane {plane} holds {pages} pages in {blocks} blocks of {slots}, which leaves collection nothing to \
+         gain; lower capacity.logical, or let less of it hold data (steady:SHARE)"
+    )]
+    Full {
+        /// The plane.
+        plane: PlaneId,
+        /// Pages that hold data there.
+        pages: u32,
+        /// Blocks for them.
+        blocks: u32,
+        /// Slots of a block.
+        slots: u32,
+    },
+}
+
+/// Slots of the plane that is sampled where it would have more, and the fewest blocks.
+const SAMPLE_SLOTS: u32 = 1 << 17;
+const SAMPLE_BLOCKS: u32 = 128;
+/// States of the sampled plane that are dealt out over the planes of the drive.
+const SNAPSHOTS: usize = 8;
+/// Drive writes before write amplification can be said to stand still, and the most.
+const WINDOWS_MIN: usize = 6;
+const WINDOWS_MAX: usize = 40;
+const STREAM_WINDOWS_MAX: usize = 12;
+/// By how much two windows may differ from the two before, relatively.
+const STILL: f64 = 0.005;
+
+/// Write amplification, drive write by drive write.
+struct Windows {
+    waf: Vec<f64>,
+    host: u64,
+    programmed: u64,
+}
+
+impl Windows {
+    fn new() -> Windows {
+        Windows { waf: vec![], host: 0, programmed: 0 }
+    }
+
+    fn end(&mut self, host: u64, programmed: u64) {
+        self.waf.push((programmed - self.programmed) as f64 / (host - self.host).max(1) as f64);
+        (self.host, self.programmed) = (host, programmed);
+    }
+
+    fn mean(&self, windows: Range<usize>) -> f64 {
+        let of = &self.waf[windows];
+        of.iter().sum::<f64>() / of.len().max(1) as f64
+    }
+
+    fn last(&self) -> f64 {
+        self.mean(self.waf.len().saturating_sub(2)..self.waf.len())
+    }
+
+    fn drift(&self) -> f64 {
+        match self.waf.len() {
+            n if n >= 4 => self.mean(n - 4..n - 2) / self.last() - 1.0,
+            _ => f64::INFINITY,
+        }
+    }
+
+    fn is_still(&self) -> bool {
+        self.waf.len() >= WINDOWS_MIN && self.drift().abs() <= STILL
+    }
+
+    fn begun(&self, pages: u64) -> Begun {
+        Begun {
+            waf: self.last(),
+            drift: self.drift(),
+            drive_writes: self.host as f64 / pages.max(1) as f64,
+            sampled_pages: pages,
+            settling: if self.is_still() { Settling::Settled } else { Settling::Unsettled },
+        }
+    }
+}
+
+/// Numbers drawn with given weights.
+struct Weighted {
+    /// Cumulative, scaled to 2^64.
+    up_to: Vec<u64>,
+}
+
+impl Weighted {
+    fn new(weights: &[f64]) -> Weighted {
+        let all: f64 = weights.iter().sum();
+        let mut sum = 0.0;
+        let scaled = weights.iter().map(|w| {
+            sum += w;
+            (sum / all * 18_446_744_073_709_551_616.0) as u64
+        });
+        Weighted { up_to: scaled.collect() }
+    }
+
+    #[inline]
+    fn draw(&self, draws: &mut Draws) -> usize {
+        if self.up_to.len() == 1 {
+            return 0;
+        }
+        let bits = draws.bits();
+        self.up_to.partition_point(|u| *u <= bits).min(self.up_to.len() - 1)
+    }
+}
+
+/// Block by block, the one closed first first and the open one last: slots programmed, and live pages
+/// of each class.
+type Snapshot = Vec<(u32, Vec<u32>)>;
+
+/// A plane that stands for all, under a law.
+struct Sample {
+    /// The class in the sample of each class of the law; the last is of pages never written.
+    merged: Vec<usize>,
+    /// Pages of each class of the sample, consecutive.
+    pages: Vec<u32>,
+    shares: Vec<f64>,
+    /// Pages of a plane that are written at once, and how often.
+    lengths: Vec<(u32, f64)>,
+    aligned: bool,
+}
+
+impl Sample {
+    /// Scale the classes to so many pages in all. Where a class comes to less than a write, it joins
+    /// its neighbour.
+    fn new(law: &Law, counts: &[u64], lengths: Vec<(u32, f64)>, pages: u32) -> Sample {
+        let all: u64 = counts.iter().sum();
+        let scaled = |n: u64| (n as f64 * pages as f64 / all.max(1) as f64).round() as u32;
+        let longest = lengths.iter().map(|l| l.0).max().unwrap_or(1);
+        let (merged, aligned) = (vec![0; counts.len()], law.aligned);
+        let mut sample = Sample { merged, pages: vec![], shares: vec![], lengths, aligned };
+        let (mut waiting, mut share) = (0u64, 0.0);
+        let written = counts.len() - 1;
+        for class in 0..written {
+            waiting += counts[class];
+            share += if counts[class] > 0 { law.shares[class] } else { 0.0 };
+            sample.merged[class] = sample.pages.len();
+            if scaled(waiting) >= longest {
+                sample.pages.push(scaled(waiting));
+                sample.shares.push(share);
+                (waiting, share) = (0, 0.0);
+            }
+        }
+        let last = sample.pages.len().saturating_sub(1);
+        match sample.pages.last_mut() {
+            Some(pages) => *pages += scaled(waiting),
+            None => sample.pages.push(scaled(waiting).max(longest)),
+        }
+        match sample.shares.last_mut() {
+            Some(s) => *s += share,
+            None => sample.shares.push(1.0),
+        }
+        sample.merged.iter_mut().for_each(|m| *m = (*m).min(last));
+        let never = scaled(counts[written]);
+        if never > 0 {
+            sample.merged[written] = sample.pages.len();
+            sample.pages.push(never);
+            sample.shares.push(0.0);
+        } else {
+            sample.merged[written] = last;
+        }
+        sample
+    }
+
+    /// Write until write amplification stands still, then take snapshots at random instants.
+    fn settle(&self, shape: Shape, step: u32, seed: u64) -> (Begun, Vec<Snapshot>) {
+        let mut plane = UntimedPlane::scattered(shape, seed);
+        let mut draws = Draws::new(seed ^ 0x7374_6561_6479);
+        let classes = Weighted::new(&self.shares);
+        let lengths = Weighted::new(&self.lengths.iter().map(|l| l.1).collect::<Vec<_>>());
+        let mut first = 0;
+        let firsts: Vec<u32> = self
+            .pages
+            .iter()
+            .map(|n| {
+                first += n;
+                first - n
+            })
+            .collect();
+        let write = |plane: &mut UntimedPlane, draws: &mut Draws| {
+            let class = classes.draw(draws);
+            let length = self.lengths[lengths.draw(draws)].0.min(self.pages[class]);
+            let at = match self.aligned {
+                true => draws.below(self.pages[class] / length) * length,
+                false => draws.below(self.pages[class] - length + 1),
+            };
+            let page = firsts[class] + at;
+            (page..page + length).for_each(|page| plane.write(page));
+        };
+        let mut windows = Windows::new();
+        while windows.waf.len() < WINDOWS_MAX && !windows.is_still() {
+            let until = plane.host_pages() + shape.pages as u64;
+            while plane.host_pages() < until {
+                write(&mut plane, &mut draws);
+            }
+            windows.end(plane.host_pages(), plane.programmed());
+        }
+        let begun = windows.begun(shape.pages as u64);
+        let mut snapshots = vec![];
+        for _ in 0..SNAPSHOTS {
+            let until = plane.host_pages() + (shape.pages / 8 + draws.below(2 * shape.slots)) as u64;
+            while plane.host_pages() < until || !plane.filled().is_multiple_of(step) {
+                write(&mut plane, &mut draws);
+            }
+            snapshots.push(self.snapshot(&plane, &firsts));
+        }
+        (begun, snapshots)
+    }
+
+    fn snapshot(&self, plane: &UntimedPlane, firsts: &[u32]) -> Snapshot {
+        let of = |(block, programmed): (u32, u32)| {
+            let mut live = vec![0; self.pages.len()];
+            plane.live_pages(block).for_each(|page| live[firsts.partition_point(|f| *f <= page) - 1] += 1);
+            (programmed, live)
+        };
+        plane.blocks().into_iter().map(of).collect()
+    }
+}
+
+/// Stretch a snapshot to so many blocks, the open one last.
+fn stretched(snapshot: &Snapshot, blocks: u32) -> impl Iterator<Item = &(u32, Vec<u32>)> {
+    let closed = snapshot.len() - 1;
+    let (many, more) = (blocks as usize - 1, closed);
+    (0..many).map(move |i| &snapshot[i * more / many]).chain(snapshot.last())
+}
+
+/// Deal the pages of a plane out, `lists` by class, so that its blocks are like those of a snapshot.
+fn dealt(snapshot: &Snapshot, blocks: u32, totals: &[u32]) -> (PlaneBase, Vec<Vec<u32>>) {
+    let classes = totals.len();
+    let mut there = vec![0u64; classes];
+    for (_, live) in stretched(snapshot, blocks) {
+        there.iter_mut().zip(live).for_each(|(t, l)| *t += *l as u64);
+    }
+    let mut given = vec![0u32; classes];
+    let mut before = vec![0u64; classes];
+    let mut rooms = vec![];
+    let mut each: Vec<Vec<u32>> = vec![];
+    for (programmed, live) in stretched(snapshot, blocks) {
+        let mut room = *programmed;
+        let mut counts = vec![0; classes];
+        for class in 0..classes {
+            before[class] += live[class] as u64;
+            let due = (before[class] * totals[class] as u64 + there[class] / 2) / there[class].max(1);
+            counts[class] = (due as u32).saturating_sub(given[class]).min(room);
+            room -= counts[class];
+            given[class] += counts[class];
+        }
+        rooms.push(room);
+        each.push(counts);
+    }
+    // What rounding has left over goes where there is room, to young blocks first.
+    for block in (0..each.len()).rev() {
+        for class in 0..classes {
+            let more = (totals[class] - given[class]).min(rooms[block]);
+            each[block][class] += more;
+            given[class] += more;
+            rooms[block] -= more;
+        }
+    }
+    let mut base = PlaneBase { programmed: vec![], before: vec![0] };
+    let mut sum = 0;
+    for ((programmed, _), counts) in stretched(snapshot, blocks).zip(&each) {
+        sum += counts.iter().sum::<u32>();
+        base.programmed.push(*programmed);
+        base.before.push(sum);
+    }
+    (base, each)
+}
+
+/// The numbers of a plane's pages by class, in random order but for runs of `together`.
+fn shuffled(pages: &PlanePages, law: &Law, sample: &Sample, together: u32, seed: u64) -> Vec<Vec<u32>> {
+    let mut lists: Vec<Vec<u32>> = vec![vec![]; sample.pages.len()];
+    for number in 0..pages.count {
+        lists[sample.class(law, pages.lpn(number))].push(number);
+    }
+    let mix = |(list, key): (Vec<u32>, u64)| {
+        let runs = list.len() as u32 / together;
+        let order = Permutation::keyed(runs, seed ^ key << 40);
+        let mixed = (0..runs).flat_map(|run| {
+            let at = (order.forward(run) * together) as usize;
+            list[at..at + together as usize].iter().copied()
+        });
+        mixed.chain(list[(runs * together) as usize..].iter().copied()).collect()
+    };
+    lists.into_iter().zip(1u64..).map(mix).collect()
+}
+
+impl Sample {
+    fn class(&self, law: &Law, lpn: Lpn) -> usize {
+        match law.class_of.get(lpn.index()) {
+            Some(class) if *class != UNTOUCHED => self.merged[*class as usize],
+            _ => self.merged[self.merged.len() - 1],
+        }
+    }
+}
+
+impl<M: Media> Ftl<M> {
+    /// Put the drive into the state that a workload brings it to in the long run. Of `initial` the pages
+    /// that hold data and the cycles count.
+    ///
+    /// # Errors
+    /// When the scheme has more than one region or a rule of collection of its own, the map is not by
+    /// pages, or data leave nothing to collect; the drive must then be thrown away.
+    pub fn precondition_steady(
+        &mut self,
+        initial: &Initial,
+        updates: Updates,
+        seed: u64,
+    ) -> Result<Begun, SteadyError> {
+        self.is_plain()?;
+        self.begin(initial, seed)?;
+        let stripe = self.state.stripe.clone();
+        let pages = PlanePages::of(&stripe, &initial.mapped);
+        let shapes = pages.iter().map(|p| self.untimed_shape(p)).collect::<Result<Vec<_>, _>>()?;
+        let (begun, mut planes) = match updates {
+            Updates::Law(law) => self.by_law(law, &initial.mapped, &pages, &shapes, seed),
+            Updates::Stream(stream) => self.by_stream(stream, &pages, &shapes, seed),
+        };
+        let home = self.state.home;
+        let mut planes = planes.drain(..);
+        let image = BaseImage::new(
+            &self.state.geometry,
+            stripe.clone(),
+            &initial.mapped,
+            |plane| self.blocks_of(home, plane).start,
+            |_, _| planes.next().unwrap_or_else(|| (PlaneBase::default(), Ranks::listed(vec![]))),
+        );
+        drop(planes);
+        self.adopt_image(image);
+        self.state.recount();
+        Ok(begun)
+    }
+
+    fn is_plain(&self) -> Result<(), SteadyError> {
+        let no = |why| Err(SteadyError::Scheme { scheme: self.scheme.name().to_string(), why });
+        if self.state.regions.len() > 1 {
+            return no("lays out more than one region");
+        }
+        if self.asks.asks(Hooks::COLLECT) {
+            return no("chooses victims by itself");
+        }
+        if self.state.map.kind() != MapKind::Page {
+            return no("maps sectors, not pages");
+        }
+        Ok(())
+    }
+
+    /// The plane without time that stands for a plane.
+    fn untimed_shape(&self, pages: &PlanePages) -> Result<Shape, SteadyError> {
+        let home = self.state.home;
+        let r = &self.state.regions[home.index()];
+        let closed = self.state.total_blocks(home).saturating_sub(self.state.held_back(home) + 1);
+        let shape = Shape {
+            closed,
+            slots: r.slots_per_block,
+            lost: r.units_per_page * r.pages_per_program,
+            pages: pages.count,
+            victim: r.region.victim,
+        };
+        if closed < 2 || shape.pages as u64 > closed as u64 * shape.slots.saturating_sub(shape.lost + 1) as u64 {
+            let plane = pages.plane;
+            return Err(SteadyError::Full { plane, pages: pages.count, blocks: closed, slots: shape.slots });
+        }
+        Ok(shape)
+    }
+
+    /// Slots by which a block of the home region may be part full.
+    fn step(&self) -> u32 {
+        let r = &self.state.regions[self.state.home.index()];
+        r.units_per_page * r.region.rule.fills_by(r.shape)
+    }
+
+    /// Pages of one plane that are written at once where the host writes so many: they go to as many
+    /// planes as there are physical pages of them.
+    fn lengths(&self, law: &Law) -> Vec<(u32, f64)> {
+        let (planes, units) = (self.state.stripe.planes().len() as u32, self.state.stripe.units_per_page());
+        let mut found: Vec<(u32, f64)> = vec![];
+        for (pages, weight) in &law.lengths {
+            let hit = pages.div_ceil(units).min(planes).max(1);
+            let (low, over) = (pages / hit, pages % hit);
+            for (length, times) in [(low, hit - over), (low + 1, over)] {
+                if length > 0 && times > 0 {
+                    found.push((length, weight * times as f64));
+                }
+            }
+        }
+        found
+    }
+
+    fn by_law(
+        &self,
+        law: &Law,
+        mapped: &Mapped,
+        pages: &[PlanePages],
+        shapes: &[Shape],
+        seed: u64,
+    ) -> (Begun, Vec<(PlaneBase, Ranks)>) {
+        let mut counts = vec![0u64; law.shares.len() + 1];
+        let mut count = |lpn: usize| match law.class_of.get(lpn) {
+            Some(class) if *class != UNTOUCHED => counts[*class as usize] += 1,
+            _ => counts[law.shares.len()] += 1,
+        };
+        match mapped {
+            Mapped::First(n) => (0..*n as usize).for_each(&mut count),
+            Mapped::Set(set) => set.iter().for_each(|lpn| count(lpn.index())),
+        }
+        let of = shapes.iter().copied().max_by_key(|s| s.pages).unwrap_or(shapes[0]);
+        let closed = of.closed.min((SAMPLE_SLOTS / of.slots).max(SAMPLE_BLOCKS));
+        let scaled = (of.pages as u64 * closed as u64 / of.closed as u64) as u32;
+        let lengths = self.lengths(law);
+        let together = lengths.iter().map(|l| l.0).min().filter(|_| law.aligned).unwrap_or(1);
+        let sample = Sample::new(law, &counts, lengths, scaled);
+        let shape = Shape { closed, pages: sample.pages.iter().sum(), ..of };
+        let (begun, snapshots) = sample.settle(shape, self.step(), seed);
+        let plane = |(n, pages): (usize, &PlanePages)| {
+            let key = seed ^ (pages.plane.0 as u64) << 32;
+            let snapshot = &snapshots[n % snapshots.len()];
+            if sample.pages.len() == 1 && together == 1 {
+                let (base, _) = dealt(snapshot, of.closed, &[pages.count]);
+                return (base, Ranks::Keyed(Permutation::keyed(pages.count, key)));
+            }
+            let lists = shuffled(pages, law, &sample, together, key);
+            let totals: Vec<u32> = lists.iter().map(|l| l.len() as u32).collect();
+            let (base, each) = dealt(snapshot, of.closed, &totals);
+            let mut from = vec![0usize; lists.len()];
+            let mut page_at = Vec::with_capacity(pages.count as usize);
+            for counts in each {
+                for (class, count) in counts.into_iter().enumerate() {
+                    page_at.extend_from_slice(&lists[class][from[class]..from[class] + count as usize]);
+                    from[class] += count as usize;
+                }
+            }
+            (base, Ranks::listed(page_at))
+        };
+        (begun, pages.iter().enumerate().map(plane).collect())
+    }
+
+    fn by_stream(
+        &self,
+        stream: &mut dyn Iterator<Item = Range<u32>>,
+        pages: &[PlanePages],
+        shapes: &[Shape],
+        seed: u64,
+    ) -> (Begun, Vec<(PlaneBase, Ranks)>) {
+        let first = self.state.stripe.planes().start;
+        let mut planes: Vec<UntimedPlane> =
+            shapes.iter().zip(seed..).map(|(s, seed)| UntimedPlane::scattered(*s, seed)).collect();
+        let all: u64 = shapes.iter().map(|s| s.pages as u64).sum();
+        let mut windows = Windows::new();
+        let mut written = 0;
+        for lpn in stream.flatten() {
+            let (plane, position) = self.state.stripe.home(Lpn(lpn));
+            let at = (plane.0 - first) as usize;
+            let Some(number) = pages[at].find(position) else { continue };
+            planes[at].write(number);
+            written += 1;
+            if written % all == 0 {
+                windows.end(written, planes.iter().map(UntimedPlane::programmed).sum());
+                if windows.is_still() || windows.waf.len() == STREAM_WINDOWS_MAX {
+                    break;
+                }
+            }
+        }
+        let step = self.step();
+        let plane = |plane: &UntimedPlane| {
+            let mut base = PlaneBase { programmed: vec![], before: vec![0] };
+            let mut page_at = vec![];
+            for (block, programmed) in plane.blocks() {
+                page_at.extend(plane.live_pages(block));
+                base.programmed.push(programmed.next_multiple_of(step));
+                base.before.push(page_at.len() as u32);
+            }
+            (base, Ranks::listed(page_at))
+        };
+        (windows.begun(all), planes.iter().map(plane).collect())
+    }
+}
