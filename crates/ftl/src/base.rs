@@ -115,7 +115,9 @@ impl<'a> PlanePages<'a> {
             }
         };
         let pages = planes.zip(residents);
-        pages.map(|(plane, (count, residents))| PlanePages { stripe, plane: PlaneId(plane), count, residents }).collect()
+        pages
+            .map(|(plane, (count, residents))| PlanePages { stripe, plane: PlaneId(plane), count, residents })
+            .collect()
     }
 
     /// The logical page with a number below `count`.
@@ -205,7 +207,12 @@ impl BaseImage {
             .into_iter()
             .map(|pages| {
                 let (blocks, ranks) = fill(pages.plane, &pages);
-                PlaneImage { first_block: first_block(pages.plane), blocks, residents: pages.residents, ranks }
+                PlaneImage {
+                    first_block: first_block(pages.plane),
+                    blocks,
+                    residents: pages.residents,
+                    ranks,
+                }
             })
             .collect();
         let first_plane = stripe.planes().start;

@@ -445,7 +445,9 @@ impl<M: Media> Ftl<M> {
             pages: pages.count,
             victim: r.region.victim,
         };
-        if closed < 2 || shape.pages as u64 > closed as u64 * shape.slots.saturating_sub(shape.lost + 1) as u64 {
+        if closed < 2
+            || shape.pages as u64 > closed as u64 * shape.slots.saturating_sub(shape.lost + 1) as u64
+        {
             let plane = pages.plane;
             return Err(SteadyError::Full { plane, pages: pages.count, blocks: closed, slots: shape.slots });
         }

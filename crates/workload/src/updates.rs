@@ -46,7 +46,11 @@ pub struct UpdateStream {
 }
 
 impl UpdateStream {
-    pub(crate) fn new(name: &str, drive: DriveShape, open: Box<Opened>) -> Result<UpdateStream, WorkloadError> {
+    pub(crate) fn new(
+        name: &str,
+        drive: DriveShape,
+        open: Box<Opened>,
+    ) -> Result<UpdateStream, WorkloadError> {
         let requests = open()?;
         Ok(UpdateStream { name: name.to_string(), unit: drive.unit_blocks(), open, requests, writes: false })
     }

@@ -242,7 +242,11 @@ impl Workload {
     }
 
     /// The law of the writes, where each is independent of the others.
-    pub(crate) fn update_law(&self, drive: DriveShape, seed: u64) -> Result<Option<UpdateLaw>, WorkloadError> {
+    pub(crate) fn update_law(
+        &self,
+        drive: DriveShape,
+        seed: u64,
+    ) -> Result<Option<UpdateLaw>, WorkloadError> {
         match &self.kind {
             Kind::Synthetic(s) => s.update_law(drive, seed),
             Kind::Twin(t) => t.update_law(drive, seed),

@@ -147,6 +147,9 @@ impl Page {
             };
             said.push((class, format!("{who}{}", escape(&text))));
         }
+        for text in crate::begun::sentences(&comparison.reports, &cast.labels) {
+            said.push(("short", format!("The drive was {}", escape(&text))));
+        }
         for text in crate::twins::sentences(&comparison.reports, &cast.labels) {
             said.push(("short", format!("On the twin, {}", escape(&text))));
         }
