@@ -644,7 +644,8 @@ impl State {
         by_trigger.max(self.hard_reserve(region))
     }
 
-    fn hard_reserve(&self, region: RegionId) -> u32 {
+    /// Erased blocks of a plane at which collection becomes urgent.
+    pub(crate) fn hard_reserve(&self, region: RegionId) -> u32 {
         self.gc.hard_reserve.min(self.total_blocks(region) / 2).max(self.pool_of(region).reserve)
     }
 

@@ -38,6 +38,14 @@ pub struct Law {
     pub aligned: bool,
 }
 
+impl Law {
+    /// Pages of a write, on average.
+    fn mean_length(&self) -> f64 {
+        let (pages, all) = self.lengths.iter().fold((0.0, 0.0), |(p, w), l| (p + l.0 as f64 * l.1, w + l.1));
+        if all > 0.0 { pages / all } else { 1.0 }
+    }
+}
+
 /// What the drive has been written with.
 pub enum Updates<'a> {
     /// Independent writes.
@@ -361,16 +369,16 @@ fn shuffled(pages: &PlanePages, law: &Law, sample: &Sample, together: u32, seed:
     for number in 0..pages.count {
         lists[sample.class(law, pages.lpn(number))].push(number);
     }
-    let mix = |(list, key): (Vec<u32>, u64)| {
-        let runs = list.len() as u32 / together;
-        let order = Permutation::keyed(runs, seed ^ key << 40);
-        let mixed = (0..runs).flat_map(|run| {
-            let at = (order.forward(run) * together) as usize;
-            list[at..at + together as usize].iter().copied()
-        });
-        mixed.chain(list[(runs * together) as usize..].iter().copied()).collect()
-    };
-    lists.into_iter().zip(1u64..).map(mix).collect()
+    let mut draws = Draws::new(seed);
+    let together = together as usize;
+    for list in &mut lists {
+        // Fisher and Yates, with runs in the place of pages.
+        for left in (2..=list.len() / together).rev() {
+            let (to, from) = ((left - 1) * together, draws.below(left as u32) as usize * together);
+            (0..together).for_each(|i| list.swap(from + i, to + i));
+        }
+    }
+    lists
 }
 
 impl Sample {
@@ -384,7 +392,8 @@ impl Sample {
 
 impl<M: Media> Ftl<M> {
     /// Put the drive into the state that a workload brings it to in the long run. Of `initial` the pages
-    /// that hold data and the cycles count.
+    /// that hold data and the cycles count. `outstanding` are the requests that a closed loop keeps under
+    /// way; `None` for an open loop, which is taken to leave collection the time it needs.
     ///
     /// # Errors
     /// When the scheme has more than one region or a rule of collection of its own, the map is not by
@@ -393,13 +402,22 @@ impl<M: Media> Ftl<M> {
         &mut self,
         initial: &Initial,
         updates: Updates,
+        outstanding: Option<u32>,
         seed: u64,
     ) -> Result<Begun, SteadyError> {
         self.is_plain()?;
         self.begin(initial, seed)?;
         let stripe = self.state.stripe.clone();
         let pages = PlanePages::of(&stripe, &initial.mapped);
-        let shapes = pages.iter().map(|p| self.untimed_shape(p)).collect::<Result<Vec<_>, _>>()?;
+        let pages_a_write = match &updates {
+            Updates::Law(law) => law.mean_length(),
+            Updates::Stream(_) => 1.0,
+        };
+        let erased = match outstanding {
+            Some(n) if self.lags_behind(n as f64 * pages_a_write) => self.state.hard_reserve(self.state.home),
+            _ => self.state.held_back(self.state.home),
+        };
+        let shapes = pages.iter().map(|p| self.untimed_shape(p, erased)).collect::<Result<Vec<_>, _>>()?;
         let (begun, mut planes) = match updates {
             Updates::Law(law) => self.by_law(law, &initial.mapped, &pages, &shapes, seed),
             Updates::Stream(stream) => self.by_stream(stream, &pages, &shapes, seed),
@@ -433,11 +451,21 @@ impl<M: Media> Ftl<M> {
         Ok(())
     }
 
-    /// The plane without time that stands for a plane.
-    fn untimed_shape(&self, pages: &PlanePages) -> Result<Shape, SteadyError> {
+    /// Whether a host that keeps so many pages under way keeps collection waiting, so that planes go down
+    /// to the hard reserve, where collection becomes urgent: when it has work for every plane most of the
+    /// time. Planes are chosen by how little they have to do, or by address; then it takes two a plane.
+    fn lags_behind(&self, outstanding: f64) -> bool {
+        let planes = self.state.stripe.planes().len() as f64;
+        let buffered = self.state.buffer_pages.unwrap_or(0) as f64;
+        outstanding.max(buffered) >= if self.state.dynamic { planes } else { 2.0 * planes }
+    }
+
+    /// The plane without time that stands for a plane, where so many blocks are erased as a victim is
+    /// chosen.
+    fn untimed_shape(&self, pages: &PlanePages, erased: u32) -> Result<Shape, SteadyError> {
         let home = self.state.home;
         let r = &self.state.regions[home.index()];
-        let closed = self.state.total_blocks(home).saturating_sub(self.state.held_back(home) + 1);
+        let closed = self.state.total_blocks(home).saturating_sub(erased + 1);
         let shape = Shape {
             closed,
             slots: r.slots_per_block,

@@ -6,7 +6,7 @@ use crate::initial::Filled;
 use crate::setup::Setup;
 use wordline_ftl::{Begun, Law, NoMedia, Settling, Updates};
 use wordline_report::BegunSteady;
-use wordline_sim::{Checkpoint, Device, Probe};
+use wordline_sim::{Checkpoint, Device, Pacing, Probe};
 use wordline_workload::{UpdateStream, Updates as Writes, WorkloadError};
 
 /// How a drive was put into a steady state.
@@ -27,6 +27,12 @@ pub(crate) fn begin<P: Probe>(
         device.ftl.precondition(&setup.state, seed).map_err(|e| wrong(&e))?;
         return Ok(None);
     };
+    let outstanding = match setup.pacing() {
+        Some(Pacing::Closed { queue_depth }) => Some(queue_depth),
+        // Jobs of a job file keep the drive's queue full at most.
+        None => Some(setup.device.host.queue_depth),
+        Some(Pacing::Open { .. }) => None,
+    };
     let mut stopped = None;
     let (by, begun) = match setup.workload.updates(setup.shape, seed)? {
         Writes::Law(law) => {
@@ -36,11 +42,14 @@ pub(crate) fn begin<P: Probe>(
                 lengths: law.lengths,
                 aligned: law.aligned,
             };
-            ("law", device.ftl.precondition_steady(&setup.state, Updates::Law(&law), seed))
+            ("law", device.ftl.precondition_steady(&setup.state, Updates::Law(&law), outstanding, seed))
         }
         Writes::Stream(stream) => {
             let mut sound = until_error(stream, &mut stopped);
-            ("stream", device.ftl.precondition_steady(&setup.state, Updates::Stream(&mut sound), seed))
+            (
+                "stream",
+                device.ftl.precondition_steady(&setup.state, Updates::Stream(&mut sound), outstanding, seed),
+            )
         }
     };
     match stopped {
