@@ -88,7 +88,7 @@ fn initial(text: &str) {
         let mapped = match spec.filled {
             Filled::Fresh => 0,
             Filled::Preload(_) => pages / 2,
-            Filled::Share(share) => share.of(pages as u64) as u32,
+            Filled::Share(share) | Filled::Steady(share) => share.of(pages as u64) as u32,
         };
         let initial = Initial {
             mapped: Mapped::First(mapped),

@@ -40,6 +40,7 @@ fn cases() -> Vec<Case> {
         ("conventional", BY_PAGE, "zipf:bs=16KiB,qd=32"),
         ("conventional", BY_PAGE, "uniform:bs=1MiB,qd=2"),
         ("conventional", BY_PAGE, "zipf:bs=16KiB@80/64KiB@20,extent=64KiB,qd=4"),
+        ("conventional", BY_PAGE, "mix:uniform=50%,zipf=50%,bs=16KiB,qd=4"),
         ("conventional", BY_PAGE, "mix:bs=16KiB,qd=4"),
         ("conventional", BY_PAGE, "twin:hm_0:scale=2,closed=4"),
         ("conventional-tlc", BY_PAGE, "hot-cold:bs=16KiB,qd=4"),

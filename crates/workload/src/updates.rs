@@ -35,7 +35,8 @@ pub enum Updates {
 /// Opens a workload once more, for its requests from the first on.
 type Opened = dyn Fn() -> Result<RequestStream, WorkloadError> + Send;
 
-/// The logical pages of the writes of a workload, over and over where it ends.
+/// The logical pages of the writes of a workload, over and over where it ends; an empty run stands where
+/// it begins again.
 pub struct UpdateStream {
     name: String,
     unit: u64,
@@ -43,7 +44,12 @@ pub struct UpdateStream {
     requests: RequestStream,
     /// Whether the requests since the workload was opened hold a write.
     writes: bool,
+    /// Requests since the last write.
+    idle: u64,
 }
+
+/// A workload without bounds that does not write for so many requests is taken not to write at all.
+const IDLE_MAX: u64 = 10_000_000;
 
 impl UpdateStream {
     pub(crate) fn new(
@@ -52,7 +58,14 @@ impl UpdateStream {
         open: Box<Opened>,
     ) -> Result<UpdateStream, WorkloadError> {
         let requests = open()?;
-        Ok(UpdateStream { name: name.to_string(), unit: drive.unit_blocks(), open, requests, writes: false })
+        Ok(UpdateStream {
+            name: name.to_string(),
+            unit: drive.unit_blocks(),
+            open,
+            requests,
+            writes: false,
+            idle: 0,
+        })
     }
 
     fn pages(&self, r: &HostRequest) -> Range<u32> {
@@ -70,15 +83,19 @@ impl Iterator for UpdateStream {
         loop {
             match self.requests.next() {
                 Some(Ok(r)) if r.op == HostOp::Write => {
-                    self.writes = true;
+                    (self.writes, self.idle) = (true, 0);
                     return Some(Ok(self.pages(&r)));
                 }
                 Some(Ok(r)) if r.op == HostOp::Trim => return Some(Err(trims(&self.name))),
-                Some(Ok(_)) => {}
+                Some(Ok(_)) if self.idle == IDLE_MAX => return Some(Err(no_writes(&self.name))),
+                Some(Ok(_)) => self.idle += 1,
                 Some(Err(e)) => return Some(Err(e)),
                 None if !std::mem::take(&mut self.writes) => return Some(Err(no_writes(&self.name))),
                 None => match (self.open)() {
-                    Ok(requests) => self.requests = requests,
+                    Ok(requests) => {
+                        self.requests = requests;
+                        return Some(Ok(0..0));
+                    }
                     Err(e) => return Some(Err(e)),
                 },
             }

@@ -1,0 +1,143 @@
+//! A drive begun in its steady state has the write amplification of one that was warmed up by eight
+//! drive writes, and a drive for which there is no such beginning says what to do instead.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout)] // helpers of tests, beside the test functions
+
+use std::ops::ControlFlow;
+use wordline_report::Report;
+use wordline_run::{Blame, RunError, RunSpec, rerun, run};
+
+/// 4 dies of 64 blocks of 72 pages of 16 KiB, 288 MiB.
+fn small(scheme: &str, workload: &str) -> RunSpec {
+    let mut spec = RunSpec { check: true, ..RunSpec::new("demo-8gb", scheme, workload) };
+    let set = [
+        ("medium.flash.channels", "2"),
+        ("medium.flash.blocks_per_plane", "64"),
+        ("medium.flash.wordlines_per_block", "24"),
+        ("medium.flash.tlc.one_shot", "false"),
+        ("medium.flash.tlc.program", "500us"),
+        ("slc_cache.static_blocks", "8"),
+        ("capacity.logical", "230MiB"),
+    ];
+    spec.set = set.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
+    spec
+}
+
+fn set(mut spec: RunSpec, key: &str, value: &str) -> RunSpec {
+    spec.set.push((key.into(), value.into()));
+    spec
+}
+
+fn try_run(spec: &RunSpec) -> Result<Report, RunError> {
+    run(spec, &mut |_| ControlFlow::Continue(()))
+}
+
+fn steady(spec: &RunSpec) -> RunSpec {
+    RunSpec { initial: "steady".into(), ..spec.clone() }
+}
+
+/// Write amplification of a run.
+fn waf(report: &Report) -> f64 {
+    report.waf.as_ref().unwrap().total
+}
+
+/// Write amplification over two drive writes after eight, and over the first two of a steady beginning.
+fn both(spec: &RunSpec) -> (f64, Report) {
+    let state = tempfile::NamedTempFile::new().unwrap();
+    let file = state.path().to_str().unwrap().to_string();
+    let of = |bytes: &str| RunSpec { workload: format!("{},bytes={bytes}", spec.workload), ..spec.clone() };
+    let warm_up = RunSpec { initial: "fill:100%".into(), save_state: Some(file.clone()), ..of("8x") };
+    try_run(&warm_up).unwrap();
+    let after = try_run(&RunSpec { from_state: Some(file), ..of("2x") }).unwrap();
+    (waf(&after), try_run(&steady(&of("2x"))).unwrap())
+}
+
+/// Both write amplifications, and what was foretold, within so much of each other.
+fn agree(spec: &RunSpec, within: f64) {
+    let (warm, report) = both(spec);
+    let begun = report.begun_steady.as_ref().unwrap();
+    let ours = waf(&report);
+    let about = format!("{:?} {}", spec.set.last(), spec.workload);
+    println!("{about}: warmed up {warm:.3}, foretold {:.3}, begun steady {ours:.3}", begun.expected_waf);
+    assert!((ours / warm - 1.0).abs() < within, "{about}: {ours} against {warm}");
+    assert!((begun.expected_waf / warm - 1.0).abs() < within, "{about}: {begun:?} against {warm}");
+    assert!(begun.settled, "{about}: {begun:?}");
+}
+
+fn under(victim: &str) {
+    for logical in ["250MiB", "220MiB"] {
+        for workload in ["uniform:bs=16KiB,qd=2", "hot-cold:bs=16KiB,qd=2", "zipf:bs=16KiB,qd=2"] {
+            let spec = set(small("conventional", workload), "gc.victim", victim);
+            agree(&set(spec, "capacity.logical", logical), 0.03);
+        }
+    }
+}
+
+#[test]
+fn greedy_begins_where_eight_drive_writes_lead() {
+    under("greedy");
+}
+
+#[test]
+fn fifo_begins_where_eight_drive_writes_lead() {
+    under("fifo");
+}
+
+#[test]
+fn d_choices_begin_where_eight_drive_writes_lead() {
+    under("d-choices:4");
+}
+
+#[test]
+fn long_requests_deep_queues_and_mixtures_are_met() {
+    for workload in [
+        "uniform:bs=256KiB,qd=1",
+        "uniform:bs=16KiB,qd=32",
+        "zipf:bs=16KiB@80/64KiB@20,extent=64KiB,qd=2",
+        "mix:uniform=50%,zipf=50%,bs=16KiB,qd=2",
+    ] {
+        agree(&small("conventional", workload), 0.03);
+    }
+    for scheme in ["conventional-tlc", "pa-ssd"] {
+        agree(&small(scheme, "hot-cold:bs=16KiB,qd=2"), 0.03);
+    }
+}
+
+#[test]
+fn a_steady_beginning_is_reproduced_from_the_report_and_differs_with_the_seed() {
+    let spec = steady(&small("conventional", "zipf:bs=16KiB,requests=3000"));
+    let first = try_run(&spec).unwrap();
+    assert_eq!(first.config["initial"]["spelling"], "steady");
+    let again = rerun(&first, None, 1, &mut |_| ControlFlow::Continue(())).unwrap();
+    assert!(again.report == first && again.differing_seeds.is_empty());
+    let other = try_run(&RunSpec { seed: 2, ..spec }).unwrap();
+    assert_ne!(other.result_hash, first.result_hash);
+    assert_ne!(other.begun_steady, first.begun_steady);
+}
+
+#[test]
+fn a_share_of_the_drive_holds_data_and_so_does_what_the_workload_touches() {
+    let workload = "uniform:bs=16KiB,qd=2,offset=50%,span=20%,requests=30k";
+    let spec = RunSpec { initial: "steady:30%".into(), ..small("conventional", workload) };
+    let report = try_run(&spec).unwrap();
+    let mapped = report.config["initial"]["mapped_pages"].as_u64().unwrap() as f64;
+    let pages = (report.capacity.logical_bytes / 16_384) as f64;
+    assert!((0.45..=0.51).contains(&(mapped / pages)), "{mapped} of {pages}");
+    assert_eq!(report.begun_steady.unwrap().by, "law");
+}
+
+#[test]
+fn what_has_no_steady_beginning_is_refused_with_what_to_do_instead() {
+    let zipf = "zipf:bs=16KiB,requests=100";
+    for (spec, says) in [
+        (small("slc-cache", zipf), "--save-state FILE"),
+        (small("hot-cold", zipf), "more than one region"),
+        (small("conventional", "uniform:read=100%,requests=100"), "writes nothing"),
+        (small("conventional", "uniform:trim=10%,requests=100"), "trims"),
+        (set(small("conventional", zipf), "capacity.logical", "280MiB"), "lower capacity.logical"),
+    ] {
+        let e = try_run(&steady(&spec)).unwrap_err();
+        assert_eq!(e.blame(), Blame::User, "{e}");
+        assert!(e.to_string().contains(says), "{says}: {e}");
+    }
+}
