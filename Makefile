@@ -17,7 +17,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml $(wildcard devices/*.toml) \
 	$(shell find python/wordline -name '*.py' -o -name '*.pyi' -o -name '*.toml')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check rust-test python-test bench bench-picture validate fio twins mutants bless swarm fuzz clean
+.PHONY: help demo test check rust-test python-test bench bench-picture validate fio twins steady mutants bless swarm fuzz clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -79,6 +79,9 @@ fio: ## Write the table of docs/jobs.md: job files under fio and under Wordline 
 twins: ## Make every twin whole, hold it to its table, and write docs/twins-table.md and its pictures
 	@cargo run --quiet --release --package wordline-cli -- twin check all --out docs
 
+steady: ## Write docs/steady-state-table.md: drives begun steady beside drives warmed up by eight drive writes
+	@cargo run --quiet --release --package wordline-run --example steady > docs/steady-state-table.md
+
 mutants: $(TOOLS) ## Plant ten faults in a copy of the engine, one at a time: the suite must catch each
 	@$(BIN)/python tests/mutants.py --out target/mutations.md
 
@@ -91,7 +94,7 @@ swarm: ## Random drives, schemes and workloads with every check on: make swarm N
 	@WORDLINE_CASES=$(N) WORDLINE_SEED=$(SEED) cargo test --package wordline-sim --test swarm --quiet every_read
 
 SECONDS ?= 10
-TARGETS ?= device scheme workload initial trace blktrace vscsi1 vscsi2 vscsi-csv msr systor17 spc \
+TARGETS ?= device scheme workload initial trace job-file twin-file blktrace vscsi1 vscsi2 vscsi-csv msr systor17 spc \
 	alibaba tencent fio-iolog blkparse etw fiu wiscsee five-columns csv wordline
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 BUILT := $(or $(CARGO_TARGET_DIR),target)/fuzz

@@ -41,20 +41,21 @@ fn waf(report: &Report) -> f64 {
     report.waf.as_ref().unwrap().total
 }
 
-/// Write amplification over two drive writes after eight, and over the first two of a steady beginning.
-fn both(spec: &RunSpec) -> (f64, Report) {
+/// Write amplification over some drive writes after eight, and over as many of a steady beginning.
+fn both(spec: &RunSpec, over: &str) -> (f64, Report) {
     let state = tempfile::NamedTempFile::new().unwrap();
     let file = state.path().to_str().unwrap().to_string();
     let of = |bytes: &str| RunSpec { workload: format!("{},bytes={bytes}", spec.workload), ..spec.clone() };
     let warm_up = RunSpec { initial: "fill:100%".into(), save_state: Some(file.clone()), ..of("8x") };
     try_run(&warm_up).unwrap();
-    let after = try_run(&RunSpec { from_state: Some(file), ..of("2x") }).unwrap();
-    (waf(&after), try_run(&steady(&of("2x"))).unwrap())
+    let after = try_run(&RunSpec { from_state: Some(file), ..of(over) }).unwrap();
+    (waf(&after), try_run(&steady(&of(over))).unwrap())
 }
 
-/// Both write amplifications, and what was foretold, within so much of each other.
-fn agree(spec: &RunSpec, within: f64) {
-    let (warm, report) = both(spec);
+/// Both write amplifications over some drive writes, and what was foretold, within 3 % of each other.
+fn agree(spec: &RunSpec, over: &str) {
+    let (warm, report) = both(spec, over);
+    let within = 0.03;
     let begun = report.begun_steady.as_ref().unwrap();
     let ours = waf(&report);
     let about = format!("{:?} {}", spec.set.last(), spec.workload);
@@ -68,7 +69,7 @@ fn under(victim: &str) {
     for logical in ["250MiB", "220MiB"] {
         for workload in ["uniform:bs=16KiB,qd=2", "hot-cold:bs=16KiB,qd=2", "zipf:bs=16KiB,qd=2"] {
             let spec = set(small("conventional", workload), "gc.victim", victim);
-            agree(&set(spec, "capacity.logical", logical), 0.03);
+            agree(&set(spec, "capacity.logical", logical), "2x");
         }
     }
 }
@@ -96,10 +97,11 @@ fn long_requests_deep_queues_and_mixtures_are_met() {
         "zipf:bs=16KiB@80/64KiB@20,extent=64KiB,qd=2",
         "mix:uniform=50%,zipf=50%,bs=16KiB,qd=2",
     ] {
-        agree(&small("conventional", workload), 0.03);
+        // Few long requests say little: it takes more drive writes until chance is below the criterion.
+        agree(&small("conventional", workload), "6x");
     }
     for scheme in ["conventional-tlc", "pa-ssd"] {
-        agree(&small(scheme, "hot-cold:bs=16KiB,qd=2"), 0.03);
+        agree(&small(scheme, "hot-cold:bs=16KiB,qd=2"), "2x");
     }
 }
 
@@ -129,12 +131,14 @@ fn a_share_of_the_drive_holds_data_and_so_does_what_the_workload_touches() {
 #[test]
 fn what_has_no_steady_beginning_is_refused_with_what_to_do_instead() {
     let zipf = "zipf:bs=16KiB,requests=100";
+    let full = set(small("conventional", zipf), "slc_cache.static_blocks", "0");
+    let full = set(full, "capacity.logical", "285MiB");
     for (spec, says) in [
         (small("slc-cache", zipf), "--save-state FILE"),
         (small("hot-cold", zipf), "more than one region"),
         (small("conventional", "uniform:read=100%,requests=100"), "writes nothing"),
         (small("conventional", "uniform:trim=10%,requests=100"), "trims"),
-        (set(small("conventional", zipf), "capacity.logical", "280MiB"), "lower capacity.logical"),
+        (full, "lower capacity.logical"),
     ] {
         let e = try_run(&steady(&spec)).unwrap_err();
         assert_eq!(e.blame(), Blame::User, "{e}");
