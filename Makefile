@@ -17,7 +17,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml $(wildcard devices/*.toml) \
 	$(shell find python/wordline -name '*.py' -o -name '*.pyi' -o -name '*.toml')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check rust-test python-test bench bench-picture validate fio twins steady mutants bless swarm fuzz clean
+.PHONY: help demo test check rust-test python-test bench bench-picture validate fio twins twin-fits steady mutants bless swarm fuzz clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -78,6 +78,20 @@ fio: ## Write the table of docs/jobs.md: job files under fio and under Wordline 
 
 twins: ## Make every twin whole, hold it to its table, and write docs/twins-table.md and its pictures
 	@cargo run --quiet --release --package wordline-cli -- twin check all --out docs
+
+# Three traces that may not be passed on, where TRACES has them.
+TRACES ?= ../shared/traces
+FITTED := cloudphysics/cloudPhysicsIO.vscsi.zst msps/DTRS1K.trace.zst ssdsim_disksim/ssd-iozone-aligned2-100K.trace.zst
+twin-fits: ## Write docs/twins-fits.md: twins fitted to three traces in the folder TRACES, beside them
+	@cargo build --quiet --release --package wordline-cli
+	@{ printf '%s\n' '# Twins fitted to traces' '' \
+		'Written by `make twin-fits`: each trace and its twin, in their statistics and on a drive.' \
+		'[How to read it](twins.md#a-twin-of-your-own-trace).'; \
+	for t in $(FITTED); do \
+		printf '\n```\n$$ wordline twin fit %s\n' $$(basename $$t); \
+		cargo run --quiet --release --package wordline-cli -- twin fit $(TRACES)/$$t || exit 1; \
+		printf '```\n'; \
+	done; } > docs/twins-fits.md
 
 steady: ## Write docs/steady-state-table.md: drives begun steady beside drives warmed up by eight drive writes
 	@cargo run --quiet --release --package wordline-run --example steady > docs/steady-state-table.md
