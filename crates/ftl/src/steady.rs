@@ -429,12 +429,10 @@ impl<M: Media> Ftl<M> {
             Updates::Law(law) => law.mean_length(),
             Updates::Stream(_) => 1.0,
         };
-        let erased = match outstanding {
-            Some(n) if self.lags_behind(n as f64 * pages_a_write, &pages) => {
-                self.state.hard_reserve(self.state.home)
-            }
-            _ => self.state.held_back(self.state.home),
-        };
+        // What a buffer holds is under way, too.
+        let buffered = self.state.buffer_pages.unwrap_or(0) as f64;
+        let under_way = outstanding.map_or(0.0, |n| (n as f64 * pages_a_write).max(buffered));
+        let erased = self.erased_at_choice(under_way, &pages);
         let shapes = pages.iter().map(|p| self.untimed_shape(p, erased)).collect::<Result<Vec<_>, _>>()?;
         let (begun, mut planes) = match updates {
             Updates::Law(law) => self.by_law(law, &initial.mapped, &pages, &shapes, seed),
@@ -469,19 +467,25 @@ impl<M: Media> Ftl<M> {
         Ok(())
     }
 
-    /// Whether a host that keeps so many pages under way takes slots faster than collection gives them
-    /// back, so that planes go down to the hard reserve, where collection becomes urgent. Between host
-    /// writes a plane serves [`KEPT_UP`] collected pages at most, and a host page costs A - 1 of them; A
-    /// is estimated as for FIFO.
-    fn lags_behind(&self, outstanding: f64, pages: &[PlanePages]) -> bool {
+    /// Blocks of a plane that are erased as a victim is chosen. Where collection keeps up, as many as the
+    /// trigger says. A host that keeps many pages under way takes slots faster than collection gives them
+    /// back: between two host pages a plane serves [`KEPT_UP`] collected ones at most, and a host page costs
+    /// A - 1 of them (A estimated as for FIFO). Planes then go down towards the hard reserve, where
+    /// collection becomes urgent: half the way, and all of it where the host asks twice as much.
+    fn erased_at_choice(&self, outstanding: f64, pages: &[PlanePages]) -> u32 {
         let home = self.state.home;
+        let (held, reserve) = (self.state.held_back(home), self.state.hard_reserve(home));
         let planes = self.state.stripe.planes().len() as f64;
-        let a_plane = outstanding.max(self.state.buffer_pages.unwrap_or(0) as f64) / planes;
-        let closed = self.state.total_blocks(home).saturating_sub(self.state.held_back(home) + 1);
+        let closed = self.state.total_blocks(home).saturating_sub(held + 1);
         let slots = closed as f64 * self.state.regions[home.index()].slots_per_block as f64;
         let data = pages.iter().map(|p| p.count).max().unwrap_or(0) as f64;
+        let asked = outstanding / planes * (fifo_amplification(data / slots) - 1.0);
         let kept_up = if self.state.dynamic { KEPT_UP[0] } else { KEPT_UP[1] };
-        a_plane * (fifo_amplification(data / slots) - 1.0) >= kept_up
+        match asked / kept_up {
+            x if x < 1.0 => held,
+            x if x < 2.0 => (held + reserve) / 2,
+            _ => reserve,
+        }
     }
 
     /// The plane without time that stands for a plane, where so many blocks are erased as a victim is
