@@ -24,6 +24,7 @@ mod op;
 mod permutation;
 mod precondition;
 mod recover;
+mod sample;
 mod saved;
 mod scheme;
 mod stager;
@@ -35,6 +36,7 @@ mod table;
 mod trim;
 mod untimed;
 mod victim;
+mod windows;
 
 pub use base::Mapped;
 pub use bind::Binding;

@@ -3,11 +3,11 @@
 //! workload.
 //!
 //! No closed form covers every rule and workload, and the mean field of several rates under greedy
-//! collection has a dimension for each. So the field is sampled: a plane without time
-//! (`untimed.rs`) is written until its write amplification stands still. Where the workload is a law,
-//! one plane stands for all of them, of fewer blocks where blocks are many, and its blocks are dealt
-//! out over the drive; where it is a stream, with an order of its own, each plane is written with what
-//! the stream has for it.
+//! collection has a dimension for each. So the field is sampled: a plane without time (`untimed.rs`) is
+//! written until its write amplification stands still (`windows.rs`). Where the workload is a law, one
+//! plane stands for all of them (`sample.rs`), of fewer blocks where blocks are many, and its blocks are
+//! dealt out over the drive; where it is a stream, with an order of its own, each plane is written with
+//! what the stream has for it.
 
 use crate::base::{BaseImage, Mapped, PlaneBase, PlanePages, Ranks};
 use crate::ftl::Ftl;
@@ -15,8 +15,10 @@ use crate::map::MapKind;
 use crate::media::Media;
 use crate::permutation::Permutation;
 use crate::precondition::{Initial, InitialError};
+use crate::sample::{Sample, dealt, shuffled};
 use crate::scheme::Hooks;
-use crate::untimed::{Draws, Shape, UntimedPlane};
+use crate::untimed::{Shape, UntimedPlane};
+use crate::windows::Windows;
 use std::ops::Range;
 use thiserror::Error;
 use wordline_units::{Lpn, PlaneId};
@@ -97,6 +99,9 @@ pub enum SteadyError {
         /// What stands in the way.
         why: &'static str,
     },
+    /// There is nothing to lie anywhere.
+    #[error("no logical page holds data; give a larger share (steady:SHARE)")]
+    Empty,
     /// No block would ever have a page to give back.
     #[error(
         "plane {plane} holds {pages} pages in {blocks} blocks of {slots}, which leaves collection nothing to \
@@ -117,14 +122,8 @@ pub enum SteadyError {
 /// Slots of the plane that is sampled where it would have more, and the fewest blocks.
 const SAMPLE_SLOTS: u32 = 1 << 17;
 const SAMPLE_BLOCKS: u32 = 128;
-/// States of the sampled plane that are dealt out over the planes of the drive.
-const SNAPSHOTS: usize = 8;
-/// Drive writes before write amplification can be said to stand still, and the most.
-const WINDOWS_MIN: usize = 6;
-const WINDOWS_MAX: usize = 40;
+/// The most drive writes of a stream.
 const STREAM_WINDOWS_MAX: usize = 12;
-/// By how much two windows may differ from the two before, relatively.
-const STILL: f64 = 0.005;
 
 /// Collected pages that a plane gets done for each host page that is always waiting there: less than the
 /// two that a job keeps under way, since they are read first. Under dynamic allocation host pages go where
@@ -139,271 +138,6 @@ fn fifo_amplification(rho: f64) -> f64 {
         x = libm::exp(-(1.0 - x) / rho);
     }
     1.0 / (1.0 - x)
-}
-
-/// Write amplification, drive write by drive write.
-struct Windows {
-    waf: Vec<f64>,
-    host: u64,
-    programmed: u64,
-}
-
-impl Windows {
-    fn new() -> Windows {
-        Windows { waf: vec![], host: 0, programmed: 0 }
-    }
-
-    fn end(&mut self, host: u64, programmed: u64) {
-        self.waf.push((programmed - self.programmed) as f64 / (host - self.host).max(1) as f64);
-        (self.host, self.programmed) = (host, programmed);
-    }
-
-    fn mean(&self, windows: Range<usize>) -> f64 {
-        let of = &self.waf[windows];
-        of.iter().sum::<f64>() / of.len().max(1) as f64
-    }
-
-    fn last(&self) -> f64 {
-        self.mean(self.waf.len().saturating_sub(2)..self.waf.len())
-    }
-
-    fn drift(&self) -> f64 {
-        match self.waf.len() {
-            n if n >= 4 => self.mean(n - 4..n - 2) / self.last() - 1.0,
-            _ => f64::INFINITY,
-        }
-    }
-
-    fn is_still(&self) -> bool {
-        self.waf.len() >= WINDOWS_MIN && self.drift().abs() <= STILL
-    }
-
-    fn begun(&self, pages: u64) -> Begun {
-        Begun {
-            waf: self.last(),
-            drift: self.drift(),
-            drive_writes: self.host as f64 / pages.max(1) as f64,
-            sampled_pages: pages,
-            settling: if self.is_still() { Settling::Settled } else { Settling::Unsettled },
-        }
-    }
-}
-
-/// Numbers drawn with given weights.
-struct Weighted {
-    /// Cumulative, scaled to 2^64.
-    up_to: Vec<u64>,
-}
-
-impl Weighted {
-    fn new(weights: &[f64]) -> Weighted {
-        let all: f64 = weights.iter().sum();
-        let mut sum = 0.0;
-        let scaled = weights.iter().map(|w| {
-            sum += w;
-            (sum / all * 18_446_744_073_709_551_616.0) as u64
-        });
-        Weighted { up_to: scaled.collect() }
-    }
-
-    #[inline]
-    fn draw(&self, draws: &mut Draws) -> usize {
-        if self.up_to.len() == 1 {
-            return 0;
-        }
-        let bits = draws.bits();
-        self.up_to.partition_point(|u| *u <= bits).min(self.up_to.len() - 1)
-    }
-}
-
-/// Block by block, the one closed first first and the open one last: slots programmed, and live pages
-/// of each class.
-type Snapshot = Vec<(u32, Vec<u32>)>;
-
-/// A plane that stands for all, under a law.
-struct Sample {
-    /// The class in the sample of each class of the law; the last is of pages never written.
-    merged: Vec<usize>,
-    /// Pages of each class of the sample, consecutive.
-    pages: Vec<u32>,
-    shares: Vec<f64>,
-    /// Pages of a plane that are written at once, and how often.
-    lengths: Vec<(u32, f64)>,
-    aligned: bool,
-}
-
-impl Sample {
-    /// Scale the classes to so many pages in all. Where a class comes to less than a write, it joins
-    /// its neighbour.
-    fn new(law: &Law, counts: &[u64], lengths: Vec<(u32, f64)>, pages: u32) -> Sample {
-        let all: u64 = counts.iter().sum();
-        let scaled = |n: u64| (n as f64 * pages as f64 / all.max(1) as f64).round() as u32;
-        let longest = lengths.iter().map(|l| l.0).max().unwrap_or(1);
-        let (merged, aligned) = (vec![0; counts.len()], law.aligned);
-        let mut sample = Sample { merged, pages: vec![], shares: vec![], lengths, aligned };
-        let (mut waiting, mut share) = (0u64, 0.0);
-        let written = counts.len() - 1;
-        for class in 0..written {
-            waiting += counts[class];
-            share += if counts[class] > 0 { law.shares[class] } else { 0.0 };
-            sample.merged[class] = sample.pages.len();
-            if scaled(waiting) >= longest {
-                sample.pages.push(scaled(waiting));
-                sample.shares.push(share);
-                (waiting, share) = (0, 0.0);
-            }
-        }
-        let last = sample.pages.len().saturating_sub(1);
-        match sample.pages.last_mut() {
-            Some(pages) => *pages += scaled(waiting),
-            None => sample.pages.push(scaled(waiting).max(longest)),
-        }
-        match sample.shares.last_mut() {
-            Some(s) => *s += share,
-            None => sample.shares.push(1.0),
-        }
-        sample.merged.iter_mut().for_each(|m| *m = (*m).min(last));
-        let never = scaled(counts[written]);
-        if never > 0 {
-            sample.merged[written] = sample.pages.len();
-            sample.pages.push(never);
-            sample.shares.push(0.0);
-        } else {
-            sample.merged[written] = last;
-        }
-        sample
-    }
-
-    /// Write until write amplification stands still, then take snapshots at random instants.
-    fn settle(&self, shape: Shape, step: u32, seed: u64) -> (Begun, Vec<Snapshot>) {
-        let mut plane = UntimedPlane::scattered(shape, seed);
-        let mut draws = Draws::new(seed ^ 0x7374_6561_6479);
-        let classes = Weighted::new(&self.shares);
-        let lengths = Weighted::new(&self.lengths.iter().map(|l| l.1).collect::<Vec<_>>());
-        let mut first = 0;
-        let firsts: Vec<u32> = self
-            .pages
-            .iter()
-            .map(|n| {
-                first += n;
-                first - n
-            })
-            .collect();
-        let write = |plane: &mut UntimedPlane, draws: &mut Draws| {
-            let class = classes.draw(draws);
-            let length = self.lengths[lengths.draw(draws)].0.min(self.pages[class]);
-            let at = match self.aligned {
-                true => draws.below(self.pages[class] / length) * length,
-                false => draws.below(self.pages[class] - length + 1),
-            };
-            let page = firsts[class] + at;
-            (page..page + length).for_each(|page| plane.write(page));
-        };
-        let mut windows = Windows::new();
-        while windows.waf.len() < WINDOWS_MAX && !windows.is_still() {
-            let until = plane.host_pages() + shape.pages as u64;
-            while plane.host_pages() < until {
-                write(&mut plane, &mut draws);
-            }
-            windows.end(plane.host_pages(), plane.programmed());
-        }
-        let begun = windows.begun(shape.pages as u64);
-        let mut snapshots = vec![];
-        for _ in 0..SNAPSHOTS {
-            let until = plane.host_pages() + (shape.pages / 8 + draws.below(2 * shape.slots)) as u64;
-            while plane.host_pages() < until || !plane.filled().is_multiple_of(step) {
-                write(&mut plane, &mut draws);
-            }
-            snapshots.push(self.snapshot(&plane, &firsts));
-        }
-        (begun, snapshots)
-    }
-
-    fn snapshot(&self, plane: &UntimedPlane, firsts: &[u32]) -> Snapshot {
-        let of = |(block, programmed): (u32, u32)| {
-            let mut live = vec![0; self.pages.len()];
-            plane.live_pages(block).for_each(|page| live[firsts.partition_point(|f| *f <= page) - 1] += 1);
-            (programmed, live)
-        };
-        plane.blocks().into_iter().map(of).collect()
-    }
-}
-
-/// Stretch a snapshot to so many blocks, the open one last.
-fn stretched(snapshot: &Snapshot, blocks: u32) -> impl Iterator<Item = &(u32, Vec<u32>)> {
-    let closed = snapshot.len() - 1;
-    let (many, more) = (blocks as usize - 1, closed);
-    (0..many).map(move |i| &snapshot[i * more / many]).chain(snapshot.last())
-}
-
-/// Deal the pages of a plane out, `lists` by class, so that its blocks are like those of a snapshot.
-fn dealt(snapshot: &Snapshot, blocks: u32, totals: &[u32]) -> (PlaneBase, Vec<Vec<u32>>) {
-    let classes = totals.len();
-    let mut there = vec![0u64; classes];
-    for (_, live) in stretched(snapshot, blocks) {
-        there.iter_mut().zip(live).for_each(|(t, l)| *t += *l as u64);
-    }
-    let mut given = vec![0u32; classes];
-    let mut before = vec![0u64; classes];
-    let mut rooms = vec![];
-    let mut each: Vec<Vec<u32>> = vec![];
-    for (programmed, live) in stretched(snapshot, blocks) {
-        let mut room = *programmed;
-        let mut counts = vec![0; classes];
-        for class in 0..classes {
-            before[class] += live[class] as u64;
-            let due = (before[class] * totals[class] as u64 + there[class] / 2) / there[class].max(1);
-            counts[class] = (due as u32).saturating_sub(given[class]).min(room);
-            room -= counts[class];
-            given[class] += counts[class];
-        }
-        rooms.push(room);
-        each.push(counts);
-    }
-    // What rounding has left over goes where there is room, to young blocks first.
-    for block in (0..each.len()).rev() {
-        for class in 0..classes {
-            let more = (totals[class] - given[class]).min(rooms[block]);
-            each[block][class] += more;
-            given[class] += more;
-            rooms[block] -= more;
-        }
-    }
-    let mut base = PlaneBase { programmed: vec![], before: vec![0] };
-    let mut sum = 0;
-    for ((programmed, _), counts) in stretched(snapshot, blocks).zip(&each) {
-        sum += counts.iter().sum::<u32>();
-        base.programmed.push(*programmed);
-        base.before.push(sum);
-    }
-    (base, each)
-}
-
-/// The numbers of a plane's pages by class, in random order but for runs of `together`.
-fn shuffled(pages: &PlanePages, law: &Law, sample: &Sample, together: u32, seed: u64) -> Vec<Vec<u32>> {
-    let mut lists: Vec<Vec<u32>> = vec![vec![]; sample.pages.len()];
-    for number in 0..pages.count {
-        lists[sample.class(law, pages.lpn(number))].push(number);
-    }
-    let mut draws = Draws::new(seed);
-    let together = together as usize;
-    for list in &mut lists {
-        // Fisher and Yates, with runs in the place of pages.
-        for left in (2..=list.len() / together).rev() {
-            let (to, from) = ((left - 1) * together, draws.below(left as u32) as usize * together);
-            (0..together).for_each(|i| list.swap(from + i, to + i));
-        }
-    }
-    lists
-}
-
-impl Sample {
-    fn class(&self, law: &Law, lpn: Lpn) -> usize {
-        match law.class_of.get(lpn.index()) {
-            Some(class) if *class != UNTOUCHED => self.merged[*class as usize],
-            _ => self.merged[self.merged.len() - 1],
-        }
-    }
 }
 
 impl<M: Media> Ftl<M> {
@@ -422,6 +156,9 @@ impl<M: Media> Ftl<M> {
         seed: u64,
     ) -> Result<Begun, SteadyError> {
         self.is_plain()?;
+        if initial.mapped.count() == 0 {
+            return Err(SteadyError::Empty);
+        }
         self.begin(initial, seed)?;
         let stripe = self.state.stripe.clone();
         let pages = PlanePages::of(&stripe, &initial.mapped);
@@ -596,7 +333,7 @@ impl<M: Media> Ftl<M> {
         let (mut written, mut begins_again) = (0, false);
         for run in stream {
             begins_again |= run.is_empty();
-            let done = windows.is_still() || windows.waf.len() >= STREAM_WINDOWS_MAX;
+            let done = windows.is_still() || windows.count() >= STREAM_WINDOWS_MAX;
             if done && (run.is_empty() || !begins_again) {
                 break;
             }

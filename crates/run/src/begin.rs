@@ -80,7 +80,7 @@ pub(crate) fn begun_steady(run: &Outcome, start: &Start) -> BegunSteady {
         sampled_pages,
         first_requests: first.ended,
         first_waf: waf,
-        residual: waf.map(|w| w / expected - 1.0),
+        residual: waf.filter(|_| expected > 0.0).map(|w| w / expected - 1.0),
     }
 }
 
