@@ -97,12 +97,13 @@ fn d_choices_begin_where_eight_drive_writes_lead() {
 }
 
 #[test]
-fn long_requests_deep_queues_and_mixtures_are_met() {
+fn long_requests_deep_queues_mixtures_and_twins_are_met() {
     for workload in [
         "uniform:bs=256KiB,qd=1",
         "uniform:bs=16KiB,qd=32",
         "zipf:bs=16KiB@80/64KiB@20,extent=64KiB,qd=2",
         "mix:uniform=50%,zipf=50%,bs=16KiB,qd=2",
+        "twin:hm_0:scale=16,closed=2",
     ] {
         // Few long requests say little: it takes more drive writes until chance is below the criterion.
         agree(&small("conventional", workload), 6);
@@ -138,8 +139,8 @@ fn a_share_of_the_drive_holds_data_and_so_does_what_the_workload_touches() {
 #[test]
 fn what_has_no_steady_beginning_is_refused_with_what_to_do_instead() {
     let zipf = "zipf:bs=16KiB,requests=100";
-    let full = set(small("conventional", zipf), "slc_cache.static_blocks", "0");
-    let full = set(full, "capacity.logical", "285MiB");
+    let full = set(small("conventional", zipf), "slc_cache.static_blocks", "1");
+    let full = set(full, "capacity.logical", "283MiB");
     for (spec, says) in [
         (small("slc-cache", zipf), "--save-state FILE"),
         (small("hot-cold", zipf), "more than one region"),
