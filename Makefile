@@ -94,7 +94,9 @@ twin-fits: ## Write docs/twins-fits.md: twins fitted to three traces in the fold
 	done; } > docs/twins-fits.md
 
 steady: ## Write docs/steady-state-table.md: drives begun steady beside drives warmed up by eight drive writes
-	@cargo run --quiet --release --package wordline-run --example steady > docs/steady-state-table.md
+	@{ printf '%s\n' '# Drives begun steady beside drives warmed up' '' \
+		'Written by `make steady`; [what it says](steady-state.md#against-a-warm-up).' ''; \
+	cargo run --quiet --release --package wordline-run --example steady; } > docs/steady-state-table.md
 
 mutants: $(TOOLS) ## Plant ten faults in a copy of the engine, one at a time: the suite must catch each
 	@$(BIN)/python tests/mutants.py --out target/mutations.md

@@ -66,9 +66,9 @@ impl Sample {
         let mut sample = Sample { merged, pages: vec![], shares: vec![], lengths, aligned };
         let (mut waiting, mut share) = (0u64, 0.0);
         let written = counts.len() - 1;
-        for class in 0..written {
-            waiting += counts[class];
-            share += if counts[class] > 0 { law.shares[class] } else { 0.0 };
+        for (class, (count, of_class)) in counts.iter().zip(&law.shares).enumerate() {
+            waiting += count;
+            share += if *count > 0 { *of_class } else { 0.0 };
             sample.merged[class] = sample.pages.len();
             if scaled(waiting) >= longest {
                 sample.pages.push(scaled(waiting));
