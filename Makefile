@@ -14,10 +14,10 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 # What the Python package is built from.
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(wildcard devices/*.toml) \
 	$(shell find crates \( -path '*/src/*' -o -path '*/assets/*' -o -name Cargo.toml \) -type f) \
-	$(shell find python/wordline -name '*.py' -o -name '*.pyi' -o -name '*.toml')
+	$(shell find python/wordline -name '*.py' -o -name '*.pyi' -o -name '*.toml' -o -name '*.fio')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check rust-test python-test bench bench-picture papers validate fio twins mutants bless swarm fuzz clean
+.PHONY: help demo test check rust-test python-test bench bench-picture papers validate fio twins twin-fits steady mutants bless swarm fuzz clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -83,6 +83,25 @@ fio: ## Write the table of docs/jobs.md: job files under fio and under Wordline 
 twins: ## Make every twin whole, hold it to its table, and write docs/twins-table.md and its pictures
 	@cargo run --quiet --release --package wordline-cli -- twin check all --out docs
 
+# Three traces that may not be passed on, where TRACES has them.
+TRACES ?= ../shared/traces
+FITTED := cloudphysics/cloudPhysicsIO.vscsi.zst msps/DTRS1K.trace.zst ssdsim_disksim/ssd-iozone-aligned2-100K.trace.zst
+twin-fits: ## Write docs/twins-fits.md: twins fitted to three traces in the folder TRACES, beside them
+	@cargo build --quiet --release --package wordline-cli
+	@{ printf '%s\n' '# Twins fitted to traces' '' \
+		'Written by `make twin-fits`: each trace and its twin, in their statistics and on a drive.' \
+		'[How to read it](twins.md#a-twin-of-your-own-trace).'; \
+	for t in $(FITTED); do \
+		printf '\n```\n$$ wordline twin fit %s\n' $$(basename $$t); \
+		cargo run --quiet --release --package wordline-cli -- twin fit $(TRACES)/$$t || exit 1; \
+		printf '```\n'; \
+	done; } > docs/twins-fits.md
+
+steady: ## Write docs/steady-state-table.md: drives begun steady beside drives warmed up by eight drive writes
+	@{ printf '%s\n' '# Drives begun steady beside drives warmed up' '' \
+		'Written by `make steady`; [what it says](steady-state.md#against-a-warm-up).' ''; \
+	cargo run --quiet --release --package wordline-run --example steady; } > docs/steady-state-table.md
+
 mutants: $(TOOLS) ## Plant ten faults in a copy of the engine, one at a time: the suite must catch each
 	@$(BIN)/python tests/mutants.py --out target/mutations.md
 
@@ -95,7 +114,7 @@ swarm: ## Random drives, schemes and workloads with every check on: make swarm N
 	@WORDLINE_CASES=$(N) WORDLINE_SEED=$(SEED) cargo test --package wordline-sim --test swarm --quiet every_read
 
 SECONDS ?= 10
-TARGETS ?= device scheme workload initial trace blktrace vscsi1 vscsi2 vscsi-csv msr systor17 spc \
+TARGETS ?= device scheme workload initial trace job-file twin-file blktrace vscsi1 vscsi2 vscsi-csv msr systor17 spc \
 	alibaba tencent fio-iolog blkparse etw fiu wiscsee five-columns csv wordline
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 BUILT := $(or $(CARGO_TARGET_DIR),target)/fuzz

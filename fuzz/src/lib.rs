@@ -1,11 +1,12 @@
 //! Can input crash it? One function for each way in: device files, the spellings of schemes,
-//! workloads and initial states, and trace files, as found and as told. Whatever the input, nothing
+//! workloads and initial states, fio job files, files of twins, and trace files, as found and as told. Whatever the input, nothing
 //! may panic, and what is accepted must be written as it is read, and run.
 //!
 //! The outcome of an input is nothing: a target returns, or panics and has found something. The
 //! input then goes to `regressions/`, where a test keeps trying it.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use wordline_device::{DeviceSpec, describe};
 use wordline_ftl::{Initial, Mapped, NoMedia};
@@ -17,7 +18,7 @@ use wordline_workload::{
 };
 
 /// The targets but for the trace formats, each of which is one under its own name.
-const OWN: [&str; 5] = ["device", "scheme", "workload", "initial", "trace"];
+const OWN: [&str; 7] = ["device", "scheme", "workload", "initial", "trace", "job-file", "twin-file"];
 
 /// Every target there is.
 pub fn targets() -> Vec<&'static str> {
@@ -36,6 +37,8 @@ pub fn run(target: &str, data: &[u8]) {
         "workload" => text().map_or((), workload),
         "initial" => text().map_or((), initial),
         "trace" => trace(data, ""),
+        "job-file" => own_file(data, ".fio"),
+        "twin-file" => own_file(data, ".toml"),
         format => {
             assert!(format_named(format).is_some(), "{format:?} is none of the targets {:?}", targets());
             let told = match format {
@@ -88,7 +91,7 @@ fn initial(text: &str) {
         let mapped = match spec.filled {
             Filled::Fresh => 0,
             Filled::Preload(_) => pages / 2,
-            Filled::Share(share) => share.of(pages as u64) as u32,
+            Filled::Share(share) | Filled::Steady(share) => share.of(pages as u64) as u32,
         };
         let initial = Initial {
             mapped: Mapped::First(mapped),
@@ -159,10 +162,7 @@ fn workload(text: &str) {
     if synthetic_named(head).is_none() || std::path::Path::new(text).exists() {
         return;
     }
-    match Workload::parse(text, Overrides::default()) {
-        Ok(workload) => stream(&workload),
-        Err(e) => said(e),
-    }
+    parsed(text);
 }
 
 fn stream(workload: &Workload) {
@@ -192,32 +192,47 @@ fn stream(workload: &Workload) {
 }
 
 fn trace(data: &[u8], options: &str) {
-    thread_local! {
-        static FILE: RefCell<Option<tempfile::NamedTempFile>> = const { RefCell::new(None) };
-    }
     if !unpacks_small(data) {
         return;
     }
-    FILE.with_borrow_mut(|kept| {
-        let file = match kept {
-            Some(file) => file,
-            None => {
-                let fresh = tempfile::NamedTempFile::new();
-                kept.insert(fresh.unwrap_or_else(|e| panic!("a temporary file: {e}")))
-            }
-        };
-        std::fs::File::create(file.path())
-            .and_then(|mut f| f.write_all(data))
-            .unwrap_or_else(|e| panic!("a temporary file: {e}"));
-        let text = format!("{}{options}", file.path().display());
+    with_file(data, "", |name| {
+        let text = format!("{name}{options}");
         match inspect(&text) {
             Ok(found) => assert!(!found.render().is_empty(), "an inspection that shows nothing"),
             Err(e) => said(e),
         }
-        match Workload::parse(&text, Overrides::default()) {
-            Ok(workload) => stream(&workload),
-            Err(e) => said(e),
-        }
+        parsed(&text);
+    });
+}
+
+/// A workload that is a file of its own kind, told by the end of its name or by its content.
+fn own_file(data: &[u8], suffix: &'static str) {
+    with_file(data, suffix, parsed);
+}
+
+fn parsed(text: &str) {
+    match Workload::parse(text, Overrides::default()) {
+        Ok(workload) => stream(&workload),
+        Err(e) => said(e),
+    }
+}
+
+/// Do something with the name of a file that holds the input.
+fn with_file(data: &[u8], suffix: &'static str, what: impl FnOnce(&str)) {
+    thread_local! {
+        static FILES: RefCell<BTreeMap<&'static str, tempfile::NamedTempFile>> =
+            const { RefCell::new(BTreeMap::new()) };
+    }
+    FILES.with_borrow_mut(|files| {
+        let fresh = || {
+            let file = tempfile::Builder::new().suffix(suffix).tempfile();
+            file.unwrap_or_else(|e| panic!("a temporary file: {e}"))
+        };
+        let file = files.entry(suffix).or_insert_with(fresh);
+        std::fs::File::create(file.path())
+            .and_then(|mut f| f.write_all(data))
+            .unwrap_or_else(|e| panic!("a temporary file: {e}"));
+        what(&file.path().display().to_string());
     });
 }
 

@@ -63,8 +63,8 @@ def run(
         and ``scheme.KEY``. Quantities are text with a unit, as in device files.
     initial
         The drive before the first request: ``fresh``, ``preload``,
-        ``fill:90%[,order=seq|random][,valid=80%]``, ``aged_invalid:70%``, ``pe:tlc=500``, several
-        joined by ``+``.
+        ``fill:90%[,order=seq|random][,valid=80%]``, ``steady[:90%]`` (as the workload leaves it in
+        the long run), ``aged_invalid:70%``, ``pe:tlc=500``, several joined by ``+``.
     from_state
         A file that `save_state` wrote, in place of `initial`: the drive with what it holds and its
         wear, under the same device and scheme. Time and counts begin at zero.

@@ -176,10 +176,13 @@ pub(crate) struct What {
     /// The most requests to issue, such as 100000 or 1M
     #[arg(long, value_name = "N")]
     pub(crate) requests: Option<Count>,
-    /// The drive before the first request: fresh, preload, fill:90%[,order=seq|random][,valid=80%],
+    /// The drive before the first request: fresh, preload, fill:90%[,order=seq|random][,valid=80%], steady,
     /// aged_invalid:70%, pe:tlc=500; several joined by +
     #[arg(long, default_value = wordline_run::DEFAULT_INITIAL, value_name = "STATE")]
     pub(crate) initial: String,
+    /// Begin with the drive as the workload leaves it in the long run: --initial steady
+    #[arg(long, conflicts_with_all = ["initial", "from_state"])]
+    pub(crate) steady_state: bool,
     /// Begin with the drive that --save-state wrote: what it holds and its wear; time and counts begin
     /// at zero. Device and scheme must be those it was saved with
     #[arg(long, value_name = "FILE", conflicts_with = "initial")]

@@ -59,7 +59,7 @@ fn spec(what: &What, scheme: &str) -> RunSpec {
         traces: traces(what.traces.clone()),
         requests: what.requests.map(|n| n.0),
         fit: what.fit,
-        initial: what.initial.clone(),
+        initial: if what.steady_state { "steady".to_string() } else { what.initial.clone() },
         from_state: what.from_state.clone(),
         save_state: None,
         check: what.check,

@@ -71,12 +71,112 @@ enum Residents {
     Some(Vec<u32>),
 }
 
+impl Residents {
+    fn position(&self, at: u32) -> u32 {
+        match self {
+            Residents::All => at,
+            Residents::Some(list) => list[at as usize],
+        }
+    }
+
+    fn find(&self, position: u32) -> Option<u32> {
+        match self {
+            Residents::All => Some(position),
+            Residents::Some(list) => list.binary_search(&position).ok().map(|at| at as u32),
+        }
+    }
+}
+
+/// The mapped pages of one plane, by number.
+pub(crate) struct PlanePages<'a> {
+    stripe: &'a Stripe,
+    pub plane: PlaneId,
+    /// How many there are.
+    pub count: u32,
+    residents: Residents,
+}
+
+impl<'a> PlanePages<'a> {
+    /// The mapped pages of each plane of a stripe.
+    pub fn of(stripe: &'a Stripe, mapped: &Mapped) -> Vec<PlanePages<'a>> {
+        let planes = stripe.planes();
+        let residents: Vec<(u32, Residents)> = match mapped {
+            Mapped::First(n) => planes
+                .clone()
+                .map(|plane| (stripe.residents_below(PlaneId(plane), *n), Residents::All))
+                .collect(),
+            Mapped::Set(set) => {
+                let mut lists: Vec<Vec<u32>> = vec![vec![]; planes.len()];
+                for lpn in set {
+                    let (plane, position) = stripe.home(*lpn);
+                    lists[(plane.0 - planes.start) as usize].push(position);
+                }
+                lists.into_iter().map(|list| (list.len() as u32, Residents::Some(list))).collect()
+            }
+        };
+        let pages = planes.zip(residents);
+        pages
+            .map(|(plane, (count, residents))| PlanePages { stripe, plane: PlaneId(plane), count, residents })
+            .collect()
+    }
+
+    /// The logical page with a number below `count`.
+    pub fn lpn(&self, number: u32) -> Lpn {
+        self.stripe.resident(self.plane, self.residents.position(number))
+    }
+
+    /// Every mapped page has a number in its home plane: the one of a page at this place there.
+    pub fn find(&self, position: u32) -> Option<u32> {
+        self.residents.find(position).filter(|at| *at < self.count)
+    }
+}
+
+/// Which of a plane's pages has which rank.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum Ranks {
+    /// By arithmetic.
+    Keyed(Permutation),
+    /// By tables, where it matters which page lies in which block: the rank of each page, and the page
+    /// of each rank.
+    Listed { rank_of: Vec<u32>, page_at: Vec<u32> },
+}
+
+impl Ranks {
+    /// The pages in the order of their ranks: each number below their count once.
+    pub fn listed(page_at: Vec<u32>) -> Ranks {
+        let mut rank_of = vec![0; page_at.len()];
+        page_at.iter().zip(0..).for_each(|(page, rank)| rank_of[*page as usize] = rank);
+        Ranks::Listed { rank_of, page_at }
+    }
+
+    fn rank(&self, page: u32) -> u32 {
+        match self {
+            Ranks::Keyed(order) => order.forward(page),
+            Ranks::Listed { rank_of, .. } => rank_of[page as usize],
+        }
+    }
+
+    fn page(&self, rank: u32) -> u32 {
+        match self {
+            Ranks::Keyed(order) => order.inverse(rank),
+            Ranks::Listed { page_at, .. } => page_at[rank as usize],
+        }
+    }
+
+    fn bytes(&self) -> u64 {
+        match self {
+            Ranks::Keyed(_) => 0,
+            Ranks::Listed { rank_of, page_at } => (rank_of.len() + page_at.len()) as u64 * 4,
+        }
+    }
+}
+
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct PlaneImage {
     first_block: u32,
     blocks: PlaneBase,
     residents: Residents,
-    order: Permutation,
+    ranks: Ranks,
 }
 
 /// The image of a whole region.
@@ -93,56 +193,35 @@ pub(crate) struct BaseImage {
 }
 
 impl BaseImage {
-    /// Lay `mapped` out over the planes of a stripe, given how many live and programmed slots each
-    /// block shall have. `fill` is asked for each plane with the number of its pages.
+    /// Lay `mapped` out over the planes of a stripe. `fill` is asked for each plane with the pages that
+    /// it holds: how many live and programmed slots each block shall have, and which page has which
+    /// rank.
     pub fn new(
         geometry: &Geometry,
         stripe: Stripe,
         mapped: &Mapped,
-        key: Option<u64>,
         first_block: impl Fn(PlaneId) -> u32,
-        mut fill: impl FnMut(PlaneId, u32) -> PlaneBase,
+        mut fill: impl FnMut(PlaneId, &PlanePages) -> (PlaneBase, Ranks),
     ) -> BaseImage {
-        let planes = stripe.planes();
-        let mut lists: Vec<Vec<u32>> = vec![vec![]; planes.len()];
-        let mut counts = vec![0u32; planes.len()];
-        match mapped {
-            Mapped::First(n) => {
-                for (i, plane) in planes.clone().enumerate() {
-                    counts[i] = stripe.residents_below(PlaneId(plane), *n);
+        let images = PlanePages::of(&stripe, mapped)
+            .into_iter()
+            .map(|pages| {
+                let (blocks, ranks) = fill(pages.plane, &pages);
+                PlaneImage {
+                    first_block: first_block(pages.plane),
+                    blocks,
+                    residents: pages.residents,
+                    ranks,
                 }
-            }
-            Mapped::Set(set) => {
-                for lpn in set {
-                    let (plane, position) = stripe.home(*lpn);
-                    lists[(plane.0 - planes.start) as usize].push(position);
-                }
-                for (count, list) in counts.iter_mut().zip(&lists) {
-                    *count = list.len() as u32;
-                }
-            }
-        }
-        let whole = matches!(mapped, Mapped::First(_));
-        let images = planes
-            .clone()
-            .zip(lists)
-            .zip(&counts)
-            .map(|((plane, list), count)| PlaneImage {
-                first_block: first_block(PlaneId(plane)),
-                blocks: fill(PlaneId(plane), *count),
-                residents: if whole { Residents::All } else { Residents::Some(list) },
-                order: match key {
-                    Some(k) => Permutation::keyed(*count, k ^ (plane as u64) << 32),
-                    None => Permutation::identity(*count),
-                },
             })
             .collect();
+        let first_plane = stripe.planes().start;
         BaseImage {
             slot_shift: geometry.slot_shift,
             planes: images,
-            first_plane: planes.start,
+            first_plane,
             mapped: mapped.count(),
-            whole,
+            whole: matches!(mapped, Mapped::First(_)),
             last: mapped.count(),
             stripe,
         }
@@ -168,11 +247,8 @@ impl BaseImage {
         }
         let (plane, position) = self.stripe.home(lpn);
         let image = &self.planes[(plane.0 - self.first_plane) as usize];
-        let at = match &image.residents {
-            Residents::All => position,
-            Residents::Some(list) => list.binary_search(&position).ok()? as u32,
-        };
-        let rank = image.order.forward(at);
+        let at = image.residents.find(position)?;
+        let rank = image.ranks.rank(at);
         let i = image.blocks.holding(rank);
         let dead = image.blocks.programmed[i] - image.blocks.live(i);
         let slot = dead + rank - image.blocks.before[i];
@@ -188,12 +264,8 @@ impl BaseImage {
         if slot < dead || slot >= programmed {
             return None;
         }
-        let at = image.order.inverse(image.blocks.before[i] + slot - dead);
-        let position = match &image.residents {
-            Residents::All => at,
-            Residents::Some(list) => list[at as usize],
-        };
-        Some(self.stripe.resident(plane, position))
+        let at = image.ranks.page(image.blocks.before[i] + slot - dead);
+        Some(self.stripe.resident(plane, image.residents.position(at)))
     }
 
     /// The plane of one of the image's blocks.
@@ -222,7 +294,7 @@ impl BaseImage {
                     Residents::All => 0,
                     Residents::Some(l) => l.len(),
                 };
-                (p.blocks.programmed.len() + p.blocks.before.len() + list) as u64 * 4
+                (p.blocks.programmed.len() + p.blocks.before.len() + list) as u64 * 4 + p.ranks.bytes()
             })
             .sum()
     }

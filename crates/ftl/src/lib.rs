@@ -24,15 +24,19 @@ mod op;
 mod permutation;
 mod precondition;
 mod recover;
+mod sample;
 mod saved;
 mod scheme;
 mod stager;
 mod staging;
 mod state;
+mod steady;
 mod stripe;
 mod table;
 mod trim;
+mod untimed;
 mod victim;
+mod windows;
 
 pub use base::Mapped;
 pub use bind::Binding;
@@ -51,3 +55,4 @@ pub use scheme::{
     Place, PlanePick, Pool, PoolId, ReadSeen, Refusal, Region, RegionId, Route, Scheme, Tag, Target, View,
 };
 pub use stager::Company;
+pub use steady::{Begun, Law, Settling, SteadyError, UNTOUCHED, Updates};

@@ -14,6 +14,9 @@ pub(crate) struct Permutation {
 
 const ROUNDS: u64 = 4;
 
+/// 2^64 over the golden ratio, the step of SplitMix64.
+pub(crate) const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+
 /// The output function of SplitMix64.
 pub(crate) fn mix(x: u64) -> u64 {
     let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

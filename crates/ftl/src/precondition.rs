@@ -1,10 +1,10 @@
 //! What is on the drive before time 0. All of it is held as one implicit image, in time proportional
 //! to blocks.
 
-use crate::base::{BaseImage, Mapped, PlaneBase};
+use crate::base::{BaseImage, Mapped, PlaneBase, Ranks};
 use crate::ftl::Ftl;
 use crate::media::{BlockHeader, Media};
-use crate::permutation::mix;
+use crate::permutation::{Permutation, mix};
 use crate::scheme::RegionId;
 use crate::state::Phase;
 use thiserror::Error;
@@ -104,6 +104,18 @@ impl<M: Media> Ftl<M> {
     /// When the data do not fit; the drive must then be thrown away.
     pub fn precondition(&mut self, initial: &Initial, seed: u64) -> Result<(), InitialError> {
         let home = self.state.home;
+        self.begin(initial, seed)?;
+        let image = self.image(initial, seed)?;
+        self.adopt_image(image);
+        if initial.aged_invalid > Fraction::ZERO {
+            self.age(home, initial.aged_invalid);
+        }
+        self.state.recount();
+        Ok(())
+    }
+
+    /// Seed what draws, and wear the blocks: what every initial state has in common.
+    pub(crate) fn begin(&mut self, initial: &Initial, seed: u64) -> Result<(), InitialError> {
         let last = match &initial.mapped {
             Mapped::First(n) => n.checked_sub(1),
             Mapped::Set(set) => set.last().map(|l| l.0),
@@ -136,7 +148,11 @@ impl<M: Media> Ftl<M> {
                 }
             }
         }
-        let image = self.image(initial, seed)?;
+        Ok(())
+    }
+
+    /// Take an image as the contents of the home region.
+    pub(crate) fn adopt_image(&mut self, image: BaseImage) {
         let placed: Vec<(BlockId, u32, u32)> = image.blocks().collect();
         if M::METADATA {
             self.base = Some(std::sync::Arc::new(image.clone()));
@@ -145,22 +161,17 @@ impl<M: Media> Ftl<M> {
         let spu = self.state.geometry.sectors_per_unit;
         for (block, programmed, live) in placed {
             if programmed > 0 {
-                self.adopt_block(home, block, programmed, live * spu);
+                self.adopt_block(self.state.home, block, programmed, live * spu);
             }
         }
-        if initial.aged_invalid > Fraction::ZERO {
-            self.age(home, initial.aged_invalid);
-        }
-        self.state.recount();
-        Ok(())
     }
 
-    fn planes_of(&self, region: RegionId) -> impl Iterator<Item = PlaneId> + use<M> {
+    pub(crate) fn planes_of(&self, region: RegionId) -> impl Iterator<Item = PlaneId> + use<M> {
         let pool = self.state.pool_of(region);
         (pool.first_plane..pool.first_plane + pool.free.len() as u32).map(PlaneId)
     }
 
-    fn blocks_of(&self, region: RegionId, plane: PlaneId) -> std::ops::Range<u32> {
+    pub(crate) fn blocks_of(&self, region: RegionId, plane: PlaneId) -> std::ops::Range<u32> {
         let pool = self.state.pool_of(region);
         let first = self.state.geometry.blocks_of(plane).start + pool.offset;
         first..first + pool.blocks_per_plane
@@ -189,12 +200,16 @@ impl<M: Media> Ftl<M> {
             &self.state.geometry,
             self.state.stripe.clone(),
             &initial.mapped,
-            key,
             |plane| self.blocks_of(home, plane).start,
-            |plane, count| {
+            |plane, pages| {
+                let count = pages.count;
+                let ranks = Ranks::Keyed(match key {
+                    Some(k) => Permutation::keyed(count, k ^ (plane.0 as u64) << 32),
+                    None => Permutation::identity(count),
+                });
                 let needed = count.div_ceil(per_block);
                 if aged > 0 && count <= aged * slots {
-                    return PlaneBase::spread(count, aged, slots);
+                    return (PlaneBase::spread(count, aged, slots), ranks);
                 }
                 if needed > available {
                     error.get_or_insert(InitialError::TooMuch {
@@ -214,7 +229,7 @@ impl<M: Media> Ftl<M> {
                     base.programmed.push(if whole { slots } else { live.div_ceil(step) * step });
                     base.before.push(count - left);
                 }
-                base
+                (base, ranks)
             },
         );
         match error {

@@ -624,8 +624,7 @@ impl State {
     /// Whether a plane of a region is down to the hard reserve, so that collection goes first.
     #[inline]
     pub(crate) fn is_desperate(&self, region: RegionId, plane: PlaneId) -> bool {
-        let reserve =
-            self.gc.hard_reserve.min(self.total_blocks(region) / 2).max(self.pool_of(region).reserve);
+        let reserve = self.hard_reserve(region);
         match self.regions[region.index()].region.trigger {
             Trigger::FreeBlocks(_) => self.free_blocks(region, plane) <= reserve,
             Trigger::FreeSlots(_) => {
@@ -633,6 +632,21 @@ impl State {
                 self.free_slots(region, plane) <= reserve as u64 * slots
             }
         }
+    }
+
+    /// Blocks of a plane of a region that are erased when a block has just been opened and a collection
+    /// begins: the most that are too few, by the trigger or by the hard reserve.
+    pub(crate) fn held_back(&self, region: RegionId) -> u32 {
+        let total = self.total_blocks(region);
+        let (Trigger::FreeBlocks(share) | Trigger::FreeSlots(share)) =
+            self.regions[region.index()].region.trigger;
+        let by_trigger = (share.of_ceil(total as u64) as u32).saturating_sub(1);
+        by_trigger.max(self.hard_reserve(region))
+    }
+
+    /// Erased blocks of a plane at which collection becomes urgent.
+    pub(crate) fn hard_reserve(&self, region: RegionId) -> u32 {
+        self.gc.hard_reserve.min(self.total_blocks(region) / 2).max(self.pool_of(region).reserve)
     }
 
     /// Whether emptying a block within its pool gives back more than the padding of one program may

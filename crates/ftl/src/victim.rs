@@ -5,7 +5,7 @@
 //! update is one store and one comparison that says "not below my group's least". The d-choices rule
 //! draws from a list of the closed blocks in O(d).
 
-use crate::permutation::mix;
+use crate::permutation::{GOLDEN, mix};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use wordline_device::Victim;
@@ -102,9 +102,6 @@ pub(crate) struct Lots {
     place: Box<[u32]>,
     live: Box<[u32]>,
 }
-
-/// 2^64 over the golden ratio, the step of SplitMix64.
-const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl Lots {
     pub fn new(n: usize, choices: u32) -> Lots {

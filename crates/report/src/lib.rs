@@ -7,6 +7,7 @@
 //! browser, [`figures`] as pictures for a paper with their data beside them.
 
 mod activity;
+mod begun;
 mod comparison;
 mod figures;
 mod fio;
@@ -26,6 +27,7 @@ mod twins;
 pub use activity::{
     CAUSES, Capacity, Flash, PageTypes, ProgramBytes, Programs, RegionActivity, RegionCapacity, Waf, Wear,
 };
+pub use begun::BegunSteady;
 pub use comparison::{COMPARISON_SCHEMA, Comparison};
 pub use figures::{Figure, TwinPanel, figures, trace_figures, twin_figures};
 pub use fio::fio_json;

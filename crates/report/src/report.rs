@@ -6,6 +6,7 @@
 //! Maps are keyed by text and ordered, so that the same run is written as the same bytes.
 
 use crate::activity::{Capacity, Flash, Waf, Wear};
+use crate::begun::BegunSteady;
 use crate::jobs::JobActivity;
 use crate::replicas::Replicas;
 use crate::series::{LatencyCdf, Timeline};
@@ -55,6 +56,9 @@ pub struct Report {
     pub flash: Flash,
     /// Write amplification; null where the host wrote nothing.
     pub waf: Option<Waf>,
+    /// How the drive was put into a steady state before the first request; absent where it was not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub begun_steady: Option<BegunSteady>,
     /// Whether the run has settled, and what it measured after it had; null where that was not judged.
     #[serde(default)]
     pub steady_state: Option<SteadyState>,
@@ -129,6 +133,7 @@ impl PartialEq for Report {
             throughput,
             flash,
             waf,
+            begun_steady,
             steady_state,
             replicas,
             twin_sensitivity,
@@ -156,6 +161,7 @@ impl PartialEq for Report {
             && *throughput == other.throughput
             && *flash == other.flash
             && *waf == other.waf
+            && *begun_steady == other.begun_steady
             && *steady_state == other.steady_state
             && *replicas == other.replicas
             && *twin_sensitivity == other.twin_sensitivity

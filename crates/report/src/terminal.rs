@@ -2,6 +2,7 @@
 //! ratio to the first scheme beside it. Text is laid out as styled segments and cut by display
 //! width, so that no line is longer than asked, with colour or without.
 
+use crate::begun;
 use crate::comparison::{eligible, hints, labels, replicas};
 use crate::number::{self, Quantity};
 use crate::report::Report;
@@ -100,9 +101,13 @@ fn heading(page: &mut Page, reports: &[Report], title: &str) {
 
 /// What may be said of each run's steady state, once where it is the same for all.
 fn steadiness(page: &mut Page, reports: &[Report], labels: &[String]) {
+    let began = begun::sentences(reports, labels);
     let said = steady::sentences(reports, labels);
-    if !said.is_empty() {
+    if !said.is_empty() || !began.is_empty() {
         page.blank();
+    }
+    for text in began {
+        page.wrap("begun ", text.trim_start_matches("begun "), Look::Plain);
     }
     for text in said {
         page.wrap("state ", &text, Look::Plain);
@@ -137,6 +142,9 @@ fn particulars(r: &Report) -> Vec<(&'static str, String)> {
     ];
     if let Some(text) = steady::sentence(r) {
         out.insert(0, ("steady state", text.trim_end_matches('.').to_string()));
+    }
+    if let Some(text) = begun::sentence(r) {
+        out.insert(0, ("begun steady", text.trim_start_matches("begun ").trim_end_matches('.').to_string()));
     }
     let c = &r.capacity;
     out.push((

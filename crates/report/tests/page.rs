@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)] // a test may fail by panic, its helpers too
 
 mod sample;
-use wordline_report::{Comparison, figures, html};
+use wordline_report::{Comparison, JobActivity, JobRequests, figures, html};
 
 /// Names of the elements still open at the end, or what closed wrongly. Void elements of HTML and
 /// closed ones of SVG are fine; script and style hold no markup.
@@ -48,6 +48,34 @@ fn visible(page: &str) -> String {
         rest = &rest[rest.find('>').unwrap() + 1..];
     }
     out + rest
+}
+
+#[test]
+fn a_job_file_has_its_jobs_on_the_page() {
+    let plain = sample::all().into_iter().find(|(_, c)| c.reports.len() == 1).unwrap().1;
+    assert!(!html(&plain).contains("<h2>Jobs</h2>"));
+    let mut report = plain.reports[0].clone();
+    let read = JobRequests {
+        requests: 1200,
+        bytes: 1200 << 12,
+        mean_ns: 81_000.0,
+        percentiles_ns: vec![(50.0, 70_000), (99.0, 250_000)],
+        ..JobRequests::default()
+    };
+    report.jobs = vec![JobActivity {
+        name: "log<1>".into(),
+        until_s: 2.0,
+        read: Some(read),
+        flush: Some(JobRequests::default()),
+        ..JobActivity::default()
+    }];
+    let page = html(&Comparison::new(vec![report]));
+    assert_eq!(unbalanced(&page), Ok(()));
+    let seen = visible(&page);
+    for text in ["log&lt;1&gt;", "1,200", "81.0", "250", "600", "flush"] {
+        assert!(seen.contains(text), "{text}");
+    }
+    assert!(!seen.contains("NaN") && !seen.contains("inf"));
 }
 
 #[test]

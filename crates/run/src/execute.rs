@@ -1,5 +1,6 @@
 //! One run: build the drive, precondition it, drive it.
 
+use crate::begin::Start;
 use crate::compare::compare;
 use crate::error::RunError;
 use crate::fill::{Measured, Outcome, report};
@@ -64,8 +65,8 @@ pub fn run_on(
     let begin = Instant::now();
     let spelling = setup.scheme(scheme)?;
     let save_to = SaveTo::asked(setup)?;
-    let mut device = ready(setup, &spelling, NoProbe)?;
-    let report = perform(setup, &spelling, number, &mut device, begin, progress)?;
+    let (mut device, start) = ready(setup, &spelling, NoProbe)?;
+    let report = perform(setup, &spelling, number, (&mut device, start), begin, progress)?;
     if let Some(to) = save_to {
         to.write(setup, &spelling, &device)?;
     }
@@ -90,10 +91,10 @@ pub fn run_recorded(
     setup.check_scheme_keys(&[scheme.to_string()])?;
     let spelling = setup.scheme(scheme)?;
     let save_to = SaveTo::asked(setup)?;
-    let mut device = ready(setup, &spelling, Recorder::new(recording, setup))?;
+    let (mut device, start) = ready(setup, &spelling, Recorder::new(recording, setup))?;
     device.probe.begin_files(setup, &spelling, &device.ftl);
     let broken = device.probe.broken();
-    let report = perform(setup, &spelling, 0, &mut device, begin, &mut |p| {
+    let report = perform(setup, &spelling, 0, (&mut device, start), begin, &mut |p| {
         if broken.get() { ControlFlow::Break(()) } else { progress(p) }
     });
     if let Some(e) = device.probe.failure() {
@@ -107,18 +108,18 @@ pub fn run_recorded(
     Ok(report)
 }
 
+/// A drive at time 0, and how it was put into a steady state if it was.
+type Ready<P> = (Device<P, NoMedia>, Option<Start>);
+
 /// A drive under a scheme, in its initial state or as it was saved.
-fn ready<P: Probe>(setup: &Setup, spelling: &str, probe: P) -> Result<Device<P, NoMedia>, RunError> {
+fn ready<P: Probe>(setup: &Setup, spelling: &str, probe: P) -> Result<Ready<P>, RunError> {
     if let Some(from) = &setup.from_state {
-        return from.device(setup, spelling, probe);
+        return Ok((from.device(setup, spelling, probe)?, None));
     }
     let built = wordline_schemes::build(spelling)?;
     let mut device: Device<P, NoMedia> = Device::new(&setup.device, &setup.geometry, built, probe)?;
-    device
-        .ftl
-        .precondition(&setup.state, setup.spec.seed)
-        .map_err(|e| RunError::Input(format!("--initial {}: {e}", setup.spec.initial)))?;
-    Ok(device)
+    let start = crate::begin::begin(setup, &mut device)?;
+    Ok((device, start))
 }
 
 /// Drive a drive with the workload, and report.
@@ -126,7 +127,7 @@ fn perform<P: Probe>(
     setup: &Setup,
     spelling: &str,
     number: usize,
-    device: &mut Device<P, NoMedia>,
+    (device, start): (&mut Device<P, NoMedia>, Option<Start>),
     begin: Instant,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Report, RunError> {
@@ -190,6 +191,7 @@ fn perform<P: Probe>(
         jobs,
         first_arrival: first.get().unwrap_or_default(),
         wall_s,
+        start,
     });
     // Last: it reads every page of the map, which then takes more memory than the run needed.
     if setup.spec.check {

@@ -1,6 +1,7 @@
 //! The report of a run, filled from what was measured and counted.
 
 use crate::VERSION;
+use crate::begin::{Start, begun_steady};
 use crate::hints::hints;
 use crate::setup::Setup;
 use crate::steady::steady_state;
@@ -32,6 +33,8 @@ pub(crate) struct Outcome<'a> {
     pub jobs: Vec<JobActivity>,
     pub first_arrival: SimTime,
     pub wall_s: f64,
+    /// How the drive was put into a steady state, if it was.
+    pub start: Option<Start>,
 }
 
 /// Causes of page reads, in the words of the report.
@@ -70,6 +73,7 @@ pub(crate) fn report(run: &Outcome) -> Report {
         latency_parts_us: LatencyParts { read: latency_parts(metrics, 0), write: latency_parts(metrics, 1) },
         throughput: throughput(metrics, &host, simulated_s),
         waf: Waf::new(&flash.program_bytes, host.write_page_bytes),
+        begun_steady: run.start.as_ref().map(|start| begun_steady(run, start)),
         steady_state: Some(steady_state(run)),
         replicas: None,
         twin_sensitivity: vec![],

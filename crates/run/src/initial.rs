@@ -5,6 +5,8 @@
 //!   finds something; `preload:read-first` only those that it reads before it writes them.
 //! - `fill:90%[,order=seq|random][,valid=80%]`: that share of the logical pages holds data, lying
 //!   in order or shuffled, in blocks of which the given share is live.
+//! - `steady[:90%]`: that share of the logical pages (all, if none is given) and those that the workload
+//!   touches hold data, and lie as the workload leaves them in the long run.
 //! - `aged_invalid:70%`: that share of the home region's pages is used up and invalid, the first ones of
 //!   each block; `aged_blocks:70%`: that share of its blocks is used up, with the data spread evenly over
 //!   them and all else in them invalid.
@@ -26,6 +28,9 @@ pub enum Filled {
     Preload(Touched),
     /// The first so many of the drive, as a share.
     Share(Fraction),
+    /// The first so many of the drive, as a share, and those that the workload touches, where the
+    /// workload leaves them in the long run.
+    Steady(Fraction),
 }
 
 /// An initial state as it is spelled.
@@ -45,8 +50,8 @@ pub struct InitialSpec {
     pub cycles: [u32; 4],
 }
 
-const PARTS: [&str; 6] = ["fresh", "preload", "fill", "aged_invalid", "aged_blocks", "pe"];
-const ALLOWED: &str = "fresh, preload[:read-first], fill:SHARE[,order=seq|random][,valid=SHARE], \
+const PARTS: [&str; 7] = ["fresh", "preload", "fill", "steady", "aged_invalid", "aged_blocks", "pe"];
+const ALLOWED: &str = "fresh, preload[:read-first], fill:SHARE[,order=seq|random][,valid=SHARE], steady[:SHARE], \
      aged_invalid:SHARE, aged_blocks:SHARE, pe:MODE=CYCLES, joined by +";
 
 impl FromStr for InitialSpec {
@@ -66,7 +71,7 @@ impl FromStr for InitialSpec {
             let (name, rest) = part.split_once(':').unwrap_or((part, ""));
             let wrong = |what: String| format!("--initial {text}: {what}\n  allowed: {ALLOWED}");
             let group = match name {
-                "fresh" | "preload" | "fill" => "fresh, preload or fill",
+                "fresh" | "preload" | "fill" | "steady" => "one of fresh, preload, fill and steady",
                 "aged_invalid" | "aged_blocks" => "aged_invalid or aged_blocks",
                 name => name,
             };
@@ -75,6 +80,13 @@ impl FromStr for InitialSpec {
             }
             seen.push(group);
             spec.take(name, rest).map_err(wrong)?;
+        }
+        let aged = spec.aged_invalid > Fraction::ZERO || spec.aged_blocks > Fraction::ZERO;
+        if aged && matches!(spec.filled, Filled::Steady(_)) {
+            return Err(format!(
+                "--initial {text}: steady says what every block holds; leave aged_invalid and aged_blocks out\n  \
+                 allowed: {ALLOWED}"
+            ));
         }
         Ok(spec)
     }
@@ -95,6 +107,8 @@ impl InitialSpec {
                 });
             }
             "fill" => self.fill(rest)?,
+            "steady" if rest.is_empty() => self.filled = Filled::Steady(Fraction::ONE),
+            "steady" => self.filled = Filled::Steady(share(rest)?),
             "aged_invalid" => self.aged_invalid = share(rest)?,
             "aged_blocks" => self.aged_blocks = share(rest)?,
             "pe" => self.cycles(rest)?,
@@ -152,6 +166,8 @@ impl fmt::Display for InitialSpec {
             Filled::Fresh => f.write_str("fresh")?,
             Filled::Preload(Touched::AtAll) => f.write_str("preload")?,
             Filled::Preload(Touched::ReadFirst) => f.write_str("preload:read-first")?,
+            Filled::Steady(Fraction::ONE) => f.write_str("steady")?,
+            Filled::Steady(share) => write!(f, "steady:{share}")?,
             Filled::Share(share) => {
                 let order = if self.order == Order::Sequential { "seq" } else { "random" };
                 write!(f, "fill:{share},order={order},valid={}", self.valid)?;
@@ -187,6 +203,8 @@ mod tests {
             "fill:90%,order=seq,valid=80%",
             "fill:100%,order=random,valid=100%+aged_invalid:70%+pe:slc=3,tlc=500",
             "preload+pe:qlc=1",
+            "steady",
+            "steady:80%+pe:tlc=100",
             "preload:read-first+aged_blocks:70%",
         ] {
             let spec: InitialSpec = text.parse().unwrap();
@@ -207,6 +225,9 @@ mod tests {
             ("fill:90%,order=up", "seq or random"),
             ("fill:90%,valid=0%", "no place"),
             ("fresh+preload", "twice"),
+            ("steady+fill:90%", "twice"),
+            ("steady+aged_invalid:70%", "every block"),
+            ("steady:x", "fraction"),
             ("preload:writes", "read-first"),
             ("aged_blocks:70%+aged_invalid:70%", "twice"),
             ("pe:tlc=x", "whole number"),

@@ -6,6 +6,7 @@
 //! [`compare`] do the work, each replica of each scheme by itself; [`rerun`] does it again from a report alone. Command line and Python
 //! are two faces of these four.
 
+mod begin;
 mod compare;
 mod error;
 mod execute;

@@ -6,15 +6,18 @@ use crate::initial::{Filled, InitialSpec};
 use crate::saved::FromState;
 use crate::spec::{DEFAULT_INITIAL, REPLICAS_MAX, RunSpec, fit_word};
 use serde_json::{Value, json};
+use std::ops::Range;
 use std::path::Path;
 use wordline_device::{DeviceSpec, find, names_like};
 use wordline_flash::Geometry;
 use wordline_ftl::{Initial, Mapped};
 use wordline_schemes::SchemeError;
 use wordline_sim::Pacing;
-use wordline_units::{CellMode, Lpn};
+use wordline_units::{CellMode, Fraction, Lpn};
 use wordline_workload::twin::with_original;
-use wordline_workload::{DriveShape, Limit, Overrides, Pacing as WorkloadPacing, Workload, with_options};
+use wordline_workload::{
+    DriveShape, Limit, Overrides, Pacing as WorkloadPacing, Touched, Workload, with_options,
+};
 
 /// Everything of a run but the scheme, resolved.
 #[derive(Clone, Debug)]
@@ -60,6 +63,15 @@ pub fn device(name: &str, overrides: &[(String, String)]) -> Result<DeviceSpec, 
             Err(RunError::Input(format!("--device {name}: this is not a device file: it is not UTF-8 text")))
         }
         Err(e) => Err(RunError::Input(format!("--device {name}: the file cannot be read: {e}"))),
+    }
+}
+
+/// These runs of pages, ascending.
+fn mapped(runs: Vec<Range<u32>>) -> Mapped {
+    match runs.as_slice() {
+        [] => Mapped::First(0),
+        [only] if only.start == 0 => Mapped::First(only.end),
+        _ => Mapped::Set(runs.into_iter().flatten().map(Lpn).collect()),
     }
 }
 
@@ -268,20 +280,23 @@ impl Setup {
 
     fn initial_state(&self) -> Result<Initial, RunError> {
         let pages = (self.shape.logical_bytes / self.device.unit.0).min(u32::MAX as u64 - 1) as u32;
-        let mapped = match self.initial.filled {
+        let holding = match self.initial.filled {
             Filled::Fresh => Mapped::First(0),
             Filled::Share(share) => Mapped::First(share.of(pages as u64) as u32),
+            Filled::Steady(Fraction::ONE) => Mapped::First(pages),
+            Filled::Steady(share) => {
+                let touched = self.workload.footprint(self.shape, self.spec.seed, Touched::AtAll)?;
+                let first = share.of(pages as u64) as u32;
+                let beyond = touched.runs.into_iter().filter(|r| r.end > first);
+                let beyond = beyond.map(|r| r.start.max(first)..r.end);
+                mapped(std::iter::once(0..first).chain(beyond).collect())
+            }
             Filled::Preload(touched) => {
-                let footprint = self.workload.footprint(self.shape, self.spec.seed, touched)?;
-                match footprint.runs.as_slice() {
-                    [] => Mapped::First(0),
-                    [only] if only.start == 0 => Mapped::First(only.end),
-                    _ => Mapped::Set(footprint.pages().into_iter().map(Lpn).collect()),
-                }
+                mapped(self.workload.footprint(self.shape, self.spec.seed, touched)?.runs)
             }
         };
         Ok(Initial {
-            mapped,
+            mapped: holding,
             order: self.initial.order,
             valid: self.initial.valid,
             aged_invalid: self.initial.aged_invalid,

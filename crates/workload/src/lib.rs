@@ -33,6 +33,7 @@ mod source;
 mod synthetic;
 mod trace;
 pub mod twin;
+mod updates;
 mod workload;
 mod zipf_law;
 
@@ -51,4 +52,5 @@ pub use scan::{Backwards, StepBack, Unusable, UnusableLine};
 pub use source::Compression;
 pub use synthetic::{SYNTHETICS, Synthetic, synthetic_named};
 pub use trace::TRACE_OPTIONS;
+pub use updates::{UNTOUCHED, UpdateLaw, UpdateStream, Updates};
 pub use workload::{Footprint, Overrides, RequestStream, Touched, Workload, with_format, with_options};

@@ -10,6 +10,7 @@ use crate::source::is_there;
 use crate::synthetic::{SYNTHETICS, SyntheticWorkload, synthetic_named};
 use crate::trace::Trace;
 use crate::twin::{self, Twin};
+use crate::updates::UpdateLaw;
 use serde_json::Value;
 use std::ops::Range;
 use std::path::Path;
@@ -227,6 +228,29 @@ impl Workload {
             Kind::Synthetic(s) => s.open(drive, seed),
             Kind::Jobs(j) => j.open(drive, seed),
             Kind::Twin(t) => t.open(drive, seed),
+        }
+    }
+
+    /// The requests without the bounds that the workload or its options set, where they do not end by
+    /// themselves.
+    pub(crate) fn unbounded(&self, drive: DriveShape, seed: u64) -> Result<RequestStream, WorkloadError> {
+        match &self.kind {
+            Kind::Synthetic(s) => s.unbounded(drive, seed),
+            Kind::Twin(t) => t.unbounded(drive, seed),
+            Kind::Trace(_) | Kind::Original(..) | Kind::Jobs(_) => self.open(drive, seed),
+        }
+    }
+
+    /// The law of the writes, where each is independent of the others.
+    pub(crate) fn update_law(
+        &self,
+        drive: DriveShape,
+        seed: u64,
+    ) -> Result<Option<UpdateLaw>, WorkloadError> {
+        match &self.kind {
+            Kind::Synthetic(s) => s.update_law(drive, seed),
+            Kind::Twin(t) => t.update_law(drive, seed),
+            Kind::Trace(_) | Kind::Original(..) | Kind::Jobs(_) => Ok(None),
         }
     }
 

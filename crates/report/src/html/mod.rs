@@ -4,6 +4,7 @@
 //! text from a report is escaped, and a content policy forbids all requests.
 
 mod config;
+mod jobs;
 mod measures;
 mod trace;
 
@@ -55,6 +56,7 @@ pub fn html(comparison: &Comparison) -> String {
         page.figures(&figures);
         page.text.push_str("</section>\n");
     }
+    jobs::write(&mut page.text, comparison, &cast);
     config::write(&mut page.text, comparison, &cast);
     page.text.push_str("</main>\n");
     page.footer(comparison, &cast);
@@ -146,6 +148,9 @@ impl Page {
                 "The run is ".to_string()
             };
             said.push((class, format!("{who}{}", escape(&text))));
+        }
+        for text in crate::begun::sentences(&comparison.reports, &cast.labels) {
+            said.push(("short", format!("The drive was {}", escape(&text))));
         }
         for text in crate::twins::sentences(&comparison.reports, &cast.labels) {
             said.push(("short", format!("On the twin, {}", escape(&text))));

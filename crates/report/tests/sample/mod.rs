@@ -234,6 +234,7 @@ pub fn report(c: &Character) -> Report {
             page_types: None,
         },
         waf,
+        begun_steady: None,
         steady_state: None,
         replicas: None,
         twin_sensitivity: vec![],

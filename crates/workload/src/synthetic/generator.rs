@@ -10,6 +10,7 @@ use crate::numbers::readable_bytes;
 use crate::pace::{ByteBound, Limit, Pacing};
 use crate::parameter::{Options, Parameter, value};
 use crate::random::RandomStream;
+use crate::updates::{Classes, UpdateLaw};
 use crate::workload::Overrides;
 use serde_json::{Value, json};
 use wordline_units::{Bytes, Count, Fraction, HostOp, HostRequest, LBA_BYTES, Lba, SimDuration, SimTime};
@@ -215,12 +216,21 @@ impl Generator {
     }
 
     pub fn open(&self, drive: DriveShape, seed: u64) -> Result<GeneratorStream, WorkloadError> {
+        self.bounded_by(self.limit(drive), drive, seed)
+    }
+
+    /// The requests up to some other bound.
+    pub fn bounded_by(
+        &self,
+        limit: Limit,
+        drive: DriveShape,
+        seed: u64,
+    ) -> Result<GeneratorStream, WorkloadError> {
         let (offset, blocks) = self.span(drive)?;
         let space = Space { blocks, align: self.align, largest: self.largest() };
         let stream = |part: &str| RandomStream::new(seed, &format!("workload/{part}"));
         let mut address = stream("address");
         let pattern = self.pattern.begin(space, &mut address)?;
-        let limit = self.limit(drive);
         let writes = self.read.0 + self.trim.0 < Fraction::ONE.0;
         Ok(GeneratorStream {
             read_below: self.read.0,
@@ -238,6 +248,30 @@ impl Generator {
             size: stream("size"),
             address,
         })
+    }
+
+    /// The law of the writes, where each page of the drive has one rate.
+    pub fn update_law(&self, drive: DriveShape, seed: u64) -> Result<Option<UpdateLaw>, WorkloadError> {
+        if self.trim > Fraction::ZERO || self.read == Fraction::ONE {
+            return Ok(None);
+        }
+        let (first, blocks) = self.span(drive)?;
+        let unit = drive.unit_blocks();
+        let sizes = || self.write_sizes.weights();
+        let within = |blocks: u64| blocks <= self.align && unit.is_multiple_of(self.align);
+        let whole = |blocks: u64| blocks.is_multiple_of(unit) && self.align.is_multiple_of(unit);
+        let fits = first.is_multiple_of(unit) && sizes().all(|(n, _)| within(n as u64) || whole(n as u64));
+        let space = Space { blocks, align: self.align, largest: self.largest() };
+        let mut classes = Classes::new(drive, first);
+        let mut address = RandomStream::new(seed, "workload/address");
+        let shares = if fits { self.pattern.classes(space, &mut address, &mut classes) } else { None };
+        let Some(shares) = shares.filter(|_| !classes.mixed) else { return Ok(None) };
+        Ok(Some(UpdateLaw {
+            class_of: classes.class_of,
+            shares,
+            lengths: sizes().map(|(n, weight)| ((n as u64).div_ceil(unit) as u32, weight as f64)).collect(),
+            aligned: sizes().all(|(n, _)| n as u64 <= unit || self.align.is_multiple_of(n as u64)),
+        }))
     }
 
     pub fn resolved(&self) -> Value {

@@ -7,6 +7,7 @@ use super::registry::Plan;
 use crate::error::{ErrorKind, Problem};
 use crate::parameter::{Options, Parameter, value};
 use crate::random::RandomStream;
+use crate::updates::Classes;
 use serde_json::{Value, json};
 use wordline_units::Fraction;
 
@@ -36,11 +37,16 @@ impl HotCold {
         }
         HotCold { space, traffic: share(o, "hot_traffic", Fraction::percent(80)) }
     }
+
+    /// Blocks of the hot part.
+    fn hot(&self, space: Space) -> u64 {
+        self.space.of(space.blocks) / space.align * space.align
+    }
 }
 
 impl PatternSpec for HotCold {
     fn begin(&self, space: Space, _random: &mut RandomStream) -> Result<Box<dyn Pattern>, Problem> {
-        let hot = self.space.of(space.blocks) / space.align * space.align;
+        let hot = self.hot(space);
         let cold = space.blocks - hot;
         if hot < space.largest || cold < space.largest {
             let what = format!("hot_space={} leaves a part smaller than one request", self.space);
@@ -48,6 +54,13 @@ impl PatternSpec for HotCold {
         }
         let part = |blocks| Space { blocks, ..space };
         Ok(Box::new(Parts { hot: part(hot), cold: part(cold), traffic: self.traffic }))
+    }
+
+    fn classes(&self, space: Space, _: &mut RandomStream, classes: &mut Classes) -> Option<Vec<f64>> {
+        let hot = self.hot(space);
+        classes.mark(0, 0..hot);
+        classes.mark(1, hot..space.blocks);
+        Some(vec![self.traffic.as_f64(), 1.0 - self.traffic.as_f64()])
     }
 
     fn resolved(&self) -> Value {

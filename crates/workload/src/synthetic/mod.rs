@@ -17,6 +17,7 @@ use crate::error::WorkloadError;
 use crate::fit::DriveShape;
 use crate::pace::{Limit, Pacing};
 use crate::parameter::{Options, Parameter};
+use crate::updates::UpdateLaw;
 use crate::workload::{Overrides, RequestStream};
 use generator::{BOUNDS, COMMON, Generator, PLACE};
 pub(crate) use patterns::number;
@@ -101,6 +102,22 @@ impl SyntheticWorkload {
             Script::Generator(g) => Box::new(g.open(drive, seed)?),
             Script::Bursts(b) => Box::new(b.open(drive, seed)?),
         })
+    }
+
+    /// The requests without bounds, where they do not end by themselves.
+    pub fn unbounded(&self, drive: DriveShape, seed: u64) -> Result<RequestStream, WorkloadError> {
+        Ok(match &self.script {
+            Script::Generator(g) => Box::new(g.bounded_by(Limit::default(), drive, seed)?),
+            Script::Bursts(b) => Box::new(b.open(drive, seed)?),
+        })
+    }
+
+    /// The law of the writes, where each is independent of the others.
+    pub fn update_law(&self, drive: DriveShape, seed: u64) -> Result<Option<UpdateLaw>, WorkloadError> {
+        match &self.script {
+            Script::Generator(g) => g.update_law(drive, seed),
+            Script::Bursts(_) => Ok(None),
+        }
     }
 
     /// The span in blocks, where the stream does not end by itself.

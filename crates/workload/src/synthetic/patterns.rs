@@ -4,6 +4,7 @@
 use crate::error::Problem;
 use crate::parameter::Options;
 use crate::random::RandomStream;
+use crate::updates::Classes;
 use serde_json::Value;
 use std::str::FromStr;
 use wordline_units::{Bytes, Fraction, HostOp, LBA_BYTES};
@@ -49,6 +50,12 @@ pub(crate) trait Pattern: Send {
 pub(crate) trait PatternSpec: Send + Sync {
     /// The pattern on a space.
     fn begin(&self, space: Space, random: &mut RandomStream) -> Result<Box<dyn Pattern>, Problem>;
+    /// The classes of addresses that are equally likely, by their shares of the requests, where each draw
+    /// is independent of those before it; `classes` is told the blocks of each. Classes that follow each
+    /// other have like rates. `random` is as in [`Self::begin`].
+    fn classes(&self, _: Space, _random: &mut RandomStream, _classes: &mut Classes) -> Option<Vec<f64>> {
+        None
+    }
     /// Its parameters, all of them.
     fn resolved(&self) -> Value;
 }

@@ -29,6 +29,12 @@ impl Sizes {
         self.steps[self.steps.partition_point(|s| s.1 <= at)].0
     }
 
+    /// Each size in blocks with its weight.
+    pub fn weights(&self) -> impl Iterator<Item = (u32, u64)> {
+        let before = std::iter::once(0).chain(self.steps.iter().map(|s| s.1));
+        self.steps.iter().zip(before).map(|((blocks, up_to), before)| (*blocks, up_to - before))
+    }
+
     pub fn largest(&self) -> u32 {
         self.steps.iter().map(|s| s.0).max().unwrap_or(0)
     }

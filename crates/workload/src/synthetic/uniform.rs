@@ -5,6 +5,7 @@ use super::patterns::{Pattern, PatternSpec, Space, Wanted};
 use super::registry::Plan;
 use crate::error::Problem;
 use crate::random::RandomStream;
+use crate::updates::Classes;
 use serde_json::{Value, json};
 
 pub(super) static UNIFORM: Synthetic = Synthetic {
@@ -20,6 +21,11 @@ pub(super) struct Uniform;
 impl PatternSpec for Uniform {
     fn begin(&self, space: Space, _random: &mut RandomStream) -> Result<Box<dyn Pattern>, Problem> {
         Ok(Box::new(space))
+    }
+
+    fn classes(&self, space: Space, _: &mut RandomStream, classes: &mut Classes) -> Option<Vec<f64>> {
+        classes.mark(0, 0..space.blocks);
+        Some(vec![1.0])
     }
 
     fn resolved(&self) -> Value {

@@ -7,8 +7,10 @@ use super::registry::Plan;
 use crate::error::Problem;
 use crate::parameter::{Options, Parameter, value};
 use crate::random::{Permutation, RandomStream};
-use crate::zipf_law::ZipfLaw;
+use crate::updates::Classes;
+use crate::zipf_law::{ZipfLaw, weight};
 use serde_json::{Value, json};
+use std::ops::Range;
 use wordline_units::{Bytes, Fraction, LBA_BYTES};
 
 pub(super) const THETA: Parameter =
@@ -45,20 +47,56 @@ impl Zipf {
         }
         Zipf { theta, extent }
     }
+
+    /// Blocks of an extent, and how many extents there are.
+    fn extents(&self, space: Space) -> (u64, u64) {
+        let extent = self.extent.map_or(space.align, |e| (e / LBA_BYTES).next_multiple_of(space.align));
+        (extent, (space.blocks / extent).max(1))
+    }
 }
 
 impl PatternSpec for Zipf {
     fn begin(&self, space: Space, random: &mut RandomStream) -> Result<Box<dyn Pattern>, Problem> {
-        let extent = self.extent.map_or(space.align, |e| (e / LBA_BYTES).next_multiple_of(space.align));
-        let extents = (space.blocks / extent).max(1);
+        let (extent, extents) = self.extents(space);
         let law = ZipfLaw::new(extents, self.theta.as_f64());
         let scatter = Permutation::new(extents, random);
         Ok(Box::new(Scattered { space, extent: extent.min(space.blocks), law, scatter }))
     }
 
+    fn classes(&self, space: Space, random: &mut RandomStream, classes: &mut Classes) -> Option<Vec<f64>> {
+        let (extent, extents) = self.extents(space);
+        if space.largest > extent {
+            return None; // a request reaches into the next extent, which has another rate
+        }
+        let scatter = Permutation::new(extents, random);
+        let ranks = half_octaves(extents);
+        for (class, ranks) in ranks.iter().enumerate() {
+            for rank in ranks.clone() {
+                let start = scatter.of(rank) * extent;
+                classes.mark(class as u8, start..(start + extent).min(space.blocks));
+            }
+        }
+        let weights: Vec<f64> = ranks.iter().map(|r| weight(r.clone(), self.theta.as_f64())).collect();
+        let all: f64 = weights.iter().sum();
+        Some(weights.into_iter().map(|w| w / all).collect())
+    }
+
     fn resolved(&self) -> Value {
         json!({ "theta": self.theta.as_f64(), "extent": self.extent.map(|e| Bytes(e).to_string()) })
     }
+}
+
+/// Ranks `0 .. n` cut so that within a part no rank is more than one and a half of another.
+fn half_octaves(n: u64) -> Vec<Range<u64>> {
+    let mut parts = vec![];
+    let mut from = 0;
+    while from < n {
+        // Ranks count from 0, popularity from 1: 1, 2, 3, 4 and 5, 6 to 8, 9 to 12, ...
+        let to = (from + 1 + (from + 1).div_ceil(2) - u64::from(from < 3)).min(n);
+        parts.push(from..to.max(from + 1));
+        from = to.max(from + 1);
+    }
+    parts
 }
 
 struct Scattered {

@@ -34,6 +34,7 @@ use crate::numbers::readable_bytes;
 use crate::pace::{ByteBound, Depth as QueueDepth, Limit, Pacing, Ratio};
 use crate::parameter::{Options, Parameter, choice, value};
 use crate::synthetic::{SyntheticWorkload, synthetic_named};
+use crate::updates::UpdateLaw;
 use crate::workload::{Overrides, RequestStream};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -288,6 +289,28 @@ impl Twin {
                 Ok(Box::new(stream))
             }
             Script::Synthetic(s) => s.open(drive, seed),
+        }
+    }
+
+    /// The requests without bounds.
+    pub fn unbounded(&self, drive: DriveShape, seed: u64) -> Result<RequestStream, WorkloadError> {
+        match &self.script {
+            Script::Twin { description, play, .. } => {
+                let endless = Play { requests: Some(u64::MAX), until_ns: None, bytes: None, ..*play };
+                let stream = TwinStream::new(description, endless, seed)
+                    .map_err(|what| Problem::new(ErrorKind::Option, &*self.name, what))?;
+                self.fits(&stream, drive, play.scale)?;
+                Ok(Box::new(stream))
+            }
+            Script::Synthetic(s) => s.unbounded(drive, seed),
+        }
+    }
+
+    /// The law of the writes, where the twin is a built-in workload with one.
+    pub fn update_law(&self, drive: DriveShape, seed: u64) -> Result<Option<UpdateLaw>, WorkloadError> {
+        match &self.script {
+            Script::Twin { .. } => Ok(None),
+            Script::Synthetic(s) => s.update_law(drive, seed),
         }
     }
 

@@ -1,0 +1,93 @@
+//! A drive in its initial state, and how well a steady one was met.
+
+use crate::error::RunError;
+use crate::fill::Outcome;
+use crate::initial::Filled;
+use crate::setup::Setup;
+use wordline_ftl::{Begun, Law, NoMedia, Settling, Updates};
+use wordline_report::BegunSteady;
+use wordline_sim::{Checkpoint, Device, Pacing, Probe};
+use wordline_workload::{UpdateStream, Updates as Writes, WorkloadError};
+
+/// How a drive was put into a steady state.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Start {
+    by: &'static str,
+    begun: Begun,
+}
+
+/// Put a drive into the initial state of a run.
+pub(crate) fn begin<P: Probe>(
+    setup: &Setup,
+    device: &mut Device<P, NoMedia>,
+) -> Result<Option<Start>, RunError> {
+    let wrong = |e: &dyn std::fmt::Display| RunError::Input(format!("--initial {}: {e}", setup.spec.initial));
+    let seed = setup.spec.seed;
+    let Filled::Steady(_) = setup.initial.filled else {
+        device.ftl.precondition(&setup.state, seed).map_err(|e| wrong(&e))?;
+        return Ok(None);
+    };
+    let outstanding = match setup.pacing() {
+        Some(Pacing::Closed { queue_depth }) => Some(queue_depth),
+        // Jobs of a job file keep the drive's queue full at most.
+        None => Some(setup.device.host.queue_depth),
+        Some(Pacing::Open { .. }) => None,
+    };
+    let mut stopped = None;
+    let (by, begun) = match setup.workload.updates(setup.shape, seed)? {
+        Writes::Law(law) => {
+            let law = Law {
+                class_of: law.class_of,
+                shares: law.shares,
+                lengths: law.lengths,
+                aligned: law.aligned,
+            };
+            ("law", device.ftl.precondition_steady(&setup.state, Updates::Law(&law), outstanding, seed))
+        }
+        Writes::Stream(stream) => {
+            let mut sound = until_error(stream, &mut stopped);
+            (
+                "stream",
+                device.ftl.precondition_steady(&setup.state, Updates::Stream(&mut sound), outstanding, seed),
+            )
+        }
+    };
+    match stopped {
+        Some(e) => Err(e.into()),
+        None => Ok(Some(Start { by, begun: begun.map_err(|e| wrong(&e))? })),
+    }
+}
+
+/// The runs of a stream up to its first error, which is put aside.
+fn until_error(
+    stream: UpdateStream,
+    stopped: &mut Option<WorkloadError>,
+) -> impl Iterator<Item = std::ops::Range<u32>> {
+    stream.map_while(move |run| run.map_err(|e| *stopped = Some(e)).ok())
+}
+
+/// What a report says of a steady beginning.
+pub(crate) fn begun_steady(run: &Outcome, start: &Start) -> BegunSteady {
+    let first = first_tenth(run);
+    let waf = (first.host_page_bytes > 0).then(|| first.programmed as f64 / first.host_page_bytes as f64);
+    let Begun { waf: expected, drift, drive_writes, sampled_pages, settling } = start.begun;
+    BegunSteady {
+        by: start.by.to_string(),
+        expected_waf: expected,
+        settled: settling == Settling::Settled,
+        drift: drift.is_finite().then_some(drift),
+        untimed_drive_writes: drive_writes,
+        sampled_pages,
+        first_requests: first.ended,
+        first_waf: waf,
+        residual: waf.filter(|_| expected > 0.0).map(|w| w / expected - 1.0),
+    }
+}
+
+/// The totals when a tenth of the requests had ended, or all of them where they are too few to cut.
+fn first_tenth(run: &Outcome) -> Checkpoint {
+    let metrics = run.device.metrics;
+    let end = metrics.totals(run.summary.end, run.device.ftl.counters(), run.device.ftl.erased_bytes());
+    let cut = metrics.checkpoints().iter().find(|c| c.ended * 10 >= end.ended).copied();
+    cut.unwrap_or(end)
+}
