@@ -13,12 +13,12 @@
 //! Under a reprogram window a few wordlines are programmed as SLC first, and get their further bits
 //! later, pass by pass, before any wordline above them is programmed at all.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use wordline_units::PageType;
 
 /// The kind of slot that a decision asks for. A rule offers some of them.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum SlotClass {
     /// Whatever comes next in the block's own order.
