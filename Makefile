@@ -17,7 +17,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml $(wildcard devices/*.toml) \
 	$(shell find python/wordline -name '*.py' -o -name '*.pyi' -o -name '*.toml')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check rust-test python-test bench bench-picture validate fio twins mutants bless swarm fuzz clean
+.PHONY: help demo test check rust-test python-test bench bench-picture validate closed-forms fio twins mutants bless swarm fuzz clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -68,6 +68,9 @@ bench-picture: $(TOOLS) ## Draw docs/scaling.svg from the history of the bench
 
 validate: $(INSTALLED) $(TOOLS) ## Hold the engine to theory and to MQSim, and write docs/validation.md
 	@$(BIN)/wordline validate --out docs
+
+closed-forms: ## Hold In-place Switch to its closed forms on the whole 384 GiB drive (some minutes)
+	@WORDLINE_WHOLE_DRIVE=1 cargo test --release --package wordline-sim --test in_place_switch -- --nocapture closed_forms
 
 bench: ## Speed of the engine on fixed work, beside the naked loop if LIMIT names it; CASES=size for others
 	@$(if $(LIMIT),cargo build --quiet --release --manifest-path $(LIMIT) --target-dir target/limit)

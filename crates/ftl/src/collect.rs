@@ -174,6 +174,9 @@ impl<M: Media> Ftl<M> {
         at.open_slots -= unused as u64;
         at.open.iter_mut().for_each(|blocks| blocks.retain(|b| *b != block.0));
         let r = &mut self.state.regions[region.index()];
+        if !r.region.rule.by_bit() {
+            return;
+        }
         let pages = r.region.rule.left(r.shape, &state);
         r.left.iter_mut().zip(pages).for_each(|(left, pages)| *left -= pages as u64);
     }

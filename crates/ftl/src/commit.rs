@@ -274,12 +274,13 @@ impl<M: Media> Ftl<M> {
         let (sector, unit) = (g.sector, g.unit);
         let counters = &mut self.state.counters.regions[region.index()];
         let before = (counters.program_bytes, counters.program_pages);
-        let mut used = 0;
+        let (mut used, mut ahead) = (0, 0);
         let mut page = u8::MAX;
         let mut part = lead;
         while !part.is_none() {
             let op = &self.state.ops[part];
             let bytes = op.mask.count() as u64 * sector;
+            ahead += if op.idle && op.cause == Cause::Gc { bytes } else { 0 };
             counters.program_bytes[op.cause as usize] += bytes;
             used += bytes;
             if op.slot / units_per_page != page {
@@ -292,6 +293,8 @@ impl<M: Media> Ftl<M> {
         let pages = slots / units_per_page;
         counters.program_pages[Cause::Pad as usize] += (pages - 1 - page) as u64;
         counters.program_bytes[Cause::Pad as usize] += slots as u64 * unit - used;
+        self.state.counters.ahead_bytes += ahead;
+        let counters = &mut self.state.counters.regions[region.index()];
         let some = match self.state.ops[lead].taken {
             SlotClass::Slc => &mut counters.as_slc,
             SlotClass::Reprogram => &mut counters.reprogrammed,
@@ -318,10 +321,16 @@ impl<M: Media> Ftl<M> {
             if !keep.is_empty() {
                 staged.commit(keep, version);
                 self.state.map.install(span, keep, ppn, dead);
+                self.state.counters.premature_units += self.state.ahead.premature(dead);
             }
             keep
         } else {
-            self.state.map.relocate(span, from, ppn, dead)
+            let keep = self.state.map.relocate(span, from, ppn, dead);
+            if !keep.is_empty() {
+                let op = &self.state.ops[part];
+                self.state.ahead.copied(from, ppn, op.idle && op.cause == Cause::Gc);
+            }
+            keep
         };
         if keep.is_empty() {
             self.state.counters.born_invalid += 1;

@@ -93,6 +93,10 @@ pub struct Counters {
     pub collections: u64,
     /// Live units moved by collections.
     pub collected_units: u64,
+    /// Bytes that idle time copied within the home region.
+    pub ahead_bytes: u64,
+    /// Of these copies, units whose data the host made stale before collection on demand moved them.
+    pub premature_units: u64,
 }
 
 impl Counters {
@@ -124,6 +128,9 @@ impl Counters {
             self.collections,
             self.collected_units,
         ]);
+        if self.ahead_bytes > 0 {
+            all.extend([self.ahead_bytes, self.premature_units]);
+        }
         all
     }
 

@@ -56,6 +56,8 @@ pub struct Pending {
     /// Of a write, the last bit that a program of it was, counted from 1, where the rule tells bits
     /// apart; otherwise 0.
     pub slowest_bit: u8,
+    /// The longest that one of its parts stood behind idle work.
+    pub behind_idle: SimDuration,
     pub(crate) remaining: u32,
 }
 
@@ -351,6 +353,7 @@ impl<M: Media> Ftl<M> {
     pub fn start_anew(&mut self) {
         self.state.now = SimTime(0);
         self.state.draining = false;
+        self.state.ahead.forget();
         self.state.counters =
             Counters { regions: vec![Default::default(); self.state.regions.len()], ..Counters::default() };
     }
@@ -383,6 +386,14 @@ impl<M: Media> Ftl<M> {
     #[inline(always)]
     pub fn op(&self, id: OpId) -> &Op {
         &self.state.ops[id]
+    }
+
+    /// The request that waits for an operation, if it is a part of one.
+    #[inline(always)]
+    pub fn request_of(&mut self, id: OpId) -> Option<&mut Pending> {
+        let op = &self.state.ops[id];
+        let owner = (op.owned_by == Owner::Request).then_some(op.owner)?;
+        self.requests.get_mut(owner as usize)
     }
 
     /// An operation, for the queue that holds it.
@@ -494,6 +505,11 @@ impl<M: Media> Ftl<M> {
         }
     }
 
+    /// Bytes of data that a program writes, without what pads them.
+    pub fn data_bytes(&self, id: OpId) -> u64 {
+        self.parts_of(id).map(|p| p.sectors as u64 * self.state.geometry.sector).sum()
+    }
+
     /// Time to sense one page.
     pub(crate) fn sense_time(&self, medium: usize, mode: CellMode, page: u32) -> SimDuration {
         SimDuration(self.times[medium][mode.index()].read[(page % mode.bits()) as usize])
@@ -541,14 +557,15 @@ impl<M: Media> Ftl<M> {
     }
 
     /// Every block that is not erased, with the region that owns it and the pages programmed in it, by
-    /// bit of their wordline.
-    pub fn programmed(&self) -> impl Iterator<Item = (BlockId, RegionId, [u32; 4])> + '_ {
+    /// bit of their wordline, and whether it is in the middle of a window written with all bits.
+    pub fn programmed(&self) -> impl Iterator<Item = (BlockId, RegionId, [u32; 4], bool)> + '_ {
         let blocks = self.state.blocks.iter().enumerate();
         blocks.filter(|(_, b)| b.phase != crate::state::Phase::Free).map(|(i, b)| {
             let r = &self.state.regions[b.region as usize];
             let all = r.region.rule.left(r.shape, &Default::default());
             let left = r.region.rule.left(r.shape, &b.state);
-            (BlockId(i as u32), RegionId(b.region), std::array::from_fn(|bit| all[bit] - left[bit]))
+            let pages = std::array::from_fn(|bit| all[bit] - left[bit]);
+            (BlockId(i as u32), RegionId(b.region), pages, b.state.direct > 0)
         })
     }
 

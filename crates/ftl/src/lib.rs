@@ -9,6 +9,7 @@
 //! ends, and only if nothing newer was committed; a relocation commits only what the map still finds
 //! at its source.
 
+mod ahead;
 mod base;
 mod bind;
 mod check;

@@ -1,11 +1,12 @@
 //! All state of the translation layer that does not depend on what data are kept: blocks, pools,
 //! regions, map, staging, pending operations and jobs. It answers what a scheme may see.
 
+use crate::ahead::Ahead;
 use crate::counters::{Counters, RegionCounters};
 use crate::map::{Map, MapKind};
 use crate::op::{OpId, Ops};
 use crate::saved::{Saved, saved};
-use crate::scheme::{Drive, FreeOrder, Layout, PoolId, Refusal, Region, RegionId};
+use crate::scheme::{Drive, FreeOrder, Hooks, Layout, PoolId, Refusal, Region, RegionId};
 use crate::stager::Company;
 use crate::staging::Staging;
 use crate::stripe::Stripe;
@@ -289,6 +290,7 @@ pub struct State {
     pub(crate) blocks: Table<Block>,
     pub(crate) map: Map,
     pub(crate) trims: TrimLog,
+    pub(crate) ahead: Ahead,
     pub(crate) staging: Staging,
     pub(crate) ops: Ops,
     pub(crate) counters: Counters,
@@ -336,7 +338,7 @@ impl Saved for RegionState {
 impl Saved for State {
     saved! { State,
         values: [trims, staging, ops, counters, backlog, starved, jammed, outstanding, buffered, draining, now, turn],
-        parts: [pools, regions, blocks, map],
+        parts: [pools, regions, blocks, map, ahead],
         rebuilt: [geometry, gc, logical_pages, dynamic, stripe, home, buffer_pages],
     }
 }
@@ -454,6 +456,8 @@ impl State {
             levels,
         );
         let unmapped = |e| refuse(format!("its tables find no room in this computer's address space: {e}"));
+        let idles = layout.asks.asks(Hooks::IDLE);
+        let watched = if idles { (geometry.blocks as usize) << geometry.slot_shift } else { 0 };
         let trims = TrimLog::new(&geometry, layout.map, drive.logical_pages);
         let mut state = State {
             gc: drive.spec.gc,
@@ -470,6 +474,7 @@ impl State {
             blocks: Table::zeroed(geometry.blocks as usize).map_err(unmapped)?,
             map: Map::new(layout.map, &geometry, trims.end()).map_err(unmapped)?,
             trims,
+            ahead: Ahead::new(watched).map_err(unmapped)?,
             staging: Staging::new(if layout.map == MapKind::Sector { geometry.sectors_per_unit } else { 0 }),
             ops: Ops::default(),
             backlog: vec![0; geometry.planes as usize],

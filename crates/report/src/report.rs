@@ -5,7 +5,7 @@
 //!
 //! Maps are keyed by text and ordered, so that the same run is written as the same bytes.
 
-use crate::activity::{Capacity, Flash, Waf, Wear};
+use crate::activity::{Capacity, Flash, IdleTime, Waf, Wear};
 use crate::jobs::JobActivity;
 use crate::replicas::Replicas;
 use crate::series::{LatencyCdf, Timeline};
@@ -55,6 +55,9 @@ pub struct Report {
     pub flash: Flash,
     /// Write amplification; null where the host wrote nothing.
     pub waf: Option<Waf>,
+    /// Use and cost of idle time; absent where the scheme leaves it alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle: Option<IdleTime>,
     /// Whether the run has settled, and what it measured after it had; null where that was not judged.
     #[serde(default)]
     pub steady_state: Option<SteadyState>,
@@ -129,6 +132,7 @@ impl PartialEq for Report {
             throughput,
             flash,
             waf,
+            idle,
             steady_state,
             replicas,
             twin_sensitivity,
@@ -156,6 +160,7 @@ impl PartialEq for Report {
             && *throughput == other.throughput
             && *flash == other.flash
             && *waf == other.waf
+            && *idle == other.idle
             && *steady_state == other.steady_state
             && *replicas == other.replicas
             && *twin_sensitivity == other.twin_sensitivity

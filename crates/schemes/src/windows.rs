@@ -17,7 +17,7 @@ pub(crate) const W: RegionId = RegionId(0);
 
 /// The parameter `window`.
 pub(crate) const WINDOW: Parameter =
-    Parameter { key: "window", default: "4", what: "wordlines of a window; 2 under qlc" };
+    Parameter { key: "window", default: "4", what: "wordlines of a window, two a layer" };
 /// The parameter `layers`.
 pub(crate) const LAYERS: Parameter =
     Parameter { key: "layers", default: "2", what: "1 or 2 layers that a window spans; 1 under qlc" };
@@ -63,10 +63,10 @@ impl Windows {
         // In-place Switch, section IV-D3: QLC may only bear to be reprogrammed within a layer.
         let most = if mode == CellMode::Qlc { 1 } else { 2 };
         let layers = self.layers.unwrap_or(most);
-        let rule = ProgramRule::ReprogramWindow(Window {
-            wordlines: self.wordlines.unwrap_or(2 * layers),
-            layers,
-        });
+        // A layer of the paper's drive has two wordlines; of a block that is lower than two layers all are taken.
+        let whole = medium.wordlines_per_block.min(u8::MAX as u32) as u8 / layers.max(1) * layers;
+        let wordlines = self.wordlines.unwrap_or(whole.min(2 * layers));
+        let rule = ProgramRule::ReprogramWindow(Window { wordlines, layers });
         let region = layout::region(drive, "W", PoolId(0), mode, rule);
         let w = Region {
             // Every block carries a window, so space is counted in slots.

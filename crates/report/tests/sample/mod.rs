@@ -231,6 +231,7 @@ pub fn report(c: &Character) -> Report {
             reads_from_ram: 1_204,
             regions: Vec::new(),
             page_types: None,
+            windows: None,
         },
         waf,
         steady_state: None,

@@ -366,12 +366,33 @@ pub fn scheme(which: usize, tiny: &mut Tiny) -> (Box<dyn Scheme>, u32) {
             tiny.spare += 4;
             (Box::new(Restless { turn: 0 }), 3)
         }
-        _ => {
+        10 => {
             tiny.spare += 4;
             (build("hot-cold:hot=30%"), 3)
+        }
+        11 => {
+            tiny.one_shot = true;
+            tiny.spare += 6;
+            (build("turbo-write:idle_after=100us"), 3)
+        }
+        12 => {
+            tiny.spare += 4;
+            (build("turbo-write:static_blocks=1,dynamic_blocks=3,idle_after=100us"), 3)
+        }
+        13 => {
+            tiny.spare += 3;
+            (build("ips:window=2"), 3)
+        }
+        14 => {
+            tiny.spare += 3;
+            (build("ips-agc:window=3,layers=1,idle_after=100us"), 3)
+        }
+        _ => {
+            tiny.spare += 5;
+            (build("ips-cooperative:window=1,layers=1,traditional=3,idle_after=100us"), 3)
         }
     }
 }
 
 /// How many schemes [`scheme`] knows.
-pub const SCHEMES: usize = 11;
+pub const SCHEMES: usize = 16;
