@@ -406,8 +406,8 @@ impl ProgramRule {
                 for bit in 0..bits {
                     state.programmed[bit as usize] = (pages / bits + (bit < pages % bits) as u32) as u16;
                 }
-                state.direct = (!pages.is_multiple_of(window.wordlines as u32 * bits)
-                    && pages < shape.pages()) as u16;
+                state.direct =
+                    (!pages.is_multiple_of(window.wordlines as u32 * bits) && pages < shape.pages()) as u16;
                 state
             }
             ProgramRule::StrictDiagonal | ProgramRule::Relaxed => {
@@ -481,9 +481,7 @@ impl ProgramRule {
     pub fn is_programmed(self, shape: BlockShape, state: &BlockState, page: u32) -> bool {
         match self {
             ProgramRule::Sequential | ProgramRule::OneShot(_) => page < state.programmed[0] as u32,
-            _ => {
-                page / (shape.bits as u32) < state.programmed[(page % shape.bits as u32) as usize] as u32
-            }
+            _ => page / (shape.bits as u32) < state.programmed[(page % shape.bits as u32) as usize] as u32,
         }
     }
 }

@@ -113,9 +113,7 @@ fn the_rule_admits_exactly_what_the_conditions_admit_in_every_state() {
 /// The pages of a block in the order in which one class after the other is taken whenever it has one.
 fn life(rule: ProgramRule, shape: BlockShape, classes: &[SlotClass]) -> Vec<u32> {
     let (mut state, mut order) = (BlockState::default(), vec![]);
-    while let Some((page, class)) =
-        classes.iter().find_map(|c| Some((rule.next(shape, &state, *c)?, *c)))
-    {
+    while let Some((page, class)) = classes.iter().find_map(|c| Some((rule.next(shape, &state, *c)?, *c))) {
         rule.apply(shape, &mut state, class, page).unwrap();
         order.push(page);
     }
@@ -228,7 +226,8 @@ fn after_a_power_cut_a_block_goes_on_behind_the_torn_wordline_and_stays_legal() 
                 for state in [&mut whole, &mut state] {
                     let mut closed = HashSet::new();
                     loop {
-                        let next = SlotClass::ALL.iter().find_map(|c| Some((rule.next(shape, state, *c)?, *c)));
+                        let next =
+                            SlotClass::ALL.iter().find_map(|c| Some((rule.next(shape, state, *c)?, *c)));
                         let Some((page, class)) = next else { break };
                         rule.apply(shape, state, class, page).unwrap();
                         assert!(closed.insert(page));

@@ -724,7 +724,13 @@ impl State {
     }
 
     /// A page of a block of windows has been taken: the block goes to the lists of what it offers now.
-    pub(crate) fn change_lists(&mut self, region: RegionId, plane: PlaneId, block: BlockId, before: BlockState) {
+    pub(crate) fn change_lists(
+        &mut self,
+        region: RegionId,
+        plane: PlaneId,
+        block: BlockId,
+        before: BlockState,
+    ) {
         let r = &self.regions[region.index()];
         let (rule, shape) = (r.region.rule, r.shape);
         let after = self.blocks[block.index()].state;

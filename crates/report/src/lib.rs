@@ -24,8 +24,8 @@ mod terminal;
 mod twins;
 
 pub use activity::{
-    CAUSES, Capacity, Flash, IdleTime, PageTypes, ProgramBytes, Programs, RegionActivity, RegionCapacity, Waf,
-    Wear, Windows,
+    CAUSES, Capacity, Flash, IdleTime, PageTypes, ProgramBytes, Programs, RegionActivity, RegionCapacity,
+    Waf, Wear, Windows,
 };
 pub use comparison::{COMPARISON_SCHEMA, Comparison};
 pub use figures::{Figure, TwinPanel, figures, trace_figures, twin_figures};

@@ -56,6 +56,11 @@ impl Row {
         self
     }
 
+    /// Whether it has a label, which may have a second name behind it.
+    pub(crate) fn is(&self, label: &str) -> bool {
+        self.label.strip_prefix(label).is_some_and(|rest| rest.is_empty() || rest.starts_with(" ("))
+    }
+
     fn any(&self) -> bool {
         self.values.iter().any(|v| v.is_some_and(|v| v != 0.0))
     }
@@ -143,6 +148,14 @@ impl Row {
     }
 }
 
+const WAF: &str = "WAF";
+
+/// The name of write amplification with every program counted, where there is another way to count.
+pub(crate) fn waf_name(reports: &[Report]) -> &'static str {
+    let two = reports.iter().any(|r| r.waf.as_ref().is_some_and(|w| w.paper.is_some()));
+    if two { "WAF (WA_full)" } else { WAF }
+}
+
 /// Every row that says something about at least one of the runs.
 pub(crate) fn groups(reports: &[Report]) -> Vec<Group> {
     use Better::{Higher, Lower, Neither};
@@ -162,9 +175,8 @@ pub(crate) fn groups(reports: &[Report]) -> Vec<Group> {
     let waf = |label: &str, better, value: &dyn Fn(&crate::Waf) -> f64| {
         Row::new(label, Quantity::Waf, better, reports, |r| r.waf.as_ref().map(value))
     };
-    let ahead = reports.iter().any(|r| r.waf.as_ref().is_some_and(|w| w.paper.is_some()));
-    let mut rows = vec![waf(if ahead { "WAF (WA_full)" } else { "WAF" }, Lower, &|w| w.total)];
-    if ahead {
+    let mut rows = vec![waf(waf_name(reports), Lower, &|w| w.total)];
+    if waf_name(reports) != WAF {
         rows.push(waf("WA_paper", Lower, &|w| w.paper.unwrap_or(w.total)));
     }
     if reports.iter().any(|r| r.waf.as_ref().is_some_and(|w| w.cause("pad") > 0.0)) {

@@ -49,8 +49,8 @@ use wordline_device::config::Section;
 use wordline_device::{Trigger, Victim};
 use wordline_flash::{ProgramRule, SlotClass};
 use wordline_ftl::{
-    Collect, Command, Drive, Gather, Grain, Hooks, IdleWork, Layout, Origin, Parcel, Place, PlanePick, PoolId,
-    Refusal, Region, RegionId, Route, Scheme, View,
+    Collect, Command, Drive, Gather, Grain, Hooks, IdleWork, Layout, Origin, Parcel, Place, PlanePick,
+    PoolId, Refusal, Region, RegionId, Route, Scheme, View,
 };
 use wordline_units::{CellMode, PlaneId, SimDuration};
 

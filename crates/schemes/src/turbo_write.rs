@@ -48,8 +48,8 @@ use wordline_device::config::Section;
 use wordline_device::{Trigger, Victim};
 use wordline_flash::SlotClass;
 use wordline_ftl::{
-    Collect, Command, Drive, Gather, Grain, Hooks, IdleWork, Layout, Origin, Parcel, Place, PlanePick, Refusal,
-    Region, Route, Scheme, View,
+    Collect, Command, Drive, Gather, Grain, Hooks, IdleWork, Layout, Origin, Parcel, Place, PlanePick,
+    Refusal, Region, Route, Scheme, View,
 };
 use wordline_units::{PlaneId, SimDuration};
 

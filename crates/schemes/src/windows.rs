@@ -19,8 +19,11 @@ pub(crate) const W: RegionId = RegionId(0);
 pub(crate) const WINDOW: Parameter =
     Parameter { key: "window", default: "4", what: "wordlines of a window, two a layer" };
 /// The parameter `layers`.
-pub(crate) const LAYERS: Parameter =
-    Parameter { key: "layers", default: "2", what: "1 or 2 layers that a window spans; 1 under qlc" };
+pub(crate) const LAYERS: Parameter = Parameter {
+    key: "layers",
+    default: "2",
+    what: "1 or 2 layers that a window spans; 1 under qlc, or if it is odd",
+};
 /// The parameter `reprogram_read`.
 pub(crate) const REPROGRAM_READ: Parameter = Parameter {
     key: "reprogram_read",
@@ -58,11 +61,13 @@ impl Windows {
         let medium = layout::only_medium(drive, &refuse)?;
         let mode = layout::by_page(medium, self.mode, &refuse)?;
         let Some(slc) = medium.mode(CellMode::Slc) else {
-            return Err(refuse("its windows serve as SLC first, a mode that its flash does not offer".into()));
+            return Err(refuse(
+                "its windows serve as SLC first, a mode that its flash does not offer".into(),
+            ));
         };
         // In-place Switch, section IV-D3: QLC may only bear to be reprogrammed within a layer.
-        let most = if mode == CellMode::Qlc { 1 } else { 2 };
-        let layers = self.layers.unwrap_or(most);
+        let odd = self.wordlines.is_some_and(|n| n % 2 == 1);
+        let layers = self.layers.unwrap_or(if mode == CellMode::Qlc || odd { 1 } else { 2 });
         // A layer of the paper's drive has two wordlines; of a block that is lower than two layers all are taken.
         let whole = medium.wordlines_per_block.min(u8::MAX as u32) as u8 / layers.max(1) * layers;
         let wordlines = self.wordlines.unwrap_or(whole.min(2 * layers));

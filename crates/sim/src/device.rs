@@ -999,8 +999,9 @@ impl<P: Probe, M: Media> Device<P, M> {
 
     #[inline]
     fn complete(&mut self, id: RequestId) {
-        let Pending { request, admitted, ended, number, outcome, mut parts, slowest_bit, behind_idle, .. } =
-            *self.ftl.pending(id);
+        let Pending {
+            request, admitted, ended, number, outcome, mut parts, slowest_bit, behind_idle, ..
+        } = *self.ftl.pending(id);
         self.metrics.dominated_by(slowest_bit);
         self.metrics.idle.delayed_by(behind_idle);
         parts[LatencyPart::Link] = self.now.since(ended).0;
