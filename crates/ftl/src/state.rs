@@ -783,3 +783,20 @@ impl State {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_erased_blocks_the_least_worn_is_opened_next_and_of_equals_the_first() {
+        let erases = [3, 1, 2, 1, 3, 2];
+        let order = |order: FreeOrder| {
+            let mut free = FreeBlocks { fresh: 0..0, erased: VecDeque::new() };
+            (0..6).for_each(|b| free.put_back(BlockId(b), order, |b| erases[b as usize]));
+            std::iter::from_fn(|| free.take()).map(|b| b.0).collect::<Vec<_>>()
+        };
+        assert_eq!(order(FreeOrder::LeastErased), [1, 3, 2, 5, 0, 4]);
+        assert_eq!(order(FreeOrder::Fifo), [0, 1, 2, 3, 4, 5]);
+    }
+}
