@@ -190,7 +190,9 @@ def test_a_bit_that_is_added_twice_is_found(tmp_path):
 def test_a_read_in_another_mode_than_the_wordline_is_in_is_found(tmp_path):
     lines = windowed(tmp_path)
     at = first(lines, kind="read", use="array", mode="slc")
-    for i in [i for i in range(at, len(lines)) if columns(lines[i])["op"] == columns(lines[at])["op"]]:
+    for i in [
+        i for i in range(at, len(lines)) if columns(lines[i])["op"] == columns(lines[at])["op"]
+    ]:
         lines = changed(lines, i, mode="tlc")
     says = found(lines)
     assert any(v.startswith("place: slot") and v.endswith("expected slc") for v in says)

@@ -33,8 +33,8 @@ BITS = {"slc": 1, "mlc": 2, "tlc": 3, "qlc": 4}
 PAGES = ("lsb", "csb", "msb", "tsb")
 # Rules that program the bits of a wordline at different times.
 BY_BIT = ("strict-diagonal", "relaxed", "reprogram-window")
-# What flash bears of reprogramming (In-place Switch, sections II-B and IV-D1): layers within which it is
-# safe, reprograms of a wordline, programs of its neighbours between two of its own.
+# What flash bears of reprogramming (In-place Switch, sections II-B and IV-D1): layers within which
+# it is safe, reprograms of a wordline, programs of its neighbours between two of its own.
 MOST_LAYERS = 2
 MOST_REPROGRAMS = 4
 MOST_INTERFERENCE = 12
@@ -226,7 +226,9 @@ class Checker:
         self.busy: dict[tuple[str, int], tuple[int, int]] = {}  # until when, with which operation
         self.planes: list[Use | None] = [None] * len(d.die_of)
         self.left: list[int] = [0] * len(d.die_of)  # uses still to come of a plane's operation
-        self.reprogramming: list[bool] = [False] * len(d.die_of)  # whether that adds a bit to others
+        self.reprogramming: list[bool] = [False] * len(
+            d.die_of
+        )  # whether that adds a bit to others
         self.blocks: dict[int, Block] = {}
         self.erased_at: dict[int, int] = {}
         self.reads: Counter[str] = Counter()

@@ -21,8 +21,8 @@
 //!    the fewest erases, so the traditional cache moves around the drive (section IV-D2).
 //! 6. Only idle time reclaims the traditional cache, unless a write has no place anywhere; the end of a
 //!    run empties it.
-//! 7. The traditional cache shrinks where the data at rest need its blocks; the share is looked at every
-//!    1024 writes. ("can be dynamically allocated without loss of generality")
+//! 7. The traditional cache shrinks where the data at rest need its blocks; that is looked at every
+//!    64 writes. ("can be dynamically allocated without loss of generality")
 //!
 //! ## Symbols
 //! W: the region of windows. T: the traditional cache.
@@ -57,7 +57,7 @@ use wordline_units::{CellMode, PlaneId, SimDuration};
 const T: RegionId = RegionId(1);
 
 /// Writes between two looks at how full the drive is; step 7.
-const LOOK_EVERY: u32 = 1024;
+const LOOK_EVERY: u32 = 64;
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "ips-cooperative",
