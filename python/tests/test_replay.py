@@ -176,8 +176,14 @@ def test_a_program_above_the_current_window_is_found(tmp_path):
 def test_a_further_bit_before_the_window_is_used_up_is_found(tmp_path):
     lines = windowed(tmp_path)
     at = first(lines, kind="program", use="bus", slot=6, mode="slc")  # the second wordline
-    says = found(with_page(lines, at, 2))
-    assert any(v.startswith("program order: the CSB page of wordline 0") for v in says)
+    lines = with_page(lines, at, 2)
+    assert any(v.endswith("slot 2 is the csb of a wordline in slc mode") for v in found(lines))
+    for i in [
+        i for i in range(at, len(lines)) if columns(lines[i])["op"] == columns(lines[at])["op"]
+    ]:
+        lines = changed(lines, i, mode="tlc")
+    wanted = "program order: the CSB page of wordline 0"
+    assert any(v.startswith(wanted) for v in found(lines))
 
 
 def test_a_bit_that_is_added_twice_is_found(tmp_path):

@@ -322,6 +322,11 @@ class Checker:
             else:
                 bit = u.slot // region.slots_per_page % BITS[region.mode]
                 page = "" if u.kind == "erase" else PAGES[bit]
+                if bit >= BITS[u.mode]:
+                    self._wrong(
+                        "place", f"slot {u.slot} is the {page} of a wordline in {u.mode} mode"
+                    )
+                    return None
                 if u.page != page:
                     self._wrong(
                         "place", f"slot {u.slot} is said to be {u.page!r}; expected {page!r}"

@@ -239,7 +239,7 @@ fn latency_group(title: &'static str, reports: &[Report], pick: fn(&Report) -> O
 /// How much of what the host wrote was fast, where windows make new SLC all the time.
 fn windows(reports: &[Report]) -> Group {
     let share = |r: &Report| r.flash.windows.as_ref()?.host_at_slc_speed;
-    let row = Row::new("host at SLC speed", Quantity::Share, Better::Higher, reports, share);
+    let row = Row::new("at SLC speed", Quantity::Share, Better::Higher, reports, share);
     Group { title: "Windows", rows: vec![row] }
 }
 
@@ -254,10 +254,10 @@ fn idle_time(reports: &[Report]) -> Group {
     };
     let mut rows = vec![
         of("found idle", Quantity::Time, Neither, &|i| Some(i.idle_s)),
-        of("moved by GC", Quantity::Bytes, Neither, &bytes("gc")),
-        of("moved by migration", Quantity::Bytes, Neither, &bytes("migration")),
+        of("collected", Quantity::Bytes, Neither, &bytes("gc")),
+        of("migrated", Quantity::Bytes, Neither, &bytes("migration")),
         of("blocks erased", Quantity::Count, Neither, &|i| Some(i.erases as f64)),
-        of("requests delayed", Quantity::Count, Lower, &|i| Some(i.delayed_requests as f64)),
+        of("delayed", Quantity::Count, Lower, &|i| Some(i.delayed_requests as f64)),
         of("delay mean", Quantity::Latency, Lower, &|i| i.delay_us_mean),
         of("delay max", Quantity::Latency, Lower, &|i| Some(i.delay_us_max)),
     ];
