@@ -234,6 +234,7 @@ pub fn report(c: &Character) -> Report {
             windows: None,
         },
         waf,
+        idle: None,
         steady_state: None,
         replicas: None,
         twin_sensitivity: vec![],
