@@ -40,8 +40,9 @@
 //! rest to be safe.
 //!
 //! ## Checked by
-//! `burst latency and write amplification are those of the closed forms`, `no page of a wordline outside
-//! the window is ever reprogrammed`, `reference model`, golden rows.
+//! `burst latency and write amplification are those of the closed forms`, `the rule admits exactly what the
+//! conditions admit in every state`, `a wordline is as fast as the bits it holds and keeps its pages through
+//! both reprograms`, `reference model`, golden rows.
 
 use crate::layout;
 use crate::registry::Entry;
