@@ -95,6 +95,7 @@ fn windows(w: f64, s: f64, d: f64) -> (f64, f64) {
     (service, (w + d.min((w - s + d).max(0.0))) / w)
 }
 
+#[allow(clippy::print_stdout)] // `make closed-forms` shows them
 fn near(what: &str, ours: f64, theory: f64) {
     println!("{what}: {ours:.4}, theory {theory:.4}, {:+.2} %", (ours / theory - 1.0) * 100.0);
     assert!((ours / theory - 1.0).abs() < 0.03, "{what}: {ours} for {theory}");
