@@ -100,8 +100,8 @@ impl Scheme for TurboWrite {
         Place { gather: Gather::Fill, plane: PlanePick::Home, route }
     }
 
-    /// Asked in idle time, and when the drive drains (5).
     fn idle(&mut self, plane: PlaneId, view: &View) -> Option<IdleWork> {
+        // (5): the end of a run asks, too.
         let block = view.oldest(S, plane).or_else(|| view.quiet_frontier(S, plane, SlotClass::Next))?; // (2)
         Some(IdleWork::Collect(Collect { region: S, block: Some(block) }, Grain::Block)) // (3)
     }
