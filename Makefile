@@ -17,7 +17,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml $(wildcard devices/*.toml) \
 	$(shell find python/wordline -name '*.py' -o -name '*.pyi' -o -name '*.toml' -o -name '*.fio')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check rust-test python-test bench bench-picture papers validate fio twins twin-fits steady mutants bless swarm fuzz clean
+.PHONY: help demo test check rust-test python-test bench bench-picture papers validate closed-forms fio twins twin-fits steady mutants bless swarm fuzz clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -72,6 +72,9 @@ validate: $(INSTALLED) $(TOOLS) ## Hold the engine to theory and to MQSim, and w
 PAPERS ?= pa-ssd
 papers: $(INSTALLED) $(TOOLS) ## Reproduce the papers at full scale, an hour or so each, and write docs/PAPER
 	@for p in $(PAPERS); do $(BIN)/wordline reproduce $$p --out docs/$$p || exit 1; done
+
+closed-forms: ## Hold In-place Switch to its closed forms on the whole 384 GiB drive (some minutes)
+	@WORDLINE_WHOLE_DRIVE=1 cargo test --release --package wordline-sim --test in_place_switch -- --nocapture closed_forms
 
 bench: ## Speed of the engine on fixed work, beside the naked loop if LIMIT names it; CASES=size for others
 	@$(if $(LIMIT),cargo build --quiet --release --manifest-path $(LIMIT) --target-dir target/limit)

@@ -36,7 +36,7 @@ SMALL = Config(
 )
 ONE_SHOT = "medium.flash.tlc.one_shot"
 # Schemes that choose among the pages of a wordline.
-BY_PAGE = ("conventional-tlc", "pa-ssd")
+BY_PAGE = ("conventional-tlc", "pa-ssd", "ips", "ips-agc", "ips-cooperative")
 
 
 WORKLOAD = "uniform:read=30%,bs=1KiB@20/4KiB@40/16KiB@40,qd=8,requests=1500"
@@ -158,6 +158,67 @@ def test_a_program_without_the_reads_of_the_earlier_bits_is_found(tmp_path):
     assert header["regions"][0]["rereads_earlier_bits"]
     header["regions"][0]["rereads_earlier_bits"] = False
     assert any(v.startswith("time:") for v in found([f"# {json.dumps(header)}\n", *lines[1:]]))
+
+
+def windowed(tmp_path):
+    """The lines of a log of windows of two wordlines: slots 0 to 11 of a block, then 12 to 23."""
+    return by_page("ips:window=2", tmp_path)
+
+
+def test_a_program_above_the_current_window_is_found(tmp_path):
+    lines = windowed(tmp_path)
+    assert found(lines) == []
+    at = first(lines, kind="program", use="bus", slot=0, mode="slc")
+    says = found(with_page(lines, at, 12))
+    assert any(v.startswith("window:") and "wordline 0 lacks bits" in v for v in says)
+
+
+def test_a_further_bit_before_the_window_is_used_up_is_found(tmp_path):
+    lines = windowed(tmp_path)
+    at = first(lines, kind="program", use="bus", slot=6, mode="slc")  # the second wordline
+    lines = with_page(lines, at, 2)
+    assert any(v.endswith("slot 2 is the csb of a wordline in slc mode") for v in found(lines))
+    for i in [
+        i for i in range(at, len(lines)) if columns(lines[i])["op"] == columns(lines[at])["op"]
+    ]:
+        lines = changed(lines, i, mode="tlc")
+    wanted = "program order: the CSB page of wordline 0"
+    assert any(v.startswith(wanted) for v in found(lines))
+
+
+def test_a_bit_that_is_added_twice_is_found(tmp_path):
+    lines = windowed(tmp_path)
+    at = first(lines, kind="program", use="bus", slot=4)
+    says = found(with_page(lines, at, 2))
+    assert any(v.startswith("programmed twice: the CSB page of wordline 0") for v in says)
+
+
+def test_a_read_in_another_mode_than_the_wordline_is_in_is_found(tmp_path):
+    lines = windowed(tmp_path)
+    at = first(lines, kind="read", use="array", mode="slc")
+    for i in [
+        i for i in range(at, len(lines)) if columns(lines[i])["op"] == columns(lines[at])["op"]
+    ]:
+        lines = changed(lines, i, mode="tlc")
+    says = found(lines)
+    assert any(v.startswith("place: slot") and v.endswith("expected slc") for v in says)
+    assert any(v.startswith("time:") for v in says)
+
+
+def test_a_reprogram_without_the_read_of_the_old_bits_is_found(tmp_path):
+    lines = windowed(tmp_path)
+    header = json.loads(lines[0].removeprefix("#"))
+    assert header["regions"][0]["reread_ns"] == 3 * US
+    header["regions"][0]["reread_ns"] = 0
+    assert any(v.startswith("time:") for v in found([f"# {json.dumps(header)}\n", *lines[1:]]))
+
+
+def test_windows_that_flash_would_not_bear_are_refused(tmp_path):
+    lines = windowed(tmp_path)
+    header = json.loads(lines[0].removeprefix("#"))
+    header["regions"][0]["window"] = {"wordlines": 3, "layers": 3}
+    with pytest.raises(replay.Unreadable, match="windows that flash cannot have"):
+        found([f"# {json.dumps(header)}\n", *lines[1:]])
 
 
 def test_planes_that_work_on_their_own_are_told_from_dies(tmp_path):

@@ -32,7 +32,12 @@ COLUMNS = [
 BITS = {"slc": 1, "mlc": 2, "tlc": 3, "qlc": 4}
 PAGES = ("lsb", "csb", "msb", "tsb")
 # Rules that program the bits of a wordline at different times.
-BY_BIT = ("strict-diagonal", "relaxed")
+BY_BIT = ("strict-diagonal", "relaxed", "reprogram-window")
+# What flash bears of reprogramming (In-place Switch, sections II-B and IV-D1): layers within which
+# it is safe, reprograms of a wordline, programs of its neighbours between two of its own.
+MOST_LAYERS = 2
+MOST_REPROGRAMS = 4
+MOST_INTERFERENCE = 12
 # The uses that make up an operation, in their order.
 USES = {"read": ("array", "bus"), "program": ("bus", "array"), "erase": ("array",)}
 # The report calls the moves between regions by another word.
@@ -55,6 +60,8 @@ class Region:
     slots_per_program: int
     slots_per_block: int
     rereads_earlier_bits: bool
+    window: int = 0  # wordlines that serve as SLC together, under the rule reprogram-window
+    reread_ns: int | None = None  # time to read the earlier bits, where it is fixed
 
     @property
     def bits(self) -> int:
@@ -81,6 +88,8 @@ class Block:
     region: Region
     programmed: int = 0
     pages: set[tuple[int, int]] = field(default_factory=set)  # wordline and bit, under BY_BIT rules
+    direct: int | None = None  # the wordline that is being written with all its bits
+    disturbed: dict[int, int] = field(default_factory=dict)  # wordline -> programs beside it since
     holds: dict[int, list[int]] = field(default_factory=dict)  # slot -> logical pages, where known
 
 
@@ -160,11 +169,22 @@ class Drive:
                 slots_per_program=per_page * r["pages_per_program"],
                 slots_per_block=m["wordlines_per_block"] * BITS[r["mode"]] * per_page,
                 rereads_earlier_bits=r.get("rereads_earlier_bits", False),
+                window=(r.get("window") or {}).get("wordlines", 0),
+                reread_ns=r.get("reread_ns"),
             )
             if region.rule not in ("sequential", "one-shot", *BY_BIT):
                 raise Unreadable(
                     f"region {region.name} has the unknown program rule {region.rule!r}"
                 )
+            layers = (r.get("window") or {}).get("layers", 1)
+            if region.rule == "reprogram-window" and not (
+                0 < region.window <= region.wordlines
+                and 1 <= layers <= MOST_LAYERS
+                and region.window % layers == 0
+                and 1 <= region.bits - 1 <= MOST_REPROGRAMS
+            ):
+                what = f"{region.window} wordlines over {layers} layers of {region.mode}"
+                raise Unreadable(f"region {region.name} has windows that flash cannot have: {what}")
             self.regions[region.name] = region
             self.by_number.append(region)
 
@@ -172,7 +192,7 @@ class Drive:
         """Return the plane in which a block lies."""
         return bisect_right(self.first_block, block) - 1
 
-    def duration(self, u: Use, region: Region) -> int:
+    def duration(self, u: Use, region: Region, *, reprograms: bool) -> int:
         """How long the use must take."""
         medium = self.media[self.medium_of[u.plane]]
         command = medium["command_ns"]
@@ -180,12 +200,14 @@ class Drive:
             bus = medium["bus"]
             moved = -(-u.bytes * bus["ns"] // bus["bytes"]) if bus["bytes"] else 0
             return moved + (command["program"] if u.kind == "program" else 0)
-        times = medium["modes"][region.mode]
+        times = medium["modes"][u.mode]
         if u.kind == "erase":
             return times["erase_ns"] + command["erase"]
         bit = u.slot // region.slots_per_page % BITS[region.mode]
         if u.kind == "read":
             return times["read_ns"][bit] + command["read"]
+        if region.window:
+            return times["program_ns"][bit] + (region.reread_ns or 0 if reprograms else 0)
         earlier = sum(times["read_ns"][:bit]) if region.rereads_earlier_bits else 0
         return times["program_ns"][bit] + earlier
 
@@ -204,19 +226,25 @@ class Checker:
         self.busy: dict[tuple[str, int], tuple[int, int]] = {}  # until when, with which operation
         self.planes: list[Use | None] = [None] * len(d.die_of)
         self.left: list[int] = [0] * len(d.die_of)  # uses still to come of a plane's operation
+        self.reprogramming: list[bool] = [False] * len(
+            d.die_of
+        )  # whether that adds a bit to others
         self.blocks: dict[int, Block] = {}
         self.erased_at: dict[int, int] = {}
         self.reads: Counter[str] = Counter()
         self.erases: Counter[str] = Counter()
         self.programs: Counter[str] = Counter()
+        self.reprograms: Counter[str] = Counter()
         self.program_bytes: Counter[tuple[str, str]] = Counter()
         self.slots_programmed = 0
         self.slots_erased = 0
         self.operations: Counter[str] = Counter()
-        for first, count, region, slots, *by_bit in header["programmed"]:
-            pages = {(w, bit) for n in by_bit for bit, lines in enumerate(n) for w in range(lines)}
+        for first, count, region, slots, *rest in header["programmed"]:
+            by_bit = rest[0] if rest else []
+            pages = {(w, bit) for bit, lines in enumerate(by_bit) for w in range(lines)}
+            direct = by_bit[-1] if len(rest) > 1 else None
             for block in range(first, first + count):
-                used = Block(d.by_number[region], 0 if by_bit else slots, set(pages))
+                used = Block(d.by_number[region], 0 if by_bit else slots, set(pages), direct)
                 self.blocks[block] = used
         self.slots_before = sum(self._programmed(b) for b in self.blocks.values())
 
@@ -284,7 +312,7 @@ class Checker:
                 self._wrong(
                     "place", f"region {region.name} is of medium {name}, block {u.block} is not"
                 )
-            elif u.mode != region.mode:
+            elif u.mode != region.mode and not (region.window and u.mode == "slc"):
                 self._wrong(
                     "place", f"mode {u.mode} in region {region.name}; expected {region.mode}"
                 )
@@ -294,6 +322,11 @@ class Checker:
             else:
                 bit = u.slot // region.slots_per_page % BITS[region.mode]
                 page = "" if u.kind == "erase" else PAGES[bit]
+                if bit >= BITS[u.mode]:
+                    self._wrong(
+                        "place", f"slot {u.slot} is the {page} of a wordline in {u.mode} mode"
+                    )
+                    return None
                 if u.page != page:
                     self._wrong(
                         "place", f"slot {u.slot} is said to be {u.page!r}; expected {page!r}"
@@ -307,7 +340,7 @@ class Checker:
             self._wrong("row order", f"{what} {self.last_start} ns; expected rows as they begin")
         self.last_start = max(self.last_start, u.start)
         self.latest = max(self.latest, u.end)
-        expected = self.drive.duration(u, region)
+        expected = self.drive.duration(u, region, reprograms=self.reprogramming[u.plane])
         if u.end - u.start != expected:
             what = f"the {u.use} use of {u.kind} {u.op} takes {u.end - u.start} ns"
             self._wrong("time", f"{what}; expected {expected} ns")
@@ -363,6 +396,7 @@ class Checker:
 
     def _flash(self, u: Use, region: Region) -> None:
         """Check what the operation does to its block, or wants of it."""
+        self.reprogramming[u.plane] = False
         if u.kind == "program":
             self._program(u, region)
         elif u.kind == "read":
@@ -394,6 +428,8 @@ class Checker:
                 order = f"slot {block.programmed} next ({region.rule})"
                 self._wrong("program order", f"{what}; expected {order}")
             block.programmed = max(block.programmed, u.slot + u.slots)
+        elif region.window:
+            self._program_in_window(u, region, block)
         else:
             self._program_bit(u, region, block)
         self.slots_programmed += u.slots
@@ -430,8 +466,75 @@ class Checker:
                     self._wrong("program order", f"{what}; expected {first} before it")
         block.pages.add((wordline, bit))
 
+    def _program_in_window(self, u: Use, region: Region, block: Block) -> None:
+        """Check a page by what a window may take, wordline by wordline."""
+        wordline, bit = divmod(u.slot // region.slots_per_page, region.bits)
+        name = f"{PAGES[bit].upper()} page of wordline {wordline} in block {u.block}"
+        what = f"the {name} is programmed by operation {u.op}"
+        if (wordline, bit) in block.pages:
+            self._wrong("programmed twice", f"{what}; expected an erase before")
+            return
+        first = wordline // region.window * region.window
+        last = min(first + region.window, region.wordlines) - 1
+        bits = range(region.bits)
+        held = {w: sum((w, b) in block.pages for b in bits) for w in range(first, last + 1)}
+        above = sorted(w for w, _ in block.pages if w > last)
+        below = [w for w in range(first) for b in bits if (w, b) not in block.pages]
+        if above or below:
+            why = f"wordline {above[0]} holds data" if above else f"wordline {below[0]} lacks bits"
+            self._wrong("window", f"{what}, but {why}; expected the current window only")
+        # With all bits at once: the wordlines before are whole, those behind are blank.
+        begins = u.mode == region.mode and bit == 0
+        if begins or block.direct is not None:
+            fits = (
+                held[wordline] == bit
+                and all(held[w] == region.bits for w in range(first, wordline))
+                and not any(held[w] for w in range(wordline + 1, last + 1))
+                and u.mode == region.mode
+            )
+            done = wordline == last and bit == region.bits - 1
+            block.direct = None if done else wordline + (bit == region.bits - 1)
+        elif bit == 0:
+            fits = (
+                u.mode == "slc"
+                and all(held[w] == 1 for w in range(first, wordline))
+                and not any(held[w] for w in range(wordline, last + 1))
+            )
+        else:
+            fits = (
+                u.mode == region.mode
+                and all(held[w] == bit + 1 for w in range(first, wordline))
+                and all(held[w] == bit for w in range(wordline, last + 1))
+            )
+            self.reprogramming[u.plane] = True
+        if not fits:
+            found = " ".join(f"{w}:{n}" for w, n in held.items())
+            order = "SLC pages in turn, then a bit more in each, or all bits wordline by wordline"
+            self._wrong("program order", f"{what} as {u.mode} over bits {found}; expected {order}")
+        block.pages.add((wordline, bit))
+        block.disturbed[wordline] = 0
+        for near in (wordline - 1, wordline + 1):
+            if near in block.disturbed:
+                block.disturbed[near] += 1
+                if block.disturbed[near] > MOST_INTERFERENCE:
+                    beside = f"{block.disturbed[near]} programs beside wordline {near}"
+                    self._wrong("interference", f"{what}; expected no more than {beside}")
+
+    @staticmethod
+    def _mode_of(u: Use, region: Region, block: Block | None) -> str:
+        """Return the mode in which a read finds its wordline."""
+        if not region.window or block is None:
+            return region.mode
+        wordline = u.slot // region.slots_per_page // region.bits
+        holds = sum((wordline, bit) in block.pages for bit in range(region.bits))
+        return "slc" if holds == 1 and block.direct != wordline else region.mode
+
     def _read(self, u: Use, region: Region) -> None:
         block = self.blocks.get(u.block)
+        expected = self._mode_of(u, region, block)
+        if u.mode != expected:
+            what = f"slot {u.slot} of block {u.block} is read as {u.mode} by operation {u.op}"
+            self._wrong("place", f"{what}; expected {expected}")
         most = region.slots_per_page * self.drive.unit
         if not 0 < u.bytes <= most:
             self._wrong("time", f"read {u.op} moves {u.bytes} bytes; expected 1 to {most}, a page")
@@ -483,6 +586,8 @@ class Checker:
                 pages.setdefault((slot - u.slot) // region.slots_per_page, cause)
             self.program_bytes["pad", region.name] += rest
             self.programs.update(pages.values())
+            if self.reprogramming[u.plane]:
+                self.reprograms.update(pages.values())
             self.programs["pad"] += u.slots // region.slots_per_page - len(pages)
 
     def finish(self, report: dict[str, Any] | None) -> None:
@@ -526,6 +631,8 @@ class Checker:
             theirs = flash["programs"].get(word, {})
             ours = self.programs[back.get(word, word)]
             same(f"pages programmed of cause {word}", ours, sum(theirs.values()))
+            ours = self.reprograms[back.get(word, word)]
+            same(f"pages reprogrammed of cause {word}", ours, theirs.get("reprogram", 0))
         for word in words((c for c, _ in self.program_bytes), flash["program_bytes"]):
             kinds = flash["program_bytes"].get(word, {})
             for region in self.drive.regions:

@@ -140,6 +140,8 @@ pub enum Trigger {
     FreeBlocks(Fraction),
     /// Slots not yet programmed, in open blocks too.
     FreeSlots(Fraction),
+    /// No threshold: only when a program has no place, or a scheme asks for it.
+    Never,
 }
 
 /// The block that collection takes.
@@ -258,13 +260,16 @@ impl fmt::Display for Allocation {
 
 impl FromStr for Trigger {
     type Err = QuantityError;
-    /// `free_blocks < 5%`; on a command line also `free_blocks:5%`, which needs no quotes.
+    /// `free_blocks < 5%` or `never`; on a command line also `free_blocks:5%`, which needs no quotes.
     fn from_str(text: &str) -> Result<Trigger, QuantityError> {
         let fail = |hint: String| QuantityError {
             given: text.to_string(),
-            expected: "a threshold such as \"free_blocks < 5%\" or \"free_slots < 30%\"",
+            expected: "a threshold such as \"free_blocks < 5%\" or \"free_slots < 30%\", or \"never\"",
             hint,
         };
+        if text.trim() == "never" {
+            return Ok(Trigger::Never);
+        }
         let (what, share) = text
             .split_once(['<', ':'])
             .ok_or_else(|| fail("it needs what is counted, '<' (or ':'), and a share".into()))?;
@@ -285,6 +290,7 @@ impl fmt::Display for Trigger {
         match self {
             Trigger::FreeBlocks(share) => write!(f, "free_blocks < {share}"),
             Trigger::FreeSlots(share) => write!(f, "free_slots < {share}"),
+            Trigger::Never => write!(f, "never"),
         }
     }
 }

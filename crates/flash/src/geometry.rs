@@ -291,6 +291,13 @@ impl Geometry {
         self.plane_die[plane.index()]
     }
 
+    /// The planes of a die, as a range of plane numbers.
+    pub fn planes_of_die(&self, die: DieId) -> std::ops::Range<u32> {
+        let first = self.plane_die.partition_point(|d| *d < die);
+        let count = self.plane_die[first..].partition_point(|d| *d <= die);
+        first as u32..(first + count) as u32
+    }
+
     /// The channel of a die.
     #[inline(always)]
     pub fn channel_of(&self, die: DieId) -> ChannelId {

@@ -7,5 +7,8 @@ mod rule;
 mod timing;
 
 pub use geometry::{Geometry, GeometryError, Medium, Topology};
-pub use rule::{BlockShape, BlockState, IllegalProgram, ProgramRule, SlotClass};
+pub use rule::{
+    BlockShape, BlockState, IllegalProgram, MOST_INTERFERENCE, MOST_REPROGRAMS, MOST_WINDOW_LAYERS,
+    ProgramRule, RuleError, SlotClass, Window, interference,
+};
 pub use timing::{CommandOverhead, MAX_BITS, ModeTiming};

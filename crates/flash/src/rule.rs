@@ -9,13 +9,16 @@
 //! the bit before it stands in that wordline and in its neighbours: then what interferes with a
 //! finished wordline is at most one program of the next. The strict order is the one sequence that
 //! keeps this with the fewest unfinished wordlines; the relaxed rule is the condition itself.
+//!
+//! Under a reprogram window a few wordlines are programmed as SLC first, and get their further bits
+//! later, pass by pass, before any wordline above them is programmed at all.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use wordline_units::PageType;
 
 /// The kind of slot that a decision asks for. A rule offers some of them.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum SlotClass {
     /// Whatever comes next in the block's own order.
@@ -28,15 +31,27 @@ pub enum SlotClass {
     Msb = 3,
     /// The next page of the fourth bit.
     Tsb = 4,
+    /// The next wordline of the window, with one bit as SLC.
+    Slc = 5,
+    /// A further bit for a wordline of a window that is full as SLC.
+    Reprogram = 6,
 }
 
 impl SlotClass {
     /// How many classes there are.
-    pub const COUNT: usize = 5;
+    pub const COUNT: usize = 7;
+
+    /// How many there are that ask for a type of page, or leave it to the block: the first ones.
+    pub const BY_TYPE: usize = 5;
 
     /// All classes, in the order of their numbers.
-    pub const ALL: [SlotClass; SlotClass::COUNT] =
-        [SlotClass::Next, SlotClass::Lsb, SlotClass::Csb, SlotClass::Msb, SlotClass::Tsb];
+    pub const ALL: [SlotClass; SlotClass::COUNT] = {
+        use SlotClass::*;
+        [Next, Lsb, Csb, Msb, Tsb, Slc, Reprogram]
+    };
+
+    /// Those of a reprogram window.
+    const OF_WINDOW: [SlotClass; 3] = [SlotClass::Slc, SlotClass::Reprogram, SlotClass::Next];
 
     /// The class of a page type.
     pub const fn of(page: PageType) -> SlotClass {
@@ -46,7 +61,10 @@ impl SlotClass {
     /// The bit of its wordline that the class asks for; `None` where it leaves that to the block.
     #[inline(always)]
     pub const fn bit(self) -> Option<usize> {
-        (self as usize).checked_sub(1)
+        match self as usize {
+            n @ 1..SlotClass::BY_TYPE => Some(n - 1),
+            _ => None,
+        }
     }
 }
 
@@ -86,6 +104,91 @@ pub struct BlockState {
     /// Pages programmed so far: all of them in the first place under a rule that goes wordline by
     /// wordline, otherwise by bit.
     pub programmed: [u16; 4],
+    /// 1 while a window is written wordline by wordline with all its bits, else 0.
+    pub direct: u16,
+}
+
+/// Wordlines that are programmed as SLC together, and reprogrammed before those above them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct Window {
+    /// Wordlines.
+    pub wordlines: u8,
+    /// Layers of the stack over which they spread.
+    pub layers: u8,
+}
+
+/// Layers within which cells may be reprogrammed in any order (C. Gao et al., MICRO 2019, by way of
+/// X. Yang et al., "In-place Switch", section II-B).
+pub const MOST_WINDOW_LAYERS: u8 = 2;
+/// Reprograms of a cell between two erases (as before).
+pub const MOST_REPROGRAMS: u32 = 4;
+/// Programs of neighbouring wordlines that a wordline tolerates between two of its own
+/// (In-place Switch, section IV-D1: twelve times the interference).
+pub const MOST_INTERFERENCE: u32 = 12;
+
+const _: () = assert!(crate::MAX_BITS as u32 - 1 <= MOST_REPROGRAMS);
+const _: () = assert!(interference(crate::MAX_BITS as u32) <= MOST_INTERFERENCE);
+
+/// Programs of a neighbouring wordline between two of a wordline's own, at most, under a reprogram window.
+/// Within a window it is one of each neighbour, twice that of one program as section IV-D1 of In-place
+/// Switch has it; the first wordline of the next window gets all its bits after the last of this is done.
+pub const fn interference(bits: u32) -> u32 {
+    if bits > 2 { bits } else { 2 }
+}
+
+/// A rule that no block of a shape can follow.
+#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+pub enum RuleError {
+    /// Its window has no wordlines, or more than the block.
+    #[error("a window of {given} wordlines is not between 1 and {wordlines}, those of a block")]
+    Wordlines {
+        /// Of the window.
+        given: u8,
+        /// Of the block.
+        wordlines: u16,
+    },
+    /// Its window has too many layers, or a part of one.
+    #[error(
+        "a window of {wordlines} wordlines over {layers} layers: at most {MOST_WINDOW_LAYERS} layers can be \
+         reprogrammed safely, each with as many wordlines"
+    )]
+    Layers {
+        /// Wordlines of the window.
+        wordlines: u8,
+        /// Layers of the window.
+        layers: u8,
+    },
+    /// Its cells hold one bit.
+    #[error("cells of one bit cannot be reprogrammed to hold more")]
+    OneBit,
+}
+
+impl Window {
+    /// The first wordline of the current window that is not finished, and the one behind the window.
+    #[inline]
+    fn unfinished(self, shape: BlockShape, state: &BlockState) -> (u16, u16) {
+        let floor = state.programmed[shape.bits as usize - 1];
+        let width = self.wordlines as u16;
+        (floor, (floor / width * width + width).min(shape.wordlines))
+    }
+
+    #[inline]
+    fn next(self, shape: BlockShape, state: &BlockState, class: SlotClass) -> Option<u32> {
+        let (floor, end) = self.unfinished(shape, state);
+        let bits = shape.bits as usize;
+        let (first, second) = (state.programmed[0], state.programmed[1]);
+        let bit = match class {
+            _ if floor == shape.wordlines => return None,
+            SlotClass::Slc => (state.direct == 0 && first < end && second == floor).then_some(0),
+            SlotClass::Reprogram if first < end || state.direct > 0 => None,
+            SlotClass::Reprogram => (1..bits).find(|bit| state.programmed[*bit] < end),
+            SlotClass::Next if first == floor || state.direct > 0 => {
+                (0..bits).find(|bit| state.programmed[*bit] == floor)
+            }
+            _ => None,
+        };
+        bit.map(|bit| shape.page(state.programmed[bit] as u32, bit))
+    }
 }
 
 /// A program that the chip refuses.
@@ -118,23 +221,44 @@ pub enum ProgramRule {
     /// i - 1, i and i + 1, as far as there are such (PA-SSD, section 4.3.1, three constraints for
     /// three bits; J. Park et al., "flexFTL", DAC 2016, for two).
     Relaxed,
+    /// Window by window upward. A window is programmed as SLC, wordline by wordline ([`SlotClass::Slc`]);
+    /// once all of it is, each pass adds a bit to its wordlines in turn ([`SlotClass::Reprogram`]). A window
+    /// that holds nothing may instead be written wordline by wordline with all its bits
+    /// ([`SlotClass::Next`]) (X. Yang et al., "In-place Switch", section IV-A).
+    ReprogramWindow(Window),
 }
 
 impl ProgramRule {
+    /// Whether blocks of a shape can follow the rule.
+    ///
+    /// # Errors
+    /// Where a window does not fit them, or the flash would not bear it.
+    pub fn check(self, shape: BlockShape) -> Result<(), RuleError> {
+        let ProgramRule::ReprogramWindow(Window { wordlines, layers }) = self else { return Ok(()) };
+        if wordlines == 0 || wordlines as u16 > shape.wordlines {
+            return Err(RuleError::Wordlines { given: wordlines, wordlines: shape.wordlines });
+        }
+        if !(1..=MOST_WINDOW_LAYERS).contains(&layers) || wordlines % layers != 0 {
+            return Err(RuleError::Layers { wordlines, layers });
+        }
+        if shape.bits < 2 { Err(RuleError::OneBit) } else { Ok(()) }
+    }
+
     /// The page that may be programmed next in a class, if any.
     #[inline]
     pub fn next(self, shape: BlockShape, state: &BlockState, class: SlotClass) -> Option<u32> {
-        match (self, class.bit()) {
-            (ProgramRule::Sequential | ProgramRule::OneShot(_), None) => {
+        match (self, class) {
+            (ProgramRule::Sequential | ProgramRule::OneShot(_), SlotClass::Next) => {
                 let page = state.programmed[0] as u32;
                 (page < shape.pages()).then_some(page)
             }
-            (ProgramRule::StrictDiagonal, None) => {
+            (ProgramRule::StrictDiagonal, SlotClass::Next) => {
                 let left = (0..shape.bits as usize).filter(|bit| state.programmed[*bit] < shape.wordlines);
                 let bit = left.min_by_key(|bit| state.programmed[*bit] as usize + bit)?;
                 Some(shape.page(state.programmed[bit] as u32, bit))
             }
-            (ProgramRule::Relaxed, Some(bit)) => {
+            (ProgramRule::Relaxed, _) => {
+                let bit = class.bit()?;
                 let wordline = *state.programmed[..shape.bits as usize].get(bit)?;
                 let ready = bit == 0 || {
                     let neighbour = (wordline + 2).min(shape.wordlines);
@@ -142,6 +266,7 @@ impl ProgramRule {
                 };
                 (wordline < shape.wordlines && ready).then(|| shape.page(wordline as u32, bit))
             }
+            (ProgramRule::ReprogramWindow(window), _) => window.next(shape, state, class),
             _ => None,
         }
     }
@@ -167,6 +292,12 @@ impl ProgramRule {
             ProgramRule::StrictDiagonal | ProgramRule::Relaxed => {
                 state.programmed[(page % shape.bits as u32) as usize] += 1;
             }
+            ProgramRule::ReprogramWindow(window) => {
+                let (_, end) = window.unfinished(shape, state);
+                state.programmed[(page % shape.bits as u32) as usize] += 1;
+                let finished = state.programmed[shape.bits as usize - 1];
+                state.direct = (class == SlotClass::Next && finished < end) as u16;
+            }
         }
         Ok(())
     }
@@ -180,16 +311,38 @@ impl ProgramRule {
         }
     }
 
-    /// Whether bits of a wordline are programmed at different times, so that page types tell.
+    /// Whether bits of a wordline are programmed at different times, so that they are counted apart.
     #[inline(always)]
     pub const fn by_bit(self) -> bool {
+        self.tells_types() || self.reprograms()
+    }
+
+    /// Whether a page is as fast as its type from the beginning, so that it tells which one data get.
+    #[inline(always)]
+    pub const fn tells_types(self) -> bool {
         matches!(self, ProgramRule::StrictDiagonal | ProgramRule::Relaxed)
+    }
+
+    /// Whether wordlines that serve as SLC get further bits later.
+    #[inline(always)]
+    pub const fn reprograms(self) -> bool {
+        matches!(self, ProgramRule::ReprogramWindow(_))
+    }
+
+    /// Bits that the cells of a page's wordline are read by now: one while it serves as SLC.
+    #[inline]
+    pub fn cell_bits(self, shape: BlockShape, state: &BlockState, page: u32) -> u8 {
+        let wordline = page / shape.bits as u32;
+        let (first, second) = (state.programmed[0] as u32, state.programmed[1] as u32);
+        let as_slc = self.reprograms() && state.direct == 0 && second <= wordline && wordline < first;
+        if as_slc { 1 } else { shape.bits }
     }
 
     /// The classes a block under this rule can offer.
     pub fn classes(self, shape: BlockShape) -> &'static [SlotClass] {
         match self {
             ProgramRule::Relaxed => &SlotClass::ALL[1..=shape.bits as usize],
+            ProgramRule::ReprogramWindow(_) => &SlotClass::OF_WINDOW,
             _ => &[SlotClass::Next],
         }
     }
@@ -200,15 +353,17 @@ impl ProgramRule {
         self.next(shape, &BlockState::default(), class).is_some()
     }
 
-    /// Whether a block still has pages of a class, legal now or later.
+    /// Whether a block still has pages of a class, legal now or later. Under a reprogram window only what
+    /// is legal now counts: the window is for one class at a time.
     #[inline]
     pub fn has_left(self, shape: BlockShape, state: &BlockState, class: SlotClass) -> bool {
-        match (self, class.bit()) {
-            (ProgramRule::Relaxed, Some(bit)) => {
-                bit < shape.bits as usize && state.programmed[bit] < shape.wordlines
-            }
-            (ProgramRule::Relaxed, None) | (_, Some(_)) => false,
-            (_, None) => self.programmed(state) < shape.pages(),
+        match (self, class) {
+            (ProgramRule::Relaxed, _) => class
+                .bit()
+                .is_some_and(|bit| bit < shape.bits as usize && state.programmed[bit] < shape.wordlines),
+            (ProgramRule::ReprogramWindow(window), _) => window.next(shape, state, class).is_some(),
+            (_, SlotClass::Next) => self.programmed(state) < shape.pages(),
+            _ => false,
         }
     }
 
@@ -221,7 +376,7 @@ impl ProgramRule {
                 ProgramRule::Sequential | ProgramRule::OneShot(_) => {
                     (state.programmed[0] as u32 + shape.bits as u32 - 1 - bit as u32) / shape.bits as u32
                 }
-                ProgramRule::StrictDiagonal | ProgramRule::Relaxed => state.programmed[bit] as u32,
+                _ => state.programmed[bit] as u32,
             };
             *left = shape.wordlines as u32 - programmed;
         }
@@ -233,18 +388,27 @@ impl ProgramRule {
     pub fn programmed(self, state: &BlockState) -> u32 {
         match self {
             ProgramRule::Sequential | ProgramRule::OneShot(_) => state.programmed[0] as u32,
-            ProgramRule::StrictDiagonal | ProgramRule::Relaxed => {
-                state.programmed.iter().map(|n| *n as u32).sum()
-            }
+            _ => state.programmed.iter().map(|n| *n as u32).sum(),
         }
     }
 
     /// The state of a block after so many pages, programmed in the block's own order; under the
-    /// relaxed rule that of the diagonals, which it allows.
+    /// relaxed rule that of the diagonals, which it allows, and under a reprogram window wordline by
+    /// wordline.
     pub fn filled(self, shape: BlockShape, pages: u32) -> BlockState {
         match self {
             ProgramRule::Sequential | ProgramRule::OneShot(_) => {
-                BlockState { programmed: [pages as u16, 0, 0, 0] }
+                BlockState { programmed: [pages as u16, 0, 0, 0], direct: 0 }
+            }
+            ProgramRule::ReprogramWindow(window) => {
+                let bits = shape.bits as u32;
+                let mut state = BlockState::default();
+                for bit in 0..bits {
+                    state.programmed[bit as usize] = (pages / bits + (bit < pages % bits) as u32) as u16;
+                }
+                state.direct =
+                    (!pages.is_multiple_of(window.wordlines as u32 * bits) && pages < shape.pages()) as u16;
+                state
             }
             ProgramRule::StrictDiagonal | ProgramRule::Relaxed => {
                 let mut state = BlockState::default();
@@ -266,7 +430,16 @@ impl ProgramRule {
     /// Pages by which a block may be part full when its pages are taken in the order of their numbers:
     /// under rules that leave wordlines unfinished, only the whole of it.
     pub const fn fills_by(self, shape: BlockShape) -> u32 {
-        if self.by_bit() { shape.pages() } else { self.pages_per_program() }
+        match self {
+            ProgramRule::StrictDiagonal | ProgramRule::Relaxed => shape.pages(),
+            ProgramRule::ReprogramWindow(window) => window.wordlines as u32 * shape.bits as u32,
+            ProgramRule::Sequential | ProgramRule::OneShot(_) => self.pages_per_program(),
+        }
+    }
+
+    /// Pages by which a block may be part full when nothing in it is live.
+    pub const fn ages_by(self, shape: BlockShape) -> u32 {
+        if self.tells_types() { 1 } else { self.fills_by(shape) }
     }
 
     /// The state of a block in which these pages are found programmed. With a torn page among them,
@@ -283,15 +456,20 @@ impl ProgramRule {
             ProgramRule::Sequential | ProgramRule::OneShot(_) => {
                 let closed = last_torn.map_or(0, |page| (page / bits + 1) * bits);
                 let programmed = programmed.map(|p| p + 1).fold(closed, u32::max);
-                BlockState { programmed: [programmed as u16, 0, 0, 0] }
+                BlockState { programmed: [programmed as u16, 0, 0, 0], direct: 0 }
             }
-            ProgramRule::StrictDiagonal | ProgramRule::Relaxed => {
+            _ => {
                 let mut state = BlockState::default();
                 let closed = last_torn.map_or(0, |page| page / bits + 1);
                 state.programmed[..bits as usize].fill(closed as u16);
                 for page in programmed {
                     let count = &mut state.programmed[(page % bits) as usize];
                     *count = (*count).max((page / bits + 1) as u16);
+                }
+                if let ProgramRule::ReprogramWindow(window) = self {
+                    // A second bit in a window that is not full as SLC: it was being written with all bits.
+                    let (floor, end) = window.unfinished(shape, &state);
+                    state.direct = (state.programmed[1] > floor && state.programmed[0] < end) as u16;
                 }
                 state
             }
@@ -303,9 +481,7 @@ impl ProgramRule {
     pub fn is_programmed(self, shape: BlockShape, state: &BlockState, page: u32) -> bool {
         match self {
             ProgramRule::Sequential | ProgramRule::OneShot(_) => page < state.programmed[0] as u32,
-            ProgramRule::StrictDiagonal | ProgramRule::Relaxed => {
-                page / (shape.bits as u32) < state.programmed[(page % shape.bits as u32) as usize] as u32
-            }
+            _ => page / (shape.bits as u32) < state.programmed[(page % shape.bits as u32) as usize] as u32,
         }
     }
 }
@@ -447,7 +623,7 @@ mod tests {
         let shape = BlockShape { wordlines: 6, bits: 3 };
         let offers = |programmed: [u16; 3]| {
             let [l, c, m] = programmed;
-            let state = BlockState { programmed: [l, c, m, 0] };
+            let state = BlockState { programmed: [l, c, m, 0], direct: 0 };
             [SlotClass::Lsb, SlotClass::Csb, SlotClass::Msb]
                 .map(|class| ProgramRule::Relaxed.next(shape, &state, class).is_some())
         };

@@ -73,8 +73,9 @@ impl<M: Media> Ftl<M> {
                 }
             } else if let Some((block, page)) = self.take_slot(target, plane, privileged, reserve) {
                 let ppn = self.state.geometry.ppn(block, page * units);
-                self.state.ops[id].ppn = ppn;
-                if self.state.regions[region.index()].region.rule.by_bit() {
+                let op = &mut self.state.ops[id];
+                (op.ppn, op.taken) = (ppn, target.class);
+                if self.state.regions[region.index()].region.rule.tells_types() {
                     self.count_page_type(id, target, page);
                 }
                 if let Some(old) = self.state.map.prefetch_commit(self.state.ops[id].lpn, ppn) {
@@ -146,6 +147,7 @@ impl<M: Media> Ftl<M> {
             }
         };
         let block = &mut self.state.blocks[head.index()];
+        let before = block.state;
         let page = rule.next(shape, &block.state, class)?;
         if let Err(e) = rule.apply(shape, &mut block.state, class, page) {
             self.internal(e.to_string());
@@ -160,7 +162,9 @@ impl<M: Media> Ftl<M> {
         if rule.by_bit() {
             r.left[(page % shape.bits as u32) as usize] -= 1;
         }
-        if !rule.has_left(shape, &state, class) {
+        if rule.reprograms() {
+            self.state.change_lists(region, plane, head, before);
+        } else if !rule.has_left(shape, &state, class) {
             at.open[class as usize].pop_front();
             let next = at.open[class as usize].front().copied();
             if rule.programmed(&state) == shape.pages() {
@@ -204,13 +208,17 @@ impl<M: Media> Ftl<M> {
         let r = &mut self.state.regions[region.index()];
         let at = &mut r.planes[local];
         at.open_slots += r.slots_per_block as u64;
-        for class in r.region.rule.classes(r.shape) {
-            at.open[*class as usize].push_back(block.0);
-        }
-        if r.region.rule.by_bit() {
-            let pages = r.region.rule.left(r.shape, &Default::default());
+        let (rule, shape) = (r.region.rule, r.shape);
+        if rule.by_bit() {
+            let pages = rule.left(shape, &Default::default());
             r.left.iter_mut().zip(pages).for_each(|(left, pages)| *left += pages as u64);
         }
+        for class in rule.classes(shape) {
+            if rule.has_left(shape, &Default::default(), *class) {
+                self.state.enter_list(region, plane, block, *class);
+            }
+        }
+        let r = &self.state.regions[region.index()];
         let info = &mut self.state.blocks[block.index()];
         if !info.was_opened() {
             self.state.map.open_first();
@@ -232,7 +240,10 @@ impl<M: Media> Ftl<M> {
         let asked = op.route.targets().next().map_or(got.class, |t| t.class);
         let r = &self.state.regions[got.region.index()];
         let bit = r.shape.page_type(page) as usize;
-        self.state.counters.regions[got.region.index()].page_types[asked as usize][bit] += 1;
+        let types = &mut self.state.counters.regions[got.region.index()].page_types;
+        if let Some(types) = types.get_mut(asked as usize) {
+            types[bit] += 1;
+        }
     }
 
     /// A program found no slot in its plane. Begin a collection that may help; if none can yet, each

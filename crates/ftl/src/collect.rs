@@ -16,8 +16,48 @@ impl<M: Media> Ftl<M> {
     /// Begin a collection where a region's trigger asks for one.
     #[inline]
     pub(crate) fn collect_if_short(&mut self, region: RegionId, plane: PlaneId) {
-        if self.state.at(region, plane).job.is_none() && self.state.is_short(region, plane) {
-            self.collect(region, plane);
+        if self.state.at(region, plane).job.is_none_or(|job| job.idle) && self.state.is_short(region, plane) {
+            self.collect_now(region, plane);
+        }
+    }
+
+    /// Begin a collection, or go on with one that idle time has begun.
+    fn collect_now(&mut self, region: RegionId, plane: PlaneId) {
+        match self.state.at(region, plane).job {
+            None => self.collect(region, plane),
+            Some(job) if job.idle && !job.held => self.take_over(region, plane),
+            Some(_) => {}
+        }
+    }
+
+    /// What idle time has begun cannot wait for the next: it goes on like any collection.
+    fn take_over(&mut self, region: RegionId, plane: PlaneId) {
+        let Some(job) = &mut self.state.at_mut(region, plane).job else { return };
+        let granted = std::mem::replace(&mut job.granted, true);
+        job.idle = false;
+        self.count_grant(plane, granted, -1);
+        self.step_job(region, plane);
+    }
+
+    /// A job of idle time goes on by a page, or its erase. Returns whether one was at rest.
+    fn grant(&mut self, region: RegionId, plane: PlaneId) -> bool {
+        if region.index() >= self.state.regions.len() || !self.state.reaches(region, plane) {
+            return false;
+        }
+        let Some(job) = self.state.at_mut(region, plane).job.as_mut().filter(|job| job.rests()) else {
+            return false;
+        };
+        job.granted = true;
+        self.count_grant(plane, true, 1);
+        self.step_job(region, plane);
+        true
+    }
+
+    fn count_grant(&mut self, plane: PlaneId, granted: bool, change: i32) {
+        if granted {
+            let die = self.state.geometry.die_of(plane).index();
+            self.idle_jobs[die] = self.idle_jobs[die].wrapping_add_signed(change);
+            self.idle_busy = self.idle_busy.wrapping_add_signed(change);
         }
     }
 
@@ -36,10 +76,8 @@ impl<M: Media> Ftl<M> {
         let pool = self.state.regions[region.index()].region.pool;
         for other in 0..self.state.regions.len() {
             let other = RegionId(other as u8);
-            if self.state.regions[other.index()].region.pool == pool
-                && self.state.at(other, plane).job.is_none()
-            {
-                self.collect(other, plane);
+            if self.state.regions[other.index()].region.pool == pool {
+                self.collect_now(other, plane);
             }
         }
     }
@@ -74,14 +112,19 @@ impl<M: Media> Ftl<M> {
         let Some(victim) = block.or_else(|| self.state.best_victim(region, plane)) else { return false };
         let info = self.state.blocks[victim.index()];
         let position = || self.state.position(region, plane, victim);
+        let eligible = || {
+            let closes = idle.is_some() && info.phase == Phase::Open;
+            closes || self.state.at(region, plane).victims.contains(position())
+        };
         if block.is_some()
-            && (self.state.geometry.plane_of(victim) != plane
-                || info.region != region.0
-                || !self.state.at(region, plane).victims.contains(position()))
+            && (self.state.geometry.plane_of(victim) != plane || info.region != region.0 || !eligible())
         {
             let state = format!("block {victim} is {:?} in region {}", info.phase, info.region);
             self.illegal(format!("collect block {victim} of region {}", region.0), state);
             return false;
+        }
+        if info.writers > 0 {
+            return false; // a frontier, whose last program is still under way
         }
         // Moving a block that is live nearly throughout gains nothing where its pages come back to the
         // same pool; a cache passes them on.
@@ -102,7 +145,7 @@ impl<M: Media> Ftl<M> {
             self.held[die.index()] += 1;
             self.effects.push(Effect::Hold(die));
         }
-        if info.phase == Phase::Standby {
+        if info.is_open() {
             self.close(region, plane, victim);
         }
         let at = self.state.at_mut(region, plane);
@@ -115,6 +158,7 @@ impl<M: Media> Ftl<M> {
             exhausted: false,
             erasing: false,
             idle: idle.is_some(),
+            granted: true,
             held,
         });
         self.state.blocks[victim.index()].phase = Phase::Victim;
@@ -130,16 +174,18 @@ impl<M: Media> Ftl<M> {
         at.open_slots -= unused as u64;
         at.open.iter_mut().for_each(|blocks| blocks.retain(|b| *b != block.0));
         let r = &mut self.state.regions[region.index()];
+        if !r.region.rule.by_bit() {
+            return;
+        }
         let pages = r.region.rule.left(r.shape, &state);
         r.left.iter_mut().zip(pages).for_each(|(left, pages)| *left -= pages as u64);
     }
 
     fn has_job(&self, die: DieId) -> bool {
-        self.state.regions.iter().enumerate().any(|(index, r)| {
-            let first = self.state.pool_of(RegionId(index as u8)).first_plane;
-            r.planes.iter().enumerate().any(|(local, at)| {
-                at.job.is_some() && self.state.geometry.die_of(PlaneId(first + local as u32)) == die
-            })
+        let planes = self.state.geometry.planes_of_die(die).map(PlaneId);
+        let regions = || (0..self.state.regions.len() as u8).map(RegionId);
+        planes.into_iter().any(|plane| {
+            regions().any(|r| self.state.reaches(r, plane) && self.state.at(r, plane).job.is_some())
         })
     }
 
@@ -171,7 +217,7 @@ impl<M: Media> Ftl<M> {
     /// Read on, or finish, as far as a job can now.
     pub(crate) fn step_job(&mut self, region: RegionId, plane: PlaneId) {
         let Some(job) = self.state.at(region, plane).job else { return };
-        if job.erasing {
+        if job.erasing || job.rests() {
             return;
         }
         let planes = self.state.geometry.medium_of(plane).topology.planes_per_die;
@@ -204,6 +250,7 @@ impl<M: Media> Ftl<M> {
             read.ppn = self.state.geometry.ppn(job.block, slot);
             read.mask = self.live_sectors(job.block, slot, page + units);
             (read.owned_by, read.owner) = (Owner::Job, region.0 as u32);
+            read.idle = job.idle;
             self.state.blocks[job.block.index()].readers += 1;
             self.state.map.prefetch_owner(read.ppn);
             let read = self.add_op(read);
@@ -250,6 +297,7 @@ impl<M: Media> Ftl<M> {
         let mut erase =
             Op::new(OpKind::Erase, plane, self.job_cause(region), self.job_class(region, plane, &job));
         erase.ppn = self.state.geometry.ppn(job.block, 0);
+        erase.idle = job.idle;
         job.erasing = true;
         self.state.blocks[job.block.index()].phase = Phase::Erasing;
         self.state.at_mut(region, plane).job = Some(job);
@@ -300,7 +348,7 @@ impl<M: Media> Ftl<M> {
                 let mut op = Op::new(OpKind::Program, target, cause, class);
                 (op.lpn, op.mask, op.from, op.route) = (span.lpn, span.mask, from, place.route);
                 (op.owned_by, op.owner) = (Owner::Job, region.0 as u32);
-                (op.offset, op.privileged) = (offset, privileged);
+                (op.offset, op.privileged, op.idle) = (offset, privileged, job.idle);
                 if self.state.map_kind() == MapKind::Sector {
                     offset += span.mask.count() as u8;
                 }
@@ -333,7 +381,7 @@ impl<M: Media> Ftl<M> {
             job.window = job.window + parts - 1;
         }
         if programs == 0 {
-            self.step_job(region, plane);
+            self.go_on(region, plane);
         }
         for lead in &leads[..programs] {
             self.launch(*lead);
@@ -361,15 +409,26 @@ impl<M: Media> Ftl<M> {
             job.inflight -= 1;
             job.window -= in_window as u32;
         }
-        self.step_job(region, plane);
+        self.go_on(region, plane);
+    }
+
+    /// A job has one page less under way: it goes on, or rests where idle time has begun it.
+    fn go_on(&mut self, region: RegionId, plane: PlaneId) {
+        if let Some(job) = &mut self.state.at_mut(region, plane).job
+            && (job.idle && !job.held && job.inflight == 0)
+        {
+            let granted = std::mem::replace(&mut job.granted, false);
+            self.count_grant(plane, granted, -1);
+        } else {
+            self.step_job(region, plane);
+        }
     }
 
     /// The victim is erased.
     pub(crate) fn end_job(&mut self, region: RegionId, plane: PlaneId) {
         if let Some(job) = self.state.at_mut(region, plane).job.take() {
             let die = self.state.geometry.die_of(plane).index();
-            self.idle_jobs[die] -= job.idle as u32;
-            self.idle_busy -= job.idle as u32;
+            self.count_grant(plane, job.idle && job.granted, -1);
             self.held[die] -= job.held as u32;
             if job.held {
                 self.effects.push(Effect::Hold(self.state.geometry.die_of(plane)));
@@ -391,7 +450,7 @@ impl<M: Media> Ftl<M> {
         let plane = self.state.geometry.plane_of(block);
         let mut read = Op::new(OpKind::Read, plane, Cause::Migrate, Class::Background);
         (read.lpn, read.ppn, read.mask, read.route) = (m.lpn, m.seen, there, m.route);
-        (read.owned_by, read.owner) = (Owner::Move, idle as u32);
+        (read.owned_by, read.owner, read.idle) = (Owner::Move, idle as u32, idle);
         self.state.blocks[block.index()].readers += 1;
         if idle {
             self.idle_jobs[self.state.geometry.die_of(plane).index()] += 1;
@@ -418,7 +477,7 @@ impl<M: Media> Ftl<M> {
         self.state.blocks[self.state.geometry.block_of(read.ppn).index()].readers += 1;
         let mut op = Op::new(OpKind::Program, read.plane, Cause::Migrate, Class::Background);
         (op.lpn, op.mask, op.from, op.route) = (read.lpn, there, read.ppn, read.route);
-        (op.owned_by, op.owner) = (Owner::Move, read.owner);
+        (op.owned_by, op.owner, op.idle) = (Owner::Move, read.owner, read.idle);
         if M::METADATA {
             op.version = self.media.version(read.ppn, read.lpn);
         }
@@ -435,23 +494,22 @@ impl<M: Media> Ftl<M> {
         if !self.asks.asks(Hooks::IDLE) || self.idle_jobs[die.index()] > 0 {
             return false;
         }
-        let planes: Vec<PlaneId> = (0..self.state.geometry.planes)
-            .map(PlaneId)
-            .filter(|p| self.state.geometry.die_of(*p) == die)
-            .collect();
-        let turn = self.idle_turn[die.index()] as usize;
-        for i in 0..planes.len() {
-            let plane = planes[(turn + i) % planes.len()];
+        let planes = self.state.geometry.planes_of_die(die);
+        let (turn, count) = (self.idle_turn[die.index()], planes.len() as u32);
+        for i in 0..count {
+            let plane = PlaneId(planes.start + (turn + i) % count);
             let view = View { state: &self.state, now: self.state.now };
             let Some(work) = self.scheme.idle(plane, &view) else { continue };
-            self.idle_turn[die.index()] = (turn + i + 1) as u32;
+            self.idle_turn[die.index()] = turn + i + 1;
             let began = match work {
                 IdleWork::Move(m) => {
                     let before = self.idle_busy;
                     self.begin_move(m, true);
                     self.idle_busy > before
                 }
-                IdleWork::Collect(c, grain) => self.begin_job(c.region, plane, c.block, Some(grain)),
+                IdleWork::Collect(c, grain) => {
+                    self.grant(c.region, plane) || self.begin_job(c.region, plane, c.block, Some(grain))
+                }
             };
             if began {
                 return true;

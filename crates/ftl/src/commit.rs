@@ -10,6 +10,7 @@ use crate::scheme::{Hooks, ReadSeen, RegionId, View};
 use crate::staging::NONE;
 use crate::state::Phase;
 use wordline_device::Recheck;
+use wordline_flash::SlotClass;
 use wordline_units::{BlockId, Ppn};
 
 impl<M: Media> Ftl<M> {
@@ -218,7 +219,7 @@ impl<M: Media> Ftl<M> {
         let block = self.state.geometry.block_of(first);
         let region = RegionId(self.state.blocks[block.index()].region);
         self.count_program(lead, region, slots);
-        if self.state.regions[region.index()].region.rule.by_bit() {
+        if self.state.regions[region.index()].region.rule.tells_types() {
             self.note_bit(lead);
         }
         if M::METADATA {
@@ -272,12 +273,14 @@ impl<M: Media> Ftl<M> {
         let units_per_page = self.state.regions[region.index()].units_per_page as u8;
         let (sector, unit) = (g.sector, g.unit);
         let counters = &mut self.state.counters.regions[region.index()];
-        let mut used = 0;
+        let before = (counters.program_bytes, counters.program_pages);
+        let (mut used, mut ahead) = (0, 0);
         let mut page = u8::MAX;
         let mut part = lead;
         while !part.is_none() {
             let op = &self.state.ops[part];
             let bytes = op.mask.count() as u64 * sector;
+            ahead += if op.idle && op.cause == Cause::Gc { bytes } else { 0 };
             counters.program_bytes[op.cause as usize] += bytes;
             used += bytes;
             if op.slot / units_per_page != page {
@@ -290,6 +293,17 @@ impl<M: Media> Ftl<M> {
         let pages = slots / units_per_page;
         counters.program_pages[Cause::Pad as usize] += (pages - 1 - page) as u64;
         counters.program_bytes[Cause::Pad as usize] += slots as u64 * unit - used;
+        self.state.counters.ahead_bytes += ahead;
+        let counters = &mut self.state.counters.regions[region.index()];
+        let some = match self.state.ops[lead].taken {
+            SlotClass::Slc => &mut counters.as_slc,
+            SlotClass::Reprogram => &mut counters.reprogrammed,
+            _ => return,
+        };
+        for cause in 0..Cause::COUNT {
+            some.bytes[cause] += counters.program_bytes[cause] - before.0[cause];
+            some.pages[cause] += counters.program_pages[cause] - before.1[cause];
+        }
     }
 
     /// A unit has been programmed: it becomes the home of its sectors unless something newer has.
@@ -307,10 +321,16 @@ impl<M: Media> Ftl<M> {
             if !keep.is_empty() {
                 staged.commit(keep, version);
                 self.state.map.install(span, keep, ppn, dead);
+                self.state.counters.premature_units += self.state.ahead.premature(dead);
             }
             keep
         } else {
-            self.state.map.relocate(span, from, ppn, dead)
+            let keep = self.state.map.relocate(span, from, ppn, dead);
+            if !keep.is_empty() {
+                let op = &self.state.ops[part];
+                self.state.ahead.copied(from, ppn, op.idle && op.cause == Cause::Gc);
+            }
+            keep
         };
         if keep.is_empty() {
             self.state.counters.born_invalid += 1;
@@ -372,7 +392,8 @@ impl<M: Media> Ftl<M> {
         let local = self.state.local(region, plane);
         let pool = self.state.regions[region.index()].region.pool;
         self.state.change_pool(pool, plane, |state| {
-            state.pools[pool.0 as usize].free[local].put_back(block);
+            let (blocks, pool) = (&state.blocks, &mut state.pools[pool.0 as usize]);
+            pool.free[local].put_back(block, pool.order, |b| blocks[b as usize].erases);
             state.regions[region.index()].planes[local].owned -= 1;
         });
         self.end_job(region, plane);

@@ -50,7 +50,20 @@ pub struct RegionCounters {
     /// Blocks erased.
     pub erases: u64,
     /// Host programs under rules that tell bits apart: by the class asked for, and the type of page got.
-    pub page_types: [[u64; 4]; SlotClass::COUNT],
+    pub page_types: [[u64; 4]; SlotClass::BY_TYPE],
+    /// Of the programs above, those of wordlines that served as SLC in a window.
+    pub as_slc: Programmed,
+    /// Of the programs above, those that added a bit to a wordline that had served as SLC.
+    pub reprogrammed: Programmed,
+}
+
+/// Some of a region's programs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Programmed {
+    /// Bytes, by cause.
+    pub bytes: [u64; Cause::COUNT],
+    /// Pages, by the cause of their first unit.
+    pub pages: [u64; Cause::COUNT],
 }
 
 /// Counts of a run.
@@ -82,6 +95,10 @@ pub struct Counters {
     pub collections: u64,
     /// Live units moved by collections.
     pub collected_units: u64,
+    /// Bytes that idle time copied within the home region.
+    pub ahead_bytes: u64,
+    /// Of these copies, units whose data the host made stale before collection on demand moved them.
+    pub premature_units: u64,
 }
 
 impl Counters {
@@ -97,6 +114,9 @@ impl Counters {
             if r.page_types != RegionCounters::default().page_types {
                 all.extend(r.page_types.iter().flatten());
             }
+            for some in [r.as_slc, r.reprogrammed].into_iter().filter(|some| *some != Programmed::default()) {
+                all.extend(some.bytes.into_iter().chain(some.pages));
+            }
         }
         all.extend(self.erases);
         all.extend([self.reads_from_ram, self.reads_unmapped]);
@@ -110,6 +130,9 @@ impl Counters {
             self.collections,
             self.collected_units,
         ]);
+        if self.ahead_bytes > 0 {
+            all.extend([self.ahead_bytes, self.premature_units]);
+        }
         all
     }
 

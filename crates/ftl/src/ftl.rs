@@ -18,6 +18,7 @@ use std::fmt;
 use std::sync::Arc;
 use thiserror::Error;
 use wordline_device::{Ack, GcClass};
+use wordline_flash::SlotClass;
 use wordline_units::{
     BlockId, CellMode, DieId, HostOp, HostRequest, Lpn, PageType, PlaneId, Ppn, SectorMask, SimDuration,
     SimTime,
@@ -55,6 +56,8 @@ pub struct Pending {
     /// Of a write, the last bit that a program of it was, counted from 1, where the rule tells bits
     /// apart; otherwise 0.
     pub slowest_bit: u8,
+    /// The longest that one of its parts stood behind idle work.
+    pub behind_idle: SimDuration,
     pub(crate) remaining: u32,
 }
 
@@ -224,6 +227,8 @@ pub struct Ftl<M: Media> {
     times: Vec<[Times; 4]>,
     /// Time to read the earlier bits before a program, by region and bit.
     rereads: Vec<[u64; 4]>,
+    /// Whether any region has windows of wordlines that serve as SLC.
+    has_windows: bool,
     pub(crate) effects: Vec<Effect>,
     pub(crate) completed: Vec<RequestId>,
     pub(crate) fault: Option<Box<Fault>>,
@@ -249,8 +254,8 @@ impl<M: Media<Page: Serialize + DeserializeOwned> + Serialize + DeserializeOwned
         ],
         parts: [state, scheme],
         rebuilt: [
-            layout, asks, ack, lbas_per_unit, per_sector, per_unit, lbas_per_sector, times, rereads, fault,
-            scratch, piece,
+            layout, asks, ack, lbas_per_unit, per_sector, per_unit, lbas_per_sector, times, rereads, has_windows,
+            fault, scratch, piece,
         ],
     }
 }
@@ -302,11 +307,13 @@ impl<M: Media> Ftl<M> {
             match r.earlier_bits {
                 EarlierBits::Buffered => [0; 4],
                 EarlierBits::Reread => std::array::from_fn(before),
+                EarlierBits::RereadIn(time) => std::array::from_fn(|bit| if bit > 0 { time.0 } else { 0 }),
             }
         });
         let rereads = rereads.collect();
         Ok(Ftl {
             asks: layout.asks,
+            has_windows: layout.regions.iter().any(|r| r.rule.reprograms()),
             writes_until_tick: layout.tick_every_writes,
             layout,
             media: M::default(),
@@ -346,6 +353,7 @@ impl<M: Media> Ftl<M> {
     pub fn start_anew(&mut self) {
         self.state.now = SimTime(0);
         self.state.draining = false;
+        self.state.ahead.forget();
         self.state.counters =
             Counters { regions: vec![Default::default(); self.state.regions.len()], ..Counters::default() };
     }
@@ -378,6 +386,14 @@ impl<M: Media> Ftl<M> {
     #[inline(always)]
     pub fn op(&self, id: OpId) -> &Op {
         &self.state.ops[id]
+    }
+
+    /// The request that waits for an operation, if it is a part of one.
+    #[inline(always)]
+    pub fn request_of(&mut self, id: OpId) -> Option<&mut Pending> {
+        let op = &self.state.ops[id];
+        let owner = (op.owned_by == Owner::Request).then_some(op.owner)?;
+        self.requests.get_mut(owner as usize)
     }
 
     /// An operation, for the queue that holds it.
@@ -438,19 +454,36 @@ impl<M: Media> Ftl<M> {
             OpKind::Read => times.read[bit],
             OpKind::Program => {
                 let block = self.state.geometry.block_of(op.ppn);
-                times.program[bit] + self.rereads[self.state.blocks[block.index()].region as usize][bit]
+                let region = self.state.blocks[block.index()].region as usize;
+                if self.has_windows && self.written_whole(op, region) {
+                    times.program[bit]
+                } else {
+                    times.program[bit] + self.rereads[region][bit]
+                }
             }
         })
     }
 
-    /// The mode of the block that an operation works on, and which bit of its wordline the page is.
+    /// Whether a program is of a window that is written wordline by wordline, whose bits stand in RAM.
+    fn written_whole(&self, op: &Op, region: usize) -> bool {
+        op.taken == SlotClass::Next && self.state.regions[region].region.rule.reprograms()
+    }
+
+    /// The mode in which an operation finds its wordline, and which bit of it the page is.
     #[inline(always)]
     fn wordline_of(&self, op: &Op) -> (CellMode, usize) {
         let g = &self.state.geometry;
-        let mode = self.state.blocks[g.block_of(op.ppn).index()].mode();
+        let block = &self.state.blocks[g.block_of(op.ppn).index()];
+        let mode = block.mode();
         let units = g.units_per_page(g.medium_index(op.plane));
         let slot = g.slot_of(op.ppn);
         let page = if units == 1 { slot } else { slot / units };
+        if self.has_windows && op.kind != OpKind::Erase {
+            let r = &self.state.regions[block.region as usize];
+            if r.region.rule.reprograms() && r.region.rule.cell_bits(r.shape, &block.state, page) == 1 {
+                return (CellMode::Slc, 0);
+            }
+        }
         let bit = match mode {
             CellMode::Slc => 0,
             CellMode::Mlc => page % 2,
@@ -470,6 +503,11 @@ impl<M: Media> Ftl<M> {
             OpKind::Program => op.slots as u32 * self.state.geometry.sectors_per_unit,
             OpKind::Erase => 0,
         }
+    }
+
+    /// Bytes of data that a program writes, without what pads them.
+    pub fn data_bytes(&self, id: OpId) -> u64 {
+        self.parts_of(id).map(|p| p.sectors as u64 * self.state.geometry.sector).sum()
     }
 
     /// Time to sense one page.
@@ -519,14 +557,15 @@ impl<M: Media> Ftl<M> {
     }
 
     /// Every block that is not erased, with the region that owns it and the pages programmed in it, by
-    /// bit of their wordline.
-    pub fn programmed(&self) -> impl Iterator<Item = (BlockId, RegionId, [u32; 4])> + '_ {
+    /// bit of their wordline, and whether it is in the middle of a window written with all bits.
+    pub fn programmed(&self) -> impl Iterator<Item = (BlockId, RegionId, [u32; 4], bool)> + '_ {
         let blocks = self.state.blocks.iter().enumerate();
         blocks.filter(|(_, b)| b.phase != crate::state::Phase::Free).map(|(i, b)| {
             let r = &self.state.regions[b.region as usize];
             let all = r.region.rule.left(r.shape, &Default::default());
             let left = r.region.rule.left(r.shape, &b.state);
-            (BlockId(i as u32), RegionId(b.region), std::array::from_fn(|bit| all[bit] - left[bit]))
+            let pages = std::array::from_fn(|bit| all[bit] - left[bit]);
+            (BlockId(i as u32), RegionId(b.region), pages, b.state.direct > 0)
         })
     }
 

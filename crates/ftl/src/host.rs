@@ -11,7 +11,7 @@ use crate::scheme::{Gather, Hooks, Origin, Parcel, Place, PlanePick, Tag, View};
 use crate::stager::Company;
 use crate::staging::NONE;
 use wordline_device::Ack;
-use wordline_units::{HostOp, HostRequest, Lpn, PlaneId, Ppn, SectorMask, SimTime};
+use wordline_units::{HostOp, HostRequest, Lpn, PlaneId, Ppn, SectorMask, SimDuration, SimTime};
 
 impl<M: Media> Ftl<M> {
     /// Whether the drive can take a request at all.
@@ -66,6 +66,7 @@ impl<M: Media> Ftl<M> {
             number,
             outcome,
             slowest_bit: 0,
+            behind_idle: SimDuration::ZERO,
             remaining: 1,
         };
         let id = match self.free_requests.pop() {
@@ -428,6 +429,7 @@ impl<M: Media> Ftl<M> {
         }
         let mut dead = std::mem::take(&mut self.scratch.dead);
         self.state.map.forget(lpn, mask, &mut dead);
+        self.state.counters.premature_units += self.state.ahead.premature(&dead);
         for killed in dead.drain(..) {
             let plane = self.state.geometry.plane_of(self.state.geometry.block_of(killed.ppn));
             self.bury(killed);

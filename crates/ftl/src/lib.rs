@@ -9,6 +9,7 @@
 //! ends, and only if nothing newer was committed; a relocation commits only what the map still finds
 //! at its source.
 
+mod ahead;
 mod base;
 mod bind;
 mod check;
@@ -51,8 +52,9 @@ pub use precondition::{Initial, InitialError, Order};
 pub use recover::Remains;
 pub use saved::{About, Checked, Label, Loader, Memory, Saved, Saver, StateError, StateFile};
 pub use scheme::{
-    Collect, Command, Drive, EarlierBits, Gather, Grain, Hooks, IdleWork, Layout, Move, Need, Origin, Parcel,
-    Place, PlanePick, Pool, PoolId, ReadSeen, Refusal, Region, RegionId, Route, Scheme, Tag, Target, View,
+    Collect, Command, Drive, EarlierBits, FreeOrder, Gather, Grain, Hooks, IdleWork, Layout, Move, Need,
+    Origin, Parcel, Place, PlanePick, Pool, PoolId, ReadSeen, Refusal, Region, RegionId, Route, Scheme, Tag,
+    Target, View,
 };
 pub use stager::Company;
 pub use steady::{Begun, Law, Settling, SteadyError, UNTOUCHED, Updates};

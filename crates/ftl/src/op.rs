@@ -6,6 +6,7 @@ use crate::map::Span;
 use crate::scheme::Route;
 use crate::staging::NONE;
 use serde::{Deserialize, Serialize};
+use wordline_flash::SlotClass;
 use wordline_units::{Lpn, PlaneId, Ppn, SectorMask};
 
 /// An operation, by its number in the slab.
@@ -127,6 +128,10 @@ pub struct Op {
     pub(crate) privileged: bool,
     /// A relocation that counts among those its job has under way at once.
     pub(crate) in_window: bool,
+    /// The class of the slot that a program is bound to.
+    pub(crate) taken: SlotClass,
+    /// Done because the drive had nothing else to do.
+    pub(crate) idle: bool,
 }
 
 impl Op {
@@ -153,6 +158,8 @@ impl Op {
             slots: 1,
             privileged: false,
             in_window: true,
+            taken: SlotClass::Next,
+            idle: false,
         }
     }
 
@@ -163,6 +170,11 @@ impl Op {
     /// Its turn among all operations of the run: unlike its place in the slab, no other has it.
     pub fn number(&self) -> u64 {
         self.key & (u64::MAX >> 8)
+    }
+
+    /// Whether it is done because the drive had nothing else to do.
+    pub fn is_idle_work(&self) -> bool {
+        self.idle
     }
 
     /// Why it is done.

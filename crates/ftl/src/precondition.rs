@@ -180,7 +180,8 @@ impl<M: Media> Ftl<M> {
     /// Blocks of a plane that initial data may fill: all but those that collection keeps in reserve,
     /// and one for the first write.
     fn fillable(&self, region: RegionId) -> u32 {
-        self.state.total_blocks(region).saturating_sub(self.state.pool_of(region).reserve + 1)
+        let pool = self.state.pool_of(region);
+        pool.blocks_per_plane.saturating_sub(pool.reserve + 1)
     }
 
     fn image(&self, initial: &Initial, seed: u64) -> Result<BaseImage, InitialError> {
@@ -226,7 +227,7 @@ impl<M: Media> Ftl<M> {
                     let live = left.min(per_block);
                     left -= live;
                     let whole = left > 0 || per_block < slots;
-                    base.programmed.push(if whole { slots } else { live.div_ceil(step) * step });
+                    base.programmed.push(if whole { slots } else { (live.div_ceil(step) * step).min(slots) });
                     base.before.push(count - left);
                 }
                 (base, ranks)
@@ -259,13 +260,14 @@ impl<M: Media> Ftl<M> {
         if programmed == r.slots_per_block {
             info.phase = Phase::Full;
             at.victims.insert(position, live_sectors);
-        } else {
-            info.phase = Phase::Open;
-            at.open_slots += (r.slots_per_block - programmed) as u64;
-            for class in r.region.rule.classes(r.shape) {
-                if r.region.rule.has_left(r.shape, &info.state, *class) {
-                    at.open[*class as usize].push_back(block.0);
-                }
+            return;
+        }
+        info.phase = Phase::Open;
+        at.open_slots += (r.slots_per_block - programmed) as u64;
+        let (rule, shape, state) = (r.region.rule, r.shape, info.state);
+        for class in rule.classes(shape) {
+            if rule.has_left(shape, &state, *class) {
+                self.state.enter_list(region, plane, block, *class);
             }
         }
     }
@@ -274,7 +276,7 @@ impl<M: Media> Ftl<M> {
     fn age(&mut self, region: RegionId, share: Fraction) {
         let r = &self.state.regions[region.index()];
         let (pages, units) = (r.shape.pages(), r.units_per_page);
-        let step = r.pages_per_program;
+        let step = r.pages_per_program.max(r.region.rule.ages_by(r.shape));
         let each = ((share.of(pages as u64) as u32 + 1).div_ceil(step) * step).min(pages);
         for plane in self.planes_of(region).collect::<Vec<_>>() {
             let all = self.state.total_blocks(region) as u64 * pages as u64;

@@ -14,7 +14,7 @@ use crate::ftl::Ftl;
 use crate::map::{Killed, Located, Span};
 use crate::media::{BlockHeader, Media, Recorded, SlotFound};
 use crate::op::{Class, Op, OpId, OpKind, Owner};
-use crate::scheme::{Drive, Origin, Parcel, Refusal, RegionId, Route, Scheme, Tag, View};
+use crate::scheme::{Drive, FreeOrder, Origin, Parcel, Refusal, RegionId, Route, Scheme, Tag, View};
 use crate::staging::NONE;
 use crate::state::{Job, Phase};
 use crate::trim::AllTrims;
@@ -417,8 +417,13 @@ impl<M: Recorded> Ftl<M> {
             }
         }
         let blocks = &self.state.blocks;
-        for free in self.state.pools.iter_mut().flat_map(|p| &mut p.free) {
-            free.retain(|b| blocks[b.index()].phase == Phase::Free);
+        for pool in &mut self.state.pools {
+            for free in &mut pool.free {
+                free.retain(|b| blocks[b.index()].phase == Phase::Free);
+                if pool.order == FreeOrder::LeastErased {
+                    free.sort(|b| blocks[b as usize].erases);
+                }
+            }
         }
         self.state.recount();
     }
@@ -477,6 +482,7 @@ impl<M: Recorded> Ftl<M> {
                 exhausted: true,
                 erasing: false,
                 idle: false,
+                granted: true,
                 held: false,
             });
             self.step_job(region, plane);

@@ -35,6 +35,17 @@ pub struct Pool {
     pub medium: usize,
     /// Blocks in each plane.
     pub blocks_per_plane: u32,
+    /// Which erased block is opened next.
+    pub free: FreeOrder,
+}
+
+/// Which of a pool's erased blocks is opened next. Those that were never opened go first, by number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FreeOrder {
+    /// The one that was erased first.
+    Fifo,
+    /// The one erased least often, so that blocks wear alike; of equals, the one that was erased first.
+    LeastErased,
 }
 
 /// Owns a block from opening to erase, and gives it its cell mode and program rule.
@@ -64,6 +75,9 @@ pub struct Region {
     pub earlier_bits: EarlierBits,
     /// Whether a block with slots left may be collected while it is the frontier of no class.
     pub partial_victims: bool,
+    /// Whether all that is collected here goes to another pool, so that this one need not keep an erased
+    /// block for it.
+    pub leaves_pool: bool,
 }
 
 /// Where the earlier bits of a wordline are found when a further one is programmed.
@@ -73,6 +87,8 @@ pub enum EarlierBits {
     Buffered,
     /// On flash: each is read first, on the die that programs.
     Reread,
+    /// On flash: all of them are read first, in so much time.
+    RereadIn(SimDuration),
 }
 
 /// The hooks that a scheme wants to be asked; the others are skipped.
@@ -315,7 +331,8 @@ pub struct Collect {
 /// How an idle job gives way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Grain {
-    /// After each page: host requests go first.
+    /// After each page, and before the erase: then the scheme is asked again, if the drive is still idle.
+    /// Until then the job rests, unless its region runs short.
     Page,
     /// Not until it is done: the die is held, from reads too.
     Block,
@@ -326,7 +343,8 @@ pub enum Grain {
 pub enum IdleWork {
     /// Move one page.
     Move(Move),
-    /// Empty and erase a block.
+    /// Empty and erase a block, or the frontier of a class. With a job at rest in that plane of the
+    /// region, that one goes on.
     Collect(Collect, Grain),
 }
 
@@ -453,6 +471,27 @@ impl View<'_> {
     /// Blocks of a plane that a region owns.
     pub fn owned(&self, region: RegionId, plane: PlaneId) -> u32 {
         self.state.owned(region, plane)
+    }
+
+    /// The block of a plane of a region that would take the next program of a class, if one is open.
+    pub fn frontier(&self, region: RegionId, plane: PlaneId, class: SlotClass) -> Option<BlockId> {
+        self.state.at(region, plane).open[class as usize].front().map(|b| BlockId(*b))
+    }
+
+    /// The block that a collection in a plane of a region is emptying, if one is.
+    pub fn collecting(&self, region: RegionId, plane: PlaneId) -> Option<BlockId> {
+        self.state.at(region, plane).job.map(|job| job.block)
+    }
+
+    /// The same, unless a program into it is under way: then it cannot be collected yet.
+    pub fn quiet_frontier(&self, region: RegionId, plane: PlaneId, class: SlotClass) -> Option<BlockId> {
+        self.frontier(region, plane, class).filter(|b| self.state.blocks[b.index()].writers == 0)
+    }
+
+    /// Of the full blocks of a plane of a region whose victims are first in, first out, the one that was
+    /// filled first.
+    pub fn oldest(&self, region: RegionId, plane: PlaneId) -> Option<BlockId> {
+        self.state.oldest_victim(region, plane)
     }
 
     /// Operations waiting or running in the planes of a die.

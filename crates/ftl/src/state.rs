@@ -1,11 +1,12 @@
 //! All state of the translation layer that does not depend on what data are kept: blocks, pools,
 //! regions, map, staging, pending operations and jobs. It answers what a scheme may see.
 
+use crate::ahead::Ahead;
 use crate::counters::{Counters, RegionCounters};
 use crate::map::{Map, MapKind};
 use crate::op::{OpId, Ops};
 use crate::saved::{Saved, saved};
-use crate::scheme::{Drive, Layout, PoolId, Refusal, Region, RegionId};
+use crate::scheme::{Drive, FreeOrder, Hooks, Layout, PoolId, Refusal, Region, RegionId};
 use crate::stager::Company;
 use crate::staging::Staging;
 use crate::stripe::Stripe;
@@ -71,7 +72,7 @@ pub(crate) struct Block {
     /// Bits of a cell; 0 for a block never opened, which has no region either.
     bits: u8,
     /// Up to half a cache line: plain data have no gaps.
-    rest: [u8; 7],
+    rest: [u8; 5],
 }
 
 impl Block {
@@ -101,8 +102,8 @@ impl Block {
     }
 }
 
-/// The erased blocks of a plane of a pool, first in, first out. Those that were never opened are a
-/// range, so that a fresh drive costs nothing.
+/// The erased blocks of a plane of a pool in the order in which they are opened. Those that were never
+/// opened are a range, so that a fresh drive costs nothing.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct FreeBlocks {
     fresh: Range<u32>,
@@ -124,8 +125,18 @@ impl FreeBlocks {
         self.fresh.next().or_else(|| self.erased.pop_front()).map(BlockId)
     }
 
-    pub fn put_back(&mut self, block: BlockId) {
-        self.erased.push_back(block.0);
+    /// An erased block comes back, behind those that have been erased as often or less where that counts.
+    pub fn put_back(&mut self, block: BlockId, order: FreeOrder, erases: impl Fn(u32) -> u32) {
+        let at = match order {
+            FreeOrder::Fifo => self.erased.len(),
+            FreeOrder::LeastErased => self.erased.partition_point(|b| erases(*b) <= erases(block.0)),
+        };
+        self.erased.insert(at, block.0);
+    }
+
+    /// Those that were opened before, in another order.
+    pub fn sort(&mut self, erases: impl Fn(u32) -> u32) {
+        self.erased.make_contiguous().sort_by_key(|b| erases(*b));
     }
 
     pub fn contains(&self, block: BlockId) -> bool {
@@ -161,9 +172,10 @@ pub(crate) struct PoolState {
     pub offset: u32,
     pub blocks_per_plane: u32,
     pub free: Vec<FreeBlocks>,
-    /// Erased blocks of each plane that only collection may take: one for each region, so that a job
-    /// of each always finds room for the block it empties.
+    /// Erased blocks of each plane that only collection may take: one for each region that keeps what it
+    /// collects in the pool, so that a job of each always finds room for the block it empties.
     pub reserve: u32,
+    pub order: FreeOrder,
 }
 
 /// Units waiting for a program that writes several at once, in one plane of one region.
@@ -205,8 +217,18 @@ pub(crate) struct Job {
     pub window: u32,
     pub exhausted: bool,
     pub erasing: bool,
+    /// Begun in idle time, and not taken over since by a region that runs short.
     pub idle: bool,
+    /// May go on. What idle time has begun rests after each page until it is asked for again.
+    pub granted: bool,
     pub held: bool,
+}
+
+impl Job {
+    /// Whether it waits for the drive to be idle again.
+    pub fn rests(&self) -> bool {
+        self.idle && !self.granted
+    }
 }
 
 /// One plane of a region.
@@ -268,6 +290,7 @@ pub struct State {
     pub(crate) blocks: Table<Block>,
     pub(crate) map: Map,
     pub(crate) trims: TrimLog,
+    pub(crate) ahead: Ahead,
     pub(crate) staging: Staging,
     pub(crate) ops: Ops,
     pub(crate) counters: Counters,
@@ -290,7 +313,7 @@ impl Saved for PoolState {
     saved! { PoolState,
         values: [free],
         parts: [],
-        rebuilt: [medium, first_plane, offset, blocks_per_plane, reserve],
+        rebuilt: [medium, first_plane, offset, blocks_per_plane, reserve, order],
     }
 }
 
@@ -298,7 +321,9 @@ impl Saved for Region {
     saved! { Region,
         values: [quota],
         parts: [],
-        rebuilt: [name, pool, mode, rule, trigger, victim, pad_after, protected, earlier_bits, partial_victims],
+        rebuilt: [
+            name, pool, mode, rule, trigger, victim, pad_after, protected, earlier_bits, partial_victims, leaves_pool,
+        ],
     }
 }
 
@@ -313,7 +338,7 @@ impl Saved for RegionState {
 impl Saved for State {
     saved! { State,
         values: [trims, staging, ops, counters, backlog, starved, jammed, outstanding, buffered, draining, now, turn],
-        parts: [pools, regions, blocks, map],
+        parts: [pools, regions, blocks, map, ahead],
         rebuilt: [geometry, gc, logical_pages, dynamic, stripe, home, buffer_pages],
     }
 }
@@ -359,7 +384,12 @@ impl State {
                         FreeBlocks { fresh: first..first + pool.blocks_per_plane, erased: VecDeque::new() }
                     })
                     .collect(),
-                reserve: layout.regions.iter().filter(|r| r.pool.0 as usize == pools.len()).count() as u32,
+                reserve: layout
+                    .regions
+                    .iter()
+                    .filter(|r| r.pool.0 as usize == pools.len() && !r.leaves_pool)
+                    .count() as u32,
+                order: pool.free,
             });
         }
         let mut regions = vec![];
@@ -373,6 +403,13 @@ impl State {
                 )));
             }
             let shape = medium.shape(region.mode);
+            region.rule.check(shape).map_err(|e| refuse(format!("region {}: {e}", region.name)))?;
+            if region.rule.reprograms() && medium.mode(CellMode::Slc).is_none() {
+                return Err(refuse(format!(
+                    "the windows of region {} serve as SLC first, which medium {:?} does not offer",
+                    region.name, medium.name
+                )));
+            }
             let pages = region.rule.pages_per_program();
             if pages != 1 && pages != region.mode.bits() {
                 return Err(refuse(format!(
@@ -419,6 +456,8 @@ impl State {
             levels,
         );
         let unmapped = |e| refuse(format!("its tables find no room in this computer's address space: {e}"));
+        let idles = layout.asks.asks(Hooks::IDLE);
+        let watched = if idles { (geometry.blocks as usize) << geometry.slot_shift } else { 0 };
         let trims = TrimLog::new(&geometry, layout.map, drive.logical_pages);
         let mut state = State {
             gc: drive.spec.gc,
@@ -435,6 +474,7 @@ impl State {
             blocks: Table::zeroed(geometry.blocks as usize).map_err(unmapped)?,
             map: Map::new(layout.map, &geometry, trims.end()).map_err(unmapped)?,
             trims,
+            ahead: Ahead::new(watched).map_err(unmapped)?,
             staging: Staging::new(if layout.map == MapKind::Sector { geometry.sectors_per_unit } else { 0 }),
             ops: Ops::default(),
             backlog: vec![0; geometry.planes as usize],
@@ -604,6 +644,12 @@ impl State {
         gaining.or(victims.best()).map(block)
     }
 
+    /// The first block by the region's own rule, whether or not it gives something back.
+    pub(crate) fn oldest_victim(&self, region: RegionId, plane: PlaneId) -> Option<BlockId> {
+        let first = self.geometry.blocks_of(plane).start + self.pool_of(region).offset;
+        self.at(region, plane).victims.best().map(|at| BlockId(first + at as u32))
+    }
+
     /// Blocks of a plane that a region may own.
     pub(crate) fn total_blocks(&self, region: RegionId) -> u32 {
         self.regions[region.index()].region.quota.min(self.pool_of(region).blocks_per_plane)
@@ -615,6 +661,7 @@ impl State {
         let slots = self.regions[region.index()].slots_per_block as u64;
         let below = |f: Fraction, free: u64, all: u64| free < f.of_ceil(all);
         let short = match self.regions[region.index()].region.trigger {
+            Trigger::Never => return false,
             Trigger::FreeBlocks(f) => below(f, self.free_blocks(region, plane) as u64, total as u64),
             Trigger::FreeSlots(f) => below(f, self.free_slots(region, plane), total as u64 * slots),
         };
@@ -626,6 +673,7 @@ impl State {
     pub(crate) fn is_desperate(&self, region: RegionId, plane: PlaneId) -> bool {
         let reserve = self.hard_reserve(region);
         match self.regions[region.index()].region.trigger {
+            Trigger::Never => false,
             Trigger::FreeBlocks(_) => self.free_blocks(region, plane) <= reserve,
             Trigger::FreeSlots(_) => {
                 let slots = self.regions[region.index()].slots_per_block as u64;
@@ -638,9 +686,12 @@ impl State {
     /// begins: the most that are too few, by the trigger or by the hard reserve.
     pub(crate) fn held_back(&self, region: RegionId) -> u32 {
         let total = self.total_blocks(region);
-        let (Trigger::FreeBlocks(share) | Trigger::FreeSlots(share)) =
-            self.regions[region.index()].region.trigger;
-        let by_trigger = (share.of_ceil(total as u64) as u32).saturating_sub(1);
+        let by_trigger = match self.regions[region.index()].region.trigger {
+            Trigger::Never => 0,
+            Trigger::FreeBlocks(share) | Trigger::FreeSlots(share) => {
+                (share.of_ceil(total as u64) as u32).saturating_sub(1)
+            }
+        };
         by_trigger.max(self.hard_reserve(region))
     }
 
@@ -674,6 +725,61 @@ impl State {
         (r.shape.pages() - r.region.rule.programmed(&info.state)) * r.units_per_page
     }
 
+    /// A block stands behind the others that offer a class, where wear counts among those erased as often
+    /// or less; never before the frontier, which may be in the middle of something.
+    pub(crate) fn enter_list(&mut self, region: RegionId, plane: PlaneId, block: BlockId, class: SlotClass) {
+        let order = self.pool_of(region).order;
+        let local = self.local(region, plane);
+        let blocks = &self.blocks;
+        let list = &mut self.regions[region.index()].planes[local].open[class as usize];
+        let erases = |b: u32| blocks[b as usize].erases;
+        let at = match order {
+            FreeOrder::Fifo => list.len(),
+            FreeOrder::LeastErased => list.partition_point(|b| erases(*b) <= erases(block.0)),
+        };
+        list.insert(at.max(1).min(list.len()), block.0);
+    }
+
+    /// A page of a block of windows has been taken: the block goes to the lists of what it offers now.
+    pub(crate) fn change_lists(
+        &mut self,
+        region: RegionId,
+        plane: PlaneId,
+        block: BlockId,
+        before: BlockState,
+    ) {
+        let r = &self.regions[region.index()];
+        let (rule, shape) = (r.region.rule, r.shape);
+        let after = self.blocks[block.index()].state;
+        for class in rule.classes(shape) {
+            let stood = rule.has_left(shape, &before, *class);
+            let stands = rule.has_left(shape, &after, *class);
+            // A window that was written whole is done: its block takes its turn like any other.
+            let again = stood && stands && before.direct > after.direct;
+            if stood == stands && !again {
+                continue;
+            }
+            let list = &mut self.at_mut(region, plane).open[*class as usize];
+            let first = list.front().copied();
+            if stood && let Some(at) = list.iter().position(|b| *b == block.0) {
+                list.remove(at);
+            }
+            if stands {
+                self.enter_list(region, plane, block, *class);
+            }
+            let now = self.at(region, plane).open[*class as usize].front().copied();
+            if first != now {
+                for b in [first, now].into_iter().flatten() {
+                    self.look_at_frontier(region, plane, BlockId(b));
+                }
+            }
+        }
+        if rule.programmed(&after) == shape.pages() {
+            self.blocks[block.index()].phase = Phase::Full;
+        }
+        self.look_at_frontier(region, plane, block);
+    }
+
     /// A block may have become a frontier, or ceased to be one.
     pub(crate) fn look_at_frontier(&mut self, region: RegionId, plane: PlaneId, block: BlockId) {
         if !self.regions[region.index()].region.partial_victims {
@@ -692,5 +798,22 @@ impl State {
             let burden = self.burden(block);
             self.at_mut(region, plane).victims.insert(position, burden);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_erased_blocks_the_least_worn_is_opened_next_and_of_equals_the_first() {
+        let erases = [3, 1, 2, 1, 3, 2];
+        let order = |order: FreeOrder| {
+            let mut free = FreeBlocks { fresh: 0..0, erased: VecDeque::new() };
+            (0..6).for_each(|b| free.put_back(BlockId(b), order, |b| erases[b as usize]));
+            std::iter::from_fn(|| free.take()).map(|b| b.0).collect::<Vec<_>>()
+        };
+        assert_eq!(order(FreeOrder::LeastErased), [1, 3, 2, 5, 0, 4]);
+        assert_eq!(order(FreeOrder::Fifo), [0, 1, 2, 3, 4, 5]);
     }
 }

@@ -33,6 +33,48 @@ pub struct Flash {
     /// Which types of pages the host got, where the bits of a wordline are programmed one by one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page_types: Option<PageTypes>,
+    /// Windows of wordlines that serve as SLC first, where the scheme has them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub windows: Option<Windows>,
+}
+
+/// What became of wordlines that served as SLC and got further bits later.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Windows {
+    /// Bytes programmed into them as SLC, by cause.
+    pub slc_bytes: BTreeMap<String, u64>,
+    /// Bytes that reprogramming added to them, by cause.
+    pub reprogram_bytes: BTreeMap<String, u64>,
+    /// Share of the host's bytes that were programmed as SLC, in windows or in SLC blocks; null where the host
+    /// wrote nothing.
+    pub host_at_slc_speed: Option<f64>,
+    /// The most reprograms that a wordline can get between two erases; the flash refuses more.
+    pub reprograms_per_wordline: u32,
+    /// The most programs of neighbouring wordlines between two of a wordline's own, of the twelve that it
+    /// tolerates.
+    pub interference: u32,
+}
+
+/// What idle time was used for, and what that cost the requests that came meanwhile. The time in which the
+/// drive empties itself at the end of the run does not count.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct IdleTime {
+    /// Times that the drive was found idle.
+    pub periods: u64,
+    /// How long it then was until the next request, in seconds, summed.
+    pub idle_s: f64,
+    /// How long planes worked meanwhile, in seconds, summed, by cause.
+    pub worked_s: BTreeMap<String, f64>,
+    /// Bytes programmed, by cause.
+    pub program_bytes: BTreeMap<String, u64>,
+    /// Blocks erased.
+    pub erases: u64,
+    /// Requests that found such work in their way.
+    pub delayed_requests: u64,
+    /// How long these waited for it, in microseconds; null where there are none.
+    pub delay_us_mean: Option<f64>,
+    /// The longest such wait, in microseconds.
+    pub delay_us_max: f64,
 }
 
 /// The types of pages that host data got: `lsb`, `csb`, `msb`, `tsb`.
@@ -88,8 +130,13 @@ pub struct RegionActivity {
 /// the host's writes touched (`host.write_page_bytes`).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Waf {
-    /// All causes and kinds.
+    /// All causes and kinds: what the literature on idle collection calls WA_full.
     pub total: f64,
+    /// The same without copies that idle time made ahead of need, except those whose page the host overwrote or
+    /// trimmed before collection on demand would have moved it (WA_paper, as In-place Switch seems to count);
+    /// absent where idle time copied nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paper: Option<f64>,
     /// All but the cause `pad`.
     pub without_pad: f64,
     /// The parts by cause, then kind; they add up to the total.

@@ -5,6 +5,7 @@
 use crate::number;
 use crate::replicas::{Estimate, differences_percent, mean};
 use crate::report::{Latency, Report};
+use crate::rows;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -203,7 +204,8 @@ fn verdict(reports: &[Report], baseline: usize) -> String {
     let waf = |r: &Report| mean(r, &|r| r.waf.as_ref().map(|w| w.total));
     let waf = match (waf(&reports[rival]), waf(base)) {
         (Some(a), Some(b)) if b > 0.0 && a.is_finite() => Some(format!(
-            "its WAF is {} against {}{}",
+            "its {} is {} against {}{}",
+            rows::waf_name(reports),
             number::significant(a),
             number::significant(b),
             if number::significant(a) == number::significant(b) {

@@ -5,7 +5,7 @@
 //!
 //! Maps are keyed by text and ordered, so that the same run is written as the same bytes.
 
-use crate::activity::{Capacity, Flash, Waf, Wear};
+use crate::activity::{Capacity, Flash, IdleTime, Waf, Wear};
 use crate::begun::BegunSteady;
 use crate::jobs::JobActivity;
 use crate::replicas::Replicas;
@@ -59,6 +59,9 @@ pub struct Report {
     /// How the drive was put into a steady state before the first request; absent where it was not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub begun_steady: Option<BegunSteady>,
+    /// Use and cost of idle time; absent where the scheme leaves it alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle: Option<IdleTime>,
     /// Whether the run has settled, and what it measured after it had; null where that was not judged.
     #[serde(default)]
     pub steady_state: Option<SteadyState>,
@@ -134,6 +137,7 @@ impl PartialEq for Report {
             flash,
             waf,
             begun_steady,
+            idle,
             steady_state,
             replicas,
             twin_sensitivity,
@@ -162,6 +166,7 @@ impl PartialEq for Report {
             && *flash == other.flash
             && *waf == other.waf
             && *begun_steady == other.begun_steady
+            && *idle == other.idle
             && *steady_state == other.steady_state
             && *replicas == other.replicas
             && *twin_sensitivity == other.twin_sensitivity

@@ -56,6 +56,11 @@ impl Row {
         self
     }
 
+    /// Whether it has a label, which may have a second name behind it.
+    pub(crate) fn is(&self, label: &str) -> bool {
+        self.label.strip_prefix(label).is_some_and(|rest| rest.is_empty() || rest.starts_with(" ("))
+    }
+
     fn any(&self) -> bool {
         self.values.iter().any(|v| v.is_some_and(|v| v != 0.0))
     }
@@ -143,6 +148,14 @@ impl Row {
     }
 }
 
+const WAF: &str = "WAF";
+
+/// The name of write amplification with every program counted, where there is another way to count.
+pub(crate) fn waf_name(reports: &[Report]) -> &'static str {
+    let two = reports.iter().any(|r| r.waf.as_ref().is_some_and(|w| w.paper.is_some()));
+    if two { "WAF (WA_full)" } else { WAF }
+}
+
 /// Every row that says something about at least one of the runs.
 pub(crate) fn groups(reports: &[Report]) -> Vec<Group> {
     use Better::{Higher, Lower, Neither};
@@ -162,7 +175,10 @@ pub(crate) fn groups(reports: &[Report]) -> Vec<Group> {
     let waf = |label: &str, better, value: &dyn Fn(&crate::Waf) -> f64| {
         Row::new(label, Quantity::Waf, better, reports, |r| r.waf.as_ref().map(value))
     };
-    let mut rows = vec![waf("WAF", Lower, &|w| w.total)];
+    let mut rows = vec![waf(waf_name(reports), Lower, &|w| w.total)];
+    if waf_name(reports) != WAF {
+        rows.push(waf("WA_paper", Lower, &|w| w.paper.unwrap_or(w.total)));
+    }
     if reports.iter().any(|r| r.waf.as_ref().is_some_and(|w| w.cause("pad") > 0.0)) {
         rows.push(waf("without pad", Lower, &|w| w.without_pad));
     }
@@ -185,6 +201,8 @@ pub(crate) fn groups(reports: &[Report]) -> Vec<Group> {
     rows.retain(Row::any);
     groups.push(Group { title: "Erases", rows });
 
+    groups.push(windows(reports));
+    groups.push(idle_time(reports));
     groups.push(page_types(reports));
     groups.push(after_warm_up(reports));
 
@@ -216,6 +234,35 @@ fn latency_group(title: &'static str, reports: &[Report], pick: fn(&Report) -> O
         row("max", |l| l.max),
     ];
     Group { title, rows }
+}
+
+/// How much of what the host wrote was fast, where windows make new SLC all the time.
+fn windows(reports: &[Report]) -> Group {
+    let share = |r: &Report| r.flash.windows.as_ref()?.host_at_slc_speed;
+    let row = Row::new("at SLC speed", Quantity::Share, Better::Higher, reports, share);
+    Group { title: "Windows", rows: vec![row] }
+}
+
+/// What idle time was used for, and what that cost.
+fn idle_time(reports: &[Report]) -> Group {
+    use Better::{Lower, Neither};
+    let of = |label: &str, quantity, better, value: &dyn Fn(&crate::IdleTime) -> Option<f64>| {
+        Row::new(label, quantity, better, reports, |r| value(r.idle.as_ref()?))
+    };
+    let bytes = |cause: &'static str| {
+        move |i: &crate::IdleTime| Some(i.program_bytes.get(cause).copied().unwrap_or(0) as f64)
+    };
+    let mut rows = vec![
+        of("found idle", Quantity::Time, Neither, &|i| Some(i.idle_s)),
+        of("collected", Quantity::Bytes, Neither, &bytes("gc")),
+        of("migrated", Quantity::Bytes, Neither, &bytes("migration")),
+        of("blocks erased", Quantity::Count, Neither, &|i| Some(i.erases as f64)),
+        of("delayed", Quantity::Count, Lower, &|i| Some(i.delayed_requests as f64)),
+        of("delay mean", Quantity::Latency, Lower, &|i| i.delay_us_mean),
+        of("delay max", Quantity::Latency, Lower, &|i| Some(i.delay_us_max)),
+    ];
+    rows.retain(Row::any);
+    Group { title: "Idle time", rows }
 }
 
 /// How the host's writes fared among the types of pages.

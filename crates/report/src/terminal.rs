@@ -315,7 +315,7 @@ fn transposed(page: &mut Page, labels: &[String], groups: &[Group], eligible: &[
         ("Write latency", "p99", "w p99"),
     ];
     let find = |group: &str, label: &str| {
-        groups.iter().find(|g| g.title == group).and_then(|g| g.rows.iter().find(|r| r.label == label))
+        groups.iter().find(|g| g.title == group).and_then(|g| g.rows.iter().find(|r| r.is(label)))
     };
     let stub = labels.iter().map(|l| l.width()).max().unwrap_or(0).min(page.width / 3);
     let mut room = page.width - stub;

@@ -9,11 +9,13 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 use wordline_flash::SlotClass;
-use wordline_ftl::{Cause, Counters, Ftl, LatencyPart, Layout, MapKind, NoMedia, Region, RegionId};
+use wordline_ftl::{
+    Cause, Counters, Ftl, LatencyPart, Layout, MapKind, NoMedia, Region, RegionCounters, RegionId,
+};
 use wordline_report::{
-    CDF_POINTS_MAX, Capacity, DeviceInfo, Flash, Host, JobActivity, Latencies, Latency, LatencyCdf,
+    CDF_POINTS_MAX, Capacity, DeviceInfo, Flash, Host, IdleTime, JobActivity, Latencies, Latency, LatencyCdf,
     LatencyParts, Memory, PageTypes, ProgramBytes, Programs, REPORT_SCHEMA, RegionActivity, RegionCapacity,
-    Report, SchemeInfo, Speed, Throughput, Timeline, Waf, Wear, WorkloadInfo,
+    Report, SchemeInfo, Speed, Throughput, Timeline, Waf, Wear, Windows, WorkloadInfo,
 };
 use wordline_sim::{Histogram, Metrics, Summary};
 use wordline_units::{CellMode, PageType, SimTime};
@@ -72,8 +74,9 @@ pub(crate) fn report(run: &Outcome) -> Report {
         latency_us: latencies(metrics),
         latency_parts_us: LatencyParts { read: latency_parts(metrics, 0), write: latency_parts(metrics, 1) },
         throughput: throughput(metrics, &host, simulated_s),
-        waf: Waf::new(&flash.program_bytes, host.write_page_bytes),
+        waf: waf(run, counters, &flash, host.write_page_bytes),
         begun_steady: run.start.as_ref().map(|start| begun_steady(run, start)),
+        idle: idle(run),
         steady_state: Some(steady_state(run)),
         replicas: None,
         twin_sensitivity: vec![],
@@ -164,12 +167,17 @@ fn flash(run: &Outcome, c: &Counters) -> Flash {
     let sum = |of: &dyn Fn(&wordline_ftl::RegionCounters) -> u64| c.regions.iter().map(of).sum::<u64>();
     let mut program_bytes = ProgramBytes::new();
     for cause in PROGRAMS {
-        let by_region = c
-            .regions
-            .iter()
-            .zip(regions)
-            .map(|(r, at)| (at.name.to_string(), r.program_bytes[cause as usize]));
-        let by_kind = BTreeMap::from([("program".to_string(), by_region.filter(|(_, n)| *n > 0).collect())]);
+        let by_region = |of: &dyn Fn(&RegionCounters) -> u64| -> BTreeMap<String, u64> {
+            let all = c.regions.iter().zip(regions).map(|(r, at)| (at.name.to_string(), of(r)));
+            all.filter(|(_, n)| *n > 0).collect()
+        };
+        let k = cause as usize;
+        let program = by_region(&|r| r.program_bytes[k] - r.reprogrammed.bytes[k]);
+        let reprogram = by_region(&|r| r.reprogrammed.bytes[k]);
+        let mut by_kind = BTreeMap::from([("program".to_string(), program)]);
+        if !reprogram.is_empty() {
+            by_kind.insert("reprogram".to_string(), reprogram);
+        }
         program_bytes.insert(word(cause), by_kind);
     }
     let modes =
@@ -178,7 +186,11 @@ fn flash(run: &Outcome, c: &Counters) -> Flash {
         reads: READS.into_iter().map(|k| (word(k), sum(&|r| r.reads[k as usize]))).collect(),
         programs: PROGRAMS
             .into_iter()
-            .map(|k| (word(k), Programs { program: sum(&|r| r.program_pages[k as usize]), reprogram: 0 }))
+            .map(|cause| {
+                let k = cause as usize;
+                let reprogram = sum(&|r| r.reprogrammed.pages[k]);
+                (word(cause), Programs { program: sum(&|r| r.program_pages[k]) - reprogram, reprogram })
+            })
             .collect(),
         program_bytes,
         erases: modes.map(|m| (m.key().to_string(), c.erases[m.index()])).collect(),
@@ -197,12 +209,64 @@ fn flash(run: &Outcome, c: &Counters) -> Flash {
             })
             .collect(),
         page_types: page_types(run, c),
+        windows: windows(run, c),
     }
+}
+
+fn windows(run: &Outcome, c: &Counters) -> Option<Windows> {
+    let regions = &run.device.ftl.layout().regions;
+    let bits = regions.iter().filter(|r| r.rule.reprograms()).map(|r| r.mode.bits()).max()?;
+    let named = |of: &dyn Fn(&RegionCounters) -> [u64; Cause::COUNT]| -> BTreeMap<String, u64> {
+        let sum = |k: Cause| c.regions.iter().map(|r| of(r)[k as usize]).sum::<u64>();
+        PROGRAMS.into_iter().map(|k| (word(k), sum(k))).filter(|(_, n)| *n > 0).collect()
+    };
+    let host = Cause::Host as usize;
+    let fast = |(r, at): (&RegionCounters, &Region)| {
+        if at.mode == CellMode::Slc { r.program_bytes[host] } else { r.as_slc.bytes[host] }
+    };
+    let (fast, all) = (c.regions.iter().zip(regions).map(fast).sum::<u64>(), c.program_bytes(Cause::Host));
+    Some(Windows {
+        slc_bytes: named(&|r| r.as_slc.bytes),
+        reprogram_bytes: named(&|r| r.reprogrammed.bytes),
+        host_at_slc_speed: (all > 0).then(|| fast as f64 / all as f64),
+        reprograms_per_wordline: bits - 1,
+        interference: wordline_flash::interference(bits),
+    })
+}
+
+fn idle(run: &Outcome) -> Option<IdleTime> {
+    run.device.ftl.works_when_idle().then_some(())?;
+    let i = &run.device.metrics.idle;
+    let named = |of: &[u64; Cause::COUNT]| -> BTreeMap<String, u64> {
+        PROGRAMS.into_iter().map(|k| (word(k), of[k as usize])).filter(|(_, n)| *n > 0).collect()
+    };
+    let seconds = |ns: u64| ns as f64 / 1e9;
+    Some(IdleTime {
+        periods: i.periods,
+        idle_s: seconds(i.lasted),
+        worked_s: named(&i.worked).into_iter().map(|(k, ns)| (k, seconds(ns))).collect(),
+        program_bytes: named(&i.programmed),
+        erases: i.erases,
+        delayed_requests: i.delayed,
+        delay_us_mean: (i.delayed > 0).then(|| i.waited as f64 / i.delayed as f64 / 1e3),
+        delay_us_max: i.longest as f64 / 1e3,
+    })
+}
+
+/// Both ways of counting write amplification.
+fn waf(run: &Outcome, c: &Counters, flash: &Flash, host_write_page_bytes: u64) -> Option<Waf> {
+    let mut waf = Waf::new(&flash.program_bytes, host_write_page_bytes)?;
+    if c.ahead_bytes > 0 {
+        let premature = (c.premature_units * run.setup.device.unit.0).min(c.ahead_bytes);
+        let left_out = (c.ahead_bytes - premature) as f64;
+        waf.paper = Some(waf.total - left_out / host_write_page_bytes as f64);
+    }
+    Some(waf)
 }
 
 fn page_types(run: &Outcome, c: &Counters) -> Option<PageTypes> {
     let Measured { ftl, metrics } = &run.device;
-    let by_bit = |r: &&(usize, &Region)| r.1.rule.by_bit();
+    let by_bit = |r: &&(usize, &Region)| r.1.rule.tells_types();
     let regions: Vec<(usize, &Region)> = ftl.layout().regions.iter().enumerate().collect();
     let bits = regions.iter().filter(by_bit).map(|(_, r)| r.mode.bits() as usize).max()?;
     let named = |counts: [u64; 4]| -> BTreeMap<String, u64> {

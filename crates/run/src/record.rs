@@ -252,6 +252,15 @@ fn log_header(setup: &Setup, scheme: &str, ftl: &Ftl<NoMedia>) -> Value {
                 ProgramRule::Sequential => ("sequential", 1),
                 ProgramRule::StrictDiagonal => ("strict-diagonal", 1),
                 ProgramRule::Relaxed => ("relaxed", 1),
+                ProgramRule::ReprogramWindow(_) => ("reprogram-window", 1),
+            };
+            let window = match r.rule {
+                ProgramRule::ReprogramWindow(w) => json!({ "wordlines": w.wordlines, "layers": w.layers }),
+                _ => Value::Null,
+            };
+            let reread_ns = match r.earlier_bits {
+                EarlierBits::RereadIn(time) => json!(time.0),
+                EarlierBits::Buffered | EarlierBits::Reread => Value::Null,
             };
             let medium = layout.pools[r.pool.0 as usize].medium;
             json!({
@@ -261,6 +270,8 @@ fn log_header(setup: &Setup, scheme: &str, ftl: &Ftl<NoMedia>) -> Value {
                 "rule": rule,
                 "pages_per_program": pages,
                 "rereads_earlier_bits": r.earlier_bits == EarlierBits::Reread,
+                "window": window,
+                "reread_ns": reread_ns,
             })
         })
         .collect();
@@ -283,18 +294,21 @@ fn log_header(setup: &Setup, scheme: &str, ftl: &Ftl<NoMedia>) -> Value {
 /// What was programmed before time 0, as runs of neighbouring blocks that are alike: first block,
 /// how many, region, slots programmed in each, and where the rule tells bits apart, pages by bit.
 fn runs(ftl: &Ftl<NoMedia>) -> Vec<Value> {
-    let mut runs: Vec<(u32, u32, RegionId, [u32; 4])> = vec![];
-    for (block, region, pages) in ftl.programmed() {
+    let mut runs: Vec<(u32, u32, RegionId, [u32; 4], bool)> = vec![];
+    for (block, region, pages, direct) in ftl.programmed() {
         match runs.last_mut() {
-            Some(r) if r.0 + r.1 == block.0 && r.2 == region && r.3 == pages => r.1 += 1,
-            _ => runs.push((block.0, 1, region, pages)),
+            Some(r) if r.0 + r.1 == block.0 && (r.2, r.3, r.4) == (region, pages, direct) => r.1 += 1,
+            _ => runs.push((block.0, 1, region, pages, direct)),
         }
     }
-    let of = |(first, count, region, pages): (u32, u32, RegionId, [u32; 4])| {
+    let of = |(first, count, region, pages, direct): (u32, u32, RegionId, [u32; 4], bool)| {
         let laid_out = &ftl.layout().regions[region.0 as usize];
         let medium = ftl.layout().pools[laid_out.pool.0 as usize].medium;
         let slots = pages.iter().sum::<u32>() * ftl.view().geometry().units_per_page(medium);
         match laid_out.rule.by_bit() {
+            true if direct => {
+                json!([first, count, region.0, slots, pages[..laid_out.mode.bits() as usize], "direct"])
+            }
             true => json!([first, count, region.0, slots, pages[..laid_out.mode.bits() as usize]]),
             false => json!([first, count, region.0, slots]),
         }

@@ -47,8 +47,8 @@ use crate::registry::{Entry, Parameter};
 use wordline_device::config::Section;
 use wordline_flash::SlotClass;
 use wordline_ftl::{
-    Collect, Drive, Gather, Hooks, Layout, MapKind, Need, Origin, Parcel, Place, PlanePick, Pool, PoolId,
-    Refusal, RegionId, Route, Scheme, View,
+    Collect, Drive, FreeOrder, Gather, Hooks, Layout, MapKind, Need, Origin, Parcel, Place, PlanePick, Pool,
+    PoolId, Refusal, RegionId, Route, Scheme, View,
 };
 use wordline_units::{Fraction, SimDuration};
 
@@ -174,7 +174,10 @@ impl Scheme for HotCold {
         let region = |name, pool| layout::region(drive, name, pool, mode, layout::rule(mode, one_shot));
         Ok(Layout {
             regions: vec![region("H", PoolId(0)), region("C", PoolId(blocks.len() as u8 - 1))],
-            pools: blocks.into_iter().map(|n| Pool { medium: 0, blocks_per_plane: n }).collect(),
+            pools: blocks
+                .into_iter()
+                .map(|n| Pool { medium: 0, blocks_per_plane: n, free: FreeOrder::Fifo })
+                .collect(),
             home: C,
             map: MapKind::Page,
             asks: if self.pools == Pools::Shared { Hooks::COLLECT } else { Hooks::NONE },

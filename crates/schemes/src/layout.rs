@@ -4,7 +4,9 @@
 use crate::registry::Parameter;
 use wordline_device::config::Section;
 use wordline_flash::{Medium, ProgramRule};
-use wordline_ftl::{Drive, EarlierBits, Hooks, Layout, MapKind, Pool, PoolId, Refusal, Region, RegionId};
+use wordline_ftl::{
+    Drive, EarlierBits, FreeOrder, Hooks, Layout, MapKind, Pool, PoolId, Refusal, Region, RegionId,
+};
 use wordline_units::{CellMode, SimDuration};
 
 /// The parameter of [`take_mode`].
@@ -20,6 +22,18 @@ pub(crate) const WORDLINE_BUFFER: Parameter = Parameter {
     default: "on",
     what: "on or off: whether the bits of unfinished wordlines are kept in RAM, or read again",
 };
+
+/// The parameter of [`take_idle_after`].
+pub(crate) const IDLE_AFTER: Parameter = Parameter {
+    key: "idle_after",
+    default: "100ms",
+    what: "how long the drive must have had no request before idle dies work",
+};
+
+/// How long the drive must have been idle.
+pub(crate) fn take_idle_after(p: &mut Section) -> SimDuration {
+    p.take_or("idle_after", SimDuration(100_000_000))
+}
 
 /// The cell mode of a region that is programmed page by page.
 pub(crate) fn take_mode(p: &mut Section) -> Option<CellMode> {
@@ -88,7 +102,7 @@ pub(crate) fn rule(mode: CellMode, one_shot: bool) -> ProgramRule {
 /// One region on every block of a medium, which holds all data under a page map.
 pub(crate) fn one_region(medium: &Medium, region: Region) -> Layout {
     Layout {
-        pools: vec![Pool { medium: 0, blocks_per_plane: medium.blocks_per_plane }],
+        pools: vec![Pool { medium: 0, blocks_per_plane: medium.blocks_per_plane, free: FreeOrder::Fifo }],
         regions: vec![region],
         home: RegionId(0),
         map: MapKind::Page,
@@ -118,5 +132,6 @@ pub(crate) fn region(
         protected: drive.spec.pad_after.is_none(),
         earlier_bits: EarlierBits::Buffered,
         partial_victims: false,
+        leaves_pool: false,
     }
 }

@@ -1,22 +1,41 @@
 //! The schemes of the literature, one file each, and the registry by which everything else finds
 //! them: command line, Python, documentation and golden tests follow from it.
 
+mod cache;
 mod layout;
 mod page_type;
 mod registry;
+mod windows;
 
 // A new scheme is its file and its two words here.
 mod conventional;
 mod conventional_tlc;
 mod hot_cold;
+mod ips;
+mod ips_agc;
+mod ips_cooperative;
 mod pa_ssd;
 mod slc_cache;
-const SCHEMES: &[Entry] =
-    &[conventional::ENTRY, slc_cache::ENTRY, hot_cold::ENTRY, conventional_tlc::ENTRY, pa_ssd::ENTRY];
+mod turbo_write;
+const SCHEMES: &[Entry] = &[
+    conventional::ENTRY,
+    slc_cache::ENTRY,
+    hot_cold::ENTRY,
+    conventional_tlc::ENTRY,
+    pa_ssd::ENTRY,
+    turbo_write::ENTRY,
+    ips::ENTRY,
+    ips_agc::ENTRY,
+    ips_cooperative::ENTRY,
+];
 
 pub use conventional::Conventional;
 pub use conventional_tlc::ConventionalTlc;
 pub use hot_cold::HotCold;
+pub use ips::Ips;
+pub use ips_agc::IpsAgc;
+pub use ips_cooperative::IpsCooperative;
 pub use pa_ssd::PaSsd;
 pub use registry::{Entry, Parameter, SchemeError, all, build, find};
 pub use slc_cache::SlcCache;
+pub use turbo_write::TurboWrite;

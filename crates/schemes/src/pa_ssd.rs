@@ -85,7 +85,7 @@ pub(crate) const ENTRY: Entry = Entry {
             default: "off",
             what: "share of LSB pages below which idle dies collect, or off",
         },
-        Parameter { key: "idle_after", default: "100ms", what: "how long the drive must be idle for that" },
+        layout::IDLE_AFTER,
     ],
     leading: Some("specifier"),
     build: |p| Box::new(PaSsd::from_parameters(p)),
@@ -123,7 +123,7 @@ impl PaSsd {
             mode: layout::take_mode(p),
             earlier_bits: layout::take_earlier_bits(p, EarlierBits::Reread),
             background_gc,
-            idle_after: p.take_or("idle_after", SimDuration(100_000_000)),
+            idle_after: layout::take_idle_after(p),
             lsb_pages: 0,
         }
     }

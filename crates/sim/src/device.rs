@@ -231,6 +231,9 @@ pub struct Device<P: Probe, M: Media> {
     ready: VecDeque<Completion>,
     submitted: u64,
     idle: bool,
+    /// Since when it is idle, until when that has been counted of each die's idle work.
+    idle_since: SimTime,
+    idle_counted: Vec<SimTime>,
     idle_after: SimDuration,
     idle_epoch: u64,
 }
@@ -243,7 +246,7 @@ where
     saved_fields! { Device,
         values: [
             planes, waiting, waits, arrays, buses, clock, now, link_free_at, link_queue, alarms, free_alarms, held_up,
-            ready, submitted, idle, idle_epoch,
+            ready, submitted, idle, idle_since, idle_counted, idle_epoch,
         ],
         parts: [ftl, metrics],
         rebuilt: [probe, geometry, transfer, command_program, link, link_is_free, idle_after],
@@ -327,6 +330,8 @@ impl<P: Probe, M: Media> Device<P, M> {
             ready: VecDeque::new(),
             submitted: 0,
             idle: false,
+            idle_since: SimTime(0),
+            idle_counted: vec![SimTime(0); geometry.dies as usize],
             idle_after: ftl.layout().idle_after,
             idle_epoch: 0,
             geometry: geometry.clone(),
@@ -383,7 +388,7 @@ impl<P: Probe, M: Media> Device<P, M> {
             self.ftl.submit(request, number, data);
         }
         self.submitted += 1;
-        self.idle = false;
+        self.idle_is_over();
         self.settle();
         self.no_fault()?;
         Ok(number)
@@ -443,6 +448,7 @@ impl<P: Probe, M: Media> Device<P, M> {
     /// # Errors
     /// On an illegal decision or an internal fault, or when requests can never end.
     pub fn drain(&mut self) -> Result<(), DeviceError> {
+        self.idle_is_over();
         self.ftl.drain();
         self.idle = true;
         self.settle();
@@ -873,8 +879,17 @@ impl<P: Probe, M: Media> Device<P, M> {
         }
         let (cause, is_program) = (self.ftl.op(id).cause(), self.ftl.op(id).kind == OpKind::Program);
         let piece = if self.ftl.serves_host(id) {
+            let behind = self.waits.idle(id);
+            if behind > SimDuration::ZERO
+                && let Some(request) = self.ftl.request_of(id)
+            {
+                request.behind_idle = request.behind_idle.max(behind);
+            }
             self.waits.piece(id, &self.planes[plane], self.now, is_program)
         } else {
+            if self.ftl.op(id).is_idle_work() {
+                self.count_idle_work(id, plane);
+            }
             Piece::NONE
         };
         let p = &mut self.planes[plane];
@@ -984,9 +999,11 @@ impl<P: Probe, M: Media> Device<P, M> {
 
     #[inline]
     fn complete(&mut self, id: RequestId) {
-        let Pending { request, admitted, ended, number, outcome, mut parts, slowest_bit, .. } =
-            *self.ftl.pending(id);
+        let Pending {
+            request, admitted, ended, number, outcome, mut parts, slowest_bit, behind_idle, ..
+        } = *self.ftl.pending(id);
         self.metrics.dominated_by(slowest_bit);
+        self.metrics.idle.delayed_by(behind_idle);
         parts[LatencyPart::Link] = self.now.since(ended).0;
         debug_assert!(request.arrival > admitted || parts.total() == self.now.since(request.arrival).0);
         let span = (request.arrival, self.now);
@@ -1028,8 +1045,52 @@ impl<P: Probe, M: Media> Device<P, M> {
             Alarm::Layer(timer) => self.ftl.timer(timer),
             Alarm::Idle(epoch) => {
                 if epoch == self.submitted && self.outstanding() == 0 {
-                    self.idle = true;
+                    (self.idle, self.idle_since) = (true, self.now);
+                    self.metrics.idle.periods += 1;
                     self.ask_all_idle();
+                }
+            }
+        }
+    }
+
+    /// A request has come, or the run is over.
+    #[inline(always)]
+    fn idle_is_over(&mut self) {
+        if std::mem::replace(&mut self.idle, false) && !self.ftl.view().draining() {
+            self.metrics.idle.lasted += self.now.since(self.idle_since).0;
+        }
+    }
+
+    /// An operation of idle work is over: count it, and what it cost those of the host that waited.
+    fn count_idle_work(&mut self, id: OpId, plane: usize) {
+        let Plane { die, array, began, .. } = self.planes[plane];
+        let from = began.max(std::mem::replace(&mut self.idle_counted[die.index()], self.now));
+        if !self.ftl.view().draining() {
+            let op = self.ftl.op(id);
+            let idle = &mut self.metrics.idle;
+            idle.worked[op.cause() as usize] += self.now.since(began).0;
+            match op.kind {
+                OpKind::Program => idle.programmed[op.cause() as usize] += self.ftl.data_bytes(id),
+                OpKind::Erase => idle.erases += 1,
+                OpKind::Read => {}
+            }
+        }
+        let held = self.ftl.is_held(die);
+        for other in self.geometry.planes_of_die(die).map(|p| p as usize) {
+            if !held && self.planes[other].array != array {
+                continue;
+            }
+            let current = self.planes[other].current;
+            let waits_for_array = self.arrays.wants[other] != NOTHING;
+            if !current.is_none() && waits_for_array && self.ftl.serves_host(current) {
+                self.waits.behind_idle(current, from, Some(self.planes[other].turned), self.now);
+            }
+            for mut waiting in self.planes[other].head {
+                while !waiting.is_none() {
+                    if self.ftl.serves_host(waiting) {
+                        self.waits.behind_idle(waiting, from, None, self.now);
+                    }
+                    waiting = self.ftl.op(waiting).next;
                 }
             }
         }

@@ -4,10 +4,12 @@
 mod clock;
 mod device;
 mod drive;
+mod idle;
 mod metrics;
 mod probe;
 
 pub use device::{Busy, Completion, Device, DeviceError, PoweredOff, RestoreError};
 pub use drive::{DriveError, Host, HostTurn, Pacing, Progress, Stop, Summary, drive, drive_host};
+pub use idle::IdleTime;
 pub use metrics::{Checkpoint, Free, Histogram, Metrics, TimeBin};
 pub use probe::{Begin, Event, Log, NoProbe, Probe};

@@ -1,5 +1,6 @@
 //! What a run measures of its requests: latencies, throughput over time, and the result hash.
 
+use crate::idle::IdleTime;
 use serde::{Deserialize, Serialize};
 use wordline_ftl::{Counters, LatencyPart, LatencyParts, Outcome, Saved, saved_fields};
 use wordline_units::{HostOp, SimDuration, SimTime};
@@ -253,6 +254,8 @@ pub struct Metrics {
     pub dominated: [u64; 4],
     /// When the last request completed.
     pub last: SimTime,
+    /// Use and cost of idle time.
+    pub idle: IdleTime,
     pub(crate) timeline: Timeline,
     checkpoints: Checkpoints,
     ended: u64,
@@ -265,8 +268,8 @@ pub struct Metrics {
 impl Saved for Metrics {
     saved_fields! { Metrics,
         values: [
-            latency, parts, completed, out_of_space, bytes, dominated, last, timeline, checkpoints, ended, hash, programmed,
-            host_page_bytes, sampled,
+            latency, parts, completed, out_of_space, bytes, dominated, last, idle, timeline, checkpoints, ended, hash,
+            programmed, host_page_bytes, sampled,
         ],
         parts: [],
         rebuilt: [],
@@ -283,6 +286,7 @@ impl Default for Metrics {
             bytes: [0; 4],
             dominated: [0; 4],
             last: SimTime(0),
+            idle: IdleTime::default(),
             timeline: Timeline::new(),
             checkpoints: Checkpoints { every: 1, next: 1, taken: vec![] },
             ended: 0,

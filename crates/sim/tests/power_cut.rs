@@ -11,9 +11,9 @@ use support::{Rng, Tiny};
 use wordline_device::{DeviceSpec, Trigger, Victim};
 use wordline_flash::{ProgramRule, SlotClass};
 use wordline_ftl::{
-    Bytes, Cause, Drive, EarlierBits, Gather, Hooks, Initial, Layout, Located, MapKind, Mapped, Media,
-    Metadata, NoMedia, OpKind, Origin, Outcome, Parcel, Place, PlanePick, Pool, PoolId, Recorded, Refusal,
-    Region, RegionId, Route, Scheme, View,
+    Bytes, Cause, Drive, EarlierBits, FreeOrder, Gather, Hooks, Initial, Layout, Located, MapKind, Mapped,
+    Media, Metadata, NoMedia, OpKind, Origin, Outcome, Parcel, Place, PlanePick, Pool, PoolId, Recorded,
+    Refusal, Region, RegionId, Route, Scheme, View,
 };
 use wordline_sim::{Device, Event, NoProbe, Probe};
 use wordline_units::{CellMode, Fraction, HostOp, HostRequest, Lpn, Ppn, SectorMask, SimDuration, SimTime};
@@ -42,10 +42,13 @@ impl Scheme for SafeStager {
             protected: safe,
             earlier_bits: EarlierBits::Buffered,
             partial_victims: false,
+            leaves_pool: false,
         };
         let blocks = drive.geometry.media[0].blocks_per_plane;
         Ok(Layout {
-            pools: [4, blocks - 4].map(|n| Pool { medium: 0, blocks_per_plane: n }).into(),
+            pools: [4, blocks - 4]
+                .map(|n| Pool { medium: 0, blocks_per_plane: n, free: FreeOrder::Fifo })
+                .into(),
             regions: vec![
                 region("S", 0, CellMode::Slc, ProgramRule::Sequential, false),
                 region("D", 1, CellMode::Tlc, ProgramRule::OneShot(3), true),

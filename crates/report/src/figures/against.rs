@@ -42,7 +42,7 @@ pub(super) fn differences(cast: &Cast) -> Option<Figure> {
     let mut measures = vec![];
     for (group, row, label) in SHOWN {
         let found = groups.iter().find(|g| g.title == group);
-        let Some(found) = found.and_then(|g| g.rows.iter().find(|r| r.label == row)) else { continue };
+        let Some(found) = found.and_then(|g| g.rows.iter().find(|r| r.is(row))) else { continue };
         let points: Vec<_> = (0..cast.reports.len())
             .filter_map(|run| Some((run, found.difference(run, cast.baseline)?)))
             .filter(|(_, e)| e.mean.is_finite() && e.mean > -100.0)

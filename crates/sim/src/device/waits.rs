@@ -3,7 +3,7 @@
 use super::Plane;
 use serde::{Deserialize, Serialize};
 use wordline_ftl::{Behind, LatencyPart, LatencyParts, OpId, Piece};
-use wordline_units::SimTime;
+use wordline_units::{SimDuration, SimTime};
 
 /// What an operation found when it was queued.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -13,6 +13,8 @@ struct Wait {
     blocked: SimTime,
     /// How long its plane had been busy, and once it is blocked or ends, how long it was so since.
     behind: Behind,
+    /// How long it stood behind idle work, in its plane or at its array, ns.
+    idle: u64,
 }
 
 /// The waits of operations that a host request waits for, by the operation's number in the slab.
@@ -23,11 +25,25 @@ impl Waits {
     /// An operation is queued at a plane.
     #[inline(always)]
     pub fn queue(&mut self, id: OpId, now: SimTime, behind: Behind) {
-        let wait = Wait { queued: now, blocked: SimTime::NEVER, behind };
+        let wait = Wait { queued: now, blocked: SimTime::NEVER, behind, idle: 0 };
         match self.0.get_mut(id.0 as usize) {
             Some(slot) => *slot = wait,
             None => self.0.resize(id.0 as usize + 1, wait),
         }
+    }
+
+    /// Idle work that is over now had the array from a time on, and an operation waited for that, ready to
+    /// use it since `ready`, or since it was queued.
+    pub fn behind_idle(&mut self, id: OpId, from: SimTime, ready: Option<SimTime>, now: SimTime) {
+        if let Some(wait) = self.0.get_mut(id.0 as usize) {
+            wait.idle += now.since(from.max(ready.unwrap_or(wait.queued))).0;
+        }
+    }
+
+    /// How long an operation stood behind idle work.
+    #[inline(always)]
+    pub fn idle(&self, id: OpId) -> SimDuration {
+        SimDuration(self.0[id.0 as usize].idle)
     }
 
     /// An operation finds no free page. From the first time on, that is what it waits for.

@@ -4,8 +4,9 @@
 use wordline_device::{DeviceSpec, Trigger, Victim};
 use wordline_flash::{ProgramRule, SlotClass};
 use wordline_ftl::{
-    Collect, Command, Drive, EarlierBits, Gather, Grain, Hooks, IdleWork, Layout, MapKind, Memory, Move,
-    Origin, Parcel, Place, PlanePick, Pool, PoolId, ReadSeen, Refusal, Region, RegionId, Route, Scheme, View,
+    Collect, Command, Drive, EarlierBits, FreeOrder, Gather, Grain, Hooks, IdleWork, Layout, MapKind, Memory,
+    Move, Origin, Parcel, Place, PlanePick, Pool, PoolId, ReadSeen, Refusal, Region, RegionId, Route, Scheme,
+    View,
 };
 use wordline_units::{CellMode, Fraction, PlaneId, SimDuration};
 
@@ -159,6 +160,7 @@ fn region(name: &'static str, pool: u8, mode: CellMode, rule: ProgramRule) -> Re
         protected: false,
         earlier_bits: EarlierBits::Buffered,
         partial_victims: rule == ProgramRule::Relaxed,
+        leaves_pool: false,
     }
 }
 
@@ -185,7 +187,11 @@ impl Scheme for BySector {
     fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
         let blocks = drive.geometry.media[0].blocks_per_plane;
         let d = region("D", 0, CellMode::Mlc, ProgramRule::Sequential);
-        Ok(layout(vec![Pool { medium: 0, blocks_per_plane: blocks }], vec![d], MapKind::Sector))
+        Ok(layout(
+            vec![Pool { medium: 0, blocks_per_plane: blocks, free: FreeOrder::Fifo }],
+            vec![d],
+            MapKind::Sector,
+        ))
     }
     fn place(&mut self, _: &Parcel, _: &View) -> Place {
         Place { gather: Gather::AsIs, plane: PlanePick::Home, route: Route::to(RegionId(0), SlotClass::Next) }
@@ -206,7 +212,11 @@ impl Scheme for TwoLanes {
     fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
         let blocks = drive.geometry.media[0].blocks_per_plane;
         let d = region("D", 0, CellMode::Mlc, ProgramRule::Relaxed);
-        Ok(layout(vec![Pool { medium: 0, blocks_per_plane: blocks }], vec![d], MapKind::Page))
+        Ok(layout(
+            vec![Pool { medium: 0, blocks_per_plane: blocks, free: FreeOrder::Fifo }],
+            vec![d],
+            MapKind::Page,
+        ))
     }
     fn place(&mut self, parcel: &Parcel, _: &View) -> Place {
         let d = RegionId(0);
@@ -242,7 +252,11 @@ impl Scheme for Restless {
         let mut s = region("S", 0, CellMode::Slc, ProgramRule::Sequential);
         s.quota = 3;
         let d = region("D", 0, CellMode::Tlc, ProgramRule::Sequential);
-        let mut l = layout(vec![Pool { medium: 0, blocks_per_plane: blocks }], vec![s, d], MapKind::Page);
+        let mut l = layout(
+            vec![Pool { medium: 0, blocks_per_plane: blocks, free: FreeOrder::Fifo }],
+            vec![s, d],
+            MapKind::Page,
+        );
         l.asks = Hooks::READ.and(Hooks::IDLE);
         l.tick_every_writes = 7;
         Ok(l)
@@ -306,7 +320,11 @@ impl Scheme for FastThenDense {
             victim: drive.spec.gc.victim,
             ..region(name, m, mode, ProgramRule::Sequential)
         };
-        let pools = (0..2).map(|m| Pool { medium: m, blocks_per_plane: media[m].blocks_per_plane });
+        let pools = (0..2).map(|m| Pool {
+            medium: m,
+            blocks_per_plane: media[m].blocks_per_plane,
+            free: FreeOrder::Fifo,
+        });
         let regions = vec![on("S", 0, CellMode::Slc), on("D", 1, media[1].densest())];
         Ok(layout(pools.collect(), regions, MapKind::Page))
     }
@@ -365,12 +383,33 @@ pub fn scheme(which: usize, tiny: &mut Tiny) -> (Box<dyn Scheme>, u32) {
             tiny.spare += 4;
             (Box::new(Restless { turn: 0 }), 3)
         }
-        _ => {
+        10 => {
             tiny.spare += 4;
             (build("hot-cold:hot=30%"), 3)
+        }
+        11 => {
+            tiny.one_shot = true;
+            tiny.spare += 6;
+            (build("turbo-write:idle_after=100us"), 3)
+        }
+        12 => {
+            tiny.spare += 4;
+            (build("turbo-write:static_blocks=1,dynamic_blocks=3,idle_after=100us"), 3)
+        }
+        13 => {
+            tiny.spare += 3;
+            (build("ips:window=2"), 3)
+        }
+        14 => {
+            tiny.spare += 3;
+            (build("ips-agc:window=3,layers=1,idle_after=100us"), 3)
+        }
+        _ => {
+            tiny.spare += 5;
+            (build("ips-cooperative:window=1,layers=1,traditional=3,idle_after=100us"), 3)
         }
     }
 }
 
 /// How many schemes [`scheme`] knows.
-pub const SCHEMES: usize = 11;
+pub const SCHEMES: usize = 16;

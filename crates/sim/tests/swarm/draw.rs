@@ -83,6 +83,15 @@ impl Case {
         let regions = self.layout.regions.iter();
         regions.map(|r| r.rule).all(|r| matches!(r, ProgramRule::Sequential | ProgramRule::OneShot(_)))
     }
+
+    /// Wordlines of a window and bits of a wordline, by region, where the rule is that of windows.
+    pub fn windows(&self) -> Vec<Option<(u32, u32)>> {
+        let of = |r: &wordline_ftl::Region| match r.rule {
+            ProgramRule::ReprogramWindow(w) => Some((w.wordlines as u32, r.mode.bits())),
+            _ => None,
+        };
+        self.layout.regions.iter().map(of).collect()
+    }
 }
 
 /// The drives on which each scheme is known to have room enough, with what costs no space varied.

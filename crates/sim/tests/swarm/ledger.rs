@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 use wordline_device::ParallelUnit;
 use wordline_flash::Geometry;
-use wordline_ftl::{Cause, Counters, OpKind};
-use wordline_sim::{Event, Probe};
+use wordline_ftl::{Cause, Counters, OpKind, Part, RegionId};
+use wordline_sim::{Begin, Event, Probe};
 use wordline_units::{PlaneId, Ppn, SimTime};
 
 /// A block as far as the operations tell.
@@ -23,6 +23,8 @@ pub struct Drive {
     pub parallel_unit: ParallelUnit,
     /// Whether every block is programmed from its first page to its last.
     pub in_order: bool,
+    /// Wordlines of a window and bits of a wordline, by region, where the rule is that of windows.
+    pub windows: Vec<Option<(u32, u32)>>,
     /// Whether there may be data from before the first operation.
     pub holds_data: bool,
 }
@@ -31,6 +33,8 @@ pub struct Drive {
 pub struct Ledger {
     drive: Option<Drive>,
     blocks: Vec<Block>,
+    /// The region of the operation that each plane is at.
+    regions: HashMap<u32, RegionId>,
     /// When each array and each bus is free again.
     arrays: HashMap<u32, SimTime>,
     buses: HashMap<u32, SimTime>,
@@ -49,6 +53,10 @@ const MOST_EVENTS: u64 = 1_000_000;
 
 impl Probe for Ledger {
     const WATCHES: bool = true;
+
+    fn begin(&mut self, begin: &Begin, _: impl Iterator<Item = Part>) {
+        self.regions.insert(begin.plane.0, begin.region);
+    }
 
     fn event(&mut self, event: Event) {
         self.events += 1;
@@ -89,7 +97,8 @@ impl Ledger {
                         let bytes = self.moved.remove(&op).ok_or("a program whose data never moved")?;
                         self.programs += 1;
                         self.programmed_bytes += bytes;
-                        self.program(ppn, bytes)
+                        self.program(ppn, bytes)?;
+                        self.in_window(plane, ppn)
                     }
                     OpKind::Erase => {
                         self.erases[mode.index()] += 1;
@@ -140,6 +149,23 @@ impl Ledger {
             return Err(format!("slot {slot} of block {block} is programmed, and {next} is the next"));
         }
         b.programmed |= these;
+        Ok(())
+    }
+
+    /// Whether a page just programmed lies in the current window of its block: all below it is whole, all
+    /// above it blank. Since no page is programmed twice, no wordline is then reprogrammed too often.
+    fn in_window(&self, plane: PlaneId, ppn: Ppn) -> Result<(), String> {
+        let (Some(drive), Some(region)) = (&self.drive, self.regions.get(&plane.0)) else { return Ok(()) };
+        let Some((window, bits)) = drive.windows[region.0 as usize] else { return Ok(()) };
+        let g = &drive.geometry;
+        let (block, slot) = (g.block_of(ppn), g.slot_of(ppn));
+        let b = self.blocks[block.index()];
+        let slots = window * bits * g.units_per_page(g.medium_index(plane));
+        let (first, end) = (slot / slots * slots, (slot / slots * slots + slots).min(128));
+        let below = (1u128 << first) - 1;
+        if (!b.from_before && b.programmed & below != below) || (end < 128 && b.programmed >> end != 0) {
+            return Err(format!("slot {slot} of block {block} is programmed outside the current window"));
+        }
         Ok(())
     }
 

@@ -170,6 +170,7 @@ impl<'a> Run<'a> {
                 geometry: case.geometry.clone(),
                 parallel_unit: case.spec.parallel_unit,
                 in_order: case.in_order(),
+                windows: case.windows(),
                 holds_data,
             })
         };
@@ -496,7 +497,7 @@ fn replays_the_case_that_the_environment_names() {
 
 #[test]
 fn the_cases_reach_every_scheme_and_every_kind_of_drive() {
-    let cases: Vec<Case> = (1..=800).map(|seed| Case::new(seed, 0)).collect();
+    let cases: Vec<Case> = (1..=4000).map(|seed| Case::new(seed, 0)).collect();
     let reached = |what: &str, is: &dyn Fn(&Case) -> bool| {
         assert!(cases.iter().filter(|c| is(c)).count() >= 5, "hardly a case has {what}");
     };

@@ -1,0 +1,179 @@
+//! # Cooperative In-place Switch
+//!
+//! ## Source
+//! X. Yang, J. Zheng, C. Gao, "In-place Switch: Reprogramming based SLC Cache Design for Hybrid 3D SSDs",
+//! 2024, section IV-C and Fig. 8.
+//!
+//! ## Idea
+//! Windows are a small cache. Some blocks serve as a traditional SLC cache besides, which takes the
+//! writes that the windows cannot. What lies there has to be written a second time, and used windows want
+//! further bits: so the one becomes the other's in idle time.
+//!
+//! ## Algorithm
+//! 1. A host write takes an SLC page of the windows (step 1 of Fig. 8).
+//! 2. In idle time, with nothing in the traditional cache, collection reprograms as in `ips-agc` (2.1).
+//! 3. Without such a page, a host write goes to the traditional cache (2.2); when that is full, it
+//!    reprograms as in `ips`, and at last is written to a window that is not used yet, with all bits.
+//! 4. In idle time the traditional cache gives up its blocks, those filled first first, the one being
+//!    filled last. Each live page reprograms a used window (3.1), or goes directly to one that is not used
+//!    yet where there is none (3.2). After each page the die is asked again.
+//! 5. A block that is empty is erased and goes back to the pool of all (4). Both regions draw on that by
+//!    the fewest erases, so the traditional cache moves around the drive (section IV-D2).
+//! 6. Only idle time reclaims the traditional cache, unless a write has no place anywhere; the end of a
+//!    run empties it.
+//! 7. The traditional cache shrinks where the data at rest need its blocks; that is looked at every
+//!    64 writes. ("can be dynamically allocated without loss of generality")
+//!
+//! ## Symbols
+//! W: the region of windows. T: the traditional cache.
+//!
+//! ## Parameters
+//! - `window`, `layers`, `mode`, `reprogram_read`, `idle_after`: those of `ips-agc`.
+//! - `traditional`: the most blocks of a plane that T may own; default 991 of 2048, and in that ratio. The
+//!   paper prints 60.875 GB of T and 3.125 GB of windows, which do not go together with windows of four
+//!   wordlines: 974 + 1600 blocks are more than 2048. With 991 the sum is the paper's 64 GB.
+//!
+//! ## Differs
+//! Two erased blocks a plane are kept for collection, so T has 989 blocks of the paper's drive at once.
+//!
+//! ## Not modelled
+//! As `ips`.
+//!
+//! ## Checked by
+//! `the cooperative cache is as fast and as thrifty as its closed forms`, `reference model`, golden rows.
+
+use crate::layout;
+use crate::registry::{Entry, Parameter};
+use crate::windows::{self, W, Windows};
+use wordline_device::config::Section;
+use wordline_device::{Trigger, Victim};
+use wordline_flash::{ProgramRule, SlotClass};
+use wordline_ftl::{
+    Collect, Command, Drive, Gather, Grain, Hooks, IdleWork, Layout, Origin, Parcel, Place, PlanePick,
+    PoolId, Refusal, Region, RegionId, Route, Scheme, View,
+};
+use wordline_units::{CellMode, PlaneId, SimDuration};
+
+const T: RegionId = RegionId(1);
+
+/// Writes between two looks at how full the drive is; step 7.
+const LOOK_EVERY: u32 = 64;
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "ips-cooperative",
+    title: "ips-agc with a traditional SLC cache, whose data reprogram the windows",
+    docs: include_str!("ips_cooperative.rs"),
+    parameters: &[
+        windows::WINDOW,
+        windows::LAYERS,
+        layout::MODE,
+        windows::REPROGRAM_READ,
+        Parameter {
+            key: "traditional",
+            default: "991/2048",
+            what: "blocks of a plane that may serve as traditional SLC; default in the ratio of the paper's 991 of 2048",
+        },
+        layout::IDLE_AFTER,
+    ],
+    leading: None,
+    build: |p| Box::new(IpsCooperative::from_parameters(p)),
+};
+
+/// Windows and a traditional cache.
+#[derive(Clone, Debug)]
+pub struct IpsCooperative {
+    windows: Windows,
+    idle_after: SimDuration,
+    asked: Option<u32>,
+    /// Blocks of a plane, the most of them for T, and what a plane's windows hold, set by `layout`.
+    blocks: u32,
+    traditional: u32,
+    pages_per_block: u32,
+    planes: u32,
+}
+
+impl IpsCooperative {
+    fn from_parameters(p: &mut Section) -> IpsCooperative {
+        IpsCooperative {
+            windows: Windows::from_parameters(p),
+            idle_after: layout::take_idle_after(p),
+            asked: p.take("traditional"),
+            blocks: 0,
+            traditional: 0,
+            pages_per_block: 0,
+            planes: 0,
+        }
+    }
+
+    /// Blocks of a plane for T while so many pages hold data, each with a share of what collection needs.
+    fn quota(&self, mapped: u64) -> u32 {
+        let at_rest = mapped.div_ceil(self.planes as u64).div_ceil(self.pages_per_block as u64) as u32;
+        let spare = self.blocks / 10 + 2;
+        self.blocks.saturating_sub(at_rest + spare).min(self.traditional)
+    }
+}
+
+impl Scheme for IpsCooperative {
+    fn name(&self) -> &str {
+        ENTRY.name
+    }
+
+    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+        let refuse = layout::refuser(ENTRY.name, drive);
+        let mut layout = self.windows.layout(drive, &refuse)?;
+        let medium = layout::only_medium(drive, &refuse)?;
+        let units = drive.geometry.units_per_page(0);
+        self.blocks = medium.blocks_per_plane;
+        self.planes = medium.topology.planes();
+        self.pages_per_block = medium.pages_per_block(layout.regions[0].mode) * units;
+        self.traditional = self.asked.unwrap_or((self.blocks as u64 * 991 / 2048) as u32);
+        if self.traditional == 0 || self.traditional + 4 > self.blocks {
+            let most = self.blocks.saturating_sub(4);
+            return Err(refuse(format!(
+                "a traditional cache of {} blocks a plane is not between 1 and {most}",
+                self.traditional
+            )));
+        }
+        layout.regions[0].quota = self.blocks - self.traditional;
+        layout.regions.push(Region {
+            quota: self.traditional,
+            trigger: Trigger::Never, // (6)
+            victim: Victim::Fifo,    // (4)
+            ..layout::region(drive, "T", PoolId(0), CellMode::Slc, ProgramRule::Sequential)
+        });
+        let asks = Hooks::IDLE;
+        Ok(Layout { asks, idle_after: self.idle_after, tick_every_writes: LOOK_EVERY, ..layout })
+    }
+
+    fn place(&mut self, parcel: &Parcel, _: &View) -> Place {
+        let route = match parcel.origin {
+            Origin::Host(_) => Route::to(W, SlotClass::Slc) // (1)
+                .or(T, SlotClass::Next) // (3)
+                .or(W, SlotClass::Reprogram)
+                .or(W, SlotClass::Next),
+            Origin::Collected(T) => {
+                Route::classes(W, &[SlotClass::Reprogram, SlotClass::Next, SlotClass::Slc]) // (4)
+            }
+            Origin::Collected(_) | Origin::Moved(_) => windows::collected(),
+        };
+        Place { gather: Gather::Fill, plane: PlanePick::Home, route }
+    }
+
+    fn idle(&mut self, plane: PlaneId, view: &View) -> Option<IdleWork> {
+        let used = view.oldest(T, plane).or_else(|| view.quiet_frontier(T, plane, SlotClass::Next));
+        if let Some(block) = view.collecting(T, plane).or(used) {
+            return Some(IdleWork::Collect(Collect { region: T, block: Some(block) }, Grain::Page)); // (4), (5)
+        }
+        if view.draining() { None } else { windows::advance(plane, view) } // (2)
+    }
+
+    fn tick(&mut self, view: &View, out: &mut Vec<Command>) {
+        let quota = self.quota(view.mapped()); // (7)
+        out.push(Command::SetQuota(T, quota));
+        out.push(Command::SetQuota(W, self.blocks - quota));
+    }
+
+    fn clone_box(&self) -> Box<dyn Scheme> {
+        Box::new(self.clone())
+    }
+}

@@ -1,0 +1,116 @@
+//! # Turbo Write
+//!
+//! ## Source
+//! The baseline of X. Yang, J. Zheng, C. Gao, "In-place Switch: Reprogramming based SLC Cache Design for
+//! Hybrid 3D SSDs", 2024, sections II-C and III. After Samsung, "Solid State Drive TurboWrite
+//! Technology", white paper, 2013.
+//!
+//! ## Idea
+//! Part of the dense flash serves as a write cache with one bit a cell. It is as fast as SLC until it is
+//! full; then writes are as slow as the dense flash. Idle time empties it, at the price of writing
+//! everything a second time.
+//!
+//! ## Algorithm
+//! 1. A host write goes to the cache; without a slot there it goes to the dense region.
+//! 2. A die of an idle drive reclaims the cache block by block, those filled first first, the one being
+//!    filled last: each live page is read and programmed into the dense region, then the block is erased.
+//! 3. The reclaim of a block is not interrupted: the die is held until the erase is done, and host reads
+//!    and writes of it wait (Fig. 7: "it has to be delayed until the reclamation process is finished").
+//! 4. Never but in idle time is the cache reclaimed, unless a write has no place anywhere.
+//! 5. At the end of a run the cache is emptied in the same way, and what that programs is counted.
+//! 6. A dynamic cache may own `static + dynamic x (1 - fill)` blocks of each plane, where `fill` is the
+//!    share of the logical pages that hold data; the share is looked at every 1024 writes.
+//!
+//! ## Symbols
+//! S: the cache. D: the dense region.
+//!
+//! ## Parameters
+//! - `static_blocks`, `dynamic_blocks`: blocks of each plane; default from the device file's
+//!   `[slc_cache]`.
+//! - `idle_after`: how long the drive must have had no request; default 100ms, ASSUMED: the paper says
+//!   "idle time".
+//!
+//! ## Differs
+//! The paper's baseline is static; the dynamic size is that of drives on the market (section II-D). One
+//! block of a die is reclaimed at a time.
+//!
+//! ## Not modelled
+//! A background fold by copy-back within the die: data go over the bus.
+//!
+//! ## Checked by
+//! `burst latency and write amplification are those of the closed forms`, `a write waits for the whole
+//! reclaim of a block and for a page of an idle collection`, `reference model`, golden rows.
+
+use crate::cache::{self, D, S};
+use crate::layout;
+use crate::registry::Entry;
+use wordline_device::config::Section;
+use wordline_device::{Trigger, Victim};
+use wordline_flash::SlotClass;
+use wordline_ftl::{
+    Collect, Command, Drive, Gather, Grain, Hooks, IdleWork, Layout, Origin, Parcel, Place, PlanePick,
+    Refusal, Region, Route, Scheme, View,
+};
+use wordline_units::{PlaneId, SimDuration};
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "turbo-write",
+    title: "SLC write cache, emptied in idle time a block at a time",
+    docs: include_str!("turbo_write.rs"),
+    parameters: &[cache::STATIC_BLOCKS, cache::DYNAMIC_BLOCKS, layout::IDLE_AFTER],
+    leading: None,
+    build: |p| Box::new(TurboWrite::from_parameters(p)),
+};
+
+/// An SLC write cache that idle time empties.
+#[derive(Clone, Debug)]
+pub struct TurboWrite {
+    size: cache::Size,
+    idle_after: SimDuration,
+}
+
+impl TurboWrite {
+    fn from_parameters(p: &mut Section) -> TurboWrite {
+        TurboWrite { size: cache::Size::from_parameters(p), idle_after: layout::take_idle_after(p) }
+    }
+}
+
+impl Scheme for TurboWrite {
+    fn name(&self) -> &str {
+        ENTRY.name
+    }
+
+    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+        let refuse = layout::refuser(ENTRY.name, drive);
+        let layout = self.size.layout(drive, 0, refuse, |s| Region {
+            trigger: Trigger::Never, // (4)
+            victim: Victim::Fifo,    // (2)
+            ..s
+        })?;
+        let mut layout = Layout { asks: Hooks::IDLE, idle_after: self.idle_after, ..layout };
+        layout.regions[0].leaves_pool = self.size.is_apart();
+        Ok(layout)
+    }
+
+    fn place(&mut self, parcel: &Parcel, _: &View) -> Place {
+        let route = match parcel.origin {
+            Origin::Host(_) => Route::to(S, SlotClass::Next).or(D, SlotClass::Next), // (1)
+            Origin::Collected(_) | Origin::Moved(_) => Route::to(D, SlotClass::Next),
+        };
+        Place { gather: Gather::Fill, plane: PlanePick::Home, route }
+    }
+
+    fn idle(&mut self, plane: PlaneId, view: &View) -> Option<IdleWork> {
+        // (5): the end of a run asks, too.
+        let block = view.oldest(S, plane).or_else(|| view.quiet_frontier(S, plane, SlotClass::Next))?; // (2)
+        Some(IdleWork::Collect(Collect { region: S, block: Some(block) }, Grain::Block)) // (3)
+    }
+
+    fn tick(&mut self, view: &View, out: &mut Vec<Command>) {
+        self.size.resize(view, out); // (6)
+    }
+
+    fn clone_box(&self) -> Box<dyn Scheme> {
+        Box::new(self.clone())
+    }
+}

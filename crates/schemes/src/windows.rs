@@ -1,0 +1,112 @@
+//! What the In-place Switch schemes share: the region of windows, the routes into it, and the collection
+//! that gives used windows their further bits in idle time.
+
+use crate::layout;
+use crate::registry::Parameter;
+use wordline_device::Trigger;
+use wordline_device::config::Section;
+use wordline_flash::{ProgramRule, SlotClass, Window};
+use wordline_ftl::{
+    Collect, Drive, EarlierBits, FreeOrder, Grain, IdleWork, Layout, Pool, PoolId, Refusal, Region, RegionId,
+    Route, View,
+};
+use wordline_units::{CellMode, PlaneId, SimDuration};
+
+/// The region of windows.
+pub(crate) const W: RegionId = RegionId(0);
+
+/// The parameter `window`.
+pub(crate) const WINDOW: Parameter =
+    Parameter { key: "window", default: "4", what: "wordlines of a window, two a layer" };
+/// The parameter `layers`.
+pub(crate) const LAYERS: Parameter = Parameter {
+    key: "layers",
+    default: "2",
+    what: "1 or 2 layers that a window spans; 1 under qlc, or if it is odd",
+};
+/// The parameter `reprogram_read`.
+pub(crate) const REPROGRAM_READ: Parameter = Parameter {
+    key: "reprogram_read",
+    default: "device",
+    what: "time to read the old bits of a wordline first, such as 20us; that of an SLC read",
+};
+
+/// Parameters of the windows.
+#[derive(Clone, Debug)]
+pub(crate) struct Windows {
+    wordlines: Option<u8>,
+    layers: Option<u8>,
+    mode: Option<CellMode>,
+    reread: Option<SimDuration>,
+}
+
+impl Windows {
+    pub fn from_parameters(p: &mut Section) -> Windows {
+        Windows {
+            wordlines: p.take("window"),
+            layers: p.take("layers"),
+            mode: layout::take_mode(p),
+            reread: match p.text("reprogram_read").as_deref() {
+                None | Some("device") => None,
+                Some(_) => p.take("reprogram_read"),
+            },
+        }
+    }
+
+    /// One pool of all blocks, opened and filled by the least worn, and on it the region of windows.
+    ///
+    /// # Errors
+    /// A refusal where the flash cannot be programmed page by page in two modes.
+    pub fn layout(&self, drive: &Drive, refuse: impl Fn(String) -> Refusal) -> Result<Layout, Refusal> {
+        let medium = layout::only_medium(drive, &refuse)?;
+        let mode = layout::by_page(medium, self.mode, &refuse)?;
+        let Some(slc) = medium.mode(CellMode::Slc) else {
+            return Err(refuse(
+                "its windows serve as SLC first, a mode that its flash does not offer".into(),
+            ));
+        };
+        // In-place Switch, section IV-D3: QLC may only bear to be reprogrammed within a layer.
+        let odd = self.wordlines.is_some_and(|n| n % 2 == 1);
+        let layers = self.layers.unwrap_or(if mode == CellMode::Qlc || odd { 1 } else { 2 });
+        // A layer of the paper's drive has two wordlines; of a block that is lower than two layers all are taken.
+        let whole = medium.wordlines_per_block.min(u8::MAX as u32) as u8 / layers.max(1) * layers;
+        let wordlines = self.wordlines.unwrap_or(whole.min(2 * layers));
+        let rule = ProgramRule::ReprogramWindow(Window { wordlines, layers });
+        let region = layout::region(drive, "W", PoolId(0), mode, rule);
+        let w = Region {
+            // Every block carries a window, so space is counted in slots.
+            trigger: match region.trigger {
+                Trigger::FreeBlocks(share) | Trigger::FreeSlots(share) => Trigger::FreeSlots(share),
+                Trigger::Never => Trigger::Never,
+            },
+            earlier_bits: EarlierBits::RereadIn(self.reread.unwrap_or(slc.read[0])),
+            partial_victims: true,
+            ..region
+        };
+        let blocks = medium.blocks_per_plane;
+        Ok(Layout {
+            pools: vec![Pool { medium: 0, blocks_per_plane: blocks, free: FreeOrder::LeastErased }],
+            ..layout::one_region(medium, w)
+        })
+    }
+}
+
+/// Host data: a new SLC page if there is one, else a further bit for a used one.
+pub(crate) fn host() -> Route {
+    Route::classes(W, &[SlotClass::Slc, SlotClass::Reprogram, SlotClass::Next])
+}
+
+/// Collected data: they leave the SLC pages to the host where they can.
+pub(crate) fn collected() -> Route {
+    Route::classes(W, &[SlotClass::Reprogram, SlotClass::Slc, SlotClass::Next])
+}
+
+/// A step of advanced collection: the next live page of the block with the most invalid ones, as long as
+/// used wordlines wait for further bits; or the erase of the block that this has emptied.
+pub(crate) fn advance(plane: PlaneId, view: &View) -> Option<IdleWork> {
+    let victim = view.collecting(W, plane);
+    let is_empty = victim.is_some_and(|block| view.live_sectors(block) == 0);
+    let waits = view.frontier(W, plane, SlotClass::Reprogram).is_some();
+    let goes_on = is_empty || waits && victim.or(view.best(W, plane)).is_some();
+    goes_on.then_some(IdleWork::Collect(Collect { region: W, block: None }, Grain::Page))
+}
