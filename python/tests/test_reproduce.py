@@ -46,7 +46,8 @@ def test_the_folder_of_every_paper_fits_together(name):
         assert any(claims.fnmatchcase(i, pattern) for i in ids), f"no claim is like {pattern}"
     for figure in read.figures:
         for pattern in figure.runs:
-            assert any(claims.fnmatchcase(n, pattern) for n in read.runs), f"no run {pattern}"
+            there = any(claims.fnmatchcase(n, pattern) for n in read.runs)
+            assert there or read.lacks(figure), f"no run {pattern}"
     for run in read.runs.values():
         wl.identity(**run.arguments())
 

@@ -45,7 +45,7 @@ def _main(
     from wordline.runs import Run, Runner
 
     read = papers.read(paper, scale=scale, traces=traces)
-    shown = [figure for figure in read.figures if figure.is_asked(figures)]
+    shown = [f for f in read.figures if f.is_asked(figures) and not read.lacks(f)]
     if not shown:
         known = ", ".join(figure.number for figure in read.figures)
         raise UserError(f"--figure {' '.join(figures)}: {paper} has the figures {known}")

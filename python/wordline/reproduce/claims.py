@@ -182,7 +182,7 @@ def _judge(claim: Claim, paper: Paper, study: Study, causes: Sequence[tuple[str,
     try:
         figure = measure(study, **claim.arguments)
     except NotRun as e:
-        return Judged(claim, None, NOT_RUN, f"{e} was not asked for")
+        return Judged(claim, None, NOT_RUN, str(e))
     if claim.full_scale and study.scale > 1:
         return Judged(claim, figure, NOT_RUN, "a scaled run cannot tell")
     if figure is None:

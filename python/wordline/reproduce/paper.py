@@ -84,7 +84,12 @@ class Paper:
     workloads: Mapping[str, str]
     schemes: Mapping[str, str]
     runs: Mapping[str, Run]
+    missing: Mapping[str, str]
     module: ModuleType
+
+    def lacks(self, figure: Figure) -> bool:
+        """Whether runs that a figure needs cannot be done yet."""
+        return any(pattern.split("/")[0] in self.missing for pattern in figure.runs)
 
     @property
     def figures(self) -> Sequence[Figure]:
@@ -121,7 +126,10 @@ def read(name: str, *, scale: int = 1, traces: str | None = None) -> Paper:
         common.update(_scaled(device, common, scale))
     workloads, schemes = text["workloads"], text["schemes"]
     runs: dict[str, Run] = {}
+    missing = {g["name"]: g["missing"] for g in text["runs"] if "missing" in g}
     for group in text["runs"]:
+        if group["name"] in missing:
+            continue
         runs.update(_group(group, text, folder, device, common, scale, traces))
     return Paper(
         name=name,
@@ -132,6 +140,7 @@ def read(name: str, *, scale: int = 1, traces: str | None = None) -> Paper:
         workloads=workloads,
         schemes=schemes,
         runs=runs,
+        missing=missing,
         module=importlib.import_module(f"wordline.experiments.{folder.name}"),
     )
 
@@ -240,10 +249,12 @@ class Study:
             There is none.
         """
         name = f"{group}/{workload}/{scheme}" + (f"/{round}" if round else "")
+        if group in self.paper.missing:
+            raise NotRun(f"{name}: {self.paper.missing[group]}")
         if name not in self.reports:
             if name not in self.paper.runs:
                 raise KeyError(f"{name} is no run of {self.paper.name}")
-            raise NotRun(name)
+            raise NotRun(f"{name} was not asked for")
         return self.reports[name]
 
     def remembered(self, key: Any, make: Callable[[], Any]) -> Any:

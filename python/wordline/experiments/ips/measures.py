@@ -89,8 +89,8 @@ def sizes_gib(study: Study, workload: str, group: str) -> tuple[float, float, fl
     base = study.report(workload, BASELINE, group)
     config = base.config["device"]
     wordlines = config["media"][0]["wordlines_per_block"]
-    static = int(base.config["scheme"]["parameters"].get("static_blocks") or 0)
-    static = static or config["slc_cache"]["static_blocks"]
+    asked = base.config["scheme"]["parameters"]["static_blocks"]
+    static = config["slc_cache"]["static_blocks"] if asked == "device" else int(asked)
     own = COOPERATIVE if group.startswith("cooperative") else "IPS"
     given = study.report(workload, own, group).config["scheme"]["parameters"]
     blocks = config["media"][0]["blocks_per_plane"]
@@ -193,9 +193,9 @@ def slowest_stream(study: Study) -> float:
 
 
 def streams(report: Report) -> list[dict[str, float]]:
-    """Return bytes written by each job, and the seconds from its first request to its last."""
+    """Return bytes written by each job, and the seconds that it took."""
     return [
-        {"write_bytes": job["write"]["bytes"], "busy_s": job["ended_s"] - job["began_s"]}
+        {"write_bytes": job["write"]["bytes"], "busy_s": job["until_s"] - job["from_s"]}
         for job in report.to_dict()["jobs"]
     ]
 
