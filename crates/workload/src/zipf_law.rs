@@ -19,25 +19,47 @@ pub(crate) fn weight(ranks: Range<u64>, theta: f64) -> f64 {
     exact.sum::<f64>() + tail
 }
 
-/// A sampler of ranks `0 .. n`, most likely first.
-#[derive(Clone)]
-pub(crate) enum ZipfLaw {
+/// A sampler of ranks `0 .. n`, most likely first, by Zipf's law.
+#[derive(Clone, Debug)]
+pub struct ZipfLaw(Sampler);
+
+#[derive(Clone, Debug)]
+enum Sampler {
     Table { chance: Vec<u64>, other: Vec<u32> },
     Inversion(Inversion),
 }
 
 impl ZipfLaw {
-    /// Over `n` ranks; θ is 0 (uniform) or more.
-    pub fn new(n: u64, theta: f64) -> ZipfLaw {
-        if n <= TABLE {
-            ZipfLaw::table(n as usize, theta)
-        } else {
-            ZipfLaw::Inversion(Inversion::new(n, theta))
-        }
+    /// Over `ranks` ranks; `None` if there are none, or θ is not between 0 (uniform) and 5.
+    pub fn over(ranks: u64, theta: f64) -> Option<ZipfLaw> {
+        (ranks > 0 && (0.0..=5.0).contains(&theta)).then(|| ZipfLaw::new(ranks, theta))
     }
 
+    /// Over `n` ranks, 1 or more; θ is 0 (uniform) or more.
+    pub(crate) fn new(n: u64, theta: f64) -> ZipfLaw {
+        ZipfLaw(if n <= TABLE {
+            Sampler::table(n as usize, theta)
+        } else {
+            Sampler::Inversion(Inversion::new(n, theta))
+        })
+    }
+
+    /// A rank.
+    #[inline]
+    pub fn draw(&self, random: &mut RandomStream) -> u64 {
+        match &self.0 {
+            Sampler::Table { chance, other } => {
+                let at = random.below(chance.len() as u64) as usize;
+                if random.bits() <= chance[at] { at as u64 } else { other[at] as u64 }
+            }
+            Sampler::Inversion(law) => law.draw(random),
+        }
+    }
+}
+
+impl Sampler {
     /// Walker's alias method, filled as Vose does.
-    fn table(n: usize, theta: f64) -> ZipfLaw {
+    fn table(n: usize, theta: f64) -> Sampler {
         let weights: Vec<f64> = (1..=n).map(|k| libm::pow(k as f64, -theta)).collect();
         let sum: f64 = weights.iter().rev().sum();
         let mut share: Vec<f64> = weights.iter().map(|w| w * n as f64 / sum).collect();
@@ -50,26 +72,14 @@ impl ZipfLaw {
             share[l] -= 1.0 - share[s];
             if share[l] < 1.0 { small.push(l) } else { large.push(l) }
         }
-        ZipfLaw::Table { chance, other }
-    }
-
-    /// A rank.
-    #[inline]
-    pub fn draw(&self, random: &mut RandomStream) -> u64 {
-        match self {
-            ZipfLaw::Table { chance, other } => {
-                let at = random.below(chance.len() as u64) as usize;
-                if random.bits() <= chance[at] { at as u64 } else { other[at] as u64 }
-            }
-            ZipfLaw::Inversion(law) => law.draw(random),
-        }
+        Sampler::Table { chance, other }
     }
 }
 
 /// W. Hörmann and G. Derflinger, "Rejection-inversion to generate variates from monotone discrete
 /// distributions", ACM TOMACS 6(3), 1996.
-#[derive(Clone)]
-pub(crate) struct Inversion {
+#[derive(Clone, Debug)]
+struct Inversion {
     n: f64,
     theta: f64,
     low: f64,
@@ -142,7 +152,7 @@ mod tests {
         for theta in [0.0, 0.5, 0.99, 1.0, 1.5, 3.0] {
             let n = 50;
             let sum: f64 = (1..=n).map(|k| (k as f64).powf(-theta)).sum();
-            for law in [ZipfLaw::new(n, theta), ZipfLaw::Inversion(Inversion::new(n, theta))] {
+            for law in [ZipfLaw::new(n, theta), ZipfLaw(Sampler::Inversion(Inversion::new(n, theta)))] {
                 for (i, share) in shares(&law, n as usize, DRAWS).into_iter().enumerate() {
                     let want = ((i + 1) as f64).powf(-theta) / sum;
                     // Five standard deviations of a binomial share.
