@@ -3,9 +3,10 @@
 //! no table. All real functions come from `libm`.
 
 use crate::random::RandomStream;
+use std::hint::select_unpredictable;
 use std::ops::Range;
 
-/// Domains up to this size get a table: 12 bytes an entry, 768 KiB.
+/// Domains up to this size get a table: 16 bytes an entry, 1 MiB.
 const TABLE: u64 = 1 << 16;
 
 /// How likely ranks `0 .. n` are together, not normalised: the sum of 1/k^θ from rank + 1 on. Beyond the
@@ -23,9 +24,17 @@ pub(crate) fn weight(ranks: Range<u64>, theta: f64) -> f64 {
 #[derive(Clone, Debug)]
 pub struct ZipfLaw(Sampler);
 
+/// A bin of the table: a rank of its own with so many chances of 2^64, else another. They lie in one line
+/// of a core's cache.
+#[derive(Clone, Copy, Debug)]
+struct Bin {
+    chance: u64,
+    other: u64,
+}
+
 #[derive(Clone, Debug)]
 enum Sampler {
-    Table { chance: Vec<u64>, other: Vec<u32> },
+    Table(Vec<Bin>),
     Inversion(Inversion),
 }
 
@@ -48,9 +57,11 @@ impl ZipfLaw {
     #[inline]
     pub fn draw(&self, random: &mut RandomStream) -> u64 {
         match &self.0 {
-            Sampler::Table { chance, other } => {
-                let at = random.below(chance.len() as u64) as usize;
-                if random.bits() <= chance[at] { at as u64 } else { other[at] as u64 }
+            Sampler::Table(bins) => {
+                let at = random.below(bins.len() as u64);
+                let bin = bins[at as usize];
+                // As likely as not: a branch would be foretold wrongly every other time.
+                select_unpredictable(random.bits() <= bin.chance, at, bin.other)
             }
             Sampler::Inversion(law) => law.draw(random),
         }
@@ -63,16 +74,14 @@ impl Sampler {
         let weights: Vec<f64> = (1..=n).map(|k| libm::pow(k as f64, -theta)).collect();
         let sum: f64 = weights.iter().rev().sum();
         let mut share: Vec<f64> = weights.iter().map(|w| w * n as f64 / sum).collect();
-        let mut chance = vec![u64::MAX; n];
-        let mut other: Vec<u32> = (0..n as u32).collect();
+        let mut bins: Vec<Bin> = (0..n as u64).map(|other| Bin { chance: u64::MAX, other }).collect();
         let (mut small, mut large): (Vec<usize>, Vec<usize>) = (0..n).partition(|i| share[*i] < 1.0);
         while let (Some(s), Some(l)) = (small.pop(), large.pop()) {
-            chance[s] = (share[s] * 18_446_744_073_709_551_616.0) as u64;
-            other[s] = l as u32;
+            bins[s] = Bin { chance: (share[s] * 18_446_744_073_709_551_616.0) as u64, other: l as u64 };
             share[l] -= 1.0 - share[s];
             if share[l] < 1.0 { small.push(l) } else { large.push(l) }
         }
-        Sampler::Table { chance, other }
+        Sampler::Table(bins)
     }
 }
 
