@@ -785,6 +785,35 @@ mod tests {
         assert_eq!(read(written(&records)), (records.to_vec(), vec![]));
     }
 
+    /// The file as version 1 would have it.
+    fn as_version_1(mut content: Vec<u8>) -> Vec<u8> {
+        content[8] = 1;
+        let end = 16 + 2 * (2 + 1);
+        let sum = XxHash3_64::oneshot(&content[..end]);
+        content[end..end + 8].copy_from_slice(&sum.to_le_bytes());
+        content
+    }
+
+    #[test]
+    fn version_1_is_read_and_has_no_hints() {
+        let hinted = some(MOST as u64 + 40);
+        let plain: Vec<Record> = hinted
+            .iter()
+            .map(|r| Record { attributes: r.attributes.with_hint(LatencyHint::None), ..*r })
+            .collect();
+        assert_eq!(read(as_version_1(written(&plain))), (plain, vec![]));
+        let (records, faults) = read(as_version_1(written(&hinted)));
+        assert!(records.is_empty() && faults.len() == 2, "{faults:?}");
+        assert!(faults[0].1.contains("of a kind"), "{faults:?}");
+    }
+
+    #[test]
+    fn only_what_a_request_can_be_is_a_kind() {
+        let kinds = |version| (0..=u8::MAX as u64).filter(|k| is_kind(*k, version)).collect::<Vec<_>>();
+        assert_eq!(kinds(1), [0, 1, 2, 3, 5]);
+        assert_eq!(kinds(2), [0, 1, 2, 3, 5, 8, 9, 10, 13, 16, 17, 18, 21, 24, 25, 26, 29]);
+    }
+
     #[test]
     fn a_file_cut_anywhere_gives_whole_blocks_and_says_that_it_is_truncated() {
         let all = some(MOST as u64 + 40);

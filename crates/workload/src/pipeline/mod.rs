@@ -253,7 +253,7 @@ mod tests {
     use crate::formats::{Event, Keeps, Naming, Record, Sample};
     use flow::Records;
     use proptest::prelude::*;
-    use wordline_units::{Attributes, HostOp};
+    use wordline_units::{Attributes, HostOp, LatencyHint};
 
     /// Requests that are there already.
     struct Given {
@@ -346,7 +346,8 @@ mod tests {
             if op == HostOp::Flush {
                 record.flush_before()
             } else {
-                Record { attributes: Attributes::NONE.with_fua(fua), ..record }
+                let hint = if keeps.hints { LatencyHint::ALL[*at as usize % 4] } else { LatencyHint::None };
+                Record { attributes: Attributes::NONE.with_fua(fua).with_hint(hint), ..record }
             }
         };
         drawn.iter().map(record).collect()
