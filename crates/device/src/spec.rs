@@ -103,7 +103,7 @@ pub enum Allocation {
 pub enum Ack {
     /// When its last program ends.
     Program,
-    /// When a power-protected buffer of so many pages has taken it.
+    /// When a power-protected buffer of so many pages has taken it; with FUA, when its last program ends.
     Buffer(u32),
 }
 

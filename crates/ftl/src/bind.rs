@@ -336,8 +336,9 @@ impl<M: Media> Ftl<M> {
         self.state.ops[id].owned_by == Owner::Request && self.ack == Ack::Program
     }
 
-    /// End the flushes under way, where nothing is pending and writes that were acknowledged when they
-    /// were taken have no place: those stay in the buffer. Returns whether there was one.
+    /// End the flushes and the writes with FUA under way, where nothing is pending and writes that were
+    /// acknowledged when they were taken have no place: the data stay in the buffer. Returns whether there
+    /// was one.
     pub fn fail_flushes(&mut self) -> bool {
         let mut ended: Vec<RequestId> = self.flushes.drain(..).map(|f| f.request).collect();
         // Pages of the trim log wait like data, and are programmed when there is a place.
@@ -347,6 +348,7 @@ impl<M: Media> Ftl<M> {
                 ended.push(RequestId(std::mem::replace(&mut op.owner, NONE)));
             }
         }
+        ended.extend(self.waiters.drain(..).map(|(_, request)| request));
         for request in &ended {
             self.requests[request.0 as usize].outcome = Outcome::OutOfSpace;
             self.part_done(*request);

@@ -809,7 +809,7 @@ impl<M: Media> Ftl<M> {
         (map, map + blocks + ops)
     }
 
-    /// Bytes of the host's that are acknowledged and stand in the drive's buffer alone. Once a drive has
+    /// Bytes of the host's that stand in the drive's buffer alone: acknowledged, or of writes with FUA. Once a drive has
     /// drained, these are what it found no place for on flash, since it is full.
     pub fn unplaced_bytes(&self) -> u64 {
         if self.ack == Ack::Program {

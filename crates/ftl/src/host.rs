@@ -253,9 +253,8 @@ impl<M: Media> Ftl<M> {
             (op.lpn, op.mask, op.stage, op.version) = (span.lpn, span.mask, stage, self.version);
             (op.route, op.slot) = (place.route, slot as u8);
             op.owned_by = Owner::Request;
-            if matches!(self.ack, Ack::Buffer(_)) {
-                self.state.buffered += 1;
-            } else {
+            self.state.buffered += u64::from(self.ack != Ack::Program);
+            if self.waits_for_flash(id) {
                 op.owner = id.0;
                 self.requests[id.0 as usize].remaining += 1;
             }
@@ -288,6 +287,13 @@ impl<M: Media> Ftl<M> {
             // The fills find their program by its lead, which counts them.
             self.state.ops[lead].ppn = Ppn(fills);
         }
+    }
+
+    /// Whether a write is answered only when its data are on flash: always without a buffer that
+    /// acknowledges, and with one where the host asks for it (FUA).
+    #[inline]
+    fn waits_for_flash(&self, write: RequestId) -> bool {
+        self.ack == Ack::Program || self.requests[write.0 as usize].request.attributes.is_fua()
     }
 
     /// Complete a program's page from RAM or by a read of the missing sectors. Returns whether a
@@ -352,7 +358,7 @@ impl<M: Media> Ftl<M> {
             M::copy(self.staged_page(stage), &page, mask, sector);
             self.load_page(op, stage);
         }
-        if !matches!(self.ack, Ack::Buffer(_)) {
+        if self.waits_for_flash(id) {
             self.requests[id.0 as usize].remaining += 1;
             self.waiters.push((op, id));
         }

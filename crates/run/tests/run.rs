@@ -293,3 +293,26 @@ fn a_cache_that_waits_has_room_on_a_drive_that_is_filled_to_95_percent() {
         }
     }
 }
+
+#[test]
+fn a_column_of_latency_hints_guides_the_types_of_pages_under_hgs() {
+    // Fast pages first, so that the pages behind them may be programmed; then ten small writes.
+    let rows = |hint: &str| {
+        let large = (0..20).map(|n| format!("{n}00000,W,{},2097152,\n", n << 21));
+        let small = (20..30).map(|n| format!("{n}00000,W,{},8192,{hint}\n", n << 21));
+        std::iter::once("us,op,at,size,urgent\n".to_string()).chain(large).chain(small).collect::<String>()
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let dominated = |hint: &str, column: &str| {
+        let path = folder.path().join(format!("{hint}.csv"));
+        std::fs::write(&path, rows(hint)).unwrap();
+        let spelling = format!("{}:format=csv,time=us:us,op=op,offset=at,size=size{column}", path.display());
+        let report = report(&RunSpec::new("pa-ssd-288gb", "pa-ssd:HGS+LFS", &spelling));
+        let counts = report.flash.page_types.unwrap().writes_dominated_by;
+        ["lsb", "csb"].map(|page| counts.get(page).copied().unwrap_or(0))
+    };
+    assert_eq!(dominated("short", ",hint=urgent"), [30, 0]);
+    assert_eq!(dominated("medium", ",hint=urgent"), [20, 10]);
+    assert_eq!(dominated("", ",hint=urgent"), [30, 0]);
+    assert_eq!(dominated("medium", ""), [30, 0]);
+}

@@ -156,7 +156,7 @@ impl PageTypes {
                 Specifier::Us => Some(self.in_turn()),
                 Specifier::Lfs => Some(PageType::Lsb),
                 Specifier::Ubs => Some(self.by_chance(view)),
-                Specifier::Hgs => self.by_hint(request.hint),
+                Specifier::Hgs => self.by_hint(request.attributes.hint()),
                 Specifier::Sbs => (pages <= self.settings.small as u64).then_some(PageType::Lsb),
                 Specifier::Qds => (view.outstanding() > self.settings.queue).then_some(PageType::Lsb),
                 // Without a buffer there is nothing that could fill.

@@ -8,7 +8,7 @@ use support::{Rng, Tiny};
 use wordline_device::DeviceSpec;
 use wordline_ftl::{Initial, NoMedia};
 use wordline_sim::{Device, NoProbe};
-use wordline_units::{HostOp, HostRequest, LatencyHint, SimTime};
+use wordline_units::{Attributes, HostOp, HostRequest, LatencyHint, SimTime};
 
 type Drive = Device<NoProbe, NoMedia>;
 
@@ -144,7 +144,10 @@ fn a_host_that_hints_gets_its_type_and_the_others_the_next_specifier() {
     let mut typed = |hint: LatencyHint| {
         let before = d.metrics.dominated;
         let at = d.now();
-        let request = HostRequest { hint, ..HostRequest::new(HostOp::Write, 0, 16) };
+        let request = HostRequest {
+            attributes: Attributes::NONE.with_hint(hint),
+            ..HostRequest::new(HostOp::Write, 0, 16)
+        };
         d.submit(request, at).unwrap();
         while d.next_completion(SimTime::NEVER).unwrap().is_some() {}
         dominated_since(&d, before)

@@ -7,7 +7,7 @@ mod support;
 use support::Tiny;
 use wordline_ftl::{Initial, InitialError, Mapped, NoMedia, Order, Outcome, RequestError};
 use wordline_sim::{Device, DeviceError, DriveError, NoProbe, Pacing, Stop, drive};
-use wordline_units::{Fraction, HostOp, HostRequest, SimDuration, SimTime};
+use wordline_units::{Attributes, Fraction, HostOp, HostRequest, SimDuration, SimTime};
 
 fn device(tiny: &Tiny, scheme: &str, bits: u32) -> Device<NoProbe, NoMedia> {
     let spec = tiny.spec(bits);
@@ -104,6 +104,66 @@ fn a_buffered_write_is_acknowledged_when_it_is_taken_and_a_full_buffer_holds_up_
     let ends: Vec<u64> =
         std::iter::from_fn(|| d.next_completion(SimTime::NEVER).unwrap()).map(|c| c.at.0).collect();
     assert_eq!(ends, [0, 0, 22_048]);
+}
+
+fn fua(lba: u64, blocks: u32) -> HostRequest {
+    HostRequest { attributes: Attributes::FUA, ..HostRequest::new(HostOp::Write, lba, blocks) }
+}
+
+#[test]
+fn a_write_with_fua_is_answered_when_it_is_on_flash_though_a_buffer_acknowledges_others() {
+    for ack_buffer in [Some(8), None] {
+        let mut d = device(&Tiny { ack_buffer, ..Tiny::default() }, "conventional:mode=slc", 1);
+        d.submit(HostRequest::new(HostOp::Write, 0, 4), SimTime(0)).unwrap();
+        d.submit(fua(4, 8), SimTime(0)).unwrap();
+        d.submit(HostRequest::new(HostOp::Write, 16, 4), SimTime(0)).unwrap();
+        let ends: Vec<(u64, u64)> = std::iter::from_fn(|| d.next_completion(SimTime::NEVER).unwrap())
+            .map(|c| (c.number, c.at.0))
+            .collect();
+        // One plane programs one page after the other; the write with FUA is the second and the third.
+        let program = 2_048 + 20_000;
+        let want = match ack_buffer {
+            Some(_) => [(0, 0), (2, 0), (1, 3 * program)],
+            None => [(0, program), (1, 3 * program), (2, 4 * program)],
+        };
+        assert_eq!(ends, want, "{ack_buffer:?}");
+        d.ftl.check().unwrap();
+    }
+}
+
+#[test]
+fn a_write_with_fua_that_joins_a_buffered_write_is_answered_with_its_program() {
+    let mut d = device(&Tiny { ack_buffer: Some(8), ..Tiny::default() }, "conventional:mode=slc", 1);
+    d.submit(HostRequest::new(HostOp::Write, 0, 4), SimTime(0)).unwrap();
+    while d.next_completion(SimTime::NEVER).unwrap().is_some() {}
+    d.drain().unwrap();
+    let at = d.now().0;
+    d.submit(HostRequest::new(HostOp::Write, 0, 1), SimTime(at)).unwrap();
+    d.submit(fua(1, 1), SimTime(at)).unwrap();
+    let ends: Vec<(u64, u64)> = std::iter::from_fn(|| d.next_completion(SimTime::NEVER).unwrap())
+        .map(|c| (c.number, c.at.0 - at))
+        .collect();
+    // The first of the two has the three sectors read that it lacks, and the second joins it.
+    assert_eq!(ends, [(1, 0), (2, 3_000 + 3 * 512 + 2_048 + 20_000)]);
+    assert_eq!(d.ftl.counters().regions[0].program_ops, 2);
+}
+
+#[test]
+fn on_a_full_drive_a_write_with_fua_is_refused_though_the_buffer_has_room() {
+    let tiny = Tiny { spare: 0, ack_buffer: Some(3), ..Tiny::default() };
+    let mut d = device(&tiny, "conventional:mode=slc", 1);
+    let pages = d.ftl.logical_lbas() / 4;
+    let mut outcome = |request: HostRequest| {
+        d.submit(request, d.now()).unwrap();
+        d.next_completion(SimTime::NEVER).unwrap().unwrap().outcome
+    };
+    let outcomes: Vec<Outcome> = (0..pages).map(|page| outcome(fua(page * 4, 4))).collect();
+    let done = outcomes.iter().filter(|o| **o == Outcome::Done).count() as u64;
+    assert!(done > 0 && pages - done > 3, "{done} of {pages}, and the buffer takes 3");
+    // What was refused may stay in the buffer, as after a failed write; with room it comes to flash.
+    assert_eq!(outcome(HostRequest::new(HostOp::Trim, 0, pages as u32 * 2)), Outcome::Done);
+    assert_eq!(outcome(fua(0, 4)), Outcome::Done);
+    d.ftl.check().unwrap();
 }
 
 #[test]

@@ -34,6 +34,65 @@ pub enum LatencyHint {
     Long = 3,
 }
 
+impl LatencyHint {
+    /// All hints, by number.
+    pub const ALL: [LatencyHint; 4] =
+        [LatencyHint::None, LatencyHint::Short, LatencyHint::Medium, LatencyHint::Long];
+}
+
+/// What a host says beside what it asks, in one byte: how urgent a request is, and of a write that it may
+/// be answered only when its data are on flash (force unit access, FUA).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(from = "u8", into = "u8")]
+pub struct Attributes(u8);
+
+impl Attributes {
+    /// Nothing said.
+    pub const NONE: Attributes = Attributes(0);
+    /// A write with force unit access.
+    pub const FUA: Attributes = Attributes(4);
+
+    /// The same with FUA, if it is `given`.
+    #[inline]
+    pub const fn with_fua(self, given: bool) -> Attributes {
+        Attributes(self.0 & !4 | if given { 4 } else { 0 })
+    }
+
+    /// The same with this hint.
+    #[inline]
+    pub const fn with_hint(self, hint: LatencyHint) -> Attributes {
+        Attributes(self.0 & !3 | hint as u8)
+    }
+
+    /// Whether the answer must wait until the data are on flash.
+    #[inline]
+    pub const fn is_fua(self) -> bool {
+        self.0 & 4 != 0
+    }
+
+    /// How urgent the host says it is.
+    #[inline]
+    pub const fn hint(self) -> LatencyHint {
+        LatencyHint::ALL[(self.0 & 3) as usize]
+    }
+}
+
+/// The lowest two bits are the hint by number, the third is FUA.
+impl From<Attributes> for u8 {
+    #[inline]
+    fn from(a: Attributes) -> u8 {
+        a.0
+    }
+}
+
+/// Bits beyond the third mean nothing and are dropped.
+impl From<u8> for Attributes {
+    #[inline]
+    fn from(bits: u8) -> Attributes {
+        Attributes(bits & 7)
+    }
+}
+
 /// One request of the host. `blocks` counts units of 512 bytes and is 0 only for a flush.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct HostRequest {
@@ -45,16 +104,24 @@ pub struct HostRequest {
     pub blocks: u32,
     /// What is asked.
     pub op: HostOp,
-    /// How urgent the host says it is.
-    pub hint: LatencyHint,
+    /// What the host says beside it. In a saved state it is as long as the hint that stood here before,
+    /// and a request without FUA is written the same.
+    pub attributes: Attributes,
     /// The volume of a trace that holds several, or the job of a job file; 0 otherwise.
     pub volume: u16,
 }
 
 impl HostRequest {
-    /// A request that arrives at time 0 with no hint.
+    /// A request that arrives at time 0, of which nothing else is said.
     pub const fn new(op: HostOp, lba: u64, blocks: u32) -> HostRequest {
-        HostRequest { arrival: SimTime(0), lba: Lba(lba), blocks, op, hint: LatencyHint::None, volume: 0 }
+        HostRequest {
+            arrival: SimTime(0),
+            lba: Lba(lba),
+            blocks,
+            op,
+            attributes: Attributes::NONE,
+            volume: 0,
+        }
     }
 
     /// The same request at another time.
@@ -67,5 +134,23 @@ impl HostRequest {
     #[inline]
     pub const fn bytes(&self) -> u64 {
         self.blocks as u64 * LBA_BYTES
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attributes_keep_hint_and_fua_apart_in_one_byte() {
+        for n in 0..=u8::MAX {
+            let a = Attributes::from(n);
+            assert_eq!(u8::from(a), n & 7);
+            assert_eq!((a.hint() as u8, a.is_fua()), (n & 3, n & 4 != 0));
+            assert_eq!(a.with_fua(true).with_hint(LatencyHint::Long).hint(), LatencyHint::Long);
+            assert!(a.with_hint(LatencyHint::None).with_fua(true).is_fua());
+            assert_eq!(a.with_fua(false).hint(), a.hint());
+        }
+        assert_eq!(size_of::<HostRequest>(), 24);
     }
 }

@@ -351,13 +351,3 @@ fn msr_first_look(bencher: Bencher) {
         .counter(ItemsCount::new(ROWS))
         .bench(|| black_box(Workload::parse(&text, Overrides::default()).unwrap().limit(DRIVE)));
 }
-
-/// Requests a second of a generator.
-#[divan::bench(args = ["uniform", "zipf", "bursty", "mix"])]
-fn synthetic(bencher: Bencher, name: &str) {
-    let bound = Overrides { requests: Some(ROWS), fit: None };
-    let workload = Workload::parse(name, bound).unwrap();
-    bencher.counter(ItemsCount::new(ROWS)).bench(|| {
-        black_box(workload.open(DRIVE, 1).unwrap().fold(0u64, |sum, r| sum.wrapping_add(r.unwrap().lba.0)))
-    });
-}

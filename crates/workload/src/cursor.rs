@@ -4,7 +4,7 @@
 use crate::error::{ErrorKind, Problem, WorkloadError};
 use crate::formats::{Event, Position, Record, RecordReader};
 use crate::source::Source;
-use wordline_units::{HostOp, LBA_BYTES};
+use wordline_units::{Attributes, HostOp, LBA_BYTES};
 
 /// A request with the addresses of its own volume.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -15,8 +15,7 @@ pub(crate) struct Found {
     pub lba: u64,
     pub blocks: u32,
     pub op: HostOp,
-    /// Force unit access.
-    pub fua: bool,
+    pub attributes: Attributes,
     pub volume: u16,
     /// Whether it had to be rounded to whole blocks.
     pub rounded: bool,
@@ -161,7 +160,15 @@ fn in_blocks(r: Record) -> Option<Found> {
         return None;
     }
     let blocks = (past - first) as u32;
-    Some(Found { time: r.time, lba: first, blocks, op: r.op, fua: r.fua, volume: r.volume, rounded })
+    Some(Found {
+        time: r.time,
+        lba: first,
+        blocks,
+        op: r.op,
+        attributes: r.attributes,
+        volume: r.volume,
+        rounded,
+    })
 }
 
 #[cfg(test)]
@@ -169,7 +176,7 @@ mod tests {
     use super::*;
 
     fn found(op: HostOp, offset: u64, bytes: u64) -> Option<(u64, u32, bool)> {
-        in_blocks(Record { time: 0, offset, bytes, op, fua: false, volume: 0 })
+        in_blocks(Record { time: 0, offset, bytes, op, attributes: Attributes::NONE, volume: 0 })
             .map(|f| (f.lba, f.blocks, f.rounded))
     }
 

@@ -83,7 +83,7 @@ pub struct Inspection {
     pub trims: u64,
     /// Flushes.
     pub flushes: u64,
-    /// Writes with force unit access; a run treats them as other writes.
+    /// Writes with force unit access; a run answers them when their data are on flash.
     pub fua_writes: u64,
     /// Seconds from the first request to the last.
     pub span_s: f64,

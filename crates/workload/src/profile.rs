@@ -4,7 +4,7 @@
 
 use crate::error::WorkloadError;
 use crate::lru_stack::LruStack;
-use crate::pages::RankedPages;
+use crate::pages::{PageSet, RankedPages};
 use crate::random::splitmix;
 use crate::scan::PAGE_BLOCKS;
 use crate::trace::Trace;
@@ -175,30 +175,6 @@ impl<T: Clone + Default> Classes<T> {
     }
 }
 
-/// A bit for each page.
-struct Marks(Vec<u64>);
-
-impl Marks {
-    fn new(pages: u64) -> Marks {
-        Marks(vec![0; pages.div_ceil(64) as usize])
-    }
-
-    /// How many of the pages had no mark yet.
-    fn mark(&mut self, pages: &Range<u64>) -> u64 {
-        let (mut page, mut fresh) = (pages.start, 0);
-        while page < pages.end {
-            let (bit, left) = (page % 64, pages.end - page);
-            let length = left.min(64 - bit);
-            let wanted = (u64::MAX >> (64 - length)) << bit;
-            let word = &mut self.0[page as usize / 64];
-            fresh += (wanted & !*word).count_ones() as u64;
-            *word |= wanted;
-            page += length;
-        }
-        fresh
-    }
-}
-
 /// Arrivals in windows of one length.
 struct Windows {
     length_ns: u64,
@@ -340,7 +316,7 @@ struct Taking<'a> {
     writes: Vec<u64>,
     touched: Vec<u64>,
     written: Vec<u64>,
-    marks: [Marks; 2],
+    marks: [PageSet; 2],
     gaps: Classes<u64>,
     windows: [Windows; 2],
     follower: Follower,
@@ -362,7 +338,7 @@ impl Taking<'_> {
             writes: vec![0; bins],
             touched: vec![0; bins],
             written: vec![0; bins],
-            marks: [Marks::new(count), Marks::new(count)],
+            marks: Default::default(),
             gaps: Classes::default(),
             windows: WINDOWS_S.map(Windows::new),
             follower: Follower::new(count, touches),
@@ -390,9 +366,9 @@ impl Taking<'_> {
         let column = (time as u128 * HEAT.0 as u128 / (self.span as u128 + 1)) as usize;
         let (rows, count) = (self.heat.len() as u64, self.pages.count());
         let touched = first..first + pages;
-        self.touched[bin] += self.marks[0].mark(&touched);
+        self.touched[bin] += self.marks[0].add(touched.clone());
         if r.op == HostOp::Write {
-            self.written[bin] += self.marks[1].mark(&touched);
+            self.written[bin] += self.marks[1].add(touched.clone());
         }
         self.follower.touch(&touched, r.op);
         // Row n begins with the first page that is at least n times as many pages as a row has.
@@ -475,14 +451,5 @@ mod tests {
             assert!((a - b).abs() < 0.03, "{bytes}: {a} and {b}");
         }
         assert_eq!(all.hits_at(1 << 40).reads, Some((1_000_000 - all.first.reads) as f64 / 1e6));
-    }
-
-    #[test]
-    fn marks_count_what_is_new() {
-        let mut marks = Marks::new(300);
-        assert_eq!(marks.mark(&(10..200)), 190);
-        assert_eq!(marks.mark(&(0..64)), 10);
-        assert_eq!(marks.mark(&(199..300)), 100);
-        assert_eq!(marks.mark(&(0..300)), 0);
     }
 }

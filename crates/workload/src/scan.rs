@@ -192,7 +192,7 @@ impl Scan {
             .checked_add(found.blocks as u64 * LBA_BYTES)
             .ok_or_else(|| too_much(cursor, "the bytes moved add up to more than 64 bits hold"))?;
         self.rounded += u64::from(found.rounded);
-        self.fua += u64::from(found.fua);
+        self.fua += u64::from(found.attributes.is_fua());
         let volume = found.volume as usize;
         if volume >= self.volumes.len() {
             self.volumes.resize_with(volume + 1, VolumeScan::default);

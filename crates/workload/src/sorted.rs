@@ -31,12 +31,11 @@ struct Item {
     part: u32,
     volume: u16,
     op: u8,
-    /// 1: force unit access; 2: the position is a byte.
+    /// The attributes; 128: the position is a byte.
     flags: u8,
 }
 
-const FUA: u8 = 1;
-const BYTE: u8 = 2;
+const BYTE: u8 = 128;
 const OPS: [HostOp; 4] = [HostOp::Read, HostOp::Write, HostOp::Trim, HostOp::Flush];
 
 impl Item {
@@ -45,7 +44,7 @@ impl Item {
             Position::Line(n) => (n, 0),
             Position::Byte(n) => (n, BYTE),
         };
-        let flags = flag | if r.fua { FUA } else { 0 };
+        let flags = flag | u8::from(r.attributes);
         let (time, offset, bytes) = (r.time, r.offset, r.bytes);
         Item { time, offset, bytes, position, part, volume: r.volume, op: r.op as u8, flags }
     }
@@ -56,7 +55,7 @@ impl Item {
             offset: self.offset,
             bytes: self.bytes,
             op: OPS[self.op as usize & 3],
-            fua: self.flags & FUA != 0,
+            attributes: self.flags.into(),
             volume: self.volume,
         }
     }
@@ -335,6 +334,7 @@ impl RecordReader for Sorted {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use wordline_units::{Attributes, LatencyHint};
 
     /// Gives requests at these times, with their number as the line and as the offset.
     struct Given(std::vec::IntoIter<u64>, u64, Volumes);
@@ -346,8 +346,9 @@ mod tests {
                 13 => Event::Unusable("unlucky".to_string()),
                 _ => {
                     let op = OPS[self.1 as usize % 4];
-                    let fua = self.1.is_multiple_of(3);
-                    Event::Request(Record { time, offset: self.1, bytes: 1, op, fua, volume: 7 })
+                    let hint = LatencyHint::ALL[self.1 as usize % 4];
+                    let attributes = Attributes::NONE.with_fua(self.1.is_multiple_of(3)).with_hint(hint);
+                    Event::Request(Record { time, offset: self.1, bytes: 1, op, attributes, volume: 7 })
                 }
             }))
         }
@@ -368,7 +369,8 @@ mod tests {
             match event {
                 Event::Request(r) => {
                     assert_eq!((r.offset, r.op, r.volume), (line, OPS[line as usize % 4], 7));
-                    assert_eq!(r.fua, line.is_multiple_of(3));
+                    assert_eq!(r.attributes.is_fua(), line.is_multiple_of(3));
+                    assert_eq!(r.attributes.hint() as u64, line % 4);
                     requests.push((r.time, line));
                 }
                 _ => unusable.push(line),

@@ -19,7 +19,7 @@ use crate::workload::{Overrides, RequestStream};
 use serde_json::{Value, json};
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
-use wordline_units::{Count, HostOp, HostRequest, LBA_BYTES, LatencyHint, Lba, SimDuration, SimTime};
+use wordline_units::{Count, HostOp, HostRequest, LBA_BYTES, Lba, SimDuration, SimTime};
 
 /// The options that every trace takes; each format may add its own.
 pub static TRACE_OPTIONS: &[Parameter] = &[
@@ -624,7 +624,7 @@ impl TraceStream {
                 lba: Lba(lba),
                 blocks,
                 op: found.op,
-                hint: LatencyHint::None,
+                attributes: found.attributes,
                 volume: found.volume,
             }));
         }

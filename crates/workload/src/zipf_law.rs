@@ -3,9 +3,10 @@
 //! no table. All real functions come from `libm`.
 
 use crate::random::RandomStream;
+use std::hint::select_unpredictable;
 use std::ops::Range;
 
-/// Domains up to this size get a table: 12 bytes an entry, 768 KiB.
+/// Domains up to this size get a table: 16 bytes an entry, 1 MiB.
 const TABLE: u64 = 1 << 16;
 
 /// How likely ranks `0 .. n` are together, not normalised: the sum of 1/k^θ from rank + 1 on. Beyond the
@@ -19,57 +20,75 @@ pub(crate) fn weight(ranks: Range<u64>, theta: f64) -> f64 {
     exact.sum::<f64>() + tail
 }
 
-/// A sampler of ranks `0 .. n`, most likely first.
-#[derive(Clone)]
-pub(crate) enum ZipfLaw {
-    Table { chance: Vec<u64>, other: Vec<u32> },
+/// A sampler of ranks `0 .. n`, most likely first, by Zipf's law.
+#[derive(Clone, Debug)]
+pub struct ZipfLaw(Sampler);
+
+/// A bin of the table: a rank of its own with so many chances of 2^64, else another. They lie in one line
+/// of a core's cache.
+#[derive(Clone, Copy, Debug)]
+struct Bin {
+    chance: u64,
+    other: u64,
+}
+
+#[derive(Clone, Debug)]
+enum Sampler {
+    Table(Vec<Bin>),
     Inversion(Inversion),
 }
 
 impl ZipfLaw {
-    /// Over `n` ranks; θ is 0 (uniform) or more.
-    pub fn new(n: u64, theta: f64) -> ZipfLaw {
-        if n <= TABLE {
-            ZipfLaw::table(n as usize, theta)
-        } else {
-            ZipfLaw::Inversion(Inversion::new(n, theta))
-        }
+    /// Over `ranks` ranks; `None` if there are none, or θ is not between 0 (uniform) and 5.
+    pub fn over(ranks: u64, theta: f64) -> Option<ZipfLaw> {
+        (ranks > 0 && (0.0..=5.0).contains(&theta)).then(|| ZipfLaw::new(ranks, theta))
     }
 
-    /// Walker's alias method, filled as Vose does.
-    fn table(n: usize, theta: f64) -> ZipfLaw {
-        let weights: Vec<f64> = (1..=n).map(|k| libm::pow(k as f64, -theta)).collect();
-        let sum: f64 = weights.iter().rev().sum();
-        let mut share: Vec<f64> = weights.iter().map(|w| w * n as f64 / sum).collect();
-        let mut chance = vec![u64::MAX; n];
-        let mut other: Vec<u32> = (0..n as u32).collect();
-        let (mut small, mut large): (Vec<usize>, Vec<usize>) = (0..n).partition(|i| share[*i] < 1.0);
-        while let (Some(s), Some(l)) = (small.pop(), large.pop()) {
-            chance[s] = (share[s] * 18_446_744_073_709_551_616.0) as u64;
-            other[s] = l as u32;
-            share[l] -= 1.0 - share[s];
-            if share[l] < 1.0 { small.push(l) } else { large.push(l) }
-        }
-        ZipfLaw::Table { chance, other }
+    /// Over `n` ranks, 1 or more; θ is 0 (uniform) or more.
+    pub(crate) fn new(n: u64, theta: f64) -> ZipfLaw {
+        ZipfLaw(if n <= TABLE {
+            Sampler::table(n as usize, theta)
+        } else {
+            Sampler::Inversion(Inversion::new(n, theta))
+        })
     }
 
     /// A rank.
     #[inline]
     pub fn draw(&self, random: &mut RandomStream) -> u64 {
-        match self {
-            ZipfLaw::Table { chance, other } => {
-                let at = random.below(chance.len() as u64) as usize;
-                if random.bits() <= chance[at] { at as u64 } else { other[at] as u64 }
+        match &self.0 {
+            Sampler::Table(bins) => {
+                let at = random.below(bins.len() as u64);
+                let bin = bins[at as usize];
+                // As likely as not: a branch would be foretold wrongly every other time.
+                select_unpredictable(random.bits() <= bin.chance, at, bin.other)
             }
-            ZipfLaw::Inversion(law) => law.draw(random),
+            Sampler::Inversion(law) => law.draw(random),
         }
+    }
+}
+
+impl Sampler {
+    /// Walker's alias method, filled as Vose does.
+    fn table(n: usize, theta: f64) -> Sampler {
+        let weights: Vec<f64> = (1..=n).map(|k| libm::pow(k as f64, -theta)).collect();
+        let sum: f64 = weights.iter().rev().sum();
+        let mut share: Vec<f64> = weights.iter().map(|w| w * n as f64 / sum).collect();
+        let mut bins: Vec<Bin> = (0..n as u64).map(|other| Bin { chance: u64::MAX, other }).collect();
+        let (mut small, mut large): (Vec<usize>, Vec<usize>) = (0..n).partition(|i| share[*i] < 1.0);
+        while let (Some(s), Some(l)) = (small.pop(), large.pop()) {
+            bins[s] = Bin { chance: (share[s] * 18_446_744_073_709_551_616.0) as u64, other: l as u64 };
+            share[l] -= 1.0 - share[s];
+            if share[l] < 1.0 { small.push(l) } else { large.push(l) }
+        }
+        Sampler::Table(bins)
     }
 }
 
 /// W. Hörmann and G. Derflinger, "Rejection-inversion to generate variates from monotone discrete
 /// distributions", ACM TOMACS 6(3), 1996.
-#[derive(Clone)]
-pub(crate) struct Inversion {
+#[derive(Clone, Debug)]
+struct Inversion {
     n: f64,
     theta: f64,
     low: f64,
@@ -142,7 +161,7 @@ mod tests {
         for theta in [0.0, 0.5, 0.99, 1.0, 1.5, 3.0] {
             let n = 50;
             let sum: f64 = (1..=n).map(|k| (k as f64).powf(-theta)).sum();
-            for law in [ZipfLaw::new(n, theta), ZipfLaw::Inversion(Inversion::new(n, theta))] {
+            for law in [ZipfLaw::new(n, theta), ZipfLaw(Sampler::Inversion(Inversion::new(n, theta)))] {
                 for (i, share) in shares(&law, n as usize, DRAWS).into_iter().enumerate() {
                     let want = ((i + 1) as f64).powf(-theta) / sum;
                     // Five standard deviations of a binomial share.

@@ -4,8 +4,10 @@
 
 use std::io::Write;
 use tempfile::TempDir;
-use wordline_units::{HostOp, HostRequest};
-use wordline_workload::{DriveShape, ErrorKind, Overrides, Workload, WorkloadError, inspect, with_format};
+use wordline_units::{HostOp, HostRequest, LatencyHint};
+use wordline_workload::{
+    DriveShape, ErrorKind, Form, Losses, Overrides, Pipeline, Workload, WorkloadError, inspect, with_format,
+};
 
 const DRIVE: DriveShape = DriveShape { logical_bytes: 1 << 50, sector_bytes: 4096, unit_bytes: 4096 };
 
@@ -230,6 +232,43 @@ fn a_table_without_titles_is_read_by_the_numbers_of_its_columns() {
     let text = with_format(&dated, "csv:time=when:date,op=what,offset=at,size=len,fua=WFUA");
     assert_eq!(arrivals(&all(&text)), [0, 867_000_000]);
     assert_eq!(inspect(&text).unwrap().fua_writes, 1);
+}
+
+#[test]
+fn a_column_of_hints_reaches_the_requests_and_survives_where_the_format_keeps_it() {
+    let folder = Folder::new();
+    let rows =
+        "at us,op,byte,size,urgent\n1,W,0,4096,short\n2,R,0,4096,\n3,WF,4096,512,Long\n4,W,0,512,medium\n";
+    let path = folder.file("t.csv", rows.as_bytes());
+    let spelling = "csv:time=at us:us,offset=byte,size=size,op=op,fua=WF,hint=urgent";
+    let hints = |text: &str| -> Vec<_> {
+        all(text).iter().map(|r| (r.attributes.hint(), r.attributes.is_fua())).collect()
+    };
+    let want = [
+        (LatencyHint::Short, false),
+        (LatencyHint::None, false),
+        (LatencyHint::Long, true),
+        (LatencyHint::Medium, false),
+    ];
+    let text = with_format(&path, spelling);
+    assert_eq!(hints(&text), want);
+    let convert = |name: &str, to: Option<&str>, losses| {
+        let form = Form::of(name, to, losses).unwrap();
+        let mut out = Vec::new();
+        let written = Pipeline::read(&text).unwrap().write(&form, &mut out)?;
+        Ok::<_, WorkloadError>((folder.file(name, &out), written.dropped))
+    };
+    let (columns, dropped) = convert("t.wl", None, Losses::Refuse).unwrap();
+    assert_eq!((hints(&columns), dropped.len()), (want.to_vec(), 0));
+    let (table, _) = convert("o.csv", Some("csv:hint=urgent"), Losses::Refuse).unwrap();
+    let again = "csv:time=Time (ns):ns,offset=Offset,size=Size,op=Op,device=Volume,fua=fua,hint=urgent";
+    assert_eq!(hints(&with_format(&table, again)), want);
+    let e = convert("t.blkparse", None, Losses::Refuse).unwrap_err();
+    says(&e, &["the latency hints of 3 requests", "a format that keeps it: wordline"]);
+    let (_, dropped) = convert("t.blkparse", None, Losses::Drop).unwrap();
+    assert_eq!(dropped, ["the latency hints of 3 requests"]);
+    let odd = folder.file("odd.csv", rows.replace("short", "soon").as_bytes());
+    says(&fault(&with_format(&odd, spelling)), &["the hint \"soon\" is none of short, medium, long"]);
 }
 
 #[test]

@@ -117,7 +117,8 @@ fn is_device(field: &[u8]) -> bool {
     })
 }
 
-const KEEPS: Keeps = Keeps { unit: 512, clock: Clock::FromStart, volumes: Naming::MajorMinor, ..Keeps::ALL };
+const KEEPS: Keeps =
+    Keeps { unit: 512, clock: Clock::FromStart, volumes: Naming::MajorMinor, ..Keeps::STATED };
 
 struct Printer {
     event: u8,
@@ -130,7 +131,7 @@ impl RecordWriter for Printer {
         let (major, minor) = volume.split_once('.').unwrap_or(("0", volume));
         let letters = match r.op {
             HostOp::Read => "R ",
-            HostOp::Write if r.fua => "WFS ",
+            HostOp::Write if r.attributes.is_fua() => "WFS ",
             HostOp::Write => "W ",
             HostOp::Trim => "D ",
             HostOp::Flush => "FN ",
@@ -195,7 +196,9 @@ mod tests {
         let flush = "  8,0    1       10     0.1     99  D  FN [swapper/0]";
         assert!(matches!(parse(flush, b'D'), Ok(Parsed::Request(r)) if r.op == HostOp::Flush));
         let commit = "  8,0    1       10     0.1     99  Q FWFSM 123 + 8 [jbd2/sda1-8]";
-        assert!(matches!(parse(commit, b'Q'), Ok(Parsed::AfterFlush(r)) if r.fua && r.bytes == 4096));
+        assert!(
+            matches!(parse(commit, b'Q'), Ok(Parsed::AfterFlush(r)) if r.attributes.is_fua() && r.bytes == 4096)
+        );
     }
 
     #[test]

@@ -249,7 +249,7 @@ impl RecordReader for Blktrace {
 }
 
 const KEEPS: Keeps =
-    Keeps { unit: 512, longest: u32::MAX as u64 / 512 * 512, volumes: Naming::MajorMinor, ..Keeps::ALL };
+    Keeps { unit: 512, longest: u32::MAX as u64 / 512 * 512, volumes: Naming::MajorMinor, ..Keeps::STATED };
 
 /// The log of one CPU, being written.
 struct Kernel {
@@ -264,7 +264,7 @@ impl RecordWriter for Kernel {
         let number = |t: &str| t.parse::<u32>().unwrap_or(0);
         let flags: u32 = match r.op {
             HostOp::Read => 1 << 0,
-            HostOp::Write if r.fua => 1 << 1 | 1 << 3 | 1 << 15,
+            HostOp::Write if r.attributes.is_fua() => 1 << 1 | 1 << 3 | 1 << 15,
             HostOp::Write => 1 << 1,
             HostOp::Trim => 1 << 1 | 1 << 13,
             HostOp::Flush => 1 << 1 | 1 << 2,
@@ -362,7 +362,7 @@ mod tests {
         ];
         let found = events(content.concat());
         let ops = found.iter().filter_map(|(_, e)| match e {
-            Event::Request(r) => Some((r.time, r.op, r.bytes, r.fua)),
+            Event::Request(r) => Some((r.time, r.op, r.bytes, r.attributes.is_fua())),
             _ => None,
         });
         let want = [

@@ -3,12 +3,12 @@
 //! delimiter, and that by the title row.
 
 use super::lines_of::{LineFormat, LineReader, Parsed, Tally, places, trimmed};
-use super::writing::{Keeps, Naming, RecordWriter, Row, Writing};
+use super::writing::{Keeps, RecordWriter, Row, Writing};
 use super::{Confidence, Detection, Format, Miss, OptionFault, Order, Record, Sample, Settings, Volumes};
 use crate::error::did_you_mean;
 use crate::numbers::{NumberFault, Style, date, excerpt, hexadecimal, quantity};
 use crate::parameter::{Parameter, choice};
-use wordline_units::{Bytes, HostOp};
+use wordline_units::{Attributes, Bytes, HostOp, LatencyHint};
 
 const fn column(key: &'static str, default: &'static str, about: &'static str) -> Parameter {
     Parameter { key, unit: "column", default, allowed: "a title, or #N", choices: &[], about }
@@ -36,7 +36,8 @@ size=always:4KiB and op=always:write hold for all rows; end=COLUMN may stand for
 title row are set aside. Fields may be in double quotes. Rows are sorted by time.
 
 A table is written with the same options, columns by their titles; those that are not told are Time (ns),
-Volume, Op, Offset and Size, and a write with FUA is the word fua.",
+Volume, Op, Offset and Size, and a write with FUA is the word fua. Latency hints are written if hint= says
+what their column is called.",
     parameters: &[
         column("time", "none", "when the request came, with its unit: Init Time:us"),
         column("offset", "none", "first byte or unit, perhaps :hex"),
@@ -44,6 +45,7 @@ Volume, Op, Offset and Size, and a write with FUA is the word fua.",
         column("end", "none", "one past the last byte or unit, in place of size"),
         column("op", "none", "what is asked; always:write for all rows"),
         column("device", "one volume", "names the volume"),
+        column("hint", "none", "how short the host wants the latency: short, medium, long, or nothing"),
         words("read", "r/read/rd", "words of op that are a read, whatever their case"),
         words("write", "w/write/wr", "words of op that are a write"),
         words("flush", "f/flush/sync/fsync", "words of op that are a FLUSH; offset and size are not read"),
@@ -146,6 +148,7 @@ struct Plan {
     extent: Extent,
     op: Op,
     device: Option<Name>,
+    hint: Option<Name>,
     words: Vec<(Vec<u8>, Meaning)>,
     delimiter: Option<u8>,
     style: Style,
@@ -256,6 +259,7 @@ impl Plan {
             extent,
             op,
             device: text("device").map(|d| name_of("device", d)).transpose()?,
+            hint: text("hint").map(|h| name_of("hint", h)).transpose()?,
             words,
             delimiter: delimiter.map(|(_, d)| *d),
             style,
@@ -265,7 +269,7 @@ impl Plan {
     }
 
     /// The columns that are needed, in the order of [`Places`].
-    fn names(&self) -> [Option<&Name>; 5] {
+    fn names(&self) -> [Option<&Name>; 6] {
         let extent = match &self.extent {
             Extent::Size(c) | Extent::End(c) => Some(&c.name),
             Extent::Always(_) => None,
@@ -274,7 +278,7 @@ impl Plan {
             Op::Column(name) => Some(name),
             Op::Always(_) => None,
         };
-        [Some(&self.time.name), Some(&self.offset.name), extent, op, self.device.as_ref()]
+        [Some(&self.time.name), Some(&self.offset.name), extent, op, self.device.as_ref(), self.hint.as_ref()]
     }
 
     /// Whether there must be a title row.
@@ -352,9 +356,9 @@ fn meaning(words: &[(Vec<u8>, Meaning)], word: &[u8]) -> Option<Meaning> {
     words.iter().find(|(w, _)| w.eq_ignore_ascii_case(word)).map(|(_, m)| *m)
 }
 
-/// Where time, offset, size or end, op and device stand in a row.
+/// Where time, offset, size or end, op, device and hint stand in a row.
 #[derive(Clone, Copy, Debug)]
-struct Places([Option<usize>; 5]);
+struct Places([Option<usize>; 6]);
 
 struct Csv {
     /// The options; or why they cannot be gone by, which detection has said already.
@@ -524,7 +528,9 @@ impl Plan {
             };
         }
         let volume = if self.device.is_some() { volumes.number_of(field(4)?)? } else { 0 };
-        Ok(Parsed::Request(Record { time, offset, bytes, op, fua, volume }))
+        let hint = if self.hint.is_some() { hint(field(5)?)? } else { LatencyHint::None };
+        let attributes = Attributes::NONE.with_fua(fua).with_hint(hint);
+        Ok(Parsed::Request(Record { time, offset, bytes, op, attributes, volume }))
     }
 
     #[inline]
@@ -566,6 +572,19 @@ fn short_row(count: usize, place: usize) -> String {
 #[cold]
 fn unknown_word(word: &[u8]) -> String {
     format!("the op \"{}\" has no meaning; say read=, write=, flush=, trim= or ignore=", excerpt(word, 24))
+}
+
+/// Words of latency hints, by number; no word is none.
+const HINTS: [&str; 4] = ["", "short", "medium", "long"];
+
+fn hint(word: &[u8]) -> Result<LatencyHint, String> {
+    let known = HINTS.iter().position(|w| w.as_bytes().eq_ignore_ascii_case(word));
+    known.map(|n| LatencyHint::ALL[n]).ok_or_else(|| unknown_hint(word))
+}
+
+#[cold]
+fn unknown_hint(word: &[u8]) -> String {
+    format!("the hint \"{}\" is none of short, medium, long and nothing", excerpt(word, 24))
 }
 
 /// The columns of a table being written, in order, and their titles where none is told.
@@ -615,6 +634,7 @@ fn write(told: &Settings) -> Result<Writing, Miss> {
         Measure::Date => (1, false),
     };
     let device = plan.device.as_ref().map(|d| titled("device", d)).transpose()?.unwrap_or_default();
+    let hint = plan.hint.as_ref().map(|h| titled("hint", h)).transpose()?;
     let titles = [
         titled("time", &plan.time.name)?,
         device,
@@ -629,6 +649,7 @@ fn write(told: &Settings) -> Result<Writing, Miss> {
     let (offset, extent_unit) = (unit(&plan.offset), unit(extent));
     let table = Table {
         titles,
+        hint,
         words: [word("read", "read"), word("write", "write"), word("trim", "trim"), word("flush", "flush")],
         fua: word("fua", "fua"),
         time_decimals: time_ns.ilog10() as usize,
@@ -640,7 +661,7 @@ fn write(told: &Settings) -> Result<Writing, Miss> {
     };
     // Whole numbers of either unit.
     let (a, b) = (offset.0, extent_unit.0);
-    let keeps = Keeps { unit: a / gcd(a, b) * b, volumes: Naming::Any, ..Keeps::ALL };
+    let keeps = Keeps { unit: a / gcd(a, b) * b, hints: plan.hint.is_some(), ..Keeps::ALL };
     Ok(Writing { read_with: settings, ..Writing::new(keeps, table) })
 }
 
@@ -652,6 +673,8 @@ fn gcd(a: u64, b: u64) -> u64 {
 struct Table {
     /// In the order of [`WRITTEN`].
     titles: [String; 5],
+    /// The title of the column of hints, which stands last, if there is one.
+    hint: Option<String>,
     /// By `HostOp`.
     words: [String; 4],
     fua: String,
@@ -666,7 +689,7 @@ struct Table {
 
 impl RecordWriter for Table {
     fn begin(&mut self, _volumes: &[String], out: &mut Vec<u8>) {
-        for (n, title) in self.titles.iter().enumerate() {
+        for (n, title) in self.titles.iter().chain(&self.hint).enumerate() {
             if n > 0 {
                 out.push(self.delimiter);
             }
@@ -686,7 +709,7 @@ impl RecordWriter for Table {
         out.push(self.delimiter);
         out.text(volumes.get(r.volume as usize).map_or("", String::as_str));
         out.push(self.delimiter);
-        out.text(if r.fua { &self.fua } else { &self.words[r.op as usize] });
+        out.text(if r.attributes.is_fua() { &self.fua } else { &self.words[r.op as usize] });
         let second = if self.ends { r.offset + r.bytes } else { r.bytes };
         for (bytes, (unit, hexadecimal)) in [(r.offset, self.offset), (second, self.extent)] {
             out.push(self.delimiter);
@@ -695,6 +718,10 @@ impl RecordWriter for Table {
             } else {
                 out.number(bytes / unit)
             };
+        }
+        if self.hint.is_some() {
+            out.push(self.delimiter);
+            out.text(HINTS[r.attributes.hint() as usize]);
         }
         out.push(b'\n');
     }

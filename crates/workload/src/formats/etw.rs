@@ -4,7 +4,7 @@ use super::lines_of::{LineFormat, LineReader, Parsed, Tally, separated_up_to};
 use super::writing::{Clock, Keeps, Naming, Row, Rows, Writing};
 use super::{Confidence, Detection, Format, Miss, Order, Record, Sample, Settings, Volumes};
 use crate::numbers::{hexadecimal, time, unsigned};
-use wordline_units::HostOp;
+use wordline_units::{Attributes, HostOp};
 
 /// The format.
 pub static FORMAT: Format = Format {
@@ -73,7 +73,7 @@ impl LineFormat for Etw {
             offset = hexadecimal(at).map_err(|e| e.of("byte offset", at))?;
             bytes = hexadecimal(size).map_err(|e| e.of("size", size))?;
         }
-        Ok(Parsed::Request(Record { time, offset, bytes, op, fua: false, volume }))
+        Ok(Parsed::Request(Record { time, offset, bytes, op, attributes: Attributes::NONE, volume }))
     }
 }
 

@@ -4,7 +4,7 @@ use super::lines_of::{LineFormat, LineReader, Parsed, Tally, spaced_up_to};
 use super::writing::{Clock, Keeps, RecordWriter, Row, Writing};
 use super::{Confidence, Detection, Format, Miss, Order, Record, Sample, Settings, Volumes};
 use crate::numbers::unsigned;
-use wordline_units::HostOp;
+use wordline_units::{Attributes, HostOp};
 
 /// The format.
 pub static FORMAT: Format = Format {
@@ -70,7 +70,14 @@ impl LineFormat for Fio {
             (2, b"add" | b"open" | b"close") => return Ok(Parsed::Aside),
             (2 | 4, b"sync" | b"datasync") => {
                 let volume = volumes.number_of(file)?;
-                let record = Record { time, offset: 0, bytes: 0, op: HostOp::Flush, fua: false, volume };
+                let record = Record {
+                    time,
+                    offset: 0,
+                    bytes: 0,
+                    op: HostOp::Flush,
+                    attributes: Attributes::NONE,
+                    volume,
+                };
                 return Ok(Parsed::Request(record));
             }
             (3 | 4, b"wait") if self.version == Version::Two => {
@@ -92,7 +99,7 @@ impl LineFormat for Fio {
         let offset = unsigned(offset).map_err(|e| e.of("offset", offset))?;
         let bytes = unsigned(length).map_err(|e| e.of("length", length))?;
         let volume = volumes.number_of(file)?;
-        Ok(Parsed::Request(Record { time, offset, bytes, op, fua: false, volume }))
+        Ok(Parsed::Request(Record { time, offset, bytes, op, attributes: Attributes::NONE, volume }))
     }
 }
 
@@ -107,7 +114,7 @@ fn version(line: &[u8]) -> Result<Version, String> {
     }
 }
 
-const KEEPS: Keeps = Keeps { fua: false, tick: 1_000, clock: Clock::FromStart, ..Keeps::ALL };
+const KEEPS: Keeps = Keeps { fua: false, tick: 1_000, clock: Clock::FromStart, ..Keeps::STATED };
 
 /// A log of version 3.
 struct Log;

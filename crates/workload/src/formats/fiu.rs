@@ -5,7 +5,7 @@ use super::lines_of::{LineFormat, LineReader, Parsed, Tally, scaled};
 use super::writing::{Keeps, Naming, Row, Rows, Writing};
 use super::{Confidence, Detection, Format, Miss, Order, Record, Sample, Settings, Volumes};
 use crate::numbers::unsigned;
-use wordline_units::HostOp;
+use wordline_units::{Attributes, HostOp};
 
 /// The format.
 pub static FORMAT: Format = Format {
@@ -70,7 +70,7 @@ impl LineFormat for Fiu {
         }
         let volume = volumes.number_of(device)?;
         self.begun = true;
-        Ok(Parsed::Request(Record { time, offset, bytes, op, fua: false, volume }))
+        Ok(Parsed::Request(Record { time, offset, bytes, op, attributes: Attributes::NONE, volume }))
     }
 }
 
@@ -141,7 +141,7 @@ mod tests {
             offset: 18_579_576 * 512,
             bytes: 4096,
             op: HostOp::Write,
-            fua: false,
+            attributes: Attributes::NONE,
             volume: 0,
         };
         assert_eq!(parse(plain), Ok(want));

@@ -9,7 +9,7 @@ use super::{Confidence, Detection, Format, Miss, Order, Reading, Record, Sample,
 use crate::numbers::{grouped, leading, readable_bytes, time, unsigned};
 use crate::pages::PageSet;
 use crate::parameter::Parameter;
-use wordline_units::HostOp;
+use wordline_units::{Attributes, HostOp};
 
 /// The format.
 pub static FORMAT: Format = Format {
@@ -140,7 +140,7 @@ impl FiveColumns {
         let time = when.checked_mul(self.time_ns)?;
         let offset = lba.checked_mul(self.address_bytes)?;
         let bytes = size.checked_mul(self.address_bytes)?;
-        Some((Record { time, offset, bytes, op, fua: false, volume: 0 }, device))
+        Some((Record { time, offset, bytes, op, attributes: Attributes::NONE, volume: 0 }, device))
     }
 
     /// Anything else: decimals, other spacing, a fault to be named.
@@ -158,7 +158,7 @@ impl FiveColumns {
             _ => return Err("the op is neither 0 nor 1".to_string()),
         };
         let volume = volumes.number_of(dev)?;
-        Ok(Parsed::Request(Record { time, offset, bytes, op, fua: false, volume }))
+        Ok(Parsed::Request(Record { time, offset, bytes, op, attributes: Attributes::NONE, volume }))
     }
 }
 

@@ -150,15 +150,18 @@ pub(super) fn places(line: &[u8], byte: u8) -> impl Iterator<Item = usize> {
             if next >= line.len() {
                 return None;
             }
+            // At the end of the line its last eight bytes once more, without those that have been seen.
+            base = next.min(line.len().saturating_sub(8));
             let mut word = [!byte; 8];
-            match line.get(next..next + 8) {
+            match line.get(base..base + 8) {
                 Some(eight) => word.copy_from_slice(eight),
-                None => word[..line.len() - next].copy_from_slice(&line[next..]),
+                None => word[..line.len()].copy_from_slice(line),
             }
             let differs = u64::from_le_bytes(word) ^ pattern;
             // The highest bit of each byte that is zero, and no other.
             found = !((differs & LOW).wrapping_add(LOW) | differs | LOW);
-            (base, next) = (next, next + 8);
+            found &= u64::MAX << (8 * (next - base));
+            next += 8;
         }
         let at = base + found.trailing_zeros() as usize / 8;
         found &= found - 1;

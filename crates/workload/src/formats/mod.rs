@@ -32,7 +32,7 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
-use wordline_units::HostOp;
+use wordline_units::{Attributes, HostOp};
 
 /// Every format that is known, in the order in which detection tries them.
 pub static FORMATS: &[&Format] = &[
@@ -203,8 +203,8 @@ pub(crate) struct Record {
     /// Length in bytes.
     pub bytes: u64,
     pub op: HostOp,
-    /// Whether the host asked for the data to be durable before the answer (force unit access).
-    pub fua: bool,
+    /// What the host said beside it: FUA, of a write, and a latency hint.
+    pub attributes: Attributes,
     /// Position in the reader's list of volumes.
     pub volume: u16,
 }
@@ -221,7 +221,7 @@ impl Record {
     #[inline]
     pub fn checked(self) -> Result<Record, String> {
         if self.op == HostOp::Flush {
-            return Ok(Record { offset: 0, bytes: 0, fua: false, ..self });
+            return Ok(Record { offset: 0, bytes: 0, attributes: Attributes::NONE, ..self });
         }
         let longest = if self.op == HostOp::Trim { LONGEST_TRIM } else { LONGEST_TRANSFER };
         let well = self.bytes > 0 && self.bytes <= longest && self.offset <= HIGHEST_ADDRESS - self.bytes;
@@ -230,7 +230,7 @@ impl Record {
 
     /// The FLUSH that the host wants before this request.
     pub fn flush_before(self) -> Record {
-        Record { offset: 0, bytes: 0, op: HostOp::Flush, fua: false, ..self }
+        Record { offset: 0, bytes: 0, op: HostOp::Flush, attributes: Attributes::NONE, ..self }
     }
 
     #[cold]

@@ -4,7 +4,7 @@ use super::lines_of::{LineFormat, LineReader, Parsed, Tally};
 use super::writing::{Keeps, Naming, Row, Rows, Writing};
 use super::{Confidence, Detection, Format, Miss, Order, Record, Sample, Settings, Volumes};
 use crate::numbers::{leading, unsigned};
-use wordline_units::HostOp;
+use wordline_units::{Attributes, HostOp};
 
 /// The format.
 pub static FORMAT: Format = Format {
@@ -75,7 +75,7 @@ fn usual(line: &[u8]) -> Option<(Record, &[u8])> {
         return None;
     }
     let time = ticks.checked_mul(TICK_NS)?;
-    Some((Record { time, offset, bytes, op, fua: false, volume: 0 }, volume))
+    Some((Record { time, offset, bytes, op, attributes: Attributes::NONE, volume: 0 }, volume))
 }
 
 impl Msr {
@@ -115,7 +115,7 @@ impl Msr {
         let size = &line[commas[4] + 1..size_end];
         let bytes = unsigned(size).map_err(|e| e.of("size", size))?;
         let volume = volumes.number_of(&line[commas[0] + 1..commas[2]])?;
-        Ok(Parsed::Request(Record { time, offset, bytes, op, fua: false, volume }))
+        Ok(Parsed::Request(Record { time, offset, bytes, op, attributes: Attributes::NONE, volume }))
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::Record;
 use super::lines_of::Parsed;
-use wordline_units::HostOp;
+use wordline_units::{Attributes, HostOp};
 
 /// The flags of a block request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -63,14 +63,22 @@ impl Flags {
     /// The request at `time` for so many bytes from `offset`.
     #[inline]
     pub fn request(self, time: u64, offset: u64, bytes: u64, volume: u16) -> Parsed {
-        let flush = Record { time, offset: 0, bytes: 0, op: HostOp::Flush, fua: false, volume };
+        let flush =
+            Record { time, offset: 0, bytes: 0, op: HostOp::Flush, attributes: Attributes::NONE, volume };
         match self.op {
             // An empty write with a preflush, or an operation that is a flush, is a FLUSH alone.
             Some(HostOp::Flush) => Parsed::Request(flush),
             _ if bytes == 0 && self.preflush => Parsed::Request(flush),
             None => Parsed::Aside,
             Some(op) => {
-                let record = Record { time, offset, bytes, op, fua: self.fua, volume };
+                let record = Record {
+                    time,
+                    offset,
+                    bytes,
+                    op,
+                    attributes: Attributes::NONE.with_fua(self.fua),
+                    volume,
+                };
                 if self.preflush { Parsed::AfterFlush(record) } else { Parsed::Request(record) }
             }
         }
@@ -102,7 +110,9 @@ mod tests {
     #[test]
     fn a_preflush_with_data_is_a_flush_and_a_write_and_without_data_a_flush() {
         let of = |t: &[u8], bytes| Flags::of_letters(t).unwrap().request(5, 4096, bytes, 0);
-        assert!(matches!(of(b"FWFS", 512), Parsed::AfterFlush(r) if r.fua && r.op == HostOp::Write));
+        assert!(
+            matches!(of(b"FWFS", 512), Parsed::AfterFlush(r) if r.attributes.is_fua() && r.op == HostOp::Write)
+        );
         for (letters, bytes) in [(&b"FWS"[..], 0), (b"FN", 0), (b"F", 0), (b"FS", 512)] {
             assert!(matches!(of(letters, bytes), Parsed::Request(r) if r.op == HostOp::Flush));
         }

@@ -4,7 +4,7 @@ use super::lines_of::{LineFormat, LineReader, Parsed, Tally, scaled, separated_u
 use super::writing::{Clock, Keeps, Naming, Row, Rows, Writing};
 use super::{Confidence, Detection, Format, Miss, Order, Record, Sample, Settings, Volumes};
 use crate::numbers::{time, unsigned};
-use wordline_units::HostOp;
+use wordline_units::{Attributes, HostOp};
 
 /// The format.
 pub static FORMAT: Format = Format {
@@ -48,7 +48,7 @@ impl LineFormat for Spc {
         };
         let time = time(when, 1_000_000_000).map_err(|e| e.of("time stamp", when))?;
         let volume = volumes.number_of(asu)?;
-        Ok(Parsed::Request(Record { time, offset, bytes, op, fua: false, volume }))
+        Ok(Parsed::Request(Record { time, offset, bytes, op, attributes: Attributes::NONE, volume }))
     }
 }
 
@@ -85,7 +85,7 @@ mod tests {
             offset: 20_941_264 * 512,
             bytes: 8192,
             op: HostOp::Write,
-            fua: false,
+            attributes: Attributes::NONE,
             volume: 0,
         };
         assert_eq!(parse("0,20941264,8192,W,0.026214"), Ok(want));

@@ -4,7 +4,7 @@ use super::lines_of::{LineFormat, LineReader, Parsed, Tally, separated};
 use super::writing::{Keeps, Naming, Row, Rows, Writing};
 use super::{Confidence, Detection, Format, Miss, Order, Record, Sample, Settings, Volumes};
 use crate::numbers::{time, unsigned};
-use wordline_units::HostOp;
+use wordline_units::{Attributes, HostOp};
 
 /// The format.
 pub static FORMAT: Format = Format {
@@ -53,7 +53,7 @@ impl LineFormat for Systor {
         let offset = unsigned(offset).map_err(|e| e.of("offset", offset))?;
         let bytes = unsigned(size).map_err(|e| e.of("size", size))?;
         let volume = volumes.number_of(lun)?;
-        Ok(Parsed::Request(Record { time, offset, bytes, op, fua: false, volume }))
+        Ok(Parsed::Request(Record { time, offset, bytes, op, attributes: Attributes::NONE, volume }))
     }
 }
 

@@ -4,7 +4,7 @@ use super::lines_of::{LineFormat, LineReader, Parsed, Tally, scaled, separated};
 use super::writing::{Clock, Keeps, Naming, Row, Rows, Writing};
 use super::{Confidence, Detection, Format, Miss, Order, Record, Sample, Settings, Volumes};
 use crate::numbers::unsigned;
-use wordline_units::HostOp;
+use wordline_units::{Attributes, HostOp};
 
 /// The format.
 pub static FORMAT: Format = Format {
@@ -54,7 +54,7 @@ impl LineFormat for Tencent {
         };
         unsigned(id).map_err(|e| e.of("volume", id))?;
         let volume = volumes.number_of(id)?;
-        Ok(Parsed::Request(Record { time, offset, bytes, op, fua: false, volume }))
+        Ok(Parsed::Request(Record { time, offset, bytes, op, attributes: Attributes::NONE, volume }))
     }
 }
 

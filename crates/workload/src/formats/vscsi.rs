@@ -9,7 +9,7 @@ use super::{
 };
 use crate::numbers::grouped;
 use std::io;
-use wordline_units::HostOp;
+use wordline_units::{Attributes, HostOp};
 
 /// Version 1.
 pub static V1: Format = Format {
@@ -96,7 +96,14 @@ impl Layout {
         let offset = lbn.checked_mul(SECTOR).ok_or_else(|| format!("the block number {lbn} is too large"))?;
         let ts = number::<8>(record, self.ts);
         let time = ts.checked_mul(1000).ok_or_else(|| format!("the time stamp {ts} is too large"))?;
-        let record = Record { time, offset, bytes: number::<4>(record, self.len), op, fua: false, volume: 0 };
+        let record = Record {
+            time,
+            offset,
+            bytes: number::<4>(record, self.len),
+            op,
+            attributes: Attributes::NONE,
+            volume: 0,
+        };
         Ok(Event::Request(record.checked()?))
     }
 }
@@ -245,8 +252,14 @@ mod tests {
         assert_eq!((V2.detect)(&sample, &Settings::new()).ok().unwrap().confidence, Confidence::Certain);
         let mut reader = Vscsi::open(Box::new(Cursor::new(bytes)), &LAYOUT_2);
         let Ok(Some(Event::Request(r))) = reader.next() else { panic!() };
-        let want =
-            Record { time: 1_000_000, offset: 0, bytes: 4096, op: HostOp::Write, fua: false, volume: 0 };
+        let want = Record {
+            time: 1_000_000,
+            offset: 0,
+            bytes: 4096,
+            op: HostOp::Write,
+            attributes: Attributes::NONE,
+            volume: 0,
+        };
         assert_eq!(r, want);
         let Ok(Some(Event::Request(r))) = reader.next() else { panic!() };
         assert_eq!((r.op, r.offset, reader.position()), (HostOp::Read, 4096, Position::Byte(40)));

@@ -5,7 +5,7 @@ use super::vscsi::{KEEPS, SECTOR, command};
 use super::writing::{Row, Rows, Writing};
 use super::{Confidence, Detection, Format, Miss, Order, Record, Sample, Settings, Volumes};
 use crate::numbers::{hexadecimal, unsigned};
-use wordline_units::HostOp;
+use wordline_units::{Attributes, HostOp};
 
 /// The format.
 pub static FORMAT: Format = Format {
@@ -45,7 +45,7 @@ impl LineFormat for VscsiCsv {
         let bytes = unsigned(fields[3]).map_err(|e| e.of("size", fields[3]))?;
         let lbn = unsigned(fields[4]).map_err(|e| e.of("block number", fields[4]))?;
         let offset = lbn.checked_mul(SECTOR).ok_or_else(|| format!("the block number {lbn} is too large"))?;
-        Ok(Parsed::Request(Record { time, offset, bytes, op, fua: false, volume: 0 }))
+        Ok(Parsed::Request(Record { time, offset, bytes, op, attributes: Attributes::NONE, volume: 0 }))
     }
 }
 

@@ -4,7 +4,7 @@ use super::lines_of::{LineFormat, LineReader, Parsed, Tally, spaced_up_to};
 use super::writing::{Clock, Keeps, Naming, Row, Rows, Writing};
 use super::{Confidence, Detection, Format, Miss, Order, Record, Sample, Settings, Volumes};
 use crate::numbers::{time, unsigned};
-use wordline_units::HostOp;
+use wordline_units::{Attributes, HostOp};
 
 /// The format.
 pub static FORMAT: Format = Format {
@@ -51,7 +51,14 @@ impl LineFormat for Wiscsee {
         let offset = unsigned(offset).map_err(|e| e.of("offset", offset))?;
         let bytes = unsigned(size).map_err(|e| e.of("size", size))?;
         match action {
-            b"D" => Ok(Parsed::Request(Record { time, offset, bytes, op, fua: false, volume: 0 })),
+            b"D" => Ok(Parsed::Request(Record {
+                time,
+                offset,
+                bytes,
+                op,
+                attributes: Attributes::NONE,
+                volume: 0,
+            })),
             b"C" => Ok(Parsed::Aside),
             _ => Err("the action is neither D nor C".to_string()),
         }

@@ -11,7 +11,7 @@ use super::{
 use crate::numbers::{TENS, grouped};
 use std::io;
 use twox_hash::XxHash3_64;
-use wordline_units::HostOp;
+use wordline_units::{Attributes, HostOp, LatencyHint};
 
 /// The format.
 pub static FORMAT: Format = Format {
@@ -20,7 +20,7 @@ pub static FORMAT: Format = Format {
     grammar: "\
 header, blocks, footer; numbers are little-endian, sums are XXH3 of 64 bits with seed 0
 
-header  \"WLTRACE\" 1a, u32 version (1), u32 volumes, for each u16 length and its name in UTF-8, u64 sum
+header  \"WLTRACE\" 1a, u32 version (2), u32 volumes, for each u16 length and its name in UTF-8, u64 sum
         of all of it
 block   \"BLK1\", u32 requests (1 to 4096), u32 bytes of the payload, u32 bytes of it as stored (fewer:
         it is a Zstandard frame), u64 time of the first request (ns), u64 sum of the payload as
@@ -31,13 +31,16 @@ footer  \"END1\", u32 volumes, u64 blocks, u64 requests, u64 first and u64 last 
 
 payload u8 exponent of ten of the unit of time, u8 bits that offsets and lengths are shifted by,
         u8 way of the offsets, then the columns: time since the request before, offset, length, kind
-        (0 read, 1 write, 2 trim, 3 flush, 5 write with FUA), volume by its place in the header
+        (0 read, 1 write, 2 trim, 3 flush, 5 write with FUA; and 8, 16, 24 more with the latency hint
+        short, medium, long, but for a flush), volume by its place in the header
 offsets way 0: difference to where the request before ended, 0, -1, 1, -2, ... as 0, 1, 2, 3, ...;
         the first counts from 0. Way 1: as they are. A flush has offset and length 0, and with way 0
         no difference
 column  u8 0, then groups of 128 values: u8 width (0 to 56, or 64), the values in so many bits each, the
         lowest first, up to a whole byte. Or u8 1, u8 entries less one, the entries as u64, and the
         values as one group of places among them in as many bits as the last place needs
+
+Version 1 has no hints and is the same otherwise; it is read, and no longer written.
 
 docs/traces.md has an example, byte by byte.",
     parameters: &[],
@@ -48,7 +51,9 @@ docs/traces.md has an example, byte by byte.",
 };
 
 const MAGIC: &[u8; 8] = b"WLTRACE\x1a";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
+/// Which versions are read.
+const READ: std::ops::RangeInclusive<u32> = 1..=VERSION;
 const BLOCK: &[u8; 4] = b"BLK1";
 const END: &[u8; 4] = b"END1";
 const BLOCK_HEADER: usize = 40;
@@ -67,6 +72,9 @@ const MARGIN: usize = 8;
 /// Of a name.
 const LONGEST_NAME: usize = 4096;
 const FUA: u64 = 4;
+/// Of a kind, by the version: one past the highest. Hints stand above the third bit.
+const PAST_KIND: [u64; 2] = [8, 32];
+const HINT_SHIFT: u32 = 3;
 const KINDS: [HostOp; 4] = [HostOp::Read, HostOp::Write, HostOp::Trim, HostOp::Flush];
 
 fn u32_at(bytes: &[u8], at: usize) -> u32 {
@@ -225,9 +233,22 @@ fn payload(records: &[Record]) -> Vec<u8> {
     write_column(&times, &mut out);
     write_column(if is_plain { &plain } else { &differences }, &mut out);
     write_column(&sizes, &mut out);
-    write_column(&column(|r| r.op as u64 | if r.fua { FUA } else { 0 }), &mut out);
+    write_column(&column(kind), &mut out);
     write_column(&column(|r| r.volume as u64), &mut out);
     out
+}
+
+/// The kind of a request as one number.
+fn kind(r: &Record) -> u64 {
+    let fua = if r.attributes.is_fua() { FUA } else { 0 };
+    r.op as u64 | fua | (r.attributes.hint() as u64) << HINT_SHIFT
+}
+
+/// Whether a number is the kind of a request.
+#[inline]
+fn is_kind(kind: u64, version: u32) -> bool {
+    let (base, past) = (kind & 7, PAST_KIND[version as usize - 1]);
+    kind < past && (base < 3 || base == HostOp::Write as u64 | FUA) || kind == HostOp::Flush as u64
 }
 
 impl RecordWriter for Packer {
@@ -253,7 +274,7 @@ impl RecordWriter for Packer {
         self.last = r.time;
         self.requests += 1;
         self.kinds[r.op as usize] += 1;
-        self.fua += u64::from(r.fua);
+        self.fua += u64::from(r.attributes.is_fua());
         if let Some(volume) = self.volumes.get_mut(r.volume as usize) {
             *volume = (volume.0 + 1, volume.1.max(r.offset + r.bytes));
         }
@@ -350,6 +371,13 @@ impl Payload<'_> {
     }
 }
 
+/// What the header says that a block must keep to.
+#[derive(Clone, Copy)]
+struct Known {
+    version: u32,
+    volumes: usize,
+}
+
 /// The columns of a block.
 #[derive(Default)]
 struct Block {
@@ -361,7 +389,7 @@ struct Block {
 }
 
 impl Block {
-    fn read(&mut self, payload: &[u8], values: usize, first: u64, known: usize) -> Result<(), &'static str> {
+    fn read(&mut self, payload: &[u8], values: usize, first: u64, known: Known) -> Result<(), &'static str> {
         let mut p = Payload(payload);
         let (exponent, shift, way) = (p.byte()? as usize, p.byte()? as u32, p.byte()?);
         let unit = *TENS.get(exponent).ok_or("the unit of time is longer than a second")?;
@@ -395,8 +423,8 @@ impl Block {
         if lost != 0 {
             return Err("an offset or a length is beyond 2^64 bytes");
         }
-        let fits = self.kinds.iter().all(|k| *k < FUA || *k == HostOp::Write as u64 | FUA);
-        if !fits || !self.volumes.iter().all(|v| *v < known as u64) {
+        let fits = self.kinds.iter().all(|k| is_kind(*k, known.version));
+        if !fits || !self.volumes.iter().all(|v| *v < known.volumes as u64) {
             return Err("a request is of a kind or on a volume that there is not");
         }
         Ok(())
@@ -410,7 +438,9 @@ impl Block {
             offset: *self.offsets.get(n)?,
             bytes: *self.sizes.get(n)?,
             op: KINDS[kind as usize & 3],
-            fua: kind & FUA != 0,
+            attributes: Attributes::NONE
+                .with_fua(kind & FUA != 0)
+                .with_hint(LatencyHint::ALL[(kind >> HINT_SHIFT) as usize & 3]),
             volume: *self.volumes.get(n)? as u16,
         })
     }
@@ -428,6 +458,7 @@ enum Stage {
 struct Columns {
     window: Window,
     stage: Stage,
+    version: u32,
     block: Block,
     /// The next request of the block.
     next: usize,
@@ -449,6 +480,7 @@ impl Columns {
         Columns {
             window: Window::new(input),
             stage: Stage::Header,
+            version: VERSION,
             block: Block::default(),
             next: 0,
             at: 0,
@@ -472,11 +504,12 @@ impl Columns {
             return cut();
         }
         let (version, volumes) = (u32_at(head, 8), u32_at(head, 12));
-        if head[..8] != MAGIC[..] || version != VERSION {
+        if head[..8] != MAGIC[..] || !READ.contains(&version) {
             return Ok(Err(format!(
-                "version {version} of the format is not known, but version {VERSION} is"
+                "version {version} of the format is not known, but versions 1 to {VERSION} are"
             )));
         }
+        self.version = version;
         add(&head[..16]);
         self.window.skip(16);
         for _ in 0..volumes {
@@ -555,7 +588,8 @@ impl Columns {
             };
             match unpacked {
                 Ok(bytes) if bytes == raw => {
-                    self.block.read(&self.payload, requests as usize, first, self.numbers.len())
+                    let known = Known { version: self.version, volumes: self.numbers.len() };
+                    self.block.read(&self.payload, requests as usize, first, known)
                 }
                 _ => Err("its payload is no whole frame"),
             }
@@ -704,7 +738,9 @@ mod tests {
             offset: n * 7919 % 1_009 * 512,
             bytes: 4096 << (n % 4),
             op: KINDS[(n % 3) as usize],
-            fua: n % 6 == 4,
+            attributes: Attributes::NONE
+                .with_fua(n % 6 == 4)
+                .with_hint(LatencyHint::ALL[(n / 5 % 4) as usize]),
             volume: (n % 2) as u16,
         };
         (0..count).map(record).collect()
@@ -732,7 +768,14 @@ mod tests {
 
     #[test]
     fn the_extremes_of_a_request_survive() {
-        let r = |time, offset, bytes, op, volume| Record { time, offset, bytes, op, fua: false, volume };
+        let r = |time, offset, bytes, op, volume| Record {
+            time,
+            offset,
+            bytes,
+            op,
+            attributes: Attributes::NONE,
+            volume,
+        };
         let records = [
             r(0, 0, 1, HostOp::Read, 0),
             r(7, (1 << 62) - 3, 3, HostOp::Write, 1),
@@ -740,6 +783,35 @@ mod tests {
             r(u64::MAX, 1 << 61, super::super::LONGEST_TRIM, HostOp::Trim, 1),
         ];
         assert_eq!(read(written(&records)), (records.to_vec(), vec![]));
+    }
+
+    /// The file as version 1 would have it.
+    fn as_version_1(mut content: Vec<u8>) -> Vec<u8> {
+        content[8] = 1;
+        let end = 16 + 2 * (2 + 1);
+        let sum = XxHash3_64::oneshot(&content[..end]);
+        content[end..end + 8].copy_from_slice(&sum.to_le_bytes());
+        content
+    }
+
+    #[test]
+    fn version_1_is_read_and_has_no_hints() {
+        let hinted = some(MOST as u64 + 40);
+        let plain: Vec<Record> = hinted
+            .iter()
+            .map(|r| Record { attributes: r.attributes.with_hint(LatencyHint::None), ..*r })
+            .collect();
+        assert_eq!(read(as_version_1(written(&plain))), (plain, vec![]));
+        let (records, faults) = read(as_version_1(written(&hinted)));
+        assert!(records.is_empty() && faults.len() == 2, "{faults:?}");
+        assert!(faults[0].1.contains("of a kind"), "{faults:?}");
+    }
+
+    #[test]
+    fn only_what_a_request_can_be_is_a_kind() {
+        let kinds = |version| (0..=u8::MAX as u64).filter(|k| is_kind(*k, version)).collect::<Vec<_>>();
+        assert_eq!(kinds(1), [0, 1, 2, 3, 5]);
+        assert_eq!(kinds(2), [0, 1, 2, 3, 5, 8, 9, 10, 13, 16, 17, 18, 21, 24, 25, 26, 29]);
     }
 
     #[test]

@@ -12,6 +12,8 @@ pub(crate) struct Keeps {
     pub trim: bool,
     /// Force unit access of writes.
     pub fua: bool,
+    /// Access-latency hints.
+    pub hints: bool,
     /// Offsets and lengths are multiples of so many bytes.
     pub unit: u64,
     /// Bytes of the longest request.
@@ -28,6 +30,7 @@ impl Keeps {
         flush: true,
         trim: true,
         fua: true,
+        hints: true,
         unit: 1,
         longest: super::LONGEST_TRIM,
         tick: 1,
@@ -35,8 +38,11 @@ impl Keeps {
         volumes: Naming::Any,
     };
 
+    /// All but latency hints, which few formats have.
+    pub const STATED: Keeps = Keeps { hints: false, ..Keeps::ALL };
+
     /// Reads and writes, but neither FLUSH, TRIM nor FUA.
-    pub const TRANSFERS: Keeps = Keeps { flush: false, trim: false, fua: false, ..Keeps::ALL };
+    pub const TRANSFERS: Keeps = Keeps { flush: false, trim: false, fua: false, ..Keeps::STATED };
 }
 
 /// Which times a format has.

@@ -10,7 +10,7 @@ use crate::error::WorkloadError;
 use crate::random::RandomStream;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
-use wordline_units::{HostOp, HostRequest, LBA_BYTES, Lba, SimTime};
+use wordline_units::{Attributes, HostOp, HostRequest, LBA_BYTES, Lba, SimTime};
 
 const OPS: [HostOp; DIRECTIONS] = [HostOp::Read, HostOp::Write, HostOp::Trim];
 const WRITE: usize = 1;
@@ -235,7 +235,7 @@ impl Worker {
         }
         let mut request = HostRequest::new(OPS[direction], 0, (bytes / LBA_BYTES) as u32).at(SimTime(now));
         request.lba = Lba(at / LBA_BYTES);
-        request.hint = job.hint;
+        request.attributes = Attributes::NONE.with_hint(job.hint);
         Step::Issue(request)
     }
 

@@ -6,7 +6,7 @@ use super::{Form, Losses};
 use crate::error::{ErrorKind, Problem, WorkloadError};
 use crate::formats::{Clock, FORMATS, Keeps, Naming, Record, Settings};
 use crate::numbers::{grouped, readable_bytes};
-use wordline_units::HostOp;
+use wordline_units::{HostOp, LatencyHint};
 
 /// Volumes are laid side by side on multiples of this.
 const STEP: u64 = 1 << 20;
@@ -22,6 +22,7 @@ struct Lost {
     flushes: u64,
     trims: u64,
     fua: u64,
+    hints: u64,
     /// Volumes that are one afterwards.
     volumes: u64,
     /// Times that were cut off to the format's unit.
@@ -91,9 +92,13 @@ impl Fitted {
             self.lost.trims += 1;
             return Ok(());
         }
-        if r.fua && !keeps.fua {
+        if r.attributes.is_fua() && !keeps.fua {
             self.lost.fua += 1;
-            r.fua = false;
+            r.attributes = r.attributes.with_fua(false);
+        }
+        if r.attributes.hint() != LatencyHint::None && !keeps.hints {
+            self.lost.hints += 1;
+            r.attributes = r.attributes.with_hint(LatencyHint::None);
         }
         let (from, to) = *self.clock.get_or_insert_with(|| match keeps.clock {
             Clock::Own => (0, 0),
@@ -146,6 +151,7 @@ impl Fitted {
             (lost.flushes, n(lost.flushes, "flush", "flushes")),
             (lost.trims, n(lost.trims, "trim", "trims")),
             (lost.fua, format!("the FUA of {}", n(lost.fua, "write", "writes"))),
+            (lost.hints, format!("the latency hints of {}", n(lost.hints, "request", "requests"))),
             (
                 lost.volumes,
                 format!("the names of {} volumes, which are laid side by side", grouped(lost.volumes)),
@@ -198,6 +204,7 @@ impl Fitted {
         (lost.flushes == 0 || other.flush)
             && (lost.trims == 0 || other.trim)
             && (lost.fua == 0 || other.fua)
+            && (lost.hints == 0 || other.hints)
             && (lost.volumes == 0 || other.volumes != Naming::None)
             && (lost.times == 0 || other.tick < own.tick)
             && (lost.extents == 0 || other.unit < own.unit)

@@ -253,7 +253,7 @@ mod tests {
     use crate::formats::{Event, Keeps, Naming, Record, Sample};
     use flow::Records;
     use proptest::prelude::*;
-    use wordline_units::HostOp;
+    use wordline_units::{Attributes, HostOp, LatencyHint};
 
     /// Requests that are there already.
     struct Given {
@@ -334,9 +334,21 @@ mod tests {
                 _ => HostOp::Write,
             };
             let volume = if keeps.volumes == Naming::None { 0 } else { *volume };
-            let record = Record { time, offset: at * unit, bytes: size * unit, op, fua: false, volume };
+            let record = Record {
+                time,
+                offset: at * unit,
+                bytes: size * unit,
+                op,
+                attributes: Attributes::NONE,
+                volume,
+            };
             let fua = *fua && keeps.fua && op == HostOp::Write;
-            if op == HostOp::Flush { record.flush_before() } else { Record { fua, ..record } }
+            if op == HostOp::Flush {
+                record.flush_before()
+            } else {
+                let hint = if keeps.hints { LatencyHint::ALL[*at as usize % 4] } else { LatencyHint::None };
+                Record { attributes: Attributes::NONE.with_fua(fua).with_hint(hint), ..record }
+            }
         };
         drawn.iter().map(record).collect()
     }
@@ -386,7 +398,7 @@ mod tests {
             let kept: Vec<Record> = sampled.flow.open().unwrap().map(|r| r.unwrap()).collect();
             // Whether a page is in the sample, asked of a request to it alone.
             let is_in = |volume: u16, page: u64| {
-                let one = Record { time: 0, offset: page * 4096, bytes: 1, op: HostOp::Read, fua: false, volume };
+                let one = Record { time: 0, offset: page * 4096, bytes: 1, op: HostOp::Read, attributes: Attributes::NONE, volume };
                 pipeline(&[one], &["a", "b", "c"]).then(step.clone()).flow.open().unwrap().count() == 1
             };
             let mut want = Vec::new();
@@ -414,7 +426,14 @@ mod tests {
 
     fn at(time: u64, offset: u64, op: HostOp) -> Record {
         let bytes = if op == HostOp::Flush { 0 } else { 4096 };
-        Record { time, offset, bytes, op, fua: op == HostOp::Write, volume: 0 }
+        Record {
+            time,
+            offset,
+            bytes,
+            op,
+            attributes: Attributes::NONE.with_fua(op == HostOp::Write),
+            volume: 0,
+        }
     }
 
     #[test]

@@ -9,12 +9,37 @@ use wordline_units::LBA_BYTES;
 /// Blocks of the page that a stream rewrites, and that footprints and hit rates count: 4 KiB.
 pub(crate) const UNIT: u64 = 8;
 
+/// Multiples of so many blocks: mostly a power of two, which saves a request four divisions.
+#[derive(Clone, Copy)]
+struct Grid {
+    step: u64,
+    shift: Option<u32>,
+}
+
+impl Grid {
+    fn of(step: u64) -> Grid {
+        Grid { step, shift: step.is_power_of_two().then(|| step.trailing_zeros()) }
+    }
+
+    /// How many whole steps there are in `n`.
+    #[inline]
+    fn steps(self, n: u64) -> u64 {
+        self.shift.map_or_else(|| n / self.step, |shift| n >> shift)
+    }
+
+    /// The multiple at or below `n`.
+    #[inline]
+    fn floor(self, n: u64) -> u64 {
+        self.steps(n) * self.step
+    }
+}
+
 /// Addresses of one side, in blocks.
 pub(crate) struct Addresses {
     begin: u64,
     blocks: u64,
-    align: u64,
-    page: u64,
+    align: Grid,
+    page: Grid,
     page_aligned: f64,
     straddle: Straddle,
     /// Cumulative: sequential, sequential and hot.
@@ -54,8 +79,8 @@ impl Addresses {
         Addresses {
             begin: side.begin / scale / LBA_BYTES / side.page * side.page,
             blocks,
-            align: side.align,
-            page: side.page,
+            align: Grid::of(side.align),
+            page: Grid::of(side.page),
             page_aligned: side.page_aligned.as_f64(),
             straddle: side.straddle,
             sequential: side.sequential.as_f64(),
@@ -84,7 +109,7 @@ impl Addresses {
             self.hot(blocks, random)
         } else {
             let blocks = blocks as u64;
-            let at = random.below((self.blocks - blocks) / self.align + 1) * self.align;
+            let at = random.below(self.align.steps(self.blocks - blocks) + 1) * self.align.step;
             self.begin + self.placed(at, blocks, random)
         }
     }
@@ -94,25 +119,25 @@ impl Addresses {
     pub fn hot(&mut self, blocks: u32, random: &mut RandomStream) -> u64 {
         let blocks = blocks as u64;
         let start = self.scatter.of(self.law.draw(random)) * self.extent;
-        let slots = self.extent.saturating_sub(blocks) / self.align + 1;
-        let inside = if slots > 1 { random.below(slots) * self.align } else { 0 };
+        let slots = self.align.steps(self.extent.saturating_sub(blocks)) + 1;
+        let inside = if slots > 1 { random.below(slots) * self.align.step } else { 0 };
         self.begin + self.placed(start + inside, blocks, random)
     }
 
     /// Moves an address so that it keeps to pages and the request to the footprint.
     #[inline]
     fn placed(&self, at: u64, blocks: u64, random: &mut RandomStream) -> u64 {
-        let at = at.min(self.blocks.saturating_sub(blocks) / self.align * self.align);
-        if self.page <= self.align {
+        let at = at.min(self.align.floor(self.blocks.saturating_sub(blocks)));
+        if self.page.step <= self.align.step {
             return at;
         }
-        let begin = at / self.page * self.page;
-        if blocks > self.page || (blocks == self.page && self.straddle == Straddle::Free) {
+        let begin = self.page.floor(at);
+        if blocks > self.page.step || (blocks == self.page.step && self.straddle == Straddle::Free) {
             let aligned = self.page_aligned > 0.0 && random.unit() <= self.page_aligned;
             return if aligned { begin } else { at };
         }
-        if self.straddle == Straddle::Never && at + blocks > begin + self.page {
-            return begin + (self.page - blocks) / self.align * self.align;
+        if self.straddle == Straddle::Never && at + blocks > begin + self.page.step {
+            return begin + self.align.floor(self.page.step - blocks);
         }
         at
     }
@@ -125,12 +150,12 @@ impl Addresses {
         let (ends, rewrite) = (self.ends * blocks as f64, self.rewrite);
         let s = &mut self.streams[which];
         if ends > 0.0 && random.unit() <= ends {
-            s.next = s.first + random.below((s.past - s.first) / self.align) * self.align;
+            s.next = s.first + random.below(self.align.steps(s.past - s.first)) * self.align.step;
         } else if rewrite > 0.0 && s.next > s.first && random.unit() <= rewrite {
             s.next = ((s.next - 1) / UNIT * UNIT).max(s.first);
         }
-        let page_end = s.next / self.page * self.page + self.page;
-        if self.straddle == Straddle::Never && blocks <= self.page && s.next + blocks > page_end {
+        let page_end = self.page.floor(s.next) + self.page.step;
+        if self.straddle == Straddle::Never && blocks <= self.page.step && s.next + blocks > page_end {
             s.next = page_end;
         }
         if s.next + blocks > s.past {

@@ -1,6 +1,7 @@
 //! Draws from a table of weights in constant time: Walker's alias method, filled as Vose does.
 
 use crate::random::RandomStream;
+use std::hint::select_unpredictable;
 
 /// A table of chances.
 #[derive(Clone)]
@@ -35,7 +36,7 @@ impl Alias {
             return 0;
         }
         let at = random.below(n) as usize;
-        if random.bits() <= self.chance[at] { at } else { self.other[at] as usize }
+        select_unpredictable(random.bits() <= self.chance[at], at, self.other[at] as usize)
     }
 
     /// The share of each position, read back from the table.
