@@ -242,7 +242,8 @@ mod tests {
         (0..1 << 12).for_each(|n| set.insert(n * LONG..(n + 1) * LONG));
         assert_eq!(set.count(), 1 << 32);
         assert!(set.bytes() < 8 << 20, "{} B", set.bytes());
-        assert_eq!((set.runs(), set.ranked().rank(1 << 31)), (vec![0..1 << 32], 1 << 31));
+        assert!(set.runs().iter().eq([&(0..1 << 32)]));
+        assert_eq!(set.ranked().rank(1 << 31), 1 << 31);
     }
 
     proptest! {
