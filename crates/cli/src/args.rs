@@ -514,7 +514,7 @@ pub(crate) struct SweepArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct ReproduceArgs {
-    /// The paper: pa-ssd
+    /// The paper: pa-ssd or ips
     #[arg(value_name = "PAPER")]
     pub(crate) paper: String,
     /// Draw only these figures and tables, and run only what they need: 9 for 9a and 9b, or table-2;

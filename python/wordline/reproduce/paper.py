@@ -171,7 +171,7 @@ def _group(
                 "workload_options"
             ]
         more = dict(changed)
-        if scale > 1 and spelling.startswith("twin:"):
+        if scale > 1 and (spelling.startswith("twin:") or spelling.endswith(".toml")):
             more["workload.scale"] = str(scale)
         for scheme in group.get("schemes") or list(text["schemes"]):
             before: Run | None = None
