@@ -7,7 +7,7 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.ticker import PercentFormatter
+from matplotlib.ticker import NullFormatter, PercentFormatter, StrMethodFormatter
 
 from wordline import plotting
 from wordline.experiments.pa_ssd import measures as m
@@ -257,6 +257,8 @@ def _draw_over_time(study: Study, workload: str) -> Any:
         right.plot(x, free, **drawn)
     if workload == "MSFS":
         left.set_yscale("log")
+        left.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+        left.yaxis.set_minor_formatter(NullFormatter())
     else:
         left.set_ylim(0)
     right.set_ylim(0)
