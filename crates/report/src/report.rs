@@ -100,6 +100,23 @@ impl Report {
         (capacity > 0).then(|| self.host.write_bytes as f64 / capacity as f64)
     }
 
+    /// Write amplification of what was written after so many drive writes, by the bins of the timeline;
+    /// `None` where nothing was.
+    pub fn waf_after(&self, drive_writes: f64) -> Option<f64> {
+        let line = &self.timeline;
+        let from = drive_writes * self.capacity.logical_bytes as f64;
+        let (mut sum, mut programmed, mut host) = (0.0, 0.0, 0.0);
+        for (rate, waf) in line.write_mb_per_s.iter().zip(&line.waf) {
+            let bytes = rate * 1e6 * line.bin_s;
+            if sum >= from {
+                host += bytes;
+                programmed += bytes * waf.unwrap_or(0.0);
+            }
+            sum += bytes;
+        }
+        (host > 0.0).then(|| programmed / host)
+    }
+
     /// The report as indented JSON, ending in a newline.
     ///
     /// # Errors

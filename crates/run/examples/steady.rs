@@ -7,7 +7,6 @@
 use std::error::Error;
 use std::ops::ControlFlow;
 use std::time::Instant;
-use wordline_report::Report;
 use wordline_run::{RunSpec, run};
 
 /// What is changed of the drive and asked of it.
@@ -71,32 +70,16 @@ fn timed<T>(what: impl FnOnce() -> T) -> (T, f64) {
     (done, begin.elapsed().as_secs_f64())
 }
 
-/// Write amplification of what was written after so many drive writes.
-fn after(report: &Report, drive_writes: f64) -> f64 {
-    let line = &report.timeline;
-    let from = drive_writes * report.capacity.logical_bytes as f64;
-    let (mut sum, mut programmed, mut host) = (0.0, 0.0, 0.0);
-    for (rate, waf) in line.write_mb_per_s.iter().zip(&line.waf) {
-        let bytes = rate * 1e6 * line.bin_s;
-        if sum >= from {
-            host += bytes;
-            programmed += bytes * waf.unwrap_or(0.0);
-        }
-        sum += bytes;
-    }
-    programmed / host
-}
-
 fn row(case: &Case) -> Result<String, Box<dyn Error>> {
     let mut quiet = |_| ControlFlow::Continue(());
     let (warmed, wall_s) = timed(|| run(&spec(case, "fill:100%", "9x"), &mut quiet));
-    let (warm, warm_s) = (after(&warmed?, 8.0), wall_s * 8.0 / 9.0);
+    let (warm, warm_s) = (warmed?.waf_after(8.0).ok_or("nothing was written")?, wall_s * 8.0 / 9.0);
     // One request: what takes time is the beginning.
     let first = RunSpec { requests: Some(1), ..spec(case, "steady", "1x") };
     let (began, begin_s) = timed(|| run(&first, &mut quiet));
     began?;
     let ours = run(&spec(case, "steady", "1x"), &mut quiet)?;
-    let waf = after(&ours, 0.0);
+    let waf = ours.waf_after(0.0).ok_or("nothing was written")?;
     let begun = ours.begun_steady.ok_or("it did not begin steady")?;
     Ok(format!(
         "| {} | {} | {} | {} | {:.3} | {:.3} | {:.3} ({:+.1} %) | {:.2} s | {:.3} s | {:.0} |",

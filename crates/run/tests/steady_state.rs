@@ -36,27 +36,11 @@ fn steady(spec: &RunSpec) -> RunSpec {
     RunSpec { initial: "steady".into(), ..spec.clone() }
 }
 
-/// Write amplification of what was written after so many drive writes.
-fn waf(report: &Report, after: f64) -> f64 {
-    let line = &report.timeline;
-    let from = after * report.capacity.logical_bytes as f64;
-    let (mut sum, mut programmed, mut host) = (0.0, 0.0, 0.0);
-    for (rate, waf) in line.write_mb_per_s.iter().zip(&line.waf) {
-        let bytes = rate * 1e6 * line.bin_s;
-        if sum >= from {
-            host += bytes;
-            programmed += bytes * waf.unwrap_or(0.0);
-        }
-        sum += bytes;
-    }
-    programmed / host
-}
-
 /// Write amplification over some drive writes after eight, and a run of as many from a steady beginning.
 fn both(spec: &RunSpec, over: u32) -> (f64, Report) {
     let of = |times| RunSpec { workload: format!("{},bytes={times}x", spec.workload), ..spec.clone() };
     let warmed = try_run(&RunSpec { initial: "fill:100%".into(), ..of(8 + over) }).unwrap();
-    (waf(&warmed, 8.0), try_run(&steady(&of(over))).unwrap())
+    (warmed.waf_after(8.0).unwrap(), try_run(&steady(&of(over))).unwrap())
 }
 
 /// Both write amplifications over some drive writes, and what was foretold, within 3 % of each other.
@@ -64,7 +48,7 @@ fn agree(spec: &RunSpec, over: u32) {
     let (warm, report) = both(spec, over);
     let within = 0.03;
     let begun = report.begun_steady.as_ref().unwrap();
-    let ours = waf(&report, 0.0);
+    let ours = report.waf_after(0.0).unwrap();
     let about = format!("{:?} {}", spec.set.last(), spec.workload);
     println!("{about}: warmed up {warm:.3}, foretold {:.3}, begun steady {ours:.3}", begun.expected_waf);
     assert!((ours / warm - 1.0).abs() < within, "{about}: {ours} against {warm}");

@@ -14,13 +14,14 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import wordline
 from wordline import Report, UserError, toml
+from wordline.quantity import in_bytes
 from wordline.runs import Run
 
 #: Logical capacities are cut to whole units of this many bytes, which is no smaller than any page.
@@ -160,9 +161,7 @@ def _group(
     workloads = {**text["workloads"], **own}
     changed = {**common, **group.get("set", {})}
     if scale > 1 and "capacity.logical" in group.get("set", {}):
-        changed["capacity.logical"] = (
-            f"{_bytes(changed['capacity.logical']) // scale // UNIT * UNIT}B"
-        )
+        changed["capacity.logical"] = _divided(changed["capacity.logical"], scale)
     found = {}
     for workload in group.get("workloads") or list(own) or list(text["workloads"]):
         spelling = workloads[workload].replace("{folder}", str(folder))
@@ -212,13 +211,7 @@ def _scaled(device: str, changes: Mapping[str, str], scale: int) -> dict[str, st
 
 
 def _divided(capacity: str, scale: int) -> str:
-    return f"{_bytes(capacity) // scale // UNIT * UNIT}B"
-
-
-def _bytes(quantity: str) -> int:
-    units = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
-    number, unit = re.fullmatch(r"([\d.]+)(\w+)", quantity).groups()
-    return round(float(number) * units[unit])
+    return f"{in_bytes(capacity) // scale // UNIT * UNIT}B"
 
 
 @dataclass
@@ -238,7 +231,6 @@ class Study:
     paper: Paper
     reports: Mapping[str, Report]
     scale: int = 1
-    _memory: dict[Any, Any] = field(default_factory=dict)
 
     def report(self, workload: str, scheme: str, group: str = "main", round: int = 0) -> Report:
         """Return a report.
@@ -256,12 +248,6 @@ class Study:
                 raise KeyError(f"{name} is no run of {self.paper.name}")
             raise NotRun(f"{name} was not asked for")
         return self.reports[name]
-
-    def remembered(self, key: Any, make: Callable[[], Any]) -> Any:
-        """Return what was made before under this key, or make it."""
-        if key not in self._memory:
-            self._memory[key] = make()
-        return self._memory[key]
 
 
 class NotRun(Exception):

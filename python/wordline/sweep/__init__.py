@@ -11,22 +11,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from wordline import Fault, UserError, extras
-from wordline.extras import needs
+from wordline import UserError
+from wordline.commands import SWEEP, perform
 
 
 def main(**arguments: Any) -> int:
     """Do ``wordline sweep``; return its exit code: 0, or 2 where the input is wrong, or 1."""
-    try:
-        needs("sweep", *extras.SWEEP)
-        _main(**arguments)
-    except UserError as e:
-        print(f"error: {e}", file=sys.stderr)
-        return 2
-    except (Fault, OSError) as e:
-        print(f"error: {e}", file=sys.stderr)
-        return 1
-    return 0
+    return perform("sweep", SWEEP, lambda: _main(**arguments))
 
 
 def _main(

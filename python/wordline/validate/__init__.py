@@ -11,8 +11,8 @@ import sys
 import time
 from pathlib import Path
 
-from wordline import Fault, Refused, UserError
-from wordline.extras import needs
+from wordline import UserError
+from wordline.commands import perform
 
 
 def main(
@@ -41,18 +41,10 @@ def main(
         0 if every row is within its tolerance or has its reason beside it, else 1; 2 if the input
         is wrong.
     """
-    try:
-        return _main(quick, only, out, claims)
-    except UserError as e:
-        print(f"error: {e}", file=sys.stderr)
-        return 2
-    except (Fault, Refused) as e:
-        print(f"error: {e}", file=sys.stderr)
-        return 1
+    return perform("validate", ("matplotlib", "scipy"), lambda: _main(quick, only, out, claims))
 
 
 def _main(quick: bool, only: str | None, out: str | None, claims: str | None) -> int:
-    needs("validate", "matplotlib", "scipy")
     from wordline.validate import page, table
     from wordline.validate.claims import BUILT_IN, read
     from wordline.validate.runner import Row, run

@@ -14,6 +14,7 @@ from statistics import fmean
 import numpy as np
 
 from wordline import Report
+from wordline.quantity import in_us
 from wordline.reproduce.paper import Study
 
 BASELINE = "Turbo Write"
@@ -244,13 +245,6 @@ def wa_full_off_by(study: Study) -> float | None:
 # --- Table I -----------------------------------------------------------------------------------
 
 
-def _us(quantity: str) -> float:
-    for unit, factor in (("us", 1.0), ("ms", 1e3), ("ns", 1e-3)):
-        if quantity.endswith(unit):
-            return float(quantity.removesuffix(unit)) * factor
-    raise ValueError(quantity)
-
-
 def configuration(study: Study) -> dict[str, float]:
     """Return Table I as the drive has it: times in us and ms, the cache in GiB."""
     config = study.report("4", BASELINE, "volumes").config["device"].to_dict()
@@ -264,11 +258,11 @@ def configuration(study: Study) -> dict[str, float]:
         "blocks a plane": medium["blocks_per_plane"],
         "pages a block": 3 * medium["wordlines_per_block"],
         "page KiB": float(medium["page"].removesuffix("KiB")),
-        "read SLC us": _us(slc["read"][0]),
-        "read TLC us": _us(tlc["read"][0]),
-        "write SLC us": _us(slc["program"][0]),
-        "write TLC us": _us(tlc["program"][0]),
-        "erase ms": _us(tlc["erase"]) / 1e3,
+        "read SLC us": in_us(slc["read"][0]),
+        "read TLC us": in_us(tlc["read"][0]),
+        "write SLC us": in_us(slc["program"][0]),
+        "write TLC us": in_us(tlc["program"][0]),
+        "erase ms": in_us(tlc["erase"]) / 1e3,
         "cache GiB": sizes_gib(study, "4", "volumes")[0],
     }
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wordline import Report
+from wordline.quantity import in_us
 from wordline.reproduce.paper import Study
 
 BASELINE = "Baseline"
@@ -23,8 +24,6 @@ SCHEMES = ("US", "LFS", "SBS+US", "SBS+UBS", "QDS+US", "QDS+UBS")
 PAGES = ("lsb", "csb", "msb")
 #: Program times of the three types of pages without a wordline buffer, in ms (section 5.1).
 PROGRAM_MS = {"lsb": 0.5, "csb": 2.1, "msb": 5.7}
-#: Mean program time of the baseline, in ms.
-MEAN_PROGRAM_MS = (0.5 + 2.0 + 5.5) / 3
 
 # --- latencies -----------------------------------------------------------------------------------
 
@@ -303,13 +302,6 @@ def rounds_in_order(study: Study, schemes: tuple[str, ...]) -> float:
 # --- tables --------------------------------------------------------------------------------------
 
 
-def _ns(quantity: str) -> float:
-    for unit, factor in (("us", 1e3), ("ms", 1e6), ("ns", 1.0), ("s", 1e9)):
-        if quantity.endswith(unit):
-            return float(quantity.removesuffix(unit)) * factor
-    raise ValueError(quantity)
-
-
 def configuration(study: Study) -> dict[str, float]:
     """Return Table 1 as the drive has it: times in us, the page in KiB, shares."""
     config = study.report("Fin", BASELINE).config["device"].to_dict()
@@ -318,7 +310,7 @@ def configuration(study: Study) -> dict[str, float]:
     raw, logical = (
         study.report("Fin", BASELINE).capacity[key] for key in ("physical_bytes", "logical_bytes")
     )
-    program = [_ns(t) / 1e3 for t in tlc["program"][:3]]
+    program = [in_us(t) for t in tlc["program"][:3]]
     return {
         "channels": parts["channels"],
         "chips a channel": parts["chips_per_channel"],
@@ -327,11 +319,11 @@ def configuration(study: Study) -> dict[str, float]:
         "pages a block": 3 * medium["wordlines_per_block"],
         "page KiB": float(medium["page"].removesuffix("KiB")),
         "transfer ns a byte": float(medium["bus"].removesuffix("ns/B")),
-        "read us": _ns(tlc["read"][0]) / 1e3,
+        "read us": in_us(tlc["read"][0]),
         "program LSB us": program[0],
         "program CSB us": program[1],
         "program MSB us": program[2],
-        "erase ms": _ns(tlc["erase"]) / 1e6,
+        "erase ms": in_us(tlc["erase"]) / 1e3,
         "over-provisioning": 1 - logical / raw,
         "collection below": float(config["gc"]["trigger"]["free_slots"].removesuffix("%")) / 100,
     }

@@ -1,0 +1,52 @@
+"""Commands that are done in Python: what they need beyond the package, and how they end."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Sequence
+
+from wordline import Fault, Refused, UserError
+
+#: Of everything that runs grids and draws.
+SWEEP = ("scipy", "rich", "matplotlib", "pyarrow", "markdown_it")
+
+
+def perform(name: str, modules: Sequence[str], work: Callable[[], int | None]) -> int:
+    """Do the work of a command once what it needs is there.
+
+    Parameters
+    ----------
+    name
+        The command, which is also the name of its extra.
+    modules
+        What it imports.
+    work
+        Does it; returns an exit code, or nothing for 0.
+
+    Returns
+    -------
+    int
+        The exit code: 2 where the input is wrong, 1 after a fault, a refusal or an error of a file,
+        each told on standard error.
+    """
+    try:
+        _need(name, modules)
+        return work() or 0
+    except UserError as e:
+        print(f"error: {e}", file=sys.stderr)
+        return 2
+    except (Fault, Refused, OSError) as e:
+        print(f"error: {e}", file=sys.stderr)
+        return 1
+
+
+def _need(name: str, modules: Sequence[str]) -> None:
+    """Say which package is missing, and how to get it."""
+    for module in modules:
+        try:
+            importlib.import_module(module)
+        except ImportError as e:
+            raise UserError(
+                f"{name} needs {e.name}, which is not installed; pip install 'wordline[{name}]'"
+            ) from e

@@ -1,0 +1,27 @@
+"""Quantities with a unit, as a resolved configuration spells them."""
+
+from __future__ import annotations
+
+import re
+
+from wordline import UserError
+
+_BYTES = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
+_MICROSECONDS = {"ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}
+
+
+def in_bytes(text: str) -> int:
+    """Read a size such as ``8KiB``."""
+    return round(_read(text, _BYTES))
+
+
+def in_us(text: str) -> float:
+    """Read a time such as ``5.5ms``, in microseconds."""
+    return _read(text, _MICROSECONDS)
+
+
+def _read(text: str, units: dict[str, float]) -> float:
+    found = re.fullmatch(r"([\d.]+)\s*([A-Za-z]+)", text)
+    if not found or found[2] not in units:
+        raise UserError(f"{text}: this is no number with one of the units {', '.join(units)}")
+    return float(found[1]) * units[found[2]]
