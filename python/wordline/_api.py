@@ -64,7 +64,8 @@ def run(
     initial
         The drive before the first request: ``fresh``, ``preload``,
         ``fill:90%[,order=seq|random][,valid=80%]``, ``steady[:90%]`` (as the workload leaves it in
-        the long run), ``aged_invalid:70%``, ``pe:tlc=500``, several joined by ``+``.
+        the long run), ``aged_invalid:70%``, ``aged_blocks:70%``, ``aged_windows``,
+        ``pe:tlc=500``, several joined by ``+``.
     from_state
         A file that `save_state` wrote, in place of `initial`: the drive with what it holds and its
         wear, under the same device and scheme. Time and counts begin at zero.

@@ -46,6 +46,35 @@ impl PlaneBase {
         PlaneBase { programmed: vec![slots; blocks as usize], before: (0..=blocks).map(before).collect() }
     }
 
+    /// So many pages in one block after another, of each of which `per_block` slots are live. The last is
+    /// filled by whole steps, as far as they are needed, where the others have nothing invalid.
+    pub fn packed(count: u32, per_block: u32, slots: u32, step: u32) -> PlaneBase {
+        let mut base = PlaneBase { programmed: vec![], before: vec![0] };
+        let mut left = count;
+        while left > 0 {
+            let live = left.min(per_block);
+            left -= live;
+            let whole = left > 0 || per_block < slots;
+            base.programmed.push(if whole { slots } else { (live.div_ceil(step) * step).min(slots) });
+            base.before.push(count - left);
+        }
+        base
+    }
+
+    /// So many pages in blocks of which different numbers of slots are programmed, as evenly as those
+    /// allow; none if they have no place there.
+    pub fn windows(count: u32, blocks: u32, programmed: impl Fn(u32) -> u32) -> Option<PlaneBase> {
+        let programmed: Vec<u32> = (0..blocks).map(programmed).collect();
+        let all: u64 = programmed.iter().map(|n| *n as u64).sum();
+        let mut sum = 0;
+        let mut before = vec![0];
+        for n in &programmed {
+            sum += *n as u64;
+            before.push((count as u64 * sum / all.max(1)) as u32);
+        }
+        (count as u64 <= all).then_some(PlaneBase { programmed, before })
+    }
+
     pub fn live(&self, i: usize) -> u32 {
         self.before[i + 1] - self.before[i]
     }

@@ -34,6 +34,10 @@ pub struct Initial {
     /// Share of the home region's blocks that are used up: the data are spread evenly over them, and
     /// what is left of them is invalid. Zero to fill blocks as `valid` says.
     pub aged_blocks: Fraction,
+    /// Where blocks of the home region are programmed a window at a time: the data lie in the first windows
+    /// of each block, of none up to that share of them, every number as often as another. Zero, and under
+    /// other rules, to fill blocks as `valid` says.
+    pub aged_windows: Fraction,
     /// Program/erase cycles that the blocks of each mode have behind them, [`CellMode::index`].
     pub cycles: [u32; 4],
 }
@@ -47,6 +51,7 @@ impl Initial {
             valid: Fraction::ONE,
             aged_invalid: Fraction::ZERO,
             aged_blocks: Fraction::ZERO,
+            aged_windows: Fraction::ZERO,
             cycles: [0; 4],
         }
     }
@@ -192,6 +197,8 @@ impl<M: Media> Ftl<M> {
         let per_block = (initial.valid.of(slots as u64) as u32).clamp(1, slots);
         let available = self.fillable(home);
         let aged = (initial.aged_blocks.of(self.state.total_blocks(home) as u64) as u32).min(available);
+        let windows = initial.aged_windows > Fraction::ZERO && r.region.rule.reprograms();
+        let most = initial.aged_windows.of((slots / step) as u64) as u32;
         let mut error = None;
         let key = match initial.order {
             Order::Sequential => None,
@@ -209,10 +216,16 @@ impl<M: Media> Ftl<M> {
                     None => Permutation::identity(count),
                 });
                 let needed = count.div_ceil(per_block);
-                if aged > 0 && count <= aged * slots {
-                    return (PlaneBase::spread(count, aged, slots), ranks);
-                }
-                if needed > available {
+                let base = if windows {
+                    let turn =
+                        Permutation::keyed(available, seed ^ 0x7769_6e64_6f77_7321 ^ (plane.0 as u64) << 32);
+                    PlaneBase::windows(count, available, |block| turn.forward(block) % (most + 1) * step)
+                } else if aged > 0 && count <= aged * slots {
+                    Some(PlaneBase::spread(count, aged, slots))
+                } else {
+                    (needed <= available).then(|| PlaneBase::packed(count, per_block, slots, step))
+                };
+                if base.is_none() {
                     error.get_or_insert(InitialError::TooMuch {
                         plane,
                         region: r.region.name,
@@ -221,16 +234,7 @@ impl<M: Media> Ftl<M> {
                         valid: initial.valid,
                     });
                 }
-                let mut base = PlaneBase { programmed: vec![], before: vec![0] };
-                let mut left = count;
-                while left > 0 {
-                    let live = left.min(per_block);
-                    left -= live;
-                    let whole = left > 0 || per_block < slots;
-                    base.programmed.push(if whole { slots } else { (live.div_ceil(step) * step).min(slots) });
-                    base.before.push(count - left);
-                }
-                (base, ranks)
+                (base.unwrap_or_else(|| PlaneBase::packed(0, 1, slots, step)), ranks)
             },
         );
         match error {

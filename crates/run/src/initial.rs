@@ -7,6 +7,9 @@
 //!   in order or shuffled, in blocks of which the given share is live.
 //! - `steady[:90%]`: that share of the logical pages (all, if none is given) and those that the workload
 //!   touches hold data, and lie as the workload leaves them in the long run.
+//! - `aged_windows[:75%][,valid=70%]`: old data in the first windows of each block, of none up to that share
+//!   of them, of which the given share is live: the pages that the workload touches and the drive's first
+//!   others. Where blocks have no windows, the same pages lie in ordinary blocks of which that share is live.
 //! - `aged_invalid:70%`: that share of the home region's pages is used up and invalid, the first ones of
 //!   each block; `aged_blocks:70%`: that share of its blocks is used up, with the data spread evenly over
 //!   them and all else in them invalid.
@@ -31,6 +34,8 @@ pub enum Filled {
     /// The first so many of the drive, as a share, and those that the workload touches, where the
     /// workload leaves them in the long run.
     Steady(Fraction),
+    /// As many as old data in the first windows of each block would be, of up to that share of a block.
+    Windows(Fraction),
 }
 
 /// An initial state as it is spelled.
@@ -50,9 +55,10 @@ pub struct InitialSpec {
     pub cycles: [u32; 4],
 }
 
-const PARTS: [&str; 7] = ["fresh", "preload", "fill", "steady", "aged_invalid", "aged_blocks", "pe"];
+const PARTS: [&str; 8] =
+    ["fresh", "preload", "fill", "steady", "aged_windows", "aged_invalid", "aged_blocks", "pe"];
 const ALLOWED: &str = "fresh, preload[:read-first], fill:SHARE[,order=seq|random][,valid=SHARE], steady[:SHARE], \
-     aged_invalid:SHARE, aged_blocks:SHARE, pe:MODE=CYCLES, joined by +";
+     aged_windows[:SHARE][,valid=SHARE], aged_invalid:SHARE, aged_blocks:SHARE, pe:MODE=CYCLES, joined by +";
 
 impl FromStr for InitialSpec {
     type Err = String;
@@ -71,7 +77,9 @@ impl FromStr for InitialSpec {
             let (name, rest) = part.split_once(':').unwrap_or((part, ""));
             let wrong = |what: String| format!("--initial {text}: {what}\n  allowed: {ALLOWED}");
             let group = match name {
-                "fresh" | "preload" | "fill" | "steady" => "one of fresh, preload, fill and steady",
+                "fresh" | "preload" | "fill" | "steady" | "aged_windows" => {
+                    "one of fresh, preload, fill, steady and aged_windows"
+                }
                 "aged_invalid" | "aged_blocks" => "aged_invalid or aged_blocks",
                 name => name,
             };
@@ -82,9 +90,10 @@ impl FromStr for InitialSpec {
             spec.take(name, rest).map_err(wrong)?;
         }
         let aged = spec.aged_invalid > Fraction::ZERO || spec.aged_blocks > Fraction::ZERO;
-        if aged && matches!(spec.filled, Filled::Steady(_)) {
+        if aged && matches!(spec.filled, Filled::Steady(_) | Filled::Windows(_)) {
+            let name = if matches!(spec.filled, Filled::Steady(_)) { "steady" } else { "aged_windows" };
             return Err(format!(
-                "--initial {text}: steady says what every block holds; leave aged_invalid and aged_blocks out\n  \
+                "--initial {text}: {name} says what every block holds; leave aged_invalid and aged_blocks out\n  \
                  allowed: {ALLOWED}"
             ));
         }
@@ -109,6 +118,7 @@ impl InitialSpec {
             "fill" => self.fill(rest)?,
             "steady" if rest.is_empty() => self.filled = Filled::Steady(Fraction::ONE),
             "steady" => self.filled = Filled::Steady(share(rest)?),
+            "aged_windows" => self.windows(rest)?,
             "aged_invalid" => self.aged_invalid = share(rest)?,
             "aged_blocks" => self.aged_blocks = share(rest)?,
             "pe" => self.cycles(rest)?,
@@ -128,15 +138,25 @@ impl InitialSpec {
                 Some(("order", "seq")) => self.order = Order::Sequential,
                 Some(("order", "random")) => self.order = Order::Random,
                 Some(("order", other)) => return Err(format!("order: {other:?} is not seq or random")),
-                Some(("valid", text)) => {
-                    self.valid = share(text)?;
-                    if self.valid == Fraction::ZERO {
-                        return Err("valid: a share of 0 leaves no place for data".into());
-                    }
-                }
+                Some(("valid", text)) => self.valid = valid(text)?,
                 _ => return Err(format!("{part:?} is not order=seq|random or valid=SHARE")),
             }
         }
+        Ok(())
+    }
+
+    fn windows(&mut self, rest: &str) -> Result<(), String> {
+        // ASSUMED: In-place Switch (section V-C) has victims to collect, and says nothing of their number.
+        let (mut most, mut live) = (None, None);
+        for part in rest.split(',').map(str::trim).filter(|p| !p.is_empty()) {
+            match part.split_once('=') {
+                Some(("valid", text)) if live.is_none() => live = Some(valid(text)?),
+                None if most.is_none() => most = Some(share(part)?),
+                _ => return Err(format!("{part:?} is not SHARE or valid=SHARE, once")),
+            }
+        }
+        self.filled = Filled::Windows(most.unwrap_or(Fraction::percent(75)));
+        self.valid = live.unwrap_or(Fraction::percent(70));
         Ok(())
     }
 
@@ -155,6 +175,15 @@ impl InitialSpec {
     }
 }
 
+fn valid(text: &str) -> Result<Fraction, String> {
+    let valid = share(text)?;
+    if valid == Fraction::ZERO {
+        Err("valid: a share of 0 leaves no place for data".into())
+    } else {
+        Ok(valid)
+    }
+}
+
 fn share(text: &str) -> Result<Fraction, String> {
     let share: Fraction = text.parse().map_err(|e| format!("{e}"))?;
     if share > Fraction::ONE { Err(format!("{share} is more than all")) } else { Ok(share) }
@@ -168,6 +197,7 @@ impl fmt::Display for InitialSpec {
             Filled::Preload(Touched::ReadFirst) => f.write_str("preload:read-first")?,
             Filled::Steady(Fraction::ONE) => f.write_str("steady")?,
             Filled::Steady(share) => write!(f, "steady:{share}")?,
+            Filled::Windows(share) => write!(f, "aged_windows:{share},valid={}", self.valid)?,
             Filled::Share(share) => {
                 let order = if self.order == Order::Sequential { "seq" } else { "random" };
                 write!(f, "fill:{share},order={order},valid={}", self.valid)?;
@@ -206,10 +236,12 @@ mod tests {
             "steady",
             "steady:80%+pe:tlc=100",
             "preload:read-first+aged_blocks:70%",
+            "aged_windows:50%,valid=90%+pe:slc=1",
         ] {
             let spec: InitialSpec = text.parse().unwrap();
             assert_eq!(spec.to_string(), text);
         }
+        assert_eq!("aged_windows".parse::<InitialSpec>().unwrap().to_string(), "aged_windows:75%,valid=70%");
         assert_eq!(
             "fill:0.5".parse::<InitialSpec>().unwrap().to_string(),
             "fill:50%,order=random,valid=100%"
@@ -227,6 +259,9 @@ mod tests {
             ("fresh+preload", "twice"),
             ("steady+fill:90%", "twice"),
             ("steady+aged_invalid:70%", "every block"),
+            ("aged_windows+aged_blocks:70%", "every block"),
+            ("aged_windows:50%,60%", "once"),
+            ("aged_windows:valid=0%", "no place"),
             ("steady:x", "fraction"),
             ("preload:writes", "read-first"),
             ("aged_blocks:70%+aged_invalid:70%", "twice"),

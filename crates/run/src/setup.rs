@@ -75,6 +75,30 @@ fn mapped(runs: Vec<Range<u32>>) -> Mapped {
     }
 }
 
+/// These runs of pages, ascending, and the first of the others, so many in all.
+fn and_first_others(runs: Vec<Range<u32>>, count: u32) -> Vec<Range<u32>> {
+    let inside: u32 = runs.iter().map(|r| r.end - r.start).sum();
+    let mut others = count.saturating_sub(inside);
+    let mut filled = Vec::with_capacity(runs.len() + 1);
+    let mut end = 0;
+    for run in runs {
+        let gap = others.min(run.start - end);
+        filled.push(end..end + gap);
+        others -= gap;
+        end = run.end;
+        filled.push(run);
+    }
+    filled.push(end..end + others);
+    let mut joined: Vec<Range<u32>> = vec![];
+    for run in filled.into_iter().filter(|r| !r.is_empty()) {
+        match joined.last_mut() {
+            Some(last) if last.end == run.start => last.end = run.end,
+            _ => joined.push(run),
+        }
+    }
+    joined
+}
+
 impl Setup {
     /// Resolve everything but the scheme.
     ///
@@ -291,6 +315,13 @@ impl Setup {
                 let beyond = beyond.map(|r| r.start.max(first)..r.end);
                 mapped(std::iter::once(0..first).chain(beyond).collect())
             }
+            Filled::Windows(share) => {
+                // Every number of windows up to the share is as frequent: half of it on average.
+                let slots = self.device.physical_bytes() / self.device.unit.0;
+                let live = self.initial.valid.of(share.of(slots) / 2).min(u32::MAX as u64 - 1) as u32;
+                let touched = self.workload.footprint(self.shape, self.spec.seed, Touched::AtAll)?;
+                mapped(and_first_others(touched.runs, live))
+            }
             Filled::Preload(touched) => {
                 mapped(self.workload.footprint(self.shape, self.spec.seed, touched)?.runs)
             }
@@ -301,6 +332,10 @@ impl Setup {
             valid: self.initial.valid,
             aged_invalid: self.initial.aged_invalid,
             aged_blocks: self.initial.aged_blocks,
+            aged_windows: match self.initial.filled {
+                Filled::Windows(share) => share,
+                _ => Fraction::ZERO,
+            },
             cycles: self.initial.cycles,
         })
     }

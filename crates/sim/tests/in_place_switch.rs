@@ -3,9 +3,10 @@
 #![allow(clippy::unwrap_used)] // helpers of tests, beside the test functions
 
 use wordline_device::DeviceSpec;
-use wordline_ftl::{Cause, Initial, NoMedia, OpKind};
+use wordline_flash::SlotClass;
+use wordline_ftl::{Cause, Initial, InitialError, Mapped, NoMedia, OpKind};
 use wordline_sim::{Device, Event, NoProbe, Pacing, Probe, Stop, drive};
-use wordline_units::{HostOp, HostRequest, SimTime};
+use wordline_units::{BlockId, Fraction, HostOp, HostRequest, SimTime};
 
 const GB: f64 = (1u64 << 30) as f64;
 
@@ -254,7 +255,7 @@ fn idle_collection_gives_windows_their_further_bits_and_stops_when_the_host_come
     let w = wordline_ftl::RegionId(0);
     for plane in [0, 1].map(wordline_units::PlaneId) {
         let view = d.ftl.view();
-        let waits = view.frontier(w, plane, wordline_flash::SlotClass::Reprogram).is_some();
+        let waits = view.frontier(w, plane, SlotClass::Reprogram).is_some();
         let stale = view.best(w, plane).is_some_and(|b| view.live_sectors(b) == 0);
         assert!(!waits || !stale, "plane {plane} has both a used window and an empty block");
     }
@@ -297,6 +298,51 @@ fn the_traditional_cache_reprograms_the_windows_and_is_empty_at_the_end() {
         - c[0].as_slc.pages[Cause::Migrate as usize];
     assert!(direct > 0, "step 3.2: {c:?}");
     assert_eq!(c[0].reads[Cause::Gc as usize], 0, "nothing is stale, so nothing is collected");
-    assert!(d.ftl.view().frontier(w, wordline_units::PlaneId(0), wordline_flash::SlotClass::Slc).is_some());
+    assert!(d.ftl.view().frontier(w, wordline_units::PlaneId(0), SlotClass::Slc).is_some());
     d.ftl.check().unwrap();
+}
+
+#[test]
+fn old_data_lie_in_the_first_windows_of_every_block_or_in_ordinary_blocks() {
+    // 24 of 32 windows at most: 12 of 384 pages times 12 windows on average, 70 % of them live.
+    let blocks = 208;
+    let live = 2 * blocks * 12 * 12 * 7 / 10;
+    let initial = Initial {
+        valid: Fraction::percent(70),
+        aged_windows: Fraction::percent(75),
+        ..Initial::holding(Mapped::First(live))
+    };
+    let mut d = die("ips-agc", blocks, 8);
+    d.ftl.precondition(&initial, 5).unwrap();
+    d.ftl.check().unwrap();
+    let w = wordline_ftl::RegionId(0);
+    let mut seen = [0; 33];
+    for (block, _, bits, _) in d.ftl.programmed() {
+        let pages: u32 = bits.iter().sum();
+        assert_eq!(pages % 12, 0, "{block:?} has a window in part");
+        seen[pages as usize / 12] += 1;
+        let share = d.ftl.view().live_sectors(block) as f64 / pages as f64;
+        assert!((share - 0.7).abs() < 0.1, "{block:?} of {pages} pages: {share}");
+    }
+    // 206 blocks of a plane hold data, two are kept: of the 25 numbers of windows each comes 8 times or 9.
+    assert!(seen[1..25].iter().all(|n| (16..=18).contains(n)), "{seen:?}");
+    assert_eq!(seen[25..], [0; 8]);
+    for plane in [0, 1].map(wordline_units::PlaneId) {
+        let view = d.ftl.view();
+        assert!(view.best(w, plane).is_some(), "collection ahead of need has victims");
+        assert!(view.frontier(w, plane, SlotClass::Slc).is_some(), "windows are blank, so serve as cache");
+    }
+    // A page of the image is TLC: it is read as such.
+    assert!((ask(&mut d, HostOp::Read, 0, 1) - BUS - 66.0).abs() < 0.01);
+
+    let mut d = die("turbo-write", blocks, 8);
+    d.ftl.precondition(&initial, 5).unwrap();
+    d.ftl.check().unwrap();
+    assert_eq!(d.ftl.mapped(), live as u64);
+    let dense: Vec<u32> = (0..2 * blocks).map(|b| d.ftl.view().live_sectors(BlockId(b))).collect();
+    assert!(dense.iter().filter(|n| **n == 268).count() as u32 > live / 300, "70 % of 384 pages: {dense:?}");
+
+    let mut d = die("ips", blocks, 8);
+    let too_much = Initial { mapped: Mapped::First(live * 2), ..initial };
+    assert!(matches!(d.ftl.precondition(&too_much, 5), Err(InitialError::TooMuch { .. })));
 }

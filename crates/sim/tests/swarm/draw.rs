@@ -381,6 +381,7 @@ fn initial(rng: &mut Rng, case: &Case) -> Initial {
         valid: if rng.once_in(3) { rng.percent(50, 100) } else { Fraction::ONE },
         aged_invalid: if rng.once_in(4) { rng.percent(1, 80) } else { Fraction::ZERO },
         aged_blocks: if rng.once_in(4) { rng.percent(1, 80) } else { Fraction::ZERO },
+        aged_windows: if rng.once_in(4) { rng.percent(1, 80) } else { Fraction::ZERO },
         cycles: [0, 1, 2, 3],
     }
 }

@@ -9,6 +9,7 @@ ratio of the one is that of the other.
 from __future__ import annotations
 
 import itertools
+from fractions import Fraction
 from statistics import fmean
 
 import numpy as np
@@ -95,7 +96,7 @@ def sizes_gib(study: Study, workload: str, group: str) -> tuple[float, float, fl
     own = COOPERATIVE if group.startswith("cooperative") else "IPS"
     given = study.report(workload, own, group).config["scheme"]["parameters"]
     blocks = config["media"][0]["blocks_per_plane"]
-    traditional = TRADITIONAL * blocks // 2048 if own == COOPERATIVE else 0
+    traditional = int(Fraction(given["traditional"]) * blocks) if own == COOPERATIVE else 0
     window = int(given["window"])
     return (
         static * wordlines * wordline,
@@ -104,8 +105,6 @@ def sizes_gib(study: Study, workload: str, group: str) -> tuple[float, float, fl
     )
 
 
-#: SLC blocks of a plane of 2048 in the cooperative design.
-TRADITIONAL = 991
 COOPERATIVE = "Cooperative"
 BURSTS = ("64", "72", "96", "136")
 

@@ -7,6 +7,7 @@ Each function takes the study and the arguments that its claim gives, and return
 from __future__ import annotations
 
 import itertools
+import re
 from statistics import fmean
 
 import numpy as np
@@ -148,6 +149,24 @@ def collections_off_by(study: Study, scheme: str, group: str = "main") -> float:
     return max(
         abs(erases(w, scheme) / erases(w, BASELINE) - 1) for w in workloads if erases(w, BASELINE)
     )
+
+
+def pages_lost_each(report: Report) -> float | None:
+    """Return how many pages of a block are not programmed when it is erased, on average.
+
+    What was free at the beginning and what erases gave, less what was programmed and is free at the end.
+    """
+    erases = report.flash.erases["tlc"]
+    aged = re.search(r"aged_blocks:(\d+)%", report.config["initial"]["spelling"])
+    if not erases or not aged:
+        return None
+    medium = report.config["device"]["media"][0]
+    planes = int(np.prod([int(n) for n in medium["topology"].values()]))
+    blocks, pages = medium["blocks_per_plane"], 3 * medium["wordlines_per_block"]
+    begun = planes * pages * (blocks - blocks * int(aged[1]) // 100)
+    programs = sum(p.program for p in report.flash.programs.values())
+    left = sum(report.flash.page_types.free_at_end.values())
+    return (begun + erases * pages - programs - left) / erases
 
 
 # --- distributions -------------------------------------------------------------------------------
