@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -66,6 +67,8 @@ def colours(names: list[str], baseline: str | None = None) -> dict[str, str]:
 def footnote(figure: Any, text: str) -> None:
     """Write what a reader must know of the data below a picture with a constrained layout."""
     if text:
+        # A character of this size is about half as wide as it is high.
+        text = textwrap.fill(text, int(figure.get_figwidth() * 72 / 3.5))
         figure.supxlabel(text, fontsize=7, color="#777777", x=0.01, ha="left")
 
 

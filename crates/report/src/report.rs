@@ -106,13 +106,13 @@ impl Report {
         let line = &self.timeline;
         let from = drive_writes * self.capacity.logical_bytes as f64;
         let (mut sum, mut programmed, mut host) = (0.0, 0.0, 0.0);
-        for (rate, waf) in line.write_mb_per_s.iter().zip(&line.waf) {
-            let bytes = rate * 1e6 * line.bin_s;
+        let volumes = line.write_page_mb_per_s.iter().zip(&line.programmed_mb_per_s);
+        for (asked, (page_bytes, programs)) in line.write_mb_per_s.iter().zip(volumes) {
             if sum >= from {
-                host += bytes;
-                programmed += bytes * waf.unwrap_or(0.0);
+                host += page_bytes;
+                programmed += programs;
             }
-            sum += bytes;
+            sum += asked * 1e6 * line.bin_s;
         }
         (host > 0.0).then(|| programmed / host)
     }

@@ -55,6 +55,13 @@ pub struct Timeline {
     /// Longest latency of the writes of a bin, in microseconds; null where there were none.
     #[serde(default)]
     pub write_latency_us_max: Vec<Option<f64>>,
+    /// What the host wrote in a bin, in whole mapping pages as write amplification counts it, in MB/s
+    /// (10^6 bytes).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub write_page_mb_per_s: Vec<f64>,
+    /// What was programmed in a bin, whatever for, in MB/s (10^6 bytes).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub programmed_mb_per_s: Vec<f64>,
     /// Write amplification of a bin; null where the host wrote nothing in it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waf: Vec<Option<f64>>,

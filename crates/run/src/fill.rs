@@ -17,7 +17,7 @@ use wordline_report::{
     LatencyParts, Memory, PageTypes, ProgramBytes, Programs, REPORT_SCHEMA, RegionActivity, RegionCapacity,
     Report, SchemeInfo, Speed, Throughput, Timeline, Waf, Wear, Windows, WorkloadInfo,
 };
-use wordline_sim::{Histogram, Metrics, Summary};
+use wordline_sim::{Histogram, Metrics, Summary, TimeBin};
 use wordline_units::{CellMode, PageType, SimTime};
 
 /// What of a drive goes into its report, whatever watched it.
@@ -402,7 +402,8 @@ fn curve(h: &Histogram) -> Vec<[f64; 2]> {
 fn timeline(m: &Metrics, layout: &Layout) -> Timeline {
     let (width, bins) = m.timeline();
     let bin_s = width.as_secs();
-    let rate = |kind: usize| bins.iter().map(|b| b.bytes[kind] as f64 / 1e6 / bin_s).collect();
+    let rate_of = |of: &dyn Fn(&TimeBin) -> u64| bins.iter().map(|b| of(b) as f64 / 1e6 / bin_s).collect();
+    let rate = |kind: usize| rate_of(&|b| b.bytes[kind]);
     let mean = |kind: usize| {
         bins.iter()
             .map(|b| {
@@ -426,6 +427,8 @@ fn timeline(m: &Metrics, layout: &Layout) -> Timeline {
         write_latency_us_mean: mean(1),
         read_latency_us_max: max(0),
         write_latency_us_max: max(1),
+        write_page_mb_per_s: rate_of(&|b| b.host_page_bytes),
+        programmed_mb_per_s: rate_of(&|b| b.programmed),
         waf: bins
             .iter()
             .map(|b| (b.host_page_bytes > 0).then(|| b.programmed as f64 / b.host_page_bytes as f64))

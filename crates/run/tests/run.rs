@@ -163,6 +163,9 @@ fn every_request_and_every_byte_is_in_the_report() {
     assert_eq!(r.host.read_requests + r.host.write_requests, 20_000);
     let waf = r.waf.as_ref().unwrap();
     let parts: f64 = waf.parts.values().flat_map(|k| k.values()).sum();
+    let line = &r.timeline;
+    let so_far = line.programmed_mb_per_s.iter().sum::<f64>() / line.write_page_mb_per_s.iter().sum::<f64>();
+    assert!((so_far - waf.total).abs() < 1e-9, "{so_far} over time, {} in all", waf.total);
     assert!((parts - waf.total).abs() < 1e-9);
     let by_region: u64 = r.flash.regions.iter().map(|g| g.program_bytes).sum();
     let by_cause: u64 =

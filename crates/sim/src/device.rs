@@ -458,6 +458,7 @@ impl<P: Probe, M: Media> Device<P, M> {
             // A collection that ended meanwhile may have left a group that nothing else pads.
             self.ftl.drain();
             if self.ftl.effects().is_empty() {
+                self.metrics.close(self.ftl.counters());
                 return self.no_fault();
             }
             self.settle();
@@ -997,6 +998,12 @@ impl<P: Probe, M: Media> Device<P, M> {
         }
     }
 
+    fn sample(&mut self) {
+        let home = self.ftl.layout().home;
+        let free = Free { share: self.ftl.free_share(home), pages: self.ftl.view().free_pages(home) };
+        self.metrics.sample(self.now, self.ftl.counters(), free);
+    }
+
     #[inline]
     fn complete(&mut self, id: RequestId) {
         let Pending {
@@ -1009,9 +1016,7 @@ impl<P: Probe, M: Media> Device<P, M> {
         let span = (request.arrival, self.now);
         let fresh = self.metrics.complete(number, request.op, request.bytes(), span, outcome, &parts);
         if fresh || number & 1023 == 0 {
-            let home = self.ftl.layout().home;
-            let free = Free { share: self.ftl.free_share(home), pages: self.ftl.view().free_pages(home) };
-            self.metrics.sample(self.now, self.ftl.counters(), free);
+            self.sample();
         }
         if self.metrics.checkpoint_is_due() {
             self.metrics.checkpoint(self.now, self.ftl.counters(), self.ftl.erased_bytes());
@@ -1073,6 +1078,9 @@ impl<P: Probe, M: Media> Device<P, M> {
                 OpKind::Program => idle.programmed[op.cause() as usize] += self.ftl.data_bytes(id),
                 OpKind::Erase => idle.erases += 1,
                 OpKind::Read => {}
+            }
+            if self.metrics.begins_bin(self.now) {
+                self.sample();
             }
         }
         let held = self.ftl.is_held(die);

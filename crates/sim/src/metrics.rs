@@ -187,6 +187,11 @@ impl Timeline {
     }
 
     #[inline]
+    fn begins(&self, time: SimTime) -> bool {
+        (time.0 >> self.shift) as usize >= self.bins.len()
+    }
+
+    #[inline]
     fn at(&mut self, time: SimTime) -> (&mut TimeBin, bool) {
         let mut i = (time.0 >> self.shift) as usize;
         while i >= BINS {
@@ -351,17 +356,28 @@ impl Metrics {
         fresh
     }
 
+    /// Whether nothing has been noted yet in the bin of a time.
+    #[inline]
+    pub(crate) fn begins_bin(&self, at: SimTime) -> bool {
+        self.timeline.begins(at)
+    }
+
     /// Note how much has been programmed and written so far, and how much is free, at a point in
     /// time.
     pub(crate) fn sample(&mut self, at: SimTime, counters: &Counters, free: Free) {
+        self.close(counters);
+        self.sampled = at;
+        let (bin, _) = self.timeline.at(at);
+        bin.free = Some(bin.free.map_or(free, |f| f.least(free)));
+    }
+
+    /// Add what came since the last sample to the bin of that, since one is taken as a bin begins.
+    pub(crate) fn close(&mut self, counters: &Counters) {
         let (programmed, pages) = (counters.programmed_bytes(), counters.host_bytes_page);
-        // A sample is taken as a bin begins, so what came since the last one belongs to the bin of that.
         let (bin, _) = self.timeline.at(self.sampled);
         bin.programmed += programmed - self.programmed;
         bin.host_page_bytes += pages - self.host_page_bytes;
-        (self.programmed, self.host_page_bytes, self.sampled) = (programmed, pages, at);
-        let (bin, _) = self.timeline.at(at);
-        bin.free = Some(bin.free.map_or(free, |f| f.least(free)));
+        (self.programmed, self.host_page_bytes) = (programmed, pages);
     }
 
     /// Whether a checkpoint is to be taken now, after a request has ended.

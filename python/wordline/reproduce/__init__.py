@@ -76,6 +76,6 @@ def _cost(reports: Sequence[Any]) -> str:
     memory = max(report.memory.engine_bytes for report in reports)
     requests = sum(report.host.completed for report in reports)
     return (
-        f"{requests / 1e6:.0f} M requests in {wall / 60:.0f} minutes of one core, "
+        f"{requests / 1e6:.0f} M requests, run in {wall / 60:.0f} minutes if one after the other, "
         f"at most {memory / 2**20:.0f} MiB of state a run"
     )

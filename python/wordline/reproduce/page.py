@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,11 @@ from wordline.runs import stand_ins
 MARKS = {HOLDS: "✓", DEVIATES: "✗", CALIBRATION: "○", NOT_RUN: "–"}  # noqa: RUF001
 
 
-def sources(study: Study) -> str:
-    """Say of the data what a reader of any picture must know: twins, originals, scale."""
+def sources(study: Study, runs: Sequence[str] = ("*",)) -> str:
+    """Say of the data of such runs what a reader of any picture must know: twins, originals, scale."""
     scaled = f"scaled down by {study.scale}" if study.scale > 1 else ""
-    return "; ".join(filter(None, [stand_ins(study.reports.values()), scaled]))
+    used = (r for name, r in study.reports.items() if any(fnmatchcase(name, p) for p in runs))
+    return "; ".join(filter(None, [stand_ins(used), scaled]))
 
 
 def write(
@@ -29,7 +31,6 @@ def write(
 ) -> list[Path]:
     """Write page, pictures, data and claims; return what was written."""
     folder.mkdir(parents=True, exist_ok=True)
-    note = sources(study)
     written = []
     for figure in figures:
         rows = figure.rows(study)
@@ -37,7 +38,7 @@ def write(
         if figure.draw:
             with plotting.style():
                 picture = figure.draw(study)
-                plotting.footnote(picture, note)
+                plotting.footnote(picture, sources(study, figure.runs))
                 path = folder / f"{figure.name}.svg"
                 plotting.save(picture, path)
                 written.append(path)
@@ -45,7 +46,7 @@ def write(
         "paper": study.paper.name,
         "version": wordline.__version__,
         "scale": study.scale,
-        "workloads": note,
+        "workloads": sources(study),
         "verdict": verdict(judged),
         "claims": [j.to_dict() for j in judged],
     }

@@ -128,6 +128,8 @@ def read(name: str, *, scale: int = 1, traces: str | None = None) -> Paper:
     workloads, schemes = text["workloads"], text["schemes"]
     runs: dict[str, Run] = {}
     missing = {g["name"]: g["missing"] for g in text["runs"] if "missing" in g}
+    if scale > 1:
+        missing |= {g["name"]: "a job file is not scaled" for g in text["runs"] if _has_jobs(g)}
     for group in text["runs"]:
         if group["name"] in missing:
             continue
@@ -159,9 +161,8 @@ def _group(
     name = group["name"]
     own = group.get("own_workloads", {})
     workloads = {**text["workloads"], **own}
-    changed = {**common, **group.get("set", {})}
-    if scale > 1 and "capacity.logical" in group.get("set", {}):
-        changed["capacity.logical"] = _divided(changed["capacity.logical"], scale)
+    changed = {**common, **_divided_all(group.get("set", {}), scale)}
+    schemes = {**text["schemes"], **group.get("own_schemes", {})}
     found = {}
     for workload in group.get("workloads") or list(own) or list(text["workloads"]):
         spelling = workloads[workload].replace("{folder}", str(folder))
@@ -169,6 +170,7 @@ def _group(
             spelling += (":" if ":" not in spelling.removeprefix("twin:") else ",") + group[
                 "workload_options"
             ]
+        spelling = _divided_in(spelling, scale)
         more = dict(changed)
         if scale > 1 and (spelling.startswith("twin:") or spelling.endswith(".toml")):
             more["workload.scale"] = str(scale)
@@ -178,7 +180,7 @@ def _group(
             for number in range(1, rounds + 1):
                 run = Run(
                     device=device,
-                    scheme={**text["schemes"], **group.get("own_schemes", {})}[scheme],
+                    scheme=_divided_in(schemes[scheme], scale),
                     workload=spelling,
                     set=tuple(sorted(more.items())),
                     initial=group.get("initial", text["initial"]),
@@ -190,28 +192,55 @@ def _group(
     return found
 
 
+def _has_jobs(group: Mapping[str, Any]) -> bool:
+    return any(w.endswith(".fio") for w in group.get("own_workloads", {}).values())
+
+
 def _scaled(device: str, changes: Mapping[str, str], scale: int) -> dict[str, str]:
-    """Divide the blocks of a plane and the logical capacity."""
+    """Divide the blocks of a plane, those of its cache, and the logical capacity where it is given."""
     drive = wordline.identity(
         device=device, scheme="conventional", workload="uniform", set=changes, initial="fresh"
     )["device"]
-    media = drive["media"]
     found = {}
-    for medium in media:
-        blocks = medium["blocks_per_plane"] // scale
-        if blocks < 8:
-            most = medium["blocks_per_plane"] // 8
+    for medium in drive["media"]:
+        blocks = medium["blocks_per_plane"]
+        if blocks // scale < 8:
             raise UserError(
-                f"--scale {scale}: {medium['blocks_per_plane']} blocks a plane would become "
-                f"{blocks}; a plane needs 8, so {most} is the most"
+                f"--scale {scale}: {blocks} blocks a plane would become {blocks // scale}; "
+                f"a plane needs 8, so {blocks // 8} is the most"
             )
         found[f"medium.{medium['name']}.blocks_per_plane"] = str(blocks)
-    found["capacity.logical"] = _divided(drive["capacity"]["logical"], scale)
-    return found
+    if cache := drive.get("slc_cache"):
+        found["slc_cache.static_blocks"] = str(cache["static_blocks"])
+    if logical := drive["capacity"].get("logical"):
+        found["capacity.logical"] = logical
+    return _divided_all(found, scale)
 
 
-def _divided(capacity: str, scale: int) -> str:
-    return f"{in_bytes(capacity) // scale // UNIT * UNIT}B"
+def _divided_all(settings: Mapping[str, str], scale: int) -> dict[str, str]:
+    """Divide the settings that say how large a drive is."""
+    if scale == 1:
+        return dict(settings)
+    divided = {}
+    for key, value in settings.items():
+        if key.endswith(("blocks_per_plane", "static_blocks")):
+            value = str(int(value) // scale)
+        elif key == "capacity.logical":
+            value = f"{in_bytes(value) // scale // UNIT * UNIT}B"
+        divided[key] = value
+    return divided
+
+
+def _divided_in(spelling: str, scale: int) -> str:
+    """Divide the options of a workload or scheme that say how much is written, or how large it is."""
+
+    def divided(found: re.Match[str]) -> str:
+        key, value = found[1], found[2]
+        if key == "bytes":
+            return f"bytes={in_bytes(value) // scale // UNIT * UNIT}B"
+        return f"{key}={int(value) // scale}"
+
+    return re.sub(r"\b(bytes|static_blocks)=([^,]+)", divided, spelling) if scale > 1 else spelling
 
 
 @dataclass

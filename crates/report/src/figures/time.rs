@@ -72,7 +72,7 @@ pub(super) struct Slow {
     axis: &'static str,
     column: &'static str,
     caption: &'static str,
-    series: fn(&Timeline) -> &[Option<f64>],
+    series: fn(&Timeline) -> Vec<Option<f64>>,
 }
 
 pub(super) const WAF: Slow = Slow {
@@ -80,9 +80,21 @@ pub(super) const WAF: Slow = Slow {
     title: "Write amplification over time",
     axis: "bytes programmed / bytes written",
     column: "waf",
-    caption: "Of each bin of time by itself.",
-    series: |t| &t.waf,
+    caption: "All that was programmed so far over all that the host wrote so far.",
+    series: waf_so_far,
 };
+
+/// Idle time programs without the host: of a bin by itself that would be without bounds.
+fn waf_so_far(t: &Timeline) -> Vec<Option<f64>> {
+    let (mut written, mut programmed) = (0.0, 0.0);
+    let bins = t.write_page_mb_per_s.iter().zip(&t.programmed_mb_per_s);
+    bins.map(|(host, all)| {
+        written += host;
+        programmed += all;
+        (written > 0.0).then(|| programmed / written)
+    })
+    .collect()
+}
 
 pub(super) const FREE_BLOCKS: Slow = Slow {
     name: "free-blocks-over-time",
@@ -90,7 +102,7 @@ pub(super) const FREE_BLOCKS: Slow = Slow {
     axis: "erased blocks / all blocks",
     column: "free_blocks_fraction",
     caption: "What is erased and ready, as a share of all blocks.",
-    series: |t| &t.free_blocks,
+    series: |t| t.free_blocks.clone(),
 };
 
 /// One run's series, thinned to what is drawn.
@@ -297,7 +309,7 @@ pub(super) fn latency(cast: &Cast, series: &LatencySeries) -> Option<Figure> {
 }
 
 pub(super) fn overlaid(cast: &Cast, slow: &Slow) -> Option<Figure> {
-    let tracks = tracks(cast, |t| (slow.series)(t).to_vec(), |_| Vec::new());
+    let tracks = tracks(cast, slow.series, |_| Vec::new());
     let most = largest(tracks.iter().flat_map(|t| &t.values));
     if most <= 0.0 {
         return None;

@@ -116,9 +116,10 @@ pub fn report(c: &Character) -> Report {
         timeline.read_latency_us_mean.push(mean(&r));
         timeline.read_latency_us_max.push(max(&r));
         let total: f64 = c.parts.iter().sum();
-        timeline
-            .waf
-            .push((n > 0).then_some(total * (0.4 + 0.6 * phase.sqrt()) * (0.92 + 0.16 * load.uniform())));
+        let waf = total * (0.4 + 0.6 * phase.sqrt()) * (0.92 + 0.16 * load.uniform());
+        timeline.write_page_mb_per_s.push(rate);
+        timeline.programmed_mb_per_s.push(rate * waf);
+        timeline.waf.push((n > 0).then_some(waf));
         free = (free - 0.0032 * burst + if burst < 0.5 { 0.0016 } else { 0.0 }).clamp(0.06, 1.0);
         timeline.free_blocks.push(Some(free));
         writes.extend(w);
@@ -421,6 +422,7 @@ pub fn not_finite() -> Comparison {
     r.timeline.write_mb_per_s.fill(nan);
     r.timeline.bin_s = nan;
     r.timeline.waf.fill(Some(f64::INFINITY));
+    r.timeline.programmed_mb_per_s.fill(f64::INFINITY);
     if let Some(w) = &mut r.waf {
         w.total = f64::INFINITY;
         w.parts.entry("gc".into()).or_default().insert("program".into(), nan);

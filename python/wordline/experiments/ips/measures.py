@@ -40,12 +40,17 @@ def wa(report: Report) -> float:
     return report.waf.total
 
 
+def wa_paper(report: Report) -> float:
+    """Return WA_paper, which leaves out copies in idle time that turned out not to be premature."""
+    return report.waf.get("paper") or report.waf.total
+
+
 def written_gib(report: Report) -> float:
     """Volume of the host's writes, in GiB of whole pages."""
     return report.host.write_page_bytes / GIB
 
 
-FIGURES = {"latency": latency, "wa": wa}
+FIGURES = {"latency": latency, "wa": wa, "wa_paper": wa_paper}
 
 # --- over the baseline -------------------------------------------------------------------------
 
@@ -179,7 +184,7 @@ def speed_over_volume(report: Report) -> tuple[np.ndarray, np.ndarray]:
 
 def cliff_gib(study: Study, workload: str) -> float | None:
     """Return how much is written when the bandwidth falls below half of what it began with."""
-    report = study.report(workload, BASELINE, "measured")
+    report = study.report(workload, BASELINE, "sustained")
     volume, speed = speed_over_volume(report)
     below = np.flatnonzero(speed[1:-1] < 0.5 * np.median(speed[1:6])) + 1
     return float(volume[below[0] - 1]) if below.size else None
@@ -187,7 +192,7 @@ def cliff_gib(study: Study, workload: str) -> float | None:
 
 def slowest_stream(study: Study) -> float:
     """Return the bandwidth of the slowest of the five streams over that of the first."""
-    report = study.report("periodic", BASELINE, "measured")
+    report = study.report("periodic", BASELINE, "periodic")
     speeds = [job["write_bytes"] / job["busy_s"] for job in streams(report)]
     return min(speeds) / speeds[0]
 
@@ -236,7 +241,8 @@ def wa_full_off_by(study: Study) -> float | None:
     for workload in VOLUMES:
         report = study.report(workload, "IPS/agc", "aged")
         f = report.flash.windows.host_at_slc_speed
-        if f is not None and f >= 1 / 3 and not report.flash.erases["tlc"]:
+        on_demand = report.flash.erases["tlc"] - report.idle.erases
+        if f is not None and f >= 1 / 3 and not on_demand:
             found.append(abs(wa(report) / (3 * f) - 1))
     return max(found) if found else None
 
