@@ -23,20 +23,26 @@ DRAWN = plotting.SCHEMES[0]
 
 
 def _bandwidth(study: Study, workload: str) -> Rows:
+    """Return the bandwidth of each bin of time that is busy throughout: between two that are, too."""
     volume, speed = m.speed_over_volume(study.report(workload, m.BASELINE, workload))
-    busy = speed > 0
-    return [
-        {"written_gib": float(v), "mb_per_s": float(s)}
-        for v, s in zip(volume[busy], speed[busy], strict=True)
-    ]
+    rows: Rows = []
+    stream = 1
+    for before, now, after, written in zip(speed, speed[1:], speed[2:], volume[1:], strict=False):
+        if before > 0 and now > 0 and after > 0:
+            rows.append({"stream": stream, "written_gib": float(written), "mb_per_s": float(now)})
+        elif now == 0 and after > 0:
+            stream += 1
+    return rows
 
 
 def _draw_bandwidth(study: Study, workload: str, title: str) -> Any:
     rows = _bandwidth(study, workload)
     figure, at = plt.subplots(figsize=(6.4, 3.2), layout="constrained")
-    x = [row["written_gib"] for row in rows]
-    at.plot(x, [row["mb_per_s"] for row in rows], color=DRAWN, lw=1.4)
-    at.set_ylim(0)
+    for stream in sorted({row["stream"] for row in rows}):
+        here = [row for row in rows if row["stream"] == stream]
+        x, y = [row["written_gib"] for row in here], [row["mb_per_s"] for row in here]
+        at.plot(x, y, color=DRAWN, lw=1.6)
+    at.set_ylim(0, 1.1 * max(row["mb_per_s"] for row in rows))
     at.set_xlabel("written, GiB")
     at.set_ylabel("bandwidth, MB/s")
     at.set_title(title)
