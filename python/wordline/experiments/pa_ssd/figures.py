@@ -366,7 +366,7 @@ def _collections(study: Study) -> Rows:
 
 
 #: Groups of runs that show why a claim does not hold.
-CAUSES = ("bursts-apart", "heavier", "no-collection", "busier", "dynamic")
+CAUSES = ("bursts-apart", "heavier", "no-collection", "busier", "dynamic", "zero-load-long")
 
 
 def _causes(study: Study) -> Rows:
@@ -386,7 +386,9 @@ def _causes(study: Study) -> Rows:
                 "scheme": scheme,
                 "write_ms": m.mean_ms(report),
                 "over_baseline": m.mean_ms(report) / m.mean_ms(base),
-                "read_over_baseline": report.latency_us.read.mean / base.latency_us.read.mean,
+                "read_over_baseline": m.mean_ms(report, "read") / m.mean_ms(base, "read")
+                if base.host.read_requests
+                else None,
                 "as_asked": report.flash.page_types.get("as_asked"),
                 "least_free_lsb": min(f for f in free if f is not None) / free[0],
                 "waf": report.waf.total,
