@@ -1,13 +1,14 @@
-//! Ranks by Zipf's law: rank k of n is drawn with a probability proportional to 1/k^θ. Small
-//! domains use an alias table (a draw is one look-up), large ones rejection-inversion, which needs
-//! no table. All real functions come from `libm`.
+//! Ranks by Zipf's law: rank k of n is drawn with a probability proportional to 1/k^θ. Few ranks have a
+//! table of all of them, many one of steps. All real functions come from `libm`.
 
+use crate::alias::Alias;
 use crate::random::RandomStream;
-use std::hint::select_unpredictable;
 use std::ops::Range;
 
-/// Domains up to this size get a table: 16 bytes an entry, 1 MiB.
+/// Domains up to this size get a table of every rank: 1 MiB.
 const TABLE: u64 = 1 << 16;
+/// A step that begins at rank k has k over this many ranks: its ends differ by θ per cent or less.
+const FINENESS: u64 = 128;
 
 /// How likely ranks `0 .. n` are together, not normalised: the sum of 1/k^θ from rank + 1 on. Beyond the
 /// first thousand the sum is an integral, by the midpoint rule; they differ by less than 1e-6.
@@ -24,18 +25,10 @@ pub(crate) fn weight(ranks: Range<u64>, theta: f64) -> f64 {
 #[derive(Clone, Debug)]
 pub struct ZipfLaw(Sampler);
 
-/// A bin of the table: a rank of its own with so many chances of 2^64, else another. They lie in one line
-/// of a core's cache.
-#[derive(Clone, Copy, Debug)]
-struct Bin {
-    chance: u64,
-    other: u64,
-}
-
 #[derive(Clone, Debug)]
 enum Sampler {
-    Table(Vec<Bin>),
-    Inversion(Inversion),
+    Table(Alias),
+    Steps(Steps),
 }
 
 impl ZipfLaw {
@@ -47,9 +40,10 @@ impl ZipfLaw {
     /// Over `n` ranks, 1 or more; θ is 0 (uniform) or more.
     pub(crate) fn new(n: u64, theta: f64) -> ZipfLaw {
         ZipfLaw(if n <= TABLE {
-            Sampler::table(n as usize, theta)
+            let weights: Vec<f64> = (0..n).map(|rank| density(rank, theta)).collect();
+            Sampler::Table(Alias::new(&weights))
         } else {
-            Sampler::Inversion(Inversion::new(n, theta))
+            Sampler::Steps(Steps::new(n, theta, FINENESS))
         })
     }
 
@@ -57,89 +51,71 @@ impl ZipfLaw {
     #[inline]
     pub fn draw(&self, random: &mut RandomStream) -> u64 {
         match &self.0 {
-            Sampler::Table(bins) => {
-                let at = random.below(bins.len() as u64);
-                let bin = bins[at as usize];
-                // As likely as not: a branch would be foretold wrongly every other time.
-                select_unpredictable(random.bits() <= bin.chance, at, bin.other)
-            }
-            Sampler::Inversion(law) => law.draw(random),
+            Sampler::Table(ranks) => ranks.draw(random),
+            Sampler::Steps(steps) => steps.draw(random),
         }
     }
 }
 
-impl Sampler {
-    /// Walker's alias method, filled as Vose does.
-    fn table(n: usize, theta: f64) -> Sampler {
-        let weights: Vec<f64> = (1..=n).map(|k| libm::pow(k as f64, -theta)).collect();
-        let sum: f64 = weights.iter().rev().sum();
-        let mut share: Vec<f64> = weights.iter().map(|w| w * n as f64 / sum).collect();
-        let mut bins: Vec<Bin> = (0..n as u64).map(|other| Bin { chance: u64::MAX, other }).collect();
-        let (mut small, mut large): (Vec<usize>, Vec<usize>) = (0..n).partition(|i| share[*i] < 1.0);
-        while let (Some(s), Some(l)) = (small.pop(), large.pop()) {
-            bins[s] = Bin { chance: (share[s] * 18_446_744_073_709_551_616.0) as u64, other: l as u64 };
-            share[l] -= 1.0 - share[s];
-            if share[l] < 1.0 { small.push(l) } else { large.push(l) }
-        }
-        Sampler::Table(bins)
-    }
+/// How likely a rank is, not normalised.
+fn density(rank: u64, theta: f64) -> f64 {
+    libm::pow((rank + 1) as f64, -theta)
 }
 
-/// W. Hörmann and G. Derflinger, "Rejection-inversion to generate variates from monotone discrete
-/// distributions", ACM TOMACS 6(3), 1996.
+/// Neighbouring ranks.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    first: u64,
+    ranks: u64,
+    /// How likely the last is over how likely the first is.
+    least: f64,
+}
+
+/// A step function above the law, and rejection (L. Devroye, *Non-Uniform Random Variate Generation*,
+/// Springer 1986, section II.3): a step by its table, any rank of it, kept with the share that its own
+/// density has of the first rank's. Nearly all are kept without that share being worked out, since it is
+/// nowhere below the last rank's.
 #[derive(Clone, Debug)]
-struct Inversion {
-    n: f64,
+struct Steps {
+    table: Alias,
+    steps: Vec<Step>,
     theta: f64,
-    low: f64,
-    high: f64,
-    squeeze: f64,
 }
 
-/// `(exp(x) − 1) / x`, and 1 at 0.
-fn expm1_by_x(x: f64) -> f64 {
-    if libm::fabs(x) > 1e-8 { libm::expm1(x) / x } else { 1.0 + x * 0.5 * (1.0 + x / 3.0) }
-}
-
-/// `ln(1 + x) / x`, and 1 at 0.
-fn ln1p_by_x(x: f64) -> f64 {
-    if libm::fabs(x) > 1e-8 { libm::log1p(x) / x } else { 1.0 - x * (0.5 - x / 3.0) }
-}
-
-impl Inversion {
-    fn new(n: u64, theta: f64) -> Inversion {
-        let mut law = Inversion { n: n as f64, theta, low: 0.0, high: 0.0, squeeze: 0.0 };
-        law.low = law.integral(1.5) - 1.0;
-        law.high = law.integral(law.n + 0.5);
-        law.squeeze = 2.0 - law.inverse(law.integral(2.5) - law.density(2.0));
-        law
-    }
-
-    fn density(&self, x: f64) -> f64 {
-        libm::exp(-self.theta * libm::log(x))
-    }
-
-    fn integral(&self, x: f64) -> f64 {
-        let ln = libm::log(x);
-        expm1_by_x((1.0 - self.theta) * ln) * ln
-    }
-
-    fn inverse(&self, y: f64) -> f64 {
-        let t = libm::fmax(y * (1.0 - self.theta), -1.0);
-        libm::exp(ln1p_by_x(t) * y)
+impl Steps {
+    fn new(n: u64, theta: f64, fineness: u64) -> Steps {
+        let (mut steps, mut weights, mut first) = (vec![], vec![], 0);
+        while first < n {
+            let ranks = (first / fineness).clamp(1, n - first);
+            let (most, least) = (density(first, theta), density(first + ranks - 1, theta));
+            steps.push(Step { first, ranks, least: least / most });
+            weights.push(most * ranks as f64);
+            first += ranks;
+        }
+        Steps { table: Alias::new(&weights), steps, theta }
     }
 
     #[inline]
     fn draw(&self, random: &mut RandomStream) -> u64 {
         loop {
-            let y = self.high + random.unit() * (self.low - self.high);
-            let x = self.inverse(y);
-            let k = libm::fmin(libm::fmax(libm::floor(x + 0.5), 1.0), self.n);
-            if k - x <= self.squeeze || y >= self.integral(k + 0.5) - self.density(k) {
-                return k as u64 - 1;
+            let step = &self.steps[self.table.draw(random) as usize];
+            let rank = step.first + random.below(step.ranks);
+            let share = random.unit();
+            if share <= step.least || share <= self.share(step, rank) {
+                return rank;
             }
         }
     }
+
+    #[cold]
+    fn share(&self, step: &Step, rank: u64) -> f64 {
+        libm::pow((step.first + 1) as f64 / (rank + 1) as f64, self.theta)
+    }
+}
+
+/// `(exp(x) − 1) / x`, and 1 at 0.
+fn expm1_by_x(x: f64) -> f64 {
+    if libm::fabs(x) > 1e-8 { libm::expm1(x) / x } else { 1.0 + x * 0.5 * (1.0 + x / 3.0) }
 }
 
 #[cfg(test)]
@@ -156,12 +132,14 @@ mod tests {
     }
 
     #[test]
-    fn both_samplers_follow_the_law() {
+    fn all_samplers_follow_the_law() {
         const DRAWS: u64 = 400_000;
         for theta in [0.0, 0.5, 0.99, 1.0, 1.5, 3.0] {
             let n = 50;
             let sum: f64 = (1..=n).map(|k| (k as f64).powf(-theta)).sum();
-            for law in [ZipfLaw::new(n, theta), ZipfLaw(Sampler::Inversion(Inversion::new(n, theta)))] {
+            let steps = |fineness| ZipfLaw(Sampler::Steps(Steps::new(n, theta, fineness)));
+            // Steps as coarse as can be reject most.
+            for law in [ZipfLaw::new(n, theta), steps(4), steps(1)] {
                 for (i, share) in shares(&law, n as usize, DRAWS).into_iter().enumerate() {
                     let want = ((i + 1) as f64).powf(-theta) / sum;
                     // Five standard deviations of a binomial share.
@@ -181,6 +159,27 @@ mod tests {
                 .map(|ranks| weight(ranks, theta))
                 .sum();
             assert!((parts / sum - 1.0).abs() < 1e-6, "{theta}: {parts} {sum}");
+        }
+    }
+
+    #[test]
+    fn a_large_domain_follows_the_law_in_every_part() {
+        const DRAWS: u64 = 400_000;
+        for (n, theta) in [(1 << 20, 0.5), (1 << 28, 0.99), (1 << 40, 1.2)] {
+            let law = ZipfLaw::new(n, theta);
+            let mut random = RandomStream::new(3, "test");
+            let ends = [0, 1, 10, 130, 140, 1_000, 1_500, 9_000, 70_000, 100_000, n / 2, n];
+            let mut count = [0u64; 11];
+            for _ in 0..DRAWS {
+                let rank = law.draw(&mut random);
+                count[ends.partition_point(|end| *end <= rank) - 1] += 1;
+            }
+            for (part, drawn) in ends.windows(2).zip(count) {
+                let want = weight(part[0]..part[1], theta) / weight(0..n, theta);
+                let share = drawn as f64 / DRAWS as f64;
+                let tolerance = 5.0 * (want / DRAWS as f64).sqrt() + 1e-6;
+                assert!((share - want).abs() < tolerance, "θ {theta}, {part:?}: {share} against {want}");
+            }
         }
     }
 
