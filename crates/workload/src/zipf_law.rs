@@ -1,5 +1,6 @@
-//! Ranks by Zipf's law: rank k of n is drawn with a probability proportional to 1/k^θ. Few ranks have a
-//! table of all of them, many one of steps. All real functions come from `libm`.
+//! Ranks by Zipf's law: rank k of n is drawn with a probability proportional to 1/k^θ. Small
+//! domains use an alias table (a draw is one look-up), large ones rejection-inversion, whose curve has
+//! a table. All real functions come from `libm`.
 
 use crate::alias::Alias;
 use crate::random::RandomStream;
@@ -7,8 +8,8 @@ use std::ops::Range;
 
 /// Domains up to this size get a table of every rank: 1 MiB.
 const TABLE: u64 = 1 << 16;
-/// A step that begins at rank k has k over this many ranks: its ends differ by θ per cent or less.
-const FINENESS: u64 = 128;
+/// Parts of the curve of a larger domain: 160 KiB.
+const PARTS: usize = 1 << 12;
 
 /// How likely ranks `0 .. n` are together, not normalised: the sum of 1/k^θ from rank + 1 on. Beyond the
 /// first thousand the sum is an integral, by the midpoint rule; they differ by less than 1e-6.
@@ -28,7 +29,7 @@ pub struct ZipfLaw(Sampler);
 #[derive(Clone, Debug)]
 enum Sampler {
     Table(Alias),
-    Steps(Steps),
+    Inversion(Inversion),
 }
 
 impl ZipfLaw {
@@ -40,10 +41,10 @@ impl ZipfLaw {
     /// Over `n` ranks, 1 or more; θ is 0 (uniform) or more.
     pub(crate) fn new(n: u64, theta: f64) -> ZipfLaw {
         ZipfLaw(if n <= TABLE {
-            let weights: Vec<f64> = (0..n).map(|rank| density(rank, theta)).collect();
+            let weights: Vec<f64> = (1..=n).map(|k| libm::pow(k as f64, -theta)).collect();
             Sampler::Table(Alias::new(&weights))
         } else {
-            Sampler::Steps(Steps::new(n, theta, FINENESS))
+            Sampler::Inversion(Inversion::new(n, theta))
         })
     }
 
@@ -52,70 +53,129 @@ impl ZipfLaw {
     pub fn draw(&self, random: &mut RandomStream) -> u64 {
         match &self.0 {
             Sampler::Table(ranks) => ranks.draw(random),
-            Sampler::Steps(steps) => steps.draw(random),
+            Sampler::Inversion(law) => law.draw(random),
         }
     }
 }
 
-/// How likely a rank is, not normalised.
-fn density(rank: u64, theta: f64) -> f64 {
-    libm::pow((rank + 1) as f64, -theta)
-}
-
-/// Neighbouring ranks.
+/// A part of the curve that is inverted, as a cubic about its middle.
 #[derive(Clone, Copy, Debug)]
-struct Step {
-    first: u64,
-    ranks: u64,
-    /// How likely the last is over how likely the first is.
-    least: f64,
+struct Part {
+    middle: f64,
+    slopes: [f64; 3],
+    /// By how much it may be off.
+    error: f64,
 }
 
-/// A step function above the law, and rejection (L. Devroye, *Non-Uniform Random Variate Generation*,
-/// Springer 1986, section II.3): a step by its table, any rank of it, kept with the share that its own
-/// density has of the first rank's. Nearly all are kept without that share being worked out, since it is
-/// nowhere below the last rank's.
-#[derive(Clone, Debug)]
-struct Steps {
-    table: Alias,
-    steps: Vec<Step>,
-    theta: f64,
-}
-
-impl Steps {
-    fn new(n: u64, theta: f64, fineness: u64) -> Steps {
-        let (mut steps, mut weights, mut first) = (vec![], vec![], 0);
-        while first < n {
-            let ranks = (first / fineness).clamp(1, n - first);
-            let (most, least) = (density(first, theta), density(first + ranks - 1, theta));
-            steps.push(Step { first, ranks, least: least / most });
-            weights.push(most * ranks as f64);
-            first += ranks;
-        }
-        Steps { table: Alias::new(&weights), steps, theta }
-    }
-
+impl Part {
+    /// At `d` parts from the middle, −½ to ½.
     #[inline]
-    fn draw(&self, random: &mut RandomStream) -> u64 {
-        loop {
-            let step = &self.steps[self.table.draw(random) as usize];
-            let rank = step.first + random.below(step.ranks);
-            let share = random.unit();
-            if share <= step.least || share <= self.share(step, rank) {
-                return rank;
-            }
-        }
+    fn at(&self, d: f64) -> f64 {
+        let [a, b, c] = self.slopes;
+        self.middle + d * (a + d * (b + d * c))
     }
+}
 
-    #[cold]
-    fn share(&self, step: &Step, rank: u64) -> f64 {
-        libm::pow((step.first + 1) as f64 / (rank + 1) as f64, self.theta)
-    }
+/// W. Hörmann and G. Derflinger, "Rejection-inversion to generate variates from monotone discrete
+/// distributions", ACM TOMACS 6(3), 1996. The inverse of the integral is smooth, and mostly only the rank
+/// next to it is wanted: a cubic tells it unless it comes near the end of what is that rank's.
+#[derive(Clone, Debug)]
+struct Inversion {
+    n: f64,
+    theta: f64,
+    low: f64,
+    high: f64,
+    squeeze: f64,
+    /// Of the half below k less than this over k² is refused, θ(θ + 1)/24: the integral from k − ½ to k + ½ is
+    /// more than the density at k by its curvature over 24.
+    refused: f64,
+    parts: Vec<Part>,
+    parts_by_y: f64,
 }
 
 /// `(exp(x) − 1) / x`, and 1 at 0.
 fn expm1_by_x(x: f64) -> f64 {
     if libm::fabs(x) > 1e-8 { libm::expm1(x) / x } else { 1.0 + x * 0.5 * (1.0 + x / 3.0) }
+}
+
+/// `ln(1 + x) / x`, and 1 at 0.
+fn ln1p_by_x(x: f64) -> f64 {
+    if libm::fabs(x) > 1e-8 { libm::log1p(x) / x } else { 1.0 - x * (0.5 - x / 3.0) }
+}
+
+impl Inversion {
+    fn new(n: u64, theta: f64) -> Inversion {
+        let n = n as f64;
+        let (parts, [low, high, squeeze, refused, parts_by_y]) = (vec![], [0.0; 5]);
+        let mut law = Inversion { n, theta, low, high, squeeze, refused, parts, parts_by_y };
+        law.low = law.integral(1.5) - 1.0;
+        law.high = law.integral(law.n + 0.5);
+        law.squeeze = 2.0 - law.inverse(law.integral(2.5) - law.density(2.0));
+        law.refused = theta * (theta + 1.0) / 24.0;
+        law.parts_by_y = PARTS as f64 / (law.high - law.low);
+        law.parts = (0..PARTS).map(|at| law.part(at as f64 + 0.5)).collect();
+        law
+    }
+
+    /// The part about this place of the table: a Taylor polynomial, since x' = x^θ. What it lacks grows
+    /// towards either end of the part. The rest allows for the rounding of all these functions.
+    fn part(&self, place: f64) -> Part {
+        let step = 1.0 / self.parts_by_y;
+        let of = |place: f64| self.inverse(self.low + place * step);
+        let (x, theta) = (of(place), self.theta);
+        let a = step * libm::pow(x, theta);
+        let b = a / x * a * theta / 2.0;
+        let c = b / x * a * (2.0 * theta - 1.0) / 3.0;
+        let part = Part { middle: x, slopes: [a, b, c], error: 0.0 };
+        let off = |d: f64| libm::fabs(part.at(d) - of(place + d));
+        Part { error: 2.0 * libm::fmax(off(-0.5), off(0.5)) + 1e-11 * x, ..part }
+    }
+
+    fn density(&self, x: f64) -> f64 {
+        libm::exp(-self.theta * libm::log(x))
+    }
+
+    fn integral(&self, x: f64) -> f64 {
+        let ln = libm::log(x);
+        expm1_by_x((1.0 - self.theta) * ln) * ln
+    }
+
+    fn inverse(&self, y: f64) -> f64 {
+        let t = libm::fmax(y * (1.0 - self.theta), -1.0);
+        libm::exp(ln1p_by_x(t) * y)
+    }
+
+    #[inline]
+    fn draw(&self, random: &mut RandomStream) -> u64 {
+        loop {
+            let y = self.high + random.unit() * (self.low - self.high);
+            if let Some(k) = self.plainly(y).or_else(|| self.exactly(y)) {
+                return k - 1;
+            }
+        }
+    }
+
+    /// The k of a y that is accepted, if the table says so without doubt.
+    #[inline]
+    fn plainly(&self, y: f64) -> Option<u64> {
+        let place = (y - self.low) * self.parts_by_y;
+        let at = place as i64;
+        let part = self.parts.get(at as usize)?;
+        let x = part.at(place - at as f64 - 0.5);
+        let k = (x + 0.5) as i64;
+        let (beyond, square) = (k as f64 - x, k as f64 * k as f64);
+        let room = 0.5 - part.error - beyond;
+        let accepted = beyond <= self.squeeze - part.error || room * square >= self.refused;
+        (accepted && beyond > part.error - 0.5).then_some(k as u64)
+    }
+
+    /// The k of a y, if it is accepted.
+    #[cold]
+    fn exactly(&self, y: f64) -> Option<u64> {
+        let x = self.inverse(y);
+        let k = libm::fmin(libm::fmax(libm::floor(x + 0.5), 1.0), self.n);
+        (k - x <= self.squeeze || y >= self.integral(k + 0.5) - self.density(k)).then_some(k as u64)
+    }
 }
 
 #[cfg(test)]
@@ -132,14 +192,12 @@ mod tests {
     }
 
     #[test]
-    fn all_samplers_follow_the_law() {
+    fn both_samplers_follow_the_law() {
         const DRAWS: u64 = 400_000;
         for theta in [0.0, 0.5, 0.99, 1.0, 1.5, 3.0] {
             let n = 50;
             let sum: f64 = (1..=n).map(|k| (k as f64).powf(-theta)).sum();
-            let steps = |fineness| ZipfLaw(Sampler::Steps(Steps::new(n, theta, fineness)));
-            // Steps as coarse as can be reject most.
-            for law in [ZipfLaw::new(n, theta), steps(4), steps(1)] {
+            for law in [ZipfLaw::new(n, theta), ZipfLaw(Sampler::Inversion(Inversion::new(n, theta)))] {
                 for (i, share) in shares(&law, n as usize, DRAWS).into_iter().enumerate() {
                     let want = ((i + 1) as f64).powf(-theta) / sum;
                     // Five standard deviations of a binomial share.
@@ -180,6 +238,36 @@ mod tests {
                 let tolerance = 5.0 * (want / DRAWS as f64).sqrt() + 1e-6;
                 assert!((share - want).abs() < tolerance, "θ {theta}, {part:?}: {share} against {want}");
             }
+        }
+    }
+
+    #[test]
+    fn what_is_refused_below_a_rank_falls_with_its_square() {
+        for theta in [0.1, 0.5, 0.99, 1.0, 1.2, 2.0, 5.0] {
+            let law = Inversion::new(1 << 20, theta);
+            for k in (2..100).map(f64::from) {
+                let refused = law.inverse(law.integral(k + 0.5) - law.density(k)) - (k - 0.5);
+                assert!(refused * k * k <= law.refused, "θ {theta}, {k}: {refused}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_table_of_the_curve_says_what_the_curve_does() {
+        for (n, theta) in
+            [(50, 0.0), (1 << 17, 1.0), (1 << 28, 0.5), (1 << 28, 1.2), (1 << 40, 0.99), (1 << 20, 5.0)]
+        {
+            let law = Inversion::new(n, theta);
+            let mut random = RandomStream::new(9, "test");
+            let mut plain = 0;
+            for _ in 0..200_000 {
+                let y = law.high + random.unit() * (law.low - law.high);
+                if let Some(k) = law.plainly(y) {
+                    assert_eq!(Some(k), law.exactly(y), "{n} ranks, θ {theta}");
+                    plain += 1;
+                }
+            }
+            assert!(plain > 160_000, "{n} ranks, θ {theta}: {plain}");
         }
     }
 

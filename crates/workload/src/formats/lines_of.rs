@@ -139,56 +139,77 @@ pub(super) fn separated_up_to<'a>(line: &'a [u8], separator: u8, out: &mut [&'a 
     count + 1
 }
 
-/// The places of a byte, eight bytes at a time: fields are too short for a call of `memchr` each.
+/// The places of a byte.
 #[inline]
 pub(super) fn places(line: &[u8], byte: u8) -> impl Iterator<Item = usize> {
-    const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
-    let pattern = u64::from_ne_bytes([byte; 8]);
-    let (mut next, mut base, mut found) = (0, 0, 0u64);
+    places_in(line, move |block| equal(block, byte))
+}
+
+/// Where white space ends and begins, in turns; what is before the line is white.
+#[inline]
+fn edges(line: &[u8]) -> impl Iterator<Item = usize> {
+    let mut before = 1;
+    places_in(line, move |block| {
+        let white = equal(block, b' ') | equal(block, b'\t');
+        let edges = white ^ (white << 1 | before);
+        before = white >> 63;
+        edges & u64::MAX >> (64 - block.len())
+    })
+}
+
+/// The places of the bits that `mask` gives for blocks of up to 64 bytes: fields are too short for a call
+/// of `memchr` each, and which byte ends them cannot be foretold.
+#[inline]
+fn places_in(line: &[u8], mut mask: impl FnMut(&[u8]) -> u64) -> impl Iterator<Item = usize> {
+    let (mut blocks, mut base, mut found) = (line.chunks(64), 0, 0);
     std::iter::from_fn(move || {
         while found == 0 {
-            if next >= line.len() {
-                return None;
-            }
-            // At the end of the line its last eight bytes once more, without those that have been seen.
-            base = next.min(line.len().saturating_sub(8));
-            let mut word = [!byte; 8];
-            match line.get(base..base + 8) {
-                Some(eight) => word.copy_from_slice(eight),
-                None => word[..line.len()].copy_from_slice(line),
-            }
-            let differs = u64::from_le_bytes(word) ^ pattern;
-            // The highest bit of each byte that is zero, and no other.
-            found = !((differs & LOW).wrapping_add(LOW) | differs | LOW);
-            found &= u64::MAX << (8 * (next - base));
-            next += 8;
+            let block = blocks.next()?;
+            found = mask(block);
+            base += 64;
         }
-        let at = base + found.trailing_zeros() as usize / 8;
+        let at = base - 64 + found.trailing_zeros() as usize;
         found &= found - 1;
         Some(at)
     })
 }
 
+/// Which of up to 64 bytes are `byte`, eight at a time.
+#[inline]
+fn equal(block: &[u8], byte: u8) -> u64 {
+    const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+    let pattern = u64::from_ne_bytes([byte; 8]);
+    let of = |eight: [u8; 8]| {
+        let differs = u64::from_le_bytes(eight) ^ pattern;
+        // The highest bit of each byte that is zero, and no other; then these eight bits side by side.
+        let zero = !((differs & LOW).wrapping_add(LOW) | differs | LOW);
+        (zero >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
+    };
+    let (eights, rest) = block.as_chunks::<8>();
+    let mut found = 0;
+    for (eight, shift) in eights.iter().zip((0..64).step_by(8)) {
+        found |= of(*eight) << shift;
+    }
+    if !rest.is_empty() {
+        let mut last = [!byte; 8];
+        last[..rest.len()].copy_from_slice(rest);
+        found |= of(last) << (8 * eights.len());
+    }
+    found
+}
+
 /// Fills `out` with the fields between white space; returns how many fields there are.
 #[inline]
 pub(super) fn spaced_up_to<'a>(line: &'a [u8], out: &mut [&'a [u8]]) -> usize {
-    let (mut count, mut at) = (0, 0);
-    loop {
-        while at < line.len() && matches!(line[at], b' ' | b'\t') {
-            at += 1;
-        }
-        if at == line.len() {
-            return count;
-        }
-        let start = at;
-        while at < line.len() && !matches!(line[at], b' ' | b'\t') {
-            at += 1;
-        }
+    let (mut count, mut edges) = (0, edges(line));
+    while let Some(start) = edges.next() {
+        let end = edges.next().unwrap_or(line.len());
         if let Some(field) = out.get_mut(count) {
-            *field = &line[start..at];
+            *field = &line[start..end];
         }
         count += 1;
     }
+    count
 }
 
 /// A whole number of sectors or other units, in bytes.
@@ -286,7 +307,18 @@ mod tests {
 
     proptest! {
         #[test]
-        fn places_are_those_that_a_plain_search_finds(line in prop::collection::vec(b'*'..b'0', 0..70)) {
+        fn fields_are_those_that_a_plain_search_finds(
+            line in prop::collection::vec(prop::sample::select(b" \t ab".to_vec()), 0..200),
+        ) {
+            let plain: Vec<&[u8]> =
+                line.split(|c| matches!(c, b' ' | b'\t')).filter(|f| !f.is_empty()).collect();
+            let mut out: [&[u8]; 100] = [&[]; 100];
+            let count = spaced_up_to(&line, &mut out);
+            prop_assert_eq!(&out[..count], plain);
+        }
+
+        #[test]
+        fn places_are_those_that_a_plain_search_finds(line in prop::collection::vec(b'*'..b'0', 0..200)) {
             let plain: Vec<usize> = (0..line.len()).filter(|i| line[*i] == b',').collect();
             prop_assert_eq!(places(&line, b',').collect::<Vec<_>>(), plain);
         }
