@@ -139,77 +139,64 @@ pub(super) fn separated_up_to<'a>(line: &'a [u8], separator: u8, out: &mut [&'a 
     count + 1
 }
 
-/// The places of a byte.
+/// The places of a byte, eight bytes at a time: fields are too short for a call of `memchr` each.
 #[inline]
 pub(super) fn places(line: &[u8], byte: u8) -> impl Iterator<Item = usize> {
-    places_in(line, move |block| equal(block, byte))
-}
-
-/// Where white space ends and begins, in turns; what is before the line is white.
-#[inline]
-fn edges(line: &[u8]) -> impl Iterator<Item = usize> {
-    let mut before = 1;
-    places_in(line, move |block| {
-        let white = equal(block, b' ') | equal(block, b'\t');
-        let edges = white ^ (white << 1 | before);
-        before = white >> 63;
-        edges & u64::MAX >> (64 - block.len())
-    })
-}
-
-/// The places of the bits that `mask` gives for blocks of up to 64 bytes: fields are too short for a call
-/// of `memchr` each, and which byte ends them cannot be foretold.
-#[inline]
-fn places_in(line: &[u8], mut mask: impl FnMut(&[u8]) -> u64) -> impl Iterator<Item = usize> {
-    let (mut blocks, mut base, mut found) = (line.chunks(64), 0, 0);
+    let (mut next, mut found) = (0, 0);
     std::iter::from_fn(move || {
         while found == 0 {
-            let block = blocks.next()?;
-            found = mask(block);
-            base += 64;
+            found = equal(eight_at(line, next)?, byte);
+            next += 8;
         }
-        let at = base - 64 + found.trailing_zeros() as usize;
+        let at = next - 8 + found.trailing_zeros() as usize / 8;
         found &= found - 1;
-        Some(at)
+        // A byte that is not there is 0, which separates nothing.
+        (at < line.len()).then_some(at)
     })
 }
 
-/// Which of up to 64 bytes are `byte`, eight at a time.
+/// Eight bytes from `at` on, with zeros behind the end of the line.
 #[inline]
-fn equal(block: &[u8], byte: u8) -> u64 {
+fn eight_at(line: &[u8], at: usize) -> Option<u64> {
+    if at >= line.len() {
+        return None;
+    }
+    Some(match (line.get(at..at + 8), line.last_chunk::<8>()) {
+        (Some(eight), _) => eight.try_into().map_or(0, u64::from_le_bytes),
+        (None, Some(last)) => u64::from_le_bytes(*last) >> (8 * (at + 8 - line.len())),
+        (None, None) => line.iter().rfold(0, |word, c| word << 8 | *c as u64),
+    })
+}
+
+/// Which of eight bytes are `byte`, each by its lowest bit.
+#[inline]
+fn equal(eight: u64, byte: u8) -> u64 {
     const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
-    let pattern = u64::from_ne_bytes([byte; 8]);
-    let of = |eight: [u8; 8]| {
-        let differs = u64::from_le_bytes(eight) ^ pattern;
-        // The highest bit of each byte that is zero, and no other; then these eight bits side by side.
-        let zero = !((differs & LOW).wrapping_add(LOW) | differs | LOW);
-        (zero >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
-    };
-    let (eights, rest) = block.as_chunks::<8>();
-    let mut found = 0;
-    for (eight, shift) in eights.iter().zip((0..64).step_by(8)) {
-        found |= of(*eight) << shift;
-    }
-    if !rest.is_empty() {
-        let mut last = [!byte; 8];
-        last[..rest.len()].copy_from_slice(rest);
-        found |= of(last) << (8 * eights.len());
-    }
-    found
+    let differs = eight ^ u64::from_ne_bytes([byte; 8]);
+    // The highest bit of each byte that is zero, and no other.
+    !((differs & LOW).wrapping_add(LOW) | differs | LOW) >> 7
 }
 
 /// Fills `out` with the fields between white space; returns how many fields there are.
 #[inline]
 pub(super) fn spaced_up_to<'a>(line: &'a [u8], out: &mut [&'a [u8]]) -> usize {
-    let (mut count, mut edges) = (0, edges(line));
-    while let Some(start) = edges.next() {
-        let end = edges.next().unwrap_or(line.len());
+    let (mut count, mut at) = (0, 0);
+    loop {
+        while at < line.len() && matches!(line[at], b' ' | b'\t') {
+            at += 1;
+        }
+        if at == line.len() {
+            return count;
+        }
+        let start = at;
+        while at < line.len() && !matches!(line[at], b' ' | b'\t') {
+            at += 1;
+        }
         if let Some(field) = out.get_mut(count) {
-            *field = &line[start..end];
+            *field = &line[start..at];
         }
         count += 1;
     }
-    count
 }
 
 /// A whole number of sectors or other units, in bytes.
