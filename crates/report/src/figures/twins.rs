@@ -200,7 +200,7 @@ fn arrivals(panels: &[TwinPanel]) -> Figure {
     let mut c = canvas(
         panels,
         &[("s1", WRITES, "requests a second over its mean")],
-        "synthetic twins: arrivals over their whole time, in 128 to 256 equal parts",
+        "synthetic twins: arrivals in all but the last of 128 to 256 equal parts of their time",
     );
     let mut csv = Csv::new("twin,begin_s,requests_per_s");
     let peak = |p: &TwinPanel| {
