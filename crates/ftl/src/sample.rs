@@ -99,7 +99,7 @@ impl Sample {
 
     /// Write until write amplification stands still, then take snapshots at random instants.
     pub fn settle(&self, shape: Shape, step: u32, seed: u64) -> (Begun, Vec<Snapshot>) {
-        let mut plane = UntimedPlane::scattered(shape, seed);
+        let mut plane = UntimedPlane::packed(shape, seed);
         let mut draws = Draws::new(seed ^ 0x7374_6561_6479);
         let classes = Weighted::new(&self.shares);
         let lengths = Weighted::new(&self.lengths.iter().map(|l| l.1).collect::<Vec<_>>());

@@ -327,7 +327,7 @@ impl<M: Media> Ftl<M> {
     ) -> (Begun, Vec<(PlaneBase, Ranks)>) {
         let first = self.state.stripe.planes().start;
         let mut planes: Vec<UntimedPlane> =
-            shapes.iter().zip(seed..).map(|(s, seed)| UntimedPlane::scattered(*s, seed)).collect();
+            shapes.iter().zip(seed..).map(|(s, seed)| UntimedPlane::packed(*s, seed)).collect();
         let all: u64 = shapes.iter().map(|s| s.pages as u64).sum();
         let mut windows = Windows::new();
         let (mut written, mut begins_again) = (0, false);

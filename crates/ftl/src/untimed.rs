@@ -69,11 +69,13 @@ pub(crate) struct UntimedPlane {
 }
 
 impl UntimedPlane {
-    /// A plane whose pages lie scattered over blocks that are all as live as each other.
+    /// A plane as filling it leaves it: pages in any order, block by block, and the rest of the blocks dead.
+    /// What is never written then stays where it lies and costs nothing, as on a drive that was filled; were
+    /// all blocks begun as live as each other, it would be moved for ever.
     ///
     /// # Panics
     /// If the pages do not leave a program's worth of dead slots in each block; the caller sees to that.
-    pub fn scattered(shape: Shape, seed: u64) -> UntimedPlane {
+    pub fn packed(shape: Shape, seed: u64) -> UntimedPlane {
         assert!(shape.pages as u64 <= shape.closed as u64 * (shape.slots - shape.lost - 1) as u64);
         let shift = shape.slots.next_power_of_two().trailing_zeros();
         let blocks = shape.closed as usize + 1;
@@ -96,7 +98,7 @@ impl UntimedPlane {
         let order = Permutation::keyed(shape.pages, seed);
         for block in 0..shape.closed {
             (plane.open, plane.next) = (block, 0);
-            let before = |b: u32| (shape.pages as u64 * b as u64 / shape.closed as u64) as u32;
+            let before = |b: u32| (b * shape.slots).min(shape.pages);
             (before(block)..before(block + 1)).for_each(|rank| plane.put(order.inverse(rank)));
             plane.next = shape.slots;
             if block + 1 < shape.closed {
@@ -203,7 +205,7 @@ mod tests {
     /// WAF under uniform writes after so many drive writes, over four more.
     fn uniform(victim: Victim, rho: f64, slots: u32, closed: u32, warm_up: u32) -> f64 {
         let pages = (rho * closed as f64 * slots as f64) as u32;
-        let mut plane = UntimedPlane::scattered(Shape { closed, slots, lost: 1, pages, victim }, 7);
+        let mut plane = UntimedPlane::packed(Shape { closed, slots, lost: 1, pages, victim }, 7);
         let mut draws = Draws::new(5);
         (0..warm_up * pages).for_each(|_| plane.write(draws.below(pages)));
         let (host, programmed) = (plane.host_pages(), plane.programmed());
@@ -231,7 +233,7 @@ mod tests {
     #[test]
     fn every_page_is_live_in_one_block_and_blocks_are_told_by_age() {
         let shape = Shape { closed: 20, slots: 12, lost: 1, pages: 180, victim: Victim::Fifo };
-        let mut plane = UntimedPlane::scattered(shape, 3);
+        let mut plane = UntimedPlane::packed(shape, 3);
         let mut draws = Draws::new(9);
         for _ in 0..5000 {
             plane.write(draws.below(180));

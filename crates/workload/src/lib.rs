@@ -8,6 +8,7 @@
 //! job file goes `jobs` (keys → jobs → a script that is asked request by request). A trace that is written
 //! goes `source` → `formats` → `pipeline` → `compress`. Nothing here reads a clock, and nothing prints.
 
+mod alias;
 mod compress;
 mod cursor;
 mod detect;

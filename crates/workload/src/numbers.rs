@@ -139,33 +139,50 @@ static HEXADECIMAL: [u8; 256] = {
 /// `12`, `12.5`, `.5` of a unit of `unit_ns` nanoseconds, in nanoseconds.
 #[inline]
 pub(crate) fn time(text: &[u8], unit_ns: u64) -> Result<u64, NumberFault> {
-    let Some(dot) = memchr::memchr(b'.', text) else {
-        return unsigned(text)?.checked_mul(unit_ns).ok_or(NumberFault::TooLarge);
+    decimal(text, unit_ns, b'.')
+}
+
+/// Digits, perhaps with a point and more of them, of `unit`, in whole ones of what the unit counts.
+#[inline]
+fn decimal(text: &[u8], unit: u64, point: u8) -> Result<u64, NumberFault> {
+    let (whole, decimals) = match leading(text) {
+        Some((whole, length)) if length == text.len() => {
+            return whole.checked_mul(unit).ok_or(NumberFault::TooLarge);
+        }
+        Some((whole, length)) if text[length] == point => (whole, &text[length + 1..]),
+        _ => any_whole(text, point)?,
     };
-    let (whole, decimals) = (&text[..dot], &text[dot + 1..]);
-    if whole.is_empty() && decimals.is_empty() {
-        return Err(NumberFault::NotANumber);
-    }
-    let whole = if whole.is_empty() { 0 } else { unsigned(whole)? };
     // Decimals beyond the ninth are below a nanosecond for every unit up to a second.
     let (counted, finer) = decimals.split_at(decimals.len().min(9));
     if !finer.iter().all(u8::is_ascii_digit) {
         return Err(NumberFault::NotANumber);
     }
-    let part = match leading(counted) {
-        Some((value, length)) if length == counted.len() => value,
+    let billionths = match leading(counted) {
+        Some((value, length)) if length == counted.len() => value * TENS[9 - length],
         None if counted.is_empty() => 0,
         _ => return Err(NumberFault::NotANumber),
     };
-    // Nine digits of less than 2^30 times a unit of up to a second fit in 64 bits.
-    let scale = TENS[counted.len()];
-    let part = if unit_ns <= 1_000_000_000 {
-        part * unit_ns / scale
+    // Less than 2^30 times a unit of up to a second fits in 64 bits.
+    let part = if unit <= BILLION {
+        billionths * unit / BILLION
     } else {
-        (part as u128 * unit_ns as u128 / scale as u128) as u64
+        (billionths as u128 * unit as u128 / BILLION as u128) as u64
     };
-    whole.checked_mul(unit_ns).and_then(|ns| ns.checked_add(part)).ok_or(NumberFault::TooLarge)
+    whole.checked_mul(unit).and_then(|n| n.checked_add(part)).ok_or(NumberFault::TooLarge)
 }
+
+/// What stands before the point, and behind it: nothing before it, twenty digits, or a fault to be named.
+#[cold]
+fn any_whole(text: &[u8], point: u8) -> Result<(u64, &[u8]), NumberFault> {
+    let Some(at) = memchr::memchr(point, text) else { return Ok((unsigned(text)?, &[])) };
+    match (&text[..at], &text[at + 1..]) {
+        ([], []) => Err(NumberFault::NotANumber),
+        ([], decimals) => Ok((0, decimals)),
+        (whole, decimals) => Ok((unsigned(whole)?, decimals)),
+    }
+}
+
+const BILLION: u64 = 1_000_000_000;
 
 /// Powers of ten.
 pub(crate) const TENS: [u64; 10] =
@@ -187,12 +204,11 @@ const LONGEST_QUANTITY: usize = 64;
 /// counts. What is finer than one is cut off.
 #[inline]
 pub(crate) fn quantity(text: &[u8], unit: u64, style: Style) -> Result<u64, NumberFault> {
-    match leading(text) {
-        Some((value, length)) if length == text.len() => value.checked_mul(unit).ok_or(NumberFault::TooLarge),
-        _ => any_quantity(text, unit, style),
-    }
+    decimal(text, unit, style.decimal).or_else(|_| any_quantity(text, unit, style))
 }
 
+/// A number with signs between its digits, or an exponent, or a fault to be named.
+#[cold]
 fn any_quantity(text: &[u8], unit: u64, style: Style) -> Result<u64, NumberFault> {
     if text.len() > LONGEST_QUANTITY {
         return Err(fault(text));

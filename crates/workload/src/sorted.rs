@@ -1,8 +1,8 @@
-//! Requests in order of time, in bounded memory: the records of a reader are sorted in chunks, each
-//! chunk but the last is written to an unnamed temporary file, and the chunks are merged. Requests of
-//! one instant keep the order that they have in the file. Memory is a chunk, its sorting space and a
-//! block for each run, whatever the length of the trace; the file takes 40 bytes a request,
-//! twice that once so many runs have been written that some are merged.
+//! Requests in order of time, in bounded memory: the records of a reader are put in order in chunks. A
+//! chunk that is the whole trace is given out from memory; several are written to an unnamed temporary
+//! file and merged. Requests of one instant keep the order that they have in the file. Memory is a chunk,
+//! its sorting space and a block for each run, whatever the length of the trace; the file takes 40 bytes a
+//! request, twice that once so many runs have been written that some are merged.
 
 use crate::formats::{Event, Position, Record, RecordReader, Volumes};
 use bytemuck::{Pod, Zeroable};
@@ -12,7 +12,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use wordline_units::HostOp;
 
-/// Records that are sorted at once: 20 MiB of them.
+/// Records that are put in order at once: 20 MiB of them.
 const CHUNK: usize = 1 << 19;
 /// Runs that are merged at once.
 const FAN_IN: usize = 64;
@@ -93,9 +93,13 @@ impl Spill {
         Ok(())
     }
 
-    fn add(&mut self, chunk: &[Item]) -> io::Result<()> {
-        let run = Run { start: self.end, length: chunk.len() as u64 };
-        self.write(chunk)?;
+    fn add(&mut self, chunk: &mut Chunk) -> io::Result<()> {
+        let run = Run { start: self.end, length: chunk.items.len() as u64 };
+        let mut blocks = Blocks::default();
+        while let Some(item) = chunk.next() {
+            blocks.add(item, self)?;
+        }
+        blocks.end(self)?;
         self.levels[0].push(run);
         let mut level = 0;
         while self.levels[level].len() == FAN_IN {
@@ -112,17 +116,31 @@ impl Spill {
 
     fn merge(&mut self, runs: Vec<Run>) -> io::Result<Run> {
         let run = Run { start: self.end, length: runs.iter().map(|r| r.length).sum() };
-        let mut merge = Merge::of(runs, &mut self.file, Vec::new())?;
-        let mut block = Vec::with_capacity(BLOCK);
+        let mut merge = Merge::of(runs, &mut self.file)?;
+        let mut blocks = Blocks::default();
         while let Some(item) = merge.next(&mut self.file)? {
-            block.push(item);
-            if block.len() == BLOCK {
-                self.write(&block)?;
-                block.clear();
-            }
+            blocks.add(item, self)?;
         }
-        self.write(&block)?;
+        blocks.end(self)?;
         Ok(run)
+    }
+}
+
+/// Items on their way to the temporary file.
+#[derive(Default)]
+struct Blocks(Vec<Item>);
+
+impl Blocks {
+    #[inline]
+    fn add(&mut self, item: Item, spill: &mut Spill) -> io::Result<()> {
+        self.0.push(item);
+        if self.0.len() == BLOCK { self.end(spill) } else { Ok(()) }
+    }
+
+    fn end(&mut self, spill: &mut Spill) -> io::Result<()> {
+        spill.write(&self.0)?;
+        self.0.clear();
+        Ok(())
     }
 }
 
@@ -147,7 +165,7 @@ impl Head {
     }
 }
 
-/// Runs being merged, and behind them a last chunk that was never written.
+/// Runs being merged.
 #[derive(Default)]
 struct Merge {
     heads: Vec<Head>,
@@ -156,14 +174,13 @@ struct Merge {
 }
 
 impl Merge {
-    fn of(runs: Vec<Run>, file: &mut File, last: Vec<Item>) -> io::Result<Merge> {
+    fn of(runs: Vec<Run>, file: &mut File) -> io::Result<Merge> {
         let mut merge = Merge::default();
         for run in runs {
             let mut head = Head { rest: run, block: Vec::new(), at: 0 };
             head.refill(file)?;
             merge.heads.push(head);
         }
-        merge.heads.push(Head { rest: Run { start: 0, length: 0 }, block: last, at: 0 });
         for (n, head) in merge.heads.iter().enumerate() {
             if let Some(item) = head.block.first() {
                 merge.order.push(Reverse((item.time, n)));
@@ -192,44 +209,70 @@ impl Merge {
     }
 }
 
-/// Sorts by time; equal times keep their order. Times and numbers are sorted, and then the items moved
-/// once each, since an item is long.
-fn sort(chunk: &mut [Item], order: &mut Vec<(u64, u32)>) {
-    if chunk.is_sorted_by_key(|i| i.time) {
-        return;
-    }
-    order.clear();
-    order.extend(chunk.iter().zip(0..).map(|(item, n)| (item.time, n)));
-    order.sort_unstable();
-    // Follow each cycle of the permutation; a place that is done names itself.
-    for start in 0..order.len() {
-        let held = chunk[start];
-        let mut at = start;
-        loop {
-            let from = std::mem::replace(&mut order[at].1, at as u32) as usize;
-            if from == start {
-                chunk[at] = held;
-                break;
-            }
-            chunk[at] = chunk[from];
-            at = from;
+/// Records in the order of the file, to be had in order of time. Traces are nearly in order: what is
+/// stays where it is, and only what is earlier than something before it is sorted, by time and place.
+#[derive(Default)]
+struct Chunk {
+    items: Vec<Item>,
+    late: Vec<(u64, u32)>,
+    latest: u64,
+    /// The next of the items, and of the late ones.
+    next: (usize, usize),
+}
+
+impl Chunk {
+    fn add(&mut self, item: Item) {
+        if item.time < self.latest {
+            self.late.push((item.time, self.items.len() as u32));
         }
+        self.latest = self.latest.max(item.time);
+        self.items.push(item);
+    }
+
+    /// To be called when nothing more is added.
+    fn order(&mut self) {
+        self.late.sort_unstable();
+        self.latest = 0;
+    }
+
+    /// The next in order of time.
+    #[inline]
+    fn next(&mut self) -> Option<Item> {
+        let (at, late) = &mut self.next;
+        while self.items.get(*at).is_some_and(|item| item.time < self.latest) {
+            *at += 1;
+        }
+        let item = self.items.get(*at);
+        if let Some((time, place)) = self.late.get(*late)
+            && item.is_none_or(|item| (*time, *place as usize) < (item.time, *at))
+        {
+            *late += 1;
+            return self.items.get(*place as usize).copied();
+        }
+        let item = item?;
+        self.latest = item.time;
+        *at += 1;
+        Some(*item)
+    }
+
+    fn clear(&mut self) {
+        self.items.clear();
+        self.late.clear();
+        (self.latest, self.next) = (0, (0, 0));
     }
 }
 
 enum Stage {
     Taking,
-    /// All in memory: a chunk and where it stands.
-    Giving(usize),
+    /// All in memory.
+    Giving,
     Merging(Merge),
 }
 
 /// A reader whose requests are put in order of time. What cannot be used comes first.
 pub(crate) struct Sorted {
     input: Box<dyn RecordReader>,
-    chunk: Vec<Item>,
-    /// Space for sorting.
-    order: Vec<(u64, u32)>,
+    chunk: Chunk,
     capacity: usize,
     spill: Option<Spill>,
     stage: Stage,
@@ -245,36 +288,46 @@ impl Sorted {
 
     fn with_chunks_of(input: Box<dyn RecordReader>, capacity: usize) -> Sorted {
         let at = (input.position(), input.part());
-        let (chunk, order, stage) = (Vec::new(), Vec::new(), Stage::Taking);
-        Sorted { input, chunk, order, capacity, spill: None, stage, latest: 0, reordered: 0, at }
+        let (chunk, stage) = (Chunk::default(), Stage::Taking);
+        Sorted { input, chunk, capacity, spill: None, stage, latest: 0, reordered: 0, at }
     }
 
+    #[inline]
     fn take(&mut self, record: Record) -> io::Result<()> {
         self.reordered += u64::from(record.time < self.latest);
         self.latest = self.latest.max(record.time);
-        self.chunk.push(Item::of(record, self.input.position(), self.input.part()));
-        if self.chunk.len() == self.capacity {
-            sort(&mut self.chunk, &mut self.order);
-            if self.spill.is_none() {
-                self.spill = Some(Spill::new()?);
-            }
-            if let Some(spill) = &mut self.spill {
-                spill.add(&self.chunk)?;
-            }
-            self.chunk.clear();
+        if self.chunk.items.len() == self.capacity {
+            self.write_chunk()?;
         }
+        self.chunk.add(Item::of(record, self.input.position(), self.input.part()));
+        Ok(())
+    }
+
+    fn write_chunk(&mut self) -> io::Result<()> {
+        self.chunk.order();
+        let spill = match &mut self.spill {
+            Some(spill) => spill,
+            none => none.insert(Spill::new()?),
+        };
+        spill.add(&mut self.chunk)?;
+        self.chunk.clear();
         Ok(())
     }
 
     fn turn(&mut self) -> io::Result<()> {
-        sort(&mut self.chunk, &mut self.order);
-        self.order = Vec::new();
+        if self.spill.is_some() {
+            self.write_chunk()?;
+        }
         self.stage = match &mut self.spill {
-            None => Stage::Giving(0),
+            None => {
+                self.chunk.order();
+                Stage::Giving
+            }
             Some(spill) => {
+                self.chunk = Chunk::default();
                 // The highest level holds what came first.
                 let runs = spill.levels.iter().rev().flatten().copied().collect();
-                Stage::Merging(Merge::of(runs, &mut spill.file, std::mem::take(&mut self.chunk))?)
+                Stage::Merging(Merge::of(runs, &mut spill.file)?)
             }
         };
         Ok(())
@@ -295,11 +348,7 @@ impl RecordReader for Sorted {
             }
         }
         let item = match (&mut self.stage, &mut self.spill) {
-            (Stage::Giving(at), _) => {
-                let item = self.chunk.get(*at).copied();
-                *at += 1;
-                item
-            }
+            (Stage::Giving, _) => self.chunk.next(),
             (Stage::Merging(merge), Some(spill)) => merge.next(&mut spill.file)?,
             _ => None,
         };

@@ -29,7 +29,7 @@ const COLUMNS: usize = 5;
 const CELL: (f64, f64) = (148.0, 108.0);
 const PLOT: (f64, f64) = (116.0, 62.0);
 const TOP: f64 = 46.0;
-const LEFT: f64 = 38.0;
+const LEFT: f64 = 44.0;
 
 const WRITES: &str = palette::SCHEMES[0];
 const READS: &str = palette::SCHEMES[2];
@@ -200,23 +200,33 @@ fn arrivals(panels: &[TwinPanel]) -> Figure {
     let mut c = canvas(
         panels,
         &[("s1", WRITES, "requests a second over its mean")],
-        "synthetic twins: arrivals over their whole time, in 128 to 256 equal parts",
+        "synthetic twins: arrivals in all but the last of 128 to 256 equal parts of their time",
     );
     let mut csv = Csv::new("twin,begin_s,requests_per_s");
-    let ys = ticks(&[(0.0, "0"), (1.0, "1"), (2.0, "2"), (3.0, "3")]);
+    let peak = |p: &TwinPanel| {
+        let mean = p.rates.iter().sum::<f64>() / p.rates.len() as f64;
+        p.rates.iter().copied().fold(0.0, f64::max) / mean
+    };
+    let most = panels.iter().map(peak).fold(3.0, f64::max).ceil();
+    let step = (most / 4.0).ceil() as usize;
+    let ys: Vec<_> = (0..=most as usize).step_by(step).map(|n| (n as f64, n.to_string())).collect();
     for (i, p) in panels.iter().enumerate() {
-        let span = (p.rates.len().max(1)) as f64;
-        let (x, y) = scales(i, (ScaleKind::Linear, 0.0, span), (ScaleKind::Linear, 0.0, 3.0));
+        // The twin ends within the last part, which is therefore no rate.
+        let whole = match p.rates.split_last() {
+            Some((_, before @ [_, ..])) => before,
+            _ => &p.rates[..],
+        };
+        let span = whole.len().max(1) as f64;
+        let (x, y) = scales(i, (ScaleKind::Linear, 0.0, span), (ScaleKind::Linear, 0.0, most));
         let hours = span * p.part_s / 3600.0;
         let says = if hours >= 48.0 { format!("{:.1} d", hours / 24.0) } else { format!("{hours:.1} h") };
-        frame(&mut c, i, &p.name, (&[(0.0, "0".to_string()), (span * 0.86, says)], x), (&ys, y));
-        let mean = p.rates.iter().sum::<f64>() / span;
-        let shown = |r: f64| y.at((r / mean).min(3.0));
+        frame(&mut c, i, &p.name, (&[(0.0, "0".to_string()), (span, says)], x), (&ys, y));
+        let mean = whole.iter().sum::<f64>() / span;
         line(
             &mut c,
             "s1",
             WRITES,
-            p.rates.iter().enumerate().map(|(k, r)| (x.at(k as f64 + 0.5), shown(*r))),
+            whole.iter().enumerate().map(|(k, r)| (x.at(k as f64 + 0.5), y.at(r / mean))),
         );
         for (k, rate) in p.rates.iter().enumerate() {
             csv.row(&[&p.name], &[Some(k as f64 * p.part_s), Some(*rate)]);

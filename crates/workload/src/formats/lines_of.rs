@@ -142,31 +142,39 @@ pub(super) fn separated_up_to<'a>(line: &'a [u8], separator: u8, out: &mut [&'a 
 /// The places of a byte, eight bytes at a time: fields are too short for a call of `memchr` each.
 #[inline]
 pub(super) fn places(line: &[u8], byte: u8) -> impl Iterator<Item = usize> {
-    const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
-    let pattern = u64::from_ne_bytes([byte; 8]);
-    let (mut next, mut base, mut found) = (0, 0, 0u64);
+    let (mut next, mut found) = (0, 0);
     std::iter::from_fn(move || {
         while found == 0 {
-            if next >= line.len() {
-                return None;
-            }
-            // At the end of the line its last eight bytes once more, without those that have been seen.
-            base = next.min(line.len().saturating_sub(8));
-            let mut word = [!byte; 8];
-            match line.get(base..base + 8) {
-                Some(eight) => word.copy_from_slice(eight),
-                None => word[..line.len()].copy_from_slice(line),
-            }
-            let differs = u64::from_le_bytes(word) ^ pattern;
-            // The highest bit of each byte that is zero, and no other.
-            found = !((differs & LOW).wrapping_add(LOW) | differs | LOW);
-            found &= u64::MAX << (8 * (next - base));
+            found = equal(eight_at(line, next)?, byte);
             next += 8;
         }
-        let at = base + found.trailing_zeros() as usize / 8;
+        let at = next - 8 + found.trailing_zeros() as usize / 8;
         found &= found - 1;
-        Some(at)
+        // A byte that is not there is 0, which separates nothing.
+        (at < line.len()).then_some(at)
     })
+}
+
+/// Eight bytes from `at` on, with zeros behind the end of the line.
+#[inline]
+fn eight_at(line: &[u8], at: usize) -> Option<u64> {
+    if at >= line.len() {
+        return None;
+    }
+    Some(match (line.get(at..at + 8), line.last_chunk::<8>()) {
+        (Some(eight), _) => eight.try_into().map_or(0, u64::from_le_bytes),
+        (None, Some(last)) => u64::from_le_bytes(*last) >> (8 * (at + 8 - line.len())),
+        (None, None) => line.iter().rfold(0, |word, c| word << 8 | *c as u64),
+    })
+}
+
+/// Which of eight bytes are `byte`, each by its lowest bit.
+#[inline]
+fn equal(eight: u64, byte: u8) -> u64 {
+    const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+    let differs = eight ^ u64::from_ne_bytes([byte; 8]);
+    // The highest bit of each byte that is zero, and no other.
+    !((differs & LOW).wrapping_add(LOW) | differs | LOW) >> 7
 }
 
 /// Fills `out` with the fields between white space; returns how many fields there are.
@@ -286,7 +294,18 @@ mod tests {
 
     proptest! {
         #[test]
-        fn places_are_those_that_a_plain_search_finds(line in prop::collection::vec(b'*'..b'0', 0..70)) {
+        fn fields_are_those_that_a_plain_search_finds(
+            line in prop::collection::vec(prop::sample::select(b" \t ab".to_vec()), 0..200),
+        ) {
+            let plain: Vec<&[u8]> =
+                line.split(|c| matches!(c, b' ' | b'\t')).filter(|f| !f.is_empty()).collect();
+            let mut out: [&[u8]; 100] = [&[]; 100];
+            let count = spaced_up_to(&line, &mut out);
+            prop_assert_eq!(&out[..count], plain);
+        }
+
+        #[test]
+        fn places_are_those_that_a_plain_search_finds(line in prop::collection::vec(b'*'..b'0', 0..200)) {
             let plain: Vec<usize> = (0..line.len()).filter(|i| line[*i] == b',').collect();
             prop_assert_eq!(places(&line, b',').collect::<Vec<_>>(), plain);
         }

@@ -318,17 +318,21 @@ pub(crate) struct Volumes {
 /// More than most traces have volumes; 64 KiB of them.
 const RECENT: usize = 4096;
 
-/// A name of up to seven bytes with its length, as one word.
+/// A name of four to eight bytes as its first and last four, a shorter one as its bytes; and its length.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct ShortName(u64);
+struct ShortName(u64, usize);
 
 impl ShortName {
     #[inline]
     fn of(key: &[u8]) -> Option<ShortName> {
-        if key.len() > 7 {
-            return None;
-        }
-        Some(ShortName(key.iter().fold(key.len() as u64, |word, c| word << 8 | *c as u64)))
+        let word = match (key.first_chunk::<4>(), key.last_chunk::<4>()) {
+            _ if key.len() > 8 => return None,
+            (Some(first), Some(last)) => {
+                (u32::from_le_bytes(*first) as u64) << 32 | u32::from_le_bytes(*last) as u64
+            }
+            _ => key.iter().fold(0, |word, c| word << 8 | *c as u64),
+        };
+        Some(ShortName(word, key.len()))
     }
 
     /// Its place among [`RECENT`] names.

@@ -6,7 +6,6 @@
 //! and `originals` puts the trace itself in a twin's place where the user has it.
 
 mod addresses;
-mod alias;
 mod arrivals;
 mod catalogue;
 mod check;

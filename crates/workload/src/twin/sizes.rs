@@ -1,8 +1,8 @@
 //! Sizes of a twin's requests: those listed by their weights, and what makes them up to the mean:
 //! one more size whose weight is solved, or a geometric tail whose mean is.
 
-use super::alias::Alias;
 use super::description::{Rest, Side};
+use crate::alias::Alias;
 use crate::random::RandomStream;
 use wordline_units::{Fraction, LBA_BYTES};
 
@@ -22,6 +22,15 @@ pub(crate) struct SizeLaw {
 fn mean_of(pairs: impl Iterator<Item = (f64, f64)>) -> f64 {
     let (sum, weights) = pairs.fold((0.0, 0.0), |(s, w), (value, weight)| (s + value * weight, w + weight));
     sum / weights
+}
+
+/// One of the sizes; where there is but one, nothing is drawn.
+#[inline]
+fn one_of(sizes: &[u32], table: &Alias, random: &mut RandomStream) -> u32 {
+    match sizes {
+        [only] => *only,
+        _ => sizes[table.draw(random) as usize],
+    }
 }
 
 impl SizeLaw {
@@ -82,9 +91,9 @@ impl SizeLaw {
     #[inline]
     pub fn draw(&self, share: f64, random: &mut RandomStream) -> u32 {
         if share > 0.0 && random.unit() <= share {
-            self.others[self.by_chance.draw(random)]
+            one_of(&self.others, &self.by_chance, random)
         } else {
-            self.listed[self.by_weight.draw(random)]
+            one_of(&self.listed, &self.by_weight, random)
         }
     }
 

@@ -1,20 +1,24 @@
-//! Rows a second of the readers, on generated text, from opening to the last host request. The
-//! figure includes everything a replay pays: decompression, parsing, volumes and time.
+//! Rows a second of the readers on generated text, from opening to the last host request: decompression,
+//! parsing, sorting, volumes and time, all that a replay pays. Beside it, in the same run, a bare search for
+//! the newlines of the same bytes, and a whole run of the same trace; since machines differ and swing, their
+//! ratios say more than rows a second. Prints the table of `docs/traces.md`:
+//! `cargo bench -p wordline-run --bench readers`, with words of names for some of the rows.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "it is a program")]
 
-use divan::counter::ItemsCount;
-use divan::{Bencher, black_box};
-use std::io::Write;
+use std::fs::File;
+use std::hint::black_box;
+use std::io::{Read, Write};
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
 use tempfile::NamedTempFile;
-use wordline_workload::{DriveShape, Form, Losses, Overrides, Pipeline, Workload};
+use wordline_run::{RunSpec, run};
+use wordline_workload::{DriveShape, Fit, Form, Losses, Overrides, Pipeline, Workload};
 
 const ROWS: u64 = 500_000;
 const DRIVE: DriveShape = DriveShape { logical_bytes: 1 << 50, sector_bytes: 4096, unit_bytes: 4096 };
-
-fn main() {
-    divan::main();
-}
+/// The fastest of so many turns counts.
+const TURNS: usize = 9;
 
 fn msr() -> Vec<u8> {
     let row = |i: u64| {
@@ -214,105 +218,6 @@ fn table() -> Vec<u8> {
     [title, rows].concat()
 }
 
-fn replay(bencher: Bencher, content: &[u8], options: &str) {
-    let mut file = NamedTempFile::new().unwrap();
-    file.write_all(content).unwrap();
-    let text = format!("{}{options}", file.path().display());
-    let workload = Workload::parse(&text, Overrides::default()).unwrap();
-    bencher.counter(ItemsCount::new(ROWS)).bench(|| {
-        let mut sum = 0u64;
-        for request in workload.open(DRIVE, 0).unwrap() {
-            sum = sum.wrapping_add(request.unwrap().lba.0);
-        }
-        black_box(sum)
-    });
-}
-
-#[divan::bench]
-fn msr_plain(b: Bencher) {
-    replay(b, &msr(), "");
-}
-
-#[divan::bench]
-fn msr_zstd(b: Bencher) {
-    replay(b, &zstd::encode_all(msr().as_slice(), 3).unwrap(), "");
-}
-
-#[divan::bench]
-fn five_columns_plain(b: Bencher) {
-    replay(b, &five_columns(), ":time=ns,unit=sector");
-}
-
-#[divan::bench]
-fn five_columns_decimal_ms(b: Bencher) {
-    replay(b, &milliseconds(), ":time=ms,unit=sector,backwards=clamp");
-}
-
-#[divan::bench]
-fn vscsi_binary(b: Bencher) {
-    replay(b, &vscsi(), "");
-}
-
-#[divan::bench]
-fn vscsi_csv_plain(b: Bencher) {
-    replay(b, &vscsi_csv(), "");
-}
-
-#[divan::bench]
-fn spc_plain(b: Bencher) {
-    replay(b, &spc(), "");
-}
-
-/// With the sort by time.
-#[divan::bench]
-fn systor_plain(b: Bencher) {
-    replay(b, &systor(), "");
-}
-
-/// With the sort by time, over 2,000 volumes.
-#[divan::bench]
-fn tencent_plain(b: Bencher) {
-    replay(b, &tencent(), "");
-}
-
-/// With the sort by time.
-#[divan::bench]
-fn alibaba_plain(b: Bencher) {
-    replay(b, &alibaba(), "");
-}
-
-#[divan::bench]
-fn fiu_plain(b: Bencher) {
-    replay(b, &fiu(), "");
-}
-
-/// Lines a second, of which a third are requests; with the sort by time.
-#[divan::bench]
-fn blkparse_plain(b: Bencher) {
-    replay(b, &blkparse(), "");
-}
-
-/// Events a second, of which a sixth are requests.
-#[divan::bench]
-fn blktrace_plain(b: Bencher) {
-    replay(b, &blktrace(), "");
-}
-
-#[divan::bench]
-fn etw_plain(b: Bencher) {
-    replay(b, &etw(), "");
-}
-
-#[divan::bench]
-fn wiscsee_plain(b: Bencher) {
-    replay(b, &wiscsee(), "");
-}
-
-#[divan::bench]
-fn iolog_plain(b: Bencher) {
-    replay(b, &iolog(), "");
-}
-
 /// Requests in Wordline's own columns, made of those of the given content.
 fn columns(content: &[u8]) -> Vec<u8> {
     let mut file = NamedTempFile::new().unwrap();
@@ -323,31 +228,76 @@ fn columns(content: &[u8]) -> Vec<u8> {
     out
 }
 
-#[divan::bench]
-fn wordline_plain(b: Bencher) {
-    replay(b, &columns(&msr()), "");
+const CSV: &str = ":format=csv,decimal=comma,time=Init Time (s),offset=Min Offset:hex,size=Size,op=Op";
+
+/// A name, the content of a file, and the options that it is read with.
+type Case = (&'static str, fn() -> Vec<u8>, &'static str);
+
+/// Those that sort are marked so.
+const CASES: &[Case] = &[
+    ("wordline", || columns(&msr()), ""),
+    ("wordline, 2,000 volumes", || columns(&tencent()), ""),
+    ("blktrace, events", blktrace, ""),
+    ("vscsi1", vscsi, ""),
+    ("vscsi-csv", vscsi_csv, ""),
+    ("msr", msr, ""),
+    ("msr in zstd", || zstd::encode_all(msr().as_slice(), 3).unwrap(), ""),
+    ("systor17, sorted", systor, ""),
+    ("spc", spc, ""),
+    ("alibaba, sorted", alibaba, ""),
+    ("tencent, sorted", tencent, ""),
+    ("fio-iolog", iolog, ""),
+    ("blkparse, lines, sorted", blkparse, ""),
+    ("etw", etw, ""),
+    ("fiu", fiu, ""),
+    ("wiscsee", wiscsee, ""),
+    ("five-columns", five_columns, ":time=ns,unit=sector"),
+    ("five-columns, decimals", milliseconds, ":time=ms,unit=sector,backwards=clamp"),
+    ("csv, sorted", table, CSV),
+];
+
+fn timed<T>(what: impl FnOnce() -> T) -> Duration {
+    let begin = Instant::now();
+    black_box(what());
+    begin.elapsed()
 }
 
-/// Over 2,000 volumes; the sort is done already.
-#[divan::bench]
-fn wordline_of_tencent(b: Bencher) {
-    replay(b, &columns(&tencent()), "");
+/// Newlines of a file, in the buffer that readers have.
+fn scan(file: &NamedTempFile) -> usize {
+    let mut buffer = vec![0; 1 << 18];
+    let (mut input, mut lines) = (File::open(file.path()).unwrap(), 0);
+    loop {
+        match input.read(&mut buffer).unwrap() {
+            0 => return lines,
+            n => lines += memchr::memchr_iter(b'\n', &buffer[..n]).count(),
+        }
+    }
 }
 
-/// Semicolons, decimal comma and hexadecimal offsets, with the sort by time.
-#[divan::bench]
-fn csv_plain(b: Bencher) {
-    let options = ":format=csv,decimal=comma,time=Init Time (s),offset=Min Offset:hex,size=Size,op=Op";
-    replay(b, &table(), options);
+fn replay(workload: &Workload) -> u64 {
+    let requests = workload.open(DRIVE, 0).unwrap();
+    requests.fold(0, |sum, request| sum.wrapping_add(request.unwrap().lba.0))
 }
 
-/// The first look that every replay begins with.
-#[divan::bench]
-fn msr_first_look(bencher: Bencher) {
-    let mut file = NamedTempFile::new().unwrap();
-    file.write_all(&msr()).unwrap();
-    let text = file.path().display().to_string();
-    bencher
-        .counter(ItemsCount::new(ROWS))
-        .bench(|| black_box(Workload::parse(&text, Overrides::default()).unwrap().limit(DRIVE)));
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
+    println!("| format | M rows/s | of a search for newlines | times as long: a run |");
+    println!("|---|---|---|---|");
+    for (name, content, options) in CASES {
+        if !words.is_empty() && !words.iter().any(|w| name.contains(w.as_str())) {
+            continue;
+        }
+        let mut file = NamedTempFile::new().unwrap();
+        file.write_all(&content()).unwrap();
+        let text = format!("{}{options}", file.path().display());
+        let workload = Workload::parse(&text, Overrides::default()).unwrap();
+        let turns = (0..TURNS).map(|_| (timed(|| scan(&file)), timed(|| replay(&workload))));
+        let (scanned, read) =
+            turns.fold((Duration::MAX, Duration::MAX), |best, turn| (best.0.min(turn.0), best.1.min(turn.1)));
+        let spec = RunSpec { fit: Some(Fit::Wrap), ..RunSpec::new("hierarchy-44gb", "conventional", &text) };
+        let whole = timed(|| run(&spec, &mut |_| ControlFlow::Continue(())).unwrap());
+        let [scanned, read, whole] = [scanned, read, whole].map(|d| d.as_secs_f64());
+        let (rate, share, run) = (ROWS as f64 / read / 1e6, scanned / read, whole / read);
+        println!("| {name} | {rate:.1} | {share:.2} | {run:.0} |");
+    }
 }
