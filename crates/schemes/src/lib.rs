@@ -2,6 +2,7 @@
 //! them: command line, Python, documentation and golden tests follow from it.
 
 mod cache;
+pub mod cost_model;
 mod layout;
 mod page_type;
 mod registry;

@@ -264,6 +264,7 @@ fn medium(rng: &mut Rng, name: &str, modes: &[CellMode], unit: u64) -> Medium {
             read: [SimDuration::ZERO; 4],
             program: [SimDuration::ZERO; 4],
             erase: time(20, 400),
+            copy_back: None,
             endurance: 0,
             pages_per_program: 1,
         };
@@ -279,6 +280,8 @@ fn medium(rng: &mut Rng, name: &str, modes: &[CellMode], unit: u64) -> Medium {
             t.pages_per_program = mode.bits() as u8;
             let once = t.program[0];
             t.program[..mode.bits() as usize].fill(once);
+        } else if let Some(t) = timing {
+            t.copy_back = rng.once_in(3).then(|| rng.time(10, 200));
         }
     }
     let most = if rng.once_in(2) { 40 } else { 0 };
