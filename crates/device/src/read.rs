@@ -217,7 +217,8 @@ fn timing(mode: CellMode, mut section: Section<'_>) -> Option<ModeTiming> {
     let erase = section.take_within("erase", TIMES);
     let copy_back = section.take_within("copy_back", TIMES);
     if one_shot && copy_back.is_some() {
-        section.refuse("copy_back", "pages that are programmed a whole wordline at once are not copied singly");
+        section
+            .refuse("copy_back", "pages that are programmed a whole wordline at once are not copied singly");
     }
     let endurance = section.whole("endurance", 0..=u32::MAX).unwrap_or(0);
     section.finish();

@@ -99,6 +99,8 @@ pub struct Counters {
     pub ahead_bytes: u64,
     /// Of these copies, units whose data the host made stale before collection on demand moved them.
     pub premature_units: u64,
+    /// Of all programs, those that the flash copied within a plane by itself, without a read of their own.
+    pub copy_backs: u64,
 }
 
 impl Counters {
@@ -132,6 +134,9 @@ impl Counters {
         ]);
         if self.ahead_bytes > 0 {
             all.extend([self.ahead_bytes, self.premature_units]);
+        }
+        if self.copy_backs > 0 {
+            all.push(self.copy_backs);
         }
         all
     }

@@ -187,7 +187,8 @@ mod tests {
     use super::*;
 
     /// SPEC 3.A, from the paper's Table II: C_PR, C_PROG, C_CP, C_E in us, N_P, E_TOTAL.
-    const SLC: Costs = Costs { c_pr: 135.0, c_prog: 350.0, c_cp: 385.0, c_e: 1500.0, n_p: 128.0, e_total: 6e4 };
+    const SLC: Costs =
+        Costs { c_pr: 135.0, c_prog: 350.0, c_cp: 385.0, c_e: 1500.0, n_p: 128.0, e_total: 6e4 };
     const MLC: Costs =
         Costs { c_pr: 175.0, c_prog: 1400.0, c_cp: 1375.0, c_e: 3800.0, n_p: 256.0, e_total: 3e3 };
     const TLC: Costs =
@@ -198,8 +199,8 @@ mod tests {
     #[test]
     fn victims_are_as_full_as_the_table_of_spec_3b_says_to_all_its_digits() {
         let printed = [
-            ".00005", ".04088", ".20319", ".32424", ".36493", ".46700", ".62863", ".80690", ".90170", ".94061",
-            ".98007",
+            ".00005", ".04088", ".20319", ".32424", ".36493", ".46700", ".62863", ".80690", ".90170",
+            ".94061", ".98007",
         ];
         let ours = UTILISATIONS.map(|u| format!("{:.5}", victim_utilisation(u))[1..].to_string());
         assert_eq!(ours, printed);

@@ -319,14 +319,15 @@ fn any_scheme(rng: &mut Rng, two_media: bool) -> (Box<dyn Scheme>, String) {
         let name = scheme.name().to_string();
         return (scheme, name);
     }
-    let spelling = spelling(rng);
+    let spelling = spelling(rng, two_media);
     let scheme = wordline_schemes::build(&spelling).unwrap_or_else(|e| panic!("{spelling}: {e}"));
     (scheme, spelling)
 }
 
-/// A registered scheme with some of its parameters set.
-fn spelling(rng: &mut Rng) -> String {
-    let entry = rng.pick(wordline_schemes::all());
+/// A registered scheme with some of its parameters set; of two media only one knows.
+fn spelling(rng: &mut Rng, two_media: bool) -> String {
+    let known = wordline_schemes::all().iter().filter(|e| !two_media || e.name == "hyssd");
+    let entry = rng.pick(&known.collect::<Vec<_>>());
     let mut given = vec![];
     for (key, values) in &values()[wordline_schemes::all().iter().position(|e| e.name == entry.name).unwrap()]
     {
