@@ -314,12 +314,11 @@ impl<M: Media> Ftl<M> {
             part = op.chain;
         }
         counters.program_ops += 1;
-        let copies = self.state.ops[lead].copies;
+        counters.copy_backs += self.state.ops[lead].copies as u64;
         let pages = slots / units_per_page;
         counters.program_pages[Cause::Pad as usize] += (pages - 1 - page) as u64;
         counters.program_bytes[Cause::Pad as usize] += slots as u64 * unit - used;
         self.state.counters.ahead_bytes += ahead;
-        self.state.counters.copy_backs += copies as u64;
         let counters = &mut self.state.counters.regions[region.index()];
         let some = match self.state.ops[lead].taken {
             SlotClass::Slc => &mut counters.as_slc,

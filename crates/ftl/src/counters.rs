@@ -47,6 +47,8 @@ pub struct RegionCounters {
     pub program_ops: u64,
     /// Pages read, by cause.
     pub reads: [u64; Cause::COUNT],
+    /// Of the programs, those by which the flash copied a page within its plane, without a read of its own.
+    pub copy_backs: u64,
     /// Blocks erased.
     pub erases: u64,
     /// Host programs under rules that tell bits apart: by the class asked for, and the type of page got.
@@ -99,8 +101,6 @@ pub struct Counters {
     pub ahead_bytes: u64,
     /// Of these copies, units whose data the host made stale before collection on demand moved them.
     pub premature_units: u64,
-    /// Of all programs, those that the flash copied within a plane by itself, without a read of their own.
-    pub copy_backs: u64,
 }
 
 impl Counters {
@@ -113,6 +113,7 @@ impl Counters {
             all.push(r.program_ops);
             all.extend(r.reads);
             all.push(r.erases);
+            all.extend((r.copy_backs > 0).then_some(r.copy_backs));
             if r.page_types != RegionCounters::default().page_types {
                 all.extend(r.page_types.iter().flatten());
             }
@@ -134,9 +135,6 @@ impl Counters {
         ]);
         if self.ahead_bytes > 0 {
             all.extend([self.ahead_bytes, self.premature_units]);
-        }
-        if self.copy_backs > 0 {
-            all.push(self.copy_backs);
         }
         all
     }

@@ -36,7 +36,7 @@ const SCHEMES: &[Entry] = &[
 pub use conventional::Conventional;
 pub use conventional_tlc::ConventionalTlc;
 pub use hot_cold::HotCold;
-pub use hyssd::Hyssd;
+pub use hyssd::{Hyssd, Model, ModelError, ModelPoint};
 pub use ips::Ips;
 pub use ips_agc::IpsAgc;
 pub use ips_cooperative::IpsCooperative;

@@ -191,11 +191,12 @@ impl Ledger {
             }
         }
         let programs = counters.regions.iter().map(|r| r.program_ops).sum::<u64>();
+        let copies = counters.regions.iter().map(|r| r.copy_backs).sum::<u64>();
         let erases = counters.regions.iter().map(|r| r.erases).sum::<u64>();
         let pairs = [
             ("programs", programs, self.programs),
             ("bytes programmed, over all causes,", counters.programmed_bytes(), self.programmed_bytes),
-            ("copies within a plane", counters.copy_backs, self.copies),
+            ("copies within a plane", copies, self.copies),
             ("erases, over all regions,", erases, self.erases.iter().sum()),
         ];
         let by_cause = Cause::ALL.map(|c| (c.key(), reads[c as usize], self.reads[c as usize]));
