@@ -324,9 +324,10 @@ impl<M: Media> Ftl<M> {
         self.emit(erase);
     }
 
-    /// Data that leave the home region's kind of cell are migrated, others collected.
+    /// Data that leave the region where they were at rest are migrated, others collected.
     fn job_cause(&self, region: RegionId) -> Cause {
-        if region == self.state.home { Cause::Gc } else { Cause::Migrate }
+        let rests = region == self.state.home || self.layout.outpost.is_some_and(|(r, _)| r == region);
+        if rests { Cause::Gc } else { Cause::Migrate }
     }
 
     /// A page of a victim has been read: what of it still lives finds a new home.
