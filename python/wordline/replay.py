@@ -188,6 +188,15 @@ class Drive:
             self.regions[region.name] = region
             self.by_number.append(region)
 
+    def copies(self, u: Use) -> bool:
+        """Whether a program is a copy within its plane, which moves nothing over the bus.
+
+        Only what is collected or moved is copied, where the flash offers that.
+        """
+        times = self.media[self.medium_of[u.plane]]["modes"][u.mode]
+        moved = all(cause in ("gc", "migrate") for _, _, _, cause in u.parts())
+        return u.kind == "program" and u.bytes == 0 and "copy_back_ns" in times and moved
+
     def plane_of(self, block: int) -> int:
         """Return the plane in which a block lies."""
         return bisect_right(self.first_block, block) - 1
@@ -203,6 +212,8 @@ class Drive:
         times = medium["modes"][u.mode]
         if u.kind == "erase":
             return times["erase_ns"] + command["erase"]
+        if self.copies(u):
+            return times["copy_back_ns"]
         bit = u.slot // region.slots_per_page % BITS[region.mode]
         if u.kind == "read":
             return times["read_ns"][bit] + command["read"]
@@ -412,7 +423,7 @@ class Checker:
         if u.slots != region.slots_per_program:
             what = f"program {u.op} covers {u.slots} slots"
             self._wrong("program order", f"{what}; expected {region.slots_per_program} at once")
-        if u.bytes != u.slots * self.drive.unit:
+        if not self.drive.copies(u) and u.bytes != u.slots * self.drive.unit:
             what = f"program {u.op} of {u.slots} slots moves {u.bytes} bytes"
             self._wrong(
                 "time", f"{what}; expected {u.slots * self.drive.unit}: the register is filled"
@@ -578,7 +589,7 @@ class Checker:
         elif u.kind == "erase":
             self.erases[u.mode] += 1
         else:
-            rest = u.bytes
+            rest = u.slots * self.drive.unit
             pages: dict[int, str] = {}
             for slot, _, sectors, cause in u.parts():
                 self.program_bytes[cause, region.name] += sectors * self.drive.sector

@@ -37,6 +37,12 @@ pub(crate) enum Command {
     /// At full scale unless told otherwise. Runs that have ended are kept, as with sweep. Needs Python:
     /// pip install 'wordline[reproduce]'.
     Reproduce(ReproduceArgs),
+    /// Draw the analytic model of a scheme on a device and workload, without a simulation
+    ///
+    /// The model of HySSD: what a page access costs at each utilisation of the faster medium, the hit rates
+    /// that this rests on, and the utilisations of least cost and longest life. With --simulate, runs of fixed
+    /// utilisations stand beside it. Needs Python: pip install 'wordline[reproduce]'.
+    Model(ModelArgs),
     /// Repeat a run from its report alone, and say whether the result is the same
     Rerun(RerunArgs),
     /// Compare conventional and slc-cache on a small drive under a bursty workload
@@ -513,8 +519,45 @@ pub(crate) struct SweepArgs {
 }
 
 #[derive(Args, Debug)]
+pub(crate) struct ModelArgs {
+    /// The scheme that has a model, perhaps with parameters: hyssd or hyssd:tlc_unit=unpacked
+    #[arg(value_name = "SCHEME")]
+    pub(crate) scheme: String,
+    /// A built-in device of two media or the path of a device file
+    #[arg(long, value_name = "DEV")]
+    pub(crate) device: String,
+    /// A workload, as for run
+    #[arg(long, value_name = "FILE|NAME")]
+    pub(crate) workload: String,
+    /// A key of the device, workload.KEY or scheme.KEY with its value; give it several times
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// The seed from which every random stream is derived
+    #[arg(long, default_value_t = wordline_run::DEFAULT_SEED)]
+    pub(crate) seed: u64,
+    /// The most requests to look at, such as 100000 or 1M
+    #[arg(long, value_name = "N")]
+    pub(crate) requests: Option<Count>,
+    /// What to do with requests beyond the drive: error, wrap or compact
+    #[arg(long, value_name = "HOW")]
+    pub(crate) fit: Option<String>,
+    /// A folder with original traces, as for run
+    #[arg(long, value_name = "DIR")]
+    pub(crate) traces: Option<String>,
+    /// Simulate drives of fixed utilisations too, and say how far the model is from them
+    #[arg(long)]
+    pub(crate) simulate: bool,
+    /// Simulations that go at once [default: as many as there are cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) jobs: Option<u16>,
+    /// Write the picture and its data into this folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
 pub(crate) struct ReproduceArgs {
-    /// The paper: pa-ssd or ips
+    /// The paper: hyssd, ips or pa-ssd
     #[arg(value_name = "PAPER")]
     pub(crate) paper: String,
     /// Draw only these figures and tables, and run only what they need: 9 for 9a and 9b, or table-2;

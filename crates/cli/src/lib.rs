@@ -61,6 +61,7 @@ fn run(args: impl Iterator<Item = OsString>, python: Option<&dyn Fn(&Call) -> i3
         Command::Trace { command } => trace::trace(&command, &console),
         Command::List(a) => list::list(&a, &console),
         Command::Explain(a) => explain::explain(&a, &console),
+        Command::Model(a) => in_python(python::model(a)),
         Command::Validate(a) => in_python(python::validate(a)),
         Command::Sweep(a) => in_python(python::sweep(a)),
         Command::Reproduce(a) => in_python(python::reproduce(a)),

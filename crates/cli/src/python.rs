@@ -1,7 +1,7 @@
 //! Commands that are done in Python. The tree here knows their arguments and help; the script that
 //! pip installs brings the interpreter, and the native binary says how to get it.
 
-use crate::args::{ReproduceArgs, SweepArgs, ValidateArgs};
+use crate::args::{ModelArgs, ReproduceArgs, SweepArgs, ValidateArgs};
 use crate::error::Failure;
 use crate::experiment::traces;
 use std::path::PathBuf;
@@ -63,6 +63,33 @@ pub(crate) fn sweep(args: SweepArgs) -> Result<Call, Failure> {
         arguments.push(("traces", Argument::Text(folder)));
     }
     Ok(Call { module: "wordline.sweep", arguments })
+}
+
+pub(crate) fn model(args: ModelArgs) -> Result<Call, Failure> {
+    let mut arguments = vec![
+        ("scheme", Argument::Text(args.scheme)),
+        ("device", Argument::Text(args.device)),
+        ("workload", Argument::Text(args.workload)),
+        ("set", Argument::Texts(args.set)),
+        ("seed", Argument::Number(args.seed)),
+        ("simulate", Argument::Flag(args.simulate)),
+    ];
+    if let Some(requests) = args.requests {
+        arguments.push(("requests", Argument::Number(requests.0)));
+    }
+    if let Some(fit) = args.fit {
+        arguments.push(("fit", Argument::Text(fit)));
+    }
+    if let Some(folder) = traces(args.traces) {
+        arguments.push(("traces", Argument::Text(folder)));
+    }
+    if let Some(jobs) = args.jobs {
+        arguments.push(("jobs", Argument::Number(jobs as u64)));
+    }
+    if let Some(folder) = args.out {
+        arguments.push(("out", Argument::Text(path(folder)?)));
+    }
+    Ok(Call { module: "wordline.model", arguments })
 }
 
 pub(crate) fn reproduce(args: ReproduceArgs) -> Result<Call, Failure> {

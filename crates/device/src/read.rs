@@ -215,12 +215,18 @@ fn timing(mode: CellMode, mut section: Section<'_>) -> Option<ModeTiming> {
         section.missing("erase", "\"10ms\"");
     }
     let erase = section.take_within("erase", TIMES);
+    let copy_back = section.take_within("copy_back", TIMES);
+    if one_shot && copy_back.is_some() {
+        section
+            .refuse("copy_back", "pages that are programmed a whole wordline at once are not copied singly");
+    }
     let endurance = section.whole("endurance", 0..=u32::MAX).unwrap_or(0);
     section.finish();
     Some(ModeTiming {
         read: read?,
         program: program?,
         erase: erase?,
+        copy_back,
         endurance,
         pages_per_program: if one_shot { mode.bits() as u8 } else { 1 },
     })

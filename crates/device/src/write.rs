@@ -76,6 +76,9 @@ fn write_timing(mode: CellMode, t: &ModeTiming, out: &mut String) -> std::fmt::R
     writeln!(out, "read = {}", times(&t.read[..bits]))?;
     writeln!(out, "program = {}", times(&t.program[..bits]))?;
     writeln!(out, "erase = \"{}\"", t.erase)?;
+    if let Some(copy_back) = t.copy_back {
+        writeln!(out, "copy_back = \"{copy_back}\"")?;
+    }
     writeln!(out, "endurance = {}", t.endurance)?;
     writeln!(out, "one_shot = {}", t.pages_per_program > 1)
 }

@@ -15,6 +15,9 @@ pub struct ModeTiming {
     pub program: [SimDuration; MAX_BITS],
     /// Time to erase a block.
     pub erase: SimDuration,
+    /// Time to copy a page within its plane, where the flash offers that: a read and a program without a
+    /// transfer.
+    pub copy_back: Option<SimDuration>,
     /// Program/erase cycles a block endures in this mode; 0 where not known.
     pub endurance: u32,
     /// Pages of a wordline that one program writes together: 1, or the mode's bits (one-shot).

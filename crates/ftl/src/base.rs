@@ -208,17 +208,61 @@ struct PlaneImage {
     ranks: Ranks,
 }
 
-/// The image of a whole region.
+/// The image of one region, over pages that are numbered along the stripe of its medium.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct BaseImage {
+struct RegionImage {
     stripe: Stripe,
-    slot_shift: u32,
     /// Slots of the smallest unit that is programmed at once; live slots are the last of a block.
     planes: Vec<PlaneImage>,
     first_plane: u32,
+    /// The pages are the first so many, where they are not listed.
+    first: Option<u32>,
+}
+
+impl RegionImage {
+    fn plane(&self, plane: PlaneId) -> Option<&PlaneImage> {
+        self.planes.get(plane.0.checked_sub(self.first_plane)? as usize)
+    }
+}
+
+/// How the pages of an image are drawn from home and outpost by chance: their numbers are shuffled, and the
+/// first so many lie in the outpost.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Draw {
+    /// The pages by number, where they are not the first ones of the drive.
+    listed: Option<Vec<u32>>,
+    order: Permutation,
+    in_outpost: u32,
+}
+
+impl Draw {
+    /// The part that a page lies in, and its number there.
+    fn part(&self, lpn: Lpn) -> Option<(usize, Lpn)> {
+        let number = match &self.listed {
+            Some(list) => list.binary_search(&lpn.0).ok()? as u32,
+            None => Some(lpn.0).filter(|n| *n < self.order.len())?,
+        };
+        let at = self.order.forward(number);
+        Some(match at.checked_sub(self.in_outpost) {
+            Some(at) => (0, Lpn(at)),
+            None => (1, Lpn(at)),
+        })
+    }
+
+    /// The page with a number in a part.
+    fn page(&self, part: usize, at: Lpn) -> Lpn {
+        let number = self.order.inverse(if part == 0 { at.0 + self.in_outpost } else { at.0 });
+        Lpn(self.listed.as_ref().map_or(number, |list| list[number as usize]))
+    }
+}
+
+/// The image of a whole drive: of its home region, and of the outpost where it has one.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct BaseImage {
+    slot_shift: u32,
+    parts: Vec<RegionImage>,
+    draw: Option<Draw>,
     mapped: u32,
-    whole: bool,
-    last: u32,
 }
 
 impl BaseImage {
@@ -245,14 +289,27 @@ impl BaseImage {
             })
             .collect();
         let first_plane = stripe.planes().start;
+        let first = match mapped {
+            Mapped::First(n) => Some(*n),
+            Mapped::Set(_) => None,
+        };
+        let part = RegionImage { stripe, planes: images, first_plane, first };
+        BaseImage { slot_shift: geometry.slot_shift, parts: vec![part], draw: None, mapped: mapped.count() }
+    }
+
+    /// One image of two, whose pages are numbered from 0 each: those of `mapped`, drawn by a key.
+    pub fn drawn(home: BaseImage, outpost: BaseImage, mapped: &Mapped, key: u64) -> BaseImage {
+        let listed = match mapped {
+            Mapped::First(_) => None,
+            Mapped::Set(set) => Some(set.iter().map(|lpn| lpn.0).collect()),
+        };
+        let order = Permutation::keyed(mapped.count(), key);
+        let draw = Draw { listed, order, in_outpost: outpost.mapped };
         BaseImage {
-            slot_shift: geometry.slot_shift,
-            planes: images,
-            first_plane,
             mapped: mapped.count(),
-            whole: matches!(mapped, Mapped::First(_)),
-            last: mapped.count(),
-            stripe,
+            parts: home.parts.into_iter().chain(outpost.parts).collect(),
+            draw: Some(draw),
+            ..home
         }
     }
 
@@ -263,7 +320,7 @@ impl BaseImage {
 
     /// The blocks of a plane that hold it.
     pub fn blocks(&self) -> impl Iterator<Item = (BlockId, u32, u32)> + '_ {
-        self.planes.iter().flat_map(|p| {
+        self.parts.iter().flat_map(|part| &part.planes).flat_map(|p| {
             (0..p.blocks.programmed.len())
                 .map(|i| (BlockId(p.first_block + i as u32), p.blocks.programmed[i], p.blocks.live(i)))
         })
@@ -271,11 +328,16 @@ impl BaseImage {
 
     /// Where a logical page lies, if it is mapped.
     pub fn place_of(&self, lpn: Lpn) -> Option<Ppn> {
-        if self.whole && lpn.0 >= self.last {
+        let (part, lpn) = match &self.draw {
+            Some(draw) => draw.part(lpn)?,
+            None => (0, lpn),
+        };
+        let part = &self.parts[part];
+        if part.first.is_some_and(|first| lpn.0 >= first) {
             return None;
         }
-        let (plane, position) = self.stripe.home(lpn);
-        let image = &self.planes[(plane.0 - self.first_plane) as usize];
+        let (plane, position) = part.stripe.home(lpn);
+        let image = &part.planes[(plane.0 - part.first_plane) as usize];
         let at = image.residents.find(position)?;
         let rank = image.ranks.rank(at);
         let i = image.blocks.holding(rank);
@@ -286,7 +348,8 @@ impl BaseImage {
 
     /// The logical page that a live slot of the image holds.
     pub fn owner_of(&self, plane: PlaneId, block: BlockId, slot: u32) -> Option<Lpn> {
-        let image = self.planes.get(plane.0.checked_sub(self.first_plane)? as usize)?;
+        let (number, part) = self.parts.iter().enumerate().find(|(_, p)| p.plane(plane).is_some())?;
+        let image = part.plane(plane)?;
         let i = block.0.checked_sub(image.first_block)? as usize;
         let programmed = *image.blocks.programmed.get(i)?;
         let dead = programmed - image.blocks.live(i);
@@ -294,37 +357,39 @@ impl BaseImage {
             return None;
         }
         let at = image.ranks.page(image.blocks.before[i] + slot - dead);
-        Some(self.stripe.resident(plane, image.residents.position(at)))
+        let lpn = part.stripe.resident(plane, image.residents.position(at));
+        Some(self.draw.as_ref().map_or(lpn, |draw| draw.page(number, lpn)))
     }
 
     /// The plane of one of the image's blocks.
     pub fn plane_of(&self, block: BlockId) -> Option<PlaneId> {
-        self.planes
-            .iter()
-            .position(|p| {
+        self.parts.iter().find_map(|part| {
+            let holds = |p: &PlaneImage| {
                 (p.first_block..p.first_block + p.blocks.programmed.len() as u32).contains(&block.0)
-            })
-            .map(|i| PlaneId(self.first_plane + i as u32))
+            };
+            let at = part.planes.iter().position(holds)?;
+            Some(PlaneId(part.first_plane + at as u32))
+        })
     }
 
     /// The live slots of a block of the image, as a range.
     pub fn live_slots(&self, plane: PlaneId, block: BlockId) -> std::ops::Range<u32> {
-        let image = &self.planes[(plane.0 - self.first_plane) as usize];
+        let Some(image) = self.parts.iter().find_map(|part| part.plane(plane)) else { return 0..0 };
         let i = (block.0 - image.first_block) as usize;
         image.blocks.programmed[i] - image.blocks.live(i)..image.blocks.programmed[i]
     }
 
     /// Bytes held.
     pub fn bytes(&self) -> u64 {
-        self.planes
-            .iter()
-            .map(|p| {
-                let list = match &p.residents {
-                    Residents::All => 0,
-                    Residents::Some(l) => l.len(),
-                };
-                (p.blocks.programmed.len() + p.blocks.before.len() + list) as u64 * 4 + p.ranks.bytes()
-            })
-            .sum()
+        let listed = self.draw.as_ref().and_then(|draw| draw.listed.as_ref()).map_or(0, Vec::len) as u64 * 4;
+        let planes = self.parts.iter().flat_map(|part| &part.planes);
+        let planes = planes.map(|p| {
+            let list = match &p.residents {
+                Residents::All => 0,
+                Residents::Some(l) => l.len(),
+            };
+            (p.blocks.programmed.len() + p.blocks.before.len() + list) as u64 * 4 + p.ranks.bytes()
+        });
+        planes.sum::<u64>() + listed
     }
 }

@@ -1,12 +1,13 @@
 //! Bound late: a program gets its slot when its plane is ready to begin it, from the first target of
 //! its route that has one. What finds none waits, falls back, is dropped, or fails.
 
+use crate::collect::For;
 use crate::counters::Cause;
 use crate::ftl::{Ftl, Outcome, RequestId};
 use crate::map::fetch;
 use crate::media::Media;
-use crate::op::{OpId, OpKind, Owner};
-use crate::scheme::{RegionId, Route, Target};
+use crate::op::{Op, OpId, OpKind, Owner};
+use crate::scheme::{MovedIn, RegionId, Route, Target};
 use crate::staging::NONE;
 use crate::state::Phase;
 use wordline_device::{Ack, Trigger};
@@ -75,6 +76,9 @@ impl<M: Media> Ftl<M> {
                 let ppn = self.state.geometry.ppn(block, page * units);
                 let op = &mut self.state.ops[id];
                 (op.ppn, op.taken) = (ppn, target.class);
+                if matches!(self.state.regions[region.index()].region.moved_in, MovedIn::Through(_)) {
+                    self.leave_buffer_all(id);
+                }
                 if self.state.regions[region.index()].region.rule.tells_types() {
                     self.count_page_type(id, target, page);
                 }
@@ -246,14 +250,29 @@ impl<M: Media> Ftl<M> {
         }
     }
 
+    /// A program begins: what it writes needs its places in the buffer no longer.
+    fn leave_buffer_all(&mut self, lead: OpId) {
+        let mut part = lead;
+        while !part.is_none() {
+            self.leave_buffer(part);
+            part = self.state.ops[part].chain;
+        }
+    }
+
     /// A program found no slot in its plane. Begin a collection that may help; if none can yet, each
     /// page that dies in the plane is a new chance, and the device gives up only when nothing is
-    /// pending anywhere. Returns whether the program waits: a mere move is dropped instead, since it
-    /// pins the block that it leaves.
+    /// pending anywhere. Returns whether the program waits: a move within its pool that nobody waits for is
+    /// dropped instead, since it pins the block that it leaves.
     pub fn blocked(&mut self, id: OpId) -> bool {
         let mut parts =
             std::iter::successors(Some(id), |p| Some(self.state.ops[*p].chain).filter(|c| !c.is_none()));
-        if parts.all(|p| self.state.ops[p].owned_by == Owner::Move) {
+        // A program into the same pool might wait for the very block that the move pins.
+        let pool = |region: RegionId| self.state.regions[region.index()].region.pool;
+        let mere = |op: &Op| {
+            let source = || self.state.region_of(self.state.geometry.block_of(op.from));
+            op.owned_by == Owner::Move && op.owner == NONE && pool(source()) == pool(op.route.region())
+        };
+        if parts.all(|p| mere(&self.state.ops[p])) {
             self.drop_moves(id);
             return false;
         }
@@ -276,29 +295,53 @@ impl<M: Media> Ftl<M> {
         let mut part = lead;
         while !part.is_none() {
             let op = &self.state.ops[part];
-            let (from, idle, next) = (op.from, op.owner == 1, op.chain);
-            let die = self.state.geometry.die_of(op.plane);
+            let (from, idle, waits, next) = (op.from, op.idle, OpId(op.owner), op.chain);
+            self.leave_buffer(part);
             self.state.ops.remove(part);
             self.state.counters.moves_dropped += 1;
-            self.end_move(from, die, idle);
+            self.end_move(from, idle, waits);
             part = next;
         }
     }
 
-    /// A move is over: its source need not stay any longer.
-    pub(crate) fn end_move(&mut self, from: Ppn, die: wordline_units::DieId, idle: bool) {
-        self.end_idle_move(die, idle);
+    /// A move is over: its source need not stay any longer, nor whoever waits for it.
+    pub(crate) fn end_move(&mut self, from: Ppn, idle: bool, waits: OpId) {
+        self.leave_move(from, idle, waits);
         self.unpin(self.state.geometry.block_of(from));
     }
 
-    /// A die that moved a page in its idle time may be asked again.
-    pub(crate) fn end_idle_move(&mut self, die: wordline_units::DieId, idle: bool) {
+    /// A move is over that had no hold on its source. A die that moved a page in its idle time may be asked
+    /// again.
+    pub(crate) fn leave_move(&mut self, from: Ppn, idle: bool, waits: OpId) {
+        let die = self.state.geometry.die_of(self.plane_of(from));
         self.idle_jobs[die.index()] -= idle as u32;
         self.idle_busy -= idle as u32;
+        if !waits.is_none() {
+            self.awaited(waits);
+        }
+    }
+
+    /// A move gives its place in the buffer of the region back: others begin.
+    pub(crate) fn leave_buffer(&mut self, id: OpId) {
+        let op = &mut self.state.ops[id];
+        if !std::mem::replace(&mut op.buffered, false) {
+            return;
+        }
+        let region = op.route.region();
+        self.state.regions[region.index()].buffered -= 1;
+        while let Some((m, _)) = self.held_moves.front()
+            && !self.state.has_full_buffer(m.route.region())
+            && let Some((m, waits)) = self.held_moves.pop_front()
+        {
+            self.begin_move(m, For::Program(waits));
+        }
     }
 
     /// Give up a host program that can never be bound: the drive is full.
     pub fn fail(&mut self, lead: OpId) {
+        if self.state.ops[lead].owned_by == Owner::Move {
+            return self.drop_moves(lead);
+        }
         self.state.backlog[self.state.ops[lead].plane.index()] -= 1;
         let mut part = lead;
         while !part.is_none() {
@@ -331,9 +374,13 @@ impl<M: Media> Ftl<M> {
     }
 
     /// Whether a program may be given up: one of the host whose data are not acknowledged yet, so that
-    /// its end can be reported.
+    /// its end can be reported, or a move that was to make room for one.
     pub fn can_fail(&self, id: OpId) -> bool {
-        self.state.ops[id].owned_by == Owner::Request && self.ack == Ack::Program
+        match self.state.ops[id].owned_by {
+            Owner::Request => self.ack == Ack::Program,
+            Owner::Move => true,
+            _ => false,
+        }
     }
 
     /// End the flushes and the writes with FUA under way, where nothing is pending and writes that were

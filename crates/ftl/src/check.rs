@@ -96,8 +96,7 @@ impl<M: Media> Ftl<M> {
             for (local, at) in r.planes.iter().enumerate() {
                 let plane = PlaneId(pool.first_plane + local as u32);
                 let first = state.geometry.blocks_of(plane).start + pool.offset;
-                let mut owned = 0;
-                let mut open_slots = 0;
+                let (mut owned, mut open_slots, mut live) = (0, 0, 0);
                 for b in first..first + pool.blocks_per_plane {
                     let info = state.blocks[b as usize];
                     let listed = pool.free[local].contains(BlockId(b));
@@ -111,6 +110,7 @@ impl<M: Media> Ftl<M> {
                         continue;
                     }
                     owned += 1;
+                    live += info.live as u64;
                     if info.is_open() {
                         open_slots += state.unused_slots(BlockId(b)) as u64;
                         let pages = r.region.rule.left(r.shape, &info.state);
@@ -128,6 +128,12 @@ impl<M: Media> Ftl<M> {
                     return Err(Broken(format!(
                         "region {} owns {owned} blocks with {open_slots} open slots in plane {plane}, and counts {} and {}",
                         r.region.name, at.owned, at.open_slots
+                    )));
+                }
+                if live != at.live {
+                    return Err(Broken(format!(
+                        "region {} holds {live} live sectors in plane {plane}, and counts {}",
+                        r.region.name, at.live
                     )));
                 }
                 openable += state.free_blocks(id, plane) as u64;

@@ -8,9 +8,23 @@ use crate::ftl::{Effect, Ftl};
 use crate::map::{MapKind, Span};
 use crate::media::Media;
 use crate::op::{Class, Op, OpId, OpKind, Owner};
-use crate::scheme::{Collect, Grain, Hooks, IdleWork, Move, Need, RegionId, View};
-use crate::state::{Job, Phase};
-use wordline_units::{BlockId, DieId, PlaneId, Ppn, SectorMask};
+use crate::scheme::{
+    Collect, Gather, Grain, Hooks, IdleWork, Move, MovedIn, Need, Place, PlanePick, RegionId, Route, View,
+};
+use crate::state::{Job, Phase, State};
+use wordline_flash::SlotClass;
+use wordline_units::{BlockId, DieId, Lpn, PlaneId, Ppn, SectorMask};
+
+/// Why a page moves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum For {
+    /// The scheme wants it elsewhere.
+    Scheme,
+    /// The drive has nothing else to do.
+    Idleness,
+    /// It makes room for a host program, which waits for it.
+    Program(OpId),
+}
 
 impl<M: Media> Ftl<M> {
     /// Begin a collection where a region's trigger asks for one.
@@ -244,6 +258,11 @@ impl<M: Media> Ftl<M> {
             };
             let page = if units == 1 { slot } else { slot / units * units };
             job.cursor = page + units;
+            if let Some(parts) = self.copy_back(region, plane, &job, page) {
+                job.inflight += parts;
+                job.window += parts;
+                continue;
+            }
             job.inflight += 1;
             job.window += 1;
             let mut read = Op::new(OpKind::Read, plane, cause, class);
@@ -305,9 +324,10 @@ impl<M: Media> Ftl<M> {
         self.emit(erase);
     }
 
-    /// Data that leave the home region's kind of cell are migrated, others collected.
+    /// Data that leave the region where they were at rest are migrated, others collected.
     fn job_cause(&self, region: RegionId) -> Cause {
-        if region == self.state.home { Cause::Gc } else { Cause::Migrate }
+        let rests = region == self.state.home || self.layout.outpost.is_some_and(|(r, _)| r == region);
+        if rests { Cause::Gc } else { Cause::Migrate }
     }
 
     /// A page of a victim has been read: what of it still lives finds a new home.
@@ -334,7 +354,7 @@ impl<M: Media> Ftl<M> {
             let place = self.place_collected(region, &spans, plane);
             let to = place.route.region();
             let target = if to.index() < self.state.regions.len() && !self.state.reaches(to, plane) {
-                self.pick_plane(&place, plane)
+                self.moves_to(to, place.plane, plane)
             } else {
                 plane
             };
@@ -352,16 +372,7 @@ impl<M: Media> Ftl<M> {
                 if self.state.map_kind() == MapKind::Sector {
                     offset += span.mask.count() as u8;
                 }
-                if M::METADATA {
-                    op.version = self.media.version(from, span.lpn);
-                }
-                let id = self.add_op(op);
-                if M::BYTES {
-                    self.pages[id.index()] = self.media.read(from, span.lpn);
-                }
-                if M::METADATA {
-                    self.load_record(id.0, span.lpn, from);
-                }
+                let id = self.carry(op);
                 if last.is_none() {
                     leads[programs] = id;
                 } else {
@@ -391,6 +402,70 @@ impl<M: Media> Ftl<M> {
         if self.state.at(region, plane).job.is_some_and(|j| j.window == 0 && !j.exhausted) {
             self.step_job(region, plane);
         }
+    }
+
+    /// A program that takes what its source holds elsewhere.
+    fn carry(&mut self, mut op: Op) -> OpId {
+        let (from, lpn) = (op.from, op.lpn);
+        if M::METADATA {
+            op.version = self.media.version(from, lpn);
+        }
+        let id = self.add_op(op);
+        if M::BYTES {
+            self.pages[id.index()] = self.media.read(from, lpn);
+        }
+        if M::METADATA {
+            self.load_record(id.0, lpn, from);
+        }
+        id
+    }
+
+    /// Copy a page of a job's block within its plane, if the flash offers that, all of the page lives, and it
+    /// goes to cells of the same mode. Returns how many units are on their way.
+    fn copy_back(&mut self, region: RegionId, plane: PlaneId, job: &Job, page: u32) -> Option<u32> {
+        let r = &self.state.regions[region.index()];
+        let (mode, units) = (r.region.mode, r.units_per_page);
+        self.state.geometry.medium_of(plane).mode(mode)?.copy_back?;
+        let map = &mut self.state.map;
+        if map.kind() != MapKind::Page
+            || (page..page + units).any(|slot| map.next_live(job.block, slot, slot + 1) != Some(slot))
+        {
+            return None;
+        }
+        let (class, cause) = (self.job_class(region, plane, job), self.job_cause(region));
+        let mut spans = std::mem::take(&mut self.scratch.live);
+        let mut parts = vec![];
+        for slot in page..page + units {
+            let from = self.state.geometry.ppn(job.block, slot);
+            self.state.map.live_in(from, &mut spans);
+            let route = self.place_collected(region, &spans, plane).route;
+            let to = route.region();
+            let suits = self.state.regions.get(to.index()).is_some_and(|r| {
+                r.region.mode == mode && r.pages_per_program == 1 && self.state.reaches(to, plane)
+            });
+            if !suits || !route.is_single() || parts.first().is_some_and(|op: &Op| op.route != route) {
+                break;
+            }
+            let mut op = Op::new(OpKind::Program, plane, cause, class);
+            (op.lpn, op.mask, op.from, op.route) = (spans[0].lpn, spans[0].mask, from, route);
+            (op.owned_by, op.owner, op.idle) = (Owner::Job, region.0 as u32, job.idle);
+            (op.slot, op.slots, op.copies) = ((slot - page) as u8, units as u8, true);
+            op.privileged =
+                self.state.regions[to.index()].region.pool == self.state.regions[region.index()].region.pool;
+            parts.push(op);
+        }
+        self.scratch.live = spans;
+        if parts.len() < units as usize {
+            return None;
+        }
+        let mut next = OpId::NONE;
+        for mut op in parts.into_iter().rev() {
+            op.chain = next;
+            next = self.carry(op);
+        }
+        self.state.counters.collected_units += units as u64;
+        self.emit(next);
+        Some(units)
     }
 
     fn chain_len(&self, lead: OpId) -> u32 {
@@ -436,21 +511,50 @@ impl<M: Media> Ftl<M> {
         }
     }
 
-    /// Read a page that shall move, if it is still where the scheme saw it.
-    pub(crate) fn begin_move(&mut self, m: Move, idle: bool) {
+    /// Read a page that shall move, if it is still where the scheme saw it. One that the host waits for may
+    /// have to wait for room itself.
+    pub(crate) fn begin_move(&mut self, mut m: Move, why: For) {
+        let (idle, waits) = match why {
+            For::Scheme => (false, OpId::NONE),
+            For::Idleness => (true, OpId::NONE),
+            For::Program(lead) => (false, lead),
+        };
+        let region = m.route.region();
+        if region.index() >= self.state.regions.len() {
+            self.illegal(format!("move to region {}", region.0), "there is no such region".into());
+            return;
+        }
+        if self.state.has_full_buffer(region) {
+            if !waits.is_none() {
+                self.held_moves.push_back((m, waits));
+            }
+            return;
+        }
+        if why != For::Scheme {
+            m.seen = self.follow(m.lpn, m.seen);
+        }
         let all = SectorMask::first(self.state.geometry.sectors_per_unit);
         let span = Span { lpn: m.lpn, mask: all, offset: 0 };
         let valid = m.lpn.0 < self.state.logical_pages && !m.seen.is_none();
         let there = if valid { self.state.map.still_at(span, m.seen) } else { SectorMask::EMPTY };
         if there.is_empty() {
             self.state.counters.moves_dropped += 1;
+            if !waits.is_none() {
+                self.awaited(waits);
+            }
             return;
         }
         let block = self.state.geometry.block_of(m.seen);
         let plane = self.state.geometry.plane_of(block);
-        let mut read = Op::new(OpKind::Read, plane, Cause::Migrate, Class::Background);
+        let class = if waits.is_none() { Class::Background } else { Class::Write };
+        let mut read = Op::new(OpKind::Read, plane, Cause::Migrate, class);
         (read.lpn, read.ppn, read.mask, read.route) = (m.lpn, m.seen, there, m.route);
-        (read.owned_by, read.owner, read.idle) = (Owner::Move, idle as u32, idle);
+        (read.owned_by, read.owner, read.idle) = (Owner::Move, waits.0, idle);
+        read.pick = m.plane;
+        if matches!(self.state.regions[region.index()].region.moved_in, MovedIn::Through(_)) {
+            read.buffered = true;
+            self.state.regions[region.index()].buffered += 1;
+        }
         self.state.blocks[block.index()].readers += 1;
         if idle {
             self.idle_jobs[self.state.geometry.die_of(plane).index()] += 1;
@@ -460,24 +564,56 @@ impl<M: Media> Ftl<M> {
         self.emit(read);
     }
 
+    /// Where a page is that was seen at a place, if it has only been collected since.
+    fn follow(&mut self, lpn: Lpn, seen: Ppn) -> Ppn {
+        if lpn.0 >= self.state.logical_pages || seen.is_none() {
+            return seen;
+        }
+        let now = self.state.map.place(lpn);
+        let region = |state: &State, ppn| state.region_of(state.geometry.block_of(ppn));
+        let stays = !now.is_none() && region(&self.state, now) == region(&self.state, seen);
+        if stays { now } else { seen }
+    }
+
     /// The page of a move has been read: program it elsewhere.
     pub(crate) fn finish_move_read(&mut self, id: OpId) {
         let read = self.state.ops[id].clone();
-        self.state.ops.remove(id);
+        let waits = OpId(read.owner);
         let span = Span { lpn: read.lpn, mask: read.mask, offset: 0 };
         let there = self.state.map.still_at(span, read.ppn);
         if there.is_empty() {
+            // It follows its page, with the place that it has in a buffer.
+            let now = self.follow(read.lpn, read.ppn);
+            if (read.idle || !waits.is_none()) && now != read.ppn {
+                let block = self.state.geometry.block_of(now);
+                let mut again = read;
+                (again.ppn, again.plane) = (now, self.state.geometry.plane_of(block));
+                self.state.blocks[block.index()].readers += 1;
+                self.state.ops.remove(id);
+                let again = self.add_op(again);
+                self.emit(again);
+                return;
+            }
+            self.leave_buffer(id);
+            self.state.ops.remove(id);
             self.state.counters.moves_dropped += 1;
-            self.end_idle_move(self.state.geometry.die_of(read.plane), read.owner == 1);
+            self.leave_move(read.ppn, read.idle, waits);
             return;
         }
+        self.state.ops.remove(id);
         // The source stays pinned until the move commits. Were its block erased and programmed again,
         // the page could come back to the very same place with newer data, and the move take it for
         // the old.
         self.state.blocks[self.state.geometry.block_of(read.ppn).index()].readers += 1;
-        let mut op = Op::new(OpKind::Program, read.plane, Cause::Migrate, Class::Background);
+        let region = read.route.region();
+        let plane = match read.pick {
+            PlanePick::Home if self.state.reaches(region, read.plane) => read.plane,
+            pick => self.moves_to(region, pick, read.plane),
+        };
+        let mut op = Op::new(OpKind::Program, plane, Cause::Migrate, read.class);
         (op.lpn, op.mask, op.from, op.route) = (read.lpn, there, read.ppn, read.route);
         (op.owned_by, op.owner, op.idle) = (Owner::Move, read.owner, read.idle);
+        op.buffered = read.buffered;
         if M::METADATA {
             op.version = self.media.version(read.ppn, read.lpn);
         }
@@ -486,6 +622,13 @@ impl<M: Media> Ftl<M> {
             self.pages[op.index()] = self.media.read(read.ppn, read.lpn);
         }
         self.launch(op);
+    }
+
+    /// The plane that a page of another goes to: where one waits for company, if one does, so that it never
+    /// waits in two.
+    fn moves_to(&mut self, region: RegionId, plane: PlanePick, home: PlaneId) -> PlaneId {
+        let place = Place { gather: Gather::AsIs, plane, route: Route::to(region, SlotClass::Next) };
+        self.state.waiting_plane(region).unwrap_or_else(|| self.pick_plane(&place, home))
     }
 
     /// A die has nothing to do, or the drive drains: ask the scheme for one job, plane by plane in
@@ -504,7 +647,7 @@ impl<M: Media> Ftl<M> {
             let began = match work {
                 IdleWork::Move(m) => {
                     let before = self.idle_busy;
-                    self.begin_move(m, true);
+                    self.begin_move(m, For::Idleness);
                     self.idle_busy > before
                 }
                 IdleWork::Collect(c, grain) => {

@@ -1,12 +1,13 @@
 //! Committed late: what a completed read, program or erase changes, and who learns of it.
 
+use crate::collect::For;
 use crate::counters::Cause;
 use crate::ftl::{Effect, Ftl, RequestId};
 use crate::latency::Piece;
 use crate::map::{Killed, Span};
 use crate::media::{Media, Oob};
 use crate::op::{OpId, OpKind, Owner};
-use crate::scheme::{Hooks, ReadSeen, RegionId, View};
+use crate::scheme::{Gather, Hooks, Place, PlanePick, ReadSeen, RegionId, View};
 use crate::staging::NONE;
 use crate::state::Phase;
 use wordline_device::Recheck;
@@ -23,19 +24,39 @@ impl<M: Media> Ftl<M> {
     }
 
     /// A program's missing sectors are there, or not needed any more.
-    fn filled(&mut self, id: OpId) {
+    pub(crate) fn filled(&mut self, id: OpId) {
         let op = &self.state.ops[id];
         let (stage, slot, ppn) = (op.stage, op.slot, op.ppn);
         let entry = self.state.staging.get(stage);
         if entry.filling == id.0 {
             entry.filling = NONE;
         }
-        let lead = if slot == 0 { id } else { OpId(ppn.0) };
+        self.awaited(if slot == 0 { id } else { OpId(ppn.0) });
+    }
+
+    /// One of the reads and moves that a host program waits for is over: with the last it goes.
+    pub(crate) fn awaited(&mut self, lead: OpId) {
         let left = &mut self.state.ops[lead].ppn.0;
         *left -= 1;
         if *left == 0 {
             self.state.ops[lead].ppn = Ppn::NONE;
+            self.pick_again(lead);
             self.launch(lead);
+        }
+    }
+
+    /// The roomiest plane may be another one by now.
+    fn pick_again(&mut self, lead: OpId) {
+        let op = &self.state.ops[lead];
+        if op.pick != PlanePick::Roomiest {
+            return;
+        }
+        let place = Place { gather: Gather::AsIs, plane: op.pick, route: op.route };
+        let plane = self.pick_plane(&place, op.plane);
+        let mut part = lead;
+        while !part.is_none() {
+            self.state.ops[part].plane = plane;
+            part = self.state.ops[part].chain;
         }
     }
 
@@ -88,8 +109,8 @@ impl<M: Media> Ftl<M> {
     #[inline]
     pub(crate) fn bury(&mut self, killed: Killed) {
         let block = self.state.geometry.block_of(killed.ppn);
-        let info = &mut self.state.blocks[block.index()];
-        info.live -= killed.sectors;
+        self.state.take_live(block, killed.sectors);
+        let info = &self.state.blocks[block.index()];
         if info.is_listed() {
             let region = RegionId(info.region);
             let plane = self.state.geometry.plane_of(block);
@@ -124,8 +145,7 @@ impl<M: Media> Ftl<M> {
     #[inline]
     fn read_done(&mut self, id: OpId) {
         let op = &self.state.ops[id];
-        let (ppn, lpn, owner, owned_by, cause, mask) =
-            (op.ppn, op.lpn, op.owner, op.owned_by, op.cause, op.mask);
+        let (ppn, owner, owned_by, cause, mask) = (op.ppn, op.owner, op.owned_by, op.cause, op.mask);
         let block = self.state.geometry.block_of(ppn);
         let info = &self.state.blocks[block.index()];
         let (region, mode) = (RegionId(info.region), info.mode());
@@ -135,15 +155,19 @@ impl<M: Media> Ftl<M> {
                 if M::BYTES {
                     self.deliver_read(id);
                 }
+                let mut seen = std::mem::take(&mut self.scratch.seen);
+                if self.asks.asks(Hooks::READ) {
+                    seen.extend(self.parts_of(id).map(|p| ReadSeen { lpn: p.lpn, ppn: p.ppn, mode }));
+                }
                 self.drop_chain(id);
                 self.part_done(RequestId(owner));
-                if self.asks.asks(Hooks::READ) {
-                    let seen = ReadSeen { lpn, ppn, mode };
+                for seen in seen.drain(..) {
                     let view = View { state: &self.state, now: self.state.now };
                     if let Some(m) = self.scheme.read(&seen, &view) {
-                        self.begin_move(m, false);
+                        self.begin_move(m, For::Scheme);
                     }
                 }
+                self.scratch.seen = seen;
             }
             Owner::Fill => {
                 self.state.ops.remove(id);
@@ -290,6 +314,7 @@ impl<M: Media> Ftl<M> {
             part = op.chain;
         }
         counters.program_ops += 1;
+        counters.copy_backs += self.state.ops[lead].copies as u64;
         let pages = slots / units_per_page;
         counters.program_pages[Cause::Pad as usize] += (pages - 1 - page) as u64;
         counters.program_bytes[Cause::Pad as usize] += slots as u64 * unit - used;
@@ -335,8 +360,7 @@ impl<M: Media> Ftl<M> {
         if keep.is_empty() {
             self.state.counters.born_invalid += 1;
         } else {
-            let block = self.state.geometry.block_of(ppn).index();
-            self.state.blocks[block].live += self.state.map.weight(keep);
+            self.state.add_live(self.state.geometry.block_of(ppn), self.state.map.weight(keep));
             self.bury_dead();
         }
         let op = &self.state.ops[part];
@@ -348,9 +372,9 @@ impl<M: Media> Ftl<M> {
                 self.job_page_over(region, plane, in_window);
             }
             Owner::Move => {
-                let (die, idle) = (self.state.geometry.die_of(op.plane), op.owner == 1);
+                let (idle, waits) = (op.idle, OpId(op.owner));
                 self.state.ops.remove(part);
-                self.end_move(from, die, idle);
+                self.end_move(from, idle, waits);
             }
             _ => {
                 if op.cause == Cause::Metadata {

@@ -47,6 +47,8 @@ pub struct RegionCounters {
     pub program_ops: u64,
     /// Pages read, by cause.
     pub reads: [u64; Cause::COUNT],
+    /// Of the programs, those by which the flash copied a page within its plane, without a read of its own.
+    pub copy_backs: u64,
     /// Blocks erased.
     pub erases: u64,
     /// Host programs under rules that tell bits apart: by the class asked for, and the type of page got.
@@ -111,6 +113,7 @@ impl Counters {
             all.push(r.program_ops);
             all.extend(r.reads);
             all.push(r.erases);
+            all.extend((r.copy_backs > 0).then_some(r.copy_backs));
             if r.page_types != RegionCounters::default().page_types {
                 all.extend(r.page_types.iter().flatten());
             }

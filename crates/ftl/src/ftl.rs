@@ -2,18 +2,22 @@
 //! out. It has neither clock nor queue; `now` is told to it before every call.
 
 use crate::base::BaseImage;
+use crate::collect::For;
 use crate::counters::Counters;
 use crate::latency::{LatencyParts, Piece};
 use crate::map::Span;
 use crate::media::Media;
 use crate::op::{Op, OpId, OpKind, Owner, Part};
 use crate::saved::{Saved, saved};
-use crate::scheme::{Command, Drive, EarlierBits, Hooks, Layout, Refusal, RegionId, Scheme, View};
+use crate::scheme::{
+    Command, Drive, EarlierBits, Hooks, Layout, Move, ReadSeen, Refusal, RegionId, Scheme, View,
+};
 use crate::stager::Company;
 use crate::staging::NONE;
 use crate::state::State;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 use thiserror::Error;
@@ -164,6 +168,7 @@ pub(crate) struct PendingFlush {
 struct Times {
     read: [u64; 4],
     program: [u64; 4],
+    copy_back: u64,
     erase: u64,
 }
 
@@ -219,6 +224,8 @@ pub struct Ftl<M: Media> {
     pub(crate) idle_jobs: Vec<u32>,
     pub(crate) idle_busy: u32,
     pub(crate) idle_turn: Vec<u32>,
+    /// Moves that wait for room in the buffer of their region, with the host programs that wait for them.
+    pub(crate) held_moves: VecDeque<(Move, OpId)>,
     writes_until_tick: u32,
     lbas_per_unit: u64,
     per_sector: Divisor,
@@ -243,6 +250,8 @@ pub(crate) struct Scratch {
     pub spans: Vec<Span>,
     pub stages: Vec<u32>,
     pub live: Vec<Span>,
+    pub seen: Vec<ReadSeen>,
+    pub moves: Vec<Move>,
     pub commands: Vec<Command>,
 }
 
@@ -250,7 +259,7 @@ impl<M: Media<Page: Serialize + DeserializeOwned> + Serialize + DeserializeOwned
     saved! { Ftl,
         values: [
             media, pages, staged, requests, free_requests, buffers, version, sequence, base, waiters, unsettled,
-            flushes, held, idle_jobs, idle_busy, idle_turn, writes_until_tick, effects, completed,
+            flushes, held, idle_jobs, idle_busy, idle_turn, held_moves, writes_until_tick, effects, completed,
         ],
         parts: [state, scheme],
         rebuilt: [
@@ -294,6 +303,7 @@ impl<M: Media> Ftl<M> {
                     by_mode[mode.index()] = Times {
                         read: t.read.map(|d| (d + m.command.read).0),
                         program: t.program.map(|d| d.0),
+                        copy_back: t.copy_back.map_or(0, |d| d.0),
                         erase: (t.erase + m.command.erase).0,
                     };
                 }
@@ -334,6 +344,7 @@ impl<M: Media> Ftl<M> {
             idle_jobs: vec![0; geometry.dies as usize],
             idle_busy: 0,
             idle_turn: vec![0; geometry.dies as usize],
+            held_moves: VecDeque::new(),
             lbas_per_unit: per_unit,
             per_sector: Divisor::new(geometry.sector / wordline_units::LBA_BYTES),
             per_unit: Divisor::new(geometry.sectors_per_unit as u64),
@@ -452,6 +463,7 @@ impl<M: Media> Ftl<M> {
         SimDuration(match op.kind {
             OpKind::Erase => times.erase,
             OpKind::Read => times.read[bit],
+            OpKind::Program if op.copies => times.copy_back,
             OpKind::Program => {
                 let block = self.state.geometry.block_of(op.ppn);
                 let region = self.state.blocks[block.index()].region as usize;
@@ -500,6 +512,7 @@ impl<M: Media> Ftl<M> {
         let op = &self.state.ops[id];
         match op.kind {
             OpKind::Read => op.mask.count(),
+            OpKind::Program if op.copies => 0,
             OpKind::Program => op.slots as u32 * self.state.geometry.sectors_per_unit,
             OpKind::Erase => 0,
         }
@@ -670,7 +683,7 @@ impl<M: Media> Ftl<M> {
                         self.collect_if_short(region, PlaneId(plane));
                     }
                 }
-                Command::Enqueue(m) => self.begin_move(m, false),
+                Command::Enqueue(m) => self.begin_move(m, For::Scheme),
             }
         }
         self.scratch.commands = commands;

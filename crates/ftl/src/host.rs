@@ -1,6 +1,7 @@
 //! What a host request becomes: reads are resolved in RAM first, then by the map; writes are cut
 //! into parcels, placed by the scheme and staged; trims and flushes act on both.
 
+use crate::collect::For;
 use crate::counters::Cause;
 use crate::ftl::{Effect, Ftl, Outcome, Pending, PendingFlush, RequestError, RequestId};
 use crate::latency::LatencyParts;
@@ -10,6 +11,7 @@ use crate::op::{Class, Op, OpId, OpKind, Owner};
 use crate::scheme::{Gather, Hooks, Origin, Parcel, Place, PlanePick, Tag, View};
 use crate::stager::Company;
 use crate::staging::NONE;
+use std::cmp::Reverse;
 use wordline_device::Ack;
 use wordline_units::{HostOp, HostRequest, Lpn, PlaneId, Ppn, SectorMask, SimDuration, SimTime};
 
@@ -227,14 +229,24 @@ impl<M: Media> Ftl<M> {
         if !spans.is_empty() {
             let home = self.state.stripe.plane(spans[0].lpn);
             let parcel = Parcel { origin: Origin::Host(tag), spans: &spans, home };
-            let place = self.scheme.place(&parcel, &View { state: &self.state, now: self.state.now });
+            let place = self.place_host(&parcel);
             let plane = self.pick_plane(&place, home);
             self.stage_parcel(id, &spans, &place, plane, corners, data);
         }
         self.scratch.spans = spans;
     }
 
-    /// Make the programs of a parcel, and begin the reads that a read-modify-write needs.
+    /// Where host data go; the moves that must come first are left in `scratch.moves`.
+    pub(crate) fn place_host(&mut self, parcel: &Parcel) -> Place {
+        let view = View { state: &self.state, now: self.state.now };
+        if self.asks.asks(Hooks::MAKE_ROOM) {
+            self.scheme.make_room(parcel, &view, &mut self.scratch.moves);
+        }
+        self.scheme.place(parcel, &view)
+    }
+
+    /// Make the programs of a parcel, and begin the reads that a read-modify-write needs and the moves that
+    /// come first.
     fn stage_parcel(
         &mut self,
         id: RequestId,
@@ -251,7 +263,7 @@ impl<M: Media> Ftl<M> {
             let stage = self.scratch.stages[slot];
             let mut op = Op::new(OpKind::Program, plane, Cause::Host, Class::Write);
             (op.lpn, op.mask, op.stage, op.version) = (span.lpn, span.mask, stage, self.version);
-            (op.route, op.slot) = (place.route, slot as u8);
+            (op.route, op.pick, op.slot) = (place.route, place.plane, slot as u8);
             op.owned_by = Owner::Request;
             self.state.buffered += u64::from(self.ack != Ack::Program);
             if self.waits_for_flash(id) {
@@ -281,12 +293,23 @@ impl<M: Media> Ftl<M> {
             }
             last = op;
         }
-        if fills == 0 {
+        self.launch_after(lead, fills);
+    }
+
+    /// Send a program off once its missing sectors have been read, and the moves made that come first.
+    pub(crate) fn launch_after(&mut self, lead: OpId, fills: u32) {
+        let mut moves = std::mem::take(&mut self.scratch.moves);
+        let awaited = fills + moves.len() as u32;
+        if awaited == 0 {
             self.launch(lead);
         } else {
-            // The fills find their program by its lead, which counts them.
-            self.state.ops[lead].ppn = Ppn(fills);
+            // What it waits for finds the program by its lead, which counts.
+            self.state.ops[lead].ppn = Ppn(awaited);
         }
+        for m in moves.drain(..) {
+            self.begin_move(m, For::Program(lead));
+        }
+        self.scratch.moves = moves;
     }
 
     /// Whether a write is answered only when its data are on flash: always without a buffer that
@@ -387,6 +410,13 @@ impl<M: Media> Ftl<M> {
         self.state.turn = self.state.turn.wrapping_add(1);
         let turn = self.state.turn;
         let planes = (0..count).map(|i| PlaneId(first + (i + turn) % count));
+        if place.plane == PlanePick::Roomiest {
+            // About equal: within a sixteenth of a block.
+            let step = (self.state.regions[region.index()].slots_per_block as u64 / 16).max(1);
+            let room = |p: &PlaneId| self.state.room(region, *p) / step;
+            let best = planes.min_by_key(|p| (Reverse(room(p)), self.state.backlog[p.index()]));
+            return best.unwrap_or(home);
+        }
         let best = planes.min_by_key(|p| {
             let room = self.state.free_slots(region, *p) > 0;
             // A group that waits for company comes first.

@@ -52,9 +52,9 @@ pub use precondition::{Initial, InitialError, Order};
 pub use recover::Remains;
 pub use saved::{About, Checked, Label, Loader, Memory, Saved, Saver, StateError, StateFile};
 pub use scheme::{
-    Collect, Command, Drive, EarlierBits, FreeOrder, Gather, Grain, Hooks, IdleWork, Layout, Move, Need,
-    Origin, Parcel, Place, PlanePick, Pool, PoolId, ReadSeen, Refusal, Region, RegionId, Route, Scheme, Tag,
-    Target, View,
+    Collect, Command, Drive, EarlierBits, FreeOrder, Gather, Grain, Hooks, IdleWork, Layout, Move, MovedIn,
+    Need, Origin, Parcel, Place, PlanePick, Pool, PoolId, ReadSeen, Refusal, Region, RegionId, Route, Scheme,
+    Tag, Target, View,
 };
 pub use stager::Company;
 pub use steady::{Begun, Law, Settling, SteadyError, UNTOUCHED, Updates};

@@ -614,6 +614,15 @@ impl Map {
         Some(Ppn(m.leaves[(leaf * LEAF + lpn.0 % LEAF) as usize])).filter(|ppn| !ppn.is_none())
     }
 
+    /// The place of a page under a page map.
+    pub fn locate(&self, lpn: Lpn) -> Option<Ppn> {
+        let Map::Page(m) = self else { return None };
+        match m.directory.get((lpn.0 / LEAF) as usize)? {
+            0 => m.base.as_ref()?.place_of(lpn),
+            _ => self.peek(lpn),
+        }
+    }
+
     /// Bring the entry that a request is about to need closer.
     #[inline]
     pub fn prefetch(&self, lpn: Lpn) {

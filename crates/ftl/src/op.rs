@@ -3,7 +3,7 @@
 
 use crate::counters::Cause;
 use crate::map::Span;
-use crate::scheme::Route;
+use crate::scheme::{PlanePick, Route};
 use crate::staging::NONE;
 use serde::{Deserialize, Serialize};
 use wordline_flash::SlotClass;
@@ -41,7 +41,8 @@ pub enum OpKind {
     Erase,
 }
 
-/// Who waits for an operation; `owner` of the operation says which.
+/// Who waits for an operation; `owner` of the operation says which. The owner of a move is the host program
+/// that waits for it, if one does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[repr(u8)]
 pub(crate) enum Owner {
@@ -111,6 +112,8 @@ pub struct Op {
     /// Order of service: class in the top byte, arrival below.
     pub key: u64,
     pub(crate) route: Route,
+    /// Of a move's read and a host program: how the plane is chosen that it goes to.
+    pub(crate) pick: PlanePick,
     /// The plane that works on it.
     pub plane: PlaneId,
     /// What the die does.
@@ -132,6 +135,10 @@ pub struct Op {
     pub(crate) taken: SlotClass,
     /// Done because the drive had nothing else to do.
     pub(crate) idle: bool,
+    /// A copy within the plane, by the flash itself: its data are not read before nor moved over the bus.
+    pub(crate) copies: bool,
+    /// A move that has a place in the buffer of the region that it goes to.
+    pub(crate) buffered: bool,
 }
 
 impl Op {
@@ -148,6 +155,7 @@ impl Op {
             version: 0,
             key: 0,
             route: Route::NOWHERE,
+            pick: PlanePick::Home,
             plane,
             kind,
             owned_by: Owner::Nobody,
@@ -160,6 +168,8 @@ impl Op {
             in_window: true,
             taken: SlotClass::Next,
             idle: false,
+            copies: false,
+            buffered: false,
         }
     }
 

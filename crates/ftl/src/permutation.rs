@@ -36,6 +36,11 @@ impl Permutation {
         Permutation { n, half: 1, key: None }
     }
 
+    /// n.
+    pub fn len(&self) -> u32 {
+        self.n
+    }
+
     fn walk(&self, x: u32, round: impl Fn(u32, u32) -> (u32, u32)) -> u32 {
         let mask = (1u32 << self.half) - 1;
         let mut at = x;

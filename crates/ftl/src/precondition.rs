@@ -110,7 +110,10 @@ impl<M: Media> Ftl<M> {
     pub fn precondition(&mut self, initial: &Initial, seed: u64) -> Result<(), InitialError> {
         let home = self.state.home;
         self.begin(initial, seed)?;
-        let image = self.image(initial, seed)?;
+        let image = match self.layout.outpost {
+            None => self.image(home, &initial.mapped, initial, seed)?,
+            Some((outpost, pages)) => self.drawn_image(outpost, pages, initial, seed)?,
+        };
         self.adopt_image(image);
         if initial.aged_invalid > Fraction::ZERO {
             self.age(home, initial.aged_invalid);
@@ -164,9 +167,16 @@ impl<M: Media> Ftl<M> {
         }
         self.state.map.adopt(image);
         let spu = self.state.geometry.sectors_per_unit;
+        let home = self.state.home;
         for (block, programmed, live) in placed {
+            let plane = self.state.geometry.plane_of(block);
+            let at_home = self.state.reaches(home, plane) && self.blocks_of(home, plane).contains(&block.0);
+            let region = match self.layout.outpost {
+                Some((outpost, _)) if !at_home => outpost,
+                _ => home,
+            };
             if programmed > 0 {
-                self.adopt_block(self.state.home, block, programmed, live * spu);
+                self.adopt_block(region, block, programmed, live * spu);
             }
         }
     }
@@ -189,8 +199,30 @@ impl<M: Media> Ftl<M> {
         pool.blocks_per_plane.saturating_sub(pool.reserve + 1)
     }
 
-    fn image(&self, initial: &Initial, seed: u64) -> Result<BaseImage, InitialError> {
-        let home = self.state.home;
+    /// The image of a drive with an outpost: that has its share of the pages, as many as it takes of all.
+    fn drawn_image(
+        &self,
+        outpost: RegionId,
+        pages: u32,
+        initial: &Initial,
+        seed: u64,
+    ) -> Result<BaseImage, InitialError> {
+        let all = initial.mapped.count();
+        let there =
+            (all as u64 * pages as u64 / self.state.logical_pages.max(1) as u64).min(all as u64) as u32;
+        let home = self.image(self.state.home, &Mapped::First(all - there), initial, seed)?;
+        let outpost = self.image(outpost, &Mapped::First(there), initial, seed)?;
+        Ok(BaseImage::drawn(home, outpost, &initial.mapped, stream(seed, "ftl/base", "outpost", 0)))
+    }
+
+    /// An image of a region that holds certain pages.
+    fn image(
+        &self,
+        home: RegionId,
+        mapped: &Mapped,
+        initial: &Initial,
+        seed: u64,
+    ) -> Result<BaseImage, InitialError> {
         let r = &self.state.regions[home.index()];
         let slots = r.slots_per_block;
         let step = r.units_per_page * r.region.rule.fills_by(r.shape);
@@ -206,8 +238,8 @@ impl<M: Media> Ftl<M> {
         };
         let image = BaseImage::new(
             &self.state.geometry,
-            self.state.stripe.clone(),
-            &initial.mapped,
+            self.state.stripe_of(home),
+            mapped,
             |plane| self.blocks_of(home, plane).start,
             |plane, pages| {
                 let count = pages.count;
@@ -254,13 +286,14 @@ impl<M: Media> Ftl<M> {
         info.region = region.0;
         info.set_mode(r.region.mode);
         info.state = r.region.rule.filled(r.shape, programmed / r.units_per_page);
-        info.live = live_sectors;
         if M::METADATA {
             let header = BlockHeader { region, mode: info.mode(), erases: info.erases, opened: 0 };
             self.media.preload(block, programmed, header);
         }
         let at = &mut r.planes[local];
         at.owned += 1;
+        at.live += live_sectors as u64;
+        info.live = live_sectors;
         if programmed == r.slots_per_block {
             info.phase = Phase::Full;
             at.victims.insert(position, live_sectors);

@@ -14,7 +14,7 @@ use crate::ftl::Ftl;
 use crate::map::{Killed, Located, Span};
 use crate::media::{BlockHeader, Media, Recorded, SlotFound};
 use crate::op::{Class, Op, OpId, OpKind, Owner};
-use crate::scheme::{Drive, FreeOrder, Origin, Parcel, Refusal, RegionId, Route, Scheme, Tag, View};
+use crate::scheme::{Drive, FreeOrder, Origin, Parcel, Refusal, RegionId, Route, Scheme, Tag};
 use crate::staging::NONE;
 use crate::state::{Job, Phase};
 use crate::trim::AllTrims;
@@ -290,7 +290,7 @@ impl<M: Recorded> Ftl<M> {
             self.state.map.adopt((*base).clone());
             for (block, programmed, live) in base.blocks().filter(|(_, programmed, _)| *programmed > 0) {
                 if self.media.holds_base(block) {
-                    self.state.blocks[block.index()].live = live * spu;
+                    self.state.add_live(block, live * spu);
                     continue;
                 }
                 let plane = self.state.geometry.plane_of(block);
@@ -359,7 +359,7 @@ impl<M: Recorded> Ftl<M> {
         for ((ppn, lpn), (span, keep)) in copies {
             self.state.map.install(span, keep, ppn, &mut dead);
             let block = self.state.geometry.block_of(ppn);
-            self.state.blocks[block.index()].live += self.state.map.weight(keep);
+            self.state.add_live(block, self.state.map.weight(keep));
             if self.state.trims.is_log(lpn) {
                 self.state.trims.set_logged(lpn);
             }
@@ -371,7 +371,7 @@ impl<M: Recorded> Ftl<M> {
     fn uncount(&mut self, dead: Vec<Killed>) {
         for killed in dead {
             let block = self.state.geometry.block_of(killed.ppn);
-            self.state.blocks[block.index()].live -= killed.sectors;
+            self.state.take_live(block, killed.sectors);
         }
     }
 
@@ -518,22 +518,18 @@ impl<M: Recorded> Ftl<M> {
                 let home = self.state.stripe.plane(lpn);
                 let spans = [Span { lpn, mask, offset: 0 }];
                 let parcel = Parcel { origin: Origin::Host(Tag::default()), spans: &spans, home };
-                let place = self.scheme.place(&parcel, &View { state: &self.state, now: self.state.now });
+                let place = self.place_host(&parcel);
                 let plane = self.pick_plane(&place, home);
                 let mut op = Op::new(OpKind::Program, plane, Cause::Host, Class::Write);
                 (op.lpn, op.mask, op.stage, op.version) = (lpn, mask, stage, self.version);
-                (op.route, op.owned_by) = (place.route, Owner::Request);
+                (op.route, op.pick, op.owned_by) = (place.route, place.plane, Owner::Request);
                 self.state.buffered += 1;
                 self.unsettled += 1;
                 let op = self.add_op(op);
                 let page_map = self.state.map_kind() == crate::map::MapKind::Page;
-                let waits = page_map && self.gather(op, stage, in_ram, place.gather);
+                let fills = u32::from(page_map && self.gather(op, stage, in_ram, place.gather));
                 self.load_page(op, stage);
-                if waits {
-                    self.state.ops[op].ppn = Ppn(1);
-                } else {
-                    self.launch(op);
-                }
+                self.launch_after(op, fills);
             }
             KeptFrom::Stager { version, route, plane, cause, privileged } => {
                 let mut op = Op::new(OpKind::Program, plane, cause, Class::Background);

@@ -78,6 +78,20 @@ pub struct Region {
     /// Whether all that is collected here goes to another pool, so that this one need not keep an erased
     /// block for it.
     pub leaves_pool: bool,
+    /// How units that come from another pool, or by a scheme's own wish, share pages.
+    pub moved_in: MovedIn,
+}
+
+/// How units that are moved into a region share pages, where a page holds several.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MovedIn {
+    /// They wait for company until a page is full.
+    Packed,
+    /// They do so in a buffer of so many units. A move that the host waits for begins when there is room,
+    /// and gives it back when the program of its page begins.
+    Through(u32),
+    /// Each has a page to itself, and the rest of it is padded.
+    Alone,
 }
 
 /// Where the earlier bits of a wordline are found when a further one is programmed.
@@ -106,6 +120,8 @@ impl Hooks {
     pub const IDLE: Hooks = Hooks(8);
     /// [`Scheme::forget`].
     pub const FORGET: Hooks = Hooks(16);
+    /// [`Scheme::make_room`].
+    pub const MAKE_ROOM: Hooks = Hooks(32);
     /// None of them.
     pub const NONE: Hooks = Hooks(0);
 
@@ -130,6 +146,9 @@ pub struct Layout {
     /// The region where data lie at rest: it takes the base image, and its medium gives each
     /// logical page its home plane.
     pub home: RegionId,
+    /// Another region where data lie at rest, and how many of the drive's logical pages: these are drawn
+    /// from the base image by chance, in proportion where it holds fewer.
+    pub outpost: Option<(RegionId, u32)>,
     /// The kind of map.
     pub map: MapKind,
     /// The hooks to be asked.
@@ -199,12 +218,15 @@ pub enum Gather {
 }
 
 /// In which plane.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum PlanePick {
     /// The parcel's home.
     Home,
     /// Whichever has least to do among those with room.
     Any,
+    /// The one with the most space that holds nothing live, and of about equals the one that has least to
+    /// do: then no plane is full while another has room.
+    Roomiest,
 }
 
 /// A place to try: a region, and the class of slot in it.
@@ -263,6 +285,12 @@ impl Route {
         })
     }
 
+    /// Whether it has one target.
+    #[inline]
+    pub(crate) const fn is_single(self) -> bool {
+        self.0[1] == Route::END
+    }
+
     /// Whether it falls back on another class of the region that it begins with.
     #[inline]
     pub(crate) const fn has_alternates(self) -> bool {
@@ -288,14 +316,18 @@ pub struct Place {
 }
 
 /// A move of one logical page, with the place the scheme saw it in. If it has left that place by
-/// the time of the move, the move is dropped and counted.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// the time of the move, the move is dropped and counted; one that the host waits for, or that idle time
+/// has begun, follows a page that has only been collected meanwhile.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Move {
     /// The page.
     pub lpn: Lpn,
     /// Where it was.
     pub seen: Ppn,
-    /// Where it shall go, in its own plane.
+    /// In which plane it shall go; its own is its home. Where the route's region has no blocks there, the
+    /// roomiest that it has.
+    pub plane: PlanePick,
+    /// Where it shall go.
     pub route: Route,
 }
 
@@ -357,7 +389,7 @@ pub enum Command {
     Enqueue(Move),
 }
 
-/// A scheme: two hooks that it must answer and six that it may.
+/// A scheme: two hooks that it must answer and some that it may.
 pub trait Scheme: Debug + Send {
     /// Its name in the registry.
     fn name(&self) -> &str;
@@ -376,7 +408,11 @@ pub trait Scheme: Debug + Send {
         Tag::default()
     }
 
-    /// A host read has ended; perhaps its page should move.
+    /// Host data are about to be placed: moves that must come first. The program waits until the data of
+    /// each have left their place, for flash or for protected RAM, or turn out not to be there any more.
+    fn make_room(&mut self, _parcel: &Parcel, _view: &View, _out: &mut Vec<Move>) {}
+
+    /// A host read of a page has ended; perhaps it should move.
     fn read(&mut self, _seen: &ReadSeen, _view: &View) -> Option<Move> {
         None
     }
@@ -399,6 +435,12 @@ pub trait Scheme: Debug + Send {
 
     /// The host has trimmed a page.
     fn forget(&mut self, _lpn: Lpn) {}
+
+    /// What the scheme has followed through the run, for reports: names, and host page writes with the value
+    /// from then on.
+    fn followed(&self) -> Vec<(&'static str, &[[f64; 2]])> {
+        vec![]
+    }
 
     /// What the scheme has learnt since `layout`: a field, or the scheme itself, that serde can write
     /// and read back. A scheme whose decisions follow from the view alone keeps the default.
@@ -494,6 +536,39 @@ impl View<'_> {
         self.state.oldest_victim(region, plane)
     }
 
+    /// The place of a logical page on flash, under a page map; newer data may be on their way.
+    pub fn locate(&self, lpn: Lpn) -> Option<Ppn> {
+        self.state.map.locate(lpn)
+    }
+
+    /// Whether data of a logical page are in RAM, or on their way to flash.
+    pub fn is_staged(&self, lpn: Lpn) -> bool {
+        self.state.staging.find(lpn).is_some()
+    }
+
+    /// The plane that a place lies in, and the region that owns its block.
+    pub fn owner(&self, ppn: Ppn) -> (PlaneId, RegionId) {
+        let block = self.state.geometry.block_of(ppn);
+        (self.state.geometry.plane_of(block), self.state.region_of(block))
+    }
+
+    /// Cycles that the blocks of a region's pool have behind them, on the mean.
+    pub fn mean_erases(&self, region: RegionId) -> f64 {
+        let pool = self.state.pool_of(region);
+        let planes = pool.first_plane..pool.first_plane + pool.free.len() as u32;
+        let blocks = planes.flat_map(|plane| {
+            let first = self.state.geometry.blocks_of(PlaneId(plane)).start + pool.offset;
+            &self.state.blocks[first as usize..(first + pool.blocks_per_plane) as usize]
+        });
+        let (n, sum) = blocks.fold((0u64, 0u64), |(n, sum), b| (n + 1, sum + b.erases as u64));
+        sum as f64 / n.max(1) as f64
+    }
+
+    /// Whether a region takes a moved page now, or its buffer of them is full.
+    pub fn takes_moves(&self, region: RegionId) -> bool {
+        !self.state.has_full_buffer(region)
+    }
+
     /// Operations waiting or running in the planes of a die.
     pub fn backlog(&self, die: DieId) -> u32 {
         self.state.backlog_of_die(die)
@@ -507,6 +582,11 @@ impl View<'_> {
     /// Live sectors of a block.
     pub fn live_sectors(&self, block: BlockId) -> u32 {
         self.state.blocks[block.index()].live
+    }
+
+    /// Units of the map that live in a plane of a region.
+    pub fn live_units(&self, region: RegionId, plane: PlaneId) -> u64 {
+        self.state.at(region, plane).live / self.state.geometry.sectors_per_unit as u64
     }
 
     /// Logical pages (page map) or sectors (sector map) that hold data.

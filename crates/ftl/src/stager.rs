@@ -4,7 +4,7 @@
 use crate::ftl::{Effect, Ftl, Timer};
 use crate::media::Media;
 use crate::op::{Op, OpId, Owner};
-use crate::scheme::RegionId;
+use crate::scheme::{MovedIn, RegionId};
 use crate::state::Stager;
 use serde::{Deserialize, Serialize};
 use wordline_units::{PlaneId, Ppn, SimDuration};
@@ -51,6 +51,7 @@ impl<M: Media> Ftl<M> {
             return;
         };
         let (units, pages) = (r.units_per_page, r.pages_per_program);
+        let alone = r.region.moved_in == MovedIn::Alone;
         if !self.state.ops[lead].chain.is_none()
             && let Some(rest) = self.split(lead, units as u8)
         {
@@ -59,6 +60,11 @@ impl<M: Media> Ftl<M> {
             return;
         }
         if units == 1 && pages == 1 {
+            self.emit(lead);
+            return;
+        }
+        if alone && pages == 1 && Company::of(&self.state.ops[lead]) == Company::Moved {
+            self.state.ops[lead].slots = units as u8;
             self.emit(lead);
             return;
         }
@@ -182,14 +188,19 @@ impl<M: Media> Ftl<M> {
     }
 
     /// A relocation that waits for company no longer holds back its job. If the stager is safe from
-    /// a power cut the data leave their old place at once, so that it can be erased.
+    /// a power cut the data leave their old place at once, so that it can be erased; for a move that is its
+    /// end.
     fn entered_stager(&mut self, region: RegionId, lead: OpId) {
-        if self.state.ops[lead].owned_by != Owner::Job {
+        let op = &self.state.ops[lead];
+        let (owned_by, owner, source, idle) = (op.owned_by, op.owner, op.from, op.idle);
+        if owned_by != Owner::Job && owned_by != Owner::Move {
             return;
         }
-        let op = &self.state.ops[lead];
-        let (from_region, plane) = (RegionId(op.owner as u8), self.plane_of(op.from)); // the job's, not the target's
+        let (from_region, plane) = (RegionId(owner as u8), self.plane_of(source)); // the job's, not the target's
         if !self.state.regions[region.index()].region.protected {
+            if owned_by == Owner::Move {
+                return;
+            }
             if let Some(job) = &mut self.state.at_mut(from_region, plane).job {
                 job.window -= 1;
             }
@@ -228,7 +239,10 @@ impl<M: Media> Ftl<M> {
         }
         self.scratch.dead = dead;
         self.bury_dead();
-        self.job_page_over(from_region, plane, true);
+        match owned_by {
+            Owner::Job => self.job_page_over(from_region, plane, true),
+            _ => self.end_move(source, idle, OpId(owner)),
+        }
     }
 
     /// More parts for a program, which becomes as urgent as the most urgent of them.

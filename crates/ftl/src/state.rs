@@ -6,7 +6,7 @@ use crate::counters::{Counters, RegionCounters};
 use crate::map::{Map, MapKind};
 use crate::op::{OpId, Ops};
 use crate::saved::{Saved, saved};
-use crate::scheme::{Drive, FreeOrder, Hooks, Layout, PoolId, Refusal, Region, RegionId};
+use crate::scheme::{Drive, FreeOrder, Hooks, Layout, MovedIn, PoolId, Refusal, Region, RegionId};
 use crate::stager::Company;
 use crate::staging::Staging;
 use crate::stripe::Stripe;
@@ -240,6 +240,8 @@ pub(crate) struct RegionPlane {
     pub owned: u32,
     /// Slots not yet programmed in open blocks.
     pub open_slots: u64,
+    /// Live sectors in its blocks.
+    pub live: u64,
     /// By [`Company`].
     pub stagers: [Stager; Company::COUNT],
     pub job: Option<Job>,
@@ -275,6 +277,8 @@ pub(crate) struct RegionState {
     pub left: [u64; 4],
     /// Erased blocks that it could open, in all planes.
     pub openable: u64,
+    /// Units on their way into it that have a place in its buffer, under [`MovedIn::Through`].
+    pub buffered: u32,
 }
 
 /// Everything but the data themselves and the scheme.
@@ -323,13 +327,14 @@ impl Saved for Region {
         parts: [],
         rebuilt: [
             name, pool, mode, rule, trigger, victim, pad_after, protected, earlier_bits, partial_victims, leaves_pool,
+            moved_in,
         ],
     }
 }
 
 impl Saved for RegionState {
     saved! { RegionState,
-        values: [planes, left, openable],
+        values: [planes, left, openable, buffered],
         parts: [region],
         rebuilt: [shape, first_plane, units_per_page, pages_per_program, slots_per_block],
     }
@@ -343,6 +348,14 @@ impl Saved for State {
     }
 }
 
+/// The order of steps where the device file names none.
+const BY_CHANNEL: [Level; 4] = [Level::Channel, Level::Chip, Level::Die, Level::Plane];
+
+fn stripe_over(geometry: &Geometry, levels: [Level; 4], medium: usize) -> Stripe {
+    let first = geometry.planes_of_medium(medium).start;
+    Stripe::new(geometry.media[medium].topology, first, geometry.units_per_page(medium), levels)
+}
+
 impl State {
     pub(crate) fn new(
         drive: &Drive,
@@ -352,7 +365,7 @@ impl State {
         let geometry = Arc::new(drive.geometry.clone());
         let levels = match drive.spec.allocation {
             Allocation::Static(levels) => levels,
-            Allocation::Dynamic => [Level::Channel, Level::Chip, Level::Die, Level::Plane],
+            Allocation::Dynamic => BY_CHANNEL,
         };
         if layout.regions.is_empty() || layout.regions.len() > 15 {
             return Err(refuse(format!(
@@ -439,22 +452,19 @@ impl State {
                         victims: VictimIndex::new(region.victim, blocks),
                         owned: 0,
                         open_slots: 0,
+                        live: 0,
                         stagers: Default::default(),
                         job: None,
                     })
                     .collect(),
                 left: [0; 4],
                 openable: 0,
+                buffered: 0,
                 region: region.clone(),
             });
         }
-        let home_medium = pools[layout.regions[layout.home.index()].pool.0 as usize].medium;
-        let stripe = Stripe::new(
-            geometry.media[home_medium].topology,
-            geometry.planes_of_medium(home_medium).start,
-            geometry.units_per_page(home_medium),
-            levels,
-        );
+        let stripe =
+            stripe_over(&geometry, levels, pools[layout.regions[layout.home.index()].pool.0 as usize].medium);
         let unmapped = |e| refuse(format!("its tables find no room in this computer's address space: {e}"));
         let idles = layout.asks.asks(Hooks::IDLE);
         let watched = if idles { (geometry.blocks as usize) << geometry.slot_shift } else { 0 };
@@ -493,6 +503,14 @@ impl State {
         };
         state.recount();
         Ok(state)
+    }
+
+    /// The stripe over the planes of a region's medium.
+    pub(crate) fn stripe_of(&self, region: RegionId) -> Stripe {
+        if region == self.home {
+            return self.stripe.clone();
+        }
+        stripe_over(&self.geometry, BY_CHANNEL, self.pool_of(region).medium)
     }
 
     /// Find anew what regions could still program and where, after many blocks have changed at once.
@@ -622,6 +640,48 @@ impl State {
     pub(crate) fn free_slots(&self, region: RegionId, plane: PlaneId) -> u64 {
         let r = &self.regions[region.index()];
         self.at(region, plane).open_slots + self.free_blocks(region, plane) as u64 * r.slots_per_block as u64
+    }
+
+    /// Slots of a plane of a region that hold nothing live, or will when what is queued there is done.
+    pub(crate) fn room(&self, region: RegionId, plane: PlaneId) -> u64 {
+        let r = &self.regions[region.index()];
+        let slots = self.total_blocks(region) as u64 * r.slots_per_block as u64;
+        let queued = self.backlog[plane.index()] as u64 * r.units_per_page as u64;
+        slots.saturating_sub(self.at(region, plane).live / self.geometry.sectors_per_unit as u64 + queued)
+    }
+
+    /// The plane of a region where moved units wait for company.
+    pub(crate) fn waiting_plane(&self, region: RegionId) -> Option<PlaneId> {
+        let r = &self.regions[region.index()];
+        let waits = |at: &RegionPlane| !at.stagers[Company::Moved as usize].page.is_none();
+        let local = r.planes.iter().position(waits)?;
+        Some(PlaneId(r.first_plane + local as u32))
+    }
+
+    /// Whether a move that the host waits for has to wait for room in the buffer of its region.
+    pub(crate) fn has_full_buffer(&self, region: RegionId) -> bool {
+        let r = &self.regions[region.index()];
+        matches!(r.region.moved_in, MovedIn::Through(units) if r.buffered >= units)
+    }
+
+    /// So many more sectors of a block are live.
+    #[inline]
+    pub(crate) fn add_live(&mut self, block: BlockId, sectors: u32) {
+        let info = &mut self.blocks[block.index()];
+        info.live += sectors;
+        let region = RegionId(info.region);
+        let plane = self.geometry.plane_of(block);
+        self.at_mut(region, plane).live += sectors as u64;
+    }
+
+    /// So many of them have died.
+    #[inline]
+    pub(crate) fn take_live(&mut self, block: BlockId, sectors: u32) {
+        let info = &mut self.blocks[block.index()];
+        info.live -= sectors;
+        let region = RegionId(info.region);
+        let plane = self.geometry.plane_of(block);
+        self.at_mut(region, plane).live -= sectors as u64;
     }
 
     pub(crate) fn owned(&self, region: RegionId, plane: PlaneId) -> u32 {

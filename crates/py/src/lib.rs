@@ -165,6 +165,21 @@ fn identity(py: Python<'_>, asked: Asked, scheme: &str) -> PyResult<String> {
     serde_json::to_string(&value).map_err(wrong)
 }
 
+/// The analytic model of a scheme on a device and workload, as JSON.
+#[pyfunction]
+fn model(py: Python<'_>, asked: Asked, scheme: &str) -> PyResult<String> {
+    let spec = asked.spec(scheme)?;
+    let value = py.detach(|| wordline_run::model(&spec)).map_err(|e| raised(&e))?;
+    serde_json::to_string(&value).map_err(wrong)
+}
+
+/// U(u), and C_PW(u) in microseconds of flash with the costs C_PROG, C_CP and C_E and N_P pages a block.
+#[pyfunction]
+fn page_write_cost(u: f64, c_prog: f64, c_cp: f64, c_e: f64, n_p: f64) -> (f64, f64) {
+    let costs = wordline_schemes::cost_model::Costs { c_pr: 0.0, c_prog, c_cp, c_e, n_p, e_total: 0.0 };
+    (wordline_schemes::cost_model::victim_utilisation(u), costs.c_pw(u))
+}
+
 /// Run a report again from its own configuration; the new report as JSON.
 #[pyfunction]
 fn rerun(
@@ -300,6 +315,8 @@ fn _wordline(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("Fault", py.get_type::<Fault>())?;
     m.add_function(wrap_pyfunction!(compare, m)?)?;
     m.add_function(wrap_pyfunction!(identity, m)?)?;
+    m.add_function(wrap_pyfunction!(model, m)?)?;
+    m.add_function(wrap_pyfunction!(page_write_cost, m)?)?;
     m.add_function(wrap_pyfunction!(record, m)?)?;
     m.add_function(wrap_pyfunction!(rerun, m)?)?;
     m.add_function(wrap_pyfunction!(table, m)?)?;

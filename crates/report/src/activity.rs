@@ -118,8 +118,17 @@ pub struct RegionActivity {
     pub mode: String,
     /// Pages read.
     pub reads: u64,
+    /// Pages read by cause: `host`, `rmw`, `gc`, `migration`.
+    #[serde(default)]
+    pub reads_by_cause: BTreeMap<String, u64>,
     /// Pages programmed and reprogrammed.
     pub programs: u64,
+    /// Program operations; a one-shot program writes several pages.
+    #[serde(default)]
+    pub program_operations: u64,
+    /// Of these, copies within a plane by the flash itself, which read no page on their own.
+    #[serde(default)]
+    pub copy_backs: u64,
     /// Bytes programmed and reprogrammed.
     pub program_bytes: u64,
     /// Blocks erased.
@@ -218,4 +227,31 @@ pub struct Wear {
     pub min: u64,
     /// Standard deviation, in cycles.
     pub sigma: f64,
+}
+
+/// How much longer the drive lasts, if the host goes on as in the run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Lifetime {
+    /// By the mode of blocks: `slc`, `mlc`, `tlc`, `qlc`; those whose endurance the device file gives.
+    pub by_mode: BTreeMap<String, ModeLifetime>,
+    /// How many times what has been written so far can be written again until the first mode is worn out: the
+    /// least of the modes' (HySSD, eq. 4). Null before the first erase.
+    pub left: Option<f64>,
+    /// Bytes that the host will have written by then, with those of the run. Null where the run erased nothing.
+    pub total_bytes_written: Option<f64>,
+    /// Years that this takes at the run's rate.
+    pub years: Option<f64>,
+    /// The same spread over five years: drive writes a day.
+    pub drive_writes_per_day: Option<f64>,
+}
+
+/// The lifetime of blocks of one mode.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ModeLifetime {
+    /// Cycles that a block endures.
+    pub endurance: u64,
+    /// Mean cycles that blocks have behind them.
+    pub used: f64,
+    /// (endurance - used) / used; null before the first erase, and negative past the end.
+    pub left: Option<f64>,
 }

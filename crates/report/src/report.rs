@@ -5,7 +5,7 @@
 //!
 //! Maps are keyed by text and ordered, so that the same run is written as the same bytes.
 
-use crate::activity::{Capacity, Flash, IdleTime, Waf, Wear};
+use crate::activity::{Capacity, Flash, IdleTime, Lifetime, Waf, Wear};
 use crate::begun::BegunSteady;
 use crate::jobs::JobActivity;
 use crate::replicas::Replicas;
@@ -76,6 +76,12 @@ pub struct Report {
     pub capacity: Capacity,
     /// Program/erase cycles of the blocks at the end, by the mode they are in: `slc`, `mlc`, `tlc`, `qlc`.
     pub wear: BTreeMap<String, Wear>,
+    /// How much longer it lasts; absent where the device file gives no endurance.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lifetime: Option<Lifetime>,
+    /// What the scheme has followed through the run: names, and host page writes with the value from then on.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub followed: BTreeMap<String, Vec<[f64; 2]>>,
     /// Memory that the engine holds.
     pub memory: Memory,
     /// How fast the engine was: depends on the machine, and is not part of the result.
@@ -160,6 +166,8 @@ impl PartialEq for Report {
             twin_sensitivity,
             capacity,
             wear,
+            lifetime,
+            followed,
             memory,
             speed: _,
             hints,
@@ -189,6 +197,8 @@ impl PartialEq for Report {
             && *twin_sensitivity == other.twin_sensitivity
             && *capacity == other.capacity
             && *wear == other.wear
+            && *lifetime == other.lifetime
+            && *followed == other.followed
             && *memory == other.memory
             && *hints == other.hints
             && *result_hash == other.result_hash

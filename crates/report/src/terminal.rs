@@ -169,6 +169,26 @@ fn particulars(r: &Report) -> Vec<(&'static str, String)> {
         );
         out.push(("wear", what));
     }
+    if let Some(l) = &r.lifetime {
+        let modes = l.by_mode.iter().map(|(mode, m)| {
+            let left = m
+                .left
+                .map_or("all of it".into(), |l| format!("{} times what is used", number::significant(l)));
+            format!("{} of {} cycles left {left}", rows::mode_title(mode), number::count(m.endurance))
+        });
+        let mut what = modes.collect::<Vec<_>>().join(", ");
+        if let (Some(bytes), Some(years), Some(daily)) =
+            (l.total_bytes_written, l.years, l.drive_writes_per_day)
+        {
+            what.push_str(&format!(
+                "; {} TB written in all, {} years at this rate, {} drive writes a day over five years",
+                number::significant(bytes / 1e12),
+                number::significant(years),
+                number::significant(daily)
+            ));
+        }
+        out.push(("lifetime", what));
+    }
     let mut engine = format!(
         "{} wall, {} requests/s, {} flash operations/s, {} of state",
         Quantity::Time.show(r.speed.wall_s),

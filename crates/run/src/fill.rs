@@ -14,8 +14,9 @@ use wordline_ftl::{
 };
 use wordline_report::{
     CDF_POINTS_MAX, Capacity, DeviceInfo, Flash, Host, IdleTime, JobActivity, Latencies, Latency, LatencyCdf,
-    LatencyParts, Memory, PageTypes, ProgramBytes, Programs, REPORT_SCHEMA, RegionActivity, RegionCapacity,
-    Report, SchemeInfo, Speed, Throughput, Timeline, Waf, Wear, Windows, WorkloadInfo,
+    LatencyParts, Lifetime, Memory, ModeLifetime, PageTypes, ProgramBytes, Programs, REPORT_SCHEMA,
+    RegionActivity, RegionCapacity, Report, SchemeInfo, Speed, Throughput, Timeline, Waf, Wear, Windows,
+    WorkloadInfo,
 };
 use wordline_sim::{Histogram, Metrics, Summary, TimeBin};
 use wordline_units::{CellMode, PageType, SimTime};
@@ -82,6 +83,8 @@ pub(crate) fn report(run: &Outcome) -> Report {
         twin_sensitivity: vec![],
         capacity: capacity(run),
         wear: wear(run),
+        lifetime: lifetime(run, counters, simulated_s),
+        followed: followed(run),
         memory: memory(run),
         speed: speed(run, counters),
         hints: vec![],
@@ -203,7 +206,10 @@ fn flash(run: &Outcome, c: &Counters) -> Flash {
                 name: at.name.to_string(),
                 mode: at.mode.key().to_string(),
                 reads: r.reads.iter().sum(),
+                reads_by_cause: READS.into_iter().map(|k| (word(k), r.reads[k as usize])).collect(),
                 programs: r.program_pages.iter().sum(),
+                program_operations: r.program_ops,
+                copy_backs: r.copy_backs,
                 program_bytes: r.program_bytes.iter().sum(),
                 erases: r.erases,
             })
@@ -351,6 +357,46 @@ fn wear(run: &Outcome) -> BTreeMap<String, Wear> {
             (mode.key().to_string(), Wear { blocks: s.blocks, mean, max: s.max, min: s.min, sigma })
         })
         .collect()
+}
+
+fn followed(run: &Outcome) -> BTreeMap<String, Vec<[f64; 2]>> {
+    let followed = run.device.ftl.scheme().followed();
+    followed.into_iter().map(|(name, series)| (name.to_string(), series.to_vec())).collect()
+}
+
+const YEAR_S: f64 = 365.25 * 86_400.0;
+
+/// Lifetimes by mean erases, which take wear levelling to be perfect.
+fn lifetime(run: &Outcome, c: &Counters, simulated_s: f64) -> Option<Lifetime> {
+    let endures = |mode: CellMode| {
+        let media = &run.setup.geometry.media;
+        media.iter().filter_map(|m| m.mode(mode)).map(|t| t.endurance).filter(|e| *e > 0).min()
+    };
+    let written = run.device.metrics.bytes[1] as f64;
+    let (mut by_mode, mut more) = (BTreeMap::new(), f64::INFINITY);
+    for (mode, wear) in wear(run) {
+        let Some(at) = CellMode::ALL.into_iter().find(|m| m.key() == mode) else { continue };
+        let Some(endurance) = endures(at) else { continue };
+        let rest = endurance as f64 - wear.mean;
+        let in_run = c.erases[at.index()] as f64 / wear.blocks as f64;
+        if in_run > 0.0 {
+            more = more.min(written * rest / in_run);
+        }
+        let left = (wear.mean > 0.0).then(|| rest / wear.mean);
+        by_mode.insert(mode, ModeLifetime { endurance: endurance as u64, used: wear.mean, left });
+    }
+    if by_mode.is_empty() {
+        return None;
+    }
+    let total = (more.is_finite() && written > 0.0).then_some(written + more);
+    let drive = run.setup.device.logical_bytes() as f64;
+    Some(Lifetime {
+        left: by_mode.values().filter_map(|m| m.left).min_by(f64::total_cmp),
+        total_bytes_written: total,
+        years: total.filter(|_| simulated_s > 0.0).map(|bytes| bytes / written * simulated_s / YEAR_S),
+        drive_writes_per_day: total.map(|bytes| bytes / drive / (5.0 * 365.25)),
+        by_mode,
+    })
 }
 
 fn memory(run: &Outcome) -> Memory {

@@ -216,11 +216,14 @@ fn log_header(setup: &Setup, scheme: &str, ftl: &Ftl<NoMedia>) -> Value {
                     let by_page = |times: &[wordline_units::SimDuration]| -> Vec<u64> {
                         times[..bits].iter().map(|d| d.0).collect()
                     };
-                    let times = json!({
+                    let mut times = json!({
                         "read_ns": by_page(&t.read),
                         "program_ns": by_page(&t.program),
                         "erase_ns": t.erase.0,
                     });
+                    if let Some(time) = t.copy_back {
+                        times["copy_back_ns"] = time.0.into();
+                    }
                     (mode.key().to_string(), times)
                 })
                 .collect();

@@ -127,7 +127,7 @@ impl Setup {
     }
 
     /// Resolve what can be known without a pass over the workload.
-    fn without_state(spec: &RunSpec) -> Result<Setup, RunError> {
+    pub(crate) fn without_state(spec: &RunSpec) -> Result<Setup, RunError> {
         let of = |prefix: &str| -> Vec<(String, String)> {
             let pairs = spec.set.iter().filter_map(|(k, v)| Some((k.strip_prefix(prefix)?, v)));
             pairs.map(|(k, v)| (k.to_string(), v.clone())).collect()

@@ -14,7 +14,7 @@ use wordline_run::{RunSpec, Setup, compare};
 use wordline_sim::{Device, NoProbe, Stop, drive};
 use wordline_units::CellMode;
 
-const DEVICES: [&str; 2] = ["hybrid.toml", "dynamic.toml"];
+const DEVICES: [&str; 3] = ["hybrid.toml", "dynamic.toml", "two-media.toml"];
 
 /// Workload, requests, initial state.
 const WORKLOADS: [(&str, u64, &str); 6] = [

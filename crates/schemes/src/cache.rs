@@ -101,6 +101,7 @@ impl Size {
             regions: vec![cache(s), d],
             pools: blocks.into_iter().map(pool).collect(),
             home: D,
+            outpost: None,
             map: MapKind::Page,
             asks: Hooks::NONE,
             tick_every_writes: if dynamic == 0 { 0 } else { LOOK_EVERY },

@@ -179,6 +179,7 @@ impl Scheme for HotCold {
                 .map(|n| Pool { medium: 0, blocks_per_plane: n, free: FreeOrder::Fifo })
                 .collect(),
             home: C,
+            outpost: None,
             map: MapKind::Page,
             asks: if self.pools == Pools::Shared { Hooks::COLLECT } else { Hooks::NONE },
             tick_every_writes: 0,

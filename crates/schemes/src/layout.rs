@@ -5,7 +5,7 @@ use crate::registry::Parameter;
 use wordline_device::config::Section;
 use wordline_flash::{Medium, ProgramRule};
 use wordline_ftl::{
-    Drive, EarlierBits, FreeOrder, Hooks, Layout, MapKind, Pool, PoolId, Refusal, Region, RegionId,
+    Drive, EarlierBits, FreeOrder, Hooks, Layout, MapKind, MovedIn, Pool, PoolId, Refusal, Region, RegionId,
 };
 use wordline_units::{CellMode, SimDuration};
 
@@ -105,6 +105,7 @@ pub(crate) fn one_region(medium: &Medium, region: Region) -> Layout {
         pools: vec![Pool { medium: 0, blocks_per_plane: medium.blocks_per_plane, free: FreeOrder::Fifo }],
         regions: vec![region],
         home: RegionId(0),
+        outpost: None,
         map: MapKind::Page,
         asks: Hooks::NONE,
         tick_every_writes: 0,
@@ -133,5 +134,6 @@ pub(crate) fn region(
         earlier_bits: EarlierBits::Buffered,
         partial_victims: false,
         leaves_pool: false,
+        moved_in: MovedIn::Packed,
     }
 }

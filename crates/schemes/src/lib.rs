@@ -2,6 +2,8 @@
 //! them: command line, Python, documentation and golden tests follow from it.
 
 mod cache;
+mod classifier;
+pub mod cost_model;
 mod layout;
 mod page_type;
 mod registry;
@@ -11,6 +13,7 @@ mod windows;
 mod conventional;
 mod conventional_tlc;
 mod hot_cold;
+mod hyssd;
 mod ips;
 mod ips_agc;
 mod ips_cooperative;
@@ -23,6 +26,7 @@ const SCHEMES: &[Entry] = &[
     hot_cold::ENTRY,
     conventional_tlc::ENTRY,
     pa_ssd::ENTRY,
+    hyssd::ENTRY,
     turbo_write::ENTRY,
     ips::ENTRY,
     ips_agc::ENTRY,
@@ -32,6 +36,7 @@ const SCHEMES: &[Entry] = &[
 pub use conventional::Conventional;
 pub use conventional_tlc::ConventionalTlc;
 pub use hot_cold::HotCold;
+pub use hyssd::{Hyssd, Model, ModelError, ModelPoint};
 pub use ips::Ips;
 pub use ips_agc::IpsAgc;
 pub use ips_cooperative::IpsCooperative;

@@ -85,13 +85,30 @@ pub fn find(name: &str) -> Result<&'static Entry, SchemeError> {
 /// # Errors
 /// When there is no such scheme, or its parameters are wrong; every problem is named.
 pub fn build(spelling: &str) -> Result<Box<dyn Scheme>, SchemeError> {
-    let (name, rest) = spelling.split_once(':').unwrap_or((spelling, ""));
+    let name = spelling.split_once(':').map_or(spelling, |(name, _)| name);
     let entry = find(name.trim())?;
+    made(entry, spelling, entry.build)
+}
+
+/// What an entry makes of a spelling.
+///
+/// # Errors
+/// When the spelling names another scheme, or its parameters are wrong.
+pub(crate) fn made<T>(
+    entry: &Entry,
+    spelling: &str,
+    build: impl Fn(&mut Section) -> T,
+) -> Result<T, SchemeError> {
+    let (name, rest) = spelling.split_once(':').unwrap_or((spelling, ""));
+    if name.trim() != entry.name {
+        let hint = format!("; {:?} is what has a model", entry.name);
+        return Err(SchemeError::Unknown { name: name.to_string(), hint });
+    }
     let problems = Problems::default();
     let given = entry.given(rest).into_iter();
     let pairs: Vec<(String, String)> = given.map(|(k, v)| (k.to_string(), v.to_string())).collect();
     let mut section = Section::from_pairs(&format!("scheme {name}"), &pairs, &problems);
-    let scheme = (entry.build)(&mut section);
+    let scheme = build(&mut section);
     section.finish();
     problems.finish(Some(scheme)).map_err(SchemeError::Parameters)
 }

@@ -12,8 +12,8 @@ use wordline_device::{DeviceSpec, Trigger, Victim};
 use wordline_flash::{ProgramRule, SlotClass};
 use wordline_ftl::{
     Bytes, Cause, Drive, EarlierBits, FreeOrder, Gather, Hooks, Initial, Layout, Located, MapKind, Mapped,
-    Media, Metadata, NoMedia, OpKind, Origin, Outcome, Parcel, Place, PlanePick, Pool, PoolId, Recorded,
-    Refusal, Region, RegionId, Route, Scheme, View,
+    Media, Metadata, MovedIn, NoMedia, OpKind, Origin, Outcome, Parcel, Place, PlanePick, Pool, PoolId,
+    Recorded, Refusal, Region, RegionId, Route, Scheme, View,
 };
 use wordline_sim::{Device, Event, NoProbe, Probe};
 use wordline_units::{CellMode, Fraction, HostOp, HostRequest, Lpn, Ppn, SectorMask, SimDuration, SimTime};
@@ -43,6 +43,7 @@ impl Scheme for SafeStager {
             earlier_bits: EarlierBits::Buffered,
             partial_victims: false,
             leaves_pool: false,
+            moved_in: MovedIn::Packed,
         };
         let blocks = drive.geometry.media[0].blocks_per_plane;
         Ok(Layout {
@@ -54,6 +55,7 @@ impl Scheme for SafeStager {
                 region("D", 1, CellMode::Tlc, ProgramRule::OneShot(3), true),
             ],
             home: RegionId(1),
+            outpost: None,
             map: MapKind::Page,
             asks: Hooks::NONE,
             tick_every_writes: 0,

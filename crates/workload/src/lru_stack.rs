@@ -9,6 +9,8 @@
 //! counts: O(log n), with one access to distant memory. When the slots are
 //! used up the pages are moved together, in order, which is O(1) for each use.
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 /// No slot.
 const NONE: u32 = u32::MAX;
 /// Words of a group: 512 slots, a cache line.
@@ -134,6 +136,15 @@ impl LruStack {
         slots.map(|s| self.pages[s])
     }
 
+    /// The pages, the coldest first.
+    pub fn coldest_first(&self) -> impl Iterator<Item = u32> {
+        let words = (self.low..self.taken.len()).filter(|at| self.taken[*at] != 0);
+        words.flat_map(move |at| {
+            let bits = (0..64).filter(move |bit| self.taken[at] >> bit & 1 == 1);
+            bits.map(move |bit| self.pages[at * 64 + bit])
+        })
+    }
+
     /// Pages in slots above this one.
     #[inline]
     fn above(&self, slot: usize) -> u32 {
@@ -202,6 +213,27 @@ impl LruStack {
     }
 }
 
+/// As the pages below the number and their order, from which slots follow.
+impl Serialize for LruStack {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        (self.slots.len(), self.coldest_first().collect::<Vec<u32>>()).serialize(to)
+    }
+}
+
+impl<'de> Deserialize<'de> for LruStack {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<LruStack, D::Error> {
+        let (pages, order) = <(usize, Vec<u32>)>::deserialize(from)?;
+        if pages >= 1 << 30 || order.iter().any(|page| *page as usize >= pages) {
+            return Err(serde::de::Error::custom(format!("an order of {pages} pages names a later one")));
+        }
+        let mut stack = LruStack::new(pages);
+        for page in order {
+            stack.touch(page);
+        }
+        Ok(stack)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -233,6 +265,10 @@ mod tests {
                 }
                 prop_assert_eq!((stack.len(), stack.coldest()), (list.len(), list.last().copied()));
             }
+            let written = serde_json::to_string(&stack).unwrap();
+            let read: LruStack = serde_json::from_str(&written).unwrap();
+            prop_assert_eq!(read.iter().collect::<Vec<_>>(), stack.iter().collect::<Vec<_>>());
+            prop_assert_eq!(stack.coldest_first().collect::<Vec<_>>(), list.iter().rev().copied().collect::<Vec<_>>());
             prop_assert_eq!(stack.iter().collect::<Vec<_>>(), list);
             prop_assert_eq!(stack.distance(pages), None);
         }

@@ -122,9 +122,7 @@ def read(name: str, *, scale: int = 1, traces: str | None = None) -> Paper:
         raise UserError("--scale divides twins, not traces; leave --scale or --traces out")
     folder = known[name]
     text = toml.read(folder / "experiment.toml")
-    device, common = text["device"], dict(text.get("set", {}))
-    if scale > 1:
-        common.update(_scaled(device, common, scale))
+    common = dict(text.get("set", {}))
     workloads, schemes = text["workloads"], text["schemes"]
     runs: dict[str, Run] = {}
     missing = {g["name"]: g["missing"] for g in text["runs"] if "missing" in g}
@@ -133,7 +131,9 @@ def read(name: str, *, scale: int = 1, traces: str | None = None) -> Paper:
     for group in text["runs"]:
         if group["name"] in missing:
             continue
-        runs.update(_group(group, text, folder, device, common, scale, traces))
+        device = group.get("device", text["device"])
+        changed = {**common, **(_scaled(device, common, scale) if scale > 1 else {})}
+        runs.update(_group(group, text, folder, device, changed, scale, traces))
     return Paper(
         name=name,
         folder=folder,

@@ -5,8 +5,8 @@ use wordline_device::{DeviceSpec, Trigger, Victim};
 use wordline_flash::{ProgramRule, SlotClass};
 use wordline_ftl::{
     Collect, Command, Drive, EarlierBits, FreeOrder, Gather, Grain, Hooks, IdleWork, Layout, MapKind, Memory,
-    Move, Origin, Parcel, Place, PlanePick, Pool, PoolId, ReadSeen, Refusal, Region, RegionId, Route, Scheme,
-    View,
+    Move, MovedIn, Origin, Parcel, Place, PlanePick, Pool, PoolId, ReadSeen, Refusal, Region, RegionId,
+    Route, Scheme, View,
 };
 use wordline_units::{CellMode, Fraction, PlaneId, SimDuration};
 
@@ -38,6 +38,8 @@ pub struct Tiny {
     pub ack_buffer: Option<u32>,
     pub bus: &'static str,
     pub extra: &'static str,
+    /// Blocks a plane of a second, faster medium, with pages of a unit; 0 for none.
+    pub fast_blocks: u32,
 }
 
 impl Default for Tiny {
@@ -55,6 +57,7 @@ impl Default for Tiny {
             ack_buffer: None,
             bus: "1ns/B",
             extra: "",
+            fast_blocks: 0,
         }
     }
 }
@@ -89,12 +92,19 @@ impl Tiny {
         let unit = self.sectors_per_unit * 512;
         let ack =
             self.ack_buffer.map_or(String::new(), |n| format!("[ack]\nmode = \"buffer\"\npages = {n}\n"));
+        let fast = format!(
+            "[medium.fast]\nchannels = 2\nchips_per_channel = 1\ndies_per_chip = 1\nplanes_per_die = 1\n\
+             blocks_per_plane = {}\nwordlines_per_block = 6\npage = \"{unit}B\"\nbus = {{ rate = \"1ns/B\" }}\n\
+             [medium.fast.slc]\nread = \"2us\"\nprogram = \"15us\"\nerase = \"40us\"\ncopy_back = \"16us\"\n",
+            self.fast_blocks
+        );
+        let fast = if self.fast_blocks > 0 { fast } else { String::new() };
         let text = format!(
             r#"
 [device]
 name = "tiny"
 description = "for tests"
-[medium.flash]
+{fast}[medium.flash]
 channels = {}
 chips_per_channel = {}
 dies_per_chip = 1
@@ -161,6 +171,7 @@ fn region(name: &'static str, pool: u8, mode: CellMode, rule: ProgramRule) -> Re
         earlier_bits: EarlierBits::Buffered,
         partial_victims: rule == ProgramRule::Relaxed,
         leaves_pool: false,
+        moved_in: MovedIn::Packed,
     }
 }
 
@@ -168,6 +179,7 @@ fn layout(pools: Vec<Pool>, regions: Vec<Region>, map: MapKind) -> Layout {
     Layout {
         pools,
         home: RegionId(regions.len() as u8 - 1),
+        outpost: None,
         regions,
         map,
         asks: Hooks::NONE,
@@ -274,6 +286,7 @@ impl Scheme for Restless {
         self.turn.is_multiple_of(3).then_some(Move {
             lpn: seen.lpn,
             seen: seen.ppn,
+            plane: PlanePick::Home,
             route: Route::to(to, SlotClass::Next).or(Self::D, SlotClass::Next),
         })
     }
@@ -404,6 +417,17 @@ pub fn scheme(which: usize, tiny: &mut Tiny) -> (Box<dyn Scheme>, u32) {
             tiny.spare += 3;
             (build("ips-agc:window=3,layers=1,idle_after=100us"), 3)
         }
+        15 => {
+            tiny.spare += 3;
+            tiny.fast_blocks = 8;
+            tiny.extra = "[allocation]\norder = \"dynamic\"\n";
+            (build("hyssd:life,period=16,age=1,idle_after=100us"), 3)
+        }
+        16 => {
+            tiny.spare += 3;
+            tiny.fast_blocks = 9;
+            (build("hyssd:perf,tlc_unit=unpacked,period=8,age=2,idle_after=50us"), 3)
+        }
         _ => {
             tiny.spare += 5;
             (build("ips-cooperative:window=1,layers=1,traditional=3,idle_after=100us"), 3)
@@ -412,4 +436,4 @@ pub fn scheme(which: usize, tiny: &mut Tiny) -> (Box<dyn Scheme>, u32) {
 }
 
 /// How many schemes [`scheme`] knows.
-pub const SCHEMES: usize = 16;
+pub const SCHEMES: usize = 18;

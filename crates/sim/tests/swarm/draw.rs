@@ -264,6 +264,7 @@ fn medium(rng: &mut Rng, name: &str, modes: &[CellMode], unit: u64) -> Medium {
             read: [SimDuration::ZERO; 4],
             program: [SimDuration::ZERO; 4],
             erase: time(20, 400),
+            copy_back: None,
             endurance: 0,
             pages_per_program: 1,
         };
@@ -279,6 +280,8 @@ fn medium(rng: &mut Rng, name: &str, modes: &[CellMode], unit: u64) -> Medium {
             t.pages_per_program = mode.bits() as u8;
             let once = t.program[0];
             t.program[..mode.bits() as usize].fill(once);
+        } else if let Some(t) = timing {
+            t.copy_back = rng.once_in(3).then(|| rng.time(10, 200));
         }
     }
     let most = if rng.once_in(2) { 40 } else { 0 };
@@ -316,14 +319,15 @@ fn any_scheme(rng: &mut Rng, two_media: bool) -> (Box<dyn Scheme>, String) {
         let name = scheme.name().to_string();
         return (scheme, name);
     }
-    let spelling = spelling(rng);
+    let spelling = spelling(rng, two_media);
     let scheme = wordline_schemes::build(&spelling).unwrap_or_else(|e| panic!("{spelling}: {e}"));
     (scheme, spelling)
 }
 
-/// A registered scheme with some of its parameters set.
-fn spelling(rng: &mut Rng) -> String {
-    let entry = rng.pick(wordline_schemes::all());
+/// A registered scheme with some of its parameters set; of two media only one knows.
+fn spelling(rng: &mut Rng, two_media: bool) -> String {
+    let known = wordline_schemes::all().iter().filter(|e| !two_media || e.name == "hyssd");
+    let entry = rng.pick(&known.collect::<Vec<_>>());
     let mut given = vec![];
     for (key, values) in &values()[wordline_schemes::all().iter().position(|e| e.name == entry.name).unwrap()]
     {

@@ -39,8 +39,11 @@ pub struct Ledger {
     arrays: HashMap<u32, SimTime>,
     buses: HashMap<u32, SimTime>,
     moved: HashMap<u64, u64>,
+    /// Slots that each program under way covers.
+    slots: HashMap<u64, u32>,
     reads: [u64; Cause::COUNT],
     programs: u64,
+    copies: u64,
     programmed_bytes: u64,
     erases: [u64; 4],
     events: u64,
@@ -56,6 +59,9 @@ impl Probe for Ledger {
 
     fn begin(&mut self, begin: &Begin, _: impl Iterator<Item = Part>) {
         self.regions.insert(begin.plane.0, begin.region);
+        if begin.kind == OpKind::Program {
+            self.slots.insert(begin.op, begin.slots);
+        }
     }
 
     fn event(&mut self, event: Event) {
@@ -94,7 +100,14 @@ impl Ledger {
                         self.read(ppn)
                     }
                     OpKind::Program => {
-                        let bytes = self.moved.remove(&op).ok_or("a program whose data never moved")?;
+                        let moved = self.moved.remove(&op).ok_or("a program whose data never moved")?;
+                        let slots = self.slots.remove(&op).ok_or("a program that never began")?;
+                        let bytes = slots as u64 * self.geometry().unit;
+                        // The flash copies within a plane by itself.
+                        self.copies += u64::from(moved == 0);
+                        if moved > 0 && moved != bytes {
+                            return Err(format!("a program of {bytes} bytes moves {moved}"));
+                        }
                         self.programs += 1;
                         self.programmed_bytes += bytes;
                         self.program(ppn, bytes)?;
@@ -178,10 +191,12 @@ impl Ledger {
             }
         }
         let programs = counters.regions.iter().map(|r| r.program_ops).sum::<u64>();
+        let copies = counters.regions.iter().map(|r| r.copy_backs).sum::<u64>();
         let erases = counters.regions.iter().map(|r| r.erases).sum::<u64>();
         let pairs = [
             ("programs", programs, self.programs),
             ("bytes programmed, over all causes,", counters.programmed_bytes(), self.programmed_bytes),
+            ("copies within a plane", copies, self.copies),
             ("erases, over all regions,", erases, self.erases.iter().sum()),
         ];
         let by_cause = Cause::ALL.map(|c| (c.key(), reads[c as usize], self.reads[c as usize]));

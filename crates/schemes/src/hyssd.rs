@@ -1,0 +1,567 @@
+//! # HySSD
+//!
+//! ## Source
+//! Y. Oh, E. Lee, J. Choi, D. Lee, S. H. Noh, "Hybrid Solid State Drives for Improved Performance and
+//! Enhanced Lifetime", MSST 2013, section II.
+//!
+//! ## Idea
+//! A drive of two media keeps what is written often in the faster one. How much of that is filled is
+//! chosen by an analytic model of what a page write costs, or so that both media wear out together.
+//!
+//! ## Algorithm
+//! 1. Every host write goes to the superior medium. A page that lies in the inferior one moves by that,
+//!    without a cost of its own (II.C, passive).
+//! 2. Where the superior medium holds as many pages as its target, the one written longest ago goes to the
+//!    inferior one first: the write waits for that (II.B, C_PW_HY).
+//! 3. Writes are noted by their stack distance in an LRU order of written pages, reads by the depth at
+//!    which they find their page (II.A).
+//! 4. Every N page writes the Analyser finds the utilisation u of the superior medium at which a page access
+//!    costs least, by trying them from below (eq. 3); the target follows it. What is older counts half.
+//! 5. Life moves that u up by a step when the superior medium has more lifetime left, and down otherwise
+//!    (eq. 4).
+//! 6. Pages above the target that have not been written for some periods go to the inferior medium in the
+//!    background, when the drive is idle (II.C).
+//! 7. Collected pages stay in their medium, copied within their plane.
+//! 8. Should writes fill the superior medium all the same, collected pages leave it.
+//!
+//! ## Symbols
+//! S, T: the regions of the superior and the inferior medium. B: pages that S could hold. u, N, L, H_w, H_r,
+//! IO_W, C: as in the paper; see `cost_model.rs`.
+//!
+//! ## Parameters
+//! - `policy`: `perf` (default), `life` or `static`; goes without its key.
+//! - `u`: utilisation of the superior medium: of static throughout, of the others until their first period is
+//!   over; default 50%.
+//! - `tlc_unit`: how units of the map meet larger pages of T. `packed` (default): they wait for company in a
+//!   protected buffer of one page, and the Analyser charges their share of a program. `unpacked`: each has a
+//!   page to itself. `mixed`: packed, but charged a whole program.
+//! - `period`: N, in page writes; default 65536, which gives 110 periods on the paper's Financial trace.
+//! - `step`: by how much Life moves u in a period; default 1%.
+//! - `age`: periods after which a page above the target is moved; default 10.
+//! - `idle_after`: how long the drive must have been idle for that; default 10ms.
+//!
+//! ## Differs
+//! The paper names none of the defaults above. Utilisations are tried in hundredths from 5 to 98, as far as
+//! data then have room in both media. The offset of Life stops where u would leave that range.
+//!
+//! ## Not modelled
+//! Wear levelling, which the paper takes to be perfect: it and we count mean erases.
+//!
+//! ## Checked by
+//! `the superior medium holds its target`, `a write that misses waits for the destage`, `no u from 5 to 98 %
+//! locks the drive up`, `the cost model` tables, `reference model`, golden rows.
+
+use crate::classifier::Classifier;
+use crate::cost_model::{Costs, GRID, Hybrid, Mix, remaining_lifetime};
+use crate::layout;
+use crate::registry::{Entry, Parameter};
+use serde::{Deserialize, Serialize};
+use wordline_device::config::Section;
+use wordline_flash::{Medium, ProgramRule, SlotClass};
+use wordline_ftl::{
+    Drive, FreeOrder, Gather, Hooks, IdleWork, Layout, MapKind, Memory, Move, MovedIn, Origin, Parcel, Place,
+    PlanePick, Pool, PoolId, ReadSeen, Refusal, Region, RegionId, Route, Scheme, View,
+};
+use wordline_units::{CellMode, Fraction, Lpn, PlaneId, SimDuration};
+
+const S: RegionId = RegionId(0);
+const T: RegionId = RegionId(1);
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "hyssd",
+    title: "two media, filled by an analytic model of cost or by what is left of their lifetimes",
+    docs: include_str!("hyssd.rs"),
+    parameters: &[
+        Parameter { key: "policy", default: "perf", what: "perf, life or static; goes without its key" },
+        Parameter {
+            key: "u",
+            default: "50%",
+            what: "utilisation of the superior medium, at first or always",
+        },
+        Parameter {
+            key: "tlc_unit",
+            default: "packed",
+            what: "packed, unpacked or mixed: how units meet larger pages, and what the model charges",
+        },
+        Parameter { key: "period", default: "65536", what: "page writes from one analysis to the next" },
+        Parameter { key: "step", default: "1%", what: "by how much life moves u in a period" },
+        Parameter {
+            key: "age",
+            default: "10",
+            what: "periods after which a surplus page is moved when idle",
+        },
+        Parameter { default: "10ms", ..layout::IDLE_AFTER },
+    ],
+    leading: Some("policy"),
+    build: |p| Box::new(Hyssd::from_parameters(p)),
+};
+
+/// By what the utilisation of the superior medium is chosen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Policy {
+    Perf,
+    Life,
+    Static,
+}
+
+/// How units of the map meet pages of T.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum TlcUnit {
+    Packed,
+    Unpacked,
+    Mixed,
+}
+
+/// What HySSD knows, besides what the layout gives.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Memorised {
+    classifier: Classifier,
+    /// Whether what S holds has been found.
+    has_stock: bool,
+    /// Pages that S shall hold.
+    target: u32,
+    /// By how much Life departs from the u of least cost.
+    offset: f64,
+    page_writes: u64,
+    /// Page writes and u, from the beginning of each period on in which u changed.
+    chosen: Vec<[f64; 2]>,
+}
+
+/// Data distributed over two media by a model.
+#[derive(Clone, Debug)]
+pub struct Hyssd {
+    policy: Policy,
+    u: Option<Fraction>,
+    tlc_unit: TlcUnit,
+    period: u32,
+    step: Fraction,
+    age: u32,
+    idle_after: SimDuration,
+    /// The rest is set by `layout`.
+    model: Option<Hybrid>,
+    /// B.
+    capacity: u32,
+    /// The fewest and the most pages that S may hold, so that neither medium is too full.
+    targets: [u32; 2],
+    /// The most pages that a plane of S holds and can still be collected.
+    most_in_plane: u64,
+    known: Memorised,
+}
+
+impl Hyssd {
+    fn from_parameters(p: &mut Section) -> Hyssd {
+        let policies = [("perf", Policy::Perf), ("life", Policy::Life), ("static", Policy::Static)];
+        let units = [("packed", TlcUnit::Packed), ("unpacked", TlcUnit::Unpacked), ("mixed", TlcUnit::Mixed)];
+        Hyssd {
+            policy: p.choice("policy", &policies, Policy::Perf),
+            u: p.take_within("u", Fraction::percent(0)..=Fraction::ONE),
+            tlc_unit: p.choice("tlc_unit", &units, TlcUnit::Packed),
+            period: p.whole("period", 1..=u32::MAX).unwrap_or(65_536),
+            step: p.take_within("step", Fraction::ZERO..=Fraction::ONE).unwrap_or(Fraction::percent(1)),
+            age: p.whole("age", 0..=u32::MAX).unwrap_or(10),
+            idle_after: p.take_or("idle_after", SimDuration(10_000_000)),
+            model: None,
+            capacity: 0,
+            targets: [0, 0],
+            most_in_plane: 0,
+            known: Memorised {
+                classifier: Classifier::new(0, 0),
+                has_stock: false,
+                target: 0,
+                offset: 0.0,
+                page_writes: 0,
+                chosen: vec![],
+            },
+        }
+    }
+
+    /// The utilisations that the Analyser may choose.
+    fn grid(&self) -> impl Iterator<Item = f64> {
+        let [least, most] = self.targets;
+        let fits = move |target: u32| (least..=most).contains(&target);
+        GRID.map(|hundredths| hundredths as f64 / 100.0).filter(move |u| fits(self.pages(*u)))
+    }
+
+    /// Pages of S at a utilisation.
+    fn pages(&self, u: f64) -> u32 {
+        (u * self.capacity as f64) as u32
+    }
+
+    fn utilisation(&self) -> f64 {
+        self.known.target as f64 / self.capacity.max(1) as f64
+    }
+
+    /// The drive begins with data in S, or the power was cut: find them, by their numbers.
+    fn take_stock(&mut self, view: &View) {
+        if std::mem::replace(&mut self.known.has_stock, true) {
+            return;
+        }
+        for page in 0..view.logical_pages() {
+            if view.locate(Lpn(page)).is_some_and(|ppn| view.owner(ppn).1 == S) {
+                self.known.classifier.found(page);
+            }
+        }
+    }
+
+    /// The period that the drive is in.
+    fn now(&self) -> u32 {
+        (self.known.page_writes / self.period as u64) as u32
+    }
+
+    fn write(&mut self, page: u32, view: &View, first: &mut Vec<Move>) {
+        let now = self.now();
+        let was_resident = self.known.classifier.write(page, now); // (1), (3)
+        if !was_resident {
+            let surplus = self.known.classifier.residents().saturating_sub(self.known.target);
+            // One in, one out, (2); above what S can hold at all, two.
+            let beyond = self.known.classifier.residents() > self.targets[1];
+            for _ in 0..surplus.min(1 + beyond as u32) {
+                first.extend(self.destage(page, view));
+            }
+        }
+        self.known.page_writes += 1;
+        if self.known.page_writes.is_multiple_of(self.period as u64) {
+            self.analyse(view);
+        }
+    }
+
+    /// Room for a page that is written: the coldest other one whose newest data lie in S.
+    fn destage(&mut self, written: u32, view: &View) -> Option<Move> {
+        let mut others = self.known.classifier.coldest_residents().filter(|page| *page != written);
+        let (page, seen) = others.find_map(|page| {
+            let seen = view.locate(Lpn(page)).filter(|ppn| view.owner(*ppn).1 == S)?;
+            (!view.is_staged(Lpn(page))).then_some((page, seen))
+        })?;
+        drop(others);
+        self.known.classifier.leave(page);
+        Some(to_inferior(page, seen))
+    }
+
+    /// Whether a page that is collected in a plane of S stays there. A burst of writes may fill it while all
+    /// that could make room for them is on its way itself; then collection makes it. (8)
+    fn stays(&mut self, page: u32, plane: PlaneId, view: &View) -> bool {
+        if view.live_units(S, plane) > self.most_in_plane {
+            self.known.classifier.leave(page);
+        }
+        self.known.classifier.is_resident(page)
+    }
+
+    fn analyse(&mut self, view: &View) {
+        let Some(model) = self.model.filter(|_| self.policy != Policy::Static) else { return };
+        let c = &mut self.known.classifier;
+        let (h_w, h_r, io_w) = (c.writes.hit_rates(), c.reads.hit_rates(), c.io_w());
+        c.age();
+        let mix = |u: f64| Mix { h_w: h_w.at(u), h_r: h_r.at(u), io_w };
+        let Some((least_cost, _)) = model.least_cost(self.grid(), mix) else { return }; // (4)
+        let mut u = least_cost;
+        if self.policy == Policy::Life {
+            let left = |region, costs: Costs| remaining_lifetime(costs.e_total, view.mean_erases(region));
+            let (l_s, l_t) = (left(S, model.superior), left(T, model.inferior));
+            let step = self.step.as_f64();
+            if l_s.is_finite() && l_t.is_finite() {
+                self.known.offset += if l_s > l_t { step } else { -step }; // (5)
+            }
+            let (low, high) =
+                self.grid().fold((1.0, 0.0), |(low, high): (f64, f64), u| (low.min(u), high.max(u)));
+            u = (least_cost + self.known.offset).clamp(low, high);
+            self.known.offset = u - least_cost;
+        }
+        self.known.target = self.pages(u);
+        self.note();
+    }
+
+    fn note(&mut self) {
+        let u = self.utilisation();
+        self.known.chosen.push([self.known.page_writes as f64, u]);
+    }
+
+    /// The media of a drive: the one with fewer bits a cell first.
+    fn media<'a>(drive: &Drive<'a>) -> Result<[(usize, &'a Medium, CellMode); 2], String> {
+        let [a, b] = &drive.geometry.media[..] else {
+            return Err(format!(
+                "it needs two media of its own, and this drive has {}; hyssd-st and hyssd-mt have two",
+                drive.geometry.media.len()
+            ));
+        };
+        let (a, b) = ((0, a, a.densest()), (1, b, b.densest()));
+        match a.2.bits().cmp(&b.2.bits()) {
+            std::cmp::Ordering::Less => Ok([a, b]),
+            std::cmp::Ordering::Greater => Ok([b, a]),
+            std::cmp::Ordering::Equal => Err(format!("both of its media hold {} bits a cell", a.2.bits())),
+        }
+    }
+}
+
+/// The model of HySSD on a drive, without a simulation: what a workload would find there at each utilisation.
+#[derive(Debug)]
+pub struct Model {
+    /// Costs as the paper counts them: over all blocks.
+    pub hybrid: Hybrid,
+    /// The same over the blocks that can hold data while one is collected: without those in reserve, and
+    /// without those just opened. This is what a device does.
+    pub effective: Hybrid,
+    scheme: Hyssd,
+}
+
+impl Model {
+    /// The model of a spelling of the scheme, such as `hyssd` or `hyssd:tlc_unit=unpacked`, on a drive.
+    ///
+    /// # Errors
+    /// Where the spelling is wrong or another scheme's, or the drive does not suit it.
+    pub fn new(spelling: &str, drive: &Drive) -> Result<Model, ModelError> {
+        let mut scheme = crate::registry::made(&ENTRY, spelling, Hyssd::from_parameters)?;
+        scheme.layout(drive)?;
+        let Some(hybrid) = scheme.model else { return Err(ModelError::Nothing) };
+        let media = Hyssd::media(drive).map_err(|_| ModelError::Nothing)?;
+        let [s, t] = media.map(|(at, m, mode)| {
+            let units = drive.geometry.units_per_page(at);
+            (m.topology.planes() * 2 * m.pages_per_block(mode) * units) as f64
+        });
+        let (s_superior, s_inferior) = (hybrid.s_superior - s, hybrid.s_inferior - t);
+        // Utilisations stay those of all of the superior medium's pages.
+        let effective = Hybrid { s_superior, s_inferior, ..hybrid };
+        Ok(Model { hybrid, effective, scheme })
+    }
+
+    /// A logical page is written.
+    pub fn write(&mut self, page: u32) {
+        self.scheme.known.classifier.write(page, 0);
+    }
+
+    /// A logical page is read.
+    pub fn read(&mut self, page: u32) {
+        self.scheme.known.classifier.read(page);
+    }
+
+    /// What the pages written and read so far come to at each utilisation that the drive admits.
+    pub fn points(&self) -> Vec<ModelPoint> {
+        let c = &self.scheme.known.classifier;
+        let (writes, reads, io_w) = (c.writes.hit_rates(), c.reads.hit_rates(), c.io_w());
+        let point = |u: f64| {
+            let mix = Mix { h_w: writes.at(u), h_r: reads.at(u), io_w };
+            // The same data over fewer pages.
+            let denser = u * self.hybrid.s_superior / self.effective.s_superior;
+            ModelPoint {
+                u,
+                h_w: mix.h_w,
+                h_r: mix.h_r,
+                c_pw_hy_us: self.hybrid.c_pw_hy(u, mix.h_w),
+                c_pr_hy_us: self.hybrid.c_pr_hy(mix.h_r),
+                c_hyssd_us: self.hybrid.c_hyssd(u, mix),
+                effective_us: self.effective.c_hyssd(denser, mix),
+                endured_writes: self.hybrid.endured_writes(u, mix.h_w),
+            }
+        };
+        self.scheme.grid().map(point).collect()
+    }
+
+    /// IO_W of the pages written and read so far.
+    pub fn io_w(&self) -> f64 {
+        self.scheme.known.classifier.io_w()
+    }
+}
+
+/// The model at one utilisation.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct ModelPoint {
+    /// u.
+    pub u: f64,
+    /// H_w.
+    pub h_w: f64,
+    /// H_r.
+    pub h_r: f64,
+    /// C_PW_HY, in microseconds.
+    pub c_pw_hy_us: f64,
+    /// C_PR_HY, in microseconds.
+    pub c_pr_hy_us: f64,
+    /// C_HYSSD, eq. 3, in microseconds.
+    pub c_hyssd_us: f64,
+    /// The same over the blocks that can hold data while one is collected.
+    pub effective_us: f64,
+    /// Page writes of the host until a medium is worn out; infinite where no endurance is known.
+    pub endured_writes: f64,
+}
+
+/// Why there is no model.
+#[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
+pub enum ModelError {
+    /// The spelling.
+    #[error(transparent)]
+    Scheme(#[from] crate::SchemeError),
+    /// The drive.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// Neither, which a scheme that has been laid out excludes.
+    #[error("the drive has no two media to distribute data over")]
+    Nothing,
+}
+
+/// A page goes from S to T.
+fn to_inferior(page: u32, seen: wordline_units::Ppn) -> Move {
+    let route = Route::to(T, SlotClass::Next);
+    Move { lpn: Lpn(page), seen, plane: PlanePick::Roomiest, route }
+}
+
+/// Units that a region holds so that a plane of it can still be collected: all but the reserve, the frontier,
+/// and in every block what one program may pad.
+fn holds(medium: &Medium, mode: CellMode, units_per_page: u32) -> u32 {
+    let slots = (medium.pages_per_block(mode) - 1) * units_per_page;
+    medium.topology.planes() * medium.blocks_per_plane.saturating_sub(2) * slots
+}
+
+impl Scheme for Hyssd {
+    fn name(&self) -> &str {
+        ENTRY.name
+    }
+
+    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+        let refuse = layout::refuser(ENTRY.name, drive);
+        let [(s, fast, fast_mode), (t, dense, dense_mode)] = Hyssd::media(drive).map_err(&refuse)?;
+        for (medium, mode) in [(fast, fast_mode), (dense, dense_mode)] {
+            if medium.mode(mode).is_none_or(|m| m.pages_per_program > 1) {
+                return Err(refuse(format!(
+                    "its {mode} is programmed a whole wordline at once; set medium.{}.{}.one_shot=false and \
+                     the time of each page",
+                    medium.name,
+                    mode.key()
+                )));
+            }
+        }
+        let (per_page, units) = (drive.geometry.units_per_page(s), drive.geometry.units_per_page(t));
+        if per_page > 1 {
+            return Err(refuse(format!(
+                "pages of {} hold {per_page} units of the map; set mapping.unit to its page",
+                fast.name
+            )));
+        }
+        let blocks = |m: &Medium| m.topology.planes() * m.blocks_per_plane;
+        self.capacity = blocks(fast) * fast.pages_per_block(fast_mode);
+        let slots = blocks(dense) * dense.pages_per_block(dense_mode) * units;
+        self.targets = [
+            drive.logical_pages.saturating_sub(holds(dense, dense_mode, units)),
+            holds(fast, fast_mode, 1).min(self.pages(0.98)),
+        ];
+        self.most_in_plane = (holds(fast, fast_mode, 1) / fast.topology.planes()) as u64;
+        let share = |pages: u32| pages as f64 / self.capacity.max(1) as f64;
+        let [least, most] = self.targets;
+        let asked = self.u.unwrap_or(Fraction::percent(50)).as_f64();
+        let chosen = match self.u {
+            None if least <= most => self.pages(asked).clamp(least, most),
+            _ => self.pages(asked),
+        };
+        if self.grid().next().is_none() || !(least..=most).contains(&chosen) {
+            return Err(refuse(format!(
+                "with u={:.2} of its {} pages in {} it cannot hold its {} logical pages and still collect: u is \
+                 between {:.4} and {:.4} here; lower capacity.logical for more",
+                asked,
+                self.capacity,
+                fast.name,
+                drive.logical_pages,
+                share(least),
+                share(most)
+            )));
+        }
+        let (Some(superior), Some(inferior)) = (Costs::of(fast, fast_mode), Costs::of(dense, dense_mode))
+        else {
+            return Err(refuse("its media lack the modes that they offer".into()));
+        };
+        let packed = self.tlc_unit == TlcUnit::Packed;
+        self.model = Some(Hybrid {
+            superior,
+            inferior,
+            s_superior: self.capacity as f64,
+            s_inferior: slots as f64,
+            d_hybrid: drive.logical_pages as f64,
+            programs_per_unit: if packed { 1.0 / units as f64 } else { 1.0 },
+            slots_per_unit: if self.tlc_unit == TlcUnit::Unpacked { units as f64 } else { 1.0 },
+        });
+        self.known = Memorised {
+            classifier: Classifier::new(drive.logical_pages, self.capacity),
+            has_stock: false,
+            target: chosen,
+            offset: 0.0,
+            page_writes: 0,
+            chosen: vec![],
+        };
+        self.note();
+        let moved_in = match self.tlc_unit {
+            TlcUnit::Unpacked => MovedIn::Alone,
+            TlcUnit::Packed | TlcUnit::Mixed => MovedIn::Through(units),
+        };
+        let region = |name, pool: u8, mode| Region {
+            pad_after: None,
+            protected: true,
+            ..layout::region(drive, name, PoolId(pool), mode, ProgramRule::Sequential)
+        };
+        let pool = |medium: usize, m: &Medium| Pool {
+            medium,
+            blocks_per_plane: m.blocks_per_plane,
+            free: FreeOrder::Fifo,
+        };
+        Ok(Layout {
+            pools: vec![pool(s, fast), pool(t, dense)],
+            regions: vec![region("S", 0, fast_mode), Region { moved_in, ..region("T", 1, dense_mode) }],
+            home: T,
+            outpost: Some((S, chosen)),
+            map: MapKind::Page,
+            asks: Hooks::MAKE_ROOM.and(Hooks::READ).and(Hooks::IDLE).and(Hooks::FORGET),
+            tick_every_writes: 0,
+            idle_after: self.idle_after,
+        })
+    }
+
+    fn make_room(&mut self, parcel: &Parcel, view: &View, first: &mut Vec<Move>) {
+        self.take_stock(view);
+        for span in parcel.spans {
+            self.write(span.lpn.0, view, first);
+        }
+    }
+
+    fn place(&mut self, parcel: &Parcel, view: &View) -> Place {
+        self.take_stock(view);
+        let page = parcel.spans.first().map_or(0, |span| span.lpn.0);
+        let (region, plane) = match parcel.origin {
+            Origin::Host(_) => (S, PlanePick::Roomiest), // (1)
+            Origin::Collected(S) if !self.stays(page, parcel.home, view) => (T, PlanePick::Roomiest),
+            Origin::Collected(region) | Origin::Moved(region) => (region, PlanePick::Home), // (7)
+        };
+        Place { gather: Gather::Fill, plane, route: Route::to(region, SlotClass::Next) }
+    }
+
+    fn read(&mut self, seen: &ReadSeen, _: &View) -> Option<Move> {
+        self.known.classifier.read(seen.lpn.0); // (3)
+        None
+    }
+
+    fn idle(&mut self, plane: PlaneId, view: &View) -> Option<IdleWork> {
+        self.take_stock(view);
+        let now = self.now();
+        let classifier = &mut self.known.classifier;
+        if view.draining() || classifier.residents() <= self.known.target || !view.takes_moves(T) {
+            return None;
+        }
+        let page = classifier.coldest_residents().next()?;
+        if now - classifier.written_in(page) < self.age || view.is_staged(Lpn(page)) {
+            return None;
+        }
+        let seen = view.locate(Lpn(page)).filter(|ppn| view.owner(*ppn) == (plane, S))?;
+        self.known.classifier.leave(page);
+        Some(IdleWork::Move(to_inferior(page, seen))) // (6)
+    }
+
+    fn forget(&mut self, lpn: Lpn) {
+        self.known.classifier.forget(lpn.0);
+    }
+
+    fn followed(&self) -> Vec<(&'static str, &[[f64; 2]])> {
+        vec![("u", &self.known.chosen)]
+    }
+
+    fn memory(&mut self) -> Option<&mut dyn Memory> {
+        Some(&mut self.known)
+    }
+
+    fn clone_box(&self) -> Box<dyn Scheme> {
+        Box::new(self.clone())
+    }
+}

@@ -1,0 +1,327 @@
+"""The analytic model of HySSD, without a simulation and beside one: ``wordline model``.
+
+The formulas are the engine's own (``crates/schemes/src/cost_model.rs``), by which the scheme decides;
+here they are asked for a device and a workload, shown and drawn.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from wordline import Report, UserError, _wordline
+from wordline.commands import SWEEP, perform
+from wordline.quantity import in_us
+
+#: Utilisations that are simulated beside the model, where the drive admits them.
+SIMULATED = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+
+
+def curves(
+    *,
+    device: str,
+    workload: str,
+    scheme: str = "hyssd",
+    set: Mapping[str, str] | None = None,
+    seed: int = _wordline.DEFAULT_SEED,
+    requests: int | None = None,
+    fit: str | None = None,
+    traces: str | None = None,
+) -> dict[str, Any]:
+    """Return what the model of a scheme foretells of a device under a workload.
+
+    Parameters
+    ----------
+    device, workload, scheme, set, seed, requests, fit, traces
+        As for `wordline.run`; the scheme is ``hyssd``, perhaps with parameters.
+
+    Returns
+    -------
+    dict
+        ``points``: for each utilisation ``u`` of the faster medium that the drive admits, the hit rates
+        ``h_w`` and ``h_r``, the costs ``c_pw_hy_us``, ``c_pr_hy_us`` and ``c_hyssd_us`` (eq. 3) in
+        microseconds, the last over the blocks that can hold data while one is collected
+        (``effective_us``), and how many page writes the drive endures (``endured_writes``; None where
+        no endurance is known). Beside them ``io_w``, ``page_reads``, ``page_writes``, ``unit_bytes``
+        and the sizes.
+
+    Raises
+    ------
+    UserError
+        Something given is wrong.
+    Refused
+        The device does not suit the scheme.
+    """
+    asked = {
+        "device": device,
+        "workload": workload,
+        "set": dict(set or {}),
+        "seed": seed,
+        "replicas": 1,
+        "traces": traces,
+        "requests": requests,
+        "fit": fit,
+        "initial": _wordline.DEFAULT_INITIAL,
+        "from_state": None,
+        "save_state": None,
+        "check": False,
+    }
+    return json.loads(_wordline.model(asked, scheme))
+
+
+def least_cost(points: Sequence[Mapping[str, Any]], key: str = "c_hyssd_us") -> Mapping[str, Any]:
+    """Return the point of least cost; the lowest utilisation of several."""
+    return min(points, key=lambda point: point[key])
+
+
+def longest_life(points: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """Return the point at which the drive endures most; None where no endurance is known."""
+    known = [point for point in points if point["endured_writes"] is not None]
+    return max(known, key=lambda point: point["endured_writes"]) if known else None
+
+
+def simulated_us(report: Report, accesses: int) -> float:
+    """Return the time that the flash worked for a page access, in microseconds.
+
+    The sum over all reads, programs, copies within a plane and erases of a run, each with the time of
+    Table II, over `accesses` pages that the host read and wrote: what C_HYSSD foretells.
+    """
+    total = 0.0
+    media = report.config["device"]["media"]
+    for region in report.flash.regions:
+        times = next(m[region.mode] for m in media if region.mode in m)
+
+        def mean(time: str | Sequence[str]) -> float:
+            each = [time] if isinstance(time, str) else time
+            return sum(map(in_us, each)) / len(each)
+
+        copies = region.copy_backs
+        copied = in_us(times["copy_back"]) if copies else 0.0
+        total += region.reads * mean(times["read"]) + copies * copied
+        total += (region.programs - copies) * mean(times["program"])
+        total += region.erases * in_us(times["erase"])
+    return total / accesses
+
+
+def draw_hits(at: Any, points: Sequence[Mapping[str, Any]]) -> None:
+    """Draw the hit rate curves on axes of `matplotlib`."""
+    from wordline import plotting
+
+    u = [point["u"] for point in points]
+    at.plot(u, [p["h_w"] for p in points], color=plotting.SCHEMES[0], label="writes, H_w")
+    at.plot(u, [p["h_r"] for p in points], color=plotting.SCHEMES[2], label="reads, H_r")
+    at.set_xlim(0, 1)
+    at.set_ylim(0, 1)
+    at.set_xlabel("utilisation of the superior SSD")
+    at.set_ylabel("hit rate")
+    at.legend()
+
+
+def draw_costs(
+    at: Any, points: Sequence[Mapping[str, Any]], simulated: Mapping[float, float] | None = None
+) -> None:
+    """Draw the cost curve on axes of `matplotlib`, with simulated costs by utilisation as points."""
+    from wordline import plotting
+
+    u = [point["u"] for point in points]
+    cost = [p["c_hyssd_us"] for p in points]
+    at.plot(u, cost, color=plotting.SCHEMES[0], label="C_HYSSD, eq. 3")
+    effective = [p["effective_us"] for p in points]
+    at.plot(u, effective, color=plotting.BASELINE, lw=1, ls="--", label="without reserved blocks")
+    best = least_cost(points)
+    at.plot([best["u"]], [best["c_hyssd_us"]], "v", color=plotting.SCHEMES[1])
+    at.annotate(
+        f"u = {best['u']:.2f}",
+        (best["u"], best["c_hyssd_us"]),
+        xytext=(0, 8),
+        textcoords="offset points",
+        ha="center",
+        fontsize=8,
+    )
+    highest = 4 * best["c_hyssd_us"]
+    if simulated:
+        at.plot(
+            list(simulated),
+            list(simulated.values()),
+            "o",
+            ms=4,
+            color=plotting.SCHEMES[2],
+            label="simulated, greedy",
+        )
+    at.set_xlim(0, 1)
+    at.set_ylim(0, highest)
+    at.set_xlabel("utilisation of the superior SSD")
+    at.set_ylabel("µs a page access")
+    at.legend()
+
+
+def main(**arguments: Any) -> int:
+    """Do ``wordline model``; return its exit code: 0, or 2 where the input is wrong, or 1."""
+    return perform("reproduce", SWEEP, lambda: _main(**arguments))
+
+
+def _main(
+    *,
+    scheme: str,
+    device: str,
+    workload: str,
+    set: Sequence[str],
+    seed: int,
+    simulate: bool,
+    requests: int | None = None,
+    fit: str | None = None,
+    traces: str | None = None,
+    jobs: int | None = None,
+    out: str | None = None,
+) -> None:
+    settings = {}
+    for text in set:
+        key, equals, value = text.partition("=")
+        if not equals:
+            raise UserError(f"--set {text}: this is not KEY=VALUE, as in capacity.logical=9GiB")
+        settings[key] = value
+    asked: dict[str, Any] = {
+        "device": device,
+        "workload": workload,
+        "seed": seed,
+        "requests": requests,
+        "fit": fit,
+        "traces": traces,
+    }
+    found = curves(scheme=scheme, set=settings, **asked)
+    simulated: dict[float, float] = {}
+    if simulate:
+        simulated = _simulated(found, scheme, settings, asked, jobs)
+    _show(found, simulated)
+    if out:
+        for path in _write(found, simulated, Path(out)):
+            print(f"wrote {path}")
+
+
+def _simulated(
+    found: Mapping[str, Any],
+    scheme: str,
+    settings: Mapping[str, str],
+    asked: Mapping[str, Any],
+    jobs: int | None,
+) -> dict[float, float]:
+    """Simulate fixed utilisations; return the time that the flash works for a page access by u."""
+    import tempfile
+
+    from wordline.progress import Bars
+    from wordline.runs import Run, Runner
+
+    name, _, given = scheme.partition(":")
+    kept = [part for part in given.split(",") if part.startswith("tlc_unit=")]
+    points = [p["u"] for p in found["points"]]
+    runs = {}
+    for u in SIMULATED:
+        if points[0] - 1e-9 <= u <= points[-1] + 1e-9:
+            spelling = ",".join([f"{name}:static", f"u={u:.0%}", *kept])
+            run = Run(
+                scheme=spelling,
+                set=tuple(sorted(settings.items())),
+                initial="fill:100%",
+                **asked,
+            )
+            runs[run] = u
+    with tempfile.TemporaryDirectory() as folder:
+        with Bars(len(runs), lambda run: run.scheme) as bars:
+            runner = Runner(Path(folder), jobs=jobs, watch=bars.watch, ended=bars.ended)
+            reports, refused = runner.run(runs)
+    for run, why in refused.items():
+        raise UserError(f"{run.scheme} was refused: {why}")
+    accesses = found["page_reads"] + found["page_writes"]
+    return {runs[run]: simulated_us(report, accesses) for run, report in reports.items()}
+
+
+def _show(found: Mapping[str, Any], simulated: Mapping[float, float]) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    points = found["points"]
+    best, longest = least_cost(points), longest_life(points)
+    gib = 2**30
+    table = Table(box=box.SIMPLE)
+    columns = ["u", "H_w", "H_r", "C_PW_HY us", "C_PR_HY us", "C_HYSSD us", "without reserve us"]
+    if longest:
+        columns.append("endures TB")
+    if simulated:
+        columns += ["simulated us", "model over it"]
+    for column in columns:
+        table.add_column(column, justify="right")
+    for point in points:
+        is_listed = round(point["u"] * 100) % 10 == 0 or point["u"] in simulated
+        if not (is_listed or point is best or point is longest or point is points[0]):
+            continue
+        cells = [
+            f"{point['u']:.2f}",
+            f"{point['h_w']:.3f}",
+            f"{point['h_r']:.3f}",
+            *(
+                f"{point[key]:,.0f}"
+                for key in ("c_pw_hy_us", "c_pr_hy_us", "c_hyssd_us", "effective_us")
+            ),
+        ]
+        if longest:
+            writes = point["endured_writes"]
+            cells.append("-" if writes is None else f"{writes * found['unit_bytes'] / 1e12:,.1f}")
+        if simulated:
+            own = simulated.get(point["u"])
+            cells += (
+                ["", ""]
+                if own is None
+                else [
+                    f"{own:,.0f}",
+                    f"{point['effective_us'] / own - 1:+.1%}",
+                ]
+            )
+        table.add_row(*cells, style="bold" if point is best else None)
+    console = Console(highlight=False)
+    console.print(
+        f"{found['workload']} on {found['device']}: {found['data_bytes'] / gib:.2f} GiB of data over "
+        f"{found['superior_bytes'] / gib:.2f} and {found['inferior_bytes'] / gib:.2f} GiB; "
+        f"{found['page_writes']:,} page writes, {found['page_reads']:,} page reads "
+        f"(IO_W {found['io_w']:.3f})"
+    )
+    console.print(table)
+    superior = best["u"] * found["superior_bytes"] / gib
+    console.print(
+        f"least cost at u = {best['u']:.2f}, {superior:.2f} GiB: {best['c_hyssd_us']:,.0f} us an access"
+    )
+    if longest:
+        longest_gib = longest["u"] * found["superior_bytes"] / gib
+        console.print(f"longest life at u = {longest['u']:.2f}, {longest_gib:.2f} GiB")
+
+
+def _write(found: Mapping[str, Any], simulated: Mapping[float, float], folder: Path) -> list[Path]:
+    """Write the picture and its data."""
+    import matplotlib.pyplot as plt
+
+    from wordline import plotting
+
+    folder.mkdir(parents=True, exist_ok=True)
+    with plotting.style():
+        figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 3.3), layout="constrained")
+        draw_hits(left, found["points"])
+        draw_costs(right, found["points"], simulated)
+        left.set_title(f"{found['workload']} on {found['device']}")
+        picture = folder / "model.svg"
+        plotting.save(figure, picture)
+    data = folder / "model.csv"
+    with data.open("w", newline="") as file:
+        rows = [
+            {**p, "simulated_us": simulated.get(p["u"], "")} if simulated else p
+            for p in found["points"]
+        ]
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    return [picture, data]
+
+
+__all__ = ["curves", "draw_costs", "draw_hits", "least_cost", "longest_life", "simulated_us"]
