@@ -25,7 +25,7 @@ const QUANTILES: usize = 4096;
 /// Coefficients of the raw bit error rate
 /// `ε + α·c^k + β·c^m·t^n + γ·c^p·r^q` after `c` cycles, a time `t` since programming and `r` reads of
 /// each page (B. S. Kim, J. Choi, S. L. Min, "Design Tradeoffs for SSD Reliability", FAST 2019).
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Rber {
     /// ε: of a fresh block.
     pub epsilon: f64,
@@ -257,7 +257,7 @@ impl ErrorModel {
 }
 
 /// How often a page is read again, and whether that is enough.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Retries {
     /// Reads after the first.
     pub count: u8,

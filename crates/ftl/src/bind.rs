@@ -10,7 +10,7 @@ use crate::scheme::{RegionId, Route, Target};
 use crate::staging::NONE;
 use crate::state::Phase;
 use wordline_device::{Ack, Trigger};
-use wordline_units::{BlockId, PlaneId, Ppn};
+use wordline_units::{BlockId, PlaneId, Ppn, SimDuration};
 
 /// What became of a program that a plane was ready to begin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -227,6 +227,7 @@ impl<M: Media> Ftl<M> {
         info.region = region.0;
         info.set_mode(r.region.mode);
         info.state = Default::default();
+        self.state.aging.opened(block, self.state.now, SimDuration::ZERO);
         Some(block)
     }
 

@@ -1,7 +1,7 @@
 //! Committed late: what a completed read, program or erase changes, and who learns of it.
 
 use crate::counters::Cause;
-use crate::ftl::{Effect, Ftl, RequestId};
+use crate::ftl::{Effect, Ftl, Outcome, RequestId};
 use crate::latency::Piece;
 use crate::map::{Killed, Span};
 use crate::media::{Media, Oob};
@@ -130,6 +130,10 @@ impl<M: Media> Ftl<M> {
         let info = &self.state.blocks[block.index()];
         let (region, mode) = (RegionId(info.region), info.mode());
         self.state.counters.regions[region.index()].reads[cause as usize] += 1;
+        let retries = op.retries;
+        if self.state.aging.is_modelled() {
+            self.count_errors(id);
+        }
         match owned_by {
             Owner::Request => {
                 if M::BYTES {
@@ -138,7 +142,7 @@ impl<M: Media> Ftl<M> {
                 self.drop_chain(id);
                 self.part_done(RequestId(owner));
                 if self.asks.asks(Hooks::READ) {
-                    let seen = ReadSeen { lpn, ppn, mode };
+                    let seen = ReadSeen { lpn, ppn, mode, retries: retries.count };
                     let view = View { state: &self.state, now: self.state.now };
                     if let Some(m) = self.scheme.read(&seen, &view) {
                         self.begin_move(m, false);
@@ -154,6 +158,18 @@ impl<M: Media> Ftl<M> {
             Owner::Nobody => self.state.ops.remove(id),
         }
         self.unpin(block);
+    }
+
+    /// What its errors have cost a read, and the request that waits for it.
+    fn count_errors(&mut self, id: OpId) {
+        let op = &self.state.ops[id];
+        let (mode, _) = self.page_of(id);
+        if let Some(errors) = &mut self.state.counters.errors {
+            errors.count(op.cause, mode, op.retries);
+        }
+        if op.retries.failed && op.owned_by == Owner::Request {
+            self.requests[op.owner as usize].outcome = Outcome::Uncorrectable;
+        }
     }
 
     /// A read of a block has ended, or a move out of it: the block may be erased if it was the last.
@@ -380,8 +396,8 @@ impl<M: Media> Ftl<M> {
         let block = self.state.geometry.block_of(ppn);
         let info = &mut self.state.blocks[block.index()];
         let (region, mode) = (RegionId(info.region), info.mode());
-        info.erases += 1;
         info.phase = Phase::Free;
+        self.state.wear_out(block, mode);
         self.state.counters.erases[mode.index()] += 1;
         self.state.counters.regions[region.index()].erases += 1;
         self.state.map.erase(block);

@@ -36,6 +36,8 @@ pub enum Outcome {
     Done = 0,
     /// A write found no place and none can be made: the drive is full.
     OutOfSpace = 1,
+    /// A read has more errors than can be corrected.
+    Uncorrectable = 2,
 }
 
 /// A request in flight.
@@ -229,6 +231,10 @@ pub struct Ftl<M: Media> {
     rereads: Vec<[u64; 4]>,
     /// Whether any region has windows of wordlines that serve as SLC.
     has_windows: bool,
+    /// Time until a read is known to have failed.
+    decode: SimDuration,
+    /// Whether each attempt of a read is brought out over the bus.
+    retransfer: bool,
     pub(crate) effects: Vec<Effect>,
     pub(crate) completed: Vec<RequestId>,
     pub(crate) fault: Option<Box<Fault>>,
@@ -255,7 +261,7 @@ impl<M: Media<Page: Serialize + DeserializeOwned> + Serialize + DeserializeOwned
         parts: [state, scheme],
         rebuilt: [
             layout, asks, ack, lbas_per_unit, per_sector, per_unit, lbas_per_sector, times, rereads, has_windows,
-            fault, scratch, piece,
+            decode, retransfer, fault, scratch, piece,
         ],
     }
 }
@@ -315,6 +321,8 @@ impl<M: Media> Ftl<M> {
             asks: layout.asks,
             has_windows: layout.regions.iter().any(|r| r.rule.reprograms()),
             writes_until_tick: layout.tick_every_writes,
+            decode: drive.spec.errors.as_ref().map_or(SimDuration::ZERO, |e| e.decode),
+            retransfer: drive.spec.errors.as_ref().is_some_and(|e| e.retransfer),
             layout,
             media: M::default(),
             pages: vec![],
@@ -351,11 +359,11 @@ impl<M: Media> Ftl<M> {
 
     /// Count from zero, at time 0, on the drive as it is. Nothing may be pending.
     pub fn start_anew(&mut self) {
+        self.state.aging.start_anew(self.state.now);
         self.state.now = SimTime(0);
         self.state.draining = false;
         self.state.ahead.forget();
-        self.state.counters =
-            Counters { regions: vec![Default::default(); self.state.regions.len()], ..Counters::default() };
+        self.state.counters = Counters::new(self.state.regions.len(), self.state.aging.is_modelled());
     }
 
     /// Tell the time. It never runs backwards.
@@ -443,9 +451,54 @@ impl<M: Media> Ftl<M> {
         self.held[die.index()] > 0
     }
 
-    /// Time that the array works on an operation.
+    /// An array begins to work on an operation: how long it does. A read learns how often it must be
+    /// repeated, which takes the array, too, unless each attempt goes over the bus.
     #[inline(always)]
-    pub fn array_time(&self, id: OpId) -> SimDuration {
+    pub fn begin_on_array(&mut self, id: OpId) -> SimDuration {
+        if !self.state.aging.is_modelled() || self.state.ops[id].kind != OpKind::Read {
+            return self.array_time(id);
+        }
+        if self.state.ops[id].repeated > 0 {
+            return self.decode + self.array_time(id);
+        }
+        self.sense(id);
+        self.array_time(id) + self.retry_time(id)
+    }
+
+    /// A read finds out how often it must be repeated.
+    fn sense(&mut self, id: OpId) {
+        let op = &self.state.ops[id];
+        let (mode, bit) = self.wordline_of(op);
+        let block = self.state.geometry.block_of(op.ppn);
+        let units = self.state.geometry.units_per_page(self.state.geometry.medium_index(op.plane));
+        let page = self.state.geometry.slot_of(op.ppn) / units;
+        self.state.ops[id].retries = self.state.sense(block, page, mode, bit);
+    }
+
+    /// Time that the retries of a read take right after it was first sensed, where its data are not brought
+    /// out each time.
+    #[inline(always)]
+    pub fn retry_time(&self, id: OpId) -> SimDuration {
+        match self.state.ops[id].retries.count {
+            0 => SimDuration::ZERO,
+            _ if self.retransfer => SimDuration::ZERO,
+            retries => SimDuration((self.array_time(id) + self.decode).0 * retries as u64),
+        }
+    }
+
+    /// The data of a read have been brought out: whether they must be read again, since the decoder at
+    /// the other end of the bus has failed.
+    #[inline(always)]
+    pub fn repeat(&mut self, id: OpId) -> bool {
+        let op = &mut self.state.ops[id];
+        let again = self.retransfer && op.repeated < op.retries.count;
+        op.repeated += again as u8;
+        again
+    }
+
+    /// Time that the array works on an operation once.
+    #[inline(always)]
+    fn array_time(&self, id: OpId) -> SimDuration {
         let op = &self.state.ops[id];
         let (mode, bit) = self.wordline_of(op);
         let times = &self.times[self.state.geometry.medium_index(op.plane)][mode.index()];

@@ -6,7 +6,7 @@ use crate::map::Span;
 use crate::scheme::Route;
 use crate::staging::NONE;
 use serde::{Deserialize, Serialize};
-use wordline_flash::SlotClass;
+use wordline_flash::{Retries, SlotClass};
 use wordline_units::{Lpn, PlaneId, Ppn, SectorMask};
 
 /// An operation, by its number in the slab.
@@ -132,6 +132,10 @@ pub struct Op {
     pub(crate) taken: SlotClass,
     /// Done because the drive had nothing else to do.
     pub(crate) idle: bool,
+    /// Of a read that has begun, how often it is repeated.
+    pub(crate) retries: Retries,
+    /// Of a read, how often it has been repeated.
+    pub(crate) repeated: u8,
 }
 
 impl Op {
@@ -160,6 +164,8 @@ impl Op {
             in_window: true,
             taken: SlotClass::Next,
             idle: false,
+            retries: Retries::default(),
+            repeated: 0,
         }
     }
 
@@ -170,6 +176,16 @@ impl Op {
     /// Its turn among all operations of the run: unlike its place in the slab, no other has it.
     pub fn number(&self) -> u64 {
         self.key & (u64::MAX >> 8)
+    }
+
+    /// Of a read that has begun, how often it is repeated.
+    pub fn retries(&self) -> Retries {
+        self.retries
+    }
+
+    /// Of a read, how often its data have been brought out and found wrong.
+    pub fn repeated(&self) -> u8 {
+        self.repeated
     }
 
     /// Whether it is done because the drive had nothing else to do.

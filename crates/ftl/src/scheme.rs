@@ -308,6 +308,8 @@ pub struct ReadSeen {
     pub ppn: Ppn,
     /// Bits of the cells there.
     pub mode: CellMode,
+    /// How often the page had to be read again; 0 where no errors are modelled.
+    pub retries: u8,
 }
 
 /// A plane of a region that runs short.

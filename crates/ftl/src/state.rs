@@ -1,8 +1,9 @@
 //! All state of the translation layer that does not depend on what data are kept: blocks, pools,
 //! regions, map, staging, pending operations and jobs. It answers what a scheme may see.
 
+use crate::aging::{Aging, PageRead, cost_of_erase, lives};
 use crate::ahead::Ahead;
-use crate::counters::{Counters, RegionCounters};
+use crate::counters::Counters;
 use crate::map::{Map, MapKind};
 use crate::op::{OpId, Ops};
 use crate::saved::{Saved, saved};
@@ -20,8 +21,8 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 use wordline_device::{Ack, Allocation, GcSpec, Level, Trigger};
-use wordline_flash::{BlockShape, BlockState, Geometry, SlotClass};
-use wordline_units::{BlockId, CellMode, DieId, Fraction, PlaneId, SimTime};
+use wordline_flash::{BlockShape, BlockState, Geometry, Retries, SlotClass};
+use wordline_units::{BlockId, CellMode, DieId, Fraction, PlaneId, SimDuration, SimTime};
 
 /// Where a block is in its life.
 ///
@@ -64,6 +65,8 @@ pub(crate) struct Block {
     pub live: u32,
     /// Reads bound to it that have not ended.
     pub readers: u32,
+    /// What of its life its erases have used up, in the unit of [`cost_of_erase`].
+    pub life_used: u32,
     /// Programs bound to it that have not ended.
     pub writers: u16,
     pub state: BlockState,
@@ -72,7 +75,7 @@ pub(crate) struct Block {
     /// Bits of a cell; 0 for a block never opened, which has no region either.
     bits: u8,
     /// Up to half a cache line: plain data have no gaps.
-    rest: [u8; 5],
+    rest: [u8; 1],
 }
 
 impl Block {
@@ -291,6 +294,7 @@ pub struct State {
     pub(crate) map: Map,
     pub(crate) trims: TrimLog,
     pub(crate) ahead: Ahead,
+    pub(crate) aging: Aging,
     pub(crate) staging: Staging,
     pub(crate) ops: Ops,
     pub(crate) counters: Counters,
@@ -338,7 +342,7 @@ impl Saved for RegionState {
 impl Saved for State {
     saved! { State,
         values: [trims, staging, ops, counters, backlog, starved, jammed, outstanding, buffered, draining, now, turn],
-        parts: [pools, regions, blocks, map, ahead],
+        parts: [pools, regions, blocks, map, ahead, aging],
         rebuilt: [geometry, gc, logical_pages, dynamic, stripe, home, buffer_pages],
     }
 }
@@ -401,6 +405,19 @@ impl State {
                     "region {} is {}, which medium {:?} does not offer",
                     region.name, region.mode, medium.name
                 )));
+            }
+            if let Some(errors) = &drive.spec.errors {
+                let as_slc = region.rule.reprograms().then_some(CellMode::Slc);
+                let unknown = |mode: &CellMode| errors.mode(*mode).is_none();
+                if let Some(mode) = [Some(region.mode), as_slc].into_iter().flatten().find(unknown) {
+                    return Err(refuse(format!(
+                        "region {} holds {mode} pages, of which error model {} says nothing; give \
+                         [errors.{}], choose another model, or set errors=off",
+                        region.name,
+                        errors.name,
+                        mode.key()
+                    )));
+                }
             }
             let shape = medium.shape(region.mode);
             region.rule.check(shape).map_err(|e| refuse(format!("region {}: {e}", region.name)))?;
@@ -465,16 +482,14 @@ impl State {
             dynamic: drive.spec.allocation == Allocation::Dynamic,
             stripe,
             home: layout.home,
-            counters: Counters {
-                regions: vec![RegionCounters::default(); regions.len()],
-                ..Counters::default()
-            },
+            counters: Counters::new(regions.len(), drive.spec.errors.is_some()),
             pools,
             regions,
             blocks: Table::zeroed(geometry.blocks as usize).map_err(unmapped)?,
             map: Map::new(layout.map, &geometry, trims.end()).map_err(unmapped)?,
             trims,
             ahead: Ahead::new(watched).map_err(unmapped)?,
+            aging: Aging::new(drive.spec.errors.as_ref(), geometry.blocks as usize).map_err(unmapped)?,
             staging: Staging::new(if layout.map == MapKind::Sector { geometry.sectors_per_unit } else { 0 }),
             ops: Ops::default(),
             backlog: vec![0; geometry.planes as usize],
@@ -603,6 +618,53 @@ impl State {
     pub(crate) fn mode_of(&self, block: BlockId) -> CellMode {
         let info = &self.blocks[block.index()];
         if info.was_opened() { info.mode() } else { self.regions[self.region_of(block).index()].region.mode }
+    }
+
+    /// Cycles that a block endures in a mode; 0 where that is not known.
+    pub(crate) fn endurance(&self, block: BlockId, mode: CellMode) -> u32 {
+        let medium = self.geometry.medium_of(self.geometry.plane_of(block));
+        medium.mode(mode).map_or(0, |t| t.endurance)
+    }
+
+    /// All data on the drive were programmed so long ago.
+    pub(crate) fn age_data(&mut self, before: SimDuration) {
+        for b in 0..self.geometry.blocks {
+            if self.blocks[b as usize].phase != Phase::Free {
+                self.aging.opened(BlockId(b), self.now, before);
+            }
+        }
+    }
+
+    /// A block is worn by one erase.
+    pub(crate) fn wear_out(&mut self, block: BlockId, mode: CellMode) {
+        let cost = cost_of_erase(self.endurance(block, mode));
+        let info = &mut self.blocks[block.index()];
+        info.erases += 1;
+        info.life_used = info.life_used.saturating_add(cost);
+    }
+
+    /// Cycles of a block, counted in those of a mode by the share of a life that each has cost.
+    fn cycles_in(&self, block: BlockId, mode: CellMode) -> f64 {
+        let info = &self.blocks[block.index()];
+        match self.endurance(block, mode) {
+            0 => info.erases as f64,
+            endurance => lives(info.life_used) * endurance as f64,
+        }
+    }
+
+    /// A read begins of a page of a block whose wordline is in a mode now: how often must it be repeated?
+    #[inline]
+    pub(crate) fn sense(&mut self, block: BlockId, page: u32, mode: CellMode, bit: usize) -> Retries {
+        let (info, now) = (self.blocks[block.index()], self.now);
+        let r = &self.regions[info.region as usize];
+        let block_mode = info.mode();
+        let (wordline, pages) = (page / block_mode.bits(), r.shape.pages());
+        let page = PageRead { block, mode, block_mode, wordline, bit, pages };
+        if self.aging.is_stale(block, now) {
+            let cycles = [block_mode, CellMode::Slc].map(|mode| self.cycles_in(block, mode));
+            self.aging.look_up(page, now, cycles);
+        }
+        self.aging.read(page)
     }
 
     /// Position of a block among those of its pool in its plane.

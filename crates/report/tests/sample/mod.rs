@@ -233,6 +233,7 @@ pub fn report(c: &Character) -> Report {
             regions: Vec::new(),
             page_types: None,
             windows: None,
+            errors: None,
         },
         waf,
         begun_steady: None,

@@ -37,8 +37,45 @@ pub struct Tiny {
     pub one_shot: bool,
     pub ack_buffer: Option<u32>,
     pub bus: &'static str,
+    pub errors: &'static str,
     pub extra: &'static str,
 }
+
+/// Errors in every mode, so many that reads fail, with each attempt brought out over the bus.
+pub const MANY_ERRORS: &str = r#"
+[errors]
+model = "raro"
+decode = "1us"
+retransfer = true
+[errors.mlc]
+epsilon = 0.012
+alpha = 1e-8
+k = 2
+beta = 1e-4
+m = 0.1
+n = 0.5
+gamma = 1e-6
+p = 0.3
+q = 1.7
+senses = [1, 2]
+sigma_page = 0.1
+most_retries = 5
+[errors.tlc]
+epsilon = 0.011
+sigma_page = 0.2
+most_retries = 4
+beyond = "uncorrectable"
+"#;
+
+/// Errors in the modes of the drive, whose retries keep the array.
+pub const ERRORS: &str = r#"
+[errors]
+model = "raro"
+mlc = "off"
+[errors.tlc]
+epsilon = 0.012
+most_retries = 9
+"#;
 
 impl Default for Tiny {
     fn default() -> Tiny {
@@ -54,6 +91,7 @@ impl Default for Tiny {
             one_shot: false,
             ack_buffer: None,
             bus: "1ns/B",
+            errors: "",
             extra: "",
         }
     }
@@ -72,6 +110,7 @@ impl Tiny {
             sectors_per_unit: if rng.below(3) == 0 { 1 } else { 4 },
             bus: ["off", "1ns/B", "20ns/B"][rng.below(3) as usize],
             ack_buffer: (rng.below(buffered_one_in) == 0).then_some(3),
+            errors: ["", "", MANY_ERRORS][rng.below(3) as usize],
             ..Tiny::default()
         }
     }
@@ -129,7 +168,7 @@ static_blocks = 3
 dynamic_blocks = 0
 trigger = "free_blocks < 50%"
 when_full = "direct"
-{ack}{}
+{ack}{}{}
 "#,
             self.channels,
             self.chips,
@@ -142,6 +181,7 @@ when_full = "direct"
             self.one_shot,
             self.units(bits) * unit,
             self.extra,
+            self.errors,
         );
         DeviceSpec::from_toml(&text, "tiny", &[]).unwrap_or_else(|e| panic!("{e}\n{text}"))
     }

@@ -39,6 +39,8 @@ pub struct Ledger {
     arrays: HashMap<u32, SimTime>,
     buses: HashMap<u32, SimTime>,
     moved: HashMap<u64, u64>,
+    /// The last read of each plane, which may use the array several times.
+    sensed: HashMap<u32, u64>,
     reads: [u64; Cause::COUNT],
     programs: u64,
     programmed_bytes: u64,
@@ -90,7 +92,8 @@ impl Ledger {
                 alone(&mut self.arrays, die, start, end).map_err(|at| format!("array {die} {at}"))?;
                 match kind {
                     OpKind::Read => {
-                        self.reads[cause as usize] += 1;
+                        let again = self.sensed.insert(plane.0, op) == Some(op);
+                        self.reads[cause as usize] += !again as u64;
                         self.read(ppn)
                     }
                     OpKind::Program => {
