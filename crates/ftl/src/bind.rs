@@ -10,7 +10,7 @@ use crate::scheme::{RegionId, Route, Target};
 use crate::staging::NONE;
 use crate::state::Phase;
 use wordline_device::{Ack, Trigger};
-use wordline_units::{BlockId, PlaneId, Ppn, SimDuration};
+use wordline_units::{BlockId, DieId, Lpn, PlaneId, Ppn, SimDuration};
 
 /// What became of a program that a plane was ready to begin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -71,6 +71,8 @@ impl<M: Media> Ftl<M> {
                     self.divert(id, target);
                     return Some(Binding::Diverted);
                 }
+            } else if self.refuses_conversion(id, target) {
+                self.state.counters.conversions_refused += 1;
             } else if let Some((block, page)) = self.take_slot(target, plane, privileged, reserve) {
                 let ppn = self.state.geometry.ppn(block, page * units);
                 let op = &mut self.state.ops[id];
@@ -86,6 +88,15 @@ impl<M: Media> Ftl<M> {
             }
         }
         Some(Binding::Blocked)
+    }
+
+    /// Whether a page that a scheme moves would turn one block too many to a mode with fewer bits.
+    fn refuses_conversion(&self, id: OpId, target: Target) -> bool {
+        let op = &self.state.ops[id];
+        let Target { region, class } = target;
+        op.owned_by == Owner::Move
+            && self.state.at(region, op.plane).open[class as usize].is_empty()
+            && !self.state.may_convert(region, op.plane)
     }
 
     /// Whether a region could take a program in a plane now.
@@ -277,23 +288,24 @@ impl<M: Media> Ftl<M> {
         let mut part = lead;
         while !part.is_none() {
             let op = &self.state.ops[part];
-            let (from, idle, next) = (op.from, op.owner == 1, op.chain);
+            let (lpn, from, idle, next) = (op.lpn, op.from, op.owner == 1, op.chain);
             let die = self.state.geometry.die_of(op.plane);
             self.state.ops.remove(part);
             self.state.counters.moves_dropped += 1;
-            self.end_move(from, die, idle);
+            self.end_move(lpn, from, die, idle);
             part = next;
         }
     }
 
     /// A move is over: its source need not stay any longer.
-    pub(crate) fn end_move(&mut self, from: Ppn, die: wordline_units::DieId, idle: bool) {
+    pub(crate) fn end_move(&mut self, lpn: Lpn, from: Ppn, die: DieId, idle: bool) {
+        self.moving.remove(&lpn);
         self.end_idle_move(die, idle);
         self.unpin(self.state.geometry.block_of(from));
     }
 
     /// A die that moved a page in its idle time may be asked again.
-    pub(crate) fn end_idle_move(&mut self, die: wordline_units::DieId, idle: bool) {
+    pub(crate) fn end_idle_move(&mut self, die: DieId, idle: bool) {
         self.idle_jobs[die.index()] -= idle as u32;
         self.idle_busy -= idle as u32;
     }

@@ -436,15 +436,34 @@ impl<M: Media> Ftl<M> {
         }
     }
 
-    /// Read a page that shall move, if it is still where the scheme saw it.
-    pub(crate) fn begin_move(&mut self, m: Move, idle: bool) {
+    /// Move a page that has just been read, of which these sectors have been brought out: its plane goes on
+    /// with the others, since its register still holds the page.
+    pub(crate) fn move_on(&mut self, m: Move, read: Ppn, brought: SectorMask) {
+        let Some(id) = self.begin_move(m, false) else { return };
+        if m.seen != read || self.is_held(self.state.geometry.die_of(self.state.ops[id].plane)) {
+            return self.emit(id);
+        }
+        let op = &mut self.state.ops[id];
+        op.to_bring = Some(op.mask.minus(brought).count() as u8);
+        self.go_on_with(id);
+    }
+
+    /// Read a page that shall move.
+    pub(crate) fn enqueue_move(&mut self, m: Move, idle: bool) {
+        if let Some(id) = self.begin_move(m, idle) {
+            self.emit(id);
+        }
+    }
+
+    /// The read of a page that shall move, if it is still where the scheme saw it and does not move yet.
+    fn begin_move(&mut self, m: Move, idle: bool) -> Option<OpId> {
         let all = SectorMask::first(self.state.geometry.sectors_per_unit);
         let span = Span { lpn: m.lpn, mask: all, offset: 0 };
         let valid = m.lpn.0 < self.state.logical_pages && !m.seen.is_none();
         let there = if valid { self.state.map.still_at(span, m.seen) } else { SectorMask::EMPTY };
-        if there.is_empty() {
+        if there.is_empty() || !self.moving.insert(m.lpn) {
             self.state.counters.moves_dropped += 1;
-            return;
+            return None;
         }
         let block = self.state.geometry.block_of(m.seen);
         let plane = self.state.geometry.plane_of(block);
@@ -456,8 +475,7 @@ impl<M: Media> Ftl<M> {
             self.idle_jobs[self.state.geometry.die_of(plane).index()] += 1;
             self.idle_busy += 1;
         }
-        let read = self.add_op(read);
-        self.emit(read);
+        Some(self.add_op(read))
     }
 
     /// The page of a move has been read: program it elsewhere.
@@ -468,6 +486,7 @@ impl<M: Media> Ftl<M> {
         let there = self.state.map.still_at(span, read.ppn);
         if there.is_empty() {
             self.state.counters.moves_dropped += 1;
+            self.moving.remove(&read.lpn);
             self.end_idle_move(self.state.geometry.die_of(read.plane), read.owner == 1);
             return;
         }
@@ -504,7 +523,7 @@ impl<M: Media> Ftl<M> {
             let began = match work {
                 IdleWork::Move(m) => {
                     let before = self.idle_busy;
-                    self.begin_move(m, true);
+                    self.enqueue_move(m, true);
                     self.idle_busy > before
                 }
                 IdleWork::Collect(c, grain) => {

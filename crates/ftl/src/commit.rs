@@ -11,7 +11,7 @@ use crate::staging::NONE;
 use crate::state::Phase;
 use wordline_device::Recheck;
 use wordline_flash::SlotClass;
-use wordline_units::{BlockId, Ppn};
+use wordline_units::{BlockId, Ppn, SectorMask};
 
 impl<M: Media> Ftl<M> {
     /// A later write or a trim made the read of missing sectors pointless; the program goes without.
@@ -129,9 +129,10 @@ impl<M: Media> Ftl<M> {
         let block = self.state.geometry.block_of(ppn);
         let info = &self.state.blocks[block.index()];
         let (region, mode) = (RegionId(info.region), info.mode());
-        self.state.counters.regions[region.index()].reads[cause as usize] += 1;
+        // What the register still held was not read anew.
+        self.state.counters.regions[region.index()].reads[cause as usize] += op.to_bring.is_none() as u64;
         let retries = op.retries;
-        if self.state.aging.is_modelled() {
+        if self.state.aging.is_modelled() && op.to_bring.is_none() {
             self.count_errors(id);
         }
         match owned_by {
@@ -141,11 +142,12 @@ impl<M: Media> Ftl<M> {
                 }
                 self.drop_chain(id);
                 self.part_done(RequestId(owner));
-                if self.asks.asks(Hooks::READ) {
+                if self.asks.asks(Hooks::READ) && !retries.failed {
+                    let brought = mask.and(SectorMask::first(self.state.geometry.sectors_per_unit));
                     let seen = ReadSeen { lpn, ppn, mode, retries: retries.count };
                     let view = View { state: &self.state, now: self.state.now };
                     if let Some(m) = self.scheme.read(&seen, &view) {
-                        self.begin_move(m, false);
+                        self.move_on(m, ppn, brought);
                     }
                 }
             }
@@ -366,7 +368,7 @@ impl<M: Media> Ftl<M> {
             Owner::Move => {
                 let (die, idle) = (self.state.geometry.die_of(op.plane), op.owner == 1);
                 self.state.ops.remove(part);
-                self.end_move(from, die, idle);
+                self.end_move(span.lpn, from, die, idle);
             }
             _ => {
                 if op.cause == Cause::Metadata {

@@ -126,8 +126,10 @@ pub struct Counters {
     pub multi_page_writes: u64,
     /// Programs whose data were superseded before they completed.
     pub born_invalid: u64,
-    /// Moves whose page had gone when their turn came.
+    /// Moves whose page had gone when their turn came, or was moving already, or found no slot.
     pub moves_dropped: u64,
+    /// Moves that would have turned a block to a mode with fewer bits where the drive needs its capacity.
+    pub conversions_refused: u64,
     /// Times that a program found no legal slot and waited.
     pub stalls: u64,
     /// Blocks collected.
@@ -177,6 +179,9 @@ impl Counters {
             self.collections,
             self.collected_units,
         ]);
+        if self.conversions_refused > 0 {
+            all.push(self.conversions_refused);
+        }
         if self.ahead_bytes > 0 {
             all.extend([self.ahead_bytes, self.premature_units]);
         }

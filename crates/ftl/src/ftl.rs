@@ -1,6 +1,7 @@
 //! The translation layer as the device sees it: requests and completions go in, operations come
 //! out. It has neither clock nor queue; `now` is told to it before every call.
 
+use crate::aging::lives;
 use crate::base::BaseImage;
 use crate::counters::Counters;
 use crate::latency::{LatencyParts, Piece};
@@ -8,12 +9,13 @@ use crate::map::Span;
 use crate::media::Media;
 use crate::op::{Op, OpId, OpKind, Owner, Part};
 use crate::saved::{Saved, saved};
-use crate::scheme::{Command, Drive, EarlierBits, Hooks, Layout, Refusal, RegionId, Scheme, View};
+use crate::scheme::{Command, Drive, EarlierBits, Hooks, Layout, PoolId, Refusal, RegionId, Scheme, View};
 use crate::stager::Company;
 use crate::staging::NONE;
 use crate::state::State;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 use thiserror::Error;
@@ -235,6 +237,10 @@ pub struct Ftl<M: Media> {
     decode: SimDuration,
     /// Whether each attempt of a read is brought out over the bus.
     retransfer: bool,
+    /// Pages that schemes have moved and that have not arrived.
+    pub(crate) moving: BTreeSet<Lpn>,
+    /// An operation that goes on in its plane with what the register holds, which nothing may come before.
+    pub(crate) continuation: Option<OpId>,
     pub(crate) effects: Vec<Effect>,
     pub(crate) completed: Vec<RequestId>,
     pub(crate) fault: Option<Box<Fault>>,
@@ -256,12 +262,13 @@ impl<M: Media<Page: Serialize + DeserializeOwned> + Serialize + DeserializeOwned
     saved! { Ftl,
         values: [
             media, pages, staged, requests, free_requests, buffers, version, sequence, base, waiters, unsettled,
-            flushes, held, idle_jobs, idle_busy, idle_turn, writes_until_tick, effects, completed,
+            flushes, held, idle_jobs, idle_busy, idle_turn, writes_until_tick, moving, effects,
+            completed,
         ],
         parts: [state, scheme],
         rebuilt: [
             layout, asks, ack, lbas_per_unit, per_sector, per_unit, lbas_per_sector, times, rereads, has_windows,
-            decode, retransfer, fault, scratch, piece,
+            decode, retransfer, fault, scratch, piece, continuation,
         ],
     }
 }
@@ -348,6 +355,8 @@ impl<M: Media> Ftl<M> {
             lbas_per_sector: geometry.sector / wordline_units::LBA_BYTES,
             times,
             rereads,
+            moving: BTreeSet::new(),
+            continuation: None,
             effects: vec![],
             completed: vec![],
             fault: None,
@@ -361,6 +370,7 @@ impl<M: Media> Ftl<M> {
     pub fn start_anew(&mut self) {
         self.state.aging.start_anew(self.state.now);
         self.state.now = SimTime(0);
+        self.state.most_shrunk = self.state.shrunk;
         self.state.draining = false;
         self.state.ahead.forget();
         self.state.counters = Counters::new(self.state.regions.len(), self.state.aging.is_modelled());
@@ -552,7 +562,7 @@ impl<M: Media> Ftl<M> {
     pub fn transfer_sectors(&self, id: OpId) -> u32 {
         let op = &self.state.ops[id];
         match op.kind {
-            OpKind::Read => op.mask.count(),
+            OpKind::Read => op.to_bring.map_or_else(|| op.mask.count(), u32::from),
             OpKind::Program => op.slots as u32 * self.state.geometry.sectors_per_unit,
             OpKind::Erase => 0,
         }
@@ -723,7 +733,7 @@ impl<M: Media> Ftl<M> {
                         self.collect_if_short(region, PlaneId(plane));
                     }
                 }
-                Command::Enqueue(m) => self.begin_move(m, false),
+                Command::Enqueue(m) => self.enqueue_move(m, false),
             }
         }
         self.scratch.commands = commands;
@@ -748,6 +758,20 @@ impl<M: Media> Ftl<M> {
         let plane = self.state.ops[id].plane;
         self.state.backlog[plane.index()] += 1;
         self.effects.push(Effect::Queue(id));
+    }
+
+    /// Hand the device an operation that its plane goes on with at once.
+    pub(crate) fn go_on_with(&mut self, id: OpId) {
+        self.state.ops.stamp(id);
+        let plane = self.state.ops[id].plane;
+        self.state.backlog[plane.index()] += 1;
+        self.continuation = Some(id);
+    }
+
+    /// What the plane goes on with whose operation has just ended.
+    #[inline(always)]
+    pub fn take_continuation(&mut self) -> Option<OpId> {
+        self.continuation.take()
     }
 
     /// Room for the data of an operation.
@@ -825,6 +849,38 @@ impl<M: Media> Ftl<M> {
     pub fn wear(&self) -> impl Iterator<Item = (CellMode, u32)> + '_ {
         let blocks = self.state.blocks.iter().enumerate();
         blocks.map(|(i, b)| (self.state.mode_of(BlockId(i as u32)), b.erases))
+    }
+
+    /// Bytes that the drive can hold now, and could at the least: each block in the mode that it is in, and an
+    /// erased one in the densest that its pool gives.
+    pub fn usable_bytes(&self) -> (u64, u64) {
+        let all: u64 = self
+            .layout
+            .pools
+            .iter()
+            .zip(&self.state.pools)
+            .enumerate()
+            .map(|(i, (pool, state))| {
+                let medium = &self.state.geometry.media[pool.medium];
+                let densest = self.layout.densest_in(PoolId(i as u8));
+                state.free.len() as u64 * pool.blocks_per_plane as u64 * medium.block_bytes(densest)
+            })
+            .sum();
+        (all - self.state.shrunk, all - self.state.most_shrunk)
+    }
+
+    /// Whether blocks change between modes of different capacity.
+    pub fn changes_capacity(&self) -> bool {
+        self.state.regions.iter().any(|r| r.sparse_by > 0)
+    }
+
+    /// Share of a life that the blocks have used up: the mean over those whose endurance is known, and the most.
+    pub fn life_used(&self) -> Option<(f64, f64)> {
+        let known =
+            self.state.geometry.media.iter().flat_map(|m| m.modes.iter().flatten()).any(|t| t.endurance > 0);
+        let lives = || self.state.blocks.iter().map(|b| lives(b.life_used));
+        let mean = lives().sum::<f64>() / self.state.blocks.len() as f64;
+        known.then(|| (mean, lives().fold(0.0, f64::max)))
     }
 
     /// Blocks that a region owns now, in all planes.

@@ -136,6 +136,8 @@ pub struct Op {
     pub(crate) retries: Retries,
     /// Of a read, how often it has been repeated.
     pub(crate) repeated: u8,
+    /// Of a read whose page stands in the plane's register, the sectors that are still to be brought out.
+    pub(crate) to_bring: Option<u8>,
 }
 
 impl Op {
@@ -166,6 +168,7 @@ impl Op {
             idle: false,
             retries: Retries::default(),
             repeated: 0,
+            to_bring: None,
         }
     }
 

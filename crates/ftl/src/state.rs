@@ -278,6 +278,8 @@ pub(crate) struct RegionState {
     pub left: [u64; 4],
     /// Erased blocks that it could open, in all planes.
     pub openable: u64,
+    /// Bytes that a block of it holds less than one of the densest region of its pool.
+    pub sparse_by: u64,
 }
 
 /// Everything but the data themselves and the scheme.
@@ -298,6 +300,10 @@ pub struct State {
     pub(crate) staging: Staging,
     pub(crate) ops: Ops,
     pub(crate) counters: Counters,
+    /// Bytes that the drive holds less now, and held less at most, since blocks are in a mode with fewer bits
+    /// than their pool could give them.
+    pub(crate) shrunk: u64,
+    pub(crate) most_shrunk: u64,
     /// Operations not yet done, by plane.
     pub(crate) backlog: Vec<u32>,
     /// Planes where a program waits for a slot.
@@ -335,13 +341,13 @@ impl Saved for RegionState {
     saved! { RegionState,
         values: [planes, left, openable],
         parts: [region],
-        rebuilt: [shape, first_plane, units_per_page, pages_per_program, slots_per_block],
+        rebuilt: [shape, first_plane, units_per_page, pages_per_program, slots_per_block, sparse_by],
     }
 }
 
 impl Saved for State {
     saved! { State,
-        values: [trims, staging, ops, counters, backlog, starved, jammed, outstanding, buffered, draining, now, turn],
+        values: [trims, staging, ops, counters, shrunk, most_shrunk, backlog, starved, jammed, outstanding, buffered, draining, now, turn],
         parts: [pools, regions, blocks, map, ahead, aging],
         rebuilt: [geometry, gc, logical_pages, dynamic, stripe, home, buffer_pages],
     }
@@ -462,6 +468,8 @@ impl State {
                     .collect(),
                 left: [0; 4],
                 openable: 0,
+                sparse_by: medium.block_bytes(layout.densest_in(region.pool))
+                    - medium.block_bytes(region.mode),
                 region: region.clone(),
             });
         }
@@ -492,6 +500,8 @@ impl State {
             aging: Aging::new(drive.spec.errors.as_ref(), geometry.blocks as usize).map_err(unmapped)?,
             staging: Staging::new(if layout.map == MapKind::Sector { geometry.sectors_per_unit } else { 0 }),
             ops: Ops::default(),
+            shrunk: 0,
+            most_shrunk: 0,
             backlog: vec![0; geometry.planes as usize],
             jammed: vec![false; geometry.planes as usize],
             starved: vec![false; geometry.planes as usize],
@@ -512,6 +522,9 @@ impl State {
 
     /// Find anew what regions could still program and where, after many blocks have changed at once.
     pub(crate) fn recount(&mut self) {
+        let owned = |r: &RegionState| r.planes.iter().map(|p| p.owned as u64).sum::<u64>();
+        self.shrunk = self.regions.iter().map(|r| owned(r) * r.sparse_by).sum();
+        self.most_shrunk = self.shrunk;
         for index in 0..self.regions.len() {
             let region = RegionId(index as u8);
             self.count_openable(region);
@@ -541,7 +554,20 @@ impl State {
         self.regions[region.index()].openable = openable;
     }
 
-    /// Change what a plane of a pool has erased, or owes, and keep count of what its regions could open.
+    /// What the drive holds less, block by block.
+    pub(crate) fn recount_shrunk(&self) -> u64 {
+        let taken = self.blocks.iter().filter(|b| b.phase != Phase::Free);
+        taken.map(|b| self.regions[b.region as usize].sparse_by).sum()
+    }
+
+    /// What blocks of a plane that a region owns hold less.
+    fn sparse_in(&self, region: usize, plane: PlaneId) -> u64 {
+        let r = &self.regions[region];
+        r.planes[(plane.0 - r.first_plane) as usize].owned as u64 * r.sparse_by
+    }
+
+    /// Change what a plane of a pool has erased, or owes, and keep count of what its regions could open, and of
+    /// what the drive holds less.
     pub(crate) fn change_pool<T>(
         &mut self,
         pool: PoolId,
@@ -552,11 +578,14 @@ impl State {
             (0..self.regions.len()).filter(|i| self.regions[*i].region.pool == pool).collect();
         for i in &sharing {
             self.regions[*i].openable -= self.free_blocks(RegionId(*i as u8), plane) as u64;
+            self.shrunk -= self.sparse_in(*i, plane);
         }
         let result = change(self);
         for i in &sharing {
             self.regions[*i].openable += self.free_blocks(RegionId(*i as u8), plane) as u64;
+            self.shrunk += self.sparse_in(*i, plane);
         }
+        self.most_shrunk = self.most_shrunk.max(self.shrunk);
         result
     }
 
@@ -710,6 +739,22 @@ impl State {
     pub(crate) fn oldest_victim(&self, region: RegionId, plane: PlaneId) -> Option<BlockId> {
         let first = self.geometry.blocks_of(plane).start + self.pool_of(region).offset;
         self.at(region, plane).victims.best().map(|at| BlockId(first + at as u32))
+    }
+
+    /// Whether one more block of a plane may become one of a region that holds less than the home region in the
+    /// same pool: the blocks that stay with the home region must be able to take back all that the host may
+    /// store, with those that collection needs.
+    pub(crate) fn may_convert(&self, region: RegionId, plane: PlaneId) -> bool {
+        let (r, home) = (&self.regions[region.index()], &self.regions[self.home.index()]);
+        if r.region.pool != home.region.pool || r.slots_per_block >= home.slots_per_block {
+            return true;
+        }
+        let data = self.logical_pages.div_ceil(home.planes.len() as u32).div_ceil(home.slots_per_block);
+        let sharing = self.regions.iter().filter(|s| s.region.pool == r.region.pool);
+        let sparse = sharing.filter(|s| s.slots_per_block < home.slots_per_block);
+        let owned: u32 = sparse.map(|s| s.planes[(plane.0 - s.first_plane) as usize].owned).sum();
+        let kept = self.hard_reserve(self.home) + 1;
+        owned + 1 + data + kept <= self.pool_of(region).blocks_per_plane
     }
 
     /// Blocks of a plane that a region may own.

@@ -4,6 +4,7 @@
 mod cache;
 mod layout;
 mod page_type;
+mod read_heat;
 mod registry;
 mod windows;
 
@@ -11,10 +12,12 @@ mod windows;
 mod conventional;
 mod conventional_tlc;
 mod hot_cold;
+mod hotness;
 mod ips;
 mod ips_agc;
 mod ips_cooperative;
 mod pa_ssd;
+mod raro;
 mod slc_cache;
 mod turbo_write;
 const SCHEMES: &[Entry] = &[
@@ -27,15 +30,19 @@ const SCHEMES: &[Entry] = &[
     ips::ENTRY,
     ips_agc::ENTRY,
     ips_cooperative::ENTRY,
+    raro::ENTRY,
+    hotness::ENTRY,
 ];
 
 pub use conventional::Conventional;
 pub use conventional_tlc::ConventionalTlc;
 pub use hot_cold::HotCold;
+pub use hotness::Hotness;
 pub use ips::Ips;
 pub use ips_agc::IpsAgc;
 pub use ips_cooperative::IpsCooperative;
 pub use pa_ssd::PaSsd;
+pub use raro::Raro;
 pub use registry::{Entry, Parameter, SchemeError, all, build, find};
 pub use slc_cache::SlcCache;
 pub use turbo_write::TurboWrite;

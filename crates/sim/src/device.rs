@@ -649,6 +649,15 @@ impl<P: Probe, M: Media> Device<P, M> {
         }
     }
 
+    /// A plane goes on with an operation on what its register holds: only the bus is wanted.
+    fn continue_with(&mut self, plane: usize, id: OpId) {
+        self.occupy(plane, id);
+        let (key, channel) = (self.ftl.op(id).key, self.planes[plane].channel as usize);
+        (self.planes[plane].turned, self.planes[plane].sensed) = (self.now, self.now);
+        self.buses.want(channel, plane, key);
+        self.try_bus(channel);
+    }
+
     /// Begin what a free plane would do next, or note that it waits for its array or bus.
     #[inline]
     fn offer(&mut self, plane: usize) {
@@ -913,7 +922,10 @@ impl<P: Probe, M: Media> Device<P, M> {
                 self.ftl.idle(die);
             }
         }
-        self.offer(plane);
+        match self.ftl.take_continuation() {
+            Some(next) => self.continue_with(plane, next),
+            None => self.offer(plane),
+        }
     }
 
     /// Space may have come up: programs that waited at a plane try again, in their order.

@@ -41,6 +41,15 @@ pub struct Tiny {
     pub extra: &'static str,
 }
 
+/// A fourth mode.
+const QLC: &str = r#"
+[medium.flash.qlc]
+read = "11us"
+program = ["50us", "100us", "150us", "200us"]
+erase = "70us"
+endurance = 1000
+"#;
+
 /// Errors in every mode, so many that reads fail, with each attempt brought out over the bus.
 pub const MANY_ERRORS: &str = r#"
 [errors]
@@ -65,16 +74,6 @@ epsilon = 0.011
 sigma_page = 0.2
 most_retries = 4
 beyond = "uncorrectable"
-"#;
-
-/// Errors in the modes of the drive, whose retries keep the array.
-pub const ERRORS: &str = r#"
-[errors]
-model = "raro"
-mlc = "off"
-[errors.tlc]
-epsilon = 0.012
-most_retries = 9
 "#;
 
 impl Default for Tiny {
@@ -444,12 +443,22 @@ pub fn scheme(which: usize, tiny: &mut Tiny) -> (Box<dyn Scheme>, u32) {
             tiny.spare += 3;
             (build("ips-agc:window=3,layers=1,idle_after=100us"), 3)
         }
-        _ => {
+        15 => {
             tiny.spare += 5;
             (build("ips-cooperative:window=1,layers=1,traditional=3,idle_after=100us"), 3)
+        }
+        16 => {
+            tiny.spare += 4;
+            tiny.extra = QLC;
+            (build("raro:warm=1,hot=2,r1=0,r2_young=0"), 4)
+        }
+        _ => {
+            tiny.spare += 4;
+            tiny.extra = QLC;
+            (build("hotness:warm=2,hot=3,decay=100"), 4)
         }
     }
 }
 
 /// How many schemes [`scheme`] knows.
-pub const SCHEMES: usize = 16;
+pub const SCHEMES: usize = 18;

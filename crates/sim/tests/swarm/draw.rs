@@ -134,7 +134,9 @@ fn random(rng: &mut Rng) -> Option<Case> {
     let sector = 512 * rng.pick(&[1, 1, 1, 2, 8]);
     let unit = sector * rng.pick(&[1, 2, 4, 4, 8]);
     let dense = rng.pick(&[CellMode::Mlc, CellMode::Tlc, CellMode::Tlc, CellMode::Qlc]);
+    let needs_all = ["raro", "hotness"].contains(&scheme.name());
     let modes: Vec<CellMode> = match rng.below(8) {
+        _ if needs_all => CellMode::ALL.to_vec(),
         0 => vec![CellMode::Slc],
         1 => vec![dense],
         2 => CellMode::ALL.to_vec(),
