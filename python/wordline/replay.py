@@ -27,7 +27,7 @@ from typing import Any
 SCHEMA = "wordline.log/1"
 COLUMNS = [
     *("op", "use", "kind", "cause", "start_ns", "end_ns", "channel", "die", "plane", "block"),
-    *("slot", "slots", "mode", "page", "region", "bytes", "data"),
+    *("slot", "slots", "mode", "page", "region", "bytes", "data", "retries"),
 ]
 BITS = {"slc": 1, "mlc": 2, "tlc": 3, "qlc": 4}
 PAGES = ("lsb", "csb", "msb", "tsb")
@@ -114,11 +114,12 @@ class Use:
     region: str
     bytes: int
     data: str
+    retries: int
 
     def identity(self) -> tuple[Any, ...]:
         """All that the uses of one operation have in common."""
         where = (self.channel, self.die, self.plane, self.block, self.slot, self.slots)
-        what = (self.mode, self.page, self.region, self.bytes, self.data)
+        what = (self.mode, self.page, self.region, self.bytes, self.data, self.retries)
         return (self.op, self.kind, self.cause, *where, *what)
 
     def parts(self) -> list[tuple[int, int, int, str]]:
@@ -138,6 +139,10 @@ class Drive:
         self.sector = header["sector_bytes"]
         self.media = header["media"]
         self.arrays_by_die = header["parallel_unit"] == "die"
+        errors = header.get("errors") or {}
+        self.decode_ns = errors.get("decode_ns", 0)
+        self.retransfers = errors.get("retransfer", False)
+        self.most_retries = errors.get("most_retries", 0)
         self.medium_of: list[int] = []
         self.die_of: list[int] = []
         self.channel_of: list[int] = []
@@ -201,8 +206,8 @@ class Drive:
         """Return the plane in which a block lies."""
         return bisect_right(self.first_block, block) - 1
 
-    def duration(self, u: Use, region: Region, *, reprograms: bool) -> int:
-        """How long the use must take."""
+    def duration(self, u: Use, region: Region, *, reprograms: bool, again: bool) -> int:
+        """How long the use must take, of a read that may have been brought out before."""
         medium = self.media[self.medium_of[u.plane]]
         command = medium["command_ns"]
         if u.use == "bus":
@@ -216,7 +221,10 @@ class Drive:
             return times["copy_back_ns"]
         bit = u.slot // region.slots_per_page % BITS[region.mode]
         if u.kind == "read":
-            return times["read_ns"][bit] + command["read"]
+            sense = times["read_ns"][bit] + command["read"]
+            if self.retransfers:
+                return sense + (self.decode_ns if again else 0)
+            return sense + u.retries * (sense + self.decode_ns)
         if region.window:
             return times["program_ns"][bit] + (region.reread_ns or 0 if reprograms else 0)
         earlier = sum(times["read_ns"][:bit]) if region.rereads_earlier_bits else 0
@@ -279,11 +287,11 @@ class Checker:
             self._wrong("row", f"{len(fields)} columns; expected {len(COLUMNS)}")
             return
         try:
-            numbers = [int(fields[i]) for i in (0, 4, 5, 6, 7, 8, 9, 10, 11, 15)]
-            op, start, end, channel, die, plane, block, slot, slots, size = numbers
+            numbers = [int(fields[i]) for i in (0, 4, 5, 6, 7, 8, 9, 10, 11, 15, 17)]
+            op, start, end, channel, die, plane, block, slot, slots, size, retries = numbers
             u = Use(
                 op, *fields[1:4], start, end, channel, die, plane, block, slot, slots,
-                *fields[12:15], size, fields[16],
+                *fields[12:15], size, fields[16], retries,
             )  # fmt: skip
             u.parts()
         except ValueError:
@@ -351,7 +359,13 @@ class Checker:
             self._wrong("row order", f"{what} {self.last_start} ns; expected rows as they begin")
         self.last_start = max(self.last_start, u.start)
         self.latest = max(self.latest, u.end)
-        expected = self.drive.duration(u, region, reprograms=self.reprogramming[u.plane])
+        held = self.planes[u.plane]
+        expected = self.drive.duration(
+            u,
+            region,
+            reprograms=self.reprogramming[u.plane],
+            again=held is not None and held.op == u.op,
+        )
         if u.end - u.start != expected:
             what = f"the {u.use} use of {u.kind} {u.op} takes {u.end - u.start} ns"
             self._wrong("time", f"{what}; expected {expected} ns")
@@ -381,7 +395,7 @@ class Checker:
         if held is not None and self.left[u.plane] > 0 and held.op == u.op:
             self.left[u.plane] -= 1
             self.planes[u.plane] = u
-            if u.use != uses[-1] or u.identity() != held.identity():
+            if u.use != uses[-1 - self.left[u.plane] % 2] or u.identity() != held.identity():
                 self._wrong("operation", f"operation {u.op} goes on as another than it began")
             if u.start < held.end:
                 what = f"the {u.use} use of operation {u.op} begins at {u.start} ns"
@@ -402,7 +416,10 @@ class Checker:
             what = f"{u.kind} {u.op} begins with its {u.use} use"
             self._wrong("operation", f"{what}; expected {uses[0]} first")
         self.planes[u.plane] = u
-        self.left[u.plane] = len(uses) - 1 if u.use == uses[0] else 0
+        attempts = 1 + (u.retries if self.drive.retransfers else 0)
+        self.left[u.plane] = attempts * len(uses) - 1 if u.use == uses[0] else 0
+        if not 0 <= u.retries <= (self.drive.most_retries if u.kind == "read" else 0):
+            self._wrong("retries", f"{u.kind} {u.op} is repeated {u.retries} times")
         return True
 
     def _flash(self, u: Use, region: Region) -> None:

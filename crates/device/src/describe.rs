@@ -108,6 +108,11 @@ fn write_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
             }
         )?;
     }
+    if let Some(e) = &spec.errors {
+        let modes = CellMode::ALL.into_iter().filter_map(|mode| Some((mode, e.mode(mode)?.most_retries)));
+        let most: Vec<String> = modes.map(|(mode, most)| format!("{most} in {mode}")).collect();
+        writeln!(out, "  errs             as {} says; retries at most {}", e.name, most.join(", "))?;
+    }
     for medium in &spec.media {
         write_medium(spec, medium, out)?;
     }

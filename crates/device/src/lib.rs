@@ -7,6 +7,7 @@
 
 mod builtin;
 mod describe;
+mod errors;
 mod read;
 mod spec;
 mod write;

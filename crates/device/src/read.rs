@@ -96,6 +96,7 @@ fn read(mut root: Section<'_>, origin: &str, problems: &Problems) -> Option<Devi
 
     let complete: Vec<&Read> = media.iter().flatten().collect();
     let slc_cache = root.section("slc_cache").map(|section| slc_cache(section, &complete));
+    let errors = root.section("errors").map(crate::errors::read);
     root.finish();
 
     if media.is_empty() || media.iter().any(Option::is_none) {
@@ -115,6 +116,10 @@ fn read(mut root: Section<'_>, origin: &str, problems: &Problems) -> Option<Devi
         pad_after,
         slc_cache: match slc_cache {
             Some(cache) => Some(cache?),
+            None => None,
+        },
+        errors: match errors {
+            Some(errors) => Some(errors?),
             None => None,
         },
         media: media.iter().flatten().map(|m| m.medium.clone()).collect(),

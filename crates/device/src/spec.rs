@@ -5,7 +5,7 @@ use crate::config::closest;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
-use wordline_flash::{Geometry, GeometryError, Medium};
+use wordline_flash::{ErrorModel, Geometry, GeometryError, Medium};
 use wordline_units::{Bytes, Fraction, QuantityError, Rate, SimDuration};
 
 /// A drive, with every default filled in.
@@ -37,6 +37,9 @@ pub struct DeviceSpec {
     pub pad_after: Option<SimDuration>,
     /// The SLC cache in front of denser flash, for schemes that use one.
     pub slc_cache: Option<SlcCache>,
+    /// How the flash errs; `None` where every read succeeds at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub errors: Option<ErrorModel>,
 }
 
 /// The logical capacity.

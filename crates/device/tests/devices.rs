@@ -2,6 +2,7 @@
 //! can be written back.
 
 use wordline_device::*;
+use wordline_flash::{Beyond, ErrorModel};
 use wordline_units::{Bytes, CellMode, Fraction, PageType, SimDuration};
 
 const GIB: u64 = 1 << 30;
@@ -255,4 +256,46 @@ fn a_value_without_source_is_found() {
     for bad in ["", " # ASSUMED:", " # Pap, Table I", " # Table I", " # "] {
         assert_eq!(without_source(&format!("{head}page = \"4KiB\"{bad}\n")).len(), 1, "{bad:?}");
     }
+}
+
+// --- errors -----------------------------------------------------------------------------------
+
+#[test]
+fn every_error_model_survives_toml_and_json_and_is_described() {
+    for model in ErrorModel::NAMES.into_iter().chain(["fixed:3"]) {
+        let s =
+            set("raro-16gb", &[("errors.model", model), ("errors.t_unit", "36h"), ("errors.decode", "7us")]);
+        let e = s.errors.as_ref().unwrap();
+        assert_eq!(
+            (e.name.as_str(), e.t_unit, e.decode),
+            (model, SimDuration(36 * 3_600_000_000_000), SimDuration(7_000))
+        );
+        let text = to_toml(&s);
+        assert_eq!(DeviceSpec::from_toml(&text, "x", &[]).unwrap(), s, "{text}");
+        let json = serde_json::to_string(&s).unwrap();
+        assert_eq!(serde_json::from_str::<DeviceSpec>(&json).unwrap(), s);
+        assert!(describe(&s).contains(&format!("errs             as {model} says")));
+    }
+    assert_eq!(set("raro-16gb", &[("errors", "off")]).errors, None);
+}
+
+#[test]
+fn an_error_model_is_changed_key_by_key() {
+    let s = set(
+        "raro-16gb",
+        &[
+            ("errors.model", "raro"),
+            ("errors.codeword", "2KiB"),
+            ("errors.qlc.beta", "1e-4"),
+            ("errors.qlc.senses", "1,2,4,8"),
+            ("errors.qlc.beyond", "uncorrectable"),
+            ("errors.tlc", "off"),
+        ],
+    );
+    let (e, known) = (s.errors.as_ref().unwrap(), ErrorModel::builtin("raro").unwrap());
+    let (qlc, was) = (e.mode(CellMode::Qlc).unwrap(), known.mode(CellMode::Qlc).unwrap());
+    assert_eq!((e.codeword, e.mode(CellMode::Tlc)), (16_384, None));
+    assert_eq!((qlc.rber.beta, qlc.rber.alpha, qlc.senses), (1e-4, was.rber.alpha, [1, 2, 4, 8]));
+    assert_eq!((qlc.beyond, e.mode(CellMode::Slc)), (Beyond::Uncorrectable, known.mode(CellMode::Slc)));
+    assert_eq!(DeviceSpec::from_toml(&to_toml(&s), "x", &[]).unwrap(), s, "{}", to_toml(&s));
 }

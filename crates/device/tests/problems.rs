@@ -376,3 +376,31 @@ fn check(text: &str, sets: &[(&str, &str)]) -> Result<(), TestCaseError> {
     prop_assert_eq!(again.as_ref(), Ok(&spec), "{}", to_toml(&spec));
     Ok(())
 }
+
+#[test]
+fn a_wrong_error_model_is_met_with_what_would_do() {
+    for (path, value, says) in [
+        ("errors.model", "rarro", "did you mean \"raro\"?"),
+        ("errors.model", "fixed:99", "fixed:N with N up to 31"),
+        ("errors.decode", "5us", "missing key \"model\""),
+    ] {
+        let e = broken_by(path, value);
+        assert!(e.contains(says) && e.contains("errors"), "{path}={value}: {e}");
+    }
+    for (path, value, says) in [
+        ("errors.tlc.senses", "4,4,4,3", "3 page types"),
+        ("errors.tlc.senses", "2,0,2", "1 voltage or more"),
+        ("errors.tlc.epsilon", "-1", "not between"),
+        ("errors.tlc.epsilon", "NaN", "not between"),
+        ("errors.tlc.most_retries", "32", "0 to 31"),
+        ("errors.tlc.beyond", "clamped", "clamp"),
+        ("errors.tlc.sigma_pages", "0.1", "did you mean \"sigma_page\"?"),
+        ("errors.mlc.epsilon", "1e-3", "missing key \"alpha\""),
+        ("errors.retransmit", "true", "retransfer"),
+        ("errors.delta", "1.5", "not between"),
+        ("errors.t_unit", "0s", "not between"),
+    ] {
+        let e = read(GOOD, &[("errors.model", "raro"), (path, value)]).expect_err("a mistake");
+        assert!(e.contains(says), "{path}={value}: {e}");
+    }
+}

@@ -1,11 +1,13 @@
-//! What the chip can do: how a drive is built, which page of a block may be programmed next, and
-//! how long each operation takes. It refuses the illegal with an error and never panics; who
-//! decides what to program, and when, lives further down the data path.
+//! What the chip can do: how a drive is built, which page of a block may be programmed next, how long
+//! each operation takes, and how often a page must be read again. It refuses the illegal with an
+//! error and never panics; who decides what to program, and when, lives further down the data path.
 
+mod errors;
 mod geometry;
 mod rule;
 mod timing;
 
+pub use errors::{Beyond, ErrorModel, MOST_RETRIES, ModeErrors, Rber, Retries, RetryLaw, Stress};
 pub use geometry::{Geometry, GeometryError, Medium, Topology};
 pub use rule::{
     BlockShape, BlockState, IllegalProgram, MOST_INTERFERENCE, MOST_REPROGRAMS, MOST_WINDOW_LAYERS,

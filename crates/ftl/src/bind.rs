@@ -11,7 +11,7 @@ use crate::scheme::{MovedIn, RegionId, Route, Target};
 use crate::staging::NONE;
 use crate::state::Phase;
 use wordline_device::{Ack, Trigger};
-use wordline_units::{BlockId, PlaneId, Ppn};
+use wordline_units::{BlockId, Lpn, PlaneId, Ppn, SimDuration};
 
 /// What became of a program that a plane was ready to begin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -72,6 +72,8 @@ impl<M: Media> Ftl<M> {
                     self.divert(id, target);
                     return Some(Binding::Diverted);
                 }
+            } else if self.refuses_conversion(id, target) {
+                self.state.counters.conversions_refused += 1;
             } else if let Some((block, page)) = self.take_slot(target, plane, privileged, reserve) {
                 let ppn = self.state.geometry.ppn(block, page * units);
                 let op = &mut self.state.ops[id];
@@ -90,6 +92,15 @@ impl<M: Media> Ftl<M> {
             }
         }
         Some(Binding::Blocked)
+    }
+
+    /// Whether a page that a scheme moves would turn one block too many to a mode with fewer bits.
+    fn refuses_conversion(&self, id: OpId, target: Target) -> bool {
+        let op = &self.state.ops[id];
+        let Target { region, class } = target;
+        op.owned_by == Owner::Move
+            && self.state.at(region, op.plane).open[class as usize].is_empty()
+            && !self.state.may_convert(region, op.plane)
     }
 
     /// Whether a region could take a program in a plane now.
@@ -231,6 +242,7 @@ impl<M: Media> Ftl<M> {
         info.region = region.0;
         info.set_mode(r.region.mode);
         info.state = Default::default();
+        self.state.aging.opened(block, self.state.now, SimDuration::ZERO);
         Some(block)
     }
 
@@ -295,24 +307,25 @@ impl<M: Media> Ftl<M> {
         let mut part = lead;
         while !part.is_none() {
             let op = &self.state.ops[part];
-            let (from, idle, waits, next) = (op.from, op.idle, OpId(op.owner), op.chain);
+            let (lpn, from, idle, waits, next) = (op.lpn, op.from, op.idle, OpId(op.owner), op.chain);
             self.leave_buffer(part);
             self.state.ops.remove(part);
             self.state.counters.moves_dropped += 1;
-            self.end_move(from, idle, waits);
+            self.end_move(lpn, from, idle, waits);
             part = next;
         }
     }
 
     /// A move is over: its source need not stay any longer, nor whoever waits for it.
-    pub(crate) fn end_move(&mut self, from: Ppn, idle: bool, waits: OpId) {
-        self.leave_move(from, idle, waits);
+    pub(crate) fn end_move(&mut self, lpn: Lpn, from: Ppn, idle: bool, waits: OpId) {
+        self.leave_move(lpn, from, idle, waits);
         self.unpin(self.state.geometry.block_of(from));
     }
 
     /// A move is over that had no hold on its source. A die that moved a page in its idle time may be asked
     /// again.
-    pub(crate) fn leave_move(&mut self, from: Ppn, idle: bool, waits: OpId) {
+    pub(crate) fn leave_move(&mut self, lpn: Lpn, from: Ppn, idle: bool, waits: OpId) {
+        self.moving.remove(&lpn);
         let die = self.state.geometry.die_of(self.plane_of(from));
         self.idle_jobs[die.index()] -= idle as u32;
         self.idle_busy -= idle as u32;
@@ -333,7 +346,7 @@ impl<M: Media> Ftl<M> {
             && !self.state.has_full_buffer(m.route.region())
             && let Some((m, waits)) = self.held_moves.pop_front()
         {
-            self.begin_move(m, For::Program(waits));
+            self.enqueue_move(m, For::Program(waits));
         }
     }
 

@@ -84,6 +84,10 @@ impl<M: Media> Ftl<M> {
         if mapped != live_total {
             return broken(format!("{mapped} sectors are mapped, and {live_total} are live on flash"));
         }
+        if self.state.recount_shrunk() != self.state.shrunk {
+            let (found, counted) = (self.state.recount_shrunk(), self.state.shrunk);
+            return broken(format!("the drive holds {found} bytes less, and counts {counted}"));
+        }
         self.check_regions()
     }
 

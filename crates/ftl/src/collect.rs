@@ -511,9 +511,29 @@ impl<M: Media> Ftl<M> {
         }
     }
 
-    /// Read a page that shall move, if it is still where the scheme saw it. One that the host waits for may
-    /// have to wait for room itself.
-    pub(crate) fn begin_move(&mut self, mut m: Move, why: For) {
+    /// Move a page that has just been read, of which these sectors have been brought out: its plane goes on
+    /// with the others, since its register still holds the page.
+    pub(crate) fn move_on(&mut self, m: Move, read: Ppn, brought: SectorMask) {
+        let Some(id) = self.begin_move(m, For::Scheme) else { return };
+        let held = self.is_held(self.state.geometry.die_of(self.state.ops[id].plane));
+        if m.seen != read || held || self.continuation.is_some() {
+            return self.emit(id);
+        }
+        let op = &mut self.state.ops[id];
+        op.to_bring = Some(op.mask.minus(brought).count() as u8);
+        self.go_on_with(id);
+    }
+
+    /// Read a page that shall move.
+    pub(crate) fn enqueue_move(&mut self, m: Move, why: For) {
+        if let Some(id) = self.begin_move(m, why) {
+            self.emit(id);
+        }
+    }
+
+    /// The read of a page that shall move, if it is still where the scheme saw it and does not move yet. One
+    /// that the host waits for may have to wait for room itself.
+    fn begin_move(&mut self, mut m: Move, why: For) -> Option<OpId> {
         let (idle, waits) = match why {
             For::Scheme => (false, OpId::NONE),
             For::Idleness => (true, OpId::NONE),
@@ -522,13 +542,13 @@ impl<M: Media> Ftl<M> {
         let region = m.route.region();
         if region.index() >= self.state.regions.len() {
             self.illegal(format!("move to region {}", region.0), "there is no such region".into());
-            return;
+            return None;
         }
         if self.state.has_full_buffer(region) {
             if !waits.is_none() {
                 self.held_moves.push_back((m, waits));
             }
-            return;
+            return None;
         }
         if why != For::Scheme {
             m.seen = self.follow(m.lpn, m.seen);
@@ -537,12 +557,12 @@ impl<M: Media> Ftl<M> {
         let span = Span { lpn: m.lpn, mask: all, offset: 0 };
         let valid = m.lpn.0 < self.state.logical_pages && !m.seen.is_none();
         let there = if valid { self.state.map.still_at(span, m.seen) } else { SectorMask::EMPTY };
-        if there.is_empty() {
+        if there.is_empty() || !self.moving.insert(m.lpn) {
             self.state.counters.moves_dropped += 1;
             if !waits.is_none() {
                 self.awaited(waits);
             }
-            return;
+            return None;
         }
         let block = self.state.geometry.block_of(m.seen);
         let plane = self.state.geometry.plane_of(block);
@@ -560,8 +580,7 @@ impl<M: Media> Ftl<M> {
             self.idle_jobs[self.state.geometry.die_of(plane).index()] += 1;
             self.idle_busy += 1;
         }
-        let read = self.add_op(read);
-        self.emit(read);
+        Some(self.add_op(read))
     }
 
     /// Where a page is that was seen at a place, if it has only been collected since.
@@ -597,7 +616,7 @@ impl<M: Media> Ftl<M> {
             self.leave_buffer(id);
             self.state.ops.remove(id);
             self.state.counters.moves_dropped += 1;
-            self.leave_move(read.ppn, read.idle, waits);
+            self.leave_move(read.lpn, read.ppn, read.idle, waits);
             return;
         }
         self.state.ops.remove(id);
@@ -647,7 +666,7 @@ impl<M: Media> Ftl<M> {
             let began = match work {
                 IdleWork::Move(m) => {
                     let before = self.idle_busy;
-                    self.begin_move(m, For::Idleness);
+                    self.enqueue_move(m, For::Idleness);
                     self.idle_busy > before
                 }
                 IdleWork::Collect(c, grain) => {

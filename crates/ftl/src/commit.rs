@@ -1,8 +1,7 @@
 //! Committed late: what a completed read, program or erase changes, and who learns of it.
 
-use crate::collect::For;
 use crate::counters::Cause;
-use crate::ftl::{Effect, Ftl, RequestId};
+use crate::ftl::{Effect, Ftl, Outcome, RequestId};
 use crate::latency::Piece;
 use crate::map::{Killed, Span};
 use crate::media::{Media, Oob};
@@ -12,7 +11,7 @@ use crate::staging::NONE;
 use crate::state::Phase;
 use wordline_device::Recheck;
 use wordline_flash::SlotClass;
-use wordline_units::{BlockId, Ppn};
+use wordline_units::{BlockId, Ppn, SectorMask};
 
 impl<M: Media> Ftl<M> {
     /// A later write or a trim made the read of missing sectors pointless; the program goes without.
@@ -149,22 +148,36 @@ impl<M: Media> Ftl<M> {
         let block = self.state.geometry.block_of(ppn);
         let info = &self.state.blocks[block.index()];
         let (region, mode) = (RegionId(info.region), info.mode());
-        self.state.counters.regions[region.index()].reads[cause as usize] += 1;
+        // What the register still held was not read anew.
+        self.state.counters.regions[region.index()].reads[cause as usize] += op.to_bring.is_none() as u64;
+        let retries = op.retries;
+        if self.state.aging.is_modelled() && op.to_bring.is_none() {
+            self.count_errors(id);
+        }
         match owned_by {
             Owner::Request => {
                 if M::BYTES {
                     self.deliver_read(id);
                 }
                 let mut seen = std::mem::take(&mut self.scratch.seen);
-                if self.asks.asks(Hooks::READ) {
-                    seen.extend(self.parts_of(id).map(|p| ReadSeen { lpn: p.lpn, ppn: p.ppn, mode }));
+                if self.asks.asks(Hooks::READ) && !retries.failed {
+                    let retries = retries.count;
+                    seen.extend(self.parts_of(id).map(|p| ReadSeen {
+                        lpn: p.lpn,
+                        ppn: p.ppn,
+                        mode,
+                        retries,
+                    }));
                 }
                 self.drop_chain(id);
                 self.part_done(RequestId(owner));
+                let mut brought = mask.and(SectorMask::first(self.state.geometry.sectors_per_unit));
                 for seen in seen.drain(..) {
+                    // The lead's own part comes first.
+                    let brought = std::mem::replace(&mut brought, SectorMask::EMPTY);
                     let view = View { state: &self.state, now: self.state.now };
                     if let Some(m) = self.scheme.read(&seen, &view) {
-                        self.begin_move(m, For::Scheme);
+                        self.move_on(m, seen.ppn, brought);
                     }
                 }
                 self.scratch.seen = seen;
@@ -178,6 +191,18 @@ impl<M: Media> Ftl<M> {
             Owner::Nobody => self.state.ops.remove(id),
         }
         self.unpin(block);
+    }
+
+    /// What its errors have cost a read, and the request that waits for it.
+    fn count_errors(&mut self, id: OpId) {
+        let op = &self.state.ops[id];
+        let (mode, _) = self.page_of(id);
+        if let Some(errors) = &mut self.state.counters.errors {
+            errors.count(op.cause, mode, op.retries);
+        }
+        if op.retries.failed && op.owned_by == Owner::Request {
+            self.requests[op.owner as usize].outcome = Outcome::Uncorrectable;
+        }
     }
 
     /// A read of a block has ended, or a move out of it: the block may be erased if it was the last.
@@ -374,7 +399,7 @@ impl<M: Media> Ftl<M> {
             Owner::Move => {
                 let (idle, waits) = (op.idle, OpId(op.owner));
                 self.state.ops.remove(part);
-                self.end_move(from, idle, waits);
+                self.end_move(span.lpn, from, idle, waits);
             }
             _ => {
                 if op.cause == Cause::Metadata {
@@ -404,8 +429,8 @@ impl<M: Media> Ftl<M> {
         let block = self.state.geometry.block_of(ppn);
         let info = &mut self.state.blocks[block.index()];
         let (region, mode) = (RegionId(info.region), info.mode());
-        info.erases += 1;
         info.phase = Phase::Free;
+        self.state.wear_out(block, mode);
         self.state.counters.erases[mode.index()] += 1;
         self.state.counters.regions[region.index()].erases += 1;
         self.state.map.erase(block);

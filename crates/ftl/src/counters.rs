@@ -2,7 +2,8 @@
 //! scheme can flatter itself. All counts are integers and go into the result hash.
 
 use serde::{Deserialize, Serialize};
-use wordline_flash::SlotClass;
+use wordline_flash::{MOST_RETRIES, Retries, SlotClass};
+use wordline_units::CellMode;
 
 /// Why an operation was done.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -68,6 +69,44 @@ pub struct Programmed {
     pub pages: [u64; Cause::COUNT],
 }
 
+/// What errors have cost reads.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ReadErrors {
+    /// Pages that the host read, by the bits that their cells held and by retries: so many of the first
+    /// mode with none, with one, and so on up to [`MOST_RETRIES`].
+    pub host: Vec<u64>,
+    /// Retries, by the cause of the read.
+    pub retries: [u64; Cause::COUNT],
+    /// Reads that failed after the last retry, by their cause.
+    pub uncorrectable: [u64; Cause::COUNT],
+}
+
+impl Default for ReadErrors {
+    fn default() -> ReadErrors {
+        ReadErrors {
+            host: vec![0; CellMode::ALL.len() * (MOST_RETRIES + 1)],
+            retries: [0; Cause::COUNT],
+            uncorrectable: [0; Cause::COUNT],
+        }
+    }
+}
+
+impl ReadErrors {
+    /// Pages in a mode that the host read, by retries.
+    pub fn of_mode(&self, mode: CellMode) -> &[u64] {
+        &self.host[mode.index() * (MOST_RETRIES + 1)..][..MOST_RETRIES + 1]
+    }
+
+    /// A page has been read.
+    pub(crate) fn count(&mut self, cause: Cause, mode: CellMode, retries: Retries) {
+        if cause == Cause::Host {
+            self.host[mode.index() * (MOST_RETRIES + 1) + retries.count as usize] += 1;
+        }
+        self.retries[cause as usize] += retries.count as u64;
+        self.uncorrectable[cause as usize] += retries.failed as u64;
+    }
+}
+
 /// Counts of a run.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Counters {
@@ -89,8 +128,10 @@ pub struct Counters {
     pub multi_page_writes: u64,
     /// Programs whose data were superseded before they completed.
     pub born_invalid: u64,
-    /// Moves whose page had gone when their turn came.
+    /// Moves whose page had gone when their turn came, or was moving already, or found no slot.
     pub moves_dropped: u64,
+    /// Moves that would have turned a block to a mode with fewer bits where the drive needs its capacity.
+    pub conversions_refused: u64,
     /// Times that a program found no legal slot and waited.
     pub stalls: u64,
     /// Blocks collected.
@@ -101,9 +142,17 @@ pub struct Counters {
     pub ahead_bytes: u64,
     /// Of these copies, units whose data the host made stale before collection on demand moved them.
     pub premature_units: u64,
+    /// What errors have cost reads; `None` where none are modelled.
+    pub errors: Option<ReadErrors>,
 }
 
 impl Counters {
+    /// Nothing yet of so many regions.
+    pub(crate) fn new(regions: usize, errs: bool) -> Counters {
+        let errors = errs.then(ReadErrors::default);
+        Counters { regions: vec![RegionCounters::default(); regions], errors, ..Counters::default() }
+    }
+
     /// Every count as one list, for the result hash.
     pub fn integers(&self) -> Vec<u64> {
         let mut all = vec![];
@@ -133,8 +182,14 @@ impl Counters {
             self.collections,
             self.collected_units,
         ]);
+        if self.conversions_refused > 0 {
+            all.push(self.conversions_refused);
+        }
         if self.ahead_bytes > 0 {
             all.extend([self.ahead_bytes, self.premature_units]);
+        }
+        if let Some(errors) = &self.errors {
+            all.extend(errors.host.iter().chain(&errors.retries).chain(&errors.uncorrectable));
         }
         all
     }

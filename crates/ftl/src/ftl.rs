@@ -1,6 +1,7 @@
 //! The translation layer as the device sees it: requests and completions go in, operations come
 //! out. It has neither clock nor queue; `now` is told to it before every call.
 
+use crate::aging::lives;
 use crate::base::BaseImage;
 use crate::collect::For;
 use crate::counters::Counters;
@@ -10,14 +11,14 @@ use crate::media::Media;
 use crate::op::{Op, OpId, OpKind, Owner, Part};
 use crate::saved::{Saved, saved};
 use crate::scheme::{
-    Command, Drive, EarlierBits, Hooks, Layout, Move, ReadSeen, Refusal, RegionId, Scheme, View,
+    Command, Drive, EarlierBits, Hooks, Layout, Move, PoolId, ReadSeen, Refusal, RegionId, Scheme, View,
 };
 use crate::stager::Company;
 use crate::staging::NONE;
 use crate::state::State;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 use thiserror::Error;
@@ -40,6 +41,8 @@ pub enum Outcome {
     Done = 0,
     /// A write found no place and none can be made: the drive is full.
     OutOfSpace = 1,
+    /// A read has more errors than can be corrected.
+    Uncorrectable = 2,
 }
 
 /// A request in flight.
@@ -236,6 +239,14 @@ pub struct Ftl<M: Media> {
     rereads: Vec<[u64; 4]>,
     /// Whether any region has windows of wordlines that serve as SLC.
     has_windows: bool,
+    /// Time until a read is known to have failed.
+    decode: SimDuration,
+    /// Whether each attempt of a read is brought out over the bus.
+    retransfer: bool,
+    /// Pages that schemes have moved and that have not arrived.
+    pub(crate) moving: BTreeSet<Lpn>,
+    /// An operation that goes on in its plane with what the register holds, which nothing may come before.
+    pub(crate) continuation: Option<OpId>,
     pub(crate) effects: Vec<Effect>,
     pub(crate) completed: Vec<RequestId>,
     pub(crate) fault: Option<Box<Fault>>,
@@ -259,12 +270,13 @@ impl<M: Media<Page: Serialize + DeserializeOwned> + Serialize + DeserializeOwned
     saved! { Ftl,
         values: [
             media, pages, staged, requests, free_requests, buffers, version, sequence, base, waiters, unsettled,
-            flushes, held, idle_jobs, idle_busy, idle_turn, held_moves, writes_until_tick, effects, completed,
+            flushes, held, idle_jobs, idle_busy, idle_turn, held_moves, writes_until_tick, moving, effects,
+            completed,
         ],
         parts: [state, scheme],
         rebuilt: [
             layout, asks, ack, lbas_per_unit, per_sector, per_unit, lbas_per_sector, times, rereads, has_windows,
-            fault, scratch, piece,
+            decode, retransfer, fault, scratch, piece, continuation,
         ],
     }
 }
@@ -325,6 +337,8 @@ impl<M: Media> Ftl<M> {
             asks: layout.asks,
             has_windows: layout.regions.iter().any(|r| r.rule.reprograms()),
             writes_until_tick: layout.tick_every_writes,
+            decode: drive.spec.errors.as_ref().map_or(SimDuration::ZERO, |e| e.decode),
+            retransfer: drive.spec.errors.as_ref().is_some_and(|e| e.retransfer),
             layout,
             media: M::default(),
             pages: vec![],
@@ -351,6 +365,8 @@ impl<M: Media> Ftl<M> {
             lbas_per_sector: geometry.sector / wordline_units::LBA_BYTES,
             times,
             rereads,
+            moving: BTreeSet::new(),
+            continuation: None,
             effects: vec![],
             completed: vec![],
             fault: None,
@@ -362,11 +378,12 @@ impl<M: Media> Ftl<M> {
 
     /// Count from zero, at time 0, on the drive as it is. Nothing may be pending.
     pub fn start_anew(&mut self) {
+        self.state.aging.start_anew(self.state.now);
         self.state.now = SimTime(0);
+        self.state.most_shrunk = self.state.shrunk;
         self.state.draining = false;
         self.state.ahead.forget();
-        self.state.counters =
-            Counters { regions: vec![Default::default(); self.state.regions.len()], ..Counters::default() };
+        self.state.counters = Counters::new(self.state.regions.len(), self.state.aging.is_modelled());
     }
 
     /// Tell the time. It never runs backwards.
@@ -454,9 +471,54 @@ impl<M: Media> Ftl<M> {
         self.held[die.index()] > 0
     }
 
-    /// Time that the array works on an operation.
+    /// An array begins to work on an operation: how long it does. A read learns how often it must be
+    /// repeated, which takes the array, too, unless each attempt goes over the bus.
     #[inline(always)]
-    pub fn array_time(&self, id: OpId) -> SimDuration {
+    pub fn begin_on_array(&mut self, id: OpId) -> SimDuration {
+        if !self.state.aging.is_modelled() || self.state.ops[id].kind != OpKind::Read {
+            return self.array_time(id);
+        }
+        if self.state.ops[id].repeated > 0 {
+            return self.decode + self.array_time(id);
+        }
+        self.sense(id);
+        self.array_time(id) + self.retry_time(id)
+    }
+
+    /// A read finds out how often it must be repeated.
+    fn sense(&mut self, id: OpId) {
+        let op = &self.state.ops[id];
+        let (mode, bit) = self.wordline_of(op);
+        let block = self.state.geometry.block_of(op.ppn);
+        let units = self.state.geometry.units_per_page(self.state.geometry.medium_index(op.plane));
+        let page = self.state.geometry.slot_of(op.ppn) / units;
+        self.state.ops[id].retries = self.state.sense(block, page, mode, bit);
+    }
+
+    /// Time that the retries of a read take right after it was first sensed, where its data are not brought
+    /// out each time.
+    #[inline(always)]
+    pub fn retry_time(&self, id: OpId) -> SimDuration {
+        match self.state.ops[id].retries.count {
+            0 => SimDuration::ZERO,
+            _ if self.retransfer => SimDuration::ZERO,
+            retries => SimDuration((self.array_time(id) + self.decode).0 * retries as u64),
+        }
+    }
+
+    /// The data of a read have been brought out: whether they must be read again, since the decoder at
+    /// the other end of the bus has failed.
+    #[inline(always)]
+    pub fn repeat(&mut self, id: OpId) -> bool {
+        let op = &mut self.state.ops[id];
+        let again = self.retransfer && op.repeated < op.retries.count;
+        op.repeated += again as u8;
+        again
+    }
+
+    /// Time that the array works on an operation once.
+    #[inline(always)]
+    fn array_time(&self, id: OpId) -> SimDuration {
         let op = &self.state.ops[id];
         let (mode, bit) = self.wordline_of(op);
         let times = &self.times[self.state.geometry.medium_index(op.plane)][mode.index()];
@@ -511,7 +573,7 @@ impl<M: Media> Ftl<M> {
     pub fn transfer_sectors(&self, id: OpId) -> u32 {
         let op = &self.state.ops[id];
         match op.kind {
-            OpKind::Read => op.mask.count(),
+            OpKind::Read => op.to_bring.map_or_else(|| op.mask.count(), u32::from),
             OpKind::Program if op.copies => 0,
             OpKind::Program => op.slots as u32 * self.state.geometry.sectors_per_unit,
             OpKind::Erase => 0,
@@ -683,7 +745,7 @@ impl<M: Media> Ftl<M> {
                         self.collect_if_short(region, PlaneId(plane));
                     }
                 }
-                Command::Enqueue(m) => self.begin_move(m, For::Scheme),
+                Command::Enqueue(m) => self.enqueue_move(m, For::Scheme),
             }
         }
         self.scratch.commands = commands;
@@ -708,6 +770,20 @@ impl<M: Media> Ftl<M> {
         let plane = self.state.ops[id].plane;
         self.state.backlog[plane.index()] += 1;
         self.effects.push(Effect::Queue(id));
+    }
+
+    /// Hand the device an operation that its plane goes on with at once.
+    pub(crate) fn go_on_with(&mut self, id: OpId) {
+        self.state.ops.stamp(id);
+        let plane = self.state.ops[id].plane;
+        self.state.backlog[plane.index()] += 1;
+        self.continuation = Some(id);
+    }
+
+    /// What the plane goes on with whose operation has just ended.
+    #[inline(always)]
+    pub fn take_continuation(&mut self) -> Option<OpId> {
+        self.continuation.take()
     }
 
     /// Room for the data of an operation.
@@ -785,6 +861,38 @@ impl<M: Media> Ftl<M> {
     pub fn wear(&self) -> impl Iterator<Item = (CellMode, u32)> + '_ {
         let blocks = self.state.blocks.iter().enumerate();
         blocks.map(|(i, b)| (self.state.mode_of(BlockId(i as u32)), b.erases))
+    }
+
+    /// Bytes that the drive can hold now, and could at the least: each block in the mode that it is in, and an
+    /// erased one in the densest that its pool gives.
+    pub fn usable_bytes(&self) -> (u64, u64) {
+        let all: u64 = self
+            .layout
+            .pools
+            .iter()
+            .zip(&self.state.pools)
+            .enumerate()
+            .map(|(i, (pool, state))| {
+                let medium = &self.state.geometry.media[pool.medium];
+                let densest = self.layout.densest_in(PoolId(i as u8));
+                state.free.len() as u64 * pool.blocks_per_plane as u64 * medium.block_bytes(densest)
+            })
+            .sum();
+        (all - self.state.shrunk, all - self.state.most_shrunk)
+    }
+
+    /// Whether blocks change between modes of different capacity.
+    pub fn changes_capacity(&self) -> bool {
+        self.state.regions.iter().any(|r| r.sparse_by > 0)
+    }
+
+    /// Share of a life that the blocks have used up: the mean over those whose endurance is known, and the most.
+    pub fn life_used(&self) -> Option<(f64, f64)> {
+        let known =
+            self.state.geometry.media.iter().flat_map(|m| m.modes.iter().flatten()).any(|t| t.endurance > 0);
+        let lives = || self.state.blocks.iter().map(|b| lives(b.life_used));
+        let mean = lives().sum::<f64>() / self.state.blocks.len() as f64;
+        known.then(|| (mean, lives().fold(0.0, f64::max)))
     }
 
     /// Blocks that a region owns now, in all planes.

@@ -307,7 +307,7 @@ impl<M: Media> Ftl<M> {
             self.state.ops[lead].ppn = Ppn(awaited);
         }
         for m in moves.drain(..) {
-            self.begin_move(m, For::Program(lead));
+            self.enqueue_move(m, For::Program(lead));
         }
         self.scratch.moves = moves;
     }

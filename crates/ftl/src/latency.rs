@@ -28,6 +28,8 @@ pub enum LatencyPart {
     Space,
     /// The array works on it; with the wait for an array that other planes use, or that a job holds.
     Die,
+    /// It is read again, since it has more errors than can be corrected.
+    Retry,
     /// Its data move over the channel's bus; with the wait for it.
     Bus,
     /// The host link moves its data; with the wait for it.
@@ -36,11 +38,11 @@ pub enum LatencyPart {
 
 impl LatencyPart {
     /// How many there are.
-    pub const COUNT: usize = 9;
+    pub const COUNT: usize = 10;
     /// All of them, in the order in which a request goes through them.
     pub const ALL: [LatencyPart; LatencyPart::COUNT] = {
         use LatencyPart::*;
-        [Admission, Staging, BehindHost, BehindGc, BehindMigration, Space, Die, Bus, Link]
+        [Admission, Staging, BehindHost, BehindGc, BehindMigration, Space, Die, Retry, Bus, Link]
     };
 
     /// The key that reports use.
@@ -53,6 +55,7 @@ impl LatencyPart {
             "behind_migration",
             "space",
             "die",
+            "retry",
             "bus",
             "link",
         ];

@@ -9,6 +9,7 @@
 //! ends, and only if nothing newer was committed; a relocation commits only what the map still finds
 //! at its source.
 
+mod aging;
 mod ahead;
 mod base;
 mod bind;
@@ -42,7 +43,7 @@ mod windows;
 pub use base::Mapped;
 pub use bind::Binding;
 pub use check::Broken;
-pub use counters::{Cause, Counters, RegionCounters};
+pub use counters::{Cause, Counters, ReadErrors, RegionCounters};
 pub use ftl::{Effect, Fault, Ftl, Outcome, Pending, Prefetch, RequestError, RequestId, Timer};
 pub use latency::{Behind, LatencyPart, LatencyParts, Piece};
 pub use map::{Located, MapKind, Span};

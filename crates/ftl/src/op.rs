@@ -6,7 +6,7 @@ use crate::map::Span;
 use crate::scheme::{PlanePick, Route};
 use crate::staging::NONE;
 use serde::{Deserialize, Serialize};
-use wordline_flash::SlotClass;
+use wordline_flash::{Retries, SlotClass};
 use wordline_units::{Lpn, PlaneId, Ppn, SectorMask};
 
 /// An operation, by its number in the slab.
@@ -139,6 +139,12 @@ pub struct Op {
     pub(crate) copies: bool,
     /// A move that has a place in the buffer of the region that it goes to.
     pub(crate) buffered: bool,
+    /// Of a read that has begun, how often it is repeated.
+    pub(crate) retries: Retries,
+    /// Of a read, how often it has been repeated.
+    pub(crate) repeated: u8,
+    /// Of a read whose page stands in the plane's register, the sectors that are still to be brought out.
+    pub(crate) to_bring: Option<u8>,
 }
 
 impl Op {
@@ -170,6 +176,9 @@ impl Op {
             idle: false,
             copies: false,
             buffered: false,
+            retries: Retries::default(),
+            repeated: 0,
+            to_bring: None,
         }
     }
 
@@ -180,6 +189,16 @@ impl Op {
     /// Its turn among all operations of the run: unlike its place in the slab, no other has it.
     pub fn number(&self) -> u64 {
         self.key & (u64::MAX >> 8)
+    }
+
+    /// Of a read that has begun, how often it is repeated.
+    pub fn retries(&self) -> Retries {
+        self.retries
+    }
+
+    /// Of a read, how often its data have been brought out and found wrong.
+    pub fn repeated(&self) -> u8 {
+        self.repeated
     }
 
     /// Whether it is done because the drive had nothing else to do.

@@ -1,6 +1,7 @@
 //! What is on the drive before time 0. All of it is held as one implicit image, in time proportional
 //! to blocks.
 
+use crate::aging::cost_of_erase;
 use crate::base::{BaseImage, Mapped, PlaneBase, Ranks};
 use crate::ftl::Ftl;
 use crate::media::{BlockHeader, Media};
@@ -8,7 +9,7 @@ use crate::permutation::{Permutation, mix};
 use crate::scheme::RegionId;
 use crate::state::Phase;
 use thiserror::Error;
-use wordline_units::{BlockId, CellMode, Fraction, PlaneId};
+use wordline_units::{BlockId, CellMode, Fraction, PlaneId, SimDuration};
 
 /// In which order the pages of a filled drive lie.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,6 +41,8 @@ pub struct Initial {
     pub aged_windows: Fraction,
     /// Program/erase cycles that the blocks of each mode have behind them, [`CellMode::index`].
     pub cycles: [u32; 4],
+    /// How long before time 0 the data were programmed.
+    pub retention: SimDuration,
 }
 
 impl Initial {
@@ -53,6 +56,7 @@ impl Initial {
             aged_blocks: Fraction::ZERO,
             aged_windows: Fraction::ZERO,
             cycles: [0; 4],
+            retention: SimDuration::ZERO,
         }
     }
 
@@ -118,6 +122,7 @@ impl<M: Media> Ftl<M> {
         if initial.aged_invalid > Fraction::ZERO {
             self.age(home, initial.aged_invalid);
         }
+        self.state.age_data(initial.retention);
         self.state.recount();
         Ok(())
     }
@@ -147,8 +152,10 @@ impl<M: Media> Ftl<M> {
             }
             for plane in self.planes_of(region) {
                 for block in self.blocks_of(region, plane) {
+                    let cost = cost_of_erase(self.state.endurance(BlockId(block), mode));
                     let info = &mut self.state.blocks[block as usize];
                     info.erases = info.erases.max(cycles);
+                    info.life_used = info.life_used.max(cycles.saturating_mul(cost));
                     if M::METADATA {
                         let erases = info.erases;
                         self.media.wear(BlockId(block), erases);

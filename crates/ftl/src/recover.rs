@@ -8,6 +8,7 @@
 //! ones could not spare while they collect. A block whose erase was cut is erased again. Where
 //! nothing can be read in a block, not even its header, it counts as full of stale data.
 
+use crate::aging::Ages;
 use crate::base::BaseImage;
 use crate::counters::{Cause, Counters};
 use crate::ftl::Ftl;
@@ -34,6 +35,8 @@ pub struct Remains<M: Media> {
     /// What the flash held at time 0, as far as it has not been erased since.
     base: Option<Arc<BaseImage>>,
     counters: Counters,
+    /// How worn the blocks are and what reading them costs, which the flash itself keeps.
+    wear: Wear,
     /// Trims in protected RAM: entry of the trim log, version.
     trims: Vec<(u64, u64)>,
     /// Data in protected RAM.
@@ -50,6 +53,13 @@ impl<M: Media> Remains<M> {
     pub fn protected_trims(&self) -> usize {
         self.trims.len()
     }
+}
+
+#[derive(Clone, Debug)]
+struct Wear {
+    /// What of its life each block has used up.
+    lives: Vec<u32>,
+    ages: Ages,
 }
 
 /// Sectors of a page in protected RAM.
@@ -140,7 +150,17 @@ impl<M: Recorded> Ftl<M> {
             trims.extend(self.state.trims.record(id.0, self.state.ops[id].lpn));
         }
         trims.sort_unstable();
-        Remains { media: self.media, base: self.base, counters: self.state.counters, in_flight, trims, kept }
+        let lives = self.state.blocks.iter().map(|b| b.life_used).collect();
+        let wear = Wear { lives, ages: self.state.aging.ages() };
+        Remains {
+            media: self.media,
+            base: self.base,
+            counters: self.state.counters,
+            wear,
+            in_flight,
+            trims,
+            kept,
+        }
     }
 
     /// A protected buffer holds the newest data of every page on its way.
@@ -204,7 +224,7 @@ impl<M: Recorded> Ftl<M> {
         at: SimTime,
     ) -> Result<(Ftl<M>, SimTime), Refusal> {
         let mut ftl = Ftl::new(drive, scheme)?;
-        let Remains { media, base, counters, trims, kept, .. } = remains;
+        let Remains { media, base, counters, wear, trims, kept, .. } = remains;
         (ftl.media, ftl.base) = (media, base);
         if counters.regions.len() == ftl.state.regions.len() {
             ftl.state.counters = counters;
@@ -213,6 +233,10 @@ impl<M: Recorded> Ftl<M> {
             let (scheme, device) = (ftl.scheme.name().to_string(), drive.spec.name.clone());
             return Err(Refusal { scheme, device, reason });
         }
+        for (info, used) in ftl.state.blocks.iter_mut().zip(wear.lives) {
+            info.life_used = used;
+        }
+        ftl.state.aging.restore(&wear.ages);
         ftl.find_base();
         ftl.find_trims(&trims);
         let newest = ftl.find_pages();

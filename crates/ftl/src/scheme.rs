@@ -159,6 +159,14 @@ pub struct Layout {
     pub idle_after: SimDuration,
 }
 
+impl Layout {
+    /// The mode with the most bits among the regions of a pool: what an erased block of it can be.
+    pub fn densest_in(&self, pool: PoolId) -> CellMode {
+        let sharing = self.regions.iter().filter(|r| r.pool == pool);
+        sharing.map(|r| r.mode).max_by_key(|m| m.bits()).unwrap_or(CellMode::Slc)
+    }
+}
+
 /// What a scheme is given to lay itself out on.
 #[derive(Clone, Copy, Debug)]
 pub struct Drive<'a> {
@@ -340,6 +348,8 @@ pub struct ReadSeen {
     pub ppn: Ppn,
     /// Bits of the cells there.
     pub mode: CellMode,
+    /// How often the page had to be read again; 0 where no errors are modelled.
+    pub retries: u8,
 }
 
 /// A plane of a region that runs short.
@@ -577,6 +587,12 @@ impl View<'_> {
     /// The block that a region's own rule would collect next.
     pub fn best(&self, region: RegionId, plane: PlaneId) -> Option<BlockId> {
         self.state.best_victim(region, plane)
+    }
+
+    /// Share of its life that a block has used up, its erases in each mode counted by what the mode endures; 0
+    /// where that is not known.
+    pub fn life_used(&self, block: BlockId) -> f64 {
+        crate::aging::lives(self.state.blocks[block.index()].life_used)
     }
 
     /// Live sectors of a block.

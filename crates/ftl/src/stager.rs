@@ -192,7 +192,7 @@ impl<M: Media> Ftl<M> {
     /// end.
     fn entered_stager(&mut self, region: RegionId, lead: OpId) {
         let op = &self.state.ops[lead];
-        let (owned_by, owner, source, idle) = (op.owned_by, op.owner, op.from, op.idle);
+        let (owned_by, owner, lpn, source, idle) = (op.owned_by, op.owner, op.lpn, op.from, op.idle);
         if owned_by != Owner::Job && owned_by != Owner::Move {
             return;
         }
@@ -241,7 +241,7 @@ impl<M: Media> Ftl<M> {
         self.bury_dead();
         match owned_by {
             Owner::Job => self.job_page_over(from_region, plane, true),
-            _ => self.end_move(source, idle, OpId(owner)),
+            _ => self.end_move(lpn, source, idle, OpId(owner)),
         }
     }
 

@@ -1,8 +1,9 @@
 //! All state of the translation layer that does not depend on what data are kept: blocks, pools,
 //! regions, map, staging, pending operations and jobs. It answers what a scheme may see.
 
+use crate::aging::{Aging, PageRead, cost_of_erase, lives};
 use crate::ahead::Ahead;
-use crate::counters::{Counters, RegionCounters};
+use crate::counters::Counters;
 use crate::map::{Map, MapKind};
 use crate::op::{OpId, Ops};
 use crate::saved::{Saved, saved};
@@ -20,8 +21,8 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 use wordline_device::{Ack, Allocation, GcSpec, Level, Trigger};
-use wordline_flash::{BlockShape, BlockState, Geometry, SlotClass};
-use wordline_units::{BlockId, CellMode, DieId, Fraction, PlaneId, SimTime};
+use wordline_flash::{BlockShape, BlockState, Geometry, Retries, SlotClass};
+use wordline_units::{BlockId, CellMode, DieId, Fraction, PlaneId, SimDuration, SimTime};
 
 /// Where a block is in its life.
 ///
@@ -64,6 +65,8 @@ pub(crate) struct Block {
     pub live: u32,
     /// Reads bound to it that have not ended.
     pub readers: u32,
+    /// What of its life its erases have used up, in the unit of [`cost_of_erase`].
+    pub life_used: u32,
     /// Programs bound to it that have not ended.
     pub writers: u16,
     pub state: BlockState,
@@ -72,7 +75,7 @@ pub(crate) struct Block {
     /// Bits of a cell; 0 for a block never opened, which has no region either.
     bits: u8,
     /// Up to half a cache line: plain data have no gaps.
-    rest: [u8; 5],
+    rest: [u8; 1],
 }
 
 impl Block {
@@ -151,7 +154,7 @@ impl FreeBlocks {
 
     /// Take a certain block.
     pub fn remove(&mut self, block: BlockId) {
-        if self.fresh.start == block.0 {
+        if !self.fresh.is_empty() && self.fresh.start == block.0 {
             self.fresh.next();
             return;
         }
@@ -279,6 +282,8 @@ pub(crate) struct RegionState {
     pub openable: u64,
     /// Units on their way into it that have a place in its buffer, under [`MovedIn::Through`].
     pub buffered: u32,
+    /// Bytes that a block of it holds less than one of the densest region of its pool.
+    pub sparse_by: u64,
 }
 
 /// Everything but the data themselves and the scheme.
@@ -295,9 +300,14 @@ pub struct State {
     pub(crate) map: Map,
     pub(crate) trims: TrimLog,
     pub(crate) ahead: Ahead,
+    pub(crate) aging: Aging,
     pub(crate) staging: Staging,
     pub(crate) ops: Ops,
     pub(crate) counters: Counters,
+    /// Bytes that the drive holds less now, and held less at most, since blocks are in a mode with fewer bits
+    /// than their pool could give them.
+    pub(crate) shrunk: u64,
+    pub(crate) most_shrunk: u64,
     /// Operations not yet done, by plane.
     pub(crate) backlog: Vec<u32>,
     /// Planes where a program waits for a slot.
@@ -336,14 +346,14 @@ impl Saved for RegionState {
     saved! { RegionState,
         values: [planes, left, openable, buffered],
         parts: [region],
-        rebuilt: [shape, first_plane, units_per_page, pages_per_program, slots_per_block],
+        rebuilt: [shape, first_plane, units_per_page, pages_per_program, slots_per_block, sparse_by],
     }
 }
 
 impl Saved for State {
     saved! { State,
-        values: [trims, staging, ops, counters, backlog, starved, jammed, outstanding, buffered, draining, now, turn],
-        parts: [pools, regions, blocks, map, ahead],
+        values: [trims, staging, ops, counters, shrunk, most_shrunk, backlog, starved, jammed, outstanding, buffered, draining, now, turn],
+        parts: [pools, regions, blocks, map, ahead, aging],
         rebuilt: [geometry, gc, logical_pages, dynamic, stripe, home, buffer_pages],
     }
 }
@@ -415,6 +425,19 @@ impl State {
                     region.name, region.mode, medium.name
                 )));
             }
+            if let Some(errors) = &drive.spec.errors {
+                let as_slc = region.rule.reprograms().then_some(CellMode::Slc);
+                let unknown = |mode: &CellMode| errors.mode(*mode).is_none();
+                if let Some(mode) = [Some(region.mode), as_slc].into_iter().flatten().find(unknown) {
+                    return Err(refuse(format!(
+                        "region {} holds {mode} pages, of which error model {} says nothing; give \
+                         [errors.{}], choose another model, or set errors=off",
+                        region.name,
+                        errors.name,
+                        mode.key()
+                    )));
+                }
+            }
             let shape = medium.shape(region.mode);
             region.rule.check(shape).map_err(|e| refuse(format!("region {}: {e}", region.name)))?;
             if region.rule.reprograms() && medium.mode(CellMode::Slc).is_none() {
@@ -460,6 +483,8 @@ impl State {
                 left: [0; 4],
                 openable: 0,
                 buffered: 0,
+                sparse_by: medium.block_bytes(layout.densest_in(region.pool))
+                    - medium.block_bytes(region.mode),
                 region: region.clone(),
             });
         }
@@ -475,18 +500,18 @@ impl State {
             dynamic: drive.spec.allocation == Allocation::Dynamic,
             stripe,
             home: layout.home,
-            counters: Counters {
-                regions: vec![RegionCounters::default(); regions.len()],
-                ..Counters::default()
-            },
+            counters: Counters::new(regions.len(), drive.spec.errors.is_some()),
             pools,
             regions,
             blocks: Table::zeroed(geometry.blocks as usize).map_err(unmapped)?,
             map: Map::new(layout.map, &geometry, trims.end()).map_err(unmapped)?,
             trims,
             ahead: Ahead::new(watched).map_err(unmapped)?,
+            aging: Aging::new(drive.spec.errors.as_ref(), geometry.blocks as usize).map_err(unmapped)?,
             staging: Staging::new(if layout.map == MapKind::Sector { geometry.sectors_per_unit } else { 0 }),
             ops: Ops::default(),
+            shrunk: 0,
+            most_shrunk: 0,
             backlog: vec![0; geometry.planes as usize],
             jammed: vec![false; geometry.planes as usize],
             starved: vec![false; geometry.planes as usize],
@@ -515,6 +540,9 @@ impl State {
 
     /// Find anew what regions could still program and where, after many blocks have changed at once.
     pub(crate) fn recount(&mut self) {
+        let owned = |r: &RegionState| r.planes.iter().map(|p| p.owned as u64).sum::<u64>();
+        self.shrunk = self.regions.iter().map(|r| owned(r) * r.sparse_by).sum();
+        self.most_shrunk = self.shrunk;
         for index in 0..self.regions.len() {
             let region = RegionId(index as u8);
             self.count_openable(region);
@@ -544,7 +572,20 @@ impl State {
         self.regions[region.index()].openable = openable;
     }
 
-    /// Change what a plane of a pool has erased, or owes, and keep count of what its regions could open.
+    /// What the drive holds less, block by block.
+    pub(crate) fn recount_shrunk(&self) -> u64 {
+        let taken = self.blocks.iter().filter(|b| b.phase != Phase::Free);
+        taken.map(|b| self.regions[b.region as usize].sparse_by).sum()
+    }
+
+    /// What blocks of a plane that a region owns hold less.
+    fn sparse_in(&self, region: usize, plane: PlaneId) -> u64 {
+        let r = &self.regions[region];
+        r.planes[(plane.0 - r.first_plane) as usize].owned as u64 * r.sparse_by
+    }
+
+    /// Change what a plane of a pool has erased, or owes, and keep count of what its regions could open, and of
+    /// what the drive holds less.
     pub(crate) fn change_pool<T>(
         &mut self,
         pool: PoolId,
@@ -555,11 +596,14 @@ impl State {
             (0..self.regions.len()).filter(|i| self.regions[*i].region.pool == pool).collect();
         for i in &sharing {
             self.regions[*i].openable -= self.free_blocks(RegionId(*i as u8), plane) as u64;
+            self.shrunk -= self.sparse_in(*i, plane);
         }
         let result = change(self);
         for i in &sharing {
             self.regions[*i].openable += self.free_blocks(RegionId(*i as u8), plane) as u64;
+            self.shrunk += self.sparse_in(*i, plane);
         }
+        self.most_shrunk = self.most_shrunk.max(self.shrunk);
         result
     }
 
@@ -621,6 +665,53 @@ impl State {
     pub(crate) fn mode_of(&self, block: BlockId) -> CellMode {
         let info = &self.blocks[block.index()];
         if info.was_opened() { info.mode() } else { self.regions[self.region_of(block).index()].region.mode }
+    }
+
+    /// Cycles that a block endures in a mode; 0 where that is not known.
+    pub(crate) fn endurance(&self, block: BlockId, mode: CellMode) -> u32 {
+        let medium = self.geometry.medium_of(self.geometry.plane_of(block));
+        medium.mode(mode).map_or(0, |t| t.endurance)
+    }
+
+    /// All data on the drive were programmed so long ago.
+    pub(crate) fn age_data(&mut self, before: SimDuration) {
+        for b in 0..self.geometry.blocks {
+            if self.blocks[b as usize].phase != Phase::Free {
+                self.aging.opened(BlockId(b), self.now, before);
+            }
+        }
+    }
+
+    /// A block is worn by one erase.
+    pub(crate) fn wear_out(&mut self, block: BlockId, mode: CellMode) {
+        let cost = cost_of_erase(self.endurance(block, mode));
+        let info = &mut self.blocks[block.index()];
+        info.erases += 1;
+        info.life_used = info.life_used.saturating_add(cost);
+    }
+
+    /// Cycles of a block, counted in those of a mode by the share of a life that each has cost.
+    fn cycles_in(&self, block: BlockId, mode: CellMode) -> f64 {
+        let info = &self.blocks[block.index()];
+        match self.endurance(block, mode) {
+            0 => info.erases as f64,
+            endurance => lives(info.life_used) * endurance as f64,
+        }
+    }
+
+    /// A read begins of a page of a block whose wordline is in a mode now: how often must it be repeated?
+    #[inline]
+    pub(crate) fn sense(&mut self, block: BlockId, page: u32, mode: CellMode, bit: usize) -> Retries {
+        let (info, now) = (self.blocks[block.index()], self.now);
+        let r = &self.regions[info.region as usize];
+        let block_mode = info.mode();
+        let (wordline, pages) = (page / block_mode.bits(), r.shape.pages());
+        let page = PageRead { block, mode, block_mode, wordline, bit, pages };
+        if self.aging.is_stale(block, now) {
+            let cycles = [block_mode, CellMode::Slc].map(|mode| self.cycles_in(block, mode));
+            self.aging.look_up(page, now, cycles);
+        }
+        self.aging.read(page)
     }
 
     /// Position of a block among those of its pool in its plane.
@@ -708,6 +799,22 @@ impl State {
     pub(crate) fn oldest_victim(&self, region: RegionId, plane: PlaneId) -> Option<BlockId> {
         let first = self.geometry.blocks_of(plane).start + self.pool_of(region).offset;
         self.at(region, plane).victims.best().map(|at| BlockId(first + at as u32))
+    }
+
+    /// Whether one more block of a plane may become one of a region that holds less than the home region in the
+    /// same pool: the blocks that stay with the home region must be able to take back all that the host may
+    /// store, with those that collection needs.
+    pub(crate) fn may_convert(&self, region: RegionId, plane: PlaneId) -> bool {
+        let (r, home) = (&self.regions[region.index()], &self.regions[self.home.index()]);
+        if r.region.pool != home.region.pool || r.slots_per_block >= home.slots_per_block {
+            return true;
+        }
+        let data = self.logical_pages.div_ceil(home.planes.len() as u32).div_ceil(home.slots_per_block);
+        let sharing = self.regions.iter().filter(|s| s.region.pool == r.region.pool);
+        let sparse = sharing.filter(|s| s.slots_per_block < home.slots_per_block);
+        let owned: u32 = sparse.map(|s| s.planes[(plane.0 - s.first_plane) as usize].owned).sum();
+        let kept = self.hard_reserve(self.home) + 1;
+        owned + 1 + data + kept <= self.pool_of(region).blocks_per_plane
     }
 
     /// Blocks of a plane that a region may own.

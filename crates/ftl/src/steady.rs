@@ -186,6 +186,7 @@ impl<M: Media> Ftl<M> {
         );
         drop(planes);
         self.adopt_image(image);
+        self.state.age_data(initial.retention);
         self.state.recount();
         Ok(begun)
     }

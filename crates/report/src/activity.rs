@@ -36,6 +36,26 @@ pub struct Flash {
     /// Windows of wordlines that serve as SLC first, where the scheme has them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub windows: Option<Windows>,
+    /// What errors cost the reads; absent where none are modelled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub errors: Option<ReadErrors>,
+}
+
+/// What errors cost the reads.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ReadErrors {
+    /// Pages that the host read, by the mode in which their cells were (`slc`, `mlc`, `tlc`, `qlc`): how many
+    /// needed no retry, one, two and so on.
+    pub host_pages: BTreeMap<String, Vec<u64>>,
+    /// Retries by the cause of the read: `host`, `rmw`, `gc`, `migration`.
+    pub retries: BTreeMap<String, u64>,
+    /// Reads that failed after the last retry, by cause. The host is told of its own; what collection and
+    /// moves found so goes on as if it had been read.
+    pub uncorrectable: BTreeMap<String, u64>,
+    /// Retries of a page that the host read, on average; null where it read none.
+    pub retries_per_host_page: Option<f64>,
+    /// Share of the time of completed reads that went into retries of their own; null where none completed.
+    pub share_of_read_latency: Option<f64>,
 }
 
 /// What became of wordlines that served as SLC and got further bits later.

@@ -25,7 +25,7 @@ mod terminal;
 mod twins;
 
 pub use activity::{
-    CAUSES, Capacity, Flash, IdleTime, Lifetime, ModeLifetime, PageTypes, ProgramBytes, Programs,
+    CAUSES, Capacity, Flash, IdleTime, Lifetime, ModeLifetime, PageTypes, ProgramBytes, Programs, ReadErrors,
     RegionActivity, RegionCapacity, Waf, Wear, Windows,
 };
 pub use begun::BegunSteady;

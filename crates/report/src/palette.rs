@@ -39,7 +39,7 @@ pub fn cause(key: &str) -> &'static str {
 
 /// The parts of a latency in stacking order, each with its colour: waits warm, work cool, and what is
 /// also a cause of programs in its colour.
-pub(crate) const LATENCY_PARTS: [(&str, &str); 9] = [
+pub(crate) const LATENCY_PARTS: [(&str, &str); 10] = [
     ("admission", "#9aa3ad"),
     ("staging", "#cdbf9f"),
     ("behind_host", "#46536b"),
@@ -47,6 +47,7 @@ pub(crate) const LATENCY_PARTS: [(&str, &str); 9] = [
     ("behind_migration", "#8d6cc4"),
     ("space", "#e08a3c"),
     ("die", "#2f8fc4"),
+    ("retry", "#e3c229"),
     ("bus", "#3fa79f"),
     ("link", "#9cb4cc"),
 ];

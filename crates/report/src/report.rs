@@ -345,7 +345,7 @@ pub struct Latency {
 /// queue before the drive, or its write buffer, is full), `staging` (in the drive's RAM: for the
 /// company of a one-shot group, or for the missing part of a page), `behind_host`, `behind_gc` and
 /// `behind_migration` (the plane works for whom), `space` (no page is free), `die` (the array, and the
-/// wait for it), `bus` and `link` (likewise). A request's parts are those of its last page to end.
+/// wait for it), `retry` (the page is read again), `bus` and `link` (likewise). A request's parts are those of its last page to end.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LatencyParts {
     /// Of reads.

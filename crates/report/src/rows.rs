@@ -201,6 +201,7 @@ pub(crate) fn groups(reports: &[Report]) -> Vec<Group> {
     rows.retain(Row::any);
     groups.push(Group { title: "Erases", rows });
 
+    groups.push(errors(reports));
     groups.push(windows(reports));
     groups.push(idle_time(reports));
     groups.push(page_types(reports));
@@ -234,6 +235,22 @@ fn latency_group(title: &'static str, reports: &[Report], pick: fn(&Report) -> O
         row("max", |l| l.max),
     ];
     Group { title, rows }
+}
+
+/// What errors cost the host's reads.
+fn errors(reports: &[Report]) -> Group {
+    use Better::{Lower, Neither};
+    let of = |label, quantity, better, value: fn(&crate::ReadErrors) -> Option<f64>| {
+        Row::new(label, quantity, better, reports, |r| value(r.flash.errors.as_ref()?))
+    };
+    let failed = |e: &crate::ReadErrors| Some(e.uncorrectable.values().sum::<u64>() as f64);
+    let mut rows = vec![
+        of("a page read", Quantity::Waf, Lower, |e| e.retries_per_host_page),
+        of("of read time", Quantity::Share, Neither, |e| e.share_of_read_latency),
+    ];
+    let uncorrectable = of("uncorrectable", Quantity::Count, Lower, failed);
+    rows.extend(Some(uncorrectable).filter(Row::any));
+    Group { title: "Read retries", rows }
 }
 
 /// How much of what the host wrote was fast, where windows make new SLC all the time.

@@ -15,8 +15,8 @@ use wordline_ftl::{
 use wordline_report::{
     CDF_POINTS_MAX, Capacity, DeviceInfo, Flash, Host, IdleTime, JobActivity, Latencies, Latency, LatencyCdf,
     LatencyParts, Lifetime, Memory, ModeLifetime, PageTypes, ProgramBytes, Programs, REPORT_SCHEMA,
-    RegionActivity, RegionCapacity, Report, SchemeInfo, Speed, Throughput, Timeline, Waf, Wear, Windows,
-    WorkloadInfo,
+    ReadErrors, RegionActivity, RegionCapacity, Report, SchemeInfo, Speed, Throughput, Timeline, Waf, Wear,
+    Windows, WorkloadInfo,
 };
 use wordline_sim::{Histogram, Metrics, Summary, TimeBin};
 use wordline_units::{CellMode, PageType, SimTime};
@@ -110,11 +110,11 @@ fn workload(name: &str, resolved: Value) -> WorkloadInfo {
 
 fn host(run: &Outcome, c: &Counters) -> Host {
     let m = &run.device.metrics;
-    let failed = (m.out_of_space > 0).then(|| ("out_of_space".to_string(), m.out_of_space));
+    let failed = [("out_of_space", m.out_of_space), ("uncorrectable", m.uncorrectable)];
     Host {
         requests: run.summary.requests,
-        completed: run.summary.completed - m.out_of_space,
-        failed: failed.into_iter().collect(),
+        completed: run.summary.completed - m.out_of_space - m.uncorrectable,
+        failed: failed.into_iter().filter(|(_, n)| *n > 0).map(|(word, n)| (word.to_string(), n)).collect(),
         read_requests: m.completed[0],
         write_requests: m.completed[1],
         trim_requests: m.completed[2],
@@ -216,6 +216,29 @@ fn flash(run: &Outcome, c: &Counters) -> Flash {
             .collect(),
         page_types: page_types(run, c),
         windows: windows(run, c),
+        errors: c.errors.as_ref().map(|e| errors(run, e)),
+    }
+}
+
+fn errors(run: &Outcome, e: &wordline_ftl::ReadErrors) -> ReadErrors {
+    let named = |of: &[u64; Cause::COUNT]| -> BTreeMap<String, u64> {
+        READS.into_iter().map(|k| (word(k), of[k as usize])).collect()
+    };
+    let pages: u64 = e.host.iter().sum();
+    let retries = e.retries[Cause::Host as usize];
+    let m = &run.device.metrics;
+    let (spent, all) = (m.parts[0][LatencyPart::Retry as usize], m.latency[0].sum());
+    let by_mode = CellMode::ALL.into_iter().map(|mode| {
+        let counts = e.of_mode(mode);
+        let end = counts.iter().rposition(|n| *n > 0).map_or(0, |last| last + 1);
+        (mode.key().to_string(), counts[..end].to_vec())
+    });
+    ReadErrors {
+        host_pages: by_mode.filter(|(_, counts)| !counts.is_empty()).collect(),
+        retries: named(&e.retries),
+        uncorrectable: named(&e.uncorrectable),
+        retries_per_host_page: (pages > 0).then(|| retries as f64 / pages as f64),
+        share_of_read_latency: (all > 0).then(|| spent as f64 / all as f64),
     }
 }
 

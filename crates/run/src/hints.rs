@@ -33,10 +33,17 @@ pub(crate) fn hints(report: &Report, run: &Outcome) -> Vec<String> {
             percent(counters.reads_from_ram, parts)
         ));
     }
-    if host.failures() > 0 {
+    let full = run.device.metrics.out_of_space;
+    if full > 0 {
         hints.push(format!(
-            "the drive was full {} times: give it more over-provisioning, or let the workload touch less.",
-            host.failures()
+            "the drive was full {full} times: give it more over-provisioning, or let the workload touch less."
+        ));
+    }
+    let lost = run.device.metrics.uncorrectable;
+    if lost > 0 {
+        hints.push(format!(
+            "{lost} reads had more errors than could be corrected: the drive is worn beyond what its error model \
+             allows, or its data have lain too long."
         ));
     }
     if let Some(hint) = saturated(report, run) {

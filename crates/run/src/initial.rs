@@ -14,12 +14,13 @@
 //!   each block; `aged_blocks:70%`: that share of its blocks is used up, with the data spread evenly over
 //!   them and all else in them invalid.
 //! - `pe:tlc=500[,slc=100]`: program/erase cycles that the blocks have behind them.
+//! - `retention:30d`: the data were programmed so long before, for a drive whose errors are modelled.
 
 use std::fmt;
 use std::str::FromStr;
 use wordline_device::config::closest;
 use wordline_ftl::Order;
-use wordline_units::{CellMode, Fraction};
+use wordline_units::{CellMode, Fraction, SimDuration};
 use wordline_workload::Touched;
 
 /// Which logical pages hold data.
@@ -53,12 +54,17 @@ pub struct InitialSpec {
     pub aged_blocks: Fraction,
     /// Cycles that the blocks of each mode have behind them.
     pub cycles: [u32; 4],
+    /// How long before the first request the data were programmed.
+    pub retention: SimDuration,
 }
 
-const PARTS: [&str; 8] =
-    ["fresh", "preload", "fill", "steady", "aged_windows", "aged_invalid", "aged_blocks", "pe"];
+/// Longer than any drive lies on a shelf; it keeps times within 63 bits.
+const LONGEST_RETENTION: SimDuration = SimDuration(100 * 366 * 86_400 * 1_000_000_000);
+
+const PARTS: [&str; 9] =
+    ["fresh", "preload", "fill", "steady", "aged_windows", "aged_invalid", "aged_blocks", "pe", "retention"];
 const ALLOWED: &str = "fresh, preload[:read-first], fill:SHARE[,order=seq|random][,valid=SHARE], steady[:SHARE], \
-     aged_windows[:SHARE][,valid=SHARE], aged_invalid:SHARE, aged_blocks:SHARE, pe:MODE=CYCLES, joined by +";
+     aged_windows[:SHARE][,valid=SHARE], aged_invalid:SHARE, aged_blocks:SHARE, pe:MODE=CYCLES, retention:TIME, joined by +";
 
 impl FromStr for InitialSpec {
     type Err = String;
@@ -71,6 +77,7 @@ impl FromStr for InitialSpec {
             aged_invalid: Fraction::ZERO,
             aged_blocks: Fraction::ZERO,
             cycles: [0; 4],
+            retention: SimDuration::ZERO,
         };
         let mut seen: Vec<&str> = vec![];
         for part in text.split('+').map(str::trim) {
@@ -122,6 +129,7 @@ impl InitialSpec {
             "aged_invalid" => self.aged_invalid = share(rest)?,
             "aged_blocks" => self.aged_blocks = share(rest)?,
             "pe" => self.cycles(rest)?,
+            "retention" => self.retention = retention(rest)?,
             other => {
                 let hint = closest(other, PARTS).map_or(String::new(), |c| format!("; did you mean {c:?}?"));
                 return Err(format!("{other:?} is no initial state{hint}"));
@@ -175,6 +183,11 @@ impl InitialSpec {
     }
 }
 
+fn retention(text: &str) -> Result<SimDuration, String> {
+    let time: SimDuration = text.parse().map_err(|e| format!("retention: {e}"))?;
+    if time > LONGEST_RETENTION { Err(format!("retention: {text} is more than 100 years")) } else { Ok(time) }
+}
+
 fn valid(text: &str) -> Result<Fraction, String> {
     let valid = share(text)?;
     if valid == Fraction::ZERO {
@@ -217,6 +230,9 @@ impl fmt::Display for InitialSpec {
         if !worn.is_empty() {
             write!(f, "+pe:{}", worn.join(","))?;
         }
+        if self.retention > SimDuration::ZERO {
+            write!(f, "+retention:{}", self.retention)?;
+        }
         Ok(())
     }
 }
@@ -237,6 +253,7 @@ mod tests {
             "steady:80%+pe:tlc=100",
             "preload:read-first+aged_blocks:70%",
             "aged_windows:50%,valid=90%+pe:slc=1",
+            "preload+pe:qlc=167+retention:2592000s",
         ] {
             let spec: InitialSpec = text.parse().unwrap();
             assert_eq!(spec.to_string(), text);
@@ -267,6 +284,8 @@ mod tests {
             ("aged_blocks:70%+aged_invalid:70%", "twice"),
             ("pe:tlc=x", "whole number"),
             ("pe:plc=1", "slc, mlc, tlc or qlc"),
+            ("retention:101y", "retention"),
+            ("retention:40000d", "100 years"),
             ("", "no initial state"),
         ] {
             let e = text.parse::<InitialSpec>().unwrap_err();

@@ -20,7 +20,7 @@ use wordline_units::{CellMode, HostOp};
 
 /// The columns of an operation log.
 const LOG_COLUMNS: &str = "op,use,kind,cause,start_ns,end_ns,channel,die,plane,block,slot,slots,\
-                           mode,page,region,bytes,data";
+                           mode,page,region,bytes,data,retries";
 /// The columns of a list of completions.
 /// The columns of completions: the request, then the parts of its latency.
 fn completion_columns() -> String {
@@ -47,6 +47,14 @@ impl Recording {
     }
 }
 
+/// An operation under way: the columns before those of its uses, and those behind.
+#[derive(Clone, Default)]
+struct Under {
+    before: String,
+    behind: String,
+    retries: u8,
+}
+
 /// Writes the rows of a run.
 pub(crate) struct Recorder {
     log: Option<Output>,
@@ -57,8 +65,8 @@ pub(crate) struct Recorder {
     regions: Vec<String>,
     slot_mask: u32,
     slot_shift: u32,
-    /// The operation of each plane: the columns before those of its uses, and those behind.
-    current: Vec<(String, String)>,
+    /// The operation of each plane.
+    current: Vec<Under>,
     line: String,
 }
 
@@ -72,7 +80,7 @@ impl Recorder {
             regions: vec![],
             slot_mask: (1 << setup.geometry.slot_shift) - 1,
             slot_shift: setup.geometry.slot_shift,
-            current: vec![(String::new(), String::new()); setup.geometry.planes as usize],
+            current: vec![Under::default(); setup.geometry.planes as usize],
             line: String::new(),
         }
     }
@@ -122,11 +130,11 @@ impl Recorder {
         if self.log.is_none() {
             return;
         }
-        let (before, behind) = &self.current[plane];
+        let Under { before, behind, retries } = &self.current[plane];
         let Some((op, kind)) = before.split_once(',') else { return };
         self.line.clear();
         // Writing to a string cannot fail.
-        let _ = writeln!(self.line, "{op},{name},{kind},{start},{end},{behind}");
+        let _ = writeln!(self.line, "{op},{name},{kind},{start},{end},{behind},{retries}");
         self.write_log();
     }
 }
@@ -144,9 +152,10 @@ impl Probe for Recorder {
             OpKind::Erase => "erase",
         };
         let page = if b.kind == OpKind::Erase { "" } else { b.page.key() };
-        let (before, behind) = &mut self.current[b.plane.index()];
+        let Under { before, behind, retries } = &mut self.current[b.plane.index()];
         before.clear();
         behind.clear();
+        *retries = 0;
         let _ = write!(before, "{},{kind},{}", b.op, b.cause.key());
         let (block, slot) = (b.ppn.0 >> self.slot_shift, b.ppn.0 & self.slot_mask);
         let region = &self.regions[b.region.0 as usize];
@@ -169,7 +178,10 @@ impl Probe for Recorder {
 
     fn event(&mut self, event: Event) {
         match event {
-            Event::Array { plane, start, end, .. } => self.row("array", plane.index(), start.0, end.0),
+            Event::Array { plane, retries, start, end, .. } => {
+                self.current[plane.index()].retries = retries;
+                self.row("array", plane.index(), start.0, end.0);
+            }
             Event::Bus { plane, start, end, .. } => self.row("bus", plane.index(), start.0, end.0),
             Event::Ready { .. } => {}
         }
@@ -189,6 +201,7 @@ impl Probe for Recorder {
         let outcome = match c.outcome {
             Outcome::Done => "done",
             Outcome::OutOfSpace => "out_of_space",
+            Outcome::Uncorrectable => "uncorrectable",
         };
         self.line.clear();
         let (lba, blocks, arrival, at) = (r.lba.0, r.blocks, r.arrival.0, c.at.0);
@@ -288,6 +301,11 @@ fn log_header(setup: &Setup, scheme: &str, ftl: &Ftl<NoMedia>) -> Value {
         "unit_bytes": spec.unit.0,
         "sector_bytes": spec.sector.0,
         "parallel_unit": spec.parallel_unit.key(),
+        "errors": spec.errors.as_ref().map(|e| json!({
+            "decode_ns": e.decode.0,
+            "retransfer": e.retransfer,
+            "most_retries": e.modes.iter().flatten().map(|m| m.most_retries).max(),
+        })),
         "media": media,
         "regions": regions,
         "programmed": runs(ftl),

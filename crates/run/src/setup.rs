@@ -337,6 +337,7 @@ impl Setup {
                 _ => Fraction::ZERO,
             },
             cycles: self.initial.cycles,
+            retention: self.initial.retention,
         })
     }
 

@@ -6,6 +6,7 @@ mod classifier;
 pub mod cost_model;
 mod layout;
 mod page_type;
+mod read_heat;
 mod registry;
 mod windows;
 
@@ -13,11 +14,13 @@ mod windows;
 mod conventional;
 mod conventional_tlc;
 mod hot_cold;
+mod hotness;
 mod hyssd;
 mod ips;
 mod ips_agc;
 mod ips_cooperative;
 mod pa_ssd;
+mod raro;
 mod slc_cache;
 mod turbo_write;
 const SCHEMES: &[Entry] = &[
@@ -31,16 +34,20 @@ const SCHEMES: &[Entry] = &[
     ips::ENTRY,
     ips_agc::ENTRY,
     ips_cooperative::ENTRY,
+    raro::ENTRY,
+    hotness::ENTRY,
 ];
 
 pub use conventional::Conventional;
 pub use conventional_tlc::ConventionalTlc;
 pub use hot_cold::HotCold;
+pub use hotness::Hotness;
 pub use hyssd::{Hyssd, Model, ModelError, ModelPoint};
 pub use ips::Ips;
 pub use ips_agc::IpsAgc;
 pub use ips_cooperative::IpsCooperative;
 pub use pa_ssd::PaSsd;
+pub use raro::Raro;
 pub use registry::{Entry, Parameter, SchemeError, all, build, find};
 pub use slc_cache::SlcCache;
 pub use turbo_write::TurboWrite;

@@ -14,7 +14,7 @@ mod waits;
 
 pub use power::PoweredOff;
 pub use state::{Busy, RestoreError};
-use waits::Waits;
+use waits::{Waits, Work};
 
 use crate::clock::Clock;
 use crate::metrics::{Free, Metrics};
@@ -90,8 +90,10 @@ struct Plane {
     current: OpId,
     /// Since when it has it.
     began: SimTime,
-    /// When its data had moved and the array was next, or the other way round.
+    /// When its data had moved and the array was next, or the other way round for the first time.
     turned: SimTime,
+    /// When a read was sensed for the last time.
+    sensed: SimTime,
     /// How long the plane has been busy with operations that have ended.
     busy: Behind,
     array: u32,
@@ -295,6 +297,7 @@ impl<P: Probe, M: Media> Device<P, M> {
                 current: OpId::NONE,
                 began: SimTime(0),
                 turned: SimTime(0),
+                sensed: SimTime(0),
                 busy: Behind::default(),
                 array,
                 channel: channel.0,
@@ -647,6 +650,15 @@ impl<P: Probe, M: Media> Device<P, M> {
         }
     }
 
+    /// A plane goes on with an operation on what its register holds: only the bus is wanted.
+    fn continue_with(&mut self, plane: usize, id: OpId) {
+        self.occupy(plane, id);
+        let (key, channel) = (self.ftl.op(id).key, self.planes[plane].channel as usize);
+        (self.planes[plane].turned, self.planes[plane].sensed) = (self.now, self.now);
+        self.buses.want(channel, plane, key);
+        self.try_bus(channel);
+    }
+
     /// Begin what a free plane would do next, or note that it waits for its array or bus.
     #[inline]
     fn offer(&mut self, plane: usize) {
@@ -722,7 +734,7 @@ impl<P: Probe, M: Media> Device<P, M> {
     #[inline(always)]
     fn begin_on_array(&mut self, array: usize, plane: usize, id: OpId) {
         self.arrays.shared[array].busy = Some(id);
-        let end = self.now + self.ftl.array_time(id);
+        let end = self.now + self.ftl.begin_on_array(id);
         self.clock.set(array as u32, end);
         if P::WATCHES {
             self.watch_array(id, plane, end);
@@ -766,6 +778,7 @@ impl<P: Probe, M: Media> Device<P, M> {
             ppn: op.ppn,
             mode,
             page,
+            retries: op.retries().count,
             start: self.now,
             end,
         };
@@ -846,7 +859,10 @@ impl<P: Probe, M: Media> Device<P, M> {
         let plane = op.plane.index();
         if op.kind == OpKind::Read {
             let (key, channel) = (op.key, self.planes[plane].channel as usize);
-            self.planes[plane].turned = self.now;
+            if op.repeated() == 0 {
+                self.planes[plane].turned = self.now;
+            }
+            self.planes[plane].sensed = self.now;
             self.buses.want(channel, plane, key);
             self.try_bus(channel);
         } else {
@@ -860,11 +876,14 @@ impl<P: Probe, M: Media> Device<P, M> {
         let Some(id) = self.buses.shared[channel].busy.take() else { return };
         let op = self.ftl.op(id);
         let plane = op.plane.index();
-        if op.kind == OpKind::Read {
+        let is_read = op.kind == OpKind::Read;
+        if is_read && !self.ftl.repeat(id) {
             self.end(id, plane);
         } else {
-            let (key, array) = (op.key, self.planes[plane].array as usize);
-            self.planes[plane].turned = self.now;
+            let (key, array) = (self.ftl.op(id).key, self.planes[plane].array as usize);
+            if !is_read {
+                self.planes[plane].turned = self.now;
+            }
             self.arrays.want(array, plane, key);
             self.try_array(array);
         }
@@ -886,7 +905,8 @@ impl<P: Probe, M: Media> Device<P, M> {
             {
                 request.behind_idle = request.behind_idle.max(behind);
             }
-            self.waits.piece(id, &self.planes[plane], self.now, is_program)
+            let work = if is_program { Work::Program } else { Work::Read { again: self.ftl.retry_time(id) } };
+            self.waits.piece(id, &self.planes[plane], self.now, work)
         } else {
             if self.ftl.op(id).is_idle_work() {
                 self.count_idle_work(id, plane);
@@ -903,7 +923,10 @@ impl<P: Probe, M: Media> Device<P, M> {
                 self.ftl.idle(die);
             }
         }
-        self.offer(plane);
+        match self.ftl.take_continuation() {
+            Some(next) => self.continue_with(plane, next),
+            None => self.offer(plane),
+        }
     }
 
     /// Space may have come up: programs that waited at a plane try again, in their order.

@@ -253,6 +253,8 @@ pub struct Metrics {
     pub completed: [u64; 4],
     /// Requests that found no space.
     pub out_of_space: u64,
+    /// Reads with more errors than could be corrected.
+    pub uncorrectable: u64,
     /// Bytes of completed requests by kind.
     pub bytes: [u64; 4],
     /// Writes by the last bit that any of their pages is, where programs tell bits apart.
@@ -273,7 +275,7 @@ pub struct Metrics {
 impl Saved for Metrics {
     saved_fields! { Metrics,
         values: [
-            latency, parts, completed, out_of_space, bytes, dominated, last, idle, timeline, checkpoints, ended, hash,
+            latency, parts, completed, out_of_space, uncorrectable, bytes, dominated, last, idle, timeline, checkpoints, ended, hash,
             programmed, host_page_bytes, sampled,
         ],
         parts: [],
@@ -288,6 +290,7 @@ impl Default for Metrics {
             parts: Default::default(),
             completed: [0; 4],
             out_of_space: 0,
+            uncorrectable: 0,
             bytes: [0; 4],
             dominated: [0; 4],
             last: SimTime(0),
@@ -336,9 +339,16 @@ impl Metrics {
         self.ended += 1;
         self.last = at;
         self.hash = fold(fold(self.hash, number << 8 | outcome as u64), at.0);
-        if outcome != Outcome::Done {
-            self.out_of_space += 1;
-            return false;
+        match outcome {
+            Outcome::Done => {}
+            Outcome::OutOfSpace => {
+                self.out_of_space += 1;
+                return false;
+            }
+            Outcome::Uncorrectable => {
+                self.uncorrectable += 1;
+                return false;
+            }
         }
         self.latency[kind].record(latency);
         self.bytes[kind] += bytes;

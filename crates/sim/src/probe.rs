@@ -54,6 +54,8 @@ pub enum Event {
         mode: CellMode,
         /// Which bit of the wordline the page is.
         page: PageType,
+        /// How often a read is repeated, in this use or in further ones.
+        retries: u8,
         /// Begin.
         start: SimTime,
         /// End.

@@ -301,7 +301,7 @@ impl Run {
     }
 
     fn completed(&mut self, c: &wordline_sim::Completion) -> Result<(), String> {
-        if c.outcome != Outcome::Done {
+        if !matches!(c.outcome, Outcome::Done | Outcome::Uncorrectable) {
             return self.error(format!("request {} ends {:?}", c.number, c.outcome));
         }
         match self.under_way.remove(&c.number) {

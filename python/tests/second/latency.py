@@ -11,6 +11,7 @@ PARTS = (
     "behind_migration",
     "space",
     "die",
+    "retry",
     "bus",
     "link",
 )

@@ -17,6 +17,15 @@ struct Wait {
     idle: u64,
 }
 
+/// What an operation of a host request does once it has its plane.
+#[derive(Clone, Copy)]
+pub(super) enum Work {
+    /// The array, then the bus. Of the array's time, so much went into reading again.
+    Read { again: SimDuration },
+    /// The bus, then the array.
+    Program,
+}
+
 /// The waits of operations that a host request waits for, by the operation's number in the slab.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Waits(Vec<Wait>);
@@ -55,15 +64,25 @@ impl Waits {
         }
     }
 
-    /// What an operation has been through that ends now, given whether its data moved before the array
-    /// worked on them.
+    /// What an operation has been through that ends now.
     #[inline(always)]
-    pub fn piece(&self, id: OpId, plane: &Plane, now: SimTime, bus_first: bool) -> Piece {
+    pub fn piece(&self, id: OpId, plane: &Plane, now: SimTime, work: Work) -> Piece {
         let wait = &self.0[id.0 as usize];
         let mut parts = LatencyParts::default();
-        let (first, second) = (plane.turned.since(plane.began).0, now.since(plane.turned).0);
-        let (die, bus) = if bus_first { (second, first) } else { (first, second) };
-        (parts[LatencyPart::Die], parts[LatencyPart::Bus]) = (die, bus);
+        let first = plane.turned.since(plane.began).0;
+        let needed_first = match work {
+            Work::Read { again } => {
+                parts[LatencyPart::Die] = first - again.0;
+                parts[LatencyPart::Retry] = again.0 + plane.sensed.since(plane.turned).0;
+                parts[LatencyPart::Bus] = now.since(plane.sensed).0;
+                LatencyPart::Die
+            }
+            Work::Program => {
+                parts[LatencyPart::Bus] = first;
+                parts[LatencyPart::Die] = now.since(plane.turned).0;
+                LatencyPart::Bus
+            }
+        };
         if plane.began > wait.queued {
             let (looked_until, behind) = if wait.blocked == SimTime::NEVER {
                 (plane.began, since(plane.busy, wait.behind))
@@ -77,7 +96,7 @@ impl Waits {
             parts[LatencyPart::BehindMigration] = migration;
             // Its plane was free, and what it needed first was not.
             let other = looked_until.since(wait.queued).0 - host - gc - migration;
-            parts[if bus_first { LatencyPart::Bus } else { LatencyPart::Die }] += other;
+            parts[needed_first] += other;
         }
         Piece { queued: wait.queued, parts }
     }

@@ -37,10 +37,46 @@ pub struct Tiny {
     pub one_shot: bool,
     pub ack_buffer: Option<u32>,
     pub bus: &'static str,
+    pub errors: &'static str,
     pub extra: &'static str,
     /// Blocks a plane of a second, faster medium, with pages of a unit; 0 for none.
     pub fast_blocks: u32,
 }
+
+/// A fourth mode.
+const QLC: &str = r#"
+[medium.flash.qlc]
+read = "11us"
+program = ["50us", "100us", "150us", "200us"]
+erase = "70us"
+endurance = 1000
+"#;
+
+/// Errors in every mode, so many that reads fail, with each attempt brought out over the bus.
+pub const MANY_ERRORS: &str = r#"
+[errors]
+model = "raro"
+decode = "1us"
+retransfer = true
+[errors.mlc]
+epsilon = 0.012
+alpha = 1e-8
+k = 2
+beta = 1e-4
+m = 0.1
+n = 0.5
+gamma = 1e-6
+p = 0.3
+q = 1.7
+senses = [1, 2]
+sigma_page = 0.1
+most_retries = 5
+[errors.tlc]
+epsilon = 0.011
+sigma_page = 0.2
+most_retries = 4
+beyond = "uncorrectable"
+"#;
 
 impl Default for Tiny {
     fn default() -> Tiny {
@@ -56,6 +92,7 @@ impl Default for Tiny {
             one_shot: false,
             ack_buffer: None,
             bus: "1ns/B",
+            errors: "",
             extra: "",
             fast_blocks: 0,
         }
@@ -75,6 +112,7 @@ impl Tiny {
             sectors_per_unit: if rng.below(3) == 0 { 1 } else { 4 },
             bus: ["off", "1ns/B", "20ns/B"][rng.below(3) as usize],
             ack_buffer: (rng.below(buffered_one_in) == 0).then_some(3),
+            errors: ["", "", MANY_ERRORS][rng.below(3) as usize],
             ..Tiny::default()
         }
     }
@@ -139,7 +177,7 @@ static_blocks = 3
 dynamic_blocks = 0
 trigger = "free_blocks < 50%"
 when_full = "direct"
-{ack}{}
+{ack}{}{}
 "#,
             self.channels,
             self.chips,
@@ -152,6 +190,7 @@ when_full = "direct"
             self.one_shot,
             self.units(bits) * unit,
             self.extra,
+            self.errors,
         );
         DeviceSpec::from_toml(&text, "tiny", &[]).unwrap_or_else(|e| panic!("{e}\n{text}"))
     }
@@ -418,22 +457,32 @@ pub fn scheme(which: usize, tiny: &mut Tiny) -> (Box<dyn Scheme>, u32) {
             (build("ips-agc:window=3,layers=1,idle_after=100us"), 3)
         }
         15 => {
+            tiny.spare += 5;
+            (build("ips-cooperative:window=1,layers=1,traditional=3,idle_after=100us"), 3)
+        }
+        16 => {
+            tiny.spare += 4;
+            tiny.extra = QLC;
+            (build("raro:warm=1,hot=2,r1=0,r2_young=0"), 4)
+        }
+        17 => {
             tiny.spare += 3;
             tiny.fast_blocks = 8;
             tiny.extra = "[allocation]\norder = \"dynamic\"\n";
             (build("hyssd:life,period=16,age=1,idle_after=100us"), 3)
         }
-        16 => {
+        18 => {
             tiny.spare += 3;
             tiny.fast_blocks = 9;
             (build("hyssd:perf,tlc_unit=unpacked,period=8,age=2,idle_after=50us"), 3)
         }
         _ => {
-            tiny.spare += 5;
-            (build("ips-cooperative:window=1,layers=1,traditional=3,idle_after=100us"), 3)
+            tiny.spare += 4;
+            tiny.extra = QLC;
+            (build("hotness:warm=2,hot=3,decay=100"), 4)
         }
     }
 }
 
 /// How many schemes [`scheme`] knows.
-pub const SCHEMES: usize = 18;
+pub const SCHEMES: usize = 20;

@@ -7,7 +7,10 @@ use wordline_device::{
     Ack, Allocation, Capacity, DeviceSpec, GcClass, GcSpec, HostLink, Level, ParallelUnit, Recheck, SlcCache,
     Trigger, Victim, WhenFull,
 };
-use wordline_flash::{CommandOverhead, Geometry, Medium, ModeTiming, ProgramRule, Topology};
+use wordline_flash::{
+    Beyond, CommandOverhead, ErrorModel, Geometry, MOST_RETRIES, Medium, ModeErrors, ModeTiming, ProgramRule,
+    Topology,
+};
 use wordline_ftl::{Drive, Ftl, Initial, Layout, MapKind, Mapped, NoMedia, Order, Scheme};
 use wordline_units::{Bytes, CellMode, Fraction, HostOp, HostRequest, Lpn, Rate, SimDuration, SimTime};
 
@@ -106,6 +109,7 @@ fn tuned(rng: &mut Rng) -> Case {
         sectors_per_unit: rng.pick(&[1, 4, 4]),
         bus: rng.pick(&["off", "1ns/B", "20ns/B"]),
         ack_buffer: rng.once_in(3).then_some(3),
+        errors: rng.pick(&["", "", support::MANY_ERRORS]),
         ..Tiny::default()
     };
     let which = rng.below(support::SCHEMES as u64) as usize;
@@ -130,7 +134,9 @@ fn random(rng: &mut Rng) -> Option<Case> {
     let sector = 512 * rng.pick(&[1, 1, 1, 2, 8]);
     let unit = sector * rng.pick(&[1, 2, 4, 4, 8]);
     let dense = rng.pick(&[CellMode::Mlc, CellMode::Tlc, CellMode::Tlc, CellMode::Qlc]);
+    let needs_all = ["raro", "hotness"].contains(&scheme.name());
     let modes: Vec<CellMode> = match rng.below(8) {
+        _ if needs_all => CellMode::ALL.to_vec(),
         0 => vec![CellMode::Slc],
         1 => vec![dense],
         2 => CellMode::ALL.to_vec(),
@@ -177,6 +183,7 @@ fn random(rng: &mut Rng) -> Option<Case> {
             trigger: trigger(rng),
             when_full: rng.pick(&[WhenFull::Wait, WhenFull::Direct]),
         }),
+        errors: rng.once_in(3).then(|| errors(rng)),
         media,
     };
     let units = room(&spec, scheme.as_ref(), roomy)?;
@@ -256,6 +263,7 @@ fn medium(rng: &mut Rng, name: &str, modes: &[CellMode], unit: u64) -> Medium {
         }
     };
     let instant = rng.once_in(24);
+    let endurance = if rng.once_in(2) { rng.count(300, 100_000) } else { 0 };
     let mut time = |low, high| if instant { SimDuration::ZERO } else { rng.time(low, high) };
     let mut timings = [const { None }; 4];
     for mode in modes {
@@ -265,7 +273,7 @@ fn medium(rng: &mut Rng, name: &str, modes: &[CellMode], unit: u64) -> Medium {
             program: [SimDuration::ZERO; 4],
             erase: time(20, 400),
             copy_back: None,
-            endurance: 0,
+            endurance,
             pages_per_program: 1,
         };
         timing.read[..bits].fill_with(|| time(1, 20));
@@ -306,6 +314,27 @@ fn medium(rng: &mut Rng, name: &str, modes: &[CellMode], unit: u64) -> Medium {
         ]),
         command,
     }
+}
+
+/// Any error model, with something for the modes of which it says nothing.
+fn errors(rng: &mut Rng) -> ErrorModel {
+    let mut model = ErrorModel::builtin(rng.pick(&ErrorModel::NAMES)).unwrap();
+    model.decode = if rng.once_in(2) { rng.time(0, 20) } else { SimDuration::ZERO };
+    model.retransfer = rng.once_in(2);
+    let known: Vec<ModeErrors> = model.modes.iter().flatten().cloned().collect();
+    for (mode, errors) in CellMode::ALL.into_iter().zip(&mut model.modes) {
+        let mut drawn = rng.pick(&known);
+        for senses in &mut drawn.senses {
+            *senses = 0;
+        }
+        drawn.senses[..mode.bits() as usize].fill_with(|| 1 + rng.below(8) as u8);
+        drawn.rber.epsilon = rng.within(1, 30) as f64 / 1000.0;
+        drawn.rber.gamma = rng.within(0, 3) as f64 * 1e-4;
+        drawn.most_retries = rng.within(0, MOST_RETRIES as u64) as u8;
+        drawn.beyond = rng.pick(&[Beyond::Clamp, Beyond::Uncorrectable]);
+        *errors = Some(drawn);
+    }
+    model
 }
 
 fn any_scheme(rng: &mut Rng, two_media: bool) -> (Box<dyn Scheme>, String) {
@@ -386,7 +415,8 @@ fn initial(rng: &mut Rng, case: &Case) -> Initial {
         aged_invalid: if rng.once_in(4) { rng.percent(1, 80) } else { Fraction::ZERO },
         aged_blocks: if rng.once_in(4) { rng.percent(1, 80) } else { Fraction::ZERO },
         aged_windows: if rng.once_in(4) { rng.percent(1, 80) } else { Fraction::ZERO },
-        cycles: [0, 1, 2, 3],
+        cycles: rng.pick(&[[0, 1, 2, 3], [0, 1, 2, 3], [900, 800, 700, 600]]),
+        retention: rng.pick(&[SimDuration::ZERO, SimDuration(30 * 86_400 * 1_000_000_000)]),
     }
 }
 

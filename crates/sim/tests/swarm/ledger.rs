@@ -41,6 +41,8 @@ pub struct Ledger {
     moved: HashMap<u64, u64>,
     /// Slots that each program under way covers.
     slots: HashMap<u64, u32>,
+    /// The last read of each plane, which may use the array several times.
+    sensed: HashMap<u32, u64>,
     reads: [u64; Cause::COUNT],
     programs: u64,
     copies: u64,
@@ -96,7 +98,8 @@ impl Ledger {
                 alone(&mut self.arrays, die, start, end).map_err(|at| format!("array {die} {at}"))?;
                 match kind {
                     OpKind::Read => {
-                        self.reads[cause as usize] += 1;
+                        let again = self.sensed.insert(plane.0, op) == Some(op);
+                        self.reads[cause as usize] += !again as u64;
                         self.read(ppn)
                     }
                     OpKind::Program => {

@@ -235,6 +235,9 @@ impl<'a> Run<'a> {
             self.last_end = c.at;
             match c.outcome {
                 Outcome::Done => {}
+                // The data are there for the test to see, though the drive cannot correct them.
+                Outcome::Uncorrectable if c.request.op == HostOp::Read && self.case.spec.errors.is_some() => {
+                }
                 // A full drive has no place for a write, nor for the trims that a flush would log.
                 outcome if self.case.roomy || !matches!(c.request.op, HostOp::Write | HostOp::Flush) => {
                     return Err(format!("request {} ends {outcome:?}", c.number));
@@ -497,7 +500,7 @@ fn replays_the_case_that_the_environment_names() {
 
 #[test]
 fn the_cases_reach_every_scheme_and_every_kind_of_drive() {
-    let cases: Vec<Case> = (1..=4000).map(|seed| Case::new(seed, 0)).collect();
+    let cases: Vec<Case> = (1..=6000).map(|seed| Case::new(seed, 0)).collect();
     let reached = |what: &str, is: &dyn Fn(&Case) -> bool| {
         assert!(cases.iter().filter(|c| is(c)).count() >= 5, "hardly a case has {what}");
     };

@@ -1,0 +1,95 @@
+//! # Hotness
+//!
+//! ## Source
+//! The comparison of Y. Wang et al., "RARO: Reliability-Aware Read Optimization for Hybrid Flash Storage",
+//! 2025, section V-A: "conversion and migration between the three flash memory modes based only on
+//! temperature".
+//!
+//! ## Idea
+//! What is read often is worth cells with fewer bits, whatever reading it costs now.
+//!
+//! ## Algorithm
+//! 1. Each page read by the host counts one for its logical page, as in `raro`.
+//! 2. After a read, a hot page in QLC or TLC moves to SLC, and a warm page in QLC to TLC.
+//! 3. All else is as in `raro`: the moves, writes, and what is collected.
+//!
+//! ## Symbols
+//! X, Y: the regions of SLC and TLC.
+//!
+//! ## Parameters
+//! - `warm`, `hot`, `decay`: those of `raro`.
+//!
+//! ## Differs
+//! The paper says no more of it than the quotation; that it has RARO's classifier is ASSUMED.
+//!
+//! ## Not modelled
+//! As `raro`.
+//!
+//! ## Checked by
+//! `heat alone moves a page that took no retry`, `reference model`, golden rows.
+
+use crate::layout;
+use crate::read_heat::{self, ByReadHeat, Class, X, Y};
+use crate::registry::Entry;
+use wordline_device::config::Section;
+use wordline_ftl::{
+    Collect, Drive, Layout, Memory, Move, Need, Parcel, Place, ReadSeen, Refusal, Scheme, View,
+};
+use wordline_units::CellMode;
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "hotness",
+    title: "QLC whose blocks turn to TLC or SLC for data read often; the rival of raro",
+    docs: include_str!("hotness.rs"),
+    parameters: &[read_heat::WARM, read_heat::HOT, read_heat::DECAY],
+    leading: None,
+    build: |p| Box::new(Hotness::from_parameters(p)),
+};
+
+/// Moves by heat alone.
+#[derive(Clone, Debug)]
+pub struct Hotness {
+    heat: ByReadHeat,
+}
+
+impl Hotness {
+    fn from_parameters(p: &mut Section) -> Hotness {
+        Hotness { heat: ByReadHeat::from_parameters(p) }
+    }
+}
+
+impl Scheme for Hotness {
+    fn name(&self) -> &str {
+        ENTRY.name
+    }
+
+    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+        self.heat.layout(drive, layout::refuser(ENTRY.name, drive))
+    }
+
+    fn place(&mut self, parcel: &Parcel, view: &View) -> Place {
+        self.heat.place(parcel, view) // (3)
+    }
+
+    fn read(&mut self, seen: &ReadSeen, _: &View) -> Option<Move> {
+        let region = match (seen.mode, self.heat.read(seen.lpn)) {
+            // (1)
+            (CellMode::Qlc | CellMode::Tlc, Class::Hot) => X, // (2)
+            (CellMode::Qlc, Class::Warm) => Y,
+            _ => return None,
+        };
+        Some(ByReadHeat::to(seen, region))
+    }
+
+    fn collect(&mut self, need: Need, view: &View) -> Option<Collect> {
+        self.heat.collect(need, view) // (3)
+    }
+
+    fn memory(&mut self) -> Option<&mut dyn Memory> {
+        Some(&mut self.heat.counts)
+    }
+
+    fn clone_box(&self) -> Box<dyn Scheme> {
+        Box::new(self.clone())
+    }
+}

@@ -1,0 +1,133 @@
+//! # RARO
+//!
+//! ## Source
+//! Y. Wang, D. Yu, Y. Lv, Y. Song, Y. Zhao, L. Shi, "RARO: Reliability-Aware Read Optimization for Hybrid
+//! Flash Storage", 2025, section IV, table II.
+//!
+//! ## Idea
+//! Reading QLC is slow mostly because worn pages must be read again and again. So a block of QLC turns to
+//! SLC or TLC, which costs capacity, only for data that are read often and take many retries.
+//!
+//! ## Algorithm
+//! 1. Each page read by the host counts one for its logical page: warm from `warm` reads on, hot from `hot`.
+//!    Counts are halved every `decay` pages read.
+//! 2. After a read, a hot page in QLC or TLC that took at least R1 retries moves to SLC.
+//! 3. A warm page in QLC that took at least R2 retries moves to TLC. R2 depends on how worn the block is.
+//! 4. The move takes what the register holds, brings out the rest of the page, and programs it in the
+//!    background in the same plane. An erased block takes its mode when it is opened, the least erased first.
+//! 5. Writes go to QLC. A page collected stays in its mode while it is warm or hot, and goes to QLC when it
+//!    is cold, or when its plane is down to the reserve. An emptied block may be QLC again.
+//! 6. The victim is the block that gives back the most wordlines, of any mode.
+//!
+//! ## Symbols
+//! X, Y, Z: the regions of SLC, TLC and QLC. R1, R2: thresholds of retries.
+//!
+//! ## Parameters
+//! - `r1`: default 1 (section V-C).
+//! - `r2_young`, `r2_middle`, `r2_old`: default 5, 7 and 11 (section V-C), for blocks that have used up to a
+//!   third, to two thirds, and more of their life (table I).
+//! - `warm`, `hot`: default 4 and 16, ASSUMED: the paper gives no classifier. The results hang on them.
+//! - `decay`: default off, ASSUMED likewise.
+//!
+//! ## Differs
+//! The paper computes a page's retries from an aging model; here the drive knows how many it took, which is
+//! the same model. Table II has "at least" and the text "exceeding"; this is the table. A conversion is
+//! refused, and counted, where the blocks that stay QLC could not take back all that the host may store.
+//! The paper's Base is `conventional` on the same drive.
+//!
+//! ## Not modelled
+//! Reclaim by temperature (section IV-E), which the paper's runs leave out.
+//!
+//! ## Checked by
+//! `a hot page of many retries is found in slc and its old place is stale` (figures 8 to 11),
+//! `reference model`, golden rows.
+
+use crate::layout;
+use crate::read_heat::{self, ByReadHeat, Class, X, Y};
+use crate::registry::{Entry, Parameter};
+use wordline_device::config::Section;
+use wordline_ftl::{
+    Collect, Drive, Layout, Memory, Move, Need, Parcel, Place, ReadSeen, Refusal, Scheme, View,
+};
+use wordline_units::CellMode;
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "raro",
+    title: "QLC whose blocks turn to TLC or SLC for data read often and with many retries",
+    docs: include_str!("raro.rs"),
+    parameters: &[
+        Parameter { key: "r1", default: "1", what: "retries from which on hot pages move to SLC" },
+        Parameter {
+            key: "r2_young",
+            default: "5",
+            what: "retries from which on warm pages of blocks in the first third of their life move to TLC",
+        },
+        Parameter { key: "r2_middle", default: "7", what: "the same in the second third" },
+        Parameter { key: "r2_old", default: "11", what: "the same in the last third" },
+        read_heat::WARM,
+        read_heat::HOT,
+        read_heat::DECAY,
+    ],
+    leading: None,
+    build: |p| Box::new(Raro::from_parameters(p)),
+};
+
+/// Moves by heat and retries.
+#[derive(Clone, Debug)]
+pub struct Raro {
+    heat: ByReadHeat,
+    r1: u32,
+    /// By third of a block's life.
+    r2: [u32; 3],
+}
+
+impl Raro {
+    fn from_parameters(p: &mut Section) -> Raro {
+        let mut retries = |key, default| p.whole(key, 0..=255).unwrap_or(default);
+        let r1 = retries("r1", 1);
+        let r2 = [retries("r2_young", 5), retries("r2_middle", 7), retries("r2_old", 11)];
+        Raro { heat: ByReadHeat::from_parameters(p), r1, r2 }
+    }
+
+    fn r2(&self, seen: &ReadSeen, view: &View) -> u32 {
+        let life = view.life_used(view.geometry().block_of(seen.ppn));
+        self.r2[((life * 3.0) as usize).min(2)]
+    }
+}
+
+impl Scheme for Raro {
+    fn name(&self) -> &str {
+        ENTRY.name
+    }
+
+    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+        self.heat.layout(drive, layout::refuser(ENTRY.name, drive))
+    }
+
+    fn place(&mut self, parcel: &Parcel, view: &View) -> Place {
+        self.heat.place(parcel, view) // (5)
+    }
+
+    fn read(&mut self, seen: &ReadSeen, view: &View) -> Option<Move> {
+        let retries = seen.retries as u32;
+        let region = match (seen.mode, self.heat.read(seen.lpn)) {
+            // (1)
+            (CellMode::Qlc | CellMode::Tlc, Class::Hot) if retries >= self.r1 => X, // (2)
+            (CellMode::Qlc, Class::Warm) if retries >= self.r2(seen, view) => Y,    // (3)
+            _ => return None,
+        };
+        Some(ByReadHeat::to(seen, region)) // (4)
+    }
+
+    fn collect(&mut self, need: Need, view: &View) -> Option<Collect> {
+        self.heat.collect(need, view) // (6)
+    }
+
+    fn memory(&mut self) -> Option<&mut dyn Memory> {
+        Some(&mut self.heat.counts)
+    }
+
+    fn clone_box(&self) -> Box<dyn Scheme> {
+        Box::new(self.clone())
+    }
+}

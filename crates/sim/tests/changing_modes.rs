@@ -1,0 +1,219 @@
+//! Blocks that change their mode for what is read often: RARO's worked example, what a move costs, and what
+//! becomes of the drive's capacity.
+
+#![allow(clippy::unwrap_used)] // helpers of tests, beside the test functions
+
+use wordline_device::DeviceSpec;
+use wordline_ftl::{Initial, LatencyPart, Mapped, NoMedia, Outcome};
+use wordline_sim::{Completion, Device, Event, Log, Probe};
+use wordline_units::{CellMode, HostOp, HostRequest, Lpn, SimDuration, SimTime};
+
+const MONTH: SimDuration = SimDuration(30 * 86_400 * 1_000_000_000);
+const MIB: u64 = 1 << 20;
+
+/// RARO's drive with a few blocks a plane.
+fn spec(blocks: u32, logical: &str, overrides: &[(&str, &str)]) -> DeviceSpec {
+    let blocks = blocks.to_string();
+    let small = [("medium.flash.blocks_per_plane", blocks.as_str()), ("capacity.logical", logical)];
+    let all = small.iter().chain(overrides).map(|(k, v)| (k.to_string(), v.to_string())).collect::<Vec<_>>();
+    wordline_device::find("raro-16gb").unwrap().spec(&all).unwrap()
+}
+
+fn full<P: Probe>(spec: &DeviceSpec, scheme: &str, cycles: u32, probe: P) -> Device<P, NoMedia> {
+    let scheme = wordline_schemes::build(scheme).unwrap();
+    let mut d = Device::new(spec, &spec.geometry().unwrap(), scheme, probe).unwrap();
+    let pages = (spec.logical_bytes() / spec.unit.0) as u32;
+    let initial =
+        Initial { cycles: [0, 0, 0, cycles], retention: MONTH, ..Initial::holding(Mapped::First(pages)) };
+    d.ftl.precondition(&initial, 7).unwrap();
+    d
+}
+
+/// Read 4 KiB of a page, and let everything happen that follows.
+fn read<P: Probe>(d: &mut Device<P, NoMedia>, page: u64) -> Completion {
+    let at = d.now();
+    d.submit(HostRequest::new(HostOp::Read, page * 32, 8), at).unwrap();
+    let done = d.next_completion(SimTime::NEVER).unwrap().unwrap();
+    d.drain().unwrap();
+    done
+}
+
+fn mode_of<P: Probe>(d: &mut Device<P, NoMedia>, page: u32) -> CellMode {
+    let at = d.ftl.locate(Lpn(page))[0].ppn;
+    let block = d.ftl.view().geometry().block_of(at);
+    d.ftl.wear().nth(block.index()).unwrap().0
+}
+
+fn usable<P: Probe>(d: &Device<P, NoMedia>) -> u64 {
+    d.ftl.usable_bytes().0 / MIB
+}
+
+#[test]
+fn a_hot_page_of_many_retries_is_found_in_slc_and_its_old_place_is_stale() {
+    // RARO, figures 8 to 11, with thresholds that are soon reached.
+    let overrides = [("errors.model", "raro"), ("errors.tlc.most_retries", "0")];
+    let spec = spec(16, "512MiB", &overrides);
+    let mut d = full(&spec, "raro:warm=2,hot=4,r2_old=14", 900, Log::default());
+    let retries = |c: &Completion| c.parts[LatencyPart::Retry] / 140_000;
+    // One page that needs 14 retries, which RARO may keep in TLC, and one that needs fewer.
+    let mut found = [None; 2];
+    for page in 0.. {
+        let n = retries(&read(&mut d, page));
+        found[(n < 14) as usize].get_or_insert(page);
+        if found.iter().all(Option::is_some) {
+            break;
+        }
+    }
+    let [many, few] = found.map(Option::unwrap);
+    for (page, modes) in [
+        (many, [CellMode::Tlc, CellMode::Tlc, CellMode::Tlc]),
+        (few, [CellMode::Qlc, CellMode::Qlc, CellMode::Slc]),
+    ] {
+        let before = d.ftl.locate(Lpn(page as u32))[0].ppn;
+        for mode in modes {
+            read(&mut d, page);
+            assert_eq!(mode_of(&mut d, page as u32), mode, "page {page}");
+        }
+        assert_ne!(d.ftl.locate(Lpn(page as u32))[0].ppn, before);
+        d.ftl.check().unwrap();
+    }
+    // From four bits to three and to one, a block each.
+    assert_eq!(d.ftl.usable_bytes(), ((64 * 16 - 4 - 12) * MIB, (64 * 16 - 4 - 12) * MIB));
+    assert_eq!(retries(&read(&mut d, few)), 0);
+}
+
+#[test]
+fn a_hot_page_in_tlc_that_takes_a_retry_moves_on_to_slc() {
+    let overrides = [("errors.model", "raro"), ("errors.tlc.epsilon", "0.02")];
+    let mut d = full(&spec(16, "512MiB", &overrides), "raro:warm=2,hot=4,r2_old=0", 900, Log::default());
+    let modes: Vec<CellMode> = (0..5)
+        .map(|_| {
+            read(&mut d, 9);
+            mode_of(&mut d, 9)
+        })
+        .collect();
+    assert_eq!(modes, [CellMode::Qlc, CellMode::Tlc, CellMode::Tlc, CellMode::Slc, CellMode::Slc]);
+    // What TLC and QLC held is stale; the blocks are theirs until they are erased.
+    assert_eq!(d.ftl.owned_blocks(wordline_ftl::RegionId(1)), 1);
+    d.ftl.check().unwrap();
+}
+
+#[test]
+fn a_move_brings_out_the_rest_of_the_page_and_senses_nothing() {
+    let mut d = full(&spec(16, "512MiB", &[]), "hotness:warm=1,hot=2", 0, Log::default());
+    read(&mut d, 5);
+    let events: Vec<(bool, u64, u64)> = d
+        .probe
+        .events
+        .iter()
+        .filter_map(|e| match *e {
+            Event::Array { start, end, .. } => Some((true, start.0, end.0)),
+            Event::Bus { start, end, .. } => Some((false, start.0, end.0)),
+            Event::Ready { .. } => None,
+        })
+        .collect();
+    // 4 KiB for the host, the other 12 KiB, the whole page to its new place, and 730 us of TLC program.
+    let bus = |kib: u64| kib * 1_280;
+    let mut at = 140_000;
+    let mut expected = vec![(true, 0, at)];
+    for kib in [4, 12, 16] {
+        expected.push((false, at, at + bus(kib)));
+        at += bus(kib);
+    }
+    expected.push((true, at, at + 730_000));
+    assert_eq!(events, expected);
+    let counters = d.ftl.counters();
+    let reads: u64 = counters.regions.iter().map(|r| r.reads.iter().sum::<u64>()).sum();
+    assert_eq!((reads, counters.moves_dropped), (1, 0));
+}
+
+#[test]
+fn heat_alone_moves_a_page_that_took_no_retry() {
+    let spec = spec(16, "512MiB", &[]);
+    for (scheme, mode) in [("hotness:warm=1,hot=2", CellMode::Slc), ("raro:warm=1,hot=2", CellMode::Qlc)] {
+        let mut d = full(&spec, scheme, 0, Log::default());
+        (0..3).for_each(|_| _ = read(&mut d, 5));
+        assert_eq!(mode_of(&mut d, 5), mode, "{scheme}");
+    }
+}
+
+#[test]
+fn a_page_that_moves_already_is_not_moved_twice() {
+    let mut d = full(&spec(16, "512MiB", &[]), "hotness:warm=1,hot=100", 0, Log::default());
+    for i in 0..4 {
+        d.submit(HostRequest::new(HostOp::Read, 5 * 32 + i * 8, 8), SimTime(0)).unwrap();
+    }
+    d.drain().unwrap();
+    let programs: u64 = d.ftl.counters().regions.iter().map(|r| r.program_ops).sum();
+    assert_eq!((programs, d.ftl.counters().moves_dropped), (1, 3));
+    d.ftl.check().unwrap();
+}
+
+#[test]
+fn no_conversion_takes_what_the_host_may_store() {
+    // 64 blocks of 16 MiB for 768 MiB; each plane holds 12 blocks of data and keeps 4 for collection.
+    let spec = spec(24, "1GiB", &[]);
+    let mut d = full(&spec, "hotness:warm=1,hot=2", 0, Log::default());
+    let pages = (spec.logical_bytes() / spec.unit.0) as u64;
+    for page in (0..pages).step_by(5) {
+        (0..2).for_each(|_| _ = read(&mut d, page));
+    }
+    assert!(d.ftl.counters().conversions_refused > 0);
+    let least = d.ftl.usable_bytes().1;
+    assert!(least >= spec.logical_bytes(), "{least}");
+    // All of it is written anew twice, and every write finds a place.
+    for page in (0..2 * pages).map(|p| p * 7919 % pages) {
+        d.submit(HostRequest::new(HostOp::Write, page * 32, 32), d.now()).unwrap();
+        while let Some(c) = d.next_completion(d.now()).unwrap() {
+            assert_eq!(c.outcome, Outcome::Done);
+        }
+    }
+    while let Some(c) = d.next_completion(SimTime::NEVER).unwrap() {
+        assert_eq!(c.outcome, Outcome::Done);
+    }
+    d.drain().unwrap();
+    d.ftl.check().unwrap();
+}
+
+#[test]
+fn capacity_comes_back_with_blocks_whose_data_have_gone() {
+    let spec = spec(16, "512MiB", &[]);
+    let mut d = full(&spec, "hotness:warm=1,hot=2", 0, Log::default());
+    for page in 0..2_000 {
+        (0..2).for_each(|_| _ = read(&mut d, page));
+    }
+    let shrunk = usable(&d);
+    // In each plane two blocks of SLC, one of them open still, and an open one of TLC that is stale.
+    assert_eq!(shrunk, 64 * 16 - 4 * (12 + 12 + 4));
+    // The hot data are written anew, to QLC, until collection has taken what they left behind.
+    let pages = (spec.logical_bytes() / spec.unit.0) as u64;
+    for page in (0..6 * pages).map(|p| p % pages) {
+        d.submit(HostRequest::new(HostOp::Write, page * 32, 32), d.now()).unwrap();
+        while d.next_completion(d.now()).unwrap().is_some() {}
+        if d.outstanding() > 64 {
+            d.next_completion(SimTime::NEVER).unwrap();
+        }
+    }
+    d.drain().unwrap();
+    assert_eq!(usable(&d), shrunk + 4 * 12, "the full ones are QLC again");
+    assert_eq!(d.ftl.usable_bytes().1 / MIB, shrunk);
+    d.ftl.check().unwrap();
+}
+
+#[test]
+fn each_erase_takes_of_a_life_what_its_mode_endures() {
+    let spec = spec(16, "512MiB", &[]);
+    let mut d = full(&spec, "conventional", 250, Log::default());
+    let (mean, most) = d.ftl.life_used().unwrap();
+    // To a part in a million: a life is counted in 2^28 parts.
+    assert!((mean - 0.25).abs() < 1e-6 && (most - 0.25).abs() < 1e-6, "{mean} {most}");
+    let pages = (spec.logical_bytes() / spec.unit.0) as u64;
+    for page in (0..3 * pages).map(|p| p % pages) {
+        d.submit(HostRequest::new(HostOp::Write, page * 32, 32), d.now()).unwrap();
+        while d.next_completion(d.now()).unwrap().is_some() {}
+    }
+    d.drain().unwrap();
+    let erases: u64 = d.ftl.counters().erases.iter().sum();
+    let (mean, _) = d.ftl.life_used().unwrap();
+    assert!(erases > 0 && (mean - 0.25 - erases as f64 / 64.0 / 1000.0).abs() < 1e-6, "{mean} {erases}");
+}
