@@ -9,13 +9,12 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 use wordline_flash::SlotClass;
-use wordline_ftl::{
-    Cause, Counters, Ftl, LatencyPart, Layout, MapKind, NoMedia, Region, RegionCounters, RegionId,
-};
+use wordline_ftl::{Cause, Counters, Ftl, LatencyPart, MapKind, NoMedia, Region, RegionCounters, RegionId};
 use wordline_report::{
-    CDF_POINTS_MAX, Capacity, DeviceInfo, Flash, Host, IdleTime, JobActivity, Latencies, Latency, LatencyCdf,
-    LatencyParts, Memory, PageTypes, ProgramBytes, Programs, REPORT_SCHEMA, ReadErrors, RegionActivity,
-    RegionCapacity, Report, SchemeInfo, Speed, Throughput, Timeline, Waf, Wear, Windows, WorkloadInfo,
+    CDF_POINTS_MAX, Capacity, ChangingCapacity, DeviceInfo, Flash, Host, IdleTime, JobActivity, Latencies,
+    Latency, LatencyCdf, LatencyParts, LifeUsed, Memory, PageTypes, ProgramBytes, Programs, REPORT_SCHEMA,
+    ReadErrors, RegionActivity, RegionCapacity, Report, SchemeInfo, Speed, Throughput, Timeline, Waf, Wear,
+    Windows, WorkloadInfo,
 };
 use wordline_sim::{Histogram, Metrics, Summary};
 use wordline_units::{CellMode, PageType, SimTime};
@@ -82,12 +81,13 @@ pub(crate) fn report(run: &Outcome) -> Report {
         twin_sensitivity: vec![],
         capacity: capacity(run),
         wear: wear(run),
+        life_used: ftl.life_used().map(|(mean, max)| LifeUsed { mean, max }),
         memory: memory(run),
         speed: speed(run, counters),
         hints: vec![],
         result_hash: metrics.result_hash(&counters.integers()),
         latency_cdf: LatencyCdf { read: curve(&metrics.latency[0]), write: curve(&metrics.latency[1]) },
-        timeline: timeline(metrics, ftl.layout()),
+        timeline: timeline(metrics, ftl),
         host,
         flash,
     };
@@ -343,6 +343,11 @@ fn capacity(run: &Outcome) -> Capacity {
         over_provisioning: physical as f64 / logical.max(1) as f64 - 1.0,
         regions: regions.collect(),
         live_bytes: ftl.mapped() * granule,
+        changing: ftl.changes_capacity().then(|| {
+            let (usable_bytes, least_usable_bytes) = ftl.usable_bytes();
+            let conversions_refused = ftl.counters().conversions_refused;
+            ChangingCapacity { usable_bytes, least_usable_bytes, conversions_refused }
+        }),
     }
 }
 
@@ -422,7 +427,8 @@ fn curve(h: &Histogram) -> Vec<[f64; 2]> {
     points
 }
 
-fn timeline(m: &Metrics, layout: &Layout) -> Timeline {
+fn timeline(m: &Metrics, ftl: &Ftl<NoMedia>) -> Timeline {
+    let layout = ftl.layout();
     let (width, bins) = m.timeline();
     let bin_s = width.as_secs();
     let rate = |kind: usize| bins.iter().map(|b| b.bytes[kind] as f64 / 1e6 / bin_s).collect();
@@ -455,5 +461,10 @@ fn timeline(m: &Metrics, layout: &Layout) -> Timeline {
             .collect(),
         free_blocks: bins.iter().map(|b| Some(b.free?.share)).collect(),
         free_pages: types.iter().map(|page| (page.key().to_string(), free(*page))).collect(),
+        usable_bytes: if ftl.changes_capacity() {
+            bins.iter().map(|b| Some(b.free?.usable_bytes)).collect()
+        } else {
+            vec![]
+        },
     }
 }

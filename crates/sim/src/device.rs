@@ -1033,7 +1033,11 @@ impl<P: Probe, M: Media> Device<P, M> {
         let fresh = self.metrics.complete(number, request.op, request.bytes(), span, outcome, &parts);
         if fresh || number & 1023 == 0 {
             let home = self.ftl.layout().home;
-            let free = Free { share: self.ftl.free_share(home), pages: self.ftl.view().free_pages(home) };
+            let free = Free {
+                share: self.ftl.free_share(home),
+                pages: self.ftl.view().free_pages(home),
+                usable_bytes: self.ftl.usable_bytes().0,
+            };
             self.metrics.sample(self.now, self.ftl.counters(), free);
         }
         if self.metrics.checkpoint_is_due() {
