@@ -9,7 +9,8 @@ use crate::state::Stager;
 use serde::{Deserialize, Serialize};
 use wordline_units::{PlaneId, Ppn, SimDuration};
 
-/// How long a host write may wait for company in a one-shot group whose region never pads.
+/// How long a host write may wait for company in a group whose region never pads, and a page that a scheme
+/// moves: its old block cannot be erased before it has left.
 const PAD_FOR_HOST: SimDuration = SimDuration(500_000);
 
 /// Data that may share a program. Each kind waits apart in a plane of a region: a group takes slots
@@ -270,9 +271,20 @@ impl<M: Media> Ftl<M> {
         &mut self.state.at_mut(region, plane).stagers[company as usize]
     }
 
+    /// Whether a page that a scheme moves is among those that wait.
+    fn holds_move(&self, region: RegionId, plane: PlaneId, company: Company) -> bool {
+        let stager = &self.state.at(region, plane).stagers[company as usize];
+        let next = |id: &OpId| Some(self.state.ops[*id].chain).filter(|c| !c.is_none());
+        [stager.page, stager.group].into_iter().filter(|lead| !lead.is_none()).any(|lead| {
+            std::iter::successors(Some(lead), next).any(|part| self.state.ops[part].owned_by == Owner::Move)
+        })
+    }
+
     fn arm_pad(&mut self, region: RegionId, plane: PlaneId, company: Company) {
         let wait = self.state.regions[region.index()].region.pad_after;
-        let anyway = (company == Company::Host || self.state.draining).then_some(PAD_FOR_HOST);
+        let hurries =
+            company == Company::Host || self.state.draining || self.holds_move(region, plane, company);
+        let anyway = hurries.then_some(PAD_FOR_HOST);
         let Some(wait) = wait.or(anyway) else { return };
         let at = self.state.now + wait;
         let stager = self.stager(region, plane, company);

@@ -154,7 +154,7 @@ impl FreeBlocks {
 
     /// Take a certain block.
     pub fn remove(&mut self, block: BlockId) {
-        if !self.fresh.is_empty() && self.fresh.start == block.0 {
+        if self.fresh.start == block.0 && !self.fresh.is_empty() {
             self.fresh.next();
             return;
         }

@@ -219,6 +219,31 @@ pub struct Capacity {
     pub regions: Vec<RegionCapacity>,
     /// Bytes of logical data that are mapped at the end of the run.
     pub live_bytes: u64,
+    /// What becomes of it as blocks change between modes; absent where they do not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changing: Option<ChangingCapacity>,
+}
+
+/// The capacity of a drive whose blocks change between modes: each counts in the mode that it is in, and an
+/// erased one in the densest that it can take.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ChangingCapacity {
+    /// Bytes at the end of the run.
+    pub usable_bytes: u64,
+    /// Bytes when they were fewest.
+    pub least_usable_bytes: u64,
+    /// Moves that would have turned a block to a mode with fewer bits where the drive needs it for what the
+    /// host may store.
+    pub conversions_refused: u64,
+}
+
+/// The share of their life that blocks have used up: each erase counts by the cycles that its mode endures.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LifeUsed {
+    /// Mean over the blocks, a fraction.
+    pub mean: f64,
+    /// Of the most worn block, a fraction.
+    pub max: f64,
 }
 
 /// The size of one region at the end of the run.

@@ -5,7 +5,7 @@
 //!
 //! Maps are keyed by text and ordered, so that the same run is written as the same bytes.
 
-use crate::activity::{Capacity, Flash, IdleTime, Lifetime, Waf, Wear};
+use crate::activity::{Capacity, Flash, IdleTime, LifeUsed, Lifetime, Waf, Wear};
 use crate::begun::BegunSteady;
 use crate::jobs::JobActivity;
 use crate::replicas::Replicas;
@@ -76,6 +76,9 @@ pub struct Report {
     pub capacity: Capacity,
     /// Program/erase cycles of the blocks at the end, by the mode they are in: `slc`, `mlc`, `tlc`, `qlc`.
     pub wear: BTreeMap<String, Wear>,
+    /// How much of their life that is; absent where no mode's endurance is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub life_used: Option<LifeUsed>,
     /// How much longer it lasts; absent where the device file gives no endurance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lifetime: Option<Lifetime>,
@@ -166,6 +169,7 @@ impl PartialEq for Report {
             twin_sensitivity,
             capacity,
             wear,
+            life_used,
             lifetime,
             followed,
             memory,
@@ -197,6 +201,7 @@ impl PartialEq for Report {
             && *twin_sensitivity == other.twin_sensitivity
             && *capacity == other.capacity
             && *wear == other.wear
+            && *life_used == other.life_used
             && *lifetime == other.lifetime
             && *followed == other.followed
             && *memory == other.memory

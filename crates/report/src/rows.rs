@@ -202,6 +202,7 @@ pub(crate) fn groups(reports: &[Report]) -> Vec<Group> {
     groups.push(Group { title: "Erases", rows });
 
     groups.push(errors(reports));
+    groups.push(capacity(reports));
     groups.push(windows(reports));
     groups.push(idle_time(reports));
     groups.push(page_types(reports));
@@ -235,6 +236,17 @@ fn latency_group(title: &'static str, reports: &[Report], pick: fn(&Report) -> O
         row("max", |l| l.max),
     ];
     Group { title, rows }
+}
+
+/// What is left of the capacity where blocks change between modes.
+fn capacity(reports: &[Report]) -> Group {
+    let of = |label: &str, value: fn(&crate::ChangingCapacity) -> u64| {
+        Row::new(label, Quantity::Bytes, Better::Higher, reports, |r| {
+            r.capacity.changing.as_ref().map(|c| value(c) as f64)
+        })
+    };
+    let rows = vec![of("at the end", |c| c.usable_bytes), of("at the least", |c| c.least_usable_bytes)];
+    Group { title: "Usable capacity", rows }
 }
 
 /// What errors cost the host's reads.

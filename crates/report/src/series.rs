@@ -73,4 +73,8 @@ pub struct Timeline {
     /// pages have no types.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub free_pages: BTreeMap<String, Vec<Option<f64>>>,
+    /// Least bytes that the drive could hold in a bin, each block in the mode that it was in; null where it was
+    /// not looked at. Absent where blocks do not change between modes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub usable_bytes: Vec<Option<u64>>,
 }

@@ -9,14 +9,12 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 use wordline_flash::SlotClass;
-use wordline_ftl::{
-    Cause, Counters, Ftl, LatencyPart, Layout, MapKind, NoMedia, Region, RegionCounters, RegionId,
-};
+use wordline_ftl::{Cause, Counters, Ftl, LatencyPart, MapKind, NoMedia, Region, RegionCounters, RegionId};
 use wordline_report::{
-    CDF_POINTS_MAX, Capacity, DeviceInfo, Flash, Host, IdleTime, JobActivity, Latencies, Latency, LatencyCdf,
-    LatencyParts, Lifetime, Memory, ModeLifetime, PageTypes, ProgramBytes, Programs, REPORT_SCHEMA,
-    ReadErrors, RegionActivity, RegionCapacity, Report, SchemeInfo, Speed, Throughput, Timeline, Waf, Wear,
-    Windows, WorkloadInfo,
+    CDF_POINTS_MAX, Capacity, ChangingCapacity, DeviceInfo, Flash, Host, IdleTime, JobActivity, Latencies,
+    Latency, LatencyCdf, LatencyParts, LifeUsed, Lifetime, Memory, ModeLifetime, PageTypes, ProgramBytes,
+    Programs, REPORT_SCHEMA, ReadErrors, RegionActivity, RegionCapacity, Report, SchemeInfo, Speed,
+    Throughput, Timeline, Waf, Wear, Windows, WorkloadInfo,
 };
 use wordline_sim::{Histogram, Metrics, Summary, TimeBin};
 use wordline_units::{CellMode, PageType, SimTime};
@@ -83,6 +81,7 @@ pub(crate) fn report(run: &Outcome) -> Report {
         twin_sensitivity: vec![],
         capacity: capacity(run),
         wear: wear(run),
+        life_used: ftl.life_used().map(|(mean, max)| LifeUsed { mean, max }),
         lifetime: lifetime(run, counters, simulated_s),
         followed: followed(run),
         memory: memory(run),
@@ -90,7 +89,7 @@ pub(crate) fn report(run: &Outcome) -> Report {
         hints: vec![],
         result_hash: metrics.result_hash(&counters.integers()),
         latency_cdf: LatencyCdf { read: curve(&metrics.latency[0]), write: curve(&metrics.latency[1]) },
-        timeline: timeline(metrics, ftl.layout()),
+        timeline: timeline(metrics, ftl),
         host,
         flash,
     };
@@ -349,6 +348,11 @@ fn capacity(run: &Outcome) -> Capacity {
         over_provisioning: physical as f64 / logical.max(1) as f64 - 1.0,
         regions: regions.collect(),
         live_bytes: ftl.mapped() * granule,
+        changing: ftl.changes_capacity().then(|| {
+            let (usable_bytes, least_usable_bytes) = ftl.usable_bytes();
+            let conversions_refused = ftl.counters().conversions_refused;
+            ChangingCapacity { usable_bytes, least_usable_bytes, conversions_refused }
+        }),
     }
 }
 
@@ -468,7 +472,8 @@ fn curve(h: &Histogram) -> Vec<[f64; 2]> {
     points
 }
 
-fn timeline(m: &Metrics, layout: &Layout) -> Timeline {
+fn timeline(m: &Metrics, ftl: &Ftl<NoMedia>) -> Timeline {
+    let layout = ftl.layout();
     let (width, bins) = m.timeline();
     let bin_s = width.as_secs();
     let rate_of = |of: &dyn Fn(&TimeBin) -> u64| bins.iter().map(|b| of(b) as f64 / 1e6 / bin_s).collect();
@@ -504,5 +509,10 @@ fn timeline(m: &Metrics, layout: &Layout) -> Timeline {
             .collect(),
         free_blocks: bins.iter().map(|b| Some(b.free?.share)).collect(),
         free_pages: types.iter().map(|page| (page.key().to_string(), free(*page))).collect(),
+        usable_bytes: if ftl.changes_capacity() {
+            bins.iter().map(|b| Some(b.free?.usable_bytes)).collect()
+        } else {
+            vec![]
+        },
     }
 }

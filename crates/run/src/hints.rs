@@ -46,6 +46,13 @@ pub(crate) fn hints(report: &Report, run: &Outcome) -> Vec<String> {
              allows, or its data have lain too long."
         ));
     }
+    let name = report.scheme.name.split(':').next().unwrap_or_default();
+    if name == "raro" && run.setup.device.errors.is_none() {
+        hints.push(
+            "no errors are modelled, so no read took a retry and raro moved nothing; --set errors.model=raro models them."
+                .to_string(),
+        );
+    }
     if let Some(hint) = saturated(report, run) {
         hints.push(hint);
     }

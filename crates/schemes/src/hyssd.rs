@@ -238,9 +238,10 @@ impl Hyssd {
     }
 
     /// Whether a page that is collected in a plane of S stays there. A burst of writes may fill it while all
-    /// that could make room for them is on its way itself; then collection makes it. (8)
+    /// that could make room for them is on its way itself; then collection makes it.
     fn stays(&mut self, page: u32, plane: PlaneId, view: &View) -> bool {
         if view.live_units(S, plane) > self.most_in_plane {
+            // (8)
             self.known.classifier.leave(page);
         }
         self.known.classifier.is_resident(page)

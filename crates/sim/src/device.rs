@@ -1023,7 +1023,11 @@ impl<P: Probe, M: Media> Device<P, M> {
 
     fn sample(&mut self) {
         let home = self.ftl.layout().home;
-        let free = Free { share: self.ftl.free_share(home), pages: self.ftl.view().free_pages(home) };
+        let free = Free {
+            share: self.ftl.free_share(home),
+            pages: self.ftl.view().free_pages(home),
+            usable_bytes: self.ftl.usable_bytes().0,
+        };
         self.metrics.sample(self.now, self.ftl.counters(), free);
     }
 

@@ -143,13 +143,16 @@ pub struct Free {
     pub share: f64,
     /// Pages that can still be programmed, by page type; 0 where pages have no types.
     pub pages: [u64; 4],
+    /// Bytes that the whole drive can hold, each block in the mode that it is in.
+    pub usable_bytes: u64,
 }
 
 impl Free {
     /// The less of each.
     fn least(self, other: Free) -> Free {
         let pages = std::array::from_fn(|bit| self.pages[bit].min(other.pages[bit]));
-        Free { share: self.share.min(other.share), pages }
+        let usable_bytes = self.usable_bytes.min(other.usable_bytes);
+        Free { share: self.share.min(other.share), pages, usable_bytes }
     }
 }
 

@@ -526,6 +526,10 @@ fn the_cases_reach_every_scheme_and_every_kind_of_drive() {
     reached("little space behind a buffer", &|c| !c.roomy && c.spec.ack != Ack::Program);
     reached("little space under a map of sectors", &|c| !c.roomy && !c.by_page());
     reached("data at time 0", &|c| c.initial.mapped.count() > 0);
+    let errors = |c: &Case| c.spec.errors.clone();
+    reached("errors", &|c| errors(c).is_some());
+    reached("no retransfer", &|c| errors(c).is_some_and(|e| !e.retransfer));
+    reached("attempts brought out", &|c| errors(c).is_some_and(|e| e.retransfer));
     reached("aged blocks", &|c| c.initial.aged_invalid.0 > 0);
 }
 
