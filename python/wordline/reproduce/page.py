@@ -20,7 +20,7 @@ MARKS = {HOLDS: "✓", DEVIATES: "✗", CALIBRATION: "○", NOT_RUN: "–"}  # n
 
 
 def sources(study: Study, runs: Sequence[str] = ("*",)) -> str:
-    """Say of the data of such runs what a reader of any picture must know: twins, originals, scale."""
+    """Say what a reader must know of the data of such runs: twins, originals, scale."""
     scaled = f"scaled down by {study.scale}" if study.scale > 1 else ""
     used = (r for name, r in study.reports.items() if any(fnmatchcase(name, p) for p in runs))
     return "; ".join(filter(None, [stand_ins(used), scaled]))

@@ -197,7 +197,7 @@ def _has_jobs(group: Mapping[str, Any]) -> bool:
 
 
 def _scaled(device: str, changes: Mapping[str, str], scale: int) -> dict[str, str]:
-    """Divide the blocks of a plane, those of its cache, and the logical capacity where it is given."""
+    """Divide the blocks of a plane, those of its cache, and a logical capacity that is given."""
     drive = wordline.identity(
         device=device, scheme="conventional", workload="uniform", set=changes, initial="fresh"
     )["device"]
@@ -232,7 +232,7 @@ def _divided_all(settings: Mapping[str, str], scale: int) -> dict[str, str]:
 
 
 def _divided_in(spelling: str, scale: int) -> str:
-    """Divide the options of a workload or scheme that say how much is written, or how large it is."""
+    """Divide the options of a workload or scheme that say how much is written or how large."""
 
     def divided(found: re.Match[str]) -> str:
         key, value = found[1], found[2]

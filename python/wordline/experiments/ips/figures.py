@@ -23,7 +23,7 @@ DRAWN = plotting.SCHEMES[0]
 
 
 def _bandwidth(study: Study, workload: str) -> Rows:
-    """Return the bandwidth of each bin of time that is busy throughout: between two that are, too."""
+    """Return the bandwidth of each bin of time that is busy throughout: between two busy ones."""
     volume, speed = m.speed_over_volume(study.report(workload, m.BASELINE, workload))
     rows: Rows = []
     stream = 1

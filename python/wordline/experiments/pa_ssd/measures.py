@@ -154,7 +154,7 @@ def collections_off_by(study: Study, scheme: str, group: str = "main") -> float:
 def pages_lost_each(report: Report) -> float | None:
     """Return how many pages of a block are not programmed when it is erased, on average.
 
-    What was free at the beginning and what erases gave, less what was programmed and is free at the end.
+    What was free at the beginning and what erases gave, less what was programmed and what is left.
     """
     erases = report.flash.erases["tlc"]
     aged = re.search(r"aged_blocks:(\d+)%", report.config["initial"]["spelling"])
