@@ -1,7 +1,7 @@
 """The analytic model of HySSD, without a simulation and beside one: ``wordline model``.
 
-The formulas are the engine's own (``crates/schemes/src/cost_model.rs``), by which the scheme decides;
-here they are asked for a device and a workload, shown and drawn.
+The formulas are the engine's own (``crates/schemes/src/cost_model.rs``), by which the scheme
+decides; here they are asked for a device and a workload, shown and drawn.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ def curves(
     Returns
     -------
     dict
-        ``points``: for each utilisation ``u`` of the faster medium that the drive admits, the hit rates
-        ``h_w`` and ``h_r``, the costs ``c_pw_hy_us``, ``c_pr_hy_us`` and ``c_hyssd_us`` (eq. 3) in
-        microseconds, the last over the blocks that can hold data while one is collected
-        (``effective_us``), and how many page writes the drive endures (``endured_writes``; None where
-        no endurance is known). Beside them ``io_w``, ``page_reads``, ``page_writes``, ``unit_bytes``
-        and the sizes.
+        ``points``: for each utilisation ``u`` of the faster medium that the drive admits, the hit
+        rates ``h_w`` and ``h_r``, the costs ``c_pw_hy_us``, ``c_pr_hy_us`` and ``c_hyssd_us``
+        (eq. 3) in microseconds, the last over the blocks that can hold data while one is collected
+        (``effective_us``), and how many page writes the drive endures (``endured_writes``; None
+        where no endurance is known). Beside them ``io_w``, ``page_reads``, ``page_writes``,
+        ``unit_bytes`` and the sizes.
 
     Raises
     ------
@@ -86,8 +86,8 @@ def longest_life(points: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | Non
 def simulated_us(report: Report, accesses: int) -> float:
     """Return the time that the flash worked for a page access, in microseconds.
 
-    The sum over all reads, programs, copies within a plane and erases of a run, each with the time of
-    Table II, over `accesses` pages that the host read and wrote: what C_HYSSD foretells.
+    The sum over all reads, programs, copies within a plane and erases of a run, each with its time
+    by the device file, over `accesses` pages that the host read and wrote: what C_HYSSD foretells.
     """
     total = 0.0
     media = report.config["device"]["media"]
@@ -123,7 +123,7 @@ def draw_hits(at: Any, points: Sequence[Mapping[str, Any]]) -> None:
 def draw_costs(
     at: Any, points: Sequence[Mapping[str, Any]], simulated: Mapping[float, float] | None = None
 ) -> None:
-    """Draw the cost curve on axes of `matplotlib`, with simulated costs by utilisation as points."""
+    """Draw the cost curve on axes of `matplotlib`; simulated costs by utilisation as points."""
     from wordline import plotting
 
     u = [point["u"] for point in points]
@@ -228,10 +228,12 @@ def _simulated(
                 **asked,
             )
             runs[run] = u
-    with tempfile.TemporaryDirectory() as folder:
-        with Bars(len(runs), lambda run: run.scheme) as bars:
-            runner = Runner(Path(folder), jobs=jobs, watch=bars.watch, ended=bars.ended)
-            reports, refused = runner.run(runs)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Bars(len(runs), lambda run: run.scheme) as bars,
+    ):
+        runner = Runner(Path(folder), jobs=jobs, watch=bars.watch, ended=bars.ended)
+        reports, refused = runner.run(runs)
     for run, why in refused.items():
         raise UserError(f"{run.scheme} was refused: {why}")
     accesses = found["page_reads"] + found["page_writes"]
@@ -283,15 +285,16 @@ def _show(found: Mapping[str, Any], simulated: Mapping[float, float]) -> None:
         table.add_row(*cells, style="bold" if point is best else None)
     console = Console(highlight=False)
     console.print(
-        f"{found['workload']} on {found['device']}: {found['data_bytes'] / gib:.2f} GiB of data over "
-        f"{found['superior_bytes'] / gib:.2f} and {found['inferior_bytes'] / gib:.2f} GiB; "
+        f"{found['workload']} on {found['device']}: {found['data_bytes'] / gib:.2f} GiB of data "
+        f"over {found['superior_bytes'] / gib:.2f} and {found['inferior_bytes'] / gib:.2f} GiB; "
         f"{found['page_writes']:,} page writes, {found['page_reads']:,} page reads "
         f"(IO_W {found['io_w']:.3f})"
     )
     console.print(table)
     superior = best["u"] * found["superior_bytes"] / gib
     console.print(
-        f"least cost at u = {best['u']:.2f}, {superior:.2f} GiB: {best['c_hyssd_us']:,.0f} us an access"
+        f"least cost at u = {best['u']:.2f}, {superior:.2f} GiB: "
+        f"{best['c_hyssd_us']:,.0f} us an access"
     )
     if longest:
         longest_gib = longest["u"] * found["superior_bytes"] / gib

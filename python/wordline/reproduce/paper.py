@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -67,6 +68,11 @@ class Figure:
     def name(self) -> str:
         """The name of its files."""
         return self.number if self.number.startswith("table") else f"figure-{self.number}"
+
+    def has_any(self, reports: Iterable[str]) -> bool:
+        """Whether any run that it is made from is there, or it needs none."""
+        names = list(reports)
+        return not self.runs or any(fnmatchcase(n, p) for n in names for p in self.runs)
 
     def is_asked(self, asked: Sequence[str]) -> bool:
         """Whether it is among the figures asked for; ``9`` asks for 9a and 9b."""

@@ -254,6 +254,8 @@ pub fn report(c: &Character) -> Report {
             ("slc".to_string(), Wear { blocks: 1024, mean: 17.4, max: 21, min: 12, sigma: 1.31 }),
             ("tlc".to_string(), Wear { blocks: 7168, mean: 0.546, max: 4, min: 0, sigma: 0.71 }),
         ]),
+        lifetime: None,
+        followed: BTreeMap::new(),
         memory: Memory { engine_bytes: 31_203_004, map_bytes: 23_100_000, bytes_per_mapped_page: Some(8.9) },
         speed: Speed {
             wall_s: 0.184,

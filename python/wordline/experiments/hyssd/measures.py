@@ -1,8 +1,8 @@
 """What the claims of HySSD are measured by.
 
 Each function takes the study and the arguments that its claim gives, and returns one number, or
-``None`` where what it looks for did not occur. A drive is ``ST`` or ``MT``; ``units`` says how units
-of 4 KiB meet pages of 8 KiB: ``packed``, ``unpacked`` or ``mixed``.
+``None`` where what it looks for did not occur. A drive is ``ST`` or ``MT``; ``units`` says how
+units of 4 KiB meet pages of 8 KiB: ``packed``, ``unpacked`` or ``mixed``.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def curve(
 
 
 def _breaks(values: Sequence[float] | NDArray[np.float64], turn: int) -> float | None:
-    """Count steps that do not fall before the turn and rise behind it; None for a turn at an end."""
+    """Count steps that do not fall before the turn and rise behind it; None for one at an end."""
     if turn in (0, len(values) - 1):
         return None
     steps = np.diff(values) / np.abs(values[:-1])
