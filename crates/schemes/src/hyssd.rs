@@ -238,7 +238,7 @@ impl Hyssd {
     }
 
     /// Whether a page that is collected in a plane of S stays there. A burst of writes may fill it while all
-    /// that could make room for them is on its way itself; then collection makes it. (8)
+    /// that could make room for them is on its way itself; then collection makes it.
     fn stays(&mut self, page: u32, plane: PlaneId, view: &View) -> bool {
         if view.live_units(S, plane) > self.most_in_plane {
             self.known.classifier.leave(page);
@@ -522,7 +522,7 @@ impl Scheme for Hyssd {
         let page = parcel.spans.first().map_or(0, |span| span.lpn.0);
         let (region, plane) = match parcel.origin {
             Origin::Host(_) => (S, PlanePick::Roomiest), // (1)
-            Origin::Collected(S) if !self.stays(page, parcel.home, view) => (T, PlanePick::Roomiest),
+            Origin::Collected(S) if !self.stays(page, parcel.home, view) => (T, PlanePick::Roomiest), // (8)
             Origin::Collected(region) | Origin::Moved(region) => (region, PlanePick::Home), // (7)
         };
         Place { gather: Gather::Fill, plane, route: Route::to(region, SlotClass::Next) }
