@@ -178,6 +178,9 @@ def _group(
         more = dict(changed)
         if scale > 1 and (spelling.startswith("twin:") or spelling.endswith(".toml")):
             more["workload.scale"] = str(scale)
+        if scale > 1:
+            divided = text.get("divided", {}).items()
+            more.update({key: str(max(1, count // scale)) for key, count in divided})
         for scheme in group.get("schemes") or list(text["schemes"]):
             before: Run | None = None
             rounds = group.get("rounds", 1)
