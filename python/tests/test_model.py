@@ -56,7 +56,7 @@ def test_the_command_shows_the_model_beside_simulations_and_writes_the_picture(w
     done = wordline("model", "hyssd", *arguments, timeout=600)
     assert done.code == 0, done.out + done.err
     assert "least cost at u =" in done.out
-    assert "simulated us" in done.out
+    assert "simulated" in done.out
     assert (tmp_path / "m" / "model.svg").read_text().startswith("<?xml")
     head, *rows = (tmp_path / "m" / "model.csv").read_text().splitlines()
     assert head.endswith("simulated_us")

@@ -16,6 +16,8 @@ from wordline import Report, UserError, _wordline
 from wordline.commands import SWEEP, perform
 from wordline.quantity import in_us
 
+#: Bits of a cell by mode.
+BITS = {"slc": 1, "mlc": 2, "tlc": 3, "qlc": 4}
 #: Utilisations that are simulated beside the model, where the drive admits them.
 SIMULATED = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 
@@ -90,20 +92,35 @@ def simulated_us(report: Report, accesses: int) -> float:
     by the device file, over `accesses` pages that the host read and wrote: what C_HYSSD foretells.
     """
     total = 0.0
-    media = report.config["device"]["media"]
     for region in report.flash.regions:
-        times = next(m[region.mode] for m in media if region.mode in m)
+        bits = BITS[region["mode"]]
+        _, times = medium(report, region["mode"])
 
-        def mean(time: str | Sequence[str]) -> float:
-            each = [time] if isinstance(time, str) else time
-            return sum(map(in_us, each)) / len(each)
+        def mean(each: Sequence[str], bits: int = bits) -> float:
+            return sum(map(in_us, each[:bits])) / bits
 
-        copies = region.copy_backs
+        copies = region["copy_backs"]
         copied = in_us(times["copy_back"]) if copies else 0.0
-        total += region.reads * mean(times["read"]) + copies * copied
-        total += (region.programs - copies) * mean(times["program"])
-        total += region.erases * in_us(times["erase"])
+        total += region["reads"] * mean(times["read"]) + copies * copied
+        total += (region["programs"] - copies) * mean(times["program"])
+        total += region["erases"] * in_us(times["erase"])
     return total / accesses
+
+
+def medium(report: Report, mode: str) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """Return the medium of a device whose densest cell mode this is, and the times of the mode.
+
+    Raises
+    ------
+    UserError
+        The device has none.
+    """
+    at = BITS[mode] - 1
+    for each in report.config["device"]["media"]:
+        modes = each["modes"]
+        if modes[at] is not None and not any(denser is not None for denser in modes[at + 1 :]):
+            return each, modes[at]
+    raise UserError(f"{report.device.name} has no medium of {mode}")
 
 
 def draw_hits(at: Any, points: Sequence[Mapping[str, Any]]) -> None:
@@ -327,4 +344,12 @@ def _write(found: Mapping[str, Any], simulated: Mapping[float, float], folder: P
     return [picture, data]
 
 
-__all__ = ["curves", "draw_costs", "draw_hits", "least_cost", "longest_life", "simulated_us"]
+__all__ = [
+    "curves",
+    "draw_costs",
+    "draw_hits",
+    "least_cost",
+    "longest_life",
+    "medium",
+    "simulated_us",
+]
