@@ -265,14 +265,14 @@ def _show(found: Mapping[str, Any], simulated: Mapping[float, float]) -> None:
     points = found["points"]
     best, longest = least_cost(points), longest_life(points)
     gib = 2**30
-    table = Table(box=box.SIMPLE)
-    columns = ["u", "H_w", "H_r", "C_PW_HY us", "C_PR_HY us", "C_HYSSD us", "without reserve us"]
+    table = Table(box=box.SIMPLE, padding=(0, 0, 0, 1))
+    columns = ["u", "H_w", "H_r", "C_PW_HY", "C_PR_HY", "C_HYSSD", "effective"]
     if longest:
-        columns.append("endures TB")
+        columns.append("TB")
     if simulated:
-        columns += ["simulated us", "model over it"]
+        columns += ["simulated", "off"]
     for column in columns:
-        table.add_column(column, justify="right")
+        table.add_column(column, justify="right", no_wrap=True)
     for point in points:
         is_listed = round(point["u"] * 100) % 10 == 0 or point["u"] in simulated
         if not (is_listed or point is best or point is longest or point is points[0]):
@@ -308,6 +308,14 @@ def _show(found: Mapping[str, Any], simulated: Mapping[float, float]) -> None:
         f"(IO_W {found['io_w']:.3f})"
     )
     console.print(table)
+    notes = (
+        "costs in us; effective: C_HYSSD over the blocks that can hold data while one is collected"
+    )
+    if longest:
+        notes += "; TB: written by the host until a medium is worn out"
+    if simulated:
+        notes += "; simulated: time of the flash for a page access; off: effective over simulated"
+    console.print(notes)
     superior = best["u"] * found["superior_bytes"] / gib
     console.print(
         f"least cost at u = {best['u']:.2f}, {superior:.2f} GiB: "
