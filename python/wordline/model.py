@@ -1,7 +1,7 @@
 """The analytic model of HySSD, without a simulation and beside one: ``wordline model``.
 
-The formulas are the engine's own (``crates/schemes/src/cost_model.rs``), by which the scheme decides;
-here they are asked for a device and a workload, shown and drawn.
+The formulas are the engine's own (``crates/schemes/src/cost_model.rs``), by which the scheme
+decides; here they are asked for a device and a workload, shown and drawn.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from wordline import Report, UserError, _wordline
 from wordline.commands import SWEEP, perform
 from wordline.quantity import in_us
 
+#: Bits of a cell by mode.
+BITS = {"slc": 1, "mlc": 2, "tlc": 3, "qlc": 4}
 #: Utilisations that are simulated beside the model, where the drive admits them.
 SIMULATED = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 
@@ -41,12 +43,12 @@ def curves(
     Returns
     -------
     dict
-        ``points``: for each utilisation ``u`` of the faster medium that the drive admits, the hit rates
-        ``h_w`` and ``h_r``, the costs ``c_pw_hy_us``, ``c_pr_hy_us`` and ``c_hyssd_us`` (eq. 3) in
-        microseconds, the last over the blocks that can hold data while one is collected
-        (``effective_us``), and how many page writes the drive endures (``endured_writes``; None where
-        no endurance is known). Beside them ``io_w``, ``page_reads``, ``page_writes``, ``unit_bytes``
-        and the sizes.
+        ``points``: for each utilisation ``u`` of the faster medium that the drive admits, the hit
+        rates ``h_w`` and ``h_r``, the costs ``c_pw_hy_us``, ``c_pr_hy_us`` and ``c_hyssd_us``
+        (eq. 3) in microseconds, the last over the blocks that can hold data while one is collected
+        (``effective_us``), and how many page writes the drive endures (``endured_writes``; None
+        where no endurance is known). Beside them ``io_w``, ``page_reads``, ``page_writes``,
+        ``unit_bytes`` and the sizes.
 
     Raises
     ------
@@ -86,24 +88,39 @@ def longest_life(points: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | Non
 def simulated_us(report: Report, accesses: int) -> float:
     """Return the time that the flash worked for a page access, in microseconds.
 
-    The sum over all reads, programs, copies within a plane and erases of a run, each with the time of
-    Table II, over `accesses` pages that the host read and wrote: what C_HYSSD foretells.
+    The sum over all reads, programs, copies within a plane and erases of a run, each with its time
+    by the device file, over `accesses` pages that the host read and wrote: what C_HYSSD foretells.
     """
     total = 0.0
-    media = report.config["device"]["media"]
     for region in report.flash.regions:
-        times = next(m[region.mode] for m in media if region.mode in m)
+        bits = BITS[region["mode"]]
+        _, times = medium(report, region["mode"])
 
-        def mean(time: str | Sequence[str]) -> float:
-            each = [time] if isinstance(time, str) else time
-            return sum(map(in_us, each)) / len(each)
+        def mean(each: Sequence[str], bits: int = bits) -> float:
+            return sum(map(in_us, each[:bits])) / bits
 
-        copies = region.copy_backs
+        copies = region["copy_backs"]
         copied = in_us(times["copy_back"]) if copies else 0.0
-        total += region.reads * mean(times["read"]) + copies * copied
-        total += (region.programs - copies) * mean(times["program"])
-        total += region.erases * in_us(times["erase"])
+        total += region["reads"] * mean(times["read"]) + copies * copied
+        total += (region["programs"] - copies) * mean(times["program"])
+        total += region["erases"] * in_us(times["erase"])
     return total / accesses
+
+
+def medium(report: Report, mode: str) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """Return the medium of a device whose densest cell mode this is, and the times of the mode.
+
+    Raises
+    ------
+    UserError
+        The device has none.
+    """
+    at = BITS[mode] - 1
+    for each in report.config["device"]["media"]:
+        modes = each["modes"]
+        if modes[at] is not None and not any(denser is not None for denser in modes[at + 1 :]):
+            return each, modes[at]
+    raise UserError(f"{report.device.name} has no medium of {mode}")
 
 
 def draw_hits(at: Any, points: Sequence[Mapping[str, Any]]) -> None:
@@ -123,7 +140,7 @@ def draw_hits(at: Any, points: Sequence[Mapping[str, Any]]) -> None:
 def draw_costs(
     at: Any, points: Sequence[Mapping[str, Any]], simulated: Mapping[float, float] | None = None
 ) -> None:
-    """Draw the cost curve on axes of `matplotlib`, with simulated costs by utilisation as points."""
+    """Draw the cost curve on axes of `matplotlib`; simulated costs by utilisation as points."""
     from wordline import plotting
 
     u = [point["u"] for point in points]
@@ -228,10 +245,12 @@ def _simulated(
                 **asked,
             )
             runs[run] = u
-    with tempfile.TemporaryDirectory() as folder:
-        with Bars(len(runs), lambda run: run.scheme) as bars:
-            runner = Runner(Path(folder), jobs=jobs, watch=bars.watch, ended=bars.ended)
-            reports, refused = runner.run(runs)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Bars(len(runs), lambda run: run.scheme) as bars,
+    ):
+        runner = Runner(Path(folder), jobs=jobs, watch=bars.watch, ended=bars.ended)
+        reports, refused = runner.run(runs)
     for run, why in refused.items():
         raise UserError(f"{run.scheme} was refused: {why}")
     accesses = found["page_reads"] + found["page_writes"]
@@ -246,14 +265,14 @@ def _show(found: Mapping[str, Any], simulated: Mapping[float, float]) -> None:
     points = found["points"]
     best, longest = least_cost(points), longest_life(points)
     gib = 2**30
-    table = Table(box=box.SIMPLE)
-    columns = ["u", "H_w", "H_r", "C_PW_HY us", "C_PR_HY us", "C_HYSSD us", "without reserve us"]
+    table = Table(box=box.SIMPLE, padding=(0, 0, 0, 1))
+    columns = ["u", "H_w", "H_r", "C_PW_HY", "C_PR_HY", "C_HYSSD", "effective"]
     if longest:
-        columns.append("endures TB")
+        columns.append("TB")
     if simulated:
-        columns += ["simulated us", "model over it"]
+        columns += ["simulated", "off"]
     for column in columns:
-        table.add_column(column, justify="right")
+        table.add_column(column, justify="right", no_wrap=True)
     for point in points:
         is_listed = round(point["u"] * 100) % 10 == 0 or point["u"] in simulated
         if not (is_listed or point is best or point is longest or point is points[0]):
@@ -283,15 +302,24 @@ def _show(found: Mapping[str, Any], simulated: Mapping[float, float]) -> None:
         table.add_row(*cells, style="bold" if point is best else None)
     console = Console(highlight=False)
     console.print(
-        f"{found['workload']} on {found['device']}: {found['data_bytes'] / gib:.2f} GiB of data over "
-        f"{found['superior_bytes'] / gib:.2f} and {found['inferior_bytes'] / gib:.2f} GiB; "
+        f"{found['workload']} on {found['device']}: {found['data_bytes'] / gib:.2f} GiB of data "
+        f"over {found['superior_bytes'] / gib:.2f} and {found['inferior_bytes'] / gib:.2f} GiB; "
         f"{found['page_writes']:,} page writes, {found['page_reads']:,} page reads "
         f"(IO_W {found['io_w']:.3f})"
     )
     console.print(table)
+    notes = (
+        "costs in us; effective: C_HYSSD over the blocks that can hold data while one is collected"
+    )
+    if longest:
+        notes += "; TB: written by the host until a medium is worn out"
+    if simulated:
+        notes += "; simulated: time of the flash for a page access; off: effective over simulated"
+    console.print(notes)
     superior = best["u"] * found["superior_bytes"] / gib
     console.print(
-        f"least cost at u = {best['u']:.2f}, {superior:.2f} GiB: {best['c_hyssd_us']:,.0f} us an access"
+        f"least cost at u = {best['u']:.2f}, {superior:.2f} GiB: "
+        f"{best['c_hyssd_us']:,.0f} us an access"
     )
     if longest:
         longest_gib = longest["u"] * found["superior_bytes"] / gib
@@ -324,4 +352,12 @@ def _write(found: Mapping[str, Any], simulated: Mapping[float, float], folder: P
     return [picture, data]
 
 
-__all__ = ["curves", "draw_costs", "draw_hits", "least_cost", "longest_life", "simulated_us"]
+__all__ = [
+    "curves",
+    "draw_costs",
+    "draw_hits",
+    "least_cost",
+    "longest_life",
+    "medium",
+    "simulated_us",
+]

@@ -564,6 +564,10 @@ pub(crate) struct ReproduceArgs {
     /// give it several times
     #[arg(long = "figure", value_name = "N")]
     pub(crate) figures: Vec<String>,
+    /// Do only runs whose names match, such as 'ST-packed/*'; the others count as not run. Give it several
+    /// times
+    #[arg(long = "only", value_name = "PATTERN")]
+    pub(crate) only: Vec<String>,
     /// Divide the drive, the footprint and the length of the workloads by this
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub(crate) scale: u32,

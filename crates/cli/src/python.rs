@@ -96,6 +96,7 @@ pub(crate) fn reproduce(args: ReproduceArgs) -> Result<Call, Failure> {
     let mut arguments = vec![
         ("paper", Argument::Text(args.paper)),
         ("figures", Argument::Texts(args.figures)),
+        ("only", Argument::Texts(args.only)),
         ("scale", Argument::Number(args.scale as u64)),
     ];
     if let Some(folder) = args.out {

@@ -523,7 +523,7 @@ impl Scheme for Hyssd {
         let page = parcel.spans.first().map_or(0, |span| span.lpn.0);
         let (region, plane) = match parcel.origin {
             Origin::Host(_) => (S, PlanePick::Roomiest), // (1)
-            Origin::Collected(S) if !self.stays(page, parcel.home, view) => (T, PlanePick::Roomiest),
+            Origin::Collected(S) if !self.stays(page, parcel.home, view) => (T, PlanePick::Roomiest), // (8)
             Origin::Collected(region) | Origin::Moved(region) => (region, PlanePick::Home), // (7)
         };
         Place { gather: Gather::Fill, plane, route: Route::to(region, SlotClass::Next) }

@@ -25,6 +25,7 @@ def _main(
     *,
     paper: str,
     figures: Sequence[str],
+    only: Sequence[str],
     scale: int,
     out: str | None = None,
     jobs: int | None = None,
@@ -44,7 +45,17 @@ def _main(
     patterns = [pattern for figure in shown for pattern in figure.runs]
     if not figures:
         patterns = ["*"]
-    asked = {n: r for n, r in read.runs.items() if any(fnmatchcase(n, p) for p in patterns)}
+    asked = {
+        n: r
+        for n, r in read.runs.items()
+        if any(fnmatchcase(n, p) for p in patterns)
+        and (not only or any(fnmatchcase(n, p) for p in only))
+    }
+    if not asked:
+        known = ", ".join(sorted({n.split("/")[0] for n in read.runs}))
+        raise UserError(
+            f"--only {' '.join(only)}: {paper} has runs GROUP/WORKLOAD/SCHEME of {known}"
+        )
     names = {run: name for name, run in reversed(asked.items())}
 
     def name(run: Run) -> str:
@@ -58,9 +69,11 @@ def _main(
         print(f"{name(run)} was refused: {why}", file=sys.stderr)
     found = {n: reports[run] for n, run in asked.items() if run in reports}
     study = papers.Study(read, found, scale)
+    shown = [f for f in shown if f.has_any(found)]
     judged = claims.judge(read, study)
     command = f"wordline reproduce {paper}"
     command += "".join(f" --figure {f}" for f in figures)
+    command += "".join(f" --only '{p}'" for p in only)
     command += f" --scale {scale}" if scale > 1 else ""
     written = page.write(study, shown, judged, folder, command)
     show(judged, page.sources(study))

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -67,6 +68,11 @@ class Figure:
     def name(self) -> str:
         """The name of its files."""
         return self.number if self.number.startswith("table") else f"figure-{self.number}"
+
+    def has_any(self, reports: Iterable[str]) -> bool:
+        """Whether any run that it is made from is there, or it needs none."""
+        names = list(reports)
+        return not self.runs or any(fnmatchcase(n, p) for n in names for p in self.runs)
 
     def is_asked(self, asked: Sequence[str]) -> bool:
         """Whether it is among the figures asked for; ``9`` asks for 9a and 9b."""
@@ -174,6 +180,9 @@ def _group(
         more = dict(changed)
         if scale > 1 and (spelling.startswith("twin:") or spelling.endswith(".toml")):
             more["workload.scale"] = str(scale)
+        if scale > 1:
+            divided = text.get("divided", {}).items()
+            more.update({key: str(max(1, count // scale)) for key, count in divided})
         for scheme in group.get("schemes") or list(text["schemes"]):
             before: Run | None = None
             rounds = group.get("rounds", 1)

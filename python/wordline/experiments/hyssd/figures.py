@@ -162,10 +162,13 @@ def _draw_over_time(study: Study, workload: str) -> Any:
 
 
 def _table_1(study: Study) -> Rows:
-    return [
-        {"workload": workload, **m.characteristics(study, workload)}
-        for workload in ("Financial", "Exchange")
-    ]
+    rows = []
+    for workload in ("Financial", "Exchange"):
+        try:
+            rows.append({"workload": workload, **m.characteristics(study, workload)})
+        except NotRun:
+            continue
+    return rows
 
 
 def _table_2(study: Study) -> Rows:

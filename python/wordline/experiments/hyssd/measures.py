@@ -1,8 +1,8 @@
 """What the claims of HySSD are measured by.
 
 Each function takes the study and the arguments that its claim gives, and returns one number, or
-``None`` where what it looks for did not occur. A drive is ``ST`` or ``MT``; ``units`` says how units
-of 4 KiB meet pages of 8 KiB: ``packed``, ``unpacked`` or ``mixed``.
+``None`` where what it looks for did not occur. A drive is ``ST`` or ``MT``; ``units`` says how
+units of 4 KiB meet pages of 8 KiB: ``packed``, ``unpacked`` or ``mixed``.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wordline import Report, _wordline
+from wordline.model import BITS, medium
 from wordline.quantity import in_bytes, in_us
 from wordline.reproduce.paper import NotRun, Study
 
@@ -86,7 +87,7 @@ def curve(
 
 
 def _breaks(values: Sequence[float] | NDArray[np.float64], turn: int) -> float | None:
-    """Count steps that do not fall before the turn and rise behind it; None for a turn at an end."""
+    """Count steps that do not fall before the turn and rise behind it; None for one at an end."""
     if turn in (0, len(values) - 1):
         return None
     steps = np.diff(values) / np.abs(values[:-1])
@@ -193,28 +194,23 @@ def specifications(study: Study, mode: str) -> dict[str, float]:
     """Return the figures of Table II of the medium in a mode, from the configuration of a run."""
     drive = "MT" if mode == "MLC" else "ST"
     report = study.report("Financial", "50%", f"{drive}-packed")
-    media = report.config["device"]["media"]
-    medium = next(m for m in media if mode.lower() in m)
-    times = medium[mode.lower()]
-    (planes, blocks) = (
-        np.prod([int(v) for v in medium["topology"].values()]),
-        medium["blocks_per_plane"],
-    )
-    pages = medium["wordlines_per_block"] * {"SLC": 1, "MLC": 2, "TLC": 3}[mode]
-    page = in_bytes(medium["page"])
+    found, times = medium(report, mode.lower())
+    planes = np.prod([int(v) for v in found["topology"].values()])
+    pages = found["wordlines_per_block"] * BITS[mode.lower()]
+    page = in_bytes(found["page"])
 
-    def first(time: str | Sequence[str]) -> float:
-        return in_us(time if isinstance(time, str) else time[0])
+    def first(times: Sequence[str]) -> float:
+        return in_us(times[0])
 
     return {
         "read us": first(times["read"]),
         "program us": first(times["program"]),
-        "copy-back us": first(times["copy_back"]),
-        "erase ms": first(times["erase"]) / 1e3,
+        "copy-back us": in_us(times["copy_back"]),
+        "erase ms": in_us(times["erase"]) / 1e3,
         "pages a block": pages,
         "P/E cycles": times["endurance"],
         "page KiB": page / 2**10,
-        "GiB": float(planes * blocks * pages * page / 2**30),
+        "GiB": float(planes * found["blocks_per_plane"] * pages * page / 2**30),
     }
 
 

@@ -1,0 +1,69 @@
+"""The analytic model of HySSD: curves without a simulation, and simulations beside them."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rich", reason="needs pip install 'wordline[reproduce]'")
+pytest.importorskip("pyarrow", reason="needs pip install 'wordline[reproduce]'")
+
+import wordline as wl
+from wordline import model
+from wordline.experiments.hyssd import measures
+
+DEVICE = str(Path(__file__).parents[2] / "crates/run/tests/golden/two-media.toml")
+WORKLOAD = "zipf:read=30%,bs=4KiB,qd=2,requests=20k"
+
+
+def test_curves_are_those_of_the_formulas_at_every_utilisation():
+    found = model.curves(device=DEVICE, workload="zipf:read=30%,bs=4KiB,requests=40k")
+    points = found["points"]
+    assert found["page_reads"] + found["page_writes"] == 40_000
+    assert found["io_w"] == pytest.approx(0.7, abs=0.02)
+    for key in ("h_w", "h_r"):
+        assert np.all(np.diff([p[key] for p in points]) >= 0)
+    for point in points:
+        written, read = found["io_w"] * point["c_pw_hy_us"], point["c_pr_hy_us"]
+        assert point["c_hyssd_us"] == pytest.approx(written + (1 - found["io_w"]) * read)
+        assert point["effective_us"] > point["c_hyssd_us"]
+    best = model.least_cost(points)
+    assert all(best["c_hyssd_us"] <= p["c_hyssd_us"] for p in points)
+    assert model.longest_life(points) is None  # the device file gives no endurance
+
+
+def test_a_unit_that_is_charged_a_whole_page_costs_more_where_pages_are_shared():
+    least = {
+        unit: model.least_cost(
+            model.curves(device=DEVICE, workload=WORKLOAD, scheme=f"hyssd:tlc_unit={unit}")[
+                "points"
+            ]
+        )["c_hyssd_us"]
+        for unit in ("packed", "mixed")
+    }
+    assert least["mixed"] > least["packed"]
+
+
+def test_a_device_of_one_medium_and_another_scheme_are_met_with_what_would_do():
+    with pytest.raises(wl.Refused, match="two media"):
+        model.curves(device="demo-8gb", workload="uniform:requests=10")
+    with pytest.raises(wl.UserError, match="hyssd"):
+        model.curves(device=DEVICE, workload="uniform:requests=10", scheme="slc-cache")
+
+
+def test_the_command_shows_the_model_beside_simulations_and_writes_the_picture(wordline, tmp_path):
+    arguments = ("--device", DEVICE, "--workload", WORKLOAD, "--simulate", "--out", "m")
+    done = wordline("model", "hyssd", *arguments, timeout=600)
+    assert done.code == 0, done.out + done.err
+    assert "least cost at u =" in done.out
+    assert "simulated" in done.out
+    assert (tmp_path / "m" / "model.svg").read_text().startswith("<?xml")
+    head, *rows = (tmp_path / "m" / "model.csv").read_text().splitlines()
+    assert head.endswith("simulated_us")
+    assert any(not row.endswith(",") for row in rows)
+
+
+def test_breaks_are_counted_against_one_minimum_between_the_ends():
+    assert measures._breaks([5, 3, 2, 4, 6], 2) == 0
+    assert measures._breaks([5, 6, 2, 4, 3], 2) == 2
+    assert measures._breaks([1, 2, 3], 0) is None
