@@ -358,9 +358,7 @@ def _collections(study: Study) -> Rows:
                     "collections": erases,
                     "over_baseline": erases / base if base else None,
                     "pages_lost_each": m.pages_lost_each(report),
-                    "moved_pages_each": report.flash.programs["gc"].program / erases
-                    if erases
-                    else None,
+                    "moved_pages_each": report.flash.programs["gc"].program / erases if erases else None,
                     "waf": report.waf.total,
                 }
             )
