@@ -248,6 +248,7 @@ class Checker:
         self.reprogramming: list[bool] = [False] * len(
             d.die_of
         )  # whether that adds a bit to others
+        self.from_register: list[bool] = [False] * len(d.die_of)  # goes on with what it has read
         self.blocks: dict[int, Block] = {}
         self.erased_at: dict[int, int] = {}
         self.reads: Counter[str] = Counter()
@@ -412,6 +413,11 @@ class Checker:
             self._wrong(
                 "plane register", f"{what}, but operation {held.op} has it until {held.end} ns"
             )
+        self.from_register[u.plane] = self._goes_on(u, held)
+        if self.from_register[u.plane]:
+            self.planes[u.plane] = u
+            self.left[u.plane] = 0
+            return True
         if u.use != uses[0]:
             what = f"{u.kind} {u.op} begins with its {u.use} use"
             self._wrong("operation", f"{what}; expected {uses[0]} first")
@@ -421,6 +427,16 @@ class Checker:
         if not 0 <= u.retries <= (self.drive.most_retries if u.kind == "read" else 0):
             self._wrong("retries", f"{u.kind} {u.op} is repeated {u.retries} times")
         return True
+
+    @staticmethod
+    def _goes_on(u: Use, held: Use | None) -> bool:
+        """Whether a move brings out the rest of the page that its plane has just read."""
+        return (
+            (u.kind, u.use, u.cause) == ("read", "bus", "migrate")
+            and held is not None
+            and (held.kind, held.block, held.slot) == ("read", u.block, u.slot)
+            and u.start >= held.end
+        )
 
     def _flash(self, u: Use, region: Region) -> None:
         """Check what the operation does to its block, or wants of it."""
@@ -564,7 +580,7 @@ class Checker:
             what = f"slot {u.slot} of block {u.block} is read as {u.mode} by operation {u.op}"
             self._wrong("place", f"{what}; expected {expected}")
         most = region.slots_per_page * self.drive.unit
-        if not 0 < u.bytes <= most:
+        if not 0 < u.bytes + self.from_register[u.plane] <= most:
             self._wrong("time", f"read {u.op} moves {u.bytes} bytes; expected 1 to {most}, a page")
         for slot in (u.slot, u.slot + u.slots - 1):
             if block is None or not self._holds_slot(block, slot):
@@ -601,6 +617,8 @@ class Checker:
     def _count(self, u: Use, region: Region) -> None:
         """Count an operation that has ended."""
         self.operations[u.kind] += 1
+        if self.from_register[u.plane]:
+            return  # nothing was sensed
         if u.kind == "read":
             self.reads[u.cause] += 1
         elif u.kind == "erase":

@@ -63,7 +63,8 @@ impl Rber {
 /// What a block has been through.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Stress {
-    /// Program/erase cycles, those in other modes counted by the share of a life that they cost.
+    /// Program/erase cycles in the densest mode of the flash, those in others counted by the share of a life that
+    /// they cost.
     pub cycles: f64,
     /// Whole hours since its data were programmed.
     pub hours: u64,

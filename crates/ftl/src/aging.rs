@@ -104,15 +104,15 @@ impl Aging {
         }
     }
 
-    /// Look up the errors of a block that has been through so many cycles, as those of its mode and of SLC.
+    /// Look up the errors of a block that has been through so many cycles.
     #[cold]
-    pub fn look_up(&mut self, page: PageRead, now: SimTime, cycles: [f64; 2]) {
+    pub fn look_up(&mut self, page: PageRead, now: SimTime, cycles: f64) {
         let age = &mut self.ages[page.block.index()];
         let hours = (now.0 as i64 - age.written).max(0) / HOUR;
         let reads = age.reads / page.pages;
+        let stress = Stress { cycles, hours: hours as u64, reads: reads as u64 };
         let modes = [page.block_mode, CellMode::Slc].map(|mode| self.laws[mode.index()].as_ref());
-        for ((steps, law), cycles) in age.steps.iter_mut().zip(modes).zip(cycles) {
-            let stress = Stress { cycles, hours: hours as u64, reads: reads as u64 };
+        for (steps, law) in age.steps.iter_mut().zip(modes) {
             *steps = law.map_or(0.0, |law| law.of_block(stress, page.block.0));
         }
         age.until = age.written + (hours + 1) * HOUR;
@@ -177,7 +177,7 @@ mod tests {
             let now = SimTime(hours * HOUR as u64);
             let stale = aging.is_stale(page.block, now);
             if stale {
-                aging.look_up(page, now, [500.0; 2]);
+                aging.look_up(page, now, 500.0);
             }
             aging.read(page);
             stale

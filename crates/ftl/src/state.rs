@@ -690,10 +690,12 @@ impl State {
         info.life_used = info.life_used.saturating_add(cost);
     }
 
-    /// Cycles of a block, counted in those of a mode by the share of a life that each has cost.
-    fn cycles_in(&self, block: BlockId, mode: CellMode) -> f64 {
+    /// Cycles of a block in whatever modes, counted in those of the densest that its flash offers by the share
+    /// of a life that each has cost. Coefficients of all modes are fitted to these.
+    fn cycles(&self, block: BlockId) -> f64 {
         let info = &self.blocks[block.index()];
-        match self.endurance(block, mode) {
+        let densest = self.geometry.medium_of(self.geometry.plane_of(block)).densest();
+        match self.endurance(block, densest) {
             0 => info.erases as f64,
             endurance => lives(info.life_used) * endurance as f64,
         }
@@ -708,8 +710,7 @@ impl State {
         let (wordline, pages) = (page / block_mode.bits(), r.shape.pages());
         let page = PageRead { block, mode, block_mode, wordline, bit, pages };
         if self.aging.is_stale(block, now) {
-            let cycles = [block_mode, CellMode::Slc].map(|mode| self.cycles_in(block, mode));
-            self.aging.look_up(page, now, cycles);
+            self.aging.look_up(page, now, self.cycles(block));
         }
         self.aging.read(page)
     }

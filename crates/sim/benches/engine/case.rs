@@ -26,7 +26,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    fn spec(self) -> DeviceSpec {
+    fn spec(self, errs: bool) -> DeviceSpec {
         let dies = self.channels as u64 * self.dies_per_channel as u64;
         let blocks = (self.gib << 30) / (dies * 256 * PAGE);
         let text = format!(
@@ -55,12 +55,14 @@ over_provisioning = "{}.{}%"
 [gc]
 trigger = "free_blocks < {}%"
 hard_reserve = 2
+{}
 "#,
             self.channels,
             self.dies_per_channel,
             self.over_provisioning / 10,
             self.over_provisioning % 10,
             self.trigger,
+            if errs { ERRORS } else { "" },
         );
         DeviceSpec::from_toml(&text, "bench", &[]).expect("the bench's own device")
     }
@@ -96,7 +98,20 @@ pub struct Case {
     pub requests: u64,
     /// Only this share of the logical pages is used, one in so many.
     pub one_in: u32,
+    /// Whether reads err.
+    pub errs: bool,
 }
+
+/// Errors that ask for as much arithmetic as any: pages and blocks that differ, and several retries.
+const ERRORS: &str = r#"
+[errors]
+model = "raro"
+[errors.slc]
+epsilon = 0.013
+sigma_block = 0.02
+sigma_page = 0.03
+most_retries = 16
+"#;
 
 /// What a case cost. Two runs of a case differ in seconds alone.
 #[derive(Clone, Debug)]
@@ -142,7 +157,7 @@ impl Case {
     /// Do it.
     pub fn run(&self) -> Cost {
         let resident_before = resident();
-        let spec = self.shape.spec();
+        let spec = self.shape.spec(self.errs);
         let begin = Instant::now();
         let geometry = spec.geometry().expect("geometry");
         let scheme = wordline_schemes::build("conventional").expect("scheme");

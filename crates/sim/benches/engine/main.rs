@@ -27,6 +27,7 @@ const READ: Case = Case {
     queue_depth: 256,
     requests: 10_000_000,
     one_in: 1,
+    errs: false,
 };
 const WRITE: Case = Case {
     name: "yardstick writes under collection",
@@ -61,7 +62,9 @@ const fn size(name: &'static str, gib: u64, load: Load) -> Case {
 
 const CASES: &[Case] = &[
     READ,
+    Case { name: "yardstick reads with errors", errs: true, ..READ },
     WRITE,
+    Case { name: "yardstick writes under collection with errors", errs: true, ..WRITE },
     Case {
         name: "peers reads 4 KiB QD16",
         shape: PEERS,
@@ -84,6 +87,7 @@ const CASES: &[Case] = &[
         queue_depth: 128,
         requests: 950_000,
         one_in: 1,
+        errs: false,
     },
     Case {
         name: "peers writes moderate collection",
@@ -93,6 +97,7 @@ const CASES: &[Case] = &[
         queue_depth: 128,
         requests: 4_000_000,
         one_in: 1,
+        errs: false,
     },
     Case {
         name: "peers writes heavy collection",
@@ -102,6 +107,7 @@ const CASES: &[Case] = &[
         queue_depth: 128,
         requests: 2_000_000,
         one_in: 1,
+        errs: false,
     },
     size("size reads 64 GiB", 64, Load::RandomReads(32)),
     size("size reads 512 GiB", 512, Load::RandomReads(32)),
@@ -131,6 +137,7 @@ const CASES: &[Case] = &[
         queue_depth: 128,
         requests: 655_360 * 3,
         one_in: 1_500,
+        errs: false,
     },
 ];
 

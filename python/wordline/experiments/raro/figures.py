@@ -1,0 +1,308 @@
+"""The figures and tables of RARO."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.ticker import PercentFormatter
+
+from wordline import plotting
+from wordline.experiments.raro import measures as m
+from wordline.reproduce.paper import Figure, Study
+
+Rows = list[dict[str, Any]]
+
+SCHEMES = ("Base", "Hotness", "RARO")
+COLOURS = plotting.colours(list(SCHEMES), "Base")
+MODES = {"SLC": "#0072B2", "TLC": "#E69F00", "QLC": "#D55E00"}
+STAGES = dict(zip(m.STAGES, plotting.PAGES.values(), strict=True))
+
+# --- Figures 2 to 4 ----------------------------------------------------------------------------
+
+
+def _modes(study: Study) -> Rows:
+    return [
+        {
+            "workload": workload,
+            "mode": mode,
+            "mb_per_s": m.bandwidth(study.report(workload, mode, "modes")),
+        }
+        for workload in ("random", "sequential")
+        for mode in m.MODES
+    ]
+
+
+def _draw_modes(study: Study) -> Any:
+    rows = _modes(study)
+    figure, both = plt.subplots(1, 2, figsize=(6.4, 3.0), layout="constrained")
+    titles = {"random": "4 KiB at random", "sequential": "128 KiB in a row"}
+    for at, (workload, title) in zip(both, titles.items(), strict=True):
+        here = [r for r in rows if r["workload"] == workload]
+        at.bar(
+            [r["mode"] for r in here],
+            [r["mb_per_s"] for r in here],
+            0.6,
+            color=[MODES[r["mode"]] for r in here],
+        )
+        at.set_title(title)
+        at.set_ylabel("bandwidth, MB/s")
+        at.grid(axis="x", visible=False)
+    return figure
+
+
+def _retries(study: Study, mode: str) -> Rows:
+    return [
+        {
+            "workload": workload,
+            "retries": n,
+            "bandwidth": m.relative_bandwidth(study, mode, workload, n),
+            "form": m.form(study, mode, n),
+        }
+        for workload in ("random", "sequential")
+        for n in m.RETRIES
+    ]
+
+
+def _draw_retries(study: Study, mode: str) -> Any:
+    rows = _retries(study, mode)
+    figure, at = plt.subplots(figsize=(5.4, 3.2), layout="constrained")
+    for workload, colour in zip(("random", "sequential"), plotting.SCHEMES, strict=False):
+        here = [r for r in rows if r["workload"] == workload]
+        x = [r["retries"] for r in here]
+        at.plot(x, [r["bandwidth"] for r in here], "o-", color=colour, lw=1.2, ms=4, label=workload)
+    x = [r["retries"] for r in rows if r["workload"] == "random"]
+    forms = [r["form"] for r in rows if r["workload"] == "random"]
+    at.plot(x, forms, color="#555555", lw=0.8, label="T0 / (T0 + n tR)")
+    if mode == "QLC":
+        at.plot(
+            [1, 10], [1 - 0.465, 1 - 0.905], "D", mfc="none", mec=plotting.PRINTED, label="printed"
+        )
+    at.set_ylim(0)
+    at.yaxis.set_major_formatter(PercentFormatter(1))
+    at.set_xlabel("retries of every read")
+    at.set_ylabel("bandwidth to that without")
+    at.set_title(f"{mode}, 16 KiB")
+    at.legend()
+    return figure
+
+
+# --- Figures 5 and 6 ---------------------------------------------------------------------------
+
+
+def _pages(study: Study, mode: str) -> Rows:
+    return [
+        {"stage": stage, "retries": n, "share": share}
+        for stage in m.STAGES
+        for n, share in enumerate(m.histogram(study, mode, stage))
+    ]
+
+
+def _draw_pages(study: Study, mode: str) -> Any:
+    rows = _pages(study, mode)
+    figure, at = plt.subplots(figsize=(6.4, 3.0), layout="constrained")
+    for i, (stage, colour) in enumerate(STAGES.items()):
+        here = [r for r in rows if r["stage"] == stage]
+        x = [r["retries"] + (i - 1) * 0.28 for r in here]
+        at.bar(x, [r["share"] for r in here], 0.28, color=colour, label=stage)
+    at.yaxis.set_major_formatter(PercentFormatter(1))
+    at.set_xlabel("retries")
+    at.set_ylabel("pages")
+    at.set_title(f"{mode}: retries of all pages after 167, 500 and 900 cycles (calibrated)")
+    at.grid(axis="x", visible=False)
+    at.legend()
+    return figure
+
+
+# --- Figures 13 to 16 --------------------------------------------------------------------------
+
+
+def _schemes(study: Study, threads: int) -> Rows:
+    return [
+        {
+            "stage": stage,
+            "workload": skew,
+            "scheme": scheme,
+            "iops": m.iops(study, skew, scheme, stage, threads),
+            "lost_mib": m.lost(study, skew, scheme, stage, threads) / m.MIB,
+        }
+        for stage in m.STAGES
+        for skew in m.SKEWS
+        for scheme in SCHEMES
+    ]
+
+
+def _draw_schemes(study: Study, threads: int, key: str, label: str) -> Any:
+    rows = _schemes(study, threads)
+    figure, axes = plt.subplots(1, 3, figsize=(8.6, 3.0), sharey=True, layout="constrained")
+    for at, stage in zip(axes, m.STAGES, strict=True):
+        x = np.arange(len(m.SKEWS))
+        for i, scheme in enumerate(SCHEMES):
+            here = [r[key] for r in rows if r["stage"] == stage and r["scheme"] == scheme]
+            at.bar(x + (i - 1) * 0.27, here, 0.27, color=COLOURS[scheme], label=scheme)
+        at.set_xticks(x, [skew.removeprefix("zipf ") for skew in m.SKEWS])
+        at.set_xlabel("skew of Zipf's law")
+        at.set_title(stage)
+        at.grid(axis="x", visible=False)
+        if key == "iops":
+            at.set_yscale("log")
+    axes[0].set_ylabel(label)
+    axes[0].legend()
+    return figure
+
+
+# --- Figures 17 and 18 -------------------------------------------------------------------------
+
+
+def _sweep(study: Study) -> Rows:
+    return [
+        {
+            "stage": stage,
+            "workload": skew,
+            "r2": r2,
+            "iops": report.throughput.iops,
+            "lost_mib": m.lost_bytes(report) / m.MIB,
+        }
+        for stage in m.STAGES
+        for skew in ("zipf 1.2", "zipf 1.5")
+        for r2, report in m.swept(study, skew, stage)
+    ]
+
+
+def _draw_sweep(study: Study, key: str, label: str) -> Any:
+    rows = _sweep(study)
+    figure, axes = plt.subplots(1, 3, figsize=(8.6, 2.9), layout="constrained")
+    for at, stage in zip(axes, m.STAGES, strict=True):
+        for skew, colour in zip(("zipf 1.2", "zipf 1.5"), plotting.SCHEMES, strict=False):
+            here = [r for r in rows if r["stage"] == stage and r["workload"] == skew]
+            x = [r["r2"] for r in here]
+            at.plot(x, [r[key] for r in here], "o-", color=colour, lw=1.2, ms=4, label=skew)
+        at.set_ylim(0)
+        at.set_xlabel("R2")
+        at.set_title(stage)
+    axes[0].set_ylabel(label)
+    axes[0].legend()
+    return figure
+
+
+# --- Tables ------------------------------------------------------------------------------------
+
+
+def _stages(study: Study) -> Rows:
+    begins = {stage: int(m.stage_begins(study, stage)) for stage in m.STAGES}
+    return [{"stage": stage, "from_cycles": cycles} for stage, cycles in begins.items()]
+
+
+def _principles(study: Study) -> Rows:
+    r1, r2 = m.principle(study, "R1"), m.principle(study, "R2")
+    return [
+        {"nand": "QLC", "frequency": "hot", "retries": f">= {r1:.0f}", "conversion": "QLC-SLC"},
+        {"nand": "QLC", "frequency": "warm", "retries": f">= {r2:.0f}", "conversion": "QLC-TLC"},
+        {"nand": "TLC", "frequency": "hot", "retries": f">= {r1:.0f}", "conversion": "TLC-SLC"},
+    ]
+
+
+def _configuration(study: Study, *, times: bool) -> Rows:
+    words = ("read", "write", "erase", "cycles")
+    found = m.configuration(study).items()
+    return [{"item": k, "value": v} for k, v in found if k.startswith(words) == times]
+
+
+FOUR = [f"{stage}/*/*" for stage in m.STAGES]
+ONE = [f"{stage}-1/*/*" for stage in m.STAGES]
+SWEPT = [f"r2-{stage}/*/*" for stage in m.STAGES]
+PAGES = [f"pages-{stage}/pages" for stage in m.STAGES]
+CONFIGURED = ["retries-0/random/QLC"]
+
+FIGURES = (
+    Figure("table-1", "Stages by cycles", CONFIGURED, _stages),
+    Figure("table-2", "When a page moves", ["young/zipf 1.2/RARO"], _principles),
+    Figure("table-3", "The drive", CONFIGURED, lambda s: _configuration(s, times=False)),
+    Figure("table-4", "Its flash", CONFIGURED, lambda s: _configuration(s, times=True)),
+    Figure(
+        "2",
+        "Bandwidth of the three modes",
+        ["modes/*/*"],
+        _modes,
+        _draw_modes,
+        "QLC 63.6 % below SLC in sequential reads of 128 KiB.",
+    ),
+    Figure(
+        "3",
+        "Bandwidth by retries, TLC",
+        ["retries-*/*/TLC", *CONFIGURED],
+        lambda s: _retries(s, "TLC"),
+        lambda s: _draw_retries(s, "TLC"),
+    ),
+    Figure(
+        "4",
+        "Bandwidth by retries, QLC",
+        ["retries-*/*/QLC"],
+        lambda s: _retries(s, "QLC"),
+        lambda s: _draw_retries(s, "QLC"),
+        "One retry costs 46.5 % at random and 50.0 % in sequence, ten cost 90.5 % and 92.0 %.",
+    ),
+    Figure(
+        "5",
+        "Retries of TLC pages",
+        [f"{p}/TLC" for p in PAGES],
+        lambda s: _pages(s, "TLC"),
+        lambda s: _draw_pages(s, "TLC"),
+        "At most 1 (section V-C).",
+    ),
+    Figure(
+        "6",
+        "Retries of QLC pages",
+        [f"{p}/QLC" for p in PAGES],
+        lambda s: _pages(s, "QLC"),
+        lambda s: _draw_pages(s, "QLC"),
+        "Between 4 and 9, 7 and 12, 11 and 16 (section V-C).",
+    ),
+    Figure(
+        "13",
+        "IOPS, four threads",
+        FOUR,
+        lambda s: _schemes(s, 4),
+        lambda s: _draw_schemes(s, 4, "iops", "reads a second"),
+        "RARO at most 13.5, 12.8 and 13.2 times Base.",
+    ),
+    Figure(
+        "14",
+        "Capacity lost, four threads",
+        FOUR,
+        lambda s: _schemes(s, 4),
+        lambda s: _draw_schemes(s, 4, "lost_mib", "capacity lost, MiB"),
+        "RARO saves 74.1, 77.6 and 53.4 % at zipf 1.2, 66.7, 75 and 75 % at zipf 1.5.",
+    ),
+    Figure(
+        "15",
+        "IOPS, one thread",
+        ONE,
+        lambda s: _schemes(s, 1),
+        lambda s: _draw_schemes(s, 1, "iops", "reads a second"),
+    ),
+    Figure(
+        "16",
+        "Capacity lost, one thread",
+        ONE,
+        lambda s: _schemes(s, 1),
+        lambda s: _draw_schemes(s, 1, "lost_mib", "capacity lost, MiB"),
+        "RARO saves 70.4, 68.2 and 38.6 % at zipf 1.2, 71.4, 71.4 and 57.1 % at zipf 1.5.",
+    ),
+    Figure(
+        "17",
+        "IOPS by R2",
+        SWEPT,
+        _sweep,
+        lambda s: _draw_sweep(s, "iops", "reads a second"),
+    ),
+    Figure(
+        "18",
+        "Capacity lost by R2",
+        SWEPT,
+        _sweep,
+        lambda s: _draw_sweep(s, "lost_mib", "capacity lost, MiB"),
+        "The larger R2, the more is lost.",
+    ),
+)
