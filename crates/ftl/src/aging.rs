@@ -17,7 +17,7 @@ const LIFE: u32 = 1 << 28;
 /// What one erase takes of a life, given the cycles that a block endures in the mode that it had;
 /// nothing where that is not known.
 pub(crate) fn cost_of_erase(endurance: u32) -> u32 {
-    if endurance == 0 { 0 } else { (LIFE + endurance / 2) / endurance }
+    (LIFE + endurance / 2).checked_div(endurance).unwrap_or(0)
 }
 
 /// So much of a life as a share of it.
