@@ -45,7 +45,7 @@ def test_every_read_of_a_log_takes_the_retries_of_the_formula(wordline, tmp_path
     }
     done = wordline(
         *("run", "--device", "raro-16gb", "--scheme", "conventional"),
-        *("--workload", "zipf:read=100%,bs=16KiB,rate=0.2,theta=1.2,requests=3000"),
+        *("--workload", "zipf:read=100%,bs=16KiB,rate=1,theta=1.2,requests=20000"),
         *("--initial", f"fill:100%+pe:qlc={CYCLES}+retention:{DAYS}d"),
         *(part for key, value in changes.items() for part in ("--set", f"{key}={value}")),
         *("--log", "log.csv", "--json", "-"),
@@ -67,7 +67,7 @@ def test_every_read_of_a_log_takes_the_retries_of_the_formula(wordline, tmp_path
             allowed = {min(math.ceil(exact - d), 16) for d in (-2e-5, 2e-5)}
             assert int(row["retries"]) in allowed, (row, exact)
             checked += 1
-    assert checked == 3000
+    assert checked == 20000
     # Hours pass in this run, and blocks are read often.
     assert hours > DAYS * 24 + 3
     assert max(before.values()) > 5 * 16

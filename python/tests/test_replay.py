@@ -37,6 +37,14 @@ SMALL = Config(
 ONE_SHOT = "medium.flash.tlc.one_shot"
 # Schemes that choose among the pages of a wordline.
 BY_PAGE = ("conventional-tlc", "pa-ssd", "ips", "ips-agc", "ips-cooperative")
+# Schemes that turn QLC blocks to other modes; the drive then has such blocks, and fewer of them.
+OF_FOUR_BITS = ("raro", "hotness")
+QLC = {
+    "medium.flash.qlc.read": "7us",
+    "medium.flash.qlc.program": "50us",
+    "medium.flash.qlc.erase": "70us",
+    "medium.flash.blocks_per_plane": "10",
+}
 
 
 WORKLOAD = "uniform:read=30%,bs=1KiB@20/4KiB@40/16KiB@40,qd=8,requests=1500"
@@ -48,6 +56,7 @@ def recorded(folder, scheme, name="log.csv", begin=None, **changes):
     device.write_text(device_file(SMALL))
     log = folder / name
     begin = begin or {"initial": "fill:80%"}
+    changes = (QLC if scheme in OF_FOUR_BITS else {}) | changes
     same = {"device": device, "scheme": scheme, "workload": WORKLOAD, "set": changes}
     report = wl.run(**same, **begin, check=True, log=log)
     return log, report

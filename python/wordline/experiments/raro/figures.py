@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -163,6 +164,7 @@ def _sweep(study: Study) -> Rows:
             "r2": r2,
             "iops": report.throughput.iops,
             "lost_mib": m.lost_bytes(report) / m.MIB,
+            "lost_by_pages_mib": m.lost_by_pages(report) / m.MIB,
         }
         for stage in m.STAGES
         for skew in ("zipf 1.2", "zipf 1.5")
@@ -207,6 +209,23 @@ def _configuration(study: Study, *, times: bool) -> Rows:
     words = ("read", "write", "erase", "cycles")
     found = m.configuration(study).items()
     return [{"item": k, "value": v} for k, v in found if k.startswith(words) == times]
+
+
+def _causes(study: Study) -> Rows:
+    rows: Rows = [
+        {
+            "claims": "4-sequential",
+            "what": f"bandwidth lost to {n} retries, transfers hidden",
+            "value": m.hidden_lost(study, n),
+        }
+        for n in (1, 10)
+    ]
+    for stage in m.STAGES:
+        found = [m.lost_by_pages(report) for _, report in m.swept(study, "zipf 1.2", stage)]
+        what = f"steps down of the loss by pages, zipf 1.2, {stage}"
+        down = sum(b < a for a, b in itertools.pairwise(found))
+        rows.append({"claims": "18-rises", "what": what, "value": float(down)})
+    return rows
 
 
 FOUR = [f"{stage}/*/*" for stage in m.STAGES]
@@ -305,4 +324,5 @@ FIGURES = (
         lambda s: _draw_sweep(s, "lost_mib", "capacity lost, MiB"),
         "The larger R2, the more is lost.",
     ),
+    Figure("table-causes", "What deviates, and why", ["hidden-*/*/*", *SWEPT], _causes),
 )

@@ -183,6 +183,19 @@ def steps_down(study: Study, workload: str, stage: str) -> float:
     return float(sum(b < a for a, b in itertools.pairwise(found)))
 
 
+def lost_by_pages(report: Report) -> float:
+    """Bytes of capacity that the pages moved take more than in QLC: 3 a byte in SLC, 1/3 in TLC."""
+    moved = report.to_dict()["flash"]["program_bytes"]["migration"]
+    programmed = moved.get("program", {})
+    return 3.0 * programmed.get("X", 0) + programmed.get("Y", 0) / 3
+
+
+def hidden_lost(study: Study, retries: int) -> float:
+    """Share of sequential bandwidth that retries cost where transfers take no time."""
+    of = {n: bandwidth(study.report("sequential", "QLC", f"hidden-{n}")) for n in (0, retries)}
+    return 1 - of[retries] / of[0]
+
+
 # --- Tables ------------------------------------------------------------------------------------
 
 
