@@ -247,9 +247,9 @@ def _table_causes(study: Study) -> Rows:
                 {
                     "runs": f"{kind}/{workload}",
                     "least response at u": float(u[np.argmin(response)]),
-                    "Perf over it": perf["response"] / response.min(),
+                    "Perf over it": float(perf["response"] / response.min()),
                     "least time of flash at u": float(u[np.argmin(flash)]),
-                    "Perf over that": perf["flash"] / flash.min(),
+                    "Perf over that": float(perf["flash"] / flash.min()),
                     "longest life at u": float(u[np.nanargmax(lifetime)]),
                 }
             )
