@@ -13,11 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wordline import Report, _wordline
-from wordline.model import BITS, medium
+from wordline.model import BITS, medium, simulated_us
 from wordline.quantity import in_bytes, in_us
 from wordline.reproduce.paper import NotRun, Study
 
 FIXED = ("5%", "10%", "20%", "30%", "40%", "50%", "60%", "70%", "80%", "90%", "97%")
+#: Bytes of a unit of the map.
+UNIT = 4096
 #: A step against the rule that is smaller than this is taken for chance.
 CHANCE = 0.01
 #: Table II, as the device files must have it: C_PROG, C_CP, C_E in us and N_P.
@@ -53,7 +55,13 @@ def chosen(report: Report) -> NDArray[np.float64]:
     return np.array(report.followed["u"])
 
 
-FIGURES = {"response": response_ms, "lifetime": remaining}
+def flash_us(report: Report) -> float:
+    """Return the time that the flash works for a page that the host accesses, in us: C_HYSSD."""
+    host = report.host
+    return simulated_us(report, (host.read_bytes + host.write_page_bytes) // UNIT)
+
+
+FIGURES = {"response": response_ms, "lifetime": remaining, "flash": flash_us}
 
 # --- over fixed utilisations ---------------------------------------------------------------------
 
@@ -74,15 +82,18 @@ def curve(
         None was run.
     """
     found, values = [], []
+    here = group(drive, units)
     for name in FIXED:
+        if f"{here}/{workload}/{name}" not in study.paper.runs:
+            continue
         try:
-            report = study.report(workload, name, group(drive, units))
+            report = study.report(workload, name, here)
         except NotRun:
             continue
         found.append(share(name))
         values.append(FIGURES[figure](report))
     if len(found) < 3:
-        raise NotRun(f"{group(drive, units)}/{workload}: fixed utilisations were not asked for")
+        raise NotRun(f"{here}/{workload}: fixed utilisations were not asked for")
     return np.array(found), np.array(values)
 
 
