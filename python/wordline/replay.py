@@ -434,7 +434,8 @@ class Checker:
         return (
             (u.kind, u.use, u.cause) == ("read", "bus", "migrate")
             and held is not None
-            and (held.kind, held.block, held.slot) == ("read", u.block, u.slot)
+            and (held.kind, held.block) == ("read", u.block)
+            and held.slot <= u.slot < held.slot + held.slots
             and u.start >= held.end
         )
 

@@ -5,7 +5,7 @@ use crate::ftl::{Effect, Ftl, Outcome, RequestId};
 use crate::latency::Piece;
 use crate::map::{Killed, Span};
 use crate::media::{Media, Oob};
-use crate::op::{OpId, OpKind, Owner};
+use crate::op::{Op, OpId, OpKind, Owner};
 use crate::scheme::{Gather, Hooks, Place, PlanePick, ReadSeen, RegionId, View};
 use crate::staging::NONE;
 use crate::state::Phase;
@@ -161,20 +161,18 @@ impl<M: Media> Ftl<M> {
                 }
                 let mut seen = std::mem::take(&mut self.scratch.seen);
                 if self.asks.asks(Hooks::READ) && !retries.failed {
-                    let retries = retries.count;
-                    seen.extend(self.parts_of(id).map(|p| ReadSeen {
-                        lpn: p.lpn,
-                        ppn: p.ppn,
-                        mode,
-                        retries,
-                    }));
+                    let all = SectorMask::first(self.state.geometry.sectors_per_unit);
+                    let mut part = id;
+                    while !part.is_none() {
+                        let Op { lpn, ppn, mask, chain, .. } = self.state.ops[part];
+                        let retries = retries.count;
+                        seen.push((ReadSeen { lpn, ppn, mode, retries }, mask.and(all)));
+                        part = chain;
+                    }
                 }
                 self.drop_chain(id);
                 self.part_done(RequestId(owner));
-                let mut brought = mask.and(SectorMask::first(self.state.geometry.sectors_per_unit));
-                for seen in seen.drain(..) {
-                    // The lead's own part comes first.
-                    let brought = std::mem::replace(&mut brought, SectorMask::EMPTY);
+                for (seen, brought) in seen.drain(..) {
                     let view = View { state: &self.state, now: self.state.now };
                     if let Some(m) = self.scheme.read(&seen, &view) {
                         self.move_on(m, seen.ppn, brought);

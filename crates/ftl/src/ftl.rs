@@ -261,7 +261,7 @@ pub(crate) struct Scratch {
     pub spans: Vec<Span>,
     pub stages: Vec<u32>,
     pub live: Vec<Span>,
-    pub seen: Vec<ReadSeen>,
+    pub seen: Vec<(ReadSeen, SectorMask)>,
     pub moves: Vec<Move>,
     pub commands: Vec<Command>,
 }
