@@ -4,6 +4,7 @@ import gzip
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from second.drives import device_file
@@ -35,8 +36,11 @@ SMALL = Config(
     scheme="slc-cache",
 )
 ONE_SHOT = "medium.flash.tlc.one_shot"
-# Schemes that choose among the pages of a wordline.
-BY_PAGE = ("conventional-tlc", "pa-ssd", "ips", "ips-agc", "ips-cooperative")
+# Schemes that program page by page.
+BY_PAGE = ("conventional-tlc", "pa-ssd", "hyssd", "ips", "ips-agc", "ips-cooperative")
+# Schemes of two media, which the drive above lacks.
+TWO_MEDIA = ("hyssd",)
+PAIR = Path(__file__).parents[2] / "crates/run/tests/golden/two-media.toml"
 
 
 WORKLOAD = "uniform:read=30%,bs=1KiB@20/4KiB@40/16KiB@40,qd=8,requests=1500"
@@ -45,7 +49,11 @@ WORKLOAD = "uniform:read=30%,bs=1KiB@20/4KiB@40/16KiB@40,qd=8,requests=1500"
 def recorded(folder, scheme, name="log.csv", begin=None, **changes):
     """A log with its report, of a run that overwrites the drive some times."""
     device = folder / "small.toml"
-    device.write_text(device_file(SMALL))
+    device.write_text(PAIR.read_text() if scheme in TWO_MEDIA else device_file(SMALL))
+    if scheme in TWO_MEDIA:
+        changes = {key.replace("medium.flash", "medium.tlc"): v for key, v in changes.items()}
+        if changes:  # pages that are programmed a whole wordline at once are not copied singly
+            device.write_text(device.read_text().replace('copy_back = "650us"\n', ""))
     log = folder / name
     begin = begin or {"initial": "fill:80%"}
     same = {"device": device, "scheme": scheme, "workload": WORKLOAD, "set": changes}
