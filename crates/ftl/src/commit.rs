@@ -11,7 +11,7 @@ use crate::staging::NONE;
 use crate::state::Phase;
 use wordline_device::Recheck;
 use wordline_flash::SlotClass;
-use wordline_units::{BlockId, Ppn, SectorMask};
+use wordline_units::{BlockId, CellMode, Ppn, SectorMask};
 
 impl<M: Media> Ftl<M> {
     /// A later write or a trim made the read of missing sectors pointless; the program goes without.
@@ -133,7 +133,8 @@ impl<M: Media> Ftl<M> {
         self.state.counters.regions[region.index()].reads[cause as usize] += op.to_bring.is_none() as u64;
         let retries = op.retries;
         if self.state.aging.is_modelled() && op.to_bring.is_none() {
-            self.count_errors(id);
+            let mode = if self.has_windows { self.page_of(id).0 } else { mode };
+            self.count_errors(id, mode);
         }
         match owned_by {
             Owner::Request => {
@@ -163,9 +164,8 @@ impl<M: Media> Ftl<M> {
     }
 
     /// What its errors have cost a read, and the request that waits for it.
-    fn count_errors(&mut self, id: OpId) {
+    fn count_errors(&mut self, id: OpId, mode: CellMode) {
         let op = &self.state.ops[id];
-        let (mode, _) = self.page_of(id);
         if let Some(errors) = &mut self.state.counters.errors {
             errors.count(op.cause, mode, op.retries);
         }
