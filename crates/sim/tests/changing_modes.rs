@@ -151,10 +151,10 @@ fn a_page_that_moves_already_is_not_moved_twice() {
 
 #[test]
 fn no_conversion_takes_what_the_host_may_store() {
-    // 64 blocks of 16 MiB for 768 MiB; each plane holds 12 blocks of data and keeps 4 for collection.
+    // 24 blocks of 16 MiB a plane, of which data fill 16 and collection keeps 4: at most 4 may change.
     let spec = spec(24, "1GiB", &[]);
     let mut d = full(&spec, "hotness:warm=1,hot=2", 0, Log::default());
-    let pages = (spec.logical_bytes() / spec.unit.0) as u64;
+    let pages = spec.logical_bytes() / spec.unit.0;
     for page in (0..pages).step_by(5) {
         (0..2).for_each(|_| _ = read(&mut d, page));
     }
@@ -186,7 +186,7 @@ fn capacity_comes_back_with_blocks_whose_data_have_gone() {
     // In each plane two blocks of SLC, one of them open still, and an open one of TLC that is stale.
     assert_eq!(shrunk, 64 * 16 - 4 * (12 + 12 + 4));
     // The hot data are written anew, to QLC, until collection has taken what they left behind.
-    let pages = (spec.logical_bytes() / spec.unit.0) as u64;
+    let pages = spec.logical_bytes() / spec.unit.0;
     for page in (0..6 * pages).map(|p| p % pages) {
         d.submit(HostRequest::new(HostOp::Write, page * 32, 32), d.now()).unwrap();
         while d.next_completion(d.now()).unwrap().is_some() {}
@@ -207,7 +207,7 @@ fn each_erase_takes_of_a_life_what_its_mode_endures() {
     let (mean, most) = d.ftl.life_used().unwrap();
     // To a part in a million: a life is counted in 2^28 parts.
     assert!((mean - 0.25).abs() < 1e-6 && (most - 0.25).abs() < 1e-6, "{mean} {most}");
-    let pages = (spec.logical_bytes() / spec.unit.0) as u64;
+    let pages = spec.logical_bytes() / spec.unit.0;
     for page in (0..3 * pages).map(|p| p % pages) {
         d.submit(HostRequest::new(HostOp::Write, page * 32, 32), d.now()).unwrap();
         while d.next_completion(d.now()).unwrap().is_some() {}
