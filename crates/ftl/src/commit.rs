@@ -133,7 +133,6 @@ impl<M: Media> Ftl<M> {
         self.state.counters.regions[region.index()].reads[cause as usize] += op.to_bring.is_none() as u64;
         let retries = op.retries;
         if self.state.aging.is_modelled() && op.to_bring.is_none() {
-            let mode = if self.has_windows { self.page_of(id).0 } else { mode };
             self.count_errors(id, mode);
         }
         match owned_by {
@@ -164,7 +163,9 @@ impl<M: Media> Ftl<M> {
     }
 
     /// What its errors have cost a read, and the request that waits for it.
+    #[inline(never)]
     fn count_errors(&mut self, id: OpId, mode: CellMode) {
+        let mode = if self.has_windows { self.page_of(id).0 } else { mode };
         let op = &self.state.ops[id];
         if let Some(errors) = &mut self.state.counters.errors {
             errors.count(op.cause, mode, op.retries);

@@ -474,9 +474,15 @@ impl<M: Media> Ftl<M> {
     /// repeated, which takes the array, too, unless each attempt goes over the bus.
     #[inline(always)]
     pub fn begin_on_array(&mut self, id: OpId) -> ArrayTime {
-        if !self.state.aging.is_modelled() || self.state.ops[id].kind != OpKind::Read {
-            return ArrayTime { all: self.array_time(id), again: SimDuration::ZERO };
+        if self.state.aging.is_modelled() && self.state.ops[id].kind == OpKind::Read {
+            return self.begin_read(id);
         }
+        ArrayTime { all: self.array_time(id), again: SimDuration::ZERO }
+    }
+
+    /// The same of a read that may err; apart, since drives without errors have no use for it.
+    #[inline(never)]
+    fn begin_read(&mut self, id: OpId) -> ArrayTime {
         let once = self.array_time(id);
         if self.state.ops[id].repeated > 0 {
             return ArrayTime { all: self.decode + once, again: SimDuration::ZERO };
@@ -504,8 +510,13 @@ impl<M: Media> Ftl<M> {
     /// the other end of the bus has failed.
     #[inline(always)]
     pub fn repeat(&mut self, id: OpId) -> bool {
+        self.retransfer && self.repeat_by_bus(id)
+    }
+
+    #[inline(never)]
+    fn repeat_by_bus(&mut self, id: OpId) -> bool {
         let op = &mut self.state.ops[id];
-        let again = self.retransfer && op.repeated < op.retries.count;
+        let again = op.repeated < op.retries.count;
         op.repeated += again as u8;
         again
     }
@@ -777,7 +788,7 @@ impl<M: Media> Ftl<M> {
     /// What the plane goes on with whose operation has just ended.
     #[inline(always)]
     pub fn take_continuation(&mut self) -> Option<OpId> {
-        self.continuation.take()
+        if self.continuation.is_some() { self.continuation.take() } else { None }
     }
 
     /// Room for the data of an operation.
