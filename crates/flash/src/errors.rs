@@ -3,7 +3,7 @@
 //! Pure functions of a block's past; nothing is drawn and nothing is stored for a page, since how pages
 //! and blocks differ follows from their numbers.
 
-use libm::{ceil, erfc, exp, log, pow, sqrt};
+use libm::{erfc, exp, log, pow, sqrt};
 use serde::{Deserialize, Serialize};
 use std::sync::OnceLock;
 use wordline_units::{CellMode, SimDuration};
@@ -285,6 +285,8 @@ pub struct RetryLaw {
     by_type: [f32; MAX_BITS],
     most_retries: f32,
     beyond: Beyond,
+    /// Values of the standard normal distribution, clipped.
+    normal: &'static [f32; QUANTILES],
 }
 
 impl RetryLaw {
@@ -308,13 +310,14 @@ impl RetryLaw {
             by_type,
             most_retries: e.most_retries as f32,
             beyond: e.beyond,
+            normal: normal(),
         })
     }
 
     /// Errors of an average page of a block, in steps; -∞ for a block without errors.
     pub fn of_block(&self, stress: Stress, block: u32) -> f32 {
         let rate = self.rber.at(stress.cycles, stress.hours as f64 * self.per_hour, stress.reads as f64);
-        let varied = self.sigma_block * variation(mix(block as u64 ^ BLOCKS)) as f64;
+        let varied = self.sigma_block * self.normal[quantile(mix(block as u64 ^ BLOCKS))] as f64;
         ((log(rate * self.words) + varied) * self.steps_per_log) as f32
     }
 
@@ -322,13 +325,15 @@ impl RetryLaw {
     #[inline]
     pub fn of_page(&self, block_steps: f32, block: u32, wordline: u32, bit: usize) -> Retries {
         let page = (block as u64) << 32 | wordline as u64;
-        let varied = if self.sigma_page > 0.0 { self.sigma_page * variation(mix(page)) } else { 0.0 };
+        let varied = self.sigma_page * self.normal[quantile(mix(page))];
         let steps = block_steps + self.by_type[bit] + varied;
         if steps <= 0.0 {
             return Retries::default();
         }
         let failed = steps > self.most_retries && self.beyond == Beyond::Uncorrectable;
-        Retries { count: ceil(steps.min(self.most_retries) as f64) as u8, failed }
+        let steps = steps.min(self.most_retries);
+        let whole = steps as u8;
+        Retries { count: whole + (steps > whole as f32) as u8, failed }
     }
 }
 
@@ -343,11 +348,15 @@ fn mix(x: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// A value of the standard normal distribution, clipped, that a hash chooses.
-#[inline]
-fn variation(hash: u64) -> f32 {
+/// Which of the equally likely parts of a distribution a hash chooses.
+#[inline(always)]
+fn quantile(hash: u64) -> usize {
+    (hash >> 52) as usize % QUANTILES
+}
+
+fn normal() -> &'static [f32; QUANTILES] {
     static NORMAL: OnceLock<Box<[f32; QUANTILES]>> = OnceLock::new();
-    NORMAL.get_or_init(normal_quantiles)[(hash >> 52) as usize % QUANTILES]
+    NORMAL.get_or_init(normal_quantiles)
 }
 
 /// The middle of each of [`QUANTILES`] equally likely parts of the standard normal distribution.

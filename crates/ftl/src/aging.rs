@@ -2,6 +2,7 @@
 //! its data, reads since. The errors of a block are looked up, and found anew only when one of these has
 //! stepped: cycles at an erase, age by the hour, reads by one of every page.
 
+use crate::map::fetch;
 use crate::saved::{Saved, saved};
 use crate::table::Table;
 use bytemuck::{Pod, Zeroable};
@@ -50,15 +51,22 @@ pub(crate) struct Ages(Vec<Age>);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PageRead {
     pub block: BlockId,
-    /// Bits that its wordline holds now.
+    /// Bits that its wordline holds now, and whether they are those for which the block is made.
     pub mode: CellMode,
-    /// Bits that the block's wordlines are made for.
-    pub block_mode: CellMode,
+    pub is_own: bool,
     pub wordline: u32,
     /// Which bit of the wordline the page is.
     pub bit: usize,
+}
+
+/// What a block's errors are looked up by, besides its age.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reading {
     /// Pages of the block.
     pub pages: u32,
+    /// What it has been through.
+    pub cycles: f64,
+    pub now: SimTime,
 }
 
 /// The age of every block; empty where no errors are modelled.
@@ -85,6 +93,14 @@ impl Aging {
         !self.ages.is_empty()
     }
 
+    /// Bring the age of a block closer, of which a read comes soon.
+    #[inline(always)]
+    pub fn prefetch(&self, block: BlockId) {
+        if self.is_modelled() {
+            fetch(&self.ages, block.index());
+        }
+    }
+
     /// Whether something has stepped since the errors of a block were looked up.
     #[inline]
     pub fn is_stale(&self, block: BlockId, now: SimTime) -> bool {
@@ -97,26 +113,25 @@ impl Aging {
     pub fn read(&mut self, page: PageRead) -> Retries {
         let age = &mut self.ages[page.block.index()];
         age.reads = age.reads.saturating_add(1);
-        let steps = age.steps[(page.mode != page.block_mode) as usize];
+        let steps = age.steps[!page.is_own as usize];
         match &self.laws[page.mode.index()] {
             Some(law) => law.of_page(steps, page.block.0, page.wordline, page.bit),
             None => Retries::default(),
         }
     }
 
-    /// Look up the errors of a block that has been through so many cycles.
-    #[cold]
-    pub fn look_up(&mut self, page: PageRead, now: SimTime, cycles: f64) {
-        let age = &mut self.ages[page.block.index()];
-        let hours = (now.0 as i64 - age.written).max(0) / HOUR;
-        let reads = age.reads / page.pages;
-        let stress = Stress { cycles, hours: hours as u64, reads: reads as u64 };
-        let modes = [page.block_mode, CellMode::Slc].map(|mode| self.laws[mode.index()].as_ref());
+    /// Look up the errors of a block in a mode anew.
+    pub fn look_up(&mut self, block: BlockId, mode: CellMode, by: Reading) {
+        let age = &mut self.ages[block.index()];
+        let hours = (by.now.0 as i64 - age.written).max(0) / HOUR;
+        let reads = age.reads / by.pages;
+        let stress = Stress { cycles: by.cycles, hours: hours as u64, reads: reads as u64 };
+        let modes = [mode, CellMode::Slc].map(|mode| self.laws[mode.index()].as_ref());
         for (steps, law) in age.steps.iter_mut().zip(modes) {
-            *steps = law.map_or(0.0, |law| law.of_block(stress, page.block.0));
+            *steps = law.map_or(0.0, |law| law.of_block(stress, block.0));
         }
         age.until = age.written + (hours + 1) * HOUR;
-        age.reads_until = (reads + 1).saturating_mul(page.pages);
+        age.reads_until = (reads + 1).saturating_mul(by.pages);
     }
 
     /// A block takes its first program, or had taken it so long before.
@@ -165,19 +180,12 @@ mod tests {
     fn errors_are_looked_up_anew_when_an_hour_or_a_read_of_every_page_has_passed() {
         let model = ErrorModel::builtin("raro").unwrap();
         let mut aging = Aging::new(Some(&model), 4).unwrap();
-        let page = PageRead {
-            block: BlockId(2),
-            mode: CellMode::Qlc,
-            block_mode: CellMode::Qlc,
-            wordline: 0,
-            bit: 0,
-            pages: 8,
-        };
+        let page = PageRead { block: BlockId(2), mode: CellMode::Qlc, is_own: true, wordline: 0, bit: 0 };
         let read = |aging: &mut Aging, hours: u64| {
             let now = SimTime(hours * HOUR as u64);
             let stale = aging.is_stale(page.block, now);
             if stale {
-                aging.look_up(page, now, 500.0);
+                aging.look_up(page.block, page.mode, Reading { pages: 8, cycles: 500.0, now });
             }
             aging.read(page);
             stale

@@ -513,6 +513,7 @@ impl<M: Media> Ftl<M> {
 
     /// Move a page that has just been read, of which these sectors have been brought out: its plane goes on
     /// with the others, since its register still holds the page.
+    #[inline(never)]
     pub(crate) fn move_on(&mut self, m: Move, read: Ppn, brought: SectorMask) {
         let Some(id) = self.begin_move(m, For::Scheme) else { return };
         let held = self.is_held(self.state.geometry.die_of(self.state.ops[id].plane));

@@ -11,7 +11,7 @@ use crate::staging::NONE;
 use crate::state::Phase;
 use wordline_device::Recheck;
 use wordline_flash::SlotClass;
-use wordline_units::{BlockId, Ppn, SectorMask};
+use wordline_units::{BlockId, CellMode, Ppn, SectorMask};
 
 impl<M: Media> Ftl<M> {
     /// A later write or a trim made the read of missing sectors pointless; the program goes without.
@@ -152,7 +152,7 @@ impl<M: Media> Ftl<M> {
         self.state.counters.regions[region.index()].reads[cause as usize] += op.to_bring.is_none() as u64;
         let retries = op.retries;
         if self.state.aging.is_modelled() && op.to_bring.is_none() {
-            self.count_errors(id);
+            self.count_errors(id, mode);
         }
         match owned_by {
             Owner::Request => {
@@ -192,9 +192,10 @@ impl<M: Media> Ftl<M> {
     }
 
     /// What its errors have cost a read, and the request that waits for it.
-    fn count_errors(&mut self, id: OpId) {
+    #[inline(never)]
+    fn count_errors(&mut self, id: OpId, mode: CellMode) {
+        let mode = if self.has_windows { self.page_of(id).0 } else { mode };
         let op = &self.state.ops[id];
-        let (mode, _) = self.page_of(id);
         if let Some(errors) = &mut self.state.counters.errors {
             errors.count(op.cause, mode, op.retries);
         }

@@ -166,6 +166,15 @@ pub(crate) struct PendingFlush {
     pub remaining: u64,
 }
 
+/// How long an array works on an operation.
+#[derive(Clone, Copy, Debug)]
+pub struct ArrayTime {
+    /// In all.
+    pub all: SimDuration,
+    /// Of it, reading again.
+    pub again: SimDuration,
+}
+
 /// Array times of every medium, mode and page type.
 #[derive(Clone, Copy, Debug, Default)]
 struct Times {
@@ -238,7 +247,7 @@ pub struct Ftl<M: Media> {
     /// Time to read the earlier bits before a program, by region and bit.
     rereads: Vec<[u64; 4]>,
     /// Whether any region has windows of wordlines that serve as SLC.
-    has_windows: bool,
+    pub(crate) has_windows: bool,
     /// Time until a read is known to have failed.
     decode: SimDuration,
     /// Whether each attempt of a read is brought out over the bus.
@@ -474,44 +483,50 @@ impl<M: Media> Ftl<M> {
     /// An array begins to work on an operation: how long it does. A read learns how often it must be
     /// repeated, which takes the array, too, unless each attempt goes over the bus.
     #[inline(always)]
-    pub fn begin_on_array(&mut self, id: OpId) -> SimDuration {
-        if !self.state.aging.is_modelled() || self.state.ops[id].kind != OpKind::Read {
-            return self.array_time(id);
+    pub fn begin_on_array(&mut self, id: OpId) -> ArrayTime {
+        if self.state.aging.is_modelled() && self.state.ops[id].kind == OpKind::Read {
+            return self.begin_read(id);
         }
+        ArrayTime { all: self.array_time(id), again: SimDuration::ZERO }
+    }
+
+    /// The same of a read that may err; apart, since drives without errors have no use for it.
+    #[inline(never)]
+    fn begin_read(&mut self, id: OpId) -> ArrayTime {
+        let once = self.array_time(id);
         if self.state.ops[id].repeated > 0 {
-            return self.decode + self.array_time(id);
+            return ArrayTime { all: self.decode + once, again: SimDuration::ZERO };
         }
-        self.sense(id);
-        self.array_time(id) + self.retry_time(id)
+        let retries = self.sense(id);
+        let again = if self.retransfer { 0 } else { (once + self.decode).0 * retries as u64 };
+        ArrayTime { all: once + SimDuration(again), again: SimDuration(again) }
     }
 
     /// A read finds out how often it must be repeated.
-    fn sense(&mut self, id: OpId) {
+    #[inline]
+    fn sense(&mut self, id: OpId) -> u8 {
         let op = &self.state.ops[id];
         let (mode, bit) = self.wordline_of(op);
         let block = self.state.geometry.block_of(op.ppn);
         let units = self.state.geometry.units_per_page(self.state.geometry.medium_index(op.plane));
-        let page = self.state.geometry.slot_of(op.ppn) / units;
-        self.state.ops[id].retries = self.state.sense(block, page, mode, bit);
-    }
-
-    /// Time that the retries of a read take right after it was first sensed, where its data are not brought
-    /// out each time.
-    #[inline(always)]
-    pub fn retry_time(&self, id: OpId) -> SimDuration {
-        match self.state.ops[id].retries.count {
-            0 => SimDuration::ZERO,
-            _ if self.retransfer => SimDuration::ZERO,
-            retries => SimDuration((self.array_time(id) + self.decode).0 * retries as u64),
-        }
+        let slot = self.state.geometry.slot_of(op.ppn);
+        let page = if units == 1 { slot } else { slot / units };
+        let retries = self.state.sense(block, page, mode, bit);
+        self.state.ops[id].retries = retries;
+        retries.count
     }
 
     /// The data of a read have been brought out: whether they must be read again, since the decoder at
     /// the other end of the bus has failed.
     #[inline(always)]
     pub fn repeat(&mut self, id: OpId) -> bool {
+        self.retransfer && self.repeat_by_bus(id)
+    }
+
+    #[inline(never)]
+    fn repeat_by_bus(&mut self, id: OpId) -> bool {
         let op = &mut self.state.ops[id];
-        let again = self.retransfer && op.repeated < op.retries.count;
+        let again = op.repeated < op.retries.count;
         op.repeated += again as u8;
         again
     }
@@ -671,7 +686,9 @@ impl<M: Media> Ftl<M> {
             Prefetch::Place => self.state.map.prefetch(lpn),
             Prefetch::Block => {
                 if let Some(ppn) = self.state.map.peek(lpn) {
-                    crate::map::fetch(&self.state.blocks, self.state.geometry.block_of(ppn).index());
+                    let block = self.state.geometry.block_of(ppn);
+                    crate::map::fetch(&self.state.blocks, block.index());
+                    self.state.aging.prefetch(block);
                 }
             }
         }
@@ -783,7 +800,7 @@ impl<M: Media> Ftl<M> {
     /// What the plane goes on with whose operation has just ended.
     #[inline(always)]
     pub fn take_continuation(&mut self) -> Option<OpId> {
-        self.continuation.take()
+        if self.continuation.is_some() { self.continuation.take() } else { None }
     }
 
     /// Room for the data of an operation.

@@ -1,7 +1,7 @@
 //! All state of the translation layer that does not depend on what data are kept: blocks, pools,
 //! regions, map, staging, pending operations and jobs. It answers what a scheme may see.
 
-use crate::aging::{Aging, PageRead, cost_of_erase, lives};
+use crate::aging::{Aging, PageRead, Reading, cost_of_erase, lives};
 use crate::ahead::Ahead;
 use crate::counters::Counters;
 use crate::map::{Map, MapKind};
@@ -701,18 +701,28 @@ impl State {
         }
     }
 
+    #[cold]
+    fn look_up_errors(&mut self, block: BlockId) {
+        let info = self.blocks[block.index()];
+        let (cycles, pages) = (self.cycles(block), self.regions[info.region as usize].shape.pages());
+        self.aging.look_up(block, info.mode(), Reading { pages, cycles, now: self.now });
+    }
+
     /// A read begins of a page of a block whose wordline is in a mode now: how often must it be repeated?
     #[inline]
     pub(crate) fn sense(&mut self, block: BlockId, page: u32, mode: CellMode, bit: usize) -> Retries {
-        let (info, now) = (self.blocks[block.index()], self.now);
-        let r = &self.regions[info.region as usize];
-        let block_mode = info.mode();
-        let (wordline, pages) = (page / block_mode.bits(), r.shape.pages());
-        let page = PageRead { block, mode, block_mode, wordline, bit, pages };
-        if self.aging.is_stale(block, now) {
-            self.aging.look_up(page, now, self.cycles(block));
+        let block_mode = self.blocks[block.index()].mode();
+        if self.aging.is_stale(block, self.now) {
+            self.look_up_errors(block);
         }
-        self.aging.read(page)
+        // Each mode has its own number of bits, so that dividing by them is a shift, or a product.
+        let wordline = match block_mode {
+            CellMode::Slc => page,
+            CellMode::Mlc => page / 2,
+            CellMode::Tlc => page / 3,
+            CellMode::Qlc => page / 4,
+        };
+        self.aging.read(PageRead { block, mode, is_own: mode == block_mode, wordline, bit })
     }
 
     /// Position of a block among those of its pool in its plane.

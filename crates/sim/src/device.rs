@@ -92,8 +92,10 @@ struct Plane {
     began: SimTime,
     /// When its data had moved and the array was next, or the other way round for the first time.
     turned: SimTime,
-    /// When a read was sensed for the last time.
+    /// When a read was sensed for the last time, and of its array's time before that, what went into reading
+    /// again.
     sensed: SimTime,
+    again: SimDuration,
     /// How long the plane has been busy with operations that have ended.
     busy: Behind,
     array: u32,
@@ -298,6 +300,7 @@ impl<P: Probe, M: Media> Device<P, M> {
                 began: SimTime(0),
                 turned: SimTime(0),
                 sensed: SimTime(0),
+                again: SimDuration::ZERO,
                 busy: Behind::default(),
                 array,
                 channel: channel.0,
@@ -734,7 +737,9 @@ impl<P: Probe, M: Media> Device<P, M> {
     #[inline(always)]
     fn begin_on_array(&mut self, array: usize, plane: usize, id: OpId) {
         self.arrays.shared[array].busy = Some(id);
-        let end = self.now + self.ftl.begin_on_array(id);
+        let time = self.ftl.begin_on_array(id);
+        self.planes[plane].again = time.again;
+        let end = self.now + time.all;
         self.clock.set(array as u32, end);
         if P::WATCHES {
             self.watch_array(id, plane, end);
@@ -905,7 +910,7 @@ impl<P: Probe, M: Media> Device<P, M> {
             {
                 request.behind_idle = request.behind_idle.max(behind);
             }
-            let work = if is_program { Work::Program } else { Work::Read { again: self.ftl.retry_time(id) } };
+            let work = if is_program { Work::Program } else { Work::Read };
             self.waits.piece(id, &self.planes[plane], self.now, work)
         } else {
             if self.ftl.op(id).is_idle_work() {

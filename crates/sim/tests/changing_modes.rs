@@ -151,7 +151,7 @@ fn a_page_that_moves_already_is_not_moved_twice() {
 
 #[test]
 fn no_conversion_takes_what_the_host_may_store() {
-    // 64 blocks of 16 MiB for 768 MiB; each plane holds 12 blocks of data and keeps 4 for collection.
+    // 24 blocks of 16 MiB a plane, of which data fill 16 and collection keeps 4: at most 4 may change.
     let spec = spec(24, "1GiB", &[]);
     let mut d = full(&spec, "hotness:warm=1,hot=2", 0, Log::default());
     let pages = spec.logical_bytes() / spec.unit.0;

@@ -20,8 +20,8 @@ struct Wait {
 /// What an operation of a host request does once it has its plane.
 #[derive(Clone, Copy)]
 pub(super) enum Work {
-    /// The array, then the bus. Of the array's time, so much went into reading again.
-    Read { again: SimDuration },
+    /// The array, then the bus.
+    Read,
     /// The bus, then the array.
     Program,
 }
@@ -71,7 +71,8 @@ impl Waits {
         let mut parts = LatencyParts::default();
         let first = plane.turned.since(plane.began).0;
         let needed_first = match work {
-            Work::Read { again } => {
+            Work::Read => {
+                let again = plane.again;
                 parts[LatencyPart::Die] = first - again.0;
                 parts[LatencyPart::Retry] = again.0 + plane.sensed.since(plane.turned).0;
                 parts[LatencyPart::Bus] = now.since(plane.sensed).0;
