@@ -79,7 +79,7 @@ def markdown(
     text += f"Written by\n\n```\n{command}\n```\n\nwith Wordline {wordline.__version__}.\n\n"
     if paper.calibrated:
         text += "## Calibrated\n\n"
-        text += f"On {paper.calibrated['date']}, before any scheme of the paper was run: "
+        text += f"On {paper.calibrated['date']}: "
         text += " ".join(paper.calibrated["what"].split()) + "\n\n"
     deviating = [j for j in judged if j.verdict == DEVIATES]
     if deviating:
