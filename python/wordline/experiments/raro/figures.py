@@ -7,7 +7,7 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.ticker import PercentFormatter
+from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from wordline import plotting
 from wordline.experiments.raro import measures as m
@@ -107,6 +107,7 @@ def _draw_pages(study: Study, mode: str) -> Any:
         here = [r for r in rows if r["stage"] == stage]
         x = [r["retries"] + (i - 1) * 0.28 for r in here]
         at.bar(x, [r["share"] for r in here], 0.28, color=colour, label=stage)
+    at.xaxis.set_major_locator(MaxNLocator(integer=True))
     at.yaxis.set_major_formatter(PercentFormatter(1))
     at.set_xlabel("retries")
     at.set_ylabel("pages")
