@@ -12,7 +12,7 @@ use wordline_device::{DeviceSpec, describe};
 use wordline_ftl::{Initial, Mapped, NoMedia};
 use wordline_run::{Filled, InitialSpec};
 use wordline_sim::{Device, NoProbe};
-use wordline_units::{Fraction, HostOp, HostRequest};
+use wordline_units::{HostOp, HostRequest};
 use wordline_workload::{
     Compression, DriveShape, FORMATS, Overrides, Workload, format_named, inspect, synthetic_named,
 };
@@ -95,20 +95,7 @@ fn initial(text: &str) {
                 share.of(pages as u64) as u32
             }
         };
-        let initial = Initial {
-            mapped: Mapped::First(mapped),
-            order: spec.order,
-            valid: spec.valid,
-            aged_invalid: spec.aged_invalid,
-            aged_blocks: spec.aged_blocks,
-            aged_windows: match spec.filled {
-                Filled::Windows(share) => share,
-                _ => Fraction::ZERO,
-            },
-            cycles: spec.cycles,
-            retention: spec.retention,
-        };
-        work(&device, "conventional", &initial);
+        work(&device, "conventional", &spec.holding(Mapped::First(mapped)));
     }
 }
 

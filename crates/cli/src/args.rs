@@ -557,7 +557,7 @@ pub(crate) struct ModelArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct ReproduceArgs {
-    /// The paper: hyssd, ips or pa-ssd
+    /// The paper: hyssd, ips, pa-ssd or raro
     #[arg(value_name = "PAPER")]
     pub(crate) paper: String,
     /// Draw only these figures and tables, and run only what they need: 9 for 9a and 9b, or table-2;

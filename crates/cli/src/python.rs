@@ -25,13 +25,26 @@ pub struct Call {
     /// The module.
     pub module: &'static str,
     /// Its arguments; those that were not given are left out.
-    pub arguments: Vec<(&'static str, Argument)>,
+    pub arguments: Arguments,
 }
 
 /// A path as Python takes it.
 fn path(p: PathBuf) -> Result<String, Failure> {
     let shown = p.display().to_string();
     p.into_os_string().into_string().map_err(|_| Failure::Input(format!("{shown}: this is not UTF-8")))
+}
+
+type Arguments = Vec<(&'static str, Argument)>;
+
+/// Add an argument if it was given.
+fn add(arguments: &mut Arguments, name: &'static str, given: Option<Argument>) {
+    arguments.extend(given.map(|value| (name, value)));
+}
+
+/// The same of a path.
+fn add_path(arguments: &mut Arguments, name: &'static str, given: Option<PathBuf>) -> Result<(), Failure> {
+    add(arguments, name, given.map(path).transpose()?.map(Argument::Text));
+    Ok(())
 }
 
 pub(crate) fn sweep(args: SweepArgs) -> Result<Call, Failure> {
@@ -47,21 +60,11 @@ pub(crate) fn sweep(args: SweepArgs) -> Result<Call, Failure> {
         ("check", Argument::Flag(args.check)),
         ("out", Argument::Text(path(args.out)?)),
     ];
-    if let Some(axes) = args.frontier {
-        arguments.push(("frontier", Argument::Text(axes)));
-    }
-    if let Some(jobs) = args.jobs {
-        arguments.push(("jobs", Argument::Number(jobs as u64)));
-    }
-    if let Some(requests) = args.requests {
-        arguments.push(("requests", Argument::Number(requests.0)));
-    }
-    if let Some(fit) = args.fit {
-        arguments.push(("fit", Argument::Text(fit)));
-    }
-    if let Some(folder) = traces(args.traces) {
-        arguments.push(("traces", Argument::Text(folder)));
-    }
+    add(&mut arguments, "frontier", args.frontier.map(Argument::Text));
+    add(&mut arguments, "jobs", args.jobs.map(|n| Argument::Number(n as u64)));
+    add(&mut arguments, "requests", args.requests.map(|n| Argument::Number(n.0)));
+    add(&mut arguments, "fit", args.fit.map(Argument::Text));
+    add(&mut arguments, "traces", traces(args.traces).map(Argument::Text));
     Ok(Call { module: "wordline.sweep", arguments })
 }
 
@@ -74,21 +77,11 @@ pub(crate) fn model(args: ModelArgs) -> Result<Call, Failure> {
         ("seed", Argument::Number(args.seed)),
         ("simulate", Argument::Flag(args.simulate)),
     ];
-    if let Some(requests) = args.requests {
-        arguments.push(("requests", Argument::Number(requests.0)));
-    }
-    if let Some(fit) = args.fit {
-        arguments.push(("fit", Argument::Text(fit)));
-    }
-    if let Some(folder) = traces(args.traces) {
-        arguments.push(("traces", Argument::Text(folder)));
-    }
-    if let Some(jobs) = args.jobs {
-        arguments.push(("jobs", Argument::Number(jobs as u64)));
-    }
-    if let Some(folder) = args.out {
-        arguments.push(("out", Argument::Text(path(folder)?)));
-    }
+    add(&mut arguments, "requests", args.requests.map(|n| Argument::Number(n.0)));
+    add(&mut arguments, "fit", args.fit.map(Argument::Text));
+    add(&mut arguments, "traces", traces(args.traces).map(Argument::Text));
+    add(&mut arguments, "jobs", args.jobs.map(|n| Argument::Number(n as u64)));
+    add_path(&mut arguments, "out", args.out)?;
     Ok(Call { module: "wordline.model", arguments })
 }
 
@@ -99,29 +92,17 @@ pub(crate) fn reproduce(args: ReproduceArgs) -> Result<Call, Failure> {
         ("only", Argument::Texts(args.only)),
         ("scale", Argument::Number(args.scale as u64)),
     ];
-    if let Some(folder) = args.out {
-        arguments.push(("out", Argument::Text(path(folder)?)));
-    }
-    if let Some(jobs) = args.jobs {
-        arguments.push(("jobs", Argument::Number(jobs as u64)));
-    }
-    if let Some(folder) = traces(args.traces) {
-        arguments.push(("traces", Argument::Text(folder)));
-    }
+    add_path(&mut arguments, "out", args.out)?;
+    add(&mut arguments, "jobs", args.jobs.map(|n| Argument::Number(n as u64)));
+    add(&mut arguments, "traces", traces(args.traces).map(Argument::Text));
     Ok(Call { module: "wordline.reproduce", arguments })
 }
 
 pub(crate) fn validate(args: ValidateArgs) -> Result<Call, Failure> {
     let mut arguments = vec![("quick", Argument::Flag(args.quick))];
-    if let Some(pattern) = args.only {
-        arguments.push(("only", Argument::Text(pattern)));
-    }
-    if let Some(folder) = args.out {
-        arguments.push(("out", Argument::Text(path(folder)?)));
-    }
-    if let Some(file) = args.claims {
-        arguments.push(("claims", Argument::Text(path(file)?)));
-    }
+    add(&mut arguments, "only", args.only.map(Argument::Text));
+    add_path(&mut arguments, "out", args.out)?;
+    add_path(&mut arguments, "claims", args.claims)?;
     Ok(Call { module: "wordline.validate", arguments })
 }
 

@@ -19,7 +19,7 @@
 use std::fmt;
 use std::str::FromStr;
 use wordline_device::config::closest;
-use wordline_ftl::Order;
+use wordline_ftl::{Initial, Mapped, Order};
 use wordline_units::{CellMode, Fraction, SimDuration};
 use wordline_workload::Touched;
 
@@ -109,6 +109,23 @@ impl FromStr for InitialSpec {
 }
 
 impl InitialSpec {
+    /// The state in which these pages hold data.
+    pub fn holding(&self, mapped: Mapped) -> Initial {
+        Initial {
+            mapped,
+            order: self.order,
+            valid: self.valid,
+            aged_invalid: self.aged_invalid,
+            aged_blocks: self.aged_blocks,
+            aged_windows: match self.filled {
+                Filled::Windows(share) => share,
+                _ => Fraction::ZERO,
+            },
+            cycles: self.cycles,
+            retention: self.retention,
+        }
+    }
+
     fn take(&mut self, name: &str, rest: &str) -> Result<(), String> {
         match name {
             "fresh" if !rest.is_empty() => return Err("fresh takes no value".into()),

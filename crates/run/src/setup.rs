@@ -326,19 +326,7 @@ impl Setup {
                 mapped(self.workload.footprint(self.shape, self.spec.seed, touched)?.runs)
             }
         };
-        Ok(Initial {
-            mapped: holding,
-            order: self.initial.order,
-            valid: self.initial.valid,
-            aged_invalid: self.initial.aged_invalid,
-            aged_blocks: self.initial.aged_blocks,
-            aged_windows: match self.initial.filled {
-                Filled::Windows(share) => share,
-                _ => Fraction::ZERO,
-            },
-            cycles: self.initial.cycles,
-            retention: self.initial.retention,
-        })
+        Ok(self.initial.holding(holding))
     }
 
     /// The configuration with every default filled in, from which the run can be repeated.

@@ -226,30 +226,25 @@ def _scaled(device: str, changes: Mapping[str, str], scale: int) -> dict[str, st
     return _divided_all(found, scale)
 
 
+def _divided(key: str, value: str, scale: int) -> str:
+    """Divide a value that says how large a drive is or how much is written; leave any other."""
+    name = key.rsplit(".", 1)[-1]
+    if scale > 1 and name in ("blocks_per_plane", "static_blocks"):
+        return str(int(value) // scale)
+    if scale > 1 and name in ("logical", "bytes"):
+        return f"{in_bytes(value) // scale // UNIT * UNIT}B"
+    return value
+
+
 def _divided_all(settings: Mapping[str, str], scale: int) -> dict[str, str]:
-    """Divide the settings that say how large a drive is."""
-    if scale == 1:
-        return dict(settings)
-    divided = {}
-    for key, value in settings.items():
-        if key.endswith(("blocks_per_plane", "static_blocks")):
-            value = str(int(value) // scale)
-        elif key == "capacity.logical":
-            value = f"{in_bytes(value) // scale // UNIT * UNIT}B"
-        divided[key] = value
-    return divided
+    """Divide what settings say of sizes."""
+    return {key: _divided(key, value, scale) for key, value in settings.items()}
 
 
 def _divided_in(spelling: str, scale: int) -> str:
-    """Divide the options of a workload or scheme that say how much is written or how large."""
-
-    def divided(found: re.Match[str]) -> str:
-        key, value = found[1], found[2]
-        if key == "bytes":
-            return f"bytes={in_bytes(value) // scale // UNIT * UNIT}B"
-        return f"{key}={int(value) // scale}"
-
-    return re.sub(r"\b(bytes|static_blocks)=([^,]+)", divided, spelling) if scale > 1 else spelling
+    """Divide what the options of a workload or scheme say of sizes."""
+    options = r"\b(\w+)=([^,]+)"
+    return re.sub(options, lambda m: f"{m[1]}={_divided(m[1], m[2], scale)}", spelling)
 
 
 @dataclass
