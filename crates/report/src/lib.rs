@@ -25,8 +25,8 @@ mod terminal;
 mod twins;
 
 pub use activity::{
-    CAUSES, Capacity, ChangingCapacity, Flash, IdleTime, LifeUsed, Lifetime, ModeLifetime, PageTypes,
-    ProgramBytes, Programs, ReadErrors, RegionActivity, RegionCapacity, Waf, Wear, Windows,
+    CAUSES, Capacity, ChangingCapacity, Flash, IdleTime, LifeUsed, Lifetime, ModeLifetime, Multiplane,
+    PageTypes, ProgramBytes, Programs, ReadErrors, RegionActivity, RegionCapacity, Waf, Wear, Windows,
 };
 pub use begun::BegunSteady;
 pub use comparison::{COMPARISON_SCHEMA, Comparison};

@@ -8,6 +8,7 @@
 //! operations of one class are served in order within a plane. A program is bound to its page when
 //! its transfer begins: from there to the array nothing can come between in that plane.
 
+mod multiplane;
 mod power;
 mod state;
 mod waits;
@@ -24,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use thiserror::Error;
-use wordline_device::{DeviceSpec, HostLink, ParallelUnit};
+use wordline_device::{DeviceSpec, HostLink, Multiplane, ParallelUnit};
 use wordline_flash::Geometry;
 use wordline_ftl::{
     Behind, Binding, Class, Drive, Effect, Fault, Ftl, LatencyPart, LatencyParts, Media, OpId, OpKind,
@@ -109,6 +110,7 @@ struct Plane {
 /// A serial resource that some planes share.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Shared {
+    /// What it is at. The link `next` of an operation on an array leads to those that go with it.
     busy: Option<OpId>,
     /// Planes that want it, by the key of their operation; with those that have changed their mind.
     queue: BinaryHeap<Reverse<(u64, u32)>>,
@@ -184,6 +186,18 @@ impl Resources {
         }
         None
     }
+
+    /// The plane that a resource would serve next, once it is free.
+    fn first(&mut self, index: usize) -> Option<usize> {
+        let shared = &mut self.shared[index];
+        while let Some(Reverse((key, plane))) = shared.queue.peek() {
+            if self.wants[*plane as usize] == *key {
+                return Some(*plane as usize);
+            }
+            shared.queue.pop();
+        }
+        None
+    }
 }
 
 /// What a timer of the device is for.
@@ -219,6 +233,8 @@ pub struct Device<P: Probe, M: Media> {
     waiting: Vec<VecDeque<OpId>>,
     waits: Waits,
     arrays: Resources,
+    /// Whether like operations of an array's planes go together.
+    pairs: bool,
     buses: Resources,
     /// Bus time by medium and sectors moved.
     transfer: Vec<Vec<u64>>,
@@ -253,7 +269,7 @@ where
             ready, submitted, idle, idle_since, idle_counted, idle_epoch,
         ],
         parts: [ftl, metrics],
-        rebuilt: [probe, geometry, transfer, command_program, link, link_is_free, idle_after],
+        rebuilt: [probe, geometry, pairs, transfer, command_program, link, link_is_free, idle_after],
     }
 }
 
@@ -322,6 +338,7 @@ impl<P: Probe, M: Media> Device<P, M> {
             waits: Waits::default(),
             planes,
             arrays,
+            pairs: spec.multiplane == Multiplane::Opportunistic,
             buses,
             now: SimTime(0),
             link: spec.host,
@@ -715,6 +732,9 @@ impl<P: Probe, M: Media> Device<P, M> {
     }
 
     fn serve_array(&mut self, array: usize) {
+        if self.pairs && self.expects_company(array) {
+            return;
+        }
         while let Some((plane, key)) = self.arrays.next(array) {
             if self.planes[plane].current.is_none() {
                 let Some(first) = self.take(plane, key) else { continue };
@@ -739,10 +759,14 @@ impl<P: Probe, M: Media> Device<P, M> {
         self.arrays.shared[array].busy = Some(id);
         let time = self.ftl.begin_on_array(id);
         self.planes[plane].again = time.again;
-        let end = self.now + time.all;
+        let end = if self.pairs { self.join(array, id, self.now + time.all) } else { self.now + time.all };
         self.clock.set(array as u32, end);
         if P::WATCHES {
-            self.watch_array(id, plane, end);
+            let mut at = Some(id);
+            while let Some(id) = at {
+                self.watch_array(id, self.ftl.op(id).plane.index(), end);
+                at = self.goes_with(id);
+            }
         }
     }
 
@@ -862,18 +886,27 @@ impl<P: Probe, M: Media> Device<P, M> {
         let Some(id) = self.arrays.shared[array].busy.take() else { return };
         let op = self.ftl.op(id);
         let plane = op.plane.index();
-        if op.kind == OpKind::Read {
-            let (key, channel) = (op.key, self.planes[plane].channel as usize);
-            if op.repeated() == 0 {
-                self.planes[plane].turned = self.now;
-            }
-            self.planes[plane].sensed = self.now;
-            self.buses.want(channel, plane, key);
-            self.try_bus(channel);
+        if self.pairs {
+            self.end_together(array, id);
+        } else if op.kind == OpKind::Read {
+            self.sensed(id, plane);
+            self.try_bus(self.planes[plane].channel as usize);
         } else {
             self.end(id, plane);
         }
         self.try_array(array);
+    }
+
+    /// A read has been sensed, and asks for its bus.
+    #[inline(always)]
+    fn sensed(&mut self, id: OpId, plane: usize) {
+        let op = self.ftl.op(id);
+        let (key, channel) = (op.key, self.planes[plane].channel as usize);
+        if op.repeated() == 0 {
+            self.planes[plane].turned = self.now;
+        }
+        self.planes[plane].sensed = self.now;
+        self.buses.want(channel, plane, key);
     }
 
     #[inline]
@@ -890,6 +923,9 @@ impl<P: Probe, M: Media> Device<P, M> {
                 self.planes[plane].turned = self.now;
             }
             self.arrays.want(array, plane, key);
+            if self.pairs {
+                self.try_bus(channel);
+            }
             self.try_array(array);
         }
         self.try_bus(channel);
