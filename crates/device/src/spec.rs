@@ -170,6 +170,8 @@ pub enum GcClass {
     Host,
     /// Before the writes.
     Urgent,
+    /// Alone: a collection holds its die, from reads too, until its victim is erased.
+    Foreground,
 }
 
 /// The blocks of each plane that serve as SLC cache.
@@ -212,7 +214,7 @@ macro_rules! words {
 words! {
     ParallelUnit { Die = "die", Plane = "plane" }
     Recheck { Erase = "erase", Allocation = "allocation" }
-    GcClass { Background = "background", Host = "host", Urgent = "urgent" }
+    GcClass { Background = "background", Host = "host", Urgent = "urgent", Foreground = "foreground" }
     WhenFull { Wait = "wait", Direct = "direct" }
 }
 
