@@ -190,6 +190,8 @@ pub enum GcClass {
     Host,
     /// Before the writes.
     Urgent,
+    /// Alone: a collection holds its die, from reads too, until its victim is erased.
+    Foreground,
 }
 
 /// The blocks of each plane that serve as SLC cache.
@@ -233,7 +235,7 @@ words! {
     ParallelUnit { Die = "die", Plane = "plane" }
     Multiplane { Off = "off", Opportunistic = "opportunistic" }
     Recheck { Erase = "erase", Allocation = "allocation" }
-    GcClass { Background = "background", Host = "host", Urgent = "urgent" }
+    GcClass { Background = "background", Host = "host", Urgent = "urgent", Foreground = "foreground" }
     WhenFull { Wait = "wait", Direct = "direct" }
 }
 

@@ -12,6 +12,7 @@ use crate::scheme::{
     Collect, Gather, Grain, Hooks, IdleWork, Move, MovedIn, Need, Place, PlanePick, RegionId, Route, View,
 };
 use crate::state::{Job, Phase, State};
+use wordline_device::GcClass;
 use wordline_flash::SlotClass;
 use wordline_units::{BlockId, DieId, Lpn, PlaneId, Ppn, SectorMask};
 
@@ -46,11 +47,30 @@ impl<M: Media> Ftl<M> {
 
     /// What idle time has begun cannot wait for the next: it goes on like any collection.
     fn take_over(&mut self, region: RegionId, plane: PlaneId) {
+        let alone = self.state.gc.class == GcClass::Foreground;
         let Some(job) = &mut self.state.at_mut(region, plane).job else { return };
         let granted = std::mem::replace(&mut job.granted, true);
         job.idle = false;
+        job.held = alone;
+        if alone {
+            self.hold(plane);
+        }
         self.count_grant(plane, granted, -1);
         self.step_job(region, plane);
+    }
+
+    /// A job takes the die of a plane for itself.
+    fn hold(&mut self, plane: PlaneId) {
+        let die = self.state.geometry.die_of(plane);
+        self.held[die.index()] += 1;
+        self.effects.push(Effect::Hold(die));
+    }
+
+    /// A job lets go of the die that it held.
+    fn let_go(&mut self, plane: PlaneId) {
+        let die = self.state.geometry.die_of(plane);
+        self.held[die.index()] -= 1;
+        self.effects.push(Effect::Hold(die));
     }
 
     /// A job of idle time goes on by a page, or its erase. Returns whether one was at rest.
@@ -100,7 +120,7 @@ impl<M: Media> Ftl<M> {
     fn collect(&mut self, region: RegionId, plane: PlaneId) {
         let mut chosen = None;
         if self.asks.asks(Hooks::COLLECT) {
-            let view = View { state: &self.state, now: self.state.now };
+            let view = View::of(&self.state);
             chosen = self.scheme.collect(Need { region, plane }, &view);
         }
         let Collect { region, block } = chosen.unwrap_or(Collect { region, block: None });
@@ -147,8 +167,11 @@ impl<M: Media> Ftl<M> {
         }
         let position = self.state.position(region, plane, victim);
         let die = self.state.geometry.die_of(plane);
-        let held = idle == Some(Grain::Block);
-        if held && self.has_job(die) {
+        let held = match idle {
+            Some(grain) => grain == Grain::Block,
+            None => self.state.gc.class == GcClass::Foreground,
+        };
+        if idle.is_some() && held && self.has_job(die) {
             return false; // it might need what the holder would lock out
         }
         if idle.is_some() {
@@ -156,8 +179,7 @@ impl<M: Media> Ftl<M> {
             self.idle_busy += 1;
         }
         if held {
-            self.held[die.index()] += 1;
-            self.effects.push(Effect::Hold(die));
+            self.hold(plane);
         }
         if info.is_open() {
             self.close(region, plane, victim);
@@ -302,9 +324,7 @@ impl<M: Media> Ftl<M> {
             if job.held {
                 // Reads that came before the hold are locked out by it: let them go first.
                 job.held = false;
-                let die = self.state.geometry.die_of(plane);
-                self.held[die.index()] -= 1;
-                self.effects.push(Effect::Hold(die));
+                self.let_go(plane);
                 self.state.at_mut(region, plane).job = Some(job);
             }
             return;
@@ -502,11 +522,9 @@ impl<M: Media> Ftl<M> {
     /// The victim is erased.
     pub(crate) fn end_job(&mut self, region: RegionId, plane: PlaneId) {
         if let Some(job) = self.state.at_mut(region, plane).job.take() {
-            let die = self.state.geometry.die_of(plane).index();
             self.count_grant(plane, job.idle && job.granted, -1);
-            self.held[die] -= job.held as u32;
             if job.held {
-                self.effects.push(Effect::Hold(self.state.geometry.die_of(plane)));
+                self.let_go(plane);
             }
         }
     }
@@ -661,7 +679,7 @@ impl<M: Media> Ftl<M> {
         let (turn, count) = (self.idle_turn[die.index()], planes.len() as u32);
         for i in 0..count {
             let plane = PlaneId(planes.start + (turn + i) % count);
-            let view = View { state: &self.state, now: self.state.now };
+            let view = View::of(&self.state);
             let Some(work) = self.scheme.idle(plane, &view) else { continue };
             self.idle_turn[die.index()] = turn + i + 1;
             let began = match work {

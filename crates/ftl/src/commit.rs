@@ -173,7 +173,7 @@ impl<M: Media> Ftl<M> {
                 self.drop_chain(id);
                 self.part_done(RequestId(owner));
                 for (seen, brought) in seen.drain(..) {
-                    let view = View { state: &self.state, now: self.state.now };
+                    let view = View::of(&self.state);
                     if let Some(m) = self.scheme.read(&seen, &view) {
                         self.move_on(m, seen.ppn, brought);
                     }

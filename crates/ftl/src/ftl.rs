@@ -471,7 +471,7 @@ impl<M: Media> Ftl<M> {
 
     /// The drive's state, as a scheme sees it.
     pub fn view(&self) -> View<'_> {
-        View { state: &self.state, now: self.state.now }
+        View::of(&self.state)
     }
 
     /// Whether a job holds a die, so that only its own operations run there.
@@ -756,7 +756,7 @@ impl<M: Media> Ftl<M> {
         }
         self.writes_until_tick = self.layout.tick_every_writes;
         let mut commands = std::mem::take(&mut self.scratch.commands);
-        self.scheme.tick(&View { state: &self.state, now: self.state.now }, &mut commands);
+        self.scheme.tick(&View::of(&self.state), &mut commands);
         for command in commands.drain(..) {
             match command {
                 Command::SetQuota(region, quota) => {
@@ -786,7 +786,7 @@ impl<M: Media> Ftl<M> {
         match self.state.gc.class {
             GcClass::Background => Class::Background,
             GcClass::Host => Class::Write,
-            GcClass::Urgent => Class::Urgent,
+            GcClass::Urgent | GcClass::Foreground => Class::Urgent,
         }
     }
 

@@ -189,7 +189,7 @@ impl<M: Media> Ftl<M> {
     fn submit_write(&mut self, id: RequestId, request: &HostRequest, data: &[u8]) {
         self.version += 1;
         let tag = if self.asks.asks(Hooks::ADMIT) {
-            self.scheme.admit(request, &View { state: &self.state, now: self.state.now })
+            self.scheme.admit(request, &View::of(&self.state))
         } else {
             Tag::default()
         };
@@ -238,7 +238,7 @@ impl<M: Media> Ftl<M> {
 
     /// Where host data go; the moves that must come first are left in `scratch.moves`.
     pub(crate) fn place_host(&mut self, parcel: &Parcel) -> Place {
-        let view = View { state: &self.state, now: self.state.now };
+        let view = View::of(&self.state);
         if self.asks.asks(Hooks::MAKE_ROOM) {
             self.scheme.make_room(parcel, &view, &mut self.scratch.moves);
         }

@@ -22,6 +22,9 @@ pub struct PoolId(pub u8);
 pub struct RegionId(pub u8);
 
 impl RegionId {
+    /// None of a scheme's own.
+    pub const OTHER: RegionId = RegionId(u8::MAX);
+
     pub(crate) fn index(self) -> usize {
         self.0 as usize
     }
@@ -125,14 +128,15 @@ impl Hooks {
     /// None of them.
     pub const NONE: Hooks = Hooks(0);
 
+    /// Whether a hook is among them.
+    #[inline(always)]
+    pub const fn asks(self, hook: Hooks) -> bool {
+        self.0 & hook.0 != 0
+    }
+
     /// Both sets.
     pub const fn and(self, other: Hooks) -> Hooks {
         Hooks(self.0 | other.0)
-    }
-
-    #[inline(always)]
-    pub(crate) const fn asks(self, hook: Hooks) -> bool {
-        self.0 & hook.0 != 0
     }
 }
 
@@ -305,6 +309,26 @@ impl Route {
         self.0[1] != Route::END && self.0[0] >> 4 == self.0[1] >> 4
     }
 
+    /// The same with regions called otherwise.
+    pub fn renamed(self, name: impl Fn(RegionId) -> RegionId) -> Route {
+        self.targets().fold(Route::NOWHERE, |route, t| route.or(name(t.region), t.class))
+    }
+
+    /// The same with the targets of another route in place of the first of a region; its others are left out, and
+    /// so is what comes after four.
+    pub fn exchanged(self, region: RegionId, others: Route) -> Route {
+        let mut route = Route::NOWHERE;
+        let mut done = false;
+        for target in self.targets() {
+            if target.region != region {
+                route = route.or(target.region, target.class);
+            } else if !std::mem::replace(&mut done, true) {
+                route = others.targets().fold(route, |route, t| route.or(t.region, t.class));
+            }
+        }
+        route
+    }
+
     /// The region of the first target.
     #[inline]
     pub fn region(self) -> RegionId {
@@ -471,12 +495,31 @@ impl Clone for Box<dyn Scheme> {
 /// What a scheme sees: the drive's state, read-only.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
-    pub(crate) state: &'a State,
+    state: &'a State,
+    /// The region that a scheme's own numbers name, where it has a part of a layout; all of it otherwise.
+    named: Option<&'a [RegionId]>,
     /// The time.
     pub now: SimTime,
 }
 
-impl View<'_> {
+impl<'a> View<'a> {
+    pub(crate) fn of(state: &'a State) -> View<'a> {
+        View { state, named: None, now: state.now }
+    }
+
+    /// The same for a scheme that has a part of a layout: its region of each number is called so here.
+    pub fn named(self, regions: &'a [RegionId]) -> View<'a> {
+        View { named: Some(regions), ..self }
+    }
+
+    #[inline(always)]
+    fn region(&self, own: RegionId) -> RegionId {
+        match self.named {
+            None => own,
+            Some(names) => names[own.index()],
+        }
+    }
+
     /// The drive's numbering.
     pub fn geometry(&self) -> &Geometry {
         &self.state.geometry
@@ -495,7 +538,7 @@ impl View<'_> {
     /// Pages of each bit that a region can still program: those left in open blocks, and those of the
     /// erased blocks that it could open. Zeros under rules that do not tell bits apart.
     pub fn free_pages(&self, region: RegionId) -> [u64; 4] {
-        let r = &self.state.regions[region.index()];
+        let r = &self.state.regions[self.region(region).index()];
         let mut pages = r.left;
         if r.region.rule.by_bit() {
             for pages in &mut pages[..r.shape.bits as usize] {
@@ -512,27 +555,27 @@ impl View<'_> {
 
     /// Erased blocks that a region could still open in a plane.
     pub fn free_blocks(&self, region: RegionId, plane: PlaneId) -> u32 {
-        self.state.free_blocks(region, plane)
+        self.state.free_blocks(self.region(region), plane)
     }
 
     /// Slots not yet programmed in a region's open blocks and in the blocks it could still open.
     pub fn free_slots(&self, region: RegionId, plane: PlaneId) -> u64 {
-        self.state.free_slots(region, plane)
+        self.state.free_slots(self.region(region), plane)
     }
 
     /// Blocks of a plane that a region owns.
     pub fn owned(&self, region: RegionId, plane: PlaneId) -> u32 {
-        self.state.owned(region, plane)
+        self.state.owned(self.region(region), plane)
     }
 
     /// The block of a plane of a region that would take the next program of a class, if one is open.
     pub fn frontier(&self, region: RegionId, plane: PlaneId, class: SlotClass) -> Option<BlockId> {
-        self.state.at(region, plane).open[class as usize].front().map(|b| BlockId(*b))
+        self.state.at(self.region(region), plane).open[class as usize].front().map(|b| BlockId(*b))
     }
 
     /// The block that a collection in a plane of a region is emptying, if one is.
     pub fn collecting(&self, region: RegionId, plane: PlaneId) -> Option<BlockId> {
-        self.state.at(region, plane).job.map(|job| job.block)
+        self.state.at(self.region(region), plane).job.map(|job| job.block)
     }
 
     /// The same, unless a program into it is under way: then it cannot be collected yet.
@@ -543,7 +586,7 @@ impl View<'_> {
     /// Of the full blocks of a plane of a region whose victims are first in, first out, the one that was
     /// filled first.
     pub fn oldest(&self, region: RegionId, plane: PlaneId) -> Option<BlockId> {
-        self.state.oldest_victim(region, plane)
+        self.state.oldest_victim(self.region(region), plane)
     }
 
     /// The place of a logical page on flash, under a page map; newer data may be on their way.
@@ -556,15 +599,24 @@ impl View<'_> {
         self.state.staging.find(lpn).is_some()
     }
 
-    /// The plane that a place lies in, and the region that owns its block.
+    /// The plane that a place lies in, and the region that owns its block; [`RegionId::OTHER`] for one that is
+    /// not the scheme's.
     pub fn owner(&self, ppn: Ppn) -> (PlaneId, RegionId) {
         let block = self.state.geometry.block_of(ppn);
-        (self.state.geometry.plane_of(block), self.state.region_of(block))
+        let region = self.state.region_of(block);
+        let own = match self.named {
+            None => region,
+            Some(names) => {
+                let position = names.iter().position(|name| *name == region);
+                position.map_or(RegionId::OTHER, |own| RegionId(own as u8))
+            }
+        };
+        (self.state.geometry.plane_of(block), own)
     }
 
     /// Cycles that the blocks of a region's pool have behind them, on the mean.
     pub fn mean_erases(&self, region: RegionId) -> f64 {
-        let pool = self.state.pool_of(region);
+        let pool = self.state.pool_of(self.region(region));
         let planes = pool.first_plane..pool.first_plane + pool.free.len() as u32;
         let blocks = planes.flat_map(|plane| {
             let first = self.state.geometry.blocks_of(PlaneId(plane)).start + pool.offset;
@@ -576,7 +628,7 @@ impl View<'_> {
 
     /// Whether a region takes a moved page now, or its buffer of them is full.
     pub fn takes_moves(&self, region: RegionId) -> bool {
-        !self.state.has_full_buffer(region)
+        !self.state.has_full_buffer(self.region(region))
     }
 
     /// Operations waiting or running in the planes of a die.
@@ -586,7 +638,7 @@ impl View<'_> {
 
     /// The block that a region's own rule would collect next.
     pub fn best(&self, region: RegionId, plane: PlaneId) -> Option<BlockId> {
-        self.state.best_victim(region, plane)
+        self.state.best_victim(self.region(region), plane)
     }
 
     /// Share of its life that a block has used up, its erases in each mode counted by what the mode endures; 0
@@ -602,7 +654,7 @@ impl View<'_> {
 
     /// Units of the map that live in a plane of a region.
     pub fn live_units(&self, region: RegionId, plane: PlaneId) -> u64 {
-        self.state.at(region, plane).live / self.state.geometry.sectors_per_unit as u64
+        self.state.at(self.region(region), plane).live / self.state.geometry.sectors_per_unit as u64
     }
 
     /// Logical pages (page map) or sectors (sector map) that hold data.

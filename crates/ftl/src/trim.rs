@@ -282,7 +282,7 @@ impl<M: Media> Ftl<M> {
             return self.log_place();
         }
         let parcel = Parcel { origin: Origin::Collected(region), spans, home };
-        self.scheme.place(&parcel, &View { state: &self.state, now: self.state.now })
+        self.scheme.place(&parcel, &View::of(&self.state))
     }
 
     /// A relocation of a log page carries what its source holds.

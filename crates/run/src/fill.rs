@@ -54,18 +54,15 @@ pub(crate) fn report(run: &Outcome) -> Report {
     let simulated_s = run.summary.end.since(run.first_arrival).as_secs();
     let flash = flash(run, counters);
     let host = host(run, counters);
-    let name = run.scheme.split(':').next().unwrap_or_default();
+    let layers = wordline_schemes::layers(run.scheme).unwrap_or_default();
+    let titles: Vec<&str> = layers.iter().map(|(entry, _)| entry.title).collect();
     let resolved = setup.workload.resolved();
     let mut report = Report {
         schema: REPORT_SCHEMA.to_string(),
         version: VERSION.to_string(),
         config: setup.config(run.scheme),
         seed: setup.spec.seed,
-        scheme: SchemeInfo {
-            name: run.scheme.to_string(),
-            title: wordline_schemes::find(name).map_or(String::new(), |e| e.title.to_string()),
-            colour: None,
-        },
+        scheme: SchemeInfo { name: run.scheme.to_string(), title: titles.join("; over "), colour: None },
         device: DeviceInfo { name: setup.device.name.clone(), description: setup.device.description.clone() },
         workload: workload(setup.workload.name(), resolved),
         simulated_s,

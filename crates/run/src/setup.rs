@@ -11,7 +11,7 @@ use std::path::Path;
 use wordline_device::{DeviceSpec, find, names_like};
 use wordline_flash::Geometry;
 use wordline_ftl::{Initial, Mapped};
-use wordline_schemes::SchemeError;
+use wordline_schemes::Entry;
 use wordline_sim::Pacing;
 use wordline_units::{CellMode, Fraction, Lpn};
 use wordline_workload::twin::with_original;
@@ -221,15 +221,15 @@ impl Setup {
     /// # Errors
     /// When there is no such scheme.
     pub(crate) fn scheme(&self, spelling: &str) -> Result<String, RunError> {
-        let name = spelling.split(':').next().unwrap_or_default();
-        let entry = wordline_schemes::find(name.trim())?;
-        let known = self.scheme_set.iter().filter(|(k, _)| entry.parameters.iter().any(|p| p.key == k));
-        let extra: Vec<String> = known.map(|(k, v)| format!("{k}={v}")).collect();
-        if extra.is_empty() {
-            return Ok(spelling.to_string());
-        }
-        let separator = if spelling.contains(':') { "," } else { ":" };
-        Ok(format!("{spelling}{separator}{}", extra.join(",")))
+        let with_keys = |(entry, part): (&'static Entry, &str)| {
+            let known = self.scheme_set.iter().filter(|(k, _)| entry.parameters.iter().any(|p| p.key == k));
+            known.fold(part.to_string(), |part, (key, value)| {
+                let separator = if part.contains(':') { "," } else { ":" };
+                format!("{part}{separator}{key}={value}")
+            })
+        };
+        let layers: Vec<String> = wordline_schemes::layers(spelling)?.into_iter().map(with_keys).collect();
+        Ok(layers.join("+"))
     }
 
     /// Refuse a `scheme.KEY` that none of the schemes knows.
@@ -237,9 +237,9 @@ impl Setup {
         for (key, value) in &self.scheme_set {
             let mut keys: Vec<&str> = vec![];
             for spelling in spellings {
-                let entry = wordline_schemes::find(spelling.split(':').next().unwrap_or_default().trim())
-                    .map_err(|e: SchemeError| RunError::Scheme(e))?;
-                keys.extend(entry.parameters.iter().map(|p| p.key));
+                for (entry, _) in wordline_schemes::layers(spelling)? {
+                    keys.extend(entry.parameters.iter().map(|p| p.key));
+                }
             }
             if !keys.contains(&key.as_str()) {
                 let near = wordline_device::config::closest(key, keys.iter().copied());
@@ -331,17 +331,17 @@ impl Setup {
 
     /// The configuration with every default filled in, from which the run can be repeated.
     pub(crate) fn config(&self, scheme: &str) -> Value {
-        let entry = wordline_schemes::find(scheme.split(':').next().unwrap_or_default().trim()).ok();
-        let given = scheme.split_once(':').map_or("", |(_, rest)| rest);
-        let given = entry.map_or(vec![], |e| e.given(given));
-        let parameters: serde_json::Map<String, Value> = entry
-            .map_or(&[][..], |e| e.parameters)
-            .iter()
-            .map(|p| {
-                let value = given.iter().rfind(|(k, _)| *k == p.key);
-                (p.key.to_string(), value.map_or(p.default, |(_, v)| *v).into())
-            })
-            .collect();
+        let layers = wordline_schemes::layers(scheme).unwrap_or_default();
+        let mut parameters = serde_json::Map::new();
+        for (entry, part) in &layers {
+            let given = entry.given(part.split_once(':').map_or("", |(_, rest)| rest));
+            for p in entry.parameters {
+                let value = given.iter().rfind(|(k, _)| *k == p.key).map_or(p.default, |(_, v)| *v);
+                let key =
+                    if layers.len() == 1 { p.key.to_string() } else { format!("{}.{}", entry.name, p.key) };
+                parameters.insert(key, value.into());
+            }
+        }
         let pacing = match self.pacing() {
             None => json!("jobs"),
             Some(Pacing::Open { queue_depth }) => json!({ "open": { "queue_depth": queue_depth } }),

@@ -39,7 +39,7 @@ impl Medium {
         BLOCKS * WORDLINES * self.bits
     }
 
-    fn device(&self, u: f64, victim: &str) -> String {
+    fn device(&self, u: f64, victim: &str, class: &str) -> String {
         let Costs { c_pr, c_prog, c_cp, c_e, .. } = self.costs;
         let (mode, page) = (self.mode, self.page_kib);
         let logical = (u * self.pages() as f64) as u32 * page;
@@ -70,6 +70,7 @@ logical = "{logical}KiB"
 [gc]
 trigger = "free_blocks < 0.5%"
 victim = "{victim}"
+class = "{class}"
 hard_reserve = 1
 "#
         )
@@ -77,8 +78,14 @@ hard_reserve = 1
 
     /// The time that the flash works for a page that the host writes, in microseconds.
     fn simulated(&self, u: f64, victim: &str) -> f64 {
+        self.work_and_wait(u, victim, "host").0
+    }
+
+    /// The time that the flash works for a page that the host writes, and how long the host waits for one
+    /// when it writes them one at a time, in microseconds.
+    fn work_and_wait(&self, u: f64, victim: &str, class: &str) -> (f64, f64) {
         let mut file = tempfile::NamedTempFile::with_suffix(".toml").unwrap();
-        file.write_all(self.device(u, victim).as_bytes()).unwrap();
+        file.write_all(self.device(u, victim, class).as_bytes()).unwrap();
         let page = self.page_kib;
         let workload = format!("uniform:read=0%,bs={page}KiB,align={page}KiB,qd=1,bytes=2x");
         let path = file.path().to_string_lossy().into_owned();
@@ -92,7 +99,7 @@ hard_reserve = 1
         let time = host as f64 * self.costs.c_prog
             + region.copy_backs as f64 * self.costs.c_cp
             + region.erases as f64 * self.costs.c_e;
-        time / host as f64
+        (time / host as f64, report.latency_us.write.unwrap().mean)
     }
 
     /// The utilisation of the blocks that can hold old data when a victim is chosen.
@@ -133,6 +140,20 @@ fn greedy_costs_a_little_less_than_the_model() {
                 100.0 * off
             );
             assert!((-0.10..0.02).contains(&off), "{} at {u}: {ours} us against {model} us", medium.mode);
+        }
+    }
+}
+
+/// The model has the host wait for cleaning. So it does, with one request at a time, where a collection holds
+/// its die until the erase; where collection takes turns with the host, much of it goes on beside the host's
+/// programs.
+#[test]
+fn the_host_waits_for_all_of_it_where_collection_is_in_the_foreground() {
+    for medium in &MEDIA {
+        for u in [0.5, 0.8, 0.9] {
+            let (work, wait) = medium.work_and_wait(u, "fifo", "foreground");
+            println!("{} u {u:.2}: the flash works {work:.1} us, the host waits {wait:.1} us", medium.mode);
+            assert!((wait / work - 1.0).abs() < 0.01, "{} at {u}: {wait} us of {work} us", medium.mode);
         }
     }
 }

@@ -8,6 +8,7 @@ mod layout;
 mod page_type;
 mod read_heat;
 mod registry;
+mod stacked;
 mod windows;
 
 // A new scheme is its file and its two words here.
@@ -48,6 +49,6 @@ pub use ips_agc::IpsAgc;
 pub use ips_cooperative::IpsCooperative;
 pub use pa_ssd::PaSsd;
 pub use raro::Raro;
-pub use registry::{Entry, Parameter, SchemeError, all, build, find};
+pub use registry::{Entry, Parameter, SchemeError, all, build, find, layers};
 pub use slc_cache::SlcCache;
 pub use turbo_write::TurboWrite;

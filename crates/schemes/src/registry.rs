@@ -1,6 +1,8 @@
-//! The one list of schemes. A scheme is spelled `NAME` or `NAME:key=value,...`.
+//! The one list of schemes. A scheme is spelled `NAME` or `NAME:key=value,...`, and one over another
+//! `FRONT+DENSE`, each with its parameters.
 
 use crate::SCHEMES;
+use crate::stacked::Stacked;
 use thiserror::Error;
 use wordline_device::config::{ConfigErrors, Problems, Section, closest};
 use wordline_ftl::Scheme;
@@ -72,22 +74,49 @@ pub fn all() -> &'static [Entry] {
 /// # Errors
 /// When no scheme has it; the error offers the closest.
 pub fn find(name: &str) -> Result<&'static Entry, SchemeError> {
-    SCHEMES.iter().find(|e| e.name == name).ok_or_else(|| SchemeError::Unknown {
-        name: name.to_string(),
-        hint: closest(name, SCHEMES.iter().map(|e| e.name))
-            .map_or(String::new(), |c| format!("; did you mean {c:?}?")),
-    })
+    SCHEMES.iter().find(|e| e.name == name).ok_or_else(|| unknown(name))
 }
 
-/// A scheme from its spelling, `NAME` or `NAME:key=value,...`; the key of a leading parameter may be left
-/// out, as in `pa-ssd:QDS+UBS`.
+fn unknown(name: &str) -> SchemeError {
+    let hint = closest(name, SCHEMES.iter().map(|e| e.name));
+    SchemeError::Unknown {
+        name: name.to_string(),
+        hint: hint.map_or(String::new(), |c| format!("; did you mean {c:?}?")),
+    }
+}
+
+/// The schemes of a spelling, front first, each with its part of it. One begins behind a `+` that a small
+/// letter follows: in `turbo-write+pa-ssd:QDS+UBS` two.
+///
+/// # Errors
+/// When there is no such scheme.
+pub fn layers(spelling: &str) -> Result<Vec<(&'static Entry, &str)>, SchemeError> {
+    let small = |i: &usize| spelling[*i..].starts_with(|c: char| c.is_ascii_lowercase());
+    let mut begins = vec![0];
+    begins.extend(spelling.match_indices('+').map(|(plus, _)| plus + 1).filter(small));
+    let ends = begins.iter().skip(1).map(|begin| begin - 1).chain([spelling.len()]);
+    let layer = |(begin, end): (&usize, usize)| {
+        let part = &spelling[*begin..end];
+        Ok((find(part.split(':').next().unwrap_or_default().trim())?, part))
+    };
+    begins.iter().zip(ends).map(layer).collect()
+}
+
+/// A scheme from its spelling, `NAME` or `NAME:key=value,...`, or `FRONT+DENSE` of such; the key of a leading
+/// parameter may be left out, as in `pa-ssd:QDS+UBS`.
 ///
 /// # Errors
 /// When there is no such scheme, or its parameters are wrong; every problem is named.
 pub fn build(spelling: &str) -> Result<Box<dyn Scheme>, SchemeError> {
-    let name = spelling.split_once(':').map_or(spelling, |(name, _)| name);
-    let entry = find(name.trim())?;
-    made(entry, spelling, entry.build)
+    let mut built: Option<Box<dyn Scheme>> = None;
+    for (entry, part) in layers(spelling)?.into_iter().rev() {
+        let scheme = made(entry, part, entry.build)?;
+        built = Some(match built {
+            None => scheme,
+            Some(dense) => Box::new(Stacked::new(scheme, dense)),
+        });
+    }
+    built.ok_or_else(|| unknown(spelling))
 }
 
 /// What an entry makes of a spelling.

@@ -176,7 +176,7 @@ fn random(rng: &mut Rng) -> Option<Case> {
         gc: GcSpec {
             trigger: trigger(rng),
             victim: rng.pick(&[Victim::Greedy, Victim::Greedy, Victim::Fifo]),
-            class: rng.pick(&[GcClass::Background, GcClass::Host, GcClass::Urgent]),
+            class: rng.pick(&[GcClass::Background, GcClass::Host, GcClass::Urgent, GcClass::Foreground]),
             hard_reserve: rng.count(1, 4.min(blocks - 1)),
             recheck: rng.pick(&[Recheck::Erase, Recheck::Erase, Recheck::Allocation]),
         },
