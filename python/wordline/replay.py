@@ -390,8 +390,8 @@ class Checker:
     def _joins(self, u: Use, region: Region, expected: int) -> bool:
         """Whether a use goes with the command that its array is at; if not, it begins one.
 
-        What goes together is of one kind, mode and time, in different planes of a die, and the array is
-        taken until the longest is done.
+        What goes together is of one kind, mode and time, in different planes of a die, and the
+        array is taken until the longest is done.
         """
         if not self.drive.pairs_planes:
             return False
@@ -424,7 +424,9 @@ class Checker:
         took = command.span[1] - command.span[0]
         kind = command.alike[0]
         if took != command.longest:
-            what = f"the array of die {die} works on a {kind} from {command.span[0]} ns for {took} ns"
+            what = (
+                f"the array of die {die} works on a {kind} from {command.span[0]} ns for {took} ns"
+            )
             self._wrong("time", f"{what}; expected {command.longest} ns")
         if len(command.planes) > 1:
             self.together[kind] += len(command.planes)

@@ -29,7 +29,7 @@ pub use activity::{
     PageTypes, ProgramBytes, Programs, ReadErrors, RegionActivity, RegionCapacity, Waf, Wear, Windows,
 };
 pub use begun::BegunSteady;
-pub use comparison::{COMPARISON_SCHEMA, Comparison};
+pub use comparison::{COMPARISON_SCHEMA, Comparison, RefusedScheme};
 pub use figures::{Figure, TwinPanel, figures, trace_figures, twin_figures};
 pub use fio::fio_json;
 pub use html::{html, trace_html};
