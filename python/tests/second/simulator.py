@@ -44,6 +44,7 @@ class Config:
     tlc: dict | None = None
     logical_pages: int = 100
     parallel: str = "die"
+    multiplane: bool = False
     order: str = "CWDP"
     trigger: tuple[str, int] = ("free_blocks", 200_000_000)
     victim: str = "greedy"
@@ -304,6 +305,7 @@ class Simulator:
             self.planes.append(plane)
         self.blocks = [b for p in self.planes for pool in pools for b in p.free[pool]]
         self.bus_busy = {p.channel: False for p in self.planes}
+        self.on_bus = {p.channel: None for p in self.planes}  # what a busy bus moves
         self.array_busy = {self.array_of(p): False for p in self.planes}
 
     def array_of(self, plane: Plane) -> int:
@@ -543,10 +545,34 @@ class Simulator:
         op = self.most_urgent("array", [p for p in self.planes if self.array_of(p) == array])
         if op is None:
             return
-        self.begin(op)
+        together = [op]
+        if self.config.multiplane:
+            coming = self.on_bus[op.plane.channel]
+            if (
+                op.kind == "program"
+                and coming is not None
+                and self.array_of(coming.plane) == array
+                and self.are_alike(op, coming)
+            ):
+                return
+            others = [self.wanted(p) for p in self.planes if self.array_of(p) == array]
+            others = [o for o in others if o is not None and o is not op and o.wants == "array"]
+            others.sort(key=lambda o: o.key)
+            together += [o for o in others if self.are_alike(op, o)]
+        for one in together:
+            self.begin(one)
+            one.wants = ""
         self.array_busy[array] = True
-        op.wants = ""
-        self.set_event(self.now + self.array_time(op), lambda: self.array_done(array, op))
+        time = max(self.array_time(one) for one in together)
+        self.set_event(self.now + time, lambda: self.array_done(array, together))
+
+    def are_alike(self, one: Op, other: Op) -> bool:
+        """Whether two operations may be one multi-plane command."""
+        return (
+            one.kind == other.kind
+            and one.block.region.bits == other.block.region.bits
+            and self.array_time(one) == self.array_time(other)
+        )
 
     def serve_bus(self, channel: int) -> None:
         while not self.bus_busy[channel]:
@@ -568,6 +594,7 @@ class Simulator:
                 plane.current, op.began = op, self.now
                 time += self.config.command["program"]
             self.bus_busy[channel] = True
+            self.on_bus[channel] = op
             op.wants = ""
             if op.kind == "read":
                 size = op.sectors.bit_count() * self.config.sector
@@ -592,21 +619,26 @@ class Simulator:
             return region.times["read"][bit] + extra["read"]
         return region.times["program"][bit]
 
-    def array_done(self, array: int, op: Op) -> None:
-        self.array_busy[array] = False
-        if op.kind == "read":
-            op.wants, op.turned = "bus", self.now
-            self.serve_bus(op.plane.channel)
-        else:
-            self.end(op)
+    def array_done(self, array: int, together: list[Op]) -> None:
+        """The array is taken until the last has had its effect; reads all want the bus at once."""
+        for op in together:
+            self.array_busy[array] = op is not together[-1]
+            if op.kind == "read":
+                op.wants, op.turned = "bus", self.now
+            else:
+                self.end(op)
+        if together[0].kind == "read":
+            self.serve_bus(together[0].plane.channel)
         self.serve_array(array)
 
     def bus_done(self, channel: int, op: Op) -> None:
-        self.bus_busy[channel] = False
+        self.bus_busy[channel], self.on_bus[channel] = False, None
         if op.kind == "read":
             self.end(op)
         else:
             op.wants, op.turned = "array", self.now
+            if self.config.multiplane:
+                self.serve_bus(channel)
             self.serve_array(self.array_of(op.plane))
         self.serve_bus(channel)
 
