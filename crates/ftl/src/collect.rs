@@ -699,6 +699,24 @@ impl<M: Media> Ftl<M> {
         false
     }
 
+    /// Nothing is pending, and collections that hold their dies wait for space: let the host's operations pass,
+    /// which may give some back, or need none. Returns whether a die was held.
+    pub fn let_go_of_dies(&mut self) -> bool {
+        let mut any = false;
+        for index in 0..self.state.regions.len() {
+            let region = RegionId(index as u8);
+            let first = self.state.pool_of(region).first_plane;
+            for plane in (0..self.state.regions[index].planes.len() as u32).map(|i| PlaneId(first + i)) {
+                let job = &mut self.state.at_mut(region, plane).job;
+                if job.as_mut().is_some_and(|job| std::mem::take(&mut job.held)) {
+                    self.let_go(plane);
+                    any = true;
+                }
+            }
+        }
+        any
+    }
+
     /// Whether the scheme wants to be asked for work on idle dies.
     pub fn works_when_idle(&self) -> bool {
         self.asks.asks(Hooks::IDLE)

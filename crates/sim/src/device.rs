@@ -501,7 +501,9 @@ impl<P: Probe, M: Media> Device<P, M> {
         if until <= self.now || self.clock.next().is_some() || self.outstanding() == 0 {
             return Ok(false);
         }
-        if !self.give_up() {
+        if self.ftl.let_go_of_dies() {
+            self.settle();
+        } else if !self.give_up() {
             return Err(DeviceError::Stuck { outstanding: self.outstanding(), now: self.now });
         }
         self.no_fault()?;

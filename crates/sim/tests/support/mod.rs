@@ -476,6 +476,29 @@ pub fn scheme(which: usize, tiny: &mut Tiny) -> (Box<dyn Scheme>, u32) {
             tiny.fast_blocks = 9;
             (build("hyssd:perf,tlc_unit=unpacked,period=8,age=2,idle_after=50us"), 3)
         }
+        19 => {
+            tiny.blocks += 4;
+            tiny.spare += 6;
+            (build("turbo-write:static_blocks=2,dynamic_blocks=0,idle_after=100us+pa-ssd:QDS+UBS,queue=2"), 3)
+        }
+        20 => {
+            tiny.blocks += 4;
+            tiny.spare += 6;
+            (build("slc-cache:static_blocks=2,dynamic_blocks=1+ips-agc:window=2,idle_after=100us"), 3)
+        }
+        21 => {
+            tiny.blocks += 4;
+            tiny.spare += 8;
+            tiny.extra = QLC;
+            (build("slc-cache:static_blocks=2,dynamic_blocks=0+raro:warm=1,hot=2,r1=0,r2_young=0"), 4)
+        }
+        22 => {
+            tiny.blocks += 3;
+            tiny.spare += 6;
+            tiny.fast_blocks = 8;
+            tiny.extra = "[allocation]\norder = \"dynamic\"\n";
+            (build("hyssd:static,u=50%,period=16,age=1,idle_after=100us+pa-ssd:US"), 3)
+        }
         _ => {
             tiny.spare += 4;
             tiny.extra = QLC;
@@ -485,4 +508,4 @@ pub fn scheme(which: usize, tiny: &mut Tiny) -> (Box<dyn Scheme>, u32) {
 }
 
 /// How many schemes [`scheme`] knows.
-pub const SCHEMES: usize = 20;
+pub const SCHEMES: usize = 24;

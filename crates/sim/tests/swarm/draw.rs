@@ -348,7 +348,10 @@ fn any_scheme(rng: &mut Rng, two_media: bool) -> (Box<dyn Scheme>, String) {
         let name = scheme.name().to_string();
         return (scheme, name);
     }
-    let spelling = spelling(rng, two_media);
+    let mut spelling = spelling(rng, two_media);
+    if rng.once_in(6) {
+        spelling = format!("{spelling}+{}", self::spelling(rng, false)); // most do not go together
+    }
     let scheme = wordline_schemes::build(&spelling).unwrap_or_else(|e| panic!("{spelling}: {e}"));
     (scheme, spelling)
 }

@@ -513,6 +513,7 @@ fn the_cases_reach_every_scheme_and_every_kind_of_drive() {
             });
         }
     }
+    reached("a scheme over another", &|c| wordline_schemes::layers(&c.label).is_ok_and(|l| l.len() == 2));
     for name in ["by-sector", "two-lanes", "restless", "fast-then-dense"] {
         reached(name, &|c| c.scheme.name() == name && !c.label.starts_with("stress"));
     }
