@@ -184,6 +184,7 @@ fn random(rng: &mut Rng) -> Option<Case> {
             when_full: rng.pick(&[WhenFull::Wait, WhenFull::Direct]),
         }),
         errors: rng.once_in(3).then(|| errors(rng)),
+        wear: Default::default(),
         media,
     };
     let units = room(&spec, scheme.as_ref(), roomy)?;
