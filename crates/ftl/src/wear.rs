@@ -57,14 +57,16 @@ impl Wear {
 }
 
 impl State {
-    /// An erase takes of a block's life. Whether it was the last.
+    /// An erase takes of a block's life. Whether it was the last: the one nearest to its end, since an erase
+    /// may stand for many.
     pub(crate) fn wear_by_erase(&mut self, block: BlockId, mode: CellMode) -> bool {
         let each = self.wear.spec.acceleration;
         let cost = cost_of_erase(self.endurance(block, mode)).saturating_mul(each);
         let info = &mut self.blocks[block.index()];
         info.erases = info.erases.saturating_add(each);
         info.life_used = info.life_used.saturating_add(cost);
-        self.wear.spec.enforce && self.blocks[block.index()].life_used >= self.wear.life_of(block)
+        let used = info.life_used.saturating_add(cost / 2);
+        self.wear.spec.enforce && used >= self.wear.life_of(block)
     }
 
     /// Take erased blocks off the end of those of a plane of a pool that were never opened.
