@@ -63,6 +63,18 @@ impl Histogram {
         self.max = self.max.max(latency.0);
     }
 
+    /// Take in all that another has.
+    pub fn add(&mut self, other: &Histogram) {
+        // Grows as needed, as it does for a single latency.
+        if self.inner.add(&other.inner).is_err() {
+            for v in other.inner.iter_recorded() {
+                self.inner.saturating_record_n(v.value_iterated_to(), v.count_at_value());
+            }
+        }
+        self.sum += other.sum;
+        self.max = self.max.max(other.max);
+    }
+
     /// How many were taken in.
     pub fn count(&self) -> u64 {
         self.inner.len()
