@@ -5,6 +5,7 @@
 
 use crate::config::{ConfigErrors, Place, Problems, Section};
 use crate::spec::*;
+use crate::wear::WearSpec;
 use std::ops::RangeInclusive;
 use wordline_flash::{CommandOverhead, MAX_BITS, Medium, ModeTiming, Topology};
 use wordline_units::{Bytes, CellMode, Fraction, Rate, SimDuration};
@@ -97,6 +98,7 @@ fn read(mut root: Section<'_>, origin: &str, problems: &Problems) -> Option<Devi
     let complete: Vec<&Read> = media.iter().flatten().collect();
     let slc_cache = root.section("slc_cache").map(|section| slc_cache(section, &complete));
     let errors = root.section("errors").map(crate::errors::read);
+    let wear = root.section("wear").map_or(Some(WearSpec::default()), crate::wear::read);
     root.finish();
 
     if media.is_empty() || media.iter().any(Option::is_none) {
@@ -122,6 +124,7 @@ fn read(mut root: Section<'_>, origin: &str, problems: &Problems) -> Option<Devi
             Some(errors) => Some(errors?),
             None => None,
         },
+        wear: wear?,
         media: media.iter().flatten().map(|m| m.medium.clone()).collect(),
     };
     check_whole(&spec, &complete, &capacity_place, problems);

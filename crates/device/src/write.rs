@@ -68,10 +68,10 @@ fn write_spec(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
         writeln!(out, "dynamic_blocks = {}\ntrigger = \"{}\"", c.dynamic_blocks, c.trigger)?;
         writeln!(out, "when_full = \"{}\"", c.when_full.key())?;
     }
-    match &spec.errors {
-        Some(model) => crate::errors::write(model, out),
-        None => Ok(()),
+    if let Some(model) = &spec.errors {
+        crate::errors::write(model, out)?;
     }
+    if spec.wear.is_off() { Ok(()) } else { crate::wear::write(&spec.wear, out) }
 }
 
 fn write_timing(mode: CellMode, t: &ModeTiming, out: &mut String) -> std::fmt::Result {

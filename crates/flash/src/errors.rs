@@ -354,6 +354,11 @@ fn quantile(hash: u64) -> usize {
     (hash >> 52) as usize % QUANTILES
 }
 
+/// The deviate of the standard normal distribution that a hash chooses, of [`QUANTILES`] equally likely ones.
+pub fn standard_normal(hash: u64) -> f32 {
+    normal()[quantile(hash)]
+}
+
 fn normal() -> &'static [f32; QUANTILES] {
     static NORMAL: OnceLock<Box<[f32; QUANTILES]>> = OnceLock::new();
     NORMAL.get_or_init(normal_quantiles)

@@ -13,7 +13,7 @@ use wordline_units::{BlockId, CellMode, SimDuration, SimTime};
 const HOUR: i64 = 3_600_000_000_000;
 
 /// A block's life in the unit in which it is used up.
-const LIFE: u32 = 1 << 28;
+pub(crate) const LIFE: u32 = 1 << 28;
 
 /// What one erase takes of a life, given the cycles that a block endures in the mode that it had;
 /// nothing where that is not known.
@@ -154,11 +154,11 @@ impl Aging {
         }
     }
 
-    /// Time begins anew; `passed` so far.
-    pub fn start_anew(&mut self, passed: SimTime) {
+    /// All data are so much older from now on: time begins anew, or passes on the shelf.
+    pub fn pass(&mut self, time: SimDuration) {
         for age in self.ages.iter_mut() {
-            age.written -= passed.0 as i64;
-            age.until -= passed.0 as i64;
+            age.written = age.written.saturating_sub_unsigned(time.0);
+            age.until = age.until.saturating_sub_unsigned(time.0);
         }
     }
 }

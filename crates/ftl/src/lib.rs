@@ -38,6 +38,7 @@ mod table;
 mod trim;
 mod untimed;
 mod victim;
+mod wear;
 mod windows;
 
 pub use base::Mapped;

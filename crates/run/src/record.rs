@@ -202,6 +202,7 @@ impl Probe for Recorder {
             Outcome::Done => "done",
             Outcome::OutOfSpace => "out_of_space",
             Outcome::Uncorrectable => "uncorrectable",
+            Outcome::WornOut => "worn_out",
         };
         self.line.clear();
         let (lba, blocks, arrival, at) = (r.lba.0, r.blocks, r.arrival.0, c.at.0);

@@ -5,7 +5,7 @@ use crate::support::{self, BySector, FastThenDense, Restless, Rng, Tiny, TwoLane
 use std::sync::OnceLock;
 use wordline_device::{
     Ack, Allocation, Capacity, DeviceSpec, GcClass, GcSpec, HostLink, Level, ParallelUnit, Recheck, SlcCache,
-    Trigger, Victim, WhenFull,
+    Trigger, Victim, WearSpec, WhenFull,
 };
 use wordline_flash::{
     Beyond, CommandOverhead, ErrorModel, Geometry, MOST_RETRIES, Medium, ModeErrors, ModeTiming, ProgramRule,
@@ -66,6 +66,11 @@ impl Case {
             // A refusal is an answer, and no case: the next drive is drawn.
             (0..200).find_map(|_| random(&mut rng)).unwrap_or_else(|| tuned(&mut rng))
         };
+        // Drawn apart, so that the other cases stay as they are.
+        let mut apart = Rng(seed ^ 0x7765_6172);
+        if apart.once_in(4) {
+            case = wearing(&mut apart, case);
+        }
         case.seed = seed;
         case.initial = initial(&mut rng, &case);
         case.requests = requests(&mut rng, &case, length);
@@ -184,6 +189,7 @@ fn random(rng: &mut Rng) -> Option<Case> {
             when_full: rng.pick(&[WhenFull::Wait, WhenFull::Direct]),
         }),
         errors: rng.once_in(3).then(|| errors(rng)),
+        wear: WearSpec::default(),
         media,
     };
     let units = room(&spec, scheme.as_ref(), roomy)?;
@@ -191,6 +197,27 @@ fn random(rng: &mut Rng) -> Option<Case> {
     let bytes = (units * share / 100).max(1) * unit;
     spec.capacity = Capacity::Logical(Bytes(bytes.min(spec.physical_bytes() / unit * unit)));
     fitted(spec, scheme, label, roomy).ok()
+}
+
+/// The same drive with blocks that wear out soon, or with one of the other keys of wear, if the scheme still
+/// fits it.
+fn wearing(rng: &mut Rng, case: Case) -> Case {
+    let mut spec = case.spec.clone();
+    let endurance = rng.count(300, 10_000);
+    for mode in spec.media.iter_mut().flat_map(|m| m.modes.iter_mut().flatten()) {
+        mode.endurance = endurance;
+    }
+    let acceleration = (endurance / rng.count(2, 40)).max(1);
+    spec.wear = WearSpec {
+        enforce: !rng.once_in(4),
+        acceleration,
+        spread: rng.pick(&[Fraction::ZERO, Fraction::percent(10), Fraction::percent(30)]),
+        bad_blocks: if rng.once_in(3) { rng.percent(1, 20) } else { Fraction::ZERO },
+        dynamic: rng.once_in(2),
+        static_beyond: rng.once_in(2).then(|| acceleration * rng.count(2, 4)),
+    };
+    let (scheme, label) = (case.scheme.clone_box(), case.label.clone());
+    fitted(spec, scheme, label, false).unwrap_or(case)
 }
 
 fn fitted(spec: DeviceSpec, scheme: Box<dyn Scheme>, label: String, roomy: bool) -> Result<Case, String> {
