@@ -523,6 +523,18 @@ impl<M: Media> Ftl<M> {
         self.retransfer && self.repeat_by_bus(id)
     }
 
+    /// Whether a read that has been sensed will have to be sensed again, once it has been brought out.
+    pub fn will_repeat(&self, id: OpId) -> bool {
+        let op = &self.state.ops[id];
+        self.retransfer && op.repeated < op.retries.count
+    }
+
+    /// Whether a program may be brought in while another is under way in its plane: not a copy, which
+    /// itself reads, nor where bits are added to wordlines that the array has yet to program.
+    pub fn may_be_cached(&self, id: OpId) -> bool {
+        !self.state.ops[id].copies && !self.has_windows
+    }
+
     #[inline(never)]
     fn repeat_by_bus(&mut self, id: OpId) -> bool {
         let op = &mut self.state.ops[id];

@@ -8,8 +8,8 @@ use wordline_device::{
     Trigger, Victim, WhenFull,
 };
 use wordline_flash::{
-    Beyond, CommandOverhead, ErrorModel, Geometry, MOST_RETRIES, Medium, ModeErrors, ModeTiming, ProgramRule,
-    Topology,
+    Beyond, CacheRegister, CommandOverhead, ErrorModel, Geometry, MOST_RETRIES, Medium, ModeErrors,
+    ModeTiming, ProgramRule, Topology,
 };
 use wordline_ftl::{Drive, Ftl, Initial, Layout, MapKind, Mapped, NoMedia, Order, Scheme};
 use wordline_units::{Bytes, CellMode, Fraction, HostOp, HostRequest, Lpn, Rate, SimDuration, SimTime};
@@ -122,6 +122,9 @@ fn tuned(rng: &mut Rng) -> Case {
     }
     spec.gc.class = rng.pick(&[GcClass::Background, GcClass::Host, GcClass::Urgent]);
     spec.parallel_unit = rng.pick(&[ParallelUnit::Die, ParallelUnit::Plane]);
+    for medium in &mut spec.media {
+        medium.cache_register = cache_register(rng);
+    }
     spec.host = host_link(rng);
     let label = format!("stress scheme {which}, {}", scheme.name());
     fitted(spec, scheme, label, true).unwrap_or_else(|why| panic!("{why}"))
@@ -313,7 +316,14 @@ fn medium(rng: &mut Rng, name: &str, modes: &[CellMode], unit: u64) -> Medium {
             Rate { bytes: 1_200, nanoseconds: 1_000 },
         ]),
         command,
+        cache_register: cache_register(rng),
     }
+}
+
+/// Mostly none, else one of the ways to use it.
+fn cache_register(rng: &mut Rng) -> CacheRegister {
+    let (_, used) = rng.pick(&CacheRegister::WORDS);
+    if rng.once_in(2) { used } else { CacheRegister::Off }
 }
 
 /// Any error model, with something for the modes of which it says nothing.
