@@ -7,7 +7,7 @@ mod geometry;
 mod rule;
 mod timing;
 
-pub use errors::{Beyond, ErrorModel, MOST_RETRIES, ModeErrors, Rber, Retries, RetryLaw, Stress};
+pub use errors::{Beyond, ErrorModel, MOST_RETRIES, ModeErrors, Rber, Refresh, Retries, RetryLaw, Stress};
 pub use geometry::{Geometry, GeometryError, Medium, Topology};
 pub use rule::{
     BlockShape, BlockState, IllegalProgram, MOST_INTERFERENCE, MOST_REPROGRAMS, MOST_WINDOW_LAYERS,

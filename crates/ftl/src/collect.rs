@@ -26,6 +26,17 @@ pub(crate) enum For {
     Program(OpId),
 }
 
+/// Why a block is emptied.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Why {
+    /// For the space that is lost in it.
+    Space,
+    /// The scheme asks for it while the drive is idle.
+    Idle(Grain),
+    /// Its data are to be written anew.
+    Due,
+}
+
 impl<M: Media> Ftl<M> {
     /// Begin a collection where a region's trigger asks for one.
     #[inline]
@@ -104,16 +115,16 @@ impl<M: Media> Ftl<M> {
             chosen = self.scheme.collect(Need { region, plane }, &view);
         }
         let Collect { region, block } = chosen.unwrap_or(Collect { region, block: None });
-        self.begin_job(region, plane, block, None);
+        self.begin_job(region, plane, block, Why::Space);
     }
 
     /// Begin to empty a block. Returns whether there was one.
-    fn begin_job(
+    pub(crate) fn begin_job(
         &mut self,
         region: RegionId,
         plane: PlaneId,
         block: Option<BlockId>,
-        idle: Option<Grain>,
+        why: Why,
     ) -> bool {
         if region.index() >= self.state.regions.len() || !self.state.reaches(region, plane) {
             let what = format!("collect region {} in plane {plane}", region.0);
@@ -127,7 +138,7 @@ impl<M: Media> Ftl<M> {
         let info = self.state.blocks[victim.index()];
         let position = || self.state.position(region, plane, victim);
         let eligible = || {
-            let closes = idle.is_some() && info.phase == Phase::Open;
+            let closes = why != Why::Space && info.phase == Phase::Open;
             closes || self.state.at(region, plane).victims.contains(position())
         };
         if block.is_some()
@@ -142,16 +153,16 @@ impl<M: Media> Ftl<M> {
         }
         // Moving a block that is live nearly throughout gains nothing where its pages come back to the
         // same pool; a cache passes them on.
-        if !self.state.gains(region, victim) && !self.passes_on(region, plane, victim) {
+        if why != Why::Due && !self.state.gains(region, victim) && !self.passes_on(region, plane, victim) {
             return false;
         }
         let position = self.state.position(region, plane, victim);
         let die = self.state.geometry.die_of(plane);
-        let held = idle == Some(Grain::Block);
+        let (idle, held) = (matches!(why, Why::Idle(_)), why == Why::Idle(Grain::Block));
         if held && self.has_job(die) {
             return false; // it might need what the holder would lock out
         }
-        if idle.is_some() {
+        if idle {
             self.idle_jobs[die.index()] += 1;
             self.idle_busy += 1;
         }
@@ -171,12 +182,13 @@ impl<M: Media> Ftl<M> {
             window: 0,
             exhausted: false,
             erasing: false,
-            idle: idle.is_some(),
+            idle,
             granted: true,
             held,
+            refreshes: why == Why::Due,
         });
         self.state.blocks[victim.index()].phase = Phase::Victim;
-        self.state.counters.collections += 1;
+        self.state.counters.collections += u64::from(why != Why::Due);
         self.step_job(region, plane);
         true
     }
@@ -221,7 +233,7 @@ impl<M: Media> Ftl<M> {
         // Collection that begins while a die is held is what the holder waits for.
         if job.held || self.held[self.state.geometry.die_of(plane).index()] > 0 {
             Class::Held
-        } else if job.idle && !self.state.is_desperate(region, plane) {
+        } else if (job.idle || job.refreshes) && !self.state.is_desperate(region, plane) {
             Class::Background
         } else {
             self.gc_class(region, plane)
@@ -380,7 +392,7 @@ impl<M: Media> Ftl<M> {
                 }
                 last = id;
             }
-            self.state.counters.collected_units += 1;
+            self.state.counters.count_collected(1, job.refreshes);
             programs += 1;
         }
         self.scratch.live = spans;
@@ -463,7 +475,7 @@ impl<M: Media> Ftl<M> {
             op.chain = next;
             next = self.carry(op);
         }
-        self.state.counters.collected_units += units as u64;
+        self.state.counters.count_collected(units as u64, job.refreshes);
         self.emit(next);
         Some(units)
     }
@@ -671,7 +683,7 @@ impl<M: Media> Ftl<M> {
                     self.idle_busy > before
                 }
                 IdleWork::Collect(c, grain) => {
-                    self.grant(c.region, plane) || self.begin_job(c.region, plane, c.block, Some(grain))
+                    self.grant(c.region, plane) || self.begin_job(c.region, plane, c.block, Why::Idle(grain))
                 }
             };
             if began {

@@ -388,6 +388,7 @@ impl<M: Media> Ftl<M> {
     /// Count from zero, at time 0, on the drive as it is. Nothing may be pending.
     pub fn start_anew(&mut self) {
         self.state.aging.start_anew(self.state.now);
+        self.state.refreshing.start_anew();
         self.state.now = SimTime(0);
         self.state.most_shrunk = self.state.shrunk;
         self.state.draining = false;

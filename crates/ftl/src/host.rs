@@ -39,6 +39,7 @@ impl<M: Media> Ftl<M> {
     /// Admit a request that [`Self::validate`] has accepted and that arrived at `request.arrival`.
     /// `data` are the bytes of a write, from its first sector on, where media keep them.
     pub fn submit(&mut self, request: HostRequest, number: u64, data: &[u8]) -> RequestId {
+        self.look_for_old();
         let id = self.enter(request, number, Outcome::Done);
         match request.op {
             HostOp::Read => self.submit_read(id, &request),

@@ -508,6 +508,7 @@ impl<M: Recorded> Ftl<M> {
                 idle: false,
                 granted: true,
                 held: false,
+                refreshes: false,
             });
             self.step_job(region, plane);
         }

@@ -59,6 +59,8 @@ pub const MANY_ERRORS: &str = r#"
 model = "raro"
 decode = "1us"
 retransfer = true
+read_reclaim = 40
+refresh_retries = 3
 [errors.mlc]
 epsilon = 0.012
 alpha = 1e-8

@@ -9,7 +9,7 @@ use wordline_device::{
 };
 use wordline_flash::{
     Beyond, CacheRegister, CommandOverhead, ErrorModel, Geometry, MOST_RETRIES, Medium, ModeErrors,
-    ModeTiming, ProgramRule, Topology,
+    ModeTiming, ProgramRule, Refresh, Topology,
 };
 use wordline_ftl::{Drive, Ftl, Initial, Layout, MapKind, Mapped, NoMedia, Order, Scheme};
 use wordline_units::{Bytes, CellMode, Fraction, HostOp, HostRequest, Lpn, Rate, SimDuration, SimTime};
@@ -326,11 +326,21 @@ fn cache_register(rng: &mut Rng) -> CacheRegister {
     if rng.once_in(2) { used } else { CacheRegister::Off }
 }
 
+/// Thresholds so low that blocks are written anew again and again.
+fn refresh(rng: &mut Rng) -> Refresh {
+    Refresh {
+        age: rng.once_in(4).then(|| SimDuration(rng.within(1, 800) * 3_600_000_000_000)),
+        reads: rng.once_in(4).then(|| rng.count(1, 60)),
+        retries: rng.once_in(4).then(|| rng.within(1, 5) as u8),
+    }
+}
+
 /// Any error model, with something for the modes of which it says nothing.
 fn errors(rng: &mut Rng) -> ErrorModel {
     let mut model = ErrorModel::builtin(rng.pick(&ErrorModel::NAMES)).unwrap();
     model.decode = if rng.once_in(2) { rng.time(0, 20) } else { SimDuration::ZERO };
     model.retransfer = rng.once_in(2);
+    model.refresh = refresh(&mut Rng(rng.0));
     let known: Vec<ModeErrors> = model.modes.iter().flatten().cloned().collect();
     for (mode, errors) in CellMode::ALL.into_iter().zip(&mut model.modes) {
         let mut drawn = rng.pick(&known);
