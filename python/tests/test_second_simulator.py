@@ -42,6 +42,10 @@ def reached(report: wl.Report) -> Counter:
             "requests out of space": report.host.failed.get("out_of_space", 0),
             "flushes": report.host.flush_requests,
             "trims": report.host.trim_requests,
+            "retries": sum(
+                (report.to_dict()["flash"].get("errors") or {}).get("retries", {}).values()
+            ),
+            "uncorrectable reads": report.host.failed.get("uncorrectable", 0),
         }
     )
 

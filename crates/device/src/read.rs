@@ -7,7 +7,7 @@ use crate::config::{ConfigErrors, Place, Problems, Section};
 use crate::spec::*;
 use crate::wear::WearSpec;
 use std::ops::RangeInclusive;
-use wordline_flash::{CommandOverhead, MAX_BITS, Medium, ModeTiming, Topology};
+use wordline_flash::{CacheRegister, CommandOverhead, MAX_BITS, Medium, ModeTiming, Topology};
 use wordline_units::{Bytes, CellMode, Fraction, Rate, SimDuration};
 
 /// Longer than any flash operation; it keeps sums of times within 64 bits.
@@ -178,6 +178,7 @@ fn medium(name: String, mut section: Section<'_>) -> Option<Read> {
         erase: command.take_within("erase", TIMES).unwrap_or_default(),
     };
     command.finish();
+    let cache_register = section.choice("cache_register", &CacheRegister::WORDS, CacheRegister::Off);
 
     let mut modes = [const { None }; 4];
     let mut incomplete = false;
@@ -208,6 +209,7 @@ fn medium(name: String, mut section: Section<'_>) -> Option<Read> {
         modes,
         bus: bus?,
         command: overhead,
+        cache_register,
     };
     (!incomplete).then_some(Read { medium, place, page: page_place, wordlines })
 }

@@ -36,6 +36,9 @@ fn write_spec(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
             "command = {{ read = \"{}\", program = \"{}\", erase = \"{}\" }}",
             c.read, c.program, c.erase
         )?;
+        if !m.cache_register.is_off() {
+            writeln!(out, "cache_register = \"{}\"", m.cache_register.key())?;
+        }
         for mode in CellMode::ALL {
             if let Some(timing) = m.mode(mode) {
                 writeln!(out, "\n[medium.{name}.{}]", mode.key())?;

@@ -120,6 +120,23 @@ impl Aging {
         }
     }
 
+    /// How long the data of a block have lain.
+    pub fn age(&self, block: BlockId, now: SimTime) -> SimDuration {
+        SimDuration((now.0 as i64 - self.ages[block.index()].written).max(0) as u64)
+    }
+
+    /// Pages read of a block since it was opened.
+    pub fn reads(&self, block: BlockId) -> u32 {
+        self.ages[block.index()].reads
+    }
+
+    /// Retries of a page of a block, had that been through something else.
+    pub fn retries_at(&self, stress: Stress, of: (BlockId, CellMode), wordline: u32, bit: usize) -> u8 {
+        let (block, mode) = of;
+        let law = self.laws[mode.index()].as_ref();
+        law.map_or(0, |law| law.of_page(law.of_block(stress, block.0), block.0, wordline, bit).count)
+    }
+
     /// Look up the errors of a block in a mode anew.
     pub fn look_up(&mut self, block: BlockId, mode: CellMode, by: Reading) {
         let age = &mut self.ages[block.index()];

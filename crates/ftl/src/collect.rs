@@ -25,6 +25,8 @@ pub(crate) enum Occasion {
     Idleness(Grain),
     /// It shall wear like the others.
     Levelling,
+    /// Its data are to be written anew.
+    Due,
 }
 
 /// Why a page moves.
@@ -159,7 +161,7 @@ impl<M: Media> Ftl<M> {
         let info = self.state.blocks[victim.index()];
         let position = || self.state.position(region, plane, victim);
         let eligible = || {
-            let closes = idle && info.phase == Phase::Open;
+            let closes = why != Occasion::Shortage && info.phase == Phase::Open;
             closes || self.state.at(region, plane).victims.contains(position())
         };
         if block.is_some()
@@ -174,8 +176,8 @@ impl<M: Media> Ftl<M> {
         }
         // Moving a block that is live nearly throughout gains nothing where its pages come back to the
         // same pool; a cache passes them on.
-        let levels = why == Occasion::Levelling;
-        if !levels && !self.state.gains(region, victim) && !self.passes_on(region, plane, victim) {
+        let wanted = matches!(why, Occasion::Levelling | Occasion::Due);
+        if !wanted && !self.state.gains(region, victim) && !self.passes_on(region, plane, victim) {
             return false;
         }
         let position = self.state.position(region, plane, victim);
@@ -183,7 +185,7 @@ impl<M: Media> Ftl<M> {
         let held = match why {
             Occasion::Idleness(grain) => grain == Grain::Block,
             Occasion::Shortage => self.state.gc.class == GcClass::Foreground,
-            Occasion::Levelling => false,
+            Occasion::Levelling | Occasion::Due => false,
         };
         if idle && held && self.has_job(die) {
             return false; // it might need what the holder would lock out
@@ -211,9 +213,10 @@ impl<M: Media> Ftl<M> {
             granted: true,
             held,
             given_up: false,
+            refreshes: why == Occasion::Due,
         });
         self.state.blocks[victim.index()].phase = Phase::Victim;
-        self.state.counters.collections += 1;
+        self.state.counters.collections += u64::from(why != Occasion::Due);
         self.step_job(region, plane);
         true
     }
@@ -258,7 +261,7 @@ impl<M: Media> Ftl<M> {
         // Collection that begins while a die is held is what the holder waits for.
         if job.held || self.held[self.state.geometry.die_of(plane).index()] > 0 {
             Class::Held
-        } else if job.idle && !self.state.is_desperate(region, plane) {
+        } else if (job.idle || job.refreshes) && !self.state.is_desperate(region, plane) {
             Class::Background
         } else {
             self.gc_class(region, plane)
@@ -418,7 +421,7 @@ impl<M: Media> Ftl<M> {
                 }
                 last = id;
             }
-            self.state.counters.collected_units += 1;
+            self.state.counters.count_collected(1, job.refreshes);
             programs += 1;
         }
         self.scratch.live = spans;
@@ -501,7 +504,7 @@ impl<M: Media> Ftl<M> {
             op.chain = next;
             next = self.carry(op);
         }
-        self.state.counters.collected_units += units as u64;
+        self.state.counters.count_collected(units as u64, job.refreshes);
         self.emit(next);
         Some(units)
     }

@@ -189,6 +189,7 @@ impl<M: Media> Ftl<M> {
             Owner::Nobody => self.state.ops.remove(id),
         }
         self.unpin(block);
+        self.refresh(self.state.geometry.plane_of(block));
     }
 
     /// What its errors have cost a read, and the request that waits for it.
@@ -199,6 +200,8 @@ impl<M: Media> Ftl<M> {
         if let Some(errors) = &mut self.state.counters.errors {
             errors.count(op.cause, mode, op.retries);
         }
+        self.look_at_read(id);
+        let op = &self.state.ops[id];
         if op.retries.failed && op.owned_by == Owner::Request {
             self.requests[op.owner as usize].outcome = Outcome::Uncorrectable;
         }
@@ -453,6 +456,7 @@ impl<M: Media> Ftl<M> {
         });
         self.state.wear.retired += retires as u32;
         self.end_job(region, plane);
+        self.state.refreshing.forget(block);
         self.state.jammed[plane.index()] = false;
         self.state.starved[plane.index()] = false; // until one of those that wake now is blocked again
         self.effects.push(Effect::Wake(plane));
@@ -463,5 +467,6 @@ impl<M: Media> Ftl<M> {
             }
         }
         self.level(pool, plane);
+        self.refresh(plane);
     }
 }

@@ -400,6 +400,7 @@ impl<M: Media> Ftl<M> {
     /// Data grow older by so much, while the drive lies on the shelf.
     pub fn pass(&mut self, time: SimDuration) {
         self.state.aging.pass(time);
+        self.state.refreshing.start_anew();
     }
 
     /// Tell the time. It never runs backwards.
@@ -528,6 +529,18 @@ impl<M: Media> Ftl<M> {
     #[inline(always)]
     pub fn repeat(&mut self, id: OpId) -> bool {
         self.retransfer && self.repeat_by_bus(id)
+    }
+
+    /// Whether a read that has been sensed will have to be sensed again, once it has been brought out.
+    pub fn will_repeat(&self, id: OpId) -> bool {
+        let op = &self.state.ops[id];
+        self.retransfer && op.repeated < op.retries.count
+    }
+
+    /// Whether a program may be brought in while another is under way in its plane: not a copy, which
+    /// itself reads, nor where bits are added to wordlines that the array has yet to program.
+    pub fn may_be_cached(&self, id: OpId) -> bool {
+        !self.state.ops[id].copies && !self.has_windows
     }
 
     #[inline(never)]

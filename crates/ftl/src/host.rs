@@ -45,6 +45,7 @@ impl<M: Media> Ftl<M> {
             self.part_done(id);
             return id;
         }
+        self.look_for_old();
         let id = self.enter(request, number, Outcome::Done);
         match request.op {
             HostOp::Read => self.submit_read(id, &request),

@@ -520,6 +520,7 @@ impl<M: Recorded> Ftl<M> {
                 granted: true,
                 held: false,
                 given_up: false,
+                refreshes: false,
             });
             self.step_job(region, plane);
         }

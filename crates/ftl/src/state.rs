@@ -6,6 +6,7 @@ use crate::ahead::Ahead;
 use crate::counters::Counters;
 use crate::map::{Map, MapKind};
 use crate::op::{OpId, Ops};
+use crate::refresh::Refreshing;
 use crate::saved::{Saved, saved};
 use crate::scheme::{Drive, FreeOrder, Hooks, Layout, MovedIn, PoolId, Refusal, Region, RegionId};
 use crate::stager::Company;
@@ -22,7 +23,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 use wordline_device::{Ack, Allocation, GcSpec, Level, Trigger};
-use wordline_flash::{BlockShape, BlockState, Geometry, Retries, SlotClass};
+use wordline_flash::{BlockShape, BlockState, Geometry, Refresh, Retries, SlotClass};
 use wordline_units::{BlockId, CellMode, DieId, Fraction, PlaneId, SimDuration, SimTime};
 
 /// Where a block is in its life.
@@ -254,6 +255,8 @@ pub(crate) struct Job {
     pub held: bool,
     /// Its pages find no place any more: it ends as soon as none is under way, and its block stays.
     pub given_up: bool,
+    /// Begun because the block's data are to be written anew.
+    pub refreshes: bool,
 }
 
 impl Job {
@@ -331,6 +334,7 @@ pub struct State {
     pub(crate) ahead: Ahead,
     pub(crate) aging: Aging,
     pub(crate) wear: Wear,
+    pub(crate) refreshing: Refreshing,
     pub(crate) staging: Staging,
     pub(crate) ops: Ops,
     pub(crate) counters: Counters,
@@ -383,7 +387,7 @@ impl Saved for RegionState {
 impl Saved for State {
     saved! { State,
         values: [trims, staging, ops, counters, shrunk, most_shrunk, backlog, starved, jammed, outstanding, buffered, draining, now, turn],
-        parts: [pools, regions, blocks, map, ahead, aging, wear],
+        parts: [pools, regions, blocks, map, ahead, aging, wear, refreshing],
         rebuilt: [geometry, gc, logical_pages, dynamic, stripe, home, buffer_pages],
     }
 }
@@ -548,6 +552,9 @@ impl State {
             ahead: Ahead::new(watched).map_err(unmapped)?,
             wear,
             aging: Aging::new(drive.spec.errors.as_ref(), geometry.blocks as usize).map_err(unmapped)?,
+            refreshing: Refreshing::new(
+                drive.spec.errors.as_ref().map_or_else(Refresh::default, |e| e.refresh),
+            ),
             staging: Staging::new(if layout.map == MapKind::Sector { geometry.sectors_per_unit } else { 0 }),
             ops: Ops::default(),
             shrunk: 0,
@@ -744,7 +751,7 @@ impl State {
 
     /// Cycles of a block in whatever modes, counted in those of the densest that its flash offers by the share
     /// of a life that each has cost. Coefficients of all modes are fitted to these.
-    fn cycles(&self, block: BlockId) -> f64 {
+    pub(crate) fn cycles(&self, block: BlockId) -> f64 {
         let info = &self.blocks[block.index()];
         let densest = self.geometry.medium_of(self.geometry.plane_of(block)).densest();
         match self.endurance(block, densest) {

@@ -256,6 +256,7 @@ fn log_header(setup: &Setup, scheme: &str, ftl: &Ftl<NoMedia>) -> Value {
                     "program": m.command.program.0,
                     "erase": m.command.erase.0,
                 },
+                "cache_register": m.cache_register.key(),
                 "modes": modes,
             })
         })

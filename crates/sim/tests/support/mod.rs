@@ -37,6 +37,7 @@ pub struct Tiny {
     pub one_shot: bool,
     pub ack_buffer: Option<u32>,
     pub bus: &'static str,
+    pub cache_register: &'static str,
     pub errors: &'static str,
     pub extra: &'static str,
     /// Blocks a plane of a second, faster medium, with pages of a unit; 0 for none.
@@ -58,6 +59,8 @@ pub const MANY_ERRORS: &str = r#"
 model = "raro"
 decode = "1us"
 retransfer = true
+read_reclaim = 40
+refresh_retries = 3
 [errors.mlc]
 epsilon = 0.012
 alpha = 1e-8
@@ -92,6 +95,7 @@ impl Default for Tiny {
             one_shot: false,
             ack_buffer: None,
             bus: "1ns/B",
+            cache_register: "off",
             errors: "",
             extra: "",
             fast_blocks: 0,
@@ -113,6 +117,8 @@ impl Tiny {
             bus: ["off", "1ns/B", "20ns/B"][rng.below(3) as usize],
             ack_buffer: (rng.below(buffered_one_in) == 0).then_some(3),
             errors: ["", "", MANY_ERRORS][rng.below(3) as usize],
+            // Drawn aside, so that a seed means the same case but for this.
+            cache_register: ["off", "off", "on"][Rng(rng.0 ^ 0x6361_6368).below(3) as usize],
             ..Tiny::default()
         }
     }
@@ -151,6 +157,7 @@ blocks_per_plane = {}
 wordlines_per_block = {}
 page = "{}B"
 bus = {{ rate = "{}", width = 1 }}
+cache_register = "{}"
 [medium.flash.slc]
 read = "3us"
 program = "20us"
@@ -186,6 +193,7 @@ when_full = "direct"
             self.wordlines,
             unit * self.units_per_page,
             self.bus,
+            self.cache_register,
             if self.one_shot { "\"90us\"" } else { "[\"40us\", \"80us\", \"120us\"]" },
             self.one_shot,
             self.units(bits) * unit,

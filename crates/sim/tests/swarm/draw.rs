@@ -8,8 +8,8 @@ use wordline_device::{
     Trigger, Victim, WearSpec, WhenFull,
 };
 use wordline_flash::{
-    Beyond, CommandOverhead, ErrorModel, Geometry, MOST_RETRIES, Medium, ModeErrors, ModeTiming, ProgramRule,
-    Topology,
+    Beyond, CacheRegister, CommandOverhead, ErrorModel, Geometry, MOST_RETRIES, Medium, ModeErrors,
+    ModeTiming, ProgramRule, Refresh, Topology,
 };
 use wordline_ftl::{Drive, Ftl, Initial, Layout, MapKind, Mapped, NoMedia, Order, Scheme};
 use wordline_units::{Bytes, CellMode, Fraction, HostOp, HostRequest, Lpn, Rate, SimDuration, SimTime};
@@ -127,6 +127,9 @@ fn tuned(rng: &mut Rng) -> Case {
     }
     spec.gc.class = rng.pick(&[GcClass::Background, GcClass::Host, GcClass::Urgent]);
     spec.parallel_unit = rng.pick(&[ParallelUnit::Die, ParallelUnit::Plane]);
+    for medium in &mut spec.media {
+        medium.cache_register = cache_register(rng);
+    }
     spec.host = host_link(rng);
     let label = format!("stress scheme {which}, {}", scheme.name());
     fitted(spec, scheme, label, true).unwrap_or_else(|why| panic!("{why}"))
@@ -340,6 +343,22 @@ fn medium(rng: &mut Rng, name: &str, modes: &[CellMode], unit: u64) -> Medium {
             Rate { bytes: 1_200, nanoseconds: 1_000 },
         ]),
         command,
+        cache_register: cache_register(rng),
+    }
+}
+
+/// Mostly none, else one of the ways to use it.
+fn cache_register(rng: &mut Rng) -> CacheRegister {
+    let (_, used) = rng.pick(&CacheRegister::WORDS);
+    if rng.once_in(2) { used } else { CacheRegister::Off }
+}
+
+/// Thresholds so low that blocks are written anew again and again.
+fn refresh(rng: &mut Rng) -> Refresh {
+    Refresh {
+        age: rng.once_in(4).then(|| SimDuration(rng.within(1, 800) * 3_600_000_000_000)),
+        reads: rng.once_in(4).then(|| rng.count(1, 60)),
+        retries: rng.once_in(4).then(|| rng.within(1, 5) as u8),
     }
 }
 
@@ -348,6 +367,7 @@ fn errors(rng: &mut Rng) -> ErrorModel {
     let mut model = ErrorModel::builtin(rng.pick(&ErrorModel::NAMES)).unwrap();
     model.decode = if rng.once_in(2) { rng.time(0, 20) } else { SimDuration::ZERO };
     model.retransfer = rng.once_in(2);
+    model.refresh = refresh(&mut Rng(rng.0));
     let known: Vec<ModeErrors> = model.modes.iter().flatten().cloned().collect();
     for (mode, errors) in CellMode::ALL.into_iter().zip(&mut model.modes) {
         let mut drawn = rng.pick(&known);
