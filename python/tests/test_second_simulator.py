@@ -44,6 +44,10 @@ def reached(report: wl.Report) -> Counter:
             "flushes": report.host.flush_requests,
             "trims": report.host.trim_requests,
             **{f"{kind}s of several planes together": n for kind, n in together.items()},
+            "retries": sum(
+                (report.to_dict()["flash"].get("errors") or {}).get("retries", {}).values()
+            ),
+            "uncorrectable reads": report.host.failed.get("uncorrectable", 0),
         }
     )
 

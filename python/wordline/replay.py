@@ -7,8 +7,8 @@ there are some, and 2 if the log or the report cannot be read.
 
 Checked are: pages programmed in the order of their block's rule, none twice without an erase;
 nothing read before it was programmed, nor where something else lies by now; no bus, array or plane
-register used twice at once; each duration against the header; operations whole; and counts, among
-themselves and against a report.
+register used twice at once, and a cache register only as it may be; each duration against the
+header; operations whole; and counts, among themselves and against a report.
 """
 
 from __future__ import annotations
@@ -141,6 +141,24 @@ class Command:
     longest: int  # time of the operation that takes the longest
 
 
+@dataclass
+class Operation:
+    """An operation that has a register of its plane."""
+
+    latest: Use
+    left: int  # uses still to come
+    reprograms: bool = False  # whether it adds a bit to those that wordlines hold
+    from_register: bool = False  # goes on with what its plane has read
+
+    def has_ended(self, by: int) -> bool:
+        """Whether it is over by a time."""
+        return self.left == 0 and self.latest.end <= by
+
+    def has_moved(self, by: int) -> bool:
+        """Whether its data have left the register in which they stood first."""
+        return self.left == 0 or (self.left == 1 and self.latest.end <= by)
+
+
 class Drive:
     """Geometry and times, from the header alone."""
 
@@ -213,12 +231,26 @@ class Drive:
         moved = all(cause in ("gc", "migrate") for _, _, _, cause in u.parts())
         return u.kind == "program" and u.bytes == 0 and "copy_back_ns" in times and moved
 
+    def may_overlap(self, first: Use, then: Use) -> bool:
+        """Whether the second may begin in a plane while it still has the first.
+
+        With a cache register reads go out over the bus while the array works, and programs come in.
+        Where windows are reprogrammed, and for a copy, the page register is needed for that.
+        """
+        cache = self.media[self.medium_of[then.plane]].get("cache_register", "off")
+        if first.kind == "read":
+            return then.kind != "program" and cache in ("read", "on")
+        windows = any(self.regions[u.region].window for u in (first, then))
+        copied = self.copies(first) or self.copies(then)
+        both = first.kind == then.kind == "program"
+        return both and cache in ("program", "on") and not windows and not copied
+
     def plane_of(self, block: int) -> int:
         """Return the plane in which a block lies."""
         return bisect_right(self.first_block, block) - 1
 
-    def duration(self, u: Use, region: Region, *, reprograms: bool, again: bool) -> int:
-        """How long the use must take, of a read that may have been brought out before."""
+    def duration(self, u: Use, region: Region, begun: Operation | None) -> int:
+        """How long the use must take, of an operation that may have begun before."""
         medium = self.media[self.medium_of[u.plane]]
         command = medium["command_ns"]
         if u.use == "bus":
@@ -234,10 +266,11 @@ class Drive:
         if u.kind == "read":
             sense = times["read_ns"][bit] + command["read"]
             if self.retransfers:
-                return sense + (self.decode_ns if again else 0)
+                return sense + (self.decode_ns if begun else 0)
             return sense + u.retries * (sense + self.decode_ns)
         if region.window:
-            return times["program_ns"][bit] + (region.reread_ns or 0 if reprograms else 0)
+            reread = region.reread_ns or 0
+            return times["program_ns"][bit] + (reread if begun and begun.reprograms else 0)
         earlier = sum(times["read_ns"][:bit]) if region.rereads_earlier_bits else 0
         return times["program_ns"][bit] + earlier
 
@@ -256,12 +289,9 @@ class Checker:
         self.busy: dict[tuple[str, int], tuple[int, int]] = {}  # until when, with which operation
         self.commands: dict[int, Command] = {}  # by array
         self.together: Counter[str] = Counter()  # operations of multi-plane commands
-        self.planes: list[Use | None] = [None] * len(d.die_of)
-        self.left: list[int] = [0] * len(d.die_of)  # uses still to come of a plane's operation
-        self.reprogramming: list[bool] = [False] * len(
-            d.die_of
-        )  # whether that adds a bit to others
-        self.from_register: list[bool] = [False] * len(d.die_of)  # goes on with what it has read
+        # The operations under way in each plane, in the order of their ends, or the last that was.
+        self.planes: list[list[Operation]] = [[] for _ in d.die_of]
+        self.brought: list[Use | None] = [None] * len(d.die_of)  # a plane's last read over the bus
         self.blocks: dict[int, Block] = {}
         self.erased_at: dict[int, int] = {}
         self.reads: Counter[str] = Counter()
@@ -315,14 +345,19 @@ class Checker:
         region = self._place(u)
         if region is None:
             return
-        expected = self._times(u, region)
-        if u.use == "bus" or not self._joins(u, region, expected):
+        begun = self._begun(u)
+        expected = self._times(u, region, begun)
+        if u.use == "bus" or not self._joins(u, region, begun, expected):
             self._resource(u)
-        begins = self._operation(u)
-        if begins:
-            self._flash(u, region)
-        if self.left[u.plane] == 0:
-            self._count(u, region)
+        operation = begun or self._begins(u)
+        if begun:
+            self._goes_on(u, begun)
+        else:
+            self._flash(operation, region)
+        if operation.left == 0:
+            self._count(operation, region)
+        if u.use == "bus" and u.kind == "read":
+            self.brought[u.plane] = u
 
     def _place(self, u: Use) -> Region | None:
         """Whether the row names things that the drive has and that belong together."""
@@ -368,26 +403,25 @@ class Checker:
                 return region
         return None
 
-    def _times(self, u: Use, region: Region) -> int:
+    def _begun(self, u: Use) -> Operation | None:
+        """Return the operation of which this is a further use."""
+        mine = (o for o in self.planes[u.plane] if o.left > 0 and o.latest.op == u.op)
+        return next(mine, None)
+
+    def _times(self, u: Use, region: Region, begun: Operation | None) -> int:
         """Check order and length of a use; return how long it takes by itself."""
         if u.start < self.last_start:
             what = f"operation {u.op} begins at {u.start} ns, after a row that begins at"
             self._wrong("row order", f"{what} {self.last_start} ns; expected rows as they begin")
         self.last_start = max(self.last_start, u.start)
         self.latest = max(self.latest, u.end)
-        held = self.planes[u.plane]
-        expected = self.drive.duration(
-            u,
-            region,
-            reprograms=self.reprogramming[u.plane],
-            again=held is not None and held.op == u.op,
-        )
+        expected = self.drive.duration(u, region, begun)
         if u.end - u.start != expected and (u.use == "bus" or not self.drive.pairs_planes):
             what = f"the {u.use} use of {u.kind} {u.op} takes {u.end - u.start} ns"
             self._wrong("time", f"{what}; expected {expected} ns")
         return expected
 
-    def _joins(self, u: Use, region: Region, expected: int) -> bool:
+    def _joins(self, u: Use, region: Region, begun: Operation | None, expected: int) -> bool:
         """Whether a use goes with the command that its array is at; if not, it begins one.
 
         What goes together is of one kind, mode and time, in different planes of a die, and the
@@ -395,13 +429,8 @@ class Checker:
         """
         if not self.drive.pairs_planes:
             return False
-        held = self.planes[u.plane]
-        once = self.drive.duration(
-            replace(u, retries=0),
-            region,
-            reprograms=self.reprogramming[u.plane],
-            again=held is not None and held.op == u.op,
-        )
+        is_program = u.kind == "program"
+        once = self.drive.duration(replace(u, retries=0), region, begun if is_program else None)
         alike, span = (u.kind, u.mode, once), (u.start, u.end)
         command = self.commands.get(u.die)
         if (
@@ -446,70 +475,84 @@ class Checker:
         if u.end >= until:
             self.busy[key] = (u.end, u.op)
 
-    def _operation(self, u: Use) -> bool:
-        """Check that the plane's register has one operation from its first use to its last.
-
-        Returns whether this is the first.
-        """
-        uses = USES[u.kind]
-        held = self.planes[u.plane]
-        if held is not None and self.left[u.plane] > 0 and held.op == u.op:
-            self.left[u.plane] -= 1
-            self.planes[u.plane] = u
-            if u.use != uses[-1 - self.left[u.plane] % 2] or u.identity() != held.identity():
-                self._wrong("operation", f"operation {u.op} goes on as another than it began")
-            if u.start < held.end:
+    def _goes_on(self, u: Use, operation: Operation) -> None:
+        """Check a further use of an operation."""
+        before = operation.latest
+        operation.left -= 1
+        operation.latest = u
+        if u.use != USES[u.kind][-1 - operation.left % 2] or u.identity() != before.identity():
+            self._wrong("operation", f"operation {u.op} goes on as another than it began")
+        if u.start < before.end:
+            what = f"the {u.use} use of operation {u.op} begins at {u.start} ns"
+            self._wrong("operation", f"{what}; expected not before {before.end} ns")
+        for other in self.planes[u.plane]:
+            if other is operation:
+                break
+            if not other.has_ended(u.start):
                 what = f"the {u.use} use of operation {u.op} begins at {u.start} ns"
-                self._wrong("operation", f"{what}; expected not before {held.end} ns")
-            return False
-        if held is not None and self.left[u.plane] > 0:
-            what = f"operation {u.op} begins in plane {u.plane} at {u.start} ns"
-            lacks = USES[held.kind][-1]
-            self._wrong(
-                "plane register", f"{what}, but operation {held.op} still lacks its {lacks} use"
-            )
-        elif held is not None and u.start < held.end:
-            what = f"operation {u.op} begins in plane {u.plane} at {u.start} ns"
-            self._wrong(
-                "plane register", f"{what}, but operation {held.op} has it until {held.end} ns"
-            )
-        self.from_register[u.plane] = self._goes_on(u, held)
-        if self.from_register[u.plane]:
-            self.planes[u.plane] = u
-            self.left[u.plane] = 0
-            return True
+                has = f"but operation {other.latest.op} has the register that it needs"
+                self._wrong("plane register", f"{what}, {has}")
+
+    def _begins(self, u: Use) -> Operation:
+        """Check that the plane has a register for an operation that begins."""
+        uses = USES[u.kind]
+        plane = self.planes[u.plane]
+        under_way = [o for o in plane if not o.has_ended(u.start)]
+        from_register = self._takes_over(u, under_way or plane[-1:])
+        attempts = 1 + (u.retries if self.drive.retransfers else 0)
+        left = attempts * len(uses) - 1 if u.use == uses[0] else 0
+        operation = Operation(u, left, from_register=from_register)
+        what = f"operation {u.op} begins in plane {u.plane} at {u.start} ns"
+        for other in under_way:
+            held = other.latest
+            if from_register:
+                beside = held.kind != "program" and self.drive.may_overlap(u, held)
+            else:
+                beside = self.drive.may_overlap(held, u) and other.has_moved(u.start)
+            if beside and len(under_way) == 1:
+                continue
+            if other.left > 0:
+                lacks = f"but operation {held.op} still lacks its {USES[held.kind][-1]} use"
+            else:
+                lacks = f"but operation {held.op} has it until {held.end} ns"
+            self._wrong("plane register", f"{what}, {lacks}")
+        # What goes on with a page that was read is brought out before the next that was sensed.
+        self.planes[u.plane] = [operation, *under_way] if from_register else [*under_way, operation]
+        if from_register:
+            return operation
         if u.use != uses[0]:
             what = f"{u.kind} {u.op} begins with its {u.use} use"
             self._wrong("operation", f"{what}; expected {uses[0]} first")
-        self.planes[u.plane] = u
-        attempts = 1 + (u.retries if self.drive.retransfers else 0)
-        self.left[u.plane] = attempts * len(uses) - 1 if u.use == uses[0] else 0
         if not 0 <= u.retries <= (self.drive.most_retries if u.kind == "read" else 0):
             self._wrong("retries", f"{u.kind} {u.op} is repeated {u.retries} times")
-        return True
+        return operation
 
-    @staticmethod
-    def _goes_on(u: Use, held: Use | None) -> bool:
+    def _takes_over(self, u: Use, beside: list[Operation]) -> bool:
         """Whether a move brings out the rest of the page that its plane has just read."""
+        held = self.brought[u.plane]
+        if held is None or (u.kind, u.use, u.cause) != ("read", "bus", "migrate"):
+            return False
+        is_next = all(o.latest is held or self.drive.may_overlap(u, o.latest) for o in beside)
         return (
-            (u.kind, u.use, u.cause) == ("read", "bus", "migrate")
-            and held is not None
-            and (held.kind, held.block) == ("read", u.block)
+            is_next
+            and held.block == u.block
             and held.slot <= u.slot < held.slot + held.slots
             and u.start >= held.end
         )
 
-    def _flash(self, u: Use, region: Region) -> None:
-        """Check what the operation does to its block, or wants of it."""
-        self.reprogramming[u.plane] = False
+    def _flash(self, operation: Operation, region: Region) -> None:
+        """Check what an operation does to its block, or wants of it."""
+        u = operation.latest
         if u.kind == "program":
-            self._program(u, region)
+            operation.reprograms = self._program(u, region)
         elif u.kind == "read":
-            self._read(u, region)
+            self._read(operation, region)
         else:
             self._erase(u, region)
 
-    def _program(self, u: Use, region: Region) -> None:
+    def _program(self, u: Use, region: Region) -> bool:
+        """Check a program; returns whether it adds a bit to those that a wordline holds."""
+        reprograms = False
         block = self.blocks.setdefault(u.block, Block(region))
         if block.region is not region:
             what = f"block {u.block} is programmed for region {region.name}"
@@ -534,7 +577,7 @@ class Checker:
                 self._wrong("program order", f"{what}; expected {order}")
             block.programmed = max(block.programmed, u.slot + u.slots)
         elif region.window:
-            self._program_in_window(u, region, block)
+            reprograms = self._program_in_window(u, region, block)
         else:
             self._program_bit(u, region, block)
         self.slots_programmed += u.slots
@@ -547,6 +590,7 @@ class Checker:
                 what = f"logical page {lpn} with {sectors} sectors goes to slot {slot}"
                 last = u.slot + u.slots - 1
                 self._wrong("row", f"{what}; expected at most a slot, within {u.slot} to {last}")
+        return reprograms
 
     def _program_bit(self, u: Use, region: Region, block: Block) -> None:
         """Check a page by the constraints between wordlines, page by page."""
@@ -571,14 +615,17 @@ class Checker:
                     self._wrong("program order", f"{what}; expected {first} before it")
         block.pages.add((wordline, bit))
 
-    def _program_in_window(self, u: Use, region: Region, block: Block) -> None:
-        """Check a page by what a window may take, wordline by wordline."""
+    def _program_in_window(self, u: Use, region: Region, block: Block) -> bool:
+        """Check a page by what a window may take, wordline by wordline.
+
+        Returns whether it is a reprogram.
+        """
         wordline, bit = divmod(u.slot // region.slots_per_page, region.bits)
         name = f"{PAGES[bit].upper()} page of wordline {wordline} in block {u.block}"
         what = f"the {name} is programmed by operation {u.op}"
         if (wordline, bit) in block.pages:
             self._wrong("programmed twice", f"{what}; expected an erase before")
-            return
+            return False
         first = wordline // region.window * region.window
         last = min(first + region.window, region.wordlines) - 1
         bits = range(region.bits)
@@ -589,6 +636,7 @@ class Checker:
             why = f"wordline {above[0]} holds data" if above else f"wordline {below[0]} lacks bits"
             self._wrong("window", f"{what}, but {why}; expected the current window only")
         # With all bits at once: the wordlines before are whole, those behind are blank.
+        reprograms = False
         begins = u.mode == region.mode and bit == 0
         if begins or block.direct is not None:
             fits = (
@@ -611,7 +659,7 @@ class Checker:
                 and all(held[w] == bit + 1 for w in range(first, wordline))
                 and all(held[w] == bit for w in range(wordline, last + 1))
             )
-            self.reprogramming[u.plane] = True
+            reprograms = True
         if not fits:
             found = " ".join(f"{w}:{n}" for w, n in held.items())
             order = "SLC pages in turn, then a bit more in each, or all bits wordline by wordline"
@@ -624,6 +672,7 @@ class Checker:
                 if block.disturbed[near] > MOST_INTERFERENCE:
                     beside = f"{block.disturbed[near]} programs beside wordline {near}"
                     self._wrong("interference", f"{what}; expected no more than {beside}")
+        return reprograms
 
     @staticmethod
     def _mode_of(u: Use, region: Region, block: Block | None) -> str:
@@ -634,14 +683,15 @@ class Checker:
         holds = sum((wordline, bit) in block.pages for bit in range(region.bits))
         return "slc" if holds == 1 and block.direct != wordline else region.mode
 
-    def _read(self, u: Use, region: Region) -> None:
+    def _read(self, operation: Operation, region: Region) -> None:
+        u = operation.latest
         block = self.blocks.get(u.block)
         expected = self._mode_of(u, region, block)
         if u.mode != expected:
             what = f"slot {u.slot} of block {u.block} is read as {u.mode} by operation {u.op}"
             self._wrong("place", f"{what}; expected {expected}")
         most = region.slots_per_page * self.drive.unit
-        if not 0 < u.bytes + self.from_register[u.plane] <= most:
+        if not 0 < u.bytes + operation.from_register <= most:
             self._wrong("time", f"read {u.op} moves {u.bytes} bytes; expected 1 to {most}, a page")
         for slot in (u.slot, u.slot + u.slots - 1):
             if block is None or not self._holds_slot(block, slot):
@@ -675,10 +725,11 @@ class Checker:
         self.erased_at[u.block] = self.line
         self.slots_erased += self._programmed(block)
 
-    def _count(self, u: Use, region: Region) -> None:
+    def _count(self, operation: Operation, region: Region) -> None:
         """Count an operation that has ended."""
+        u = operation.latest
         self.operations[u.kind] += 1
-        if self.from_register[u.plane]:
+        if operation.from_register:
             return  # nothing was sensed
         if u.kind == "read":
             self.reads[u.cause] += 1
@@ -693,7 +744,7 @@ class Checker:
                 pages.setdefault((slot - u.slot) // region.slots_per_page, cause)
             self.program_bytes["pad", region.name] += rest
             self.programs.update(pages.values())
-            if self.reprogramming[u.plane]:
+            if operation.reprograms:
                 self.reprograms.update(pages.values())
             self.programs["pad"] += u.slots // region.slots_per_page - len(pages)
 
@@ -702,10 +753,9 @@ class Checker:
         self.line += 1
         for die in list(self.commands):
             self._command_ends(die)
-        for plane, held in enumerate(self.planes):
-            if held is not None and self.left[plane] > 0:
-                lacks = USES[held.kind][-1]
-                self._wrong("operation", f"{held.kind} {held.op} never has its {lacks} use")
+        for held in (o.latest for plane in self.planes for o in plane if o.left > 0):
+            lacks = USES[held.kind][-1]
+            self._wrong("operation", f"{held.kind} {held.op} never has its {lacks} use")
         left = sum(self._programmed(b) for b in self.blocks.values())
         came = self.slots_before + self.slots_programmed
         if came - self.slots_erased != left:

@@ -43,6 +43,13 @@ pub(crate) enum Command {
     /// that this rests on, and the utilisations of least cost and longest life. With --simulate, runs of fixed
     /// utilisations stand beside it. Needs Python: pip install 'wordline[reproduce]'.
     Model(ModelArgs),
+    /// Repeat a workload on a drive until it wears out, under one scheme or several
+    ///
+    /// Blocks retire when their lives are used up, and the drive is over when a write finds no place any more.
+    /// Gives what can be written until then, drive writes a day, years, and how latency, retries, write
+    /// amplification and capacity change as the drive ages. The device file must know the endurance of its
+    /// flash.
+    Lifetime(LifetimeArgs),
     /// Repeat a run from its report alone, and say whether the result is the same
     Rerun(RerunArgs),
     /// Compare conventional and slc-cache on a small drive under a bursty workload
@@ -246,6 +253,33 @@ pub(crate) struct CompareArgs {
     pub(crate) schemes: Vec<String>,
     #[command(flatten)]
     pub(crate) to: Where,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct LifetimeArgs {
+    #[command(flatten)]
+    pub(crate) what: What,
+    /// A scheme, perhaps with parameters; give it several times, the baseline first
+    #[arg(long = "scheme", value_name = "SCHEME", required = true)]
+    pub(crate) schemes: Vec<String>,
+    /// Let each simulated erase stand for so many cycles, 1 or an even number: the first seed is run again
+    /// with half of it, and the output says whether that gives the same [default: the device's
+    /// wear.acceleration, or 1]
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) acceleration: Option<u32>,
+    /// Leave the drive on the shelf so long after each pass of the workload, such as 30d: where errors are
+    /// modelled data grow older by it
+    #[arg(long, value_name = "TIME")]
+    pub(crate) shelf: Option<SimDuration>,
+    /// Write the page, its pictures and their data, the phases as CSV and the JSON into this folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Write the JSON to a file, or with - to standard output in place of the table
+    #[arg(long, value_name = "FILE|-")]
+    pub(crate) json: Option<String>,
+    /// Write every phase of every life as CSV to a file, or with - to standard output in place of the table
+    #[arg(long, value_name = "FILE|-", conflicts_with = "json")]
+    pub(crate) csv: Option<String>,
 }
 
 #[derive(Args, Debug)]

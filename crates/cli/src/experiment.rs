@@ -45,7 +45,7 @@ impl Outputs {
     }
 }
 
-fn spec(what: &What, scheme: &str) -> RunSpec {
+pub(crate) fn spec(what: &What, scheme: &str) -> RunSpec {
     RunSpec {
         device: what.device.clone(),
         scheme: scheme.to_string(),
@@ -73,7 +73,7 @@ pub(crate) fn traces(named: Option<String>) -> Option<String> {
 }
 
 /// JSON of a report cannot fail: its numbers are finite, or it says null.
-fn json_of(text: Result<String, serde_json::Error>) -> Result<String, Failure> {
+pub(crate) fn json_of(text: Result<String, serde_json::Error>) -> Result<String, Failure> {
     text.map_err(|e| Failure::Output(format!("the report cannot be written as JSON: {e}")))
 }
 
@@ -153,7 +153,7 @@ pub(crate) fn demo(args: &DemoArgs, console: &Console) -> Result<(), Failure> {
 }
 
 /// Runs that go at once: as many as are asked for, or as there are cores.
-fn threads(asked: Option<u16>) -> usize {
+pub(crate) fn threads(asked: Option<u16>) -> usize {
     let cores = || std::thread::available_parallelism().map_or(1, |n| n.get());
     asked.map_or_else(cores, |n| n as usize)
 }

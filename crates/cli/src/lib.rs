@@ -10,6 +10,7 @@ mod console;
 mod error;
 mod experiment;
 mod explain;
+mod lifetime;
 mod list;
 mod output;
 mod python;
@@ -53,6 +54,7 @@ fn run(args: impl Iterator<Item = OsString>, python: Option<&dyn Fn(&Call) -> i3
     let done = match cli.command {
         Command::Run(a) => experiment::run(&a, &console),
         Command::Compare(a) => experiment::compare(&a, &console),
+        Command::Lifetime(a) => lifetime::lifetime(&a, &console),
         Command::Demo(a) => experiment::demo(&a, &console),
         Command::Rerun(a) => experiment::rerun(&a, &console),
         Command::CheckLog(a) => experiment::check_log(&a),

@@ -134,7 +134,7 @@ impl Folder {
         Ok(Folder(target.to_path_buf()))
     }
 
-    fn write(&self, name: &str, text: &str, console: &Console) -> Result<(), Failure> {
+    pub(crate) fn write(&self, name: &str, text: &str, console: &Console) -> Result<(), Failure> {
         Sink::open(&self.0.join(name).to_string_lossy())?.write(text, console)
     }
 

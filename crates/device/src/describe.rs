@@ -2,9 +2,10 @@
 //! when nothing else is going on.
 
 use crate::spec::*;
+use crate::wear::WearSpec;
 use std::fmt::Write;
 use wordline_flash::{Medium, ModeTiming};
-use wordline_units::{Bytes, CellMode, PageType, SimDuration};
+use wordline_units::{Bytes, CellMode, Fraction, PageType, SimDuration};
 
 /// Latency of a read of one whole page of `kind` on an idle device: command, array, bus, host.
 /// `None` where the medium does not offer the mode.
@@ -116,10 +117,35 @@ fn write_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
         let most: Vec<String> = modes.map(|(mode, most)| format!("{most} in {mode}")).collect();
         writeln!(out, "  errs             as {} says; retries at most {}", e.name, most.join(", "))?;
     }
+    if !spec.wear.is_off() {
+        writeln!(out, "  wears            {}", wear(&spec.wear))?;
+    }
     for medium in &spec.media {
         write_medium(spec, medium, out)?;
     }
     Ok(())
+}
+
+/// What wear does, in a line.
+fn wear(w: &WearSpec) -> String {
+    let mut says =
+        vec![if w.enforce { "blocks retire at the end of their lives" } else { "without end" }.to_string()];
+    if w.enforce && w.spread > Fraction::ZERO {
+        says.push(format!("lives spread by {}", w.spread));
+    }
+    if w.acceleration > 1 {
+        says.push(format!("an erase stands for {}", w.acceleration));
+    }
+    if w.bad_blocks > Fraction::ZERO {
+        says.push(format!("{} of the blocks are bad from the beginning", w.bad_blocks));
+    }
+    if w.dynamic {
+        says.push("the least worn erased block is opened first".to_string());
+    }
+    if let Some(beyond) = w.static_beyond {
+        says.push(format!("data at rest move when a block is {beyond} cycles behind"));
+    }
+    says.join("; ")
 }
 
 fn write_medium(spec: &DeviceSpec, m: &Medium, out: &mut String) -> std::fmt::Result {

@@ -3,7 +3,7 @@
 use crate::config::{Section, closest};
 use std::fmt::{Display, Write};
 use std::ops::RangeInclusive;
-use wordline_flash::{Beyond, ErrorModel, MAX_BITS, MOST_RETRIES, ModeErrors, Rber};
+use wordline_flash::{Beyond, ErrorModel, MAX_BITS, MOST_RETRIES, ModeErrors, Rber, Refresh};
 use wordline_units::{Bytes, CellMode, SimDuration};
 
 const BEYOND: [(&str, Beyond); 2] = [("clamp", Beyond::Clamp), ("uncorrectable", Beyond::Uncorrectable)];
@@ -43,6 +43,14 @@ pub(crate) fn read(mut section: Section<'_>) -> Option<ErrorModel> {
     model.codeword = codeword.map_or(model.codeword, |bytes| bytes.0 as u32 * 8);
     model.decode = section.take_within("decode", SimDuration::ZERO..=SECOND).unwrap_or(model.decode);
     model.retransfer = section.choice("retransfer", &[("true", true), ("false", false)], model.retransfer);
+    let most = SimDuration(366 * day.0);
+    let hour = SimDuration(3_600 * SECOND.0);
+    model.refresh = Refresh {
+        age: or_never(&mut section, "refresh", |s, key| s.take_within(key, hour..=most)),
+        reads: or_never(&mut section, "read_reclaim", |s, key| s.whole(key, 1..=u32::MAX)),
+        retries: or_never(&mut section, "refresh_retries", |s, key| s.whole(key, 1..=MOST_RETRIES as u32))
+            .map(|retries| retries as u8),
+    };
     let mut whole = true;
     for mode in CellMode::ALL {
         let known = &mut model.modes[mode.index()];
@@ -58,6 +66,18 @@ pub(crate) fn read(mut section: Section<'_>) -> Option<ErrorModel> {
     }
     section.finish();
     whole.then_some(model)
+}
+
+/// A threshold, or the word that there is none, as without the key.
+fn or_never<T>(
+    section: &mut Section<'_>,
+    key: &'static str,
+    take: impl FnOnce(&mut Section<'_>, &'static str) -> Option<T>,
+) -> Option<T> {
+    match section.text(key).as_deref() {
+        None | Some("never") => None,
+        Some(_) => take(section, key),
+    }
 }
 
 fn read_mode(mode: CellMode, mut section: Section<'_>, known: Option<ModeErrors>) -> Option<ModeErrors> {
@@ -131,6 +151,16 @@ pub(crate) fn write(model: &ErrorModel, out: &mut String) -> std::fmt::Result {
     writeln!(out, "delta = {}\ncorrectable = {}", model.delta, model.correctable)?;
     writeln!(out, "codeword = \"{}\"", Bytes(model.codeword as u64 / 8))?;
     writeln!(out, "decode = \"{}\"\nretransfer = {}", model.decode, model.retransfer)?;
+    let Refresh { age, reads, retries } = model.refresh;
+    if let Some(age) = age {
+        writeln!(out, "refresh = \"{age}\"")?;
+    }
+    if let Some(reads) = reads {
+        writeln!(out, "read_reclaim = {reads}")?;
+    }
+    if let Some(retries) = retries {
+        writeln!(out, "refresh_retries = {retries}")?;
+    }
     let known = ErrorModel::builtin(&model.name);
     for mode in CellMode::ALL {
         if model.mode(mode).is_none() && known.as_ref().is_some_and(|k| k.mode(mode).is_some()) {

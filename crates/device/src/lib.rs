@@ -10,11 +10,13 @@ mod describe;
 mod errors;
 mod read;
 mod spec;
+mod wear;
 mod write;
 
 pub use builtin::{Builtin, builtin, find, names_like};
 pub use config::ConfigErrors;
 pub use describe::{describe, unloaded_program, unloaded_read};
 pub use spec::*;
+pub use wear::WearSpec;
 pub use wordline_config as config;
 pub use write::to_toml;

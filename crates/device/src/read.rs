@@ -5,8 +5,9 @@
 
 use crate::config::{ConfigErrors, Place, Problems, Section};
 use crate::spec::*;
+use crate::wear::WearSpec;
 use std::ops::RangeInclusive;
-use wordline_flash::{CommandOverhead, MAX_BITS, Medium, ModeTiming, Topology};
+use wordline_flash::{CacheRegister, CommandOverhead, MAX_BITS, Medium, ModeTiming, Topology};
 use wordline_units::{Bytes, CellMode, Fraction, Rate, SimDuration};
 
 /// Longer than any flash operation; it keeps sums of times within 64 bits.
@@ -102,6 +103,7 @@ fn read(mut root: Section<'_>, origin: &str, problems: &Problems) -> Option<Devi
     let complete: Vec<&Read> = media.iter().flatten().collect();
     let slc_cache = root.section("slc_cache").map(|section| slc_cache(section, &complete));
     let errors = root.section("errors").map(crate::errors::read);
+    let wear = root.section("wear").map_or(Some(WearSpec::default()), crate::wear::read);
     root.finish();
 
     if media.is_empty() || media.iter().any(Option::is_none) {
@@ -128,6 +130,7 @@ fn read(mut root: Section<'_>, origin: &str, problems: &Problems) -> Option<Devi
             Some(errors) => Some(errors?),
             None => None,
         },
+        wear: wear?,
         media: media.iter().flatten().map(|m| m.medium.clone()).collect(),
     };
     check_whole(&spec, &complete, &capacity_place, problems);
@@ -181,6 +184,7 @@ fn medium(name: String, mut section: Section<'_>) -> Option<Read> {
         erase: command.take_within("erase", TIMES).unwrap_or_default(),
     };
     command.finish();
+    let cache_register = section.choice("cache_register", &CacheRegister::WORDS, CacheRegister::Off);
 
     let mut modes = [const { None }; 4];
     let mut incomplete = false;
@@ -211,6 +215,7 @@ fn medium(name: String, mut section: Section<'_>) -> Option<Read> {
         modes,
         bus: bus?,
         command: overhead,
+        cache_register,
     };
     (!incomplete).then_some(Read { medium, place, page: page_place, wordlines })
 }

@@ -2,6 +2,7 @@
 //! clock are built.
 
 use crate::config::closest;
+use crate::wear::WearSpec;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -43,6 +44,9 @@ pub struct DeviceSpec {
     /// How the flash errs; `None` where every read succeeds at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub errors: Option<ErrorModel>,
+    /// How blocks wear out, and what keeps their wear even.
+    #[serde(default, skip_serializing_if = "WearSpec::is_off")]
+    pub wear: WearSpec,
 }
 
 /// The logical capacity.

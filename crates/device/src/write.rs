@@ -36,6 +36,9 @@ fn write_spec(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
             "command = {{ read = \"{}\", program = \"{}\", erase = \"{}\" }}",
             c.read, c.program, c.erase
         )?;
+        if !m.cache_register.is_off() {
+            writeln!(out, "cache_register = \"{}\"", m.cache_register.key())?;
+        }
         for mode in CellMode::ALL {
             if let Some(timing) = m.mode(mode) {
                 writeln!(out, "\n[medium.{name}.{}]", mode.key())?;
@@ -69,10 +72,10 @@ fn write_spec(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
         writeln!(out, "dynamic_blocks = {}\ntrigger = \"{}\"", c.dynamic_blocks, c.trigger)?;
         writeln!(out, "when_full = \"{}\"", c.when_full.key())?;
     }
-    match &spec.errors {
-        Some(model) => crate::errors::write(model, out),
-        None => Ok(()),
+    if let Some(model) = &spec.errors {
+        crate::errors::write(model, out)?;
     }
+    if spec.wear.is_off() { Ok(()) } else { crate::wear::write(&spec.wear, out) }
 }
 
 fn write_timing(mode: CellMode, t: &ModeTiming, out: &mut String) -> std::fmt::Result {

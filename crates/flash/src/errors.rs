@@ -118,8 +118,30 @@ pub struct ErrorModel {
     /// Whether each attempt brings its data out to a decoder at the other end of the bus. If not, the
     /// chip learns of a failure without.
     pub retransfer: bool,
+    /// When data are written anew.
+    #[serde(default, skip_serializing_if = "Refresh::is_never")]
+    pub refresh: Refresh,
     /// By cell mode, [`CellMode::index`]; `None` where nothing is known.
     pub modes: [Option<ModeErrors>; 4],
+}
+
+/// When the drive writes the data of a block anew, so that reads of them take fewer retries; never, where none
+/// of these is given.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Refresh {
+    /// As soon as they are so old.
+    pub age: Option<SimDuration>,
+    /// As soon as so many of its pages have been read (read reclaim).
+    pub reads: Option<u32>,
+    /// As soon as a page takes so many retries, and would take fewer just written.
+    pub retries: Option<u8>,
+}
+
+impl Refresh {
+    /// Whether data are left as they are.
+    pub fn is_never(&self) -> bool {
+        *self == Refresh::default()
+    }
 }
 
 /// Exponents of 72-layer TLC, which the fitted sets keep.
@@ -247,6 +269,7 @@ impl ErrorModel {
             codeword: 8192,
             decode: SimDuration::ZERO,
             retransfer: false,
+            refresh: Refresh::default(),
             modes,
         })
     }
@@ -352,6 +375,11 @@ fn mix(x: u64) -> u64 {
 #[inline(always)]
 fn quantile(hash: u64) -> usize {
     (hash >> 52) as usize % QUANTILES
+}
+
+/// The deviate of the standard normal distribution that a hash chooses, of [`QUANTILES`] equally likely ones.
+pub fn standard_normal(hash: u64) -> f32 {
+    normal()[quantile(hash)]
 }
 
 fn normal() -> &'static [f32; QUANTILES] {

@@ -6,7 +6,7 @@
 //! a place's block is a shift. A slot is a place for one mapping unit; a page holds
 //! `units_per_page` of them side by side.
 
-use crate::{BlockShape, CommandOverhead, ModeTiming};
+use crate::{BlockShape, CacheRegister, CommandOverhead, ModeTiming};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use wordline_units::{BlockId, Bytes, CellMode, ChannelId, DieId, PlaneId, Ppn, Rate};
@@ -60,6 +60,9 @@ pub struct Medium {
     pub bus: Rate,
     /// Time of the commands themselves.
     pub command: CommandOverhead,
+    /// What the second register of each plane is used for.
+    #[serde(default, skip_serializing_if = "CacheRegister::is_off")]
+    pub cache_register: CacheRegister,
 }
 
 impl Medium {

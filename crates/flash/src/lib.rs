@@ -7,10 +7,12 @@ mod geometry;
 mod rule;
 mod timing;
 
-pub use errors::{Beyond, ErrorModel, MOST_RETRIES, ModeErrors, Rber, Retries, RetryLaw, Stress};
+pub use errors::{
+    Beyond, ErrorModel, MOST_RETRIES, ModeErrors, Rber, Refresh, Retries, RetryLaw, Stress, standard_normal,
+};
 pub use geometry::{Geometry, GeometryError, Medium, Topology};
 pub use rule::{
     BlockShape, BlockState, IllegalProgram, MOST_INTERFERENCE, MOST_REPROGRAMS, MOST_WINDOW_LAYERS,
     ProgramRule, RuleError, SlotClass, Window, interference,
 };
-pub use timing::{CommandOverhead, MAX_BITS, ModeTiming};
+pub use timing::{CacheRegister, CommandOverhead, MAX_BITS, ModeTiming};

@@ -35,3 +35,49 @@ pub struct CommandOverhead {
     /// Of an erase.
     pub erase: SimDuration,
 }
+
+/// What the second register of a plane, between its page register and the bus, is used for: data stand in it
+/// while the array works on the next page.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CacheRegister {
+    /// Nothing: a plane has one operation at a time.
+    #[default]
+    Off,
+    /// Cache read: the next page is sensed while one is brought out.
+    Read,
+    /// Cache program: the next page is brought in while one is programmed.
+    Program,
+    /// Both.
+    On,
+}
+
+impl CacheRegister {
+    /// The words of device files.
+    pub const WORDS: [(&'static str, CacheRegister); 4] = [
+        ("off", CacheRegister::Off),
+        ("read", CacheRegister::Read),
+        ("program", CacheRegister::Program),
+        ("on", CacheRegister::On),
+    ];
+
+    /// The word for it in device files and reports.
+    pub fn key(self) -> &'static str {
+        Self::WORDS[self as usize].0
+    }
+
+    /// Whether it is not used.
+    pub fn is_off(&self) -> bool {
+        *self == CacheRegister::Off
+    }
+
+    /// Whether the next page is sensed while one is brought out.
+    pub fn reads(self) -> bool {
+        matches!(self, CacheRegister::Read | CacheRegister::On)
+    }
+
+    /// Whether the next page is brought in while one is programmed.
+    pub fn programs(self) -> bool {
+        matches!(self, CacheRegister::Program | CacheRegister::On)
+    }
+}

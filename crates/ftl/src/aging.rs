@@ -13,7 +13,7 @@ use wordline_units::{BlockId, CellMode, SimDuration, SimTime};
 const HOUR: i64 = 3_600_000_000_000;
 
 /// A block's life in the unit in which it is used up.
-const LIFE: u32 = 1 << 28;
+pub(crate) const LIFE: u32 = 1 << 28;
 
 /// What one erase takes of a life, given the cycles that a block endures in the mode that it had;
 /// nothing where that is not known.
@@ -120,6 +120,23 @@ impl Aging {
         }
     }
 
+    /// How long the data of a block have lain.
+    pub fn age(&self, block: BlockId, now: SimTime) -> SimDuration {
+        SimDuration((now.0 as i64 - self.ages[block.index()].written).max(0) as u64)
+    }
+
+    /// Pages read of a block since it was opened.
+    pub fn reads(&self, block: BlockId) -> u32 {
+        self.ages[block.index()].reads
+    }
+
+    /// Retries of a page of a block, had that been through something else.
+    pub fn retries_at(&self, stress: Stress, of: (BlockId, CellMode), wordline: u32, bit: usize) -> u8 {
+        let (block, mode) = of;
+        let law = self.laws[mode.index()].as_ref();
+        law.map_or(0, |law| law.of_page(law.of_block(stress, block.0), block.0, wordline, bit).count)
+    }
+
     /// Look up the errors of a block in a mode anew.
     pub fn look_up(&mut self, block: BlockId, mode: CellMode, by: Reading) {
         let age = &mut self.ages[block.index()];
@@ -154,11 +171,11 @@ impl Aging {
         }
     }
 
-    /// Time begins anew; `passed` so far.
-    pub fn start_anew(&mut self, passed: SimTime) {
+    /// All data are so much older from now on: time begins anew, or passes on the shelf.
+    pub fn pass(&mut self, time: SimDuration) {
         for age in self.ages.iter_mut() {
-            age.written -= passed.0 as i64;
-            age.until -= passed.0 as i64;
+            age.written = age.written.saturating_sub_unsigned(time.0);
+            age.until = age.until.saturating_sub_unsigned(time.0);
         }
     }
 }

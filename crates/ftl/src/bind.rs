@@ -285,7 +285,7 @@ impl<M: Media> Ftl<M> {
             op.owned_by == Owner::Move && op.owner == NONE && pool(source()) == pool(op.route.region())
         };
         if parts.all(|p| mere(&self.state.ops[p])) {
-            self.drop_moves(id);
+            self.leave_pages(id);
             return false;
         }
         let (plane, route) = (self.state.ops[id].plane, self.state.ops[id].route);
@@ -302,16 +302,22 @@ impl<M: Media> Ftl<M> {
         true
     }
 
-    fn drop_moves(&mut self, lead: OpId) {
+    /// Give up pages that find no place where they should go: they stay where they are.
+    fn leave_pages(&mut self, lead: OpId) {
         self.state.backlog[self.state.ops[lead].plane.index()] -= 1;
         let mut part = lead;
         while !part.is_none() {
             let op = &self.state.ops[part];
-            let (lpn, from, idle, waits, next) = (op.lpn, op.from, op.idle, OpId(op.owner), op.chain);
+            let (lpn, from, idle, owner, next) = (op.lpn, op.from, op.idle, op.owner, op.chain);
+            let (owned_by, in_window) = (op.owned_by, op.in_window);
             self.leave_buffer(part);
             self.state.ops.remove(part);
-            self.state.counters.moves_dropped += 1;
-            self.end_move(lpn, from, idle, waits);
+            if owned_by == Owner::Job {
+                self.give_up_page(RegionId(owner as u8), self.plane_of(from), in_window);
+            } else {
+                self.state.counters.moves_dropped += 1;
+                self.end_move(lpn, from, idle, OpId(owner));
+            }
             part = next;
         }
     }
@@ -350,11 +356,12 @@ impl<M: Media> Ftl<M> {
         }
     }
 
-    /// Give up a host program that can never be bound: the drive is full.
+    /// Give up a program that can never be bound: the drive is full, or has worn out.
     pub fn fail(&mut self, lead: OpId) {
-        if self.state.ops[lead].owned_by == Owner::Move {
-            return self.drop_moves(lead);
+        if matches!(self.state.ops[lead].owned_by, Owner::Move | Owner::Job) {
+            return self.leave_pages(lead);
         }
+        let outcome = self.no_place();
         self.state.backlog[self.state.ops[lead].plane.index()] -= 1;
         let mut part = lead;
         while !part.is_none() {
@@ -367,11 +374,11 @@ impl<M: Media> Ftl<M> {
                     self.trims_not_logged(part.0, self.state.ops[part].lpn);
                 }
                 if owner != NONE {
-                    self.requests[owner as usize].outcome = Outcome::OutOfSpace;
+                    self.requests[owner as usize].outcome = outcome;
                 }
                 for (op, request) in &self.waiters {
                     if *op == part {
-                        self.requests[request.0 as usize].outcome = Outcome::OutOfSpace;
+                        self.requests[request.0 as usize].outcome = outcome;
                     }
                 }
             }
@@ -387,13 +394,28 @@ impl<M: Media> Ftl<M> {
     }
 
     /// Whether a program may be given up: one of the host whose data are not acknowledged yet, so that
-    /// its end can be reported, or a move that was to make room for one.
+    /// its end can be reported, a move that was to make room for one, or where blocks have worn out a page
+    /// whose collection counted on them.
     pub fn can_fail(&self, id: OpId) -> bool {
         match self.state.ops[id].owned_by {
             Owner::Request => self.ack == Ack::Program,
             Owner::Move => true,
-            _ => false,
+            Owner::Job => self.state.wear.retired > 0,
+            Owner::Nobody | Owner::Fill => false,
         }
+    }
+
+    /// Give up what waits for room in a buffer that nothing leaves any more. Returns whether there was any.
+    pub fn fail_held_moves(&mut self) -> bool {
+        if self.state.wear.retired == 0 {
+            return false;
+        }
+        let held = std::mem::take(&mut self.held_moves);
+        for (_, waits) in &held {
+            self.state.counters.moves_dropped += 1;
+            self.awaited(*waits);
+        }
+        !held.is_empty()
     }
 
     /// End the flushes and the writes with FUA under way, where nothing is pending and writes that were
@@ -409,8 +431,9 @@ impl<M: Media> Ftl<M> {
             }
         }
         ended.extend(self.waiters.drain(..).map(|(_, request)| request));
+        let outcome = if ended.is_empty() { Outcome::Done } else { self.no_place() };
         for request in &ended {
-            self.requests[request.0 as usize].outcome = Outcome::OutOfSpace;
+            self.requests[request.0 as usize].outcome = outcome;
             self.part_done(*request);
         }
         !ended.is_empty()

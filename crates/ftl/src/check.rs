@@ -67,9 +67,9 @@ impl<M: Media> Ftl<M> {
             }
             live_total += live;
             let plane = self.state.geometry.plane_of(block);
-            if info.phase == Phase::Free {
+            if !info.is_owned() {
                 if live > 0 {
-                    return broken(format!("erased block {b} holds {live} live sectors"));
+                    return broken(format!("block {b} is {:?} and holds {live} live sectors", info.phase));
                 }
                 continue;
             }
@@ -100,7 +100,7 @@ impl<M: Media> Ftl<M> {
             for (local, at) in r.planes.iter().enumerate() {
                 let plane = PlaneId(pool.first_plane + local as u32);
                 let first = state.geometry.blocks_of(plane).start + pool.offset;
-                let (mut owned, mut open_slots, mut live) = (0, 0, 0);
+                let (mut owned, mut open_slots, mut live, mut lost) = (0, 0, 0, 0);
                 for b in first..first + pool.blocks_per_plane {
                     let info = state.blocks[b as usize];
                     let listed = pool.free[local].contains(BlockId(b));
@@ -110,7 +110,8 @@ impl<M: Media> Ftl<M> {
                             info.phase
                         )));
                     }
-                    if info.phase == Phase::Free || info.region != id.0 {
+                    lost += (info.phase == Phase::Retired) as u32;
+                    if !info.is_owned() || info.region != id.0 {
                         continue;
                     }
                     owned += 1;
@@ -132,6 +133,12 @@ impl<M: Media> Ftl<M> {
                     return Err(Broken(format!(
                         "region {} owns {owned} blocks with {open_slots} open slots in plane {plane}, and counts {} and {}",
                         r.region.name, at.owned, at.open_slots
+                    )));
+                }
+                if lost != pool.free[local].lost {
+                    let counted = pool.free[local].lost;
+                    return Err(Broken(format!(
+                        "plane {plane} has lost {lost} blocks, and counts {counted}"
                     )));
                 }
                 if live != at.live {

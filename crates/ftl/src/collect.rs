@@ -16,6 +16,19 @@ use wordline_device::GcClass;
 use wordline_flash::SlotClass;
 use wordline_units::{BlockId, DieId, Lpn, PlaneId, Ppn, SectorMask};
 
+/// Why a block is emptied.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Occasion {
+    /// Its region runs short.
+    Shortage,
+    /// The drive has nothing else to do.
+    Idleness(Grain),
+    /// It shall wear like the others.
+    Levelling,
+    /// Its data are to be written anew.
+    Due,
+}
+
 /// Why a page moves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum For {
@@ -124,30 +137,31 @@ impl<M: Media> Ftl<M> {
             chosen = self.scheme.collect(Need { region, plane }, &view);
         }
         let Collect { region, block } = chosen.unwrap_or(Collect { region, block: None });
-        self.begin_job(region, plane, block, None);
+        self.begin_job(region, plane, block, Occasion::Shortage);
     }
 
     /// Begin to empty a block. Returns whether there was one.
-    fn begin_job(
+    pub(crate) fn begin_job(
         &mut self,
         region: RegionId,
         plane: PlaneId,
         block: Option<BlockId>,
-        idle: Option<Grain>,
+        why: Occasion,
     ) -> bool {
+        let idle = matches!(why, Occasion::Idleness(_));
         if region.index() >= self.state.regions.len() || !self.state.reaches(region, plane) {
             let what = format!("collect region {} in plane {plane}", region.0);
             self.illegal(what, "the region has no blocks there".into());
             return false;
         }
-        if self.state.at(region, plane).job.is_some() {
+        if self.state.at(region, plane).job.is_some() || self.worn_out().is_some() {
             return false;
         }
         let Some(victim) = block.or_else(|| self.state.best_victim(region, plane)) else { return false };
         let info = self.state.blocks[victim.index()];
         let position = || self.state.position(region, plane, victim);
         let eligible = || {
-            let closes = idle.is_some() && info.phase == Phase::Open;
+            let closes = why != Occasion::Shortage && info.phase == Phase::Open;
             closes || self.state.at(region, plane).victims.contains(position())
         };
         if block.is_some()
@@ -162,19 +176,21 @@ impl<M: Media> Ftl<M> {
         }
         // Moving a block that is live nearly throughout gains nothing where its pages come back to the
         // same pool; a cache passes them on.
-        if !self.state.gains(region, victim) && !self.passes_on(region, plane, victim) {
+        let wanted = matches!(why, Occasion::Levelling | Occasion::Due);
+        if !wanted && !self.state.gains(region, victim) && !self.passes_on(region, plane, victim) {
             return false;
         }
         let position = self.state.position(region, plane, victim);
         let die = self.state.geometry.die_of(plane);
-        let held = match idle {
-            Some(grain) => grain == Grain::Block,
-            None => self.state.gc.class == GcClass::Foreground,
+        let held = match why {
+            Occasion::Idleness(grain) => grain == Grain::Block,
+            Occasion::Shortage => self.state.gc.class == GcClass::Foreground,
+            Occasion::Levelling | Occasion::Due => false,
         };
-        if idle.is_some() && held && self.has_job(die) {
+        if idle && held && self.has_job(die) {
             return false; // it might need what the holder would lock out
         }
-        if idle.is_some() {
+        if idle {
             self.idle_jobs[die.index()] += 1;
             self.idle_busy += 1;
         }
@@ -193,12 +209,14 @@ impl<M: Media> Ftl<M> {
             window: 0,
             exhausted: false,
             erasing: false,
-            idle: idle.is_some(),
+            idle,
             granted: true,
             held,
+            given_up: false,
+            refreshes: why == Occasion::Due,
         });
         self.state.blocks[victim.index()].phase = Phase::Victim;
-        self.state.counters.collections += 1;
+        self.state.counters.collections += u64::from(why != Occasion::Due);
         self.step_job(region, plane);
         true
     }
@@ -243,7 +261,7 @@ impl<M: Media> Ftl<M> {
         // Collection that begins while a die is held is what the holder waits for.
         if job.held || self.held[self.state.geometry.die_of(plane).index()] > 0 {
             Class::Held
-        } else if job.idle && !self.state.is_desperate(region, plane) {
+        } else if (job.idle || job.refreshes) && !self.state.is_desperate(region, plane) {
             Class::Background
         } else {
             self.gc_class(region, plane)
@@ -253,6 +271,9 @@ impl<M: Media> Ftl<M> {
     /// Read on, or finish, as far as a job can now.
     pub(crate) fn step_job(&mut self, region: RegionId, plane: PlaneId) {
         let Some(job) = self.state.at(region, plane).job else { return };
+        if job.given_up {
+            return self.give_up_job(region, plane, job);
+        }
         if job.erasing || job.rests() {
             return;
         }
@@ -400,7 +421,7 @@ impl<M: Media> Ftl<M> {
                 }
                 last = id;
             }
-            self.state.counters.collected_units += 1;
+            self.state.counters.count_collected(1, job.refreshes);
             programs += 1;
         }
         self.scratch.live = spans;
@@ -483,7 +504,7 @@ impl<M: Media> Ftl<M> {
             op.chain = next;
             next = self.carry(op);
         }
-        self.state.counters.collected_units += units as u64;
+        self.state.counters.count_collected(units as u64, job.refreshes);
         self.emit(next);
         Some(units)
     }
@@ -510,7 +531,7 @@ impl<M: Media> Ftl<M> {
     /// A job has one page less under way: it goes on, or rests where idle time has begun it.
     fn go_on(&mut self, region: RegionId, plane: PlaneId) {
         if let Some(job) = &mut self.state.at_mut(region, plane).job
-            && (job.idle && !job.held && job.inflight == 0)
+            && (job.idle && !job.held && job.inflight == 0 && !job.given_up)
         {
             let granted = std::mem::replace(&mut job.granted, false);
             self.count_grant(plane, granted, -1);
@@ -519,7 +540,29 @@ impl<M: Media> Ftl<M> {
         }
     }
 
-    /// The victim is erased.
+    /// A page of a job finds no place, since blocks that collection counted on have worn out: it stays where it
+    /// is, and the drive is over.
+    pub(crate) fn give_up_page(&mut self, region: RegionId, plane: PlaneId, in_window: bool) {
+        self.no_place();
+        if let Some(job) = &mut self.state.at_mut(region, plane).job {
+            job.given_up = true;
+        }
+        self.job_page_over(region, plane, in_window);
+    }
+
+    /// A job ends without its erase, as soon as nothing of it is under way: its block goes back on the list.
+    fn give_up_job(&mut self, region: RegionId, plane: PlaneId, job: Job) {
+        if job.inflight > 0 || job.erasing {
+            return;
+        }
+        self.end_job(region, plane);
+        self.state.blocks[job.block.index()].phase = Phase::Full;
+        let (position, burden) =
+            (self.state.position(region, plane, job.block), self.state.burden(job.block));
+        self.state.at_mut(region, plane).victims.insert(position, burden);
+    }
+
+    /// The victim is erased, or the job given up.
     pub(crate) fn end_job(&mut self, region: RegionId, plane: PlaneId) {
         if let Some(job) = self.state.at_mut(region, plane).job.take() {
             self.count_grant(plane, job.idle && job.granted, -1);
@@ -561,6 +604,9 @@ impl<M: Media> Ftl<M> {
         let region = m.route.region();
         if region.index() >= self.state.regions.len() {
             self.illegal(format!("move to region {}", region.0), "there is no such region".into());
+            return None;
+        }
+        if self.worn_out().is_some() && waits.is_none() {
             return None;
         }
         if self.state.has_full_buffer(region) {
@@ -672,7 +718,7 @@ impl<M: Media> Ftl<M> {
     /// A die has nothing to do, or the drive drains: ask the scheme for one job, plane by plane in
     /// turn. Returns whether it had one.
     pub fn idle(&mut self, die: DieId) -> bool {
-        if !self.asks.asks(Hooks::IDLE) || self.idle_jobs[die.index()] > 0 {
+        if !self.asks.asks(Hooks::IDLE) || self.idle_jobs[die.index()] > 0 || self.worn_out().is_some() {
             return false;
         }
         let planes = self.state.geometry.planes_of_die(die);
@@ -689,7 +735,8 @@ impl<M: Media> Ftl<M> {
                     self.idle_busy > before
                 }
                 IdleWork::Collect(c, grain) => {
-                    self.grant(c.region, plane) || self.begin_job(c.region, plane, c.block, Some(grain))
+                    self.grant(c.region, plane)
+                        || self.begin_job(c.region, plane, c.block, Occasion::Idleness(grain))
                 }
             };
             if began {
@@ -697,6 +744,24 @@ impl<M: Media> Ftl<M> {
             }
         }
         false
+    }
+
+    /// Nothing is pending, and collections that hold their dies wait for space: let the host's operations pass,
+    /// which may give some back, or need none. Returns whether a die was held.
+    pub fn let_go_of_dies(&mut self) -> bool {
+        let mut any = false;
+        for index in 0..self.state.regions.len() {
+            let region = RegionId(index as u8);
+            let first = self.state.pool_of(region).first_plane;
+            for plane in (0..self.state.regions[index].planes.len() as u32).map(|i| PlaneId(first + i)) {
+                let job = &mut self.state.at_mut(region, plane).job;
+                if job.as_mut().is_some_and(|job| std::mem::take(&mut job.held)) {
+                    self.let_go(plane);
+                    any = true;
+                }
+            }
+        }
+        any
     }
 
     /// Whether the scheme wants to be asked for work on idle dies.

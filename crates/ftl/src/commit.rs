@@ -189,6 +189,7 @@ impl<M: Media> Ftl<M> {
             Owner::Nobody => self.state.ops.remove(id),
         }
         self.unpin(block);
+        self.refresh(self.state.geometry.plane_of(block));
     }
 
     /// What its errors have cost a read, and the request that waits for it.
@@ -199,6 +200,8 @@ impl<M: Media> Ftl<M> {
         if let Some(errors) = &mut self.state.counters.errors {
             errors.count(op.cause, mode, op.retries);
         }
+        self.look_at_read(id);
+        let op = &self.state.ops[id];
         if op.retries.failed && op.owned_by == Owner::Request {
             self.requests[op.owner as usize].outcome = Outcome::Uncorrectable;
         }
@@ -426,10 +429,10 @@ impl<M: Media> Ftl<M> {
         let (ppn, plane) = (op.ppn, op.plane);
         self.state.ops.remove(id);
         let block = self.state.geometry.block_of(ppn);
-        let info = &mut self.state.blocks[block.index()];
+        let info = &self.state.blocks[block.index()];
         let (region, mode) = (RegionId(info.region), info.mode());
-        info.phase = Phase::Free;
-        self.state.wear_out(block, mode);
+        let retires = self.state.wear_by_erase(block, mode);
+        self.state.blocks[block.index()].phase = if retires { Phase::Retired } else { Phase::Free };
         self.state.counters.erases[mode.index()] += 1;
         self.state.counters.regions[region.index()].erases += 1;
         self.state.map.erase(block);
@@ -437,14 +440,23 @@ impl<M: Media> Ftl<M> {
             self.hold_trims_of(block);
         }
         self.media.erase(block, self.state.geometry.slot_shift);
+        if M::METADATA && self.state.wear.spec.acceleration > 1 {
+            self.media.wear(block, self.state.blocks[block.index()].erases);
+        }
         let local = self.state.local(region, plane);
         let pool = self.state.regions[region.index()].region.pool;
         self.state.change_pool(pool, plane, |state| {
             let (blocks, pool) = (&state.blocks, &mut state.pools[pool.0 as usize]);
-            pool.free[local].put_back(block, pool.order, |b| blocks[b as usize].erases);
+            if retires {
+                pool.free[local].lost += 1;
+            } else {
+                pool.free[local].put_back(block, pool.order, |b| blocks[b as usize].erases);
+            }
             state.regions[region.index()].planes[local].owned -= 1;
         });
+        self.state.wear.retired += retires as u32;
         self.end_job(region, plane);
+        self.state.refreshing.forget(block);
         self.state.jammed[plane.index()] = false;
         self.state.starved[plane.index()] = false; // until one of those that wake now is blocked again
         self.effects.push(Effect::Wake(plane));
@@ -454,5 +466,7 @@ impl<M: Media> Ftl<M> {
                 self.collect_if_short(other, plane);
             }
         }
+        self.level(pool, plane);
+        self.refresh(plane);
     }
 }

@@ -1,6 +1,7 @@
 //! What is counted, and where: at the completion of a flash operation, in one place, so that no
 //! scheme can flatter itself. All counts are integers and go into the result hash.
 
+use crate::refresh::Due;
 use serde::{Deserialize, Serialize};
 use wordline_flash::{MOST_RETRIES, Retries, SlotClass};
 use wordline_units::CellMode;
@@ -79,6 +80,10 @@ pub struct ReadErrors {
     pub retries: [u64; Cause::COUNT],
     /// Reads that failed after the last retry, by their cause.
     pub uncorrectable: [u64; Cause::COUNT],
+    /// Blocks written anew, by why they were due.
+    pub refreshed: [u64; Due::COUNT],
+    /// Live units moved for that.
+    pub refreshed_units: u64,
 }
 
 impl Default for ReadErrors {
@@ -87,6 +92,8 @@ impl Default for ReadErrors {
             host: vec![0; CellMode::ALL.len() * (MOST_RETRIES + 1)],
             retries: [0; Cause::COUNT],
             uncorrectable: [0; Cause::COUNT],
+            refreshed: [0; Due::COUNT],
+            refreshed_units: 0,
         }
     }
 }
@@ -153,6 +160,14 @@ impl Counters {
         Counters { regions: vec![RegionCounters::default(); regions], errors, ..Counters::default() }
     }
 
+    /// Live units are moved out of a block that is collected, or written anew.
+    pub(crate) fn count_collected(&mut self, units: u64, refreshes: bool) {
+        match &mut self.errors {
+            Some(errors) if refreshes => errors.refreshed_units += units,
+            _ => self.collected_units += units,
+        }
+    }
+
     /// Every count as one list, for the result hash.
     pub fn integers(&self) -> Vec<u64> {
         let mut all = vec![];
@@ -190,6 +205,9 @@ impl Counters {
         }
         if let Some(errors) = &self.errors {
             all.extend(errors.host.iter().chain(&errors.retries).chain(&errors.uncorrectable));
+            if errors.refreshed != [0; Due::COUNT] {
+                all.extend(errors.refreshed.into_iter().chain([errors.refreshed_units]));
+            }
         }
         all
     }

@@ -43,6 +43,8 @@ pub enum Outcome {
     OutOfSpace = 1,
     /// A read has more errors than can be corrected.
     Uncorrectable = 2,
+    /// A write found no place, since too many blocks have worn out: the drive can only be read.
+    WornOut = 3,
 }
 
 /// A request in flight.
@@ -387,12 +389,18 @@ impl<M: Media> Ftl<M> {
 
     /// Count from zero, at time 0, on the drive as it is. Nothing may be pending.
     pub fn start_anew(&mut self) {
-        self.state.aging.start_anew(self.state.now);
+        self.pass(self.state.now.since(SimTime(0)));
         self.state.now = SimTime(0);
         self.state.most_shrunk = self.state.shrunk;
         self.state.draining = false;
         self.state.ahead.forget();
         self.state.counters = Counters::new(self.state.regions.len(), self.state.aging.is_modelled());
+    }
+
+    /// Data grow older by so much, while the drive lies on the shelf.
+    pub fn pass(&mut self, time: SimDuration) {
+        self.state.aging.pass(time);
+        self.state.refreshing.start_anew();
     }
 
     /// Tell the time. It never runs backwards.
@@ -521,6 +529,18 @@ impl<M: Media> Ftl<M> {
     #[inline(always)]
     pub fn repeat(&mut self, id: OpId) -> bool {
         self.retransfer && self.repeat_by_bus(id)
+    }
+
+    /// Whether a read that has been sensed will have to be sensed again, once it has been brought out.
+    pub fn will_repeat(&self, id: OpId) -> bool {
+        let op = &self.state.ops[id];
+        self.retransfer && op.repeated < op.retries.count
+    }
+
+    /// Whether a program may be brought in while another is under way in its plane: not a copy, which
+    /// itself reads, nor where bits are added to wordlines that the array has yet to program.
+    pub fn may_be_cached(&self, id: OpId) -> bool {
+        !self.state.ops[id].copies && !self.has_windows
     }
 
     #[inline(never)]
@@ -660,7 +680,7 @@ impl<M: Media> Ftl<M> {
     /// bit of their wordline, and whether it is in the middle of a window written with all bits.
     pub fn programmed(&self) -> impl Iterator<Item = (BlockId, RegionId, [u32; 4], bool)> + '_ {
         let blocks = self.state.blocks.iter().enumerate();
-        blocks.filter(|(_, b)| b.phase != crate::state::Phase::Free).map(|(i, b)| {
+        blocks.filter(|(_, b)| b.is_owned()).map(|(i, b)| {
             let r = &self.state.regions[b.region as usize];
             let all = r.region.rule.left(r.shape, &Default::default());
             let left = r.region.rule.left(r.shape, &b.state);
@@ -890,8 +910,8 @@ impl<M: Media> Ftl<M> {
         blocks.map(|(i, b)| (self.state.mode_of(BlockId(i as u32)), b.erases))
     }
 
-    /// Bytes that the drive can hold now, and could at the least: each block in the mode that it is in, and an
-    /// erased one in the densest that its pool gives.
+    /// Bytes that the drive can hold now, and could at the least: each block in the mode that it is in, an
+    /// erased one in the densest that its pool gives, and without those that are lost.
     pub fn usable_bytes(&self) -> (u64, u64) {
         let all: u64 = self
             .layout
@@ -908,9 +928,10 @@ impl<M: Media> Ftl<M> {
         (all - self.state.shrunk, all - self.state.most_shrunk)
     }
 
-    /// Whether blocks change between modes of different capacity.
+    /// Whether blocks change between modes of different capacity, or are lost.
     pub fn changes_capacity(&self) -> bool {
-        self.state.regions.iter().any(|r| r.sparse_by > 0)
+        let wear = &self.state.wear;
+        wear.spec.enforce || wear.bad > 0 || self.state.regions.iter().any(|r| r.sparse_by > 0)
     }
 
     /// Share of a life that the blocks have used up: the mean over those whose endurance is known, and the most.

@@ -37,8 +37,15 @@ impl<M: Media> Ftl<M> {
     }
 
     /// Admit a request that [`Self::validate`] has accepted and that arrived at `request.arrival`.
-    /// `data` are the bytes of a write, from its first sector on, where media keep them.
+    /// `data` are the bytes of a write, from its first sector on, where media keep them. A drive that has worn
+    /// out takes no writes.
     pub fn submit(&mut self, request: HostRequest, number: u64, data: &[u8]) -> RequestId {
+        if request.op == HostOp::Write && self.worn_out().is_some() {
+            let id = self.enter(request, number, Outcome::WornOut);
+            self.part_done(id);
+            return id;
+        }
+        self.look_for_old();
         let id = self.enter(request, number, Outcome::Done);
         match request.op {
             HostOp::Read => self.submit_read(id, &request),
@@ -54,7 +61,8 @@ impl<M: Media> Ftl<M> {
     pub fn refuse(&mut self, write: HostRequest, number: u64) {
         let (first, last, ..) = self.units(&write);
         self.state.counters.host_bytes_page += (last + 1 - first) as u64 * self.state.geometry.unit;
-        let id = self.enter(write, number, Outcome::OutOfSpace);
+        let outcome = self.no_place();
+        let id = self.enter(write, number, outcome);
         self.part_done(id);
     }
 

@@ -26,6 +26,7 @@ mod op;
 mod permutation;
 mod precondition;
 mod recover;
+mod refresh;
 mod sample;
 mod saved;
 mod scheme;
@@ -38,6 +39,7 @@ mod table;
 mod trim;
 mod untimed;
 mod victim;
+mod wear;
 mod windows;
 
 pub use base::Mapped;
@@ -51,6 +53,7 @@ pub use media::{BlockFound, BlockHeader, Bytes, Media, Metadata, NoMedia, Oob, R
 pub use op::{Class, Op, OpId, OpKind, Part};
 pub use precondition::{Initial, InitialError, Order};
 pub use recover::Remains;
+pub use refresh::Due;
 pub use saved::{About, Checked, Label, Loader, Memory, Saved, Saver, StateError, StateFile};
 pub use scheme::{
     Collect, Command, Drive, EarlierBits, FreeOrder, Gather, Grain, Hooks, IdleWork, Layout, Move, MovedIn,

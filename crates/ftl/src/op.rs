@@ -201,6 +201,11 @@ impl Op {
         self.repeated
     }
 
+    /// Whether it is a read that goes on with what its plane's register holds.
+    pub fn goes_on(&self) -> bool {
+        self.to_bring.is_some()
+    }
+
     /// Whether it is done because the drive had nothing else to do.
     pub fn is_idle_work(&self) -> bool {
         self.idle

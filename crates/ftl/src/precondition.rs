@@ -97,7 +97,7 @@ pub enum InitialError {
 }
 
 /// Where the random numbers of a part of a component begin, from the run's seed and their names.
-fn stream(seed: u64, component: &str, part: &str, number: u64) -> u64 {
+pub(crate) fn stream(seed: u64, component: &str, part: &str, number: u64) -> u64 {
     // FNV-1a, 64 bits.
     let hash = component
         .bytes()
@@ -143,6 +143,7 @@ impl<M: Media> Ftl<M> {
         }
         let scheme = stream(seed, "scheme", self.scheme.name(), 0);
         self.scheme.seed(scheme);
+        self.begin_wear(seed);
         for index in 0..self.state.regions.len() {
             let region = RegionId(index as u8);
             let mode: CellMode = self.state.regions[index].region.mode;
@@ -201,9 +202,10 @@ impl<M: Media> Ftl<M> {
 
     /// Blocks of a plane that initial data may fill: all but those that collection keeps in reserve,
     /// and one for the first write.
-    fn fillable(&self, region: RegionId) -> u32 {
+    fn fillable(&self, region: RegionId, plane: PlaneId) -> u32 {
         let pool = self.state.pool_of(region);
-        pool.blocks_per_plane.saturating_sub(pool.reserve + 1)
+        let lost = self.state.lost_in(self.state.regions[region.index()].region.pool, plane);
+        pool.blocks_per_plane.saturating_sub(pool.reserve + 1 + lost)
     }
 
     /// The image of a drive with an outpost: that has its share of the pages, as many as it takes of all.
@@ -234,8 +236,7 @@ impl<M: Media> Ftl<M> {
         let slots = r.slots_per_block;
         let step = r.units_per_page * r.region.rule.fills_by(r.shape);
         let per_block = (initial.valid.of(slots as u64) as u32).clamp(1, slots);
-        let available = self.fillable(home);
-        let aged = (initial.aged_blocks.of(self.state.total_blocks(home) as u64) as u32).min(available);
+        let aged = initial.aged_blocks.of(self.state.total_blocks(home) as u64) as u32;
         let windows = initial.aged_windows > Fraction::ZERO && r.region.rule.reprograms();
         let most = initial.aged_windows.of((slots / step) as u64) as u32;
         let mut error = None;
@@ -255,6 +256,8 @@ impl<M: Media> Ftl<M> {
                     None => Permutation::identity(count),
                 });
                 let needed = count.div_ceil(per_block);
+                let available = self.fillable(home, plane);
+                let aged = aged.min(available);
                 let base = if windows {
                     let turn =
                         Permutation::keyed(available, seed ^ 0x7769_6e64_6f77_7321 ^ (plane.0 as u64) << 32);

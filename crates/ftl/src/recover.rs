@@ -19,6 +19,7 @@ use crate::scheme::{Drive, FreeOrder, Origin, Parcel, Refusal, RegionId, Route, 
 use crate::staging::NONE;
 use crate::state::{Job, Phase};
 use crate::trim::AllTrims;
+use crate::wear::Wear;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -36,7 +37,7 @@ pub struct Remains<M: Media> {
     base: Option<Arc<BaseImage>>,
     counters: Counters,
     /// How worn the blocks are and what reading them costs, which the flash itself keeps.
-    wear: Wear,
+    wear: Worn,
     /// Trims in protected RAM: entry of the trim log, version.
     trims: Vec<(u64, u64)>,
     /// Data in protected RAM.
@@ -56,10 +57,13 @@ impl<M: Media> Remains<M> {
 }
 
 #[derive(Clone, Debug)]
-struct Wear {
+struct Worn {
     /// What of its life each block has used up.
     lives: Vec<u32>,
     ages: Ages,
+    drive: Wear,
+    /// Blocks marked as lost.
+    lost: Vec<BlockId>,
 }
 
 /// Sectors of a page in protected RAM.
@@ -151,7 +155,9 @@ impl<M: Recorded> Ftl<M> {
         }
         trims.sort_unstable();
         let lives = self.state.blocks.iter().map(|b| b.life_used).collect();
-        let wear = Wear { lives, ages: self.state.aging.ages() };
+        let is_lost = |b: &BlockId| self.state.blocks[b.index()].phase == Phase::Retired;
+        let lost = (0..self.state.geometry.blocks).map(BlockId).filter(is_lost).collect();
+        let wear = Worn { lives, ages: self.state.aging.ages(), drive: self.state.wear, lost };
         Remains {
             media: self.media,
             base: self.base,
@@ -237,6 +243,10 @@ impl<M: Recorded> Ftl<M> {
             info.life_used = used;
         }
         ftl.state.aging.restore(&wear.ages);
+        ftl.state.wear = wear.drive;
+        for block in wear.lost {
+            ftl.state.blocks[block.index()].phase = Phase::Retired;
+        }
         ftl.find_base();
         ftl.find_trims(&trims);
         let newest = ftl.find_pages();
@@ -443,6 +453,7 @@ impl<M: Recorded> Ftl<M> {
         let blocks = &self.state.blocks;
         for pool in &mut self.state.pools {
             for free in &mut pool.free {
+                free.lost = free.count(|b| blocks[b.index()].phase == Phase::Retired);
                 free.retain(|b| blocks[b.index()].phase == Phase::Free);
                 if pool.order == FreeOrder::LeastErased {
                     free.sort(|b| blocks[b as usize].erases);
@@ -508,6 +519,8 @@ impl<M: Recorded> Ftl<M> {
                 idle: false,
                 granted: true,
                 held: false,
+                given_up: false,
+                refreshes: false,
             });
             self.step_job(region, plane);
         }

@@ -324,7 +324,11 @@ impl<M: Media> Ftl<M> {
             };
             comes
                 && self.state.reaches(from, plane)
-                && self.state.at(from, plane).job.is_some_and(|j| !j.exhausted || j.window > 0)
+                && self
+                    .state
+                    .at(from, plane)
+                    .job
+                    .is_some_and(|j| !j.rests() && (!j.exhausted || j.window > 0))
         })
     }
 

@@ -1,11 +1,12 @@
 //! All state of the translation layer that does not depend on what data are kept: blocks, pools,
 //! regions, map, staging, pending operations and jobs. It answers what a scheme may see.
 
-use crate::aging::{Aging, PageRead, Reading, cost_of_erase, lives};
+use crate::aging::{Aging, PageRead, Reading, lives};
 use crate::ahead::Ahead;
 use crate::counters::Counters;
 use crate::map::{Map, MapKind};
 use crate::op::{OpId, Ops};
+use crate::refresh::Refreshing;
 use crate::saved::{Saved, saved};
 use crate::scheme::{Drive, FreeOrder, Hooks, Layout, MovedIn, PoolId, Refusal, Region, RegionId};
 use crate::stager::Company;
@@ -14,6 +15,7 @@ use crate::stripe::Stripe;
 use crate::table::Table;
 use crate::trim::TrimLog;
 use crate::victim::VictimIndex;
+use crate::wear::Wear;
 use bytemuck::{Pod, Zeroable};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -21,7 +23,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 use wordline_device::{Ack, Allocation, GcSpec, Level, Trigger};
-use wordline_flash::{BlockShape, BlockState, Geometry, Retries, SlotClass};
+use wordline_flash::{BlockShape, BlockState, Geometry, Refresh, Retries, SlotClass};
 use wordline_units::{BlockId, CellMode, DieId, Fraction, PlaneId, SimDuration, SimTime};
 
 /// Where a block is in its life.
@@ -47,11 +49,13 @@ impl Phase {
     /// Owned by a region, with slots left, and the frontier of none of its classes: it may be collected
     /// where the region allows that.
     pub const Standby: Phase = Phase(5);
+    /// Lost: bad from the beginning, or worn out.
+    pub const Retired: Phase = Phase(6);
 }
 
 impl fmt::Debug for Phase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = ["Free", "Open", "Full", "Victim", "Erasing", "Standby"];
+        let names = ["Free", "Open", "Full", "Victim", "Erasing", "Standby", "Retired"];
         f.write_str(names.get(self.0 as usize).unwrap_or(&"unknown"))
     }
 }
@@ -90,6 +94,11 @@ impl Block {
         matches!(self.phase, Phase::Open | Phase::Standby)
     }
 
+    /// Whether a region has it.
+    pub fn is_owned(&self) -> bool {
+        !matches!(self.phase, Phase::Free | Phase::Retired)
+    }
+
     pub fn was_opened(&self) -> bool {
         self.bits > 0
     }
@@ -111,9 +120,28 @@ impl Block {
 pub(crate) struct FreeBlocks {
     fresh: Range<u32>,
     erased: VecDeque<u32>,
+    /// Blocks of the plane that will never come back.
+    pub lost: u32,
 }
 
 impl FreeBlocks {
+    pub fn new(fresh: Range<u32>) -> FreeBlocks {
+        FreeBlocks { fresh, erased: VecDeque::new(), lost: 0 }
+    }
+
+    /// Give up so many of the last that were never opened.
+    pub fn lose(&mut self, count: u32) -> Range<u32> {
+        let end = self.fresh.end;
+        self.fresh.end = end.saturating_sub(count).max(self.fresh.start);
+        self.lost += end - self.fresh.end;
+        self.fresh.end..end
+    }
+
+    /// How many of them are such.
+    pub fn count(&self, is: impl Fn(BlockId) -> bool) -> u32 {
+        self.fresh.clone().chain(self.erased.iter().copied()).filter(|b| is(BlockId(*b))).count() as u32
+    }
+
     pub fn len(&self) -> usize {
         self.fresh.len() + self.erased.len()
     }
@@ -225,6 +253,10 @@ pub(crate) struct Job {
     /// May go on. What idle time has begun rests after each page until it is asked for again.
     pub granted: bool,
     pub held: bool,
+    /// Its pages find no place any more: it ends as soon as none is under way, and its block stays.
+    pub given_up: bool,
+    /// Begun because the block's data are to be written anew.
+    pub refreshes: bool,
 }
 
 impl Job {
@@ -301,6 +333,8 @@ pub struct State {
     pub(crate) trims: TrimLog,
     pub(crate) ahead: Ahead,
     pub(crate) aging: Aging,
+    pub(crate) wear: Wear,
+    pub(crate) refreshing: Refreshing,
     pub(crate) staging: Staging,
     pub(crate) ops: Ops,
     pub(crate) counters: Counters,
@@ -353,7 +387,7 @@ impl Saved for RegionState {
 impl Saved for State {
     saved! { State,
         values: [trims, staging, ops, counters, shrunk, most_shrunk, backlog, starved, jammed, outstanding, buffered, draining, now, turn],
-        parts: [pools, regions, blocks, map, ahead, aging],
+        parts: [pools, regions, blocks, map, ahead, aging, wear, refreshing],
         rebuilt: [geometry, gc, logical_pages, dynamic, stripe, home, buffer_pages],
     }
 }
@@ -383,6 +417,7 @@ impl State {
                 layout.regions.len()
             )));
         }
+        let wear = Wear::new(drive.spec.wear);
         let mut used = vec![0; geometry.media.len()];
         let mut pools = vec![];
         for pool in &layout.pools {
@@ -396,6 +431,8 @@ impl State {
                     used[pool.medium], medium.name, medium.blocks_per_plane
                 )));
             }
+            let keeps = |r: &&Region| r.pool.0 as usize == pools.len() && !r.leaves_pool;
+            let within = layout.regions.iter().filter(keeps).count() as u32;
             pools.push(PoolState {
                 medium: pool.medium,
                 first_plane: planes.start,
@@ -404,15 +441,11 @@ impl State {
                 free: planes
                     .map(|p| {
                         let first = geometry.blocks_of(PlaneId(p)).start + offset;
-                        FreeBlocks { fresh: first..first + pool.blocks_per_plane, erased: VecDeque::new() }
+                        FreeBlocks::new(first..first + pool.blocks_per_plane)
                     })
                     .collect(),
-                reserve: layout
-                    .regions
-                    .iter()
-                    .filter(|r| r.pool.0 as usize == pools.len() && !r.leaves_pool)
-                    .count() as u32,
-                order: pool.free,
+                reserve: if within > 0 { within + wear.further_reserve() } else { 0 },
+                order: if wear.spec.dynamic { FreeOrder::LeastErased } else { pool.free },
             });
         }
         let mut regions = vec![];
@@ -437,6 +470,16 @@ impl State {
                         mode.key()
                     )));
                 }
+            }
+            if drive.spec.wear.enforce && medium.mode(region.mode).is_none_or(|t| t.endurance == 0) {
+                return Err(refuse(format!(
+                    "region {} holds {mode} pages, whose endurance is not known, and wear.enforce is on; give \
+                     medium.{}.{}.endurance, or set wear.enforce=false",
+                    region.name,
+                    medium.name,
+                    region.mode.key(),
+                    mode = region.mode
+                )));
             }
             let shape = medium.shape(region.mode);
             region.rule.check(shape).map_err(|e| refuse(format!("region {}: {e}", region.name)))?;
@@ -507,7 +550,11 @@ impl State {
             map: Map::new(layout.map, &geometry, trims.end()).map_err(unmapped)?,
             trims,
             ahead: Ahead::new(watched).map_err(unmapped)?,
+            wear,
             aging: Aging::new(drive.spec.errors.as_ref(), geometry.blocks as usize).map_err(unmapped)?,
+            refreshing: Refreshing::new(
+                drive.spec.errors.as_ref().map_or_else(Refresh::default, |e| e.refresh),
+            ),
             staging: Staging::new(if layout.map == MapKind::Sector { geometry.sectors_per_unit } else { 0 }),
             ops: Ops::default(),
             shrunk: 0,
@@ -541,7 +588,9 @@ impl State {
     /// Find anew what regions could still program and where, after many blocks have changed at once.
     pub(crate) fn recount(&mut self) {
         let owned = |r: &RegionState| r.planes.iter().map(|p| p.owned as u64).sum::<u64>();
-        self.shrunk = self.regions.iter().map(|r| owned(r) * r.sparse_by).sum();
+        let lost = |p: &PoolState| p.free.iter().map(|f| f.lost as u64).sum::<u64>();
+        let gone = self.pools.iter().enumerate().map(|(i, p)| lost(p) * self.bytes_of_block(i));
+        self.shrunk = self.regions.iter().map(|r| owned(r) * r.sparse_by).sum::<u64>() + gone.sum::<u64>();
         self.most_shrunk = self.shrunk;
         for index in 0..self.regions.len() {
             let region = RegionId(index as u8);
@@ -574,8 +623,24 @@ impl State {
 
     /// What the drive holds less, block by block.
     pub(crate) fn recount_shrunk(&self) -> u64 {
-        let taken = self.blocks.iter().filter(|b| b.phase != Phase::Free);
-        taken.map(|b| self.regions[b.region as usize].sparse_by).sum()
+        let blocks = self.blocks.iter().enumerate();
+        let less = |(i, b): (usize, &Block)| match b.phase {
+            Phase::Free => 0,
+            Phase::Retired => {
+                let region = self.region_of(BlockId(i as u32));
+                self.bytes_of_block(self.regions[region.index()].region.pool.0 as usize)
+            }
+            _ => self.regions[b.region as usize].sparse_by,
+        };
+        blocks.map(less).sum()
+    }
+
+    /// What blocks hold less that a plane of a pool has lost.
+    fn lost_bytes(&self, pool: PoolId, plane: PlaneId) -> u64 {
+        match self.lost_in(pool, plane) {
+            0 => 0,
+            lost => lost as u64 * self.bytes_of_block(pool.0 as usize),
+        }
     }
 
     /// What blocks of a plane that a region owns hold less.
@@ -598,11 +663,13 @@ impl State {
             self.regions[*i].openable -= self.free_blocks(RegionId(*i as u8), plane) as u64;
             self.shrunk -= self.sparse_in(*i, plane);
         }
+        self.shrunk -= self.lost_bytes(pool, plane);
         let result = change(self);
         for i in &sharing {
             self.regions[*i].openable += self.free_blocks(RegionId(*i as u8), plane) as u64;
             self.shrunk += self.sparse_in(*i, plane);
         }
+        self.shrunk += self.lost_bytes(pool, plane);
         self.most_shrunk = self.most_shrunk.max(self.shrunk);
         result
     }
@@ -676,23 +743,15 @@ impl State {
     /// All data on the drive were programmed so long ago.
     pub(crate) fn age_data(&mut self, before: SimDuration) {
         for b in 0..self.geometry.blocks {
-            if self.blocks[b as usize].phase != Phase::Free {
+            if self.blocks[b as usize].is_owned() {
                 self.aging.opened(BlockId(b), self.now, before);
             }
         }
     }
 
-    /// A block is worn by one erase.
-    pub(crate) fn wear_out(&mut self, block: BlockId, mode: CellMode) {
-        let cost = cost_of_erase(self.endurance(block, mode));
-        let info = &mut self.blocks[block.index()];
-        info.erases += 1;
-        info.life_used = info.life_used.saturating_add(cost);
-    }
-
     /// Cycles of a block in whatever modes, counted in those of the densest that its flash offers by the share
     /// of a life that each has cost. Coefficients of all modes are fitted to these.
-    fn cycles(&self, block: BlockId) -> f64 {
+    pub(crate) fn cycles(&self, block: BlockId) -> f64 {
         let info = &self.blocks[block.index()];
         let densest = self.geometry.medium_of(self.geometry.plane_of(block)).densest();
         match self.endurance(block, densest) {
@@ -747,7 +806,7 @@ impl State {
     /// Slots of a plane of a region that hold nothing live, or will when what is queued there is done.
     pub(crate) fn room(&self, region: RegionId, plane: PlaneId) -> u64 {
         let r = &self.regions[region.index()];
-        let slots = self.total_blocks(region) as u64 * r.slots_per_block as u64;
+        let slots = self.blocks_left(region, plane) as u64 * r.slots_per_block as u64;
         let queued = self.backlog[plane.index()] as u64 * r.units_per_page as u64;
         slots.saturating_sub(self.at(region, plane).live / self.geometry.sectors_per_unit as u64 + queued)
     }
@@ -825,7 +884,7 @@ impl State {
         let sparse = sharing.filter(|s| s.slots_per_block < home.slots_per_block);
         let owned: u32 = sparse.map(|s| s.planes[(plane.0 - s.first_plane) as usize].owned).sum();
         let kept = self.hard_reserve(self.home) + 1;
-        owned + 1 + data + kept <= self.pool_of(region).blocks_per_plane
+        owned + 1 + data + kept + self.lost_in(r.region.pool, plane) <= self.pool_of(region).blocks_per_plane
     }
 
     /// Blocks of a plane that a region may own.
@@ -833,9 +892,16 @@ impl State {
         self.regions[region.index()].region.quota.min(self.pool_of(region).blocks_per_plane)
     }
 
+    /// Blocks of a plane that a region may own, without those that are lost.
+    pub(crate) fn blocks_left(&self, region: RegionId, plane: PlaneId) -> u32 {
+        let pool = self.pool_of(region);
+        let left = pool.blocks_per_plane - pool.free[self.local(region, plane)].lost;
+        self.regions[region.index()].region.quota.min(left)
+    }
+
     /// Whether a plane of a region is short of space by its trigger, or by the hard reserve.
     pub(crate) fn is_short(&self, region: RegionId, plane: PlaneId) -> bool {
-        let total = self.total_blocks(region);
+        let total = self.blocks_left(region, plane);
         let slots = self.regions[region.index()].slots_per_block as u64;
         let below = |f: Fraction, free: u64, all: u64| free < f.of_ceil(all);
         let short = match self.regions[region.index()].region.trigger {
@@ -987,7 +1053,7 @@ mod tests {
     fn of_erased_blocks_the_least_worn_is_opened_next_and_of_equals_the_first() {
         let erases = [3, 1, 2, 1, 3, 2];
         let order = |order: FreeOrder| {
-            let mut free = FreeBlocks { fresh: 0..0, erased: VecDeque::new() };
+            let mut free = FreeBlocks::new(0..0);
             (0..6).for_each(|b| free.put_back(BlockId(b), order, |b| erases[b as usize]));
             std::iter::from_fn(|| free.take()).map(|b| b.0).collect::<Vec<_>>()
         };

@@ -21,7 +21,7 @@ use crate::untimed::{Shape, UntimedPlane};
 use crate::windows::Windows;
 use std::ops::Range;
 use thiserror::Error;
-use wordline_units::{Lpn, PlaneId};
+use wordline_units::{Fraction, Lpn, PlaneId};
 
 /// The class of pages that are never written.
 pub const UNTOUCHED: u8 = u8::MAX;
@@ -99,6 +99,12 @@ pub enum SteadyError {
         /// What stands in the way.
         why: &'static str,
     },
+    /// Planes differ in their blocks.
+    #[error(
+        "one plane cannot stand for all where some of their blocks are bad from the beginning; set \
+         wear.bad_blocks=0%, or fill the drive (--initial fill:90%,valid=80%)"
+    )]
+    BadBlocks,
     /// There is nothing to lie anywhere.
     #[error("no logical page holds data; give a larger share (steady:SHARE)")]
     Empty,
@@ -156,6 +162,9 @@ impl<M: Media> Ftl<M> {
         seed: u64,
     ) -> Result<Begun, SteadyError> {
         self.is_plain()?;
+        if self.state.wear.spec.bad_blocks > Fraction::ZERO {
+            return Err(SteadyError::BadBlocks);
+        }
         if initial.mapped.count() == 0 {
             return Err(SteadyError::Empty);
         }

@@ -261,6 +261,36 @@ pub struct LifeUsed {
     pub max: f64,
 }
 
+/// Blocks that are lost, where the device file lets them be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LostBlocks {
+    /// Blocks of the drive.
+    pub blocks: u64,
+    /// Those that were bad from the beginning.
+    pub bad: u64,
+    /// Those that have retired, since their lives were used up.
+    pub retired: u64,
+    /// Blocks whose data static wear levelling moved.
+    pub levelled: u64,
+    /// Cycles that each simulated erase stands for.
+    pub acceleration: u64,
+    /// When the drive wore out: the first host write that found no place; null while it goes on.
+    pub worn_out: Option<WornOut>,
+}
+
+/// The end of a drive. Bytes and years are those of the host: as simulated, times the acceleration.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WornOut {
+    /// Simulated time, in seconds.
+    pub at_s: f64,
+    /// What the host had written in this run, in bytes.
+    pub total_bytes_written: f64,
+    /// The same in logical capacities.
+    pub drive_writes: f64,
+    /// Time in this run, in years.
+    pub years: f64,
+}
+
 /// The size of one region at the end of the run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RegionCapacity {

@@ -13,6 +13,8 @@ mod figures;
 mod fio;
 mod html;
 mod jobs;
+mod lifetime;
+mod lifetime_table;
 mod number;
 pub mod palette;
 mod replicas;
@@ -25,15 +27,20 @@ mod terminal;
 mod twins;
 
 pub use activity::{
-    CAUSES, Capacity, ChangingCapacity, Flash, IdleTime, LifeUsed, Lifetime, ModeLifetime, Multiplane,
-    PageTypes, ProgramBytes, Programs, ReadErrors, RegionActivity, RegionCapacity, Waf, Wear, Windows,
+    CAUSES, Capacity, ChangingCapacity, Flash, IdleTime, LifeUsed, Lifetime, LostBlocks, ModeLifetime,
+    Multiplane, PageTypes, ProgramBytes, Programs, ReadErrors, RegionActivity, RegionCapacity, Waf, Wear,
+    Windows, WornOut,
 };
 pub use begun::BegunSteady;
 pub use comparison::{COMPARISON_SCHEMA, Comparison, RefusedScheme};
-pub use figures::{Figure, TwinPanel, figures, trace_figures, twin_figures};
+pub use figures::{Figure, TwinPanel, figures, lifetime_figures, trace_figures, twin_figures};
 pub use fio::fio_json;
-pub use html::{html, trace_html};
+pub use html::{html, lifetime_html, trace_html};
 pub use jobs::{JobActivity, JobRequests, LATENCY_BOUNDS_NS, PERCENTILES};
+pub use lifetime::{
+    ACCELERATION_TOLERANCE, AgedLatency, LIFETIME_SCHEMA, Life, LifePhase, Lifetimes, SchemeLife,
+};
+pub use lifetime_table::lifetime_table;
 pub use replicas::{Estimate, Replicas};
 pub use report::{
     DeviceInfo, Host, Latencies, Latency, LatencyParts, Memory, REPORT_SCHEMA, Report, SchemeInfo,

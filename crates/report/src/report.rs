@@ -5,7 +5,7 @@
 //!
 //! Maps are keyed by text and ordered, so that the same run is written as the same bytes.
 
-use crate::activity::{Capacity, Flash, IdleTime, LifeUsed, Lifetime, Waf, Wear};
+use crate::activity::{Capacity, Flash, IdleTime, LifeUsed, Lifetime, LostBlocks, Waf, Wear};
 use crate::begun::BegunSteady;
 use crate::jobs::JobActivity;
 use crate::replicas::Replicas;
@@ -79,6 +79,9 @@ pub struct Report {
     /// How much of their life that is; absent where no mode's endurance is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub life_used: Option<LifeUsed>,
+    /// Blocks that are lost; absent where the device file has no table `[wear]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost_blocks: Option<LostBlocks>,
     /// How much longer it lasts; absent where the device file gives no endurance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lifetime: Option<Lifetime>,
@@ -170,6 +173,7 @@ impl PartialEq for Report {
             capacity,
             wear,
             life_used,
+            lost_blocks,
             lifetime,
             followed,
             memory,
@@ -202,6 +206,7 @@ impl PartialEq for Report {
             && *capacity == other.capacity
             && *wear == other.wear
             && *life_used == other.life_used
+            && *lost_blocks == other.lost_blocks
             && *lifetime == other.lifetime
             && *followed == other.followed
             && *memory == other.memory
@@ -273,7 +278,7 @@ pub struct Host {
     pub requests: u64,
     /// Requests that came out with success.
     pub completed: u64,
-    /// Requests that came out with an error, by outcome (`out_of_space`, `uncorrectable`, …).
+    /// Requests that came out with an error, by outcome (`out_of_space`, `uncorrectable`, `worn_out`).
     /// Outcomes that did not happen are absent.
     #[serde(default)]
     pub failed: BTreeMap<String, u64>,

@@ -203,6 +203,7 @@ pub(crate) fn groups(reports: &[Report]) -> Vec<Group> {
 
     groups.push(errors(reports));
     groups.push(capacity(reports));
+    groups.push(lost_blocks(reports));
     groups.push(windows(reports));
     groups.push(multiplane(reports));
     groups.push(idle_time(reports));
@@ -248,6 +249,22 @@ fn capacity(reports: &[Report]) -> Group {
     };
     let rows = vec![of("at the end", |c| c.usable_bytes), of("at the least", |c| c.least_usable_bytes)];
     Group { title: "Usable capacity", rows }
+}
+
+/// Blocks that wear has taken, and when it took the drive.
+fn lost_blocks(reports: &[Report]) -> Group {
+    use Better::{Higher, Lower, Neither};
+    let of = |label: &str, quantity, better, value: fn(&crate::LostBlocks) -> Option<f64>| {
+        Row::new(label, quantity, better, reports, |r| value(r.lost_blocks.as_ref()?))
+    };
+    let mut rows = vec![
+        of("retired", Quantity::Count, Lower, |l| Some(l.retired as f64)),
+        of("bad at first", Quantity::Count, Neither, |l| Some(l.bad as f64)),
+        of("levelled", Quantity::Count, Neither, |l| Some(l.levelled as f64)),
+        of("worn out after", Quantity::Bytes, Higher, |l| Some(l.worn_out?.total_bytes_written)),
+    ];
+    rows.retain(Row::any);
+    Group { title: "Blocks lost", rows }
 }
 
 /// What errors cost the host's reads.

@@ -202,6 +202,24 @@ fn particulars(r: &Report) -> Vec<(&'static str, String)> {
         }
         out.push(("lifetime", what));
     }
+    if let Some(l) = &r.lost_blocks {
+        let mut what = format!(
+            "{} of {} blocks bad, {} retired, an erase standing for {} cycles",
+            number::count(l.bad),
+            number::count(l.blocks),
+            number::count(l.retired),
+            number::count(l.acceleration)
+        );
+        if let Some(end) = l.worn_out {
+            what.push_str(&format!(
+                "; worn out after {} written ({} drive writes), {} years at this pace",
+                Quantity::Bytes.show(end.total_bytes_written),
+                number::significant(end.drive_writes),
+                number::significant(end.years)
+            ));
+        }
+        out.push(("blocks lost", what));
+    }
     let mut engine = format!(
         "{} wall, {} requests/s, {} flash operations/s, {} of state",
         Quantity::Time.show(r.speed.wall_s),
@@ -429,7 +447,7 @@ fn cut(text: &str, width: usize) -> String {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Look {
+pub(crate) enum Look {
     Plain,
     Bold,
     Dim,
@@ -471,18 +489,28 @@ impl Line {
     }
 }
 
-struct Page {
+pub(crate) struct Page {
     text: String,
     colour: bool,
     width: usize,
 }
 
 impl Page {
-    fn new(style: TerminalStyle) -> Page {
+    pub(crate) fn new(style: TerminalStyle) -> Page {
         Page { text: String::new(), colour: style.colour, width: style.width.max(40) }
     }
 
-    fn blank(&mut self) {
+    /// Columns of text.
+    pub(crate) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// A line as it is, cut at the width.
+    pub(crate) fn line(&mut self, text: &str, look: Look) {
+        self.push(Line::of(text, look));
+    }
+
+    pub(crate) fn blank(&mut self) {
         self.text.push('\n');
     }
 
@@ -510,7 +538,7 @@ impl Page {
     }
 
     /// A paragraph, its later lines indented to where the text after `head` began.
-    fn wrap(&mut self, head: &str, text: &str, look: Look) {
+    pub(crate) fn wrap(&mut self, head: &str, text: &str, look: Look) {
         let mut line = Line::of(head, Look::Bold);
         let start = line.width;
         let mut first = true;
@@ -529,7 +557,7 @@ impl Page {
         self.push(line);
     }
 
-    fn finish(self) -> String {
+    pub(crate) fn finish(self) -> String {
         self.text
     }
 }

@@ -109,10 +109,10 @@ pub fn run_recorded(
 }
 
 /// A drive at time 0, and how it was put into a steady state if it was.
-type Ready<P> = (Device<P, NoMedia>, Option<Start>);
+pub(crate) type Ready<P> = (Device<P, NoMedia>, Option<Start>);
 
 /// A drive under a scheme, in its initial state or as it was saved.
-fn ready<P: Probe>(setup: &Setup, spelling: &str, probe: P) -> Result<Ready<P>, RunError> {
+pub(crate) fn ready<P: Probe>(setup: &Setup, spelling: &str, probe: P) -> Result<Ready<P>, RunError> {
     if let Some(from) = &setup.from_state {
         return Ok((from.device(setup, spelling, probe)?, None));
     }
@@ -123,7 +123,7 @@ fn ready<P: Probe>(setup: &Setup, spelling: &str, probe: P) -> Result<Ready<P>, 
 }
 
 /// Drive a drive with the workload, and report.
-fn perform<P: Probe>(
+pub(crate) fn perform<P: Probe>(
     setup: &Setup,
     spelling: &str,
     number: usize,
@@ -165,7 +165,8 @@ fn perform<P: Probe>(
             let pacing = pacing.unwrap_or(Pacing::Open { queue_depth: setup.device.host.queue_depth });
             // The stream ends by itself at its bounds; only the driver knows the time of a closed loop.
             let closed = matches!(pacing, Pacing::Closed { .. });
-            let stop = Stop { duration: setup.limit().duration.filter(|_| closed), ..Stop::default() };
+            let duration = setup.limit().duration.filter(|_| closed);
+            let stop = Stop { duration, worn_out: setup.to_wear_out, ..Stop::default() };
             drive(device, requests, pacing, stop, told)
         }
     };

@@ -12,9 +12,9 @@ use wordline_flash::SlotClass;
 use wordline_ftl::{Cause, Counters, Ftl, LatencyPart, MapKind, NoMedia, Region, RegionCounters, RegionId};
 use wordline_report::{
     CDF_POINTS_MAX, Capacity, ChangingCapacity, DeviceInfo, Flash, Host, IdleTime, JobActivity, Latencies,
-    Latency, LatencyCdf, LatencyParts, LifeUsed, Lifetime, Memory, ModeLifetime, Multiplane, PageTypes,
-    ProgramBytes, Programs, REPORT_SCHEMA, ReadErrors, RegionActivity, RegionCapacity, Report, SchemeInfo,
-    Speed, Throughput, Timeline, Waf, Wear, Windows, WorkloadInfo,
+    Latency, LatencyCdf, LatencyParts, LifeUsed, Lifetime, LostBlocks, Memory, ModeLifetime, Multiplane,
+    PageTypes, ProgramBytes, Programs, REPORT_SCHEMA, ReadErrors, RegionActivity, RegionCapacity, Report,
+    SchemeInfo, Speed, Throughput, Timeline, Waf, Wear, Windows, WorkloadInfo, WornOut,
 };
 use wordline_sim::{Histogram, Metrics, MultiplaneCounts, Summary, TimeBin};
 use wordline_units::{CellMode, PageType, SimTime};
@@ -79,6 +79,7 @@ pub(crate) fn report(run: &Outcome) -> Report {
         capacity: capacity(run),
         wear: wear(run),
         life_used: ftl.life_used().map(|(mean, max)| LifeUsed { mean, max }),
+        lost_blocks: lost_blocks(run),
         lifetime: lifetime(run, counters, simulated_s),
         followed: followed(run),
         memory: memory(run),
@@ -94,7 +95,7 @@ pub(crate) fn report(run: &Outcome) -> Report {
     report
 }
 
-fn workload(name: &str, resolved: Value) -> WorkloadInfo {
+pub(crate) fn workload(name: &str, resolved: Value) -> WorkloadInfo {
     let name = Path::new(name).file_name().map_or(name.to_string(), |n| n.to_string_lossy().into_owned());
     let mut details: BTreeMap<String, Value> = match resolved {
         Value::Object(map) => map.into_iter().collect(),
@@ -106,10 +107,11 @@ fn workload(name: &str, resolved: Value) -> WorkloadInfo {
 
 fn host(run: &Outcome, c: &Counters) -> Host {
     let m = &run.device.metrics;
-    let failed = [("out_of_space", m.out_of_space), ("uncorrectable", m.uncorrectable)];
+    let failed =
+        [("out_of_space", m.out_of_space), ("uncorrectable", m.uncorrectable), ("worn_out", m.worn_out)];
     Host {
         requests: run.summary.requests,
-        completed: run.summary.completed - m.out_of_space - m.uncorrectable,
+        completed: run.summary.completed - failed.iter().map(|(_, n)| n).sum::<u64>(),
         failed: failed.into_iter().filter(|(_, n)| *n > 0).map(|(word, n)| (word.to_string(), n)).collect(),
         read_requests: m.completed[0],
         write_requests: m.completed[1],
@@ -404,7 +406,34 @@ fn followed(run: &Outcome) -> BTreeMap<String, Vec<[f64; 2]>> {
     followed.into_iter().map(|(name, series)| (name.to_string(), series.to_vec())).collect()
 }
 
-const YEAR_S: f64 = 365.25 * 86_400.0;
+pub(crate) const YEAR_S: f64 = 365.25 * 86_400.0;
+
+fn lost_blocks(run: &Outcome) -> Option<LostBlocks> {
+    let (wear, ftl) = (run.setup.device.wear, &run.device.ftl);
+    if wear.is_off() {
+        return None;
+    }
+    let (bad, retired) = ftl.lost_blocks();
+    let each = wear.acceleration as f64;
+    let worn_out = ftl.worn_out().map(|at| {
+        let (at_s, written) =
+            (at.since(run.first_arrival).as_secs(), run.device.metrics.bytes[1] as f64 * each);
+        WornOut {
+            at_s,
+            total_bytes_written: written,
+            drive_writes: written / run.setup.device.logical_bytes() as f64,
+            years: at_s * each / YEAR_S,
+        }
+    });
+    Some(LostBlocks {
+        blocks: run.setup.geometry.blocks as u64,
+        bad: bad as u64,
+        retired: retired as u64,
+        levelled: ftl.levelled_blocks(),
+        acceleration: wear.acceleration as u64,
+        worn_out,
+    })
+}
 
 /// Lifetimes by mean erases, which take wear levelling to be perfect.
 fn lifetime(run: &Outcome, c: &Counters, simulated_s: f64) -> Option<Lifetime> {
@@ -412,13 +441,15 @@ fn lifetime(run: &Outcome, c: &Counters, simulated_s: f64) -> Option<Lifetime> {
         let media = &run.setup.geometry.media;
         media.iter().filter_map(|m| m.mode(mode)).map(|t| t.endurance).filter(|e| *e > 0).min()
     };
-    let written = run.device.metrics.bytes[1] as f64;
+    // An erase may stand for many, and so does what was written for it.
+    let each = run.setup.device.wear.acceleration as f64;
+    let written = run.device.metrics.bytes[1] as f64 * each;
     let (mut by_mode, mut more) = (BTreeMap::new(), f64::INFINITY);
     for (mode, wear) in wear(run) {
         let Some(at) = CellMode::ALL.into_iter().find(|m| m.key() == mode) else { continue };
         let Some(endurance) = endures(at) else { continue };
         let rest = endurance as f64 - wear.mean;
-        let in_run = c.erases[at.index()] as f64 / wear.blocks as f64;
+        let in_run = c.erases[at.index()] as f64 * each / wear.blocks as f64;
         if in_run > 0.0 {
             more = more.min(written * rest / in_run);
         }
@@ -433,7 +464,7 @@ fn lifetime(run: &Outcome, c: &Counters, simulated_s: f64) -> Option<Lifetime> {
     Some(Lifetime {
         left: by_mode.values().filter_map(|m| m.left).min_by(f64::total_cmp),
         total_bytes_written: total,
-        years: total.filter(|_| simulated_s > 0.0).map(|bytes| bytes / written * simulated_s / YEAR_S),
+        years: total.filter(|_| simulated_s > 0.0).map(|bytes| bytes / written * simulated_s * each / YEAR_S),
         drive_writes_per_day: total.map(|bytes| bytes / drive / (5.0 * 365.25)),
         by_mode,
     })

@@ -202,6 +202,7 @@ impl Probe for Recorder {
             Outcome::Done => "done",
             Outcome::OutOfSpace => "out_of_space",
             Outcome::Uncorrectable => "uncorrectable",
+            Outcome::WornOut => "worn_out",
         };
         self.line.clear();
         let (lba, blocks, arrival, at) = (r.lba.0, r.blocks, r.arrival.0, c.at.0);
@@ -255,6 +256,7 @@ fn log_header(setup: &Setup, scheme: &str, ftl: &Ftl<NoMedia>) -> Value {
                     "program": m.command.program.0,
                     "erase": m.command.erase.0,
                 },
+                "cache_register": m.cache_register.key(),
                 "modes": modes,
             })
         })

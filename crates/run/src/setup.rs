@@ -38,6 +38,8 @@ pub struct Setup {
     pub state: Initial,
     /// The state that the drive begins with, in place of the initial one.
     pub(crate) from_state: Option<FromState>,
+    /// Whether a run ends when the drive has worn out.
+    pub(crate) to_wear_out: bool,
     scheme_set: Vec<(String, String)>,
 }
 
@@ -193,6 +195,7 @@ impl Setup {
             state: Initial::fresh(),
             initial,
             from_state: spec.from_state.as_deref().map(FromState::open).transpose()?,
+            to_wear_out: false,
             scheme_set,
         };
         setup.bounded()?;

@@ -202,6 +202,23 @@ mod tests {
     }
 
     #[test]
+    fn one_scheme_stands_over_another() {
+        let names = |spelling| -> Vec<(&str, &str)> {
+            layers(spelling).unwrap().into_iter().map(|(entry, part)| (entry.name, part)).collect()
+        };
+        assert_eq!(names("pa-ssd:QDS+UBS"), [("pa-ssd", "pa-ssd:QDS+UBS")]);
+        let stacked = "turbo-write:static_blocks=3+pa-ssd:QDS+UBS,queue=4";
+        assert_eq!(
+            names(stacked),
+            [("turbo-write", "turbo-write:static_blocks=3"), ("pa-ssd", "pa-ssd:QDS+UBS,queue=4")]
+        );
+        assert_eq!(build(stacked).unwrap().name(), "turbo-write+pa-ssd");
+        let e = build("turbo-write+pa-sd:QDS").unwrap_err().to_string();
+        assert!(e.contains("\"pa-sd\"; did you mean \"pa-ssd\""), "{e}");
+        assert!(build("turbo-write+").is_err() && build("+ips").is_err());
+    }
+
+    #[test]
     fn a_wrong_name_or_parameter_is_met_with_the_closest() {
         let e = build("slc-cashe").unwrap_err().to_string();
         assert!(e.contains("did you mean \"slc-cache\""), "{e}");

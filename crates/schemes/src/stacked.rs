@@ -7,12 +7,13 @@
 use serde::{Deserialize, Serialize};
 use std::fmt::Display;
 use std::io;
+use std::ops::Range;
 use wordline_flash::ProgramRule;
 use wordline_ftl::{
     Collect, Command, Drive, Hooks, IdleWork, Layout, MapKind, Memory, Move, Need, Origin, Parcel, Place,
-    Pool, ReadSeen, Refusal, Region, RegionId, Scheme, Tag, View,
+    Pool, ReadSeen, Refusal, Region, RegionId, Scheme, Span, Tag, View,
 };
-use wordline_units::{HostRequest, Lpn, PlaneId};
+use wordline_units::{HostRequest, Lpn, PlaneId, SectorMask};
 
 /// Bits of a tag that are the front's; the others are the dense scheme's.
 const FRONT_BITS: u32 = 4;
@@ -31,6 +32,8 @@ pub(crate) struct Stacked {
     dense_home: RegionId,
     front_asks: Hooks,
     dense_asks: Hooks,
+    /// The planes of the dense scheme's blocks.
+    planes: Range<u32>,
 }
 
 impl Stacked {
@@ -44,6 +47,7 @@ impl Stacked {
             dense_home: RegionId(0),
             front_asks: Hooks::NONE,
             dense_asks: Hooks::NONE,
+            planes: 0..0,
         }
     }
 
@@ -118,6 +122,18 @@ impl Stacked {
         Place { route: place.route.renamed(|own| self.named(own)), ..place }
     }
 
+    /// A move that the front wants: what goes to its home, the dense scheme places.
+    fn placed(&mut self, m: Move, view: &View) -> Move {
+        if m.route.targets().all(|t| t.region != self.home) {
+            return m;
+        }
+        let mask = SectorMask::first(view.geometry().sectors_per_unit);
+        let (home, region) = view.owner(m.seen);
+        let spans = [Span { lpn: m.lpn, mask, offset: 0 }];
+        let parcel = Parcel { origin: Origin::Moved(region), spans: &spans, home };
+        Move { route: m.route.exchanged(self.home, self.within(&parcel, view).route), ..m }
+    }
+
     /// What the dense scheme wants, in the drive's numbers.
     fn moved(&self, m: Move) -> Move {
         Move { route: m.route.renamed(|own| self.named(own)), ..m }
@@ -141,6 +157,7 @@ impl Scheme for Stacked {
         if let Some(reason) = self.conflict(&layout, &dense) {
             return Err(self.refuse(drive, reason));
         }
+        self.planes = drive.geometry.planes_of_medium(layout.pools[pool.0 as usize].medium);
         layout.pools[pool.0 as usize].free = dense.pools[0].free;
         self.dense_home = dense.home;
         let mut next = layout.regions.len() as u8;
@@ -193,11 +210,16 @@ impl Scheme for Stacked {
     }
 
     fn make_room(&mut self, parcel: &Parcel, view: &View, out: &mut Vec<Move>) {
+        let first = out.len();
         self.front.make_room(parcel, view, out);
+        for m in &mut out[first..] {
+            *m = self.placed(*m, view);
+        }
     }
 
     fn read(&mut self, seen: &ReadSeen, view: &View) -> Option<Move> {
         let front = if self.front_asks.asks(Hooks::READ) { self.front.read(seen, view) } else { None };
+        let front = front.map(|m| self.placed(m, view));
         let ours = self.dense_asks.asks(Hooks::READ) && self.own(view.owner(seen.ppn).1).is_some();
         let dense = if ours { self.dense.read(seen, &view.named(&self.names)) } else { None };
         front.or(dense.map(|m| self.moved(m)))
@@ -222,9 +244,12 @@ impl Scheme for Stacked {
         if self.front_asks.asks(Hooks::IDLE)
             && let Some(work) = self.front.idle(plane, view)
         {
-            return Some(work);
+            return Some(match work {
+                IdleWork::Move(m) => IdleWork::Move(self.placed(m, view)),
+                IdleWork::Collect(..) => work,
+            });
         }
-        if !self.dense_asks.asks(Hooks::IDLE) {
+        if !self.dense_asks.asks(Hooks::IDLE) || !self.planes.contains(&plane.0) {
             return None;
         }
         Some(match self.dense.idle(plane, &view.named(&self.names))? {
@@ -234,7 +259,13 @@ impl Scheme for Stacked {
     }
 
     fn tick(&mut self, view: &View, out: &mut Vec<Command>) {
+        let first = out.len();
         self.front.tick(view, out);
+        for command in &mut out[first..] {
+            if let Command::Enqueue(m) = command {
+                *m = self.placed(*m, view);
+            }
+        }
         let mut dense = vec![];
         self.dense.tick(&view.named(&self.names), &mut dense);
         out.extend(dense.into_iter().map(|command| match command {

@@ -6,14 +6,17 @@
 //! data in, then works on the array; an erase needs the array alone. Arrays and buses are serial,
 //! and take whoever waits first by (class, arrival). A plane offers only its first operation, so
 //! operations of one class are served in order within a plane. A program is bound to its page when
-//! its transfer begins: from there to the array nothing can come between in that plane.
+//! its transfer begins: from there to the array nothing can come between in that plane. With a second
+//! register a plane may be at two operations, one at the array and one at the bus (`registers.rs`).
 
 mod multiplane;
 mod power;
+mod registers;
 mod state;
 mod waits;
 
 pub use power::PoweredOff;
+use registers::Held;
 pub use state::{Busy, RestoreError};
 use waits::{Waits, Work};
 
@@ -26,7 +29,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use thiserror::Error;
 use wordline_device::{DeviceSpec, HostLink, Multiplane, ParallelUnit};
-use wordline_flash::Geometry;
+use wordline_flash::{CacheRegister, Geometry};
 use wordline_ftl::{
     Behind, Binding, Class, Drive, Effect, Fault, Ftl, LatencyPart, LatencyParts, Media, OpId, OpKind,
     Outcome, Pending, Piece, Refusal, RequestError, RequestId, Saved, Scheme, Timer, saved_fields,
@@ -87,24 +90,32 @@ struct Plane {
     tail: [OpId; Class::COUNT],
     /// A bit for each class with an operation waiting.
     queued: u8,
-    /// The operation that has the plane.
-    current: OpId,
-    /// Since when it has it.
-    began: SimTime,
-    /// When its data had moved and the array was next, or the other way round for the first time.
-    turned: SimTime,
-    /// When a read was sensed for the last time, and of its array's time before that, what went into reading
-    /// again.
-    sensed: SimTime,
-    again: SimDuration,
-    /// How long the plane has been busy with operations that have ended.
+    /// The operation that has the plane, or of two the one that has the page register.
+    current: Held,
+    /// The one that has the cache register.
+    cached: Held,
+    /// What the cache register is used for.
+    cache: CacheRegister,
+    /// How long the plane has been busy with operations that have ended; where it has two registers, how long
+    /// a read could not have begun, until `counted`.
     busy: Behind,
+    /// Where it has two registers, how long a program could not have begun.
+    busy_for_programs: Behind,
+    counted: SimTime,
     array: u32,
     channel: u32,
     die: DieId,
     medium: u32,
-    /// Whether it has been noted what it wants of its array or bus.
-    wants: bool,
+    /// What its first operation waits for.
+    wants: Want,
+}
+
+/// What the first operation of a plane's queue has been noted to wait for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+enum Want {
+    Nothing,
+    Array,
+    Bus,
 }
 
 /// A serial resource that some planes share.
@@ -312,17 +323,17 @@ impl<P: Probe, M: Media> Device<P, M> {
                 head: [OpId::NONE; Class::COUNT],
                 tail: [OpId::NONE; Class::COUNT],
                 queued: 0,
-                current: OpId::NONE,
-                began: SimTime(0),
-                turned: SimTime(0),
-                sensed: SimTime(0),
-                again: SimDuration::ZERO,
+                current: Held::NOTHING,
+                cached: Held::NOTHING,
+                cache: geometry.medium_of(PlaneId(p)).cache_register,
                 busy: Behind::default(),
+                busy_for_programs: Behind::default(),
+                counted: SimTime(0),
                 array,
                 channel: channel.0,
                 die,
                 medium: geometry.medium_index(PlaneId(p)) as u32,
-                wants: false,
+                wants: Want::Nothing,
             });
         }
         let most_sectors = geometry.media.iter().map(|m| m.page.0 * 4 / geometry.sector).max().unwrap_or(0);
@@ -518,7 +529,9 @@ impl<P: Probe, M: Media> Device<P, M> {
         if until <= self.now || self.clock.next().is_some() || self.outstanding() == 0 {
             return Ok(false);
         }
-        if !self.give_up() {
+        if self.ftl.let_go_of_dies() {
+            self.settle();
+        } else if !self.give_up() {
             return Err(DeviceError::Stuck { outstanding: self.outstanding(), now: self.now });
         }
         self.no_fault()?;
@@ -591,7 +604,8 @@ impl<P: Probe, M: Media> Device<P, M> {
         op.next = OpId::NONE;
         let (plane, class) = (op.plane.index(), (op.key >> 56) as usize);
         if self.ftl.serves_host(id) {
-            self.waits.queue(id, self.now, self.busy_until_now(plane));
+            let busy = self.busy_until_now(plane, id);
+            self.waits.queue(id, self.now, busy);
         }
         let p = &mut self.planes[plane];
         let tail = std::mem::replace(&mut p.tail[class], id);
@@ -601,28 +615,42 @@ impl<P: Probe, M: Media> Device<P, M> {
         } else {
             self.ftl.op_mut(tail).next = id;
         }
-        if self.planes[plane].current.is_none() {
+        if self.may_begin(plane) {
             self.offer(plane);
         }
     }
 
-    /// How long a plane has been busy, with the operation that it is at.
+    /// How long a plane has been busy, with the operation that it is at, as one sees it that would begin.
     #[inline(always)]
-    fn busy_until_now(&self, plane: usize) -> Behind {
+    fn busy_until_now(&mut self, plane: usize, id: OpId) -> Behind {
         let p = &self.planes[plane];
+        if !p.cache.is_off() {
+            return self.busy_for(plane, id);
+        }
         let mut busy = p.busy;
-        if !p.current.is_none() {
-            busy.add(self.ftl.op(p.current).cause(), self.now.since(p.began).0);
+        if !p.current.op.is_none() {
+            busy.add(self.ftl.op(p.current.op).cause(), self.now.since(p.current.began).0);
         }
         busy
     }
 
-    /// The operation that a free plane would begin next.
+    /// Whether a plane may have a register for another operation.
+    #[inline(always)]
+    fn may_begin(&self, plane: usize) -> bool {
+        let p = &self.planes[plane];
+        p.current.op.is_none() || !p.cache.is_off()
+    }
+
+    /// The operation that a plane would begin next, if it has a register for it.
     #[inline(always)]
     fn first(&self, plane: usize) -> OpId {
         let p = &self.planes[plane];
         let queued = if self.ftl.is_held(p.die) { p.queued & 1 } else { p.queued };
-        if queued == 0 { OpId::NONE } else { p.head[queued.trailing_zeros() as usize] }
+        if queued == 0 {
+            return OpId::NONE;
+        }
+        let first = p.head[queued.trailing_zeros() as usize];
+        if p.cache.is_off() || self.has_register(plane, first) { first } else { OpId::NONE }
     }
 
     fn pop(&mut self, plane: usize, id: OpId) {
@@ -637,7 +665,7 @@ impl<P: Probe, M: Media> Device<P, M> {
         }
     }
 
-    /// Note what a free plane wants of its array or bus.
+    /// Note what a plane wants next of its array or bus.
     fn post(&mut self, plane: usize) {
         self.withdraw(plane);
         let first = self.first(plane);
@@ -646,15 +674,14 @@ impl<P: Probe, M: Media> Device<P, M> {
         }
     }
 
-    /// Take back what a free plane wants.
+    /// Take back what a plane wants next.
     #[inline(always)]
     fn withdraw(&mut self, plane: usize) {
         let p = &mut self.planes[plane];
-        if p.wants {
-            p.wants = false;
-            let (array, channel) = (p.array as usize, p.channel as usize);
-            self.arrays.withdraw(array, plane);
-            self.buses.withdraw(channel, plane);
+        match std::mem::replace(&mut p.wants, Want::Nothing) {
+            Want::Nothing => {}
+            Want::Array => self.arrays.withdraw(p.array as usize, plane),
+            Want::Bus => self.buses.withdraw(p.channel as usize, plane),
         }
     }
 
@@ -662,10 +689,11 @@ impl<P: Probe, M: Media> Device<P, M> {
     fn want(&mut self, plane: usize, first: OpId) {
         let op = self.ftl.op(first);
         let p = &mut self.planes[plane];
-        p.wants = true;
         if op.kind == OpKind::Program {
+            p.wants = Want::Bus;
             self.buses.want(p.channel as usize, plane, op.key);
         } else {
+            p.wants = Want::Array;
             self.arrays.want(p.array as usize, plane, op.key);
         }
     }
@@ -674,12 +702,13 @@ impl<P: Probe, M: Media> Device<P, M> {
     fn continue_with(&mut self, plane: usize, id: OpId) {
         self.occupy(plane, id);
         let (key, channel) = (self.ftl.op(id).key, self.planes[plane].channel as usize);
-        (self.planes[plane].turned, self.planes[plane].sensed) = (self.now, self.now);
+        let held = self.planes[plane].of(id);
+        (held.turned, held.sensed) = (self.now, self.now);
         self.buses.want(channel, plane, key);
         self.try_bus(channel);
     }
 
-    /// Begin what a free plane would do next, or note that it waits for its array or bus.
+    /// Begin what a plane would do next, or note that it waits for its array or bus.
     #[inline]
     fn offer(&mut self, plane: usize) {
         self.withdraw(plane);
@@ -709,11 +738,11 @@ impl<P: Probe, M: Media> Device<P, M> {
         }
     }
 
-    /// The operation that a free plane offered under a key, taken off its queue. A hold that has
+    /// The operation that a plane offered under a key, taken off its queue. A hold that has
     /// begun since withdraws the offer, and the plane posts what it wants now.
     #[inline(always)]
     fn take(&mut self, plane: usize, key: u64) -> Option<OpId> {
-        self.planes[plane].wants = false;
+        self.planes[plane].wants = Want::Nothing;
         let first = self.first(plane);
         if first.is_none() || self.ftl.op(first).key != key {
             self.post(plane);
@@ -736,11 +765,11 @@ impl<P: Probe, M: Media> Device<P, M> {
             return;
         }
         while let Some((plane, key)) = self.arrays.next(array) {
-            if self.planes[plane].current.is_none() {
+            if self.planes[plane].wants == Want::Array {
                 let Some(first) = self.take(plane, key) else { continue };
                 self.occupy(plane, first);
             }
-            self.begin_on_array(array, plane, self.planes[plane].current);
+            self.begin_on_array(array, plane, self.planes[plane].current.op);
             return;
         }
     }
@@ -749,8 +778,11 @@ impl<P: Probe, M: Media> Device<P, M> {
     #[inline(always)]
     fn occupy(&mut self, plane: usize, id: OpId) {
         let p = &mut self.planes[plane];
-        p.current = id;
-        p.began = self.now;
+        if p.cache.is_off() {
+            (p.current.op, p.current.began) = (id, self.now);
+        } else {
+            self.take_register(plane, id);
+        }
         self.watch_begin(id, plane);
     }
 
@@ -758,7 +790,7 @@ impl<P: Probe, M: Media> Device<P, M> {
     fn begin_on_array(&mut self, array: usize, plane: usize, id: OpId) {
         self.arrays.shared[array].busy = Some(id);
         let time = self.ftl.begin_on_array(id);
-        self.planes[plane].again = time.again;
+        self.planes[plane].current.again = time.again;
         let end = if self.pairs { self.join(array, id, self.now + time.all) } else { self.now + time.all };
         self.clock.set(array as u32, end);
         if P::WATCHES {
@@ -824,9 +856,10 @@ impl<P: Probe, M: Media> Device<P, M> {
 
     fn serve_bus(&mut self, channel: usize) {
         while let Some((plane, key)) = self.buses.next(channel) {
-            let current = self.planes[plane].current;
-            if !current.is_none() {
-                return self.begin_on_bus(channel, plane, current, 0);
+            let p = &self.planes[plane];
+            if p.wants != Want::Bus {
+                let id = if p.cached.op.is_none() { p.current.op } else { p.cached.op };
+                return self.begin_on_bus(channel, plane, id, 0);
             }
             if let Some(first) = self.take(plane, key)
                 && self.begin_program(plane, first)
@@ -852,7 +885,8 @@ impl<P: Probe, M: Media> Device<P, M> {
         }
         if binding == Binding::Blocked && self.ftl.blocked(id) {
             if self.ftl.serves_host(id) {
-                self.waits.block(id, self.now, self.planes[plane].busy);
+                let busy = self.busy_until_now(plane, id);
+                self.waits.block(id, self.now, busy);
             }
             self.waiting[plane].push_back(id);
         }
@@ -884,29 +918,35 @@ impl<P: Probe, M: Media> Device<P, M> {
     #[inline]
     fn array_done(&mut self, array: usize) {
         let Some(id) = self.arrays.shared[array].busy.take() else { return };
-        let op = self.ftl.op(id);
-        let plane = op.plane.index();
         if self.pairs {
             self.end_together(array, id);
-        } else if op.kind == OpKind::Read {
-            self.sensed(id, plane);
-            self.try_bus(self.planes[plane].channel as usize);
         } else {
-            self.end(id, plane);
+            self.array_is_through(id);
         }
         self.try_array(array);
     }
 
-    /// A read has been sensed, and asks for its bus.
+    /// An array is through with an operation: a read goes on to its bus, any other is over.
     #[inline(always)]
-    fn sensed(&mut self, id: OpId, plane: usize) {
+    fn array_is_through(&mut self, id: OpId) {
         let op = self.ftl.op(id);
-        let (key, channel) = (op.key, self.planes[plane].channel as usize);
-        if op.repeated() == 0 {
-            self.planes[plane].turned = self.now;
+        let plane = op.plane.index();
+        if op.kind == OpKind::Read {
+            let (key, repeated, p) = (op.key, op.repeated(), &mut self.planes[plane]);
+            if repeated == 0 {
+                p.current.turned = self.now;
+            }
+            p.current.sensed = self.now;
+            if p.cache.reads() {
+                self.bring_out(plane);
+            } else {
+                let channel = p.channel as usize;
+                self.buses.want(channel, plane, key);
+                self.try_bus(channel);
+            }
+        } else {
+            self.end(id, plane);
         }
-        self.planes[plane].sensed = self.now;
-        self.buses.want(channel, plane, key);
     }
 
     #[inline]
@@ -917,10 +957,17 @@ impl<P: Probe, M: Media> Device<P, M> {
         let is_read = op.kind == OpKind::Read;
         if is_read && !self.ftl.repeat(id) {
             self.end(id, plane);
+        } else if self.planes[plane].cached.op == id {
+            self.planes[plane].cached.turned = self.now;
+            if self.pairs {
+                self.try_bus(channel);
+            }
+            self.bring_in(plane);
         } else {
-            let (key, array) = (self.ftl.op(id).key, self.planes[plane].array as usize);
+            let (key, p) = (self.ftl.op(id).key, &mut self.planes[plane]);
+            let array = p.array as usize;
             if !is_read {
-                self.planes[plane].turned = self.now;
+                p.current.turned = self.now;
             }
             self.arrays.want(array, plane, key);
             if self.pairs {
@@ -947,7 +994,9 @@ impl<P: Probe, M: Media> Device<P, M> {
                 request.behind_idle = request.behind_idle.max(behind);
             }
             let work = if is_program { Work::Program } else { Work::Read };
-            self.waits.piece(id, &self.planes[plane], self.now, work)
+            let p = &mut self.planes[plane];
+            let busy = if p.cache.is_off() { p.busy } else { p.of(id).behind };
+            self.waits.piece(id, p.of(id), busy, self.now, work)
         } else {
             if self.ftl.op(id).is_idle_work() {
                 self.count_idle_work(id, plane);
@@ -955,8 +1004,12 @@ impl<P: Probe, M: Media> Device<P, M> {
             Piece::NONE
         };
         let p = &mut self.planes[plane];
-        p.busy.add(cause, self.now.since(p.began).0);
-        p.current = OpId::NONE;
+        if p.cache.is_off() {
+            p.busy.add(cause, self.now.since(p.current.began).0);
+            p.current.op = OpId::NONE;
+        } else {
+            self.leave_register(plane, id);
+        }
         self.ftl.done(id, piece);
         if self.idle {
             let die = self.planes[plane].die;
@@ -966,6 +1019,7 @@ impl<P: Probe, M: Media> Device<P, M> {
         }
         match self.ftl.take_continuation() {
             Some(next) => self.continue_with(plane, next),
+            None if !self.planes[plane].cache.is_off() => self.go_on_in(plane),
             None => self.offer(plane),
         }
     }
@@ -982,14 +1036,14 @@ impl<P: Probe, M: Media> Device<P, M> {
                 self.planes[plane].tail[class] = id;
             }
         }
-        if self.planes[plane].current.is_none() {
+        if self.may_begin(plane) {
             self.offer(plane);
         }
     }
 
     fn refresh_die(&mut self, die: DieId) {
         for plane in 0..self.planes.len() {
-            if self.planes[plane].die == die && self.planes[plane].current.is_none() {
+            if self.planes[plane].die == die && self.may_begin(plane) {
                 self.offer(plane);
             }
         }
@@ -1012,7 +1066,7 @@ impl<P: Probe, M: Media> Device<P, M> {
             }
         }
         if !gave_up {
-            gave_up = self.ftl.fail_flushes();
+            gave_up = self.ftl.fail_held_moves() || self.ftl.fail_flushes();
         }
         if !gave_up && let Some((request, number, _)) = self.held_up.pop_front() {
             self.ftl.refuse(request, number);
@@ -1136,7 +1190,8 @@ impl<P: Probe, M: Media> Device<P, M> {
 
     /// An operation of idle work is over: count it, and what it cost those of the host that waited.
     fn count_idle_work(&mut self, id: OpId, plane: usize) {
-        let Plane { die, array, began, .. } = self.planes[plane];
+        let Plane { die, array, .. } = self.planes[plane];
+        let began = self.planes[plane].of(id).began;
         let from = began.max(std::mem::replace(&mut self.idle_counted[die.index()], self.now));
         if !self.ftl.view().draining() {
             let op = self.ftl.op(id);
@@ -1156,10 +1211,12 @@ impl<P: Probe, M: Media> Device<P, M> {
             if !held && self.planes[other].array != array {
                 continue;
             }
-            let current = self.planes[other].current;
-            let waits_for_array = self.arrays.wants[other] != NOTHING;
-            if !current.is_none() && waits_for_array && self.ftl.serves_host(current) {
-                self.waits.behind_idle(current, from, Some(self.planes[other].turned), self.now);
+            let Plane { current, cached, .. } = &self.planes[other];
+            let waits_for_array = !current.op.is_none() && self.arrays.wants[other] != NOTHING;
+            for (held, waits) in [(current, waits_for_array), (cached, cached.waits)] {
+                if waits && self.ftl.serves_host(held.op) {
+                    self.waits.behind_idle(held.op, from, Some(held.turned), self.now);
+                }
             }
             for mut waiting in self.planes[other].head {
                 while !waiting.is_none() {

@@ -33,6 +33,8 @@ pub struct Stop {
     pub duration: Option<SimDuration>,
     /// After so many bytes.
     pub bytes: Option<u64>,
+    /// When the drive has worn out. A run bounded by time ends then anyway, since what is refused takes none.
+    pub worn_out: bool,
 }
 
 /// How far a run is.
@@ -116,7 +118,7 @@ pub trait Host {
     fn is_timed(&self) -> bool;
 }
 
-/// Drive a device with a host until it ends, and let the device drain.
+/// Drive a device with a host until it ends, or the device has worn out, and let the device drain.
 ///
 /// # Errors
 /// When the host or the device fails, or a request is lost.
@@ -134,6 +136,9 @@ pub fn drive_host<P: Probe, M: Media, H: Host>(
             run.count(completion.at, false, &mut progress)?;
         }
         let now = device.now();
+        if device.ftl.worn_out().is_some() && device.outstanding() == 0 {
+            break;
+        }
         match host.turn(now).map_err(DriveError::Workload)? {
             HostTurn::Issue(request) => {
                 run.requests += 1;
@@ -173,7 +178,8 @@ pub fn drive<P: Probe, M: Media, E: std::error::Error>(
             run.count(at, open, &mut progress)?;
         }
         let full = device.outstanding() >= depth;
-        let next = if full || run.is_over(device.now(), open) { None } else { stream.next(&device.ftl) };
+        let over = run.is_over(device.now(), open) || run.ends_worn(device, open);
+        let next = if full || over { None } else { stream.next(&device.ftl) };
         let Some(request) = next else {
             let ended = device.outstanding() == 0;
             if ended && !full {
@@ -255,6 +261,11 @@ impl Run {
         self.stop.requests.is_some_and(|n| self.requests >= n)
             || self.stop.bytes.is_some_and(|n| self.bytes >= n)
             || (!open && self.stop.duration.is_some_and(|d| now.0 >= d.0))
+    }
+
+    fn ends_worn<P: Probe, M: Media>(&self, device: &Device<P, M>, open: bool) -> bool {
+        let timed = !open && self.stop.duration.is_some();
+        (self.stop.worn_out || timed) && device.ftl.worn_out().is_some()
     }
 
     /// Let the device drain, and see that nothing was lost.

@@ -63,6 +63,18 @@ impl Histogram {
         self.max = self.max.max(latency.0);
     }
 
+    /// Take in all that another has.
+    pub fn add(&mut self, other: &Histogram) {
+        // Grows as needed, as it does for a single latency.
+        if self.inner.add(&other.inner).is_err() {
+            for v in other.inner.iter_recorded() {
+                self.inner.saturating_record_n(v.value_iterated_to(), v.count_at_value());
+            }
+        }
+        self.sum += other.sum;
+        self.max = self.max.max(other.max);
+    }
+
     /// How many were taken in.
     pub fn count(&self) -> u64 {
         self.inner.len()
@@ -267,6 +279,8 @@ pub struct Metrics {
     pub out_of_space: u64,
     /// Reads with more errors than could be corrected.
     pub uncorrectable: u64,
+    /// Writes to a drive that had worn out.
+    pub worn_out: u64,
     /// Bytes of completed requests by kind.
     pub bytes: [u64; 4],
     /// Writes by the last bit that any of their pages is, where programs tell bits apart.
@@ -289,8 +303,8 @@ pub struct Metrics {
 impl Saved for Metrics {
     saved_fields! { Metrics,
         values: [
-            latency, parts, completed, out_of_space, uncorrectable, bytes, dominated, last, idle, multiplane, timeline, checkpoints, ended,
-            hash, programmed, host_page_bytes, sampled,
+            latency, parts, completed, out_of_space, uncorrectable, worn_out, bytes, dominated, last, idle, multiplane, timeline, checkpoints, ended, hash,
+            programmed, host_page_bytes, sampled,
         ],
         parts: [],
         rebuilt: [],
@@ -305,6 +319,7 @@ impl Default for Metrics {
             completed: [0; 4],
             out_of_space: 0,
             uncorrectable: 0,
+            worn_out: 0,
             bytes: [0; 4],
             dominated: [0; 4],
             last: SimTime(0),
@@ -362,6 +377,10 @@ impl Metrics {
             }
             Outcome::Uncorrectable => {
                 self.uncorrectable += 1;
+                return false;
+            }
+            Outcome::WornOut => {
+                self.worn_out += 1;
                 return false;
             }
         }

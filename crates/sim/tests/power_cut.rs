@@ -382,7 +382,7 @@ impl Run {
     ) -> Result<(), String> {
         let recovered = self.places();
         let logical = self.device.ftl.trim_log().start;
-        let safe = self.scheme.name() == "safe-stager";
+        let safe = self.device.ftl.layout().regions.iter().any(|r| r.protected);
         for lpn in (0..committed.len() as u32).map(Lpn) {
             let (was, is) = (&committed[lpn.0 as usize], &recovered[lpn.0 as usize]);
             if let Some(torn) = is.iter().find(|l| torn.contains(&l.ppn)) {

@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used)] // helpers of tests, beside the test functions
 
 use wordline_device::DeviceSpec;
-use wordline_ftl::{Initial, LatencyPart, Mapped, NoMedia, Outcome};
+use wordline_ftl::{Cause, Due, Initial, LatencyPart, Mapped, NoMedia, Outcome};
 use wordline_sim::{Completion, Device, NoProbe, Pacing, Stop, drive};
 use wordline_units::{CellMode, HostOp, HostRequest, SimDuration, SimTime};
 
@@ -163,4 +163,34 @@ fn a_region_in_a_mode_without_coefficients_is_refused_with_what_would_do() {
     let refused = Device::<NoProbe, NoMedia>::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe);
     let Err(refused) = refused else { panic!("accepted") };
     assert!(refused.reason.contains("[errors.qlc]") && refused.reason.contains("tlc_72_layer"), "{refused}");
+}
+
+#[test]
+fn data_written_anew_in_time_keep_their_retries_bounded_and_the_cost_is_in_the_books() {
+    let read_on = |refresh: &[(&str, &str)]| {
+        let mut overrides = vec![("errors.model", "raro")];
+        overrides.extend(refresh);
+        let spec = spec(&overrides);
+        let mut d = aged(&spec, 300, SimDuration::ZERO);
+        let mut most = 0;
+        // A read every hour for 200 days: all pages, in the order of a stride.
+        for hour in 0..200 * 24 {
+            let done = read(&mut d, hour * 61 % 32_768, hour * 3_600_000_000_000);
+            most = most.max(done.parts[LatencyPart::Retry] / 140_000);
+        }
+        d.drain().unwrap();
+        d.ftl.check().unwrap();
+        (most, d.ftl.counters().clone())
+    };
+    let (never, untouched) = read_on(&[]);
+    let (monthly, renewed) = read_on(&[("errors.refresh", "30d")]);
+    let errors = renewed.errors.as_ref().unwrap();
+    // Within 30 days a page takes at most what it takes after 30 days in the same number of cycles.
+    assert!(monthly < never, "{monthly} against {never}");
+    assert_eq!(untouched.programmed_bytes(), 0);
+    // 32 blocks of 16 MiB, every 30 days.
+    assert!(errors.refreshed[Due::Age as usize] >= 5 * 32, "{errors:?}");
+    assert_eq!(errors.refreshed_units * 16_384, renewed.program_bytes(Cause::Gc));
+    assert_eq!(errors.refreshed_units, 6 * 32_768);
+    assert_eq!(renewed.erases[CellMode::Qlc.index()], errors.refreshed.iter().sum::<u64>());
 }

@@ -46,6 +46,14 @@ impl Plan {
         if seed / 3 % 4 == 2 {
             spec.gc.victim = Victim::DChoices(3);
         }
+        if seed % 4 == 1 {
+            for mode in spec.media.iter_mut().flat_map(|m| m.modes.iter_mut().flatten()) {
+                mode.endurance = 40;
+            }
+            spec.wear.enforce = true;
+            (spec.wear.spread, spec.wear.acceleration) = (Fraction::percent(30), 8);
+            spec.wear.static_beyond = (seed % 8 == 1).then_some(16);
+        }
         let pages = (spec.logical_bytes() / spec.unit.0) as u32;
         let initial = match rng.below(3) {
             0 => None,

@@ -80,14 +80,57 @@ def random_case(seed: int) -> tuple[Config, str]:
         c.fill = 0
     elif c.fill == 500_000_000 and r.random() < 0.5:
         c.valid = 700_000_000
+    if r.random() < 0.4:
+        _with_errors(c, r)
     return c, kind
+
+
+def _with_errors(c: Config, r: random.Random) -> None:
+    """Coefficients under which pages take from no retry to more than there are, and why."""
+
+    def mode(bits: int) -> dict:
+        return {
+            "epsilon": r.choice([0.003, 0.008, 0.012]),
+            "alpha": r.choice([1e-8, 5e-5]),
+            "k": r.choice([1.0, 2.05]),
+            "beta": r.choice([0.0, 6.28e-5]),
+            "m": 0.14,
+            "n": r.choice([0.54, 1.0]),
+            "gamma": r.choice([0.0, 1e-4, 2e-3]),
+            "p": 0.33,
+            "q": r.choice([0.5, 1.71]),
+            "senses": [r.randint(1, 4) for _ in range(bits)],
+            "sigma_block": r.choice([0.0, 0.02, 0.3]),
+            "sigma_page": r.choice([0.0, 0.03, 0.2]),
+            "most_retries": r.choice([0, 1, 5, 31]),
+            "beyond": r.choice(["clamp", "uncorrectable"]),
+        }
+
+    c.errors = {
+        "model": "raro",
+        "t_unit": r.choice([1, 24]) * 3_600_000_000_000,
+        "delta": r.choice([0.1, 0.2, 0.05]),
+        "correctable": r.choice([72, 40]),
+        "codeword": 1024,
+        "decode": r.choice([0, 700, 12_345]),
+        "retransfer": r.random() < 0.4,
+        "slc": mode(1),
+        "tlc": mode(3),
+    }
+    c.cycles = r.choice([{}, {"tlc": 500}, {"slc": 90, "tlc": 40}])
+    c.retention = r.choice([0, 0, 30 * 86_400_000_000_000]) if c.fill else 0
 
 
 def initial(c: Config) -> str:
     """The state before the first request, in words."""
-    if not c.fill:
-        return "fresh"
-    return f"fill:{c.fill / 10_000_000:g}%,order=seq,valid={c.valid / 10_000_000:g}%"
+    parts = []
+    if c.fill:
+        parts.append(f"fill:{c.fill / 10_000_000:g}%,order=seq,valid={c.valid / 10_000_000:g}%")
+    if c.cycles:
+        parts.append("pe:" + ",".join(f"{mode}={n}" for mode, n in c.cycles.items()))
+    if c.retention:
+        parts.append(f"retention:{c.retention}ns")
+    return "+".join(parts) or "fresh"
 
 
 def device_file(c: Config) -> str:
@@ -138,7 +181,27 @@ def device_file(c: Config) -> str:
         static, dynamic = c.cache
         lines.append(f"[slc_cache]\nstatic_blocks = {static}\ndynamic_blocks = {dynamic}")
         lines.append(f'trigger = {threshold(c.cache_trigger)}\nwhen_full = "{c.when_full}"')
+    if c.errors is not None:
+        lines += _errors_of(c.errors)
     return "\n".join(lines) + "\n"
+
+
+def _errors_of(errors: dict) -> list[str]:
+    """The table [errors] of a device file."""
+    modes = {k: v for k, v in errors.items() if isinstance(v, dict)}
+    units = {"t_unit": "ns", "decode": "ns", "codeword": "B"}
+
+    def line(key: str, value: object) -> str:
+        if isinstance(value, bool):
+            return f"{key} = {str(value).lower()}"
+        if isinstance(value, str) or key in units:
+            return f'{key} = "{value}{units.get(key, "")}"'
+        return f"{key} = {value}"
+
+    lines = ["[errors]", *(line(k, v) for k, v in errors.items() if k not in modes)]
+    for mode, of in modes.items():
+        lines += [f"[errors.{mode}]", *(line(k, v) for k, v in of.items())]
+    return lines
 
 
 def random_requests(c: Config, kind: str, seed: int, count: int) -> list[Request]:

@@ -50,9 +50,10 @@ def ended(request, op, now: int) -> dict[str, int]:
         overlap = max(0, min(end, looked_until) - max(begin, op.queued))
         parts[whom] += overlap
         waited -= overlap
-    first, second = op.turned - op.began, now - op.turned
+    first = op.turned - op.began
     if op.kind == "read":
-        parts["die"], parts["bus"] = waited + first, second
+        parts["die"], parts["bus"] = waited + first - op.again, now - op.sensed
+        parts["retry"] = op.again + op.sensed - op.turned
     else:
-        parts["die"], parts["bus"] = second, waited + first
+        parts["die"], parts["bus"] = now - op.turned, waited + first
     return parts

@@ -12,7 +12,7 @@ import heapq
 from dataclasses import dataclass, field
 from math import ceil
 
-from . import latency
+from . import errors, latency
 
 # Order of service.
 READ, URGENT, WRITE, BACKGROUND = 1, 2, 3, 4
@@ -64,6 +64,9 @@ class Config:
     when_full: str = "direct"
     fill: int = 0  # share of the logical pages that hold data at time 0
     valid: int = 1_000_000_000
+    errors: dict | None = None  # the table [errors], with its modes
+    cycles: dict = field(default_factory=dict)  # by mode, before time 0
+    retention: int = 0  # how long what is filled has lain, ns
 
 
 def transfer(rate: tuple[int, int], size: int) -> int:
@@ -133,7 +136,12 @@ class Op:
     queued: int = 0
     blocked: int | None = None  # when it first found no free page
     began: int = 0
-    turned: int = 0  # from bus to array, or from array to bus
+    turned: int = 0  # from bus to array, or from array to bus for the first time
+    retries: int | None = None  # of a read that has begun
+    repeated: int = 0  # how often it has been sensed again after a transfer
+    again: int = 0  # time that the array senses it again, the first time that it has the array
+    sensed: int = 0  # when it was sensed for the last time
+    failed: bool = False
 
     @property
     def key(self):
@@ -152,6 +160,9 @@ class Block:
     readers: int = 0
     writers: int = 0
     closed_at: int = 0  # which block of the drive was closed before which
+    erases: int = 0
+    written: int = 0  # when its oldest data were
+    reads: int = 0  # of its pages since then
 
 
 @dataclass(eq=False)
@@ -304,6 +315,10 @@ class Simulator:
                     plane.stagers[r, which] = Stager()
             self.planes.append(plane)
         self.blocks = [b for p in self.planes for pool in pools for b in p.free[pool]]
+        for r in self.regions:
+            cycles = c.cycles.get("slc" if r.bits == 1 else "tlc", 0)
+            for block in (b for b in self.blocks if b.pool is r.pool):
+                block.erases = max(block.erases, cycles)
         self.bus_busy = {p.channel: False for p in self.planes}
         self.on_bus = {p.channel: None for p in self.planes}  # what a busy bus moves
         self.array_busy = {self.array_of(p): False for p in self.planes}
@@ -335,7 +350,7 @@ class Simulator:
                 block = plane.free[home.pool].pop(0)
                 whole = bool(lpns) or per_block < slots
                 block.programmed = slots if whole else ceil(len(live) / step) * step
-                block.region = home
+                block.region, block.written = home, -c.retention
                 for slot, lpn in enumerate(live, block.programmed - len(live)):
                     block.holds[slot] = lpn
                     self.map[lpn] = (block, slot)
@@ -563,8 +578,15 @@ class Simulator:
             self.begin(one)
             one.wants = ""
         self.array_busy[array] = True
-        time = max(self.array_time(one) for one in together)
+        time = max(self.time_of(one) for one in together)
         self.set_event(self.now + time, lambda: self.array_done(array, together))
+
+    def time_of(self, op: Op) -> int:
+        """Time on the array from now on; a read with errors finds how often it is repeated."""
+        time = self.array_time(op)
+        if op.kind == "read" and self.config.errors is not None:
+            return self.time_of_read(op, time)
+        return time
 
     def are_alike(self, one: Op, other: Op) -> bool:
         """Whether two operations may be one multi-plane command."""
@@ -619,12 +641,34 @@ class Simulator:
             return region.times["read"][bit] + extra["read"]
         return region.times["program"][bit]
 
+    def time_of_read(self, op: Op, once: int) -> int:
+        """With the retries that follow at once, where data need not go over the bus for them."""
+        decode, by_bus = self.config.errors["decode"], self.config.errors["retransfer"]
+        if op.retries is not None:
+            return decode + once
+        block, region = op.block, op.block.region
+        page = op.slot // self.units_per_page
+        whole = block.reads // (region.slots_per_block // self.units_per_page)
+        op.retries, op.failed = errors.retries(
+            self.config.errors,
+            "slc" if region.bits == 1 else "tlc",
+            (block.number, page // region.bits, page % region.bits),
+            block.erases,
+            self.now - block.written,
+            whole,
+        )
+        block.reads += 1
+        op.again = 0 if by_bus else op.retries * (once + decode)
+        return once + op.again
+
     def array_done(self, array: int, together: list[Op]) -> None:
         """The array is taken until the last has had its effect; reads all want the bus at once."""
         for op in together:
             self.array_busy[array] = op is not together[-1]
             if op.kind == "read":
-                op.wants, op.turned = "bus", self.now
+                op.wants, op.sensed = "bus", self.now
+                if op.repeated == 0:
+                    op.turned = self.now
             else:
                 self.end(op)
         if together[0].kind == "read":
@@ -633,7 +677,12 @@ class Simulator:
 
     def bus_done(self, channel: int, op: Op) -> None:
         self.bus_busy[channel], self.on_bus[channel] = False, None
-        if op.kind == "read":
+        by_bus = self.config.errors is not None and self.config.errors["retransfer"]
+        if op.kind == "read" and by_bus and op.repeated < op.retries:
+            op.repeated += 1
+            op.wants = "array"
+            self.serve_array(self.array_of(op.plane))
+        elif op.kind == "read":
             self.end(op)
         else:
             op.wants, op.turned = "array", self.now
@@ -1067,6 +1116,7 @@ class Simulator:
             block = plane.free[region.pool].pop(0)
             block.phase, block.region = "open", region
             block.programmed, block.holds = 0, {}
+            block.written, block.reads = self.now, 0
             plane.open[region].append(block)
         block = plane.open[region][0]
         op.block, op.slot = block, block.programmed
@@ -1099,6 +1149,8 @@ class Simulator:
 
     def read_done(self, op: Op) -> None:
         if op.why == "request":
+            if op.failed:
+                op.owner.outcome = "uncorrectable"
             self.part_done(op.owner)
         elif op.why == "fill":
             part = op.owner
@@ -1170,6 +1222,7 @@ class Simulator:
         plane, region = block.plane, block.region
         block.phase, block.region = "free", None
         block.holds = {}
+        block.erases += 1
         plane.free[region.pool].append(block)
         plane.jobs[region] = None
         plane.jammed = plane.starved = False

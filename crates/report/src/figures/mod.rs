@@ -5,6 +5,7 @@
 mod against;
 mod bars;
 mod cdf;
+mod lifetime;
 mod time;
 mod trace;
 mod twins;
@@ -14,6 +15,7 @@ use crate::palette;
 use crate::report::Report;
 use crate::rows::stands_for;
 use crate::svg::{escape, footnote};
+pub use lifetime::lifetime_figures;
 pub use trace::trace_figures;
 pub use twins::{TwinPanel, twin_figures};
 
@@ -135,7 +137,12 @@ pub(crate) struct Cast<'a> {
 impl Cast<'_> {
     pub(crate) fn new(comparison: &Comparison, points: usize) -> Cast<'_> {
         let baseline = comparison.baseline_index();
-        let inks = comparison.reports.iter().enumerate().map(|(i, r)| ink(i, baseline, r)).collect();
+        let inks = comparison
+            .reports
+            .iter()
+            .enumerate()
+            .map(|(i, r)| ink_of(i, baseline, r.scheme.colour.as_deref()))
+            .collect();
         let labels = labels(&comparison.reports);
         let names = labels.iter().map(|l| short(l)).collect();
         Cast { reports: &comparison.reports, labels, names, inks, baseline, points }
@@ -155,8 +162,9 @@ impl Cast<'_> {
     }
 }
 
-fn ink(index: usize, baseline: usize, report: &Report) -> Ink {
-    let colour = palette::scheme(index, baseline, report.scheme.colour.as_deref());
+/// The colour of a scheme, its own if it has one.
+fn ink_of(index: usize, baseline: usize, own: Option<&str>) -> Ink {
+    let colour = palette::scheme(index, baseline, own);
     let class = if colour == palette::BASELINE {
         "s0".to_string()
     } else {

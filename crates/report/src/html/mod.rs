@@ -5,6 +5,7 @@
 
 mod config;
 mod jobs;
+mod lifetime;
 mod measures;
 mod trace;
 
@@ -15,6 +16,7 @@ use crate::report::Report;
 use crate::rows;
 use crate::steady::{self, Reached};
 use crate::svg::escape;
+pub use lifetime::lifetime_html;
 use std::fmt::Write;
 pub use trace::trace_html;
 

@@ -261,6 +261,7 @@ pub fn report(c: &Character) -> Report {
             ("tlc".to_string(), Wear { blocks: 7168, mean: 0.546, max: 4, min: 0, sigma: 0.71 }),
         ]),
         life_used: None,
+        lost_blocks: None,
         memory: Memory { engine_bytes: 31_203_004, map_bytes: 23_100_000, bytes_per_mapped_page: Some(8.9) },
         speed: Speed {
             wall_s: 0.184,

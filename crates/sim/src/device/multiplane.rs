@@ -5,7 +5,7 @@
 //! the other before they begin: while the bus brings one to a plane of the die, a like one waits for it. What
 //! goes together is a list by the link `next`, which an operation that stands in no queue does not use.
 
-use super::{Device, NOTHING};
+use super::{Device, NOTHING, Want};
 use crate::probe::Probe;
 use wordline_ftl::{Media, OpId, OpKind};
 use wordline_units::SimTime;
@@ -22,46 +22,47 @@ impl<P: Probe, M: Media> Device<P, M> {
             .geometry
             .planes_of_die(self.planes[self.ftl.op(lead).plane.index()].die)
             .map(|plane| (self.arrays.wants[plane as usize], plane as usize))
-            .filter(|(key, plane)| *key != NOTHING && self.is_like(lead, *plane, *key))
+            .filter(|(key, _)| *key != NOTHING)
+            .filter(|(_, plane)| self.wanted(*plane).is_some_and(|id| self.ftl.are_alike(lead, id)))
             .collect();
         ready.sort_unstable();
         let (mut last, mut end) = (lead, end);
         for (key, plane) in ready {
             self.arrays.withdraw(array, plane);
-            let mut id = self.planes[plane].current;
-            if id.is_none() {
+            if self.planes[plane].wants == Want::Array {
                 let Some(first) = self.take(plane, key) else { continue };
                 self.occupy(plane, first);
-                id = first;
             }
+            let id = self.planes[plane].current.op;
             self.ftl.op_mut(last).next = id;
             self.ftl.op_mut(id).next = OpId::NONE;
             last = id;
             let time = self.ftl.begin_on_array(id);
-            self.planes[plane].again = time.again;
+            self.planes[plane].current.again = time.again;
             end = end.max(self.now + time.all);
         }
         end
     }
 
     /// Whether the program that an array would begin is like one that the bus is just bringing to another of
-    /// its planes.
+    /// its planes, for which nothing else there stands before the array.
     pub(super) fn expects_company(&mut self, array: usize) -> bool {
         let Some(plane) = self.arrays.first(array) else { return false };
-        let (channel, lead) = (self.planes[plane].channel as usize, self.planes[plane].current);
-        let Some(coming) = self.buses.shared[channel].busy else { return false };
+        let Some(lead) = self.wanted(plane) else { return false };
+        let Some(coming) = self.buses.shared[self.planes[plane].channel as usize].busy else { return false };
         let op = self.ftl.op(coming);
-        !lead.is_none()
-            && op.kind == OpKind::Program
-            && self.planes[op.plane.index()].array as usize == array
+        let to = &self.planes[op.plane.index()];
+        op.kind == OpKind::Program
+            && to.array as usize == array
+            && (to.current.op == coming || to.current.op.is_none())
             && self.ftl.are_alike(lead, coming)
     }
 
-    /// Whether what a plane wants an array for may go with an operation.
-    fn is_like(&self, lead: OpId, plane: usize, key: u64) -> bool {
-        let current = self.planes[plane].current;
-        let wanted = if current.is_none() { self.first(plane) } else { current };
-        !wanted.is_none() && self.ftl.op(wanted).key == key && self.ftl.are_alike(lead, wanted)
+    /// What a plane wants its array for, if it wants it: the first of its queue, or what has its register.
+    fn wanted(&self, plane: usize) -> Option<OpId> {
+        let p = &self.planes[plane];
+        let id = if p.wants == Want::Array { self.first(plane) } else { p.current.op };
+        Some(id).filter(|id| !id.is_none() && self.ftl.op(*id).key == self.arrays.wants[plane])
     }
 
     /// The operations that an array does together, in the order of service.
@@ -74,29 +75,18 @@ impl<P: Probe, M: Media> Device<P, M> {
         Some(self.ftl.op(id).next).filter(|next| self.pairs && !next.is_none())
     }
 
-    /// An array is through with all that it did together. It stays taken until the last has had its effect,
-    /// and all reads ask for their bus before it serves any.
+    /// An array is through with all that it did together. It stays taken until the last has had its effect.
     pub(super) fn end_together(&mut self, array: usize, lead: OpId) {
-        let op = self.ftl.op(lead);
-        let (kind, is_read) = (op.kind as usize, op.kind == OpKind::Read);
-        if !op.next.is_none() {
+        let kind = self.ftl.op(lead).kind as usize;
+        if self.goes_with(lead).is_some() {
             self.metrics.multiplane.commands[kind] += 1;
             self.metrics.multiplane.operations[kind] += self.together(lead).count() as u64;
         }
-        let channel = self.planes[op.plane.index()].channel as usize;
         let mut at = Some(lead);
         while let Some(id) = at {
             at = self.goes_with(id);
             self.arrays.shared[array].busy = at;
-            let plane = self.ftl.op(id).plane.index();
-            if is_read {
-                self.sensed(id, plane);
-            } else {
-                self.end(id, plane);
-            }
-        }
-        if is_read {
-            self.try_bus(channel);
+            self.array_is_through(id);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What operations wait for: kept where they are queued, and read where they end.
 
-use super::Plane;
+use super::registers::Held;
 use serde::{Deserialize, Serialize};
 use wordline_ftl::{Behind, LatencyPart, LatencyParts, OpId, Piece};
 use wordline_units::{SimDuration, SimTime};
@@ -64,33 +64,33 @@ impl Waits {
         }
     }
 
-    /// What an operation has been through that ends now.
+    /// What an operation has been through that ends now, given how long its plane had been busy when it began.
     #[inline(always)]
-    pub fn piece(&self, id: OpId, plane: &Plane, now: SimTime, work: Work) -> Piece {
+    pub fn piece(&self, id: OpId, held: &Held, busy: Behind, now: SimTime, work: Work) -> Piece {
         let wait = &self.0[id.0 as usize];
         let mut parts = LatencyParts::default();
-        let first = plane.turned.since(plane.began).0;
+        let first = held.turned.since(held.began).0;
         let needed_first = match work {
             Work::Read => {
-                let again = plane.again;
+                let again = held.again;
                 parts[LatencyPart::Die] = first - again.0;
-                parts[LatencyPart::Retry] = again.0 + plane.sensed.since(plane.turned).0;
-                parts[LatencyPart::Bus] = now.since(plane.sensed).0;
+                parts[LatencyPart::Retry] = again.0 + held.sensed.since(held.turned).0;
+                parts[LatencyPart::Bus] = now.since(held.sensed).0;
                 LatencyPart::Die
             }
             Work::Program => {
                 parts[LatencyPart::Bus] = first;
-                parts[LatencyPart::Die] = now.since(plane.turned).0;
+                parts[LatencyPart::Die] = now.since(held.turned).0;
                 LatencyPart::Bus
             }
         };
-        if plane.began > wait.queued {
+        if held.began > wait.queued {
             let (looked_until, behind) = if wait.blocked == SimTime::NEVER {
-                (plane.began, since(plane.busy, wait.behind))
+                (held.began, since(busy, wait.behind))
             } else {
                 (wait.blocked, wait.behind)
             };
-            parts[LatencyPart::Space] = plane.began.since(looked_until).0;
+            parts[LatencyPart::Space] = held.began.since(looked_until).0;
             let [host, gc, migration] = behind.0;
             parts[LatencyPart::BehindHost] = host;
             parts[LatencyPart::BehindGc] = gc;

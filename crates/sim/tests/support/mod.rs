@@ -38,6 +38,7 @@ pub struct Tiny {
     pub multiplane: bool,
     pub ack_buffer: Option<u32>,
     pub bus: &'static str,
+    pub cache_register: &'static str,
     pub errors: &'static str,
     pub extra: &'static str,
     /// Blocks a plane of a second, faster medium, with pages of a unit; 0 for none.
@@ -59,6 +60,8 @@ pub const MANY_ERRORS: &str = r#"
 model = "raro"
 decode = "1us"
 retransfer = true
+read_reclaim = 40
+refresh_retries = 3
 [errors.mlc]
 epsilon = 0.012
 alpha = 1e-8
@@ -94,6 +97,7 @@ impl Default for Tiny {
             multiplane: false,
             ack_buffer: None,
             bus: "1ns/B",
+            cache_register: "off",
             errors: "",
             extra: "",
             fast_blocks: 0,
@@ -116,6 +120,8 @@ impl Tiny {
             bus: ["off", "1ns/B", "20ns/B"][rng.below(3) as usize],
             ack_buffer: (rng.below(buffered_one_in) == 0).then_some(3),
             errors: ["", "", MANY_ERRORS][rng.below(3) as usize],
+            // Drawn aside, so that a seed means the same case but for this.
+            cache_register: ["off", "off", "on"][Rng(rng.0 ^ 0x6361_6368).below(3) as usize],
             ..Tiny::default()
         }
     }
@@ -154,6 +160,7 @@ blocks_per_plane = {}
 wordlines_per_block = {}
 page = "{}B"
 bus = {{ rate = "{}", width = 1 }}
+cache_register = "{}"
 [medium.flash.slc]
 read = "3us"
 program = "20us"
@@ -191,6 +198,7 @@ when_full = "direct"
             self.wordlines,
             unit * self.units_per_page,
             self.bus,
+            self.cache_register,
             if self.one_shot { "\"90us\"" } else { "[\"40us\", \"80us\", \"120us\"]" },
             self.one_shot,
             if self.multiplane { "opportunistic" } else { "off" },
@@ -482,6 +490,29 @@ pub fn scheme(which: usize, tiny: &mut Tiny) -> (Box<dyn Scheme>, u32) {
             tiny.fast_blocks = 9;
             (build("hyssd:perf,tlc_unit=unpacked,period=8,age=2,idle_after=50us"), 3)
         }
+        19 => {
+            tiny.blocks += 4;
+            tiny.spare += 6;
+            (build("turbo-write:static_blocks=2,dynamic_blocks=0,idle_after=100us+pa-ssd:QDS+UBS,queue=2"), 3)
+        }
+        20 => {
+            tiny.blocks += 4;
+            tiny.spare += 6;
+            (build("slc-cache:static_blocks=2,dynamic_blocks=1+ips-agc:window=2,idle_after=100us"), 3)
+        }
+        21 => {
+            tiny.blocks += 4;
+            tiny.spare += 8;
+            tiny.extra = QLC;
+            (build("slc-cache:static_blocks=2,dynamic_blocks=0+raro:warm=1,hot=2,r1=0,r2_young=0"), 4)
+        }
+        22 => {
+            tiny.blocks += 3;
+            tiny.spare += 6;
+            tiny.fast_blocks = 8;
+            tiny.extra = "[allocation]\norder = \"dynamic\"\n";
+            (build("hyssd:static,u=50%,period=16,age=1,idle_after=100us+pa-ssd:US"), 3)
+        }
         _ => {
             tiny.spare += 4;
             tiny.extra = QLC;
@@ -491,4 +522,4 @@ pub fn scheme(which: usize, tiny: &mut Tiny) -> (Box<dyn Scheme>, u32) {
 }
 
 /// How many schemes [`scheme`] knows.
-pub const SCHEMES: usize = 20;
+pub const SCHEMES: usize = 24;

@@ -5,11 +5,11 @@ use crate::support::{self, BySector, FastThenDense, Restless, Rng, Tiny, TwoLane
 use std::sync::OnceLock;
 use wordline_device::{
     Ack, Allocation, Capacity, DeviceSpec, GcClass, GcSpec, HostLink, Level, Multiplane, ParallelUnit,
-    Recheck, SlcCache, Trigger, Victim, WhenFull,
+    Recheck, SlcCache, Trigger, Victim, WearSpec, WhenFull,
 };
 use wordline_flash::{
-    Beyond, CommandOverhead, ErrorModel, Geometry, MOST_RETRIES, Medium, ModeErrors, ModeTiming, ProgramRule,
-    Topology,
+    Beyond, CacheRegister, CommandOverhead, ErrorModel, Geometry, MOST_RETRIES, Medium, ModeErrors,
+    ModeTiming, ProgramRule, Refresh, Topology,
 };
 use wordline_ftl::{Drive, Ftl, Initial, Layout, MapKind, Mapped, NoMedia, Order, Scheme};
 use wordline_units::{Bytes, CellMode, Fraction, HostOp, HostRequest, Lpn, Rate, SimDuration, SimTime};
@@ -66,6 +66,11 @@ impl Case {
             // A refusal is an answer, and no case: the next drive is drawn.
             (0..200).find_map(|_| random(&mut rng)).unwrap_or_else(|| tuned(&mut rng))
         };
+        // Drawn apart, so that the other cases stay as they are.
+        let mut apart = Rng(seed ^ 0x7765_6172);
+        if apart.once_in(4) {
+            case = wearing(&mut apart, case);
+        }
         case.seed = seed;
         case.initial = initial(&mut rng, &case);
         case.requests = requests(&mut rng, &case, length);
@@ -129,6 +134,9 @@ fn tuned(rng: &mut Rng) -> Case {
     }
     spec.gc.class = rng.pick(&[GcClass::Background, GcClass::Host, GcClass::Urgent]);
     (spec.parallel_unit, spec.multiplane) = rng.pick(&PLANES);
+    for medium in &mut spec.media {
+        medium.cache_register = cache_register(rng);
+    }
     spec.host = host_link(rng);
     let label = format!("stress scheme {which}, {}", scheme.name());
     fitted(spec, scheme, label, true).unwrap_or_else(|why| panic!("{why}"))
@@ -193,6 +201,7 @@ fn random(rng: &mut Rng) -> Option<Case> {
             when_full: rng.pick(&[WhenFull::Wait, WhenFull::Direct]),
         }),
         errors: rng.once_in(3).then(|| errors(rng)),
+        wear: WearSpec::default(),
         media,
     };
     let units = room(&spec, scheme.as_ref(), roomy)?;
@@ -200,6 +209,27 @@ fn random(rng: &mut Rng) -> Option<Case> {
     let bytes = (units * share / 100).max(1) * unit;
     spec.capacity = Capacity::Logical(Bytes(bytes.min(spec.physical_bytes() / unit * unit)));
     fitted(spec, scheme, label, roomy).ok()
+}
+
+/// The same drive with blocks that wear out soon, or with one of the other keys of wear, if the scheme still
+/// fits it.
+fn wearing(rng: &mut Rng, case: Case) -> Case {
+    let mut spec = case.spec.clone();
+    let endurance = rng.count(300, 10_000);
+    for mode in spec.media.iter_mut().flat_map(|m| m.modes.iter_mut().flatten()) {
+        mode.endurance = endurance;
+    }
+    let acceleration = (endurance / rng.count(2, 40)).max(1);
+    spec.wear = WearSpec {
+        enforce: !rng.once_in(4),
+        acceleration,
+        spread: rng.pick(&[Fraction::ZERO, Fraction::percent(10), Fraction::percent(30)]),
+        bad_blocks: if rng.once_in(3) { rng.percent(1, 20) } else { Fraction::ZERO },
+        dynamic: rng.once_in(2),
+        static_beyond: rng.once_in(2).then(|| acceleration * rng.count(2, 4)),
+    };
+    let (scheme, label) = (case.scheme.clone_box(), case.label.clone());
+    fitted(spec, scheme, label, false).unwrap_or(case)
 }
 
 fn fitted(spec: DeviceSpec, scheme: Box<dyn Scheme>, label: String, roomy: bool) -> Result<Case, String> {
@@ -322,6 +352,22 @@ fn medium(rng: &mut Rng, name: &str, modes: &[CellMode], unit: u64) -> Medium {
             Rate { bytes: 1_200, nanoseconds: 1_000 },
         ]),
         command,
+        cache_register: cache_register(rng),
+    }
+}
+
+/// Mostly none, else one of the ways to use it.
+fn cache_register(rng: &mut Rng) -> CacheRegister {
+    let (_, used) = rng.pick(&CacheRegister::WORDS);
+    if rng.once_in(2) { used } else { CacheRegister::Off }
+}
+
+/// Thresholds so low that blocks are written anew again and again.
+fn refresh(rng: &mut Rng) -> Refresh {
+    Refresh {
+        age: rng.once_in(4).then(|| SimDuration(rng.within(1, 800) * 3_600_000_000_000)),
+        reads: rng.once_in(4).then(|| rng.count(1, 60)),
+        retries: rng.once_in(4).then(|| rng.within(1, 5) as u8),
     }
 }
 
@@ -330,6 +376,7 @@ fn errors(rng: &mut Rng) -> ErrorModel {
     let mut model = ErrorModel::builtin(rng.pick(&ErrorModel::NAMES)).unwrap();
     model.decode = if rng.once_in(2) { rng.time(0, 20) } else { SimDuration::ZERO };
     model.retransfer = rng.once_in(2);
+    model.refresh = refresh(&mut Rng(rng.0));
     let known: Vec<ModeErrors> = model.modes.iter().flatten().cloned().collect();
     for (mode, errors) in CellMode::ALL.into_iter().zip(&mut model.modes) {
         let mut drawn = rng.pick(&known);
@@ -357,7 +404,10 @@ fn any_scheme(rng: &mut Rng, two_media: bool) -> (Box<dyn Scheme>, String) {
         let name = scheme.name().to_string();
         return (scheme, name);
     }
-    let spelling = spelling(rng, two_media);
+    let mut spelling = spelling(rng, two_media);
+    if rng.once_in(6) {
+        spelling = format!("{spelling}+{}", self::spelling(rng, false)); // most do not go together
+    }
     let scheme = wordline_schemes::build(&spelling).unwrap_or_else(|e| panic!("{spelling}: {e}"));
     (scheme, spelling)
 }
