@@ -26,7 +26,7 @@ mod twins;
 
 pub use activity::{
     CAUSES, Capacity, ChangingCapacity, Flash, IdleTime, LifeUsed, Lifetime, ModeLifetime, PageTypes,
-    ProgramBytes, Programs, ReadErrors, RegionActivity, RegionCapacity, Waf, Wear, Windows,
+    ProgramBytes, Programs, ReadErrors, Refreshed, RegionActivity, RegionCapacity, Waf, Wear, Windows,
 };
 pub use begun::BegunSteady;
 pub use comparison::{COMPARISON_SCHEMA, Comparison};
