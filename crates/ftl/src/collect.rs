@@ -187,6 +187,7 @@ impl<M: Media> Ftl<M> {
             idle,
             granted: true,
             held,
+            levels,
             given_up: false,
         });
         self.state.blocks[victim.index()].phase = Phase::Victim;
