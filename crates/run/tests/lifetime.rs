@@ -30,15 +30,30 @@ const SMALL: [(&str, &str); 3] =
 /// A drive that each scheme admits, with few blocks of a known endurance.
 fn admitting(scheme: &str) -> (&'static str, Vec<(&'static str, &'static str)>) {
     match scheme {
-        "raro" | "hotness" => ("raro-16gb", SMALL.to_vec()),
-        "hyssd" => ("hyssd-st", vec![("medium.*.blocks_per_plane", "16"), ("capacity.logical", "32MiB")]),
+        "raro" | "hotness" => {
+            let endurance = [
+                ("medium.flash.slc.endurance", "400"),
+                ("medium.flash.tlc.endurance", "200"),
+                ("medium.flash.qlc.endurance", "200"),
+            ];
+            ("raro-16gb", [&SMALL[..], &endurance].concat())
+        }
+        "hyssd" => (
+            "hyssd-st",
+            vec![
+                ("medium.*.blocks_per_plane", "16"),
+                ("capacity.logical", "32MiB"),
+                ("medium.slc.slc.endurance", "400"),
+                ("medium.tlc.tlc.endurance", "200"),
+            ],
+        ),
         "pa-ssd" | "conventional-tlc" => (
             "pa-ssd-288gb",
             vec![
                 ("medium.flash.channels", "2"),
                 ("medium.flash.planes_per_die", "1"),
                 ("medium.flash.blocks_per_plane", "20"),
-                ("medium.flash.tlc.endurance", "3000"),
+                ("medium.flash.tlc.endurance", "200"),
                 ("capacity.logical", "64MiB"),
             ],
         ),
@@ -48,8 +63,8 @@ fn admitting(scheme: &str) -> (&'static str, Vec<(&'static str, &'static str)>) 
                 ("medium.flash.channels", "2"),
                 ("medium.flash.chips_per_channel", "1"),
                 ("medium.flash.blocks_per_plane", "32"),
-                ("medium.flash.slc.endurance", "30000"),
-                ("medium.flash.tlc.endurance", "3000"),
+                ("medium.flash.slc.endurance", "400"),
+                ("medium.flash.tlc.endurance", "200"),
                 ("slc_cache.static_blocks", "4"),
                 ("capacity.logical", "48MiB"),
             ],
@@ -58,8 +73,8 @@ fn admitting(scheme: &str) -> (&'static str, Vec<(&'static str, &'static str)>) 
             "demo-8gb",
             vec![
                 ("medium.flash.blocks_per_plane", "24"),
-                ("medium.flash.slc.endurance", "30000"),
-                ("medium.flash.tlc.endurance", "3000"),
+                ("medium.flash.slc.endurance", "400"),
+                ("medium.flash.tlc.endurance", "200"),
                 ("slc_cache.static_blocks", "4"),
                 ("capacity.logical", "256MiB"),
             ],
@@ -74,6 +89,7 @@ fn every_scheme_comes_to_an_end() {
         set.push(("wear.spread", "10%"));
         set.dedup_by_key(|(k, _)| *k);
         let spec = spec(device, entry.name, "zipf:bs=16KiB,requests=20k", &set);
+        let spec = LifetimeSpec { acceleration: Some(20), ..spec };
         let found = run(&spec).unwrap_or_else(|e| panic!("{}: {e}", entry.name));
         for life in found.schemes[0].lives.iter().chain(&found.schemes[0].check) {
             assert!(life.total_bytes_written > 0.0 && life.retired_blocks > 0, "{}", entry.name);
