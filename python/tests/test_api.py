@@ -63,6 +63,23 @@ def test_a_comparison_follows_its_schema():
         _ = comparison["slc"]
 
 
+def test_all_compatible_runs_what_the_device_admits_and_names_the_rest(tmp_path):
+    both = wl.compare(schemes=["slc-cache", "all-compatible"], **SMALL)
+    ran = [r.scheme.name for r in both]
+    assert ran[0] == "slc-cache"
+    assert "conventional" in ran
+    assert sorted([*ran, *both.refused]) == sorted(s.name for s in wl.schemes())
+    assert "two media" in both.refused["hyssd"]
+    assert "Not on this device:" in str(both)
+    assert "hyssd" in both.html()
+    schema = json.loads((ROOT / "crates/report/comparison.schema.json").read_text())
+    jsonschema.Draft202012Validator(schema).validate(both.to_dict())
+    both.save(tmp_path / "all.json")
+    assert wl.load(tmp_path / "all.json").refused == both.refused
+    with pytest.raises(wl.UserError, match="all-compatible"):
+        wl.run(scheme="all-compatible", **SMALL)
+
+
 def test_the_same_arguments_give_the_same_hash(report):
     again = wl.run(scheme="slc-cache", **SMALL)
     together = wl.compare(schemes=["conventional", "slc-cache"], threads=2, **SMALL)

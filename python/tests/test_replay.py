@@ -1,6 +1,7 @@
 """The checker takes what really happened, and finds each thing that never may."""
 
 import gzip
+import itertools
 import json
 import subprocess
 import sys
@@ -262,6 +263,25 @@ def test_planes_that_work_on_their_own_are_told_from_dies(tmp_path):
     header = json.loads(lines[0].removeprefix("#"))
     header["parallel_unit"] = "die"
     assert any("array of die" in v for v in found([f"# {json.dumps(header)}\n", *lines[1:]]))
+
+
+def test_what_planes_do_together_is_alike_and_ends_together(tmp_path):
+    changes = {"parallel.multiplane": "opportunistic"}
+    log, report = recorded(tmp_path, "slc-cache", **changes)
+    lines = log.read_text().splitlines(keepends=True)
+    assert found(lines, report.to_dict()) == []
+    assert sum(report.to_dict()["flash"]["multiplane"]["operations"].values()) > 0
+    header = json.loads(lines[0].removeprefix("#"))
+    header["multiplane"] = "off"
+    assert any("array of die" in v for v in found([f"# {json.dumps(header)}\n", *lines[1:]]))
+    arrays = [i for i in range(2, len(lines)) if columns(lines[i])["use"] == "array"]
+    spans = [tuple(columns(lines[i])[c] for c in ("die", "start_ns", "end_ns")) for i in arrays]
+    at = next(i for i, (a, b) in enumerate(itertools.pairwise(spans)) if a == b)
+    end = int(spans[at][2])
+    later = found(changed(lines, arrays[at + 1], end_ns=end + 1))
+    assert any("array of die" in v for v in later)
+    both = changed(changed(lines, arrays[at], end_ns=end + 1), arrays[at + 1], end_ns=end + 1)
+    assert any(v.startswith("time: the array of die") for v in found(both))
 
 
 def test_a_page_programmed_out_of_order_is_found(real):

@@ -8,7 +8,7 @@ pytest.importorskip("rich", reason="needs pip install 'wordline[reproduce]'")
 pytest.importorskip("pyarrow", reason="needs pip install 'wordline[reproduce]'")
 
 import wordline as wl
-from wordline.reproduce import claims, paper
+from wordline.reproduce import claims, overview, paper
 
 CLAIM = """
 [[claim]]
@@ -52,6 +52,56 @@ def test_the_folder_of_every_paper_fits_together(name):
         wl.identity(**run.arguments())
 
 
+def test_the_fair_table_asks_for_runs_that_its_drives_admit():
+    read = paper.read("fair")
+    assert "fair" not in paper.papers()
+    for figure in read.figures:
+        assert any(claims.fnmatchcase(n, p) for n in read.runs for p in figure.runs)
+    seeds = {name.rsplit("/", 1)[1]: run.seed for name, run in read.runs.items()}
+    assert seeds == {"1": 1, "2": 2, "3": 3}
+    for run in read.runs.values():
+        wl.identity(**run.arguments())
+    for drive, schemes in (
+        (d, {r.scheme for r in read.runs.values() if r.device == d})
+        for d in ("fair-tlc", "fair-qlc")
+    ):
+        one = "uniform:requests=10"
+        done = wl.compare(
+            device=drive, schemes=sorted(schemes), workload=one, initial=read_initial(read)
+        )
+        assert len(done) == len(schemes)
+
+
+def read_initial(read):
+    return next(iter(read.runs.values())).initial
+
+
+def test_the_overview_counts_what_the_folders_say(tmp_path):
+    def judged(name, verdicts, scale=1):
+        rows = [
+            {"id": f"c{i}", "where": "Fig. 1", "says": "so", "class": c, "verdict": v, "cause": why}
+            for i, (c, v, why) in enumerate(verdicts)
+        ]
+        found = {"verdict": "as it is", "scale": scale, "workloads": "", "claims": rows}
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "claims.json").write_text(json.dumps(found))
+
+    held = ("T0", "holds", None)
+    judged("raro", [held, held, ("T1", "deviates", "the bus"), ("T3", "calibration", None)], 4)
+    judged("ips", [("T2", "not-run", None), ("T2", "holds", None), ("T1", "deviates", None)])
+    page = overview.write(tmp_path).read_text()
+    rows = {line.split("](")[1].split("/")[0]: line for line in page.splitlines() if "](" in line}
+    assert [c.strip() for c in rows["raro"].split("|")[2:-1]] == [
+        *("1/4", "2 of 3", "2 of 2", "0 of 1", "", "", ""),
+    ]
+    assert [c.strip() for c in rows["ips"].split("|")[2:-1]] == [
+        *("full", "1 of 3", "", "0 of 1", "1 of 2", "", "1"),
+    ]
+    assert "| c2 | Fig. 1 | so | the bus |" in page
+    assert "| c2 | Fig. 1 | so | not known yet |" in page
+    assert "Not there: hyssd, pa-ssd" in page or "Not there: hierarchy, hyssd, pa-ssd" in page
+
+
 def test_a_figure_is_drawn_from_a_scaled_run_and_says_so(wordline, tmp_path):
     arguments = ("reproduce", "pa-ssd", "--figure", "10", "--figure", "5", "--scale", "32")
     done = wordline(*arguments, "--out", "p", timeout=600)
@@ -77,10 +127,12 @@ def test_a_figure_is_drawn_from_a_scaled_run_and_says_so(wordline, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["pa-sdd"], "there is no such paper; there are hyssd, ips, pa-ssd, raro"),
+        (["pa-sdd"], "there is no such paper; there are fair, hyssd, ips, pa-ssd, raro"),
         (["pa-ssd", "--figure", "77"], "has the figures table-1, table-2, 1a"),
         (["pa-ssd", "--scale", "100"], "48 is the most"),
         (["pa-ssd", "--scale", "2", "--traces", "."], "divides twins, not traces"),
+        (["all", "--figure", "9"], "has no figures or runs of its own"),
+        (["overview", "--out", "none"], "no PAPER/claims.json is there"),
     ],
 )
 def test_wrong_input_ends_with_2_and_says_what_is_allowed(wordline, arguments, message):

@@ -32,6 +32,7 @@ BATCH = 50
 def reached(report: wl.Report) -> Counter:
     """What a case came to, so that a batch can be seen to try what matters."""
     flash = report.flash
+    together = flash.to_dict().get("multiplane", {}).get("operations", {})
     return Counter(
         {
             "blocks erased": sum(flash.erases.values()),
@@ -42,6 +43,7 @@ def reached(report: wl.Report) -> Counter:
             "requests out of space": report.host.failed.get("out_of_space", 0),
             "flushes": report.host.flush_requests,
             "trims": report.host.trim_requests,
+            **{f"{kind}s of several planes together": n for kind, n in together.items()},
             "retries": sum(
                 (report.to_dict()["flash"].get("errors") or {}).get("retries", {}).values()
             ),

@@ -80,6 +80,14 @@ def test_what_is_refused_is_told_and_the_others_are_run(wordline):
     assert "pa-ssd was refused" in done.out
 
 
+def test_all_compatible_is_a_row_for_every_scheme():
+    asked = grid.grid(
+        devices=["demo-8gb"], workloads=["bursty"], schemes=["raro", "all-compatible"]
+    )
+    every = [s.name for s in wl.schemes()]
+    assert [p.at["scheme"] for p in asked.points] == ["raro", *(s for s in every if s != "raro")]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -143,7 +143,8 @@ def compare(
     traces, fit, check, threads, progress
         As for `run`.
     schemes
-        Spellings of the schemes; the first is the baseline.
+        Spellings of the schemes; the first is the baseline. ``all-compatible`` stands for every
+        scheme that the device admits; the others are in ``refused``.
 
     Returns
     -------
@@ -160,8 +161,11 @@ def compare(
         raise _wordline.UserError(f"schemes is the text {schemes!r}; give a list of spellings")
     files = (from_state, None, traces)
     asked = _asked(device, workload, seed, replicas, requests, set, initial, files, fit, check)
-    done = _wordline.compare(asked, list(schemes), _threads(threads), progress)
-    return Comparison([Report(r) for r in done])
+    named, refused = list(schemes), []
+    if _wordline.ALL_COMPATIBLE in named:
+        named, refused = _wordline.admitted(asked, named)
+    done = _wordline.compare(asked, named, _threads(threads), progress)
+    return Comparison([Report(r) for r in done], dict(refused))
 
 
 def identity(
@@ -247,9 +251,10 @@ def load(path: str | os.PathLike[str]) -> Report | Comparison:
     """
     with open(path, encoding="utf-8") as file:
         text = file.read()
-    reports = [Report(r) for r in _wordline.reports(text)]
+    texts, refused = _wordline.reports(text)
+    reports = [Report(r) for r in texts]
     is_comparison = json.loads(text).get("schema", "").startswith("wordline.comparison/")
-    return Comparison(reports) if is_comparison else reports[0]
+    return Comparison(reports, dict(refused)) if is_comparison else reports[0]
 
 
 def inspect(trace: str | os.PathLike[str]) -> Figures:

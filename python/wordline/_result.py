@@ -198,8 +198,12 @@ class _Shown(ABC):
     def _texts(self) -> list[str]:
         """Give the JSON of each run that is shown."""
 
+    def _refused(self) -> list[tuple[str, str]]:
+        """Give the schemes that the device does not admit, each with the reason."""
+        return []
+
     def __str__(self) -> str:
-        return _wordline.table(self._texts(), 100)
+        return _wordline.table(self._texts(), self._refused(), 100)
 
     def _repr_html_(self) -> str:
         pictures = [f for f in self.figures() if f.name.endswith("latency-cdf")]
@@ -212,7 +216,7 @@ class _Shown(ABC):
 
     def html(self) -> str:
         """Return the report as one page for a browser, with nothing outside it."""
-        return _wordline.html(self._texts())
+        return _wordline.html(self._texts(), self._refused())
 
     def save_html(self, path: str | os.PathLike[str]) -> None:
         """Write the page to a file."""
@@ -294,10 +298,20 @@ class Comparison(_Shown, Sequence[Report]):
     """Reports of several schemes on one device and workload, the baseline first.
 
     A sequence of reports; a text as index finds the report of that scheme.
+
+    Attributes
+    ----------
+    refused : dict of str to str
+        Schemes that the device does not admit, each with the reason, where ``all-compatible`` was
+        asked for.
     """
 
-    def __init__(self, reports: Sequence[Report]) -> None:
+    def __init__(self, reports: Sequence[Report], refused: Mapping[str, str] | None = None) -> None:
         self.reports = list(reports)
+        self.refused = dict(refused or {})
+
+    def _refused(self) -> list[tuple[str, str]]:
+        return list(self.refused.items())
 
     def _texts(self) -> list[str]:
         return [r.json for r in self.reports]
@@ -334,7 +348,7 @@ class Comparison(_Shown, Sequence[Report]):
     @property
     def json(self) -> str:
         """The comparison as JSON, schema ``wordline.comparison/1``."""
-        return _wordline.comparison_json(self._texts())
+        return _wordline.comparison_json(self._texts(), self._refused())
 
     def to_dict(self) -> dict[str, Any]:
         """Return a copy as plain dictionaries, lists and numbers."""

@@ -21,7 +21,7 @@ import sys
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 SCHEMA = "wordline.log/1"
@@ -132,6 +132,16 @@ class Use:
 
 
 @dataclass
+class Command:
+    """What an array does at once: in one plane, or in several that are alike."""
+
+    alike: tuple[Any, ...]  # kind, mode, and the time of one without retries
+    span: tuple[int, int]
+    planes: set[int]
+    longest: int  # time of the operation that takes the longest
+
+
+@dataclass
 class Operation:
     """An operation that has a register of its plane."""
 
@@ -157,6 +167,7 @@ class Drive:
         self.sector = header["sector_bytes"]
         self.media = header["media"]
         self.arrays_by_die = header["parallel_unit"] == "die"
+        self.pairs_planes = header["multiplane"] == "opportunistic"
         errors = header.get("errors") or {}
         self.decode_ns = errors.get("decode_ns", 0)
         self.retransfers = errors.get("retransfer", False)
@@ -276,6 +287,8 @@ class Checker:
         self.last_start = 0
         self.rows = 0
         self.busy: dict[tuple[str, int], tuple[int, int]] = {}  # until when, with which operation
+        self.commands: dict[int, Command] = {}  # by array
+        self.together: Counter[str] = Counter()  # operations of multi-plane commands
         # The operations under way in each plane, in the order of their ends, or the last that was.
         self.planes: list[list[Operation]] = [[] for _ in d.die_of]
         self.brought: list[Use | None] = [None] * len(d.die_of)  # a plane's last read over the bus
@@ -333,8 +346,9 @@ class Checker:
         if region is None:
             return
         begun = self._begun(u)
-        self._times(u, region, begun)
-        self._resource(u)
+        expected = self._times(u, region, begun)
+        if u.use == "bus" or not self._joins(u, region, begun, expected):
+            self._resource(u)
         operation = begun or self._begins(u)
         if begun:
             self._goes_on(u, begun)
@@ -394,16 +408,57 @@ class Checker:
         mine = (o for o in self.planes[u.plane] if o.left > 0 and o.latest.op == u.op)
         return next(mine, None)
 
-    def _times(self, u: Use, region: Region, begun: Operation | None) -> None:
+    def _times(self, u: Use, region: Region, begun: Operation | None) -> int:
+        """Check order and length of a use; return how long it takes by itself."""
         if u.start < self.last_start:
             what = f"operation {u.op} begins at {u.start} ns, after a row that begins at"
             self._wrong("row order", f"{what} {self.last_start} ns; expected rows as they begin")
         self.last_start = max(self.last_start, u.start)
         self.latest = max(self.latest, u.end)
         expected = self.drive.duration(u, region, begun)
-        if u.end - u.start != expected:
+        if u.end - u.start != expected and (u.use == "bus" or not self.drive.pairs_planes):
             what = f"the {u.use} use of {u.kind} {u.op} takes {u.end - u.start} ns"
             self._wrong("time", f"{what}; expected {expected} ns")
+        return expected
+
+    def _joins(self, u: Use, region: Region, begun: Operation | None, expected: int) -> bool:
+        """Whether a use goes with the command that its array is at; if not, it begins one.
+
+        What goes together is of one kind, mode and time, in different planes of a die, and the
+        array is taken until the longest is done.
+        """
+        if not self.drive.pairs_planes:
+            return False
+        is_program = u.kind == "program"
+        once = self.drive.duration(replace(u, retries=0), region, begun if is_program else None)
+        alike, span = (u.kind, u.mode, once), (u.start, u.end)
+        command = self.commands.get(u.die)
+        if (
+            command is not None
+            and (command.alike, command.span) == (alike, span)
+            and u.plane not in command.planes
+        ):
+            command.planes.add(u.plane)
+            command.longest = max(command.longest, expected)
+            return True
+        self._command_ends(u.die)
+        self.commands[u.die] = Command(alike, span, {u.plane}, expected)
+        return False
+
+    def _command_ends(self, die: int) -> None:
+        """Check how long the last command of an array took, and count what it did."""
+        command = self.commands.pop(die, None)
+        if command is None:
+            return
+        took = command.span[1] - command.span[0]
+        kind = command.alike[0]
+        if took != command.longest:
+            what = (
+                f"the array of die {die} works on a {kind} from {command.span[0]} ns for {took} ns"
+            )
+            self._wrong("time", f"{what}; expected {command.longest} ns")
+        if len(command.planes) > 1:
+            self.together[kind] += len(command.planes)
 
     def _resource(self, u: Use) -> None:
         """No bus and no array is used by two at once."""
@@ -696,6 +751,8 @@ class Checker:
     def finish(self, report: dict[str, Any] | None) -> None:
         """Check what shows at the end only."""
         self.line += 1
+        for die in list(self.commands):
+            self._command_ends(die)
         for held in (o.latest for plane in self.planes for o in plane if o.left > 0):
             lacks = USES[held.kind][-1]
             self._wrong("operation", f"{held.kind} {held.op} never has its {lacks} use")
@@ -741,6 +798,9 @@ class Checker:
                 theirs = sum(regions.get(region, 0) for regions in kinds.values())
                 ours = self.program_bytes[back.get(word, word), region]
                 same(f"bytes programmed of cause {word} in region {region}", ours, theirs)
+        told = flash.get("multiplane", {}).get("operations", {})
+        for kind in sorted(set(self.together) | set(told)):
+            same(f"{kind}s together with others", self.together[kind], told.get(kind, 0))
         for mode in sorted(set(self.erases) | set(flash["erases"])):
             same(f"erases in {mode} mode", self.erases[mode], flash["erases"].get(mode, 0))
 

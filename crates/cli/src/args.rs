@@ -247,7 +247,8 @@ pub(crate) struct RunArgs {
 pub(crate) struct CompareArgs {
     #[command(flatten)]
     pub(crate) what: What,
-    /// A scheme, perhaps with parameters; give it several times, the baseline first
+    /// A scheme, perhaps with parameters; give it several times, the baseline first. `all-compatible` stands
+    /// for every one that the device admits, and those that it refuses are named with the reason
     #[arg(long = "scheme", value_name = "SCHEME", required = true)]
     pub(crate) schemes: Vec<String>,
     #[command(flatten)]
@@ -507,7 +508,8 @@ pub(crate) struct SweepArgs {
     /// A workload, as for run; give it several times
     #[arg(long = "workload", value_name = "FILE|NAME", required = true)]
     pub(crate) workloads: Vec<String>,
-    /// A scheme, perhaps with parameters; give it several times
+    /// A scheme, perhaps with parameters; give it several times. `all-compatible` stands for every one; those
+    /// that a device refuses are rows with the reason
     #[arg(long = "scheme", value_name = "SCHEME", required = true)]
     pub(crate) schemes: Vec<String>,
     /// An initial state, as for run; give it several times
@@ -591,7 +593,9 @@ pub(crate) struct ModelArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct ReproduceArgs {
-    /// The paper: hyssd, ips, pa-ssd or raro
+    /// The paper: hierarchy, hyssd, ips, pa-ssd or raro; `all` for one after the other and an overview of
+    /// their claims; `overview` for that alone, of the pages that there are; `fair` for the table of all schemes
+    /// on two common drives
     #[arg(value_name = "PAPER")]
     pub(crate) paper: String,
     /// Draw only these figures and tables, and run only what they need: 9 for 9a and 9b, or table-2;
@@ -611,7 +615,8 @@ pub(crate) struct ReproduceArgs {
     /// Runs that go at once [default: as many as there are cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) jobs: Option<u16>,
-    /// Where the page, the figures, claims.json and the reports of all runs go [default: out/PAPER]
+    /// Where the page, the figures, claims.json and the reports of all runs go; with `all` and `overview` the
+    /// folder of the papers' folders [default: out/PAPER, or out]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 }

@@ -7,7 +7,7 @@ use crate::output::{Folder, Sink};
 use std::ops::ControlFlow;
 use std::path::Path;
 use wordline_report::{COMPARISON_SCHEMA, Comparison, Report, summary, table};
-use wordline_run::{Recording, RunSpec, Setup};
+use wordline_run::{ALL_COMPATIBLE, Recording, RunSpec, Setup};
 use wordline_workload::with_format;
 
 /// Where results go, opened before the run.
@@ -127,9 +127,15 @@ pub(crate) fn check_log(args: &CheckLogArgs) -> Result<(), Failure> {
 
 pub(crate) fn compare(args: &CompareArgs, console: &Console) -> Result<(), Failure> {
     let outputs = Outputs::open(&args.to)?;
-    let spec = spec(&args.what, &args.schemes[0]);
-    let comparison = together(&spec, &args.schemes, &args.what, console)?;
-    side_by_side(&comparison, outputs, console)
+    let mut spec = spec(&args.what, &args.schemes[0]);
+    let mut schemes = args.schemes.clone();
+    let mut refused = vec![];
+    if schemes.iter().any(|s| s == ALL_COMPATIBLE) {
+        (schemes, refused) = wordline_run::admitted(&Setup::resolve(&spec)?, &schemes)?;
+        spec = spec.with_scheme(&schemes[0]);
+    }
+    let comparison = together(&spec, &schemes, &args.what, console)?;
+    side_by_side(&Comparison { refused, ..comparison }, outputs, console)
 }
 
 /// Bursts at a pace that the flash can follow, so that latencies are the drive's and not the queue's.
@@ -181,7 +187,7 @@ fn compared(
 
 fn side_by_side(comparison: &Comparison, outputs: Outputs, console: &Console) -> Result<(), Failure> {
     let json = json_of(comparison.to_json())?;
-    let text = table(&comparison.reports, console.style());
+    let text = table(comparison, console.style());
     outputs.write(&text, ("comparison.json", &json), comparison, console)
 }
 
@@ -219,10 +225,8 @@ pub(crate) fn rerun(args: &RerunArgs, console: &Console) -> Result<(), Failure> 
     }
     let comparison = Comparison::new(again);
     let single = comparison.reports.first().filter(|_| !reports.1);
-    let text = single.map_or_else(
-        || table(&comparison.reports, console.style()),
-        |report| summary(report, console.style()),
-    );
+    let text =
+        single.map_or_else(|| table(&comparison, console.style()), |report| summary(report, console.style()));
     if !sink.as_ref().is_some_and(Sink::is_stdout) {
         console.say(&text)?;
     }

@@ -31,6 +31,8 @@ const BUILTIN: &[Builtin] = devices![
     "pa-ssd-288gb",
     "mqsim-qd1",
     "consumer-qlc",
+    "fair-tlc",
+    "fair-qlc",
 ];
 
 /// All of them: the demonstration first, then the papers in the order of the specification.

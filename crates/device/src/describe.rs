@@ -72,9 +72,12 @@ fn write_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
         Ack::Buffer(pages) => format!("from a buffer of {pages} pages"),
     };
     writeln!(out, "  a write is done  {ack}")?;
-    let unit = match spec.parallel_unit {
-        ParallelUnit::Die => "a die at a time",
-        ParallelUnit::Plane => "a plane at a time",
+    let unit = match (spec.parallel_unit, spec.multiplane) {
+        (ParallelUnit::Die, Multiplane::Off) => "a die at a time",
+        (ParallelUnit::Die, Multiplane::Opportunistic) => {
+            "a die at a time, planes with like operations together"
+        }
+        (ParallelUnit::Plane, _) => "a plane at a time",
     };
     writeln!(out, "  works            {unit}; pages go to planes in order {}", spec.allocation)?;
     let gc = spec.gc;

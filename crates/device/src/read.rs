@@ -81,6 +81,11 @@ fn read(mut root: Section<'_>, origin: &str, problems: &Problems) -> Option<Devi
 
     let mut parallel = root.section_or_empty("parallel");
     let parallel_unit = parallel.choice("unit", ParallelUnit::WORDS, ParallelUnit::Die);
+    let multiplane = parallel.choice("multiplane", Multiplane::WORDS, Multiplane::Off);
+    if !multiplane.is_off() && parallel_unit == ParallelUnit::Plane {
+        let why = "planes with arrays of their own (unit = \"plane\") have nothing to pair; leave it \"off\"";
+        parallel.refuse("multiplane", why);
+    }
     parallel.finish();
 
     let mut section = root.section_or_empty("allocation");
@@ -112,6 +117,7 @@ fn read(mut root: Section<'_>, origin: &str, problems: &Problems) -> Option<Devi
         capacity: capacity?,
         host,
         parallel_unit,
+        multiplane,
         allocation,
         ack,
         gc: gc?,

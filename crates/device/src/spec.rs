@@ -28,6 +28,9 @@ pub struct DeviceSpec {
     pub host: HostLink,
     /// Whether the planes of a die work one at a time or each on its own.
     pub parallel_unit: ParallelUnit,
+    /// Whether planes of a die share its array's time.
+    #[serde(default, skip_serializing_if = "Multiplane::is_off")]
+    pub multiplane: Multiplane,
     /// Where a write goes.
     pub allocation: Allocation,
     /// When a write is acknowledged.
@@ -78,6 +81,23 @@ pub enum ParallelUnit {
     Die,
     /// The plane.
     Plane,
+}
+
+/// Whether operations of several planes become one command of their die.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Multiplane {
+    /// An array works on one operation at a time.
+    #[default]
+    Off,
+    /// When an array begins an operation, those of its other planes that are ready and alike go with it.
+    Opportunistic,
+}
+
+impl Multiplane {
+    pub(crate) fn is_off(&self) -> bool {
+        *self == Multiplane::Off
+    }
 }
 
 /// One level of the hierarchy in an order of allocation.
@@ -217,6 +237,7 @@ macro_rules! words {
 
 words! {
     ParallelUnit { Die = "die", Plane = "plane" }
+    Multiplane { Off = "off", Opportunistic = "opportunistic" }
     Recheck { Erase = "erase", Allocation = "allocation" }
     GcClass { Background = "background", Host = "host", Urgent = "urgent", Foreground = "foreground" }
     WhenFull { Wait = "wait", Direct = "direct" }

@@ -56,6 +56,7 @@ fn write_spec(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
     writeln!(out, "read_overhead = \"{}\"\nwrite_overhead = \"{}\"", h.read_overhead, h.write_overhead)?;
     writeln!(out, "queue_depth = {}", h.queue_depth)?;
     writeln!(out, "\n[parallel]\nunit = \"{}\"", spec.parallel_unit.key())?;
+    writeln!(out, "multiplane = \"{}\"", spec.multiplane.key())?;
     writeln!(out, "\n[allocation]\norder = \"{}\"", spec.allocation)?;
     let (victim, class) = (spec.gc.victim, spec.gc.class.key());
     writeln!(out, "\n[gc]\ntrigger = \"{}\"\nvictim = \"{victim}\"\nclass = \"{class}\"", spec.gc.trigger)?;

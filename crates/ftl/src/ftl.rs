@@ -573,6 +573,16 @@ impl<M: Media> Ftl<M> {
         })
     }
 
+    /// Whether two operations in different planes can be one command of their die: of one kind, on cells in
+    /// one mode, and of one time. Which pages they work on does not matter.
+    pub fn are_alike(&self, one: OpId, other: OpId) -> bool {
+        let (a, b) = (&self.state.ops[one], &self.state.ops[other]);
+        a.kind == b.kind
+            && a.copies == b.copies
+            && self.wordline_of(a).0 == self.wordline_of(b).0
+            && self.array_time(one) == self.array_time(other)
+    }
+
     /// Whether a program is of a window that is written wordline by wordline, whose bits stand in RAM.
     fn written_whole(&self, op: &Op, region: usize) -> bool {
         op.taken == SlotClass::Next && self.state.regions[region].region.rule.reprograms()

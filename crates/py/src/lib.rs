@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use wordline_report::{Comparison, Report, TerminalStyle};
+use wordline_report::{Comparison, RefusedScheme, Report, TerminalStyle};
 use wordline_run::{Blame, Progress, Recording, RunError, RunSpec, Setup};
 use wordline_workload::twin::TWINS;
 use wordline_workload::{Fit, SYNTHETICS};
@@ -195,41 +195,56 @@ fn rerun(
     watcher.judge(result)?.report.to_json().map_err(wrong)
 }
 
-fn comparison(reports: &[String]) -> PyResult<Comparison> {
+/// A scheme that the device does not admit, and why.
+type Reason = (String, String);
+
+/// Schemes with those that `all-compatible` stands for in its place, and those that the device refuses.
+#[pyfunction]
+fn admitted(py: Python<'_>, asked: Asked, schemes: Vec<String>) -> PyResult<(Vec<String>, Vec<Reason>)> {
+    let spec = asked.spec(wordline_run::ALL_COMPATIBLE)?;
+    let found = py.detach(|| wordline_run::admitted(&Setup::resolve(&spec)?, &schemes));
+    let (schemes, refused) = found.map_err(|e| raised(&e))?;
+    Ok((schemes, refused.into_iter().map(|r| (r.scheme, r.reason)).collect()))
+}
+
+fn comparison(reports: &[String], refused: Vec<Reason>) -> PyResult<Comparison> {
     let reports: Result<Vec<Report>, _> = reports.iter().map(|r| Report::from_json(r)).collect();
-    reports.map(Comparison::new).map_err(wrong)
+    let refused = refused.into_iter().map(|(scheme, reason)| RefusedScheme { scheme, reason }).collect();
+    Ok(Comparison { refused, ..reports.map(Comparison::new).map_err(wrong)? })
 }
 
 /// Reports as the terminal shows them: one whole, several side by side.
 #[pyfunction]
-fn table(reports: Vec<String>, width: usize) -> PyResult<String> {
+fn table(reports: Vec<String>, refused: Vec<Reason>, width: usize) -> PyResult<String> {
     let style = TerminalStyle { colour: false, width };
-    Ok(match comparison(&reports)?.reports.as_slice() {
-        [one] => wordline_report::summary(one, style),
-        all => wordline_report::table(all, style),
+    let comparison = comparison(&reports, refused)?;
+    Ok(match comparison.reports.as_slice() {
+        [one] if comparison.refused.is_empty() => wordline_report::summary(one, style),
+        _ => wordline_report::table(&comparison, style),
     })
 }
 
 /// Reports as one page for a browser.
 #[pyfunction]
-fn html(reports: Vec<String>) -> PyResult<String> {
-    Ok(wordline_report::html(&comparison(&reports)?))
+fn html(reports: Vec<String>, refused: Vec<Reason>) -> PyResult<String> {
+    Ok(wordline_report::html(&comparison(&reports, refused)?))
 }
 
 /// Reports as JSON of a comparison.
 #[pyfunction]
-fn comparison_json(reports: Vec<String>) -> PyResult<String> {
-    comparison(&reports)?.to_json().map_err(wrong)
+fn comparison_json(reports: Vec<String>, refused: Vec<Reason>) -> PyResult<String> {
+    comparison(&reports, refused)?.to_json().map_err(wrong)
 }
 
-/// The reports in a JSON text, which may be of one report or of a comparison.
+/// The reports in a JSON text, which may be of one report or of a comparison, and the schemes refused in it.
 #[pyfunction]
-fn reports(json: &str) -> PyResult<Vec<String>> {
-    let all = match Comparison::from_json(json) {
-        Ok(c) => c.reports,
-        Err(_) => vec![Report::from_json(json).map_err(wrong)?],
+fn reports(json: &str) -> PyResult<(Vec<String>, Vec<Reason>)> {
+    let (all, refused) = match Comparison::from_json(json) {
+        Ok(c) => (c.reports, c.refused),
+        Err(_) => (vec![Report::from_json(json).map_err(wrong)?], vec![]),
     };
-    all.iter().map(|r| r.to_json().map_err(wrong)).collect()
+    let texts = all.iter().map(|r| r.to_json().map_err(wrong)).collect::<PyResult<_>>()?;
+    Ok((texts, refused.into_iter().map(|r| (r.scheme, r.reason)).collect()))
 }
 
 /// Name, title, caption, SVG and CSV of a picture.
@@ -238,7 +253,7 @@ type Picture = (String, String, String, String, String);
 /// Every picture.
 #[pyfunction]
 fn figures(reports: Vec<String>) -> PyResult<Vec<Picture>> {
-    let all = wordline_report::figures(&comparison(&reports)?);
+    let all = wordline_report::figures(&comparison(&reports, vec![])?);
     Ok(all.into_iter().map(|f| (f.name.to_string(), f.title, f.caption, f.svg, f.csv)).collect())
 }
 
@@ -310,6 +325,7 @@ fn _wordline(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("DEFAULT_SEED", wordline_run::DEFAULT_SEED)?;
     m.add("REPLICAS_MAX", wordline_run::REPLICAS_MAX)?;
     m.add("DEFAULT_INITIAL", wordline_run::DEFAULT_INITIAL)?;
+    m.add("ALL_COMPATIBLE", wordline_run::ALL_COMPATIBLE)?;
     m.add("UserError", py.get_type::<UserError>())?;
     m.add("Refused", py.get_type::<Refused>())?;
     m.add("Fault", py.get_type::<Fault>())?;
@@ -321,6 +337,7 @@ fn _wordline(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(rerun, m)?)?;
     m.add_function(wrap_pyfunction!(table, m)?)?;
     m.add_function(wrap_pyfunction!(html, m)?)?;
+    m.add_function(wrap_pyfunction!(admitted, m)?)?;
     m.add_function(wrap_pyfunction!(comparison_json, m)?)?;
     m.add_function(wrap_pyfunction!(reports, m)?)?;
     m.add_function(wrap_pyfunction!(figures, m)?)?;

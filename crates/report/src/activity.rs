@@ -39,6 +39,21 @@ pub struct Flash {
     /// What errors cost the reads; absent where none are modelled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub errors: Option<ReadErrors>,
+    /// Operations of several planes that were one command of their die; absent where the drive has no such
+    /// commands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub multiplane: Option<Multiplane>,
+}
+
+/// Multi-plane commands, by kind of operation: `read`, `program`, `erase`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Multiplane {
+    /// Commands of two operations and more.
+    pub commands: BTreeMap<String, u64>,
+    /// The operations that they did.
+    pub operations: BTreeMap<String, u64>,
+    /// Share of all flash operations that were part of such a command; null where there was none.
+    pub share: Option<f64>,
 }
 
 /// What errors cost the reads.

@@ -29,6 +29,18 @@ pub struct Comparison {
     /// replicas.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub differences_percent: Vec<BTreeMap<String, Estimate>>,
+    /// Schemes that the device does not admit, where all that it admits were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<RefusedScheme>,
+}
+
+/// A scheme that a device does not admit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RefusedScheme {
+    /// Its name.
+    pub scheme: String,
+    /// Why, in a sentence.
+    pub reason: String,
 }
 
 impl Comparison {
@@ -39,7 +51,13 @@ impl Comparison {
             Some(baseline) => reports.iter().map(|r| differences_percent(r, baseline)).collect(),
             None => vec![],
         };
-        Comparison { schema: COMPARISON_SCHEMA.to_string(), baseline: 0, reports, differences_percent }
+        Comparison {
+            schema: COMPARISON_SCHEMA.to_string(),
+            baseline: 0,
+            reports,
+            differences_percent,
+            refused: vec![],
+        }
     }
 
     /// The comparison as indented JSON, ending in a newline.

@@ -28,11 +28,11 @@ mod twins;
 
 pub use activity::{
     CAUSES, Capacity, ChangingCapacity, Flash, IdleTime, LifeUsed, Lifetime, LostBlocks, ModeLifetime,
-    PageTypes, ProgramBytes, Programs, ReadErrors, Refreshed, RegionActivity, RegionCapacity, Waf, Wear,
-    Windows, WornOut,
+    Multiplane, PageTypes, ProgramBytes, Programs, ReadErrors, Refreshed, RegionActivity, RegionCapacity,
+    Waf, Wear, Windows, WornOut,
 };
 pub use begun::BegunSteady;
-pub use comparison::{COMPARISON_SCHEMA, Comparison};
+pub use comparison::{COMPARISON_SCHEMA, Comparison, RefusedScheme};
 pub use figures::{Figure, TwinPanel, figures, lifetime_figures, trace_figures, twin_figures};
 pub use fio::fio_json;
 pub use html::{html, lifetime_html, trace_html};

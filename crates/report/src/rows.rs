@@ -205,6 +205,7 @@ pub(crate) fn groups(reports: &[Report]) -> Vec<Group> {
     groups.push(capacity(reports));
     groups.push(lost_blocks(reports));
     groups.push(windows(reports));
+    groups.push(multiplane(reports));
     groups.push(idle_time(reports));
     groups.push(page_types(reports));
     groups.push(after_warm_up(reports));
@@ -290,6 +291,19 @@ fn windows(reports: &[Report]) -> Group {
     let share = |r: &Report| r.flash.windows.as_ref()?.host_at_slc_speed;
     let row = Row::new("at SLC speed", Quantity::Share, Better::Higher, reports, share);
     Group { title: "Windows", rows: vec![row] }
+}
+
+/// How often planes of a die worked at once.
+fn multiplane(reports: &[Report]) -> Group {
+    let of = |label: &str, kind: &'static str| {
+        Row::new(label, Quantity::Count, Better::Neither, reports, |r| {
+            r.flash.multiplane.as_ref()?.operations.get(kind).map(|n| *n as f64)
+        })
+    };
+    let share = |r: &Report| r.flash.multiplane.as_ref()?.share;
+    let all = Row::new("of operations", Quantity::Share, Better::Higher, reports, share);
+    let rows = vec![all, of("reads", "read"), of("programs", "program"), of("erases", "erase")];
+    Group { title: "Planes together", rows }
 }
 
 /// What idle time was used for, and what that cost.

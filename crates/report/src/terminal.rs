@@ -3,7 +3,7 @@
 //! width, so that no line is longer than asked, with colour or without.
 
 use crate::begun;
-use crate::comparison::{eligible, hints, labels, replicas};
+use crate::comparison::{Comparison, RefusedScheme, eligible, hints, labels, replicas};
 use crate::number::{self, Quantity};
 use crate::report::Report;
 use crate::rows::{self, Group, Row};
@@ -26,7 +26,8 @@ impl Default for TerminalStyle {
 }
 
 /// Several runs side by side, the first of them the baseline.
-pub fn table(reports: &[Report], style: TerminalStyle) -> String {
+pub fn table(comparison: &Comparison, style: TerminalStyle) -> String {
+    let reports = comparison.reports.as_slice();
     let mut page = Page::new(style);
     if reports.is_empty() {
         page.wrap("", "There is nothing to compare.", Look::Plain);
@@ -58,7 +59,19 @@ pub fn table(reports: &[Report], style: TerminalStyle) -> String {
     }
     steadiness(&mut page, reports, &labels);
     advice(&mut page, reports);
+    refusals(&mut page, &comparison.refused);
     page.finish()
+}
+
+/// Which schemes the device does not admit, and why.
+fn refusals(page: &mut Page, refused: &[RefusedScheme]) {
+    if !refused.is_empty() {
+        page.blank();
+        page.wrap("", "Not on this device:", Look::Dim);
+    }
+    for RefusedScheme { scheme, reason } in refused {
+        page.wrap(&format!("{scheme:<15}"), reason, Look::Dim);
+    }
 }
 
 /// One run, with what the comparison leaves out: the flash by cause, capacity, wear and the engine.

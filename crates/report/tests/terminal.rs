@@ -3,7 +3,7 @@
 
 mod sample;
 use unicode_width::UnicodeWidthStr;
-use wordline_report::{Estimate, TerminalStyle, summary, table};
+use wordline_report::{Comparison, Estimate, TerminalStyle, summary, table};
 
 fn plain(width: usize) -> TerminalStyle {
     TerminalStyle { colour: false, width }
@@ -28,7 +28,7 @@ fn without_codes(text: &str) -> String {
 
 #[test]
 fn the_best_of_each_row_is_marked_and_the_ratio_stands_beside_it() {
-    let text = table(&sample::two().reports, plain(80));
+    let text = table(&sample::two(), plain(80));
     assert_eq!(row(&text, "Write latency", "p50"), "  p50         µs     2,120            857   * (0.41×)");
     assert_eq!(
         row(&text, "Write amplification", "WAF"),
@@ -42,7 +42,7 @@ fn the_best_of_each_row_is_marked_and_the_ratio_stands_beside_it() {
 #[test]
 fn replicas_show_the_mean_with_its_interval_and_the_paired_difference() {
     let c = sample::replicated();
-    let text = table(&c.reports, plain(100));
+    let text = table(&c, plain(100));
     let means = |scheme: usize| -> Vec<f64> {
         let runs = &c.reports[scheme].replicas.as_ref().unwrap().runs;
         runs.iter().map(|r| r.latency_us.write.unwrap().p50).collect()
@@ -67,12 +67,12 @@ fn replicas_show_the_mean_with_its_interval_and_the_paired_difference() {
 
 #[test]
 fn replicas_that_are_all_alike_get_no_interval_but_a_word() {
-    let text = table(&sample::replicas_alike().reports, plain(100));
+    let text = table(&sample::replicas_alike(), plain(100));
     assert!(text.contains("all 3 replicas have the same result"), "{text}");
     assert!(!text.contains('±'), "{text}");
     assert_eq!(
         row(&text, "Write latency", "p50"),
-        row(&table(&sample::two().reports, plain(100)), "Write latency", "p50")
+        row(&table(&sample::two(), plain(100)), "Write latency", "p50")
     );
 }
 
@@ -80,7 +80,7 @@ fn replicas_that_are_all_alike_get_no_interval_but_a_word() {
 fn the_steady_state_is_said_in_a_line_with_what_was_measured_after_it() {
     let mut c = sample::replicated();
     c.reports.iter_mut().for_each(|r| r.replicas = None);
-    let text = table(&c.reports, plain(120));
+    let text = table(&c, plain(120));
     let line = "state conventional: steady from 19.2 min (18 % of the requests); WAF after it 1.31 ± 0.03.";
     assert!(text.contains(line), "{text}");
     let line = "state slc-cache: not steady: WAF still rises, by 3.1 % from the third to the last quarter of the run; \
@@ -95,7 +95,7 @@ fn the_steady_state_is_said_in_a_line_with_what_was_measured_after_it() {
 
 #[test]
 fn decimal_points_stand_in_line() {
-    let text = table(&sample::two().reports, plain(80));
+    let text = table(&sample::two(), plain(80));
     let at = |group, label| row(&text, group, label).find('.').unwrap();
     assert_eq!(at("Write latency", "mean"), at("Write amplification", "WAF"));
     assert_eq!(at("Write latency", "mean"), at("Throughput", "IOPS"));
@@ -103,7 +103,7 @@ fn decimal_points_stand_in_line() {
 
 #[test]
 fn a_run_that_failed_requests_is_never_best() {
-    let text = table(&sample::with_failures().reports, plain(80));
+    let text = table(&sample::with_failures(), plain(80));
     assert!(row(&text, "Requests", "failed").ends_with("1,203"));
     assert!(!row(&text, "Write latency", "p50").contains('*'), "one run alone is not the best of two");
     assert!(text.contains("hint  slc-cache: 1,203 of 72,253 requests failed (1,203 out of space)"), "{text}");
@@ -119,7 +119,7 @@ fn no_line_is_wider_than_the_terminal() {
         for (name, c) in sample::all() {
             for colour in [false, true] {
                 let style = TerminalStyle { colour, width };
-                let mut texts = vec![table(&c.reports, style)];
+                let mut texts = vec![table(&c, style)];
                 texts.extend(c.reports.iter().map(|r| summary(r, style)));
                 for line in texts.iter().flat_map(|t| t.lines()) {
                     let wide = without_codes(line).width();
@@ -134,7 +134,7 @@ fn no_line_is_wider_than_the_terminal() {
 fn three_schemes_with_ratios_fit_eighty_columns() {
     let mut reports = sample::four().reports;
     reports.truncate(3);
-    let text = table(&reports, plain(80));
+    let text = table(&Comparison::new(reports.clone()), plain(80));
     assert_eq!(row(&text, "Write latency", "p50").matches('×').count(), 2, "{text}");
     for scheme in ["conventional", "slc-cache", "hierarchy"] {
         assert!(text.lines().nth(5).unwrap().contains(scheme), "{text}");
@@ -144,7 +144,7 @@ fn three_schemes_with_ratios_fit_eighty_columns() {
 #[test]
 fn more_schemes_than_fit_become_rows() {
     let runs: Vec<_> = (0..3).flat_map(|_| sample::four().reports).collect();
-    let text = table(&runs, plain(80));
+    let text = table(&Comparison::new(runs), plain(80));
     assert!(text.lines().any(|l| l.starts_with("slc-cache (3)  ")), "{text}");
     assert!(!text.contains('×'), "{text}");
     assert!(text.lines().any(|l| l.contains("w mean") && l.contains("WAF")), "{text}");
@@ -155,24 +155,24 @@ fn more_schemes_than_fit_become_rows() {
 #[test]
 fn colour_changes_nothing_but_the_look() {
     let reports = sample::two().reports;
-    let coloured = table(&reports, TerminalStyle { colour: true, width: 80 });
+    let coloured = table(&Comparison::new(reports.clone()), TerminalStyle { colour: true, width: 80 });
     assert!(coloured.contains("\x1b[1;32m857"));
     let bare = |t: &str| t.replace('*', " ").split_whitespace().map(str::to_string).collect::<Vec<_>>();
-    let plain = bare(&table(&reports, plain(80)));
+    let plain = bare(&table(&Comparison::new(reports.clone()), plain(80)));
     assert_eq!(bare(&without_codes(&coloured).replace("Green is", "is")), plain);
 }
 
 #[test]
 fn a_name_cannot_command_the_terminal() {
     let c = sample::hostile();
-    assert!(!table(&c.reports, plain(120)).contains('\x1b'));
+    assert!(!table(&c, plain(120)).contains('\x1b'));
     assert!(!summary(&c.reports[0], plain(120)).contains('\x1b'));
 }
 
 #[test]
 fn nothing_that_is_no_number_is_printed() {
     for (name, c) in sample::all() {
-        let mut text = table(&c.reports, plain(100));
+        let mut text = table(&c, plain(100));
         c.reports.iter().for_each(|r| text.push_str(&summary(r, plain(100))));
         let words = |w: &str| text.split(|ch: char| !ch.is_alphabetic()).any(|t| t == w);
         assert!(!words("NaN") && !words("inf"), "{name}:\n{text}");

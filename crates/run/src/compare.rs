@@ -9,7 +9,44 @@ use crate::setup::Setup;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
-use wordline_report::{Comparison, Replicas, Report};
+use wordline_ftl::NoMedia;
+use wordline_report::{Comparison, RefusedScheme, Replicas, Report};
+use wordline_sim::{Device, NoProbe};
+
+/// Stands in place of a scheme for every one that the device admits and that is not named.
+pub const ALL_COMPATIBLE: &str = "all-compatible";
+
+/// Schemes as they were named, with those that [`ALL_COMPATIBLE`] stands for in its place, in the order of
+/// the registry; and those that it leaves out, with the reason.
+///
+/// # Errors
+/// When a scheme that is named does not exist, the word is there twice, or the device admits none.
+pub fn admitted(setup: &Setup, named: &[String]) -> Result<(Vec<String>, Vec<RefusedScheme>), RunError> {
+    let Some(at) = named.iter().position(|s| s == ALL_COMPATIBLE) else {
+        return Ok((named.to_vec(), vec![]));
+    };
+    let (mut schemes, mut refused) = (named.to_vec(), vec![]);
+    schemes.remove(at);
+    if schemes.iter().any(|s| s == ALL_COMPATIBLE) {
+        return Err(RunError::Input(format!(
+            "--scheme {ALL_COMPATIBLE} is there twice; once is all of them"
+        )));
+    }
+    let mut all = vec![];
+    for entry in wordline_schemes::all().iter().filter(|e| !schemes.iter().any(|s| s == e.name)) {
+        let built = wordline_schemes::build(&setup.scheme(entry.name)?)?;
+        match Device::<NoProbe, NoMedia>::new(&setup.device, &setup.geometry, built, NoProbe) {
+            Ok(_) => all.push(entry.name.to_string()),
+            Err(e) => refused.push(RefusedScheme { scheme: entry.name.into(), reason: e.to_string() }),
+        }
+    }
+    schemes.splice(at..at, all);
+    if schemes.is_empty() {
+        let why: Vec<String> = refused.iter().map(|r| format!("{}: {}", r.scheme, r.reason)).collect();
+        return Err(RunError::Input(format!("the device admits no scheme\n  {}", why.join("\n  "))));
+    }
+    Ok((schemes, refused))
+}
 
 /// Run each replica of each scheme on what is resolved already, on up to so many threads. The
 /// first scheme is the baseline. Replicas of one number share their seed among the schemes, and so

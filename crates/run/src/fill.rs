@@ -14,11 +14,11 @@ use wordline_ftl::{
 };
 use wordline_report::{
     CDF_POINTS_MAX, Capacity, ChangingCapacity, DeviceInfo, Flash, Host, IdleTime, JobActivity, Latencies,
-    Latency, LatencyCdf, LatencyParts, LifeUsed, Lifetime, LostBlocks, Memory, ModeLifetime, PageTypes,
-    ProgramBytes, Programs, REPORT_SCHEMA, ReadErrors, Refreshed, RegionActivity, RegionCapacity, Report,
-    SchemeInfo, Speed, Throughput, Timeline, Waf, Wear, Windows, WorkloadInfo, WornOut,
+    Latency, LatencyCdf, LatencyParts, LifeUsed, Lifetime, LostBlocks, Memory, ModeLifetime, Multiplane,
+    PageTypes, ProgramBytes, Programs, REPORT_SCHEMA, ReadErrors, Refreshed, RegionActivity, RegionCapacity,
+    Report, SchemeInfo, Speed, Throughput, Timeline, Waf, Wear, Windows, WorkloadInfo, WornOut,
 };
-use wordline_sim::{Histogram, Metrics, Summary, TimeBin};
+use wordline_sim::{Histogram, Metrics, MultiplaneCounts, Summary, TimeBin};
 use wordline_units::{CellMode, PageType, SimTime};
 
 /// What of a drive goes into its report, whatever watched it.
@@ -217,6 +217,7 @@ fn flash(run: &Outcome, c: &Counters) -> Flash {
         page_types: page_types(run, c),
         windows: windows(run, c),
         errors: c.errors.as_ref().map(|e| errors(run, e)),
+        multiplane: multiplane(run, c),
     }
 }
 
@@ -245,6 +246,21 @@ fn errors(run: &Outcome, e: &wordline_ftl::ReadErrors) -> ReadErrors {
             bytes: e.refreshed_units * run.device.ftl.view().geometry().unit,
         }),
     }
+}
+
+fn multiplane(run: &Outcome, c: &Counters) -> Option<Multiplane> {
+    (run.setup.device.multiplane != wordline_device::Multiplane::Off).then_some(())?;
+    let MultiplaneCounts { commands, operations } = run.device.metrics.multiplane;
+    let sum = |of: &dyn Fn(&RegionCounters) -> u64| c.regions.iter().map(of).sum::<u64>();
+    let all = sum(&|r| r.reads.iter().sum()) + sum(&|r| r.program_ops) + sum(&|r| r.erases);
+    let named = |counts: [u64; 3]| {
+        ["read", "program", "erase"].map(String::from).into_iter().zip(counts).collect::<BTreeMap<_, _>>()
+    };
+    Some(Multiplane {
+        commands: named(commands),
+        operations: named(operations),
+        share: (all > 0).then(|| operations.iter().sum::<u64>() as f64 / all as f64),
+    })
 }
 
 fn windows(run: &Outcome, c: &Counters) -> Option<Windows> {

@@ -24,7 +24,7 @@ mod setup;
 mod spec;
 mod steady;
 
-pub use compare::compare;
+pub use compare::{ALL_COMPATIBLE, admitted, compare};
 pub use error::{Blame, RunError};
 pub use execute::{Progress, run, run_on, run_recorded};
 pub use initial::{Filled, InitialSpec};

@@ -9,6 +9,7 @@
 //! its transfer begins: from there to the array nothing can come between in that plane. With a second
 //! register a plane may be at two operations, one at the array and one at the bus (`registers.rs`).
 
+mod multiplane;
 mod power;
 mod registers;
 mod state;
@@ -27,7 +28,7 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use thiserror::Error;
-use wordline_device::{DeviceSpec, HostLink, ParallelUnit};
+use wordline_device::{DeviceSpec, HostLink, Multiplane, ParallelUnit};
 use wordline_flash::{CacheRegister, Geometry};
 use wordline_ftl::{
     Behind, Binding, Class, Drive, Effect, Fault, Ftl, LatencyPart, LatencyParts, Media, OpId, OpKind,
@@ -120,6 +121,7 @@ enum Want {
 /// A serial resource that some planes share.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Shared {
+    /// What it is at. The link `next` of an operation on an array leads to those that go with it.
     busy: Option<OpId>,
     /// Planes that want it, by the key of their operation; with those that have changed their mind.
     queue: BinaryHeap<Reverse<(u64, u32)>>,
@@ -195,6 +197,18 @@ impl Resources {
         }
         None
     }
+
+    /// The plane that a resource would serve next, once it is free.
+    fn first(&mut self, index: usize) -> Option<usize> {
+        let shared = &mut self.shared[index];
+        while let Some(Reverse((key, plane))) = shared.queue.peek() {
+            if self.wants[*plane as usize] == *key {
+                return Some(*plane as usize);
+            }
+            shared.queue.pop();
+        }
+        None
+    }
 }
 
 /// What a timer of the device is for.
@@ -230,6 +244,8 @@ pub struct Device<P: Probe, M: Media> {
     waiting: Vec<VecDeque<OpId>>,
     waits: Waits,
     arrays: Resources,
+    /// Whether like operations of an array's planes go together.
+    pairs: bool,
     buses: Resources,
     /// Bus time by medium and sectors moved.
     transfer: Vec<Vec<u64>>,
@@ -264,7 +280,7 @@ where
             ready, submitted, idle, idle_since, idle_counted, idle_epoch,
         ],
         parts: [ftl, metrics],
-        rebuilt: [probe, geometry, transfer, command_program, link, link_is_free, idle_after],
+        rebuilt: [probe, geometry, pairs, transfer, command_program, link, link_is_free, idle_after],
     }
 }
 
@@ -333,6 +349,7 @@ impl<P: Probe, M: Media> Device<P, M> {
             waits: Waits::default(),
             planes,
             arrays,
+            pairs: spec.multiplane == Multiplane::Opportunistic,
             buses,
             now: SimTime(0),
             link: spec.host,
@@ -744,6 +761,9 @@ impl<P: Probe, M: Media> Device<P, M> {
     }
 
     fn serve_array(&mut self, array: usize) {
+        if self.pairs && self.expects_company(array) {
+            return;
+        }
         while let Some((plane, key)) = self.arrays.next(array) {
             if self.planes[plane].wants == Want::Array {
                 let Some(first) = self.take(plane, key) else { continue };
@@ -771,10 +791,14 @@ impl<P: Probe, M: Media> Device<P, M> {
         self.arrays.shared[array].busy = Some(id);
         let time = self.ftl.begin_on_array(id);
         self.planes[plane].current.again = time.again;
-        let end = self.now + time.all;
+        let end = if self.pairs { self.join(array, id, self.now + time.all) } else { self.now + time.all };
         self.clock.set(array as u32, end);
         if P::WATCHES {
-            self.watch_array(id, plane, end);
+            let mut at = Some(id);
+            while let Some(id) = at {
+                self.watch_array(id, self.ftl.op(id).plane.index(), end);
+                at = self.goes_with(id);
+            }
         }
     }
 
@@ -894,6 +918,17 @@ impl<P: Probe, M: Media> Device<P, M> {
     #[inline]
     fn array_done(&mut self, array: usize) {
         let Some(id) = self.arrays.shared[array].busy.take() else { return };
+        if self.pairs {
+            self.end_together(array, id);
+        } else {
+            self.array_is_through(id);
+        }
+        self.try_array(array);
+    }
+
+    /// An array is through with an operation: a read goes on to its bus, any other is over.
+    #[inline(always)]
+    fn array_is_through(&mut self, id: OpId) {
         let op = self.ftl.op(id);
         let plane = op.plane.index();
         if op.kind == OpKind::Read {
@@ -912,7 +947,6 @@ impl<P: Probe, M: Media> Device<P, M> {
         } else {
             self.end(id, plane);
         }
-        self.try_array(array);
     }
 
     #[inline]
@@ -925,6 +959,9 @@ impl<P: Probe, M: Media> Device<P, M> {
             self.end(id, plane);
         } else if self.planes[plane].cached.op == id {
             self.planes[plane].cached.turned = self.now;
+            if self.pairs {
+                self.try_bus(channel);
+            }
             self.bring_in(plane);
         } else {
             let (key, p) = (self.ftl.op(id).key, &mut self.planes[plane]);
@@ -933,6 +970,9 @@ impl<P: Probe, M: Media> Device<P, M> {
                 p.current.turned = self.now;
             }
             self.arrays.want(array, plane, key);
+            if self.pairs {
+                self.try_bus(channel);
+            }
             self.try_array(array);
         }
         self.try_bus(channel);

@@ -11,5 +11,5 @@ mod probe;
 pub use device::{Busy, Completion, Device, DeviceError, PoweredOff, RestoreError};
 pub use drive::{DriveError, Host, HostTurn, Pacing, Progress, Stop, Summary, drive, drive_host};
 pub use idle::IdleTime;
-pub use metrics::{Checkpoint, Free, Histogram, Metrics, TimeBin};
+pub use metrics::{Checkpoint, Free, Histogram, Metrics, MultiplaneCounts, TimeBin};
 pub use probe::{Begin, Event, Log, NoProbe, Probe};

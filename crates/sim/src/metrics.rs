@@ -257,6 +257,15 @@ struct Checkpoints {
     taken: Vec<Checkpoint>,
 }
 
+/// Multi-plane commands, by kind of operation: read, program, erase.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct MultiplaneCounts {
+    /// Commands of two operations and more.
+    pub commands: [u64; 3],
+    /// The operations that they did.
+    pub operations: [u64; 3],
+}
+
 /// Everything measured of a run's requests.
 #[derive(Clone, Debug)]
 pub struct Metrics {
@@ -280,6 +289,8 @@ pub struct Metrics {
     pub last: SimTime,
     /// Use and cost of idle time.
     pub idle: IdleTime,
+    /// Operations of several planes that were one command of their die.
+    pub multiplane: MultiplaneCounts,
     pub(crate) timeline: Timeline,
     checkpoints: Checkpoints,
     ended: u64,
@@ -292,7 +303,7 @@ pub struct Metrics {
 impl Saved for Metrics {
     saved_fields! { Metrics,
         values: [
-            latency, parts, completed, out_of_space, uncorrectable, worn_out, bytes, dominated, last, idle, timeline, checkpoints, ended, hash,
+            latency, parts, completed, out_of_space, uncorrectable, worn_out, bytes, dominated, last, idle, multiplane, timeline, checkpoints, ended, hash,
             programmed, host_page_bytes, sampled,
         ],
         parts: [],
@@ -313,6 +324,7 @@ impl Default for Metrics {
             dominated: [0; 4],
             last: SimTime(0),
             idle: IdleTime::default(),
+            multiplane: MultiplaneCounts::default(),
             timeline: Timeline::new(),
             checkpoints: Checkpoints { every: 1, next: 1, taken: vec![] },
             ended: 0,
@@ -461,7 +473,11 @@ impl Metrics {
     /// A hash over request number, completion time and outcome of every request, and the given
     /// counters: two runs that did the same have the same.
     pub fn result_hash(&self, counters: &[u64]) -> String {
-        let hash = counters.iter().fold(self.hash, |h, c| fold(h, *c));
+        let mut hash = counters.iter().fold(self.hash, |h, c| fold(h, *c));
+        if self.multiplane != MultiplaneCounts::default() {
+            let MultiplaneCounts { commands, operations } = self.multiplane;
+            hash = commands.into_iter().chain(operations).fold(hash, fold);
+        }
         format!("{:016x}", fold(hash, counters.len() as u64))
     }
 }

@@ -20,7 +20,7 @@ def random_case(seed: int) -> tuple[Config, str]:
         channels=r.choice([1, 1, 2]),
         chips=r.choice([1, 1, 2]),
         dies=r.choice([1, 1, 2]),
-        planes=r.choice([1, 1, 2]),
+        planes=r.choice([1, 1, 2, 3]),
         blocks=r.randint(10, 14),
         wordlines=r.randint(2, 4),
         unit=sectors * 1024,
@@ -46,6 +46,7 @@ def random_case(seed: int) -> tuple[Config, str]:
         when_full=r.choice(["direct", "wait"]),
         cache=r.choice([(3, 0), (4, 0), (2, 2)]),
     )
+    c.multiplane = c.parallel == "die" and r.random() < 0.5
     c.page = c.unit * units_per_page
     # Round times make many things happen in one nanosecond, uneven ones make them interleave.
     if r.random() < 0.5:
@@ -168,6 +169,7 @@ def device_file(c: Config) -> str:
         f"[host]\nrate = {rate(c.host_rate)}\nqueue_depth = {c.queue_depth}",
         f'read_overhead = "{c.read_overhead}ns"\nwrite_overhead = "{c.write_overhead}ns"',
         f'[parallel]\nunit = "{c.parallel}"',
+        f'multiplane = "{"opportunistic" if c.multiplane else "off"}"',
         f'[allocation]\norder = "{c.order}"',
         f'[gc]\ntrigger = {threshold(c.trigger)}\nvictim = "{c.victim}"',
         f'class = "{c.gc_class}"\nhard_reserve = {c.hard_reserve}',

@@ -44,6 +44,7 @@ class Config:
     tlc: dict | None = None
     logical_pages: int = 100
     parallel: str = "die"
+    multiplane: bool = False
     order: str = "CWDP"
     trigger: tuple[str, int] = ("free_blocks", 200_000_000)
     victim: str = "greedy"
@@ -319,6 +320,7 @@ class Simulator:
             for block in (b for b in self.blocks if b.pool is r.pool):
                 block.erases = max(block.erases, cycles)
         self.bus_busy = {p.channel: False for p in self.planes}
+        self.on_bus = {p.channel: None for p in self.planes}  # what a busy bus moves
         self.array_busy = {self.array_of(p): False for p in self.planes}
 
     def array_of(self, plane: Plane) -> int:
@@ -558,13 +560,41 @@ class Simulator:
         op = self.most_urgent("array", [p for p in self.planes if self.array_of(p) == array])
         if op is None:
             return
-        self.begin(op)
+        together = [op]
+        if self.config.multiplane:
+            coming = self.on_bus[op.plane.channel]
+            if (
+                op.kind == "program"
+                and coming is not None
+                and self.array_of(coming.plane) == array
+                and self.are_alike(op, coming)
+            ):
+                return
+            others = [self.wanted(p) for p in self.planes if self.array_of(p) == array]
+            others = [o for o in others if o is not None and o is not op and o.wants == "array"]
+            others.sort(key=lambda o: o.key)
+            together += [o for o in others if self.are_alike(op, o)]
+        for one in together:
+            self.begin(one)
+            one.wants = ""
         self.array_busy[array] = True
-        op.wants = ""
+        time = max(self.time_of(one) for one in together)
+        self.set_event(self.now + time, lambda: self.array_done(array, together))
+
+    def time_of(self, op: Op) -> int:
+        """Time on the array from now on; a read with errors finds how often it is repeated."""
         time = self.array_time(op)
         if op.kind == "read" and self.config.errors is not None:
-            time = self.time_of_read(op, time)
-        self.set_event(self.now + time, lambda: self.array_done(array, op))
+            return self.time_of_read(op, time)
+        return time
+
+    def are_alike(self, one: Op, other: Op) -> bool:
+        """Whether two operations may be one multi-plane command."""
+        return (
+            one.kind == other.kind
+            and one.block.region.bits == other.block.region.bits
+            and self.array_time(one) == self.array_time(other)
+        )
 
     def serve_bus(self, channel: int) -> None:
         while not self.bus_busy[channel]:
@@ -586,6 +616,7 @@ class Simulator:
                 plane.current, op.began = op, self.now
                 time += self.config.command["program"]
             self.bus_busy[channel] = True
+            self.on_bus[channel] = op
             op.wants = ""
             if op.kind == "read":
                 size = op.sectors.bit_count() * self.config.sector
@@ -630,19 +661,22 @@ class Simulator:
         op.again = 0 if by_bus else op.retries * (once + decode)
         return once + op.again
 
-    def array_done(self, array: int, op: Op) -> None:
-        self.array_busy[array] = False
-        if op.kind == "read":
-            op.wants, op.sensed = "bus", self.now
-            if op.repeated == 0:
-                op.turned = self.now
-            self.serve_bus(op.plane.channel)
-        else:
-            self.end(op)
+    def array_done(self, array: int, together: list[Op]) -> None:
+        """The array is taken until the last has had its effect; reads all want the bus at once."""
+        for op in together:
+            self.array_busy[array] = op is not together[-1]
+            if op.kind == "read":
+                op.wants, op.sensed = "bus", self.now
+                if op.repeated == 0:
+                    op.turned = self.now
+            else:
+                self.end(op)
+        if together[0].kind == "read":
+            self.serve_bus(together[0].plane.channel)
         self.serve_array(array)
 
     def bus_done(self, channel: int, op: Op) -> None:
-        self.bus_busy[channel] = False
+        self.bus_busy[channel], self.on_bus[channel] = False, None
         by_bus = self.config.errors is not None and self.config.errors["retransfer"]
         if op.kind == "read" and by_bus and op.repeated < op.retries:
             op.repeated += 1
@@ -652,6 +686,8 @@ class Simulator:
             self.end(op)
         else:
             op.wants, op.turned = "array", self.now
+            if self.config.multiplane:
+                self.serve_bus(channel)
             self.serve_array(self.array_of(op.plane))
         self.serve_bus(channel)
 

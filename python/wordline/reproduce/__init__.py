@@ -1,12 +1,13 @@
 """The evaluation of a paper, run again: ``wordline reproduce``.
 
 `paper` reads the folder of a paper, `wordline.runs` does and keeps its runs, `claims` judges what
-came out, `page` shows it.
+came out, `page` shows it, `overview` the claims of all papers.
 """
 
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -21,6 +22,10 @@ def main(**arguments: Any) -> int:
     return perform("reproduce", SWEEP, lambda: _main(**arguments))
 
 
+#: In place of a paper: every paper and then their overview, or only that.
+ALL, OVERVIEW = "all", "overview"
+
+
 def _main(
     *,
     paper: str,
@@ -30,6 +35,46 @@ def _main(
     out: str | None = None,
     jobs: int | None = None,
     traces: str | None = None,
+) -> None:
+    from wordline.reproduce import overview
+    from wordline.reproduce import paper as papers
+
+    if paper not in (ALL, OVERVIEW):
+        folder = Path(out or f"out/{paper}")
+        _one(paper, folder, figures, only, scale, jobs, traces)
+        return
+    if figures or only:
+        raise UserError(
+            f"{paper} has no figures or runs of its own; name a paper, or leave them out"
+        )
+    folder = Path(out or "out")
+    spent = {}
+    for name in papers.papers() if paper == ALL else ():
+        print(f"== {name}", flush=True)
+        begin = time.perf_counter()
+        _one(name, folder / name, figures, only, scale, jobs, traces)
+        spent[name] = time.perf_counter() - begin
+        print(f"{name} took {_minutes(spent[name])}", flush=True)
+    written = overview.write(folder)
+    print(overview.terminal(folder))
+    if spent:
+        took = ", ".join(f"{name} {_minutes(seconds)}" for name, seconds in spent.items())
+        print(f"all took {_minutes(sum(spent.values()))}: {took}")
+    print(f"the overview is {written}", file=sys.stderr)
+
+
+def _minutes(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.1f} min"
+
+
+def _one(
+    paper: str,
+    folder: Path,
+    figures: Sequence[str],
+    only: Sequence[str],
+    scale: int,
+    jobs: int | None,
+    traces: str | None,
 ) -> None:
     from wordline.progress import Bars
     from wordline.reproduce import claims, page
@@ -61,7 +106,6 @@ def _main(
     def name(run: Run) -> str:
         return names.get(run, f"{run.workload} {run.scheme}")
 
-    folder = Path(out or f"out/{paper}")
     with Bars(len(names), name) as bars:
         runner = Runner(folder / "runs", jobs=jobs, watch=bars.watch, ended=bars.ended)
         reports, refused = runner.run(names)
@@ -76,7 +120,8 @@ def _main(
     command += "".join(f" --only '{p}'" for p in only)
     command += f" --scale {scale}" if scale > 1 else ""
     written = page.write(study, shown, judged, folder, command)
-    show(judged, page.sources(study))
+    if judged:
+        show(judged, page.sources(study))
     print(bars.summary() + "; " + _cost(list(found.values())))
     print(f"wrote {len(written)} files; the page is {folder / 'index.html'}", file=sys.stderr)
 

@@ -171,6 +171,8 @@ def _claim(row: Mapping[str, Any], where: str, value: str, varied: Mapping[str, 
 
 def judge(paper: Paper, study: Study) -> list[Judged]:
     """Find what came out of every claim."""
+    if not (paper.folder / "claims.toml").exists():
+        return []
     causes = _causes(paper)
     return [_judge(claim, paper, study, causes) for claim in read(paper.folder / "claims.toml")]
 

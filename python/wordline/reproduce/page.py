@@ -42,6 +42,15 @@ def write(
                 path = folder / f"{figure.name}.svg"
                 plotting.save(picture, path)
                 written.append(path)
+    if judged:
+        written.append(_claims(study, judged, folder / "claims.json"))
+    text = markdown(study, figures, judged, folder, command)
+    (folder / "README.md").write_text(text, encoding="utf-8")
+    (folder / "index.html").write_text(pages.to_html(text, folder), encoding="utf-8")
+    return [*written, folder / "README.md", folder / "index.html"]
+
+
+def _claims(study: Study, judged: Sequence[Judged], path: Path) -> Path:
     found = {
         "paper": study.paper.name,
         "version": wordline.__version__,
@@ -50,12 +59,8 @@ def write(
         "verdict": verdict(judged),
         "claims": [j.to_dict() for j in judged],
     }
-    path = folder / "claims.json"
     path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    text = markdown(study, figures, judged, folder, command)
-    (folder / "README.md").write_text(text, encoding="utf-8")
-    (folder / "index.html").write_text(pages.to_html(text, folder), encoding="utf-8")
-    return [*written, path, folder / "README.md", folder / "index.html"]
+    return path
 
 
 def _data(rows: Sequence[Mapping[str, Any]], path: Path) -> Path:
@@ -73,7 +78,7 @@ def markdown(
     """Return the page as Markdown."""
     paper = study.paper
     text = f"# {paper.title}\n\n{paper.source}\n\n"
-    text += f"**{verdict(judged)}.**\n\n"
+    text += f"**{verdict(judged)}.**\n\n" if judged else ""
     note = sources(study)
     text += f"Workloads are {note}.\n\n" if note else ""
     text += f"Written by\n\n```\n{command}\n```\n\nwith Wordline {wordline.__version__}.\n\n"
@@ -100,8 +105,11 @@ def markdown(
             data = figure.rows(study)
             head = list(data[0]) if data else []
             text += pages.table(head, [[_cell(row.get(c)) for c in head] for row in data]) + "\n"
-        text += f"The paper: {figure.beside}\n\n" if figure.beside else ""
+        if figure.beside:
+            text += f"{'The paper: ' if judged else ''}{figure.beside}\n\n"
         text += f"Data: [{figure.name}.csv]({figure.name}.csv)\n\n"
+    if not judged:
+        return text
     text += "## All claims\n\n"
     rows = [
         [

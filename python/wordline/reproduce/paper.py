@@ -21,7 +21,7 @@ from types import ModuleType
 from typing import Any
 
 import wordline
-from wordline import Report, UserError, toml
+from wordline import Report, UserError, _wordline, toml
 from wordline.quantity import in_bytes
 from wordline.runs import Run
 
@@ -31,10 +31,15 @@ UNIT = 1 << 14
 EXPERIMENTS = Path(__file__).parent.parent / "experiments"
 
 
-def papers() -> dict[str, Path]:
-    """Return the folders of all papers by name."""
+def experiments() -> dict[str, Path]:
+    """Return the folders of all experiments by name."""
     folders = (p.parent for p in EXPERIMENTS.glob("*/experiment.toml"))
     return {p.name.replace("_", "-"): p for p in sorted(folders)}
+
+
+def papers() -> dict[str, Path]:
+    """Return the folders of all papers by name: experiments with claims."""
+    return {name: p for name, p in experiments().items() if (p / "claims.toml").exists()}
 
 
 @dataclass(frozen=True)
@@ -121,7 +126,7 @@ def read(name: str, *, scale: int = 1, traces: str | None = None) -> Paper:
     UserError
         There is no such paper, its folder is wrong, or original traces were to be scaled.
     """
-    known = papers()
+    known = experiments()
     if name not in known:
         raise UserError(f"{name}: there is no such paper; there are {', '.join(known)}")
     if scale > 1 and traces:
@@ -163,7 +168,7 @@ def _group(
     scale: int,
     traces: str | None,
 ) -> dict[str, Run]:
-    """Make the runs of a group: ``GROUP/WORKLOAD/SCHEME``, with ``/ROUND`` of several rounds."""
+    """Make the runs of a group: ``GROUP/WORKLOAD/SCHEME``, with ``/ROUND`` or ``/SEED`` behind."""
     name = group["name"]
     own = group.get("own_workloads", {})
     workloads = {**text["workloads"], **own}
@@ -185,8 +190,8 @@ def _group(
             more.update({key: str(max(1, count // scale)) for key, count in divided})
         for scheme in group.get("schemes") or list(text["schemes"]):
             before: Run | None = None
-            rounds = group.get("rounds", 1)
-            for number in range(1, rounds + 1):
+            rounds, seeds = group.get("rounds", 1), group.get("seeds", text.get("seeds", 1))
+            for number in range(1, max(rounds, seeds) + 1):
                 run = Run(
                     device=device,
                     scheme=_divided_in(schemes[scheme], scale),
@@ -195,9 +200,11 @@ def _group(
                     initial=group.get("initial", text["initial"]),
                     traces=traces,
                     after=before,
+                    seed=number if seeds > 1 else _wordline.DEFAULT_SEED,
                 )
-                end = f"/{number}" if rounds > 1 else ""
-                found[f"{name}/{workload}/{scheme}{end}"] = before = run
+                end = f"/{number}" if max(rounds, seeds) > 1 else ""
+                found[f"{name}/{workload}/{scheme}{end}"] = run
+                before = run if rounds > 1 else None
     return found
 
 

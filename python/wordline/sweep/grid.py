@@ -95,7 +95,8 @@ def grid(
     Parameters
     ----------
     devices, workloads, schemes, initials
-        Names, paths and spellings, as `wordline.run` takes them.
+        Names, paths and spellings, as `wordline.run` takes them; ``all-compatible`` among the
+        schemes stands for every one that is not named.
     set
         Keys with the values that each is to take.
     seed, replicas
@@ -114,7 +115,7 @@ def grid(
         "workload": list(workloads),
         "initial": list(initials),
         **sets,
-        "scheme": list(schemes),
+        "scheme": _all_of(schemes),
     }
     for name, found in axes.items():
         twice = next((v for v in found if found.count(v) > 1), None)
@@ -146,3 +147,12 @@ def grid(
         points.append(Point(at, runs))
     varied = [name for name, found in axes.items() if len(found) > 1]
     return Grid(varied or ["scheme"], points)
+
+
+def _all_of(schemes: Sequence[str]) -> list[str]:
+    """Put every scheme that is not named in the place of ``all-compatible``."""
+    named = list(schemes)
+    if _wordline.ALL_COMPATIBLE in named:
+        at = named.index(_wordline.ALL_COMPATIBLE)
+        named[at : at + 1] = [name for name, _ in _wordline.schemes() if name not in named]
+    return named

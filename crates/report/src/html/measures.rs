@@ -77,6 +77,14 @@ pub(super) fn write(out: &mut String, comparison: &Comparison, cast: &Cast) {
     if let Some(text) = explained {
         let _ = writeln!(out, "<p class=\"caption\">{}</p>", escape(&text));
     }
+    if !comparison.refused.is_empty() {
+        out.push_str("<p class=\"caption\">Not on this device:</p>\n<dl class=\"refused\">\n");
+        for refused in &comparison.refused {
+            let (scheme, reason) = (escape(&refused.scheme), escape(&refused.reason));
+            let _ = writeln!(out, "<dt>{scheme}</dt><dd>{reason}</dd>");
+        }
+        out.push_str("</dl>\n");
+    }
 }
 
 /// A ratio as a small bar from 1× in the middle to 4× either way, the better side in green.

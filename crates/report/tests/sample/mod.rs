@@ -235,6 +235,7 @@ pub fn report(c: &Character) -> Report {
             page_types: None,
             windows: None,
             errors: None,
+            multiplane: None,
         },
         waf,
         begun_steady: None,

@@ -35,6 +35,7 @@ pub struct Tiny {
     pub sectors_per_unit: u32,
     pub spare: u32,
     pub one_shot: bool,
+    pub multiplane: bool,
     pub ack_buffer: Option<u32>,
     pub bus: &'static str,
     pub cache_register: &'static str,
@@ -93,6 +94,7 @@ impl Default for Tiny {
             sectors_per_unit: 4,
             spare: 5,
             one_shot: false,
+            multiplane: false,
             ack_buffer: None,
             bus: "1ns/B",
             cache_register: "off",
@@ -114,6 +116,7 @@ impl Tiny {
             wordlines: 3 + rng.below(3) as u32,
             units_per_page: 1 + rng.below(2) as u32,
             sectors_per_unit: if rng.below(3) == 0 { 1 } else { 4 },
+            multiplane: rng.below(2) == 0,
             bus: ["off", "1ns/B", "20ns/B"][rng.below(3) as usize],
             ack_buffer: (rng.below(buffered_one_in) == 0).then_some(3),
             errors: ["", "", MANY_ERRORS][rng.below(3) as usize],
@@ -171,6 +174,8 @@ read = ["5us", "7us", "9us"]
 program = {}
 erase = "60us"
 one_shot = {}
+[parallel]
+multiplane = "{}"
 [mapping]
 unit = "{unit}B"
 sector = "512B"
@@ -196,6 +201,7 @@ when_full = "direct"
             self.cache_register,
             if self.one_shot { "\"90us\"" } else { "[\"40us\", \"80us\", \"120us\"]" },
             self.one_shot,
+            if self.multiplane { "opportunistic" } else { "off" },
             self.units(bits) * unit,
             self.extra,
             self.errors,

@@ -4,8 +4,8 @@
 use crate::support::{self, BySector, FastThenDense, Restless, Rng, Tiny, TwoLanes};
 use std::sync::OnceLock;
 use wordline_device::{
-    Ack, Allocation, Capacity, DeviceSpec, GcClass, GcSpec, HostLink, Level, ParallelUnit, Recheck, SlcCache,
-    Trigger, Victim, WearSpec, WhenFull,
+    Ack, Allocation, Capacity, DeviceSpec, GcClass, GcSpec, HostLink, Level, Multiplane, ParallelUnit,
+    Recheck, SlcCache, Trigger, Victim, WearSpec, WhenFull,
 };
 use wordline_flash::{
     Beyond, CacheRegister, CommandOverhead, ErrorModel, Geometry, MOST_RETRIES, Medium, ModeErrors,
@@ -102,6 +102,13 @@ impl Case {
     }
 }
 
+/// What the planes of a die share.
+const PLANES: [(ParallelUnit, Multiplane); 3] = [
+    (ParallelUnit::Die, Multiplane::Off),
+    (ParallelUnit::Die, Multiplane::Opportunistic),
+    (ParallelUnit::Plane, Multiplane::Off),
+];
+
 /// The drives on which each scheme is known to have room enough, with what costs no space varied.
 fn tuned(rng: &mut Rng) -> Case {
     let mut tiny = Tiny {
@@ -126,7 +133,7 @@ fn tuned(rng: &mut Rng) -> Case {
         spec.capacity = Capacity::Logical(Bytes((bytes / spec.unit.0).max(1) * spec.unit.0));
     }
     spec.gc.class = rng.pick(&[GcClass::Background, GcClass::Host, GcClass::Urgent]);
-    spec.parallel_unit = rng.pick(&[ParallelUnit::Die, ParallelUnit::Plane]);
+    (spec.parallel_unit, spec.multiplane) = rng.pick(&PLANES);
     for medium in &mut spec.media {
         medium.cache_register = cache_register(rng);
     }
@@ -162,6 +169,7 @@ fn random(rng: &mut Rng) -> Option<Case> {
         levels.swap(i, rng.below(i as u64 + 1) as usize);
     }
     let static_blocks = rng.count(0, 4);
+    let (parallel_unit, multiplane) = rng.pick(&PLANES);
     let mut spec = DeviceSpec {
         name: "drawn".into(),
         description: String::new(),
@@ -169,7 +177,8 @@ fn random(rng: &mut Rng) -> Option<Case> {
         sector: Bytes(sector),
         capacity: Capacity::Logical(Bytes(unit)),
         host: host_link(rng),
-        parallel_unit: rng.pick(&[ParallelUnit::Die, ParallelUnit::Plane]),
+        parallel_unit,
+        multiplane,
         allocation: if rng.once_in(4) { Allocation::Dynamic } else { Allocation::Static(levels) },
         ack: if rng.once_in(3) { Ack::Buffer(rng.count(1, 9)) } else { Ack::Program },
         gc: GcSpec {

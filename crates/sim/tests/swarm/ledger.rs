@@ -2,11 +2,11 @@
 //! which bus, and whether a resource did two things at once.
 
 use std::collections::HashMap;
-use wordline_device::ParallelUnit;
+use wordline_device::{Multiplane, ParallelUnit};
 use wordline_flash::Geometry;
 use wordline_ftl::{Cause, Counters, OpKind, Part, RegionId};
 use wordline_sim::{Begin, Event, Probe};
-use wordline_units::{PlaneId, Ppn, SimTime};
+use wordline_units::{CellMode, PlaneId, Ppn, SimTime};
 
 /// A block as far as the operations tell.
 #[derive(Clone, Copy, Default)]
@@ -21,12 +21,22 @@ struct Block {
 pub struct Drive {
     pub geometry: Geometry,
     pub parallel_unit: ParallelUnit,
+    pub multiplane: Multiplane,
     /// Whether every block is programmed from its first page to its last.
     pub in_order: bool,
     /// Wordlines of a window and bits of a wordline, by region, where the rule is that of windows.
     pub windows: Vec<Option<(u32, u32)>>,
     /// Whether there may be data from before the first operation.
     pub holds_data: bool,
+}
+
+/// What an array does at once: in one plane, or with multi-plane commands in several.
+struct Command {
+    kind: OpKind,
+    mode: CellMode,
+    start: SimTime,
+    end: SimTime,
+    planes: Vec<PlaneId>,
 }
 
 #[derive(Default)]
@@ -37,6 +47,8 @@ pub struct Ledger {
     regions: HashMap<u32, RegionId>,
     /// When each array and each bus is free again.
     arrays: HashMap<u32, SimTime>,
+    /// The last command of each array.
+    commands: HashMap<u32, Command>,
     buses: HashMap<u32, SimTime>,
     moved: HashMap<u64, u64>,
     /// Slots that each program under way covers.
@@ -48,6 +60,8 @@ pub struct Ledger {
     copies: u64,
     programmed_bytes: u64,
     erases: [u64; 4],
+    /// Operations that went along with another.
+    pub together: u64,
     events: u64,
     /// The first thing that was wrong.
     pub wrong: Option<String>,
@@ -95,7 +109,10 @@ impl Ledger {
             }
             Event::Array { op, kind, cause, plane, ppn, mode, start, end, .. } => {
                 let die = self.array_of(plane);
-                alone(&mut self.arrays, die, start, end).map_err(|at| format!("array {die} {at}"))?;
+                if !self.joins(die, plane, (kind, mode), (start, end)) {
+                    alone(&mut self.arrays, die, start, end).map_err(|at| format!("array {die} {at}"))?;
+                    self.commands.insert(die, Command { kind, mode, start, end, planes: vec![plane] });
+                }
                 match kind {
                     OpKind::Read => {
                         let again = self.sensed.insert(plane.0, op) == Some(op);
@@ -140,6 +157,26 @@ impl Ledger {
             Some(d) if d.parallel_unit == ParallelUnit::Die => d.geometry.die_of(plane).0,
             _ => plane.0,
         }
+    }
+
+    /// Whether an operation is part of the command that an array is at: from and until the same time, of the
+    /// same kind in the same mode, in another plane.
+    fn joins(
+        &mut self,
+        array: u32,
+        plane: PlaneId,
+        what: (OpKind, CellMode),
+        when: (SimTime, SimTime),
+    ) -> bool {
+        let on = self.drive.as_ref().is_some_and(|d| d.multiplane == Multiplane::Opportunistic);
+        let command = self.commands.get_mut(&array).filter(|c| {
+            on && (c.kind, c.mode) == what && (c.start, c.end) == when && !c.planes.contains(&plane)
+        });
+        command.is_some_and(|c| {
+            c.planes.push(plane);
+            self.together += 1;
+            true
+        })
     }
 
     fn read(&mut self, ppn: Ppn) -> Result<(), String> {

@@ -22,10 +22,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, mpsc};
 use std::time::{Duration, Instant};
 use support::Rng;
-use wordline_device::Ack;
+use wordline_device::{Ack, Multiplane};
 use wordline_ftl::{Bytes, Initial, Mapped, Media, NoMedia, Outcome};
 use wordline_sim::{Device, NoProbe, Probe};
-use wordline_units::{Fraction, HostOp, HostRequest, SimTime};
+use wordline_units::{DieId, Fraction, HostOp, HostRequest, SimTime};
 
 /// One value that a sector has had, and the request that gave it.
 #[derive(Clone, Copy)]
@@ -169,6 +169,7 @@ impl<'a> Run<'a> {
             Ledger::of(Drive {
                 geometry: case.geometry.clone(),
                 parallel_unit: case.spec.parallel_unit,
+                multiplane: case.spec.multiplane,
                 in_order: case.in_order(),
                 windows: case.windows(),
                 holds_data,
@@ -502,7 +503,7 @@ fn replays_the_case_that_the_environment_names() {
 
 #[test]
 fn the_cases_reach_every_scheme_and_every_kind_of_drive() {
-    let cases: Vec<Case> = (1..=6000).map(|seed| Case::new(seed, 0)).collect();
+    let cases: Vec<Case> = (1..=8000).map(|seed| Case::new(seed, 0)).collect();
     let reached = |what: &str, is: &dyn Fn(&Case) -> bool| {
         assert!(cases.iter().filter(|c| is(c)).count() >= 5, "hardly a case has {what}");
     };
@@ -524,6 +525,9 @@ fn the_cases_reach_every_scheme_and_every_kind_of_drive() {
     reached("a buffer", &|c| c.spec.ack != Ack::Program);
     reached("dynamic allocation", &|c| c.spec.allocation == wordline_device::Allocation::Dynamic);
     reached("no padding in time", &|c| c.spec.pad_after.is_none());
+    reached("planes that may work together", &|c| {
+        c.spec.multiplane == Multiplane::Opportunistic && c.geometry.planes_of_die(DieId(0)).len() > 1
+    });
     reached("a host link", &|c| !c.spec.host.rate.is_off());
     reached("little space", &|c| !c.roomy);
     reached("little space behind a buffer", &|c| !c.roomy && c.spec.ack != Ack::Program);

@@ -1,0 +1,92 @@
+//! Multi-plane commands: operations of several planes of a die that share its array's time.
+//!
+//! When an array begins an operation, those that stand ready in its other planes and are alike
+//! (`Ftl::are_alike`) go with it, and the array is taken until the longest is done. Programs are moved one after
+//! the other before they begin: while the bus brings one to a plane of the die, a like one waits for it. What
+//! goes together is a list by the link `next`, which an operation that stands in no queue does not use.
+
+use super::{Device, NOTHING, Want};
+use crate::probe::Probe;
+use wordline_ftl::{Media, OpId, OpKind};
+use wordline_units::SimTime;
+
+impl<P: Probe, M: Media> Device<P, M> {
+    /// Let what is ready and like the operation that begins go with it, in the order of service. Returns
+    /// when the last of them is done.
+    pub(super) fn join(&mut self, array: usize, lead: OpId, end: SimTime) -> SimTime {
+        self.ftl.op_mut(lead).next = OpId::NONE;
+        if self.arrays.shared[array].waiting == 0 {
+            return end;
+        }
+        let mut ready: Vec<(u64, usize)> = self
+            .geometry
+            .planes_of_die(self.planes[self.ftl.op(lead).plane.index()].die)
+            .map(|plane| (self.arrays.wants[plane as usize], plane as usize))
+            .filter(|(key, _)| *key != NOTHING)
+            .filter(|(_, plane)| self.wanted(*plane).is_some_and(|id| self.ftl.are_alike(lead, id)))
+            .collect();
+        ready.sort_unstable();
+        let (mut last, mut end) = (lead, end);
+        for (key, plane) in ready {
+            self.arrays.withdraw(array, plane);
+            if self.planes[plane].wants == Want::Array {
+                let Some(first) = self.take(plane, key) else { continue };
+                self.occupy(plane, first);
+            }
+            let id = self.planes[plane].current.op;
+            self.ftl.op_mut(last).next = id;
+            self.ftl.op_mut(id).next = OpId::NONE;
+            last = id;
+            let time = self.ftl.begin_on_array(id);
+            self.planes[plane].current.again = time.again;
+            end = end.max(self.now + time.all);
+        }
+        end
+    }
+
+    /// Whether the program that an array would begin is like one that the bus is just bringing to another of
+    /// its planes, for which nothing else there stands before the array.
+    pub(super) fn expects_company(&mut self, array: usize) -> bool {
+        let Some(plane) = self.arrays.first(array) else { return false };
+        let Some(lead) = self.wanted(plane) else { return false };
+        let Some(coming) = self.buses.shared[self.planes[plane].channel as usize].busy else { return false };
+        let op = self.ftl.op(coming);
+        let to = &self.planes[op.plane.index()];
+        op.kind == OpKind::Program
+            && to.array as usize == array
+            && (to.current.op == coming || to.current.op.is_none())
+            && self.ftl.are_alike(lead, coming)
+    }
+
+    /// What a plane wants its array for, if it wants it: the first of its queue, or what has its register.
+    fn wanted(&self, plane: usize) -> Option<OpId> {
+        let p = &self.planes[plane];
+        let id = if p.wants == Want::Array { self.first(plane) } else { p.current.op };
+        Some(id).filter(|id| !id.is_none() && self.ftl.op(*id).key == self.arrays.wants[plane])
+    }
+
+    /// The operations that an array does together, in the order of service.
+    pub(super) fn together(&self, lead: OpId) -> impl Iterator<Item = OpId> + '_ {
+        std::iter::successors(Some(lead), |id| self.goes_with(*id))
+    }
+
+    /// The next of those that an array does together.
+    pub(super) fn goes_with(&self, id: OpId) -> Option<OpId> {
+        Some(self.ftl.op(id).next).filter(|next| self.pairs && !next.is_none())
+    }
+
+    /// An array is through with all that it did together. It stays taken until the last has had its effect.
+    pub(super) fn end_together(&mut self, array: usize, lead: OpId) {
+        let kind = self.ftl.op(lead).kind as usize;
+        if self.goes_with(lead).is_some() {
+            self.metrics.multiplane.commands[kind] += 1;
+            self.metrics.multiplane.operations[kind] += self.together(lead).count() as u64;
+        }
+        let mut at = Some(lead);
+        while let Some(id) = at {
+            at = self.goes_with(id);
+            self.arrays.shared[array].busy = at;
+            self.array_is_through(id);
+        }
+    }
+}

@@ -1,0 +1,47 @@
+"""Hierarchy: its figures and tables, and what its claims are measured by."""
+
+from wordline.experiments.hierarchy.figures import FIGURES
+from wordline.experiments.hierarchy.measures import (
+    configured,
+    division_differs,
+    greatest_owned,
+    greatest_quota,
+    greatest_step,
+    mean_over,
+    migrated_share,
+    reads_an_update,
+    reads_over_baseline,
+    sector_table,
+    share_below,
+    share_greatest,
+    share_least,
+    shares_off_one,
+    small_updates,
+    table_2,
+    traces_below_cap,
+    window,
+    windows_over_bound,
+)
+
+__all__ = [
+    "FIGURES",
+    "configured",
+    "division_differs",
+    "greatest_owned",
+    "greatest_quota",
+    "greatest_step",
+    "mean_over",
+    "migrated_share",
+    "reads_an_update",
+    "reads_over_baseline",
+    "sector_table",
+    "share_below",
+    "share_greatest",
+    "share_least",
+    "shares_off_one",
+    "small_updates",
+    "table_2",
+    "traces_below_cap",
+    "window",
+    "windows_over_bound",
+]

@@ -1,0 +1,343 @@
+"""The figures and tables of Hierarchy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.ticker import PercentFormatter
+
+from wordline import plotting
+from wordline.experiments.hierarchy import measures as m
+from wordline.reproduce.paper import Figure, Study
+
+Rows = list[dict[str, Any]]
+
+COLOURS = plotting.colours(list(m.SCHEMES), m.BASELINE)
+MODES = {
+    "merge": "answered from the merge buffer",
+    "program": "answered from flash",
+    "buffer": "answered from a write buffer, compressed",
+}
+#: Means that the text of section IV-B prints, over the Baseline's.
+PRINTED = {
+    "write": {"SA": 0.749 / 0.874, "Sector": 0.749 / 0.811, "Hierarchy": 0.749},
+    "read": {"SA": 0.896 / 0.932, "Sector": 0.896 / 0.507, "Hierarchy": 0.896},
+    "gc reads": {"SA": 0.832, "Sector": 0.832 / 0.741, "Hierarchy": 0.832},
+    "migrated": {"SA": 0.715 / 0.797, "Sector": 0.715 / 0.953, "Hierarchy": 0.715},
+}
+QUARTERS = ("4 KiB", "8 KiB", "12 KiB", "16 KiB")
+
+# --- Figure 1 ----------------------------------------------------------------------------------
+
+
+def _updates(study: Study) -> Rows:
+    return [
+        {"trace": trace, **dict(zip(QUARTERS, m.update_sizes(study, trace), strict=True))}
+        for trace in m.TRACES
+    ]
+
+
+def _draw_updates(study: Study) -> Any:
+    rows = _updates(study)
+    figure, at = plt.subplots(figsize=(6.4, 3.2), layout="constrained")
+    x, bottom = np.arange(len(rows)), np.zeros(len(rows))
+    for quarter, colour in zip(QUARTERS, ("#08306b", "#4292c6", "#9ecae1", "#dbe7f3"), strict=True):
+        height = np.array([r[quarter] for r in rows])
+        at.bar(x, height, 0.6, bottom=bottom, color=colour, label=f"up to {quarter}")
+        bottom += height
+    for bound in (0.531, 0.792):
+        at.axhline(bound, color=plotting.PRINTED, lw=0.8, ls=":")
+    at.yaxis.set_major_formatter(PercentFormatter(1))
+    at.set_ylabel("updates in the cache")
+    at.set_xticks(x, [r["trace"] for r in rows])
+    at.grid(axis="x", visible=False)
+    at.legend(ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+    return figure
+
+
+# --- bars over the Baseline --------------------------------------------------------------------
+
+
+def _bars(study: Study, figure: str, groups: tuple[str, ...], schemes: tuple[str, ...]) -> Rows:
+    """Each scheme over the Baseline, by trace, with the mean last."""
+    rows: Rows = []
+    for group in groups:
+        for trace in (*m.TRACES, "mean"):
+            for scheme in schemes:
+                if trace == "mean":
+                    over = m.mean_ratio(study, group, scheme, figure)
+                    own, printed = None, PRINTED.get(figure, {}).get(scheme)
+                else:
+                    over = m.ratio(study, trace, group, scheme, figure)
+                    own = m.FIGURES[figure](study.report(trace, scheme, group))
+                    printed = None
+                rows.append(
+                    {
+                        "acknowledgement": group,
+                        "trace": trace,
+                        "scheme": scheme,
+                        "figure": own,
+                        "over_baseline": over,
+                        "printed": printed,
+                    }
+                )
+    return rows
+
+
+def _draw_bars(
+    study: Study, figure: str, groups: tuple[str, ...], schemes: tuple[str, ...], label: str
+) -> Any:
+    rows = _bars(study, figure, groups, schemes)
+    picture, axes = plt.subplots(
+        len(groups), 1, figsize=(7.6, 2.3 * len(groups) + 0.6), squeeze=False, layout="constrained"
+    )
+    traces = [*m.TRACES, "mean"]
+    width = 0.8 / len(schemes)
+    for at, group in zip(axes[:, 0], groups, strict=True):
+        x = np.arange(len(traces))
+        for i, scheme in enumerate(schemes):
+            here = [r for r in rows if r["acknowledgement"] == group and r["scheme"] == scheme]
+            place = x + (i - (len(schemes) - 1) / 2) * width
+            over = [r["over_baseline"] or 0.0 for r in here]
+            at.bar(place, over, width, color=COLOURS[scheme], label=scheme)
+            printed = here[-1]["printed"]
+            if printed is not None:
+                at.plot(place[-1], printed, "D", ms=4, mfc="none", mec=plotting.PRINTED)
+        at.set_ylim(0)
+        at.axhline(1, color="#555555", lw=0.6)
+        at.set_xticks(x, traces)
+        at.set_ylabel(label)
+        at.set_title(MODES[group])
+        at.grid(axis="x", visible=False)
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    picture.legend(handles, labels, loc="outside upper right", ncols=len(schemes))
+    return picture
+
+
+# --- Figure 7 ----------------------------------------------------------------------------------
+
+
+def _division(study: Study) -> Rows:
+    rows: Rows = []
+    for trace in m.TRACES:
+        share = m.points(m.l1_share(study, trace))
+        quota = m.points(1 - m.followed(study, trace, "cur_ratio"))
+        rows += [
+            {
+                "trace": trace,
+                "write_requests": (i + 1) * 1024 * m.POINT,
+                "l1_share": float(own),
+                "l2_share": float(1 - own),
+                "l1_quota": float(asked),
+            }
+            for i, (own, asked) in enumerate(zip(share, quota, strict=True))
+        ]
+    return rows
+
+
+def _draw_division(study: Study) -> Any:
+    rows = _division(study)
+    figure, axes = plt.subplots(2, 4, figsize=(9.2, 4.0), sharey=True, layout="constrained")
+    for at, trace in zip(axes.flat, m.TRACES, strict=True):
+        here = [r for r in rows if r["trace"] == trace]
+        x = [r["write_requests"] / 10240 for r in here]
+        own = [r["l1_share"] for r in here]
+        at.fill_between(x, own, step="mid", color="#4c3fbf", alpha=0.75, lw=0)
+        at.fill_between(x, own, 1, step="mid", color="#1f8a80", alpha=0.35, lw=0)
+        at.plot(x, [r["l1_quota"] for r in here], color=plotting.PRINTED, lw=0.8)
+        at.set_ylim(0, 1)
+        at.set_title(trace)
+        at.yaxis.set_major_formatter(PercentFormatter(1))
+    axes[0, 0].text(0.04, 0.05, "L1", transform=axes[0, 0].transAxes, color="white")
+    axes[0, 0].text(0.04, 0.9, "L2", transform=axes[0, 0].transAxes)
+    for at in axes[1]:
+        at.set_xlabel("write requests, 1024 x 10")
+    for at in axes[:, 0]:
+        at.set_ylabel("blocks of the cache")
+    return figure
+
+
+# --- Tables ------------------------------------------------------------------------------------
+
+
+def _configuration(study: Study) -> Rows:
+    return [{"item": k, "value": v} for k, v in m.configuration(study).items()]
+
+
+def _traces(study: Study) -> Rows:
+    return [
+        {
+            "trace": trace,
+            "requests": int(m.table_2(study, trace, "requests")),
+            "write_ratio": m.table_2(study, trace, "write ratio"),
+            "write_kib": m.table_2(study, trace, "write KiB"),
+            "read_kib": m.table_2(study, trace, "read KiB"),
+        }
+        for trace in m.TRACES
+    ]
+
+
+def _space(study: Study) -> Rows:
+    rows: Rows = []
+    for scheme in ("Sector", "Hierarchy"):
+        table = study.report("hm_0", scheme, "merge").to_dict()["memory"]
+        rows.append(
+            {
+                "scheme": scheme,
+                "entries": int(m.sector_table(study, scheme, "entries")),
+                "bytes_an_entry": m.sector_table(study, scheme, "bytes an entry"),
+                "mib_as_the_paper_counts": m.sector_table(study, scheme, "MiB"),
+                "mib_held_by_the_engine": table["map_bytes"] / m.MIB,
+            }
+        )
+    return rows
+
+
+def _averages(study: Study) -> Rows:
+    """Mean reductions against each competitor, and their mean, as section IV-B prints them."""
+    printed = {
+        "write": {"Baseline": 0.251, "SA": 0.126, "Sector": 0.189, "mean": 0.187},
+        "read": {"Baseline": 0.104, "SA": 0.068, "Sector": 0.493, "mean": 0.221},
+    }
+    rows: Rows = []
+    for group in MODES:
+        for kind, of in printed.items():
+            found = {
+                other: m.mean_over(study, kind, "Hierarchy", other, group)
+                for other in ("Baseline", "SA", "Sector")
+            }
+            less = {other: 1 - value for other, value in found.items() if value is not None}
+            less["mean"] = sum(less.values()) / len(less) if less else float("nan")
+            rows += [
+                {
+                    "acknowledgement": group,
+                    "latency": kind,
+                    "against": other,
+                    "less_by": value,
+                    "printed": of[other],
+                }
+                for other, value in less.items()
+            ]
+    return rows
+
+
+def _shares(study: Study) -> Rows:
+    return [
+        {
+            "trace": trace,
+            "windows_below_the_cap": m.below_cap(study, trace),
+            "ends_within_a_tenth_of_it": "yes" if m.ends_near_cap(study, trace) else "no",
+            "quota_at_least": 1 - m.followed(study, trace, "cur_ratio").max(),
+        }
+        for trace in m.TRACES
+    ]
+
+
+ALL = ("merge", "program", "buffer")
+COUNTS = ("merge", "buffer")
+TWO = (m.BASELINE, "Sector")
+
+
+def _bar_figure(
+    number: str,
+    title: str,
+    figure: str,
+    groups: tuple[str, ...],
+    schemes: tuple[str, ...],
+    label: str,
+    beside: str,
+) -> Figure:
+    return Figure(
+        number,
+        title,
+        [f"{group}/*/*" for group in groups],
+        lambda study: _bars(study, figure, groups, schemes),
+        lambda study: _draw_bars(study, figure, groups, schemes, label),
+        beside,
+    )
+
+
+FIGURES = (
+    Figure("table-1", "The drive", ["merge/hm_0/Baseline"], _configuration),
+    Figure("table-2", "The traces", ["merge/*/Baseline"], _traces),
+    Figure(
+        "1",
+        "Sizes of the updates of pages in the cache",
+        ["merge/*/Baseline", "updates/*/*"],
+        _updates,
+        _draw_updates,
+        "53.1 to 79.2 % have 4 KiB or less (dotted).",
+    ),
+    _bar_figure(
+        "2",
+        "Pages read in the cache, by pages and by sectors",
+        "slc reads",
+        COUNTS,
+        TWO,
+        "over the Baseline",
+        "Between 1.39 and 2.24 times as many.",
+    ),
+    _bar_figure(
+        "4a",
+        "Write latency",
+        "write",
+        ALL,
+        m.SCHEMES,
+        "over the Baseline",
+        "Hierarchy is 25.1 %, 12.6 % and 18.9 % below Baseline, SA and Sector (diamonds).",
+    ),
+    _bar_figure(
+        "4b",
+        "Read latency",
+        "read",
+        ALL,
+        m.SCHEMES,
+        "over the Baseline",
+        "Hierarchy is 10.4 %, 6.8 % and 49.3 % below Baseline, SA and Sector (diamonds).",
+    ),
+    _bar_figure(
+        "5",
+        "Pages read in the cache",
+        "slc reads",
+        COUNTS,
+        m.SCHEMES,
+        "over the Baseline",
+        "Sector reads the most.",
+    ),
+    _bar_figure(
+        "6a",
+        "Pages read by collections of the cache",
+        "gc reads",
+        COUNTS,
+        m.SCHEMES,
+        "over the Baseline",
+        "Hierarchy reads 16.8 % and 25.9 % less than Baseline and Sector, and as much as SA.",
+    ),
+    _bar_figure(
+        "6b",
+        "Volume migrated to TLC",
+        "migrated",
+        COUNTS,
+        m.SCHEMES,
+        "over the Baseline",
+        "Hierarchy migrates 28.5 %, 20.3 % and 4.7 % less than Baseline, SA and Sector.",
+    ),
+    Figure(
+        "7",
+        "The cache divided",
+        ["merge/*/Hierarchy", "division/*/*", "steps/*/*"],
+        _division,
+        _draw_division,
+        "The line is the quota that Algorithm 1 asks for.",
+    ),
+    Figure("table-division", "How often L1 is below its cap", ["merge/*/Hierarchy"], _shares),
+    Figure("table-space", "Space (section IV-C)", ["merge/hm_0/*"], _space),
+    Figure(
+        "table-averages",
+        "Reductions of latency (section IV-B)",
+        [f"{group}/*/*" for group in ALL],
+        _averages,
+    ),
+)

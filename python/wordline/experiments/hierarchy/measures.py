@@ -1,0 +1,315 @@
+"""What the claims of Hierarchy are measured by.
+
+Each function takes the study and the arguments that its claim gives, and returns one number, or
+``None`` where what it looks for did not occur. Means over the traces are of figures over the
+Baseline's, as the paper's are.
+"""
+
+from __future__ import annotations
+
+from math import ceil
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+
+from wordline import Report
+from wordline.quantity import in_us
+from wordline.reproduce.paper import Study
+
+TRACES = ("web_0", "hm_0", "lun1", "usr_0", "lun2", "lun3", "lun4", "web_1")
+BASELINE = "Baseline"
+SCHEMES = (BASELINE, "SA", "Sector", "Hierarchy")
+MIB = 2.0**20
+#: Windows that the paper's Fig. 7 puts into one point of its axis.
+POINT = 10
+
+# --- one run -----------------------------------------------------------------------------------
+
+
+def _regions(report: Report, mode: str) -> list[dict[str, Any]]:
+    return [r for r in report.to_dict()["flash"]["regions"] if r["mode"] == mode]
+
+
+def slc_reads(report: Report) -> float:
+    """Pages read in the cache for the host."""
+    return float(sum(r["reads_by_cause"]["host"] for r in _regions(report, "slc")))
+
+
+def gc_reads(report: Report) -> float:
+    """Pages read by collections of the cache: what is moved, and what is merged with it."""
+    return float(report.flash.reads["migration"])
+
+
+def migrated(report: Report) -> float:
+    """Bytes programmed into TLC by collections of the cache."""
+    return float(sum(sum(kind.values()) for kind in _migration(report).values()))
+
+
+def _migration(report: Report) -> dict[str, dict[str, int]]:
+    return report.to_dict()["flash"]["program_bytes"].get("migration", {})
+
+
+FIGURES = {
+    "write": lambda report: report.latency_us.write.mean,
+    "read": lambda report: report.latency_us.read.mean,
+    "slc reads": slc_reads,
+    "gc reads": gc_reads,
+    "migrated": migrated,
+}
+
+# --- over the Baseline -------------------------------------------------------------------------
+
+
+def ratio(study: Study, workload: str, group: str, scheme: str, figure: str) -> float | None:
+    """Return a figure of a scheme over the Baseline's; none where that has nothing of it."""
+    base = FIGURES[figure](study.report(workload, BASELINE, group))
+    own = FIGURES[figure](study.report(workload, scheme, group))
+    return own / base if base else None
+
+
+def ratios(study: Study, group: str, scheme: str, figure: str) -> dict[str, float]:
+    """Return `ratio` of each trace that has one."""
+    found = {trace: ratio(study, trace, group, scheme, figure) for trace in TRACES}
+    return {trace: value for trace, value in found.items() if value is not None}
+
+
+def mean_ratio(study: Study, group: str, scheme: str, figure: str) -> float | None:
+    """Mean of `ratio` over the traces."""
+    found = ratios(study, group, scheme, figure)
+    return fmean(found.values()) if found else None
+
+
+def mean_over(study: Study, figure: str, scheme: str, other: str, group: str) -> float | None:
+    """Mean of a scheme over the mean of another, both of figures over the Baseline's."""
+    own = mean_ratio(study, group, scheme, figure)
+    others = mean_ratio(study, group, other, figure)
+    return own / others if own is not None and others else None
+
+
+def share_below(study: Study, figure: str, scheme: str, other: str, group: str) -> float | None:
+    """Share of the traces on which a scheme has no more of a figure than another."""
+    own, others = (ratios(study, group, s, figure) for s in (scheme, other))
+    return fmean(own[trace] <= others[trace] for trace in own) if own else None
+
+
+def _share_extreme(study: Study, figure: str, scheme: str, group: str, sign: int) -> float | None:
+    found = {s: ratios(study, group, s, figure) for s in SCHEMES}
+    own = found[scheme]
+    if not own:
+        return None
+    return fmean(all(sign * own[t] >= sign * found[s][t] for s in SCHEMES) for t in own)
+
+
+def share_greatest(study: Study, figure: str, scheme: str, group: str) -> float | None:
+    """Share of the traces on which no scheme has more of a figure."""
+    return _share_extreme(study, figure, scheme, group, 1)
+
+
+def share_least(study: Study, figure: str, scheme: str, group: str) -> float | None:
+    """Share of the traces on which no scheme has less of a figure."""
+    return _share_extreme(study, figure, scheme, group, -1)
+
+
+def reads_over_baseline(study: Study, workload: str, scheme: str, group: str) -> float | None:
+    """Pages read in the cache for the same requests, over the Baseline's."""
+    return ratio(study, workload, group, scheme, "slc reads")
+
+
+def migrated_share(study: Study, workload: str, scheme: str, group: str) -> float:
+    """Pages migrated over pages that the host wrote."""
+    report = study.report(workload, scheme, group)
+    return migrated(report) / report.host.write_page_bytes
+
+
+# --- Figure 1 ----------------------------------------------------------------------------------
+
+
+def update_sizes(study: Study, workload: str) -> list[float]:
+    """Share of the updates of pages in the Baseline's cache by quarters of a page, rounded up."""
+    counts = np.sum(
+        [r["updates"] for r in _regions(study.report(workload, BASELINE, "merge"), "slc")], axis=0
+    )
+    return [float(n) for n in counts / counts.sum()]
+
+
+def small_updates(study: Study, workload: str) -> float:
+    """Share of the updates of pages in the Baseline's cache that have 4 KiB or less."""
+    return update_sizes(study, workload)[0]
+
+
+def reads_an_update(study: Study) -> float:
+    """Return reads of old data for each update of a part of a page, one at a time."""
+    report = study.report("4 KiB", BASELINE, "updates")
+    return report.flash.reads["rmw"] / report.host.write_requests
+
+
+# --- Figure 7 ----------------------------------------------------------------------------------
+
+
+def followed(study: Study, workload: str, name: str, group: str = "merge") -> np.ndarray:
+    """Return what the scheme followed, a value a window, shape ``(windows,)``."""
+    found = study.report(workload, "Hierarchy", group).to_dict()["followed"][name]
+    return np.array([value for _, value in found])
+
+
+def l1_share(study: Study, workload: str, group: str = "merge") -> np.ndarray:
+    """Return L1's share of the blocks that both levels own, a value a window."""
+    l1, l2 = (followed(study, workload, f"{level}_owned", group) for level in ("l1", "l2"))
+    return l1 / np.maximum(l1 + l2, 1)
+
+
+def shares_off_one(study: Study, workload: str) -> float:
+    """Return by how much the shares of the levels miss 1 at most."""
+    l1, l2 = (followed(study, workload, f"{level}_owned") for level in ("l1", "l2"))
+    both = np.maximum(l1 + l2, 1)
+    return float(np.abs(l1 / both + l2 / both - 1).max())
+
+
+def greatest_quota(study: Study, workload: str) -> float:
+    """L1's greatest quota, a share of the cache."""
+    return float(1 - followed(study, workload, "cur_ratio").min())
+
+
+def usable_blocks(study: Study, workload: str) -> float:
+    """Blocks of the cache that the trigger leaves in use."""
+    device = study.report(workload, "Hierarchy", "merge").config["device"].to_dict()
+    cache, parts = device["slc_cache"], device["media"][0]["topology"]
+    planes = int(np.prod([int(n) for n in parts.values()]))
+    return planes * cache["static_blocks"] * (1 - _trigger(cache["trigger"]))
+
+
+def greatest_owned(study: Study, workload: str) -> float:
+    """Return the most blocks that L1 owns, over those in use."""
+    owned = followed(study, workload, "l1_owned").max()
+    return float(owned / usable_blocks(study, workload))
+
+
+def greatest_step(study: Study, workload: str) -> float:
+    """Return the greatest change of cur_ratio from one window to the next."""
+    return float(np.abs(np.diff(followed(study, workload, "cur_ratio"))).max())
+
+
+def below_cap(study: Study, workload: str) -> float:
+    """Share of the windows in which L1's quota is below half, by more than its dither."""
+    quota = 1 - followed(study, workload, "cur_ratio")
+    return float(np.mean(quota < 0.5 - 2 / cache_pages(study, workload)))
+
+
+def cache_pages(study: Study, workload: str) -> int:
+    """CACHE_SIZE: pages of the cache."""
+    medium = study.report(workload, "Hierarchy", "merge").config["device"].to_dict()["media"][0]
+    slc = _regions(study.report(workload, "Hierarchy", "merge"), "slc")
+    regions = study.report(workload, "Hierarchy", "merge").to_dict()["capacity"]["regions"]
+    names = {r["name"] for r in slc}
+    blocks = max(r["blocks"] for r in regions if r["name"] in names)
+    return blocks * medium["wordlines_per_block"]
+
+
+def traces_below_cap(study: Study) -> float:
+    """Return how many traces have L1 below its cap in a fifth of their windows."""
+    return float(sum(below_cap(study, trace) >= 0.2 for trace in TRACES))
+
+
+def ends_near_cap(study: Study, workload: str) -> bool:
+    """Whether a trace ends with L1 within a tenth of its cap."""
+    return bool(l1_share(study, workload)[-1] >= 0.4)
+
+
+def points(values: np.ndarray) -> np.ndarray:
+    """Means over ten windows each; what is left over is left out, unless it is all."""
+    whole = len(values) // POINT * POINT
+    return values[:whole].reshape(-1, POINT).mean(axis=1) if whole else values
+
+
+def division_differs(study: Study, workload: str) -> float:
+    """Return the greatest difference of L1's share between quotas in blocks and in pages."""
+    block, page = (points(l1_share(study, workload, g)) for g in ("merge", "division"))
+    return float(np.abs(block - page).max())
+
+
+#: Shares of small writes in the two jobs of `steps.fio`.
+SMALL = {"down": 0.57, "up": 0.73}
+
+
+def windows_over_bound(study: Study, step: str) -> float | None:
+    """Return windows until L1's quota is where the mix of a job puts it, over the bound.
+
+    It is there once it is within the boundary's move of a window.
+    """
+    quota = 1 - followed(study, "steps", "cur_ratio", "steps")
+    half = len(quota) // 2
+    here = quota[:half] if step == "down" else quota[half:]
+    begin = 0.5 if step == "down" else float(quota[half - 1])
+    merged, whole = SMALL[step] / 4, 1 - SMALL[step]
+    target = merged / (merged + whole)
+    there = np.flatnonzero(np.abs(here - target) <= 1 / 128)
+    bound = ceil(abs(target - begin) * 128) + 1
+    return float((there[0] + 1) / bound) if there.size else None
+
+
+# --- Tables ------------------------------------------------------------------------------------
+
+
+def _trigger(trigger: dict[str, str]) -> float:
+    return float(trigger["free_blocks"].removesuffix("%")) / 100
+
+
+def configuration(study: Study) -> dict[str, float]:
+    """Return Table I as the drive has it: times in us and ms."""
+    report = study.report("hm_0", BASELINE, "merge")
+    device = report.config["device"].to_dict()
+    medium, cache = device["media"][0], device["slc_cache"]
+    parts, slc, tlc = medium["topology"], medium["modes"][0], medium["modes"][2]
+    regions = report.to_dict()["capacity"]["regions"]
+    kib = {key: float(device[key].removesuffix("KiB")) for key in ("unit", "sector")}
+    return {
+        "channels": parts["channels"],
+        "chips a channel": parts["chips_per_channel"],
+        "dies a chip": parts["dies_per_chip"],
+        "planes a die": parts["planes_per_die"],
+        "SLC blocks a plane": cache["static_blocks"],
+        "TLC blocks a plane": medium["blocks_per_plane"] - cache["static_blocks"],
+        "pages an SLC block": medium["wordlines_per_block"],
+        "pages a TLC block": 3 * medium["wordlines_per_block"],
+        "page KiB": kib["unit"],
+        "sector KiB": kib["sector"],
+        "capacity GiB": sum(r["bytes"] for r in regions) / 2**30,
+        "SLC trigger": _trigger(cache["trigger"]),
+        "TLC trigger": _trigger(device["gc"]["trigger"]),
+        "program SLC us": in_us(slc["program"][0]),
+        "program TLC us": in_us(tlc["program"][0]),
+        "erase ms": in_us(tlc["erase"]) / 1e3,
+    }
+
+
+def configured(study: Study, item: str) -> float:
+    """Return one value of Table I as the drive has it."""
+    return float(configuration(study)[item])
+
+
+def window(study: Study) -> float:
+    """Write requests of a window, as the scheme was asked."""
+    report = study.report("hm_0", "Hierarchy", "merge")
+    return float(report.config["scheme"].to_dict()["parameters"]["window"])
+
+
+def table_2(study: Study, workload: str, statistic: str) -> float:
+    """Return one value of Table II as the drive was asked."""
+    host = study.report(workload, BASELINE, "merge").host
+    return {
+        "requests": float(host.requests),
+        "write ratio": host.write_requests / host.requests,
+        "write KiB": host.write_bytes / host.write_requests / 1024,
+        "read KiB": host.read_bytes / host.read_requests / 1024,
+    }[statistic]
+
+
+def sector_table(study: Study, scheme: str, item: str) -> float:
+    """Return one figure of the table of sectors, counted as the paper counts it."""
+    table = study.report("hm_0", scheme, "merge").to_dict()["memory"]["tables"]["sector"]
+    return {
+        "entries": float(table["entries"]),
+        "bytes an entry": table["bits_per_entry"] / 8,
+        "MiB": table["entries"] * table["bits_per_entry"] / 8 / MIB,
+    }[item]

@@ -1,0 +1,105 @@
+"""The claims of all papers on one page: how many hold, which deviate, and why.
+
+It is made from the ``claims.json`` of each paper's folder, and from nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from wordline import UserError, page, toml
+from wordline.reproduce.claims import CALIBRATION, CLASSES, DEVIATES, HOLDS, NOT_RUN
+from wordline.reproduce.paper import papers
+
+#: The page, beside the folders of the papers.
+PAGE = "papers.md"
+
+
+def _found(folder: Path) -> dict[str, dict[str, Any]]:
+    """Return what was judged of each paper whose folder is there."""
+    found = {}
+    for name in papers():
+        path = folder / name / "claims.json"
+        if not path.exists():
+            continue
+        try:
+            found[name] = json.loads(path.read_text(encoding="utf-8"))
+        except ValueError as e:
+            raise UserError(f"{path}: this is not JSON: {e}") from e
+    if not found:
+        raise UserError(
+            f"{folder}: no PAPER/claims.json is there, of {', '.join(papers())}; "
+            f"`wordline reproduce PAPER --out {folder}/PAPER` makes one"
+        )
+    return found
+
+
+def _counts(claims: list[Mapping[str, Any]]) -> dict[str, str]:
+    """Return how many claims hold, of all that are counted and by class."""
+    counted = [c for c in claims if c["verdict"] != CALIBRATION]
+
+    def of(some: list[Mapping[str, Any]]) -> str:
+        holding = sum(c["verdict"] == HOLDS for c in some)
+        return f"{holding} of {len(some)}" if some else ""
+
+    by_class = {name: of([c for c in counted if c["class"] == name]) for name in CLASSES}
+    missing = sum(c["verdict"] == NOT_RUN for c in counted)
+    return {"hold": of(counted), **by_class, "not run": str(missing or "")}
+
+
+def _head(name: str, found: Mapping[str, Any]) -> list[str]:
+    title = toml.read(papers()[name] / "experiment.toml")["title"]
+    scale = "full" if found["scale"] == 1 else f"1/{found['scale']}"
+    return [f"[{title}]({name}/README.md)", scale, *_counts(found["claims"]).values()]
+
+
+def write(folder: Path) -> Path:
+    """Write the page, and return its path.
+
+    Parameters
+    ----------
+    folder
+        Holds a folder for each paper, as ``wordline reproduce all --out folder`` writes them.
+
+    Raises
+    ------
+    UserError
+        No paper is there.
+    """
+    found = _found(folder)
+    text = "# The papers\n\n"
+    text += (
+        "What each paper claims, and what of it holds in the runs of its page. Written from the "
+    )
+    text += "`claims.json` of each\nfolder by\n\n"
+    text += f"```\nwordline reproduce overview --out {folder.name}\n```\n\n"
+    text += (
+        "`T0` is exact, `T1` a closed form, `T2` an order or a sign, `T3` a size. Claims that were "
+    )
+    text += "not run count as not\nholding; those on which something was calibrated are not "
+    text += "counted.\n\n"
+    head = ["paper", "scale", "hold", *CLASSES, "not run"]
+    text += page.table(head, [_head(name, f) for name, f in found.items()], right=len(CLASSES) + 2)
+    left = [name for name in papers() if name not in found]
+    if left:
+        text += f"\nNot there: {', '.join(left)}.\n"
+    for name, judged in found.items():
+        deviating = [c for c in judged["claims"] if c["verdict"] == DEVIATES]
+        text += f"\n## {name}\n\n{judged['verdict']}.\n\n"
+        text += f"Workloads are {judged['workloads']}.\n\n" if judged["workloads"] else ""
+        rows = [[c["id"], c["where"], c["says"], c["cause"] or "not known yet"] for c in deviating]
+        if rows:
+            text += page.table(["deviates", "where", "says", "cause"], rows)
+        else:
+            text += "None deviates.\n"
+    path = folder / PAGE
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def terminal(folder: Path) -> str:
+    """Return a line for each paper: how many of its claims hold."""
+    return "\n".join(f"{name:<12}{found['verdict']}" for name, found in _found(folder).items())
