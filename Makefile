@@ -17,7 +17,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml $(wildcard devices/*.toml) \
 	$(shell find python/wordline -name '*.py' -o -name '*.pyi' -o -name '*.toml' -o -name '*.fio')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check rust-test python-test bench bench-picture papers validate closed-forms fio twins twin-fits steady mutants bless swarm fuzz clean
+.PHONY: help demo test check rust-test python-test bench bench-picture papers validate closed-forms fio twins twin-fits steady errors mutants bless swarm fuzz clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -104,6 +104,19 @@ steady: ## Write docs/steady-state-table.md: drives begun steady beside drives w
 	@{ printf '%s\n' '# Drives begun steady beside drives warmed up' '' \
 		'Written by `make steady`; [what it says](steady-state.md#against-a-warm-up).' ''; \
 	cargo run --quiet --release --package wordline-run --example steady; } > docs/steady-state-table.md
+
+WORN := --device raro-16gb --set slc_cache.static_blocks=8 --set slc_cache.trigger=free_blocks:50% \
+	--initial fill:100%,order=seq+pe:slc=30000,tlc=2700,qlc=900+retention:30d \
+	--workload zipf:theta=1.2,read=70%,bs=16KiB,rate=400,requests=400k \
+	--scheme conventional --scheme turbo-write --scheme ips:mode=qlc --scheme pa-ssd --scheme raro
+errors: ## Write docs/errors-table.md: schemes on a worn drive, without errors and with them
+	@{ printf '%s\n' '# Schemes on a worn drive, without errors and with them' '' \
+		'Written by `make errors`; [what it says](errors.md#what-came-out).'; \
+	for model in "" "--set errors.model=raro"; do \
+		printf '\n```\n$$ wordline compare %s\n' "$(WORN) $$model" | tr -s '\t ' ' '; \
+		cargo run --quiet --release --package wordline-cli -- compare $(WORN) $$model || exit 1; \
+		printf '```\n'; \
+	done; } > docs/errors-table.md
 
 mutants: $(TOOLS) ## Plant ten faults in a copy of the engine, one at a time: the suite must catch each
 	@$(BIN)/python tests/mutants.py --out target/mutations.md

@@ -140,6 +140,23 @@ def test_the_log_of_a_run_from_a_saved_state_has_no_violation(scheme, tmp_path):
     assert found([f"# {json.dumps(header)}\n", *lines[1:]])
 
 
+@pytest.mark.parametrize("scheme", ["conventional", "slc-cache", "hotness", "ips"])
+@pytest.mark.parametrize("cache", ["read", "program", "on"])
+def test_a_log_with_a_cache_register_has_no_violation_but_without_one_would(
+    scheme, cache, tmp_path
+):
+    log, report = recorded(tmp_path, scheme, **{"medium.flash.cache_register": cache})
+    lines = log.read_text().splitlines(keepends=True)
+    assert replay.check(iter(lines), report.to_dict()).violations == []
+    if (scheme, cache) == ("ips", "program"):
+        return  # where windows are reprogrammed nothing is brought in ahead
+    header = json.loads(lines[0].removeprefix("#"))
+    for medium in header["media"]:
+        medium["cache_register"] = "off"
+    says = found([f"# {json.dumps(header)}\n", *lines[1:]])
+    assert any(v.startswith("plane register:") for v in says)
+
+
 def by_page(scheme, tmp_path):
     log, _ = recorded(tmp_path, scheme)
     return log.read_text().splitlines(keepends=True)

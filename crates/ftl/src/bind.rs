@@ -74,7 +74,7 @@ impl<M: Media> Ftl<M> {
                 }
             } else if self.refuses_conversion(id, target) {
                 self.state.counters.conversions_refused += 1;
-            } else if let Some((block, page)) = self.take_slot(target, plane, privileged, reserve) {
+            } else if let Some((block, page)) = self.take_slot(id, target, reserve) {
                 let ppn = self.state.geometry.ppn(block, page * units);
                 let op = &mut self.state.ops[id];
                 (op.ppn, op.taken) = (ppn, target.class);
@@ -136,14 +136,11 @@ impl<M: Media> Ftl<M> {
     }
 
     #[inline]
-    fn take_slot(
-        &mut self,
-        target: Target,
-        plane: PlaneId,
-        privileged: bool,
-        reserve: bool,
-    ) -> Option<(BlockId, u32)> {
+    fn take_slot(&mut self, id: OpId, target: Target, reserve: bool) -> Option<(BlockId, u32)> {
         let Target { region, class } = target;
+        let op = &self.state.ops[id];
+        let (plane, privileged) = (op.plane, op.privileged);
+        let levels = self.state.wear.spec.static_beyond.is_some() && self.levels(op);
         if !self.may_take(region, plane, privileged) {
             return None;
         }
@@ -152,13 +149,15 @@ impl<M: Media> Ftl<M> {
         let (rule, shape) = (r.region.rule, r.shape);
         let at = &mut r.planes[local];
         let mut opened = false;
-        let head = match at.open[class as usize].front() {
+        // Data at rest stay apart from those of the frontier, where blocks are plain.
+        let apart = levels && !rule.by_bit() && !rule.reprograms() && !at.open[class as usize].is_empty();
+        let head = match at.open[class as usize].get(apart as usize) {
             Some(b) => BlockId(*b),
             // Pages of this type come later in the life of a block.
             None if !rule.begins_with(shape, class) && rule.classes(shape).contains(&class) => return None,
             None => {
                 opened = true;
-                self.open_block(region, plane, reserve, class)?
+                self.open_block(target, plane, reserve, levels)?
             }
         };
         let block = &mut self.state.blocks[head.index()];
@@ -180,7 +179,7 @@ impl<M: Media> Ftl<M> {
         if rule.reprograms() {
             self.state.change_lists(region, plane, head, before);
         } else if !rule.has_left(shape, &state, class) {
-            at.open[class as usize].pop_front();
+            at.open[class as usize].retain(|b| *b != head.0);
             let next = at.open[class as usize].front().copied();
             if rule.programmed(&state) == shape.pages() {
                 self.state.blocks[head.index()].phase = Phase::Full;
@@ -196,14 +195,9 @@ impl<M: Media> Ftl<M> {
         Some((head, page))
     }
 
-    /// Open an erased block for a region: now it takes its mode.
-    fn open_block(
-        &mut self,
-        region: RegionId,
-        plane: PlaneId,
-        reserve: bool,
-        class: wordline_flash::SlotClass,
-    ) -> Option<BlockId> {
+    /// Open an erased block for a region: now it takes its mode. Data at rest get the most worn one.
+    fn open_block(&mut self, target: Target, plane: PlaneId, reserve: bool, levels: bool) -> Option<BlockId> {
+        let Target { region, class } = target;
         let r = &self.state.regions[region.index()];
         if !r.region.rule.classes(r.shape).contains(&class) {
             let rule = r.region.rule;
@@ -216,7 +210,9 @@ impl<M: Media> Ftl<M> {
         let local = self.state.local(region, plane);
         let pool = self.state.regions[region.index()].region.pool;
         let block = self.state.change_pool(pool, plane, |state| {
-            let block = state.pools[pool.0 as usize].free[local].take()?;
+            let (blocks, free) = (&state.blocks, &mut state.pools[pool.0 as usize].free[local]);
+            let block =
+                if levels { free.take_most_worn(|b| blocks[b as usize].erases) } else { free.take() }?;
             state.regions[region.index()].planes[local].owned += 1;
             Some(block)
         })?;

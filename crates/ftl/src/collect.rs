@@ -212,6 +212,7 @@ impl<M: Media> Ftl<M> {
             idle,
             granted: true,
             held,
+            levels,
             given_up: false,
             refreshes: why == Occasion::Due,
         });

@@ -519,6 +519,7 @@ impl<M: Recorded> Ftl<M> {
                 idle: false,
                 granted: true,
                 held: false,
+                levels: false,
                 given_up: false,
                 refreshes: false,
             });

@@ -86,7 +86,8 @@ impl<M: Media> Ftl<M> {
     #[cold]
     fn look_through_ages(&mut self) {
         let (now, most) = (self.state.now, self.state.refreshing.rule.age.unwrap_or(SimDuration::ZERO));
-        let mut next = SimTime::NEVER;
+        // What is written from now on is due no sooner.
+        let mut next = now + most;
         for block in 0..self.state.geometry.blocks {
             if matches!(
                 self.state.blocks[block as usize].phase,

@@ -156,6 +156,13 @@ impl FreeBlocks {
         self.fresh.next().or_else(|| self.erased.pop_front()).map(BlockId)
     }
 
+    /// Take the one that has been erased most often.
+    pub fn take_most_worn(&mut self, erases: impl Fn(u32) -> u32) -> Option<BlockId> {
+        let most = (0..self.erased.len()).max_by_key(|i| erases(self.erased[*i]));
+        let worn = most.and_then(|i| self.erased.remove(i));
+        worn.or_else(|| self.fresh.next()).map(BlockId)
+    }
+
     /// An erased block comes back, behind those that have been erased as often or less where that counts.
     pub fn put_back(&mut self, block: BlockId, order: FreeOrder, erases: impl Fn(u32) -> u32) {
         let at = match order {
@@ -253,6 +260,8 @@ pub(crate) struct Job {
     /// May go on. What idle time has begun rests after each page until it is asked for again.
     pub granted: bool,
     pub held: bool,
+    /// Makes a block wear that data at rest have kept young.
+    pub levels: bool,
     /// Its pages find no place any more: it ends as soon as none is under way, and its block stays.
     pub given_up: bool,
     /// Begun because the block's data are to be written anew.

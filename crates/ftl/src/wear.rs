@@ -6,10 +6,11 @@ use crate::aging::{LIFE, cost_of_erase};
 use crate::collect::Occasion;
 use crate::ftl::{Ftl, Outcome};
 use crate::media::Media;
+use crate::op::{Op, Owner};
 use crate::permutation::{Permutation, mix};
 use crate::precondition::stream;
 use crate::saved::{Saved, saved};
-use crate::scheme::PoolId;
+use crate::scheme::{PoolId, RegionId};
 use crate::state::{Block, Phase, PoolState, State};
 use std::collections::BTreeMap;
 use wordline_device::WearSpec;
@@ -155,6 +156,12 @@ impl<M: Media> Ftl<M> {
     /// Blocks whose data were moved by static wear levelling.
     pub fn levelled_blocks(&self) -> u64 {
         self.state.wear.levelled
+    }
+
+    /// Whether a program moves data at rest out of a block that they have kept young.
+    pub(crate) fn levels(&self, op: &Op) -> bool {
+        let job = || self.state.at(RegionId(op.owner as u8), self.plane_of(op.from)).job;
+        op.owned_by == Owner::Job && job().is_some_and(|j| j.levels)
     }
 
     /// Data at rest that keep a block of a plane too young for the others leave it.

@@ -71,6 +71,19 @@ pub struct ReadErrors {
     pub retries_per_host_page: Option<f64>,
     /// Share of the time of completed reads that went into retries of their own; null where none completed.
     pub share_of_read_latency: Option<f64>,
+    /// What was written anew; absent where the device file asks for none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refresh: Option<Refreshed>,
+}
+
+/// Blocks that were written anew, so that reads of their data take fewer retries. Their programs are of cause
+/// `gc`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Refreshed {
+    /// Blocks by why they were due: the `age` of their data, `reads`, or the `retries` of a page.
+    pub blocks: BTreeMap<String, u64>,
+    /// Bytes that moved for it.
+    pub bytes: u64,
 }
 
 /// What became of wordlines that served as SLC and got further bits later.

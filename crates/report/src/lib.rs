@@ -28,8 +28,8 @@ mod twins;
 
 pub use activity::{
     CAUSES, Capacity, ChangingCapacity, Flash, IdleTime, LifeUsed, Lifetime, LostBlocks, ModeLifetime,
-    Multiplane, PageTypes, ProgramBytes, Programs, ReadErrors, RegionActivity, RegionCapacity, Waf, Wear,
-    Windows, WornOut,
+    Multiplane, PageTypes, ProgramBytes, Programs, ReadErrors, Refreshed, RegionActivity, RegionCapacity,
+    Waf, Wear, Windows, WornOut,
 };
 pub use begun::BegunSteady;
 pub use comparison::{COMPARISON_SCHEMA, Comparison, RefusedScheme};

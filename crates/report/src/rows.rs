@@ -280,6 +280,9 @@ fn errors(reports: &[Report]) -> Group {
     ];
     let uncorrectable = of("uncorrectable", Quantity::Count, Lower, failed);
     rows.extend(Some(uncorrectable).filter(Row::any));
+    rows.push(of("blocks written anew", Quantity::Count, Lower, |e| {
+        Some(e.refresh.as_ref()?.blocks.values().sum::<u64>() as f64)
+    }));
     Group { title: "Read retries", rows }
 }
 

@@ -9,12 +9,14 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 use wordline_flash::SlotClass;
-use wordline_ftl::{Cause, Counters, Ftl, LatencyPart, MapKind, NoMedia, Region, RegionCounters, RegionId};
+use wordline_ftl::{
+    Cause, Counters, Due, Ftl, LatencyPart, MapKind, NoMedia, Region, RegionCounters, RegionId,
+};
 use wordline_report::{
     CDF_POINTS_MAX, Capacity, ChangingCapacity, DeviceInfo, Flash, Host, IdleTime, JobActivity, Latencies,
     Latency, LatencyCdf, LatencyParts, LifeUsed, Lifetime, LostBlocks, Memory, ModeLifetime, Multiplane,
-    PageTypes, ProgramBytes, Programs, REPORT_SCHEMA, ReadErrors, RegionActivity, RegionCapacity, Report,
-    SchemeInfo, Speed, Throughput, Timeline, Waf, Wear, Windows, WorkloadInfo, WornOut,
+    PageTypes, ProgramBytes, Programs, REPORT_SCHEMA, ReadErrors, Refreshed, RegionActivity, RegionCapacity,
+    Report, SchemeInfo, Speed, Throughput, Timeline, Waf, Wear, Windows, WorkloadInfo, WornOut,
 };
 use wordline_sim::{Histogram, Metrics, MultiplaneCounts, Summary, TimeBin};
 use wordline_units::{CellMode, PageType, SimTime};
@@ -220,6 +222,7 @@ fn flash(run: &Outcome, c: &Counters) -> Flash {
 }
 
 fn errors(run: &Outcome, e: &wordline_ftl::ReadErrors) -> ReadErrors {
+    let asked = run.setup.device.errors.as_ref().is_some_and(|model| !model.refresh.is_never());
     let named = |of: &[u64; Cause::COUNT]| -> BTreeMap<String, u64> {
         READS.into_iter().map(|k| (word(k), of[k as usize])).collect()
     };
@@ -238,6 +241,10 @@ fn errors(run: &Outcome, e: &wordline_ftl::ReadErrors) -> ReadErrors {
         uncorrectable: named(&e.uncorrectable),
         retries_per_host_page: (pages > 0).then(|| retries as f64 / pages as f64),
         share_of_read_latency: (all > 0).then(|| spent as f64 / all as f64),
+        refresh: asked.then(|| Refreshed {
+            blocks: Due::ALL.iter().map(|due| (due.key().to_string(), e.refreshed[*due as usize])).collect(),
+            bytes: e.refreshed_units * run.device.ftl.view().geometry().unit,
+        }),
     }
 }
 

@@ -194,3 +194,32 @@ fn data_written_anew_in_time_keep_their_retries_bounded_and_the_cost_is_in_the_b
     assert_eq!(errors.refreshed_units, 6 * 32_768);
     assert_eq!(renewed.erases[CellMode::Qlc.index()], errors.refreshed.iter().sum::<u64>());
 }
+
+#[test]
+fn a_block_that_is_read_too_often_or_takes_too_many_retries_is_written_anew() {
+    let read_on = |key: &str, value: &str, retention: SimDuration| {
+        let spec = spec(&[("errors.model", "raro"), (key, value)]);
+        let mut d = aged(&spec, 500, retention);
+        for _ in 0..100 {
+            let at = d.now().0;
+            read(&mut d, 0, at);
+        }
+        d.drain().unwrap();
+        d.ftl.check().unwrap();
+        d.ftl.counters().errors.clone().unwrap().refreshed
+    };
+    // The block is read once for each of its 1024 pages that move: too often for the next to be soon.
+    assert_eq!(read_on("errors.read_reclaim", "100", SimDuration::ZERO), [0, 1, 0]);
+    assert_eq!(read_on("errors.read_reclaim", "101", SimDuration::ZERO), [0, 0, 0]);
+    // Only a page that would take fewer retries just written moves for those that it takes now.
+    let month = SimDuration(30 * DAY);
+    let retries = |retention| {
+        let spec = spec(&[("errors.model", "raro")]);
+        read(&mut aged(&spec, 500, retention), 0, 0).parts[LatencyPart::Retry] / 140_000
+    };
+    let (fresh, stored) = (retries(SimDuration::ZERO), retries(month));
+    assert!(fresh < stored, "{fresh} {stored}");
+    for (most, blocks) in [(fresh, 0), (stored, 1), (stored + 1, 0)] {
+        assert_eq!(read_on("errors.refresh_retries", &most.to_string(), month), [0, 0, blocks]);
+    }
+}

@@ -116,15 +116,11 @@ pub fn lifetime_figures(lifetimes: &Lifetimes) -> Vec<Figure> {
     let doubts = lifetimes.schemes.iter().filter(|s| s.agrees() == Some(false)).count();
     let mut says = format!("an erase stands for {} cycles", lifetimes.acceleration);
     if doubts > 0 {
-        let _ = write!(
-            says,
-            "; half of that moves results of {doubts} of {} schemes by more than 5 %",
-            lifetimes.schemes.len()
-        );
+        let _ =
+            write!(says, "; at half of that {doubts} of {} are more than 5 % off", lifetimes.schemes.len());
     }
     for figure in &mut figures {
         figure.svg = footnote(&figure.svg, &says);
-        figure.caption += &format!(" {}{}.", says[..1].to_uppercase(), &says[1..]);
     }
     figures
 }

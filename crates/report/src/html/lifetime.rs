@@ -47,7 +47,7 @@ pub fn lifetime_html(lifetimes: &Lifetimes) -> String {
 }
 
 fn measures(page: &mut Page, lifetimes: &Lifetimes) {
-    page.text.push_str("<section>\n<h2>Measures</h2>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Measures\">\n<table class=\"measures\">\n<thead><tr><th scope=\"col\"></th>");
+    page.text.push_str("<section>\n<h2>Measures</h2>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Measures\">\n<table class=\"measures\">\n<thead><tr><th scope=\"col\" colspan=\"2\"><span class=\"away\">measure and unit</span></th>");
     for s in &lifetimes.schemes {
         page.push(format_args!("<th scope=\"col\">{}</th>", escape(&s.scheme.name)));
     }
@@ -58,8 +58,7 @@ fn measures(page: &mut Page, lifetimes: &Lifetimes) {
             continue;
         }
         let unit = quantity.unit_for(values.iter().flatten().map(|e| e.mean));
-        let sign = if unit.sign.is_empty() { String::new() } else { format!(" ({})", unit.sign) };
-        page.push(format_args!("<tr><th scope=\"row\">{name}{sign}</th>"));
+        page.push(format_args!("<tr><th scope=\"row\">{name}</th><td class=\"unit\">{}</td>", unit.sign));
         for value in values {
             let text = match value {
                 Some(e) => {

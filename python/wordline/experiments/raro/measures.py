@@ -21,6 +21,8 @@ SWEEPS = {
     "old": tuple(range(11, 17)),
 }
 RETRIES = (0, 1, 4, 7, 10)
+#: Per cent of the TLC pages that take a retry, in the sweep beside Figure 13.
+TLC_SHARES = (0, 1, 10, 50, 100)
 MODES = ("SLC", "TLC", "QLC")
 #: Bounds of the bulk of QLC pages (section V-C).
 BULK = {"young": (4, 9), "middle": (7, 12), "old": (11, 16)}
@@ -190,10 +192,23 @@ def lost_by_pages(report: Report) -> float:
     return 3.0 * programmed.get("X", 0) + programmed.get("Y", 0) / 3
 
 
-def hidden_lost(study: Study, retries: int) -> float:
-    """Share of sequential bandwidth that retries cost where transfers take no time."""
-    of = {n: bandwidth(study.report("sequential", "QLC", f"hidden-{n}")) for n in (0, retries)}
+def shallow_lost(study: Study, retries: int) -> float:
+    """Share of sequential bandwidth that retries cost four threads of one request each."""
+    of = {n: bandwidth(study.report("sequential", "QLC", f"shallow-{n}")) for n in (0, retries)}
     return 1 - of[retries] / of[0]
+
+
+def tlc_retried(study: Study, workload: str, share: int) -> float | None:
+    """Share of RARO's reads of TLC pages that took a retry, where so many per cent of pages do."""
+    report = study.report(workload, "RARO", f"tlc-{share}").to_dict()
+    counts = report["flash"]["errors"]["host_pages"].get("tlc")
+    return 1 - counts[0] / sum(counts) if counts else None
+
+
+def over_hotness(study: Study, workload: str, share: int) -> float:
+    """IOPS of RARO over those of Hotness, where so many per cent of TLC pages take a retry."""
+    of = {s: study.report(workload, s, f"tlc-{share}") for s in ("Hotness", "RARO")}
+    return of["RARO"].throughput.iops / of["Hotness"].throughput.iops
 
 
 # --- Tables ------------------------------------------------------------------------------------
