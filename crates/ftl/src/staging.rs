@@ -12,6 +12,8 @@ pub(crate) struct Staged {
     pub lpn: Lpn,
     /// Sectors whose newest data are in RAM.
     pub mask: SectorMask,
+    /// Sectors that have left their place on flash for protected RAM, and that nothing newer has replaced.
+    pub homeless: SectorMask,
     /// Programs that will commit to this page.
     pub pending: u32,
     /// Version of the newest commit or trim since the entry exists; 0 for none.
@@ -36,18 +38,18 @@ impl Staged {
         newer.fold(mask, |m, s| m.minus(SectorMask(1 << s)))
     }
 
-    /// Version of the newest commit to any of these sectors since the entry exists.
-    pub fn last(&self, mask: SectorMask) -> u64 {
-        if self.by_sector.is_empty() {
-            return self.committed;
-        }
-        mask.iter().map(|s| self.by_sector[s as usize]).max().unwrap_or(0)
+    /// Of the sectors that left their place for RAM, those of a program that comes to flash again.
+    pub fn come_home(&mut self, mask: SectorMask) -> SectorMask {
+        let home = self.homeless.and(mask);
+        self.homeless = self.homeless.minus(home);
+        home
     }
 
     /// Sectors are committed, or trimmed, by a version.
     #[inline]
     pub fn commit(&mut self, mask: SectorMask, version: u64) {
         self.committed = self.committed.max(version);
+        self.homeless = if self.by_sector.is_empty() { SectorMask::EMPTY } else { self.homeless.minus(mask) };
         if !self.by_sector.is_empty() {
             for s in mask.iter() {
                 self.by_sector[s as usize] = version;
@@ -80,6 +82,11 @@ impl Staging {
         if self.index.is_empty() { None } else { self.index.get(&lpn.0).copied() }
     }
 
+    /// The sectors of a page whose newest data are in RAM.
+    pub fn mask(&self, lpn: Lpn) -> SectorMask {
+        self.find(lpn).map_or(SectorMask::EMPTY, |i| self.entries[i as usize].mask)
+    }
+
     /// The entry of a page, made if there is none.
     #[inline]
     pub fn enter(&mut self, lpn: Lpn) -> u32 {
@@ -88,6 +95,7 @@ impl Staging {
             let fresh = Staged {
                 lpn,
                 mask: SectorMask::EMPTY,
+                homeless: SectorMask::EMPTY,
                 pending: 0,
                 committed: 0,
                 by_sector: vec![0; *sectors],

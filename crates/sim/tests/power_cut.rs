@@ -44,6 +44,7 @@ impl Scheme for SafeStager {
             partial_victims: false,
             leaves_pool: false,
             moved_in: MovedIn::Packed,
+            slot_quota: u64::MAX,
         };
         let blocks = drive.geometry.media[0].blocks_per_plane;
         Ok(Layout {
@@ -57,6 +58,7 @@ impl Scheme for SafeStager {
             home: RegionId(1),
             outpost: None,
             map: MapKind::Page,
+            merges: None,
             asks: Hooks::NONE,
             tick_every_writes: 0,
             idle_after: SimDuration(100_000),

@@ -211,6 +211,7 @@ fn region(name: &'static str, pool: u8, mode: CellMode, rule: ProgramRule) -> Re
         partial_victims: rule == ProgramRule::Relaxed,
         leaves_pool: false,
         moved_in: MovedIn::Packed,
+        slot_quota: u64::MAX,
     }
 }
 
@@ -221,6 +222,7 @@ fn layout(pools: Vec<Pool>, regions: Vec<Region>, map: MapKind) -> Layout {
         outpost: None,
         regions,
         map,
+        merges: None,
         asks: Hooks::NONE,
         tick_every_writes: 0,
         idle_after: SimDuration(100_000),

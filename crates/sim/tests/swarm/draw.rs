@@ -4,8 +4,8 @@
 use crate::support::{self, BySector, FastThenDense, Restless, Rng, Tiny, TwoLanes};
 use std::sync::OnceLock;
 use wordline_device::{
-    Ack, Allocation, Capacity, DeviceSpec, GcClass, GcSpec, HostLink, Level, ParallelUnit, Recheck, SlcCache,
-    Trigger, Victim, WhenFull,
+    Ack, Allocation, Capacity, DeviceSpec, GcClass, GcSpec, HostLink, Level, MergeBuffer, ParallelUnit,
+    Recheck, SlcCache, Trigger, Victim, WhenFull,
 };
 use wordline_flash::{
     Beyond, CommandOverhead, ErrorModel, Geometry, MOST_RETRIES, Medium, ModeErrors, ModeTiming, ProgramRule,
@@ -163,7 +163,12 @@ fn random(rng: &mut Rng) -> Option<Case> {
         host: host_link(rng),
         parallel_unit: rng.pick(&[ParallelUnit::Die, ParallelUnit::Plane]),
         allocation: if rng.once_in(4) { Allocation::Dynamic } else { Allocation::Static(levels) },
-        ack: if rng.once_in(3) { Ack::Buffer(rng.count(1, 9)) } else { Ack::Program },
+        ack: match rng.below(4) {
+            0 => Ack::Buffer(rng.count(1, 9)),
+            1 => Ack::Merge,
+            _ => Ack::Program,
+        },
+        merge: MergeBuffer { pages: rng.count(1, 5), after: rng.time(1, 700), idle: rng.time(1, 30_000) },
         gc: GcSpec {
             trigger: trigger(rng),
             victim: rng.pick(&[Victim::Greedy, Victim::Greedy, Victim::Fifo]),
@@ -338,7 +343,7 @@ fn errors(rng: &mut Rng) -> ErrorModel {
 }
 
 fn any_scheme(rng: &mut Rng, two_media: bool) -> (Box<dyn Scheme>, String) {
-    if rng.once_in(3) {
+    if rng.once_in(3) && std::env::var_os("WORDLINE_SCHEMES").is_none() {
         let scheme: Box<dyn Scheme> = match rng.below(if two_media { 1 } else { 4 }) {
             0 => Box::new(FastThenDense),
             1 => Box::new(BySector),
@@ -355,7 +360,8 @@ fn any_scheme(rng: &mut Rng, two_media: bool) -> (Box<dyn Scheme>, String) {
 
 /// A registered scheme with some of its parameters set; of two media only one knows.
 fn spelling(rng: &mut Rng, two_media: bool) -> String {
-    let known = wordline_schemes::all().iter().filter(|e| !two_media || e.name == "hyssd");
+    let only = std::env::var("WORDLINE_SCHEMES").unwrap_or_default();
+    let known = wordline_schemes::all().iter().filter(|e| if only.is_empty() { !two_media || e.name == "hyssd" } else { only.split(',').any(|n| n == e.name) });
     let entry = rng.pick(&known.collect::<Vec<_>>());
     let mut given = vec![];
     for (key, values) in &values()[wordline_schemes::all().iter().position(|e| e.name == entry.name).unwrap()]
