@@ -518,10 +518,11 @@ impl<M: Media> Ftl<M> {
             whole = whole.union(there);
             let entry = self.state.staging.get(stage);
             entry.mask = entry.mask.union(there);
-            entry.homeless = entry.homeless.union(there);
+            entry.leave_home(id, there);
         }
         self.scratch.dead = dead;
         self.bury_dead();
+        if std::env::var("DBG").is_ok_and(|l| l == lpn.0.to_string()) { eprintln!("t{} gathered {places:?} whole {whole:?}", self.state.now.0); }
         let op = &mut self.state.ops[id];
         (op.mask, op.stage, op.from, op.ppn) = (whole, stage, Ppn::NONE, Ppn::NONE);
         (op.owned_by, op.version) = (Owner::Nobody, versions.iter().map(|v| v.1).max().unwrap_or(0));

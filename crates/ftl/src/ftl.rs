@@ -479,6 +479,9 @@ impl<M: Media> Ftl<M> {
     pub fn release(&mut self, id: RequestId) -> Vec<u8> {
         self.free_requests.push(id.0);
         self.state.outstanding -= 1;
+        if self.state.outstanding == 0 {
+            self.watch_merged();
+        }
         if M::BYTES { std::mem::take(&mut self.buffers[id.0 as usize]) } else { Vec::new() }
     }
 

@@ -11,7 +11,7 @@ use crate::staging::NONE;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use wordline_device::Ack;
-use wordline_units::{HostRequest, Lpn, SectorMask, SimDuration, SimTime};
+use wordline_units::{HostOp, HostRequest, Lpn, SectorMask, SimTime};
 
 /// A page that fills.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -189,9 +189,6 @@ impl<M: Media> Ftl<M> {
             // Writes wait for their parts to come to flash, so none may wait long.
             let timer = Timer::Merge { page: self.open.opened };
             self.effects.push(Effect::Timer(self.state.now + self.merge_after, timer));
-        } else if !self.open.watched {
-            self.open.watched = true;
-            self.effects.push(Effect::Timer(self.state.now + self.merge_idle, Timer::MergeIdle));
         }
         self.open.pages.len() - 1
     }
@@ -246,7 +243,7 @@ impl<M: Media> Ftl<M> {
     /// first first, until it will have room when all else is on flash.
     pub fn make_way(&mut self, request: &HostRequest) {
         let Ack::Buffer(pages) = self.ack else { return };
-        if self.open.is_empty() {
+        if self.open.is_empty() || request.op != HostOp::Write {
             return;
         }
         let (first, last, ..) = self.units(request);
@@ -263,20 +260,26 @@ impl<M: Media> Ftl<M> {
         }
     }
 
-    /// Perhaps the drive has had no request for long.
+    /// No request is outstanding: what waits for company shall not wait for ever.
+    pub(crate) fn watch_merged(&mut self) {
+        if !self.open.is_empty() && !std::mem::replace(&mut self.open.watched, true) {
+            let at = self.state.now.max(self.open.last_request + self.merge_idle);
+            self.effects.push(Effect::Timer(at, Timer::MergeIdle));
+        }
+    }
+
+    /// The drive has had no request for long, unless some have come meanwhile. (While one is outstanding no
+    /// timer runs: it would hide that the drive can do nothing more.)
     pub(crate) fn merge_idle_timer(&mut self) {
         self.open.watched = false;
-        if self.open.is_empty() {
+        if self.state.outstanding > 0 {
             return;
         }
-        let due = self.open.last_request + self.merge_idle;
-        if self.state.outstanding == 0 && due <= self.state.now {
-            return self.seal_merged();
+        if self.open.last_request + self.merge_idle <= self.state.now {
+            self.seal_merged();
+        } else {
+            self.watch_merged();
         }
-        self.open.watched = true;
-        let at = due.max(self.state.now + SimDuration(1));
-        let at = if self.state.outstanding > 0 { self.state.now + self.merge_idle } else { at };
-        self.effects.push(Effect::Timer(at, Timer::MergeIdle));
     }
 
     /// Sectors of a page have been trimmed: the parts of it that wait have them no longer.

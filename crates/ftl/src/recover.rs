@@ -193,7 +193,7 @@ impl<M: Recorded> Ftl<M> {
             let op = &self.state.ops[id];
             let (lpn, version) = (op.lpn, op.version);
             let all = op.mask;
-            let mask = self.state.staging.get(op.stage).homeless.and(op.mask);
+            let mask = self.state.staging.get(op.stage).homeless(id);
             if self.state.trims.is_log(lpn) {
                 continue; // its entries are kept, and logged again
             }
@@ -559,9 +559,8 @@ impl<M: Recorded> Ftl<M> {
                 let mut op = Op::new(OpKind::Program, plane, cause, Class::Background);
                 (op.lpn, op.mask, op.stage, op.version) = (lpn, mask, stage, version);
                 (op.route, op.privileged) = (route, privileged.0);
-                let entry = self.state.staging.get(stage);
-                entry.homeless = entry.homeless.union(mask);
                 let op = self.add_op(op);
+                self.state.staging.get(stage).leave_home(op, mask);
                 self.load_page(op, stage);
                 self.launch(op);
             }

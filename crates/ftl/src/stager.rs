@@ -253,7 +253,7 @@ impl<M: Media> Ftl<M> {
             self.state.ops[lead].in_window = false;
             return;
         }
-        let mut part = lead;
+        let (mut part, mut parts) = (lead, 0);
         let mut dead = std::mem::take(&mut self.scratch.dead);
         while !part.is_none() {
             let (span, from, next) = {
@@ -267,7 +267,7 @@ impl<M: Media> Ftl<M> {
             // What RAM holds already is newer: a write that waits for its missing sectors, say.
             let older = keep.minus(entry.mask);
             entry.mask = entry.mask.union(keep);
-            entry.homeless = entry.homeless.union(keep);
+            entry.leave_home(part, keep);
             self.state.ops[part].mask = keep;
             self.state.map.forget(span.lpn, keep, &mut dead);
             if M::BYTES && !older.is_empty() {
@@ -278,12 +278,12 @@ impl<M: Media> Ftl<M> {
             self.state.ops[part].stage = stage;
             self.state.ops[part].from = Ppn::NONE;
             self.state.ops[part].owned_by = Owner::Nobody;
-            part = next;
+            (part, parts) = (next, parts + 1);
         }
         self.scratch.dead = dead;
         self.bury_dead();
         match owned_by {
-            Owner::Job => self.job_page_over(from_region, plane, true),
+            Owner::Job => (0..parts).for_each(|_| self.job_page_over(from_region, plane, true)),
             _ => self.end_move(lpn, source, idle, OpId(owner)),
         }
     }

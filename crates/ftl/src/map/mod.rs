@@ -250,7 +250,7 @@ impl Map {
         match self {
             Map::Page(_) => live_sectors, // all sectors of a slot live and die together
             Map::Sector(m) => m.live_slots(block) * m.sectors,
-            Map::Overlay(m) => m.live_slots(block, live_sectors) * m.sectors(),
+            Map::Overlay(m) => m.live_slots(block) * m.sectors(),
         }
     }
 

@@ -186,8 +186,8 @@ impl Overlay {
         }
     }
 
-    pub fn live_slots(&self, block: BlockId, live_sectors: u32) -> u32 {
-        self.pages.live_slots(block, live_sectors)
+    pub fn live_slots(&self, block: BlockId) -> u32 {
+        self.pages.live_slots(block)
     }
 
     pub fn next_live(&mut self, block: BlockId, from: u32) -> Option<u32> {

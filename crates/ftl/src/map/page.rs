@@ -239,12 +239,11 @@ impl PageMap {
         self.live[word] & bit != 0
     }
 
-    /// Live slots of a block, of which the base image knows so many sectors to live.
-    pub fn live_slots(&self, block: BlockId, live_sectors: u32) -> u32 {
-        if self.base_state[block.index()] == BaseState::Untouched {
-            return live_sectors.div_ceil(self.geometry.sectors_per_unit);
-        }
-        self.live[self.words(block)].iter().map(|w| w.count_ones()).sum()
+    /// Live slots of a block.
+    pub fn live_slots(&self, block: BlockId) -> u32 {
+        let untouched = self.base.as_ref().filter(|_| self.base_state[block.index()] == BaseState::Untouched);
+        let in_base = untouched.map_or(0..0, |b| b.live_slots(self.geometry.plane_of(block), block));
+        in_base.len() as u32 + self.live[self.words(block)].iter().map(|w| w.count_ones()).sum::<u32>()
     }
 
     /// A block is opened for the first time.

@@ -478,13 +478,30 @@ pub fn scheme(which: usize, tiny: &mut Tiny) -> (Box<dyn Scheme>, u32) {
             tiny.fast_blocks = 9;
             (build("hyssd:perf,tlc_unit=unpacked,period=8,age=2,idle_after=50us"), 3)
         }
-        _ => {
+        19 => {
             tiny.spare += 4;
             tiny.extra = QLC;
             (build("hotness:warm=2,hot=3,decay=100"), 4)
         }
+        20 => (build(packing("sa", tiny)), 3),
+        21 => (build(packing("sector", tiny)), 3),
+        22 => (build(packing("hierarchy:window=16", tiny)), 3),
+        _ => {
+            tiny.ack_buffer = None;
+            let spelling = packing("hierarchy:division=page,window=8", tiny);
+            tiny.extra = "[ack]\nmode = \"merge\"\n[merge]\npages = 2\nidle = \"3ms\"\n";
+            (build(spelling), 3)
+        }
     }
 }
 
+/// A drive whose pages have parts, for a scheme that packs them.
+fn packing<'a>(spelling: &'a str, tiny: &mut Tiny) -> &'a str {
+    (tiny.units_per_page, tiny.sectors_per_unit) = (1, 4);
+    tiny.one_shot = true;
+    tiny.spare += 4;
+    spelling
+}
+
 /// How many schemes [`scheme`] knows.
-pub const SCHEMES: usize = 20;
+pub const SCHEMES: usize = 24;
