@@ -522,7 +522,6 @@ impl<M: Media> Ftl<M> {
         }
         self.scratch.dead = dead;
         self.bury_dead();
-        if std::env::var("DBG").is_ok_and(|l| l == lpn.0.to_string()) { eprintln!("t{} gathered {places:?} whole {whole:?}", self.state.now.0); }
         let op = &mut self.state.ops[id];
         (op.mask, op.stage, op.from, op.ppn) = (whole, stage, Ppn::NONE, Ppn::NONE);
         (op.owned_by, op.version) = (Owner::Nobody, versions.iter().map(|v| v.1).max().unwrap_or(0));

@@ -393,7 +393,6 @@ impl<M: Media> Ftl<M> {
             }
             keep
         };
-        if std::env::var("DBG").is_ok_and(|l| l == span.lpn.0.to_string()) { eprintln!("t{} commit lpn {} mask {:?} keep {:?} v{} ppn {} from {:?} {:?} cause {:?}", self.state.now.0, span.lpn, span.mask, keep, version, ppn, from, self.state.ops[part].owned_by, self.state.ops[part].cause); }
         if keep.is_empty() {
             self.state.counters.born_invalid += 1;
         } else {

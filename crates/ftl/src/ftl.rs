@@ -6,7 +6,7 @@ use crate::base::BaseImage;
 use crate::collect::For;
 use crate::counters::Counters;
 use crate::latency::{LatencyParts, Piece};
-use crate::map::{Located, Span};
+use crate::map::{Located, MapTable, Span};
 use crate::media::Media;
 use crate::merge::Open;
 use crate::op::{Op, OpId, OpKind, Owner, Part};
@@ -989,6 +989,14 @@ impl<M: Media> Ftl<M> {
         let ops =
             (self.state.ops.capacity() * size_of::<Op>() + self.requests.len() * size_of::<Pending>()) as u64;
         (map, map + blocks + ops)
+    }
+
+    /// What the drive holds beside a page map, as the literature counts it.
+    pub fn map_tables(&self) -> Vec<MapTable> {
+        let first = &self.state.regions[0];
+        let blocks = first.planes.len() as u64 * self.state.pool_of(RegionId(0)).blocks_per_plane as u64;
+        let slots = blocks * first.slots_per_block as u64;
+        self.layout.map.tables(&self.state.geometry, self.state.logical_pages, slots)
     }
 
     /// Bytes of the host's that stand in the drive's buffer alone: acknowledged, or of writes with FUA. Once a drive has

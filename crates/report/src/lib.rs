@@ -36,7 +36,7 @@ pub use html::{html, trace_html};
 pub use jobs::{JobActivity, JobRequests, LATENCY_BOUNDS_NS, PERCENTILES};
 pub use replicas::{Estimate, Replicas};
 pub use report::{
-    DeviceInfo, Host, Latencies, Latency, LatencyParts, Memory, REPORT_SCHEMA, Report, SchemeInfo,
+    DeviceInfo, Host, Latencies, Latency, LatencyParts, MapTable, Memory, REPORT_SCHEMA, Report, SchemeInfo,
     ShiftedRun, Speed, Throughput, WorkloadInfo,
 };
 pub use series::{CDF_POINTS_MAX, LatencyCdf, TIMELINE_BINS_MAX, Timeline};

@@ -12,9 +12,9 @@ use wordline_flash::SlotClass;
 use wordline_ftl::{Cause, Counters, Ftl, LatencyPart, MapKind, NoMedia, Region, RegionCounters, RegionId};
 use wordline_report::{
     CDF_POINTS_MAX, Capacity, ChangingCapacity, DeviceInfo, Flash, Host, IdleTime, JobActivity, Latencies,
-    Latency, LatencyCdf, LatencyParts, LifeUsed, Lifetime, Memory, ModeLifetime, PageTypes, ProgramBytes,
-    Programs, REPORT_SCHEMA, ReadErrors, RegionActivity, RegionCapacity, Report, SchemeInfo, Speed,
-    Throughput, Timeline, Waf, Wear, Windows, WorkloadInfo,
+    Latency, LatencyCdf, LatencyParts, LifeUsed, Lifetime, MapTable, Memory, ModeLifetime, PageTypes,
+    ProgramBytes, Programs, REPORT_SCHEMA, ReadErrors, RegionActivity, RegionCapacity, Report, SchemeInfo,
+    Speed, Throughput, Timeline, Waf, Wear, Windows, WorkloadInfo,
 };
 use wordline_sim::{Histogram, Metrics, Summary, TimeBin};
 use wordline_units::{CellMode, PageType, SimTime};
@@ -430,7 +430,13 @@ fn memory(run: &Outcome) -> Memory {
     let (map_bytes, engine_bytes) = run.device.ftl.table_bytes();
     let mapped = run.device.ftl.mapped();
     let each = (mapped > 0).then(|| map_bytes as f64 / mapped as f64);
-    Memory { engine_bytes, map_bytes, bytes_per_mapped_page: each }
+    let tables = run.device.ftl.map_tables().into_iter().map(|t| MapTable {
+        name: t.name.to_string(),
+        entries: t.entries,
+        entry_bits: t.entry_bits,
+        bytes: t.bytes(),
+    });
+    Memory { engine_bytes, map_bytes, bytes_per_mapped_page: each, tables: tables.collect() }
 }
 
 fn speed(run: &Outcome, c: &Counters) -> Speed {

@@ -209,7 +209,8 @@ impl Scheme for Hierarchy {
             ..cache.region(name)
         };
         let levels = vec![level("L1", 0), level("L2", 1)];
-        let layout = cache.layout(levels, MapKind::Overlay(RegionSet::of(L1)), Join::FewestChannels);
+        let map = MapKind::Overlay(RegionSet::of(L1), (self.cache_pages / 2) as u32);
+        let layout = cache.layout(levels, map, Join::FewestChannels);
         Ok(Layout { asks: Hooks::ADMIT, tick_every_writes: self.window, ..layout })
     }
 

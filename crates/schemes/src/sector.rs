@@ -126,7 +126,7 @@ impl Scheme for Sector {
     fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
         let cache = Cache::of(drive, self.asked, layout::refuser(ENTRY.name, drive))?;
         self.all = SectorMask::first(drive.geometry.sectors_per_unit);
-        let map = MapKind::Overlay(RegionSet::of(S));
+        let map = MapKind::Overlay(RegionSet::of(S), cache.pages() as u32);
         let layout = cache.layout(vec![cache.region("S")], map, Join::SameKey);
         let asks = Hooks::DIVIDE.and(Hooks::FORGET);
         Ok(Layout { asks, tick_every_writes: HALVE_EVERY, ..layout })

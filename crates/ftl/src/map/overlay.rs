@@ -195,7 +195,7 @@ impl Overlay {
     }
 
     pub fn open(&mut self, block: BlockId, region: RegionId, is_first: IsFirst) {
-        if let MapKind::Overlay(regions) = self.kind {
+        if let MapKind::Overlay(regions, _) = self.kind {
             self.shared[block.index()] = regions.contains(region);
         }
         if is_first.0 {

@@ -260,7 +260,12 @@ pub fn report(c: &Character) -> Report {
             ("tlc".to_string(), Wear { blocks: 7168, mean: 0.546, max: 4, min: 0, sigma: 0.71 }),
         ]),
         life_used: None,
-        memory: Memory { engine_bytes: 31_203_004, map_bytes: 23_100_000, bytes_per_mapped_page: Some(8.9) },
+        memory: Memory {
+            engine_bytes: 31_203_004,
+            map_bytes: 23_100_000,
+            bytes_per_mapped_page: Some(8.9),
+            ..Memory::default()
+        },
         speed: Speed {
             wall_s: 0.184,
             requests_per_s: requests as f64 / 0.184,
