@@ -69,6 +69,12 @@ fn write_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
     )?;
     let ack = match spec.ack {
         Ack::Program => "when its program ends".to_string(),
+        Ack::Merge => {
+            format!(
+                "when its program ends, of parts of pages from a merge buffer of {} pages",
+                spec.merge.pages
+            )
+        }
         Ack::Buffer(pages) => format!("from a buffer of {pages} pages"),
     };
     writeln!(out, "  a write is done  {ack}")?;

@@ -95,6 +95,7 @@ fn read(mut root: Section<'_>, origin: &str, problems: &Problems) -> Option<Devi
     let blocks = media.iter().flatten().map(|m| m.medium.blocks_per_plane).max();
     let gc = gc(root.section_or_empty("gc"), blocks.unwrap_or(0));
     let ack = ack(root.section_or_empty("ack"));
+    let merge = merge(root.section_or_empty("merge"));
 
     let mut program = root.section_or_empty("program");
     let pad_after = pad_after(&mut program);
@@ -120,6 +121,7 @@ fn read(mut root: Section<'_>, origin: &str, problems: &Problems) -> Option<Devi
         multiplane,
         allocation,
         ack,
+        merge,
         gc: gc?,
         pad_after,
         slc_cache: match slc_cache {
@@ -341,17 +343,19 @@ fn ack(mut section: Section<'_>) -> Ack {
     #[derive(Clone, Copy, PartialEq)]
     enum Mode {
         Program,
+        Merge,
         Buffer,
     }
-    let mode = section.choice("mode", &[("program", Mode::Program), ("buffer", Mode::Buffer)], Mode::Program);
+    let words = [("program", Mode::Program), ("merge", Mode::Merge), ("buffer", Mode::Buffer)];
+    let mode = section.choice("mode", &words, Mode::Program);
     let pages = section.whole("pages", 1..=1 << 24);
     let overridden = section.place_of("mode").is_argument() && !section.place_of("pages").is_argument();
+    if mode != Mode::Buffer && pages.is_some() && !overridden {
+        section.refuse("pages", "only a buffer has pages; set mode = \"buffer\", or leave this out");
+    }
     let ack = match (mode, pages) {
-        (Mode::Program, Some(_)) if !overridden => {
-            section.refuse("pages", "only a buffer has pages; set mode = \"buffer\", or leave this out");
-            Ack::Program
-        }
         (Mode::Program, _) => Ack::Program,
+        (Mode::Merge, _) => Ack::Merge,
         (Mode::Buffer, Some(pages)) => Ack::Buffer(pages),
         (Mode::Buffer, None) => {
             if !section.has("pages") {
@@ -362,6 +366,17 @@ fn ack(mut section: Section<'_>) -> Ack {
     };
     section.finish();
     ack
+}
+
+fn merge(mut section: Section<'_>) -> MergeBuffer {
+    let default = MergeBuffer::default();
+    let merge = MergeBuffer {
+        pages: section.whole("pages", 1..=1 << 16).unwrap_or(default.pages),
+        after: section.take_within("after", TIMES).unwrap_or(default.after),
+        idle: section.take_within("idle", SimDuration(1_000)..=LONGEST).unwrap_or(default.idle),
+    };
+    section.finish();
+    merge
 }
 
 fn pad_after(section: &mut Section<'_>) -> Option<SimDuration> {

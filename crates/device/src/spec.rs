@@ -35,6 +35,9 @@ pub struct DeviceSpec {
     pub allocation: Allocation,
     /// When a write is acknowledged.
     pub ack: Ack,
+    /// The merge buffer of schemes that have one.
+    #[serde(default, skip_serializing_if = "MergeBuffer::is_usual")]
+    pub merge: MergeBuffer,
     /// Collection of invalid pages.
     pub gc: GcSpec,
     /// How long an incomplete one-shot group waits before it is padded; `None` for ever.
@@ -130,8 +133,47 @@ pub enum Allocation {
 pub enum Ack {
     /// When its last program ends.
     Program,
+    /// A part of a page when a power-protected merge buffer has taken it, except the one that makes a page of
+    /// the buffer go to flash, which waits for that; a whole page when its program ends, and so all writes
+    /// under schemes that have no such buffer.
+    Merge,
     /// When a power-protected buffer of so many pages has taken it; with FUA, when its last program ends.
     Buffer(u32),
+}
+
+impl Ack {
+    /// Whether writes are answered that are in protected RAM alone.
+    pub const fn answers_from_ram(self) -> bool {
+        !matches!(self, Ack::Program)
+    }
+
+    /// Whether a write buffer answers them.
+    pub const fn is_buffer(self) -> bool {
+        matches!(self, Ack::Buffer(_))
+    }
+}
+
+/// The buffer in which schemes that pack parts of pages let them wait for company.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct MergeBuffer {
+    /// Pages that fill at once.
+    pub pages: u32,
+    /// How long a page waits that a write waits for, where writes are answered when they are programmed.
+    pub after: SimDuration,
+    /// How long the drive must have had no request before all of them go to flash.
+    pub idle: SimDuration,
+}
+
+impl MergeBuffer {
+    fn is_usual(&self) -> bool {
+        *self == MergeBuffer::default()
+    }
+}
+
+impl Default for MergeBuffer {
+    fn default() -> MergeBuffer {
+        MergeBuffer { pages: 64, after: SimDuration(500_000), idle: SimDuration(10_000_000_000) }
+    }
 }
 
 /// Garbage collection.
@@ -169,6 +211,8 @@ pub enum Trigger {
     FreeSlots(Fraction),
     /// No threshold: only when a program has no place, or a scheme asks for it.
     Never,
+    /// When the region opens the last block that its quota gives it. For schemes, not for files.
+    LastBlock,
 }
 
 /// The block that collection takes.
@@ -321,6 +365,7 @@ impl fmt::Display for Trigger {
             Trigger::FreeBlocks(share) => write!(f, "free_blocks < {share}"),
             Trigger::FreeSlots(share) => write!(f, "free_slots < {share}"),
             Trigger::Never => write!(f, "never"),
+            Trigger::LastBlock => write!(f, "last block"),
         }
     }
 }

@@ -63,7 +63,12 @@ fn write_spec(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
     writeln!(out, "hard_reserve = {}\nrecheck = \"{}\"", spec.gc.hard_reserve, spec.gc.recheck.key())?;
     match spec.ack {
         Ack::Program => writeln!(out, "\n[ack]\nmode = \"program\"")?,
+        Ack::Merge => writeln!(out, "\n[ack]\nmode = \"merge\"")?,
         Ack::Buffer(pages) => writeln!(out, "\n[ack]\nmode = \"buffer\"\npages = {pages}")?,
+    }
+    if spec.merge != MergeBuffer::default() || spec.ack == Ack::Merge {
+        let MergeBuffer { pages, after, idle } = spec.merge;
+        writeln!(out, "\n[merge]\npages = {pages}\nafter = \"{after}\"\nidle = \"{idle}\"")?;
     }
     let pad = spec.pad_after.map_or("never".to_string(), |t| t.to_string());
     writeln!(out, "\n[program]\npad_after = \"{pad}\"")?;

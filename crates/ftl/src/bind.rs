@@ -4,13 +4,13 @@
 use crate::collect::For;
 use crate::counters::Cause;
 use crate::ftl::{Ftl, Outcome, RequestId};
-use crate::map::fetch;
+use crate::map::{IsFirst, fetch};
 use crate::media::Media;
 use crate::op::{Op, OpId, OpKind, Owner};
 use crate::scheme::{MovedIn, RegionId, Route, Target};
 use crate::staging::NONE;
 use crate::state::Phase;
-use wordline_device::{Ack, Trigger};
+use wordline_device::Trigger;
 use wordline_units::{BlockId, Lpn, PlaneId, Ppn, SimDuration};
 
 /// What became of a program that a plane was ready to begin.
@@ -115,7 +115,9 @@ impl<M: Media> Ftl<M> {
     #[inline]
     fn may_take(&self, region: RegionId, plane: PlaneId, privileged: bool) -> bool {
         let pool = self.state.pool_of(region);
-        privileged || pool.free[self.state.local(region, plane)].len() as u32 >= pool.reserve
+        privileged
+            || (pool.free[self.state.local(region, plane)].len() as u32 >= pool.reserve
+                && self.state.has_slots_left(region, plane))
     }
 
     /// Whether a program may open an erased block. Collection frees more than it takes, so what it
@@ -231,9 +233,7 @@ impl<M: Media> Ftl<M> {
         }
         let r = &self.state.regions[region.index()];
         let info = &mut self.state.blocks[block.index()];
-        if !info.was_opened() {
-            self.state.map.open_first();
-        }
+        self.state.map.open(block, region, IsFirst(!info.was_opened()));
         info.phase = Phase::Open;
         info.region = region.0;
         info.set_mode(r.region.mode);
@@ -394,10 +394,10 @@ impl<M: Media> Ftl<M> {
     /// whose collection counted on them.
     pub fn can_fail(&self, id: OpId) -> bool {
         match self.state.ops[id].owned_by {
-            Owner::Request => self.ack == Ack::Program,
+            Owner::Request => !self.ack.answers_from_ram(),
             Owner::Move => true,
             Owner::Job => self.state.wear.retired > 0,
-            Owner::Nobody | Owner::Fill => false,
+            Owner::Nobody | Owner::Fill | Owner::Whole => false,
         }
     }
 

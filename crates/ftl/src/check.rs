@@ -56,7 +56,9 @@ impl<M: Media> Ftl<M> {
             }
             let burden = self.state.burden(block);
             let unused = if info.phase == Phase::Standby { self.state.unused_slots(block) } else { 0 };
-            if burden != (live_slots + unused) * self.state.geometry.sectors_per_unit {
+            let per_slot = self.state.geometry.sectors_per_unit;
+            let moves = if region.region.leaves_pool { live as u32 } else { live_slots * per_slot };
+            if burden != moves + unused * per_slot {
                 return broken(format!(
                     "block {b} has {live_slots} live slots and counts {burden} sectors to move"
                 ));
@@ -79,6 +81,9 @@ impl<M: Media> Ftl<M> {
             if listed != info.is_listed() {
                 return broken(format!("block {b} is {:?} and listed as a victim: {listed}", info.phase));
             }
+        }
+        if let Some(what) = self.state.map.contradiction() {
+            return broken(what);
         }
         let mapped = self.state.map.count_mapped_sectors(self.state.trims.end());
         if mapped != live_total {

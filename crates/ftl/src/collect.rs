@@ -212,7 +212,7 @@ impl<M: Media> Ftl<M> {
             idle,
             granted: true,
             held,
-            levels,
+            levels: why == Occasion::Levelling,
             given_up: false,
             refreshes: why == Occasion::Due,
         });
@@ -395,6 +395,7 @@ impl<M: Media> Ftl<M> {
             }
             let place = self.place_collected(region, &spans, plane);
             let to = place.route.region();
+            let whole = place.gather == Gather::Whole;
             let target = if to.index() < self.state.regions.len() && !self.state.reaches(to, plane) {
                 self.moves_to(to, place.plane, plane)
             } else {
@@ -411,10 +412,16 @@ impl<M: Media> Ftl<M> {
                 (op.lpn, op.mask, op.from, op.route) = (span.lpn, span.mask, from, place.route);
                 (op.owned_by, op.owner) = (Owner::Job, region.0 as u32);
                 (op.offset, op.privileged, op.idle) = (offset, privileged, job.idle);
-                if self.state.map_kind() == MapKind::Sector {
+                if self.state.map_kind().knows_sectors() {
                     offset += span.mask.count() as u8;
                 }
                 let id = self.carry(op);
+                if whole {
+                    (self.state.ops[id].offset, self.state.ops[id].ppn) = (0, Ppn(0));
+                    leads[programs] = id;
+                    programs += 1;
+                    continue;
+                }
                 if last.is_none() {
                     leads[programs] = id;
                 } else {
@@ -423,7 +430,7 @@ impl<M: Media> Ftl<M> {
                 last = id;
             }
             self.state.counters.count_collected(1, job.refreshes);
-            programs += 1;
+            programs += usize::from(!whole);
         }
         self.scratch.live = spans;
         // One page in flight has become as many programs as it had live slots, each of which ends
@@ -437,7 +444,12 @@ impl<M: Media> Ftl<M> {
             self.go_on(region, plane);
         }
         for lead in &leads[..programs] {
-            self.launch(*lead);
+            // A page that is gathered counts the reads that it waits for.
+            if self.state.ops[*lead].ppn.is_none() {
+                self.launch(*lead);
+            } else {
+                self.gather_whole(*lead);
+            }
         }
         // With every page in a stager it is the job that must read on: the end of this read steps it
         // only if nobody else reads the block, and a move out of it may wait in the same stager.
@@ -449,10 +461,12 @@ impl<M: Media> Ftl<M> {
     /// A program that takes what its source holds elsewhere.
     fn carry(&mut self, mut op: Op) -> OpId {
         let (from, lpn) = (op.from, op.lpn);
-        if M::METADATA {
-            op.version = self.media.version(from, lpn);
-        }
+        let versions = self.stored_versions(from, lpn, op.mask);
+        op.version = versions.iter().map(|(_, version)| *version).max().unwrap_or(0);
         let id = self.add_op(op);
+        if versions.len() > 1 {
+            self.mixed.insert(id.0, versions);
+        }
         if M::BYTES {
             self.pages[id.index()] = self.media.read(from, lpn);
         }
@@ -460,6 +474,112 @@ impl<M: Media> Ftl<M> {
             self.load_record(id.0, lpn, from);
         }
         id
+    }
+
+    /// The versions of sectors of a page that lie at a place; of a page that was there before time 0, none.
+    /// Empty where media keep none.
+    fn stored_versions(&self, ppn: Ppn, lpn: Lpn, mask: SectorMask) -> Vec<(SectorMask, u64)> {
+        if !M::METADATA {
+            return vec![];
+        }
+        if !self.state.map_kind().knows_sectors() {
+            return vec![(mask, self.media.version(ppn, lpn))];
+        }
+        let stored = self.media.stored(ppn).into_iter().filter(|(span, _)| span.lpn == lpn);
+        stored.map(|(span, version)| (span.mask.and(mask), version)).filter(|(m, _)| !m.is_empty()).collect()
+    }
+
+    /// The sectors of a program by their versions.
+    pub(crate) fn versions_of(&self, id: OpId, mask: SectorMask, version: u64) -> Vec<(SectorMask, u64)> {
+        let Some(versions) = self.mixed.get(&id.0) else { return vec![(mask, version)] };
+        versions.iter().map(|(m, version)| (m.and(mask), *version)).filter(|(m, _)| !m.is_empty()).collect()
+    }
+
+    /// A collected page is wanted whole: read what of it lies elsewhere. No place that it is read from is
+    /// erased before it has left all of them.
+    fn gather_whole(&mut self, id: OpId) {
+        let op = self.state.ops[id].clone();
+        let mut places = vec![];
+        let all = SectorMask::first(self.state.geometry.sectors_per_unit);
+        self.state.map.resolve(op.lpn, all, &mut places);
+        let others = places.iter().filter(|at| at.ppn != op.from);
+        self.state.ops[id].ppn = Ppn(others.clone().count() as u32);
+        let mut reads = vec![];
+        for at in others {
+            let block = self.state.geometry.block_of(at.ppn);
+            self.state.blocks[block.index()].readers += 2;
+            let mut read = Op::new(OpKind::Read, self.state.geometry.plane_of(block), op.cause, op.class);
+            (read.lpn, read.ppn, read.mask) = (op.lpn, at.ppn, at.mask);
+            (read.owned_by, read.owner, read.idle) = (Owner::Whole, id.0, op.idle);
+            reads.push(self.add_op(read));
+        }
+        self.wholes.insert(id.0, places);
+        for read in &reads {
+            self.emit(*read);
+        }
+        if reads.is_empty() {
+            self.gathered(id);
+        }
+    }
+
+    /// One of the places of a page that is gathered has been read.
+    pub(crate) fn brought_whole(&mut self, read: OpId) {
+        let id = OpId(self.state.ops[read].owner);
+        self.state.ops.remove(read);
+        let left = &mut self.state.ops[id].ppn.0;
+        *left -= 1;
+        if *left == 0 {
+            self.gathered(id);
+        }
+    }
+
+    /// A page has been gathered: what of it is still where it was read leaves for protected RAM, and goes on
+    /// to flash as one. What was overwritten or moved meanwhile is not among it.
+    fn gathered(&mut self, id: OpId) {
+        let places = self.wholes.remove(&id.0).unwrap_or_default();
+        let (lpn, from, owner) = {
+            let op = &self.state.ops[id];
+            (op.lpn, op.from, RegionId(op.owner as u8))
+        };
+        let plane = self.plane_of(from);
+        let stage = self.state.staging.enter(lpn);
+        self.state.staging.get(stage).pending += 1;
+        let (mut whole, mut versions) = (SectorMask::EMPTY, vec![]);
+        let mut dead = std::mem::take(&mut self.scratch.dead);
+        for at in &places {
+            let there = self.state.map.still_at(Span { lpn, mask: at.mask, offset: 0 }, at.ppn);
+            self.state.map.forget(lpn, there, &mut dead);
+            versions.extend(self.stored_versions(at.ppn, lpn, there));
+            if M::BYTES && !there.is_empty() {
+                let page = self.media.read(at.ppn, lpn);
+                let sector = self.state.geometry.sector as usize;
+                let older = there.minus(self.state.staging.get(stage).mask);
+                M::copy(&mut self.pages[id.index()], &page, there, sector);
+                M::copy(self.staged_page(stage), &page, older, sector);
+            }
+            whole = whole.union(there);
+            let entry = self.state.staging.get(stage);
+            entry.mask = entry.mask.union(there);
+            entry.leave_home(id, there);
+        }
+        self.scratch.dead = dead;
+        self.bury_dead();
+        let op = &mut self.state.ops[id];
+        (op.mask, op.stage, op.from, op.ppn) = (whole, stage, Ppn::NONE, Ppn::NONE);
+        (op.owned_by, op.version) = (Owner::Nobody, versions.iter().map(|v| v.1).max().unwrap_or(0));
+        self.mixed.remove(&id.0);
+        if versions.len() > 1 {
+            self.mixed.insert(id.0, versions);
+        }
+        if whole.is_empty() {
+            self.settle(id);
+        } else {
+            self.launch(id);
+        }
+        self.job_page_over(owner, plane, true);
+        for at in places.iter().filter(|at| at.ppn != from) {
+            self.unpin(self.state.geometry.block_of(at.ppn));
+        }
     }
 
     /// Copy a page of a job's block within its plane, if the flash offers that, all of the page lives, and it
@@ -778,6 +898,7 @@ impl<M: Media> Ftl<M> {
     /// The run is over: pad what waits for company, and let [`Self::idle`] empty what it likes.
     pub fn drain(&mut self) {
         self.state.draining = true;
+        self.seal_merged();
         self.seal(true);
     }
 

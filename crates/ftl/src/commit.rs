@@ -71,9 +71,7 @@ impl<M: Media> Ftl<M> {
         self.notify(part);
         if host {
             self.unsettled -= 1;
-            if matches!(self.ack, wordline_device::Ack::Buffer(_)) {
-                self.state.buffered -= 1;
-            }
+            self.state.buffered -= u64::from(self.ack.is_buffer());
             if !self.flushes.is_empty() {
                 self.settle_flushes(version);
             }
@@ -185,6 +183,7 @@ impl<M: Media> Ftl<M> {
                 self.fill(OpId(owner), mask, ppn);
             }
             Owner::Job => self.relocate(id),
+            Owner::Whole => self.brought_whole(id),
             Owner::Move => self.finish_move_read(id),
             Owner::Nobody => self.state.ops.remove(id),
         }
@@ -223,9 +222,10 @@ impl<M: Media> Ftl<M> {
         let op = &self.state.ops[program];
         let (stage, lpn, version) = (op.stage, op.lpn, op.version);
         let entry = self.state.staging.get(stage);
-        // After a trim, or with something newer on flash, what was read is old: the program will be
-        // born invalid.
-        if version >= entry.committed {
+        // After a trim, or with something newer on flash, what was read is old: a page will be born
+        // invalid, of sectors the program has fewer.
+        let brought = entry.current(brought, version);
+        if !brought.is_empty() {
             let missing = brought.minus(entry.mask);
             entry.mask = entry.mask.union(brought);
             self.state.ops[program].mask = self.state.ops[program].mask.union(brought);
@@ -235,8 +235,12 @@ impl<M: Media> Ftl<M> {
                 M::copy(self.staged_page(stage), &old, missing, sector);
                 self.load_page(program, stage);
             }
-        } else if M::METADATA {
+        } else if M::METADATA && !self.state.map_kind().knows_sectors() {
             self.state.trims.void.insert(program.0);
+        }
+        // What a trim that a cut undid has left in a second place.
+        if self.state.map_kind().knows_sectors() && self.fetch_missing(program, stage) {
+            return;
         }
         self.filled(program);
     }
@@ -363,15 +367,23 @@ impl<M: Media> Ftl<M> {
     fn commit(&mut self, part: OpId, ppn: Ppn) {
         let op = &self.state.ops[part];
         let (span, from, stage, version) = (op.span(), op.from, op.stage, op.version);
+        let has_moved = op.owned_by == Owner::Nobody;
         if M::METADATA {
             self.store(part, span, version, ppn);
         }
         let dead = &mut self.scratch.dead;
         let keep = if from.is_none() {
             let staged = self.state.staging.get(stage);
-            let keep = staged.current(span.mask, version);
+            let keep = if has_moved {
+                staged.come_home(part)
+            } else {
+                let keep = staged.current(span.mask, version);
+                if !keep.is_empty() {
+                    staged.commit(keep, version);
+                }
+                keep
+            };
             if !keep.is_empty() {
-                staged.commit(keep, version);
                 self.state.map.install(span, keep, ppn, dead);
                 self.state.counters.premature_units += self.state.ahead.premature(dead);
             }
@@ -418,9 +430,12 @@ impl<M: Media> Ftl<M> {
         if self.state.trims.is_void(part.0, span, version) {
             return;
         }
-        let oob = Oob { span, version, sequence: self.sequence };
         let page = if M::BYTES { std::mem::take(&mut self.pages[part.index()]) } else { M::Page::default() };
-        self.media.program(ppn, oob, page);
+        for (mask, version) in self.versions_of(part, span.mask, version) {
+            let oob = Oob { span: Span { mask, ..span }, version, sequence: self.sequence };
+            self.media.program(ppn, oob, page.clone());
+        }
+        self.mixed.remove(&part.0);
         self.store_record(part.0, span.lpn, ppn);
     }
 

@@ -6,8 +6,9 @@ use crate::base::BaseImage;
 use crate::collect::For;
 use crate::counters::Counters;
 use crate::latency::{LatencyParts, Piece};
-use crate::map::Span;
+use crate::map::{Located, MapTable, Span};
 use crate::media::Media;
+use crate::merge::Open;
 use crate::op::{Op, OpId, OpKind, Owner, Part};
 use crate::saved::{Saved, saved};
 use crate::scheme::{
@@ -18,7 +19,7 @@ use crate::staging::NONE;
 use crate::state::State;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 use thiserror::Error;
@@ -159,6 +160,13 @@ pub enum Timer {
         /// Which group it was.
         generation: u32,
     },
+    /// A page of the merge buffer has waited long enough.
+    Merge {
+        /// Its number.
+        page: u64,
+    },
+    /// The drive may be idle, so that the merge buffer goes to flash.
+    MergeIdle,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -240,6 +248,16 @@ pub struct Ftl<M: Media> {
     pub(crate) idle_turn: Vec<u32>,
     /// Moves that wait for room in the buffer of their region, with the host programs that wait for them.
     pub(crate) held_moves: VecDeque<(Move, OpId)>,
+    /// The merge buffer's open pages, how many there may be, and how long they wait.
+    pub(crate) open: Open,
+    pub(crate) merge_pages: u32,
+    pub(crate) merge_after: SimDuration,
+    pub(crate) merge_idle: SimDuration,
+    /// Where collected programs gather their pages from, by operation.
+    pub(crate) wholes: BTreeMap<u32, Vec<Located>>,
+    /// Of programs whose sectors come from several host writes, the version of each, by operation; kept where
+    /// media keep metadata.
+    pub(crate) mixed: BTreeMap<u32, Vec<(SectorMask, u64)>>,
     writes_until_tick: u32,
     lbas_per_unit: u64,
     per_sector: Divisor,
@@ -281,13 +299,13 @@ impl<M: Media<Page: Serialize + DeserializeOwned> + Serialize + DeserializeOwned
     saved! { Ftl,
         values: [
             media, pages, staged, requests, free_requests, buffers, version, sequence, base, waiters, unsettled,
-            flushes, held, idle_jobs, idle_busy, idle_turn, held_moves, writes_until_tick, moving, effects,
-            completed,
+            flushes, held, idle_jobs, idle_busy, idle_turn, held_moves, open, wholes, mixed, writes_until_tick, moving,
+            effects, completed,
         ],
         parts: [state, scheme],
         rebuilt: [
             layout, asks, ack, lbas_per_unit, per_sector, per_unit, lbas_per_sector, times, rereads, has_windows,
-            decode, retransfer, fault, scratch, piece, continuation,
+            decode, retransfer, merge_pages, merge_after, merge_idle, fault, scratch, piece, continuation,
         ],
     }
 }
@@ -344,6 +362,10 @@ impl<M: Media> Ftl<M> {
             }
         });
         let rereads = rereads.collect();
+        let ack = match drive.spec.ack {
+            Ack::Merge if layout.merges.is_none() => Ack::Program,
+            ack => ack,
+        };
         Ok(Ftl {
             asks: layout.asks,
             has_windows: layout.regions.iter().any(|r| r.rule.reprograms()),
@@ -361,7 +383,13 @@ impl<M: Media> Ftl<M> {
             version: 0,
             sequence: 0,
             base: None,
-            ack: drive.spec.ack,
+            ack,
+            open: Open::default(),
+            merge_pages: drive.spec.merge.pages,
+            merge_after: drive.spec.merge.after,
+            merge_idle: drive.spec.merge.idle,
+            wholes: BTreeMap::new(),
+            mixed: BTreeMap::new(),
             waiters: vec![],
             unsettled: 0,
             flushes: vec![],
@@ -459,6 +487,9 @@ impl<M: Media> Ftl<M> {
     pub fn release(&mut self, id: RequestId) -> Vec<u8> {
         self.free_requests.push(id.0);
         self.state.outstanding -= 1;
+        if self.state.outstanding == 0 {
+            self.watch_merged();
+        }
         if M::BYTES { std::mem::take(&mut self.buffers[id.0 as usize]) } else { Vec::new() }
     }
 
@@ -786,16 +817,29 @@ impl<M: Media> Ftl<M> {
                     };
                     r.region.quota = quota;
                     self.state.count_openable(region);
-                    let pool = self.state.pool_of(region);
-                    for plane in pool.first_plane..pool.first_plane + pool.free.len() as u32 {
-                        self.effects.push(Effect::Wake(PlaneId(plane)));
-                        self.collect_if_short(region, PlaneId(plane));
-                    }
+                    self.look_at_all(region);
+                }
+                Command::SetSlotQuota(region, quota) => {
+                    let Some(r) = self.state.regions.get_mut(region.index()) else {
+                        self.illegal(format!("{command:?}"), "there is no such region".into());
+                        continue;
+                    };
+                    r.region.slot_quota = quota;
+                    self.look_at_all(region);
                 }
                 Command::Enqueue(m) => self.enqueue_move(m, For::Scheme),
             }
         }
         self.scratch.commands = commands;
+    }
+
+    /// A region may take more than before, or less: each of its planes is looked at.
+    fn look_at_all(&mut self, region: RegionId) {
+        let pool = self.state.pool_of(region);
+        for plane in pool.first_plane..pool.first_plane + pool.free.len() as u32 {
+            self.effects.push(Effect::Wake(PlaneId(plane)));
+            self.collect_if_short(region, PlaneId(plane));
+        }
     }
 
     pub(crate) fn gc_class(&self, region: RegionId, plane: PlaneId) -> crate::op::Class {
@@ -978,10 +1022,18 @@ impl<M: Media> Ftl<M> {
         (map, map + blocks + ops)
     }
 
+    /// What the drive holds beside a page map, as the literature counts it.
+    pub fn map_tables(&self) -> Vec<MapTable> {
+        let first = &self.state.regions[0];
+        let blocks = first.planes.len() as u64 * self.state.pool_of(RegionId(0)).blocks_per_plane as u64;
+        let slots = blocks * first.slots_per_block as u64;
+        self.layout.map.tables(&self.state.geometry, self.state.logical_pages, slots)
+    }
+
     /// Bytes of the host's that stand in the drive's buffer alone: acknowledged, or of writes with FUA. Once a drive has
     /// drained, these are what it found no place for on flash, since it is full.
     pub fn unplaced_bytes(&self) -> u64 {
-        if self.ack == Ack::Program {
+        if !self.ack.answers_from_ram() {
             return 0;
         }
         let hosts = self.state.staging.iter().filter(|s| !self.state.trims.is_log(s.lpn));

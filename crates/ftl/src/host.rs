@@ -12,7 +12,6 @@ use crate::scheme::{Gather, Hooks, Origin, Parcel, Place, PlanePick, Tag, View};
 use crate::stager::Company;
 use crate::staging::NONE;
 use std::cmp::Reverse;
-use wordline_device::Ack;
 use wordline_units::{HostOp, HostRequest, Lpn, PlaneId, Ppn, SectorMask, SimDuration, SimTime};
 
 impl<M: Media> Ftl<M> {
@@ -93,6 +92,7 @@ impl<M: Media> Ftl<M> {
             }
         };
         self.state.outstanding += 1;
+        self.open.last_request = self.state.now;
         self.state.draining = false;
         self.state.counters.host_requests[request.op as usize] += 1;
         self.state.counters.host_bytes[request.op as usize] += request.bytes();
@@ -237,11 +237,43 @@ impl<M: Media> Ftl<M> {
         if !spans.is_empty() {
             let home = self.state.stripe.plane(spans[0].lpn);
             let parcel = Parcel { origin: Origin::Host(tag), spans: &spans, home };
-            let place = self.place_host(&parcel);
-            let plane = self.pick_plane(&place, home);
-            self.stage_parcel(id, &spans, &place, plane, corners, data);
+            if self.asks.asks(Hooks::DIVIDE) && spans.len() == 1 {
+                self.stage_divided(id, spans[0], tag, corners, data);
+            } else {
+                let place = self.place_host(&parcel);
+                let plane = self.pick_plane(&place, home);
+                self.stage_parcel(id, &spans, &place, plane, corners, data);
+            }
         }
         self.scratch.spans = spans;
+    }
+
+    /// Place the sectors of a span apart, as the scheme divides them.
+    fn stage_divided(
+        &mut self,
+        id: RequestId,
+        span: Span,
+        tag: Tag,
+        corners: (u32, u32, u32, u32),
+        data: &[u8],
+    ) {
+        let home = self.state.stripe.plane(span.lpn);
+        let mut left = span.mask;
+        while !left.is_empty() {
+            let rest = Span { mask: left, ..span };
+            let view = View::of(&self.state);
+            let mask = self.scheme.divide(&rest, &view).and(left);
+            let mask = if mask.is_empty() { left } else { mask };
+            left = left.minus(mask);
+            let spans = [Span { mask, ..span }];
+            let place = self.place_host(&Parcel { origin: Origin::Host(tag), spans: &spans, home });
+            let plane = self.pick_plane(&place, home);
+            // What was placed before may have ended the entry that was found.
+            self.scratch.stages.clear();
+            let stage = self.state.staging.enter(span.lpn);
+            self.scratch.stages.push(stage);
+            self.stage_parcel(id, &spans, &place, plane, corners, data);
+        }
     }
 
     /// Where host data go; the moves that must come first are left in `scratch.moves`.
@@ -273,7 +305,7 @@ impl<M: Media> Ftl<M> {
             (op.lpn, op.mask, op.stage, op.version) = (span.lpn, span.mask, stage, self.version);
             (op.route, op.pick, op.slot) = (place.route, place.plane, slot as u8);
             op.owned_by = Owner::Request;
-            self.state.buffered += u64::from(self.ack != Ack::Program);
+            self.state.buffered += u64::from(self.ack.is_buffer());
             if self.waits_for_flash(id) {
                 op.owner = id.0;
                 self.requests[id.0 as usize].remaining += 1;
@@ -286,11 +318,13 @@ impl<M: Media> Ftl<M> {
             entry.mask = in_ram.union(span.mask);
             if M::BYTES {
                 let sector = self.state.geometry.sector as usize;
-                let page = M::page(self.part(data, span.lpn, corners), span.mask, sector);
+                let page =
+                    M::page(self.part(data, span.lpn, corners), self.covered(span.lpn.0, corners), sector);
                 M::copy(self.staged_page(stage), &page, span.mask, sector);
             }
-            if self.state.map_kind() == MapKind::Page {
-                fills += self.gather(op, stage, in_ram, place.gather) as u32;
+            fills += self.gather(op, stage, in_ram, place.gather) as u32;
+            if !self.open.is_empty() && place.route.buffer_key().is_none() {
+                self.supersede(op, None);
             }
             self.load_page(op, stage);
             if lead.is_none() {
@@ -324,30 +358,46 @@ impl<M: Media> Ftl<M> {
     /// acknowledges, and with one where the host asks for it (FUA).
     #[inline]
     fn waits_for_flash(&self, write: RequestId) -> bool {
-        self.ack == Ack::Program || self.requests[write.0 as usize].request.attributes.is_fua()
+        !self.ack.is_buffer() || self.requests[write.0 as usize].request.attributes.is_fua()
     }
 
     /// Complete a program's page from RAM or by a read of the missing sectors. Returns whether a
     /// read is on its way.
     pub(crate) fn gather(&mut self, id: OpId, stage: u32, in_ram: SectorMask, gather: Gather) -> bool {
-        let all = SectorMask::first(self.state.geometry.sectors_per_unit);
+        let by_sector = self.state.map_kind().knows_sectors();
+        if by_sector && gather != Gather::Fill {
+            return false;
+        }
         let op = &mut self.state.ops[id];
         op.mask = op.mask.union(in_ram);
-        let missing = all.minus(op.mask);
-        if missing.is_empty() {
-            return false;
-        }
-        let lpn = op.lpn;
-        let ppn = self.state.map.place(lpn);
-        if ppn.is_none() {
-            return false;
-        }
-        if gather != Gather::Fill {
+        let (lpn, mask) = (op.lpn, op.mask);
+        let fetches = self.fetch_missing(id, stage);
+        if fetches && gather != Gather::Fill {
+            let all = SectorMask::first(self.state.geometry.sectors_per_unit);
             self.illegal(
                 format!("place logical page {lpn} as it is"),
-                format!("sectors {missing:?} of it lie elsewhere, and a page map knows one place a page"),
+                format!(
+                    "sectors {:?} of it lie elsewhere, and a page map knows one place a page",
+                    all.minus(mask)
+                ),
             );
         }
+        fetches
+    }
+
+    /// Read what a program still lacks of its page, from the first place that has some of it. Returns whether
+    /// there is one.
+    pub(crate) fn fetch_missing(&mut self, id: OpId, stage: u32) -> bool {
+        let all = SectorMask::first(self.state.geometry.sectors_per_unit);
+        let (lpn, mask) = (self.state.ops[id].lpn, self.state.ops[id].mask);
+        if mask == all {
+            return false;
+        }
+        let mut located = std::mem::take(&mut self.scratch.located);
+        self.state.map.resolve(lpn, all.minus(mask), &mut located);
+        let first = located.first().copied();
+        self.scratch.located = located;
+        let Some(Located { ppn, mask: missing }) = first else { return false };
         let block = self.state.geometry.block_of(ppn);
         let mut read = Op::new(OpKind::Read, self.state.geometry.plane_of(block), Cause::Rmw, Class::Write);
         (read.lpn, read.ppn, read.mask) = (lpn, ppn, missing);
@@ -410,6 +460,9 @@ impl<M: Media> Ftl<M> {
     /// The plane that a decision means.
     pub(crate) fn pick_plane(&mut self, place: &Place, home: PlaneId) -> PlaneId {
         let region = place.route.region();
+        if place.route.buffer_key().is_some() {
+            return home;
+        }
         if place.plane == PlanePick::Home && self.state.reaches(region, home) && !self.state.dynamic {
             return home;
         }
@@ -425,11 +478,16 @@ impl<M: Media> Ftl<M> {
             let best = planes.min_by_key(|p| (Reverse(room(p)), self.state.backlog[p.index()]));
             return best.unwrap_or(home);
         }
+        let g = &self.state.geometry;
         let best = planes.min_by_key(|p| {
+            let avoided = match place.plane {
+                PlanePick::Avoid(channels) => channels.contains(g.channel_of(g.die_of(*p))),
+                _ => false,
+            };
             let room = self.state.free_slots(region, *p) > 0;
             // A group that waits for company comes first.
             let alone = self.state.at(region, *p).stagers[Company::Host as usize].group.is_none();
-            (!room, alone, self.state.backlog[p.index()])
+            (!room, avoided, alone, self.state.backlog[p.index()])
         });
         best.unwrap_or(home)
     }
@@ -464,11 +522,16 @@ impl<M: Media> Ftl<M> {
             entry.commit(mask, self.version);
             entry.mask = entry.mask.minus(mask);
             let filling = entry.filling;
-            if filling != NONE {
+            if filling != NONE && self.state.map_kind().knows_sectors() {
+                self.trim_fill(stage, mask);
+            } else if filling != NONE {
                 if M::METADATA {
                     self.state.trims.void.insert(filling);
                 }
                 self.cancel_fill(stage);
+            }
+            if !self.open.is_empty() {
+                self.trim_merged(lpn, mask);
             }
         }
         let mut dead = std::mem::take(&mut self.scratch.dead);
@@ -489,8 +552,17 @@ impl<M: Media> Ftl<M> {
         }
     }
 
+    /// A program that waits for missing sectors of a page needs those no more that have been trimmed.
+    fn trim_fill(&mut self, stage: u32, mask: SectorMask) {
+        let entry = self.state.staging.get(stage);
+        let (program, read) = (OpId(entry.filling), OpId(entry.fill_read));
+        self.state.ops[program].mask = self.state.ops[program].mask.minus(mask);
+        self.state.ops[read].mask = self.state.ops[read].mask.minus(mask);
+    }
+
     fn submit_flush(&mut self, id: RequestId) {
         self.version += 1;
+        self.seal_merged();
         let earlier = self.unsettled;
         self.log_trims(id);
         self.seal(false);

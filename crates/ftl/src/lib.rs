@@ -22,6 +22,7 @@ mod host;
 mod latency;
 mod map;
 mod media;
+mod merge;
 mod op;
 mod permutation;
 mod precondition;
@@ -48,7 +49,7 @@ pub use check::Broken;
 pub use counters::{Cause, Counters, ReadErrors, RegionCounters};
 pub use ftl::{ArrayTime, Effect, Fault, Ftl, Outcome, Pending, Prefetch, RequestError, RequestId, Timer};
 pub use latency::{Behind, LatencyPart, LatencyParts, Piece};
-pub use map::{Located, MapKind, Span};
+pub use map::{Located, MapKind, MapTable, RegionSet, Span};
 pub use media::{BlockFound, BlockHeader, Bytes, Media, Metadata, NoMedia, Oob, Recorded, SlotFound};
 pub use op::{Class, Op, OpId, OpKind, Part};
 pub use precondition::{Initial, InitialError, Order};
@@ -56,9 +57,9 @@ pub use recover::Remains;
 pub use refresh::Due;
 pub use saved::{About, Checked, Label, Loader, Memory, Saved, Saver, StateError, StateFile};
 pub use scheme::{
-    Collect, Command, Drive, EarlierBits, FreeOrder, Gather, Grain, Hooks, IdleWork, Layout, Move, MovedIn,
-    Need, Origin, Parcel, Place, PlanePick, Pool, PoolId, ReadSeen, Refusal, Region, RegionId, Route, Scheme,
-    Tag, Target, View,
+    ChannelSet, Collect, Command, Drive, EarlierBits, FreeOrder, Gather, Grain, Hooks, IdleWork, Join,
+    Layout, Move, MovedIn, Need, Origin, Parcel, Place, PlanePick, Pool, PoolId, ReadSeen, Refusal, Region,
+    RegionId, Route, Scheme, Tag, Target, View,
 };
 pub use stager::Company;
 pub use steady::{Begun, Law, Settling, SteadyError, UNTOUCHED, Updates};

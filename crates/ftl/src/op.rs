@@ -52,6 +52,8 @@ pub(crate) enum Owner {
     Fill,
     /// The collection of a region's plane.
     Job,
+    /// A collected program that gathers its page from several places, of which this read brings one.
+    Whole,
     /// A move that the scheme asked for.
     Move,
     /// Nobody any more.

@@ -12,7 +12,7 @@ use crate::aging::Ages;
 use crate::base::BaseImage;
 use crate::counters::{Cause, Counters};
 use crate::ftl::Ftl;
-use crate::map::{Killed, Located, Span};
+use crate::map::{IsFirst, Killed, Located, Span};
 use crate::media::{BlockHeader, Media, Recorded, SlotFound};
 use crate::op::{Class, Op, OpId, OpKind, Owner};
 use crate::scheme::{Drive, FreeOrder, Origin, Parcel, Refusal, RegionId, Route, Scheme, Tag};
@@ -23,7 +23,6 @@ use crate::wear::Wear;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use wordline_device::Ack;
 use wordline_units::{BlockId, DieId, Lpn, PlaneId, Ppn, SectorMask, SimDuration, SimTime};
 
 /// What is left of a drive when its power fails.
@@ -143,8 +142,7 @@ impl<M: Recorded> Ftl<M> {
             .map(|i| self.requests[i as usize].number)
             .collect();
         in_flight.sort_unstable();
-        let buffered = matches!(self.ack, Ack::Buffer(_));
-        let (kept, which) = if buffered {
+        let (kept, which) = if self.ack.answers_from_ram() {
             (self.kept_in_buffer(), AllTrims::Kept)
         } else {
             (self.kept_in_stagers(), AllTrims::Held)
@@ -201,18 +199,21 @@ impl<M: Recorded> Ftl<M> {
             let op = &self.state.ops[id];
             let (lpn, version) = (op.lpn, op.version);
             let all = op.mask;
-            let mask = self.state.staging.get(op.stage).current(op.mask, version);
+            let mask = self.state.staging.get(op.stage).homeless(id);
             if self.state.trims.is_log(lpn) {
                 continue; // its entries are kept, and logged again
             }
-            // What of it has been trimmed since is not programmed any more, and so is lost.
-            self.state.trims.hold(lpn, all, version);
-            if !mask.is_empty() {
-                let (route, plane, cause) = (op.route, op.plane, op.cause);
-                let privileged = Privilege(op.privileged);
-                let page = if M::BYTES { self.pages[id.index()].clone() } else { M::Page::default() };
-                let from = KeptFrom::Stager { version, route, plane, cause, privileged };
-                kept.push(Kept { lpn, mask, page, from });
+            let (route, plane, cause) = (op.route, op.plane, op.cause);
+            let privileged = Privilege(op.privileged);
+            let page = if M::BYTES { self.pages[id.index()].clone() } else { M::Page::default() };
+            for (part, version) in self.versions_of(id, all, version) {
+                // What of it has been trimmed since is not programmed any more, and so is lost.
+                self.state.trims.hold(lpn, part, version);
+                let (mask, page) = (mask.and(part), page.clone());
+                if !mask.is_empty() {
+                    let from = KeptFrom::Stager { version, route, plane, cause, privileged };
+                    kept.push(Kept { lpn, mask, page, from });
+                }
             }
         }
         kept
@@ -336,8 +337,8 @@ impl<M: Recorded> Ftl<M> {
                 self.state.map.erase(block);
             }
         }
-        for _ in self.state.blocks.iter().filter(|b| b.was_opened()) {
-            self.state.map.open_first();
+        for (b, info) in self.state.blocks.iter().enumerate().filter(|(_, info)| info.was_opened()) {
+            self.state.map.open(BlockId(b as u32), RegionId(info.region), IsFirst(true));
         }
     }
 
@@ -561,11 +562,10 @@ impl<M: Recorded> Ftl<M> {
                 let mut op = Op::new(OpKind::Program, plane, Cause::Host, Class::Write);
                 (op.lpn, op.mask, op.stage, op.version) = (lpn, mask, stage, self.version);
                 (op.route, op.pick, op.owned_by) = (place.route, place.plane, Owner::Request);
-                self.state.buffered += 1;
+                self.state.buffered += u64::from(self.ack.is_buffer());
                 self.unsettled += 1;
                 let op = self.add_op(op);
-                let page_map = self.state.map_kind() == crate::map::MapKind::Page;
-                let fills = u32::from(page_map && self.gather(op, stage, in_ram, place.gather));
+                let fills = u32::from(self.gather(op, stage, in_ram, place.gather));
                 self.load_page(op, stage);
                 self.launch_after(op, fills);
             }
@@ -574,6 +574,7 @@ impl<M: Recorded> Ftl<M> {
                 (op.lpn, op.mask, op.stage, op.version) = (lpn, mask, stage, version);
                 (op.route, op.privileged) = (route, privileged.0);
                 let op = self.add_op(op);
+                self.state.staging.get(stage).leave_home(op, mask);
                 self.load_page(op, stage);
                 self.launch(op);
             }

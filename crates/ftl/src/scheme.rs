@@ -11,7 +11,9 @@ use std::fmt::Debug;
 use thiserror::Error;
 use wordline_device::{DeviceSpec, Trigger, Victim};
 use wordline_flash::{Geometry, ProgramRule, SlotClass};
-use wordline_units::{BlockId, CellMode, DieId, HostRequest, Lpn, PlaneId, Ppn, SimDuration, SimTime};
+use wordline_units::{
+    BlockId, CellMode, ChannelId, DieId, HostRequest, Lpn, PlaneId, Ppn, SectorMask, SimDuration, SimTime,
+};
 
 /// A pool, by its position in [`Layout::pools`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -83,6 +85,9 @@ pub struct Region {
     pub leaves_pool: bool,
     /// How units that come from another pool, or by a scheme's own wish, share pages.
     pub moved_in: MovedIn,
+    /// The most slots of each plane that may be programmed in its blocks, live or not; `u64::MAX` for no limit
+    /// but that of `quota`.
+    pub slot_quota: u64,
 }
 
 /// How units that are moved into a region share pages, where a page holds several.
@@ -125,6 +130,8 @@ impl Hooks {
     pub const FORGET: Hooks = Hooks(16);
     /// [`Scheme::make_room`].
     pub const MAKE_ROOM: Hooks = Hooks(32);
+    /// [`Scheme::divide`].
+    pub const DIVIDE: Hooks = Hooks(64);
     /// None of them.
     pub const NONE: Hooks = Hooks(0);
 
@@ -155,12 +162,26 @@ pub struct Layout {
     pub outpost: Option<(RegionId, u32)>,
     /// The kind of map.
     pub map: MapKind,
+    /// How parts of pages find company in a merge buffer, where it has one; see [`Route::into_buffer`].
+    pub merges: Option<Join>,
     /// The hooks to be asked.
     pub asks: Hooks,
     /// Ask [`Scheme::tick`] after every so many host write requests; 0 for never.
     pub tick_every_writes: u32,
     /// How long the drive must have had no request before [`Scheme::idle`] is asked.
     pub idle_after: SimDuration,
+}
+
+/// Which open page of a merge buffer a part of a page joins, of those with room.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Join {
+    /// The one opened first.
+    First,
+    /// The one opened first among those opened with the same key.
+    SameKey,
+    /// The one whose parts have their pages on the fewest channels, the new one's counted; of equals the
+    /// fullest, and of these the one opened first.
+    FewestChannels,
 }
 
 impl Layout {
@@ -203,6 +224,8 @@ pub struct Tag(pub u8);
 pub enum Origin {
     /// The host.
     Host(Tag),
+    /// A page of the merge buffer that has been sealed: parts of pages, which have come from the host.
+    Sealed,
     /// A block of a region that is being collected.
     Collected(RegionId),
     /// A move that the scheme asked for, out of a region.
@@ -227,6 +250,25 @@ pub enum Gather {
     AsIs,
     /// Read the missing ones first (read-modify-write).
     Fill,
+    /// Of collected data under a map of sectors: read all that the page has elsewhere, and program the page as
+    /// one. It leaves its places for protected RAM as soon as it is there.
+    Whole,
+}
+
+/// Channels to keep away from. Those past the 16th share the bits of the first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct ChannelSet(u16);
+
+impl ChannelSet {
+    /// The same with a channel more.
+    pub const fn and(self, channel: ChannelId) -> ChannelSet {
+        ChannelSet(self.0 | 1 << (channel.0 % 16))
+    }
+
+    /// Whether a channel is one of them.
+    pub const fn contains(self, channel: ChannelId) -> bool {
+        self.0 >> (channel.0 % 16) & 1 == 1
+    }
 }
 
 /// In which plane.
@@ -236,6 +278,8 @@ pub enum PlanePick {
     Home,
     /// Whichever has least to do among those with room.
     Any,
+    /// The same among those of other channels, if there are any.
+    Avoid(ChannelSet),
     /// The one with the most space that holds nothing live, and of about equals the one that has least to
     /// do: then no plane is full while another has room.
     Roomiest,
@@ -257,6 +301,7 @@ pub struct Route([u8; 4]);
 
 impl Route {
     const END: u8 = 0xff;
+    const BUFFER: u8 = 0xfe;
 
     /// No target: of operations that program nothing.
     pub(crate) const NOWHERE: Route = Route([Route::END; 4]);
@@ -264,6 +309,25 @@ impl Route {
     /// One target.
     pub const fn to(region: RegionId, class: SlotClass) -> Route {
         Route([region.0 << 4 | class as u8, Route::END, Route::END, Route::END])
+    }
+
+    /// Into the merge buffer of [`Layout::merges`], with a key: parts of a page wait there for company, and are
+    /// placed as [`Origin::Sealed`] when their page is full or has waited long enough. A page that the host
+    /// writes in several parts, each while the others wait with the same key, is placed once more as the host's
+    /// when it is whole.
+    pub const fn into_buffer(key: u8) -> Route {
+        Route([Route::BUFFER, key, Route::END, Route::END])
+    }
+
+    /// Whether it leads into the merge buffer.
+    pub const fn is_into_buffer(self) -> bool {
+        self.buffer_key().is_some()
+    }
+
+    /// The key of a route into the merge buffer.
+    #[inline(always)]
+    pub(crate) const fn buffer_key(self) -> Option<u8> {
+        if self.0[0] == Route::BUFFER { Some(self.0[1]) } else { None }
     }
 
     /// Classes of slots of one region, tried in order: at most four.
@@ -419,6 +483,8 @@ pub enum IdleWork {
 pub enum Command {
     /// The most blocks of each plane that a region may own from now on.
     SetQuota(RegionId, u32),
+    /// The most slots of each plane that may be programmed in a region's blocks from now on.
+    SetSlotQuota(RegionId, u64),
     /// Move a page in the background.
     Enqueue(Move),
 }
@@ -445,6 +511,12 @@ pub trait Scheme: Debug + Send {
     /// Host data are about to be placed: moves that must come first. The program waits until the data of
     /// each have left their place, for flash or for protected RAM, or turn out not to be there any more.
     fn make_room(&mut self, _parcel: &Parcel, _view: &View, _out: &mut Vec<Move>) {}
+
+    /// The host writes a part of a page: the sectors of it that are placed together first. It is asked again
+    /// for the rest.
+    fn divide(&mut self, span: &Span, _view: &View) -> SectorMask {
+        span.mask
+    }
 
     /// A host read of a page has ended; perhaps it should move.
     fn read(&mut self, _seen: &ReadSeen, _view: &View) -> Option<Move> {
@@ -589,7 +661,23 @@ impl<'a> View<'a> {
         self.state.oldest_victim(self.region(region), plane)
     }
 
-    /// The place of a logical page on flash, under a page map; newer data may be on their way.
+    /// Blocks that a region owns in all planes, and slots programmed in them.
+    pub fn taken(&self, region: RegionId) -> (u64, u64) {
+        let region = self.region(region);
+        let r = &self.state.regions[region.index()];
+        let planes = (0..r.planes.len() as u32).map(|p| PlaneId(r.first_plane + p));
+        planes.fold((0, 0), |(blocks, slots), p| {
+            (blocks + self.state.owned(region, p) as u64, slots + self.state.used_slots(region, p))
+        })
+    }
+
+    /// The sectors of a logical page that hold data, in RAM or on flash.
+    pub fn sectors(&self, lpn: Lpn) -> SectorMask {
+        self.state.staging.mask(lpn).union(self.state.map.held(lpn))
+    }
+
+    /// The place of a logical page on flash, under a page map or beneath an overlay; newer data may be on their
+    /// way.
     pub fn locate(&self, lpn: Lpn) -> Option<Ppn> {
         self.state.map.locate(lpn)
     }

@@ -2,6 +2,7 @@
 //! pages until they fill the group that is programmed in one shot, or until they have waited enough.
 
 use crate::ftl::{Effect, Ftl, Timer};
+use crate::map::MapKind;
 use crate::media::Media;
 use crate::op::{Op, OpId, Owner};
 use crate::scheme::{MovedIn, RegionId};
@@ -46,6 +47,9 @@ impl Company {
 impl<M: Media> Ftl<M> {
     /// A program, with its chain, has all its data: send it off, or let it wait for company.
     pub(crate) fn launch(&mut self, lead: OpId) {
+        if let Some(key) = self.state.ops[lead].route.buffer_key() {
+            return self.merge(lead, key);
+        }
         let region = self.state.ops[lead].route.region();
         let Some(r) = self.state.regions.get(region.index()) else {
             self.illegal(format!("place in region {}", region.0), "there is no such region".into());
@@ -60,7 +64,7 @@ impl<M: Media> Ftl<M> {
             self.launch(rest);
             return;
         }
-        if units == 1 && pages == 1 {
+        if units == 1 && pages == 1 && !self.packs_sectors() {
             self.emit(lead);
             return;
         }
@@ -70,7 +74,9 @@ impl<M: Media> Ftl<M> {
             return;
         }
         let host = self.state.ops[lead].owned_by == Owner::Request;
-        if host || units == 1 {
+        if !host && self.packs_sectors() {
+            self.add_sectors(region, lead);
+        } else if host || units == 1 {
             self.add_page(region, lead);
         } else {
             self.add_unit(region, lead);
@@ -116,6 +122,45 @@ impl<M: Media> Ftl<M> {
         let full = stager.page_slots == units;
         self.shift_slots(lead, slot); // a moved unit comes with slot 0
         if !first.is_none() {
+            self.join(first, lead);
+        }
+        if full {
+            self.close_page(region, plane, company);
+        } else {
+            self.arm_pad(region, plane, company);
+        }
+    }
+
+    /// Whether parts of several logical pages share the pages to which they are moved.
+    fn packs_sectors(&self) -> bool {
+        self.state.map_kind() == MapKind::Extent
+    }
+
+    /// What a slot held shares the page that is being packed with others, if all of it has room there: so
+    /// moving never takes more slots than it empties.
+    fn add_sectors(&mut self, region: RegionId, lead: OpId) {
+        let plane = self.state.ops[lead].plane;
+        let company = Company::of(&self.state.ops[lead]);
+        let all = self.state.geometry.sectors_per_unit as u8;
+        self.entered_stager(region, lead);
+        let parts =
+            std::iter::successors(Some(lead), |p| Some(self.state.ops[*p].chain).filter(|c| !c.is_none()));
+        let sectors = parts.map(|p| self.state.ops[p].mask.count()).sum::<u32>() as u8;
+        if self.stager(region, plane, company).page_slots + sectors > all {
+            self.close_page(region, plane, company);
+        }
+        let stager = self.stager(region, plane, company);
+        let (first, offset) = (stager.page, stager.page_slots);
+        stager.page_slots += sectors;
+        let full = stager.page_slots == all;
+        if first.is_none() {
+            stager.page = lead;
+        } else {
+            let mut part = lead;
+            while !part.is_none() {
+                self.state.ops[part].offset += offset;
+                part = self.state.ops[part].chain;
+            }
             self.join(first, lead);
         }
         if full {
@@ -208,7 +253,7 @@ impl<M: Media> Ftl<M> {
             self.state.ops[lead].in_window = false;
             return;
         }
-        let mut part = lead;
+        let (mut part, mut parts) = (lead, 0);
         let mut dead = std::mem::take(&mut self.scratch.dead);
         while !part.is_none() {
             let (span, from, next) = {
@@ -222,10 +267,7 @@ impl<M: Media> Ftl<M> {
             // What RAM holds already is newer: a write that waits for its missing sectors, say.
             let older = keep.minus(entry.mask);
             entry.mask = entry.mask.union(keep);
-            if !M::METADATA {
-                // Where media keep versions, the operation has its data's own.
-                self.state.ops[part].version = entry.last(keep);
-            }
+            entry.leave_home(part, keep);
             self.state.ops[part].mask = keep;
             self.state.map.forget(span.lpn, keep, &mut dead);
             if M::BYTES && !older.is_empty() {
@@ -236,12 +278,12 @@ impl<M: Media> Ftl<M> {
             self.state.ops[part].stage = stage;
             self.state.ops[part].from = Ppn::NONE;
             self.state.ops[part].owned_by = Owner::Nobody;
-            part = next;
+            (part, parts) = (next, parts + 1);
         }
         self.scratch.dead = dead;
         self.bury_dead();
         match owned_by {
-            Owner::Job => self.job_page_over(from_region, plane, true),
+            Owner::Job => (0..parts).for_each(|_| self.job_page_over(from_region, plane, true)),
             _ => self.end_move(lpn, source, idle, OpId(owner)),
         }
     }
@@ -297,7 +339,11 @@ impl<M: Media> Ftl<M> {
 
     /// A timer is due.
     pub fn timer(&mut self, timer: Timer) {
-        let Timer::Pad { region, plane, company, generation } = timer;
+        let (region, plane, company, generation) = match timer {
+            Timer::Pad { region, plane, company, generation } => (region, plane, company, generation),
+            Timer::Merge { page } => return self.merge_timer(page),
+            Timer::MergeIdle => return self.merge_idle_timer(),
+        };
         let stager = self.stager(region, plane, company);
         if stager.generation != generation {
             return;
@@ -344,7 +390,7 @@ impl<M: Media> Ftl<M> {
         for index in 0..self.state.regions.len() {
             let region = RegionId(index as u8);
             let r = &self.state.regions[index];
-            if r.units_per_page * r.pages_per_program == 1 {
+            if r.units_per_page * r.pages_per_program == 1 && !self.packs_sectors() {
                 continue;
             }
             let first = self.state.pool_of(region).first_plane;

@@ -1,6 +1,7 @@
 //! Whatever is on its way: one index from logical page to what RAM holds of it. Reads consult it
 //! before the map, and a program commits only if nothing newer has.
 
+use crate::op::OpId;
 use crate::saved::sorted;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -12,6 +13,9 @@ pub(crate) struct Staged {
     pub lpn: Lpn,
     /// Sectors whose newest data are in RAM.
     pub mask: SectorMask,
+    /// Sectors that have left their place on flash for protected RAM, and that nothing newer has replaced, with
+    /// the programs that bring them back.
+    homeless: Vec<(OpId, SectorMask)>,
     /// Programs that will commit to this page.
     pub pending: u32,
     /// Version of the newest commit or trim since the entry exists; 0 for none.
@@ -36,18 +40,31 @@ impl Staged {
         newer.fold(mask, |m, s| m.minus(SectorMask(1 << s)))
     }
 
-    /// Version of the newest commit to any of these sectors since the entry exists.
-    pub fn last(&self, mask: SectorMask) -> u64 {
-        if self.by_sector.is_empty() {
-            return self.committed;
-        }
-        mask.iter().map(|s| self.by_sector[s as usize]).max().unwrap_or(0)
+    /// Sectors have left their place for RAM, until a program brings them back to flash.
+    pub fn leave_home(&mut self, by: OpId, sectors: SectorMask) {
+        self.homeless.push((by, sectors));
+    }
+
+    /// What of the sectors that a program brings back nothing newer has replaced.
+    pub fn homeless(&self, by: OpId) -> SectorMask {
+        self.homeless.iter().filter(|(op, _)| *op == by).fold(SectorMask::EMPTY, |m, (_, s)| m.union(*s))
+    }
+
+    /// The same when they are there: they are homeless no more.
+    pub fn come_home(&mut self, by: OpId) -> SectorMask {
+        let home = self.homeless(by);
+        self.homeless.retain(|(op, _)| *op != by);
+        home
     }
 
     /// Sectors are committed, or trimmed, by a version.
     #[inline]
     pub fn commit(&mut self, mask: SectorMask, version: u64) {
         self.committed = self.committed.max(version);
+        let whole = self.by_sector.is_empty();
+        for (_, sectors) in &mut self.homeless {
+            *sectors = if whole { SectorMask::EMPTY } else { sectors.minus(mask) };
+        }
         if !self.by_sector.is_empty() {
             for s in mask.iter() {
                 self.by_sector[s as usize] = version;
@@ -80,6 +97,11 @@ impl Staging {
         if self.index.is_empty() { None } else { self.index.get(&lpn.0).copied() }
     }
 
+    /// The sectors of a page whose newest data are in RAM.
+    pub fn mask(&self, lpn: Lpn) -> SectorMask {
+        self.find(lpn).map_or(SectorMask::EMPTY, |i| self.entries[i as usize].mask)
+    }
+
     /// The entry of a page, made if there is none.
     #[inline]
     pub fn enter(&mut self, lpn: Lpn) -> u32 {
@@ -88,6 +110,7 @@ impl Staging {
             let fresh = Staged {
                 lpn,
                 mask: SectorMask::EMPTY,
+                homeless: vec![],
                 pending: 0,
                 committed: 0,
                 by_sector: vec![0; *sectors],

@@ -219,7 +219,7 @@ pub(crate) struct PoolState {
 /// Units waiting for a program that writes several at once, in one plane of one region.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Stager {
-    /// Relocated units that do not fill a page yet.
+    /// Relocated units that do not fill a page yet, and how many slots they take, or sectors where these are packed.
     pub page: OpId,
     pub page_slots: u8,
     /// Pages that do not fill a program yet.
@@ -376,7 +376,7 @@ impl Saved for PoolState {
 
 impl Saved for Region {
     saved! { Region,
-        values: [quota],
+        values: [quota, slot_quota],
         parts: [],
         rebuilt: [
             name, pool, mode, rule, trigger, victim, pad_after, protected, earlier_bits, partial_victims, leaves_pool,
@@ -564,7 +564,7 @@ impl State {
             refreshing: Refreshing::new(
                 drive.spec.errors.as_ref().map_or_else(Refresh::default, |e| e.refresh),
             ),
-            staging: Staging::new(if layout.map == MapKind::Sector { geometry.sectors_per_unit } else { 0 }),
+            staging: Staging::new(if layout.map.knows_sectors() { geometry.sectors_per_unit } else { 0 }),
             ops: Ops::default(),
             shrunk: 0,
             most_shrunk: 0,
@@ -574,7 +574,7 @@ impl State {
             outstanding: 0,
             buffered: 0,
             buffer_pages: match drive.spec.ack {
-                Ack::Program => None,
+                Ack::Program | Ack::Merge => None,
                 Ack::Buffer(pages) => Some(pages),
             },
             draining: false,
@@ -812,6 +812,28 @@ impl State {
         self.at(region, plane).open_slots + self.free_blocks(region, plane) as u64 * r.slots_per_block as u64
     }
 
+    /// Slots of a plane of a region that are programmed, live or not.
+    pub(crate) fn used_slots(&self, region: RegionId, plane: PlaneId) -> u64 {
+        let (r, at) = (&self.regions[region.index()], self.at(region, plane));
+        at.owned as u64 * r.slots_per_block as u64 - at.open_slots
+    }
+
+    /// Whether a plane of a region may have more slots programmed.
+    #[inline]
+    pub(crate) fn has_slots_left(&self, region: RegionId, plane: PlaneId) -> bool {
+        let most = self.regions[region.index()].region.slot_quota;
+        most == u64::MAX || self.used_slots(region, plane) < most
+    }
+
+    /// Whether a plane of a region has opened the last block that it may own, or has less than a block of
+    /// slots left.
+    fn has_opened_last(&self, region: RegionId, plane: PlaneId) -> bool {
+        let r = &self.regions[region.index()];
+        let most = r.region.slot_quota;
+        self.free_blocks(region, plane) == 0
+            || (most < u64::MAX && self.used_slots(region, plane) + r.slots_per_block as u64 > most)
+    }
+
     /// Slots of a plane of a region that hold nothing live, or will when what is queued there is done.
     pub(crate) fn room(&self, region: RegionId, plane: PlaneId) -> u64 {
         let r = &self.regions[region.index()];
@@ -915,6 +937,7 @@ impl State {
         let below = |f: Fraction, free: u64, all: u64| free < f.of_ceil(all);
         let short = match self.regions[region.index()].region.trigger {
             Trigger::Never => return false,
+            Trigger::LastBlock => return self.has_opened_last(region, plane),
             Trigger::FreeBlocks(f) => below(f, self.free_blocks(region, plane) as u64, total as u64),
             Trigger::FreeSlots(f) => below(f, self.free_slots(region, plane), total as u64 * slots),
         };
@@ -926,7 +949,7 @@ impl State {
     pub(crate) fn is_desperate(&self, region: RegionId, plane: PlaneId) -> bool {
         let reserve = self.hard_reserve(region);
         match self.regions[region.index()].region.trigger {
-            Trigger::Never => false,
+            Trigger::Never | Trigger::LastBlock => false,
             Trigger::FreeBlocks(_) => self.free_blocks(region, plane) <= reserve,
             Trigger::FreeSlots(_) => {
                 let slots = self.regions[region.index()].slots_per_block as u64;
@@ -940,7 +963,7 @@ impl State {
     pub(crate) fn held_back(&self, region: RegionId) -> u32 {
         let total = self.total_blocks(region);
         let by_trigger = match self.regions[region.index()].region.trigger {
-            Trigger::Never => 0,
+            Trigger::Never | Trigger::LastBlock => 0,
             Trigger::FreeBlocks(share) | Trigger::FreeSlots(share) => {
                 (share.of_ceil(total as u64) as u32).saturating_sub(1)
             }
@@ -968,7 +991,10 @@ impl State {
     pub(crate) fn burden(&self, block: BlockId) -> u32 {
         let info = &self.blocks[block.index()];
         let unused = if info.phase == Phase::Standby { self.unused_slots(block) } else { 0 };
-        self.map.burden(block, info.live) + unused * self.geometry.sectors_per_unit
+        let leaves = self.regions[info.region as usize].region.leaves_pool;
+        // What goes to another pool may be packed anew there; what stays takes a slot for a slot.
+        let moves = if leaves { info.live } else { self.map.burden(block, info.live) };
+        moves + unused * self.geometry.sectors_per_unit
     }
 
     /// Slots of a block that are not yet programmed.

@@ -18,7 +18,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use wordline_device::Ack;
 use wordline_flash::Geometry;
 use wordline_units::{BlockId, Lpn, PlaneId, Ppn, SectorMask};
 
@@ -66,7 +65,7 @@ pub(crate) struct TrimLog {
 impl TrimLog {
     pub fn new(geometry: &Geometry, kind: MapKind, logical_pages: u32) -> TrimLog {
         let sectors = geometry.sectors_per_unit;
-        let grain = if kind == MapKind::Sector { sectors } else { 1 };
+        let grain = if kind.knows_sectors() { sectors } else { 1 };
         TrimLog {
             first: logical_pages,
             range: ((geometry.unit / ENTRY_BYTES) as u32 / grain).max(1),
@@ -253,9 +252,7 @@ impl<M: Media> Ftl<M> {
             (op.owned_by, op.owner, op.route) = (Owner::Request, flush.0, place.route);
             self.requests[flush.0 as usize].remaining += 1;
             self.unsettled += 1;
-            if matches!(self.ack, Ack::Buffer(_)) {
-                self.state.buffered += 1;
-            }
+            self.state.buffered += u64::from(self.ack.is_buffer());
             let op = self.add_op(op);
             if M::METADATA
                 && let Some(versions) = self.state.trims.versions.get(&range)

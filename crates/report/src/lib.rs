@@ -43,7 +43,7 @@ pub use lifetime::{
 pub use lifetime_table::lifetime_table;
 pub use replicas::{Estimate, Replicas};
 pub use report::{
-    DeviceInfo, Host, Latencies, Latency, LatencyParts, Memory, REPORT_SCHEMA, Report, SchemeInfo,
+    DeviceInfo, Host, Latencies, Latency, LatencyParts, MapTable, Memory, REPORT_SCHEMA, Report, SchemeInfo,
     ShiftedRun, Speed, Throughput, WorkloadInfo,
 };
 pub use series::{CDF_POINTS_MAX, LatencyCdf, TIMELINE_BINS_MAX, Timeline};

@@ -378,7 +378,7 @@ pub struct Throughput {
 }
 
 /// Memory that the engine holds at the end of the run, counted by its own structures.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Memory {
     /// All of the engine's state, in bytes.
     pub engine_bytes: u64,
@@ -386,6 +386,23 @@ pub struct Memory {
     pub map_bytes: u64,
     /// Bytes of map for each materialised logical page; null where there is none.
     pub bytes_per_mapped_page: Option<f64>,
+    /// What the drive would hold beside a page map, counted as its literature counts it; left out where it is
+    /// nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tables: Vec<MapTable>,
+}
+
+/// A table of a drive's, by the literature's count.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MapTable {
+    /// Its name.
+    pub name: String,
+    /// Its entries.
+    pub entries: u64,
+    /// Bits of an entry, by the drive's geometry.
+    pub entry_bits: u32,
+    /// Its size in bytes.
+    pub bytes: u64,
 }
 
 /// How fast the engine was on this machine.

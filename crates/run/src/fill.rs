@@ -14,9 +14,10 @@ use wordline_ftl::{
 };
 use wordline_report::{
     CDF_POINTS_MAX, Capacity, ChangingCapacity, DeviceInfo, Flash, Host, IdleTime, JobActivity, Latencies,
-    Latency, LatencyCdf, LatencyParts, LifeUsed, Lifetime, LostBlocks, Memory, ModeLifetime, Multiplane,
-    PageTypes, ProgramBytes, Programs, REPORT_SCHEMA, ReadErrors, Refreshed, RegionActivity, RegionCapacity,
-    Report, SchemeInfo, Speed, Throughput, Timeline, Waf, Wear, Windows, WorkloadInfo, WornOut,
+    Latency, LatencyCdf, LatencyParts, LifeUsed, Lifetime, LostBlocks, MapTable, Memory, ModeLifetime,
+    Multiplane, PageTypes, ProgramBytes, Programs, REPORT_SCHEMA, ReadErrors, Refreshed, RegionActivity,
+    RegionCapacity, Report, SchemeInfo, Speed, Throughput, Timeline, Waf, Wear, Windows, WorkloadInfo,
+    WornOut,
 };
 use wordline_sim::{Histogram, Metrics, MultiplaneCounts, Summary, TimeBin};
 use wordline_units::{CellMode, PageType, SimTime};
@@ -481,7 +482,13 @@ fn memory(run: &Outcome) -> Memory {
     let (map_bytes, engine_bytes) = run.device.ftl.table_bytes();
     let mapped = run.device.ftl.mapped();
     let each = (mapped > 0).then(|| map_bytes as f64 / mapped as f64);
-    Memory { engine_bytes, map_bytes, bytes_per_mapped_page: each }
+    let tables = run.device.ftl.map_tables().into_iter().map(|t| MapTable {
+        name: t.name.to_string(),
+        entries: t.entries,
+        entry_bits: t.entry_bits,
+        bytes: t.bytes(),
+    });
+    Memory { engine_bytes, map_bytes, bytes_per_mapped_page: each, tables: tables.collect() }
 }
 
 fn speed(run: &Outcome, c: &Counters) -> Speed {

@@ -103,6 +103,7 @@ impl Size {
             home: D,
             outpost: None,
             map: MapKind::Page,
+            merges: None,
             asks: Hooks::NONE,
             tick_every_writes: if dynamic == 0 { 0 } else { LOOK_EVERY },
             idle_after: SimDuration::ZERO,

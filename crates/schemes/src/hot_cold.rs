@@ -181,6 +181,7 @@ impl Scheme for HotCold {
             home: C,
             outpost: None,
             map: MapKind::Page,
+            merges: None,
             asks: if self.pools == Pools::Shared { Hooks::COLLECT } else { Hooks::NONE },
             tick_every_writes: 0,
             idle_after: SimDuration::ZERO,
@@ -189,7 +190,7 @@ impl Scheme for HotCold {
 
     fn place(&mut self, parcel: &Parcel, _: &View) -> Place {
         let region = match parcel.origin {
-            Origin::Host(_) => self.region_of(parcel.spans.first().map_or(0, |s| s.lpn.0)), // (1)
+            Origin::Host(_) | Origin::Sealed => self.region_of(parcel.spans.first().map_or(0, |s| s.lpn.0)), // (1)
             // (2), by address: what the initial state left in C comes home when it is collected.
             Origin::Collected(from) | Origin::Moved(from) => {
                 parcel.spans.first().map_or(from, |s| self.region_of(s.lpn.0))

@@ -505,6 +505,7 @@ impl Scheme for Hyssd {
             home: T,
             outpost: Some((S, chosen)),
             map: MapKind::Page,
+            merges: None,
             asks: Hooks::MAKE_ROOM.and(Hooks::READ).and(Hooks::IDLE).and(Hooks::FORGET),
             tick_every_writes: 0,
             idle_after: self.idle_after,
@@ -522,7 +523,7 @@ impl Scheme for Hyssd {
         self.take_stock(view);
         let page = parcel.spans.first().map_or(0, |span| span.lpn.0);
         let (region, plane) = match parcel.origin {
-            Origin::Host(_) => (S, PlanePick::Roomiest), // (1)
+            Origin::Host(_) | Origin::Sealed => (S, PlanePick::Roomiest), // (1)
             Origin::Collected(S) if !self.stays(page, parcel.home, view) => (T, PlanePick::Roomiest), // (8)
             Origin::Collected(region) | Origin::Moved(region) => (region, PlanePick::Home), // (7)
         };

@@ -82,7 +82,7 @@ impl Scheme for Ips {
 
     fn place(&mut self, parcel: &Parcel, _: &View) -> Place {
         let route = match parcel.origin {
-            Origin::Host(_) => windows::host(), // (1), (2), (3)
+            Origin::Host(_) | Origin::Sealed => windows::host(), // (1), (2), (3)
             Origin::Collected(_) | Origin::Moved(_) => windows::collected(), // (4)
         };
         Place { gather: Gather::Fill, plane: PlanePick::Home, route }

@@ -86,7 +86,7 @@ impl Scheme for IpsAgc {
 
     fn place(&mut self, parcel: &Parcel, _: &View) -> Place {
         let route = match parcel.origin {
-            Origin::Host(_) => windows::host(),                              // (1)
+            Origin::Host(_) | Origin::Sealed => windows::host(), // (1)
             Origin::Collected(_) | Origin::Moved(_) => windows::collected(), // (2)
         };
         Place { gather: Gather::Fill, plane: PlanePick::Home, route }

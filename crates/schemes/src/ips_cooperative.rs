@@ -147,7 +147,7 @@ impl Scheme for IpsCooperative {
 
     fn place(&mut self, parcel: &Parcel, _: &View) -> Place {
         let route = match parcel.origin {
-            Origin::Host(_) => Route::to(W, SlotClass::Slc) // (1)
+            Origin::Host(_) | Origin::Sealed => Route::to(W, SlotClass::Slc) // (1)
                 .or(T, SlotClass::Next) // (3)
                 .or(W, SlotClass::Reprogram)
                 .or(W, SlotClass::Next),

@@ -107,6 +107,7 @@ pub(crate) fn one_region(medium: &Medium, region: Region) -> Layout {
         home: RegionId(0),
         outpost: None,
         map: MapKind::Page,
+        merges: None,
         asks: Hooks::NONE,
         tick_every_writes: 0,
         idle_after: SimDuration::ZERO,
@@ -135,5 +136,6 @@ pub(crate) fn region(
         partial_victims: false,
         leaves_pool: false,
         moved_in: MovedIn::Packed,
+        slot_quota: u64::MAX,
     }
 }

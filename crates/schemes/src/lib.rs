@@ -5,6 +5,7 @@ mod cache;
 mod classifier;
 pub mod cost_model;
 mod layout;
+mod packing;
 mod page_type;
 mod read_heat;
 mod registry;
@@ -14,6 +15,7 @@ mod windows;
 // A new scheme is its file and its two words here.
 mod conventional;
 mod conventional_tlc;
+mod hierarchy;
 mod hot_cold;
 mod hotness;
 mod hyssd;
@@ -22,6 +24,8 @@ mod ips_agc;
 mod ips_cooperative;
 mod pa_ssd;
 mod raro;
+mod sa;
+mod sector;
 mod slc_cache;
 mod turbo_write;
 const SCHEMES: &[Entry] = &[
@@ -37,10 +41,14 @@ const SCHEMES: &[Entry] = &[
     ips_cooperative::ENTRY,
     raro::ENTRY,
     hotness::ENTRY,
+    sa::ENTRY,
+    sector::ENTRY,
+    hierarchy::ENTRY,
 ];
 
 pub use conventional::Conventional;
 pub use conventional_tlc::ConventionalTlc;
+pub use hierarchy::Hierarchy;
 pub use hot_cold::HotCold;
 pub use hotness::Hotness;
 pub use hyssd::{Hyssd, Model, ModelError, ModelPoint};
@@ -50,5 +58,7 @@ pub use ips_cooperative::IpsCooperative;
 pub use pa_ssd::PaSsd;
 pub use raro::Raro;
 pub use registry::{Entry, Parameter, SchemeError, all, build, find, layers};
+pub use sa::Sa;
+pub use sector::Sector;
 pub use slc_cache::SlcCache;
 pub use turbo_write::TurboWrite;

@@ -161,7 +161,7 @@ impl Scheme for PaSsd {
     fn place(&mut self, parcel: &Parcel, view: &View) -> Place {
         let page = match parcel.origin {
             Origin::Host(tag) => PageType::ALL[tag.0 as usize & 3],
-            Origin::Collected(_) | Origin::Moved(_) => self.types.of_collected(view), // (4)
+            Origin::Sealed | Origin::Collected(_) | Origin::Moved(_) => self.types.of_collected(view), // (4)
         };
         Place { gather: Gather::Fill, plane: PlanePick::Home, route: self.types.route(page) } // (3)
     }

@@ -117,6 +117,7 @@ impl ByReadHeat {
             home: Z,
             outpost: None,
             map: MapKind::Page,
+            merges: None,
             asks: Hooks::READ.and(Hooks::COLLECT),
             tick_every_writes: 0,
             idle_after: SimDuration::ZERO,
@@ -162,7 +163,7 @@ impl ByReadHeat {
     /// The host writes to QLC; what is collected stays in its mode while it is warm and there is room.
     pub fn place(&self, parcel: &Parcel, view: &View) -> Place {
         let region = match parcel.origin {
-            Origin::Host(_) => Z,
+            Origin::Host(_) | Origin::Sealed => Z,
             Origin::Collected(from) | Origin::Moved(from) => {
                 let cold = parcel.spans.first().is_none_or(|s| self.class(s.lpn) == Class::Cold);
                 if cold || self.is_short(parcel.home, view) { Z } else { from }

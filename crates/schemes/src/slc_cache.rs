@@ -111,7 +111,7 @@ impl Scheme for SlcCache {
     fn place(&mut self, parcel: &Parcel, _: &View) -> Place {
         let route = match parcel.origin {
             Origin::Host(_) if self.direct => Route::to(S, SlotClass::Next).or(D, SlotClass::Next), // (2)
-            Origin::Host(_) => Route::to(S, SlotClass::Next),                                       // (1)
+            Origin::Host(_) | Origin::Sealed => Route::to(S, SlotClass::Next),                      // (1)
             Origin::Collected(_) | Origin::Moved(_) => Route::to(D, SlotClass::Next), // (3), (4)
         };
         Place { gather: Gather::Fill, plane: PlanePick::Home, route }

@@ -11,7 +11,7 @@ use std::ops::Range;
 use wordline_flash::ProgramRule;
 use wordline_ftl::{
     Collect, Command, Drive, Hooks, IdleWork, Layout, MapKind, Memory, Move, Need, Origin, Parcel, Place,
-    Pool, ReadSeen, Refusal, Region, RegionId, Scheme, Span, Tag, View,
+    Pool, ReadSeen, Refusal, Region, RegionId, Route, Scheme, Span, Tag, View,
 };
 use wordline_units::{HostRequest, Lpn, PlaneId, SectorMask};
 
@@ -109,6 +109,11 @@ impl Stacked {
         self.names.get(own.0 as usize).copied().unwrap_or(RegionId::OTHER)
     }
 
+    /// Whether the front would have something programmed in its home.
+    fn leads_home(&self, route: Route) -> bool {
+        !route.is_into_buffer() && route.targets().any(|t| t.region == self.home)
+    }
+
     /// Where the dense scheme places a parcel. What comes out of the front's regions has been moved, to it.
     fn within(&mut self, parcel: &Parcel, view: &View) -> Place {
         let origin = match parcel.origin {
@@ -117,6 +122,7 @@ impl Stacked {
                 self.own(region).map_or(Origin::Moved(self.dense_home), Origin::Collected)
             }
             Origin::Moved(region) => Origin::Moved(self.own(region).unwrap_or(self.dense_home)),
+            Origin::Sealed => Origin::Moved(self.dense_home),
         };
         let place = self.dense.place(&Parcel { origin, ..*parcel }, &view.named(&self.names));
         Place { route: place.route.renamed(|own| self.named(own)), ..place }
@@ -124,7 +130,7 @@ impl Stacked {
 
     /// A move that the front wants: what goes to its home, the dense scheme places.
     fn placed(&mut self, m: Move, view: &View) -> Move {
-        if m.route.targets().all(|t| t.region != self.home) {
+        if !self.leads_home(m.route) {
             return m;
         }
         let mask = SectorMask::first(view.geometry().sectors_per_unit);
@@ -203,7 +209,7 @@ impl Scheme for Stacked {
             other => other,
         };
         let place = self.front.place(&Parcel { origin, ..*parcel }, view);
-        if place.route.targets().all(|t| t.region != self.home) {
+        if !self.leads_home(place.route) {
             return place;
         }
         Place { route: place.route.exchanged(self.home, self.within(parcel, view).route), ..place }
@@ -215,6 +221,10 @@ impl Scheme for Stacked {
         for m in &mut out[first..] {
             *m = self.placed(*m, view);
         }
+    }
+
+    fn divide(&mut self, span: &Span, view: &View) -> SectorMask {
+        self.front.divide(span, view)
     }
 
     fn read(&mut self, seen: &ReadSeen, view: &View) -> Option<Move> {
@@ -270,6 +280,7 @@ impl Scheme for Stacked {
         self.dense.tick(&view.named(&self.names), &mut dense);
         out.extend(dense.into_iter().map(|command| match command {
             Command::SetQuota(region, blocks) => Command::SetQuota(self.named(region), blocks),
+            Command::SetSlotQuota(region, slots) => Command::SetSlotQuota(self.named(region), slots),
             Command::Enqueue(m) => Command::Enqueue(self.moved(m)),
         }));
     }

@@ -94,7 +94,7 @@ impl Scheme for TurboWrite {
 
     fn place(&mut self, parcel: &Parcel, _: &View) -> Place {
         let route = match parcel.origin {
-            Origin::Host(_) => Route::to(S, SlotClass::Next).or(D, SlotClass::Next), // (1)
+            Origin::Host(_) | Origin::Sealed => Route::to(S, SlotClass::Next).or(D, SlotClass::Next), // (1)
             Origin::Collected(_) | Origin::Moved(_) => Route::to(D, SlotClass::Next),
         };
         Place { gather: Gather::Fill, plane: PlanePick::Home, route }

@@ -77,7 +77,7 @@ impl Windows {
             // Every block carries a window, so space is counted in slots.
             trigger: match region.trigger {
                 Trigger::FreeBlocks(share) | Trigger::FreeSlots(share) => Trigger::FreeSlots(share),
-                Trigger::Never => Trigger::Never,
+                Trigger::Never | Trigger::LastBlock => region.trigger,
             },
             earlier_bits: EarlierBits::RereadIn(self.reread.unwrap_or(slc.read[0])),
             partial_victims: true,

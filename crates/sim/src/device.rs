@@ -417,6 +417,7 @@ impl<P: Probe, M: Media> Device<P, M> {
         self.ftl.validate(&request, number)?;
         self.advance_to(at)?;
         if !self.held_up.is_empty() || !self.ftl.admits(&request) {
+            self.ftl.make_way(&request);
             self.held_up.push_back((request, number, data.to_vec()));
         } else {
             self.ftl.submit(request, number, data);
@@ -591,6 +592,9 @@ impl<P: Probe, M: Media> Device<P, M> {
             {
                 self.ftl.submit(*request, *number, data);
                 self.held_up.pop_front();
+            }
+            if let Some((request, ..)) = self.held_up.front() {
+                self.ftl.make_way(request);
             }
             if self.ftl.effects().is_empty() && self.ftl.completed().is_empty() {
                 return;

@@ -44,6 +44,7 @@ impl Scheme for SafeStager {
             partial_victims: false,
             leaves_pool: false,
             moved_in: MovedIn::Packed,
+            slot_quota: u64::MAX,
         };
         let blocks = drive.geometry.media[0].blocks_per_plane;
         Ok(Layout {
@@ -57,6 +58,7 @@ impl Scheme for SafeStager {
             home: RegionId(1),
             outpost: None,
             map: MapKind::Page,
+            merges: None,
             asks: Hooks::NONE,
             tick_every_writes: 0,
             idle_after: SimDuration(100_000),
@@ -187,7 +189,6 @@ impl Tally {
 
 impl Run {
     fn new(tiny: &Tiny, bits: u32, scheme: Box<dyn Scheme>) -> Run {
-        let by_page = scheme.name() != "by-sector";
         // Sectors kept apart cannot fill a drive laid out for pages: a sector takes a whole slot.
         let mut spec = tiny.spec(if bits == 0 { 2 } else { bits });
         if bits == 0 {
@@ -201,6 +202,7 @@ impl Run {
         let watch = Watch { slot_shift: geometry.slot_shift, ..Watch::default() };
         let device = Device::new(&spec, &geometry, scheme.clone(), watch).unwrap_or_else(|e| panic!("{e}"));
         let sectors = spec.logical_bytes() as usize / SECTOR;
+        let by_page = device.ftl.layout().map == MapKind::Page;
         let per_cell = if by_page { tiny.sectors_per_unit as usize } else { 1 };
         Run {
             cells: (0..sectors / per_cell)
@@ -401,8 +403,10 @@ impl Run {
                 }
                 let media = &self.device.ftl.media;
                 let order = |ppn: Ppn| {
-                    let oobs = media.metadata().page(ppn).iter();
-                    oobs.filter(|o| o.span.lpn == lpn).map(|o| (o.version, o.sequence)).next()
+                    let oobs = media.metadata().page(ppn).iter().filter(|o| o.span.lpn == lpn);
+                    oobs.filter(|o| self.per_cell > 1 || o.span.mask.covers(bit))
+                        .map(|o| (o.version, o.sequence))
+                        .next()
                 };
                 let twins = was.zip(is).is_some_and(|(was, is)| {
                     let (was, is) = (order(was).unwrap_or_default(), order(is).unwrap_or_default());

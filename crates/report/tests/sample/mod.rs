@@ -262,7 +262,12 @@ pub fn report(c: &Character) -> Report {
         ]),
         life_used: None,
         lost_blocks: None,
-        memory: Memory { engine_bytes: 31_203_004, map_bytes: 23_100_000, bytes_per_mapped_page: Some(8.9) },
+        memory: Memory {
+            engine_bytes: 31_203_004,
+            map_bytes: 23_100_000,
+            bytes_per_mapped_page: Some(8.9),
+            ..Memory::default()
+        },
         speed: Speed {
             wall_s: 0.184,
             requests_per_s: requests as f64 / 0.184,

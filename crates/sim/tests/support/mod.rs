@@ -225,6 +225,7 @@ fn region(name: &'static str, pool: u8, mode: CellMode, rule: ProgramRule) -> Re
         partial_victims: rule == ProgramRule::Relaxed,
         leaves_pool: false,
         moved_in: MovedIn::Packed,
+        slot_quota: u64::MAX,
     }
 }
 
@@ -235,6 +236,7 @@ fn layout(pools: Vec<Pool>, regions: Vec<Region>, map: MapKind) -> Layout {
         outpost: None,
         regions,
         map,
+        merges: None,
         asks: Hooks::NONE,
         tick_every_writes: 0,
         idle_after: SimDuration(100_000),
@@ -491,35 +493,52 @@ pub fn scheme(which: usize, tiny: &mut Tiny) -> (Box<dyn Scheme>, u32) {
             (build("hyssd:perf,tlc_unit=unpacked,period=8,age=2,idle_after=50us"), 3)
         }
         19 => {
+            tiny.spare += 4;
+            tiny.extra = QLC;
+            (build("hotness:warm=2,hot=3,decay=100"), 4)
+        }
+        20 => (build(packing("sa", tiny)), 3),
+        21 => (build(packing("sector", tiny)), 3),
+        22 => (build(packing("hierarchy:window=16", tiny)), 3),
+        23 => {
+            tiny.ack_buffer = None;
+            let spelling = packing("hierarchy:division=page,window=8", tiny);
+            tiny.extra = "[ack]\nmode = \"merge\"\n[merge]\npages = 2\nidle = \"3ms\"\n";
+            (build(spelling), 3)
+        }
+        24 => {
             tiny.blocks += 4;
             tiny.spare += 6;
             (build("turbo-write:static_blocks=2,dynamic_blocks=0,idle_after=100us+pa-ssd:QDS+UBS,queue=2"), 3)
         }
-        20 => {
+        25 => {
             tiny.blocks += 4;
             tiny.spare += 6;
             (build("slc-cache:static_blocks=2,dynamic_blocks=1+ips-agc:window=2,idle_after=100us"), 3)
         }
-        21 => {
+        26 => {
             tiny.blocks += 4;
             tiny.spare += 8;
             tiny.extra = QLC;
             (build("slc-cache:static_blocks=2,dynamic_blocks=0+raro:warm=1,hot=2,r1=0,r2_young=0"), 4)
         }
-        22 => {
+        _ => {
             tiny.blocks += 3;
             tiny.spare += 6;
             tiny.fast_blocks = 8;
             tiny.extra = "[allocation]\norder = \"dynamic\"\n";
             (build("hyssd:static,u=50%,period=16,age=1,idle_after=100us+pa-ssd:US"), 3)
         }
-        _ => {
-            tiny.spare += 4;
-            tiny.extra = QLC;
-            (build("hotness:warm=2,hot=3,decay=100"), 4)
-        }
     }
 }
 
+/// A drive whose pages have parts, for a scheme that packs them.
+fn packing<'a>(spelling: &'a str, tiny: &mut Tiny) -> &'a str {
+    (tiny.units_per_page, tiny.sectors_per_unit) = (1, 4);
+    tiny.one_shot = true;
+    tiny.spare += 4;
+    spelling
+}
+
 /// How many schemes [`scheme`] knows.
-pub const SCHEMES: usize = 24;
+pub const SCHEMES: usize = 28;

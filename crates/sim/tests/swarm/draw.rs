@@ -4,8 +4,8 @@
 use crate::support::{self, BySector, FastThenDense, Restless, Rng, Tiny, TwoLanes};
 use std::sync::OnceLock;
 use wordline_device::{
-    Ack, Allocation, Capacity, DeviceSpec, GcClass, GcSpec, HostLink, Level, Multiplane, ParallelUnit,
-    Recheck, SlcCache, Trigger, Victim, WearSpec, WhenFull,
+    Ack, Allocation, Capacity, DeviceSpec, GcClass, GcSpec, HostLink, Level, MergeBuffer, Multiplane,
+    ParallelUnit, Recheck, SlcCache, Trigger, Victim, WearSpec, WhenFull,
 };
 use wordline_flash::{
     Beyond, CacheRegister, CommandOverhead, ErrorModel, Geometry, MOST_RETRIES, Medium, ModeErrors,
@@ -179,7 +179,12 @@ fn random(rng: &mut Rng) -> Option<Case> {
         parallel_unit: rng.pick(&[ParallelUnit::Die, ParallelUnit::Plane]),
         multiplane: Multiplane::Off,
         allocation: if rng.once_in(4) { Allocation::Dynamic } else { Allocation::Static(levels) },
-        ack: if rng.once_in(3) { Ack::Buffer(rng.count(1, 9)) } else { Ack::Program },
+        ack: match rng.below(4) {
+            0 => Ack::Buffer(rng.count(1, 9)),
+            1 => Ack::Merge,
+            _ => Ack::Program,
+        },
+        merge: MergeBuffer { pages: rng.count(1, 5), after: rng.time(1, 700), idle: rng.time(1, 30_000) },
         gc: GcSpec {
             trigger: trigger(rng),
             victim: rng.pick(&[Victim::Greedy, Victim::Greedy, Victim::Fifo]),
@@ -394,7 +399,7 @@ fn errors(rng: &mut Rng) -> ErrorModel {
 }
 
 fn any_scheme(rng: &mut Rng, two_media: bool) -> (Box<dyn Scheme>, String) {
-    if rng.once_in(3) {
+    if rng.once_in(3) && only().is_empty() {
         let scheme: Box<dyn Scheme> = match rng.below(if two_media { 1 } else { 4 }) {
             0 => Box::new(FastThenDense),
             1 => Box::new(BySector),
@@ -412,9 +417,20 @@ fn any_scheme(rng: &mut Rng, two_media: bool) -> (Box<dyn Scheme>, String) {
     (scheme, spelling)
 }
 
+/// The schemes that `WORDLINE_SCHEMES=a,b` asks for, where it does: half of the cases are then of these.
+fn only() -> Vec<String> {
+    let asked = std::env::var("WORDLINE_SCHEMES").unwrap_or_default();
+    asked.split(',').filter(|name| !name.is_empty()).map(str::to_string).collect()
+}
+
 /// A registered scheme with some of its parameters set; of two media only one knows.
 fn spelling(rng: &mut Rng, two_media: bool) -> String {
-    let known = wordline_schemes::all().iter().filter(|e| !two_media || e.name == "hyssd");
+    let only = only();
+    let asked = |name: &str| match only.is_empty() {
+        true => !two_media || name == "hyssd",
+        false => only.iter().any(|o| o == name),
+    };
+    let known = wordline_schemes::all().iter().filter(|e| asked(e.name));
     let entry = rng.pick(&known.collect::<Vec<_>>());
     let mut given = vec![];
     for (key, values) in &values()[wordline_schemes::all().iter().position(|e| e.name == entry.name).unwrap()]

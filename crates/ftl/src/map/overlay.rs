@@ -1,0 +1,266 @@
+//! A page map with sectors apart: most pages lie whole in a place of their own, and runs of sectors of
+//! several pages share others. Every sector has one place, in a run or else in its page; which of the
+//! two it is, is a matter of how it is found, and of nothing else.
+
+use super::page::PageMap;
+use super::{IsFirst, Killed, Located, MapKind, Span};
+use crate::base::BaseImage;
+use crate::saved::{Saved, saved, sorted};
+use crate::scheme::RegionId;
+use crate::table::Table;
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+use std::io;
+use std::sync::Arc;
+use wordline_flash::Geometry;
+use wordline_units::{BlockId, Lpn, Ppn, SectorMask};
+
+/// Runs by their page, and by their place.
+#[derive(Clone, Default, Serialize, Deserialize)]
+struct Runs {
+    #[serde(serialize_with = "sorted")]
+    of: FxHashMap<u32, Vec<(u32, SectorMask)>>,
+    #[serde(serialize_with = "sorted")]
+    at: FxHashMap<u32, Vec<Span>>,
+}
+
+/// The overlay over its page map; alone, as extents, where every place may be shared.
+pub(crate) struct Overlay {
+    kind: MapKind,
+    pages: PageMap,
+    /// Of a slot that holds a page, the sectors that are not there, or not any more.
+    gone: Table<u32>,
+    runs: Runs,
+    /// By block, whether its slots hold runs.
+    shared: Vec<bool>,
+    /// Sectors that are mapped.
+    mapped: u64,
+}
+
+impl Saved for Overlay {
+    saved! { Overlay,
+        values: [runs, shared, mapped],
+        parts: [pages, gone],
+        rebuilt: [kind],
+    }
+}
+
+impl Overlay {
+    pub fn new(kind: MapKind, geometry: &Arc<Geometry>, logical_pages: u32) -> io::Result<Overlay> {
+        let blocks = geometry.blocks as usize;
+        Ok(Overlay {
+            kind,
+            pages: PageMap::new(geometry, logical_pages)?,
+            gone: Table::zeroed(blocks * geometry.most_slots as usize)?,
+            runs: Runs::default(),
+            shared: vec![kind == MapKind::Extent; blocks],
+            mapped: 0,
+        })
+    }
+
+    #[inline]
+    pub fn kind(&self) -> MapKind {
+        self.kind
+    }
+
+    pub fn sectors(&self) -> u32 {
+        self.pages.geometry.sectors_per_unit
+    }
+
+    pub fn adopt(&mut self, image: BaseImage) {
+        self.mapped = image.mapped() as u64 * self.sectors() as u64;
+        self.pages.adopt(image);
+    }
+
+    /// The place of a page, and the sectors that it has there.
+    fn page(&mut self, lpn: Lpn) -> Option<(Ppn, SectorMask)> {
+        let ppn = self.pages.lookup(lpn);
+        (!ppn.is_none()).then(|| (ppn, self.in_page(ppn)))
+    }
+
+    pub fn locate(&self, lpn: Lpn) -> Option<Ppn> {
+        self.pages.locate(lpn)
+    }
+
+    pub fn held(&self, lpn: Lpn) -> SectorMask {
+        let runs = self.runs.of.get(&lpn.0).into_iter().flatten();
+        let page = self.pages.locate(lpn).map_or(SectorMask::EMPTY, |ppn| self.in_page(ppn));
+        runs.fold(page, |mask, (_, run)| mask.union(*run))
+    }
+
+    /// The sectors of its page that live in a slot which a page has to itself.
+    fn in_page(&self, ppn: Ppn) -> SectorMask {
+        SectorMask::first(self.sectors()).minus(SectorMask(self.gone[self.pages.owner_index(ppn)]))
+    }
+
+    pub fn resolve(&mut self, lpn: Lpn, wanted: SectorMask, out: &mut Vec<Located>) {
+        if let Some(runs) = self.runs.of.get(&lpn.0) {
+            let there = runs.iter().map(|(ppn, mask)| Located { ppn: Ppn(*ppn), mask: mask.and(wanted) });
+            out.extend(there.filter(|l| !l.mask.is_empty()));
+        }
+        if let Some((ppn, mask)) = self.page(lpn)
+            && !mask.and(wanted).is_empty()
+        {
+            out.push(Located { ppn, mask: mask.and(wanted) });
+        }
+    }
+
+    pub fn still_at(&mut self, span: Span, ppn: Ppn) -> SectorMask {
+        let runs = self.runs.of.get(&span.lpn.0).into_iter().flatten();
+        let in_run = runs.filter(|(at, _)| *at == ppn.0).fold(SectorMask::EMPTY, |m, run| m.union(run.1));
+        let in_page = self.page(span.lpn).filter(|(at, _)| *at == ppn).map_or(SectorMask::EMPTY, |p| p.1);
+        in_run.union(in_page).and(span.mask)
+    }
+
+    /// Sectors leave wherever they are.
+    pub fn remove(&mut self, lpn: Lpn, mask: SectorMask, dead: &mut Vec<Killed>) {
+        let before = dead.len();
+        if let Some(runs) = self.runs.of.get_mut(&lpn.0) {
+            for (ppn, run) in runs.iter_mut() {
+                let lost = run.and(mask);
+                if lost.is_empty() {
+                    continue;
+                }
+                *run = run.minus(lost);
+                dead.push(Killed { ppn: Ppn(*ppn), sectors: lost.count() });
+                let Some(spans) = self.runs.at.get_mut(ppn) else { continue };
+                for span in spans.iter_mut().filter(|span| span.lpn == lpn) {
+                    span.mask = span.mask.minus(lost);
+                }
+                spans.retain(|span| !span.mask.is_empty());
+                if spans.is_empty() {
+                    self.runs.at.remove(ppn);
+                    self.pages.vacate(Ppn(*ppn));
+                }
+            }
+            runs.retain(|(_, run)| !run.is_empty());
+            if runs.is_empty() {
+                self.runs.of.remove(&lpn.0);
+            }
+        }
+        if let Some((ppn, there)) = self.page(lpn) {
+            let lost = there.and(mask);
+            if !lost.is_empty() {
+                dead.push(Killed { ppn, sectors: lost.count() });
+                let at = self.pages.owner_index(ppn);
+                self.gone[at] |= lost.0;
+                if lost == there {
+                    self.pages.vacate(ppn);
+                    self.pages.unmap(lpn);
+                }
+            }
+        }
+        self.mapped -= dead[before..].iter().map(|k| k.sectors as u64).sum::<u64>();
+    }
+
+    /// Where a page comes to lie in a slot of its own that takes in all that its old place still had, the
+    /// page moves; anything else is a run.
+    pub fn install(&mut self, span: Span, keep: SectorMask, ppn: Ppn, dead: &mut Vec<Killed>) {
+        self.remove(span.lpn, keep, dead);
+        self.mapped += keep.count() as u64;
+        let block = self.pages.geometry.block_of(ppn);
+        if !self.shared[block.index()] && self.pages.lookup(span.lpn).is_none() {
+            self.pages.install(span.lpn, ppn, dead);
+            let (at, all) = (self.pages.owner_index(ppn), SectorMask::first(self.sectors()));
+            self.gone[at] = all.minus(keep).0;
+            return;
+        }
+        self.pages.settle(span.lpn, ppn);
+        let runs = self.runs.of.entry(span.lpn.0).or_default();
+        match runs.iter_mut().find(|(at, _)| *at == ppn.0) {
+            Some((_, run)) => *run = run.union(keep),
+            None => runs.push((ppn.0, keep)),
+        }
+        let spans = self.runs.at.entry(ppn.0).or_default();
+        match spans.iter_mut().find(|s| s.lpn == span.lpn) {
+            Some(s) => s.mask = s.mask.union(keep),
+            None => spans.push(Span { mask: keep, ..span }),
+        }
+    }
+
+    pub fn live_in(&mut self, ppn: Ppn, out: &mut Vec<Span>) {
+        if let Some(spans) = self.runs.at.get(&ppn.0) {
+            out.extend_from_slice(spans);
+        } else if let Some(lpn) = self.pages.live_at(ppn) {
+            out.push(Span { lpn, mask: self.in_page(ppn), offset: 0 });
+        }
+    }
+
+    pub fn live_slots(&self, block: BlockId) -> u32 {
+        self.pages.live_slots(block)
+    }
+
+    pub fn next_live(&mut self, block: BlockId, from: u32) -> Option<u32> {
+        self.pages.next_live(block, from)
+    }
+
+    pub fn open(&mut self, block: BlockId, region: RegionId, is_first: IsFirst) {
+        if let MapKind::Overlay(regions, _) = self.kind {
+            self.shared[block.index()] = regions.contains(region);
+        }
+        if is_first.0 {
+            self.pages.open_first();
+        }
+    }
+
+    pub fn erase(&mut self, block: BlockId) {
+        self.pages.erase(block);
+        let slots = self.pages.geometry.most_slots as usize;
+        self.gone[block.index() * slots..][..slots].fill(0);
+    }
+
+    pub fn mapped(&self) -> u64 {
+        self.mapped
+    }
+
+    pub fn count_mapped_sectors(&mut self, logical_pages: u32) -> u64 {
+        let in_pages: u32 =
+            (0..logical_pages).filter_map(|l| self.page(Lpn(l))).map(|(_, mask)| mask.count()).sum();
+        let in_runs: u32 = self.runs.of.values().flatten().map(|(_, run)| run.count()).sum();
+        in_pages as u64 + in_runs as u64
+    }
+
+    /// The sectors of a page lie in one place each; runs are known by page and by place alike; a page of an
+    /// extent map lies in one place.
+    pub fn contradiction(&mut self) -> Option<String> {
+        let known = |of: &Runs, lpn: u32, ppn: u32, run: SectorMask| {
+            let spans = of.at.get(&ppn);
+            spans.is_some_and(|s| s.iter().any(|s| s.lpn.0 == lpn && s.mask == run))
+        };
+        let lpns: Vec<u32> = self.runs.of.keys().copied().collect();
+        for lpn in lpns {
+            let mut taken = self.page(Lpn(lpn)).map_or(SectorMask::EMPTY, |(_, mask)| mask);
+            for (ppn, run) in &self.runs.of[&lpn] {
+                if run.is_empty() || !taken.and(*run).is_empty() {
+                    return Some(format!("sectors of logical page {lpn} have two places, or a run none"));
+                }
+                if !known(&self.runs, lpn, *ppn, *run) {
+                    return Some(format!("place {ppn} does not know its run of logical page {lpn}"));
+                }
+                taken = taken.union(*run);
+            }
+        }
+        let by_page: usize = self.runs.of.values().map(Vec::len).sum();
+        let by_place: usize = self.runs.at.values().map(Vec::len).sum();
+        let counted = self.mapped;
+        let mapped = self.count_mapped_sectors(self.pages.logical_pages());
+        (by_page != by_place || mapped != counted).then(|| {
+            format!(
+                "{by_page} runs are known by page and {by_place} by place; {mapped} sectors are mapped, and \
+                 counted {counted}"
+            )
+        })
+    }
+
+    /// Runs that the overlay holds.
+    pub fn runs(&self) -> u64 {
+        self.runs.of.values().map(|runs| runs.len() as u64).sum()
+    }
+
+    pub fn bytes(&self) -> u64 {
+        let vector = size_of::<Vec<Span>>() as u64 + 8;
+        let runs = self.runs() * (size_of::<(u32, SectorMask)>() + size_of::<Span>()) as u64;
+        let keys = (self.runs.of.len() + self.runs.at.len()) as u64;
+        self.pages.bytes() + self.pages.slots_in_use() * 4 + runs + keys * vector
+    }
+}

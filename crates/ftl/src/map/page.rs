@@ -1,0 +1,338 @@
+//! One place for each logical page: leaves that are written out when they are first touched, a bit for
+//! each slot that is live, and the base image behind both.
+
+use super::{Killed, fetch};
+use crate::base::BaseImage;
+use crate::saved::{Saved, saved};
+use crate::table::Table;
+use serde::{Deserialize, Serialize};
+use std::io;
+use std::sync::Arc;
+use wordline_flash::Geometry;
+use wordline_units::{BlockId, Lpn, Ppn};
+
+/// Logical pages of a leaf.
+const LEAF: u32 = 64;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+enum BaseState {
+    /// Holds nothing of the base image.
+    Not,
+    /// Holds the base image, and nothing of it has died.
+    Untouched,
+    /// Holds the base image, with live bits of its own.
+    Touched,
+}
+
+/// One place for each logical page.
+pub(crate) struct PageMap {
+    pub geometry: Arc<Geometry>,
+    /// Leaf of each group of [`LEAF`] logical pages, counted from 1; 0 where nothing was touched.
+    directory: Table<u32>,
+    /// The places themselves, in the order in which their leaves were first touched.
+    leaves: Table<u32>,
+    touched_leaves: u32,
+    /// Logical page of each slot.
+    owners: Table<u32>,
+    /// A bit for each slot that is live.
+    live: Table<u64>,
+    /// Slots of the largest block.
+    slots_per_block: u32,
+    words_per_block: u32,
+    /// Blocks opened so far, for the first time.
+    opened_blocks: u32,
+    base: Option<BaseImage>,
+    base_state: Vec<BaseState>,
+    pub mapped: u32,
+}
+
+impl Saved for PageMap {
+    saved! { PageMap,
+        values: [touched_leaves, opened_blocks, base, base_state, mapped],
+        parts: [directory, leaves, owners, live],
+        rebuilt: [geometry, slots_per_block, words_per_block],
+    }
+}
+
+impl PageMap {
+    pub fn new(geometry: &Arc<Geometry>, logical_pages: u32) -> io::Result<PageMap> {
+        let slots = geometry.most_slots;
+        let words = slots.div_ceil(64);
+        let (blocks, leaves) = (geometry.blocks as usize, logical_pages.div_ceil(LEAF) as usize);
+        Ok(PageMap {
+            directory: Table::zeroed(leaves)?,
+            leaves: Table::dense(leaves * LEAF as usize)?,
+            touched_leaves: 0,
+            owners: Table::zeroed(blocks * slots as usize)?,
+            live: Table::zeroed(blocks * words as usize)?,
+            slots_per_block: slots,
+            words_per_block: words,
+            opened_blocks: 0,
+            base: None,
+            base_state: vec![BaseState::Not; blocks],
+            mapped: 0,
+            geometry: geometry.clone(),
+        })
+    }
+
+    #[inline]
+    pub fn entry(&mut self, lpn: Lpn) -> &mut u32 {
+        let leaf = self.directory[(lpn.0 / LEAF) as usize];
+        let leaf = if leaf == 0 { self.materialise(lpn.0 / LEAF) } else { leaf };
+        &mut self.leaves[((leaf - 1) * LEAF + lpn.0 % LEAF) as usize]
+    }
+
+    #[inline]
+    pub fn lookup(&mut self, lpn: Lpn) -> Ppn {
+        let leaf = self.directory[(lpn.0 / LEAF) as usize];
+        if leaf == 0 && self.base.is_none() {
+            return Ppn::NONE;
+        }
+        Ppn(*self.entry(lpn))
+    }
+
+    #[cold]
+    pub fn materialise(&mut self, index: u32) -> u32 {
+        let first = (self.touched_leaves * LEAF) as usize;
+        for (i, entry) in self.leaves[first..first + LEAF as usize].iter_mut().enumerate() {
+            let place = self.base.as_ref().and_then(|b| b.place_of(Lpn(index * LEAF + i as u32)));
+            *entry = place.unwrap_or(Ppn::NONE).0;
+        }
+        self.touched_leaves += 1;
+        self.directory[index as usize] = self.touched_leaves;
+        self.touched_leaves
+    }
+
+    #[inline(always)]
+    pub fn owner_index(&self, ppn: Ppn) -> usize {
+        let (block, slot) = (self.geometry.block_of(ppn), self.geometry.slot_of(ppn));
+        block.index() * self.slots_per_block as usize + slot as usize
+    }
+
+    pub fn words(&self, block: BlockId) -> std::ops::Range<usize> {
+        let first = block.index() * self.words_per_block as usize;
+        first..first + self.words_per_block as usize
+    }
+
+    pub fn touch_base(&mut self, block: BlockId) {
+        if self.base_state[block.index()] != BaseState::Untouched {
+            return;
+        }
+        self.base_state[block.index()] = BaseState::Touched;
+        let Some(base) = &self.base else { return };
+        let range = base.live_slots(self.geometry.plane_of(block), block);
+        let words = self.words(block);
+        let words = &mut self.live[words];
+        for slot in range {
+            words[slot as usize / 64] |= 1 << (slot % 64);
+        }
+    }
+
+    #[inline]
+    pub fn bit(&self, ppn: Ppn) -> (usize, u64) {
+        let (block, slot) = (ppn.0 >> self.geometry.slot_shift, self.geometry.slot_of(ppn));
+        (block as usize * self.words_per_block as usize + (slot / 64) as usize, 1 << (slot % 64))
+    }
+
+    #[inline]
+    pub fn kill(&mut self, ppn: Ppn) -> Killed {
+        let block = self.geometry.block_of(ppn);
+        if self.base_state[block.index()] == BaseState::Untouched {
+            self.touch_base(block);
+        }
+        let (word, bit) = self.bit(ppn);
+        debug_assert!(self.live[word] & bit != 0, "place {ppn} dies twice");
+        self.live[word] &= !bit;
+        Killed { ppn, sectors: self.geometry.sectors_per_unit }
+    }
+
+    /// A page is live at a place from now on.
+    #[inline]
+    pub fn settle(&mut self, lpn: Lpn, ppn: Ppn) {
+        let (word, bit) = self.bit(ppn);
+        self.live[word] |= bit;
+        let at = self.owner_index(ppn);
+        self.owners[at] = lpn.0;
+    }
+
+    /// Live slots of a block from `from` on, the first of them.
+    pub fn next_live(&mut self, block: BlockId, from: u32) -> Option<u32> {
+        self.touch_base(block);
+        let words = &self.live[self.words(block)];
+        let mut word = from as usize / 64;
+        let mut bits = *words.get(word)? & (u64::MAX << (from % 64));
+        loop {
+            if bits != 0 {
+                return Some(word as u32 * 64 + bits.trailing_zeros());
+            }
+            word += 1;
+            bits = *words.get(word)?;
+        }
+    }
+
+    pub fn owner(&self, ppn: Ppn) -> Option<Lpn> {
+        let (block, slot) = (self.geometry.block_of(ppn), self.geometry.slot_of(ppn));
+        if self.base_state[block.index()] != BaseState::Not
+            && let Some(base) = &self.base
+            && let Some(lpn) = base.owner_of(self.geometry.plane_of(block), block, slot)
+        {
+            return Some(lpn);
+        }
+        Some(Lpn(self.owners[self.owner_index(ppn)]))
+    }
+
+    /// Take a base image as the contents at time 0.
+    pub fn adopt(&mut self, image: BaseImage) {
+        self.mapped = image.mapped();
+        for (block, programmed, _) in image.blocks() {
+            if programmed > 0 {
+                self.base_state[block.index()] = BaseState::Untouched;
+            }
+        }
+        self.base = Some(image);
+    }
+
+    /// Make a place the home of a page.
+    #[inline]
+    pub fn install(&mut self, lpn: Lpn, ppn: Ppn, dead: &mut Vec<Killed>) {
+        let old = Ppn(std::mem::replace(self.entry(lpn), ppn.0));
+        if old.is_none() {
+            self.mapped += 1;
+        } else {
+            dead.push(self.kill(old));
+        }
+        self.settle(lpn, ppn);
+    }
+
+    /// Make a place the home of a page if it still lies at `from`. Returns whether it did.
+    #[inline]
+    pub fn relocate(&mut self, lpn: Lpn, from: Ppn, ppn: Ppn, dead: &mut Vec<Killed>) -> bool {
+        let entry = self.entry(lpn);
+        if *entry != from.0 {
+            return false;
+        }
+        *entry = ppn.0;
+        dead.push(self.kill(from));
+        self.settle(lpn, ppn);
+        true
+    }
+
+    /// Forget a page.
+    pub fn forget(&mut self, lpn: Lpn, dead: &mut Vec<Killed>) {
+        if self.lookup(lpn).is_none() {
+            return;
+        }
+        let old = Ppn(std::mem::replace(self.entry(lpn), Ppn::NONE.0));
+        self.mapped -= 1;
+        dead.push(self.kill(old));
+    }
+
+    /// The page that lives at a place, if one does.
+    pub fn live_at(&mut self, ppn: Ppn) -> Option<Lpn> {
+        if self.is_live(ppn) { self.owner(ppn) } else { None }
+    }
+
+    /// Whether anything lives at a place.
+    pub fn is_live(&mut self, ppn: Ppn) -> bool {
+        self.touch_base(self.geometry.block_of(ppn));
+        let (word, bit) = self.bit(ppn);
+        self.live[word] & bit != 0
+    }
+
+    /// Live slots of a block.
+    pub fn live_slots(&self, block: BlockId) -> u32 {
+        let untouched = self.base.as_ref().filter(|_| self.base_state[block.index()] == BaseState::Untouched);
+        let in_base = untouched.map_or(0..0, |b| b.live_slots(self.geometry.plane_of(block), block));
+        in_base.len() as u32 + self.live[self.words(block)].iter().map(|w| w.count_ones()).sum::<u32>()
+    }
+
+    /// A block is opened for the first time.
+    pub fn open_first(&mut self) {
+        self.opened_blocks += 1;
+    }
+
+    /// A block without live data is erased.
+    pub fn erase(&mut self, block: BlockId) {
+        self.touch_base(block);
+        self.base_state[block.index()] = BaseState::Not;
+        let words = self.words(block);
+        debug_assert!(
+            self.live[words.clone()].iter().all(|w| *w == 0),
+            "block {block} is erased with live data"
+        );
+        self.live[words].fill(0);
+    }
+
+    /// Bytes of the map and its inverse that are in use.
+    pub fn bytes(&self) -> u64 {
+        let block = self.slots_per_block as u64 * 4 + self.words_per_block as u64 * 8;
+        self.directory.len() as u64 * 4
+            + self.touched_leaves as u64 * LEAF as u64 * 4
+            + self.opened_blocks as u64 * block
+            + self.base_state.len() as u64
+            + self.base.as_ref().map_or(0, BaseImage::bytes)
+    }
+
+    /// Bring closer what [`Self::prefetch`] will look at.
+    #[inline]
+    pub fn prefetch_leaf(&self, lpn: Lpn) {
+        fetch(&self.directory, (lpn.0 / LEAF) as usize);
+    }
+
+    /// The place of a page, as far as it is known without a step that changes the map.
+    #[inline]
+    pub fn peek(&self, lpn: Lpn) -> Option<Ppn> {
+        let leaf = self.directory.get((lpn.0 / LEAF) as usize)?.checked_sub(1)?;
+        Some(Ppn(self.leaves[(leaf * LEAF + lpn.0 % LEAF) as usize])).filter(|ppn| !ppn.is_none())
+    }
+
+    /// The place of a page.
+    pub fn locate(&self, lpn: Lpn) -> Option<Ppn> {
+        match self.directory.get((lpn.0 / LEAF) as usize)? {
+            0 => self.base.as_ref()?.place_of(lpn),
+            _ => self.peek(lpn),
+        }
+    }
+
+    /// Bring the entry that a request is about to need closer.
+    #[inline]
+    pub fn prefetch(&self, lpn: Lpn) {
+        if let Some(leaf) = self.directory.get((lpn.0 / LEAF) as usize)
+            && *leaf != 0
+        {
+            fetch(&self.leaves, ((leaf - 1) * LEAF + lpn.0 % LEAF) as usize);
+        }
+    }
+
+    /// Bring closer what a program to `ppn` will touch when it commits, and say where the page lies
+    /// until then.
+    #[inline]
+    pub fn prefetch_commit(&self, lpn: Lpn, ppn: Ppn) -> Option<Ppn> {
+        fetch(&self.live, self.bit(ppn).0);
+        fetch(&self.owners, self.owner_index(ppn));
+        let old = self.peek(lpn)?;
+        fetch(&self.live, self.bit(old).0);
+        Some(old)
+    }
+
+    /// Nothing lives at a place any more.
+    pub fn vacate(&mut self, ppn: Ppn) {
+        self.kill(ppn);
+    }
+
+    /// A page has no place any more.
+    pub fn unmap(&mut self, lpn: Lpn) {
+        *self.entry(lpn) = Ppn::NONE.0;
+        self.mapped -= 1;
+    }
+
+    /// Logical pages that it can map.
+    pub fn logical_pages(&self) -> u32 {
+        self.leaves.len() as u32
+    }
+
+    /// Slots of the blocks that were ever opened.
+    pub fn slots_in_use(&self) -> u64 {
+        self.opened_blocks as u64 * self.slots_per_block as u64
+    }
+}

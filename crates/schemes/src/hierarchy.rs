@@ -1,0 +1,283 @@
+//! # Hierarchy
+//!
+//! ## Source
+//! L. Cai, Z. Sha, J. Li et al., "A Two-level SLC Cache Hierarchy for Hybrid SSDs", 2025, section III,
+//! Algorithm 1.
+//!
+//! ## Idea
+//! Writes of less than a page waste a page-granular SLC cache. Packed together they fill it better, but a page
+//! is then found in pieces. So the cache has two levels: L1 holds packed parts of pages, which are hot, L2
+//! whole pages; and how the cache is shared follows the sizes of the writes.
+//!
+//! ## Algorithm
+//! 1. A whole page goes to L2 (lines 19 to 22), and replaces what L1 holds of it.
+//! 2. A part of a page waits in the merge buffer for others until they fill a page (line 14); a part that
+//!    completes what waits of its page makes it a whole one.
+//! 3. A merged page goes to L1 on a channel where none of its pages' other parts lie (lines 15 to 17), so that
+//!    both are read at once; where each channel has some, on those that have fewest.
+//! 4. With each write request a page of the cache changes sides: to L2 while its share is below the target, to
+//!    L1 otherwise (lines 5 to 11).
+//! 5. Every 1024 write requests the target becomes the share of L2's writes among all (eq. 1, lines 25 to 30),
+//!    but not below a half: L1 has at most half of the cache.
+//! 6. A level that holds its share collects a block of its own when it opens another. Of L2 the pages go to
+//!    the dense region as they are: what L1 holds of them is newer and hot.
+//! 7. Of L1 each page is merged with its parts in L2, in other pages of L1 or in the dense region, goes there
+//!    whole, and all those are dead.
+//! 8. Pages collected in the dense region stay there.
+//!
+//! ## Symbols
+//! L1, L2: the levels. D: the dense region. wS, wL: merged and whole pages written in the window. cur_ratio:
+//! share of L2. ratio_L2: its target.
+//!
+//! ## Parameters
+//! - `static_blocks`: SLC blocks of each plane; default from the device file's `[slc_cache]`.
+//! - `division`: `block` (default): a level may own the blocks that its share comes to, rounded; `page`: it may
+//!   have so many pages programmed, the literal reading.
+//! - `window`: write requests between two targets; default 1024 (section IV-A).
+//! - `ws_unit`: what wS counts: `page` (default), merged pages, or `request`, the parts of pages that are
+//!   written. The paper's text says merged writes, and eq. 1 is a ratio of space.
+//!
+//! ## Differs
+//! - RECONSTRUCTED: when a merged write is acknowledged (the paper is silent): the device file's `ack` says, and
+//!   its `[merge]` how long parts wait.
+//! - RECONSTRUCTED: shares are shares of the blocks that the trigger leaves in use. A level begins to collect
+//!   with the block past its share, and waits only when that one is full, too, as the Baseline does; so it may
+//!   own one block more than its share.
+//! - RECONSTRUCTED: lines 5 to 11 decide which level gives up a slot, not where the write goes, which depends
+//!   on its size alone.
+//! - Among channels without conflict the plane with the least to do is taken; of equals each in turn, where the
+//!   lowest number would wear the first channel out.
+//!
+//! ## Not modelled
+//! The time to look the sector table up.
+//!
+//! ## Checked by
+//! `the division follows a step of the writes as fast as a page a write allows`, `the sector tables are of the
+//! paper's size`, `reference model`, golden rows.
+
+use crate::layout;
+use crate::packing::{self, Cache};
+use crate::registry::{Entry, Parameter};
+use serde::{Deserialize, Serialize};
+use wordline_device::Trigger;
+use wordline_device::config::Section;
+use wordline_flash::SlotClass;
+use wordline_ftl::{
+    ChannelSet, Command, Drive, Gather, Hooks, Join, Layout, MapKind, Memory, Origin, Parcel, Place,
+    PlanePick, Refusal, Region, RegionId, RegionSet, Route, Scheme, Span, Tag, View,
+};
+use wordline_units::{HostRequest, SectorMask};
+
+const L1: RegionId = RegionId(0);
+const L2: RegionId = RegionId(1);
+const D: RegionId = RegionId(2);
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "hierarchy",
+    title: "SLC cache of two levels: packed parts of pages, and whole pages",
+    docs: include_str!("hierarchy.rs"),
+    parameters: &[
+        packing::STATIC_BLOCKS,
+        Parameter { key: "division", default: "block", what: "block or page: what the levels' shares count" },
+        Parameter { key: "window", default: "1024", what: "write requests between two targets" },
+        Parameter {
+            key: "ws_unit",
+            default: "page",
+            what: "page or request: what is counted as written to L1",
+        },
+    ],
+    leading: None,
+    build: |p| Box::new(Hierarchy::from_parameters(p)),
+};
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Division {
+    Block,
+    Page,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Counted {
+    Page,
+    Request,
+}
+
+/// What it has learnt.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Known {
+    /// Pages of the cache on L2's side: cur_ratio times all of them.
+    l2_pages: u64,
+    /// ratio_L2.
+    target: f64,
+    ws: u64,
+    wl: u64,
+    page_writes: u64,
+    /// cur_ratio, and what L1 owns of what both own, over host page writes.
+    ratios: Vec<[f64; 2]>,
+    shares: Vec<[f64; 2]>,
+}
+
+/// A two-level SLC cache.
+#[derive(Clone, Debug)]
+pub struct Hierarchy {
+    asked: Option<u32>,
+    division: Division,
+    window: u32,
+    counted: Counted,
+    /// CACHE_SIZE, and what a plane has in use, set by `layout`.
+    cache_pages: u64,
+    usable: u32,
+    pages_per_block: u32,
+    all: SectorMask,
+    known: Known,
+}
+
+impl Hierarchy {
+    fn from_parameters(p: &mut Section) -> Hierarchy {
+        Hierarchy {
+            asked: packing::take_static_blocks(p),
+            division: p.choice(
+                "division",
+                &[("block", Division::Block), ("page", Division::Page)],
+                Division::Block,
+            ),
+            window: p.whole("window", 1..=1 << 24).unwrap_or(1024),
+            counted: p.choice(
+                "ws_unit",
+                &[("page", Counted::Page), ("request", Counted::Request)],
+                Counted::Page,
+            ),
+            cache_pages: 1,
+            usable: 1,
+            pages_per_block: 1,
+            all: SectorMask::EMPTY,
+            known: Known::default(),
+        }
+    }
+
+    fn cur_ratio(&self) -> f64 {
+        self.known.l2_pages as f64 / self.cache_pages as f64
+    }
+
+    /// Blocks, and pages, of a plane that each level may have, with one block for the time in which another
+    /// is collected.
+    fn quotas(&self) -> [(RegionId, u32, u64); 2] {
+        let (usable, each) = (self.usable as f64, self.pages_per_block as u64);
+        let l2 = (self.cur_ratio() * usable).round() as u32;
+        let l2_pages = (self.cur_ratio() * usable * each as f64).round() as u64;
+        let all = self.usable as u64 * each;
+        match self.division {
+            Division::Block => {
+                [(L1, self.usable - l2.min(self.usable) + 1, u64::MAX), (L2, l2 + 1, u64::MAX)]
+            }
+            Division::Page => [(L1, all - l2_pages.min(all)), (L2, l2_pages)]
+                .map(|(level, pages)| (level, u32::MAX, pages.max(each) + each)),
+        }
+    }
+
+    /// Channels to keep away from: those where the pages of some spans lie, or if these are all, those that
+    /// have more of them than others.
+    fn conflicts(spans: &[Span], view: &View) -> ChannelSet {
+        let g = view.geometry();
+        let channels = (0..g.dies).map(|d| g.channel_of(wordline_units::DieId(d)));
+        let mut members: std::collections::BTreeMap<_, u32> = channels.map(|c| (c, 0)).collect();
+        for ppn in spans.iter().filter_map(|span| view.locate(span.lpn)) {
+            *members.entry(g.channel_of(g.die_of(view.owner(ppn).0))).or_default() += 1;
+        }
+        let least = members.values().copied().min().unwrap_or(0);
+        let busy = members.into_iter().filter(|(_, n)| *n > least);
+        busy.fold(ChannelSet::default(), |set, (channel, _)| set.and(channel))
+    }
+}
+
+impl Scheme for Hierarchy {
+    fn name(&self) -> &str {
+        ENTRY.name
+    }
+
+    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+        let cache = Cache::of(drive, self.asked, layout::refuser(ENTRY.name, drive))?;
+        (self.cache_pages, self.usable) = (cache.pages(), cache.usable());
+        self.pages_per_block = cache.pages_per_block;
+        self.all = SectorMask::first(drive.geometry.sectors_per_unit);
+        (self.known.l2_pages, self.known.target) = (self.cache_pages / 2, 0.5);
+        let quotas = self.quotas();
+        let level = |name, at: usize| Region {
+            quota: quotas[at].1,
+            slot_quota: quotas[at].2,
+            trigger: Trigger::LastBlock, // (6)
+            ..cache.region(name)
+        };
+        let levels = vec![level("L1", 0), level("L2", 1)];
+        let map = MapKind::Overlay(RegionSet::of(L1), (self.cache_pages / 2) as u32);
+        let layout = cache.layout(levels, map, Join::FewestChannels);
+        Ok(Layout { asks: Hooks::ADMIT, tick_every_writes: self.window, ..layout })
+    }
+
+    fn admit(&mut self, _: &HostRequest, _: &View) -> Tag {
+        // (4): one page a write request.
+        if self.known.target > self.cur_ratio() {
+            self.known.l2_pages += 1;
+        } else {
+            self.known.l2_pages = self.known.l2_pages.saturating_sub(1);
+        }
+        Tag::default()
+    }
+
+    fn place(&mut self, parcel: &Parcel, view: &View) -> Place {
+        let to = |region| Route::to(region, SlotClass::Next);
+        let (gather, plane, route) = match parcel.origin {
+            Origin::Host(_) => {
+                self.known.page_writes += 1;
+                if packing::is_whole(parcel.spans, self.all) {
+                    self.known.wl += 1;
+                    (Gather::AsIs, PlanePick::Home, to(L2)) // (1)
+                } else {
+                    self.known.ws += (self.counted == Counted::Request) as u64;
+                    (Gather::AsIs, PlanePick::Home, Route::into_buffer(0)) // (2)
+                }
+            }
+            Origin::Sealed => {
+                self.known.ws += (self.counted == Counted::Page) as u64;
+                (Gather::AsIs, PlanePick::Avoid(Hierarchy::conflicts(parcel.spans, view)), to(L1)) // (3)
+            }
+            Origin::Collected(L1) => (Gather::Whole, PlanePick::Home, to(D)), // (7)
+            Origin::Collected(_) | Origin::Moved(_) => (Gather::AsIs, PlanePick::Home, to(D)), // (6), (8)
+        };
+        Place { gather, plane, route }
+    }
+
+    fn tick(&mut self, view: &View, out: &mut Vec<Command>) {
+        let Known { ws, wl, page_writes, .. } = self.known;
+        if ws + wl > 0 {
+            self.known.target = (wl as f64 / (ws + wl) as f64).clamp(0.5, 1.0); // (5)
+        }
+        (self.known.ws, self.known.wl) = (0, 0);
+        for (level, blocks, pages) in self.quotas() {
+            out.push(match self.division {
+                Division::Block => Command::SetQuota(level, blocks),
+                Division::Page => Command::SetSlotQuota(level, pages),
+            });
+        }
+        let taken = [L1, L2].map(|level| match self.division {
+            Division::Block => view.taken(level).0,
+            Division::Page => view.taken(level).1,
+        });
+        let share = taken[0] as f64 / (taken[0] + taken[1]).max(1) as f64;
+        let ratio = self.cur_ratio();
+        self.known.ratios.push([page_writes as f64, ratio]);
+        self.known.shares.push([page_writes as f64, share]);
+    }
+
+    fn followed(&self) -> Vec<(&'static str, &[[f64; 2]])> {
+        vec![("cur_ratio", &self.known.ratios), ("l1_share", &self.known.shares)]
+    }
+
+    fn memory(&mut self) -> Option<&mut dyn Memory> {
+        Some(&mut self.known)
+    }
+
+    fn clone_box(&self) -> Box<dyn Scheme> {
+        Box::new(self.clone())
+    }
+}

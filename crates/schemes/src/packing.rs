@@ -1,0 +1,140 @@
+//! What schemes have in common that pack parts of pages into an SLC cache of fixed size: how they divide a
+//! drive. What goes where is each scheme's own.
+
+use crate::layout;
+use crate::registry::Parameter;
+use wordline_device::Trigger;
+use wordline_device::config::Section;
+use wordline_flash::ProgramRule;
+use wordline_ftl::{
+    Drive, FreeOrder, Hooks, Join, Layout, MapKind, Pool, PoolId, Refusal, Region, RegionId, Span,
+};
+use wordline_units::{CellMode, Fraction, SectorMask, SimDuration};
+
+/// The parameter of [`take_static_blocks`].
+pub(crate) const STATIC_BLOCKS: Parameter = Parameter {
+    key: "static_blocks",
+    default: "device",
+    what: "SLC blocks of each plane; without it the device file's cache must be of fixed size",
+};
+
+/// Blocks of the cache that the user asks for.
+pub(crate) fn take_static_blocks(p: &mut Section) -> Option<u32> {
+    p.take("static_blocks")
+}
+
+/// An SLC cache of fixed size over dense flash, on a drive whose pages hold several sectors.
+pub(crate) struct Cache<'a> {
+    drive: &'a Drive<'a>,
+    /// SLC blocks of each plane.
+    pub blocks: u32,
+    /// Pages of an SLC block.
+    pub pages_per_block: u32,
+    /// When it is collected, by the device file.
+    pub trigger: Trigger,
+    dense: CellMode,
+    one_shot: bool,
+    dense_blocks: u32,
+}
+
+impl<'a> Cache<'a> {
+    /// # Errors
+    /// A refusal where the flash has no two modes, pages of the map have no parts or are not those of the
+    /// flash, or the cache does not fit.
+    pub fn of(
+        drive: &'a Drive<'a>,
+        asked: Option<u32>,
+        refuse: impl Fn(String) -> Refusal,
+    ) -> Result<Cache<'a>, Refusal> {
+        let medium = layout::only_medium(drive, &refuse)?;
+        let dense = medium.densest();
+        if dense == CellMode::Slc || medium.mode(CellMode::Slc).is_none() {
+            return Err(refuse("its flash needs an SLC mode and a denser one".into()));
+        }
+        let (page, unit, sector) = (medium.page, drive.spec.unit, drive.spec.sector);
+        if unit != page || sector == unit {
+            return Err(refuse(format!(
+                "it packs sectors into pages, and here a page of {page} holds {unit} of the map in sectors of \
+                 {sector}; set mapping.unit={page} and a smaller mapping.sector"
+            )));
+        }
+        let file = drive.spec.slc_cache;
+        let fixed = file.filter(|c| c.dynamic_blocks == 0).map(|c| c.static_blocks);
+        let Some(blocks) = asked.or(fixed) else {
+            return Err(refuse(
+                "its cache is of fixed size, and the device file names none; say how large it is with \
+                 static_blocks"
+                    .into(),
+            ));
+        };
+        if blocks < 2 || blocks >= medium.blocks_per_plane {
+            return Err(refuse(format!(
+                "a cache of {blocks} blocks a plane is not between 2 and {}",
+                medium.blocks_per_plane - 1
+            )));
+        }
+        Ok(Cache {
+            drive,
+            blocks,
+            pages_per_block: medium.pages_per_block(CellMode::Slc),
+            trigger: file.map_or(Trigger::FreeBlocks(Fraction::percent(50)), |c| c.trigger),
+            dense,
+            one_shot: medium.mode(dense).is_some_and(|t| t.pages_per_program > 1),
+            dense_blocks: medium.blocks_per_plane - blocks,
+        })
+    }
+
+    /// Pages of the cache on the whole drive.
+    pub fn pages(&self) -> u64 {
+        let planes = self.drive.geometry.media[0].topology.planes() as u64;
+        planes * self.blocks as u64 * self.pages_per_block as u64
+    }
+
+    /// Blocks of a plane that hold data when collection has done its work.
+    pub fn usable(&self) -> u32 {
+        let free = match self.trigger {
+            Trigger::FreeBlocks(share) | Trigger::FreeSlots(share) => {
+                share.of_ceil(self.blocks as u64) as u32
+            }
+            Trigger::Never | Trigger::LastBlock => 0,
+        };
+        (self.blocks - free.min(self.blocks)).max(1)
+    }
+
+    /// A region of the cache.
+    pub fn region(&self, name: &'static str) -> Region {
+        Region {
+            trigger: self.trigger,
+            leaves_pool: true,
+            ..layout::region(self.drive, name, PoolId(0), CellMode::Slc, ProgramRule::Sequential)
+        }
+    }
+
+    /// The drive with these regions of the cache, and the dense one behind them, whose pages wait for the
+    /// company of a one-shot program in protected RAM.
+    pub fn layout(&self, cache: Vec<Region>, map: MapKind, join: Join) -> Layout {
+        let dense = Region {
+            protected: true,
+            pad_after: None,
+            ..layout::region(self.drive, "D", PoolId(1), self.dense, layout::rule(self.dense, self.one_shot))
+        };
+        let pool = |n| Pool { medium: 0, blocks_per_plane: n, free: FreeOrder::Fifo };
+        let home = RegionId(cache.len() as u8);
+        Layout {
+            pools: vec![pool(self.blocks), pool(self.dense_blocks)],
+            regions: cache.into_iter().chain([dense]).collect(),
+            home,
+            outpost: None,
+            map,
+            merges: Some(join),
+            asks: Hooks::NONE,
+            tick_every_writes: 0,
+            idle_after: SimDuration::ZERO,
+        }
+    }
+}
+
+/// Whether a host's parcel is a whole page.
+pub(crate) fn is_whole(spans: &[Span], all: SectorMask) -> bool {
+    spans.first().is_some_and(|span| span.mask == all)
+}

@@ -1,0 +1,182 @@
+//! # Sector
+//!
+//! ## Source
+//! I. Fareed, M. Kang, W. Lee, S. Kim, "Leveraging Intra-Page Update Diversity for Mitigating Write
+//! Amplification in SSDs", ICS 2020, as a counterpart of L. Cai et al., "A Two-level SLC Cache Hierarchy for
+//! Hybrid SSDs", 2025, section IV-A. RECONSTRUCTED from abstract and citation.
+//!
+//! ## Idea
+//! Sectors of one page are not updated alike often. Mapped one by one, and packed with others that are as hot,
+//! they leave behind pages that die as a whole; the price is a table for every sector of the cache, and pages
+//! that are read from several places.
+//!
+//! ## Algorithm
+//! 1. A write makes each sector of it hotter that the cache holds already: a count of 3 bits, which stops at 7.
+//! 2. Every 16384 write requests all counts are halved.
+//! 3. Sectors counted 0 or 1, 2 or 3, and 4 or more are three classes. A part of a page is divided by them.
+//! 4. The sectors of a class wait in the merge buffer for others of it until they fill a page.
+//! 5. A whole page is written together, whatever its classes: to divide it would only spread it.
+//! 6. A plane whose erased cache blocks fall below the trigger gives up the block with the fewest live
+//!    sectors. Each page that has sectors there is read from wherever it is, and goes to the dense region
+//!    whole; its counts are forgotten.
+//! 7. Pages collected in the dense region stay there.
+//!
+//! ## Symbols
+//! S: the cache. D: the dense region.
+//!
+//! ## Parameters
+//! - `static_blocks`: SLC blocks of each plane; default from the device file's `[slc_cache]`.
+//!
+//! ## Differs
+//! - RECONSTRUCTED: the classes and their counts, and that whole pages are not divided.
+//! - RECONSTRUCTED: a merged page goes to the plane with the least to do. A class may have several open pages,
+//!   so that a run which finds no room in one pads none.
+//! - The source maps all of a drive by sector beside pages; here the cache, since the dense region is mapped by
+//!   page (section IV-B2 of the paper).
+//!
+//! ## Not modelled
+//! The time to look the sector table up.
+//!
+//! ## Checked by
+//! `the sector tables are of the paper's size`, `sectors of a class share a page`, `reference model`, golden
+//! rows.
+
+use crate::layout;
+use crate::packing::{self, Cache};
+use crate::registry::Entry;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use wordline_device::config::Section;
+use wordline_flash::SlotClass;
+use wordline_ftl::{
+    Command, Drive, Gather, Hooks, Join, Layout, MapKind, Memory, Origin, Parcel, Place, PlanePick, Refusal,
+    RegionId, RegionSet, Route, Scheme, Span, View,
+};
+use wordline_units::{Lpn, SectorMask};
+
+const S: RegionId = RegionId(0);
+const D: RegionId = RegionId(1);
+
+/// Write requests between two halvings.
+const HALVE_EVERY: u32 = 1024 * 16;
+/// The highest count.
+const HOTTEST: u8 = 7;
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "sector",
+    title: "SLC cache mapped by sector, which packs sectors that are updated alike often",
+    docs: include_str!("sector.rs"),
+    parameters: &[packing::STATIC_BLOCKS],
+    leading: None,
+    build: |p| Box::new(Sector::from_parameters(p)),
+};
+
+/// Of the cached sectors of each page, by their numbers, the updates; counted from 1, 0 for those not cached.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Heat(BTreeMap<u32, Vec<u8>>);
+
+impl Heat {
+    /// Updates of a sector when the host has written it now.
+    fn when_written(&self, lpn: Lpn, sector: u32) -> u8 {
+        let counted = self.0.get(&lpn.0).and_then(|counts| counts.get(sector as usize));
+        counted.copied().unwrap_or(0).min(HOTTEST)
+    }
+
+    /// The class of a sector when the host has written it now.
+    fn class(&self, lpn: Lpn, sector: u32) -> u8 {
+        (self.when_written(lpn, sector) / 2).min(2) // (3)
+    }
+
+    /// The host writes sectors.
+    fn write(&mut self, span: &Span, sectors: usize) {
+        for s in span.mask.iter() {
+            let count = self.when_written(span.lpn, s) + 1; // (1)
+            self.0.entry(span.lpn.0).or_insert_with(|| vec![0; sectors])[s as usize] = count;
+        }
+    }
+
+    fn halve(&mut self) {
+        for count in self.0.values_mut().flatten().filter(|count| **count > 0) {
+            *count = (*count - 1) / 2 + 1;
+        }
+    }
+}
+
+/// An SLC cache mapped by sector.
+#[derive(Clone, Debug)]
+pub struct Sector {
+    asked: Option<u32>,
+    /// The sectors of a page, set by `layout`.
+    all: SectorMask,
+    heat: Heat,
+}
+
+impl Sector {
+    fn from_parameters(p: &mut Section) -> Sector {
+        let asked = packing::take_static_blocks(p);
+        Sector { asked, all: SectorMask::EMPTY, heat: Heat::default() }
+    }
+}
+
+impl Scheme for Sector {
+    fn name(&self) -> &str {
+        ENTRY.name
+    }
+
+    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+        let cache = Cache::of(drive, self.asked, layout::refuser(ENTRY.name, drive))?;
+        self.all = SectorMask::first(drive.geometry.sectors_per_unit);
+        let map = MapKind::Overlay(RegionSet::of(S), cache.pages() as u32);
+        let layout = cache.layout(vec![cache.region("S")], map, Join::SameKey);
+        let asks = Hooks::DIVIDE.and(Hooks::FORGET);
+        Ok(Layout { asks, tick_every_writes: HALVE_EVERY, ..layout })
+    }
+
+    fn divide(&mut self, span: &Span, _: &View) -> SectorMask {
+        let class = |s| self.heat.class(span.lpn, s);
+        let Some(first) = span.mask.iter().next().filter(|_| span.mask != self.all) else {
+            return span.mask; // (5)
+        };
+        let alike = span.mask.iter().filter(|s| class(*s) == class(first)); // (3)
+        SectorMask(alike.fold(0, |mask, s| mask | 1 << s))
+    }
+
+    fn place(&mut self, parcel: &Parcel, _: &View) -> Place {
+        let to = |region| Route::to(region, SlotClass::Next);
+        let (gather, plane, route) = match parcel.origin {
+            Origin::Host(_) => {
+                let span = &parcel.spans[0];
+                let class = span.mask.iter().next().map_or(0, |s| self.heat.class(span.lpn, s));
+                self.heat.write(span, self.all.count() as usize);
+                let whole = packing::is_whole(parcel.spans, self.all);
+                let route = if whole { to(S) } else { Route::into_buffer(class) }; // (4), (5)
+                (Gather::AsIs, PlanePick::Home, route)
+            }
+            Origin::Sealed => (Gather::AsIs, PlanePick::Any, to(S)),
+            Origin::Collected(S) => {
+                for span in parcel.spans {
+                    self.heat.0.remove(&span.lpn.0);
+                }
+                (Gather::Whole, PlanePick::Home, to(D)) // (6)
+            }
+            Origin::Collected(_) | Origin::Moved(_) => (Gather::AsIs, PlanePick::Home, to(D)), // (7)
+        };
+        Place { gather, plane, route }
+    }
+
+    fn forget(&mut self, lpn: Lpn) {
+        self.heat.0.remove(&lpn.0);
+    }
+
+    fn tick(&mut self, _: &View, _: &mut Vec<Command>) {
+        self.heat.halve(); // (2)
+    }
+
+    fn memory(&mut self) -> Option<&mut dyn Memory> {
+        Some(&mut self.heat)
+    }
+
+    fn clone_box(&self) -> Box<dyn Scheme> {
+        Box::new(self.clone())
+    }
+}
