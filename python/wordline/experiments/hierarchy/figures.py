@@ -265,7 +265,7 @@ FIGURES = (
     Figure(
         "1",
         "Sizes of the updates of pages in the cache",
-        ["merge/*/Baseline", "updates/*/*"],
+        ["update-sizes/*/Baseline", "updates/*/*"],
         _updates,
         _draw_updates,
         "53.1 to 79.2 % have 4 KiB or less (dotted).",
