@@ -127,7 +127,7 @@ def test_a_figure_is_drawn_from_a_scaled_run_and_says_so(wordline, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["pa-sdd"], "there is no such paper; there are fair, hyssd, ips, pa-ssd, raro"),
+        (["pa-sdd"], "there is no such paper; there are fair, hierarchy, hyssd, ips, pa-ssd, raro"),
         (["pa-ssd", "--figure", "77"], "has the figures table-1, table-2, 1a"),
         (["pa-ssd", "--scale", "100"], "48 is the most"),
         (["pa-ssd", "--scale", "2", "--traces", "."], "divides twins, not traces"),

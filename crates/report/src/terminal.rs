@@ -69,8 +69,9 @@ fn refusals(page: &mut Page, refused: &[RefusedScheme]) {
         page.blank();
         page.wrap("", "Not on this device:", Look::Dim);
     }
+    let width = refused.iter().map(|r| r.scheme.width() + 2).max().unwrap_or(0);
     for RefusedScheme { scheme, reason } in refused {
-        page.wrap(&format!("{scheme:<15}"), reason, Look::Dim);
+        page.wrap(&format!("{scheme:<width$}"), reason, Look::Dim);
     }
 }
 

@@ -37,7 +37,7 @@ pub fn admitted(setup: &Setup, named: &[String]) -> Result<(Vec<String>, Vec<Ref
         let built = wordline_schemes::build(&setup.scheme(entry.name)?)?;
         match Device::<NoProbe, NoMedia>::new(&setup.device, &setup.geometry, built, NoProbe) {
             Ok(_) => all.push(entry.name.to_string()),
-            Err(e) => refused.push(RefusedScheme { scheme: entry.name.into(), reason: e.to_string() }),
+            Err(e) => refused.push(RefusedScheme { scheme: entry.name.into(), reason: e.reason }),
         }
     }
     schemes.splice(at..at, all);

@@ -116,7 +116,7 @@ impl Tiny {
             wordlines: 3 + rng.below(3) as u32,
             units_per_page: 1 + rng.below(2) as u32,
             sectors_per_unit: if rng.below(3) == 0 { 1 } else { 4 },
-            multiplane: rng.below(2) == 0,
+            multiplane: Rng(rng.0 ^ 0x706c_616e_6573).below(2) == 0,
             bus: ["off", "1ns/B", "20ns/B"][rng.below(3) as usize],
             ack_buffer: (rng.below(buffered_one_in) == 0).then_some(3),
             errors: ["", "", MANY_ERRORS][rng.below(3) as usize],

@@ -102,12 +102,11 @@ impl Case {
     }
 }
 
-/// What the planes of a die share.
-const PLANES: [(ParallelUnit, Multiplane); 3] = [
-    (ParallelUnit::Die, Multiplane::Off),
-    (ParallelUnit::Die, Multiplane::Opportunistic),
-    (ParallelUnit::Plane, Multiplane::Off),
-];
+/// Whether planes that share an array work together, drawn apart: all else stays what the seed meant.
+fn multiplane(rng: &Rng, unit: ParallelUnit) -> Multiplane {
+    let on = Rng(rng.0 ^ 0x706c_616e_6573).once_in(2) && unit == ParallelUnit::Die;
+    if on { Multiplane::Opportunistic } else { Multiplane::Off }
+}
 
 /// The drives on which each scheme is known to have room enough, with what costs no space varied.
 fn tuned(rng: &mut Rng) -> Case {
@@ -133,7 +132,8 @@ fn tuned(rng: &mut Rng) -> Case {
         spec.capacity = Capacity::Logical(Bytes((bytes / spec.unit.0).max(1) * spec.unit.0));
     }
     spec.gc.class = rng.pick(&[GcClass::Background, GcClass::Host, GcClass::Urgent]);
-    (spec.parallel_unit, spec.multiplane) = rng.pick(&PLANES);
+    spec.parallel_unit = rng.pick(&[ParallelUnit::Die, ParallelUnit::Plane]);
+    spec.multiplane = multiplane(rng, spec.parallel_unit);
     for medium in &mut spec.media {
         medium.cache_register = cache_register(rng);
     }
@@ -169,7 +169,6 @@ fn random(rng: &mut Rng) -> Option<Case> {
         levels.swap(i, rng.below(i as u64 + 1) as usize);
     }
     let static_blocks = rng.count(0, 4);
-    let (parallel_unit, multiplane) = rng.pick(&PLANES);
     let mut spec = DeviceSpec {
         name: "drawn".into(),
         description: String::new(),
@@ -177,8 +176,8 @@ fn random(rng: &mut Rng) -> Option<Case> {
         sector: Bytes(sector),
         capacity: Capacity::Logical(Bytes(unit)),
         host: host_link(rng),
-        parallel_unit,
-        multiplane,
+        parallel_unit: rng.pick(&[ParallelUnit::Die, ParallelUnit::Plane]),
+        multiplane: Multiplane::Off,
         allocation: if rng.once_in(4) { Allocation::Dynamic } else { Allocation::Static(levels) },
         ack: match rng.below(4) {
             0 => Ack::Buffer(rng.count(1, 9)),
@@ -209,6 +208,7 @@ fn random(rng: &mut Rng) -> Option<Case> {
         wear: WearSpec::default(),
         media,
     };
+    spec.multiplane = multiplane(rng, spec.parallel_unit);
     let units = room(&spec, scheme.as_ref(), roomy)?;
     let share = if roomy { rng.within(20, 100) } else { rng.within(90, 130) };
     let bytes = (units * share / 100).max(1) * unit;

@@ -35,7 +35,7 @@ def usable(report: Report) -> float:
     capacity = report.to_dict()["capacity"]
     if "changing" in capacity:
         return float(capacity["changing"]["usable_bytes"])
-    return float(sum(r["bytes"] for r in capacity["regions"] if r["name"] != "S"))
+    return float(sum(r["bytes"] for r in capacity["regions"] if r["mode"] != "slc"))
 
 
 FIGURES: dict[str, Callable[[Report], float | None]] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -60,10 +61,16 @@ def _draw_updates(study: Study) -> Any:
 # --- bars over the Baseline --------------------------------------------------------------------
 
 
+def _ran(study: Study, groups: Iterable[str]) -> tuple[str, ...]:
+    """Return the groups of which runs are there."""
+    there = {name.split("/")[0] for name in study.reports}
+    return tuple(group for group in groups if group in there)
+
+
 def _bars(study: Study, figure: str, groups: tuple[str, ...], schemes: tuple[str, ...]) -> Rows:
     """Each scheme over the Baseline, by trace, with the mean last."""
     rows: Rows = []
-    for group in groups:
+    for group in _ran(study, groups):
         for trace in (*m.TRACES, "mean"):
             for scheme in schemes:
                 if trace == "mean":
@@ -89,6 +96,7 @@ def _bars(study: Study, figure: str, groups: tuple[str, ...], schemes: tuple[str
 def _draw_bars(
     study: Study, figure: str, groups: tuple[str, ...], schemes: tuple[str, ...], label: str
 ) -> Any:
+    groups = _ran(study, groups)
     rows = _bars(study, figure, groups, schemes)
     picture, axes = plt.subplots(
         len(groups), 1, figsize=(7.6, 2.3 * len(groups) + 0.6), squeeze=False, layout="constrained"
@@ -202,7 +210,7 @@ def _averages(study: Study) -> Rows:
         "read": {"Baseline": 0.104, "SA": 0.068, "Sector": 0.493, "mean": 0.221},
     }
     rows: Rows = []
-    for group in MODES:
+    for group in _ran(study, MODES):
         for kind, of in printed.items():
             found = {
                 other: m.mean_over(study, kind, "Hierarchy", other, group)
@@ -265,7 +273,7 @@ FIGURES = (
     Figure(
         "1",
         "Sizes of the updates of pages in the cache",
-        ["merge/*/Baseline", "updates/*/*"],
+        ["update-sizes/*/Baseline", "updates/*/*"],
         _updates,
         _draw_updates,
         "53.1 to 79.2 % have 4 KiB or less (dotted).",

@@ -127,9 +127,8 @@ def migrated_share(study: Study, workload: str, scheme: str, group: str) -> floa
 
 def update_sizes(study: Study, workload: str) -> list[float]:
     """Share of the updates of pages in the Baseline's cache by quarters of a page, rounded up."""
-    counts = np.sum(
-        [r["updates"] for r in _regions(study.report(workload, BASELINE, "merge"), "slc")], axis=0
-    )
+    report = study.report(workload, BASELINE, "update-sizes")
+    counts = np.sum([r["updates"] for r in _regions(report, "slc")], axis=0)
     return [float(n) for n in counts / counts.sum()]
 
 
@@ -154,14 +153,13 @@ def followed(study: Study, workload: str, name: str, group: str = "merge") -> np
 
 
 def l1_share(study: Study, workload: str, group: str = "merge") -> np.ndarray:
-    """Return L1's share of the blocks that both levels own, a value a window."""
-    l1, l2 = (followed(study, workload, f"{level}_owned", group) for level in ("l1", "l2"))
-    return l1 / np.maximum(l1 + l2, 1)
+    """Return L1's share of what both levels own, a value a window."""
+    return followed(study, workload, "l1_share", group)
 
 
 def shares_off_one(study: Study, workload: str) -> float:
     """Return by how much the shares of the levels miss 1 at most."""
-    l1, l2 = (followed(study, workload, f"{level}_owned") for level in ("l1", "l2"))
+    l1, l2 = (followed(study, workload, f"{level}_owned", "owned") for level in ("l1", "l2"))
     both = np.maximum(l1 + l2, 1)
     return float(np.abs(l1 / both + l2 / both - 1).max())
 
@@ -181,7 +179,7 @@ def usable_blocks(study: Study, workload: str) -> float:
 
 def greatest_owned(study: Study, workload: str) -> float:
     """Return the most blocks that L1 owns, over those in use."""
-    owned = followed(study, workload, "l1_owned").max()
+    owned = followed(study, workload, "l1_owned", "owned").max()
     return float(owned / usable_blocks(study, workload))
 
 
@@ -307,9 +305,9 @@ def table_2(study: Study, workload: str, statistic: str) -> float:
 
 def sector_table(study: Study, scheme: str, item: str) -> float:
     """Return one figure of the table of sectors, counted as the paper counts it."""
-    table = study.report("hm_0", scheme, "merge").to_dict()["memory"]["tables"]["sector"]
+    (table,) = study.report("hm_0", scheme, "merge").to_dict()["memory"]["tables"]
     return {
         "entries": float(table["entries"]),
-        "bytes an entry": table["bits_per_entry"] / 8,
-        "MiB": table["entries"] * table["bits_per_entry"] / 8 / MIB,
+        "bytes an entry": table["entry_bits"] / 8,
+        "MiB": table["bytes"] / MIB,
     }[item]
