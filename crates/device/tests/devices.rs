@@ -2,7 +2,7 @@
 //! can be written back.
 
 use wordline_device::*;
-use wordline_flash::{Beyond, ErrorModel};
+use wordline_flash::{Beyond, CacheRegister, ErrorModel, Refresh};
 use wordline_units::{Bytes, CellMode, Fraction, PageType, SimDuration};
 
 const GIB: u64 = 1 << 30;
@@ -277,6 +277,29 @@ fn every_error_model_survives_toml_and_json_and_is_described() {
         assert!(describe(&s).contains(&format!("errs             as {model} says")));
     }
     assert_eq!(set("raro-16gb", &[("errors", "off")]).errors, None);
+}
+
+#[test]
+fn when_data_are_written_anew_and_what_registers_do_survives_toml_and_json() {
+    let given = [
+        ("errors.model", "raro"),
+        ("errors.refresh", "30d"),
+        ("errors.read_reclaim", "100000"),
+        ("errors.refresh_retries", "8"),
+        ("medium.flash.cache_register", "read"),
+    ];
+    let s = set("raro-16gb", &given);
+    let month = SimDuration(30 * 86_400_000_000_000);
+    let asked = Refresh { age: Some(month), reads: Some(100_000), retries: Some(8) };
+    assert_eq!(s.errors.as_ref().unwrap().refresh, asked);
+    assert_eq!(s.media[0].cache_register, CacheRegister::Read);
+    let text = to_toml(&s);
+    assert_eq!(DeviceSpec::from_toml(&text, "x", &[]).unwrap(), s, "{text}");
+    let json = serde_json::to_string(&s).unwrap();
+    assert_eq!(serde_json::from_str::<DeviceSpec>(&json).unwrap(), s);
+    let never = set("raro-16gb", &[("errors.model", "raro"), ("errors.refresh", "never")]);
+    assert!(never.errors.as_ref().unwrap().refresh.is_never() && never.media[0].cache_register.is_off());
+    assert!(!to_toml(&never).contains("refresh") && !to_toml(&never).contains("cache_register"));
 }
 
 #[test]
