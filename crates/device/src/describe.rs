@@ -4,7 +4,7 @@
 use crate::spec::*;
 use crate::wear::WearSpec;
 use std::fmt::Write;
-use wordline_flash::{Medium, ModeTiming};
+use wordline_flash::{CacheRegister, Medium, ModeTiming};
 use wordline_units::{Bytes, CellMode, Fraction, PageType, SimDuration};
 
 /// Latency of a read of one whole page of `kind` on an idle device: command, array, bus, host.
@@ -181,7 +181,17 @@ fn write_medium(spec: &DeviceSpec, m: &Medium, out: &mut String) -> std::fmt::Re
             m.bus.mb_per_s() * t.channels as f64
         )
     };
-    writeln!(out, "  bus              {peak}\n")?;
+    writeln!(out, "  bus              {peak}")?;
+    let overlaps = match m.cache_register {
+        CacheRegister::Off => None,
+        CacheRegister::Read => Some("reads"),
+        CacheRegister::Program => Some("programs"),
+        CacheRegister::On => Some("reads and programs"),
+    };
+    if let Some(overlaps) = overlaps {
+        writeln!(out, "  cache register   {overlaps} overlap their transfers")?;
+    }
+    writeln!(out)?;
     let mut rows = vec![
         [
             "mode",

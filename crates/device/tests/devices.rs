@@ -2,7 +2,7 @@
 //! can be written back.
 
 use wordline_device::*;
-use wordline_flash::{Beyond, ErrorModel};
+use wordline_flash::{Beyond, CacheRegister, ErrorModel, Refresh};
 use wordline_units::{Bytes, CellMode, Fraction, PageType, SimDuration};
 
 const GIB: u64 = 1 << 30;
@@ -280,6 +280,29 @@ fn every_error_model_survives_toml_and_json_and_is_described() {
 }
 
 #[test]
+fn when_data_are_written_anew_and_what_registers_do_survives_toml_and_json() {
+    let given = [
+        ("errors.model", "raro"),
+        ("errors.refresh", "30d"),
+        ("errors.read_reclaim", "100000"),
+        ("errors.refresh_retries", "8"),
+        ("medium.flash.cache_register", "read"),
+    ];
+    let s = set("raro-16gb", &given);
+    let month = SimDuration(30 * 86_400_000_000_000);
+    let asked = Refresh { age: Some(month), reads: Some(100_000), retries: Some(8) };
+    assert_eq!(s.errors.as_ref().unwrap().refresh, asked);
+    assert_eq!(s.media[0].cache_register, CacheRegister::Read);
+    let text = to_toml(&s);
+    assert_eq!(DeviceSpec::from_toml(&text, "x", &[]).unwrap(), s, "{text}");
+    let json = serde_json::to_string(&s).unwrap();
+    assert_eq!(serde_json::from_str::<DeviceSpec>(&json).unwrap(), s);
+    let never = set("raro-16gb", &[("errors.model", "raro"), ("errors.refresh", "never")]);
+    assert!(never.errors.as_ref().unwrap().refresh.is_never() && never.media[0].cache_register.is_off());
+    assert!(!to_toml(&never).contains("refresh") && !to_toml(&never).contains("cache_register"));
+}
+
+#[test]
 fn an_error_model_is_changed_key_by_key() {
     let s = set(
         "raro-16gb",
@@ -298,4 +321,52 @@ fn an_error_model_is_changed_key_by_key() {
     assert_eq!((qlc.rber.beta, qlc.rber.alpha, qlc.senses), (1e-4, was.rber.alpha, [1, 2, 4, 8]));
     assert_eq!((qlc.beyond, e.mode(CellMode::Slc)), (Beyond::Uncorrectable, known.mode(CellMode::Slc)));
     assert_eq!(DeviceSpec::from_toml(&to_toml(&s), "x", &[]).unwrap(), s, "{}", to_toml(&s));
+}
+
+// --- wear --------------------------------------------------------------------------------------
+
+#[test]
+fn wear_is_off_until_asked_for_and_is_written_as_it_is_read() {
+    let plain = spec("raro-16gb");
+    assert!(plain.wear.is_off() && !to_toml(&plain).contains("[wear]"));
+    let keys = [
+        ("wear.enforce", "true"),
+        ("wear.acceleration", "20"),
+        ("wear.spread", "12.5%"),
+        ("wear.bad_blocks", "1%"),
+        ("wear.dynamic", "true"),
+        ("wear.static", "40"),
+    ];
+    let s = set("raro-16gb", &keys);
+    let wear = WearSpec {
+        enforce: true,
+        acceleration: 20,
+        spread: Fraction(125_000_000),
+        bad_blocks: Fraction::percent(1),
+        dynamic: true,
+        static_beyond: Some(40),
+    };
+    assert_eq!(s.wear, wear);
+    assert_eq!(s.checked("again.toml").unwrap().wear, wear);
+    assert_eq!(set("raro-16gb", &[("wear.static", "off")]).wear.static_beyond, None);
+}
+
+#[test]
+fn wrong_wear_is_refused_with_what_is_allowed() {
+    for (key, value, says) in [
+        ("wear.acceleration", "0", "1 to 100000"),
+        ("wear.spread", "40%", "not between"),
+        ("wear.bad_blocks", "60%", "not between"),
+        ("wear.enforce", "yes", "true, false"),
+        ("wear.static", "0", "whole number"),
+        ("wear.statc", "5", "did you mean \"static\"?"),
+    ] {
+        let pair = [(key.to_string(), value.to_string())];
+        let e = find("raro-16gb").unwrap().spec(&pair).unwrap_err().to_string();
+        assert!(e.contains(says), "{key}={value}: {e}");
+    }
+    let both =
+        [("wear.acceleration", "20"), ("wear.static", "30")].map(|(k, v)| (k.to_string(), v.to_string()));
+    let e = find("raro-16gb").unwrap().spec(&both).unwrap_err().to_string();
+    assert!(e.contains("at least 40"), "{e}");
 }

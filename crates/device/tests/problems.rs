@@ -399,6 +399,10 @@ fn a_wrong_error_model_is_met_with_what_would_do() {
         ("errors.retransmit", "true", "retransfer"),
         ("errors.delta", "1.5", "not between"),
         ("errors.t_unit", "0s", "not between"),
+        ("errors.refresh", "1s", "not between"),
+        ("errors.read_reclaim", "0", "1 to"),
+        ("errors.refresh_retries", "32", "1 to 31"),
+        ("medium.flash.cache_register", "both", "not one of off, read, program, on"),
     ] {
         let e = read(GOOD, &[("errors.model", "raro"), (path, value)]).expect_err("a mistake");
         assert!(e.contains(says), "{path}={value}: {e}");

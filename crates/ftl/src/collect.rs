@@ -476,8 +476,7 @@ impl<M: Media> Ftl<M> {
         id
     }
 
-    /// The versions of sectors of a page that lie at a place; of a page that was there before time 0, none.
-    /// Empty where media keep none.
+    /// The versions of sectors of a page that lie at a place; empty where media keep none.
     fn stored_versions(&self, ppn: Ppn, lpn: Lpn, mask: SectorMask) -> Vec<(SectorMask, u64)> {
         if !M::METADATA {
             return vec![];
@@ -486,7 +485,11 @@ impl<M: Media> Ftl<M> {
             return vec![(mask, self.media.version(ppn, lpn))];
         }
         let stored = self.media.stored(ppn).into_iter().filter(|(span, _)| span.lpn == lpn);
-        stored.map(|(span, version)| (span.mask.and(mask), version)).filter(|(m, _)| !m.is_empty()).collect()
+        let mut versions: Vec<_> = stored.map(|(span, version)| (span.mask.and(mask), version)).collect();
+        let before = versions.iter().fold(mask, |left, (sectors, _)| left.minus(*sectors));
+        versions.push((before, 0)); // there before time 0
+        versions.retain(|(sectors, _)| !sectors.is_empty());
+        versions
     }
 
     /// The sectors of a program by their versions.

@@ -522,16 +522,11 @@ impl<M: Media> Ftl<M> {
             entry.commit(mask, self.version);
             entry.mask = entry.mask.minus(mask);
             let filling = entry.filling;
-            if filling != NONE && self.state.map_kind().knows_sectors() {
-                self.trim_fill(stage, mask);
-            } else if filling != NONE {
+            if filling != NONE && !self.state.map_kind().knows_sectors() {
                 if M::METADATA {
                     self.state.trims.void.insert(filling);
                 }
                 self.cancel_fill(stage);
-            }
-            if !self.open.is_empty() {
-                self.trim_merged(lpn, mask);
             }
         }
         let mut dead = std::mem::take(&mut self.scratch.dead);
@@ -547,16 +542,29 @@ impl<M: Media> Ftl<M> {
         if stale {
             self.note_trim(lpn, mask);
         }
+        if self.state.map_kind().knows_sectors() {
+            self.trim_waiting(lpn, mask);
+        }
         if self.asks.asks(Hooks::FORGET) {
             self.scheme.forget(lpn);
         }
     }
 
-    /// A program that waits for missing sectors of a page needs those no more that have been trimmed.
-    fn trim_fill(&mut self, stage: u32, mask: SectorMask) {
+    /// Sectors of a page have been trimmed that programs may hold or lack which are not on their way yet: they
+    /// go without.
+    fn trim_waiting(&mut self, lpn: Lpn, mask: SectorMask) {
+        if !self.open.is_empty() {
+            self.trim_merged(lpn, mask);
+        }
+        let Some(stage) = self.state.staging.find(lpn) else { return };
         let entry = self.state.staging.get(stage);
+        if entry.filling == NONE {
+            return;
+        }
         let (program, read) = (OpId(entry.filling), OpId(entry.fill_read));
-        self.state.ops[program].mask = self.state.ops[program].mask.minus(mask);
+        let op = &mut self.state.ops[program];
+        self.state.trims.hold(lpn, op.mask.and(mask), op.version);
+        op.mask = op.mask.minus(mask);
         self.state.ops[read].mask = self.state.ops[read].mask.minus(mask);
     }
 

@@ -282,7 +282,8 @@ impl<M: Media> Ftl<M> {
         }
     }
 
-    /// Sectors of a page have been trimmed: the parts of it that wait have them no longer.
+    /// Sectors of a page have been trimmed: the parts of it that wait have them no longer. They are gone then, as if
+    /// erased.
     pub(crate) fn trim_merged(&mut self, lpn: Lpn, mask: SectorMask) {
         let mut at = 0;
         while at < self.open.pages.len() {
@@ -293,7 +294,9 @@ impl<M: Media> Ftl<M> {
                 if op.lpn != lpn {
                     continue;
                 }
-                page.sectors -= op.mask.and(mask).count();
+                let lost = op.mask.and(mask);
+                self.state.trims.hold(lpn, lost, op.version);
+                page.sectors -= lost.count();
                 op.mask = op.mask.minus(mask);
                 gone.extend(op.mask.is_empty().then_some(*part));
             }

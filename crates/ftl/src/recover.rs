@@ -570,6 +570,11 @@ impl<M: Recorded> Ftl<M> {
                 self.launch_after(op, fills);
             }
             KeptFrom::Stager { version, route, plane, cause, privileged } => {
+                // What is found on flash instead is older, and was committed no more.
+                let mut dead = std::mem::take(&mut self.scratch.dead);
+                self.state.map.forget(lpn, mask, &mut dead);
+                self.scratch.dead = dead;
+                self.bury_dead();
                 let mut op = Op::new(OpKind::Program, plane, cause, Class::Background);
                 (op.lpn, op.mask, op.stage, op.version) = (lpn, mask, stage, version);
                 (op.route, op.privileged) = (route, privileged.0);

@@ -16,7 +16,7 @@ use tempfile::NamedTempFile;
 use wordline_flash::ProgramRule;
 use wordline_ftl::{EarlierBits, Ftl, LatencyPart, NoMedia, OpKind, Outcome, Part, RegionId};
 use wordline_sim::{Begin, Completion, Event, Probe};
-use wordline_units::{CellMode, HostOp};
+use wordline_units::{CellMode, HostOp, PlaneId};
 
 /// The columns of an operation log.
 const LOG_COLUMNS: &str = "op,use,kind,cause,start_ns,end_ns,channel,die,plane,block,slot,slots,\
@@ -47,10 +47,11 @@ impl Recording {
     }
 }
 
-/// An operation under way: the columns before those of its uses, and those behind.
+/// An operation under way, if one is: the columns before those of its uses, and those behind.
 #[derive(Clone, Default)]
 struct Under {
-    before: String,
+    op: Option<u64>,
+    kind: String,
     behind: String,
     retries: u8,
 }
@@ -65,8 +66,8 @@ pub(crate) struct Recorder {
     regions: Vec<String>,
     slot_mask: u32,
     slot_shift: u32,
-    /// The operation of each plane.
-    current: Vec<Under>,
+    /// The operations of each plane, one for each of its registers.
+    current: Vec<[Under; 2]>,
     line: String,
 }
 
@@ -80,7 +81,7 @@ impl Recorder {
             regions: vec![],
             slot_mask: (1 << setup.geometry.slot_shift) - 1,
             slot_shift: setup.geometry.slot_shift,
-            current: vec![Under::default(); setup.geometry.planes as usize],
+            current: vec![Default::default(); setup.geometry.planes as usize],
             line: String::new(),
         }
     }
@@ -126,16 +127,23 @@ impl Recorder {
         Ok(())
     }
 
-    fn row(&mut self, name: &str, plane: usize, start: u64, end: u64) {
+    fn row(&mut self, op: u64, name: &str, plane: usize, start: u64, end: u64) {
         if self.log.is_none() {
             return;
         }
-        let Under { before, behind, retries } = &self.current[plane];
-        let Some((op, kind)) = before.split_once(',') else { return };
+        let Some(under) = self.current[plane].iter().find(|under| under.op == Some(op)) else { return };
+        let Under { kind, behind, retries, .. } = under;
         self.line.clear();
         // Writing to a string cannot fail.
         let _ = writeln!(self.line, "{op},{name},{kind},{start},{end},{behind},{retries}");
         self.write_log();
+    }
+}
+
+impl Recorder {
+    /// An operation that a plane is at, if it is.
+    fn under(&mut self, plane: PlaneId, op: u64) -> impl Iterator<Item = &mut Under> {
+        self.current[plane.index()].iter_mut().filter(move |under| under.op == Some(op))
     }
 }
 
@@ -152,11 +160,14 @@ impl Probe for Recorder {
             OpKind::Erase => "erase",
         };
         let page = if b.kind == OpKind::Erase { "" } else { b.page.key() };
-        let Under { before, behind, retries } = &mut self.current[b.plane.index()];
-        before.clear();
+        let [first, second] = &mut self.current[b.plane.index()];
+        let under = if first.op.is_none() { first } else { second };
+        under.op = Some(b.op);
+        let Under { kind: what, behind, retries, .. } = under;
+        what.clear();
         behind.clear();
         *retries = 0;
-        let _ = write!(before, "{},{kind},{}", b.op, b.cause.key());
+        let _ = write!(what, "{kind},{}", b.cause.key());
         let (block, slot) = (b.ppn.0 >> self.slot_shift, b.ppn.0 & self.slot_mask);
         let region = &self.regions[b.region.0 as usize];
         let _ = write!(
@@ -178,12 +189,12 @@ impl Probe for Recorder {
 
     fn event(&mut self, event: Event) {
         match event {
-            Event::Array { plane, retries, start, end, .. } => {
-                self.current[plane.index()].retries = retries;
-                self.row("array", plane.index(), start.0, end.0);
+            Event::Array { op, plane, retries, start, end, .. } => {
+                self.under(plane, op).for_each(|under| under.retries = retries);
+                self.row(op, "array", plane.index(), start.0, end.0);
             }
-            Event::Bus { plane, start, end, .. } => self.row("bus", plane.index(), start.0, end.0),
-            Event::Ready { .. } => {}
+            Event::Bus { op, plane, start, end, .. } => self.row(op, "bus", plane.index(), start.0, end.0),
+            Event::Ready { op, plane, .. } => self.under(plane, op).for_each(|under| under.op = None),
         }
     }
 

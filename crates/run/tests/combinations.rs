@@ -11,8 +11,8 @@ use wordline_run::{RunError, RunSpec, run};
 
 /// Drives, made small so that a pair takes a blink: changes, and what they hold at first.
 const DRIVES: [(&str, &[(&str, &str)]); 3] = [
-    ("fair-tlc", &[("medium.flash.blocks_per_plane", "28"), ("capacity.logical", "192MiB")]),
-    ("fair-qlc", &[("medium.flash.blocks_per_plane", "28"), ("capacity.logical", "192MiB")]),
+    ("fair-tlc", &[("medium.flash.blocks_per_plane", "36"), ("capacity.logical", "160MiB")]),
+    ("fair-qlc", &[("medium.flash.blocks_per_plane", "36"), ("capacity.logical", "160MiB")]),
     (
         "hyssd-st",
         &[
@@ -36,7 +36,7 @@ fn tried(front: &str, dense: &str) -> Pair {
     for (device, set) in DRIVES {
         let mut spec = RunSpec::new(device, &scheme, "uniform:read=30%,bs=4KiB,align=4KiB,qd=8");
         spec.set = set.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
-        (spec.initial, spec.requests, spec.check) = ("fill:85%".into(), Some(6_000), true);
+        (spec.initial, spec.requests, spec.check) = ("fill:80%".into(), Some(6_000), true);
         match run(&spec, &mut |_| ControlFlow::Continue(())) {
             Ok(report) => {
                 assert!(report.host.completed > 0, "{scheme} on {device}");

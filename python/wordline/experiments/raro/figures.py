@@ -281,14 +281,14 @@ FIGURES = (
     ),
     Figure(
         "3",
-        "Bandwidth by retries, TLC",
+        "Bandwidth by retries, TLC (in sequence: cache register, two requests a thread)",
         ["retries-*/*/TLC", *CONFIGURED],
         lambda s: _retries(s, "TLC"),
         lambda s: _draw_retries(s, "TLC"),
     ),
     Figure(
         "4",
-        "Bandwidth by retries, QLC",
+        "Bandwidth by retries, QLC (in sequence: cache register, two requests a thread)",
         ["retries-*/*/QLC"],
         lambda s: _retries(s, "QLC"),
         lambda s: _draw_retries(s, "QLC"),
