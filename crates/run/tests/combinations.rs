@@ -65,7 +65,11 @@ fn page() -> String {
             match tried(front, dense) {
                 Pair::On(devices) => over.push(format!("`{dense}` ({})", devices.join(", "))),
                 Pair::Nowhere(reason) => {
-                    let reason = reason.replace(dense, "it");
+                    let word = |w: &str| {
+                        if w.trim_matches(',') == dense { w.replace(dense, "it") } else { w.into() }
+                    };
+                    let reason: Vec<String> = reason.split(' ').map(word).collect();
+                    let reason = reason.join(" ");
                     reasons.entry(reason).or_default().push(format!("`{dense}`"));
                 }
             }

@@ -60,7 +60,7 @@ impl Stacked {
         let mut medium = drive.geometry.media[pool.medium].clone();
         medium.blocks_per_plane = pool.blocks_per_plane;
         let mut spec = drive.spec.clone();
-        (spec.media, spec.slc_cache) = (vec![medium], None);
+        spec.media = vec![medium];
         let geometry = spec.geometry().map_err(|e| self.refuse(drive, e))?;
         let part = Drive { spec: &spec, geometry: &geometry, logical_pages: drive.logical_pages };
         self.dense.layout(&part).map_err(|r| self.refuse(drive, format!("{} says: {}", r.scheme, r.reason)))
@@ -70,9 +70,7 @@ impl Stacked {
     fn conflict(&self, front: &Layout, dense: &Layout) -> Option<String> {
         let (over, under) = (self.front.name(), self.dense.name());
         let (ours, theirs) = (&front.regions[self.home.0 as usize], &dense.regions[dense.home.0 as usize]);
-        if front.regions.len() == 1 {
-            Some(format!("{over} has one region, so nothing of it would be left over {under}"))
-        } else if !matches!(ours.rule, ProgramRule::Sequential | ProgramRule::OneShot(_)) {
+        if !matches!(ours.rule, ProgramRule::Sequential | ProgramRule::OneShot(_)) {
             Some(format!(
                 "{over} programs its dense region by a rule of its own, {:?}, which {under} would replace",
                 ours.rule
@@ -158,6 +156,11 @@ impl Scheme for Stacked {
     fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
         let mut layout = self.front.layout(drive).map_err(|r| Refusal { scheme: self.name.clone(), ..r })?;
         self.home = layout.home;
+        if layout.regions.len() == 1 {
+            let (over, under) = (self.front.name(), self.dense.name());
+            let reason = format!("{over} has one region, so nothing of it would be left over {under}");
+            return Err(self.refuse(drive, reason));
+        }
         let pool = layout.regions[self.home.0 as usize].pool;
         let mut dense = self.dense_layout(drive, layout.pools[pool.0 as usize])?;
         if let Some(reason) = self.conflict(&layout, &dense) {
