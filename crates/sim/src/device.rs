@@ -527,11 +527,13 @@ impl<P: Probe, M: Media> Device<P, M> {
             self.no_fault()?;
             return Ok(true);
         }
-        if until <= self.now || self.clock.next().is_some() || self.outstanding() == 0 {
+        if until <= self.now || self.clock.next().is_some() {
             return Ok(false);
         }
         if self.ftl.let_go_of_dies() {
             self.settle();
+        } else if self.outstanding() == 0 {
+            return Ok(false);
         } else if !self.give_up() {
             return Err(DeviceError::Stuck { outstanding: self.outstanding(), now: self.now });
         }
@@ -556,9 +558,21 @@ impl<P: Probe, M: Media> Device<P, M> {
             self.link_done();
         } else {
             self.ring(what - link - 1);
+            self.settle();
+            // Timers alone bring no space to a collection that holds its die and waits for some.
+            if self.is_at_rest() && self.ftl.let_go_of_dies() {
+                self.settle();
+            }
+            return true;
         }
         self.settle();
         true
+    }
+
+    /// Whether no array and no bus is at anything.
+    #[cold]
+    fn is_at_rest(&self) -> bool {
+        self.arrays.shared.iter().chain(&self.buses.shared).all(|shared| shared.busy.is_none())
     }
 
     /// Act on what the translation layer asks for, and end the requests that have ended.
