@@ -505,3 +505,6 @@ fn packing<'a>(spelling: &'a str, tiny: &mut Tiny) -> &'a str {
 
 /// How many schemes [`scheme`] knows.
 pub const SCHEMES: usize = 24;
+
+/// The first of them that packs parts of pages.
+pub const PACKING: usize = 20;
