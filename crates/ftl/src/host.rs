@@ -389,12 +389,15 @@ impl<M: Media> Ftl<M> {
     /// there is one.
     pub(crate) fn fetch_missing(&mut self, id: OpId, stage: u32) -> bool {
         let all = SectorMask::first(self.state.geometry.sectors_per_unit);
-        let (lpn, mask) = (self.state.ops[id].lpn, self.state.ops[id].mask);
-        if mask == all {
+        let op = &self.state.ops[id];
+        let (lpn, mask, version) = (op.lpn, op.mask, op.version);
+        // Of what is newer than the program it has no use.
+        let wanted = self.state.staging.get(stage).current(all.minus(mask), version);
+        if wanted.is_empty() {
             return false;
         }
         let mut located = std::mem::take(&mut self.scratch.located);
-        self.state.map.resolve(lpn, all.minus(mask), &mut located);
+        self.state.map.resolve(lpn, wanted, &mut located);
         let first = located.first().copied();
         self.scratch.located = located;
         let Some(Located { ppn, mask: missing }) = first else { return false };

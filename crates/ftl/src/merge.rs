@@ -54,8 +54,12 @@ impl<M: Media> Ftl<M> {
             return self.illegal("place into a merge buffer".into(), "its layout has none".into());
         };
         let version = self.state.ops[id].version;
-        let hurries = self.flushes.iter().any(|f| f.version > version) || self.is_forced(id);
-        self.supersede(id, Some(key));
+        // Had it not waited for missing sectors, the flush would have sealed it; what waits now is newer.
+        let is_late = self.flushes.iter().any(|f| f.version > version);
+        let hurries = is_late || self.is_forced(id);
+        if !is_late {
+            self.supersede(id, Some(key));
+        }
         let (lpn, mask) = (self.state.ops[id].lpn, self.state.ops[id].mask);
         let all = SectorMask::first(self.state.geometry.sectors_per_unit);
         if mask == all {

@@ -151,10 +151,10 @@ impl<M: Media> Ftl<M> {
         for (block, due) in due {
             let info = self.state.blocks[block as usize];
             let region = self.state.region_of(BlockId(block));
-            // A block with windows left stands in several lists; it waits until they are used up.
-            let is_frontier = info.phase == Phase::Open
-                && info.writers == 0
-                && !self.state.regions[region.index()].region.rule.reprograms();
+            // A block that stands in several lists, by windows or types of pages, waits until it is in none.
+            let rule = self.state.regions[region.index()].region.rule;
+            let is_frontier =
+                info.phase == Phase::Open && info.writers == 0 && !rule.reprograms() && !rule.by_bit();
             let can_begin = info.is_listed() || is_frontier;
             let mut regions = (0..self.state.regions.len() as u8).map(RegionId);
             let has_job =

@@ -541,4 +541,11 @@ fn packing<'a>(spelling: &'a str, tiny: &mut Tiny) -> &'a str {
 }
 
 /// How many schemes [`scheme`] knows.
+<<<<<<< HEAD
 pub const SCHEMES: usize = 28;
+=======
+pub const SCHEMES: usize = 24;
+
+/// The first of them that packs parts of pages.
+pub const PACKING: usize = 20;
+>>>>>>> hier

@@ -123,7 +123,11 @@ fn tuned(rng: &mut Rng) -> Case {
         errors: rng.pick(&["", "", support::MANY_ERRORS]),
         ..Tiny::default()
     };
-    let which = rng.below(support::SCHEMES as u64) as usize;
+    // Those that pack came later, and leave the others their seeds.
+    let others = support::PACKING as u64;
+    let packs = rng.clone().below(6) == 0;
+    let drawn = rng.below(others);
+    let which = if packs { others + drawn % (support::SCHEMES as u64 - others) } else { drawn } as usize;
     let (scheme, bits) = support::scheme(which, &mut tiny);
     // Sectors kept apart cannot fill a drive laid out for pages: a sector takes a whole slot.
     let mut spec = tiny.spec(if bits == 0 { 2 } else { bits });
