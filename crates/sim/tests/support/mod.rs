@@ -541,11 +541,7 @@ fn packing<'a>(spelling: &'a str, tiny: &mut Tiny) -> &'a str {
 }
 
 /// How many schemes [`scheme`] knows.
-<<<<<<< HEAD
 pub const SCHEMES: usize = 28;
-=======
-pub const SCHEMES: usize = 24;
 
-/// The first of them that packs parts of pages.
+/// The first of them that packs parts of pages, or stands over another.
 pub const PACKING: usize = 20;
->>>>>>> hier
