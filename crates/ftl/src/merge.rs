@@ -167,7 +167,11 @@ impl<M: Media> Ftl<M> {
     /// The open page that a part joins; a new one where none has room.
     fn page_for(&mut self, join: Join, key: u8, lpn: Lpn, sectors: u32) -> usize {
         let most = self.state.geometry.sectors_per_unit - sectors;
-        let room = |page: &OpenPage| page.sectors <= most && (join != Join::SameKey || page.key == key);
+        // A page holds one part of a logical page, or it could not be told which is newer.
+        let holds = |page: &OpenPage| page.parts.iter().any(|part| self.state.ops[*part].lpn == lpn);
+        let room = |page: &OpenPage| {
+            page.sectors <= most && (join != Join::SameKey || page.key == key) && !holds(page)
+        };
         let having_room = self.open.pages.iter().enumerate().filter(|(_, page)| room(page));
         let found = match join {
             Join::First | Join::SameKey => having_room.map(|(at, _)| at).next(),

@@ -8,7 +8,7 @@ use crate::op::{Op, OpId, Owner};
 use crate::scheme::{MovedIn, RegionId};
 use crate::state::Stager;
 use serde::{Deserialize, Serialize};
-use wordline_units::{PlaneId, Ppn, SimDuration};
+use wordline_units::{Lpn, PlaneId, Ppn, SimDuration};
 
 /// How long a host write may wait for company in a group whose region never pads, and a page that a scheme
 /// moves: its old block cannot be erased before it has left.
@@ -145,8 +145,13 @@ impl<M: Media> Ftl<M> {
         self.entered_stager(region, lead);
         let parts =
             std::iter::successors(Some(lead), |p| Some(self.state.ops[*p].chain).filter(|c| !c.is_none()));
-        let sectors = parts.map(|p| self.state.ops[p].mask.count()).sum::<u32>() as u8;
-        if self.stager(region, plane, company).page_slots + sectors > all {
+        let parts: Vec<(Lpn, u32)> =
+            parts.map(|p| (self.state.ops[p].lpn, self.state.ops[p].mask.count())).collect();
+        let sectors = parts.iter().map(|(_, sectors)| sectors).sum::<u32>() as u8;
+        let stager = &self.state.at(region, plane).stagers[company as usize];
+        let (waiting, has_room) = (stager.page, stager.page_slots + sectors <= all);
+        // A page holds one part of a logical page, or it could not be told which is newer.
+        if !has_room || self.holds_any(waiting, &parts) {
             self.close_page(region, plane, company);
         }
         let stager = self.stager(region, plane, company);
@@ -168,6 +173,19 @@ impl<M: Media> Ftl<M> {
         } else {
             self.arm_pad(region, plane, company);
         }
+    }
+
+    /// Whether a program has a part of any of these logical pages.
+    fn holds_any(&self, lead: OpId, lpns: &[(Lpn, u32)]) -> bool {
+        let mut part = lead;
+        while !part.is_none() {
+            let op = &self.state.ops[part];
+            if lpns.iter().any(|(lpn, _)| *lpn == op.lpn) {
+                return true;
+            }
+            part = op.chain;
+        }
+        false
     }
 
     /// The page that was being packed is as full as it gets.
