@@ -47,6 +47,9 @@ QLC = {
     "medium.flash.qlc.erase": "70us",
     "medium.flash.blocks_per_plane": "10",
 }
+# Schemes that pack parts of pages, and want pages of one unit.
+PACKING = ("sa", "sector", "hierarchy")
+WHOLE = {"mapping.unit": "8KiB", "mapping.sector": "2KiB"}
 # Schemes of two media, which the drive above lacks.
 TWO_MEDIA = ("hyssd",)
 PAIR = Path(__file__).parents[2] / "crates/run/tests/golden/two-media.toml"
@@ -65,7 +68,9 @@ def recorded(folder, scheme, name="log.csv", begin=None, **changes):
             device.write_text(device.read_text().replace('copy_back = "650us"\n', ""))
     log = folder / name
     begin = begin or {"initial": "fill:80%"}
-    changes = (QLC if scheme in OF_FOUR_BITS else {}) | changes
+    changes = (
+        (QLC if scheme in OF_FOUR_BITS else {}) | (WHOLE if scheme in PACKING else {}) | changes
+    )
     same = {"device": device, "scheme": scheme, "workload": WORKLOAD, "set": changes}
     report = wl.run(**same, **begin, check=True, log=log)
     return log, report
