@@ -123,11 +123,12 @@ fn tuned(rng: &mut Rng) -> Case {
         errors: rng.pick(&["", "", support::MANY_ERRORS]),
         ..Tiny::default()
     };
-    // Those that pack came later, and leave the others their seeds.
-    let others = support::PACKING as u64;
-    let packs = rng.clone().below(6) == 0;
-    let drawn = rng.below(others);
-    let which = if packs { others + drawn % (support::SCHEMES as u64 - others) } else { drawn } as usize;
+    // Those that pack came later: they are drawn by a stream of their own, and leave the others their seeds.
+    let (others, all) = (support::PACKING as u64, support::SCHEMES as u64);
+    let mut own = Rng(rng.0 ^ 0x7061_636b);
+    let packs = own.once_in(6);
+    let other = rng.below(others);
+    let which = if packs { others + own.below(all - others) } else { other } as usize;
     let (scheme, bits) = support::scheme(which, &mut tiny);
     // Sectors kept apart cannot fill a drive laid out for pages: a sector takes a whole slot.
     let mut spec = tiny.spec(if bits == 0 { 2 } else { bits });
