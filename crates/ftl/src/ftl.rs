@@ -519,6 +519,11 @@ impl<M: Media> Ftl<M> {
         self.held[die.index()] > 0
     }
 
+    /// Whether a collection holds any die.
+    pub fn holds_a_die(&self) -> bool {
+        self.held.iter().any(|jobs| *jobs > 0)
+    }
+
     /// An array begins to work on an operation: how long it does. A read learns how often it must be
     /// repeated, which takes the array, too, unless each attempt goes over the bus.
     #[inline(always)]

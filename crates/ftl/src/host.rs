@@ -482,11 +482,12 @@ impl<M: Media> Ftl<M> {
             return best.unwrap_or(home);
         }
         let g = &self.state.geometry;
+        let unwanted = match place.plane {
+            PlanePick::Avoid(channels) => Some(channels),
+            _ => None,
+        };
         let best = planes.min_by_key(|p| {
-            let avoided = match place.plane {
-                PlanePick::Avoid(channels) => channels.contains(g.channel_of(g.die_of(*p))),
-                _ => false,
-            };
+            let avoided = unwanted.is_some_and(|channels| channels.contains(g.channel_of(g.die_of(*p))));
             let room = self.state.free_slots(region, *p) > 0;
             // A group that waits for company comes first.
             let alone = self.state.at(region, *p).stagers[Company::Host as usize].group.is_none();

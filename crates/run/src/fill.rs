@@ -416,6 +416,11 @@ fn followed(run: &Outcome) -> BTreeMap<String, Vec<[f64; 2]>> {
 
 pub(crate) const YEAR_S: f64 = 365.25 * 86_400.0;
 
+/// Drive writes a day over the five years of a warranty.
+pub(crate) fn drive_writes_per_day(drive_writes: f64) -> f64 {
+    drive_writes / (5.0 * 365.25)
+}
+
 fn lost_blocks(run: &Outcome) -> Option<LostBlocks> {
     let (wear, ftl) = (run.setup.device.wear, &run.device.ftl);
     if wear.is_off() {
@@ -473,7 +478,7 @@ fn lifetime(run: &Outcome, c: &Counters, simulated_s: f64) -> Option<Lifetime> {
         left: by_mode.values().filter_map(|m| m.left).min_by(f64::total_cmp),
         total_bytes_written: total,
         years: total.filter(|_| simulated_s > 0.0).map(|bytes| bytes / written * simulated_s * each / YEAR_S),
-        drive_writes_per_day: total.map(|bytes| bytes / drive / (5.0 * 365.25)),
+        drive_writes_per_day: total.map(|bytes| drive_writes_per_day(bytes / drive)),
         by_mode,
     })
 }

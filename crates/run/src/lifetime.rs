@@ -5,7 +5,7 @@
 use crate::VERSION;
 use crate::error::RunError;
 use crate::execute::{Ready, perform, ready};
-use crate::fill::YEAR_S;
+use crate::fill::{YEAR_S, drive_writes_per_day};
 use crate::setup::Setup;
 use crate::spec::RunSpec;
 use serde_json::json;
@@ -203,6 +203,7 @@ fn live(spec: &LifetimeSpec, plan: &Plan, told: &dyn Fn(LifeProgress) -> bool) -
     let capacity = setup.device.logical_bytes() as f64;
     let (mut device, _): Ready<NoProbe> = ready(&setup, &spelling, NoProbe)?;
     let (mut sums, mut phases) = (Sums::default(), Phases::default());
+    let fault = |what| RunError::Fault { what, replay: setup.spec.with_scheme(&spelling).command() };
     let mut report;
     loop {
         let interrupted = std::cell::Cell::new(false);
@@ -250,17 +251,11 @@ fn live(spec: &LifetimeSpec, plan: &Plan, told: &dyn Fn(LifeProgress) -> bool) -
                 life_used * 100.0
             )));
         }
-        device.start_anew().map_err(|e| RunError::Fault {
-            what: e.to_string(),
-            replay: setup.spec.with_scheme(&spelling).command(),
-        })?;
+        device.start_anew().map_err(|e| fault(e.to_string()))?;
         device.ftl.pass(spec.shelf);
     }
     if setup.spec.check {
-        device.ftl.check().map_err(|e| RunError::Fault {
-            what: e.to_string(),
-            replay: setup.spec.with_scheme(&spelling).command(),
-        })?;
+        device.ftl.check().map_err(|e| fault(e.to_string()))?;
     }
     let lost = report.lost_blocks.unwrap_or_default();
     let total = sums.written * each;
@@ -269,7 +264,7 @@ fn live(spec: &LifetimeSpec, plan: &Plan, told: &dyn Fn(LifeProgress) -> bool) -
         acceleration: setup.device.wear.acceleration,
         total_bytes_written: total,
         drive_writes: total / capacity,
-        drive_writes_per_day: total / capacity / (5.0 * 365.25),
+        drive_writes_per_day: drive_writes_per_day(total / capacity),
         years: sums.simulated_s * each / YEAR_S,
         waf: (sums.asked > 0.0).then(|| sums.programmed / sums.asked),
         write: aged(&sums.writes),

@@ -138,9 +138,7 @@ impl Recorder {
         let _ = writeln!(self.line, "{op},{name},{kind},{start},{end},{behind},{retries}");
         self.write_log();
     }
-}
 
-impl Recorder {
     /// An operation that a plane is at, if it is.
     fn under(&mut self, plane: PlaneId, op: u64) -> impl Iterator<Item = &mut Under> {
         self.current[plane.index()].iter_mut().filter(move |under| under.op == Some(op))

@@ -560,7 +560,7 @@ impl<P: Probe, M: Media> Device<P, M> {
             self.ring(what - link - 1);
             self.settle();
             // Timers alone bring no space to a collection that holds its die and waits for some.
-            if self.is_at_rest() && self.ftl.let_go_of_dies() {
+            if self.ftl.holds_a_die() && self.is_at_rest() && self.ftl.let_go_of_dies() {
                 self.settle();
             }
             return true;
