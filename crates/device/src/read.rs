@@ -328,6 +328,7 @@ fn host(mut section: Section<'_>) -> HostLink {
 fn gc(mut section: Section<'_>, blocks_per_plane: u32) -> Option<GcSpec> {
     let trigger = section.require::<Trigger>("trigger", "\"free_blocks < 5%\"");
     let victim = section.take_or("victim", Victim::Greedy);
+    let dead_first = section.choice("dead_first", &[("true", true), ("false", false)], false);
     let class = section.choice("class", GcClass::WORDS, GcClass::Host);
     let hard_reserve =
         section.whole("hard_reserve", COUNT).unwrap_or_else(|| GcSpec::default_reserve(blocks_per_plane));
@@ -336,7 +337,7 @@ fn gc(mut section: Section<'_>, blocks_per_plane: u32) -> Option<GcSpec> {
     }
     let recheck = section.choice("recheck", Recheck::WORDS, Recheck::Erase);
     section.finish();
-    Some(GcSpec { trigger: trigger?, victim, class, hard_reserve, recheck })
+    Some(GcSpec { trigger: trigger?, victim, dead_first, class, hard_reserve, recheck })
 }
 
 fn ack(mut section: Section<'_>) -> Ack {

@@ -60,6 +60,9 @@ fn write_spec(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
     writeln!(out, "\n[allocation]\norder = \"{}\"", spec.allocation)?;
     let (victim, class) = (spec.gc.victim, spec.gc.class.key());
     writeln!(out, "\n[gc]\ntrigger = \"{}\"\nvictim = \"{victim}\"\nclass = \"{class}\"", spec.gc.trigger)?;
+    if spec.gc.dead_first {
+        writeln!(out, "dead_first = true")?;
+    }
     writeln!(out, "hard_reserve = {}\nrecheck = \"{}\"", spec.gc.hard_reserve, spec.gc.recheck.key())?;
     match spec.ack {
         Ack::Program => writeln!(out, "\n[ack]\nmode = \"program\"")?,

@@ -243,6 +243,8 @@ pub struct Ftl<M: Media> {
     pub(crate) flushes: Vec<PendingFlush>,
     /// Jobs that hold a die, by die.
     pub(crate) held: Vec<u32>,
+    /// How many jobs hold a die.
+    pub(crate) holders: u32,
     pub(crate) idle_jobs: Vec<u32>,
     pub(crate) idle_busy: u32,
     pub(crate) idle_turn: Vec<u32>,
@@ -299,7 +301,7 @@ impl<M: Media<Page: Serialize + DeserializeOwned> + Serialize + DeserializeOwned
     saved! { Ftl,
         values: [
             media, pages, staged, requests, free_requests, buffers, version, sequence, base, waiters, unsettled,
-            flushes, held, idle_jobs, idle_busy, idle_turn, held_moves, open, wholes, mixed, writes_until_tick, moving,
+            flushes, held, holders, idle_jobs, idle_busy, idle_turn, held_moves, open, wholes, mixed, writes_until_tick, moving,
             effects, completed,
         ],
         parts: [state, scheme],
@@ -394,6 +396,7 @@ impl<M: Media> Ftl<M> {
             unsettled: 0,
             flushes: vec![],
             held: vec![0; geometry.dies as usize],
+            holders: 0,
             idle_jobs: vec![0; geometry.dies as usize],
             idle_busy: 0,
             idle_turn: vec![0; geometry.dies as usize],
@@ -521,7 +524,7 @@ impl<M: Media> Ftl<M> {
 
     /// Whether a collection holds any die.
     pub fn holds_a_die(&self) -> bool {
-        self.held.iter().any(|jobs| *jobs > 0)
+        self.holders > 0
     }
 
     /// An array begins to work on an operation: how long it does. A read learns how often it must be

@@ -16,7 +16,7 @@ mod state;
 mod waits;
 
 pub use power::PoweredOff;
-use registers::Held;
+use registers::{Held, Second};
 pub use state::{Busy, RestoreError};
 use waits::{Waits, Work};
 
@@ -92,16 +92,13 @@ struct Plane {
     queued: u8,
     /// The operation that has the plane, or of two the one that has the page register.
     current: Held,
-    /// The one that has the cache register.
-    cached: Held,
     /// What the cache register is used for.
     cache: CacheRegister,
     /// How long the plane has been busy with operations that have ended; where it has two registers, how long
     /// a read could not have begun, until `counted`.
     busy: Behind,
-    /// Where it has two registers, how long a program could not have begun.
-    busy_for_programs: Behind,
-    counted: SimTime,
+    /// What planes of one register do without: apart, since most have one, and each operation touches its plane.
+    second: Box<Second>,
     array: u32,
     channel: u32,
     die: DieId,
@@ -324,11 +321,9 @@ impl<P: Probe, M: Media> Device<P, M> {
                 tail: [OpId::NONE; Class::COUNT],
                 queued: 0,
                 current: Held::NOTHING,
-                cached: Held::NOTHING,
                 cache: geometry.medium_of(PlaneId(p)).cache_register,
                 busy: Behind::default(),
-                busy_for_programs: Behind::default(),
-                counted: SimTime(0),
+                second: Box::default(),
                 array,
                 channel: channel.0,
                 die,
@@ -558,21 +553,22 @@ impl<P: Probe, M: Media> Device<P, M> {
             self.link_done();
         } else {
             self.ring(what - link - 1);
-            self.settle();
-            // Timers alone bring no space to a collection that holds its die and waits for some.
-            if self.ftl.holds_a_die() && self.is_at_rest() && self.ftl.let_go_of_dies() {
-                self.settle();
+            if self.ftl.holds_a_die() {
+                self.let_go_at_rest();
             }
-            return true;
         }
         self.settle();
         true
     }
 
-    /// Whether no array and no bus is at anything.
+    /// Timers alone bring no space to a collection that holds its die and waits for some: it lets go where no
+    /// array and no bus is at anything.
     #[cold]
-    fn is_at_rest(&self) -> bool {
-        self.arrays.shared.iter().chain(&self.buses.shared).all(|shared| shared.busy.is_none())
+    fn let_go_at_rest(&mut self) {
+        self.settle();
+        if self.arrays.shared.iter().chain(&self.buses.shared).all(|shared| shared.busy.is_none()) {
+            self.ftl.let_go_of_dies();
+        }
     }
 
     /// Act on what the translation layer asks for, and end the requests that have ended.
@@ -872,12 +868,19 @@ impl<P: Probe, M: Media> Device<P, M> {
         }
     }
 
+    /// With multi-plane commands a bus serves whoever waits before the array looks at what it has moved.
+    #[inline(always)]
+    fn serve_bus_first(&mut self, channel: usize) {
+        if self.pairs && self.buses.is_due(channel) {
+            self.serve_bus(channel);
+        }
+    }
+
     fn serve_bus(&mut self, channel: usize) {
         while let Some((plane, key)) = self.buses.next(channel) {
             let p = &self.planes[plane];
             if p.wants != Want::Bus {
-                let id = if p.cached.op.is_none() { p.current.op } else { p.cached.op };
-                return self.begin_on_bus(channel, plane, id, 0);
+                return self.begin_on_bus(channel, plane, p.at_bus(), 0);
             }
             if let Some(first) = self.take(plane, key)
                 && self.begin_program(plane, first)
@@ -975,11 +978,9 @@ impl<P: Probe, M: Media> Device<P, M> {
         let is_read = op.kind == OpKind::Read;
         if is_read && !self.ftl.repeat(id) {
             self.end(id, plane);
-        } else if self.planes[plane].cached.op == id {
-            self.planes[plane].cached.turned = self.now;
-            if self.pairs {
-                self.try_bus(channel);
-            }
+        } else if !self.planes[plane].cache.is_off() && self.planes[plane].second.cached.op == id {
+            self.planes[plane].second.cached.turned = self.now;
+            self.serve_bus_first(channel);
             self.bring_in(plane);
         } else {
             let (key, p) = (self.ftl.op(id).key, &mut self.planes[plane]);
@@ -988,9 +989,7 @@ impl<P: Probe, M: Media> Device<P, M> {
                 p.current.turned = self.now;
             }
             self.arrays.want(array, plane, key);
-            if self.pairs {
-                self.try_bus(channel);
-            }
+            self.serve_bus_first(channel);
             self.try_array(array);
         }
         self.try_bus(channel);
@@ -1229,7 +1228,8 @@ impl<P: Probe, M: Media> Device<P, M> {
             if !held && self.planes[other].array != array {
                 continue;
             }
-            let Plane { current, cached, .. } = &self.planes[other];
+            let Plane { current, second, .. } = &self.planes[other];
+            let cached = &second.cached;
             let waits_for_array = !current.op.is_none() && self.arrays.wants[other] != NOTHING;
             for (held, waits) in [(current, waits_for_array), (cached, cached.waits)] {
                 if waits && self.ftl.serves_host(held.op) {

@@ -46,7 +46,7 @@ impl<P: Probe, M: Media> Device<P, M> {
             return Err(Busy { outstanding: self.outstanding(), now: self.now });
         }
         self.ftl.start_anew();
-        self.planes.iter_mut().for_each(|plane| plane.counted = SimTime(0));
+        self.planes.iter_mut().for_each(|plane| plane.second.counted = SimTime(0));
         self.metrics = Metrics::default();
         self.clock = Clock::default();
         (self.now, self.link_free_at) = (SimTime(0), SimTime(0));

@@ -192,7 +192,15 @@ fn random(rng: &mut Rng) -> Option<Case> {
         merge: MergeBuffer { pages: rng.count(1, 5), after: rng.time(1, 700), idle: rng.time(1, 30_000) },
         gc: GcSpec {
             trigger: trigger(rng),
-            victim: rng.pick(&[Victim::Greedy, Victim::Greedy, Victim::Fifo]),
+            victim: rng.pick(&[
+                Victim::Greedy,
+                Victim::Greedy,
+                Victim::Fifo,
+                Victim::DChoices(2),
+                Victim::WindowedGreedy(3),
+                Victim::CostBenefit,
+            ]),
+            dead_first: rng.once_in(3),
             class: rng.pick(&[GcClass::Background, GcClass::Host, GcClass::Urgent, GcClass::Foreground]),
             hard_reserve: rng.count(1, 4.min(blocks - 1)),
             recheck: rng.pick(&[Recheck::Erase, Recheck::Erase, Recheck::Allocation]),
