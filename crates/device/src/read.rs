@@ -88,6 +88,9 @@ fn read(mut root: Section<'_>, origin: &str, problems: &Problems) -> Option<Devi
     }
     parallel.finish();
 
+    let caches = media.iter().flatten().any(|m| !m.medium.cache_register.is_off());
+    let service = crate::service::read(root.section_or_empty("service"), !multiplane.is_off(), caches);
+
     let mut section = root.section_or_empty("allocation");
     let allocation = section.take_or("order", Allocation::CWDP);
     section.finish();
@@ -119,6 +122,7 @@ fn read(mut root: Section<'_>, origin: &str, problems: &Problems) -> Option<Devi
         host,
         parallel_unit,
         multiplane,
+        service: service?,
         allocation,
         ack,
         merge,

@@ -2,6 +2,7 @@
 //! clock are built.
 
 use crate::config::closest;
+use crate::service::Service;
 use crate::wear::WearSpec;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -31,6 +32,9 @@ pub struct DeviceSpec {
     /// Whether planes of a die share its array's time.
     #[serde(default, skip_serializing_if = "Multiplane::is_off")]
     pub multiplane: Multiplane,
+    /// In which order operations are served, and which are interrupted.
+    #[serde(default, skip_serializing_if = "Service::is_usual")]
+    pub service: Service,
     /// Where a write goes.
     pub allocation: Allocation,
     /// When a write is acknowledged.

@@ -6,6 +6,7 @@ use crate::map::Span;
 use crate::scheme::{PlanePick, Route};
 use crate::staging::NONE;
 use serde::{Deserialize, Serialize};
+use wordline_device::ServiceOrder;
 use wordline_flash::{Retries, SlotClass};
 use wordline_units::{Lpn, PlaneId, Ppn, SectorMask};
 
@@ -111,7 +112,8 @@ pub struct Op {
     pub(crate) stage: u32,
     /// Arrival number of the host write that the data come from.
     pub(crate) version: u64,
-    /// Order of service: class in the top byte, arrival below.
+    /// Order of service: rank in the top byte, that of its class unless the drive has another order, and arrival
+    /// below.
     pub key: u64,
     pub(crate) route: Route,
     /// Of a move's read and a host program: how the plane is chosen that it goes to.
@@ -225,9 +227,15 @@ pub(crate) struct Ops {
     ops: Vec<Op>,
     free: Vec<u32>,
     sequence: u64,
+    order: ServiceOrder,
 }
 
 impl Ops {
+    /// No operations, served in an order.
+    pub fn served(order: ServiceOrder) -> Ops {
+        Ops { order, ..Ops::default() }
+    }
+
     #[inline]
     pub fn add(&mut self, op: Op) -> OpId {
         match self.free.pop() {
@@ -252,7 +260,13 @@ impl Ops {
     pub fn stamp(&mut self, id: OpId) {
         self.sequence += 1;
         let op = &mut self.ops[id.index()];
-        op.key = (op.class as u64) << 56 | self.sequence;
+        let rank = match (self.order, op.class) {
+            (ServiceOrder::ReadFirst, class) => class as u64,
+            (_, Class::Held) => Class::Held as u64,
+            (ServiceOrder::FirstCome, _) => 1,
+            (ServiceOrder::Shortest, _) => 1 + op.kind as u64,
+        };
+        op.key = rank << 56 | self.sequence;
     }
 
     /// The operations that have not ended.

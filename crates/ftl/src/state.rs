@@ -573,7 +573,7 @@ impl State {
                 drive.spec.errors.as_ref().map_or_else(Refresh::default, |e| e.refresh),
             ),
             staging: Staging::new(if layout.map.knows_sectors() { geometry.sectors_per_unit } else { 0 }),
-            ops: Ops::default(),
+            ops: Ops::served(drive.spec.service.order),
             shrunk: 0,
             most_shrunk: 0,
             backlog: vec![0; geometry.planes as usize],

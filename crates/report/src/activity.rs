@@ -43,6 +43,9 @@ pub struct Flash {
     /// commands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub multiplane: Option<Multiplane>,
+    /// How often reads of the host suspended a `program` or an `erase`; absent where they suspend nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suspensions: Option<BTreeMap<String, u64>>,
 }
 
 /// Multi-plane commands, by kind of operation: `read`, `program`, `erase`.

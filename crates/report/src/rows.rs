@@ -206,6 +206,7 @@ pub(crate) fn groups(reports: &[Report]) -> Vec<Group> {
     groups.push(lost_blocks(reports));
     groups.push(windows(reports));
     groups.push(multiplane(reports));
+    groups.push(suspensions(reports));
     groups.push(idle_time(reports));
     groups.push(page_types(reports));
     groups.push(after_warm_up(reports));
@@ -304,6 +305,16 @@ fn multiplane(reports: &[Report]) -> Group {
     let all = Row::new("of operations", Quantity::Share, Better::Higher, reports, share);
     let rows = vec![all, of("reads", "read"), of("programs", "program"), of("erases", "erase")];
     Group { title: "Planes together", rows }
+}
+
+/// What host reads suspended.
+fn suspensions(reports: &[Report]) -> Group {
+    let of = |label: &str, kind: &'static str| {
+        Row::new(label, Quantity::Count, Better::Neither, reports, |r| {
+            r.flash.suspensions.as_ref()?.get(kind).map(|n| *n as f64)
+        })
+    };
+    Group { title: "Suspended", rows: vec![of("programs", "program"), of("erases", "erase")] }
 }
 
 /// What idle time was used for, and what that cost.

@@ -219,6 +219,7 @@ fn flash(run: &Outcome, c: &Counters) -> Flash {
         windows: windows(run, c),
         errors: c.errors.as_ref().map(|e| errors(run, e)),
         multiplane: multiplane(run, c),
+        suspensions: suspensions(run),
     }
 }
 
@@ -262,6 +263,12 @@ fn multiplane(run: &Outcome, c: &Counters) -> Option<Multiplane> {
         operations: named(operations),
         share: (all > 0).then(|| operations.iter().sum::<u64>() as f64 / all as f64),
     })
+}
+
+fn suspensions(run: &Outcome) -> Option<BTreeMap<String, u64>> {
+    run.setup.device.service.suspension?;
+    let [_, program, erase] = run.device.metrics.suspensions;
+    Some(BTreeMap::from([("program".to_string(), program), ("erase".to_string(), erase)]))
 }
 
 fn windows(run: &Outcome, c: &Counters) -> Option<Windows> {

@@ -13,11 +13,13 @@ mod multiplane;
 mod power;
 mod registers;
 mod state;
+mod suspend;
 mod waits;
 
 pub use power::PoweredOff;
 use registers::{Held, Second};
 pub use state::{Busy, RestoreError};
+use suspend::Interrupted;
 use waits::{Waits, Work};
 
 use crate::clock::Clock;
@@ -28,7 +30,7 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use thiserror::Error;
-use wordline_device::{DeviceSpec, HostLink, Multiplane, ParallelUnit};
+use wordline_device::{DeviceSpec, HostLink, Multiplane, ParallelUnit, Suspension};
 use wordline_flash::{CacheRegister, Geometry};
 use wordline_ftl::{
     Behind, Binding, Class, Drive, Effect, Fault, Ftl, LatencyPart, LatencyParts, Media, OpId, OpKind,
@@ -243,6 +245,9 @@ pub struct Device<P: Probe, M: Media> {
     arrays: Resources,
     /// Whether like operations of an array's planes go together.
     pairs: bool,
+    /// What host reads interrupt, and by array what that has come to.
+    suspension: Option<Suspension>,
+    interrupted: Vec<Interrupted>,
     buses: Resources,
     /// Bus time by medium and sectors moved.
     transfer: Vec<Vec<u64>>,
@@ -273,11 +278,11 @@ where
 {
     saved_fields! { Device,
         values: [
-            planes, waiting, waits, arrays, buses, clock, now, link_free_at, link_queue, alarms, free_alarms, held_up,
+            planes, waiting, waits, arrays, interrupted, buses, clock, now, link_free_at, link_queue, alarms, free_alarms, held_up,
             ready, submitted, idle, idle_since, idle_counted, idle_epoch,
         ],
         parts: [ftl, metrics],
-        rebuilt: [probe, geometry, pairs, transfer, command_program, link, link_is_free, idle_after],
+        rebuilt: [probe, geometry, pairs, suspension, transfer, command_program, link, link_is_free, idle_after],
     }
 }
 
@@ -343,6 +348,8 @@ impl<P: Probe, M: Media> Device<P, M> {
             waiting: vec![VecDeque::new(); planes.len()],
             waits: Waits::default(),
             planes,
+            suspension: spec.service.suspension,
+            interrupted: vec![Interrupted::NOTHING; arrays.shared.len()],
             arrays,
             pairs: spec.multiplane == Multiplane::Opportunistic,
             buses,
@@ -632,6 +639,9 @@ impl<P: Probe, M: Media> Device<P, M> {
         if self.may_begin(plane) {
             self.offer(plane);
         }
+        if self.suspension.is_some() {
+            self.interrupt(id, plane);
+        }
     }
 
     /// How long a plane has been busy, with the operation that it is at, as one sees it that would begin.
@@ -659,7 +669,10 @@ impl<P: Probe, M: Media> Device<P, M> {
     #[inline(always)]
     fn first(&self, plane: usize) -> OpId {
         let p = &self.planes[plane];
-        let queued = if self.ftl.is_held(p.die) { p.queued & 1 } else { p.queued };
+        let mut queued = if self.ftl.is_held(p.die) { p.queued & 1 << Class::Held as u8 } else { p.queued };
+        if self.suspension.is_some() && self.interrupted[p.array as usize].is_aside() {
+            queued &= 1 << Class::Read as u8;
+        }
         if queued == 0 {
             return OpId::NONE;
         }
@@ -775,7 +788,7 @@ impl<P: Probe, M: Media> Device<P, M> {
     }
 
     fn serve_array(&mut self, array: usize) {
-        if self.pairs && self.expects_company(array) {
+        if (self.pairs && self.expects_company(array)) || self.is_kept_for_reads(array) {
             return;
         }
         while let Some((plane, key)) = self.arrays.next(array) {
@@ -807,10 +820,13 @@ impl<P: Probe, M: Media> Device<P, M> {
         self.planes[plane].current.again = time.again;
         let end = if self.pairs { self.join(array, id, self.now + time.all) } else { self.now + time.all };
         self.clock.set(array as u32, end);
+        if self.suspension.is_some() {
+            return self.begin_interruptible(array, end);
+        }
         if P::WATCHES {
             let mut at = Some(id);
             while let Some(id) = at {
-                self.watch_array(id, self.ftl.op(id).plane.index(), end);
+                self.watch_array(id, self.ftl.op(id).plane.index(), self.now, end);
                 at = self.goes_with(id);
             }
         }
@@ -841,7 +857,7 @@ impl<P: Probe, M: Media> Device<P, M> {
         self.probe.begin(&begin, self.ftl.parts_of(id));
     }
 
-    fn watch_array(&mut self, id: OpId, plane: usize, end: SimTime) {
+    fn watch_array(&mut self, id: OpId, plane: usize, start: SimTime, end: SimTime) {
         let (mode, page) = self.ftl.page_of(id);
         let op = self.ftl.op(id);
         let event = Event::Array {
@@ -854,7 +870,7 @@ impl<P: Probe, M: Media> Device<P, M> {
             mode,
             page,
             retries: op.retries().count,
-            start: self.now,
+            start,
             end,
         };
         self.probe.event(event);
@@ -938,6 +954,9 @@ impl<P: Probe, M: Media> Device<P, M> {
 
     #[inline]
     fn array_done(&mut self, array: usize) {
+        if self.suspension.is_some() && !self.is_through(array) {
+            return;
+        }
         let Some(id) = self.arrays.shared[array].busy.take() else { return };
         if self.pairs {
             self.end_together(array, id);
@@ -945,6 +964,9 @@ impl<P: Probe, M: Media> Device<P, M> {
             self.array_is_through(id);
         }
         self.try_array(array);
+        if self.suspension.is_some() {
+            self.go_on_with_rest(array);
+        }
     }
 
     /// An array is through with an operation: a read goes on to its bus, any other is over.
@@ -1013,7 +1035,11 @@ impl<P: Probe, M: Media> Device<P, M> {
             let work = if is_program { Work::Program } else { Work::Read };
             let p = &mut self.planes[plane];
             let busy = if p.cache.is_off() { p.busy } else { p.of(id).behind };
-            self.waits.piece(id, p.of(id), busy, self.now, work)
+            if self.suspension.is_some() {
+                self.waits.piece_of_all(id, p.of(id), busy, self.now, work)
+            } else {
+                self.waits.piece(id, p.of(id), busy, self.now, work)
+            }
         } else {
             if self.ftl.op(id).is_idle_work() {
                 self.count_idle_work(id, plane);
@@ -1038,6 +1064,9 @@ impl<P: Probe, M: Media> Device<P, M> {
             Some(next) => self.continue_with(plane, next),
             None if !self.planes[plane].cache.is_off() => self.go_on_in(plane),
             None => self.offer(plane),
+        }
+        if self.suspension.is_some() {
+            self.go_on_with_rest(self.planes[plane].array as usize);
         }
     }
 
@@ -1207,18 +1236,26 @@ impl<P: Probe, M: Media> Device<P, M> {
 
     /// An operation of idle work is over: count it, and what it cost those of the host that waited.
     fn count_idle_work(&mut self, id: OpId, plane: usize) {
-        let Plane { die, array, .. } = self.planes[plane];
-        let began = self.planes[plane].of(id).began;
-        let from = began.max(std::mem::replace(&mut self.idle_counted[die.index()], self.now));
         if !self.ftl.view().draining() {
             let op = self.ftl.op(id);
             let idle = &mut self.metrics.idle;
-            idle.worked[op.cause() as usize] += self.now.since(began).0;
             match op.kind {
                 OpKind::Program => idle.programmed[op.cause() as usize] += self.ftl.data_bytes(id),
                 OpKind::Erase => idle.erases += 1,
                 OpKind::Read => {}
             }
+        }
+        self.charge_idle_work(id, plane);
+    }
+
+    /// An operation of idle work has had its plane until now: count how long, and what that cost those of the host
+    /// that waited.
+    fn charge_idle_work(&mut self, id: OpId, plane: usize) {
+        let Plane { die, array, .. } = self.planes[plane];
+        let began = self.planes[plane].of(id).began;
+        let from = began.max(std::mem::replace(&mut self.idle_counted[die.index()], self.now));
+        if !self.ftl.view().draining() {
+            self.metrics.idle.worked[self.ftl.op(id).cause() as usize] += self.now.since(began).0;
             if self.metrics.begins_bin(self.now) {
                 self.sample();
             }

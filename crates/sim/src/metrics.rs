@@ -269,6 +269,8 @@ pub struct MultiplaneCounts {
 /// Everything measured of a run's requests.
 #[derive(Clone, Debug)]
 pub struct Metrics {
+    /// Operations that made way for host reads, by kind: read, program, erase.
+    pub suspensions: [u64; 3],
     /// Latencies by kind: read, write, trim, flush.
     pub latency: [Histogram; 4],
     /// The parts of the latencies of reads and of writes, ns, summed, in the order of [`LatencyPart::ALL`].
@@ -303,7 +305,7 @@ pub struct Metrics {
 impl Saved for Metrics {
     saved_fields! { Metrics,
         values: [
-            latency, parts, completed, out_of_space, uncorrectable, worn_out, bytes, dominated, last, idle, multiplane, timeline, checkpoints, ended, hash,
+            latency, parts, completed, out_of_space, uncorrectable, worn_out, bytes, dominated, last, idle, multiplane, suspensions, timeline, checkpoints, ended, hash,
             programmed, host_page_bytes, sampled,
         ],
         parts: [],
@@ -325,6 +327,7 @@ impl Default for Metrics {
             last: SimTime(0),
             idle: IdleTime::default(),
             multiplane: MultiplaneCounts::default(),
+            suspensions: [0; 3],
             timeline: Timeline::new(),
             checkpoints: Checkpoints { every: 1, next: 1, taken: vec![] },
             ended: 0,

@@ -236,6 +236,7 @@ pub fn report(c: &Character) -> Report {
             windows: None,
             errors: None,
             multiplane: None,
+            suspensions: None,
         },
         waf,
         begun_steady: None,
