@@ -12,7 +12,7 @@ use crate::merge::Open;
 use crate::op::{Op, OpId, OpKind, Owner, Part};
 use crate::saved::{Saved, saved};
 use crate::scheme::{
-    Command, Drive, EarlierBits, Hooks, Layout, Move, PoolId, ReadSeen, Refusal, RegionId, Scheme, View,
+    Command, Drive, EarlierBits, Hooks, Layout, Move, ReadSeen, Refusal, RegionId, Scheme, View,
 };
 use crate::stager::Company;
 use crate::staging::NONE;
@@ -962,18 +962,7 @@ impl<M: Media> Ftl<M> {
     /// Bytes that the drive can hold now, and could at the least: each block in the mode that it is in, an
     /// erased one in the densest that its pool gives, and without those that are lost.
     pub fn usable_bytes(&self) -> (u64, u64) {
-        let all: u64 = self
-            .layout
-            .pools
-            .iter()
-            .zip(&self.state.pools)
-            .enumerate()
-            .map(|(i, (pool, state))| {
-                let medium = &self.state.geometry.media[pool.medium];
-                let densest = self.layout.densest_in(PoolId(i as u8));
-                state.free.len() as u64 * pool.blocks_per_plane as u64 * medium.block_bytes(densest)
-            })
-            .sum();
+        let all = self.state.physical_bytes();
         (all - self.state.shrunk, all - self.state.most_shrunk)
     }
 

@@ -644,6 +644,14 @@ impl State {
         blocks.map(less).sum()
     }
 
+    /// Bytes of all blocks, each in the densest mode that its pool gives.
+    pub(crate) fn physical_bytes(&self) -> u64 {
+        let of = |(i, p): (usize, &PoolState)| {
+            p.free.len() as u64 * p.blocks_per_plane as u64 * self.bytes_of_block(i)
+        };
+        self.pools.iter().enumerate().map(of).sum()
+    }
+
     /// What blocks hold less that a plane of a pool has lost.
     fn lost_bytes(&self, pool: PoolId, plane: PlaneId) -> u64 {
         match self.lost_in(pool, plane) {
