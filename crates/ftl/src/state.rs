@@ -552,7 +552,7 @@ impl State {
             dynamic: drive.spec.allocation == Allocation::Dynamic,
             stripe,
             home: layout.home,
-            counters: Counters::new(regions.len(), drive.spec.errors.is_some()),
+            counters: Counters::new(regions.len(), drive.spec),
             pools,
             regions,
             blocks: Table::zeroed(geometry.blocks as usize).map_err(unmapped)?,
