@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from wordline import _wordline
-from wordline._result import Comparison, Figures, Report
+from wordline._result import Comparison, Figures, Lifetimes, Report
 
 Progress = Callable[[int, int, float], object]
 
@@ -166,6 +166,66 @@ def compare(
         named, refused = _wordline.admitted(asked, named)
     done = _wordline.compare(asked, named, _threads(threads), progress)
     return Comparison([Report(r) for r in done], dict(refused))
+
+
+def lifetime(
+    *,
+    device: str | os.PathLike[str],
+    schemes: Sequence[str],
+    workload: str | os.PathLike[str],
+    acceleration: int | None = None,
+    shelf: str | None = None,
+    seed: int = _wordline.DEFAULT_SEED,
+    replicas: int = 1,
+    requests: int | None = None,
+    set: Mapping[str, object] | None = None,
+    initial: str = _wordline.DEFAULT_INITIAL,
+    from_state: str | os.PathLike[str] | None = None,
+    traces: str | os.PathLike[str] | None = None,
+    fit: str | None = None,
+    check: bool = False,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Lifetimes:
+    """Repeat a workload on a drive until it wears out, under each scheme.
+
+    Parameters
+    ----------
+    device, workload, seed, replicas, requests, set, initial, from_state, traces, fit, check
+        As for `run`; ``requests`` are those of one pass of the workload. The device file must know
+        the endurance of its flash.
+    threads
+        Lives that are simulated at once.
+    schemes
+        Spellings of the schemes; the first is the baseline.
+    acceleration
+        Cycles that each simulated erase stands for; the device's ``wear.acceleration`` if not
+        given. The first seed is simulated again at half of it.
+    shelf
+        Time on the shelf after each pass, such as ``"30d"``; data grow older by that much.
+    progress
+        Called now and then with the position of a scheme, the seed, and the drive writes so far.
+        What it raises ends the lives.
+
+    Returns
+    -------
+    Lifetimes
+        What each drive took until it wore out, and how it aged.
+
+    Raises
+    ------
+    UserError, Refused, Fault
+        As for `run`.
+    """
+    if isinstance(schemes, str):
+        raise _wordline.UserError(f"schemes is the text {schemes!r}; give a list of spellings")
+    if acceleration is not None and not 1 <= acceleration < 2**32:
+        raise _wordline.UserError(f"acceleration={acceleration} is not between 1 and 2**32 - 1")
+    files = (from_state, None, traces)
+    asked = _asked(device, workload, seed, replicas, requests, set, initial, files, fit, check)
+    at_once = _threads(threads)
+    found = _wordline.lifetime(asked, list(schemes), acceleration, shelf, at_once, progress)
+    return Lifetimes(found)
 
 
 def identity(

@@ -461,6 +461,11 @@ impl DeviceSpec {
         Geometry::new(self.media.clone(), self.unit, self.sector)
     }
 
+    /// Whether the energy of every operation is known.
+    pub fn gives_energy(&self) -> bool {
+        self.media.iter().all(|m| m.energy.is_some())
+    }
+
     /// Bytes of flash that can store logical data: every block in its densest mode, but for those
     /// of a static SLC cache, which only pass data on.
     pub fn physical_bytes(&self) -> u64 {

@@ -12,7 +12,7 @@ use crate::merge::Open;
 use crate::op::{Op, OpId, OpKind, Owner, Part};
 use crate::saved::{Saved, saved};
 use crate::scheme::{
-    Command, Drive, EarlierBits, Hooks, Layout, Move, PoolId, ReadSeen, Refusal, RegionId, Scheme, View,
+    Command, Drive, EarlierBits, Hooks, Layout, Move, ReadSeen, Refusal, RegionId, Scheme, View,
 };
 use crate::stager::Company;
 use crate::staging::NONE;
@@ -425,7 +425,7 @@ impl<M: Media> Ftl<M> {
         self.state.most_shrunk = self.state.shrunk;
         self.state.draining = false;
         self.state.ahead.forget();
-        self.state.counters = Counters::new(self.state.regions.len(), self.state.aging.is_modelled());
+        self.state.counters = self.state.counters.anew();
     }
 
     /// Data grow older by so much, while the drive lies on the shelf.
@@ -610,6 +610,39 @@ impl<M: Media> Ftl<M> {
                 }
             }
         })
+    }
+
+    /// What an operation has taken from the supply, by why it was done.
+    #[inline(never)]
+    pub(crate) fn count_energy(&mut self, id: OpId) {
+        let op = &self.state.ops[id];
+        let medium = self.state.geometry.medium_of(op.plane);
+        let (mode, bit) = self.wordline_of(op);
+        let Some((byte, array)) = medium.energy.as_ref().and_then(|e| Some((e.byte, e.modes[mode.index()]?)))
+        else {
+            return;
+        };
+        // What a register still held is not sensed anew.
+        let senses = if op.to_bring.is_none() { op.retries.count as u64 + 1 } else { 0 };
+        let transfers = if self.retransfer { senses.max(1) } else { 1 };
+        let moved = self.transfer_sectors(id) as u64 * self.state.geometry.sector * transfers;
+        let (cause, kind, copies) = (op.cause as usize, op.kind, op.copies);
+        let region = self.state.blocks[self.state.geometry.block_of(op.ppn).index()].region as usize;
+        let rereads = kind == OpKind::Program
+            && self.rereads[region][bit] > 0
+            && !(self.has_windows && self.written_whole(op, region));
+        let Some(used) = &mut self.state.counters.energy else { return };
+        let used = &mut used[cause];
+        match kind {
+            OpKind::Read => used.read += array.read[bit].0 * senses,
+            OpKind::Erase => used.erase += array.erase.0,
+            OpKind::Program => {
+                used.program += array.program[bit].0;
+                let again = if copies { bit..bit + 1 } else { 0..if rereads { bit } else { 0 } };
+                used.read += array.read[again].iter().map(|e| e.0).sum::<u64>();
+            }
+        }
+        used.transfer += byte.0 * moved;
     }
 
     /// Whether two operations in different planes can be one command of their die: of one kind, on cells in
@@ -965,18 +998,7 @@ impl<M: Media> Ftl<M> {
     /// Bytes that the drive can hold now, and could at the least: each block in the mode that it is in, an
     /// erased one in the densest that its pool gives, and without those that are lost.
     pub fn usable_bytes(&self) -> (u64, u64) {
-        let all: u64 = self
-            .layout
-            .pools
-            .iter()
-            .zip(&self.state.pools)
-            .enumerate()
-            .map(|(i, (pool, state))| {
-                let medium = &self.state.geometry.media[pool.medium];
-                let densest = self.layout.densest_in(PoolId(i as u8));
-                state.free.len() as u64 * pool.blocks_per_plane as u64 * medium.block_bytes(densest)
-            })
-            .sum();
+        let all = self.state.physical_bytes();
         (all - self.state.shrunk, all - self.state.most_shrunk)
     }
 

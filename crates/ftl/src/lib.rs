@@ -46,7 +46,7 @@ mod windows;
 pub use base::Mapped;
 pub use bind::Binding;
 pub use check::Broken;
-pub use counters::{Cause, Counters, ReadErrors, RegionCounters};
+pub use counters::{Cause, Counters, EnergyUsed, ReadErrors, RegionCounters};
 pub use ftl::{ArrayTime, Effect, Fault, Ftl, Outcome, Pending, Prefetch, RequestError, RequestId, Timer};
 pub use latency::{Behind, LatencyPart, LatencyParts, Piece};
 pub use map::{Located, MapKind, MapTable, RegionSet, Span};

@@ -560,7 +560,7 @@ impl State {
             dynamic: drive.spec.allocation == Allocation::Dynamic,
             stripe,
             home: layout.home,
-            counters: Counters::new(regions.len(), drive.spec.errors.is_some()),
+            counters: Counters::new(regions.len(), drive.spec),
             pools,
             regions,
             blocks: Table::zeroed(geometry.blocks as usize).map_err(unmapped)?,
@@ -650,6 +650,14 @@ impl State {
             _ => self.regions[b.region as usize].sparse_by,
         };
         blocks.map(less).sum()
+    }
+
+    /// Bytes of all blocks, each in the densest mode that its pool gives.
+    pub(crate) fn physical_bytes(&self) -> u64 {
+        let of = |(i, p): (usize, &PoolState)| {
+            p.free.len() as u64 * p.blocks_per_plane as u64 * self.bytes_of_block(i)
+        };
+        self.pools.iter().enumerate().map(of).sum()
     }
 
     /// What blocks hold less that a plane of a pool has lost.

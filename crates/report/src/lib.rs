@@ -27,9 +27,9 @@ mod terminal;
 mod twins;
 
 pub use activity::{
-    CAUSES, Capacity, ChangingCapacity, Flash, IdleTime, LifeUsed, Lifetime, LostBlocks, ModeLifetime,
-    Multiplane, PageTypes, ProgramBytes, Programs, ReadErrors, Refreshed, RegionActivity, RegionCapacity,
-    Waf, Wear, Windows, WornOut,
+    CAUSES, Capacity, ChangingCapacity, Energy, EnergyOf, Flash, IdleTime, LifeUsed, Lifetime, LostBlocks,
+    ModeLifetime, Multiplane, PageTypes, ProgramBytes, Programs, ReadErrors, Refreshed, RegionActivity,
+    RegionCapacity, Waf, Wear, Windows, WornOut,
 };
 pub use begun::BegunSteady;
 pub use comparison::{COMPARISON_SCHEMA, Comparison, RefusedScheme};

@@ -202,6 +202,7 @@ pub(crate) fn groups(reports: &[Report]) -> Vec<Group> {
     groups.push(Group { title: "Erases", rows });
 
     groups.push(errors(reports));
+    groups.push(energy(reports));
     groups.push(capacity(reports));
     groups.push(lost_blocks(reports));
     groups.push(windows(reports));
@@ -285,6 +286,26 @@ fn errors(reports: &[Report]) -> Group {
         Some(e.refresh.as_ref()?.blocks.values().sum::<u64>() as f64)
     }));
     Group { title: "Read retries", rows }
+}
+
+/// What operations took from the supply.
+fn energy(reports: &[Report]) -> Group {
+    use Better::{Lower, Neither};
+    let of = |label: &str, quantity, better, value: &dyn Fn(&crate::Energy) -> Option<f64>| {
+        Row::new(label, quantity, better, reports, |r| value(r.flash.energy.as_ref()?))
+    };
+    let mut rows = vec![
+        of("in all", Quantity::Energy, Lower, &|e| Some(e.total_j)),
+        of("a host byte", Quantity::EnergyPerByte, Lower, &|e| e.nj_per_host_byte),
+    ];
+    let all = reports.iter().filter_map(|r| r.flash.energy.as_ref()).flat_map(|e| e.by_cause.keys());
+    let causes = ordered(&CAUSES, &all.collect::<Vec<_>>());
+    let parts = causes.iter().map(|cause| {
+        let used = |e: &crate::Energy| Some(e.by_cause.get(cause).map_or(0.0, crate::EnergyOf::total_j));
+        of(cause_title(cause), Quantity::Energy, Neither, &used).of_above()
+    });
+    rows.extend(parts);
+    Group { title: "Energy", rows }
 }
 
 /// How much of what the host wrote was fast, where windows make new SLC all the time.

@@ -10,14 +10,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use wordline_flash::SlotClass;
 use wordline_ftl::{
-    Cause, Counters, Due, Ftl, LatencyPart, MapKind, NoMedia, Region, RegionCounters, RegionId,
+    Cause, Counters, Due, EnergyUsed, Ftl, LatencyPart, MapKind, NoMedia, Region, RegionCounters, RegionId,
 };
 use wordline_report::{
-    CDF_POINTS_MAX, Capacity, ChangingCapacity, DeviceInfo, Flash, Host, IdleTime, JobActivity, Latencies,
-    Latency, LatencyCdf, LatencyParts, LifeUsed, Lifetime, LostBlocks, MapTable, Memory, ModeLifetime,
-    Multiplane, PageTypes, ProgramBytes, Programs, REPORT_SCHEMA, ReadErrors, Refreshed, RegionActivity,
-    RegionCapacity, Report, SchemeInfo, Speed, Throughput, Timeline, Waf, Wear, Windows, WorkloadInfo,
-    WornOut,
+    CDF_POINTS_MAX, Capacity, ChangingCapacity, DeviceInfo, Energy, EnergyOf, Flash, Host, IdleTime,
+    JobActivity, Latencies, Latency, LatencyCdf, LatencyParts, LifeUsed, Lifetime, LostBlocks, MapTable,
+    Memory, ModeLifetime, Multiplane, PageTypes, ProgramBytes, Programs, REPORT_SCHEMA, ReadErrors,
+    Refreshed, RegionActivity, RegionCapacity, Report, SchemeInfo, Speed, Throughput, Timeline, Waf, Wear,
+    Windows, WorkloadInfo, WornOut,
 };
 use wordline_sim::{Histogram, Metrics, MultiplaneCounts, Summary, TimeBin};
 use wordline_units::{CellMode, PageType, SimTime};
@@ -218,6 +218,7 @@ fn flash(run: &Outcome, c: &Counters) -> Flash {
         page_types: page_types(run, c),
         windows: windows(run, c),
         errors: c.errors.as_ref().map(|e| errors(run, e)),
+        energy: c.energy.as_ref().map(|used| energy(run, used)),
         multiplane: multiplane(run, c),
         suspensions: suspensions(run),
     }
@@ -248,6 +249,22 @@ fn errors(run: &Outcome, e: &wordline_ftl::ReadErrors) -> ReadErrors {
             bytes: e.refreshed_units * run.device.ftl.view().geometry().unit,
         }),
     }
+}
+
+fn energy(run: &Outcome, used: &[EnergyUsed; Cause::COUNT]) -> Energy {
+    let joules = |picojoules| wordline_units::Energy(picojoules).as_joules();
+    let of = |used: &EnergyUsed| EnergyOf {
+        read_j: joules(used.read),
+        program_j: joules(used.program),
+        erase_j: joules(used.erase),
+        transfer_j: joules(used.transfer),
+    };
+    let some = Cause::ALL.into_iter().filter(|cause| used[*cause as usize] != EnergyUsed::default());
+    let by_cause: BTreeMap<String, EnergyOf> = some.map(|k| (word(k), of(&used[k as usize]))).collect();
+    let total_j = by_cause.values().map(EnergyOf::total_j).sum();
+    let m = &run.device.metrics;
+    let bytes = m.bytes[0] + m.bytes[1];
+    Energy { total_j, nj_per_host_byte: (bytes > 0).then(|| total_j * 1e9 / bytes as f64), by_cause }
 }
 
 fn multiplane(run: &Outcome, c: &Counters) -> Option<Multiplane> {

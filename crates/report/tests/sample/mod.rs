@@ -235,6 +235,7 @@ pub fn report(c: &Character) -> Report {
             page_types: None,
             windows: None,
             errors: None,
+            energy: None,
             multiplane: None,
             suspensions: None,
         },

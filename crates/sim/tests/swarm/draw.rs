@@ -393,6 +393,7 @@ fn medium(rng: &mut Rng, name: &str, modes: &[CellMode], unit: u64) -> Medium {
         ]),
         command,
         cache_register: cache_register(rng),
+        energy: None,
     }
 }
 
