@@ -2,6 +2,7 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
+use wordline_run::{Files, Window};
 use wordline_units::{Bytes, Count, SimDuration};
 use wordline_workload::{Fit, NumberRange, Scale, Share};
 
@@ -238,9 +239,32 @@ pub(crate) struct RunArgs {
     /// in .gz and .zst are compressed
     #[arg(long, value_name = "FILE")]
     pub(crate) log: Option<PathBuf>,
-    /// Write a line of CSV for every request that ends
+    /// Write a row for every request that ends, with the parts of its latency in nanoseconds: CSV, or
+    /// Parquet if the name ends in .parquet
     #[arg(long, value_name = "FILE")]
     pub(crate) completions: Option<PathBuf>,
+    /// Write a timeline of dies, buses and requests for ui.perfetto.dev or chrome://tracing; names in .gz
+    /// are compressed
+    #[arg(long, value_name = "FILE.json")]
+    pub(crate) timeline: Option<PathBuf>,
+    /// Let the timeline show only this part of simulated time, as in 1.2s..1300ms
+    #[arg(long, value_name = "FROM..TO", requires = "timeline")]
+    pub(crate) window: Option<Window>,
+    /// Let the timeline show what happened while a request was in the drive; by its number, from 0
+    #[arg(long, value_name = "N", requires = "timeline", conflicts_with = "window")]
+    pub(crate) around: Option<u64>,
+}
+
+impl RunArgs {
+    /// What the run is to be recorded in.
+    pub(crate) fn files(&self) -> Files {
+        Files {
+            log: self.log.clone(),
+            completions: self.completions.clone(),
+            timeline: self.timeline.clone(),
+            window: self.window.or(self.around.map(Window::Around)).unwrap_or_default(),
+        }
+    }
 }
 
 #[derive(Args, Debug)]

@@ -88,14 +88,14 @@ pub(crate) fn run(args: &RunArgs, console: &Console) -> Result<(), Failure> {
             args.what.workload
         )));
     }
-    let comparison = if args.log.is_none() && args.completions.is_none() {
+    let comparison = if !args.files().any() {
         together(&spec, std::slice::from_ref(&args.scheme), &args.what, console)?
     } else if args.what.twin_sensitivity {
-        let what = "--log and --completions record one run; leave --twin-sensitivity out";
+        let what = "--log, --completions and --timeline record one run; leave --twin-sensitivity out";
         return Err(Failure::Input(what.to_string()));
     } else {
         let setup = Setup::resolve(&spec)?;
-        let recording = Recording::open(args.log.as_deref(), args.completions.as_deref())?;
+        let recording = Recording::open(&args.files())?;
         let mut bar = console.bar(&setup, 1);
         let update = &mut |p| bar.update(p);
         Comparison::new(vec![wordline_run::run_recorded(&setup, &args.scheme, recording, update)?])

@@ -9,14 +9,14 @@ use crate::latency::{LatencyParts, Piece};
 use crate::map::{Located, MapTable, Span};
 use crate::media::Media;
 use crate::merge::Open;
-use crate::op::{Op, OpId, OpKind, Owner, Part};
+use crate::op::{Emptying, Op, OpId, OpKind, Owner, Part, Reason};
 use crate::saved::{Saved, saved};
 use crate::scheme::{
     Command, Drive, EarlierBits, Hooks, Layout, Move, PoolId, ReadSeen, Refusal, RegionId, Scheme, View,
 };
 use crate::stager::Company;
 use crate::staging::NONE;
-use crate::state::State;
+use crate::state::{Job, State};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -46,6 +46,13 @@ pub enum Outcome {
     Uncorrectable = 2,
     /// A write found no place, since too many blocks have worn out: the drive can only be read.
     WornOut = 3,
+}
+
+impl Outcome {
+    /// The key that files and reports use.
+    pub const fn key(self) -> &'static str {
+        ["done", "out_of_space", "uncorrectable", "worn_out"][self as usize]
+    }
 }
 
 /// A request in flight.
@@ -710,6 +717,33 @@ impl<M: Media> Ftl<M> {
             sectors: op.mask.and(all).count(),
             cause: op.cause,
         })
+    }
+
+    /// The block from which a program takes the first of its data, where it moves them.
+    pub fn source_of(&self, id: OpId) -> Option<BlockId> {
+        let op = &self.state.ops[id];
+        let moves = op.kind == OpKind::Program && op.from != Ppn::NONE;
+        moves.then(|| self.state.geometry.block_of(op.from))
+    }
+
+    /// The block that is emptied by an operation, if it is a part of that.
+    pub fn emptying_of(&self, id: OpId) -> Option<Emptying> {
+        let op = &self.state.ops[id];
+        let block = match op.kind {
+            OpKind::Program => self.source_of(id)?,
+            OpKind::Read | OpKind::Erase => self.state.geometry.block_of(op.ppn),
+        };
+        let (region, plane) = (self.state.region_of(block), self.state.geometry.plane_of(block));
+        let job = self.state.at(region, plane).job.filter(|job| job.block == block)?;
+        let collects = op.kind != OpKind::Read || op.owned_by == Owner::Job;
+        let reason = match job {
+            Job { levels: true, .. } => Reason::Levelling,
+            Job { refreshes: true, .. } => Reason::Refresh,
+            Job { idle: true, .. } => Reason::Idleness,
+            _ => Reason::Shortage,
+        };
+        let free_blocks = self.state.free_blocks(region, plane);
+        collects.then_some(Emptying { block, reason, free_blocks })
     }
 
     /// Every block that is not erased, with the region that owns it and the pages programmed in it, by

@@ -51,7 +51,7 @@ pub use ftl::{ArrayTime, Effect, Fault, Ftl, Outcome, Pending, Prefetch, Request
 pub use latency::{Behind, LatencyPart, LatencyParts, Piece};
 pub use map::{Located, MapKind, MapTable, RegionSet, Span};
 pub use media::{BlockFound, BlockHeader, Bytes, Media, Metadata, NoMedia, Oob, Recorded, SlotFound};
-pub use op::{Class, Op, OpId, OpKind, Part};
+pub use op::{Class, Emptying, Op, OpId, OpKind, Part, Reason};
 pub use precondition::{Initial, InitialError, Order};
 pub use recover::Remains;
 pub use refresh::Due;

@@ -22,7 +22,7 @@ use waits::{Waits, Work};
 
 use crate::clock::Clock;
 use crate::metrics::{Free, Metrics};
-use crate::probe::{Begin, Event, Probe};
+use crate::probe::{Begin, Event, Moment, Probe};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
@@ -416,6 +416,9 @@ impl<P: Probe, M: Media> Device<P, M> {
         }
         self.ftl.validate(&request, number)?;
         self.advance_to(at)?;
+        if P::WATCHES {
+            self.probe.moment(Moment::Submitted { request: number, at: self.now });
+        }
         if !self.held_up.is_empty() || !self.ftl.admits(&request) {
             self.ftl.make_way(&request);
             self.held_up.push_back((request, number, data.to_vec()));
@@ -621,6 +624,9 @@ impl<P: Probe, M: Media> Device<P, M> {
         let op = self.ftl.op_mut(id);
         op.next = OpId::NONE;
         let (plane, class) = (op.plane.index(), (op.key >> 56) as usize);
+        if P::WATCHES {
+            self.watch_queued(id);
+        }
         if self.ftl.serves_host(id) {
             let busy = self.busy_until_now(plane, id);
             self.waits.queue(id, self.now, busy);
@@ -841,8 +847,28 @@ impl<P: Probe, M: Media> Device<P, M> {
             mode,
             page,
             bytes: self.ftl.transfer_sectors(id) as u64 * self.geometry.sector,
+            from: self.ftl.source_of(id),
+            empties: self.ftl.emptying_of(id),
         };
         self.probe.begin(&begin, self.ftl.parts_of(id));
+    }
+
+    fn watch_queued(&mut self, id: OpId) {
+        let op = self.ftl.op(id);
+        let (op, class, plane) = (op.number(), op.class(), op.plane);
+        let empties = self.ftl.emptying_of(id);
+        self.probe.moment(Moment::Queued { op, class, plane, empties, at: self.now });
+    }
+
+    /// An operation is over, and the probe sees which requests that ends.
+    fn watch_done(&mut self, id: OpId, piece: Piece) {
+        let (op, before) = (self.ftl.op(id).number(), self.ftl.completed().len());
+        self.ftl.done(id, piece);
+        for i in before..self.ftl.completed().len() {
+            let ended = self.ftl.completed()[i];
+            let request = self.ftl.pending(ended).number;
+            self.probe.moment(Moment::Decided { request, op, at: self.now });
+        }
     }
 
     fn watch_array(&mut self, id: OpId, plane: usize, end: SimTime) {
@@ -907,6 +933,10 @@ impl<P: Probe, M: Media> Device<P, M> {
                 self.waits.block(id, self.now, busy);
             }
             self.waiting[plane].push_back(id);
+            if P::WATCHES {
+                let op = self.ftl.op(id).number();
+                self.probe.moment(Moment::Blocked { op, at: self.now });
+            }
         }
         self.post(plane);
         // While the plane has another program to try, it has not yet said what it wants of its array.
@@ -1028,7 +1058,11 @@ impl<P: Probe, M: Media> Device<P, M> {
         } else {
             self.leave_register(plane, id);
         }
-        self.ftl.done(id, piece);
+        if P::WATCHES {
+            self.watch_done(id, piece);
+        } else {
+            self.ftl.done(id, piece);
+        }
         if self.idle {
             let die = self.planes[plane].die;
             if self.ftl.idle_jobs(die) == 0 {

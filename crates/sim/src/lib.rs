@@ -12,4 +12,4 @@ pub use device::{Busy, Completion, Device, DeviceError, PoweredOff, RestoreError
 pub use drive::{DriveError, Host, HostTurn, Pacing, Progress, Stop, Summary, drive, drive_host};
 pub use idle::IdleTime;
 pub use metrics::{Checkpoint, Free, Histogram, Metrics, MultiplaneCounts, TimeBin};
-pub use probe::{Begin, Event, Log, NoProbe, Probe};
+pub use probe::{Begin, Event, Log, Moment, NoProbe, Probe};
