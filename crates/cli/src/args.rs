@@ -3,7 +3,7 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use wordline_run::{Files, Window};
-use wordline_units::{Bytes, Count, SimDuration};
+use wordline_units::{Bytes, Count, HostOp, SimDuration};
 use wordline_workload::{Fit, NumberRange, Scale, Share};
 
 /// An open laboratory for hybrid-flash SSDs: replay a workload on a drive under a scheme, and see
@@ -53,6 +53,11 @@ pub(crate) enum Command {
     Lifetime(LifetimeArgs),
     /// Repeat a run from its report alone, and say whether the result is the same
     Rerun(RerunArgs),
+    /// Tell why requests of a report's run took so long, in words, by doing the run again with a watcher
+    ///
+    /// Where each request's time went, from arrival to completion: what its plane, array or bus was at, since
+    /// when and why. Every time in it is one of the operation log and of the timeline, to the nanosecond.
+    Why(WhyArgs),
     /// Compare conventional and slc-cache on a small drive under a bursty workload
     Demo(DemoArgs),
     /// Check an operation log by the rules of flash, with a program apart from the engine
@@ -326,6 +331,38 @@ pub(crate) struct RerunArgs {
     /// Write the new report as JSON to a file, or with - to standard output
     #[arg(long, value_name = "FILE|-")]
     pub(crate) json: Option<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct WhyArgs {
+    /// A report.json, or a comparison.json with --scheme
+    pub(crate) report: PathBuf,
+    /// Numbers of requests, counted from 0, as `run --completions` has them
+    #[arg(value_name = "N")]
+    pub(crate) numbers: Vec<u64>,
+    /// Tell of so many of the slowest requests [default: 3, where none is named]
+    #[arg(long, value_name = "K", conflicts_with = "numbers", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub(crate) slowest: Option<u16>,
+    /// Of the slowest, only reads, writes, trims or flushes
+    #[arg(long, value_name = "OP", conflicts_with = "numbers", value_parser = host_op)]
+    pub(crate) op: Option<HostOp>,
+    /// Which run of a comparison, by its scheme as the report spells it
+    #[arg(long)]
+    pub(crate) scheme: Option<String>,
+    /// Where the trace is now, if it is not where the report found it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) workload: Option<String>,
+    /// Write a timeline of what happened while the first of them was in the drive, as `run --timeline` does
+    #[arg(long, value_name = "FILE.json")]
+    pub(crate) timeline: Option<PathBuf>,
+    /// Write the stories as JSON to a file, or with - to standard output in place of the words
+    #[arg(long, value_name = "FILE|-")]
+    pub(crate) json: Option<String>,
+}
+
+fn host_op(word: &str) -> Result<HostOp, String> {
+    let all = [HostOp::Read, HostOp::Write, HostOp::Trim, HostOp::Flush];
+    all.into_iter().find(|op| op.key() == word).ok_or_else(|| "allowed: read, write, trim, flush".to_string())
 }
 
 #[derive(Args, Debug)]

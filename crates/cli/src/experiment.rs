@@ -238,7 +238,7 @@ pub(crate) fn rerun(args: &RerunArgs, console: &Console) -> Result<(), Failure> 
 }
 
 /// The reports in a file, and whether it is a comparison.
-fn reports_of(path: &Path) -> Result<(Vec<Report>, bool), Failure> {
+pub(crate) fn reports_of(path: &Path) -> Result<(Vec<Report>, bool), Failure> {
     let wrong = |what: String| Failure::Input(format!("{}: {what}", path.display()));
     let text = std::fs::read_to_string(path).map_err(|e| wrong(format!("cannot be read: {e}")))?;
     let value: serde_json::Value =

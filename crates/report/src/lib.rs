@@ -25,6 +25,7 @@ mod steady;
 mod svg;
 mod terminal;
 mod twins;
+mod why;
 
 pub use activity::{
     CAUSES, Capacity, ChangingCapacity, Flash, IdleTime, LifeUsed, Lifetime, LostBlocks, ModeLifetime,
@@ -49,3 +50,4 @@ pub use report::{
 pub use series::{CDF_POINTS_MAX, LatencyCdf, TIMELINE_BINS_MAX, Timeline};
 pub use steady::{AfterWarmUp, Reached, STEADY_CRITERION, SteadyFrom, SteadyState};
 pub use terminal::{TerminalStyle, summary, table};
+pub use why::{Emptied, LastPiece, Spent, Story, Stretch, WHY_SCHEMA, Why, Work, why_text};

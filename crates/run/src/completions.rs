@@ -21,6 +21,7 @@ fn columns() -> impl Iterator<Item = String> {
 }
 
 /// A column of words; all others are whole numbers.
+#[cfg(feature = "parquet")]
 fn is_word(column: &str) -> bool {
     matches!(column, "op" | "outcome")
 }

@@ -26,6 +26,7 @@ mod setup;
 mod spec;
 mod steady;
 mod timeline;
+mod why;
 
 pub use compare::{ALL_COMPATIBLE, admitted, compare};
 pub use error::{Blame, RunError};
@@ -40,6 +41,7 @@ pub use sensitivity::{SHIFT_POINTS, sensitivity};
 pub use setup::{Setup, device};
 pub use spec::{DEFAULT_INITIAL, DEFAULT_SEED, REPLICAS_MAX, RunSpec};
 pub use timeline::Window;
+pub use why::{WhyAsked, why};
 
 /// The version that reports carry.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
