@@ -16,7 +16,7 @@ use crate::scheme::{
 };
 use crate::stager::Company;
 use crate::staging::NONE;
-use crate::state::{Job, State};
+use crate::state::{Job, Phase, State};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -53,6 +53,34 @@ impl Outcome {
     pub const fn key(self) -> &'static str {
         ["done", "out_of_space", "uncorrectable", "worn_out"][self as usize]
     }
+}
+
+/// What a block is to the drive.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub enum BlockLife {
+    /// It can be opened.
+    Erased,
+    /// It has slots left that may yet be programmed.
+    Open,
+    /// Every slot is taken.
+    Full,
+    /// It is being emptied, or erased.
+    Emptied,
+    /// It is lost.
+    Retired,
+}
+
+/// A block as one sees it from outside.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct BlockLook {
+    /// The region that owns it, or owned it last.
+    pub region: RegionId,
+    /// The mode in which it is, or was before its erase.
+    pub mode: CellMode,
+    /// What it is to the drive.
+    pub life: BlockLife,
+    /// How much of it is live, in whole tenths.
+    pub live_tenths: u8,
 }
 
 /// A request in flight.
@@ -1059,6 +1087,29 @@ impl<M: Media> Ftl<M> {
         let ops =
             (self.state.ops.capacity() * size_of::<Op>() + self.requests.len() * size_of::<Pending>()) as u64;
         (map, map + blocks + ops)
+    }
+
+    /// How a block looks from outside.
+    pub fn look_at(&self, block: BlockId) -> BlockLook {
+        let info = &self.state.blocks[block.index()];
+        let life = match info.phase {
+            Phase::Free => BlockLife::Erased,
+            Phase::Open | Phase::Standby => BlockLife::Open,
+            Phase::Victim | Phase::Erasing => BlockLife::Emptied,
+            Phase::Retired => BlockLife::Retired,
+            _ => BlockLife::Full,
+        };
+        let region = self.state.region_of(block);
+        let holds = self.state.regions[region.index()].slots_per_block * self.state.geometry.sectors_per_unit;
+        let tenths = (info.live as u64 * 10 / holds.max(1) as u64).min(10) as u8;
+        BlockLook { region, mode: self.state.mode_of(block), life, live_tenths: tenths }
+    }
+
+    /// RAM that the drive has for data on their way: its write buffer and its merge buffer, in bytes.
+    pub fn buffer_bytes(&self) -> u64 {
+        let buffered = if let Ack::Buffer(pages) = self.ack { pages as u64 } else { 0 };
+        let merged = if self.layout.merges.is_some() { self.merge_pages as u64 } else { 0 };
+        (buffered + merged) * self.state.geometry.unit
     }
 
     /// What the drive holds beside a page map, as the literature counts it.

@@ -47,7 +47,10 @@ pub use base::Mapped;
 pub use bind::Binding;
 pub use check::Broken;
 pub use counters::{Cause, Counters, ReadErrors, RegionCounters};
-pub use ftl::{ArrayTime, Effect, Fault, Ftl, Outcome, Pending, Prefetch, RequestError, RequestId, Timer};
+pub use ftl::{
+    ArrayTime, BlockLife, BlockLook, Effect, Fault, Ftl, Outcome, Pending, Prefetch, RequestError, RequestId,
+    Timer,
+};
 pub use latency::{Behind, LatencyPart, LatencyParts, Piece};
 pub use map::{Located, MapKind, MapTable, RegionSet, Span};
 pub use media::{BlockFound, BlockHeader, Bytes, Media, Metadata, NoMedia, Oob, Recorded, SlotFound};

@@ -8,7 +8,9 @@
 
 mod activity;
 mod begun;
+mod blocks;
 mod comparison;
+mod conditions;
 mod figures;
 mod fio;
 mod html;
@@ -33,6 +35,7 @@ pub use activity::{
     Waf, Wear, Windows, WornOut,
 };
 pub use begun::BegunSteady;
+pub use blocks::{BlockFrame, BlockKind, BlockMap, BlockRow, Conditions, Utilisation, WearHistogram};
 pub use comparison::{COMPARISON_SCHEMA, Comparison, RefusedScheme};
 pub use figures::{Figure, TwinPanel, figures, lifetime_figures, trace_figures, twin_figures};
 pub use fio::fio_json;

@@ -51,6 +51,8 @@ pub struct Story {
     pub parts_ns: BTreeMap<String, u64>,
     /// The operation that ended last; none where the drive's RAM sufficed.
     pub last: Option<LastPiece>,
+    /// The read that brought what a page lacked before that could be queued, if there was one.
+    pub brought: Option<LastPiece>,
     /// Its time from arrival to completion, cut where something else is what it waits for.
     pub stretches: Vec<Stretch>,
 }
@@ -101,6 +103,8 @@ pub enum Spent {
 pub struct Stretch {
     /// What it was spent on.
     pub spent: Spent,
+    /// The operation that waited or worked then; null outside of the flash.
+    pub op: Option<u64>,
     /// From when, in nanoseconds of simulated time.
     pub from_ns: u64,
     /// Until when.
@@ -199,20 +203,12 @@ fn tell(out: &mut String, s: &Story) {
         if s.outcome == "done" { String::new() } else { format!(", {}", s.outcome.replace('_', " ")) };
     let _ = writeln!(out, "request {}: {}{what} took {took}{ended}", s.number, s.op);
     let _ = writeln!(out, "  arrived {}, ended {}", instant(s.arrival_ns), instant(s.completion_ns));
-    if let Some(last) = &s.last {
-        let w = &last.work;
-        let whose = if last.own { "its last operation" } else { "it ended with another's operation" };
-        let _ = writeln!(out, "  {whose}: {}", of_op(w, last.pages));
-        let _ = writeln!(
-            out,
-            "    in plane {} of die {} on channel {}, queued {}",
-            w.plane,
-            w.die,
-            w.channel,
-            instant(last.queued_ns)
-        );
-    }
+    let mut told = None;
     for stretch in &s.stretches {
+        if stretch.op != told {
+            told = stretch.op;
+            piece(out, s, stretch.op);
+        }
         let _ = writeln!(out, "  {:>9}  {}", time(stretch.ns()), spent(s, stretch));
         for line in groups(stretch) {
             let _ = writeln!(out, "  {:>9}    {line}", "");
@@ -221,6 +217,18 @@ fn tell(out: &mut String, s: &Story) {
     let parts: Vec<String> =
         s.parts_ns.iter().map(|(part, ns)| format!("{} {}", part.replace('_', " "), time(*ns))).collect();
     let _ = writeln!(out, "  {:>9}  in all: {}", took, parts.join(", "));
+}
+
+/// The operation that the next lines are about.
+fn piece(out: &mut String, s: &Story, op: Option<u64>) {
+    let is = |piece: &&LastPiece| Some(piece.work.op) == op;
+    let (what, found) = match s.brought.as_ref().filter(is) {
+        Some(read) => ("a page lacked something:", Some(read)),
+        None => ("its last operation:", s.last.as_ref().filter(is)),
+    };
+    let Some(LastPiece { work: w, queued_ns, pages, .. }) = found else { return };
+    let place = format!("plane {} of die {} on channel {}", w.plane, w.die, w.channel);
+    let _ = writeln!(out, "  {what} {}\n    in {place}, queued {}", of_op(w, *pages), instant(*queued_ns));
 }
 
 /// The operation by which a request ends, in words.
@@ -245,7 +253,8 @@ fn of_op(w: &Work, [data, covers]: [u32; 2]) -> String {
 }
 
 fn spent(s: &Story, stretch: &Stretch) -> String {
-    let own = |kind: &str| s.last.as_ref().is_some_and(|last| last.work.kind == kind);
+    let pieces = s.brought.iter().chain(&s.last);
+    let read = pieces.clone().find(|piece| Some(piece.work.op) == stretch.op && piece.work.kind == "read");
     match stretch.spent {
         Spent::QueueFull => "before the drive: as many requests as it admits were outstanding".into(),
         Spent::BufferFull => "before the write buffer, which had no room".into(),
@@ -261,11 +270,11 @@ fn spent(s: &Story, stretch: &Stretch) -> String {
         Spent::ArrayBusy => "its plane was free, and the array of its die was not".into(),
         Spent::BusBusy => "its plane was free, and the channel's bus was not".into(),
         Spent::NoSpace => "no page was free where it had to go".into(),
-        Spent::Array if own("read") => {
-            let retries = s.last.as_ref().map_or(0, |last| last.work.retries);
-            let again = if retries == 1 { "once".to_string() } else { format!("{retries} times") };
-            if retries == 0 { "it was sensed".into() } else { format!("it was sensed, and again {again}") }
-        }
+        Spent::Array if let Some(read) = read => match read.work.retries {
+            0 => "it was sensed".into(),
+            1 => "it was sensed, and once again".into(),
+            n => format!("it was sensed, and {n} times again"),
+        },
         Spent::Array => "it was programmed".into(),
         Spent::Bus => "its data moved over the bus".into(),
         Spent::Link => "on the host link".into(),

@@ -17,7 +17,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Instant;
-use wordline_ftl::{Emptying, LatencyPart, OpKind, Part, Reason};
+use wordline_ftl::{Cause, Emptying, LatencyPart, OpKind, Part, Reason};
 use wordline_report::{Emptied, LastPiece, Report, Spent, Story, Stretch, WHY_SCHEMA, Why, Work};
 use wordline_sim::{Begin, Completion, Event, Moment, Probe};
 use wordline_units::{BlockId, HostOp, Lpn, SimTime};
@@ -144,6 +144,7 @@ struct Watcher {
     told_all: Rc<Cell<bool>>,
     regions: Vec<String>,
     slot_shift: u32,
+    lbas_per_page: u64,
     channels: Vec<u32>,
     dies: Vec<u32>,
     /// Operations in a queue: since when, and since when without a free page.
@@ -172,6 +173,7 @@ impl Watcher {
             told_all: Rc::default(),
             regions: vec![],
             slot_shift: g.slot_shift,
+            lbas_per_page: setup.device.unit.0 / wordline_units::LBA_BYTES,
             channels: planes().map(|p| g.channel_of(g.die_of(p)).0).collect(),
             dies: planes().map(|p| g.die_of(p).0).collect(),
             queued: HashMap::new(),
@@ -272,15 +274,14 @@ impl Watcher {
             arrival_ns: c.request.arrival.0,
             completion_ns: c.at.0,
             parts_ns: parts.map(|(ns, part)| (part.key().to_string(), *ns)).collect(),
-            last: None,
-            stretches: vec![],
+            ..Story::default()
         };
         let came = self.place(c.number).map(|place| self.outstanding[place].1);
         let after = |at: SimTime, part: LatencyPart| SimTime(at.0 + c.parts[part]);
         let admitted = after(c.request.arrival, LatencyPart::Admission);
         let launched = after(admitted, LatencyPart::Staging);
         let over = SimTime(c.at.0 - c.parts[LatencyPart::Link]);
-        let mut to = Telling { stretches: vec![], at: c.request.arrival };
+        let mut to = Telling { stretches: vec![], at: c.request.arrival, op: None };
         to.until(came.unwrap_or(admitted).min(admitted), Spent::QueueFull, vec![]);
         to.until(admitted, Spent::BufferFull, vec![]);
         let last = self
@@ -291,17 +292,15 @@ impl Watcher {
             None => to.until(over, Spent::InRam, vec![]),
             Some(last) => {
                 let own = launched == last.queued && c.request.op != HostOp::Flush;
-                story.last = Some(LastPiece {
-                    work: self.while_planes_had(last),
-                    queued_ns: last.queued.0,
-                    blocked_ns: last.blocked.map(|at| at.0),
-                    own,
-                    pages: [last.lpns.len() as u32, last.begin.slots],
-                });
+                story.last = Some(self.piece(last, own));
                 if own {
-                    to.until(last.queued, Spent::InRam, self.brought(last));
-                    self.waited(&mut to, last);
-                    self.worked(&mut to, last);
+                    if let Some(read) = self.brought(last, c, admitted) {
+                        story.brought = Some(self.piece(read, true));
+                        to.until(read.queued, Spent::InRam, vec![]);
+                        self.went(&mut to, read);
+                    }
+                    to.until(last.queued, Spent::InRam, vec![]);
+                    self.went(&mut to, last);
                 } else {
                     to.until(over, Spent::InRam, vec![self.while_planes_had(last)]);
                 }
@@ -313,14 +312,37 @@ impl Watcher {
         story
     }
 
-    /// The reads that brought what a program lacked.
-    fn brought(&self, program: &Seen) -> Vec<Work> {
-        let brings = |seen: &&Seen| {
-            let read = seen.begin.kind == OpKind::Read && seen.begin.cause == wordline_ftl::Cause::Rmw;
-            read && seen.ended == program.queued && seen.lpns.iter().any(|lpn| program.lpns.contains(lpn))
+    fn piece(&self, seen: &Seen, own: bool) -> LastPiece {
+        LastPiece {
+            work: self.while_planes_had(seen),
+            queued_ns: seen.queued.0,
+            blocked_ns: seen.blocked.map(|at| at.0),
+            own,
+            pages: [seen.lpns.len() as u32, seen.begin.slots],
+        }
+    }
+
+    /// The last read that brought what a page of a request lacked before its program could be queued.
+    fn brought(&self, program: &Seen, c: &Completion, admitted: SimTime) -> Option<&Seen> {
+        let (first, last) = (c.request.lba.0, c.request.lba.0 + c.request.blocks as u64);
+        let asked = first / self.lbas_per_page..last.div_ceil(self.lbas_per_page);
+        let pages = |seen: &Seen| {
+            let mine = |lpn: &&Lpn| asked.contains(&(lpn.0 as u64)) && program.lpns.contains(lpn);
+            seen.lpns.iter().find(mine).is_some()
         };
-        let reads = self.planes.iter().flatten().filter(brings);
-        reads.map(|seen| self.while_planes_had(seen)).collect()
+        let brings = |seen: &&Seen| {
+            let read = seen.begin.kind == OpKind::Read && seen.begin.cause == Cause::Rmw;
+            read && seen.ended > admitted && seen.ended <= program.queued && pages(seen)
+        };
+        self.planes.iter().flatten().filter(brings).max_by_key(|seen| seen.ended)
+    }
+
+    /// The way of an operation from its plane's queue to its end.
+    fn went(&self, to: &mut Telling, seen: &Seen) {
+        to.op = Some(seen.begin.op);
+        self.waited(to, seen);
+        self.worked(to, seen);
+        to.op = None;
     }
 
     /// From when an operation was queued until it had its plane.
@@ -388,13 +410,15 @@ impl Watcher {
 struct Telling {
     stretches: Vec<Stretch>,
     at: SimTime,
+    /// The operation that waits or works.
+    op: Option<u64>,
 }
 
 impl Telling {
     fn until(&mut self, to: SimTime, spent: Spent, mut behind: Vec<Work>) {
         if to > self.at {
             behind.sort_by_key(|work| (work.start_ns, work.op));
-            self.stretches.push(Stretch { spent, from_ns: self.at.0, to_ns: to.0, behind });
+            self.stretches.push(Stretch { spent, op: self.op, from_ns: self.at.0, to_ns: to.0, behind });
             self.at = to;
         }
     }

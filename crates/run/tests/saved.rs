@@ -6,7 +6,9 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use wordline_ftl::{Label, NoMedia};
 use wordline_report::Report;
-use wordline_run::{Blame, Files, Recording, RunError, RunSpec, Setup, Snapshot, compare, rerun, run, run_recorded};
+use wordline_run::{
+    Blame, Files, Recording, RunError, RunSpec, Setup, Snapshot, compare, rerun, run, run_recorded,
+};
 use wordline_sim::{Device, NoProbe};
 use wordline_units::{HostOp, HostRequest, SimTime};
 

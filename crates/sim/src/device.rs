@@ -20,8 +20,9 @@ use registers::Held;
 pub use state::{Busy, RestoreError};
 use waits::{Waits, Work};
 
+use crate::blocks::{Frame, map_rows};
 use crate::clock::Clock;
-use crate::metrics::{Free, Metrics};
+use crate::metrics::{Free, Metrics, Usage};
 use crate::probe::{Begin, Event, Moment, Probe};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -127,6 +128,23 @@ struct Shared {
     queue: BinaryHeap<Reverse<(u64, u32)>>,
     /// Planes that want it indeed.
     waiting: u32,
+    /// Time for which it has been taken, ns, and until when that is.
+    taken: u64,
+    until: SimTime,
+}
+
+impl Shared {
+    /// Something has it from now on until a time.
+    #[inline(always)]
+    fn take_until(&mut self, now: SimTime, end: SimTime) {
+        self.taken += end.since(now).0;
+        self.until = end;
+    }
+
+    /// How long it has been busy by now, ns.
+    fn used(&self, now: SimTime) -> u64 {
+        self.taken - self.until.0.saturating_sub(now.0)
+    }
 }
 
 /// Arrays, or buses, and what each plane wants of its own: an operation's key, or [`NOTHING`].
@@ -816,6 +834,7 @@ impl<P: Probe, M: Media> Device<P, M> {
         let time = self.ftl.begin_on_array(id);
         self.planes[plane].current.again = time.again;
         let end = if self.pairs { self.join(array, id, self.now + time.all) } else { self.now + time.all };
+        self.arrays.shared[array].take_until(self.now, end);
         self.clock.set(array as u32, end);
         if P::WATCHES {
             let mut at = Some(id);
@@ -953,6 +972,7 @@ impl<P: Probe, M: Media> Device<P, M> {
         let sectors = self.ftl.transfer_sectors(id);
         let time = command + self.transfer[self.planes[plane].medium as usize][sectors as usize];
         let end = self.now + SimDuration(time);
+        self.buses.shared[channel].take_until(self.now, end);
         self.clock.set((self.arrays.shared.len() + channel) as u32, end);
         if P::WATCHES {
             let channel = wordline_units::ChannelId(channel as u32);
@@ -1175,7 +1195,26 @@ impl<P: Probe, M: Media> Device<P, M> {
             pages: self.ftl.view().free_pages(home),
             usable_bytes: self.ftl.usable_bytes().0,
         };
-        self.metrics.sample(self.now, self.ftl.counters(), free);
+        let used = |resources: &Resources| resources.shared.iter().map(|r| r.used(self.now)).sum();
+        let usage = Usage { at: self.now, arrays: used(&self.arrays), buses: used(&self.buses) };
+        self.metrics.sample(self.now, self.ftl.counters(), free, usage);
+        if self.metrics.wants_frame() {
+            self.look_at_blocks();
+        }
+    }
+
+    /// Note how the blocks are now that stand for all on a map.
+    pub(crate) fn look_at_blocks(&mut self) {
+        let cells =
+            map_rows(&self.geometry).into_iter().flat_map(|row| row.blocks()).map(|b| self.ftl.look_at(b));
+        self.metrics.add_frame(Frame { at: self.now, cells: cells.collect() });
+    }
+
+    /// Note for how long each array and each bus has been busy by now.
+    pub(crate) fn note_usage(&mut self) {
+        let used = |resources: &Resources| resources.shared.iter().map(|r| r.used(self.now)).collect();
+        self.metrics.used = [used(&self.arrays), used(&self.buses)];
+        self.metrics.used_at = self.now;
     }
 
     #[inline]
