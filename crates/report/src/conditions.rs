@@ -38,7 +38,9 @@ pub(crate) fn sentence(conditions: &[Condition]) -> String {
     let runs = conditions.first().map_or(0, |c| c.texts.len());
     let alike = conditions.iter().filter(|c| !c.differs());
     let alike: Vec<String> = alike.map(|c| format!("{} {}", c.name, c.texts[0])).collect();
-    let differing: Vec<&str> = conditions.iter().filter(|c| c.differs()).map(|c| c.name).collect();
+    let differing = conditions.iter().filter(|c| c.differs());
+    let differing: Vec<String> =
+        differing.map(|c| format!("{} ({})", c.name, c.texts.join(" against "))).collect();
     match (runs, differing.as_slice()) {
         (0, _) => String::new(),
         (1, _) => alike.join(", "),
