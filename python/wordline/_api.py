@@ -38,6 +38,9 @@ def run(
     threads: int | None = None,
     log: str | os.PathLike[str] | None = None,
     completions: str | os.PathLike[str] | None = None,
+    timeline: str | os.PathLike[str] | None = None,
+    window: str | None = None,
+    around: int | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Run one scheme on one device under one workload.
@@ -85,8 +88,18 @@ def run(
         ``.zst`` are compressed. ``pandas.read_csv(log, comment="#")`` reads it, and
         ``wordline check-log`` checks it.
     completions
-        File for every request that ends: number, op, lba and blocks (512 bytes), arrival and
-        completion in nanoseconds, outcome.
+        File with a row for every request that ends: number, op, lba and blocks (512 bytes),
+        arrival and completion in nanoseconds, outcome, and the parts of its latency in
+        nanoseconds, which add up to it. A name in ``.parquet`` gives a table of Parquet, with what
+        is known of the run under the key ``wordline`` of its metadata; any other CSV, compressed
+        as `log` is.
+    timeline
+        File with the uses of planes and buses, and the requests, for a trace viewer such as
+        Perfetto (Chrome's trace events as JSON); a name in ``.gz`` is compressed.
+    window
+        The part of simulated time that `timeline` shows, as in ``"1.2s..1300ms"``.
+    around
+        The number of a request, from 0: `timeline` shows what happened while it was in the drive.
     progress
         Called now and then with the number of the run (its scheme's position times ``replicas``,
         plus its replica's), the requests completed and the simulated time in seconds. What it
@@ -107,13 +120,17 @@ def run(
         An illegal decision of a scheme, or a bug of Wordline; the message has a command that
         leads there again.
     OSError
-        `log` or `completions` could not be written on.
+        `log`, `completions` or `timeline` could not be written on.
     """
     files = (from_state, save_state, traces)
     asked = _asked(device, workload, seed, replicas, requests, set, initial, files, fit, check)
-    if log is not None or completions is not None:
-        recorded = [None if f is None else os.fspath(f) for f in (log, completions)]
-        return Report(_wordline.record(asked, scheme, *recorded, progress))
+    if timeline is None and not (window is None and around is None):
+        raise _wordline.UserError("window and around are of a timeline; say timeline=FILE, too")
+    recorded = {"log": log, "completions": completions, "timeline": timeline}
+    if any(file is not None for file in recorded.values()):
+        paths = {name: file and os.fspath(file) for name, file in recorded.items()}
+        wanted = {**paths, "window": window, "around": around}
+        return Report(_wordline.record(asked, scheme, wanted, progress))
     return Report(_wordline.compare(asked, [scheme], _threads(threads), progress)[0])
 
 

@@ -34,8 +34,7 @@ def page_write_cost(
 def record(
     asked: dict[str, Any],
     scheme: str,
-    log: str | None,
-    completions: str | None,
+    files: dict[str, Any],
     progress: Progress | None,
 ) -> str: ...
 def rerun(report: str, workload: str | None, progress: Progress | None) -> str: ...

@@ -9,14 +9,14 @@ use crate::latency::{LatencyParts, Piece};
 use crate::map::{Located, MapTable, Span};
 use crate::media::Media;
 use crate::merge::Open;
-use crate::op::{Op, OpId, OpKind, Owner, Part};
+use crate::op::{Emptying, Op, OpId, OpKind, Owner, Part, Reason};
 use crate::saved::{Saved, saved};
 use crate::scheme::{
     Command, Drive, EarlierBits, Hooks, Layout, Move, ReadSeen, Refusal, RegionId, Scheme, View,
 };
 use crate::stager::Company;
 use crate::staging::NONE;
-use crate::state::State;
+use crate::state::{Job, Phase, State};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -46,6 +46,41 @@ pub enum Outcome {
     Uncorrectable = 2,
     /// A write found no place, since too many blocks have worn out: the drive can only be read.
     WornOut = 3,
+}
+
+impl Outcome {
+    /// The key that files and reports use.
+    pub const fn key(self) -> &'static str {
+        ["done", "out_of_space", "uncorrectable", "worn_out"][self as usize]
+    }
+}
+
+/// What a block is to the drive.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub enum BlockLife {
+    /// It can be opened.
+    Erased,
+    /// It has slots left that may yet be programmed.
+    Open,
+    /// Every slot is taken.
+    Full,
+    /// It is being emptied, or erased.
+    Emptied,
+    /// It is lost.
+    Retired,
+}
+
+/// A block as one sees it from outside.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct BlockLook {
+    /// The region that owns it, or owned it last.
+    pub region: RegionId,
+    /// The mode in which it is, or was before its erase.
+    pub mode: CellMode,
+    /// What it is to the drive.
+    pub life: BlockLife,
+    /// How much of it is live, in whole tenths.
+    pub live_tenths: u8,
 }
 
 /// A request in flight.
@@ -748,6 +783,33 @@ impl<M: Media> Ftl<M> {
         })
     }
 
+    /// The block from which a program takes the first of its data, where it moves them.
+    pub fn source_of(&self, id: OpId) -> Option<BlockId> {
+        let op = &self.state.ops[id];
+        let moves = op.kind == OpKind::Program && op.from != Ppn::NONE;
+        moves.then(|| self.state.geometry.block_of(op.from))
+    }
+
+    /// The block that is emptied by an operation, if it is a part of that.
+    pub fn emptying_of(&self, id: OpId) -> Option<Emptying> {
+        let op = &self.state.ops[id];
+        let block = match op.kind {
+            OpKind::Program => self.source_of(id)?,
+            OpKind::Read | OpKind::Erase => self.state.geometry.block_of(op.ppn),
+        };
+        let (region, plane) = (self.state.region_of(block), self.state.geometry.plane_of(block));
+        let job = self.state.at(region, plane).job.filter(|job| job.block == block)?;
+        let collects = op.kind != OpKind::Read || op.owned_by == Owner::Job;
+        let reason = match job {
+            Job { levels: true, .. } => Reason::Levelling,
+            Job { refreshes: true, .. } => Reason::Refresh,
+            Job { idle: true, .. } => Reason::Idleness,
+            _ => Reason::Shortage,
+        };
+        let free_blocks = self.state.free_blocks(region, plane);
+        collects.then_some(Emptying { block, reason, free_blocks })
+    }
+
     /// Every block that is not erased, with the region that owns it and the pages programmed in it, by
     /// bit of their wordline, and whether it is in the middle of a window written with all bits.
     pub fn programmed(&self) -> impl Iterator<Item = (BlockId, RegionId, [u32; 4], bool)> + '_ {
@@ -1050,6 +1112,29 @@ impl<M: Media> Ftl<M> {
         let ops =
             (self.state.ops.capacity() * size_of::<Op>() + self.requests.len() * size_of::<Pending>()) as u64;
         (map, map + blocks + ops)
+    }
+
+    /// How a block looks from outside.
+    pub fn look_at(&self, block: BlockId) -> BlockLook {
+        let info = &self.state.blocks[block.index()];
+        let life = match info.phase {
+            Phase::Free => BlockLife::Erased,
+            Phase::Open | Phase::Standby => BlockLife::Open,
+            Phase::Victim | Phase::Erasing => BlockLife::Emptied,
+            Phase::Retired => BlockLife::Retired,
+            _ => BlockLife::Full,
+        };
+        let region = self.state.region_of(block);
+        let holds = self.state.regions[region.index()].slots_per_block * self.state.geometry.sectors_per_unit;
+        let tenths = (info.live as u64 * 10 / holds.max(1) as u64).min(10) as u8;
+        BlockLook { region, mode: self.state.mode_of(block), life, live_tenths: tenths }
+    }
+
+    /// RAM that the drive has for data on their way: its write buffer and its merge buffer, in bytes.
+    pub fn buffer_bytes(&self) -> u64 {
+        let buffered = if let Ack::Buffer(pages) = self.ack { pages as u64 } else { 0 };
+        let merged = if self.layout.merges.is_some() { self.merge_pages as u64 } else { 0 };
+        (buffered + merged) * self.state.geometry.unit
     }
 
     /// What the drive holds beside a page map, as the literature counts it.

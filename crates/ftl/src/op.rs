@@ -8,7 +8,7 @@ use crate::staging::NONE;
 use serde::{Deserialize, Serialize};
 use wordline_device::ServiceOrder;
 use wordline_flash::{Retries, SlotClass};
-use wordline_units::{Lpn, PlaneId, Ppn, SectorMask};
+use wordline_units::{BlockId, Lpn, PlaneId, Ppn, SectorMask};
 
 /// An operation, by its number in the slab.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -40,6 +40,13 @@ pub enum OpKind {
     Program,
     /// Erase a block.
     Erase,
+}
+
+impl OpKind {
+    /// The key that files use.
+    pub const fn key(self) -> &'static str {
+        ["read", "program", "erase"][self as usize]
+    }
 }
 
 /// Who waits for an operation; `owner` of the operation says which. The owner of a move is the host program
@@ -93,6 +100,30 @@ pub struct Part {
     pub sectors: u32,
     /// Why.
     pub cause: Cause,
+}
+
+/// A block being emptied, for those who watch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Emptying {
+    /// The block.
+    pub block: BlockId,
+    /// Why.
+    pub reason: Reason,
+    /// Erased blocks that its region can open in its plane at this moment.
+    pub free_blocks: u32,
+}
+
+/// Why a block is emptied.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reason {
+    /// Its region runs short of space.
+    Shortage,
+    /// The drive has nothing else to do.
+    Idleness,
+    /// It shall wear like the others.
+    Levelling,
+    /// Its data are old, or were read too often.
+    Refresh,
 }
 
 /// One operation, or a further part of a program that writes several units at once.
@@ -213,6 +244,11 @@ impl Op {
     /// Whether it is done because the drive had nothing else to do.
     pub fn is_idle_work(&self) -> bool {
         self.idle
+    }
+
+    /// Its place in the order of service.
+    pub fn class(&self) -> Class {
+        self.class
     }
 
     /// Why it is done.

@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use wordline_report::{Comparison, Figure, Lifetimes, RefusedScheme, Report, TerminalStyle};
-use wordline_run::{Blame, LifetimeSpec, Progress, Recording, RunError, RunSpec, Setup};
+use wordline_run::{Blame, Files, LifetimeSpec, Progress, Recording, RunError, RunSpec, Setup, Window};
 use wordline_units::SimDuration;
 use wordline_workload::twin::TWINS;
 use wordline_workload::{Fit, SYNTHETICS};
@@ -143,21 +143,47 @@ fn compare(
     comparison.reports.iter().map(|r| r.to_json().map_err(wrong)).collect()
 }
 
-/// Run one scheme and write down its operations, its completions, or both; the report as JSON.
+/// The files that a run is to be recorded in, as the Python side spells them.
+#[derive(FromPyObject)]
+struct AskedFiles {
+    #[pyo3(item)]
+    log: Option<PathBuf>,
+    #[pyo3(item)]
+    completions: Option<PathBuf>,
+    #[pyo3(item)]
+    timeline: Option<PathBuf>,
+    #[pyo3(item)]
+    window: Option<String>,
+    #[pyo3(item)]
+    around: Option<u64>,
+}
+
+impl AskedFiles {
+    fn files(self) -> PyResult<Files> {
+        let window = match (self.window, self.around) {
+            (Some(window), None) => window.parse().map_err(wrong)?,
+            (None, Some(number)) => Window::Around(number),
+            (None, None) => Window::Whole,
+            (Some(_), Some(_)) => return Err(wrong("window and around: give one of them")),
+        };
+        Ok(Files { log: self.log, completions: self.completions, timeline: self.timeline, window })
+    }
+}
+
+/// Run one scheme and write down its operations, its completions, its timeline; the report as JSON.
 #[pyfunction]
 fn record(
     py: Python<'_>,
     asked: Asked,
     scheme: &str,
-    log: Option<PathBuf>,
-    completions: Option<PathBuf>,
+    files: AskedFiles,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let spec = asked.spec(scheme)?;
+    let (spec, files) = (asked.spec(scheme)?, files.files()?);
     let mut watcher = Watcher { callback: progress, raised: None };
     let result = py.detach(|| {
         let setup = Setup::resolve(&spec)?;
-        let recording = Recording::open(log.as_deref(), completions.as_deref())?;
+        let recording = Recording::open(&files)?;
         wordline_run::run_recorded(&setup, scheme, recording, &mut |p| watcher.see(p))
     });
     watcher.judge(result)?.to_json().map_err(wrong)

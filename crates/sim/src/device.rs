@@ -22,9 +22,10 @@ pub use state::{Busy, RestoreError};
 use suspend::Interrupted;
 use waits::{Waits, Work};
 
+use crate::blocks::{Frame, map_rows};
 use crate::clock::Clock;
-use crate::metrics::{Free, Metrics};
-use crate::probe::{Begin, Event, Probe};
+use crate::metrics::{Free, Metrics, Usage};
+use crate::probe::{Begin, Event, Moment, Probe};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
@@ -126,6 +127,29 @@ struct Shared {
     queue: BinaryHeap<Reverse<(u64, u32)>>,
     /// Planes that want it indeed.
     waiting: u32,
+    /// Time for which it has been taken, ns, and until when that is.
+    taken: u64,
+    until: SimTime,
+}
+
+impl Shared {
+    /// Something has it from now on until a time.
+    #[inline(always)]
+    fn take_until(&mut self, now: SimTime, end: SimTime) {
+        self.taken += end.since(now).0;
+        self.until = end;
+    }
+
+    /// What has it leaves earlier than it would.
+    fn leave_at(&mut self, end: SimTime) {
+        self.taken -= self.until.since(end).0;
+        self.until = end;
+    }
+
+    /// How long it has been busy by now, ns.
+    fn used(&self, now: SimTime) -> u64 {
+        self.taken - self.until.0.saturating_sub(now.0)
+    }
 }
 
 /// Arrays, or buses, and what each plane wants of its own: an operation's key, or [`NOTHING`].
@@ -418,6 +442,9 @@ impl<P: Probe, M: Media> Device<P, M> {
         }
         self.ftl.validate(&request, number)?;
         self.advance_to(at)?;
+        if P::WATCHES {
+            self.probe.moment(Moment::Submitted { request: number, at: self.now });
+        }
         if !self.held_up.is_empty() || !self.ftl.admits(&request) {
             self.ftl.make_way(&request);
             self.held_up.push_back((request, number, data.to_vec()));
@@ -624,6 +651,9 @@ impl<P: Probe, M: Media> Device<P, M> {
         let op = self.ftl.op_mut(id);
         op.next = OpId::NONE;
         let (plane, class) = (op.plane.index(), (op.key >> 56) as usize);
+        if P::WATCHES {
+            self.watch_queued(id);
+        }
         if self.ftl.serves_host(id) {
             let busy = self.busy_until_now(plane, id);
             self.waits.queue(id, self.now, busy);
@@ -819,9 +849,10 @@ impl<P: Probe, M: Media> Device<P, M> {
         let time = self.ftl.begin_on_array(id);
         self.planes[plane].current.again = time.again;
         let end = if self.pairs { self.join(array, id, self.now + time.all) } else { self.now + time.all };
+        self.arrays.shared[array].take_until(self.now, end);
         self.clock.set(array as u32, end);
         if self.suspension.is_some() {
-            return self.begin_interruptible(array, end);
+            return self.begin_interruptible(array);
         }
         if P::WATCHES {
             let mut at = Some(id);
@@ -853,8 +884,28 @@ impl<P: Probe, M: Media> Device<P, M> {
             mode,
             page,
             bytes: self.ftl.transfer_sectors(id) as u64 * self.geometry.sector,
+            from: self.ftl.source_of(id),
+            empties: self.ftl.emptying_of(id),
         };
         self.probe.begin(&begin, self.ftl.parts_of(id));
+    }
+
+    fn watch_queued(&mut self, id: OpId) {
+        let op = self.ftl.op(id);
+        let (op, class, plane) = (op.number(), op.class(), op.plane);
+        let empties = self.ftl.emptying_of(id);
+        self.probe.moment(Moment::Queued { op, class, plane, empties, at: self.now });
+    }
+
+    /// An operation is over, and the probe sees which requests that ends.
+    fn watch_done(&mut self, id: OpId, piece: Piece) {
+        let (op, before) = (self.ftl.op(id).number(), self.ftl.completed().len());
+        self.ftl.done(id, piece);
+        for i in before..self.ftl.completed().len() {
+            let ended = self.ftl.completed()[i];
+            let request = self.ftl.pending(ended).number;
+            self.probe.moment(Moment::Decided { request, op, at: self.now });
+        }
     }
 
     fn watch_array(&mut self, id: OpId, plane: usize, start: SimTime, end: SimTime) {
@@ -926,6 +977,10 @@ impl<P: Probe, M: Media> Device<P, M> {
                 self.waits.block(id, self.now, busy);
             }
             self.waiting[plane].push_back(id);
+            if P::WATCHES {
+                let op = self.ftl.op(id).number();
+                self.probe.moment(Moment::Blocked { op, at: self.now });
+            }
         }
         self.post(plane);
         // While the plane has another program to try, it has not yet said what it wants of its array.
@@ -942,6 +997,7 @@ impl<P: Probe, M: Media> Device<P, M> {
         let sectors = self.ftl.transfer_sectors(id);
         let time = command + self.transfer[self.planes[plane].medium as usize][sectors as usize];
         let end = self.now + SimDuration(time);
+        self.buses.shared[channel].take_until(self.now, end);
         self.clock.set((self.arrays.shared.len() + channel) as u32, end);
         if P::WATCHES {
             let channel = wordline_units::ChannelId(channel as u32);
@@ -1053,7 +1109,11 @@ impl<P: Probe, M: Media> Device<P, M> {
         } else {
             self.leave_register(plane, id);
         }
-        self.ftl.done(id, piece);
+        if P::WATCHES {
+            self.watch_done(id, piece);
+        } else {
+            self.ftl.done(id, piece);
+        }
         if self.idle {
             let die = self.planes[plane].die;
             if self.ftl.idle_jobs(die) == 0 {
@@ -1169,7 +1229,26 @@ impl<P: Probe, M: Media> Device<P, M> {
             pages: self.ftl.view().free_pages(home),
             usable_bytes: self.ftl.usable_bytes().0,
         };
-        self.metrics.sample(self.now, self.ftl.counters(), free);
+        let used = |resources: &Resources| resources.shared.iter().map(|r| r.used(self.now)).sum();
+        let usage = Usage { at: self.now, arrays: used(&self.arrays), buses: used(&self.buses) };
+        self.metrics.sample(self.now, self.ftl.counters(), free, usage);
+        if self.metrics.wants_frame() {
+            self.look_at_blocks();
+        }
+    }
+
+    /// Note how the blocks are now that stand for all on a map.
+    pub(crate) fn look_at_blocks(&mut self) {
+        let cells =
+            map_rows(&self.geometry).into_iter().flat_map(|row| row.blocks()).map(|b| self.ftl.look_at(b));
+        self.metrics.add_frame(Frame { at: self.now, cells: cells.collect() });
+    }
+
+    /// Note for how long each array and each bus has been busy by now.
+    pub(crate) fn note_usage(&mut self) {
+        let used = |resources: &Resources| resources.shared.iter().map(|r| r.used(self.now)).collect();
+        self.metrics.used = [used(&self.arrays), used(&self.buses)];
+        self.metrics.used_at = self.now;
     }
 
     #[inline]

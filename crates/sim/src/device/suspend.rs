@@ -15,8 +15,6 @@ use wordline_units::{SimDuration, SimTime};
 /// Of an array that can be interrupted, what it is at.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Interrupted {
-    /// When it is through; an event at any other time is what a suspension has made void.
-    until: SimTime,
     /// Since when it has been at this.
     since: SimTime,
     /// Whether it is about to set aside what it is at.
@@ -30,14 +28,8 @@ pub(super) struct Interrupted {
 }
 
 impl Interrupted {
-    pub const NOTHING: Interrupted = Interrupted {
-        until: SimTime::NEVER,
-        since: SimTime(0),
-        stops: false,
-        aside: None,
-        left: SimDuration::ZERO,
-        times: 0,
-    };
+    pub const NOTHING: Interrupted =
+        Interrupted { since: SimTime(0), stops: false, aside: None, left: SimDuration::ZERO, times: 0 };
 
     /// Whether only reads of the host may begin there.
     #[inline(always)]
@@ -53,9 +45,9 @@ impl Interrupted {
 
 impl<P: Probe, M: Media> Device<P, M> {
     /// An array begins on an operation.
-    pub(super) fn begin_interruptible(&mut self, array: usize, end: SimTime) {
+    pub(super) fn begin_interruptible(&mut self, array: usize) {
         let i = &mut self.interrupted[array];
-        (i.until, i.since) = (end, self.now);
+        i.since = self.now;
         if i.aside.is_none() {
             i.times = 0;
         }
@@ -74,7 +66,7 @@ impl<P: Probe, M: Media> Device<P, M> {
             OpKind::Erase => rule.erase,
         };
         let Some(stop) = stop else { return };
-        let left = i.until.since(self.now);
+        let left = self.arrays.shared[array].until.since(self.now);
         if self.ftl.op(id).key >> 56 != Class::Read as u64
             || self.ftl.is_held(p.die)
             || i.stops
@@ -84,26 +76,24 @@ impl<P: Probe, M: Media> Device<P, M> {
             return;
         }
         let i = &mut self.interrupted[array];
-        (i.stops, i.left, i.until) = (true, left, self.now + stop);
-        i.times += 1;
-        self.clock.set(array as u32, i.until);
+        (i.stops, i.left, i.times) = (true, left, i.times + 1);
+        let end = self.now + stop;
+        self.arrays.shared[array].leave_at(end);
+        self.clock.set(array as u32, end);
     }
 
-    /// An array's event: whether the array is through with what it is at.
+    /// An array's event: whether the array is through with what it is at. An event at any other time than its end
+    /// is what a suspension has made void.
     pub(super) fn is_through(&mut self, array: usize) -> bool {
-        let i = &mut self.interrupted[array];
-        if i.until != self.now {
+        if self.arrays.shared[array].until != self.now {
             return false;
         }
-        i.until = SimTime::NEVER;
-        if !i.stops {
-            self.watch_interruptible(array);
-            return true;
-        }
-        i.stops = false;
         self.watch_interruptible(array);
-        self.set_aside(array);
-        false
+        let stops = std::mem::take(&mut self.interrupted[array].stops);
+        if stops {
+            self.set_aside(array);
+        }
+        !stops
     }
 
     /// The probe learns of a use that might have been cut short when it is over.
@@ -154,8 +144,9 @@ impl<P: Probe, M: Media> Device<P, M> {
             Held { op: id, began: self.now, turned: self.now, sensed: self.now, ..Held::NOTHING };
         self.arrays.shared[array].busy = Some(id);
         let end = self.now + resume + i.left;
+        self.arrays.shared[array].take_until(self.now, end);
         self.clock.set(array as u32, end);
-        self.begin_interruptible(array, end);
+        self.begin_interruptible(array);
         self.interrupted[array].aside = None;
         self.offer_in(array);
     }
