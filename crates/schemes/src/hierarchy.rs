@@ -112,9 +112,11 @@ struct Known {
     ws: u64,
     wl: u64,
     page_writes: u64,
-    /// cur_ratio, and what L1 owns of what both own, over host page writes.
+    /// cur_ratio, what L1 has of what both have (blocks, or pages), and the blocks that each owns, over host
+    /// page writes.
     ratios: Vec<[f64; 2]>,
     shares: Vec<[f64; 2]>,
+    owned: [Vec<[f64; 2]>; 2],
 }
 
 /// A two-level SLC cache.
@@ -265,12 +267,16 @@ impl Scheme for Hierarchy {
         });
         let share = taken[0] as f64 / (taken[0] + taken[1]).max(1) as f64;
         let ratio = self.cur_ratio();
+        for (level, owned) in [L1, L2].into_iter().zip(&mut self.known.owned) {
+            owned.push([page_writes as f64, view.taken(level).0 as f64]);
+        }
         self.known.ratios.push([page_writes as f64, ratio]);
         self.known.shares.push([page_writes as f64, share]);
     }
 
     fn followed(&self) -> Vec<(&'static str, &[[f64; 2]])> {
-        vec![("cur_ratio", &self.known.ratios), ("l1_share", &self.known.shares)]
+        let Known { ratios, shares, owned: [l1, l2], .. } = &self.known;
+        vec![("cur_ratio", ratios), ("l1_share", shares), ("l1_owned", l1), ("l2_owned", l2)]
     }
 
     fn memory(&mut self) -> Option<&mut dyn Memory> {

@@ -273,7 +273,7 @@ FIGURES = (
     Figure(
         "1",
         "Sizes of the updates of pages in the cache",
-        ["update-sizes/*/Baseline", "updates/*/*"],
+        ["merge/*/Baseline", "updates/*/*"],
         _updates,
         _draw_updates,
         "53.1 to 79.2 % have 4 KiB or less (dotted).",

@@ -127,7 +127,7 @@ def migrated_share(study: Study, workload: str, scheme: str, group: str) -> floa
 
 def update_sizes(study: Study, workload: str) -> list[float]:
     """Share of the updates of pages in the Baseline's cache by quarters of a page, rounded up."""
-    report = study.report(workload, BASELINE, "update-sizes")
+    report = study.report(workload, BASELINE, "merge")
     counts = np.sum([r["updates"] for r in _regions(report, "slc")], axis=0)
     return [float(n) for n in counts / counts.sum()]
 
@@ -159,9 +159,11 @@ def l1_share(study: Study, workload: str, group: str = "merge") -> np.ndarray:
 
 def shares_off_one(study: Study, workload: str) -> float:
     """Return by how much the shares of the levels miss 1 at most."""
-    l1, l2 = (followed(study, workload, f"{level}_owned", "owned") for level in ("l1", "l2"))
+    share = l1_share(study, workload)
+    l1, l2 = (followed(study, workload, f"{level}_owned") for level in ("l1", "l2"))
     both = np.maximum(l1 + l2, 1)
-    return float(np.abs(l1 / both + l2 / both - 1).max())
+    # The sum of two quotients misses 1 by a rounding.
+    return float(np.abs(share + l2 / both - 1).max().round(12))
 
 
 def greatest_quota(study: Study, workload: str) -> float:
@@ -179,7 +181,7 @@ def usable_blocks(study: Study, workload: str) -> float:
 
 def greatest_owned(study: Study, workload: str) -> float:
     """Return the most blocks that L1 owns, over those in use."""
-    owned = followed(study, workload, "l1_owned", "owned").max()
+    owned = followed(study, workload, "l1_owned").max()
     return float(owned / usable_blocks(study, workload))
 
 
