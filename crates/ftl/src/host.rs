@@ -430,7 +430,7 @@ impl<M: Media> Ftl<M> {
         }
         let mut located = std::mem::take(&mut self.scratch.located);
         self.state.map.resolve(lpn, wanted, &mut located);
-        let first = located.first().copied();
+        let first = located.iter().find(|at| self.fills_from(at.ppn)).copied();
         self.scratch.located = located;
         let Some(Located { ppn, mask: missing }) = first else { return false };
         let block = self.state.geometry.block_of(ppn);
@@ -443,6 +443,16 @@ impl<M: Media> Ftl<M> {
         (entry.filling, entry.fill_read) = (id.0, read.0);
         self.emit(read);
         true
+    }
+
+    /// Whether missing sectors are taken from a place: under an overlay a page is not taken apart for a run.
+    fn fills_from(&self, ppn: Ppn) -> bool {
+        match self.state.map_kind() {
+            MapKind::Overlay(regions, _) => {
+                regions.contains(self.state.region_of(self.state.geometry.block_of(ppn)))
+            }
+            _ => true,
+        }
     }
 
     /// A write to a page whose program still waits for its missing sectors joins that program.

@@ -218,3 +218,19 @@ fn a_collection_reads_a_place_once_for_all_that_it_gathers() {
     // Four pages are in four places: one read a page, except where two planes collect the same at once.
     assert!((moved..moved + moved / 100).contains(&read), "{read} reads for {moved} pages");
 }
+
+#[test]
+fn runs_of_a_page_are_kept_together_where_that_is_asked() {
+    for (scheme, most) in [("hierarchy", 4), ("hierarchy:runs=one", 2)] {
+        let mut device = device(scheme);
+        let mut random = Rng(5);
+        for _ in 0..4_000 {
+            let (page, from) = (random.below(300), random.below(SECTORS));
+            write(&mut device, page, from, 1 + random.below(SECTORS - from));
+        }
+        device.drain().unwrap();
+        device.ftl.check().unwrap();
+        let places = (0..300).map(|page| device.ftl.locate(Lpn(page)).len()).max();
+        assert_eq!(places, Some(most), "{scheme}");
+    }
+}
