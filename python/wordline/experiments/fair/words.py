@@ -32,7 +32,7 @@ def _of(rows: Sequence[dict[str, Any]]) -> list[str]:
     said = [
         _extremes(rows, "write_mean", "mean write latency"),
         _extremes(rows, "read_mean", "mean read latency"),
-        _extremes(rows, "write_p999", "the 99.9th percentile of writes"),
+        _extremes(rows, "write_p999", "99.9th percentile of writes"),
         _extremes(rows, "waf", "write amplification"),
         _extremes(rows, "lifetime", "lifetime", more=True),
         _unbeaten(rows),
@@ -62,8 +62,8 @@ def _extremes(rows: Sequence[dict[str, Any]], figure: str, words: str, more: boo
     best = _and([_times(r, figure) for r in known[:3]])
     kind = "highest" if more else "lowest"
     return (
-        f"The {kind} {words} have {best}; {len(better)} of {others} are better than the plain "
-        f"drive beyond chance, and {_times(known[-1], figure)} is last."
+        f"The {kind} {words}: {best}. {len(better)} of {others} are better than the plain "
+        f"drive beyond chance; the last is {_times(known[-1], figure)}."
     )
 
 
@@ -109,11 +109,13 @@ def _behind(rows: Sequence[dict[str, Any]]) -> str:
 
 
 def _capacity(rows: Sequence[dict[str, Any]]) -> str:
-    other = [r for r in rows if r["usable"] and abs(r["usable"] - 1) > 0.005]
-    if not other:
-        return ""
-    listed = _and([f"`{r['scheme']}` {r['usable']:.2f}" for r in other])
-    return f"Room for data at the end, over the plain drive's: {listed}; the others have as much."
+    """Say what room single schemes leave; those of one value together."""
+    of: dict[str, list[str]] = {}
+    for row in rows:
+        if row["usable"] and "+" not in row["scheme"]:
+            of.setdefault(f"{row['usable']:.2f}", []).append(f"`{row['scheme']}`")
+    listed = "; ".join(f"{value} under {_and(names)}" for value, names in sorted(of.items()))
+    return f"Room for data at the end, over the plain drive's: {listed}."
 
 
 def _failures(rows: Sequence[dict[str, Any]]) -> str:
