@@ -289,6 +289,9 @@ def _causes(study: Study) -> Rows:
         rows.append(row("6a", f"pages of L1 read a block of 128, {trace}", whole))
         of_base = m.moved_a_block(study, trace)
         rows.append(row("6a, 6-web_1", f"pages moved a block of 128, Baseline, {trace}", of_base))
+    for scheme in m.SCHEMES:
+        share = m.migrated_share(study, "web_1", scheme, "all-hot")
+        rows.append(row("6-web_1", f"share migrated, every write hot, {scheme}", share))
     for group, state in (("whole", "whole pages"), ("merge", "sectors"), ("fresh", "nothing")):
         what = f"reads before writes of SA over the Baseline's, lun2, {state} at first"
         rows.append(row("4a, 6", what, m.fills_over_baseline(study, "lun2", "SA", group)))
@@ -420,6 +423,7 @@ FIGURES = (
             "updates-collected/*/*",
             "steps-even/*/*",
             "one-run/*/*",
+            "all-hot/*/*",
             "whole/*/*",
             "fresh/*/*",
             "merge/*/*",
