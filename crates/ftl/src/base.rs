@@ -7,9 +7,10 @@
 
 use crate::permutation::Permutation;
 use crate::stripe::Stripe;
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use wordline_flash::Geometry;
-use wordline_units::{BlockId, Lpn, PlaneId, Ppn};
+use wordline_units::{BlockId, Lpn, PlaneId, Ppn, SectorMask};
 
 /// Which logical pages hold data at time 0.
 #[derive(Clone, Debug)]
@@ -263,6 +264,8 @@ pub(crate) struct BaseImage {
     parts: Vec<RegionImage>,
     draw: Option<Draw>,
     mapped: u32,
+    /// Sectors that pages do not hold, by page; under a map that knows pages only, none.
+    pub lacking: Vec<(Lpn, SectorMask)>,
 }
 
 impl BaseImage {
@@ -294,7 +297,13 @@ impl BaseImage {
             Mapped::Set(_) => None,
         };
         let part = RegionImage { stripe, planes: images, first_plane, first };
-        BaseImage { slot_shift: geometry.slot_shift, parts: vec![part], draw: None, mapped: mapped.count() }
+        BaseImage {
+            slot_shift: geometry.slot_shift,
+            parts: vec![part],
+            draw: None,
+            mapped: mapped.count(),
+            lacking: vec![],
+        }
     }
 
     /// One image of two, whose pages are numbered from 0 each: those of `mapped`, drawn by a key.
@@ -324,6 +333,18 @@ impl BaseImage {
             (0..p.blocks.programmed.len())
                 .map(|i| (BlockId(p.first_block + i as u32), p.blocks.programmed[i], p.blocks.live(i)))
         })
+    }
+
+    /// Each block with the slots that are programmed, and the sectors that live there.
+    pub fn live_sectors(&self, per_slot: u32) -> Vec<(BlockId, u32, u32)> {
+        let mut missing: FxHashMap<u32, u32> = FxHashMap::default();
+        for (lpn, mask) in &self.lacking {
+            if let Some(ppn) = self.place_of(*lpn) {
+                *missing.entry(ppn.0 >> self.slot_shift).or_default() += mask.count();
+            }
+        }
+        let missing = |block: BlockId| missing.get(&block.0).copied().unwrap_or(0);
+        self.blocks().map(|(b, programmed, live)| (b, programmed, live * per_slot - missing(b))).collect()
     }
 
     /// Where a logical page lies, if it is mapped.
@@ -390,6 +411,6 @@ impl BaseImage {
             };
             (p.blocks.programmed.len() + p.blocks.before.len() + list) as u64 * 4 + p.ranks.bytes()
         });
-        planes.sum::<u64>() + listed
+        planes.sum::<u64>() + listed + size_of_val(self.lacking.as_slice()) as u64
     }
 }

@@ -304,6 +304,9 @@ impl<M: Media> Ftl<M> {
             };
             let page = if units == 1 { slot } else { slot / units * units };
             job.cursor = page + units;
+            if self.gathering.was_read(self.state.geometry.ppn(job.block, slot)) {
+                continue;
+            }
             if let Some(parts) = self.copy_back(region, plane, &job, page) {
                 job.inflight += parts;
                 job.window += parts;
@@ -318,6 +321,9 @@ impl<M: Media> Ftl<M> {
             read.idle = job.idle;
             self.state.blocks[job.block.index()].readers += 1;
             self.state.map.prefetch_owner(read.ppn);
+            if self.may_gather() {
+                self.gathering.note_read(read.ppn);
+            }
             let read = self.add_op(read);
             self.emit(read);
         }
@@ -386,6 +392,7 @@ impl<M: Media> Ftl<M> {
             return;
         };
         let class = self.job_class(region, plane, &job);
+        self.brought(first);
         let mut programs = 0;
         let mut spans = std::mem::take(&mut self.scratch.live);
         let mut leads = [OpId::NONE; 32];
@@ -409,6 +416,9 @@ impl<M: Media> Ftl<M> {
             let mut offset = 0;
             let mut last = OpId::NONE;
             for span in &spans {
+                if whole && self.gathering.takes(span.lpn, from) {
+                    continue;
+                }
                 self.state.map.prefetch(span.lpn); // for the commit
                 let mut op = Op::new(OpKind::Program, target, cause, class);
                 (op.lpn, op.mask, op.from, op.route) = (span.lpn, span.mask, from, place.route);
@@ -479,7 +489,7 @@ impl<M: Media> Ftl<M> {
     }
 
     /// The versions of sectors of a page that lie at a place; empty where media keep none.
-    fn stored_versions(&self, ppn: Ppn, lpn: Lpn, mask: SectorMask) -> Vec<(SectorMask, u64)> {
+    pub(crate) fn stored_versions(&self, ppn: Ppn, lpn: Lpn, mask: SectorMask) -> Vec<(SectorMask, u64)> {
         if !M::METADATA {
             return vec![];
         }
@@ -498,93 +508,6 @@ impl<M: Media> Ftl<M> {
     pub(crate) fn versions_of(&self, id: OpId, mask: SectorMask, version: u64) -> Vec<(SectorMask, u64)> {
         let Some(versions) = self.mixed.get(&id.0) else { return vec![(mask, version)] };
         versions.iter().map(|(m, version)| (m.and(mask), *version)).filter(|(m, _)| !m.is_empty()).collect()
-    }
-
-    /// A collected page is wanted whole: read what of it lies elsewhere. No place that it is read from is
-    /// erased before it has left all of them.
-    fn gather_whole(&mut self, id: OpId) {
-        let op = self.state.ops[id].clone();
-        let mut places = vec![];
-        let all = SectorMask::first(self.state.geometry.sectors_per_unit);
-        self.state.map.resolve(op.lpn, all, &mut places);
-        let others = places.iter().filter(|at| at.ppn != op.from);
-        self.state.ops[id].ppn = Ppn(others.clone().count() as u32);
-        let mut reads = vec![];
-        for at in others {
-            let block = self.state.geometry.block_of(at.ppn);
-            self.state.blocks[block.index()].readers += 2;
-            let mut read = Op::new(OpKind::Read, self.state.geometry.plane_of(block), op.cause, op.class);
-            (read.lpn, read.ppn, read.mask) = (op.lpn, at.ppn, at.mask);
-            (read.owned_by, read.owner, read.idle) = (Owner::Whole, id.0, op.idle);
-            reads.push(self.add_op(read));
-        }
-        self.wholes.insert(id.0, places);
-        for read in &reads {
-            self.emit(*read);
-        }
-        if reads.is_empty() {
-            self.gathered(id);
-        }
-    }
-
-    /// One of the places of a page that is gathered has been read.
-    pub(crate) fn brought_whole(&mut self, read: OpId) {
-        let id = OpId(self.state.ops[read].owner);
-        self.state.ops.remove(read);
-        let left = &mut self.state.ops[id].ppn.0;
-        *left -= 1;
-        if *left == 0 {
-            self.gathered(id);
-        }
-    }
-
-    /// A page has been gathered: what of it is still where it was read leaves for protected RAM, and goes on
-    /// to flash as one. What was overwritten or moved meanwhile is not among it.
-    fn gathered(&mut self, id: OpId) {
-        let places = self.wholes.remove(&id.0).unwrap_or_default();
-        let (lpn, from, owner) = {
-            let op = &self.state.ops[id];
-            (op.lpn, op.from, RegionId(op.owner as u8))
-        };
-        let plane = self.plane_of(from);
-        let stage = self.state.staging.enter(lpn);
-        self.state.staging.get(stage).pending += 1;
-        let (mut whole, mut versions) = (SectorMask::EMPTY, vec![]);
-        let mut dead = std::mem::take(&mut self.scratch.dead);
-        for at in &places {
-            let there = self.state.map.still_at(Span { lpn, mask: at.mask, offset: 0 }, at.ppn);
-            self.state.map.forget(lpn, there, &mut dead);
-            versions.extend(self.stored_versions(at.ppn, lpn, there));
-            if M::BYTES && !there.is_empty() {
-                let page = self.media.read(at.ppn, lpn);
-                let sector = self.state.geometry.sector as usize;
-                let older = there.minus(self.state.staging.get(stage).mask);
-                M::copy(&mut self.pages[id.index()], &page, there, sector);
-                M::copy(self.staged_page(stage), &page, older, sector);
-            }
-            whole = whole.union(there);
-            let entry = self.state.staging.get(stage);
-            entry.mask = entry.mask.union(there);
-            entry.leave_home(id, there);
-        }
-        self.scratch.dead = dead;
-        self.bury_dead();
-        let op = &mut self.state.ops[id];
-        (op.mask, op.stage, op.from, op.ppn) = (whole, stage, Ppn::NONE, Ppn::NONE);
-        (op.owned_by, op.version) = (Owner::Nobody, versions.iter().map(|v| v.1).max().unwrap_or(0));
-        self.mixed.remove(&id.0);
-        if versions.len() > 1 {
-            self.mixed.insert(id.0, versions);
-        }
-        if whole.is_empty() {
-            self.settle(id);
-        } else {
-            self.launch(id);
-        }
-        self.job_page_over(owner, plane, true);
-        for at in places.iter().filter(|at| at.ppn != from) {
-            self.unpin(self.state.geometry.block_of(at.ppn));
-        }
     }
 
     /// Copy a page of a job's block within its plane, if the flash offers that, all of the page lives, and it
@@ -691,6 +614,7 @@ impl<M: Media> Ftl<M> {
     /// The victim is erased, or the job given up.
     pub(crate) fn end_job(&mut self, region: RegionId, plane: PlaneId) {
         if let Some(job) = self.state.at_mut(region, plane).job.take() {
+            self.gathering.forget(&job, |ppn| self.state.geometry.block_of(ppn));
             self.count_grant(plane, job.idle && job.granted, -1);
             if job.held {
                 self.let_go(plane);

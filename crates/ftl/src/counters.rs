@@ -54,6 +54,10 @@ pub struct RegionCounters {
     pub copy_backs: u64,
     /// Blocks erased.
     pub erases: u64,
+    /// Parts of pages that the host wrote while what they replace lay here, by how much of a page they are:
+    /// up to a quarter, a half, three quarters, more. Counted when they come, on drives with several regions and
+    /// pages of several sectors. Not in the result hash, since it follows from what is.
+    pub updates: [u64; 4],
     /// Host programs under rules that tell bits apart: by the class asked for, and the type of page got.
     pub page_types: [[u64; 4]; SlotClass::BY_TYPE],
     /// Of the programs above, those of wordlines that served as SLC in a window.

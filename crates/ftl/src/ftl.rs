@@ -5,8 +5,9 @@ use crate::aging::lives;
 use crate::base::BaseImage;
 use crate::collect::For;
 use crate::counters::Counters;
+use crate::gather::Gathering;
 use crate::latency::{LatencyParts, Piece};
-use crate::map::{Located, MapTable, Span};
+use crate::map::{MapTable, Span};
 use crate::media::Media;
 use crate::merge::Open;
 use crate::op::{Emptying, Op, OpId, OpKind, Owner, Part, Reason};
@@ -290,8 +291,7 @@ pub struct Ftl<M: Media> {
     pub(crate) merge_pages: u32,
     pub(crate) merge_after: SimDuration,
     pub(crate) merge_idle: SimDuration,
-    /// Where collected programs gather their pages from, by operation.
-    pub(crate) wholes: BTreeMap<u32, Vec<Located>>,
+    pub(crate) gathering: Gathering,
     /// Of programs whose sectors come from several host writes, the version of each, by operation; kept where
     /// media keep metadata.
     pub(crate) mixed: BTreeMap<u32, Vec<(SectorMask, u64)>>,
@@ -305,6 +305,8 @@ pub struct Ftl<M: Media> {
     rereads: Vec<[u64; 4]>,
     /// Whether any region has windows of wordlines that serve as SLC.
     pub(crate) has_windows: bool,
+    /// Whether the sizes of updates are counted by region.
+    pub(crate) counts_updates: bool,
     /// Time until a read is known to have failed.
     decode: SimDuration,
     /// Whether each attempt of a read is brought out over the bus.
@@ -324,6 +326,8 @@ pub struct Ftl<M: Media> {
 pub(crate) struct Scratch {
     pub dead: Vec<crate::map::Killed>,
     pub located: Vec<crate::map::Located>,
+    /// The places that a host request reads, under maps by which pages share them.
+    pub reading: Vec<(Ppn, OpId)>,
     pub spans: Vec<Span>,
     pub stages: Vec<u32>,
     pub live: Vec<Span>,
@@ -336,13 +340,13 @@ impl<M: Media<Page: Serialize + DeserializeOwned> + Serialize + DeserializeOwned
     saved! { Ftl,
         values: [
             media, pages, staged, requests, free_requests, buffers, version, sequence, base, waiters, unsettled,
-            flushes, held, holders, idle_jobs, idle_busy, idle_turn, held_moves, open, wholes, mixed, writes_until_tick, moving,
+            flushes, held, holders, idle_jobs, idle_busy, idle_turn, held_moves, open, gathering, mixed, writes_until_tick, moving,
             effects, completed,
         ],
         parts: [state, scheme],
         rebuilt: [
             layout, asks, ack, lbas_per_unit, per_sector, per_unit, lbas_per_sector, times, rereads, has_windows,
-            decode, retransfer, merge_pages, merge_after, merge_idle, fault, scratch, piece, continuation,
+            counts_updates, decode, retransfer, merge_pages, merge_after, merge_idle, fault, scratch, piece, continuation,
         ],
     }
 }
@@ -405,6 +409,7 @@ impl<M: Media> Ftl<M> {
         };
         Ok(Ftl {
             asks: layout.asks,
+            counts_updates: layout.regions.len() > 1 && geometry.sectors_per_unit > 1,
             has_windows: layout.regions.iter().any(|r| r.rule.reprograms()),
             writes_until_tick: layout.tick_every_writes,
             decode: drive.spec.errors.as_ref().map_or(SimDuration::ZERO, |e| e.decode),
@@ -425,7 +430,7 @@ impl<M: Media> Ftl<M> {
             merge_pages: drive.spec.merge.pages,
             merge_after: drive.spec.merge.after,
             merge_idle: drive.spec.merge.idle,
-            wholes: BTreeMap::new(),
+            gathering: Gathering::default(),
             mixed: BTreeMap::new(),
             waiters: vec![],
             unsettled: 0,
@@ -759,7 +764,8 @@ impl<M: Media> Ftl<M> {
         match op.kind {
             OpKind::Read => {
                 let sectors = u32::BITS - op.mask.0.leading_zeros();
-                sectors.div_ceil(self.state.geometry.sectors_per_unit).max(1)
+                let units = self.state.geometry.units_per_page(self.state.geometry.medium_index(op.plane));
+                sectors.div_ceil(self.state.geometry.sectors_per_unit).clamp(1, units)
             }
             OpKind::Program => op.slots as u32,
             OpKind::Erase => self.state.regions[self.region_of(id).index()].slots_per_block,

@@ -5,7 +5,7 @@ use crate::collect::For;
 use crate::counters::Cause;
 use crate::ftl::{Effect, Ftl, Outcome, Pending, PendingFlush, RequestError, RequestId};
 use crate::latency::LatencyParts;
-use crate::map::{Located, MapKind, Span};
+use crate::map::{Located, MapKind, RegionSet, Span};
 use crate::media::Media;
 use crate::op::{Class, Op, OpId, OpKind, Owner};
 use crate::scheme::{Gather, Hooks, Origin, Parcel, Place, PlanePick, Tag, View};
@@ -106,6 +106,7 @@ impl<M: Media> Ftl<M> {
             self.buffers[id.0 as usize] = vec![0; sectors as usize * self.state.geometry.sector as usize];
         }
         let mut joined = OpId::NONE;
+        self.scratch.reading.clear();
         for unit in corners.0..=corners.1 {
             let mask = self.covered(unit, corners);
             self.read_unit(id, Lpn(unit), mask, &mut joined);
@@ -143,10 +144,10 @@ impl<M: Media> Ftl<M> {
     /// Read the sectors of a page that lie at one place.
     #[inline]
     fn read_place(&mut self, id: RequestId, lpn: Lpn, at: Located, joined: &mut OpId) {
-        if self.joins(*joined, at.ppn) {
-            // Units that share a page are sensed once; each stands in the chain for its delivery.
-            let lead = &mut self.state.ops[*joined];
-            let shift = (at.ppn.0 - lead.ppn.0) * self.state.geometry.sectors_per_unit;
+        if let Some((with, shift)) = self.joins(*joined, at) {
+            // What shares a page is sensed once; each part stands in the chain for its delivery.
+            *joined = with;
+            let lead = &mut self.state.ops[with];
             lead.mask = lead.mask.union(SectorMask(at.mask.0 << shift));
             let mut part = Op::new(OpKind::Read, lead.plane, Cause::Host, Class::Read);
             (part.lpn, part.ppn, part.mask, part.chain) = (lpn, at.ppn, at.mask, lead.chain);
@@ -162,21 +163,32 @@ impl<M: Media> Ftl<M> {
         self.requests[id.0 as usize].remaining += 1;
         let op = self.add_op(op);
         *joined = op;
+        if self.state.map_kind().shares_slots() {
+            self.scratch.reading.push((at.ppn, op));
+        }
         self.emit(op);
     }
 
-    /// Whether a place lies in the page that an operation of the same request already reads.
+    /// The operation of the same request that already reads the page of a place, and the bit of its mask from
+    /// which on the sectors there count: `last` where units share a page, any where pages share a unit.
     #[inline]
-    fn joins(&self, op: OpId, ppn: Ppn) -> bool {
-        if op.is_none() || self.state.map_kind() != MapKind::Page {
-            return false;
+    fn joins(&self, last: OpId, at: Located) -> Option<(OpId, u32)> {
+        if self.state.map_kind().shares_slots() {
+            let (_, op) = self.scratch.reading.iter().find(|(ppn, _)| *ppn == at.ppn)?;
+            let used = u32::BITS - self.state.ops[*op].mask.0.leading_zeros();
+            let shift = used.max(self.state.geometry.sectors_per_unit);
+            return (shift + self.state.geometry.sectors_per_unit <= u32::BITS).then_some((*op, shift));
         }
-        let op = &self.state.ops[op];
+        if last.is_none() || self.state.map_kind() != MapKind::Page {
+            return None;
+        }
+        let op = &self.state.ops[last];
         let units = self.state.geometry.units_per_page(self.state.geometry.medium_index(op.plane));
-        units > 1
-            && ppn.0 > op.ppn.0
-            && op.ppn.0 / units == ppn.0 / units
-            && self.state.geometry.block_of(op.ppn) == self.state.geometry.block_of(ppn)
+        let shares = units > 1
+            && at.ppn.0 > op.ppn.0
+            && op.ppn.0 / units == at.ppn.0 / units
+            && self.state.geometry.block_of(op.ppn) == self.state.geometry.block_of(at.ppn);
+        shares.then(|| (last, (at.ppn.0 - op.ppn.0) * self.state.geometry.sectors_per_unit))
     }
 
     /// Copy sectors of a page into what a read request returns.
@@ -226,9 +238,13 @@ impl<M: Media> Ftl<M> {
         for unit in units {
             let mask = self.covered(unit, corners);
             self.state.counters.host_bytes_page += self.state.geometry.unit;
+            let span = Span { lpn: Lpn(unit), mask, offset: 0 };
+            if self.counts_updates {
+                self.count_update(span);
+            }
             let stage = self.state.staging.enter(Lpn(unit));
             if !self.merge_into_fill(id, stage, mask, corners, data) {
-                spans.push(Span { lpn: Lpn(unit), mask, offset: 0 });
+                spans.push(span);
                 self.scratch.stages.push(stage);
             }
         }
@@ -336,6 +352,22 @@ impl<M: Media> Ftl<M> {
         self.launch_after(lead, fills);
     }
 
+    /// Count a part of a page where what it replaces lies, once for each region.
+    fn count_update(&mut self, span: Span) {
+        let mut located = std::mem::take(&mut self.scratch.located);
+        self.state.map.resolve(span.lpn, span.mask, &mut located);
+        let quarter = (span.mask.count() * 4).div_ceil(self.state.geometry.sectors_per_unit) - 1;
+        let mut counted = RegionSet::default();
+        for at in &located {
+            let region = self.state.region_of(self.state.geometry.block_of(at.ppn));
+            if !counted.contains(region) {
+                counted = counted.and(region);
+                self.state.counters.regions[region.index()].updates[quarter as usize] += 1;
+            }
+        }
+        self.scratch.located = located;
+    }
+
     /// Send a program off once its missing sectors have been read, and the moves made that come first.
     pub(crate) fn launch_after(&mut self, lead: OpId, fills: u32) {
         let mut moves = std::mem::take(&mut self.scratch.moves);
@@ -396,7 +428,7 @@ impl<M: Media> Ftl<M> {
         }
         let mut located = std::mem::take(&mut self.scratch.located);
         self.state.map.resolve(lpn, wanted, &mut located);
-        let first = located.first().copied();
+        let first = located.iter().find(|at| self.fills_from(at.ppn)).copied();
         self.scratch.located = located;
         let Some(Located { ppn, mask: missing }) = first else { return false };
         let block = self.state.geometry.block_of(ppn);
@@ -409,6 +441,16 @@ impl<M: Media> Ftl<M> {
         (entry.filling, entry.fill_read) = (id.0, read.0);
         self.emit(read);
         true
+    }
+
+    /// Whether missing sectors are taken from a place: under an overlay a page is not taken apart for a run.
+    fn fills_from(&self, ppn: Ppn) -> bool {
+        match self.state.map_kind() {
+            MapKind::Overlay(regions, _) => {
+                regions.contains(self.state.region_of(self.state.geometry.block_of(ppn)))
+            }
+            _ => true,
+        }
     }
 
     /// A write to a page whose program still waits for its missing sectors joins that program.

@@ -18,6 +18,7 @@ mod collect;
 mod commit;
 mod counters;
 mod ftl;
+mod gather;
 mod host;
 mod latency;
 mod map;

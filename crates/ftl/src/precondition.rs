@@ -9,7 +9,7 @@ use crate::permutation::{Permutation, mix};
 use crate::scheme::RegionId;
 use crate::state::Phase;
 use thiserror::Error;
-use wordline_units::{BlockId, CellMode, Fraction, PlaneId, SimDuration};
+use wordline_units::{BlockId, CellMode, Fraction, Lpn, PlaneId, SectorMask, SimDuration};
 
 /// In which order the pages of a filled drive lie.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,6 +25,8 @@ pub enum Order {
 pub struct Initial {
     /// The logical pages that hold data.
     pub mapped: Mapped,
+    /// Sectors that some of them do not hold, where the map knows sectors, by page; never all of a page.
+    pub lacking: Vec<(Lpn, SectorMask)>,
     /// How they lie.
     pub order: Order,
     /// Share of the pages in the blocks they occupy that are live; the others are invalid.
@@ -50,6 +52,7 @@ impl Initial {
     pub fn fresh() -> Initial {
         Initial {
             mapped: Mapped::First(0),
+            lacking: vec![],
             order: Order::Random,
             valid: Fraction::ONE,
             aged_invalid: Fraction::ZERO,
@@ -114,10 +117,13 @@ impl<M: Media> Ftl<M> {
     pub fn precondition(&mut self, initial: &Initial, seed: u64) -> Result<(), InitialError> {
         let home = self.state.home;
         self.begin(initial, seed)?;
-        let image = match self.layout.outpost {
+        let mut image = match self.layout.outpost {
             None => self.image(home, &initial.mapped, initial, seed)?,
             Some((outpost, pages)) => self.drawn_image(outpost, pages, initial, seed)?,
         };
+        if self.state.map_kind().knows_sectors() {
+            image.lacking = initial.lacking.clone();
+        }
         self.adopt_image(image);
         if initial.aged_invalid > Fraction::ZERO {
             self.age(home, initial.aged_invalid);
@@ -169,12 +175,12 @@ impl<M: Media> Ftl<M> {
 
     /// Take an image as the contents of the home region.
     pub(crate) fn adopt_image(&mut self, image: BaseImage) {
-        let placed: Vec<(BlockId, u32, u32)> = image.blocks().collect();
+        let spu = self.state.geometry.sectors_per_unit;
+        let placed = image.live_sectors(spu);
         if M::METADATA {
             self.base = Some(std::sync::Arc::new(image.clone()));
         }
         self.state.map.adopt(image);
-        let spu = self.state.geometry.sectors_per_unit;
         let home = self.state.home;
         for (block, programmed, live) in placed {
             let plane = self.state.geometry.plane_of(block);
@@ -184,7 +190,7 @@ impl<M: Media> Ftl<M> {
                 _ => home,
             };
             if programmed > 0 {
-                self.adopt_block(region, block, programmed, live * spu);
+                self.adopt_block(region, block, programmed, live);
             }
         }
     }

@@ -323,13 +323,16 @@ impl<M: Recorded> Ftl<M> {
         let mut dead = vec![];
         if let Some(base) = self.base.clone() {
             self.state.map.adopt((*base).clone());
-            for (block, programmed, live) in base.blocks().filter(|(_, programmed, _)| *programmed > 0) {
+            for (block, programmed, live) in base.live_sectors(spu) {
+                if programmed == 0 {
+                    continue;
+                }
                 if self.media.holds_base(block) {
-                    self.state.add_live(block, live * spu);
+                    self.state.add_live(block, live);
                     continue;
                 }
                 let plane = self.state.geometry.plane_of(block);
-                for slot in programmed - live..programmed {
+                for slot in base.live_slots(plane, block) {
                     if let Some(lpn) = base.owner_of(plane, block, slot) {
                         self.state.map.forget(lpn, SectorMask::first(spu), &mut dead);
                     }

@@ -248,7 +248,7 @@ pub struct Parcel<'a> {
 pub enum Gather {
     /// Program what is there. Under a page map only for a page that was never written.
     AsIs,
-    /// Read the missing ones first (read-modify-write).
+    /// Read the missing ones first (read-modify-write); under an overlay those that lie in its runs.
     Fill,
     /// Of collected data under a map of sectors: read all that the page has elsewhere, and program the page as
     /// one. It leaves its places for protected RAM as soon as it is there.

@@ -219,6 +219,10 @@ pub struct RegionActivity {
     pub program_bytes: u64,
     /// Blocks erased.
     pub erases: u64,
+    /// Parts of pages that the host wrote while what they replace lay here: up to a quarter of a page, a half,
+    /// three quarters, more. Left out where there were none, and on drives of one region or of pages without parts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub updates: Vec<u64>,
 }
 
 /// Write amplification: bytes programmed for any reason over the bytes of the mapping pages that

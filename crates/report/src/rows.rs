@@ -211,6 +211,7 @@ pub(crate) fn groups(reports: &[Report]) -> Vec<Group> {
     groups.push(idle_time(reports));
     groups.push(page_types(reports));
     groups.push(after_warm_up(reports));
+    groups.push(tables(reports));
 
     let mut rows =
         vec![Row::new("completed", Quantity::Count, Neither, reports, |r| Some(r.host.completed as f64))];
@@ -313,6 +314,22 @@ fn windows(reports: &[Report]) -> Group {
     let share = |r: &Report| r.flash.windows.as_ref()?.host_at_slc_speed;
     let row = Row::new("at SLC speed", Quantity::Share, Better::Higher, reports, share);
     Group { title: "Windows", rows: vec![row] }
+}
+
+/// What drives hold beside a page map, counted as their literature counts it.
+fn tables(reports: &[Report]) -> Group {
+    let mut names: Vec<&str> = vec![];
+    for table in reports.iter().flat_map(|r| &r.memory.tables) {
+        if !names.contains(&table.name.as_str()) {
+            names.push(&table.name);
+        }
+    }
+    let size = |name: &str, r: &Report| {
+        let bytes = r.memory.tables.iter().filter(|t| t.name == name).map(|t| t.bytes).sum::<u64>();
+        Some(bytes as f64)
+    };
+    let row = |name: &&str| Row::new(name, Quantity::Bytes, Better::Lower, reports, |r| size(name, r));
+    Group { title: "Tables beside the map", rows: names.iter().map(row).collect() }
 }
 
 /// How often planes of a die worked at once.

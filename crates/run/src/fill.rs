@@ -219,6 +219,7 @@ fn flash(run: &Outcome, c: &Counters) -> Flash {
                 copy_backs: r.copy_backs,
                 program_bytes: r.program_bytes.iter().sum(),
                 erases: r.erases,
+                updates: if r.updates == [0; 4] { vec![] } else { r.updates.to_vec() },
             })
             .collect(),
         page_types: page_types(run, c),

@@ -2,7 +2,10 @@
 //!
 //! - `fresh`: nothing written.
 //! - `preload`: every logical page that the workload touches holds data, so that a read always
-//!   finds something; `preload:read-first` only those that it reads before it writes them.
+//!   finds something; `preload:read-first` only those that it reads before it writes them;
+//!   `preload:sectors-read-first` of each page only the sectors that it reads before it writes them, where the
+//!   scheme's map knows sectors. (So is a drive on which MQSim replays a trace: a page that was never written has
+//!   the sectors with which it was first read.)
 //! - `fill:90%[,order=seq|random][,valid=80%]`: that share of the logical pages holds data, lying
 //!   in order or shuffled, in blocks of which the given share is live.
 //! - `steady[:90%]`: that share of the logical pages (all, if none is given) and those that the workload
@@ -20,7 +23,7 @@ use std::fmt;
 use std::str::FromStr;
 use wordline_device::config::closest;
 use wordline_ftl::{Initial, Mapped, Order};
-use wordline_units::{CellMode, Fraction, SimDuration};
+use wordline_units::{CellMode, Fraction, Lpn, SectorMask, SimDuration};
 use wordline_workload::Touched;
 
 /// Which logical pages hold data.
@@ -28,7 +31,7 @@ use wordline_workload::Touched;
 pub enum Filled {
     /// None.
     Fresh,
-    /// Those that the workload reads or writes, or those that it reads before it writes them.
+    /// Those that the workload reads or writes, or those, or their sectors, that it reads before it writes them.
     Preload(Touched),
     /// The first so many of the drive, as a share.
     Share(Fraction),
@@ -63,7 +66,7 @@ const LONGEST_RETENTION: SimDuration = SimDuration(100 * 366 * 86_400 * 1_000_00
 
 const PARTS: [&str; 9] =
     ["fresh", "preload", "fill", "steady", "aged_windows", "aged_invalid", "aged_blocks", "pe", "retention"];
-const ALLOWED: &str = "fresh, preload[:read-first], fill:SHARE[,order=seq|random][,valid=SHARE], steady[:SHARE], \
+const ALLOWED: &str = "fresh, preload[:read-first|sectors-read-first], fill:SHARE[,order=seq|random][,valid=SHARE], steady[:SHARE], \
      aged_windows[:SHARE][,valid=SHARE], aged_invalid:SHARE, aged_blocks:SHARE, pe:MODE=CYCLES, retention:TIME, joined by +";
 
 impl FromStr for InitialSpec {
@@ -109,10 +112,11 @@ impl FromStr for InitialSpec {
 }
 
 impl InitialSpec {
-    /// The state in which these pages hold data.
-    pub fn holding(&self, mapped: Mapped) -> Initial {
+    /// The state in which these pages hold data, some of them not in all their sectors.
+    pub fn holding(&self, mapped: Mapped, lacking: Vec<(Lpn, SectorMask)>) -> Initial {
         Initial {
             mapped,
+            lacking,
             order: self.order,
             valid: self.valid,
             aged_invalid: self.aged_invalid,
@@ -134,8 +138,9 @@ impl InitialSpec {
                 self.filled = Filled::Preload(match rest {
                     "" => Touched::AtAll,
                     "read-first" => Touched::ReadFirst,
+                    "sectors-read-first" => Touched::SectorsReadFirst,
                     other => {
-                        return Err(format!("preload: {other:?} is not read-first, the one kind it has"));
+                        return Err(format!("preload: {other:?} is not read-first or sectors-read-first"));
                     }
                 });
             }
@@ -225,6 +230,7 @@ impl fmt::Display for InitialSpec {
             Filled::Fresh => f.write_str("fresh")?,
             Filled::Preload(Touched::AtAll) => f.write_str("preload")?,
             Filled::Preload(Touched::ReadFirst) => f.write_str("preload:read-first")?,
+            Filled::Preload(Touched::SectorsReadFirst) => f.write_str("preload:sectors-read-first")?,
             Filled::Steady(Fraction::ONE) => f.write_str("steady")?,
             Filled::Steady(share) => write!(f, "steady:{share}")?,
             Filled::Windows(share) => write!(f, "aged_windows:{share},valid={}", self.valid)?,
@@ -269,6 +275,7 @@ mod tests {
             "steady",
             "steady:80%+pe:tlc=100",
             "preload:read-first+aged_blocks:70%",
+            "preload:sectors-read-first+pe:slc=1",
             "aged_windows:50%,valid=90%+pe:slc=1",
             "preload+pe:qlc=167+retention:2592000s",
         ] {

@@ -13,7 +13,7 @@ use wordline_flash::Geometry;
 use wordline_ftl::{Initial, Mapped};
 use wordline_schemes::Entry;
 use wordline_sim::Pacing;
-use wordline_units::{CellMode, Fraction, Lpn};
+use wordline_units::{CellMode, Fraction, Lpn, SectorMask};
 use wordline_workload::twin::with_original;
 use wordline_workload::{
     DriveShape, Limit, Overrides, Pacing as WorkloadPacing, Touched, Workload, with_options,
@@ -307,6 +307,7 @@ impl Setup {
 
     fn initial_state(&self) -> Result<Initial, RunError> {
         let pages = (self.shape.logical_bytes / self.device.unit.0).min(u32::MAX as u64 - 1) as u32;
+        let mut lacking = vec![];
         let holding = match self.initial.filled {
             Filled::Fresh => Mapped::First(0),
             Filled::Share(share) => Mapped::First(share.of(pages as u64) as u32),
@@ -326,10 +327,13 @@ impl Setup {
                 mapped(and_first_others(touched.runs, live))
             }
             Filled::Preload(touched) => {
-                mapped(self.workload.footprint(self.shape, self.spec.seed, touched)?.runs)
+                let footprint = self.workload.footprint(self.shape, self.spec.seed, touched)?;
+                let parts = footprint.lacking.into_iter();
+                lacking = parts.map(|(page, mask)| (Lpn(page), SectorMask(mask))).collect();
+                mapped(footprint.runs)
             }
         };
-        Ok(self.initial.holding(holding))
+        Ok(self.initial.holding(holding, lacking))
     }
 
     /// The configuration with every default filled in, from which the run can be repeated.

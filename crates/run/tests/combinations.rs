@@ -89,7 +89,10 @@ fn page() -> String {
          works is in [ARCHITECTURE.md](../ARCHITECTURE.md#one-over-another).\n\nThe error model goes with all of \
          them: it is the flash's, and no scheme is asked.\n\n## What goes together\n\nEach was filled, written over \
          and recounted on small drives of these kinds.\n\n| front | dense, and on which drives |\n|---|---|\n{goes}\n\
-         ## What does not, and why\n\n| front | dense | reason |\n|---|---|---|\n{refused}\nWritten by `make bless`.\n"
+         ## What does not, and why\n\nHierarchy's packing goes in front of In-place Switch, as `hierarchy+ips`: parts of \
+         pages are packed in the cache, and\nwhat leaves it comes to the windows. Packed pages in the windows \
+         themselves, `ips+hierarchy`, cannot be said so: `ips` has\none region, and what packs brings a cache of its \
+         own.\n\n| front | dense | reason |\n|---|---|---|\n{refused}\nWritten by `make bless`.\n"
     )
 }
 

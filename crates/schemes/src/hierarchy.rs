@@ -34,6 +34,10 @@
 //! - `division`: `block` (default): a level may own the blocks that its share comes to, rounded; `page`: it may
 //!   have so many pages programmed, the literal reading.
 //! - `window`: write requests between two targets; default 1024 (section IV-A).
+//! - `runs`: `any` (default): the parts of a page may lie in several pages of L1, as updates leave them; `one`: a
+//!   part takes along what L1 holds of its page, after a read, so that a page lies in two places at most. The
+//!   paper has one entry of the sector table for the sectors of a page (section III-B), and does not say what
+//!   becomes of it when other sectors are updated.
 //! - `ws_unit`: what wS counts: `page` (default), merged pages, or `request`, the parts of pages that are
 //!   written. The paper's text says merged writes, and eq. 1 is a ratio of space.
 //!
@@ -79,6 +83,11 @@ pub(crate) const ENTRY: Entry = Entry {
     parameters: &[
         packing::STATIC_BLOCKS,
         Parameter { key: "division", default: "block", what: "block or page: what the levels' shares count" },
+        Parameter {
+            key: "runs",
+            default: "any",
+            what: "any or one: in how many pages of L1 the parts of a page may lie",
+        },
         Parameter { key: "window", default: "1024", what: "write requests between two targets" },
         Parameter {
             key: "ws_unit",
@@ -112,9 +121,11 @@ struct Known {
     ws: u64,
     wl: u64,
     page_writes: u64,
-    /// cur_ratio, and what L1 owns of what both own, over host page writes.
+    /// cur_ratio, what L1 has of what both have (blocks, or pages), and the blocks that each owns, over host
+    /// page writes.
     ratios: Vec<[f64; 2]>,
     shares: Vec<[f64; 2]>,
+    owned: [Vec<[f64; 2]>; 2],
 }
 
 /// A two-level SLC cache.
@@ -122,6 +133,8 @@ struct Known {
 pub struct Hierarchy {
     asked: Option<u32>,
     division: Division,
+    /// What a part takes along of its page.
+    gather: Gather,
     window: u32,
     counted: Counted,
     /// CACHE_SIZE, and what a plane has in use, set by `layout`.
@@ -141,6 +154,7 @@ impl Hierarchy {
                 &[("block", Division::Block), ("page", Division::Page)],
                 Division::Block,
             ),
+            gather: p.choice("runs", &[("any", Gather::AsIs), ("one", Gather::Fill)], Gather::AsIs),
             window: p.whole("window", 1..=1 << 24).unwrap_or(1024),
             counted: p.choice(
                 "ws_unit",
@@ -234,7 +248,7 @@ impl Scheme for Hierarchy {
                     (Gather::AsIs, PlanePick::Home, to(L2)) // (1)
                 } else {
                     self.known.ws += (self.counted == Counted::Request) as u64;
-                    (Gather::AsIs, PlanePick::Home, Route::into_buffer(0)) // (2)
+                    (self.gather, PlanePick::Home, Route::into_buffer(0)) // (2)
                 }
             }
             Origin::Sealed => {
@@ -265,12 +279,16 @@ impl Scheme for Hierarchy {
         });
         let share = taken[0] as f64 / (taken[0] + taken[1]).max(1) as f64;
         let ratio = self.cur_ratio();
+        for (level, owned) in [L1, L2].into_iter().zip(&mut self.known.owned) {
+            owned.push([page_writes as f64, view.taken(level).0 as f64]);
+        }
         self.known.ratios.push([page_writes as f64, ratio]);
         self.known.shares.push([page_writes as f64, share]);
     }
 
     fn followed(&self) -> Vec<(&'static str, &[[f64; 2]])> {
-        vec![("cur_ratio", &self.known.ratios), ("l1_share", &self.known.shares)]
+        let Known { ratios, shares, owned: [l1, l2], .. } = &self.known;
+        vec![("cur_ratio", ratios), ("l1_share", shares), ("l1_owned", l1), ("l2_owned", l2)]
     }
 
     fn memory(&mut self) -> Option<&mut dyn Memory> {

@@ -8,9 +8,9 @@ mod support;
 use support::Rng;
 use wordline_device::{DeviceSpec, find};
 use wordline_flash::Geometry;
-use wordline_ftl::{Metadata, NoMedia, RegionId};
+use wordline_ftl::{Cause, Initial, Mapped, Metadata, NoMedia, RegionId};
 use wordline_sim::{Device, NoProbe};
-use wordline_units::{HostOp, HostRequest, Lpn, PlaneId, SimTime};
+use wordline_units::{HostOp, HostRequest, Lpn, PlaneId, SectorMask, SimTime};
 
 const SECTORS: u64 = 4;
 const LBAS_PER_SECTOR: u64 = 8;
@@ -154,5 +154,83 @@ fn sectors_of_a_class_share_a_page() {
     for page in 0..4 {
         assert_eq!(place(&mut device, page, 1), place(&mut device, page, 2));
         assert_ne!(place(&mut device, page, 1), hot[0]);
+    }
+}
+
+/// Pages read for a cause, in all regions.
+fn reads(device: &Device<NoProbe, NoMedia>, cause: Cause) -> u64 {
+    device.ftl.counters().regions.iter().map(|r| r.reads[cause as usize]).sum()
+}
+
+#[test]
+fn a_page_that_lacks_sectors_at_first_is_read_only_for_those_that_it_has() {
+    // Sectors 2 and 3 of page 0 are there; page 1 is whole.
+    let lacking = vec![(Lpn(0), SectorMask::first(2))];
+    let initial = Initial { lacking, ..Initial::holding(Mapped::First(2)) };
+    for (scheme, filled) in [("sa", 2), ("slc-cache", 3)] {
+        let mut device = device(scheme);
+        device.ftl.precondition(&initial, 1).unwrap();
+        device.ftl.check().unwrap();
+        write(&mut device, 0, 2, 2); // replaces all that there is: a map of whole pages does not know that
+        write(&mut device, 1, 0, 2);
+        device.drain().unwrap();
+        write(&mut device, 0, 0, 1);
+        device.drain().unwrap();
+        device.ftl.check().unwrap();
+        assert_eq!(reads(&device, Cause::Rmw), filled, "{scheme}");
+    }
+}
+
+#[test]
+fn pages_that_share_a_place_are_read_there_once() {
+    let mut device = device("hierarchy");
+    // The first sectors of four pages that follow each other come to one place, which one request reads.
+    (0..4).for_each(|page| write(&mut device, page, 0, 1));
+    device.drain().unwrap();
+    let at = device.now();
+    let all = HostRequest::new(HostOp::Read, 0, (4 * SECTORS * LBAS_PER_SECTOR) as u32);
+    device.submit(all.at(at), at).unwrap();
+    device.next_completion(SimTime::NEVER).unwrap().unwrap();
+    assert_eq!(reads(&device, Cause::Host), 1);
+}
+
+#[test]
+fn a_collection_reads_a_place_once_for_all_that_it_gathers() {
+    // Each of a few pages has each of its sectors in another place, together with the same sector of the others.
+    // A collection that brings those pages together has to read as many places as there are, and not as many as
+    // there are parts.
+    let few = [("medium.flash.wordlines_per_block".to_string(), "4".to_string())];
+    let spec = find("hierarchy-44gb").unwrap().spec(&few).unwrap();
+    let geometry = spec.geometry().unwrap();
+    let scheme = wordline_schemes::build("sector").unwrap();
+    let mut device: Device<NoProbe, NoMedia> = Device::new(&spec, &geometry, scheme, NoProbe).unwrap();
+    let pages = 12_000;
+    for group in 0..pages / 4 {
+        for sector in 0..SECTORS {
+            (0..4).for_each(|page| write(&mut device, group * 4 + page, sector, 1));
+        }
+    }
+    device.drain().unwrap();
+    device.ftl.check().unwrap();
+    let moved = device.ftl.counters().regions[1].program_bytes[Cause::Migrate as usize] / spec.unit.0;
+    let (read, erased) = (reads(&device, Cause::Migrate), device.ftl.counters().regions[0].erases);
+    assert!(erased > 100 && moved > 1_000, "{erased} blocks erased, {moved} pages moved");
+    // Four pages are in four places: one read a page, except where two planes collect the same at once.
+    assert!((moved..moved + moved / 100).contains(&read), "{read} reads for {moved} pages");
+}
+
+#[test]
+fn runs_of_a_page_are_kept_together_where_that_is_asked() {
+    for (scheme, most) in [("hierarchy", 4), ("hierarchy:runs=one", 2)] {
+        let mut device = device(scheme);
+        let mut random = Rng(5);
+        for _ in 0..4_000 {
+            let (page, from) = (random.below(300), random.below(SECTORS));
+            write(&mut device, page, from, 1 + random.below(SECTORS - from));
+        }
+        device.drain().unwrap();
+        device.ftl.check().unwrap();
+        let places = (0..300).map(|page| device.ftl.locate(Lpn(page)).len()).max();
+        assert_eq!(places, Some(most), "{scheme}");
     }
 }

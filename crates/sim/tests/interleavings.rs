@@ -6,7 +6,7 @@
 mod support;
 
 use support::{QLC, Tiny};
-use wordline_ftl::{Bytes, Initial, Mapped, Outcome};
+use wordline_ftl::{Bytes, Cause, Initial, Mapped, Outcome};
 use wordline_sim::{Device, Event, Log};
 use wordline_units::{HostOp, HostRequest, SimDuration, SimTime};
 
@@ -43,6 +43,8 @@ enum Scene {
     Collection,
     /// The page has been read so often that it lies in SLC, and has cooled: idle time takes it back to QLC.
     Reclaim,
+    /// Parts of all pages, sector by sector, so often that pages are gathered from several places.
+    Gathering,
 }
 
 struct Stage {
@@ -58,7 +60,9 @@ impl Stage {
         let one_shot = !scheme.contains("sequential") && !scheme.contains("slc-cache");
         let by_heat = scheme.contains("reclaim");
         let extra = if by_heat { QLC } else { "" };
-        let tiny = Tiny { blocks: 12, wordlines: 2, spare: 7, one_shot, extra, ..Tiny::default() };
+        let packs = ["sa:", "sector:", "hierarchy:"].iter().any(|name| scheme.starts_with(name));
+        let (blocks, spare) = if packs { (20, 12) } else { (12, 7) };
+        let tiny = Tiny { blocks, wordlines: 2, spare, one_shot, extra, ..Tiny::default() };
         let spec = tiny.spec(if scheme.contains("mode=slc") { 1 } else { 3 + u32::from(by_heat) });
         let scheme = wordline_schemes::build(scheme).unwrap();
         let mut device: Device<Log, Bytes> =
@@ -81,6 +85,15 @@ impl Stage {
         match scene {
             Scene::Program => self.write(0, 4, 0),
             Scene::Fill => self.write(1, 3, 0),
+            Scene::Gathering => {
+                let pages = self.model.len() as u64 / self.per_page;
+                for sector in (0..self.per_page).chain([1, 3]) {
+                    for page in 0..pages {
+                        let at = page * self.per_page + (sector + page) % self.per_page;
+                        self.write(at, at + 1, 0);
+                    }
+                }
+            }
             Scene::Collection => {
                 let pages = self.model.len() as u64 / self.per_page;
                 for i in 0..pages * 2 {
@@ -158,6 +171,9 @@ fn moments(scheme: &str, scene: Scene) -> Vec<u64> {
     if scene == Scene::Reclaim {
         assert_eq!(stage.device.metrics.idle.erases, 1, "{scheme}: no block was given back");
     }
+    let migrated: u64 =
+        stage.device.ftl.counters().regions.iter().map(|r| r.reads[Cause::Migrate as usize]).sum();
+    assert!(scene != Scene::Gathering || migrated > 0, "{scheme}: nothing is gathered");
     let mut times: Vec<u64> = stage
         .device
         .probe
@@ -176,33 +192,32 @@ fn moments(scheme: &str, scene: Scene) -> Vec<u64> {
 }
 
 fn every_moment(scheme: &str) {
-    at_every_moment(scheme, &[Scene::Program, Scene::Fill, Scene::Collection]);
+    for scene in [Scene::Program, Scene::Fill, Scene::Collection] {
+        every_moment_of(scheme, scene, 2);
+    }
 }
 
-fn at_every_moment(scheme: &str, scenes: &[Scene]) {
-    for scene in scenes.iter().copied() {
-        let times = moments(scheme, scene);
-        // Two intruders, the second at the same moment or at any later one of a short scene.
-        let stride = (times.len() / 12).max(1);
-        let (step, seconds) = if scene == Scene::Collection { (2, 4) } else { (1, INTRUDERS.len()) };
-        for (i, first_at) in times.iter().enumerate().step_by(step) {
-            for first in INTRUDERS {
-                let later: Vec<u64> = if scene == Scene::Collection {
-                    vec![*first_at]
-                } else {
-                    times[i..].iter().copied().step_by(stride).collect()
-                };
-                for second_at in later {
-                    for second in &INTRUDERS[INTRUDERS.len() - seconds..] {
-                        let mut stage = Stage::new(scheme);
-                        stage.play(scene);
-                        stage.intrude(first, *first_at);
-                        stage.intrude(*second, second_at);
-                        stage.intrude(Intruder::Read, second_at);
-                        stage.finish(&format!(
-                            "{scheme}: {scene:?}, {first:?} at {first_at}, {second:?} at {second_at}"
-                        ));
-                    }
+/// Intruders at the moments of a scene, of a long one at one in so many.
+fn every_moment_of(scheme: &str, scene: Scene, one_in: usize) {
+    let is_long = matches!(scene, Scene::Collection | Scene::Gathering);
+    let times = moments(scheme, scene);
+    // Two intruders, the second at the same moment or at any later one of a short scene.
+    let stride = (times.len() / 12).max(1);
+    let (step, seconds) = if is_long { (one_in, 4) } else { (1, INTRUDERS.len()) };
+    for (i, first_at) in times.iter().enumerate().step_by(step) {
+        for first in INTRUDERS {
+            let later: Vec<u64> =
+                if is_long { vec![*first_at] } else { times[i..].iter().copied().step_by(stride).collect() };
+            for second_at in later {
+                for second in &INTRUDERS[INTRUDERS.len() - seconds..] {
+                    let mut stage = Stage::new(scheme);
+                    stage.play(scene);
+                    stage.intrude(first, *first_at);
+                    stage.intrude(*second, second_at);
+                    stage.intrude(Intruder::Read, second_at);
+                    stage.finish(&format!(
+                        "{scheme}: {scene:?}, {first:?} at {first_at}, {second:?} at {second_at}"
+                    ));
                 }
             }
         }
@@ -227,5 +242,17 @@ fn an_slc_cache_returns_the_newest_data_whenever_requests_meet() {
 #[test]
 fn a_page_that_is_reclaimed_keeps_its_newest_data_whenever_requests_meet() {
     let scheme = "hotness:warm=1,hot=2,decay=8,reclaim=on,idle_after=100us";
-    at_every_moment(scheme, &[Scene::Reclaim, Scene::Program, Scene::Fill]);
+    for scene in [Scene::Reclaim, Scene::Program, Scene::Fill] {
+        every_moment_of(scheme, scene, 1);
+    }
+}
+
+#[test]
+fn schemes_that_pack_return_the_newest_data_whenever_requests_meet() {
+    for scheme in ["sa:static_blocks=5", "sector:static_blocks=5", "hierarchy:static_blocks=5"] {
+        every_moment_of(scheme, Scene::Program, 1);
+        every_moment_of(scheme, Scene::Fill, 1);
+        every_moment_of(scheme, Scene::Gathering, 64);
+    }
+    every_moment_of("hierarchy:static_blocks=5,runs=one", Scene::Gathering, 64);
 }

@@ -36,6 +36,8 @@ pub enum Touched {
     AtAll,
     /// Those that it reads before it has written any part of them.
     ReadFirst,
+    /// Those of which it reads a sector before it has written that; of them those sectors.
+    SectorsReadFirst,
 }
 
 /// Logical pages that a workload reads or writes.
@@ -43,6 +45,8 @@ pub enum Touched {
 pub struct Footprint {
     /// Ascending runs of page numbers, no two adjoining.
     pub runs: Vec<Range<u32>>,
+    /// Of these pages some sectors are not meant: ascending page numbers, each with a bit for every such sector.
+    pub lacking: Vec<(u32, u32)>,
     /// Whether exactly these pages are touched. A closed loop that only time ends may touch fewer.
     pub exact: bool,
 }
@@ -289,7 +293,12 @@ impl Workload {
         seed: u64,
         touched: Touched,
     ) -> Result<Footprint, WorkloadError> {
-        let unit = drive.unit_blocks();
+        // What is counted: pages, or sectors.
+        let per_page = match touched {
+            Touched::SectorsReadFirst => (drive.unit_bytes / drive.sector_bytes).max(1) as u64,
+            _ => 1,
+        };
+        let unit = (drive.unit_blocks() / per_page).max(1);
         let mut pages = PageSet::default();
         let mut written = PageSet::default();
         let mut exact = true;
@@ -311,8 +320,8 @@ impl Workload {
                 match (touched, r.op) {
                     (_, HostOp::Trim | HostOp::Flush) => {}
                     (Touched::AtAll, _) => pages.insert(range),
-                    (Touched::ReadFirst, HostOp::Write) => written.insert(range),
-                    (Touched::ReadFirst, HostOp::Read) => {
+                    (_, HostOp::Write) => written.insert(range),
+                    (_, HostOp::Read) => {
                         range.filter(|p| !written.contains(*p)).for_each(|p| pages.insert(p..p + 1));
                     }
                 }
@@ -327,8 +336,11 @@ impl Workload {
                 )
             })
         };
+        let (pages, lacking) = whole_pages(pages, per_page);
         let runs = pages.runs().into_iter().map(|r| Ok(number(r.start)?..number(r.end)?));
-        Ok(Footprint { runs: runs.collect::<Result<_, WorkloadError>>()?, exact })
+        let runs = runs.collect::<Result<_, WorkloadError>>()?;
+        let lacking = lacking.into_iter().map(|(page, mask)| Ok((number(page)?, mask)));
+        Ok(Footprint { runs, lacking: lacking.collect::<Result<_, WorkloadError>>()?, exact })
     }
 
     /// Everything that decides which requests come out: options with their defaults, the format
@@ -353,6 +365,30 @@ impl Workload {
         }
         value
     }
+}
+
+/// The pages that some of so many sectors each belong to, and the sectors that they lack.
+fn whole_pages(sectors: PageSet, per_page: u64) -> (PageSet, Vec<(u64, u32)>) {
+    if per_page == 1 {
+        return (sectors, vec![]);
+    }
+    let all = (1u64 << per_page) - 1;
+    let mut pages = PageSet::default();
+    let mut lacking: Vec<(u64, u32)> = vec![];
+    for run in sectors.runs() {
+        for page in run.start / per_page..run.end.div_ceil(per_page) {
+            let (from, to) = (run.start.max(page * per_page), run.end.min((page + 1) * per_page));
+            let held = (from..to).fold(0u64, |mask, s| mask | 1 << (s % per_page));
+            // Runs of one page follow each other.
+            match lacking.last_mut().filter(|(last, _)| *last == page) {
+                Some((_, missing)) => *missing &= !held as u32,
+                None if held != all => lacking.push((page, (all & !held) as u32)),
+                None => {}
+            }
+            pages.insert(page..page + 1);
+        }
+    }
+    (pages, lacking)
 }
 
 /// A plain word that names neither a file nor a built-in workload gets both lists.

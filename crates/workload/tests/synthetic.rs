@@ -172,6 +172,30 @@ fn bounds_end_a_stream() {
 }
 
 #[test]
+fn sectors_read_before_they_are_written_are_those_of_the_requests_in_order() {
+    let drive = DriveShape { logical_bytes: 1 << 30, sector_bytes: 4096, unit_bytes: 16384 };
+    let w = parse("zipf:read=50%,bs=4KiB,span=16MiB,requests=5k");
+    let (mut read, mut written) = (std::collections::BTreeSet::new(), std::collections::BTreeSet::new());
+    for r in w.open(drive, 3).unwrap().map(Result::unwrap) {
+        for sector in r.lba.0 / 8..(r.lba.0 + r.blocks as u64).div_ceil(8) {
+            match r.op {
+                HostOp::Write => drop(written.insert(sector)),
+                _ if written.contains(&sector) => {}
+                _ => drop(read.insert(sector)),
+            }
+        }
+    }
+    let f = w.footprint(drive, 3, Touched::SectorsReadFirst).unwrap();
+    let lacking: std::collections::BTreeMap<u32, u32> = f.lacking.iter().copied().collect();
+    assert!(lacking.len() > 100 && lacking.len() < f.count() as usize, "{} of {}", lacking.len(), f.count());
+    let held = f.pages().into_iter().flat_map(|page| {
+        let mask = !lacking.get(&page).copied().unwrap_or(0) & 15;
+        (0..4).filter(move |s| mask >> s & 1 == 1).map(move |s| page as u64 * 4 + s)
+    });
+    assert_eq!(held.collect::<std::collections::BTreeSet<_>>(), read);
+}
+
+#[test]
 fn bursty_bursts_rests_and_ends_with_a_long_burst() {
     let r = requests("bursty", 1);
     let mut bursts = vec![0u64];

@@ -86,6 +86,8 @@ def markdown(
         text += "## Calibrated\n\n"
         text += f"On {paper.calibrated['date']}: "
         text += " ".join(paper.calibrated["what"].split()) + "\n\n"
+    if paper.summary:
+        text += f"## What came out\n\n{paper.summary(study)}\n\n"
     deviating = [j for j in judged if j.verdict == DEVIATES]
     if deviating:
         text += "## What deviates, and why\n\n"

@@ -109,6 +109,11 @@ class Paper:
         """Figures and tables in the order of the paper."""
         return self.module.FIGURES
 
+    @property
+    def summary(self) -> Callable[[Study], str] | None:
+        """What says in words, as Markdown, what came out; none where the claims do."""
+        return getattr(self.module, "summary", None)
+
 
 def read(name: str, *, scale: int = 1, traces: str | None = None) -> Paper:
     """Read a paper's folder.

@@ -60,6 +60,11 @@ impl RegionSet {
         RegionSet(1 << region.0)
     }
 
+    /// These and one more.
+    pub(crate) const fn and(self, region: RegionId) -> RegionSet {
+        RegionSet(self.0 | 1 << region.0)
+    }
+
     /// Whether a region is one of them.
     pub const fn contains(self, region: RegionId) -> bool {
         self.0 >> region.0 & 1 == 1
@@ -81,6 +86,12 @@ pub enum MapKind {
 }
 
 impl MapKind {
+    /// Whether parts of several pages may share a slot.
+    #[inline]
+    pub fn shares_slots(self) -> bool {
+        matches!(self, MapKind::Overlay(..) | MapKind::Extent)
+    }
+
     /// Whether sectors of a page are written, trimmed and lost one by one.
     #[inline]
     pub fn knows_sectors(self) -> bool {

@@ -69,6 +69,13 @@ impl Overlay {
 
     pub fn adopt(&mut self, image: BaseImage) {
         self.mapped = image.mapped() as u64 * self.sectors() as u64;
+        for (lpn, mask) in &image.lacking {
+            if let Some(ppn) = image.place_of(*lpn) {
+                self.mapped -= mask.count() as u64;
+                let at = self.pages.owner_index(ppn);
+                self.gone[at] = mask.0;
+            }
+        }
         self.pages.adopt(image);
     }
 

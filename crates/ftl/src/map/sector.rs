@@ -68,6 +68,9 @@ impl SectorMap {
                 self.install(Span { lpn, mask: all, offset: 0 }, all, ppn, &mut vec![]);
             }
         }
+        for (lpn, mask) in &image.lacking {
+            self.remove(*lpn, *mask, &mut vec![]);
+        }
     }
 
     pub fn resolve(&self, lpn: Lpn, wanted: SectorMask, out: &mut Vec<Located>) {

@@ -12,7 +12,9 @@ use wordline_flash::{
     ModeTiming, ProgramRule, Refresh, Topology,
 };
 use wordline_ftl::{Drive, Ftl, Initial, Layout, MapKind, Mapped, NoMedia, Order, Scheme};
-use wordline_units::{Bytes, CellMode, Fraction, HostOp, HostRequest, Lpn, Rate, SimDuration, SimTime};
+use wordline_units::{
+    Bytes, CellMode, Fraction, HostOp, HostRequest, Lpn, Rate, SectorMask, SimDuration, SimTime,
+};
 
 impl Rng {
     fn within(&mut self, low: u64, high: u64) -> u64 {
@@ -73,6 +75,7 @@ impl Case {
         }
         case.seed = seed;
         case.initial = initial(&mut rng, &case);
+        case.initial.lacking = lacking(&mut Rng(seed ^ 0x6c61_636b), &case);
         case.requests = requests(&mut rng, &case, length);
         case
     }
@@ -521,6 +524,7 @@ fn initial(rng: &mut Rng, case: &Case) -> Initial {
     };
     Initial {
         mapped,
+        lacking: vec![],
         order: rng.pick(&[Order::Sequential, Order::Random]),
         valid: if rng.once_in(3) { rng.percent(50, 100) } else { Fraction::ONE },
         aged_invalid: if rng.once_in(4) { rng.percent(1, 80) } else { Fraction::ZERO },
@@ -529,6 +533,19 @@ fn initial(rng: &mut Rng, case: &Case) -> Initial {
         cycles: rng.pick(&[[0, 1, 2, 3], [0, 1, 2, 3], [900, 800, 700, 600]]),
         retention: rng.pick(&[SimDuration::ZERO, SimDuration(30 * 86_400 * 1_000_000_000)]),
     }
+}
+
+/// Sectors that some of the mapped pages do not hold, where the map knows sectors.
+fn lacking(rng: &mut Rng, case: &Case) -> Vec<(Lpn, SectorMask)> {
+    let sectors = case.geometry.sectors_per_unit;
+    let pages: Vec<Lpn> = match &case.initial.mapped {
+        _ if sectors == 1 || rng.once_in(2) => vec![],
+        Mapped::First(n) => (0..*n).map(Lpn).collect(),
+        Mapped::Set(set) => set.clone(),
+    };
+    let all = SectorMask::first(sectors);
+    let some = pages.into_iter().map(|lpn| (lpn, SectorMask(rng.below(1 << sectors) as u32)));
+    some.filter(|(_, mask)| !mask.is_empty() && *mask != all).collect()
 }
 
 /// What the host does in a case.

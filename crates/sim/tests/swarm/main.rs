@@ -53,16 +53,21 @@ struct Expected {
 }
 
 impl Model {
-    fn new(case: &Case, mapped: &Mapped) -> Model {
+    fn new(case: &Case, initial: &Initial) -> Model {
         let per_unit = case.geometry.sectors_per_unit as u64;
         let sectors = case.spec.logical_bytes() / case.spec.sector.0;
         let granule = if case.by_page() { per_unit } else { 1 };
         let mut held = vec![false; (sectors / granule) as usize];
         let units = per_unit / granule;
         let mut hold = |unit: u64| held[(unit * units) as usize..((unit + 1) * units) as usize].fill(true);
-        match mapped {
+        match &initial.mapped {
             Mapped::First(n) => (0..*n as u64).for_each(&mut hold),
             Mapped::Set(set) => set.iter().for_each(|lpn| hold(lpn.0 as u64)),
+        }
+        if granule == 1 {
+            for (lpn, mask) in &initial.lacking {
+                mask.iter().for_each(|s| held[(lpn.0 as u64 * per_unit + s as u64) as usize] = false);
+            }
         }
         Model {
             sectors: vec![vec![]; sectors as usize],
@@ -180,7 +185,7 @@ impl<'a> Run<'a> {
         Ok(Run {
             case,
             device,
-            model: Model::new(case, &initial.mapped),
+            model: Model::new(case, &initial),
             expected: HashMap::new(),
             reads: vec![],
             ended: 0,

@@ -7,6 +7,7 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.ticker import FuncFormatter
 
 from wordline import plotting
 from wordline.experiments.fair import measures as m
@@ -97,43 +98,76 @@ def _pareto(study: Study, drive: str) -> Rows:
     return rows
 
 
+#: How a combination is drawn, by what stands behind: in the colour of its front.
+SHAPES = {
+    "pa-ssd": "s",
+    "ips": "^",
+    "ips-agc": "v",
+    "ips-cooperative": "D",
+    "hotness": "P",
+    "raro": "X",
+}
+
+
 def _draw_pareto(study: Study, drive: str) -> Any:
     rows = _pareto(study, drive)
-    colours = plotting.colours([r["scheme"] for r in rows], m.BASELINE)
-    picture, at = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
+    single = [r for r in rows if "+" not in r["scheme"]]
+    colours = plotting.colours([r["scheme"] for r in single], m.BASELINE)
+    picture, at = plt.subplots(figsize=(8.2, 4.6), layout="constrained")
     best = sorted((r for r in rows if r["is_best"]), key=lambda r: r["write_latency"])
-    at.plot(
-        [r["write_latency"] for r in best],
-        [r["lifetime"] for r in best],
-        color="#bbbbbb",
-        lw=1,
-        zorder=1,
-    )
+    line = [r["write_latency"] for r in best], [r["lifetime"] for r in best]
+    at.plot(*line, color="#bbbbbb", lw=1, zorder=1)
     for r in rows:
+        front, _, dense = r["scheme"].partition("+")
         at.errorbar(
             r["write_latency"],
             r["lifetime"],
             xerr=r["write_latency_interval"],
             yerr=r["lifetime_interval"],
-            fmt="o",
-            ms=5,
-            color=colours[r["scheme"]],
-            elinewidth=0.8,
-        )
-        at.annotate(
-            r["scheme"],
-            (r["write_latency"], r["lifetime"]),
-            xytext=(5, 4),
-            textcoords="offset points",
-            fontsize=7.5,
-            color=colours[r["scheme"]],
+            fmt=SHAPES.get(dense, "o"),
+            ms=4.5 if dense else 6,
+            mfc="white" if dense else colours[front],
+            color=colours[front],
+            elinewidth=0.6,
         )
     at.set_xscale("log")
     at.set_yscale("log")
+    for axis in (at.xaxis, at.yaxis):
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axis.set_minor_formatter(FuncFormatter(lambda value, _: _few(value)))
     at.set_xlabel("write latency over conventional (less is better)")
     at.set_ylabel("lifetime over conventional (more is better)")
     at.set_title(f"{drive} drive")
+    _name(at, single, colours)
+    there = {r["scheme"].partition("+")[2] for r in rows}
+    handles = [
+        at.plot([], [], SHAPES[d], ms=4.5, mfc="white", color="#555555", label=f"over {d}")[0]
+        for d in SHAPES
+        if d in there
+    ]
+    at.legend(handles=handles, loc="lower left")
     return picture
+
+
+def _few(value: float) -> str:
+    """Label a minor tick, if it is a 2 or a 5."""
+    return f"{value:g}" if f"{value:e}"[0] in "25" else ""
+
+
+def _name(at: Any, rows: Rows, colours: dict[str, str]) -> None:
+    """Name points in a column beside the picture, in the order of their heights."""
+    ordered = sorted(rows, key=lambda r: (-r["lifetime"], r["write_latency"]))
+    for i, row in enumerate(ordered):
+        at.annotate(
+            row["scheme"],
+            (row["write_latency"], row["lifetime"]),
+            xytext=(1.03, 0.97 - i * 0.94 / max(len(ordered) - 1, 1)),
+            textcoords="axes fraction",
+            fontsize=8,
+            va="center",
+            color=colours[row["scheme"]],
+            arrowprops={"arrowstyle": "-", "lw": 0.4, "color": colours[row["scheme"]]},
+        )
 
 
 def _of(drive: str) -> list[Figure]:

@@ -243,6 +243,68 @@ def _shares(study: Study) -> Rows:
     ]
 
 
+#: Runs of the group `closer`, and that of `buffer` between them.
+CLOSER = ("x 31.6", "x 39.8", "x 50.1", "x 56.2", "x 63.1", "x 79.4", "x 126", "x 200")
+
+
+def _closer(study: Study) -> Rows:
+    """Latencies of lun2 behind a buffer, by how much closer its arrivals come."""
+    rows: Rows = []
+    for step in CLOSER:
+        at = ("lun2", "buffer") if step == "x 63.1" else (step, "closer")
+        row: dict[str, Any] = {"arrivals": step}
+        for kind in ("write", "read"):
+            for scheme in m.SCHEMES:
+                report = study.report(at[0], scheme, at[1])
+                row[f"{kind}_us {scheme}"] = getattr(report.latency_us, kind).mean
+        rows.append(row)
+    return rows
+
+
+def _causes(study: Study) -> Rows:
+    def row(claims: str, what: str, value: float | None) -> dict[str, Any]:
+        return {"claims": claims, "what": what, "value": value}
+
+    rows = [
+        row(
+            "1-reads",
+            "reads an update, if the cache is collected meanwhile",
+            m.reads_an_update(study, "updates-collected"),
+        )
+    ]
+    for step in ("down", "up"):
+        what = f"windows over the bound, every window with the mix itself, {step}"
+        rows.append(row("7-follows", what, m.windows_over_bound(study, step, "steps-even")))
+    for trace in ("lun1", "lun2", "lun3", "lun4", "web_1"):
+        base = study.report(trace, m.BASELINE, "merge")
+        kept = study.report(trace, "Hierarchy", "one-run")
+        for claims, figure, what in (
+            ("5-hierarchy", "slc reads", "pages read in the cache"),
+            ("6a", "gc reads", "pages read by collections"),
+            ("6b", "migrated", "volume migrated"),
+        ):
+            value = m.FIGURES[figure](kept) / m.FIGURES[figure](base)
+            rows.append(row(claims, f"{what} over the Baseline, runs=one, {trace}", value))
+        whole = m.read_a_block(study, trace)
+        rows.append(row("6a", f"pages of L1 read a block of 128, {trace}", whole))
+        of_base = m.moved_a_block(study, trace)
+        rows.append(row("6a, 6-web_1", f"pages moved a block of 128, Baseline, {trace}", of_base))
+    for scheme in m.SCHEMES:
+        share = m.migrated_share(study, "web_1", scheme, "all-hot")
+        rows.append(row("6-web_1", f"share migrated, every write hot, {scheme}", share))
+    for group, state in (("whole", "whole pages"), ("merge", "sectors"), ("fresh", "nothing")):
+        what = f"reads before writes of SA over the Baseline's, lun2, {state} at first"
+        rows.append(row("4a, 6", what, m.fills_over_baseline(study, "lun2", "SA", group)))
+    for group in COUNTS:
+        for scheme in m.SCHEMES:
+            flash, waiting = m.read_parts(study, "lun2", scheme, group)
+            rows.append(
+                row("4b", f"read latency on die and bus, {scheme}, lun2, {group}, us", flash)
+            )
+            rows.append(row("4b", f"read latency waiting, {scheme}, lun2, {group}, us", waiting))
+    return rows
+
+
 ALL = ("merge", "program", "buffer")
 COUNTS = ("merge", "buffer")
 TWO = (m.BASELINE, "Sector")
@@ -273,7 +335,7 @@ FIGURES = (
     Figure(
         "1",
         "Sizes of the updates of pages in the cache",
-        ["update-sizes/*/Baseline", "updates/*/*"],
+        ["merge/*/Baseline", "updates/*/*"],
         _updates,
         _draw_updates,
         "53.1 to 79.2 % have 4 KiB or less (dotted).",
@@ -347,5 +409,26 @@ FIGURES = (
         "Reductions of latency (section IV-B)",
         [f"{group}/*/*" for group in ALL],
         _averages,
+    ),
+    Figure(
+        "table-closer",
+        "lun2 behind a buffer of 64 pages, by how much closer its arrivals come",
+        ["closer/*/*", "buffer/lun2/*"],
+        _closer,
+    ),
+    Figure(
+        "table-causes",
+        "What deviates, and why",
+        [
+            "updates-collected/*/*",
+            "steps-even/*/*",
+            "one-run/*/*",
+            "all-hot/*/*",
+            "whole/*/*",
+            "fresh/*/*",
+            "merge/*/*",
+            "buffer/lun2/*",
+        ],
+        _causes,
     ),
 )

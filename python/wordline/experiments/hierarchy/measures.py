@@ -127,7 +127,7 @@ def migrated_share(study: Study, workload: str, scheme: str, group: str) -> floa
 
 def update_sizes(study: Study, workload: str) -> list[float]:
     """Share of the updates of pages in the Baseline's cache by quarters of a page, rounded up."""
-    report = study.report(workload, BASELINE, "update-sizes")
+    report = study.report(workload, BASELINE, "merge")
     counts = np.sum([r["updates"] for r in _regions(report, "slc")], axis=0)
     return [float(n) for n in counts / counts.sum()]
 
@@ -137,9 +137,9 @@ def small_updates(study: Study, workload: str) -> float:
     return update_sizes(study, workload)[0]
 
 
-def reads_an_update(study: Study) -> float:
+def reads_an_update(study: Study, group: str = "updates") -> float:
     """Return reads of old data for each update of a part of a page, one at a time."""
-    report = study.report("4 KiB", BASELINE, "updates")
+    report = study.report("4 KiB", BASELINE, group)
     return report.flash.reads["rmw"] / report.host.write_requests
 
 
@@ -159,9 +159,11 @@ def l1_share(study: Study, workload: str, group: str = "merge") -> np.ndarray:
 
 def shares_off_one(study: Study, workload: str) -> float:
     """Return by how much the shares of the levels miss 1 at most."""
-    l1, l2 = (followed(study, workload, f"{level}_owned", "owned") for level in ("l1", "l2"))
+    share = l1_share(study, workload)
+    l1, l2 = (followed(study, workload, f"{level}_owned") for level in ("l1", "l2"))
     both = np.maximum(l1 + l2, 1)
-    return float(np.abs(l1 / both + l2 / both - 1).max())
+    # The sum of two quotients misses 1 by a rounding.
+    return float(np.abs(share + l2 / both - 1).max().round(12))
 
 
 def greatest_quota(study: Study, workload: str) -> float:
@@ -179,7 +181,7 @@ def usable_blocks(study: Study, workload: str) -> float:
 
 def greatest_owned(study: Study, workload: str) -> float:
     """Return the most blocks that L1 owns, over those in use."""
-    owned = followed(study, workload, "l1_owned", "owned").max()
+    owned = followed(study, workload, "l1_owned").max()
     return float(owned / usable_blocks(study, workload))
 
 
@@ -226,24 +228,58 @@ def division_differs(study: Study, workload: str) -> float:
     return float(np.abs(block - page).max())
 
 
-#: Shares of small writes in the two jobs of `steps.fio`.
-SMALL = {"down": 0.57, "up": 0.73}
+#: Shares of small writes in the jobs of `steps.fio` and `steps-even.fio`.
+SMALL = {"steps": {"down": 0.57, "up": 0.73}, "steps-even": {"down": 4 / 7, "up": 8 / 11}}
 
 
-def windows_over_bound(study: Study, step: str) -> float | None:
+def windows_over_bound(study: Study, step: str, group: str = "steps") -> float | None:
     """Return windows until L1's quota is where the mix of a job puts it, over the bound.
 
     It is there once it is within the boundary's move of a window.
     """
-    quota = 1 - followed(study, "steps", "cur_ratio", "steps")
+    quota = 1 - followed(study, "steps", "cur_ratio", group)
     half = len(quota) // 2
     here = quota[:half] if step == "down" else quota[half:]
     begin = 0.5 if step == "down" else float(quota[half - 1])
-    merged, whole = SMALL[step] / 4, 1 - SMALL[step]
+    small = SMALL[group][step]
+    merged, whole = small / 4, 1 - small
     target = merged / (merged + whole)
     there = np.flatnonzero(np.abs(here - target) <= 1 / 128)
     bound = ceil(abs(target - begin) * 128) + 1
     return float((there[0] + 1) / bound) if there.size else None
+
+
+# --- Causes ------------------------------------------------------------------------------------
+
+
+def _region(report: Report, name: str) -> dict[str, Any]:
+    return next(r for r in report.to_dict()["flash"]["regions"] if r["name"] == name)
+
+
+def read_a_block(study: Study, workload: str, group: str = "merge") -> float:
+    """Return pages of L1 that Hierarchy's collections read for each block of L1 that they erase."""
+    level = _region(study.report(workload, "Hierarchy", group), "L1")
+    return level["reads_by_cause"]["migration"] / level["erases"]
+
+
+def moved_a_block(study: Study, workload: str) -> float:
+    """Return pages that the Baseline moves out of each block of the cache that it collects."""
+    cache = _region(study.report(workload, BASELINE, "merge"), "S")
+    return cache["reads_by_cause"]["migration"] / cache["erases"]
+
+
+def fills_over_baseline(study: Study, workload: str, scheme: str, group: str) -> float:
+    """Return reads before writes of parts of pages, over the Baseline's."""
+    own, base = (study.report(workload, s, group).flash.reads["rmw"] for s in (scheme, BASELINE))
+    return own / base
+
+
+def read_parts(study: Study, workload: str, scheme: str, group: str) -> tuple[float, float]:
+    """Split the mean read latency into time on die and bus, and the rest, waiting; in us."""
+    report = study.report(workload, scheme, group)
+    parts = report.to_dict()["latency_parts_us"]["read"]
+    flash = parts.get("die", 0.0) + parts.get("bus", 0.0)
+    return flash, report.latency_us.read.mean - flash
 
 
 # --- Tables ------------------------------------------------------------------------------------
