@@ -7,6 +7,7 @@
 
 mod args;
 mod console;
+mod device;
 mod error;
 mod experiment;
 mod explain;
@@ -63,6 +64,7 @@ fn run(args: impl Iterator<Item = OsString>, python: Option<&dyn Fn(&Call) -> i3
         Command::Twin { command: TwinCommand::Check(a) } => twin::check(&a, &console),
         Command::Twin { command: TwinCommand::Fit(a) } => twin::fit(&a, &console),
         Command::Trace { command } => trace::trace(&command, &console),
+        Command::Device { command } => device::device(&command, &console),
         Command::List(a) => list::list(&a, &console),
         Command::Explain(a) => explain::explain(&a, &console),
         Command::Model(a) => in_python(python::model(a)),

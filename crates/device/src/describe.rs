@@ -185,6 +185,15 @@ fn write_medium(spec: &DeviceSpec, m: &Medium, out: &mut String) -> std::fmt::Re
         )
     };
     writeln!(out, "  bus              {peak}")?;
+    if let Some(e) = &m.energy {
+        let modes = CellMode::ALL.into_iter().filter_map(|mode| Some((mode, e.modes[mode.index()]?)));
+        let each = modes.map(|(mode, of)| {
+            let bits = mode.bits() as usize;
+            let (read, program) = (range(&of.read[..bits]), range(&of.program[..bits]));
+            format!("{mode} {read} a read, {program} a program, {} an erase", of.erase)
+        });
+        writeln!(out, "  energy           {} a byte moved; {}", e.byte, each.collect::<Vec<_>>().join("; "))?;
+    }
     let overlaps = match m.cache_register {
         CacheRegister::Off => None,
         CacheRegister::Read => Some("reads"),
@@ -261,12 +270,130 @@ fn write_table(rows: &[[String; 10]], out: &mut String) -> std::fmt::Result {
     Ok(())
 }
 
-fn range(times: &[SimDuration]) -> String {
-    match (times.iter().min(), times.iter().max()) {
+fn range<T: Ord + std::fmt::Display>(values: &[T]) -> String {
+    match (values.iter().min(), values.iter().max()) {
         (Some(low), Some(high)) if low != high => format!("{low}..{high}"),
         (Some(low), _) => low.to_string(),
         _ => "-".into(),
     }
+}
+
+/// The geometry as a drawing, and what follows from the device file: rates at the most, and sizes of tables.
+pub fn drawing(spec: &DeviceSpec) -> String {
+    let mut out = String::new();
+    // Writing to a String cannot fail.
+    let _ = draw_all(spec, &mut out);
+    out
+}
+
+/// Of more alike channels, chips or dies only the first and the last are drawn.
+fn ends(count: u32) -> Vec<Option<u32>> {
+    if count <= 4 { (0..count).map(Some).collect() } else { vec![Some(0), Some(1), None, Some(count - 1)] }
+}
+
+fn draw_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
+    for (i, m) in spec.media.iter().enumerate() {
+        let t = m.topology;
+        writeln!(out, "{}medium {}", if i > 0 { "\n" } else { "" }, m.name)?;
+        let planes = if t.planes_per_die <= 8 {
+            "▪".repeat(t.planes_per_die as usize)
+        } else {
+            format!("▪ x {}", t.planes_per_die)
+        };
+        let dies: Vec<String> = ends(t.dies_per_chip)
+            .into_iter()
+            .map(|die| die.map_or("…".into(), |_| format!("[{planes}]")))
+            .collect();
+        let dies = dies.join(" ");
+        for channel in ends(t.channels) {
+            let Some(channel) = channel else {
+                writeln!(out, "  …")?;
+                continue;
+            };
+            let chips = ends(t.chips_per_channel);
+            for (row, chip) in chips.iter().enumerate() {
+                let first = if row == 0 { format!("channel {channel:<3}") } else { " ".repeat(11) };
+                let branch = match (row, chips.len()) {
+                    (0, 1) => "───",
+                    (0, _) => "─┬─",
+                    (row, count) if row + 1 == count => " └─",
+                    _ => " ├─",
+                };
+                match chip {
+                    Some(chip) => writeln!(out, "  {first}{branch} chip {chip:<3} {dies}")?,
+                    None => writeln!(out, "  {first} │  …")?,
+                }
+            }
+        }
+        writeln!(
+            out,
+            "  [] a die, ▪ a plane: {} blocks of {} wordlines",
+            m.blocks_per_plane, m.wordlines_per_block
+        )?;
+        let pages: Vec<String> = CellMode::ALL
+            .into_iter()
+            .filter(|mode| m.mode(*mode).is_some())
+            .map(|mode| {
+                format!("{} pages as {mode} ({})", m.pages_per_block(mode), size(m.block_bytes(mode)))
+            })
+            .collect();
+        writeln!(out, "  a block: {}, of {} each", pages.join(", "), m.page)?;
+    }
+    writeln!(out, "\nat the most")?;
+    let mb = |bytes: f64, time: SimDuration| {
+        if time.0 == 0 { "no limit".into() } else { format!("{:.0} MB/s", bytes / time.0 as f64 * 1e3) }
+    };
+    writeln!(out, "  host link        {}", rate(spec.host.rate))?;
+    for m in &spec.media {
+        let buses = m.bus.mb_per_s() * m.topology.channels as f64;
+        let buses = if m.bus.is_off() { "not modelled".to_string() } else { format!("{buses:.0} MB/s") };
+        writeln!(out, "  buses            {buses} ({})", m.name)?;
+        let works = match spec.parallel_unit {
+            ParallelUnit::Plane => m.topology.planes(),
+            ParallelUnit::Die => m.topology.dies(),
+        } as f64;
+        for mode in CellMode::ALL {
+            let Some(timing) = m.mode(mode) else { continue };
+            let bits = mode.bits() as usize;
+            let mean = |times: &[SimDuration]| {
+                SimDuration(times.iter().map(|t| t.0).sum::<u64>() / times.len() as u64)
+            };
+            let at_once = works * m.page.0 as f64;
+            let read = mb(at_once, mean(&timing.read[..bits]));
+            let program = mb(at_once * timing.pages_per_program as f64, mean(&timing.program[..bits]));
+            writeln!(out, "  arrays, {:<9}{read} read, {program} programmed ({})", mode.to_string(), m.name)?;
+        }
+    }
+    let (physical, logical) = (spec.physical_bytes(), spec.logical_bytes());
+    let spare = physical as f64 / logical.max(1) as f64 - 1.0;
+    writeln!(out, "\nderived")?;
+    writeln!(
+        out,
+        "  over-provisioning {:.1} % ({} beyond {})",
+        spare * 100.0,
+        size(physical.saturating_sub(logical)),
+        size(logical)
+    )?;
+    let (pages, sectors) = (logical / spec.unit.0, logical / spec.sector.0);
+    writeln!(out, "  map by page       {} for {pages} entries of 4 B", size(pages * 4))?;
+    writeln!(out, "  map by sector     {} for {sectors} entries of 4 B", size(sectors * 4))?;
+    for m in &spec.media {
+        for mode in CellMode::ALL.into_iter().filter(|mode| m.mode(*mode).is_some()) {
+            let kinds = &PageType::ALL[..mode.bits() as usize];
+            let over = |f: &dyn Fn(PageType) -> Option<SimDuration>| {
+                range(&kinds.iter().filter_map(|k| f(*k)).collect::<Vec<_>>())
+            };
+            writeln!(
+                out,
+                "  unloaded, {:<8}{} a read, {} a write ({})",
+                mode.to_string(),
+                over(&|k| unloaded_read(spec, m, mode, k)),
+                over(&|k| unloaded_program(spec, m, mode, k)),
+                m.name
+            )?;
+        }
+    }
+    Ok(())
 }
 
 fn rate(rate: wordline_units::Rate) -> String {

@@ -2,21 +2,28 @@
 //! file reported at once.
 //!
 //! [`DeviceSpec`] is the resolved description, [`DeviceSpec::from_toml`] reads it, [`to_toml`]
-//! writes it back, [`describe`] shows it to people, and [`builtin`] lists the drives that come
-//! with Wordline. [`config`] is the reader itself, which schemes use for their parameters.
+//! writes it back, [`describe`] and [`drawing`] show it to people, and [`builtin`] lists the drives that come
+//! with Wordline. A [`Draft`] makes a device file of a few facts, [`import`] one of another simulator's. [`config`] is the reader itself, which schemes use for their parameters.
 
 mod builtin;
 mod describe;
+mod draft;
 mod errors;
+mod import;
+mod mqsim;
 mod read;
 mod service;
+mod sheet;
 mod spec;
+mod ssdsim;
 mod wear;
 mod write;
 
 pub use builtin::{Builtin, builtin, find, names_like};
 pub use config::ConfigErrors;
-pub use describe::{describe, unloaded_program, unloaded_read};
+pub use describe::{describe, drawing, unloaded_program, unloaded_read};
+pub use draft::{Draft, Interface};
+pub use import::{Imported, LeftOut, import};
 pub use service::{Service, ServiceOrder, Suspension};
 pub use spec::*;
 pub use wear::WearSpec;

@@ -1,6 +1,7 @@
 //! From a [`DeviceSpec`] back to the text of a device file, every default spelled out, so that a
 //! report's configuration is a file that can be edited and run.
 
+use crate::sheet::quoted;
 use crate::spec::*;
 use std::fmt::{Display, Write};
 use wordline_flash::ModeTiming;
@@ -119,23 +120,4 @@ fn by_type<T: PartialEq + Display>(values: &[T]) -> String {
             format!("[{}]", each.join(", "))
         }
     }
-}
-
-/// A TOML basic string.
-fn quoted(text: &str) -> String {
-    let mut out = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => {
-                out.push('\\');
-                out.push(c);
-            }
-            c if c.is_control() => {
-                let _ = write!(out, "\\u{:04X}", c as u32);
-            }
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
 }

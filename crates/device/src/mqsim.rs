@@ -1,0 +1,272 @@
+//! MQSim's `ssdconfig.xml` (A. Tavakkol et al., "MQSim", FAST 2018; keys of the version of 2022-10).
+
+use crate::config::{Place, Problems};
+use crate::import::{Entry, Given, of_bytes};
+use crate::sheet::Sheet;
+use wordline_units::{Bytes, SimDuration};
+
+const NANOSECONDS: &str = "a time in nanoseconds, such as 75000";
+const NUMBER: &str = "a whole number, such as 8";
+const SHARE: &str = "a share, such as 0.05";
+
+/// The elements that hold text.
+pub(crate) fn entries(text: &str, origin: &str, problems: &Problems) -> Option<Vec<Entry>> {
+    let tree = match roxmltree::Document::parse(text) {
+        Ok(tree) => tree,
+        Err(e) => {
+            let at = e.pos();
+            let place =
+                Place::Line { origin: origin.into(), line: at.row as usize, column: Some(at.col as usize) };
+            problems.add(&place, format!("this is no XML: {e}"));
+            return None;
+        }
+    };
+    if tree.descendants().all(|n| !n.has_tag_name("Device_Parameter_Set")) {
+        let what = "there is no <Device_Parameter_Set> in it, so it is no ssdconfig.xml of MQSim; of its two files give \
+                    the one of the drive, not the workload's";
+        problems.add(&Place::File(origin.into()), what);
+        return None;
+    }
+    let leaves = tree.descendants().filter(|n| n.is_element() && n.children().all(|c| !c.is_element()));
+    let entry = |n: roxmltree::Node| Entry {
+        key: n.tag_name().name().into(),
+        value: n.text().unwrap_or("").trim().into(),
+        line: tree.text_pos_at(n.range().start).row as usize,
+    };
+    Some(leaves.map(entry).collect())
+}
+
+/// The device file.
+pub(crate) fn sheet(given: &mut Given, name: &str) -> Option<String> {
+    let remark = format!("MQSim = {}, the values of its keys", given.origin());
+    let mut sheet = Sheet::new(&[remark], name, "a drive of MQSim");
+    let flash = flash(given, &mut sheet);
+    host(given, &mut sheet);
+    allocation(given, &mut sheet);
+    if let Some(flash) = &flash {
+        collection(given, &mut sheet, flash);
+    }
+    wear(given, &mut sheet);
+    leave(given);
+    flash.map(|_| sheet.finish())
+}
+
+struct Flash {
+    page: u64,
+    blocks_per_plane: u64,
+}
+
+/// The medium, what the host sees of it, and the unit of the map.
+fn flash(given: &mut Given, sheet: &mut Sheet) -> Option<Flash> {
+    let word = given.require::<String>("Flash_Technology", "SLC, MLC, TLC or QLC");
+    let bits =
+        ["SLC", "MLC", "TLC", "QLC"].iter().position(|w| Some(*w) == word.as_deref()).map(|i| i as u64 + 1);
+    if let (Some(word), None) = (&word, bits) {
+        given.refuse(format!("Flash_Technology: {word:?} is not SLC, MLC, TLC or QLC"));
+    }
+    let mut number = |key| given.require::<u64>(key, NUMBER);
+    let [channels, chips, dies, planes] =
+        ["Flash_Channel_Count", "Chip_No_Per_Channel", "Die_No_Per_Chip", "Plane_No_Per_Die"]
+            .map(&mut number);
+    let [blocks, pages, page, rate] =
+        ["Block_No_Per_Plane", "Page_No_Per_Block", "Page_Capacity", "Channel_Transfer_Rate"]
+            .map(&mut number);
+    let width = given.take::<u64>("Flash_Channel_Width", NUMBER).unwrap_or(1);
+    // TLC has a time for each of three types of pages, MLC for the first and the last, SLC for the first.
+    let types: &[&str] = match bits {
+        Some(1) => &["LSB"],
+        Some(2) => &["LSB", "MSB"],
+        _ => &["LSB", "CSB", "MSB"],
+    };
+    let mut times = |what: &str| -> Option<Vec<SimDuration>> {
+        let each =
+            types.iter().map(|t| given.require::<u64>(&format!("Page_{what}_Latency_{t}"), NANOSECONDS));
+        // A fourth type of page is as slow as the third.
+        let mut each: Vec<SimDuration> =
+            each.collect::<Option<Vec<u64>>>()?.into_iter().map(SimDuration).collect();
+        each.extend((bits == Some(4)).then(|| each[2]));
+        Some(each)
+    };
+    let (read, program) = (times("Read"), times("Program"));
+    let erase = given.require::<u64>("Block_Erase_Latency", NANOSECONDS);
+    let endurance = given.take::<u64>("Block_PE_Cycles_Limit", NUMBER);
+    let share = given.require::<f64>("Overprovisioning_Ratio", "a share, such as 0.07");
+    let (bits, page, pages, blocks) = (bits?, page?, pages?, blocks?);
+    let wordlines = pages / bits;
+    if wordlines * bits != pages {
+        given.leave_value(
+            "Page_No_Per_Block",
+            pages,
+            "wordlines are whole: the pages of the last one are left off",
+        );
+    }
+    let mode = word?.to_lowercase();
+    sheet.table("medium.flash");
+    sheet.put("channels", channels?, "MQSim: Flash_Channel_Count");
+    sheet.put("chips_per_channel", chips?, "MQSim: Chip_No_Per_Channel");
+    sheet.put("dies_per_chip", dies?, "MQSim: Die_No_Per_Chip");
+    sheet.put("planes_per_die", planes?, "MQSim: Plane_No_Per_Die");
+    sheet.put("blocks_per_plane", blocks, "MQSim: Block_No_Per_Plane");
+    sheet.put(
+        "wordlines_per_block",
+        wordlines,
+        format!("MQSim: Page_No_Per_Block, {bits} a wordline by Flash_Technology"),
+    );
+    sheet.put_text("page", Bytes(page), "MQSim: Page_Capacity");
+    let bus = format!("{{ rate = \"{}MT/s\", width = {width} }}", rate?);
+    sheet.put("bus", bus, "MQSim: Channel_Transfer_Rate, Flash_Channel_Width");
+    sheet.table(&format!("medium.flash.{mode}"));
+    sheet.put_by_type("read", &read?, "MQSim: Page_Read_Latency_LSB and so on");
+    sheet.put_by_type("program", &program?, "MQSim: Page_Program_Latency_LSB and so on");
+    sheet.put_text("erase", SimDuration(erase?), "MQSim: Block_Erase_Latency");
+    if let Some(cycles) = endurance {
+        sheet.put("endurance", cycles, "MQSim: Block_PE_Cycles_Limit");
+    }
+    sheet.table("mapping");
+    sheet.put_text("sector", "512B", "MQSim, which moves only the sectors that are wanted");
+    let counts = [channels?, chips?, dies?, planes?, blocks, wordlines, bits, page];
+    let logical = of_bytes(&counts, 1.0 - share?, page);
+    sheet.table("capacity");
+    let source = "MQSim: Overprovisioning_Ratio, there a share of the flash and not of what the host sees";
+    sheet.put_text("logical", format!("{logical}B"), source);
+    Some(Flash { page, blocks_per_plane: blocks })
+}
+
+fn host(given: &mut Given, sheet: &mut Sheet) {
+    sheet.table("host");
+    let lanes = given.take::<u64>("PCIe_Lane_Count", NUMBER);
+    let each = given.take::<f64>("PCIe_Lane_Bandwidth", "GB/s of a lane, such as 1.0");
+    let is_sata = given.word("HostInterface_Type").is_some_and(|word| word == "SATA");
+    let delay = given.take::<u64>("SATA_Processing_Delay", NANOSECONDS);
+    match (is_sata, lanes, each, delay) {
+        (true, _, _, Some(delay)) => {
+            sheet.put_text("read_overhead", SimDuration(delay), "MQSim: SATA_Processing_Delay");
+            sheet.put_text("write_overhead", SimDuration(delay), "MQSim: SATA_Processing_Delay");
+        }
+        (false, Some(lanes), Some(each), _) => {
+            let rate = format!("{}MB/s", (each * 1e3 * lanes as f64) as u64);
+            sheet.put_text("rate", rate, "MQSim: PCIe_Lane_Bandwidth x PCIe_Lane_Count");
+        }
+        _ => {}
+    }
+    if let Some(depth) = given.take::<u64>("IO_Queue_Depth", NUMBER) {
+        sheet.put("queue_depth", depth.clamp(1, 1 << 20), "MQSim: IO_Queue_Depth");
+    }
+}
+
+fn allocation(given: &mut Given, sheet: &mut Sheet) {
+    let Some(order) = given.word("Plane_Allocation_Scheme") else { return };
+    let levels: std::collections::BTreeSet<char> = order.chars().collect();
+    if order.len() == 4 && levels.iter().eq(['C', 'D', 'P', 'W'].iter()) {
+        sheet.table("allocation");
+        sheet.put_text("order", order, "MQSim: Plane_Allocation_Scheme");
+    } else {
+        let why = "only orders of all four levels are known; pages go in order CWDP, or set allocation.order=dynamic";
+        given.leave_value("Plane_Allocation_Scheme", order, why);
+    }
+}
+
+fn collection(given: &mut Given, sheet: &mut Sheet, flash: &Flash) {
+    let percent = |share: f64| format!("{}%", (share * 1e6).round() / 1e4);
+    sheet.table("gc");
+    match given.take::<f64>("GC_Exec_Threshold", SHARE) {
+        Some(share) => {
+            sheet.put_text(
+                "trigger",
+                format!("free_blocks < {}", percent(share)),
+                "MQSim: GC_Exec_Threshold",
+            );
+        }
+        None => sheet.put_text("trigger", "free_blocks < 5%", "ASSUMED: MQSim's default"),
+    }
+    if let Some(share) = given.take::<f64>("GC_Hard_Threshold", SHARE) {
+        let reserve = (share * flash.blocks_per_plane as f64).ceil() as u64;
+        let source = "MQSim: GC_Hard_Threshold of a plane's blocks, at least two";
+        sheet.put("hard_reserve", reserve.max(2), source);
+    }
+    if let Some(word) = given.word("GC_Block_Selection_Policy") {
+        let victim = match word.as_str() {
+            "GREEDY" => Some("greedy".to_string()),
+            "FIFO" => Some("fifo".to_string()),
+            "RANDOM" => Some("d-choices:1".to_string()),
+            "RGA" => Some(format!("d-choices:{}", flash.blocks_per_plane.max(2).ilog2())),
+            _ => None,
+        };
+        match victim {
+            Some(victim) => {
+                sheet.put_text("victim", victim, format!("MQSim: GC_Block_Selection_Policy {word}"))
+            }
+            None => given.leave_value(
+                "GC_Block_Selection_Policy",
+                word,
+                "there is no such rule; victims are greedy",
+            ),
+        }
+    }
+    let cached = given.word("Caching_Mechanism").is_some_and(|word| word == "ADVANCED");
+    let capacity = given.take::<u64>("Data_Cache_Capacity", "bytes, such as 268435456");
+    if let (true, Some(capacity)) = (cached, capacity) {
+        sheet.table("ack");
+        sheet.put_text("mode", "buffer", "MQSim: Caching_Mechanism ADVANCED, which answers writes from RAM");
+        sheet.put("pages", (capacity / flash.page.max(1)).clamp(1, 1 << 24), "MQSim: Data_Cache_Capacity");
+    }
+}
+
+fn wear(given: &mut Given, sheet: &mut Sheet) {
+    let is_on = |given: &mut Given, key| given.word(key).is_some_and(|word| word == "true");
+    let (dynamic, fixed) =
+        (is_on(given, "Dynamic_Wearleveling_Enabled"), is_on(given, "Static_Wearleveling_Enabled"));
+    let beyond = given.take::<u64>("Static_Wearleveling_Threshold", NUMBER).filter(|_| fixed);
+    if !dynamic && beyond.is_none() {
+        return;
+    }
+    sheet.table("wear");
+    if dynamic {
+        sheet.put("dynamic", true, "MQSim: Dynamic_Wearleveling_Enabled");
+    }
+    if let Some(beyond) = beyond {
+        sheet.put("static", beyond.max(2), "MQSim: Static_Wearleveling_Threshold");
+    }
+}
+
+/// Keys that are known and have no counterpart.
+fn leave(given: &mut Given) {
+    const SUSPENSION: &str = "programs and erases are not suspended";
+    const RAM: &str = "RAM takes no time; it has a size alone";
+    const MAP: &str = "the map is in RAM and is looked up in no time";
+    for (key, why) in [
+        ("Seed", "give --seed to a run"),
+        ("Enabled_Preconditioning", "give --initial to a run, such as --initial steady"),
+        ("CMD_Suspension_Support", SUSPENSION),
+        ("Suspend_Erase_Time", SUSPENSION),
+        ("Suspend_Program_Time", SUSPENSION),
+        ("Preferred_suspend_erase_time_for_read", SUSPENSION),
+        ("Preferred_suspend_erase_time_for_write", SUSPENSION),
+        ("Preferred_suspend_write_time_for_read", SUSPENSION),
+        ("Data_Cache_DRAM_Row_Size", RAM),
+        ("Data_Cache_DRAM_Data_Rate", RAM),
+        ("Data_Cache_DRAM_Data_Busrt_Size", RAM),
+        ("Data_Cache_DRAM_tRCD", RAM),
+        ("Data_Cache_DRAM_tCL", RAM),
+        ("Data_Cache_DRAM_tRP", RAM),
+        ("Data_Cache_Sharing_Mode", "one host uses the drive"),
+        ("Address_Mapping", "the scheme maps: --scheme conventional maps pages"),
+        ("Ideal_Mapping_Table", MAP),
+        ("CMT_Capacity", MAP),
+        ("CMT_Sharing_Mode", MAP),
+        ("Queue_Fetch_Size", "requests are taken one by one"),
+        ("Transaction_Scheduling_Policy", "reads go first, then by class and arrival"),
+        ("Preemptible_GC_Enabled", "collection yields by its class; set gc.class=background, host or urgent"),
+        ("Use_Copyback_for_GC", "it has no time there; set medium.flash.MODE.copy_back"),
+        ("Flash_Comm_Protocol", "only the rate is modelled; set medium.flash.command for times of commands"),
+        ("Memory_Type", "all media are flash"),
+        ("Page_Metadat_Capacity", "what lies beside a page takes no time"),
+        ("Enable_ResponseTime_Logging", "give --completions to a run"),
+        ("Page_Read_Latency_CSB", "cells of this mode have no such page"),
+        ("Page_Read_Latency_MSB", "cells of this mode have no such page"),
+        ("Page_Program_Latency_CSB", "cells of this mode have no such page"),
+        ("Page_Program_Latency_MSB", "cells of this mode have no such page"),
+    ] {
+        given.leave(key, why);
+    }
+}

@@ -1,0 +1,68 @@
+//! A device file as it is written for people: tables of keys, each value with its source beside it.
+
+use std::fmt::Display;
+
+/// The lines of a device file to be.
+#[derive(Debug, Default)]
+pub(crate) struct Sheet {
+    text: String,
+}
+
+/// Where comments begin, if the value before leaves room.
+const COMMENTS: usize = 40;
+
+impl Sheet {
+    /// A file that begins with remarks, and says what the drive is called.
+    pub fn new(remarks: &[String], name: &str, description: &str) -> Sheet {
+        let mut text: String = remarks.iter().map(|r| format!("# {r}\n")).collect();
+        text += &format!("\n[device]\nname = {}\ndescription = {}\n", quoted(name), quoted(description));
+        Sheet { text }
+    }
+
+    pub fn table(&mut self, name: &str) {
+        self.text += &format!("\n[{name}]\n");
+    }
+
+    /// A number or a table in TOML's own form, with its source.
+    pub fn put(&mut self, key: &str, value: impl Display, source: impl Display) {
+        let line = format!("{key} = {value}");
+        self.text += &format!("{line:<COMMENTS$} # {source}\n");
+    }
+
+    /// A word or a quantity.
+    pub fn put_text(&mut self, key: &str, value: impl Display, source: impl Display) {
+        self.put(key, quoted(&value.to_string()), source);
+    }
+
+    /// One value for all page types of a mode, or one each.
+    pub fn put_by_type<T: Display + PartialEq>(&mut self, key: &str, values: &[T], source: impl Display) {
+        match values {
+            [first, rest @ ..] if rest.iter().all(|v| v == first) => self.put_text(key, first, source),
+            each => {
+                let each: Vec<String> = each.iter().map(|v| quoted(&v.to_string())).collect();
+                self.put(key, format!("[{}]", each.join(", ")), source);
+            }
+        }
+    }
+
+    pub fn finish(self) -> String {
+        self.text
+    }
+}
+
+/// A TOML basic string.
+pub(crate) fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => {
+                out.push('\\');
+                out.push(c);
+            }
+            c if c.is_control() => out += &format!("\\u{:04X}", c as u32),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
