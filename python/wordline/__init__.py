@@ -20,6 +20,7 @@ from wordline._api import (
     rerun,
     run,
     schemes,
+    why,
     workloads,
 )
 from wordline._result import Comparison, Estimate, Estimates, Figure, Figures, Replicas, Report
@@ -47,5 +48,6 @@ __all__ = [
     "rerun",
     "run",
     "schemes",
+    "why",
     "workloads",
 ]
