@@ -21,6 +21,7 @@ from wordline._api import (
     rerun,
     run,
     schemes,
+    why,
     workloads,
 )
 from wordline._result import (
@@ -59,5 +60,6 @@ __all__ = [
     "rerun",
     "run",
     "schemes",
+    "why",
     "workloads",
 ]

@@ -316,6 +316,50 @@ def rerun(
     return Report(_wordline.rerun(text, where, _threads(threads), progress))
 
 
+def why(
+    report: Report | str,
+    numbers: Sequence[int] = (),
+    *,
+    slowest: int = 3,
+    op: str | None = None,
+    workload: str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Tell why requests took so long, by doing a report's run again with a watcher.
+
+    Parameters
+    ----------
+    report
+        A report, or its JSON. Of replicas it is the first.
+    numbers
+        Numbers of requests, counted from 0, as in the files of `completions`.
+    slowest
+        Where none is named, so many of the slowest.
+    op
+        Of the slowest, only ``"read"``, ``"write"``, ``"trim"`` or ``"flush"``.
+    workload, progress
+        As for `rerun`.
+
+    Returns
+    -------
+    dict
+        ``stories`` has one for each request: its times in nanoseconds, the parts of its latency
+        (``parts_ns``), the operation that ended last (``last``), and ``stretches`` of its time
+        from arrival to completion, each with what stood in its way (``behind``). The operations
+        are those of the run's ``log`` and ``timeline``. ``wordline why`` puts it in words.
+
+    Raises
+    ------
+    UserError
+        The run has no such request, or came out otherwise than in the report.
+    Refused, Fault
+        As for `run`.
+    """
+    text = report.json if isinstance(report, Report) else report
+    where = None if workload is None else os.fspath(workload)
+    return json.loads(_wordline.why(text, list(numbers), slowest, op, where, progress))
+
+
 def load(path: str | os.PathLike[str]) -> Report | Comparison:
     """Read a ``report.json`` or ``comparison.json``.
 

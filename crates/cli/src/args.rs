@@ -435,7 +435,7 @@ pub(crate) struct WhyArgs {
     #[arg(long, value_name = "K", conflicts_with = "numbers", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) slowest: Option<u16>,
     /// Of the slowest, only reads, writes, trims or flushes
-    #[arg(long, value_name = "OP", conflicts_with = "numbers", value_parser = host_op)]
+    #[arg(long, value_name = "OP", conflicts_with = "numbers")]
     pub(crate) op: Option<HostOp>,
     /// Which run of a comparison, by its scheme as the report spells it
     #[arg(long)]
@@ -449,11 +449,6 @@ pub(crate) struct WhyArgs {
     /// Write the stories as JSON to a file, or with - to standard output in place of the words
     #[arg(long, value_name = "FILE|-")]
     pub(crate) json: Option<String>,
-}
-
-fn host_op(word: &str) -> Result<HostOp, String> {
-    let all = [HostOp::Read, HostOp::Write, HostOp::Trim, HostOp::Flush];
-    all.into_iter().find(|op| op.key() == word).ok_or_else(|| "allowed: read, write, trim, flush".to_string())
 }
 
 #[derive(Args, Debug)]

@@ -12,8 +12,10 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use wordline_report::{Comparison, Figure, Lifetimes, RefusedScheme, Report, TerminalStyle};
-use wordline_run::{Blame, Files, LifetimeSpec, Progress, Recording, RunError, RunSpec, Setup, Window};
-use wordline_units::SimDuration;
+use wordline_run::{
+    Blame, Files, LifetimeSpec, Progress, Recording, RunError, RunSpec, Setup, WhyAsked, Window,
+};
+use wordline_units::{HostOp, SimDuration};
 use wordline_workload::twin::TWINS;
 use wordline_workload::{Fit, SYNTHETICS};
 
@@ -227,6 +229,25 @@ fn rerun(
     watcher.judge(result)?.report.to_json().map_err(wrong)
 }
 
+/// Why requests of a report's run took so long, as JSON: those named, or so many of the slowest.
+#[pyfunction]
+fn why(
+    py: Python<'_>,
+    report: &str,
+    numbers: Vec<u64>,
+    slowest: usize,
+    op: Option<&str>,
+    workload: Option<&str>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let report = Report::from_json(report).map_err(wrong)?;
+    let op = op.map(str::parse::<HostOp>).transpose().map_err(wrong)?;
+    let asked = WhyAsked { numbers, slowest, op, timeline: None };
+    let mut watcher = Watcher { callback: progress, raised: None };
+    let result = py.detach(|| wordline_run::why(&report, &asked, workload, &mut |p| watcher.see(p)));
+    serde_json::to_string(&watcher.judge(result)?).map_err(wrong)
+}
+
 /// A scheme that the device does not admit, and why.
 type Reason = (String, String);
 
@@ -422,6 +443,7 @@ fn _wordline(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(page_write_cost, m)?)?;
     m.add_function(wrap_pyfunction!(record, m)?)?;
     m.add_function(wrap_pyfunction!(rerun, m)?)?;
+    m.add_function(wrap_pyfunction!(why, m)?)?;
     m.add_function(wrap_pyfunction!(table, m)?)?;
     m.add_function(wrap_pyfunction!(html, m)?)?;
     m.add_function(wrap_pyfunction!(admitted, m)?)?;

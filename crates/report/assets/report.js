@@ -215,9 +215,10 @@
       let line = 0;
       for (const [plane, first, every, count] of rows) {
         for (let i = 0; i < count; i++)
-          cells.push({ plane, block: first + i * every, x: (i % columns) * wide, y: top + (line + Math.floor(i / columns)) * high });
+          cells.push({ plane, block: first + i * every, column: i % columns, line: line + Math.floor(i / columns) });
         line += Math.ceil(count / columns);
       }
+      for (const cell of cells) Object.assign(cell, { x: cell.column * wide, y: top + cell.line * high });
       return { g, name: g.dataset.name, legend, frames, cells, wide, high, frame: frames.at(-1) };
     });
     const letter = (c) => { const n = c.charCodeAt(0); return n >= 97 ? n - 71 : n - 65; };
@@ -247,6 +248,7 @@
     figure.insertBefore(controls, plot);
     // The picture's own legend is that of modes.
     for (const e of [...svg.children].filter((e) => e.tagName === "rect" || (e.tagName === "text" && e.classList.contains("tick")))) e.remove();
+    svg.viewBox.baseVal.height -= 26;
 
     const draw = () => {
       const at = longest.frames[Number(slider.value)].at;
@@ -262,14 +264,14 @@
           const shade = owned(kind) ? Math.floor(Number(map.frame.live[i]) / 2) : 4;
           const id = ink.colour + ink.cls + shade;
           if (!paths.has(id)) paths.set(id, { ink, shade, d: [] });
-          paths.get(id).d.push(`M${cell.x.toFixed(1)} ${cell.y.toFixed(1)}h${map.wide.toFixed(1)}v${(map.high - 1).toFixed(1)}h-${map.wide.toFixed(1)}z`);
+          paths.get(id).d.push(`M${cell.column} ${cell.line}h1`);
           seen.set(ink.name, ink);
         });
         map.g.replaceChildren();
         for (const { ink, shade, d } of paths.values())
-          element("path", { class: ink.cls, fill: ink.colour, "fill-opacity": 0.25 + (0.75 * shade) / 4, d: d.join("") }, map.g);
+          element("path", { class: ink.cls, stroke: ink.colour, "stroke-opacity": 0.25 + (0.75 * shade) / 4, "stroke-width": 1 - 1 / map.high, d: d.join("") }, map.g);
       }
-      time.textContent = show.s(at / 1e9);
+      time.textContent = at === 0 ? "0 s" : show.s(at / 1e9);
       key.replaceChildren(...[...seen].map(([name, ink]) => {
         const item = document.createElement("span");
         const s = element("svg", { class: "swatch", viewBox: "0 0 10 10" }, item);
@@ -335,6 +337,13 @@
     a.href = `data:${type};charset=utf-8,` + encodeURIComponent(text);
     a.click();
   };
+
+  // A link to what is folded away unfolds it.
+  for (const link of document.querySelectorAll('a[href^="#"]'))
+    link.addEventListener("click", () => {
+      const details = document.querySelector(link.getAttribute("href") + " details");
+      if (details) details.open = true;
+    });
 
   for (const figure of document.querySelectorAll("figure")) {
     const plot = figure.querySelector(".plot"), svg = plot.querySelector("svg");

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)] // a test may fail by panic, its helpers too
 
 mod sample;
-use wordline_report::{Comparison, JobActivity, JobRequests, figures, html};
+use wordline_report::{Comparison, JobActivity, JobRequests, TerminalStyle, figures, html};
 
 /// Names of the elements still open at the end, or what closed wrongly. Void elements of HTML and
 /// closed ones of SVG are fine; script and style hold no markup.
@@ -96,6 +96,37 @@ fn a_page_of_sixteen_full_runs_stays_under_a_megabyte() {
 }
 
 #[test]
+fn conditions_stand_beside_each_other_and_where_they_differ_the_page_says_so() {
+    let mut two = sample::two();
+    let differing = visible(&html(&two));
+    assert!(differing.contains("not the same for all: RAM (39.2 MiB against 42.0 MiB)"), "{differing}");
+    assert_eq!(html(&two).matches("class=\"differs\"").count(), 1);
+    two.reports[1].conditions = two.reports[0].conditions.clone();
+    let alike = visible(&html(&two));
+    assert!(alike.contains("the same for all: capacity 39.2 GiB, over-provisioning 7.0 %, RAM 39.2 MiB"));
+    assert_eq!(html(&two).matches("class=\"differs\"").count(), 0);
+    let text =
+        wordline_report::table(&sample::two(), TerminalStyle { width: 200, ..TerminalStyle::default() });
+    assert!(text.contains("drive not the same for all: RAM (39.2 MiB against 42.0 MiB)"), "{text}");
+    two.reports[1].conditions = None;
+    assert!(
+        !visible(&html(&two)).contains("the same for all"),
+        "an old report says nothing of its conditions"
+    );
+}
+
+#[test]
+fn every_report_says_what_is_not_modelled() {
+    for (name, c) in sample::all() {
+        let page = html(&c);
+        assert!(page.contains("<a href=\"#not-modelled\">"), "{name}");
+        for part in ["Host and controller", "Times are constant", "is suspended"] {
+            assert!(visible(&page).contains(part), "{name}: {part}");
+        }
+    }
+}
+
+#[test]
 fn the_page_asks_the_network_for_nothing() {
     for (name, c) in sample::all() {
         let page = html(&c).replace("http://www.w3.org/2000/svg", "");
@@ -176,6 +207,12 @@ fn figures_have_data_beside_them() {
             "write-throughput-over-time",
             "read-throughput-over-time",
             "free-blocks-over-time",
+            "block-map",
+            "busy-dies-and-buses",
+            "busy-dies-over-time",
+            "busy-buses-over-time",
+            "wear-slc",
+            "wear-tlc",
         ]
     );
     for f in &four {

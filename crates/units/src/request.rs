@@ -2,6 +2,7 @@
 
 use crate::{LBA_BYTES, Lba, SimTime};
 use serde::{Deserialize, Serialize};
+use std::str::FromStr;
 
 /// The kind of a host request.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -22,6 +23,16 @@ impl HostOp {
     /// The key that files and reports use.
     pub const fn key(self) -> &'static str {
         ["read", "write", "trim", "flush"][self as usize]
+    }
+}
+
+impl FromStr for HostOp {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<HostOp, String> {
+        let all = [HostOp::Read, HostOp::Write, HostOp::Trim, HostOp::Flush];
+        let found = all.into_iter().find(|op| op.key() == word);
+        found.ok_or_else(|| format!("{word:?} is no kind of request\n  allowed: read, write, trim, flush"))
     }
 }
 

@@ -168,7 +168,7 @@ fn ink_of(kind: &BlockKind) -> (String, String, String) {
         "erased" => ("#e3e6ea".into(), "b-erased".into(), "erased".into()),
         "emptied" => (palette::cause("gc").into(), "b-emptied".into(), "being emptied".into()),
         "retired" => ("#1d232b".into(), "b-retired".into(), "retired".into()),
-        _ => (palette::mode(&kind.mode).into(), format!("b-{}", kind.mode), mode_title(&kind.mode)),
+        _ => (palette::mode(&kind.mode).into(), "b-mode".into(), mode_title(&kind.mode)),
     }
 }
 
@@ -207,14 +207,16 @@ pub(super) fn blocks(cast: &Cast) -> Option<Figure> {
             }
         }
         c.raw(&format!(
-            r#"<g class="map" data-name="{}" data-top="{}" data-wide="{wide:.4}" data-high="{}" data-columns="{COLUMNS}" data-rows="{}" data-legend="{}" data-frames="{}">{}</g>"#,
+            r#"<g class="map" transform="translate(0 {}) scale({wide:.4} {})" data-name="{}" data-top="{}" data-wide="{wide:.4}" data-high="{}" data-columns="{COLUMNS}" data-rows="{}" data-legend="{}" data-frames="{}">{}</g>"#,
+            px(from + (high - 1.0) / 2.0),
+            px(high),
             escape(&cast.labels[*run]),
             px(from),
             px(high),
             rows_data(map),
             escape(&legend_data(map)),
             frames_data(map, &frames),
-            last_frame(map, from, wide, high)
+            last_frame(map, high)
         ));
         top += end(map) + 12.0;
     }
@@ -234,7 +236,7 @@ pub(super) fn blocks(cast: &Cast) -> Option<Figure> {
         name: "block-map",
         title: "The blocks over time".to_string(),
         caption: format!(
-            "Each row is a plane, in the order of its blocks; the paler a block, the less of it is live.{sampled} \
+            "Each row is a plane, in the order of its blocks; the fainter a block, the less of it is live.{sampled} \
              At the end of the run, unless moved."
         ),
         svg: c.finish("The blocks over time", &data("blocks", &[])),
@@ -248,7 +250,7 @@ fn cells_of(map: &BlockMap) -> usize {
 
 /// As many frames as a page has room for, the first and the last among them.
 fn thin(map: &BlockMap, points: usize) -> Vec<usize> {
-    let most = (points / 16).clamp(6, 64);
+    let most = (points / 12).clamp(4, 64);
     let last = map.frames.len() - 1;
     let step = map.frames.len().div_ceil(most).max(1);
     let mut frames: Vec<usize> = (0..last).step_by(step).collect();
@@ -265,8 +267,9 @@ fn rows_data(map: &BlockMap) -> String {
 fn legend_data(map: &BlockMap) -> String {
     let kinds = map.legend.iter().map(|kind| {
         let (colour, class, _) = ink_of(kind);
-        let region = kind.region.replace([';', '|'], " ");
-        format!("{region}|{}|{}|{colour}|{class}", kind.mode, kind.state)
+        let [region, mode, state] =
+            [&kind.region, &kind.mode, &kind.state].map(|text| text.replace([';', '|'], " "));
+        format!("{region}|{mode}|{state}|{colour}|{class}")
     });
     kinds.collect::<Vec<_>>().join(";")
 }
@@ -294,31 +297,42 @@ fn count(csv: &mut Csv, label: &str, map: &BlockMap, frame: usize) {
 /// How many shades tell how much of a block is live.
 const SHADES: u32 = 5;
 
-/// The cells of the last frame: a path for each colour and shade.
-fn last_frame(map: &BlockMap, top: f64, wide: f64, high: f64) -> String {
+/// The cells of the last frame: thick lines in units of cells, a path for each colour and shade.
+fn last_frame(map: &BlockMap, high: f64) -> String {
     let Some(frame) = map.frames.last() else { return String::new() };
     let mut paths: BTreeMap<(usize, u32), String> = BTreeMap::new();
     let mut cells = frame.cells.chars().zip(frame.live.chars());
-    let mut y = top;
+    let look = |(letter, live): (char, char)| -> Option<(usize, u32)> {
+        let kind = (0..map.legend.len()).find(|k| BlockMap::letter(*k) == letter)?;
+        let owned = matches!(map.legend[kind].state.as_str(), "open" | "full");
+        Some((kind, if owned { live.to_digit(10)? / 2 } else { SHADES - 1 }))
+    };
+    let mut line = 0;
     for row in &map.rows {
-        for i in 0..row.cells {
-            let Some((letter, live)) = cells.next() else { break };
-            let kind = (0..map.legend.len()).find(|k| BlockMap::letter(*k) == letter);
-            if let Some(kind) = kind {
-                let shade = live.to_digit(10).unwrap_or(0) / 2;
-                let owned = matches!(map.legend[kind].state.as_str(), "open" | "full");
-                let path = paths.entry((kind, if owned { shade } else { SHADES - 1 })).or_default();
-                let x = (i % COLUMNS) as f64 * wide;
-                let at = y + (i / COLUMNS) as f64 * high;
-                let _ = write!(path, "M{} {}h{}v{}h-{}z", px(x), px(at), px(wide), px(high - 1.0), px(wide));
+        let looks: Vec<_> = cells.by_ref().take(row.cells as usize).map(look).collect();
+        for all in looks.chunks(COLUMNS as usize) {
+            let mut column = 0;
+            for alike in all.chunk_by(|a, b| a == b) {
+                if let Some(key) = alike[0] {
+                    let _ = write!(paths.entry(key).or_default(), "M{column} {line}h{}", alike.len());
+                }
+                column += alike.len();
             }
+            line += 1;
         }
-        y += row.cells.div_ceil(COLUMNS) as f64 * high;
     }
     let draw = |((kind, shade), d): (&(usize, u32), &String)| {
         let (colour, class, _) = ink_of(&map.legend[*kind]);
         let opacity = 0.25 + 0.75 * *shade as f64 / (SHADES - 1) as f64;
-        format!(r#"<path class="{class}" fill="{colour}" fill-opacity="{opacity:.2}" d="{d}"/>"#)
+        format!(
+            r#"<path class="{class}" stroke="{colour}" stroke-opacity="{opacity:.2}" stroke-width="{:.3}" d="{d}"/>"#,
+            thickness(high)
+        )
     };
     paths.iter().map(draw).collect()
+}
+
+/// How thick a line of cells is, in units of a line, so that a gap of a pixel stays below it.
+fn thickness(high: f64) -> f64 {
+    1.0 - 1.0 / high
 }

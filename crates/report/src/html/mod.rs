@@ -29,12 +29,12 @@ pub const NOT_MODELLED: &str = include_str!("../../../../docs/not-modelled.md");
 
 /// Points of one curve in a page of one or two runs; more runs share as many, so that the page
 /// stays small. The figures as files have them all.
-const POINTS: usize = 512;
+const POINTS: usize = 256;
 
 /// The page of a comparison, or of one run.
 pub fn html(comparison: &Comparison) -> String {
     let runs = comparison.reports.len();
-    let cast = Cast::new(comparison, (2 * POINTS / runs.max(1)).clamp(48, POINTS));
+    let cast = Cast::new(comparison, (2 * POINTS / runs.max(1)).clamp(40, POINTS));
     let mut page = Page { text: String::with_capacity(256 * 1024) };
     let title = title(comparison, &cast);
     page.head(&title);

@@ -122,6 +122,8 @@ pub fn report(c: &Character) -> Report {
         timeline.waf.push((n > 0).then_some(waf));
         free = (free - 0.0032 * burst + if burst < 0.5 { 0.0016 } else { 0.0 }).clamp(0.06, 1.0);
         timeline.free_blocks.push(Some(free));
+        timeline.die_utilisation.push(Some(0.9 * burst));
+        timeline.bus_utilisation.push(Some(0.2 * burst));
         writes.extend(w);
         reads.extend(r);
     }
@@ -262,6 +264,25 @@ pub fn report(c: &Character) -> Report {
             ("slc".to_string(), Wear { blocks: 1024, mean: 17.4, max: 21, min: 12, sigma: 1.31 }),
             ("tlc".to_string(), Wear { blocks: 7168, mean: 0.546, max: 4, min: 0, sigma: 0.71 }),
         ]),
+        wear_histogram: BTreeMap::from([
+            (
+                "slc".to_string(),
+                WearHistogram { from: 12, width: 1, blocks: vec![9, 80, 201, 300, 244, 120, 70] },
+            ),
+            ("tlc".to_string(), WearHistogram { from: 0, width: 2, blocks: vec![7000, 160, 8] }),
+        ]),
+        utilisation: Some(Utilisation {
+            dies_mean: 0.41,
+            buses_mean: 0.08,
+            dies: (0..16).map(|i| 0.3 + 0.014 * i as f64).collect(),
+            buses: vec![0.07, 0.08, 0.09, 0.08],
+        }),
+        conditions: Some(Conditions {
+            capacity_bytes: 42_144_000_000,
+            over_provisioning: 0.07,
+            ram_bytes: if cached { 44_000_000 } else { 41_156_250 },
+            initial: "preload".into(),
+        }),
         life_used: None,
         lost_blocks: None,
         memory: Memory {
@@ -282,6 +303,42 @@ pub fn report(c: &Character) -> Report {
         result_hash: format!("{:016x}", dice.0),
         latency_cdf: LatencyCdf { read: cdf(&reads), write: cdf(&writes) },
         timeline,
+        block_map: block_map(&mut dice, simulated_s),
+    }
+}
+
+/// Sixteen planes that fill up with the run.
+fn block_map(dice: &mut Dice, simulated_s: f64) -> BlockMap {
+    let kind = |region: &str, mode: &str, state: &str| BlockKind {
+        region: region.into(),
+        mode: mode.into(),
+        state: state.into(),
+    };
+    let frames = (0..24).map(|frame| {
+        let (mut cells, mut live) = (String::new(), String::new());
+        for cell in 0..16 * 48 {
+            let (slc, filled) = (cell % 48 < 6, cell % 48 < 6 + frame * 2);
+            let letter = match (slc, filled, dice.uniform() < 0.05) {
+                (_, true, true) => 'E',
+                (true, ..) => 'B',
+                (false, true, _) => 'D',
+                (false, false, _) => 'A',
+            };
+            cells.push(letter);
+            live.push(char::from(b'0' + (dice.uniform() * 10.0) as u8));
+        }
+        BlockFrame { at_ns: (simulated_s / 23.0 * frame as f64 * 1e9) as u64, cells, live }
+    });
+    BlockMap {
+        rows: (0..16).map(|p| BlockRow { plane: p, first_block: p * 512, every: 11, cells: 48 }).collect(),
+        frames: frames.collect(),
+        legend: vec![
+            kind("", "", "erased"),
+            kind("cache", "slc", "full"),
+            kind("cache", "slc", "open"),
+            kind("dense", "tlc", "full"),
+            kind("dense", "tlc", "emptied"),
+        ],
     }
 }
 
@@ -327,6 +384,9 @@ pub fn without_pictures() -> Comparison {
     for r in &mut c.reports {
         r.timeline = Timeline::default();
         r.latency_cdf = LatencyCdf::default();
+        r.block_map = BlockMap::default();
+        (r.utilisation, r.conditions) = (None, None);
+        r.wear_histogram.clear();
     }
     c
 }
@@ -485,6 +545,13 @@ pub fn hostile() -> Comparison {
         r.host.failed.insert(evil.clone(), 0);
         r.waf = Waf::new(&r.flash.program_bytes, r.host.write_page_bytes);
         r.capacity.regions[0].name.clone_from(&evil);
+        for kind in &mut r.block_map.legend {
+            (kind.region, kind.mode) = (format!("{evil};|"), format!("{evil};|"));
+        }
+        r.block_map.legend[0].state.clone_from(&evil);
+        if let Some(conditions) = &mut r.conditions {
+            conditions.initial.clone_from(&evil);
+        }
     }
     c
 }
