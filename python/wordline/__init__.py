@@ -16,13 +16,23 @@ from wordline._api import (
     formats,
     identity,
     inspect,
+    lifetime,
     load,
     rerun,
     run,
     schemes,
     workloads,
 )
-from wordline._result import Comparison, Estimate, Estimates, Figure, Figures, Replicas, Report
+from wordline._result import (
+    Comparison,
+    Estimate,
+    Estimates,
+    Figure,
+    Figures,
+    Lifetimes,
+    Replicas,
+    Report,
+)
 from wordline._wordline import Fault, Refused, UserError, __version__
 
 __all__ = [
@@ -33,6 +43,7 @@ __all__ = [
     "Fault",
     "Figure",
     "Figures",
+    "Lifetimes",
     "Refused",
     "Replicas",
     "Report",
@@ -43,6 +54,7 @@ __all__ = [
     "formats",
     "identity",
     "inspect",
+    "lifetime",
     "load",
     "rerun",
     "run",

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from wordline import _wordline
-from wordline._result import Comparison, Figures, Report
+from wordline._result import Comparison, Figures, Lifetimes, Report
 
 Progress = Callable[[int, int, float], object]
 
@@ -38,6 +38,9 @@ def run(
     threads: int | None = None,
     log: str | os.PathLike[str] | None = None,
     completions: str | os.PathLike[str] | None = None,
+    timeline: str | os.PathLike[str] | None = None,
+    window: str | None = None,
+    around: int | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Run one scheme on one device under one workload.
@@ -85,8 +88,18 @@ def run(
         ``.zst`` are compressed. ``pandas.read_csv(log, comment="#")`` reads it, and
         ``wordline check-log`` checks it.
     completions
-        File for every request that ends: number, op, lba and blocks (512 bytes), arrival and
-        completion in nanoseconds, outcome.
+        File with a row for every request that ends: number, op, lba and blocks (512 bytes),
+        arrival and completion in nanoseconds, outcome, and the parts of its latency in
+        nanoseconds, which add up to it. A name in ``.parquet`` gives a table of Parquet, with what
+        is known of the run under the key ``wordline`` of its metadata; any other CSV, compressed
+        as `log` is.
+    timeline
+        File with the uses of planes and buses, and the requests, for a trace viewer such as
+        Perfetto (Chrome's trace events as JSON); a name in ``.gz`` is compressed.
+    window
+        The part of simulated time that `timeline` shows, as in ``"1.2s..1300ms"``.
+    around
+        The number of a request, from 0: `timeline` shows what happened while it was in the drive.
     progress
         Called now and then with the number of the run (its scheme's position times ``replicas``,
         plus its replica's), the requests completed and the simulated time in seconds. What it
@@ -107,13 +120,17 @@ def run(
         An illegal decision of a scheme, or a bug of Wordline; the message has a command that
         leads there again.
     OSError
-        `log` or `completions` could not be written on.
+        `log`, `completions` or `timeline` could not be written on.
     """
     files = (from_state, save_state, traces)
     asked = _asked(device, workload, seed, replicas, requests, set, initial, files, fit, check)
-    if log is not None or completions is not None:
-        recorded = [None if f is None else os.fspath(f) for f in (log, completions)]
-        return Report(_wordline.record(asked, scheme, *recorded, progress))
+    if timeline is None and not (window is None and around is None):
+        raise _wordline.UserError("window and around are of a timeline; say timeline=FILE, too")
+    recorded = {"log": log, "completions": completions, "timeline": timeline}
+    if any(file is not None for file in recorded.values()):
+        paths = {name: file and os.fspath(file) for name, file in recorded.items()}
+        wanted = {**paths, "window": window, "around": around}
+        return Report(_wordline.record(asked, scheme, wanted, progress))
     return Report(_wordline.compare(asked, [scheme], _threads(threads), progress)[0])
 
 
@@ -166,6 +183,66 @@ def compare(
         named, refused = _wordline.admitted(asked, named)
     done = _wordline.compare(asked, named, _threads(threads), progress)
     return Comparison([Report(r) for r in done], dict(refused))
+
+
+def lifetime(
+    *,
+    device: str | os.PathLike[str],
+    schemes: Sequence[str],
+    workload: str | os.PathLike[str],
+    acceleration: int | None = None,
+    shelf: str | None = None,
+    seed: int = _wordline.DEFAULT_SEED,
+    replicas: int = 1,
+    requests: int | None = None,
+    set: Mapping[str, object] | None = None,
+    initial: str = _wordline.DEFAULT_INITIAL,
+    from_state: str | os.PathLike[str] | None = None,
+    traces: str | os.PathLike[str] | None = None,
+    fit: str | None = None,
+    check: bool = False,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Lifetimes:
+    """Repeat a workload on a drive until it wears out, under each scheme.
+
+    Parameters
+    ----------
+    device, workload, seed, replicas, requests, set, initial, from_state, traces, fit, check
+        As for `run`; ``requests`` are those of one pass of the workload. The device file must know
+        the endurance of its flash.
+    threads
+        Lives that are simulated at once.
+    schemes
+        Spellings of the schemes; the first is the baseline.
+    acceleration
+        Cycles that each simulated erase stands for; the device's ``wear.acceleration`` if not
+        given. The first seed is simulated again at half of it.
+    shelf
+        Time on the shelf after each pass, such as ``"30d"``; data grow older by that much.
+    progress
+        Called now and then with the position of a scheme, the seed, and the drive writes so far.
+        What it raises ends the lives.
+
+    Returns
+    -------
+    Lifetimes
+        What each drive took until it wore out, and how it aged.
+
+    Raises
+    ------
+    UserError, Refused, Fault
+        As for `run`.
+    """
+    if isinstance(schemes, str):
+        raise _wordline.UserError(f"schemes is the text {schemes!r}; give a list of spellings")
+    if acceleration is not None and not 1 <= acceleration < 2**32:
+        raise _wordline.UserError(f"acceleration={acceleration} is not between 1 and 2**32 - 1")
+    files = (from_state, None, traces)
+    asked = _asked(device, workload, seed, replicas, requests, set, initial, files, fit, check)
+    at_once = _threads(threads)
+    found = _wordline.lifetime(asked, list(schemes), acceleration, shelf, at_once, progress)
+    return Lifetimes(found)
 
 
 def identity(

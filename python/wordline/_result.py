@@ -357,3 +357,67 @@ class Comparison(_Shown, Sequence[Report]):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the comparison as JSON to a file."""
         Path(path).write_text(self.json, encoding="utf-8")
+
+
+class Lifetimes:
+    """A drive taken to wear-out under several schemes, the baseline first.
+
+    Its parts are attributes, as in ``lifetime.json``: ``schemes``, ``logical_bytes``,
+    ``acceleration``, ``shelf_s``, ``config`` and so on; units are in the names. Each of ``schemes``
+    has ``scheme.name``, ``lives`` (one a seed, with ``total_bytes_written``, ``drive_writes``,
+    ``years`` and ``phases``) and ``check``, the first life again at half the acceleration.
+
+    Attributes
+    ----------
+    json : str
+        All of it as JSON, schema ``wordline.lifetime/1``.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.json = text
+
+    @cached_property
+    def _data(self) -> dict[str, Any]:
+        return json.loads(self.json)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(Figures(self._data), name)
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._data]
+
+    def __repr__(self) -> str:
+        names = ", ".join(s["scheme"]["name"] for s in self._data["schemes"])
+        return f"<Lifetimes of {self._data['device']['name']} under {names}>"
+
+    def __str__(self) -> str:
+        return _wordline.lifetime_table(self.json, 100)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(str(self))}</pre><div>{self.figures()[0].svg}</div>"
+
+    def figures(self) -> list[Figure]:
+        """Return every picture for which there are data, as SVG with the data as CSV."""
+        return [Figure(*f) for f in _wordline.lifetime_figures(self.json)]
+
+    def csv(self) -> str:
+        """Return every phase of every life as CSV, one row each."""
+        return _wordline.lifetime_csv(self.json)
+
+    def html(self) -> str:
+        """Return the page for a browser, with nothing outside it."""
+        return _wordline.lifetime_html(self.json)
+
+    def save_html(self, path: str | os.PathLike[str]) -> None:
+        """Write the page to a file."""
+        Path(path).write_text(self.html(), encoding="utf-8")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a copy as plain dictionaries, lists and numbers."""
+        return json.loads(self.json)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the JSON to a file."""
+        Path(path).write_text(self.json, encoding="utf-8")

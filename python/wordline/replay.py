@@ -168,6 +168,11 @@ class Drive:
         self.media = header["media"]
         self.arrays_by_die = header["parallel_unit"] == "die"
         self.pairs_planes = header["multiplane"] == "opportunistic"
+        if header.get("suspends"):
+            raise Unreadable(
+                "the log is of a drive whose reads suspend programs or erases, and its uses of an array are what was "
+                "left of them; check a run without service.suspend"
+            )
         errors = header.get("errors") or {}
         self.decode_ns = errors.get("decode_ns", 0)
         self.retransfers = errors.get("retransfer", False)

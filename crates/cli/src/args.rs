@@ -2,7 +2,8 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
-use wordline_units::{Bytes, Count, SimDuration};
+use wordline_run::{Files, Window};
+use wordline_units::{Bytes, Count, HostOp, SimDuration};
 use wordline_workload::{Fit, NumberRange, Scale, Share};
 
 /// An open laboratory for hybrid-flash SSDs: replay a workload on a drive under a scheme, and see
@@ -52,6 +53,11 @@ pub(crate) enum Command {
     Lifetime(LifetimeArgs),
     /// Repeat a run from its report alone, and say whether the result is the same
     Rerun(RerunArgs),
+    /// Tell why requests of a report's run took so long, in words, by doing the run again with a watcher
+    ///
+    /// Where each request's time went, from arrival to completion: what its plane, array or bus was at, since
+    /// when and why. Every time in it is one of the operation log and of the timeline, to the nanosecond.
+    Why(WhyArgs),
     /// Compare conventional and slc-cache on a small drive under a bursty workload
     Demo(DemoArgs),
     /// Check an operation log by the rules of flash, with a program apart from the engine
@@ -238,9 +244,32 @@ pub(crate) struct RunArgs {
     /// in .gz and .zst are compressed
     #[arg(long, value_name = "FILE")]
     pub(crate) log: Option<PathBuf>,
-    /// Write a line of CSV for every request that ends
+    /// Write a row for every request that ends, with the parts of its latency in nanoseconds: CSV, or
+    /// Parquet if the name ends in .parquet
     #[arg(long, value_name = "FILE")]
     pub(crate) completions: Option<PathBuf>,
+    /// Write a timeline of dies, buses and requests for ui.perfetto.dev or chrome://tracing; names in .gz
+    /// are compressed
+    #[arg(long, value_name = "FILE.json")]
+    pub(crate) timeline: Option<PathBuf>,
+    /// Let the timeline show only this part of simulated time, as in 1.2s..1300ms
+    #[arg(long, value_name = "FROM..TO", requires = "timeline")]
+    pub(crate) window: Option<Window>,
+    /// Let the timeline show what happened while a request was in the drive; by its number, from 0
+    #[arg(long, value_name = "N", requires = "timeline", conflicts_with = "window")]
+    pub(crate) around: Option<u64>,
+}
+
+impl RunArgs {
+    /// What the run is to be recorded in.
+    pub(crate) fn files(&self) -> Files {
+        Files {
+            log: self.log.clone(),
+            completions: self.completions.clone(),
+            timeline: self.timeline.clone(),
+            window: self.window.or(self.around.map(Window::Around)).unwrap_or_default(),
+        }
+    }
 }
 
 #[derive(Args, Debug)]
@@ -302,6 +331,38 @@ pub(crate) struct RerunArgs {
     /// Write the new report as JSON to a file, or with - to standard output
     #[arg(long, value_name = "FILE|-")]
     pub(crate) json: Option<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct WhyArgs {
+    /// A report.json, or a comparison.json with --scheme
+    pub(crate) report: PathBuf,
+    /// Numbers of requests, counted from 0, as `run --completions` has them
+    #[arg(value_name = "N")]
+    pub(crate) numbers: Vec<u64>,
+    /// Tell of so many of the slowest requests [default: 3, where none is named]
+    #[arg(long, value_name = "K", conflicts_with = "numbers", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub(crate) slowest: Option<u16>,
+    /// Of the slowest, only reads, writes, trims or flushes
+    #[arg(long, value_name = "OP", conflicts_with = "numbers", value_parser = host_op)]
+    pub(crate) op: Option<HostOp>,
+    /// Which run of a comparison, by its scheme as the report spells it
+    #[arg(long)]
+    pub(crate) scheme: Option<String>,
+    /// Where the trace is now, if it is not where the report found it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) workload: Option<String>,
+    /// Write a timeline of what happened while the first of them was in the drive, as `run --timeline` does
+    #[arg(long, value_name = "FILE.json")]
+    pub(crate) timeline: Option<PathBuf>,
+    /// Write the stories as JSON to a file, or with - to standard output in place of the words
+    #[arg(long, value_name = "FILE|-")]
+    pub(crate) json: Option<String>,
+}
+
+fn host_op(word: &str) -> Result<HostOp, String> {
+    let all = [HostOp::Read, HostOp::Write, HostOp::Trim, HostOp::Flush];
+    all.into_iter().find(|op| op.key() == word).ok_or_else(|| "allowed: read, write, trim, flush".to_string())
 }
 
 #[derive(Args, Debug)]

@@ -88,14 +88,14 @@ pub(crate) fn run(args: &RunArgs, console: &Console) -> Result<(), Failure> {
             args.what.workload
         )));
     }
-    let comparison = if args.log.is_none() && args.completions.is_none() {
+    let comparison = if !args.files().any() {
         together(&spec, std::slice::from_ref(&args.scheme), &args.what, console)?
     } else if args.what.twin_sensitivity {
-        let what = "--log and --completions record one run; leave --twin-sensitivity out";
+        let what = "--log, --completions and --timeline record one run; leave --twin-sensitivity out";
         return Err(Failure::Input(what.to_string()));
     } else {
         let setup = Setup::resolve(&spec)?;
-        let recording = Recording::open(args.log.as_deref(), args.completions.as_deref())?;
+        let recording = Recording::open(&args.files())?;
         let mut bar = console.bar(&setup, 1);
         let update = &mut |p| bar.update(p);
         Comparison::new(vec![wordline_run::run_recorded(&setup, &args.scheme, recording, update)?])
@@ -238,7 +238,7 @@ pub(crate) fn rerun(args: &RerunArgs, console: &Console) -> Result<(), Failure> 
 }
 
 /// The reports in a file, and whether it is a comparison.
-fn reports_of(path: &Path) -> Result<(Vec<Report>, bool), Failure> {
+pub(crate) fn reports_of(path: &Path) -> Result<(Vec<Report>, bool), Failure> {
     let wrong = |what: String| Failure::Input(format!("{}: {what}", path.display()));
     let text = std::fs::read_to_string(path).map_err(|e| wrong(format!("cannot be read: {e}")))?;
     let value: serde_json::Value =

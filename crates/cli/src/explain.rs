@@ -40,6 +40,9 @@ pub(crate) fn explain(args: &ExplainArgs, console: &Console) -> Result<(), Failu
     if name == JOB_FILES {
         pages.push(job_files(console));
     }
+    if name == NOT_MODELLED {
+        pages.push(wordline_report::NOT_MODELLED.to_string());
+    }
     if pages.is_empty() {
         return Err(Failure::Input(unknown(name)));
     }
@@ -52,7 +55,7 @@ fn unknown(name: &str) -> String {
         .chain(wordline_workload::SYNTHETICS.iter().map(|w| w.name))
         .chain(TWINS.iter().map(|t| t.name))
         .chain(wordline_workload::FORMATS.iter().map(|f| f.name))
-        .chain([JOB_FILES])
+        .chain([JOB_FILES, NOT_MODELLED])
         .collect();
     let near = wordline_device::config::closest(name, names.iter().copied());
     let hint = near.map_or(String::new(), |n| format!("; did you mean {n:?}?"));
@@ -94,6 +97,9 @@ fn device(name: &str, console: &Console) -> Result<String, Failure> {
 
 /// The name under which job files are explained.
 pub(crate) const JOB_FILES: &str = "fio";
+
+/// The name under which it is said what is not modelled.
+pub(crate) const NOT_MODELLED: &str = "not-modelled";
 
 /// Every key of a job file.
 fn job_files(console: &Console) -> String {

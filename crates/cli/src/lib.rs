@@ -16,6 +16,7 @@ mod output;
 mod python;
 mod trace;
 mod twin;
+mod why;
 
 use args::{Cli, Command, TwinCommand};
 use clap::Parser;
@@ -57,6 +58,7 @@ fn run(args: impl Iterator<Item = OsString>, python: Option<&dyn Fn(&Call) -> i3
         Command::Lifetime(a) => lifetime::lifetime(&a, &console),
         Command::Demo(a) => experiment::demo(&a, &console),
         Command::Rerun(a) => experiment::rerun(&a, &console),
+        Command::Why(a) => why::why(&a, &console),
         Command::CheckLog(a) => experiment::check_log(&a),
         Command::Twin { command: TwinCommand::Check(a) } => twin::check(&a, &console),
         Command::Twin { command: TwinCommand::Fit(a) } => twin::fit(&a, &console),

@@ -86,6 +86,9 @@ fn write_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
         (ParallelUnit::Plane, _) => "a plane at a time",
     };
     writeln!(out, "  works            {unit}; pages go to planes in order {}", spec.allocation)?;
+    if !spec.service.is_usual() {
+        writeln!(out, "  serves           {}", crate::service::describe(&spec.service))?;
+    }
     let gc = spec.gc;
     writeln!(
         out,

@@ -6,12 +6,18 @@
 use crate::config::{ConfigErrors, Place, Problems, Section};
 use crate::spec::*;
 use crate::wear::WearSpec;
+use std::fmt::Display;
 use std::ops::RangeInclusive;
-use wordline_flash::{CacheRegister, CommandOverhead, MAX_BITS, Medium, ModeTiming, Topology};
-use wordline_units::{Bytes, CellMode, Fraction, Rate, SimDuration};
+use std::str::FromStr;
+use wordline_flash::{
+    CacheRegister, CommandOverhead, MAX_BITS, Medium, MediumEnergy, ModeEnergy, ModeTiming, Topology,
+};
+use wordline_units::{Bytes, CellMode, Energy, Fraction, Rate, SimDuration};
 
 /// Longer than any flash operation; it keeps sums of times within 64 bits.
 const LONGEST: SimDuration = SimDuration(3_600_000_000_000);
+/// More than any flash operation takes; it keeps sums of energies within 64 bits.
+const MOST_ENERGY: Energy = Energy(1_000_000_000_000);
 const TIMES: RangeInclusive<SimDuration> = SimDuration::ZERO..=LONGEST;
 const COUNT: RangeInclusive<u32> = 1..=1 << 24;
 /// A drive of 16 TiB has 16 M blocks of 1 MiB; each costs memory from the start.
@@ -88,6 +94,9 @@ fn read(mut root: Section<'_>, origin: &str, problems: &Problems) -> Option<Devi
     }
     parallel.finish();
 
+    let caches = media.iter().flatten().any(|m| !m.medium.cache_register.is_off());
+    let service = crate::service::read(root.section_or_empty("service"), !multiplane.is_off(), caches);
+
     let mut section = root.section_or_empty("allocation");
     let allocation = section.take_or("order", Allocation::CWDP);
     section.finish();
@@ -119,6 +128,7 @@ fn read(mut root: Section<'_>, origin: &str, problems: &Problems) -> Option<Devi
         host,
         parallel_unit,
         multiplane,
+        service: service?,
         allocation,
         ack,
         merge,
@@ -165,10 +175,12 @@ fn medium(name: String, mut section: Section<'_>) -> Option<Read> {
         fits
     });
 
+    let mut byte = None;
     let bus = match section.section("bus") {
         Some(mut bus) => {
             let rate = bus.require::<Rate>("rate", "\"1200MT/s\"").filter(|r| moves(&bus, *r));
             let width = bus.whole("width", 1..=64).unwrap_or(1);
+            byte = bus.take_within("energy", Energy::ZERO..=MOST_ENERGY);
             bus.finish();
             rate.map(|r| r.times_width(width as u64))
         }
@@ -189,13 +201,16 @@ fn medium(name: String, mut section: Section<'_>) -> Option<Read> {
     let cache_register = section.choice("cache_register", &CacheRegister::WORDS, CacheRegister::Off);
 
     let mut modes = [const { None }; 4];
+    let mut energies = [None; 4];
     let mut incomplete = false;
     for mode in CellMode::ALL {
-        if let Some(section) = section.section(mode.key()) {
+        if let Some(mut section) = section.section(mode.key()) {
+            energies[mode.index()] = section.section("energy").and_then(|section| energy(mode, section));
             modes[mode.index()] = timing(mode, section);
             incomplete |= modes[mode.index()].is_none();
         }
     }
+    let energy = medium_energy(&section, byte, &modes, energies);
     if !incomplete && modes.iter().all(Option::is_none) {
         section.missing("tlc", "a table with read, program, erase (or slc, mlc, qlc)");
         incomplete = true;
@@ -218,14 +233,15 @@ fn medium(name: String, mut section: Section<'_>) -> Option<Read> {
         bus: bus?,
         command: overhead,
         cache_register,
+        energy,
     };
     (!incomplete).then_some(Read { medium, place, page: page_place, wordlines })
 }
 
 fn timing(mode: CellMode, mut section: Section<'_>) -> Option<ModeTiming> {
     let one_shot = section.choice("one_shot", &[("true", true), ("false", false)], false);
-    let read = times(mode, &mut section, "read", "\"75us\"");
-    let program = times(mode, &mut section, "program", "\"1600us\"");
+    let read = by_type(mode, &mut section, "read", LONGEST, "\"75us\"");
+    let program = by_type(mode, &mut section, "program", LONGEST, "\"1600us\"");
     if one_shot && program.is_some_and(|p| p[..mode.bits() as usize].windows(2).any(|w| w[0] != w[1])) {
         section.refuse("program", "a one-shot program writes all pages of a wordline in one time; give one");
     }
@@ -250,6 +266,43 @@ fn timing(mode: CellMode, mut section: Section<'_>) -> Option<ModeTiming> {
     })
 }
 
+/// What the array takes in a mode.
+fn energy(mode: CellMode, mut section: Section<'_>) -> Option<ModeEnergy> {
+    let read = by_type(mode, &mut section, "read", MOST_ENERGY, "\"30uJ\"");
+    let program = by_type(mode, &mut section, "program", MOST_ENERGY, "\"90uJ\"");
+    if !section.has("erase") {
+        section.missing("erase", "\"400uJ\"");
+    }
+    let erase = section.take_within("erase", Energy::ZERO..=MOST_ENERGY);
+    section.finish();
+    Some(ModeEnergy { read: read?, program: program?, erase: erase? })
+}
+
+/// The energy of a medium is known of every operation, or of none: a sum of some would look like one of all.
+fn medium_energy(
+    section: &Section<'_>,
+    byte: Option<Energy>,
+    modes: &[Option<ModeTiming>; 4],
+    energies: [Option<ModeEnergy>; 4],
+) -> Option<MediumEnergy> {
+    if byte.is_none() && energies.iter().all(Option::is_none) {
+        return None;
+    }
+    for mode in CellMode::ALL.into_iter().filter(|m| modes[m.index()].is_some()) {
+        if energies[mode.index()].is_none() {
+            let what = "energy is known of a part of this medium; add energy = { read, program, erase } here";
+            section.refuse(mode.key(), format!("{what}, or take the others out"));
+        }
+    }
+    if byte.is_none() {
+        section.refuse(
+            "bus",
+            "energy is known of its array; add energy = \"40pJ\", which is for each byte moved",
+        );
+    }
+    Some(MediumEnergy { byte: byte?, modes: energies })
+}
+
 /// Whether a link is no slower than any link is; a slower one would take sums of times past 64 bits.
 fn moves(section: &Section<'_>, rate: Rate) -> bool {
     let fits = rate.time_for(1_000) <= SimDuration(1_000_000_000);
@@ -259,36 +312,42 @@ fn moves(section: &Section<'_>, rate: Rate) -> bool {
     fits
 }
 
-/// One time for all page types of a mode, or one each, the LSB page first.
-fn times(
+/// One value for all page types of a mode, or one each, the LSB page first.
+fn by_type<T>(
     mode: CellMode,
     section: &mut Section<'_>,
     key: &'static str,
+    most: T,
     example: &str,
-) -> Option<[SimDuration; MAX_BITS]> {
+) -> Option<[T; MAX_BITS]>
+where
+    T: FromStr<Err: Display> + PartialOrd + Display + Copy + Default,
+{
     if !section.has(key) {
         section.missing(key, example);
     }
-    let given: Vec<SimDuration> = section.take_list(key)?;
+    let given: Vec<T> = section.take_list(key)?;
     let bits = mode.bits() as usize;
-    if let Some(long) = given.iter().find(|t| **t > LONGEST) {
-        section.refuse(key, format!("{long} is more than {LONGEST}, which no flash operation takes"));
+    if let Some(high) = given.iter().find(|value| **value > most) {
+        section.refuse(key, format!("{high} is more than {most}, which no flash operation takes"));
         return None;
     }
-    let mut times = [SimDuration::ZERO; MAX_BITS];
+    let mut values = [T::default(); MAX_BITS];
     match given.as_slice() {
-        [one] => times[..bits].fill(*one),
-        each if each.len() == bits => times[..bits].copy_from_slice(each),
+        [one] => values[..bits].fill(*one),
+        each if each.len() == bits => values[..bits].copy_from_slice(each),
         other => {
             let count = other.len();
             section.refuse(
                 key,
-                format!("{count} times for the {bits} page types of {mode}; give one, or {bits} from LSB up"),
+                format!(
+                    "{count} values for the {bits} page types of {mode}; give one, or {bits} from LSB up"
+                ),
             );
             return None;
         }
     }
-    Some(times)
+    Some(values)
 }
 
 fn capacity(mut section: Section<'_>) -> (Option<Capacity>, Place) {
@@ -328,6 +387,7 @@ fn host(mut section: Section<'_>) -> HostLink {
 fn gc(mut section: Section<'_>, blocks_per_plane: u32) -> Option<GcSpec> {
     let trigger = section.require::<Trigger>("trigger", "\"free_blocks < 5%\"");
     let victim = section.take_or("victim", Victim::Greedy);
+    let dead_first = section.choice("dead_first", &[("true", true), ("false", false)], false);
     let class = section.choice("class", GcClass::WORDS, GcClass::Host);
     let hard_reserve =
         section.whole("hard_reserve", COUNT).unwrap_or_else(|| GcSpec::default_reserve(blocks_per_plane));
@@ -336,7 +396,7 @@ fn gc(mut section: Section<'_>, blocks_per_plane: u32) -> Option<GcSpec> {
     }
     let recheck = section.choice("recheck", Recheck::WORDS, Recheck::Erase);
     section.finish();
-    Some(GcSpec { trigger: trigger?, victim, class, hard_reserve, recheck })
+    Some(GcSpec { trigger: trigger?, victim, dead_first, class, hard_reserve, recheck })
 }
 
 fn ack(mut section: Section<'_>) -> Ack {
@@ -471,6 +531,14 @@ fn check_sizes(
 /// What shows only when all else is right: counts that 32 bits cannot number, capacity that the
 /// flash does not have.
 fn check_whole(spec: &DeviceSpec, media: &[&Read], capacity_place: &Place, problems: &Problems) {
+    let knows = |r: &&&Read| r.medium.energy.is_some();
+    if let (Some(one), Some(other)) = (media.iter().find(knows), media.iter().find(|r| !knows(r))) {
+        let what = format!(
+            "the energy of medium {:?} is given and that of {:?} is not; give both, or neither",
+            one.medium.name, other.medium.name
+        );
+        problems.add(&other.place, what);
+    }
     if !problems.is_empty() {
         // Sums over an impossible geometry would only add noise, unless its counts are sane.
         let sane = media.iter().all(|r| planes(&r.medium) <= 1 << 16);

@@ -2,6 +2,7 @@
 //! clock are built.
 
 use crate::config::closest;
+use crate::service::Service;
 use crate::wear::WearSpec;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -31,6 +32,9 @@ pub struct DeviceSpec {
     /// Whether planes of a die share its array's time.
     #[serde(default, skip_serializing_if = "Multiplane::is_off")]
     pub multiplane: Multiplane,
+    /// In which order operations are served, and which are interrupted.
+    #[serde(default, skip_serializing_if = "Service::is_usual")]
+    pub service: Service,
     /// Where a write goes.
     pub allocation: Allocation,
     /// When a write is acknowledged.
@@ -183,6 +187,9 @@ pub struct GcSpec {
     pub trigger: Trigger,
     /// Which block.
     pub victim: Victim,
+    /// Whether a block that holds nothing live comes first, whatever the rule says.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub dead_first: bool,
     /// Where its operations queue.
     pub class: GcClass,
     /// Free blocks of a plane at or below which its collection becomes urgent.
@@ -224,8 +231,13 @@ pub enum Victim {
     /// The one that was filled first.
     Fifo,
     /// The one with the fewest live sectors of so many drawn at random, each equally likely and with
-    /// replacement (B. Van Houdt, SIGMETRICS 2013).
+    /// replacement (B. Van Houdt, SIGMETRICS 2013). One is the random rule.
     DChoices(u32),
+    /// The one with the fewest live sectors of so many that were filled first (X.-Y. Hu and others, SYSTOR 2009).
+    WindowedGreedy(u32),
+    /// The one with the most benefit for its cost, age (1 - u) / 2u, where a share u of it is live (A. Kawaguchi and
+    /// others, USENIX 1995). Age counts what its plane's closed blocks have lost since this one last lost something.
+    CostBenefit,
 }
 
 /// Where collection queues among the host's operations.
@@ -371,32 +383,37 @@ impl fmt::Display for Trigger {
 }
 
 impl Victim {
-    /// The most blocks that may be drawn: more would only be a slow greedy.
+    /// The most blocks that may be drawn, or stand in a window: more would only be a slow greedy.
     const MOST_CHOICES: u32 = 1024;
+    const FORMS: &str = "greedy, fifo, random, d-choices:N, windowed-greedy:N, cost-benefit";
 }
 
 impl FromStr for Victim {
     type Err = String;
-    /// `greedy`, `fifo` or `d-choices:10`.
+    /// `greedy`, `fifo`, `random`, `d-choices:10`, `windowed-greedy:20` or `cost-benefit`.
     fn from_str(text: &str) -> Result<Victim, String> {
-        const WORDS: [&str; 3] = ["greedy", "fifo", "d-choices"];
-        match text.split_once(':').map_or((text, None), |(word, d)| (word, Some(d))) {
+        const WORDS: [&str; 6] =
+            ["greedy", "fifo", "random", "d-choices:10", "windowed-greedy:20", "cost-benefit"];
+        let among = |n: &str| match n.parse() {
+            Ok(n) if (1..=Victim::MOST_CHOICES).contains(&n) => Ok(n),
+            _ => Err(format!(
+                "{text:?}: {n:?} is not a number of blocks from 1 to {}, as in \"d-choices:10\"",
+                Victim::MOST_CHOICES
+            )),
+        };
+        match text.split_once(':').map_or((text, None), |(word, n)| (word, Some(n))) {
             ("greedy", None) => Ok(Victim::Greedy),
             ("fifo", None) => Ok(Victim::Fifo),
-            ("d-choices", Some(d)) => match d.parse() {
-                Ok(d) if (1..=Victim::MOST_CHOICES).contains(&d) => Ok(Victim::DChoices(d)),
-                _ => Err(format!(
-                    "{text:?}: {d:?} is not a number of blocks from 1 to {}, as in \"d-choices:10\"",
-                    Victim::MOST_CHOICES
-                )),
-            },
+            ("random", None) => Ok(Victim::DChoices(1)),
+            ("cost-benefit", None) => Ok(Victim::CostBenefit),
+            ("d-choices", Some(n)) => among(n).map(Victim::DChoices),
+            ("windowed-greedy", Some(n)) => among(n).map(Victim::WindowedGreedy),
             (word, _) => {
-                let hint = match closest(&word.to_lowercase(), WORDS) {
-                    Some("d-choices") => "; did you mean \"d-choices:10\"?".to_string(),
-                    Some(near) => format!("; did you mean {near:?}?"),
-                    None => String::new(),
-                };
-                Err(format!("{text:?} is not one of greedy, fifo, d-choices:N{hint}"))
+                let word = word.to_lowercase();
+                let near = WORDS.into_iter().find(|w| w.split_once(':').is_some_and(|(w, _)| w == word));
+                let hint = near.or_else(|| closest(&word, WORDS));
+                let hint = hint.map_or(String::new(), |near| format!("; did you mean {near:?}?"));
+                Err(format!("{text:?} is not one of {}{hint}", Victim::FORMS))
             }
         }
     }
@@ -407,7 +424,10 @@ impl fmt::Display for Victim {
         match self {
             Victim::Greedy => f.write_str("greedy"),
             Victim::Fifo => f.write_str("fifo"),
+            Victim::DChoices(1) => f.write_str("random"),
             Victim::DChoices(d) => write!(f, "d-choices:{d}"),
+            Victim::WindowedGreedy(w) => write!(f, "windowed-greedy:{w}"),
+            Victim::CostBenefit => f.write_str("cost-benefit"),
         }
     }
 }
@@ -439,6 +459,11 @@ impl DeviceSpec {
     /// When the geometry is impossible; see [`Geometry::new`].
     pub fn geometry(&self) -> Result<Geometry, GeometryError> {
         Geometry::new(self.media.clone(), self.unit, self.sector)
+    }
+
+    /// Whether the energy of every operation is known.
+    pub fn gives_energy(&self) -> bool {
+        self.media.iter().all(|m| m.energy.is_some())
     }
 
     /// Bytes of flash that can store logical data: every block in its densest mode, but for those

@@ -2,9 +2,9 @@
 //! report's configuration is a file that can be edited and run.
 
 use crate::spec::*;
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 use wordline_flash::ModeTiming;
-use wordline_units::{CellMode, SimDuration};
+use wordline_units::CellMode;
 
 /// The device file that reads as `spec`. It carries no sources.
 pub fn to_toml(spec: &DeviceSpec) -> String {
@@ -29,7 +29,8 @@ fn write_spec(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
         writeln!(out, "blocks_per_plane = {}", m.blocks_per_plane)?;
         writeln!(out, "wordlines_per_block = {}", m.wordlines_per_block)?;
         writeln!(out, "page = \"{}\"", m.page)?;
-        writeln!(out, "bus = {{ rate = \"{}\", width = 1 }}", m.bus)?;
+        let byte = m.energy.as_ref().map_or(String::new(), |e| format!(", energy = \"{}\"", e.byte));
+        writeln!(out, "bus = {{ rate = \"{}\", width = 1{byte} }}", m.bus)?;
         let c = m.command;
         writeln!(
             out,
@@ -43,6 +44,15 @@ fn write_spec(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
             if let Some(timing) = m.mode(mode) {
                 writeln!(out, "\n[medium.{name}.{}]", mode.key())?;
                 write_timing(mode, timing, out)?;
+                if let Some(e) = m.energy.as_ref().and_then(|e| e.modes[mode.index()]) {
+                    let bits = mode.bits() as usize;
+                    let (read, program) = (by_type(&e.read[..bits]), by_type(&e.program[..bits]));
+                    writeln!(
+                        out,
+                        "energy = {{ read = {read}, program = {program}, erase = \"{}\" }}",
+                        e.erase
+                    )?;
+                }
             }
         }
     }
@@ -57,9 +67,15 @@ fn write_spec(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
     writeln!(out, "queue_depth = {}", h.queue_depth)?;
     writeln!(out, "\n[parallel]\nunit = \"{}\"", spec.parallel_unit.key())?;
     writeln!(out, "multiplane = \"{}\"", spec.multiplane.key())?;
+    if !spec.service.is_usual() {
+        crate::service::write(&spec.service, out)?;
+    }
     writeln!(out, "\n[allocation]\norder = \"{}\"", spec.allocation)?;
     let (victim, class) = (spec.gc.victim, spec.gc.class.key());
     writeln!(out, "\n[gc]\ntrigger = \"{}\"\nvictim = \"{victim}\"\nclass = \"{class}\"", spec.gc.trigger)?;
+    if spec.gc.dead_first {
+        writeln!(out, "dead_first = true")?;
+    }
     writeln!(out, "hard_reserve = {}\nrecheck = \"{}\"", spec.gc.hard_reserve, spec.gc.recheck.key())?;
     match spec.ack {
         Ack::Program => writeln!(out, "\n[ack]\nmode = \"program\"")?,
@@ -85,8 +101,8 @@ fn write_spec(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
 
 fn write_timing(mode: CellMode, t: &ModeTiming, out: &mut String) -> std::fmt::Result {
     let bits = mode.bits() as usize;
-    writeln!(out, "read = {}", times(&t.read[..bits]))?;
-    writeln!(out, "program = {}", times(&t.program[..bits]))?;
+    writeln!(out, "read = {}", by_type(&t.read[..bits]))?;
+    writeln!(out, "program = {}", by_type(&t.program[..bits]))?;
     writeln!(out, "erase = \"{}\"", t.erase)?;
     if let Some(copy_back) = t.copy_back {
         writeln!(out, "copy_back = \"{copy_back}\"")?;
@@ -95,8 +111,8 @@ fn write_timing(mode: CellMode, t: &ModeTiming, out: &mut String) -> std::fmt::R
     writeln!(out, "one_shot = {}", t.pages_per_program > 1)
 }
 
-fn times(times: &[SimDuration]) -> String {
-    match times {
+fn by_type<T: PartialEq + Display>(values: &[T]) -> String {
+    match values {
         [first, rest @ ..] if rest.iter().all(|t| t == first) => format!("\"{first}\""),
         each => {
             let each: Vec<String> = each.iter().map(|t| format!("\"{t}\"")).collect();

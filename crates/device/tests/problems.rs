@@ -123,10 +123,30 @@ fn a_missing_key_names_its_table_and_an_example() {
 fn a_word_that_is_not_offered_is_guessed() {
     assert_eq!(
         broken_by("gc.victim", "greddy"),
-        "--set gc.victim=greddy: gc.victim: \"greddy\" is not one of greedy, fifo, d-choices:N; did you mean \"greedy\"?"
+        "--set gc.victim=greddy: gc.victim: \"greddy\" is not one of greedy, fifo, random, d-choices:N, windowed-greedy:N, cost-benefit; did you mean \"greedy\"?"
     );
     assert!(broken_by("gc.victim", "d-choices").ends_with("did you mean \"d-choices:10\"?"));
     assert!(broken_by("gc.victim", "d-choices:0").contains("\"0\" is not a number of blocks from 1 to 1024"));
+}
+
+#[test]
+fn what_can_interrupt_nothing_is_refused() {
+    let with = |more: &[(&str, &str)]| {
+        let overrides: Vec<_> = [("service.suspend.program", "20us")].iter().chain(more).copied().collect();
+        read(GOOD, &overrides)
+    };
+    with(&[]).expect("programs are suspended");
+    let refused = |more: &[(&str, &str)]| with(more).expect_err("nothing to interrupt");
+    assert!(
+        refused(&[("service.suspend.program", "off")])
+            .contains("nothing is suspended: give program or erase")
+    );
+    assert!(refused(&[("service.order", "shortest")]).contains("set order = \"read-first\""));
+    assert!(refused(&[("service.suspend.limit", "0")]).contains("not a whole number from 1"));
+    assert!(refused(&[("medium.flash.cache_register", "on")]).contains("set cache_register = \"off\""));
+    assert!(
+        refused(&[("parallel.multiplane", "opportunistic")]).contains("set parallel.multiplane = \"off\"")
+    );
 }
 
 #[test]

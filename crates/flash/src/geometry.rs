@@ -6,7 +6,7 @@
 //! a place's block is a shift. A slot is a place for one mapping unit; a page holds
 //! `units_per_page` of them side by side.
 
-use crate::{BlockShape, CacheRegister, CommandOverhead, ModeTiming};
+use crate::{BlockShape, CacheRegister, CommandOverhead, MediumEnergy, ModeTiming};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use wordline_units::{BlockId, Bytes, CellMode, ChannelId, DieId, PlaneId, Ppn, Rate};
@@ -63,6 +63,9 @@ pub struct Medium {
     /// What the second register of each plane is used for.
     #[serde(default, skip_serializing_if = "CacheRegister::is_off")]
     pub cache_register: CacheRegister,
+    /// What its operations take from the supply; `None` where that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub energy: Option<MediumEnergy>,
 }
 
 impl Medium {

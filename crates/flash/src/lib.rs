@@ -15,4 +15,4 @@ pub use rule::{
     BlockShape, BlockState, IllegalProgram, MOST_INTERFERENCE, MOST_REPROGRAMS, MOST_WINDOW_LAYERS,
     ProgramRule, RuleError, SlotClass, Window, interference,
 };
-pub use timing::{CacheRegister, CommandOverhead, MAX_BITS, ModeTiming};
+pub use timing::{CacheRegister, CommandOverhead, MAX_BITS, MediumEnergy, ModeEnergy, ModeTiming};

@@ -1,7 +1,7 @@
 //! How long a die is busy with an operation, by cell mode and page type.
 
 use serde::{Deserialize, Serialize};
-use wordline_units::SimDuration;
+use wordline_units::{Energy, SimDuration};
 
 /// The most bits a cell can hold.
 pub const MAX_BITS: usize = 4;
@@ -22,6 +22,26 @@ pub struct ModeTiming {
     pub endurance: u32,
     /// Pages of a wordline that one program writes together: 1, or the mode's bits (one-shot).
     pub pages_per_program: u8,
+}
+
+/// What the operations of a medium take from the supply.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct MediumEnergy {
+    /// To move a byte over the bus, at both ends.
+    pub byte: Energy,
+    /// Of the array by mode, [`CellMode::index`]; `None` where the flash does not offer the mode.
+    pub modes: [Option<ModeEnergy>; 4],
+}
+
+/// What the operations of an array take in one cell mode.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ModeEnergy {
+    /// To sense a page, by page type (LSB first); entries past the mode's bits are unused.
+    pub read: [Energy; MAX_BITS],
+    /// To program, by page type; a one-shot program takes the entry of the LSB.
+    pub program: [Energy; MAX_BITS],
+    /// To erase a block.
+    pub erase: Energy,
 }
 
 /// Time that a command itself takes, besides array and data: for a read and an erase on the die,

@@ -76,6 +76,7 @@ impl<M: Media> Ftl<M> {
     fn hold(&mut self, plane: PlaneId) {
         let die = self.state.geometry.die_of(plane);
         self.held[die.index()] += 1;
+        self.holders += 1;
         self.effects.push(Effect::Hold(die));
     }
 
@@ -83,6 +84,7 @@ impl<M: Media> Ftl<M> {
     fn let_go(&mut self, plane: PlaneId) {
         let die = self.state.geometry.die_of(plane);
         self.held[die.index()] -= 1;
+        self.holders -= 1;
         self.effects.push(Effect::Hold(die));
     }
 

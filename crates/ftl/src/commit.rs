@@ -132,7 +132,11 @@ impl<M: Media> Ftl<M> {
         let op = &self.state.ops[id];
         let plane = op.plane;
         self.state.backlog[plane.index()] -= 1;
-        match op.kind {
+        let kind = op.kind;
+        if self.state.counters.energy.is_some() {
+            self.count_energy(id);
+        }
+        match kind {
             OpKind::Read => self.read_done(id),
             OpKind::Program => self.program_done(id),
             OpKind::Erase => self.erase_done(id),

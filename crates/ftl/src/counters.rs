@@ -3,6 +3,7 @@
 
 use crate::refresh::Due;
 use serde::{Deserialize, Serialize};
+use wordline_device::DeviceSpec;
 use wordline_flash::{MOST_RETRIES, Retries, SlotClass};
 use wordline_units::CellMode;
 
@@ -118,6 +119,19 @@ impl ReadErrors {
     }
 }
 
+/// What operations have taken from the supply, in picojoules.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct EnergyUsed {
+    /// To sense pages, again and again where they took retries.
+    pub read: u64,
+    /// To program.
+    pub program: u64,
+    /// To erase.
+    pub erase: u64,
+    /// To move data over the buses.
+    pub transfer: u64,
+}
+
 /// Counts of a run.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Counters {
@@ -155,13 +169,29 @@ pub struct Counters {
     pub premature_units: u64,
     /// What errors have cost reads; `None` where none are modelled.
     pub errors: Option<ReadErrors>,
+    /// Energy by cause; `None` where the device gives none. It follows from the operations, so no hash has it.
+    pub energy: Option<[EnergyUsed; Cause::COUNT]>,
 }
 
 impl Counters {
-    /// Nothing yet of so many regions.
-    pub(crate) fn new(regions: usize, errs: bool) -> Counters {
-        let errors = errs.then(ReadErrors::default);
-        Counters { regions: vec![RegionCounters::default(); regions], errors, ..Counters::default() }
+    /// Nothing yet of so many regions of a drive.
+    pub(crate) fn new(regions: usize, drive: &DeviceSpec) -> Counters {
+        Counters {
+            regions: vec![RegionCounters::default(); regions],
+            errors: drive.errors.is_some().then(ReadErrors::default),
+            energy: drive.gives_energy().then(Default::default),
+            ..Counters::default()
+        }
+    }
+
+    /// Nothing yet of the same drive.
+    pub(crate) fn anew(&self) -> Counters {
+        Counters {
+            regions: vec![RegionCounters::default(); self.regions.len()],
+            errors: self.errors.as_ref().map(|_| ReadErrors::default()),
+            energy: self.energy.map(|_| Default::default()),
+            ..Counters::default()
+        }
     }
 
     /// Live units are moved out of a block that is collected, or written anew.

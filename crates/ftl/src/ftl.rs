@@ -10,14 +10,14 @@ use crate::latency::{LatencyParts, Piece};
 use crate::map::{MapTable, Span};
 use crate::media::Media;
 use crate::merge::Open;
-use crate::op::{Op, OpId, OpKind, Owner, Part};
+use crate::op::{Emptying, Op, OpId, OpKind, Owner, Part, Reason};
 use crate::saved::{Saved, saved};
 use crate::scheme::{
-    Command, Drive, EarlierBits, Hooks, Layout, Move, PoolId, ReadSeen, Refusal, RegionId, Scheme, View,
+    Command, Drive, EarlierBits, Hooks, Layout, Move, ReadSeen, Refusal, RegionId, Scheme, View,
 };
 use crate::stager::Company;
 use crate::staging::NONE;
-use crate::state::State;
+use crate::state::{Job, Phase, State};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -47,6 +47,41 @@ pub enum Outcome {
     Uncorrectable = 2,
     /// A write found no place, since too many blocks have worn out: the drive can only be read.
     WornOut = 3,
+}
+
+impl Outcome {
+    /// The key that files and reports use.
+    pub const fn key(self) -> &'static str {
+        ["done", "out_of_space", "uncorrectable", "worn_out"][self as usize]
+    }
+}
+
+/// What a block is to the drive.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub enum BlockLife {
+    /// It can be opened.
+    Erased,
+    /// It has slots left that may yet be programmed.
+    Open,
+    /// Every slot is taken.
+    Full,
+    /// It is being emptied, or erased.
+    Emptied,
+    /// It is lost.
+    Retired,
+}
+
+/// A block as one sees it from outside.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct BlockLook {
+    /// The region that owns it, or owned it last.
+    pub region: RegionId,
+    /// The mode in which it is, or was before its erase.
+    pub mode: CellMode,
+    /// What it is to the drive.
+    pub life: BlockLife,
+    /// How much of it is live, in whole tenths.
+    pub live_tenths: u8,
 }
 
 /// A request in flight.
@@ -244,6 +279,8 @@ pub struct Ftl<M: Media> {
     pub(crate) flushes: Vec<PendingFlush>,
     /// Jobs that hold a die, by die.
     pub(crate) held: Vec<u32>,
+    /// How many jobs hold a die.
+    pub(crate) holders: u32,
     pub(crate) idle_jobs: Vec<u32>,
     pub(crate) idle_busy: u32,
     pub(crate) idle_turn: Vec<u32>,
@@ -303,7 +340,7 @@ impl<M: Media<Page: Serialize + DeserializeOwned> + Serialize + DeserializeOwned
     saved! { Ftl,
         values: [
             media, pages, staged, requests, free_requests, buffers, version, sequence, base, waiters, unsettled,
-            flushes, held, idle_jobs, idle_busy, idle_turn, held_moves, open, gathering, mixed, writes_until_tick, moving,
+            flushes, held, holders, idle_jobs, idle_busy, idle_turn, held_moves, open, gathering, mixed, writes_until_tick, moving,
             effects, completed,
         ],
         parts: [state, scheme],
@@ -399,6 +436,7 @@ impl<M: Media> Ftl<M> {
             unsettled: 0,
             flushes: vec![],
             held: vec![0; geometry.dies as usize],
+            holders: 0,
             idle_jobs: vec![0; geometry.dies as usize],
             idle_busy: 0,
             idle_turn: vec![0; geometry.dies as usize],
@@ -427,7 +465,7 @@ impl<M: Media> Ftl<M> {
         self.state.most_shrunk = self.state.shrunk;
         self.state.draining = false;
         self.state.ahead.forget();
-        self.state.counters = Counters::new(self.state.regions.len(), self.state.aging.is_modelled());
+        self.state.counters = self.state.counters.anew();
     }
 
     /// Data grow older by so much, while the drive lies on the shelf.
@@ -526,7 +564,7 @@ impl<M: Media> Ftl<M> {
 
     /// Whether a collection holds any die.
     pub fn holds_a_die(&self) -> bool {
-        self.held.iter().any(|jobs| *jobs > 0)
+        self.holders > 0
     }
 
     /// An array begins to work on an operation: how long it does. A read learns how often it must be
@@ -612,6 +650,39 @@ impl<M: Media> Ftl<M> {
                 }
             }
         })
+    }
+
+    /// What an operation has taken from the supply, by why it was done.
+    #[inline(never)]
+    pub(crate) fn count_energy(&mut self, id: OpId) {
+        let op = &self.state.ops[id];
+        let medium = self.state.geometry.medium_of(op.plane);
+        let (mode, bit) = self.wordline_of(op);
+        let Some((byte, array)) = medium.energy.as_ref().and_then(|e| Some((e.byte, e.modes[mode.index()]?)))
+        else {
+            return;
+        };
+        // What a register still held is not sensed anew.
+        let senses = if op.to_bring.is_none() { op.retries.count as u64 + 1 } else { 0 };
+        let transfers = if self.retransfer { senses.max(1) } else { 1 };
+        let moved = self.transfer_sectors(id) as u64 * self.state.geometry.sector * transfers;
+        let (cause, kind, copies) = (op.cause as usize, op.kind, op.copies);
+        let region = self.state.blocks[self.state.geometry.block_of(op.ppn).index()].region as usize;
+        let rereads = kind == OpKind::Program
+            && self.rereads[region][bit] > 0
+            && !(self.has_windows && self.written_whole(op, region));
+        let Some(used) = &mut self.state.counters.energy else { return };
+        let used = &mut used[cause];
+        match kind {
+            OpKind::Read => used.read += array.read[bit].0 * senses,
+            OpKind::Erase => used.erase += array.erase.0,
+            OpKind::Program => {
+                used.program += array.program[bit].0;
+                let again = if copies { bit..bit + 1 } else { 0..if rereads { bit } else { 0 } };
+                used.read += array.read[again].iter().map(|e| e.0).sum::<u64>();
+            }
+        }
+        used.transfer += byte.0 * moved;
     }
 
     /// Whether two operations in different planes can be one command of their die: of one kind, on cells in
@@ -716,6 +787,33 @@ impl<M: Media> Ftl<M> {
             sectors: op.mask.and(all).count(),
             cause: op.cause,
         })
+    }
+
+    /// The block from which a program takes the first of its data, where it moves them.
+    pub fn source_of(&self, id: OpId) -> Option<BlockId> {
+        let op = &self.state.ops[id];
+        let moves = op.kind == OpKind::Program && op.from != Ppn::NONE;
+        moves.then(|| self.state.geometry.block_of(op.from))
+    }
+
+    /// The block that is emptied by an operation, if it is a part of that.
+    pub fn emptying_of(&self, id: OpId) -> Option<Emptying> {
+        let op = &self.state.ops[id];
+        let block = match op.kind {
+            OpKind::Program => self.source_of(id)?,
+            OpKind::Read | OpKind::Erase => self.state.geometry.block_of(op.ppn),
+        };
+        let (region, plane) = (self.state.region_of(block), self.state.geometry.plane_of(block));
+        let job = self.state.at(region, plane).job.filter(|job| job.block == block)?;
+        let collects = op.kind != OpKind::Read || op.owned_by == Owner::Job;
+        let reason = match job {
+            Job { levels: true, .. } => Reason::Levelling,
+            Job { refreshes: true, .. } => Reason::Refresh,
+            Job { idle: true, .. } => Reason::Idleness,
+            _ => Reason::Shortage,
+        };
+        let free_blocks = self.state.free_blocks(region, plane);
+        collects.then_some(Emptying { block, reason, free_blocks })
     }
 
     /// Every block that is not erased, with the region that owns it and the pages programmed in it, by
@@ -968,18 +1066,7 @@ impl<M: Media> Ftl<M> {
     /// Bytes that the drive can hold now, and could at the least: each block in the mode that it is in, an
     /// erased one in the densest that its pool gives, and without those that are lost.
     pub fn usable_bytes(&self) -> (u64, u64) {
-        let all: u64 = self
-            .layout
-            .pools
-            .iter()
-            .zip(&self.state.pools)
-            .enumerate()
-            .map(|(i, (pool, state))| {
-                let medium = &self.state.geometry.media[pool.medium];
-                let densest = self.layout.densest_in(PoolId(i as u8));
-                state.free.len() as u64 * pool.blocks_per_plane as u64 * medium.block_bytes(densest)
-            })
-            .sum();
+        let all = self.state.physical_bytes();
         (all - self.state.shrunk, all - self.state.most_shrunk)
     }
 
@@ -1031,6 +1118,29 @@ impl<M: Media> Ftl<M> {
         let ops =
             (self.state.ops.capacity() * size_of::<Op>() + self.requests.len() * size_of::<Pending>()) as u64;
         (map, map + blocks + ops)
+    }
+
+    /// How a block looks from outside.
+    pub fn look_at(&self, block: BlockId) -> BlockLook {
+        let info = &self.state.blocks[block.index()];
+        let life = match info.phase {
+            Phase::Free => BlockLife::Erased,
+            Phase::Open | Phase::Standby => BlockLife::Open,
+            Phase::Victim | Phase::Erasing => BlockLife::Emptied,
+            Phase::Retired => BlockLife::Retired,
+            _ => BlockLife::Full,
+        };
+        let region = self.state.region_of(block);
+        let holds = self.state.regions[region.index()].slots_per_block * self.state.geometry.sectors_per_unit;
+        let tenths = (info.live as u64 * 10 / holds.max(1) as u64).min(10) as u8;
+        BlockLook { region, mode: self.state.mode_of(block), life, live_tenths: tenths }
+    }
+
+    /// RAM that the drive has for data on their way: its write buffer and its merge buffer, in bytes.
+    pub fn buffer_bytes(&self) -> u64 {
+        let buffered = if let Ack::Buffer(pages) = self.ack { pages as u64 } else { 0 };
+        let merged = if self.layout.merges.is_some() { self.merge_pages as u64 } else { 0 };
+        (buffered + merged) * self.state.geometry.unit
     }
 
     /// What the drive holds beside a page map, as the literature counts it.

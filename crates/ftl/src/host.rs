@@ -9,9 +9,7 @@ use crate::map::{Located, MapKind, RegionSet, Span};
 use crate::media::Media;
 use crate::op::{Class, Op, OpId, OpKind, Owner};
 use crate::scheme::{Gather, Hooks, Origin, Parcel, Place, PlanePick, Tag, View};
-use crate::stager::Company;
 use crate::staging::NONE;
-use std::cmp::Reverse;
 use wordline_units::{HostOp, HostRequest, Lpn, PlaneId, Ppn, SectorMask, SimDuration, SimTime};
 
 impl<M: Media> Ftl<M> {
@@ -511,30 +509,12 @@ impl<M: Media> Ftl<M> {
         if place.plane == PlanePick::Home && self.state.reaches(region, home) && !self.state.dynamic {
             return home;
         }
-        let pool = self.state.pool_of(region);
-        let (first, count) = (pool.first_plane, pool.free.len() as u32);
         self.state.turn = self.state.turn.wrapping_add(1);
-        let turn = self.state.turn;
-        let planes = (0..count).map(|i| PlaneId(first + (i + turn) % count));
-        if place.plane == PlanePick::Roomiest {
-            // About equal: within a sixteenth of a block.
-            let step = (self.state.regions[region.index()].slots_per_block as u64 / 16).max(1);
-            let room = |p: &PlaneId| self.state.room(region, *p) / step;
-            let best = planes.min_by_key(|p| (Reverse(room(p)), self.state.backlog[p.index()]));
-            return best.unwrap_or(home);
-        }
-        let g = &self.state.geometry;
-        let unwanted = match place.plane {
-            PlanePick::Avoid(channels) => Some(channels),
-            _ => None,
+        let best = match place.plane {
+            PlanePick::Roomiest => self.state.roomiest(region),
+            PlanePick::Avoid(channels) => self.state.least_busy(region, Some(channels)),
+            _ => self.state.least_busy(region, None),
         };
-        let best = planes.min_by_key(|p| {
-            let avoided = unwanted.is_some_and(|channels| channels.contains(g.channel_of(g.die_of(*p))));
-            let room = self.state.free_slots(region, *p) > 0;
-            // A group that waits for company comes first.
-            let alone = self.state.at(region, *p).stagers[Company::Host as usize].group.is_none();
-            (!room, avoided, alone, self.state.backlog[p.index()])
-        });
         best.unwrap_or(home)
     }
 

@@ -109,7 +109,7 @@ impl Behind {
 
 /// What the operation that ends now has been through since it was queued. The parts add up to the
 /// time since then.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Piece {
     /// When it was queued at its plane.
     pub queued: SimTime,

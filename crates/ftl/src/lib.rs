@@ -47,12 +47,15 @@ mod windows;
 pub use base::Mapped;
 pub use bind::Binding;
 pub use check::Broken;
-pub use counters::{Cause, Counters, ReadErrors, RegionCounters};
-pub use ftl::{ArrayTime, Effect, Fault, Ftl, Outcome, Pending, Prefetch, RequestError, RequestId, Timer};
+pub use counters::{Cause, Counters, EnergyUsed, ReadErrors, RegionCounters};
+pub use ftl::{
+    ArrayTime, BlockLife, BlockLook, Effect, Fault, Ftl, Outcome, Pending, Prefetch, RequestError, RequestId,
+    Timer,
+};
 pub use latency::{Behind, LatencyPart, LatencyParts, Piece};
 pub use map::{Located, MapKind, MapTable, RegionSet, Span};
 pub use media::{BlockFound, BlockHeader, Bytes, Media, Metadata, NoMedia, Oob, Recorded, SlotFound};
-pub use op::{Class, Op, OpId, OpKind, Part};
+pub use op::{Class, Emptying, Op, OpId, OpKind, Part, Reason};
 pub use precondition::{Initial, InitialError, Order};
 pub use recover::Remains;
 pub use refresh::Due;

@@ -6,8 +6,9 @@ use crate::map::Span;
 use crate::scheme::{PlanePick, Route};
 use crate::staging::NONE;
 use serde::{Deserialize, Serialize};
+use wordline_device::ServiceOrder;
 use wordline_flash::{Retries, SlotClass};
-use wordline_units::{Lpn, PlaneId, Ppn, SectorMask};
+use wordline_units::{BlockId, Lpn, PlaneId, Ppn, SectorMask};
 
 /// An operation, by its number in the slab.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -39,6 +40,13 @@ pub enum OpKind {
     Program,
     /// Erase a block.
     Erase,
+}
+
+impl OpKind {
+    /// The key that files use.
+    pub const fn key(self) -> &'static str {
+        ["read", "program", "erase"][self as usize]
+    }
 }
 
 /// Who waits for an operation; `owner` of the operation says which. The owner of a move is the host program
@@ -94,6 +102,30 @@ pub struct Part {
     pub cause: Cause,
 }
 
+/// A block being emptied, for those who watch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Emptying {
+    /// The block.
+    pub block: BlockId,
+    /// Why.
+    pub reason: Reason,
+    /// Erased blocks that its region can open in its plane at this moment.
+    pub free_blocks: u32,
+}
+
+/// Why a block is emptied.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reason {
+    /// Its region runs short of space.
+    Shortage,
+    /// The drive has nothing else to do.
+    Idleness,
+    /// It shall wear like the others.
+    Levelling,
+    /// Its data are old, or were read too often.
+    Refresh,
+}
+
 /// One operation, or a further part of a program that writes several units at once.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Op {
@@ -111,7 +143,8 @@ pub struct Op {
     pub(crate) stage: u32,
     /// Arrival number of the host write that the data come from.
     pub(crate) version: u64,
-    /// Order of service: class in the top byte, arrival below.
+    /// Order of service: rank in the top byte, that of its class unless the drive has another order, and arrival
+    /// below.
     pub key: u64,
     pub(crate) route: Route,
     /// Of a move's read and a host program: how the plane is chosen that it goes to.
@@ -213,6 +246,11 @@ impl Op {
         self.idle
     }
 
+    /// Its place in the order of service.
+    pub fn class(&self) -> Class {
+        self.class
+    }
+
     /// Why it is done.
     pub fn cause(&self) -> Cause {
         self.cause
@@ -225,9 +263,15 @@ pub(crate) struct Ops {
     ops: Vec<Op>,
     free: Vec<u32>,
     sequence: u64,
+    order: ServiceOrder,
 }
 
 impl Ops {
+    /// No operations, served in an order.
+    pub fn served(order: ServiceOrder) -> Ops {
+        Ops { order, ..Ops::default() }
+    }
+
     #[inline]
     pub fn add(&mut self, op: Op) -> OpId {
         match self.free.pop() {
@@ -252,7 +296,13 @@ impl Ops {
     pub fn stamp(&mut self, id: OpId) {
         self.sequence += 1;
         let op = &mut self.ops[id.index()];
-        op.key = (op.class as u64) << 56 | self.sequence;
+        let rank = match (self.order, op.class) {
+            (ServiceOrder::ReadFirst, class) => class as u64,
+            (_, Class::Held) => Class::Held as u64,
+            (ServiceOrder::FirstCome, _) => 1,
+            (ServiceOrder::Shortest, _) => 1 + op.kind as u64,
+        };
+        op.key = rank << 56 | self.sequence;
     }
 
     /// The operations that have not ended.

@@ -5,7 +5,7 @@
 
 use crate::map::{MapKind, Span};
 use crate::saved::Memory;
-use crate::state::State;
+use crate::state::{Phase, State};
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 use thiserror::Error;
@@ -503,7 +503,7 @@ pub trait Scheme: Debug + Send {
     /// Find a home for host data, a collected page or a moved page.
     fn place(&mut self, parcel: &Parcel, view: &View) -> Place;
 
-    /// Mark a host request, once, when it is admitted.
+    /// Mark a host write, once, when it is admitted.
     fn admit(&mut self, _request: &HostRequest, _view: &View) -> Tag {
         Tag::default()
     }
@@ -635,6 +635,46 @@ impl<'a> View<'a> {
         self.state.free_slots(self.region(region), plane)
     }
 
+    /// The same in all planes of a region.
+    pub fn room(&self, region: RegionId) -> u64 {
+        let region = self.region(region);
+        self.planes_of(region).map(|p| self.state.free_slots(region, p)).sum()
+    }
+
+    /// The planes that a region of the drive has blocks in.
+    fn planes_of(&self, region: RegionId) -> impl Iterator<Item = PlaneId> + use<> {
+        let r = &self.state.regions[region.index()];
+        (r.first_plane..r.first_plane + r.planes.len() as u32).map(PlaneId)
+    }
+
+    /// The full blocks of a plane of a region that no collection has. All blocks of the plane are looked at, so
+    /// this is for decisions that have time.
+    pub fn full_blocks(&self, region: RegionId, plane: PlaneId) -> impl Iterator<Item = BlockId> + use<'a> {
+        let (state, region) = (self.state, self.region(region));
+        let is_full = move |b: &BlockId| {
+            let block = &state.blocks[b.index()];
+            block.region == region.0 && block.phase == Phase::Full && block.writers == 0
+        };
+        state.geometry.blocks_of(plane).map(BlockId).filter(is_full)
+    }
+
+    /// The logical pages that live in a block of a region that has no base image.
+    pub fn pages_in(&self, block: BlockId) -> impl Iterator<Item = Lpn> + use<'a> {
+        let state = self.state;
+        let slots = state.regions[state.region_of(block).index()].slots_per_block;
+        (0..slots).filter_map(move |slot| state.map.page_at(state.geometry.ppn(block, slot)))
+    }
+
+    /// How often a block has been erased.
+    pub fn erases(&self, block: BlockId) -> u32 {
+        self.state.blocks[block.index()].erases
+    }
+
+    /// Bytes that the drive can hold now, each block in its mode, an erased one in the densest of its pool.
+    pub fn usable_bytes(&self) -> u64 {
+        self.state.physical_bytes() - self.state.shrunk
+    }
+
     /// Blocks of a plane that a region owns.
     pub fn owned(&self, region: RegionId, plane: PlaneId) -> u32 {
         self.state.owned(self.region(region), plane)
@@ -664,9 +704,7 @@ impl<'a> View<'a> {
     /// Blocks that a region owns in all planes, and slots programmed in them.
     pub fn taken(&self, region: RegionId) -> (u64, u64) {
         let region = self.region(region);
-        let r = &self.state.regions[region.index()];
-        let planes = (0..r.planes.len() as u32).map(|p| PlaneId(r.first_plane + p));
-        planes.fold((0, 0), |(blocks, slots), p| {
+        self.planes_of(region).fold((0, 0), |(blocks, slots), p| {
             (blocks + self.state.owned(region, p) as u64, slots + self.state.used_slots(region, p))
         })
     }

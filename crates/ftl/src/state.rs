@@ -8,7 +8,9 @@ use crate::map::{Map, MapKind};
 use crate::op::{OpId, Ops};
 use crate::refresh::Refreshing;
 use crate::saved::{Saved, saved};
-use crate::scheme::{Drive, FreeOrder, Hooks, Layout, MovedIn, PoolId, Refusal, Region, RegionId};
+use crate::scheme::{
+    ChannelSet, Drive, FreeOrder, Hooks, Layout, MovedIn, PoolId, Refusal, Region, RegionId,
+};
 use crate::stager::Company;
 use crate::staging::Staging;
 use crate::stripe::Stripe;
@@ -18,6 +20,7 @@ use crate::victim::VictimIndex;
 use crate::wear::Wear;
 use bytemuck::{Pod, Zeroable};
 use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::fmt;
 use std::ops::Range;
@@ -144,6 +147,10 @@ impl FreeBlocks {
 
     pub fn len(&self) -> usize {
         self.fresh.len() + self.erased.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.fresh.is_empty() && self.erased.is_empty()
     }
 
     /// The one that is opened next.
@@ -515,6 +522,7 @@ impl State {
             }
             let units = geometry.units_per_page(pool.medium);
             let blocks = pool.blocks_per_plane as usize;
+            let full = shape.pages() * units * geometry.sectors_per_unit;
             regions.push(RegionState {
                 shape,
                 first_plane: pool.first_plane,
@@ -524,7 +532,7 @@ impl State {
                 planes: (0..pool.free.len())
                     .map(|_| RegionPlane {
                         open: Default::default(),
-                        victims: VictimIndex::new(region.victim, blocks),
+                        victims: VictimIndex::new(region.victim, blocks, full, drive.spec.gc.dead_first),
                         owned: 0,
                         open_slots: 0,
                         live: 0,
@@ -552,7 +560,7 @@ impl State {
             dynamic: drive.spec.allocation == Allocation::Dynamic,
             stripe,
             home: layout.home,
-            counters: Counters::new(regions.len(), drive.spec.errors.is_some()),
+            counters: Counters::new(regions.len(), drive.spec),
             pools,
             regions,
             blocks: Table::zeroed(geometry.blocks as usize).map_err(unmapped)?,
@@ -565,7 +573,7 @@ impl State {
                 drive.spec.errors.as_ref().map_or_else(Refresh::default, |e| e.refresh),
             ),
             staging: Staging::new(if layout.map.knows_sectors() { geometry.sectors_per_unit } else { 0 }),
-            ops: Ops::default(),
+            ops: Ops::served(drive.spec.service.order),
             shrunk: 0,
             most_shrunk: 0,
             backlog: vec![0; geometry.planes as usize],
@@ -642,6 +650,14 @@ impl State {
             _ => self.regions[b.region as usize].sparse_by,
         };
         blocks.map(less).sum()
+    }
+
+    /// Bytes of all blocks, each in the densest mode that its pool gives.
+    pub(crate) fn physical_bytes(&self) -> u64 {
+        let of = |(i, p): (usize, &PoolState)| {
+            p.free.len() as u64 * p.blocks_per_plane as u64 * self.bytes_of_block(i)
+        };
+        self.pools.iter().enumerate().map(of).sum()
     }
 
     /// What blocks hold less that a plane of a pool has lost.
@@ -810,6 +826,48 @@ impl State {
     pub(crate) fn free_slots(&self, region: RegionId, plane: PlaneId) -> u64 {
         let r = &self.regions[region.index()];
         self.at(region, plane).open_slots + self.free_blocks(region, plane) as u64 * r.slots_per_block as u64
+    }
+
+    /// The planes of a region, counted from its first, from the one whose turn it is.
+    #[inline(always)]
+    fn in_turn(&self, region: RegionId) -> impl Iterator<Item = usize> + use<> {
+        let count = self.regions[region.index()].planes.len();
+        let turn = self.turn as usize % count;
+        (turn..turn + count).map(move |at| if at < count { at } else { at - count })
+    }
+
+    /// The plane where a host write waits least: one that has room, then one on a channel that is not unwanted, then
+    /// one where a group waits for company, then the one with the fewest operations.
+    #[inline]
+    pub(crate) fn least_busy(&self, region: RegionId, unwanted: Option<ChannelSet>) -> Option<PlaneId> {
+        let r = &self.regions[region.index()];
+        let free = &self.pools[r.region.pool.0 as usize].free;
+        let backlog = &self.backlog[r.first_plane as usize..];
+        // A loop, and one number a plane: every write passes here.
+        let (mut best, mut least) = (None, u64::MAX);
+        for local in self.in_turn(region) {
+            let (at, plane) = (&r.planes[local], PlaneId(r.first_plane + local as u32));
+            let full = at.open_slots == 0 && (free[local].is_empty() || at.owned >= r.region.quota);
+            let avoided = unwanted
+                .is_some_and(|set| set.contains(self.geometry.channel_of(self.geometry.die_of(plane))));
+            let alone = at.stagers[Company::Host as usize].group.is_none();
+            let kind = (full as u64) << 2 | (avoided as u64) << 1 | alone as u64;
+            let waits = kind << 32 | backlog[local] as u64;
+            if waits < least {
+                (best, least) = (Some(plane), waits);
+            }
+        }
+        best
+    }
+
+    /// The plane with the most slots that hold nothing live, and of about equals, within a sixteenth of a block, the
+    /// one with the fewest operations.
+    pub(crate) fn roomiest(&self, region: RegionId) -> Option<PlaneId> {
+        let r = &self.regions[region.index()];
+        let step = (r.slots_per_block as u64 / 16).max(1);
+        self.in_turn(region)
+            .map(|local| PlaneId(r.first_plane + local as u32))
+            .min_by_key(|p| (Reverse(self.room(region, *p) / step), self.backlog[p.index()]))
     }
 
     /// Slots of a plane of a region that are programmed, live or not.

@@ -247,6 +247,7 @@ impl<M: Media> Ftl<M> {
             lost: r.units_per_page * r.pages_per_program,
             pages: pages.count,
             victim: r.region.victim,
+            dead_first: self.state.gc.dead_first,
         };
         if closed < 2
             || shape.pages as u64 > closed as u64 * shape.slots.saturating_sub(shape.lost + 1) as u64

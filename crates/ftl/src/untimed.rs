@@ -44,6 +44,8 @@ pub(crate) struct Shape {
     /// Logical pages that hold data.
     pub pages: u32,
     pub victim: Victim,
+    /// Whether a block that holds nothing live comes first.
+    pub dead_first: bool,
 }
 
 const NOBODY: u32 = u32::MAX;
@@ -79,7 +81,7 @@ impl UntimedPlane {
         assert!(shape.pages as u64 <= shape.closed as u64 * (shape.slots - shape.lost - 1) as u64);
         let shift = shape.slots.next_power_of_two().trailing_zeros();
         let blocks = shape.closed as usize + 1;
-        let mut victims = VictimIndex::new(shape.victim, blocks);
+        let mut victims = VictimIndex::new(shape.victim, blocks, shape.slots, shape.dead_first);
         victims.seed(mix(seed));
         let mut plane = UntimedPlane {
             shape,
@@ -205,7 +207,8 @@ mod tests {
     /// WAF under uniform writes after so many drive writes, over four more.
     fn uniform(victim: Victim, rho: f64, slots: u32, closed: u32, warm_up: u32) -> f64 {
         let pages = (rho * closed as f64 * slots as f64) as u32;
-        let mut plane = UntimedPlane::packed(Shape { closed, slots, lost: 1, pages, victim }, 7);
+        let mut plane =
+            UntimedPlane::packed(Shape { closed, slots, lost: 1, pages, victim, dead_first: false }, 7);
         let mut draws = Draws::new(5);
         (0..warm_up * pages).for_each(|_| plane.write(draws.below(pages)));
         let (host, programmed) = (plane.host_pages(), plane.programmed());
@@ -224,6 +227,11 @@ mod tests {
             (Victim::Fifo, 0.9, 128, 5.179),
             (Victim::DChoices(10), 0.8, 64, 2.675),
             (Victim::DChoices(10), 0.9, 64, 5.000),
+            // A block drawn at random is as live as the plane: the mean of exp(-a t) over ages t that are
+            // distributed exponentially. A window of all blocks is greedy, and one of one is FIFO.
+            (Victim::DChoices(1), 0.8, 128, 5.0),
+            (Victim::WindowedGreedy(512), 0.8, 128, 2.645),
+            (Victim::WindowedGreedy(1), 0.8, 128, 2.693),
         ] {
             let ours = uniform(victim, rho, slots, 512, 6);
             assert!((ours / theory - 1.0).abs() < 0.02, "{victim:?} {rho} {slots}: {ours} against {theory}");
@@ -232,7 +240,8 @@ mod tests {
 
     #[test]
     fn every_page_is_live_in_one_block_and_blocks_are_told_by_age() {
-        let shape = Shape { closed: 20, slots: 12, lost: 1, pages: 180, victim: Victim::Fifo };
+        let shape =
+            Shape { closed: 20, slots: 12, lost: 1, pages: 180, victim: Victim::Fifo, dead_first: false };
         let mut plane = UntimedPlane::packed(shape, 3);
         let mut draws = Draws::new(9);
         for _ in 0..5000 {

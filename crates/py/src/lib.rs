@@ -10,8 +10,10 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use wordline_report::{Comparison, RefusedScheme, Report, TerminalStyle};
-use wordline_run::{Blame, Progress, Recording, RunError, RunSpec, Setup};
+use std::sync::{Mutex, PoisonError};
+use wordline_report::{Comparison, Figure, Lifetimes, RefusedScheme, Report, TerminalStyle};
+use wordline_run::{Blame, Files, LifetimeSpec, Progress, Recording, RunError, RunSpec, Setup, Window};
+use wordline_units::SimDuration;
 use wordline_workload::twin::TWINS;
 use wordline_workload::{Fit, SYNTHETICS};
 
@@ -91,10 +93,14 @@ struct Watcher {
 
 impl Watcher {
     fn see(&mut self, p: Progress) -> ControlFlow<()> {
+        self.call((p.run as u64, p.completed, p.now.0 as f64 / 1e9))
+    }
+
+    fn call(&mut self, arguments: (u64, u64, f64)) -> ControlFlow<()> {
         let seen = Python::attach(|py| {
             py.check_signals()?;
             match &self.callback {
-                Some(f) => f.call1(py, (p.run, p.completed, p.now.0 as f64 / 1e9)).map(drop),
+                Some(f) => f.call1(py, arguments).map(drop),
                 None => Ok(()),
             }
         });
@@ -137,21 +143,47 @@ fn compare(
     comparison.reports.iter().map(|r| r.to_json().map_err(wrong)).collect()
 }
 
-/// Run one scheme and write down its operations, its completions, or both; the report as JSON.
+/// The files that a run is to be recorded in, as the Python side spells them.
+#[derive(FromPyObject)]
+struct AskedFiles {
+    #[pyo3(item)]
+    log: Option<PathBuf>,
+    #[pyo3(item)]
+    completions: Option<PathBuf>,
+    #[pyo3(item)]
+    timeline: Option<PathBuf>,
+    #[pyo3(item)]
+    window: Option<String>,
+    #[pyo3(item)]
+    around: Option<u64>,
+}
+
+impl AskedFiles {
+    fn files(self) -> PyResult<Files> {
+        let window = match (self.window, self.around) {
+            (Some(window), None) => window.parse().map_err(wrong)?,
+            (None, Some(number)) => Window::Around(number),
+            (None, None) => Window::Whole,
+            (Some(_), Some(_)) => return Err(wrong("window and around: give one of them")),
+        };
+        Ok(Files { log: self.log, completions: self.completions, timeline: self.timeline, window })
+    }
+}
+
+/// Run one scheme and write down its operations, its completions, its timeline; the report as JSON.
 #[pyfunction]
 fn record(
     py: Python<'_>,
     asked: Asked,
     scheme: &str,
-    log: Option<PathBuf>,
-    completions: Option<PathBuf>,
+    files: AskedFiles,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let spec = asked.spec(scheme)?;
+    let (spec, files) = (asked.spec(scheme)?, files.files()?);
     let mut watcher = Watcher { callback: progress, raised: None };
     let result = py.detach(|| {
         let setup = Setup::resolve(&spec)?;
-        let recording = Recording::open(log.as_deref(), completions.as_deref())?;
+        let recording = Recording::open(&files)?;
         wordline_run::run_recorded(&setup, scheme, recording, &mut |p| watcher.see(p))
     });
     watcher.judge(result)?.to_json().map_err(wrong)
@@ -253,8 +285,63 @@ type Picture = (String, String, String, String, String);
 /// Every picture.
 #[pyfunction]
 fn figures(reports: Vec<String>) -> PyResult<Vec<Picture>> {
-    let all = wordline_report::figures(&comparison(&reports, vec![])?);
-    Ok(all.into_iter().map(|f| (f.name.to_string(), f.title, f.caption, f.svg, f.csv)).collect())
+    Ok(pictures(wordline_report::figures(&comparison(&reports, vec![])?)))
+}
+
+fn pictures(all: Vec<Figure>) -> Vec<Picture> {
+    all.into_iter().map(|f| (f.name.to_string(), f.title, f.caption, f.svg, f.csv)).collect()
+}
+
+/// Take a drive to wear-out under each scheme; lifetimes as JSON. `progress` gets the scheme's position, the seed and
+/// the drive writes until then.
+#[pyfunction]
+fn lifetime(
+    py: Python<'_>,
+    asked: Asked,
+    schemes: Vec<String>,
+    acceleration: Option<u32>,
+    shelf: Option<&str>,
+    threads: usize,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let Some(first) = schemes.first() else { return Err(wrong("schemes is empty; name at least one")) };
+    let shelf = shelf.map(str::parse::<SimDuration>).transpose().map_err(wrong)?.unwrap_or_default();
+    let run = asked.spec(first)?;
+    let spec = LifetimeSpec { run, schemes, acceleration, shelf, threads };
+    let watcher = Mutex::new(Watcher { callback: progress, raised: None });
+    let result = py.detach(|| {
+        wordline_run::lifetime(&spec, &|p| {
+            let mut watcher = watcher.lock().unwrap_or_else(PoisonError::into_inner);
+            watcher.call((p.scheme as u64, p.seed, p.drive_writes))
+        })
+    });
+    let found = watcher.into_inner().unwrap_or_else(PoisonError::into_inner).judge(result)?;
+    found.to_json().map_err(wrong)
+}
+
+/// Lifetimes as the terminal shows them.
+#[pyfunction]
+fn lifetime_table(lifetimes: &str, width: usize) -> PyResult<String> {
+    let style = TerminalStyle { colour: false, width };
+    Ok(wordline_report::lifetime_table(&Lifetimes::from_json(lifetimes).map_err(wrong)?, style))
+}
+
+/// Lifetimes as one page for a browser.
+#[pyfunction]
+fn lifetime_html(lifetimes: &str) -> PyResult<String> {
+    Ok(wordline_report::lifetime_html(&Lifetimes::from_json(lifetimes).map_err(wrong)?))
+}
+
+/// Every phase of every life as CSV.
+#[pyfunction]
+fn lifetime_csv(lifetimes: &str) -> PyResult<String> {
+    Ok(Lifetimes::from_json(lifetimes).map_err(wrong)?.to_csv())
+}
+
+/// Every picture of lifetimes.
+#[pyfunction]
+fn lifetime_figures(lifetimes: &str) -> PyResult<Vec<Picture>> {
+    Ok(pictures(wordline_report::lifetime_figures(&Lifetimes::from_json(lifetimes).map_err(wrong)?)))
 }
 
 /// What a trace is and what is in it, as JSON.
@@ -341,6 +428,11 @@ fn _wordline(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(comparison_json, m)?)?;
     m.add_function(wrap_pyfunction!(reports, m)?)?;
     m.add_function(wrap_pyfunction!(figures, m)?)?;
+    m.add_function(wrap_pyfunction!(lifetime, m)?)?;
+    m.add_function(wrap_pyfunction!(lifetime_table, m)?)?;
+    m.add_function(wrap_pyfunction!(lifetime_html, m)?)?;
+    m.add_function(wrap_pyfunction!(lifetime_csv, m)?)?;
+    m.add_function(wrap_pyfunction!(lifetime_figures, m)?)?;
     m.add_function(wrap_pyfunction!(inspect, m)?)?;
     m.add_function(wrap_pyfunction!(devices, m)?)?;
     m.add_function(wrap_pyfunction!(schemes, m)?)?;

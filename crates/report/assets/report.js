@@ -200,6 +200,135 @@
     });
   };
 
+  // The map of blocks: a slider through time, a choice of what colours mean, and a cursor that reads cells.
+  const blocks = (figure, plot, svg) => {
+    const maps = [...svg.querySelectorAll("g.map")].map((g) => {
+      const rows = g.dataset.rows.split(";").map((r) => r.split(" ").map(Number));
+      const legend = g.dataset.legend.split(";").map((k) => {
+        const [region, mode, state, colour, cls] = k.split("|");
+        return { region, mode, state, colour, cls };
+      });
+      const frames = g.dataset.frames.split(";").map((f) => { const [at, cells, live] = f.split(" "); return { at: Number(at), cells, live }; });
+      const [top, wide, high, columns] = ["top", "wide", "high", "columns"].map((k) => Number(g.dataset[k]));
+      // Where each cell lies, and which block it is.
+      const cells = [];
+      let line = 0;
+      for (const [plane, first, every, count] of rows) {
+        for (let i = 0; i < count; i++)
+          cells.push({ plane, block: first + i * every, x: (i % columns) * wide, y: top + (line + Math.floor(i / columns)) * high });
+        line += Math.ceil(count / columns);
+      }
+      return { g, name: g.dataset.name, legend, frames, cells, wide, high, frame: frames.at(-1) };
+    });
+    const letter = (c) => { const n = c.charCodeAt(0); return n >= 97 ? n - 71 : n - 65; };
+    const longest = maps.reduce((a, b) => (b.frames.length > a.frames.length ? b : a));
+    const STATES = { open: "#2f8fc4", full: "#46536b", emptied: "#c7405e", erased: "#e3e6ea", retired: "#1d232b" };
+    const REGIONS = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#8d6cc4", "#7f7f14", "#c8506a", "#1f8a80"];
+    const regions = [...new Set(maps.flatMap((m) => m.legend.map((k) => k.region)).filter((r) => r))];
+    const owned = (k) => k.state === "open" || k.state === "full";
+    const inks = {
+      mode: (k) => ({ colour: k.colour, cls: k.cls, name: owned(k) ? k.mode.toUpperCase() : { erased: "erased", emptied: "being emptied", retired: "retired" }[k.state] }),
+      state: (k) => ({ colour: STATES[k.state], cls: "b-" + k.state, name: k.state === "emptied" ? "being emptied" : k.state }),
+      region: (k) => (k.region ? { colour: REGIONS[regions.indexOf(k.region) % REGIONS.length], cls: "", name: "region " + k.region } : inks.mode(k)),
+    };
+
+    const controls = document.createElement("p");
+    controls.className = "scrub";
+    const slider = document.createElement("input");
+    Object.assign(slider, { type: "range", min: 0, max: longest.frames.length - 1, step: 1, value: longest.frames.length - 1 });
+    slider.setAttribute("aria-label", "Simulated time");
+    const time = document.createElement("output");
+    const choice = document.createElement("select");
+    choice.setAttribute("aria-label", "What colours mean");
+    for (const by of Object.keys(inks)) choice.append(new Option("by " + by, by));
+    const key = document.createElement("span");
+    key.className = "key";
+    controls.append(slider, time, choice, key);
+    figure.insertBefore(controls, plot);
+    // The picture's own legend is that of modes.
+    for (const e of [...svg.children].filter((e) => e.tagName === "rect" || (e.tagName === "text" && e.classList.contains("tick")))) e.remove();
+
+    const draw = () => {
+      const at = longest.frames[Number(slider.value)].at;
+      const seen = new Map();
+      for (const map of maps) {
+        // The last frame until then: one that is later has not happened yet.
+        map.frame = map.frames.findLast((f) => f.at <= at) || map.frames[0];
+        const paths = new Map();
+        map.cells.forEach((cell, i) => {
+          const kind = map.legend[letter(map.frame.cells[i])];
+          if (!kind) return;
+          const ink = inks[choice.value](kind);
+          const shade = owned(kind) ? Math.floor(Number(map.frame.live[i]) / 2) : 4;
+          const id = ink.colour + ink.cls + shade;
+          if (!paths.has(id)) paths.set(id, { ink, shade, d: [] });
+          paths.get(id).d.push(`M${cell.x.toFixed(1)} ${cell.y.toFixed(1)}h${map.wide.toFixed(1)}v${(map.high - 1).toFixed(1)}h-${map.wide.toFixed(1)}z`);
+          seen.set(ink.name, ink);
+        });
+        map.g.replaceChildren();
+        for (const { ink, shade, d } of paths.values())
+          element("path", { class: ink.cls, fill: ink.colour, "fill-opacity": 0.25 + (0.75 * shade) / 4, d: d.join("") }, map.g);
+      }
+      time.textContent = show.s(at / 1e9);
+      key.replaceChildren(...[...seen].map(([name, ink]) => {
+        const item = document.createElement("span");
+        const s = element("svg", { class: "swatch", viewBox: "0 0 10 10" }, item);
+        element("rect", { class: ink.cls, fill: ink.colour, width: 10, height: 10, rx: 2.5 }, s);
+        item.append(name);
+        return item;
+      }));
+      if (at_cell) tell(...at_cell);
+    };
+
+    const tip = tooltip(plot);
+    const cursor = element("rect", { class: "cursor", visibility: "hidden", fill: "none" }, svg);
+    const width = svg.viewBox.baseVal.width;
+    let at_cell = null;
+    const tell = (m, i) => {
+      const map = maps[m], cell = map.cells[i], kind = map.legend[letter(map.frame.cells[i])];
+      at_cell = [m, i];
+      for (const [k, v] of Object.entries({ x: cell.x, y: cell.y, width: map.wide, height: map.high - 1, visibility: "visible" })) cursor.setAttribute(k, v);
+      const zoom = plot.clientWidth / width;
+      const live = Number(map.frame.live[i]);
+      const lines = [[map.name], [`plane ${cell.plane}, block ${cell.block}`]];
+      if (kind && owned(kind)) lines.push([`${kind.mode.toUpperCase()}, region ${kind.region}, ${kind.state}`], [live === 9 ? "live: nine tenths or more" : `live: ${live} to ${live + 1} tenths`]);
+      else if (kind) lines.push([kind.state === "emptied" ? `being emptied, ${kind.mode.toUpperCase()}, region ${kind.region}` : kind.state]);
+      tip.show((cell.x + map.wide) * zoom, cell.y * zoom, lines);
+    };
+    const hide = () => { at_cell = null; tip.hide(); cursor.setAttribute("visibility", "hidden"); };
+    plot.addEventListener("pointermove", (e) => {
+      const box = svg.getBoundingClientRect(), zoom = width / box.width;
+      const x = (e.clientX - box.left) * zoom, y = (e.clientY - box.top) * zoom;
+      for (const [m, map] of maps.entries()) {
+        const i = map.cells.findIndex((c) => x >= c.x && x < c.x + map.wide && y >= c.y && y < c.y + map.high);
+        if (i >= 0) return tell(m, i);
+      }
+      hide();
+    });
+    plot.addEventListener("pointerleave", hide);
+    plot.addEventListener("blur", hide);
+    plot.addEventListener("keydown", (e) => {
+      if (e.key === "Escape") return hide();
+      const [m, i] = at_cell || [0, -1];
+      const map = maps[m];
+      const below = (d) => {
+        const c = map.cells[Math.max(i, 0)];
+        const near = map.cells.findIndex((o) => o.x === c.x && Math.abs(o.y - c.y - d * map.high) < 0.1);
+        return near < 0 ? i : near;
+      };
+      const to = { ArrowRight: () => i + 1, ArrowLeft: () => i - 1, ArrowDown: () => below(1), ArrowUp: () => below(-1) }[e.key];
+      if (!to) return;
+      e.preventDefault();
+      const n = to();
+      if (n >= map.cells.length && m + 1 < maps.length) tell(m + 1, 0);
+      else if (n < 0 && m > 0) tell(m - 1, maps[m - 1].cells.length - 1);
+      else tell(m, Math.max(0, Math.min(map.cells.length - 1, n)));
+    });
+    slider.addEventListener("input", draw);
+    choice.addEventListener("change", draw);
+    draw();
+  };
+
   const download = (name, type, text) => {
     const a = document.createElement("a");
     a.download = name;
@@ -219,6 +348,7 @@
       });
     }
     if (svg.dataset.kind === "bars") bars(plot, svg);
+    else if (svg.dataset.kind === "blocks") blocks(figure, plot, svg);
     else crosshair(plot, svg, series(csv));
   }
 })();

@@ -39,10 +39,17 @@ pub struct Flash {
     /// What errors cost the reads; absent where none are modelled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub errors: Option<ReadErrors>,
+    /// What operations took from the supply, without what the drive takes at rest; absent where the device file
+    /// gives no energy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub energy: Option<Energy>,
     /// Operations of several planes that were one command of their die; absent where the drive has no such
     /// commands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub multiplane: Option<Multiplane>,
+    /// How often reads of the host suspended a `program` or an `erase`; absent where they suspend nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suspensions: Option<BTreeMap<String, u64>>,
 }
 
 /// Multi-plane commands, by kind of operation: `read`, `program`, `erase`.
@@ -54,6 +61,37 @@ pub struct Multiplane {
     pub operations: BTreeMap<String, u64>,
     /// Share of all flash operations that were part of such a command; null where there was none.
     pub share: Option<f64>,
+}
+
+/// Energy of the flash and its buses.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Energy {
+    /// In all, in joules.
+    pub total_j: f64,
+    /// For each byte that the host read or wrote, in nanojoules; null where it did neither.
+    pub nj_per_host_byte: Option<f64>,
+    /// By cause: `host`, `rmw`, `gc`, `migration`, `metadata`.
+    pub by_cause: BTreeMap<String, EnergyOf>,
+}
+
+/// Energy of the operations of one cause, in joules.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct EnergyOf {
+    /// To sense pages, with every retry.
+    pub read_j: f64,
+    /// To program, with what pads.
+    pub program_j: f64,
+    /// To erase.
+    pub erase_j: f64,
+    /// To move data over the buses.
+    pub transfer_j: f64,
+}
+
+impl EnergyOf {
+    /// Their sum.
+    pub fn total_j(&self) -> f64 {
+        self.read_j + self.program_j + self.erase_j + self.transfer_j
+    }
 }
 
 /// What errors cost the reads.

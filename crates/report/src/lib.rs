@@ -8,7 +8,9 @@
 
 mod activity;
 mod begun;
+mod blocks;
 mod comparison;
+mod conditions;
 mod figures;
 mod fio;
 mod html;
@@ -25,17 +27,19 @@ mod steady;
 mod svg;
 mod terminal;
 mod twins;
+mod why;
 
 pub use activity::{
-    CAUSES, Capacity, ChangingCapacity, Flash, IdleTime, LifeUsed, Lifetime, LostBlocks, ModeLifetime,
-    Multiplane, PageTypes, ProgramBytes, Programs, ReadErrors, Refreshed, RegionActivity, RegionCapacity,
-    Waf, Wear, Windows, WornOut,
+    CAUSES, Capacity, ChangingCapacity, Energy, EnergyOf, Flash, IdleTime, LifeUsed, Lifetime, LostBlocks,
+    ModeLifetime, Multiplane, PageTypes, ProgramBytes, Programs, ReadErrors, Refreshed, RegionActivity,
+    RegionCapacity, Waf, Wear, Windows, WornOut,
 };
 pub use begun::BegunSteady;
+pub use blocks::{BlockFrame, BlockKind, BlockMap, BlockRow, Conditions, Utilisation, WearHistogram};
 pub use comparison::{COMPARISON_SCHEMA, Comparison, RefusedScheme};
 pub use figures::{Figure, TwinPanel, figures, lifetime_figures, trace_figures, twin_figures};
 pub use fio::fio_json;
-pub use html::{html, lifetime_html, trace_html};
+pub use html::{NOT_MODELLED, html, lifetime_html, trace_html};
 pub use jobs::{JobActivity, JobRequests, LATENCY_BOUNDS_NS, PERCENTILES};
 pub use lifetime::{
     ACCELERATION_TOLERANCE, AgedLatency, LIFETIME_SCHEMA, Life, LifePhase, Lifetimes, SchemeLife,
@@ -49,3 +53,4 @@ pub use report::{
 pub use series::{CDF_POINTS_MAX, LatencyCdf, TIMELINE_BINS_MAX, Timeline};
 pub use steady::{AfterWarmUp, Reached, STEADY_CRITERION, SteadyFrom, SteadyState};
 pub use terminal::{TerminalStyle, summary, table};
+pub use why::{Emptied, LastPiece, Spent, Story, Stretch, WHY_SCHEMA, Why, Work, why_text};

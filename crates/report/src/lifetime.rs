@@ -181,6 +181,19 @@ impl Lifetimes {
         serde_json::to_string_pretty(self).map(|text| text + "\n")
     }
 
+    /// Lifetimes from their JSON.
+    ///
+    /// # Errors
+    /// A text for people, where it is no such JSON, or of another schema.
+    pub fn from_json(text: &str) -> Result<Lifetimes, String> {
+        let found: Lifetimes =
+            serde_json::from_str(text).map_err(|e| format!("this is no JSON of lifetimes: {e}"))?;
+        if found.schema != LIFETIME_SCHEMA {
+            return Err(format!("its schema is {:?}; {LIFETIME_SCHEMA:?} is read", found.schema));
+        }
+        Ok(found)
+    }
+
     /// Each scheme, its phases and its lives as rows of CSV.
     pub fn to_csv(&self) -> String {
         let mut out = String::from(

@@ -128,6 +128,10 @@ pub(crate) enum Quantity {
     Count,
     /// A part of a whole, 1 for all of it.
     Share,
+    /// Joules.
+    Energy,
+    /// Nanojoules a byte.
+    EnergyPerByte,
     /// Bytes programmed over bytes written: parts of one sum, so with fixed decimals.
     Waf,
 }
@@ -165,6 +169,9 @@ impl Quantity {
             unit("TiB", 1_099_511_627_776.0),
         ];
         const COUNT: [Unit; 4] = [unit("", 1.0), unit("k", 1e3), unit("M", 1e6), unit("G", 1e9)];
+        const ENERGY: [Unit; 5] =
+            [unit("nJ", 1e-9), unit("µJ", 1e-6), unit("mJ", 1e-3), unit("J", 1.0), unit("kJ", 1e3)];
+        const PER_BYTE: [Unit; 3] = [unit("pJ/B", 1e-3), unit("nJ/B", 1.0), unit("µJ/B", 1e3)];
         const SHARE: [Unit; 1] = [unit("%", 0.01)];
         const NO_UNIT: [Unit; 1] = [unit("", 1.0)];
         match self {
@@ -175,6 +182,8 @@ impl Quantity {
             Quantity::Bytes => &BYTES,
             Quantity::Count => &COUNT,
             Quantity::Share => &SHARE,
+            Quantity::Energy => &ENERGY,
+            Quantity::EnergyPerByte => &PER_BYTE,
             Quantity::Waf => &NO_UNIT,
         }
     }

@@ -7,6 +7,7 @@
 
 use crate::activity::{Capacity, Flash, IdleTime, LifeUsed, Lifetime, LostBlocks, Waf, Wear};
 use crate::begun::BegunSteady;
+use crate::blocks::{BlockMap, Conditions, Utilisation, WearHistogram};
 use crate::jobs::JobActivity;
 use crate::replicas::Replicas;
 use crate::series::{LatencyCdf, Timeline};
@@ -76,6 +77,15 @@ pub struct Report {
     pub capacity: Capacity,
     /// Program/erase cycles of the blocks at the end, by the mode they are in: `slc`, `mlc`, `tlc`, `qlc`.
     pub wear: BTreeMap<String, Wear>,
+    /// How many blocks have been erased how often, by the mode they are in.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub wear_histogram: BTreeMap<String, WearHistogram>,
+    /// How busy dies and buses were; absent in reports of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub utilisation: Option<Utilisation>,
+    /// What must be alike for a comparison to be fair; absent in reports of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conditions: Option<Conditions>,
     /// How much of their life that is; absent where no mode's endurance is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub life_used: Option<LifeUsed>,
@@ -103,6 +113,9 @@ pub struct Report {
     /// The run in bins of time, for pictures.
     #[serde(default)]
     pub timeline: Timeline,
+    /// The drive's blocks along the run, for pictures.
+    #[serde(default, skip_serializing_if = "BlockMap::is_empty")]
+    pub block_map: BlockMap,
 }
 
 impl Report {
@@ -172,6 +185,9 @@ impl PartialEq for Report {
             twin_sensitivity,
             capacity,
             wear,
+            wear_histogram,
+            utilisation,
+            conditions,
             life_used,
             lost_blocks,
             lifetime,
@@ -182,6 +198,7 @@ impl PartialEq for Report {
             result_hash,
             latency_cdf,
             timeline,
+            block_map,
         } = self;
         *schema == other.schema
             && *version == other.version
@@ -205,6 +222,9 @@ impl PartialEq for Report {
             && *twin_sensitivity == other.twin_sensitivity
             && *capacity == other.capacity
             && *wear == other.wear
+            && *wear_histogram == other.wear_histogram
+            && *utilisation == other.utilisation
+            && *conditions == other.conditions
             && *life_used == other.life_used
             && *lost_blocks == other.lost_blocks
             && *lifetime == other.lifetime
@@ -214,6 +234,7 @@ impl PartialEq for Report {
             && *result_hash == other.result_hash
             && *latency_cdf == other.latency_cdf
             && *timeline == other.timeline
+            && *block_map == other.block_map
     }
 }
 

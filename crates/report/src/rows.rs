@@ -202,10 +202,12 @@ pub(crate) fn groups(reports: &[Report]) -> Vec<Group> {
     groups.push(Group { title: "Erases", rows });
 
     groups.push(errors(reports));
+    groups.push(energy(reports));
     groups.push(capacity(reports));
     groups.push(lost_blocks(reports));
     groups.push(windows(reports));
     groups.push(multiplane(reports));
+    groups.push(suspensions(reports));
     groups.push(idle_time(reports));
     groups.push(page_types(reports));
     groups.push(after_warm_up(reports));
@@ -287,6 +289,26 @@ fn errors(reports: &[Report]) -> Group {
     Group { title: "Read retries", rows }
 }
 
+/// What operations took from the supply.
+fn energy(reports: &[Report]) -> Group {
+    use Better::{Lower, Neither};
+    let of = |label: &str, quantity, better, value: &dyn Fn(&crate::Energy) -> Option<f64>| {
+        Row::new(label, quantity, better, reports, |r| value(r.flash.energy.as_ref()?))
+    };
+    let mut rows = vec![
+        of("in all", Quantity::Energy, Lower, &|e| Some(e.total_j)),
+        of("a host byte", Quantity::EnergyPerByte, Lower, &|e| e.nj_per_host_byte),
+    ];
+    let all = reports.iter().filter_map(|r| r.flash.energy.as_ref()).flat_map(|e| e.by_cause.keys());
+    let causes = ordered(&CAUSES, &all.collect::<Vec<_>>());
+    let parts = causes.iter().map(|cause| {
+        let used = |e: &crate::Energy| Some(e.by_cause.get(cause).map_or(0.0, crate::EnergyOf::total_j));
+        of(cause_title(cause), Quantity::Energy, Neither, &used).of_above()
+    });
+    rows.extend(parts);
+    Group { title: "Energy", rows }
+}
+
 /// How much of what the host wrote was fast, where windows make new SLC all the time.
 fn windows(reports: &[Report]) -> Group {
     let share = |r: &Report| r.flash.windows.as_ref()?.host_at_slc_speed;
@@ -321,6 +343,16 @@ fn multiplane(reports: &[Report]) -> Group {
     let all = Row::new("of operations", Quantity::Share, Better::Higher, reports, share);
     let rows = vec![all, of("reads", "read"), of("programs", "program"), of("erases", "erase")];
     Group { title: "Planes together", rows }
+}
+
+/// What host reads suspended.
+fn suspensions(reports: &[Report]) -> Group {
+    let of = |label: &str, kind: &'static str| {
+        Row::new(label, Quantity::Count, Better::Neither, reports, |r| {
+            r.flash.suspensions.as_ref()?.get(kind).map(|n| *n as f64)
+        })
+    };
+    Group { title: "Suspended", rows: vec![of("programs", "program"), of("erases", "erase")] }
 }
 
 /// What idle time was used for, and what that cost.

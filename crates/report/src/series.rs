@@ -77,4 +77,11 @@ pub struct Timeline {
     /// not looked at. Absent where blocks do not change between modes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub usable_bytes: Vec<Option<u64>>,
+    /// Share of the time until a bin was looked at, from when one was before it, for which the arrays of dies were
+    /// busy, their mean; null where nothing was looked at.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub die_utilisation: Vec<Option<f64>>,
+    /// Likewise of the channels' buses.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bus_utilisation: Vec<Option<f64>>,
 }

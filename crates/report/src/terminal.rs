@@ -4,6 +4,7 @@
 
 use crate::begun;
 use crate::comparison::{Comparison, RefusedScheme, eligible, hints, labels, replicas};
+use crate::conditions::{conditions, sentence};
 use crate::number::{self, Quantity};
 use crate::report::Report;
 use crate::rows::{self, Group, Row};
@@ -56,6 +57,11 @@ pub fn table(comparison: &Comparison, style: TerminalStyle) -> String {
     }
     if let Some(text) = replicas(reports) {
         page.wrap("", &text, Look::Dim);
+    }
+    let alike = sentence(&conditions(reports));
+    if reports.len() > 1 && !alike.is_empty() {
+        page.blank();
+        page.wrap("drive ", &format!("{alike}."), Look::Plain);
     }
     steadiness(&mut page, reports, &labels);
     advice(&mut page, reports);

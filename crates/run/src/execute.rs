@@ -73,7 +73,7 @@ pub fn run_on(
     Ok(report)
 }
 
-/// Run one scheme and write down every operation, every completion, or both.
+/// Run one scheme and write down every operation, every completion, a timeline, or several of them.
 ///
 /// # Errors
 /// As for [`run`], and when a file cannot be written.
@@ -85,7 +85,7 @@ pub fn run_recorded(
 ) -> Result<Report, RunError> {
     let begin = Instant::now();
     if setup.spec.replicas > 1 {
-        let what = "--log and --completions record one run; leave --replicas out";
+        let what = "--log, --completions and --timeline record one run; leave --replicas out";
         return Err(RunError::Input(what.into()));
     }
     setup.check_scheme_keys(&[scheme.to_string()])?;

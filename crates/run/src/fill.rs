@@ -10,16 +10,18 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use wordline_flash::SlotClass;
 use wordline_ftl::{
-    Cause, Counters, Due, Ftl, LatencyPart, MapKind, NoMedia, Region, RegionCounters, RegionId,
+    BlockLife, BlockLook, Cause, Counters, Due, EnergyUsed, Ftl, LatencyPart, MapKind, NoMedia, Region,
+    RegionCounters, RegionId,
 };
 use wordline_report::{
-    CDF_POINTS_MAX, Capacity, ChangingCapacity, DeviceInfo, Flash, Host, IdleTime, JobActivity, Latencies,
-    Latency, LatencyCdf, LatencyParts, LifeUsed, Lifetime, LostBlocks, MapTable, Memory, ModeLifetime,
-    Multiplane, PageTypes, ProgramBytes, Programs, REPORT_SCHEMA, ReadErrors, Refreshed, RegionActivity,
-    RegionCapacity, Report, SchemeInfo, Speed, Throughput, Timeline, Waf, Wear, Windows, WorkloadInfo,
+    BlockFrame, BlockKind, BlockMap, BlockRow, CDF_POINTS_MAX, Capacity, ChangingCapacity, Conditions,
+    DeviceInfo, Energy, EnergyOf, Flash, Host, IdleTime, JobActivity, Latencies, Latency, LatencyCdf,
+    LatencyParts, LifeUsed, Lifetime, LostBlocks, MapTable, Memory, ModeLifetime, Multiplane, PageTypes,
+    ProgramBytes, Programs, REPORT_SCHEMA, ReadErrors, Refreshed, RegionActivity, RegionCapacity, Report,
+    SchemeInfo, Speed, Throughput, Timeline, Utilisation, Waf, Wear, WearHistogram, Windows, WorkloadInfo,
     WornOut,
 };
-use wordline_sim::{Histogram, Metrics, MultiplaneCounts, Summary, TimeBin};
+use wordline_sim::{Histogram, Metrics, MultiplaneCounts, Summary, TimeBin, Usage, map_rows};
 use wordline_units::{CellMode, PageType, SimTime};
 
 /// What of a drive goes into its report, whatever watched it.
@@ -81,6 +83,9 @@ pub(crate) fn report(run: &Outcome) -> Report {
         twin_sensitivity: vec![],
         capacity: capacity(run),
         wear: wear(run),
+        wear_histogram: wear_histogram(run),
+        utilisation: utilisation(run),
+        conditions: Some(conditions(run)),
         life_used: ftl.life_used().map(|(mean, max)| LifeUsed { mean, max }),
         lost_blocks: lost_blocks(run),
         lifetime: lifetime(run, counters, simulated_s),
@@ -91,6 +96,7 @@ pub(crate) fn report(run: &Outcome) -> Report {
         result_hash: metrics.result_hash(&counters.integers()),
         latency_cdf: LatencyCdf { read: curve(&metrics.latency[0]), write: curve(&metrics.latency[1]) },
         timeline: timeline(metrics, ftl),
+        block_map: block_map(run),
         host,
         flash,
     };
@@ -219,7 +225,9 @@ fn flash(run: &Outcome, c: &Counters) -> Flash {
         page_types: page_types(run, c),
         windows: windows(run, c),
         errors: c.errors.as_ref().map(|e| errors(run, e)),
+        energy: c.energy.as_ref().map(|used| energy(run, used)),
         multiplane: multiplane(run, c),
+        suspensions: suspensions(run),
     }
 }
 
@@ -250,6 +258,22 @@ fn errors(run: &Outcome, e: &wordline_ftl::ReadErrors) -> ReadErrors {
     }
 }
 
+fn energy(run: &Outcome, used: &[EnergyUsed; Cause::COUNT]) -> Energy {
+    let joules = |picojoules| wordline_units::Energy(picojoules).as_joules();
+    let of = |used: &EnergyUsed| EnergyOf {
+        read_j: joules(used.read),
+        program_j: joules(used.program),
+        erase_j: joules(used.erase),
+        transfer_j: joules(used.transfer),
+    };
+    let some = Cause::ALL.into_iter().filter(|cause| used[*cause as usize] != EnergyUsed::default());
+    let by_cause: BTreeMap<String, EnergyOf> = some.map(|k| (word(k), of(&used[k as usize]))).collect();
+    let total_j = by_cause.values().map(EnergyOf::total_j).sum();
+    let m = &run.device.metrics;
+    let bytes = m.bytes[0] + m.bytes[1];
+    Energy { total_j, nj_per_host_byte: (bytes > 0).then(|| total_j * 1e9 / bytes as f64), by_cause }
+}
+
 fn multiplane(run: &Outcome, c: &Counters) -> Option<Multiplane> {
     (run.setup.device.multiplane != wordline_device::Multiplane::Off).then_some(())?;
     let MultiplaneCounts { commands, operations } = run.device.metrics.multiplane;
@@ -263,6 +287,12 @@ fn multiplane(run: &Outcome, c: &Counters) -> Option<Multiplane> {
         operations: named(operations),
         share: (all > 0).then(|| operations.iter().sum::<u64>() as f64 / all as f64),
     })
+}
+
+fn suspensions(run: &Outcome) -> Option<BTreeMap<String, u64>> {
+    run.setup.device.service.suspension?;
+    let [_, program, erase] = run.device.metrics.suspensions;
+    Some(BTreeMap::from([("program".to_string(), program), ("erase".to_string(), erase)]))
 }
 
 fn windows(run: &Outcome, c: &Counters) -> Option<Windows> {
@@ -410,6 +440,101 @@ fn wear(run: &Outcome) -> BTreeMap<String, Wear> {
         .collect()
 }
 
+/// Classes of a histogram of wear, at most.
+const WEAR_CLASSES_MAX: u64 = 64;
+
+fn wear_histogram(run: &Outcome) -> BTreeMap<String, WearHistogram> {
+    wear(run)
+        .into_iter()
+        .map(|(mode, of)| {
+            let width = (of.max - of.min + 1).div_ceil(WEAR_CLASSES_MAX);
+            let mut blocks = vec![0; ((of.max - of.min) / width + 1) as usize];
+            for (_, erases) in run.device.ftl.wear().filter(|(m, _)| m.key() == mode) {
+                blocks[((erases as u64 - of.min) / width) as usize] += 1;
+            }
+            (mode, WearHistogram { from: of.min, width, blocks })
+        })
+        .collect()
+}
+
+/// More resources than this are not listed one by one.
+const RESOURCES_MAX: usize = 1024;
+
+fn utilisation(run: &Outcome) -> Option<Utilisation> {
+    let metrics = run.device.metrics;
+    let time = metrics.used_at.0 as f64;
+    let [dies, buses] = &metrics.used;
+    if time == 0.0 || dies.is_empty() {
+        return None;
+    }
+    // Four digits are more than anybody sees, and keep a list of a thousand short.
+    let share = |ns: u64| libm::round(ns as f64 / time * 1e4) / 1e4;
+    let mean = |all: &[u64]| all.iter().sum::<u64>() as f64 / time / all.len().max(1) as f64;
+    let each = |all: &[u64]| match all.len() {
+        0..=RESOURCES_MAX => all.iter().map(|ns| share(*ns)).collect(),
+        _ => vec![],
+    };
+    Some(Utilisation { dies_mean: mean(dies), buses_mean: mean(buses), dies: each(dies), buses: each(buses) })
+}
+
+fn conditions(run: &Outcome) -> Conditions {
+    let (setup, ftl) = (run.setup, run.device.ftl);
+    let (logical, physical) = (setup.device.logical_bytes(), setup.device.physical_bytes());
+    let tables: u64 = ftl.map_tables().iter().map(|t| t.bytes()).sum();
+    Conditions {
+        capacity_bytes: logical,
+        over_provisioning: physical as f64 / logical.max(1) as f64 - 1.0,
+        ram_bytes: logical / setup.device.unit.0 * 4 + tables + ftl.buffer_bytes(),
+        initial: match &setup.from_state {
+            Some(_) => format!("the saved state {}", setup.spec.from_state.as_deref().unwrap_or_default()),
+            None => setup.initial.to_string(),
+        },
+    }
+}
+
+fn block_map(run: &Outcome) -> BlockMap {
+    let (ftl, frames) = (run.device.ftl, run.device.metrics.frames());
+    let kind = |look: &BlockLook| -> BlockKind {
+        let (region, mode) = (&ftl.layout().regions[look.region.0 as usize].name, look.mode.key());
+        let (owned, state) = match look.life {
+            BlockLife::Erased => (false, "erased"),
+            BlockLife::Open => (true, "open"),
+            BlockLife::Full => (true, "full"),
+            BlockLife::Emptied => (true, "emptied"),
+            BlockLife::Retired => (false, "retired"),
+        };
+        let of = |text: &str| if owned { text.to_string() } else { String::new() };
+        BlockKind { region: of(region), mode: of(mode), state: state.to_string() }
+    };
+    let mut looks: Vec<_> =
+        frames.iter().flat_map(|f| &f.cells).map(|l| (l.life, l.region.0, l.mode, *l)).collect();
+    looks.sort_by_key(|(life, region, mode, _)| (*life, *region, *mode));
+    let mut legend: Vec<BlockKind> = vec![];
+    for (.., look) in &looks {
+        let kind = kind(look);
+        if !legend.contains(&kind) {
+            legend.push(kind);
+        }
+    }
+    let letter = |look: &BlockLook| {
+        let kind = kind(look);
+        BlockMap::letter(legend.iter().position(|k| *k == kind).unwrap_or(usize::MAX))
+    };
+    let frames = frames.iter().map(|f| BlockFrame {
+        at_ns: f.at.0,
+        cells: f.cells.iter().map(letter).collect(),
+        live: f.cells.iter().map(|l| (b'0' + l.live_tenths.min(9)) as char).collect(),
+    });
+    let frames = frames.collect();
+    let rows = map_rows(&run.setup.geometry).into_iter().map(|r| BlockRow {
+        plane: r.plane.0,
+        first_block: r.first.0,
+        every: r.every,
+        cells: r.cells,
+    });
+    BlockMap { rows: rows.collect(), legend, frames }
+}
+
 fn followed(run: &Outcome) -> BTreeMap<String, Vec<[f64; 2]>> {
     let followed = run.device.ftl.scheme().followed();
     followed.into_iter().map(|(name, series)| (name.to_string(), series.to_vec())).collect()
@@ -555,8 +680,13 @@ fn timeline(m: &Metrics, ftl: &Ftl<NoMedia>) -> Timeline {
     let home = &layout.regions[layout.home.0 as usize];
     let types = if home.rule.by_bit() { &PageType::ALL[..home.mode.bits() as usize] } else { &[] };
     let free = |page: PageType| bins.iter().map(move |b| Some(b.free?.pages[page as usize] as f64)).collect();
+    let [dies, buses] = m.used.each_ref().map(Vec::len);
+    let die_utilisation = utilisation_of(bins, &|usage| usage.arrays, dies);
+    let bus_utilisation = utilisation_of(bins, &|usage| usage.buses, buses);
     Timeline {
         bin_s,
+        die_utilisation,
+        bus_utilisation,
         read_requests: bins.iter().map(|b| b.requests[0]).collect(),
         write_requests: bins.iter().map(|b| b.requests[1]).collect(),
         read_mb_per_s: rate(0),
@@ -579,4 +709,18 @@ fn timeline(m: &Metrics, ftl: &Ftl<NoMedia>) -> Timeline {
             vec![]
         },
     }
+}
+
+/// The share of the time between one look and the next for which so many resources were busy, for each bin.
+fn utilisation_of(bins: &[TimeBin], used: &dyn Fn(&Usage) -> u64, resources: usize) -> Vec<Option<f64>> {
+    let mut before = Usage::default();
+    bins.iter()
+        .map(|bin| {
+            let now = bin.usage.filter(|now| now.at > before.at)?;
+            let busy = used(&now) - used(&before);
+            let time = now.at.since(before.at).0 * resources as u64;
+            before = now;
+            (time > 0).then(|| busy as f64 / time as f64)
+        })
+        .collect()
 }

@@ -8,6 +8,7 @@
 
 mod begin;
 mod compare;
+mod completions;
 mod error;
 mod execute;
 mod fill;
@@ -16,6 +17,7 @@ mod initial;
 mod jobs;
 mod lifetime;
 mod model;
+mod output;
 mod record;
 mod rerun;
 mod saved;
@@ -23,6 +25,8 @@ mod sensitivity;
 mod setup;
 mod spec;
 mod steady;
+mod timeline;
+mod why;
 
 pub use compare::{ALL_COMPATIBLE, admitted, compare};
 pub use error::{Blame, RunError};
@@ -30,12 +34,14 @@ pub use execute::{Progress, run, run_on, run_recorded};
 pub use initial::{Filled, InitialSpec};
 pub use lifetime::{LifeProgress, LifetimeSpec, lifetime};
 pub use model::model;
-pub use record::Recording;
+pub use record::{Files, Recording};
 pub use rerun::{Rerun, rerun};
 pub use saved::Snapshot;
 pub use sensitivity::{SHIFT_POINTS, sensitivity};
 pub use setup::{Setup, device};
 pub use spec::{DEFAULT_INITIAL, DEFAULT_SEED, REPLICAS_MAX, RunSpec};
+pub use timeline::Window;
+pub use why::{WhyAsked, why};
 
 /// The version that reports carry.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

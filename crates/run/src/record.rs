@@ -1,37 +1,53 @@
-//! What a run writes down as it goes: the operation log, with every use of an array and a bus, and
-//! the completions, with the end of every request. Both are CSV behind one comment line of JSON
-//! that holds what a reader needs to know of the drive, so that a separate program can check them.
-//! Rows go out as things happen; nothing grows with the run.
+//! What a run writes down as it goes: the operation log, with every use of an array and a bus, the
+//! completions, with the end of every request, and a timeline for a trace viewer. Rows go out as things
+//! happen; nothing grows with the run.
+//!
+//! The log is CSV behind one comment line of JSON that holds what a reader needs to know of the drive, so
+//! that a separate program can check it.
 
+use crate::completions::Completions;
 use crate::error::RunError;
+use crate::output::Output;
 use crate::setup::Setup;
+use crate::timeline::{Timeline, Window};
 use serde_json::{Value, json};
 use std::cell::Cell;
 use std::fmt::Write as _;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::rc::Rc;
-use tempfile::NamedTempFile;
 use wordline_flash::ProgramRule;
-use wordline_ftl::{EarlierBits, Ftl, LatencyPart, NoMedia, OpKind, Outcome, Part, RegionId};
-use wordline_sim::{Begin, Completion, Event, Probe};
-use wordline_units::{CellMode, HostOp, PlaneId};
+use wordline_ftl::{EarlierBits, Ftl, NoMedia, OpKind, Part, RegionId};
+use wordline_sim::{Begin, Completion, Event, Moment, Probe};
+use wordline_units::{CellMode, PlaneId};
 
 /// The columns of an operation log.
 const LOG_COLUMNS: &str = "op,use,kind,cause,start_ns,end_ns,channel,die,plane,block,slot,slots,\
                            mode,page,region,bytes,data,retries";
-/// The columns of a list of completions.
-/// The columns of completions: the request, then the parts of its latency.
-fn completion_columns() -> String {
-    let parts = LatencyPart::ALL.map(|part| format!(",{}_ns", part.key()));
-    format!("number,op,lba,blocks,arrival_ns,completion_ns,outcome{}", parts.concat())
-}
-
-/// The files that a run is to be recorded in. They take their names when the run is over.
+/// What a run is to be recorded in. The files take their names when the run is over.
 pub struct Recording {
     log: Option<Output>,
-    completions: Option<Output>,
+    completions: Option<Completions>,
+    timeline: Option<Timeline>,
+}
+
+/// The files that a run can be recorded in.
+#[derive(Clone, Debug, Default)]
+pub struct Files {
+    /// Every use of an array and a bus.
+    pub log: Option<PathBuf>,
+    /// The end of every request; a table of Parquet if its name ends in `.parquet`, otherwise CSV.
+    pub completions: Option<PathBuf>,
+    /// A timeline of dies, buses and requests, as JSON for a trace viewer.
+    pub timeline: Option<PathBuf>,
+    /// The part of the run that the timeline shows.
+    pub window: Window,
+}
+
+impl Files {
+    /// Whether anything is asked for.
+    pub fn any(&self) -> bool {
+        self.log.is_some() || self.completions.is_some() || self.timeline.is_some()
+    }
 }
 
 impl Recording {
@@ -39,10 +55,12 @@ impl Recording {
     ///
     /// # Errors
     /// When one of them cannot be written.
-    pub fn open(log: Option<&Path>, completions: Option<&Path>) -> Result<Recording, RunError> {
+    pub fn open(files: &Files) -> Result<Recording, RunError> {
+        let timeline = |path: &PathBuf| Timeline::open(path, files.window);
         Ok(Recording {
-            log: log.map(Output::open).transpose()?,
-            completions: completions.map(Output::open).transpose()?,
+            log: files.log.as_deref().map(Output::open).transpose()?,
+            completions: files.completions.as_deref().map(Completions::open).transpose()?,
+            timeline: files.timeline.as_ref().map(timeline).transpose()?,
         })
     }
 }
@@ -59,7 +77,8 @@ struct Under {
 /// Writes the rows of a run.
 pub(crate) struct Recorder {
     log: Option<Output>,
-    completions: Option<Output>,
+    completions: Option<Completions>,
+    timeline: Option<Timeline>,
     /// The first failure, after which nothing more is written.
     failed: Option<RunError>,
     broken: Rc<Cell<bool>>,
@@ -76,6 +95,7 @@ impl Recorder {
         Recorder {
             log: recording.log,
             completions: recording.completions,
+            timeline: recording.timeline,
             failed: None,
             broken: Rc::default(),
             regions: vec![],
@@ -86,26 +106,41 @@ impl Recorder {
         }
     }
 
-    /// Begin both files with what is known before the first request.
+    /// Begin the files with what is known before the first request.
     pub(crate) fn begin_files(&mut self, setup: &Setup, scheme: &str, ftl: &Ftl<NoMedia>) {
         self.regions = ftl.layout().regions.iter().map(|r| r.name.to_string()).collect();
         self.line = format!("# {}\n{LOG_COLUMNS}\n", log_header(setup, scheme, ftl));
         self.write_log();
-        self.line = format!("# {}\n{}\n", completion_header(setup, scheme), completion_columns());
-        self.write_completion();
+        if let Some(out) = &mut self.completions {
+            let begun = out.begin(setup, scheme);
+            self.note(begun);
+        }
+        if let Some(out) = &mut self.timeline {
+            let begun = out.begin(setup, scheme, &self.regions);
+            self.note(begun);
+        }
+    }
+
+    /// Keep the first failure.
+    fn note(&mut self, written: Result<(), RunError>) {
+        if let (None, Err(e)) = (&self.failed, written) {
+            self.failed = Some(e);
+            self.broken.set(true);
+        }
     }
 
     fn write_log(&mut self) {
         if let (None, Some(out)) = (&self.failed, &mut self.log) {
-            self.failed = out.write(&self.line).err();
-            self.broken.set(self.failed.is_some());
+            let written = out.write(&self.line);
+            self.note(written);
         }
     }
 
-    fn write_completion(&mut self) {
-        if let (None, Some(out)) = (&self.failed, &mut self.completions) {
-            self.failed = out.write(&self.line).err();
-            self.broken.set(self.failed.is_some());
+    /// Let a timeline that is wanted see something.
+    fn show(&mut self, see: impl FnOnce(&mut Timeline) -> Result<(), RunError>) {
+        if let (None, Some(out)) = (&self.failed, &mut self.timeline) {
+            let written = see(out);
+            self.note(written);
         }
     }
 
@@ -121,10 +156,9 @@ impl Recorder {
 
     /// Write what is left, and give the files their names.
     pub(crate) fn finish(self) -> Result<(), RunError> {
-        for out in [self.log, self.completions].into_iter().flatten() {
-            out.finish()?;
-        }
-        Ok(())
+        self.log.map_or(Ok(()), Output::finish)?;
+        self.completions.map_or(Ok(()), Completions::finish)?;
+        self.timeline.map_or(Ok(()), Timeline::finish)
     }
 
     fn row(&mut self, op: u64, name: &str, plane: usize, start: u64, end: u64) {
@@ -149,14 +183,14 @@ impl Probe for Recorder {
     const WATCHES: bool = true;
 
     fn begin(&mut self, b: &Begin, parts: impl Iterator<Item = Part>) {
+        self.show(|timeline| {
+            timeline.op_begins(b);
+            Ok(())
+        });
         if self.log.is_none() {
             return;
         }
-        let kind = match b.kind {
-            OpKind::Read => "read",
-            OpKind::Program => "program",
-            OpKind::Erase => "erase",
-        };
+        let kind = b.kind.key();
         let page = if b.kind == OpKind::Erase { "" } else { b.page.key() };
         let [first, second] = &mut self.current[b.plane.index()];
         let under = if first.op.is_none() { first } else { second };
@@ -186,6 +220,7 @@ impl Probe for Recorder {
     }
 
     fn event(&mut self, event: Event) {
+        self.show(|timeline| timeline.event(event));
         match event {
             Event::Array { op, plane, retries, start, end, .. } => {
                 self.under(plane, op).for_each(|under| under.retries = retries);
@@ -196,31 +231,16 @@ impl Probe for Recorder {
         }
     }
 
+    fn moment(&mut self, moment: Moment) {
+        self.show(|timeline| timeline.moment(moment));
+    }
+
     fn completion(&mut self, c: &Completion) {
-        if self.completions.is_none() {
-            return;
+        if let (None, Some(out)) = (&self.failed, &mut self.completions) {
+            let written = out.row(c);
+            self.note(written);
         }
-        let r = &c.request;
-        let op = match r.op {
-            HostOp::Read => "read",
-            HostOp::Write => "write",
-            HostOp::Trim => "trim",
-            HostOp::Flush => "flush",
-        };
-        let outcome = match c.outcome {
-            Outcome::Done => "done",
-            Outcome::OutOfSpace => "out_of_space",
-            Outcome::Uncorrectable => "uncorrectable",
-            Outcome::WornOut => "worn_out",
-        };
-        self.line.clear();
-        let (lba, blocks, arrival, at) = (r.lba.0, r.blocks, r.arrival.0, c.at.0);
-        let _ = write!(self.line, "{},{op},{lba},{blocks},{arrival},{at},{outcome}", c.number);
-        for part in c.parts.nanoseconds() {
-            let _ = write!(self.line, ",{part}");
-        }
-        self.line.push('\n');
-        self.write_completion();
+        self.show(|timeline| timeline.completion(c));
     }
 }
 
@@ -313,6 +333,7 @@ fn log_header(setup: &Setup, scheme: &str, ftl: &Ftl<NoMedia>) -> Value {
         "sector_bytes": spec.sector.0,
         "parallel_unit": spec.parallel_unit.key(),
         "multiplane": spec.multiplane.key(),
+        "suspends": spec.service.suspension.is_some(),
         "errors": spec.errors.as_ref().map(|e| json!({
             "decode_ns": e.decode.0,
             "retransfer": e.retransfer,
@@ -347,131 +368,4 @@ fn runs(ftl: &Ftl<NoMedia>) -> Vec<Value> {
         }
     };
     runs.into_iter().map(of).collect()
-}
-
-fn completion_header(setup: &Setup, scheme: &str) -> Value {
-    json!({
-        "completions": "wordline.completions/1",
-        "version": crate::VERSION,
-        "device": setup.device.name,
-        "scheme": scheme,
-        "workload": setup.workload.name(),
-        "seed": setup.spec.seed,
-        "lba_bytes": wordline_units::LBA_BYTES,
-    })
-}
-
-/// A file under way, perhaps compressed.
-struct Output {
-    path: PathBuf,
-    to: Encoder,
-}
-
-enum Encoder {
-    Plain(Target),
-    Gzip(flate2::write::GzEncoder<Target>),
-    Zstd(zstd::stream::write::Encoder<'static, Target>),
-}
-
-/// A file that takes its name when it is whole, or something that is not a file, such as a pipe.
-enum Target {
-    File(BufWriter<NamedTempFile>),
-    Special(BufWriter<File>),
-}
-
-impl Write for Target {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Target::File(f) => f.write(bytes),
-            Target::Special(f) => f.write(bytes),
-        }
-    }
-    fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Target::File(f) => f.flush(),
-            Target::Special(f) => f.flush(),
-        }
-    }
-}
-
-impl Output {
-    fn open(path: &Path) -> Result<Output, RunError> {
-        let refused = |e: io::Error| {
-            let hint = match e.kind() {
-                io::ErrorKind::NotFound => "; is there such a folder?",
-                io::ErrorKind::PermissionDenied => "; choose another place, or change its permissions",
-                _ => "",
-            };
-            RunError::Input(format!("{}: cannot be written: {e}{hint}", path.display()))
-        };
-        let special = match fs::metadata(path) {
-            Ok(m) if m.is_dir() => {
-                let what = format!("{}: this is a folder; give the name of a file in it", path.display());
-                return Err(RunError::Input(what));
-            }
-            Ok(m) => !m.is_file(),
-            Err(_) => false,
-        };
-        let target = if special {
-            let file = OpenOptions::new().write(true).open(path).map_err(refused)?;
-            Target::Special(BufWriter::with_capacity(1 << 17, file))
-        } else {
-            Target::File(BufWriter::with_capacity(1 << 17, temporary(path).map_err(refused)?))
-        };
-        let to = match path.extension().and_then(|e| e.to_str()) {
-            Some("gz") => {
-                Encoder::Gzip(flate2::write::GzEncoder::new(target, flate2::Compression::default()))
-            }
-            Some("zst") => Encoder::Zstd(zstd::stream::write::Encoder::new(target, 0).map_err(refused)?),
-            _ => Encoder::Plain(target),
-        };
-        Ok(Output { path: path.to_path_buf(), to })
-    }
-
-    fn failed(path: &Path, e: &io::Error) -> RunError {
-        RunError::Output(format!("{}: cannot be written: {e}", path.display()))
-    }
-
-    fn write(&mut self, text: &str) -> Result<(), RunError> {
-        let bytes = text.as_bytes();
-        let written = match &mut self.to {
-            Encoder::Plain(out) => out.write_all(bytes),
-            Encoder::Gzip(out) => out.write_all(bytes),
-            Encoder::Zstd(out) => out.write_all(bytes),
-        };
-        written.map_err(|e| Output::failed(&self.path, &e))
-    }
-
-    fn finish(self) -> Result<(), RunError> {
-        let Output { path, to } = self;
-        let whole = || -> io::Result<()> {
-            let target = match to {
-                Encoder::Plain(out) => out,
-                Encoder::Gzip(out) => out.finish()?,
-                Encoder::Zstd(out) => out.finish()?,
-            };
-            match target {
-                Target::File(f) => {
-                    f.into_inner().map_err(io::IntoInnerError::into_error)?.persist(&path)?;
-                }
-                Target::Special(mut f) => f.flush()?,
-            }
-            Ok(())
-        };
-        whole().map_err(|e| Output::failed(&path, &e))
-    }
-}
-
-/// A nameless file beside the one that it will become.
-fn temporary(path: &Path) -> io::Result<NamedTempFile> {
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".wordline-").suffix(".part");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // As any new file: the process's mask still applies.
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    builder.tempfile_in(folder)
 }

@@ -42,6 +42,24 @@ pub fn rerun(
     threads: usize,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Rerun, RunError> {
+    let setup = setup_of(report, workload)?;
+    let again = compare(&setup, std::slice::from_ref(&setup.spec.scheme), threads, progress)?;
+    let again = again.reports.into_iter().next().ok_or(RunError::Interrupted)?;
+    let hashes = |r: &Report| -> Vec<(u64, String)> {
+        let runs = r.replicas.iter().flat_map(|r| &r.runs);
+        runs.map(|r| (r.seed, r.result_hash.clone())).collect()
+    };
+    let pairs = hashes(report).into_iter().zip(hashes(&again));
+    Ok(Rerun {
+        differing_seeds: pairs.filter(|(was, is)| was != is).map(|(was, _)| was.0).collect(),
+        recorded: report.result_hash.clone(),
+        version: report.version.clone(),
+        report: again,
+    })
+}
+
+/// All that a report's run takes, from its configuration alone.
+pub(crate) fn setup_of(report: &Report, workload: Option<&str>) -> Result<Setup, RunError> {
     let config = &report.config;
     let lacks =
         |what: &str| RunError::Input(format!("config.{what} is missing or not as Wordline writes it"));
@@ -94,19 +112,7 @@ pub fn rerun(
     if let Some(from) = &setup.from_state {
         from.is_recorded(&text("/initial/state/checksum", "initial.state.checksum")?)?;
     }
-    let again = compare(&setup, std::slice::from_ref(&spec.scheme), threads, progress)?;
-    let again = again.reports.into_iter().next().ok_or(RunError::Interrupted)?;
-    let hashes = |r: &Report| -> Vec<(u64, String)> {
-        let runs = r.replicas.iter().flat_map(|r| &r.runs);
-        runs.map(|r| (r.seed, r.result_hash.clone())).collect()
-    };
-    let pairs = hashes(report).into_iter().zip(hashes(&again));
-    Ok(Rerun {
-        differing_seeds: pairs.filter(|(was, is)| was != is).map(|(was, _)| was.0).collect(),
-        recorded: report.result_hash.clone(),
-        version: report.version.clone(),
-        report: again,
-    })
+    Ok(setup)
 }
 
 /// The recorded workload, with another file in the place of its own.

@@ -6,7 +6,9 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use wordline_ftl::{Label, NoMedia};
 use wordline_report::Report;
-use wordline_run::{Blame, Recording, RunError, RunSpec, Setup, Snapshot, compare, rerun, run, run_recorded};
+use wordline_run::{
+    Blame, Files, Recording, RunError, RunSpec, Setup, Snapshot, compare, rerun, run, run_recorded,
+};
 use wordline_sim::{Device, NoProbe};
 use wordline_units::{HostOp, HostRequest, SimTime};
 
@@ -160,7 +162,8 @@ fn a_run_that_is_recorded_begins_with_a_state_and_leaves_the_one_that_it_leaves_
     let unwatched = try_run(&spec(&plain)).unwrap();
     let (log, ends) = (folder.path().join("log.csv"), folder.path().join("ends.csv"));
     let setup = Setup::resolve(&spec(&watched)).unwrap();
-    let recording = Recording::open(Some(&log), Some(&ends)).unwrap();
+    let files = Files { log: Some(log.clone()), completions: Some(ends.clone()), ..Files::default() };
+    let recording = Recording::open(&files).unwrap();
     let seen = run_recorded(&setup, "slc-cache", recording, &mut |_| ControlFlow::Continue(())).unwrap();
     assert_eq!(seen.result_hash, unwatched.result_hash);
     assert!(std::fs::read(&plain).unwrap() == std::fs::read(&watched).unwrap());

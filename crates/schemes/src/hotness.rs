@@ -11,16 +11,16 @@
 //! ## Algorithm
 //! 1. Each page read by the host counts one for its logical page, as in `raro`.
 //! 2. After a read, a hot page in QLC or TLC moves to SLC, and a warm page in QLC to TLC.
-//! 3. All else is as in `raro`: the moves, writes, and what is collected.
+//! 3. All else is as in `raro`: the moves, writes, what is collected, and what is reclaimed.
 //!
 //! ## Symbols
 //! X, Y: the regions of SLC and TLC.
 //!
 //! ## Parameters
-//! - `warm`, `hot`, `decay`: those of `raro`.
+//! - `warm`, `hot`, `decay`, `reclaim`, `reclaim_below`, `idle_after`: those of `raro`.
 //!
 //! ## Differs
-//! The paper says no more of it than the quotation; that it has RARO's classifier is ASSUMED.
+//! The paper says no more of it than the quotation; that it has RARO's classifier, and its reclaim, is ASSUMED.
 //!
 //! ## Not modelled
 //! As `raro`.
@@ -30,18 +30,26 @@
 
 use crate::layout;
 use crate::read_heat::{self, ByReadHeat, Class, X, Y};
+use crate::reclaim;
 use crate::registry::Entry;
 use wordline_device::config::Section;
 use wordline_ftl::{
-    Collect, Drive, Layout, Memory, Move, Need, Parcel, Place, ReadSeen, Refusal, Scheme, View,
+    Collect, Drive, IdleWork, Layout, Memory, Move, Need, Parcel, Place, ReadSeen, Refusal, Scheme, Tag, View,
 };
-use wordline_units::CellMode;
+use wordline_units::{CellMode, HostRequest, PlaneId};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "hotness",
     title: "QLC whose blocks turn to TLC or SLC for data read often; the rival of raro",
     docs: include_str!("hotness.rs"),
-    parameters: &[read_heat::WARM, read_heat::HOT, read_heat::DECAY],
+    parameters: &[
+        read_heat::WARM,
+        read_heat::HOT,
+        read_heat::DECAY,
+        reclaim::RECLAIM,
+        reclaim::RECLAIM_BELOW,
+        layout::IDLE_AFTER,
+    ],
     leading: None,
     build: |p| Box::new(Hotness::from_parameters(p)),
 };
@@ -85,8 +93,17 @@ impl Scheme for Hotness {
         self.heat.collect(need, view) // (3)
     }
 
+    fn admit(&mut self, request: &HostRequest, view: &View) -> Tag {
+        self.heat.admit(request, view.now); // (3)
+        Tag::default()
+    }
+
+    fn idle(&mut self, plane: PlaneId, view: &View) -> Option<IdleWork> {
+        self.heat.idle(plane, view) // (3)
+    }
+
     fn memory(&mut self) -> Option<&mut dyn Memory> {
-        Some(&mut self.heat.counts)
+        Some(&mut self.heat.learnt)
     }
 
     fn clone_box(&self) -> Box<dyn Scheme> {

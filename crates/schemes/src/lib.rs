@@ -8,6 +8,7 @@ mod layout;
 mod packing;
 mod page_type;
 mod read_heat;
+mod reclaim;
 mod registry;
 mod stacked;
 mod windows;

@@ -18,6 +18,13 @@
 //! 5. Writes go to QLC. A page collected stays in its mode while it is warm or hot, and goes to QLC when it
 //!    is cold, or when its plane is down to the reserve. An emptied block may be QLC again.
 //! 6. The victim is the block that gives back the most wordlines, of any mode.
+//! 7. With `reclaim` a die of an idle drive gives back a block, one in each idle time, page by page: of the full
+//!    blocks of SLC and TLC that hold no page hot enough for their mode (hot in SLC, warm in TLC) and have done so
+//!    for `decay / 2` pages read, the one that gains the most bytes for each page moved to QLC, and of equals the
+//!    one read least. It waits while the host, by an exponentially weighted mean of its writes, would fill what is
+//!    free in QLC within 10 s. Where the drive could hold less than `reclaim_below` more than it stores, the best
+//!    such block is also what collection takes first, however long it has been cool and whatever the host writes.
+//!    What is collected then stays in its mode only while it is hot enough for it.
 //!
 //! ## Symbols
 //! X, Y, Z: the regions of SLC, TLC and QLC. R1, R2: thresholds of retries.
@@ -27,29 +34,35 @@
 //! - `r2_young`, `r2_middle`, `r2_old`: default 5, 7 and 11 (section V-C), for blocks that have used up to a
 //!   third, to two thirds, and more of their life (table I).
 //! - `warm`, `hot`: default 4 and 16, ASSUMED: the paper gives no classifier. The results hang on them.
-//! - `decay`: default off, ASSUMED likewise.
+//! - `decay`: default off, ASSUMED likewise; 4000000 with `reclaim`.
+//! - `reclaim`: default off, as in the paper's runs.
+//! - `reclaim_below`: default 10 %, ASSUMED: the paper names "the remaining space of the device".
+//! - `idle_after`: how long the drive must have had no request before it reclaims; default 100ms, ASSUMED.
 //!
 //! ## Differs
 //! The paper computes a page's retries from an aging model; here the drive knows how many it took, which is
 //! the same model. Table II has "at least" and the text "exceeding"; this is the table. A conversion is
 //! refused, and counted, where the blocks that stay QLC could not take back all that the host may store.
-//! The paper's Base is `conventional` on the same drive.
+//! The paper's Base is `conventional` on the same drive. Section IV-E names what reclaim by temperature must weigh,
+//! the space that is left, what collection gains and what the host writes, and has no formula: (7) is one. It is
+//! decided on when an idle time begins, so where the host has just written much it waits for the next.
 //!
 //! ## Not modelled
-//! Reclaim by temperature (section IV-E), which the paper's runs leave out.
+//! What it takes the controller to count heat and to decide.
 //!
 //! ## Checked by
 //! `a hot page of many retries is found in slc and its old place is stale` (figures 8 to 11),
-//! `reference model`, golden rows.
+//! `blocks whose data have cooled give their capacity back and hot ones stay`, `reference model`, golden rows.
 
 use crate::layout;
 use crate::read_heat::{self, ByReadHeat, Class, X, Y};
+use crate::reclaim;
 use crate::registry::{Entry, Parameter};
 use wordline_device::config::Section;
 use wordline_ftl::{
-    Collect, Drive, Layout, Memory, Move, Need, Parcel, Place, ReadSeen, Refusal, Scheme, View,
+    Collect, Drive, IdleWork, Layout, Memory, Move, Need, Parcel, Place, ReadSeen, Refusal, Scheme, Tag, View,
 };
-use wordline_units::CellMode;
+use wordline_units::{CellMode, HostRequest, PlaneId};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "raro",
@@ -67,6 +80,9 @@ pub(crate) const ENTRY: Entry = Entry {
         read_heat::WARM,
         read_heat::HOT,
         read_heat::DECAY,
+        reclaim::RECLAIM,
+        reclaim::RECLAIM_BELOW,
+        layout::IDLE_AFTER,
     ],
     leading: None,
     build: |p| Box::new(Raro::from_parameters(p)),
@@ -123,8 +139,17 @@ impl Scheme for Raro {
         self.heat.collect(need, view) // (6)
     }
 
+    fn admit(&mut self, request: &HostRequest, view: &View) -> Tag {
+        self.heat.admit(request, view.now); // (7)
+        Tag::default()
+    }
+
+    fn idle(&mut self, plane: PlaneId, view: &View) -> Option<IdleWork> {
+        self.heat.idle(plane, view) // (7)
+    }
+
     fn memory(&mut self) -> Option<&mut dyn Memory> {
-        Some(&mut self.heat.counts)
+        Some(&mut self.heat.learnt)
     }
 
     fn clone_box(&self) -> Box<dyn Scheme> {

@@ -3,6 +3,7 @@
 //! scheme's own.
 
 use crate::layout;
+use crate::reclaim::{self, Reclaim};
 use crate::registry::Parameter;
 use serde::{Deserialize, Serialize};
 use wordline_device::config::Section;
@@ -30,7 +31,7 @@ pub(crate) const HOT: Parameter =
 pub(crate) const DECAY: Parameter = Parameter {
     key: "decay",
     default: "off",
-    what: "halve the counts of reads after so many pages read by the host; or off",
+    what: "halve the counts of reads after so many pages read by the host; or off; 4000000 with reclaim",
 };
 
 /// How often a page is read.
@@ -43,11 +44,12 @@ pub(crate) enum Class {
 
 /// What has been read.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Counts {
-    /// By logical page.
+pub(crate) struct Learnt {
+    /// How often each logical page was.
     pages: Vec<u32>,
-    /// Since the counts were last halved.
+    /// Pages since these counts were last halved.
     reads: u64,
+    pub reclaim: reclaim::Memory,
 }
 
 /// Three modes of one pool, and the heat of every logical page.
@@ -55,8 +57,10 @@ pub(crate) struct Counts {
 pub(crate) struct ByReadHeat {
     warm: u32,
     hot: u32,
-    decay: Option<u64>,
-    pub counts: Counts,
+    pub decay: Option<u64>,
+    idle_after: SimDuration,
+    pub reclaim: Option<Reclaim>,
+    pub learnt: Learnt,
     /// Wordlines of a block, and slots of a page, set by `layout`.
     wordlines: u32,
     units_per_page: u32,
@@ -75,11 +79,20 @@ impl ByReadHeat {
             None | Some("off") => None,
             Some(_) => p.whole("decay", 1..=u32::MAX).map(u64::from),
         };
+        let reclaim = Reclaim::from_parameters(p);
+        if reclaim.is_some() && p.has("decay") && decay.is_none() {
+            p.refuse(
+                "decay",
+                "with reclaim=on counts must fall, or nothing ever cools; give pages, such as 4000000",
+            );
+        }
         ByReadHeat {
             warm,
             hot,
-            decay,
-            counts: Counts::default(),
+            decay: decay.or(reclaim.map(|_| reclaim::DECAY)),
+            idle_after: layout::take_idle_after(p),
+            reclaim,
+            learnt: Learnt::default(),
             wordlines: 0,
             units_per_page: 1,
             least_free: 0,
@@ -103,10 +116,14 @@ impl ByReadHeat {
             let one_shot = medium.mode(mode).is_some_and(|t| t.pages_per_program > 1);
             layout::region(drive, name, PoolId(0), mode, layout::rule(mode, one_shot))
         };
-        self.counts.pages = vec![0; drive.logical_pages as usize];
+        self.learnt.pages = vec![0; drive.logical_pages as usize];
         self.wordlines = medium.wordlines_per_block;
         self.units_per_page = drive.geometry.units_per_page(0);
         self.least_free = drive.spec.gc.hard_reserve.max(MODES.len() as u32);
+        if let Some(reclaim) = &mut self.reclaim {
+            reclaim.unit = drive.spec.unit.0;
+        }
+        let reclaims = if self.reclaim.is_some() { Hooks::ADMIT.and(Hooks::IDLE) } else { Hooks::NONE };
         Ok(Layout {
             pools: vec![Pool {
                 medium: 0,
@@ -118,29 +135,34 @@ impl ByReadHeat {
             outpost: None,
             map: MapKind::Page,
             merges: None,
-            asks: Hooks::READ.and(Hooks::COLLECT),
+            asks: Hooks::READ.and(Hooks::COLLECT).and(reclaims),
             tick_every_writes: 0,
-            idle_after: SimDuration::ZERO,
+            idle_after: self.idle_after,
         })
     }
 
-    fn class(&self, lpn: Lpn) -> Class {
-        match self.counts.pages.get(lpn.index()) {
-            Some(reads) if *reads >= self.hot => Class::Hot,
-            Some(reads) if *reads >= self.warm => Class::Warm,
+    pub fn reads_of(&self, lpn: Lpn) -> u32 {
+        self.learnt.pages.get(lpn.index()).copied().unwrap_or(0)
+    }
+
+    pub fn class(&self, lpn: Lpn) -> Class {
+        match self.reads_of(lpn) {
+            reads if reads >= self.hot => Class::Hot,
+            reads if reads >= self.warm => Class::Warm,
             _ => Class::Cold,
         }
     }
 
     /// Count a read, and say how hot that makes its page.
     pub fn read(&mut self, lpn: Lpn) -> Class {
-        if let Some(reads) = self.counts.pages.get_mut(lpn.index()) {
+        if let Some(reads) = self.learnt.pages.get_mut(lpn.index()) {
             *reads = reads.saturating_add(1);
         }
-        self.counts.reads += 1;
-        if self.decay.is_some_and(|decay| self.counts.reads >= decay) {
-            self.counts.reads = 0;
-            self.counts.pages.iter_mut().for_each(|reads| *reads /= 2);
+        self.learnt.reads += 1;
+        self.learnt.reclaim.reads += 1;
+        if self.decay.is_some_and(|decay| self.learnt.reads >= decay) {
+            self.learnt.reads = 0;
+            self.learnt.pages.iter_mut().for_each(|reads| *reads /= 2);
         }
         self.class(lpn)
     }
@@ -156,25 +178,35 @@ impl ByReadHeat {
     }
 
     /// Whether a plane needs the space that sparse blocks take.
-    fn is_short(&self, plane: PlaneId, view: &View) -> bool {
+    pub fn is_short(&self, plane: PlaneId, view: &View) -> bool {
         view.free_blocks(Z, plane) <= self.least_free
     }
 
-    /// The host writes to QLC; what is collected stays in its mode while it is warm and there is room.
+    /// The host writes to QLC; what is collected stays in its mode while it is warm and there is room, and where
+    /// blocks are reclaimed, while it is hot enough for it.
     pub fn place(&self, parcel: &Parcel, view: &View) -> Place {
         let region = match parcel.origin {
             Origin::Host(_) | Origin::Sealed => Z,
             Origin::Collected(from) | Origin::Moved(from) => {
-                let cold = parcel.spans.first().is_none_or(|s| self.class(s.lpn) == Class::Cold);
-                if cold || self.is_short(parcel.home, view) { Z } else { from }
+                let stays = |lpn| match self.reclaim {
+                    Some(_) => self.belongs(lpn, from),
+                    None => self.class(lpn) > Class::Cold,
+                };
+                let stays = parcel.spans.first().is_some_and(|s| stays(s.lpn));
+                if !stays || self.is_short(parcel.home, view) { Z } else { from }
             }
         };
         Place { gather: Gather::Fill, plane: PlanePick::Home, route: Route::to(region, SlotClass::Next) }
     }
 
     /// Of the regions' own victims the one that gives back most, counted in wordlines, since a wordline is
-    /// what modes have in common.
+    /// what modes have in common; or what is to be reclaimed, where that cannot wait.
     pub fn collect(&self, need: Need, view: &View) -> Option<Collect> {
+        if self.is_pressed(view)
+            && let Some(collect) = self.coldest(need.plane, view, |_| true)
+        {
+            return Some(collect);
+        }
         let short = self.is_short(need.plane, view);
         let sectors = view.geometry().sectors_per_unit * self.units_per_page;
         let gain = |region: RegionId| {

@@ -13,22 +13,25 @@ mod multiplane;
 mod power;
 mod registers;
 mod state;
+mod suspend;
 mod waits;
 
 pub use power::PoweredOff;
-use registers::Held;
+use registers::{Held, Second};
 pub use state::{Busy, RestoreError};
+use suspend::Interrupted;
 use waits::{Waits, Work};
 
+use crate::blocks::{Frame, map_rows};
 use crate::clock::Clock;
-use crate::metrics::{Free, Metrics};
-use crate::probe::{Begin, Event, Probe};
+use crate::metrics::{Free, Metrics, Usage};
+use crate::probe::{Begin, Event, Moment, Probe};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use thiserror::Error;
-use wordline_device::{DeviceSpec, HostLink, Multiplane, ParallelUnit};
+use wordline_device::{DeviceSpec, HostLink, Multiplane, ParallelUnit, Suspension};
 use wordline_flash::{CacheRegister, Geometry};
 use wordline_ftl::{
     Behind, Binding, Class, Drive, Effect, Fault, Ftl, LatencyPart, LatencyParts, Media, OpId, OpKind,
@@ -92,16 +95,13 @@ struct Plane {
     queued: u8,
     /// The operation that has the plane, or of two the one that has the page register.
     current: Held,
-    /// The one that has the cache register.
-    cached: Held,
     /// What the cache register is used for.
     cache: CacheRegister,
     /// How long the plane has been busy with operations that have ended; where it has two registers, how long
     /// a read could not have begun, until `counted`.
     busy: Behind,
-    /// Where it has two registers, how long a program could not have begun.
-    busy_for_programs: Behind,
-    counted: SimTime,
+    /// What planes of one register do without: apart, since most have one, and each operation touches its plane.
+    second: Box<Second>,
     array: u32,
     channel: u32,
     die: DieId,
@@ -127,6 +127,29 @@ struct Shared {
     queue: BinaryHeap<Reverse<(u64, u32)>>,
     /// Planes that want it indeed.
     waiting: u32,
+    /// Time for which it has been taken, ns, and until when that is.
+    taken: u64,
+    until: SimTime,
+}
+
+impl Shared {
+    /// Something has it from now on until a time.
+    #[inline(always)]
+    fn take_until(&mut self, now: SimTime, end: SimTime) {
+        self.taken += end.since(now).0;
+        self.until = end;
+    }
+
+    /// What has it leaves earlier than it would.
+    fn leave_at(&mut self, end: SimTime) {
+        self.taken -= self.until.since(end).0;
+        self.until = end;
+    }
+
+    /// How long it has been busy by now, ns.
+    fn used(&self, now: SimTime) -> u64 {
+        self.taken - self.until.0.saturating_sub(now.0)
+    }
 }
 
 /// Arrays, or buses, and what each plane wants of its own: an operation's key, or [`NOTHING`].
@@ -246,6 +269,9 @@ pub struct Device<P: Probe, M: Media> {
     arrays: Resources,
     /// Whether like operations of an array's planes go together.
     pairs: bool,
+    /// What host reads interrupt, and by array what that has come to.
+    suspension: Option<Suspension>,
+    interrupted: Vec<Interrupted>,
     buses: Resources,
     /// Bus time by medium and sectors moved.
     transfer: Vec<Vec<u64>>,
@@ -276,11 +302,11 @@ where
 {
     saved_fields! { Device,
         values: [
-            planes, waiting, waits, arrays, buses, clock, now, link_free_at, link_queue, alarms, free_alarms, held_up,
+            planes, waiting, waits, arrays, interrupted, buses, clock, now, link_free_at, link_queue, alarms, free_alarms, held_up,
             ready, submitted, idle, idle_since, idle_counted, idle_epoch,
         ],
         parts: [ftl, metrics],
-        rebuilt: [probe, geometry, pairs, transfer, command_program, link, link_is_free, idle_after],
+        rebuilt: [probe, geometry, pairs, suspension, transfer, command_program, link, link_is_free, idle_after],
     }
 }
 
@@ -324,11 +350,9 @@ impl<P: Probe, M: Media> Device<P, M> {
                 tail: [OpId::NONE; Class::COUNT],
                 queued: 0,
                 current: Held::NOTHING,
-                cached: Held::NOTHING,
                 cache: geometry.medium_of(PlaneId(p)).cache_register,
                 busy: Behind::default(),
-                busy_for_programs: Behind::default(),
-                counted: SimTime(0),
+                second: Box::default(),
                 array,
                 channel: channel.0,
                 die,
@@ -348,6 +372,8 @@ impl<P: Probe, M: Media> Device<P, M> {
             waiting: vec![VecDeque::new(); planes.len()],
             waits: Waits::default(),
             planes,
+            suspension: spec.service.suspension,
+            interrupted: vec![Interrupted::NOTHING; arrays.shared.len()],
             arrays,
             pairs: spec.multiplane == Multiplane::Opportunistic,
             buses,
@@ -416,6 +442,9 @@ impl<P: Probe, M: Media> Device<P, M> {
         }
         self.ftl.validate(&request, number)?;
         self.advance_to(at)?;
+        if P::WATCHES {
+            self.probe.moment(Moment::Submitted { request: number, at: self.now });
+        }
         if !self.held_up.is_empty() || !self.ftl.admits(&request) {
             self.ftl.make_way(&request);
             self.held_up.push_back((request, number, data.to_vec()));
@@ -558,21 +587,22 @@ impl<P: Probe, M: Media> Device<P, M> {
             self.link_done();
         } else {
             self.ring(what - link - 1);
-            self.settle();
-            // Timers alone bring no space to a collection that holds its die and waits for some.
-            if self.ftl.holds_a_die() && self.is_at_rest() && self.ftl.let_go_of_dies() {
-                self.settle();
+            if self.ftl.holds_a_die() {
+                self.let_go_at_rest();
             }
-            return true;
         }
         self.settle();
         true
     }
 
-    /// Whether no array and no bus is at anything.
+    /// Timers alone bring no space to a collection that holds its die and waits for some: it lets go where no
+    /// array and no bus is at anything.
     #[cold]
-    fn is_at_rest(&self) -> bool {
-        self.arrays.shared.iter().chain(&self.buses.shared).all(|shared| shared.busy.is_none())
+    fn let_go_at_rest(&mut self) {
+        self.settle();
+        if self.arrays.shared.iter().chain(&self.buses.shared).all(|shared| shared.busy.is_none()) {
+            self.ftl.let_go_of_dies();
+        }
     }
 
     /// Act on what the translation layer asks for, and end the requests that have ended.
@@ -621,6 +651,9 @@ impl<P: Probe, M: Media> Device<P, M> {
         let op = self.ftl.op_mut(id);
         op.next = OpId::NONE;
         let (plane, class) = (op.plane.index(), (op.key >> 56) as usize);
+        if P::WATCHES {
+            self.watch_queued(id);
+        }
         if self.ftl.serves_host(id) {
             let busy = self.busy_until_now(plane, id);
             self.waits.queue(id, self.now, busy);
@@ -635,6 +668,9 @@ impl<P: Probe, M: Media> Device<P, M> {
         }
         if self.may_begin(plane) {
             self.offer(plane);
+        }
+        if self.suspension.is_some() {
+            self.interrupt(id, plane);
         }
     }
 
@@ -663,7 +699,10 @@ impl<P: Probe, M: Media> Device<P, M> {
     #[inline(always)]
     fn first(&self, plane: usize) -> OpId {
         let p = &self.planes[plane];
-        let queued = if self.ftl.is_held(p.die) { p.queued & 1 } else { p.queued };
+        let mut queued = if self.ftl.is_held(p.die) { p.queued & 1 << Class::Held as u8 } else { p.queued };
+        if self.suspension.is_some() && self.interrupted[p.array as usize].is_aside() {
+            queued &= 1 << Class::Read as u8;
+        }
         if queued == 0 {
             return OpId::NONE;
         }
@@ -779,7 +818,7 @@ impl<P: Probe, M: Media> Device<P, M> {
     }
 
     fn serve_array(&mut self, array: usize) {
-        if self.pairs && self.expects_company(array) {
+        if (self.pairs && self.expects_company(array)) || self.is_kept_for_reads(array) {
             return;
         }
         while let Some((plane, key)) = self.arrays.next(array) {
@@ -810,11 +849,15 @@ impl<P: Probe, M: Media> Device<P, M> {
         let time = self.ftl.begin_on_array(id);
         self.planes[plane].current.again = time.again;
         let end = if self.pairs { self.join(array, id, self.now + time.all) } else { self.now + time.all };
+        self.arrays.shared[array].take_until(self.now, end);
         self.clock.set(array as u32, end);
+        if self.suspension.is_some() {
+            return self.begin_interruptible(array);
+        }
         if P::WATCHES {
             let mut at = Some(id);
             while let Some(id) = at {
-                self.watch_array(id, self.ftl.op(id).plane.index(), end);
+                self.watch_array(id, self.ftl.op(id).plane.index(), self.now, end);
                 at = self.goes_with(id);
             }
         }
@@ -841,11 +884,31 @@ impl<P: Probe, M: Media> Device<P, M> {
             mode,
             page,
             bytes: self.ftl.transfer_sectors(id) as u64 * self.geometry.sector,
+            from: self.ftl.source_of(id),
+            empties: self.ftl.emptying_of(id),
         };
         self.probe.begin(&begin, self.ftl.parts_of(id));
     }
 
-    fn watch_array(&mut self, id: OpId, plane: usize, end: SimTime) {
+    fn watch_queued(&mut self, id: OpId) {
+        let op = self.ftl.op(id);
+        let (op, class, plane) = (op.number(), op.class(), op.plane);
+        let empties = self.ftl.emptying_of(id);
+        self.probe.moment(Moment::Queued { op, class, plane, empties, at: self.now });
+    }
+
+    /// An operation is over, and the probe sees which requests that ends.
+    fn watch_done(&mut self, id: OpId, piece: Piece) {
+        let (op, before) = (self.ftl.op(id).number(), self.ftl.completed().len());
+        self.ftl.done(id, piece);
+        for i in before..self.ftl.completed().len() {
+            let ended = self.ftl.completed()[i];
+            let request = self.ftl.pending(ended).number;
+            self.probe.moment(Moment::Decided { request, op, at: self.now });
+        }
+    }
+
+    fn watch_array(&mut self, id: OpId, plane: usize, start: SimTime, end: SimTime) {
         let (mode, page) = self.ftl.page_of(id);
         let op = self.ftl.op(id);
         let event = Event::Array {
@@ -858,7 +921,7 @@ impl<P: Probe, M: Media> Device<P, M> {
             mode,
             page,
             retries: op.retries().count,
-            start: self.now,
+            start,
             end,
         };
         self.probe.event(event);
@@ -872,12 +935,19 @@ impl<P: Probe, M: Media> Device<P, M> {
         }
     }
 
+    /// With multi-plane commands a bus serves whoever waits before the array looks at what it has moved.
+    #[inline(always)]
+    fn serve_bus_first(&mut self, channel: usize) {
+        if self.pairs && self.buses.is_due(channel) {
+            self.serve_bus(channel);
+        }
+    }
+
     fn serve_bus(&mut self, channel: usize) {
         while let Some((plane, key)) = self.buses.next(channel) {
             let p = &self.planes[plane];
             if p.wants != Want::Bus {
-                let id = if p.cached.op.is_none() { p.current.op } else { p.cached.op };
-                return self.begin_on_bus(channel, plane, id, 0);
+                return self.begin_on_bus(channel, plane, p.at_bus(), 0);
             }
             if let Some(first) = self.take(plane, key)
                 && self.begin_program(plane, first)
@@ -907,6 +977,10 @@ impl<P: Probe, M: Media> Device<P, M> {
                 self.waits.block(id, self.now, busy);
             }
             self.waiting[plane].push_back(id);
+            if P::WATCHES {
+                let op = self.ftl.op(id).number();
+                self.probe.moment(Moment::Blocked { op, at: self.now });
+            }
         }
         self.post(plane);
         // While the plane has another program to try, it has not yet said what it wants of its array.
@@ -923,6 +997,7 @@ impl<P: Probe, M: Media> Device<P, M> {
         let sectors = self.ftl.transfer_sectors(id);
         let time = command + self.transfer[self.planes[plane].medium as usize][sectors as usize];
         let end = self.now + SimDuration(time);
+        self.buses.shared[channel].take_until(self.now, end);
         self.clock.set((self.arrays.shared.len() + channel) as u32, end);
         if P::WATCHES {
             let channel = wordline_units::ChannelId(channel as u32);
@@ -935,6 +1010,9 @@ impl<P: Probe, M: Media> Device<P, M> {
 
     #[inline]
     fn array_done(&mut self, array: usize) {
+        if self.suspension.is_some() && !self.is_through(array) {
+            return;
+        }
         let Some(id) = self.arrays.shared[array].busy.take() else { return };
         if self.pairs {
             self.end_together(array, id);
@@ -942,6 +1020,9 @@ impl<P: Probe, M: Media> Device<P, M> {
             self.array_is_through(id);
         }
         self.try_array(array);
+        if self.suspension.is_some() {
+            self.go_on_with_rest(array);
+        }
     }
 
     /// An array is through with an operation: a read goes on to its bus, any other is over.
@@ -975,11 +1056,9 @@ impl<P: Probe, M: Media> Device<P, M> {
         let is_read = op.kind == OpKind::Read;
         if is_read && !self.ftl.repeat(id) {
             self.end(id, plane);
-        } else if self.planes[plane].cached.op == id {
-            self.planes[plane].cached.turned = self.now;
-            if self.pairs {
-                self.try_bus(channel);
-            }
+        } else if !self.planes[plane].cache.is_off() && self.planes[plane].second.cached.op == id {
+            self.planes[plane].second.cached.turned = self.now;
+            self.serve_bus_first(channel);
             self.bring_in(plane);
         } else {
             let (key, p) = (self.ftl.op(id).key, &mut self.planes[plane]);
@@ -988,9 +1067,7 @@ impl<P: Probe, M: Media> Device<P, M> {
                 p.current.turned = self.now;
             }
             self.arrays.want(array, plane, key);
-            if self.pairs {
-                self.try_bus(channel);
-            }
+            self.serve_bus_first(channel);
             self.try_array(array);
         }
         self.try_bus(channel);
@@ -1014,7 +1091,11 @@ impl<P: Probe, M: Media> Device<P, M> {
             let work = if is_program { Work::Program } else { Work::Read };
             let p = &mut self.planes[plane];
             let busy = if p.cache.is_off() { p.busy } else { p.of(id).behind };
-            self.waits.piece(id, p.of(id), busy, self.now, work)
+            if self.suspension.is_some() {
+                self.waits.piece_of_all(id, p.of(id), busy, self.now, work)
+            } else {
+                self.waits.piece(id, p.of(id), busy, self.now, work)
+            }
         } else {
             if self.ftl.op(id).is_idle_work() {
                 self.count_idle_work(id, plane);
@@ -1028,7 +1109,11 @@ impl<P: Probe, M: Media> Device<P, M> {
         } else {
             self.leave_register(plane, id);
         }
-        self.ftl.done(id, piece);
+        if P::WATCHES {
+            self.watch_done(id, piece);
+        } else {
+            self.ftl.done(id, piece);
+        }
         if self.idle {
             let die = self.planes[plane].die;
             if self.ftl.idle_jobs(die) == 0 {
@@ -1039,6 +1124,9 @@ impl<P: Probe, M: Media> Device<P, M> {
             Some(next) => self.continue_with(plane, next),
             None if !self.planes[plane].cache.is_off() => self.go_on_in(plane),
             None => self.offer(plane),
+        }
+        if self.suspension.is_some() {
+            self.go_on_with_rest(self.planes[plane].array as usize);
         }
     }
 
@@ -1141,7 +1229,26 @@ impl<P: Probe, M: Media> Device<P, M> {
             pages: self.ftl.view().free_pages(home),
             usable_bytes: self.ftl.usable_bytes().0,
         };
-        self.metrics.sample(self.now, self.ftl.counters(), free);
+        let used = |resources: &Resources| resources.shared.iter().map(|r| r.used(self.now)).sum();
+        let usage = Usage { at: self.now, arrays: used(&self.arrays), buses: used(&self.buses) };
+        self.metrics.sample(self.now, self.ftl.counters(), free, usage);
+        if self.metrics.wants_frame() {
+            self.look_at_blocks();
+        }
+    }
+
+    /// Note how the blocks are now that stand for all on a map.
+    pub(crate) fn look_at_blocks(&mut self) {
+        let cells =
+            map_rows(&self.geometry).into_iter().flat_map(|row| row.blocks()).map(|b| self.ftl.look_at(b));
+        self.metrics.add_frame(Frame { at: self.now, cells: cells.collect() });
+    }
+
+    /// Note for how long each array and each bus has been busy by now.
+    pub(crate) fn note_usage(&mut self) {
+        let used = |resources: &Resources| resources.shared.iter().map(|r| r.used(self.now)).collect();
+        self.metrics.used = [used(&self.arrays), used(&self.buses)];
+        self.metrics.used_at = self.now;
     }
 
     #[inline]
@@ -1208,18 +1315,26 @@ impl<P: Probe, M: Media> Device<P, M> {
 
     /// An operation of idle work is over: count it, and what it cost those of the host that waited.
     fn count_idle_work(&mut self, id: OpId, plane: usize) {
-        let Plane { die, array, .. } = self.planes[plane];
-        let began = self.planes[plane].of(id).began;
-        let from = began.max(std::mem::replace(&mut self.idle_counted[die.index()], self.now));
         if !self.ftl.view().draining() {
             let op = self.ftl.op(id);
             let idle = &mut self.metrics.idle;
-            idle.worked[op.cause() as usize] += self.now.since(began).0;
             match op.kind {
                 OpKind::Program => idle.programmed[op.cause() as usize] += self.ftl.data_bytes(id),
                 OpKind::Erase => idle.erases += 1,
                 OpKind::Read => {}
             }
+        }
+        self.charge_idle_work(id, plane);
+    }
+
+    /// An operation of idle work has had its plane until now: count how long, and what that cost those of the host
+    /// that waited.
+    fn charge_idle_work(&mut self, id: OpId, plane: usize) {
+        let Plane { die, array, .. } = self.planes[plane];
+        let began = self.planes[plane].of(id).began;
+        let from = began.max(std::mem::replace(&mut self.idle_counted[die.index()], self.now));
+        if !self.ftl.view().draining() {
+            self.metrics.idle.worked[self.ftl.op(id).cause() as usize] += self.now.since(began).0;
             if self.metrics.begins_bin(self.now) {
                 self.sample();
             }
@@ -1229,7 +1344,8 @@ impl<P: Probe, M: Media> Device<P, M> {
             if !held && self.planes[other].array != array {
                 continue;
             }
-            let Plane { current, cached, .. } = &self.planes[other];
+            let Plane { current, second, .. } = &self.planes[other];
+            let cached = &second.cached;
             let waits_for_array = !current.op.is_none() && self.arrays.wants[other] != NOTHING;
             for (held, waits) in [(current, waits_for_array), (cached, cached.waits)] {
                 if waits && self.ftl.serves_host(held.op) {

@@ -130,6 +130,7 @@ pub fn drive_host<P: Probe, M: Media, H: Host>(
     let duration = host.is_timed().then_some(SimDuration(u64::MAX));
     let stop = Stop { duration, ..Stop::default() };
     let mut run = Run { stop, requests: 0, bytes: 0, completed: 0, last_progress: (SimTime(0), 0) };
+    device.look_at_blocks();
     loop {
         while let Some(completion) = device.poll() {
             host.completed(&completion);
@@ -169,6 +170,7 @@ pub fn drive<P: Probe, M: Media, E: std::error::Error>(
 ) -> Result<Summary, DriveError<E>> {
     let mut run = Run { stop, requests: 0, bytes: 0, completed: 0, last_progress: (SimTime(0), 0) };
     let mut stream = ReadAhead::new(stream, stop.requests);
+    device.look_at_blocks();
     let (depth, open) = match pacing {
         Pacing::Open { queue_depth } => (queue_depth.max(1), true),
         Pacing::Closed { queue_depth } => (queue_depth.max(1), false),
@@ -275,6 +277,8 @@ impl Run {
         progress: &mut impl FnMut(Progress),
     ) -> Result<Summary, DriveError<E>> {
         let end = device.metrics.last;
+        device.note_usage();
+        device.look_at_blocks();
         device.drain()?;
         while let Some(at) = device.forget_completion() {
             self.count(at, true, progress)?;

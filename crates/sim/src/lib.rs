@@ -1,6 +1,7 @@
 //! The device: it owns time and queues. It is stepped from outside, by `submit`, `advance_to` and
 //! `next_completion`: a trace, a closed loop and a live client are three drivers of one device.
 
+mod blocks;
 mod clock;
 mod device;
 mod drive;
@@ -8,8 +9,9 @@ mod idle;
 mod metrics;
 mod probe;
 
+pub use blocks::{Frame, MAP_CELLS_MAX, MAP_FRAMES_MAX, MapRow, map_rows};
 pub use device::{Busy, Completion, Device, DeviceError, PoweredOff, RestoreError};
 pub use drive::{DriveError, Host, HostTurn, Pacing, Progress, Stop, Summary, drive, drive_host};
 pub use idle::IdleTime;
-pub use metrics::{Checkpoint, Free, Histogram, Metrics, MultiplaneCounts, TimeBin};
-pub use probe::{Begin, Event, Log, NoProbe, Probe};
+pub use metrics::{Checkpoint, Free, Histogram, Metrics, MultiplaneCounts, TimeBin, Usage};
+pub use probe::{Begin, Event, Log, Moment, NoProbe, Probe};

@@ -1,5 +1,6 @@
 //! What a run measures of its requests: latencies, throughput over time, and the result hash.
 
+use crate::blocks::{Frame, Frames};
 use crate::idle::IdleTime;
 use serde::{Deserialize, Serialize};
 use wordline_ftl::{Counters, LatencyPart, LatencyParts, Outcome, Saved, saved_fields};
@@ -146,6 +147,19 @@ pub struct TimeBin {
     pub host_page_bytes: u64,
     /// Least that was free when it was looked at; `None` in a bin in which it was not.
     pub free: Option<Free>,
+    /// What arrays and buses had been busy for when that was looked at last.
+    pub usage: Option<Usage>,
+}
+
+/// For how long arrays and buses have been busy since time 0.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Usage {
+    /// By when.
+    pub at: SimTime,
+    /// All arrays together, ns.
+    pub arrays: u64,
+    /// All buses together, ns.
+    pub buses: u64,
 }
 
 /// What is free in the home region.
@@ -183,6 +197,7 @@ impl TimeBin {
             (Some(a), Some(b)) => Some(a.least(b)),
             (a, b) => a.or(b),
         };
+        sum.usage = other.usage.or(self.usage);
         sum
     }
 }
@@ -269,6 +284,8 @@ pub struct MultiplaneCounts {
 /// Everything measured of a run's requests.
 #[derive(Clone, Debug)]
 pub struct Metrics {
+    /// Operations that made way for host reads, by kind: read, program, erase.
+    pub suspensions: [u64; 3],
     /// Latencies by kind: read, write, trim, flush.
     pub latency: [Histogram; 4],
     /// The parts of the latencies of reads and of writes, ns, summed, in the order of [`LatencyPart::ALL`].
@@ -291,6 +308,11 @@ pub struct Metrics {
     pub idle: IdleTime,
     /// Operations of several planes that were one command of their die.
     pub multiplane: MultiplaneCounts,
+    /// For how long each array and each bus had been busy as the last request ended, ns, and when that was.
+    pub used: [Vec<u64>; 2],
+    /// See `used`.
+    pub used_at: SimTime,
+    pub(crate) frames: Frames,
     pub(crate) timeline: Timeline,
     checkpoints: Checkpoints,
     ended: u64,
@@ -303,7 +325,7 @@ pub struct Metrics {
 impl Saved for Metrics {
     saved_fields! { Metrics,
         values: [
-            latency, parts, completed, out_of_space, uncorrectable, worn_out, bytes, dominated, last, idle, multiplane, timeline, checkpoints, ended, hash,
+            latency, parts, completed, out_of_space, uncorrectable, worn_out, bytes, dominated, last, idle, multiplane, suspensions, used, used_at, frames, timeline, checkpoints, ended, hash,
             programmed, host_page_bytes, sampled,
         ],
         parts: [],
@@ -325,6 +347,10 @@ impl Default for Metrics {
             last: SimTime(0),
             idle: IdleTime::default(),
             multiplane: MultiplaneCounts::default(),
+            suspensions: [0; 3],
+            used: Default::default(),
+            used_at: SimTime(0),
+            frames: Frames::default(),
             timeline: Timeline::new(),
             checkpoints: Checkpoints { every: 1, next: 1, taken: vec![] },
             ended: 0,
@@ -408,11 +434,27 @@ impl Metrics {
 
     /// Note how much has been programmed and written so far, and how much is free, at a point in
     /// time.
-    pub(crate) fn sample(&mut self, at: SimTime, counters: &Counters, free: Free) {
+    pub(crate) fn sample(&mut self, at: SimTime, counters: &Counters, free: Free, usage: Usage) {
         self.close(counters);
         self.sampled = at;
         let (bin, _) = self.timeline.at(at);
         bin.free = Some(bin.free.map_or(free, |f| f.least(free)));
+        bin.usage = Some(usage);
+    }
+
+    /// Whether the map of blocks is to have another frame.
+    pub(crate) fn wants_frame(&self) -> bool {
+        self.frames.is_due(self.ended)
+    }
+
+    /// The map of blocks gets another frame.
+    pub(crate) fn add_frame(&mut self, frame: Frame) {
+        self.frames.add(frame, self.ended);
+    }
+
+    /// How the blocks of the map were along the run, from before its first request until its last had ended.
+    pub fn frames(&self) -> &[Frame] {
+        &self.frames.taken
     }
 
     /// Add what came since the last sample to the bin of that, since one is taken as a bin begins.
@@ -505,7 +547,7 @@ mod tests {
                     &LatencyParts::default(),
                 );
                 if fresh {
-                    m.sample(at, &counters, Free::default());
+                    m.sample(at, &counters, Free::default(), Usage::default());
                 }
                 counters.host_bytes_page += 1;
                 counters.regions[0].program_bytes[0] += bin;

@@ -1,8 +1,8 @@
 //! What can be watched of a device at work. A run that watches nothing pays nothing.
 
 use crate::device::Completion;
-use wordline_ftl::{Cause, OpKind, Part, RegionId};
-use wordline_units::{CellMode, ChannelId, DieId, PageType, PlaneId, Ppn, SimTime};
+use wordline_ftl::{Cause, Class, Emptying, OpKind, Part, RegionId};
+use wordline_units::{BlockId, CellMode, ChannelId, DieId, PageType, PlaneId, Ppn, SimTime};
 
 /// A flash operation as it begins: what it does, and where.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,6 +31,10 @@ pub struct Begin {
     pub page: PageType,
     /// Bytes that it moves over the bus.
     pub bytes: u64,
+    /// From which block the first of its data come, where a program moves them.
+    pub from: Option<BlockId>,
+    /// The block that is emptied by it, if it is a part of that.
+    pub empties: Option<Emptying>,
 }
 
 /// A use of a resource by a flash operation, from `start` to `end`.
@@ -87,6 +91,47 @@ pub enum Event {
     },
 }
 
+/// A moment at which a request or an operation goes on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Moment {
+    /// A request comes to the drive, whose buffer may yet hold it up.
+    Submitted {
+        /// Its number in the run.
+        request: u64,
+        /// When.
+        at: SimTime,
+    },
+    /// An operation takes its place in the queue of a plane.
+    Queued {
+        /// The operation, by its number in the run.
+        op: u64,
+        /// Its place in the order of service.
+        class: Class,
+        /// The plane.
+        plane: PlaneId,
+        /// The block that is emptied by it, if it is a part of that.
+        empties: Option<Emptying>,
+        /// When.
+        at: SimTime,
+    },
+    /// A program finds no free page, and is set aside until there may be one.
+    Blocked {
+        /// The operation.
+        op: u64,
+        /// When.
+        at: SimTime,
+    },
+    /// A request is over but for the host link, as an operation ends that its last piece was in or waited for.
+    Decided {
+        /// The request, by its number in the run.
+        request: u64,
+        /// The operation.
+        op: u64,
+        /// When.
+        at: SimTime,
+    },
+}
+
 /// Sees every use of a resource as it begins.
 pub trait Probe {
     /// Whether events are wanted at all.
@@ -96,6 +141,8 @@ pub trait Probe {
     /// An operation begins, with the logical pages that it is about; the event of its first use
     /// follows.
     fn begin(&mut self, _: &Begin, _: impl Iterator<Item = Part>) {}
+    /// A request or an operation goes on.
+    fn moment(&mut self, _: Moment) {}
     /// A request has ended.
     fn completion(&mut self, _: &Completion) {}
 }

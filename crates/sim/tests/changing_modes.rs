@@ -200,6 +200,121 @@ fn capacity_comes_back_with_blocks_whose_data_have_gone() {
     d.ftl.check().unwrap();
 }
 
+/// A drive on which 1,024 pages have been hot and have cooled, and another 1,024 are hot still, a full block of
+/// SLC each in every plane; the host has then done something, and nothing for a second. Reads come 10 ms apart.
+fn cooled(more: &str, then: impl Fn(&mut Device<Log, NoMedia>)) -> Device<Log, NoMedia> {
+    let spec = spec(32, "512MiB", &[("medium.flash.qlc.program", "100us")]);
+    let scheme = format!("hotness:warm=1,hot=2,decay=6144,idle_after=1ms{more}");
+    let mut d = full(&spec, &scheme, 0, Log::default());
+    let once = (0..1_024).flat_map(|page| [page; 2]);
+    let often = (1_024..2_048).flat_map(|page| [page; 4]);
+    once.chain(often).for_each(|page| read_after(&mut d, 10_000_000, page));
+    then(&mut d);
+    d.advance_to(d.now() + SimDuration(1_000_000_000)).unwrap();
+    d.ftl.check().unwrap();
+    d
+}
+
+/// Read a page so many nanoseconds after the request before.
+fn read_after(d: &mut Device<Log, NoMedia>, ns: u64, page: u64) {
+    let at = d.now() + SimDuration(ns);
+    d.submit(HostRequest::new(HostOp::Read, page * 32, 8), at).unwrap();
+    while d.next_completion(at).unwrap().is_some() {}
+}
+
+/// Blocks of SLC of which the capacity is back, of the eight.
+fn given_back(d: &Device<Log, NoMedia>) -> u64 {
+    // Each plane has one of TLC besides, open and stale.
+    (usable(d) + 4 * (12 + 12 + 4) - 128 * 16) / 12
+}
+
+#[test]
+fn blocks_whose_data_have_cooled_give_their_capacity_back_and_hot_ones_stay() {
+    let mut d = cooled(",reclaim=on", |_| ());
+    assert_eq!(given_back(&d), 4);
+    for (page, mode) in [(0, CellMode::Qlc), (1_023, CellMode::Qlc), (1_024, CellMode::Slc)] {
+        assert_eq!(mode_of(&mut d, page), mode, "page {page}");
+    }
+    // 256 programs of QLC and an erase in each plane.
+    let idle = d.metrics.idle;
+    assert_eq!((idle.erases, idle.programmed.iter().sum::<u64>()), (4, 1_024 * 16 * 1_024));
+    assert_eq!(given_back(&cooled("", |_| ())), 0, "it is an option");
+}
+
+#[test]
+fn a_die_gives_one_block_back_in_each_idle_time() {
+    // So short of capacity that nothing has to rest first, and no idle time between the reads.
+    let spec = spec(32, "512MiB", &[]);
+    let scheme = "hotness:warm=1,hot=2,decay=4097,reclaim=on,reclaim_below=300%,idle_after=10ms";
+    let mut d = full(&spec, scheme, 0, Log::default());
+    (0..2_048).flat_map(|page| [page; 2]).for_each(|page| read_after(&mut d, 5_000_000, page));
+    for erases in [4, 8, 8] {
+        read_after(&mut d, 0, 20_000);
+        d.advance_to(d.now() + SimDuration(10_000_000_000)).unwrap();
+        assert_eq!(d.metrics.idle.erases, erases);
+    }
+}
+
+#[test]
+fn what_has_come_lately_is_not_given_back() {
+    let spec = spec(32, "512MiB", &[]);
+    let scheme = "hotness:warm=1,hot=2,decay=4096,reclaim=on,idle_after=1ms";
+    let mut d = full(&spec, scheme, 0, Log::default());
+    (0..1_024).flat_map(|page| [page; 2]).for_each(|page| read_after(&mut d, 10_000_000, page));
+    let second = SimDuration(1_000_000_000);
+    d.advance_to(d.now() + second).unwrap();
+    for page in 0..1_024 {
+        d.submit(HostRequest::new(HostOp::Trim, page * 32, 32), d.now()).unwrap();
+    }
+    // Nothing lives in the four blocks, but 2,048 pages must be read first.
+    (20_000..22_047).for_each(|page| read_after(&mut d, 10_000_000, page));
+    d.advance_to(d.now() + second).unwrap();
+    let before = d.metrics.idle.erases;
+    read_after(&mut d, 0, 22_047);
+    d.advance_to(d.now() + second).unwrap();
+    assert_eq!((before, d.metrics.idle.erases), (3, 4), "the last block was full a read later");
+}
+
+#[test]
+fn reclaim_waits_while_the_host_would_soon_fill_what_is_free() {
+    // 800 MiB in 1.3 s, which leave less than that; two minutes later they are forgotten.
+    let write = |d: &mut Device<Log, NoMedia>| {
+        for part in 0..50 {
+            let first = 4_096 * 32 + part % 25 * 32_768;
+            d.submit(HostRequest::new(HostOp::Write, first, 32_768), d.now()).unwrap();
+            d.next_completion(SimTime::NEVER).unwrap();
+        }
+    };
+    assert_eq!(given_back(&cooled(",reclaim=on", write)), 0);
+    let pause = |d: &mut Device<Log, NoMedia>| {
+        write(d);
+        read_after(d, 120_000_000_000, 30_000);
+    };
+    assert_eq!(given_back(&cooled(",reclaim=on", pause)), 4);
+    assert_eq!(
+        given_back(&cooled(",reclaim=on,reclaim_below=300%", write)),
+        4,
+        "short of capacity it does not"
+    );
+}
+
+#[test]
+fn a_drive_short_of_capacity_reclaims_when_it_collects() {
+    // No idle time is long enough, and the blocks that are overwritten gain more wordlines.
+    let overwrite = |d: &mut Device<Log, NoMedia>| {
+        for page in (0..100_000).map(|i| 2_048 + i % 28_000) {
+            d.submit(HostRequest::new(HostOp::Write, page * 32, 32), d.now()).unwrap();
+            while d.outstanding() > 32 {
+                d.next_completion(SimTime::NEVER).unwrap();
+            }
+        }
+        (0..d.outstanding()).for_each(|_| _ = d.next_completion(SimTime::NEVER).unwrap());
+    };
+    let never = ",reclaim=on,idle_after=1000s";
+    assert_eq!(given_back(&cooled(never, overwrite)), 0);
+    assert_eq!(given_back(&cooled(&format!("{never},reclaim_below=300%"), overwrite)), 4);
+}
+
 #[test]
 fn each_erase_takes_of_a_life_what_its_mode_endures() {
     let spec = spec(16, "512MiB", &[]);

@@ -5,10 +5,10 @@
 
 mod support;
 
-use support::Tiny;
+use support::{QLC, Tiny};
 use wordline_ftl::{Bytes, Cause, Initial, Mapped, Outcome};
 use wordline_sim::{Device, Event, Log};
-use wordline_units::{HostOp, HostRequest, SimTime};
+use wordline_units::{HostOp, HostRequest, SimDuration, SimTime};
 
 const SECTOR: usize = 512;
 
@@ -41,6 +41,8 @@ enum Scene {
     Fill,
     /// So many writes elsewhere in the plane that the block of the page is collected.
     Collection,
+    /// The page has been read so often that it lies in SLC, and has cooled: idle time takes it back to QLC.
+    Reclaim,
     /// Parts of all pages, sector by sector, so often that pages are gathered from several places.
     Gathering,
 }
@@ -56,10 +58,12 @@ struct Stage {
 impl Stage {
     fn new(scheme: &str) -> Stage {
         let one_shot = !scheme.contains("sequential") && !scheme.contains("slc-cache");
+        let by_heat = scheme.contains("reclaim");
+        let extra = if by_heat { QLC } else { "" };
         let packs = ["sa:", "sector:", "hierarchy:"].iter().any(|name| scheme.starts_with(name));
         let (blocks, spare) = if packs { (20, 12) } else { (12, 7) };
-        let tiny = Tiny { blocks, wordlines: 2, spare, one_shot, ..Tiny::default() };
-        let spec = tiny.spec(if scheme.contains("mode=slc") { 1 } else { 3 });
+        let tiny = Tiny { blocks, wordlines: 2, spare, one_shot, extra, ..Tiny::default() };
+        let spec = tiny.spec(if scheme.contains("mode=slc") { 1 } else { 3 + u32::from(by_heat) });
         let scheme = wordline_schemes::build(scheme).unwrap();
         let mut device: Device<Log, Bytes> =
             Device::new(&spec, &spec.geometry().unwrap(), scheme, Log::default()).unwrap();
@@ -95,6 +99,13 @@ impl Stage {
                 for i in 0..pages * 2 {
                     let page = 1 + i * 7 % (pages - 1);
                     self.write(page * 4, page * 4 + 4, 0);
+                }
+            }
+            Scene::Reclaim => {
+                // Two pages fill a block of SLC; four reads of others later the counts are halved.
+                for (i, page) in [0, 0, 1, 1, 9, 8, 7, 6].into_iter().enumerate() {
+                    let at = SimTime(i as u64 * 2_000_000);
+                    self.device.submit(HostRequest::new(HostOp::Read, page * 4, 4).at(at), at).unwrap();
                 }
             }
         }
@@ -154,7 +165,12 @@ impl Stage {
 fn moments(scheme: &str, scene: Scene) -> Vec<u64> {
     let mut stage = Stage::new(scheme);
     stage.play(scene);
+    let began = stage.device.now();
+    stage.device.advance_to(began + SimDuration(20_000_000)).unwrap();
     stage.device.drain().unwrap();
+    if scene == Scene::Reclaim {
+        assert_eq!(stage.device.metrics.idle.erases, 1, "{scheme}: no block was given back");
+    }
     let migrated: u64 =
         stage.device.ftl.counters().regions.iter().map(|r| r.reads[Cause::Migrate as usize]).sum();
     assert!(scene != Scene::Gathering || migrated > 0, "{scheme}: nothing is gathered");
@@ -167,6 +183,7 @@ fn moments(scheme: &str, scene: Scene) -> Vec<u64> {
             Event::Array { start, end, .. } | Event::Bus { start, end, .. } => [start.0, end.0],
             Event::Ready { at, .. } => [at.0, at.0],
         })
+        .filter(|t| *t >= began.0)
         .flat_map(|t| [t.saturating_sub(1), t])
         .collect();
     times.sort_unstable();
@@ -220,6 +237,14 @@ fn one_shot_programs_return_the_newest_data_whenever_requests_meet() {
 #[test]
 fn an_slc_cache_returns_the_newest_data_whenever_requests_meet() {
     every_moment("slc-cache");
+}
+
+#[test]
+fn a_page_that_is_reclaimed_keeps_its_newest_data_whenever_requests_meet() {
+    let scheme = "hotness:warm=1,hot=2,decay=8,reclaim=on,idle_after=100us";
+    for scene in [Scene::Reclaim, Scene::Program, Scene::Fill] {
+        every_moment_of(scheme, scene, 1);
+    }
 }
 
 #[test]

@@ -12,5 +12,5 @@ mod request;
 pub use address::{
     BlockId, CellMode, ChannelId, DieId, LBA_BYTES, Lba, Lpn, PageType, PlaneId, Ppn, SectorMask,
 };
-pub use quantity::{Bytes, Count, Fraction, QuantityError, Rate, SimDuration, SimTime};
+pub use quantity::{Bytes, Count, Energy, Fraction, QuantityError, Rate, SimDuration, SimTime};
 pub use request::{Attributes, HostOp, HostRequest, LatencyHint};

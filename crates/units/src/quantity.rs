@@ -398,6 +398,47 @@ impl fmt::Display for Fraction {
 }
 text_serde!(Fraction);
 
+/// An amount of energy in picojoules; of a transfer, for each byte.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Energy(pub u64);
+
+impl Energy {
+    /// None at all.
+    pub const ZERO: Energy = Energy(0);
+
+    const UNITS: [(&'static str, u64); 5] =
+        [("J", 1_000_000_000_000), ("mJ", 1_000_000_000), ("uJ", 1_000_000), ("nJ", 1_000), ("pJ", 1)];
+
+    /// Joules, for display and arithmetic on results.
+    pub fn as_joules(self) -> f64 {
+        self.0 as f64 / 1e12
+    }
+}
+
+impl FromStr for Energy {
+    type Err = QuantityError;
+    fn from_str(text: &str) -> Result<Energy, QuantityError> {
+        const WHAT: &str = "an energy such as \"50uJ\" or \"40pJ\"";
+        let s = split(text, WHAT)?;
+        let unit = if s.unit == "µJ" { "uJ" } else { s.unit };
+        match Energy::UNITS.iter().find(|(name, _)| *name == unit) {
+            Some((_, multiplier)) => whole(&s, *multiplier as u128, text, WHAT).map(Energy),
+            None => Err(unknown_unit(text, s.unit, "pJ, nJ, uJ, mJ, J", WHAT)),
+        }
+    }
+}
+
+impl fmt::Display for Energy {
+    /// In the largest unit in which it is whole.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match Energy::UNITS.iter().find(|(_, size)| self.0 > 0 && self.0.is_multiple_of(*size)) {
+            Some((name, size)) => write!(f, "{}{name}", self.0 / size),
+            None => write!(f, "{}pJ", self.0),
+        }
+    }
+}
+text_serde!(Energy);
+
 /// A plain number with an optional decimal prefix: `"1M"`, `"64k"`, `"4096"`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Count(pub u64);
@@ -459,6 +500,18 @@ mod tests {
         }
         for p in [0, 1, 70_000_000, 125_000_000, 1_000_000_000] {
             assert_eq!(Fraction(p).to_string().parse(), Ok(Fraction(p)), "{p}");
+        }
+    }
+
+    #[test]
+    fn an_energy_is_exact_and_reads_back_what_it_prints() {
+        assert_eq!("1.5nJ".parse(), Ok(Energy(1_500)));
+        assert_eq!("50 µJ".parse(), Ok(Energy(50_000_000)));
+        assert!("0.5pJ".parse::<Energy>().is_err());
+        let e = "50u".parse::<Energy>().unwrap_err().to_string();
+        assert!(e.contains("\"u\" is not one of pJ, nJ"), "{e}");
+        for e in [0, 1, 1_500, 40_000, 50_000_000, 3_000_000_000_000] {
+            assert_eq!(Energy(e).to_string().parse(), Ok(Energy(e)), "{e}");
         }
     }
 

@@ -18,6 +18,13 @@ pub enum HostOp {
     Flush = 3,
 }
 
+impl HostOp {
+    /// The key that files and reports use.
+    pub const fn key(self) -> &'static str {
+        ["read", "write", "trim", "flush"][self as usize]
+    }
+}
+
 /// The host's wish for a request's latency (NVMe's access-latency attribute).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -12,6 +12,7 @@ A folder in `wordline.experiments` holds only what is particular to its paper:
 from __future__ import annotations
 
 import importlib
+import itertools
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -175,10 +176,10 @@ def _group(
 ) -> dict[str, Run]:
     """Make the runs of a group: ``GROUP/WORKLOAD/SCHEME``, with ``/ROUND`` or ``/SEED`` behind."""
     name = group["name"]
-    own = group.get("own_workloads", {})
+    own, own_schemes = _spread(group, "own_workloads"), _spread(group, "own_schemes")
     workloads = {**text["workloads"], **own}
     changed = {**common, **_divided_all(group.get("set", {}), scale)}
-    schemes = {**text["schemes"], **group.get("own_schemes", {})}
+    schemes = {**text["schemes"], **own_schemes}
     found = {}
     for workload in group.get("workloads") or list(own) or list(text["workloads"]):
         spelling = workloads[workload].replace("{folder}", str(folder))
@@ -193,7 +194,7 @@ def _group(
         if scale > 1:
             divided = text.get("divided", {}).items()
             more.update({key: str(max(1, count // scale)) for key, count in divided})
-        for scheme in group.get("schemes") or list(text["schemes"]):
+        for scheme in group.get("schemes", text["schemes"]) or own_schemes:
             before: Run | None = None
             rounds, seeds = group.get("rounds", 1), group.get("seeds", text.get("seeds", 1))
             for number in range(1, max(rounds, seeds) + 1):
@@ -210,6 +211,23 @@ def _group(
                 end = f"/{number}" if max(rounds, seeds) > 1 else ""
                 found[f"{name}/{workload}/{scheme}{end}"] = run
                 before = run if rounds > 1 else None
+    return found
+
+
+def _spread(group: Mapping[str, Any], key: str) -> dict[str, str]:
+    """Spell what a group has of its own out for every value of what it has in braces."""
+    over, left_out = group.get("over", {}), group.get("except", [])
+    found = {}
+    for name, spelling in group.get(key, {}).items():
+        braced = [k for k in over if f"{{{k}}}" in name + spelling]
+        for values in itertools.product(*(over[k] for k in braced)):
+            chosen = dict(zip(braced, values, strict=True))
+            if any(e.items() <= chosen.items() for e in left_out):
+                continue
+            filled = [name, spelling]
+            for k, value in chosen.items():
+                filled = [text.replace(f"{{{k}}}", str(value)) for text in filled]
+            found[filled[0]] = filled[1]
     return found
 
 

@@ -314,6 +314,15 @@ impl Map {
         }
     }
 
+    /// The logical page that lives at a place, in a block that is no part of a base image.
+    pub fn page_at(&self, ppn: Ppn) -> Option<Lpn> {
+        match self {
+            Map::Page(m) => m.page_at(ppn),
+            Map::Sector(_) => None,
+            Map::Overlay(m) => m.page_at(ppn),
+        }
+    }
+
     /// The first live slot of a block from a slot on.
     pub fn next_live(&mut self, block: BlockId, from: u32, slots: u32) -> Option<u32> {
         match self {

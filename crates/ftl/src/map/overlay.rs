@@ -193,6 +193,10 @@ impl Overlay {
         }
     }
 
+    pub fn page_at(&self, ppn: Ppn) -> Option<Lpn> {
+        self.pages.page_at(ppn)
+    }
+
     pub fn live_slots(&self, block: BlockId) -> u32 {
         self.pages.live_slots(block)
     }

@@ -170,6 +170,12 @@ impl PageMap {
         }
     }
 
+    /// The page that lives at a place, in a block that is no part of a base image.
+    pub fn page_at(&self, ppn: Ppn) -> Option<Lpn> {
+        let (word, bit) = self.bit(ppn);
+        if self.live[word] & bit == 0 { None } else { self.owner(ppn) }
+    }
+
     pub fn owner(&self, ppn: Ppn) -> Option<Lpn> {
         let (block, slot) = (self.geometry.block_of(ppn), self.geometry.slot_of(ppn));
         if self.base_state[block.index()] != BaseState::Not

@@ -5,6 +5,7 @@
 mod against;
 mod bars;
 mod cdf;
+mod drive;
 mod lifetime;
 mod time;
 mod trace;
@@ -46,11 +47,12 @@ pub(crate) enum Section {
     Latency,
     Programs,
     Time,
+    Drive,
 }
 
 impl Section {
-    pub(crate) const ALL: [Section; 4] =
-        [Section::Differences, Section::Latency, Section::Programs, Section::Time];
+    pub(crate) const ALL: [Section; 5] =
+        [Section::Differences, Section::Latency, Section::Programs, Section::Time, Section::Drive];
 
     pub(crate) fn title(self) -> &'static str {
         match self {
@@ -58,6 +60,7 @@ impl Section {
             Section::Latency => "Latency",
             Section::Programs => "What the programs were for",
             Section::Time => "Over time",
+            Section::Drive => "Dies, buses and blocks",
         }
     }
 
@@ -85,6 +88,11 @@ impl Section {
                 time::throughput(cast, &time::READ),
                 time::overlaid(cast, &time::FREE_BLOCKS),
             ],
+            Section::Drive => {
+                let busy = [&time::BUSY_DIES, &time::BUSY_BUSES].map(|slow| time::overlaid(cast, slow));
+                let wear = drive::wear(cast);
+                [drive::blocks(cast), drive::busy(cast)].into_iter().chain(busy).chain(wear).collect()
+            }
         };
         let mut made: Vec<Figure> = made.into_iter().flatten().collect();
         if let Some(workload) = cast.reports.first().map(|r| &r.workload)
@@ -200,6 +208,12 @@ fn field(text: &str) -> String {
     } else {
         text.to_string()
     }
+}
+
+/// Nanoseconds as seconds, exactly.
+fn seconds_of(ns: u64) -> String {
+    let text = format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000);
+    text.trim_end_matches('0').trim_end_matches('.').to_string()
 }
 
 /// Six significant digits, or nothing for what is not finite.

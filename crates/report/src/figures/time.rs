@@ -105,6 +105,24 @@ pub(super) const FREE_BLOCKS: Slow = Slow {
     series: |t| t.free_blocks.clone(),
 };
 
+pub(super) const BUSY_DIES: Slow = Slow {
+    name: "busy-dies-over-time",
+    title: "Busy dies over time",
+    axis: "time that dies were busy / time",
+    column: "busy_fraction",
+    caption: "The mean over all dies, whatever they worked for.",
+    series: |t| t.die_utilisation.clone(),
+};
+
+pub(super) const BUSY_BUSES: Slow = Slow {
+    name: "busy-buses-over-time",
+    title: "Busy buses over time",
+    axis: "time that buses were busy / time",
+    column: "busy_fraction",
+    caption: "The mean over the channels' buses.",
+    series: |t| t.bus_utilisation.clone(),
+};
+
 /// One run's series, thinned to what is drawn.
 struct Track {
     run: usize,

@@ -47,7 +47,7 @@ pub fn lifetime_html(lifetimes: &Lifetimes) -> String {
 }
 
 fn measures(page: &mut Page, lifetimes: &Lifetimes) {
-    page.text.push_str("<section>\n<h2>Measures</h2>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Measures\">\n<table class=\"measures\">\n<thead><tr><th scope=\"col\" colspan=\"2\"><span class=\"away\">measure and unit</span></th>");
+    page.text.push_str("<section>\n<h2>Measures</h2>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Measures\">\n<table class=\"measures lives\">\n<thead><tr><th scope=\"col\" colspan=\"2\"><span class=\"away\">measure and unit</span></th>");
     for s in &lifetimes.schemes {
         page.push(format_args!("<th scope=\"col\">{}</th>", escape(&s.scheme.name)));
     }

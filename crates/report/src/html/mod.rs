@@ -3,6 +3,7 @@
 //! values, downloads), and the style gives it a dark side, a narrow one and a printed one. Every
 //! text from a report is escaped, and a content policy forbids all requests.
 
+mod conditions;
 mod config;
 mod jobs;
 mod lifetime;
@@ -22,6 +23,9 @@ pub use trace::trace_html;
 
 const STYLE: &str = include_str!("../../assets/report.css");
 const SCRIPT: &str = include_str!("../../assets/report.js");
+
+/// `docs/not-modelled.md`, for every report.
+pub const NOT_MODELLED: &str = include_str!("../../../../docs/not-modelled.md");
 
 /// Points of one curve in a page of one or two runs; more runs share as many, so that the page
 /// stays small. The figures as files have them all.
@@ -47,7 +51,9 @@ pub fn html(comparison: &Comparison) -> String {
         if beside {
             page.figures(&Section::Latency.figures(&cast));
         }
-        page.text.push_str("</div>\n</section>\n");
+        page.text.push_str("</div>\n");
+        conditions::write(&mut page.text, comparison, &cast);
+        page.text.push_str("</section>\n");
     }
     for section in Section::ALL {
         let figures = section.figures(&cast);
@@ -60,6 +66,7 @@ pub fn html(comparison: &Comparison) -> String {
     }
     jobs::write(&mut page.text, comparison, &cast);
     config::write(&mut page.text, comparison, &cast);
+    page.not_modelled();
     page.text.push_str("</main>\n");
     page.footer(comparison, &cast);
     page.text
@@ -116,7 +123,7 @@ impl Page {
             for (what, value) in facts {
                 self.push(format_args!("<div><dt>{what}</dt><dd>{}</dd></div>\n", escape(&value)));
             }
-            self.text.push_str("</dl>\n");
+            self.text.push_str("<div><dt>read with care</dt><dd><a href=\"#not-modelled\">what is not modelled</a></dd></div>\n</dl>\n");
         }
         if cast.labels.len() > 1 {
             self.text.push_str("<ul class=\"cast\">\n");
@@ -207,8 +214,18 @@ impl Page {
         ));
     }
 
+    /// The page of what is not modelled, folded.
+    fn not_modelled(&mut self) {
+        self.text.push_str("<section id=\"not-modelled\">\n<h2>What is not modelled</h2>\n<details>\n");
+        self.text.push_str(
+            "<summary>What a real drive does and this one does not</summary>\n<div class=\"prose\">\n",
+        );
+        pulldown_cmark::html::push_html(&mut self.text, pulldown_cmark::Parser::new(NOT_MODELLED));
+        self.text.push_str("</div>\n</details>\n</section>\n");
+    }
+
     fn footer(&mut self, comparison: &Comparison, cast: &Cast) {
-        self.text.push_str("<footer>\n");
+        self.text.push_str("<footer>\n<p><a href=\"#not-modelled\">What is not modelled</a></p>\n");
         for (r, label) in comparison.reports.iter().zip(&cast.labels) {
             self.push(format_args!(
                 "<p>{}: {}, Wordline {}, {} requests/s simulated</p>\n",

@@ -26,10 +26,11 @@ pub struct PoweredOff<P: Probe, M: Recorded> {
 
 impl<P: Probe, M: Recorded> Device<P, M> {
     /// Cut the power now, after everything that has happened until now. Programs and erases that the
-    /// arrays are at work on are torn; a program whose data are still on the bus leaves no trace.
+    /// arrays are at work on, or have set aside, are torn; a program whose data are still on the bus leaves no trace.
     pub fn power_cut(self) -> PoweredOff<P, M> {
         let at_work = self.arrays.shared.iter().filter_map(|a| a.busy);
-        let spoiled: Vec<OpId> = at_work.flat_map(|lead| self.together(lead)).collect();
+        let aside = self.interrupted.iter().filter_map(|i| i.aside());
+        let spoiled: Vec<OpId> = at_work.flat_map(|lead| self.together(lead)).chain(aside).collect();
         let remains = self.ftl.power_cut(&spoiled);
         let mut lost = remains.in_flight.clone();
         lost.extend(self.held_up.iter().map(|(_, number, _)| *number));

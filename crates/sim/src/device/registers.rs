@@ -41,11 +41,39 @@ impl Held {
     };
 }
 
+/// What a plane with a cache register has besides.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Second {
+    /// What has the cache register.
+    pub cached: Held,
+    /// How long a program could not have begun, as `busy` has it for reads.
+    pub busy_for_programs: Behind,
+    /// Until when both are counted.
+    pub counted: SimTime,
+}
+
+impl Default for Held {
+    fn default() -> Held {
+        Held::NOTHING
+    }
+}
+
 impl Plane {
     /// The register that an operation has.
     #[inline(always)]
     pub fn of(&mut self, id: OpId) -> &mut Held {
-        if self.cached.op == id { &mut self.cached } else { &mut self.current }
+        if !self.cache.is_off() && self.second.cached.op == id {
+            &mut self.second.cached
+        } else {
+            &mut self.current
+        }
+    }
+
+    /// The operation whose data move next, if the plane has begun one.
+    #[inline(always)]
+    pub fn at_bus(&self) -> OpId {
+        let by_cache = !self.cache.is_off() && !self.second.cached.op.is_none();
+        if by_cache { self.second.cached.op } else { self.current.op }
     }
 }
 
@@ -62,7 +90,7 @@ impl<P: Probe, M: Media> Device<P, M> {
     /// Whether a plane with two registers has one for an operation.
     #[inline(never)]
     pub(super) fn has_register(&self, plane: usize, id: OpId) -> bool {
-        let (current, cached) = (self.planes[plane].current.op, self.planes[plane].cached.op);
+        let (current, cached) = (self.planes[plane].current.op, self.planes[plane].second.cached.op);
         if self.ftl.op(id).kind == OpKind::Program {
             let follows = self.is_cached(plane, current) && self.is_cached(plane, id);
             cached.is_none() && (current.is_none() || follows)
@@ -79,7 +107,7 @@ impl<P: Probe, M: Media> Device<P, M> {
         let by_cache = goes_on || self.is_cached(plane, id);
         let held = Held { op: id, began: self.now, behind, ..Held::NOTHING };
         let p = &mut self.planes[plane];
-        *(if by_cache { &mut p.cached } else { &mut p.current }) = held;
+        *(if by_cache { &mut p.second.cached } else { &mut p.current }) = held;
     }
 
     /// An operation has ended.
@@ -91,7 +119,7 @@ impl<P: Probe, M: Media> Device<P, M> {
     /// A page has been sensed. It goes over to the cache register if that is free, and the next can be
     /// sensed; one that must be sensed again after its transfer stays.
     pub(super) fn bring_out(&mut self, plane: usize) {
-        self.planes[plane].current.waits = !self.planes[plane].cached.op.is_none();
+        self.planes[plane].current.waits = !self.planes[plane].second.cached.op.is_none();
         if self.planes[plane].current.waits {
             return;
         }
@@ -101,7 +129,7 @@ impl<P: Probe, M: Media> Device<P, M> {
         if leaves {
             self.count_busy(plane);
             let p = &mut self.planes[plane];
-            p.cached = std::mem::replace(&mut p.current, Held::NOTHING);
+            p.second.cached = std::mem::replace(&mut p.current, Held::NOTHING);
         }
         self.buses.want(channel, plane, key);
         self.try_bus(channel);
@@ -113,13 +141,13 @@ impl<P: Probe, M: Media> Device<P, M> {
     /// A page is in the cache register. It goes over to the page register if that is free, and the next can
     /// be brought in.
     pub(super) fn bring_in(&mut self, plane: usize) {
-        self.planes[plane].cached.waits = !self.planes[plane].current.op.is_none();
-        if self.planes[plane].cached.waits {
+        self.planes[plane].second.cached.waits = !self.planes[plane].current.op.is_none();
+        if self.planes[plane].second.cached.waits {
             return;
         }
         self.count_busy(plane);
         let p = &mut self.planes[plane];
-        p.current = std::mem::replace(&mut p.cached, Held::NOTHING);
+        p.current = std::mem::replace(&mut p.second.cached, Held::NOTHING);
         let (id, array) = (p.current.op, p.array as usize);
         self.arrays.want(array, plane, self.ftl.op(id).key);
         self.try_array(array);
@@ -131,7 +159,7 @@ impl<P: Probe, M: Media> Device<P, M> {
     pub(super) fn go_on_in(&mut self, plane: usize) {
         if self.planes[plane].current.waits {
             self.bring_out(plane);
-        } else if self.planes[plane].cached.waits {
+        } else if self.planes[plane].second.cached.waits {
             self.bring_in(plane);
         } else {
             self.offer(plane);
@@ -142,14 +170,14 @@ impl<P: Probe, M: Media> Device<P, M> {
     pub(super) fn busy_for(&mut self, plane: usize, id: OpId) -> Behind {
         self.count_busy(plane);
         let p = &self.planes[plane];
-        if self.ftl.op(id).kind == OpKind::Program { p.busy_for_programs } else { p.busy }
+        if self.ftl.op(id).kind == OpKind::Program { p.second.busy_for_programs } else { p.busy }
     }
 
     /// Add to what a plane has been busy with, before that changes.
     fn count_busy(&mut self, plane: usize) {
         let p = &self.planes[plane];
-        let (current, cached) = (p.current.op, p.cached.op);
-        let passed = self.now.since(p.counted).0;
+        let (current, cached) = (p.current.op, p.second.cached.op);
+        let passed = self.now.since(p.second.counted).0;
         let keeps_reads =
             if current.is_none() && self.is(cached, OpKind::Program) { cached } else { current };
         let keeps_programs =
@@ -157,12 +185,12 @@ impl<P: Probe, M: Media> Device<P, M> {
         let cause = |id: OpId| (!id.is_none()).then(|| self.ftl.op(id).cause());
         let (reads, programs) = (cause(keeps_reads), cause(keeps_programs));
         let p = &mut self.planes[plane];
-        p.counted = self.now;
+        p.second.counted = self.now;
         if let Some(cause) = reads {
             p.busy.add(cause, passed);
         }
         if let Some(cause) = programs {
-            p.busy_for_programs.add(cause, passed);
+            p.second.busy_for_programs.add(cause, passed);
         }
     }
 }

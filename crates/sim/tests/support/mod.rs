@@ -46,7 +46,7 @@ pub struct Tiny {
 }
 
 /// A fourth mode.
-const QLC: &str = r#"
+pub const QLC: &str = r#"
 [medium.flash.qlc]
 read = "11us"
 program = ["50us", "100us", "150us", "200us"]
@@ -495,7 +495,7 @@ pub fn scheme(which: usize, tiny: &mut Tiny) -> (Box<dyn Scheme>, u32) {
         19 => {
             tiny.spare += 4;
             tiny.extra = QLC;
-            (build("hotness:warm=2,hot=3,decay=100"), 4)
+            (build("hotness:warm=2,hot=3,decay=40,reclaim=on,idle_after=50us"), 4)
         }
         20 => (build(packing("sa", tiny)), 3),
         21 => (build(packing("sector", tiny)), 3),

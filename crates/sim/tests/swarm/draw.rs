@@ -5,7 +5,7 @@ use crate::support::{self, BySector, FastThenDense, Restless, Rng, Tiny, TwoLane
 use std::sync::OnceLock;
 use wordline_device::{
     Ack, Allocation, Capacity, DeviceSpec, GcClass, GcSpec, HostLink, Level, MergeBuffer, Multiplane,
-    ParallelUnit, Recheck, SlcCache, Trigger, Victim, WearSpec, WhenFull,
+    ParallelUnit, Recheck, Service, ServiceOrder, SlcCache, Suspension, Trigger, Victim, WearSpec, WhenFull,
 };
 use wordline_flash::{
     Beyond, CacheRegister, CommandOverhead, ErrorModel, Geometry, MOST_RETRIES, Medium, ModeErrors,
@@ -111,6 +111,25 @@ fn multiplane(rng: &Rng, unit: ParallelUnit) -> Multiplane {
     if on { Multiplane::Opportunistic } else { Multiplane::Off }
 }
 
+/// In which order a drive serves, and what its reads interrupt, drawn apart like that.
+fn service(rng: &Rng, spec: &DeviceSpec) -> Service {
+    let mut own = Rng(rng.0 ^ 0x7365_7276);
+    let caches = spec.media.iter().any(|m| m.cache_register != CacheRegister::Off);
+    if own.once_in(2) || spec.multiplane == Multiplane::Opportunistic || caches {
+        let order = own.pick(&[
+            ServiceOrder::ReadFirst,
+            ServiceOrder::ReadFirst,
+            ServiceOrder::FirstCome,
+            ServiceOrder::Shortest,
+        ]);
+        return Service { order, suspension: None };
+    }
+    let time = |own: &mut Rng| own.once_in(3).then_some(own.time(0, 60));
+    let (program, erase) = (time(&mut own).or(Some(SimDuration(1))), time(&mut own));
+    let suspension = Suspension { program, erase, resume: own.time(0, 60), limit: own.count(1, 5) };
+    Service { order: ServiceOrder::ReadFirst, suspension: Some(suspension) }
+}
+
 /// The drives on which each scheme is known to have room enough, with what costs no space varied.
 fn tuned(rng: &mut Rng) -> Case {
     let mut tiny = Tiny {
@@ -145,6 +164,7 @@ fn tuned(rng: &mut Rng) -> Case {
     for medium in &mut spec.media {
         medium.cache_register = cache_register(rng);
     }
+    spec.service = service(rng, &spec);
     spec.host = host_link(rng);
     let label = format!("stress scheme {which}, {}", scheme.name());
     fitted(spec, scheme, label, true).unwrap_or_else(|why| panic!("{why}"))
@@ -186,6 +206,7 @@ fn random(rng: &mut Rng) -> Option<Case> {
         host: host_link(rng),
         parallel_unit: rng.pick(&[ParallelUnit::Die, ParallelUnit::Plane]),
         multiplane: Multiplane::Off,
+        service: Service::default(),
         allocation: if rng.once_in(4) { Allocation::Dynamic } else { Allocation::Static(levels) },
         ack: match rng.below(4) {
             0 => Ack::Buffer(rng.count(1, 9)),
@@ -195,7 +216,15 @@ fn random(rng: &mut Rng) -> Option<Case> {
         merge: MergeBuffer { pages: rng.count(1, 5), after: rng.time(1, 700), idle: rng.time(1, 30_000) },
         gc: GcSpec {
             trigger: trigger(rng),
-            victim: rng.pick(&[Victim::Greedy, Victim::Greedy, Victim::Fifo]),
+            victim: rng.pick(&[
+                Victim::Greedy,
+                Victim::Greedy,
+                Victim::Fifo,
+                Victim::DChoices(2),
+                Victim::WindowedGreedy(3),
+                Victim::CostBenefit,
+            ]),
+            dead_first: rng.once_in(3),
             class: rng.pick(&[GcClass::Background, GcClass::Host, GcClass::Urgent, GcClass::Foreground]),
             hard_reserve: rng.count(1, 4.min(blocks - 1)),
             recheck: rng.pick(&[Recheck::Erase, Recheck::Erase, Recheck::Allocation]),
@@ -217,6 +246,7 @@ fn random(rng: &mut Rng) -> Option<Case> {
         media,
     };
     spec.multiplane = multiplane(rng, spec.parallel_unit);
+    spec.service = service(rng, &spec);
     let units = room(&spec, scheme.as_ref(), roomy)?;
     let share = if roomy { rng.within(20, 100) } else { rng.within(90, 130) };
     let bytes = (units * share / 100).max(1) * unit;
@@ -366,6 +396,7 @@ fn medium(rng: &mut Rng, name: &str, modes: &[CellMode], unit: u64) -> Medium {
         ]),
         command,
         cache_register: cache_register(rng),
+        energy: None,
     }
 }
 

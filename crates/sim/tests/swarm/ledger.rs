@@ -1,7 +1,7 @@
 //! Watches the flash at work and keeps its own books: what was programmed where, what moved over
 //! which bus, and whether a resource did two things at once.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use wordline_device::{Multiplane, ParallelUnit};
 use wordline_flash::Geometry;
 use wordline_ftl::{Cause, Counters, OpKind, Part, RegionId};
@@ -60,6 +60,10 @@ pub struct Ledger {
     copies: u64,
     programmed_bytes: u64,
     erases: [u64; 4],
+    /// Programs and erases that an array has begun.
+    begun: HashSet<u64>,
+    /// How often one has gone on.
+    pub continued: u64,
     /// Operations that went along with another.
     pub together: u64,
     events: u64,
@@ -112,6 +116,11 @@ impl Ledger {
                 if !self.joins(die, plane, (kind, mode), (start, end)) {
                     alone(&mut self.arrays, die, start, end).map_err(|at| format!("array {die} {at}"))?;
                     self.commands.insert(die, Command { kind, mode, start, end, planes: vec![plane] });
+                }
+                // The rest of what has been suspended.
+                if kind != OpKind::Read && !self.begun.insert(op) {
+                    self.continued += 1;
+                    return Ok(());
                 }
                 match kind {
                     OpKind::Read => {

@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, mpsc};
 use std::time::{Duration, Instant};
 use support::Rng;
-use wordline_device::{Ack, Multiplane};
+use wordline_device::{Ack, Multiplane, ServiceOrder};
 use wordline_ftl::{Bytes, Initial, Mapped, Media, NoMedia, Outcome};
 use wordline_sim::{Device, NoProbe, Probe};
 use wordline_units::{DieId, Fraction, HostOp, HostRequest, SimTime};
@@ -533,6 +533,10 @@ fn the_cases_reach_every_scheme_and_every_kind_of_drive() {
     reached("planes that may work together", &|c| {
         c.spec.multiplane == Multiplane::Opportunistic && c.geometry.planes_of_die(DieId(0)).len() > 1
     });
+    reached("programs that reads interrupt", &|c| c.spec.service.suspension.is_some());
+    for order in [ServiceOrder::FirstCome, ServiceOrder::Shortest] {
+        reached("another order of service", &|c| c.spec.service.order == order);
+    }
     reached("a host link", &|c| !c.spec.host.rate.is_off());
     reached("little space", &|c| !c.roomy);
     reached("little space behind a buffer", &|c| !c.roomy && c.spec.ack != Ack::Program);

@@ -11,7 +11,7 @@ from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from wordline import plotting
 from wordline.experiments.raro import measures as m
-from wordline.reproduce.paper import Figure, Study
+from wordline.reproduce.paper import Figure, NotRun, Study
 
 Rows = list[dict[str, Any]]
 
@@ -121,18 +121,27 @@ def _draw_pages(study: Study, mode: str) -> Any:
 
 
 def _schemes(study: Study, threads: int) -> Rows:
-    return [
-        {
-            "stage": stage,
-            "workload": skew,
-            "scheme": scheme,
-            "iops": m.iops(study, skew, scheme, stage, threads),
-            "lost_mib": m.lost(study, skew, scheme, stage, threads) / m.MIB,
+    rows = []
+    for stage, skew, scheme in itertools.product(m.STAGES, m.SKEWS, SCHEMES):
+        at = (skew, scheme, stage, threads)
+        row = {"stage": stage, "workload": skew, "scheme": scheme}
+        row |= {"iops": m.iops(study, *at), "lost_mib": m.lost(study, *at) / m.MIB}
+        iops, lost = (None, None) if scheme == "Base" else _ranges(study, at)
+        row |= {"iops_least": iops and iops[0], "iops_most": iops and iops[1]}
+        row |= {
+            "lost_mib_least": lost and lost[0] / m.MIB,
+            "lost_mib_most": lost and lost[1] / m.MIB,
         }
-        for stage in m.STAGES
-        for skew in m.SKEWS
-        for scheme in SCHEMES
-    ]
+        rows.append(row)
+    return rows
+
+
+def _ranges(study: Study, at: tuple[str, str, str, int]) -> tuple[Any, Any]:
+    """Return the ranges of a scheme over the grid, where its runs were asked for."""
+    try:
+        return m.iops_range(study, *at), m.lost_range(study, *at)
+    except NotRun:
+        return None, None
 
 
 def _draw_schemes(study: Study, threads: int, key: str, label: str) -> Any:
@@ -141,8 +150,12 @@ def _draw_schemes(study: Study, threads: int, key: str, label: str) -> Any:
     for at, stage in zip(axes, m.STAGES, strict=True):
         x = np.arange(len(m.SKEWS))
         for i, scheme in enumerate(SCHEMES):
-            here = [r[key] for r in rows if r["stage"] == stage and r["scheme"] == scheme]
-            at.bar(x + (i - 1) * 0.27, here, 0.27, color=COLOURS[scheme], label=scheme)
+            here = [r for r in rows if r["stage"] == stage and r["scheme"] == scheme]
+            place = x + (i - 1) * 0.27
+            at.bar(place, [r[key] for r in here], 0.27, color=COLOURS[scheme], label=scheme)
+            known = [j for j, r in enumerate(here) if r[f"{key}_least"] is not None]
+            least, most = ([here[j][f"{key}_{end}"] for j in known] for end in ("least", "most"))
+            at.vlines(place[known], least, most, color="#222222", lw=1)
         at.set_xticks(x, [skew.removeprefix("zipf ") for skew in m.SKEWS])
         at.set_xlabel("skew of Zipf's law")
         at.set_title(stage)
@@ -152,6 +165,20 @@ def _draw_schemes(study: Study, threads: int, key: str, label: str) -> Any:
     axes[0].set_ylabel(label)
     axes[0].legend()
     return figure
+
+
+def _savings(study: Study) -> Rows:
+    rows = []
+    for threads, skew, (i, stage) in itertools.product((4, 1), m.GRID_SKEWS, enumerate(m.STAGES)):
+        try:
+            least, most = m.saving_range(study, skew, stage, threads) or (None, None)
+        except NotRun:
+            least, most = None, None
+        row = {"threads": threads, "workload": skew, "stage": stage}
+        row |= {"saving": m.saving(study, skew, stage, threads)}
+        row |= {"least": least, "most": most, "printed": m.PRINTED_SAVING[threads][skew][i]}
+        rows.append(row)
+    return rows
 
 
 def _tlc(study: Study) -> Rows:
@@ -252,6 +279,14 @@ def _causes(study: Study) -> Rows:
         }
         for n in (1, 10)
     ]
+    rows += [
+        {
+            "claims": "13-base",
+            "what": f"IOPS of RARO over Base, young, zipf 1.5, {what}",
+            "value": m.raro_over_base(study, group),
+        }
+        for group, what in (("young", "one centre"), ("apart", "each thread its own"))
+    ]
     for stage in m.STAGES:
         found = [m.lost_by_pages(report) for _, report in m.swept(study, "zipf 1.2", stage)]
         what = f"steps down of the loss by pages, zipf 1.2, {stage}"
@@ -260,8 +295,13 @@ def _causes(study: Study) -> Rows:
     return rows
 
 
-FOUR = [f"{stage}/*/*" for stage in m.STAGES]
-ONE = [f"{stage}-1/*/*" for stage in m.STAGES]
+FOUR = [f"{group}{stage}/*/*" for stage in m.STAGES for group in ("", "grid-")]
+ONE = [f"{group}{stage}-1/*/*" for stage in m.STAGES for group in ("", "grid-")]
+#: What the lines on the bars of Figures 13 to 16 are.
+RANGE = (
+    "Bars: 2 M reads, warm from 4 and hot from 16. Lines: from the least to the most with warm "
+    "from 2, 4, 8, hot from 8, 16, 32, 64 and 1, 2, 4, 8 M reads."
+)
 SWEPT = [f"r2-{stage}/*/*" for stage in m.STAGES]
 PAGES = [f"pages-{stage}/pages" for stage in m.STAGES]
 CONFIGURED = ["retries-0/random/QLC"]
@@ -316,7 +356,7 @@ FIGURES = (
         FOUR,
         lambda s: _schemes(s, 4),
         lambda s: _draw_schemes(s, 4, "iops", "reads a second"),
-        "RARO at most 13.5, 12.8 and 13.2 times Base.",
+        f"RARO at most 13.5, 12.8 and 13.2 times Base. {RANGE}",
     ),
     Figure(
         "13-tlc",
@@ -332,7 +372,7 @@ FIGURES = (
         FOUR,
         lambda s: _schemes(s, 4),
         lambda s: _draw_schemes(s, 4, "lost_mib", "capacity lost, MiB"),
-        "RARO saves 74.1, 77.6 and 53.4 % at zipf 1.2, 66.7, 75 and 75 % at zipf 1.5.",
+        f"RARO saves 74.1, 77.6 and 53.4 % at zipf 1.2, 66.7, 75 and 75 % at zipf 1.5. {RANGE}",
     ),
     Figure(
         "15",
@@ -340,6 +380,7 @@ FIGURES = (
         ONE,
         lambda s: _schemes(s, 1),
         lambda s: _draw_schemes(s, 1, "iops", "reads a second"),
+        RANGE,
     ),
     Figure(
         "16",
@@ -347,7 +388,13 @@ FIGURES = (
         ONE,
         lambda s: _schemes(s, 1),
         lambda s: _draw_schemes(s, 1, "lost_mib", "capacity lost, MiB"),
-        "RARO saves 70.4, 68.2 and 38.6 % at zipf 1.2, 71.4, 71.4 and 57.1 % at zipf 1.5.",
+        f"RARO saves 70.4, 68.2 and 38.6 % at zipf 1.2, 71.4, 71.4 and 57.1 % at zipf 1.5. {RANGE}",
+    ),
+    Figure(
+        "table-saving",
+        "Capacity that RARO saves against Hotness, the range over heat and length, and the print",
+        [*FOUR, *ONE],
+        _savings,
     ),
     Figure(
         "17",
@@ -364,5 +411,7 @@ FIGURES = (
         lambda s: _draw_sweep(s, "lost_mib", "capacity lost, MiB"),
         "The larger R2, the more is lost.",
     ),
-    Figure("table-causes", "What deviates, and why", ["shallow-*/*/*", *SWEPT], _causes),
+    Figure(
+        "table-causes", "What deviates, and why", ["shallow-*/*/*", "apart/*/*", *SWEPT], _causes
+    ),
 )

@@ -23,6 +23,15 @@ SWEEPS = {
 RETRIES = (0, 1, 4, 7, 10)
 #: Per cent of the TLC pages that take a retry, in the sweep beside Figure 13.
 TLC_SHARES = (0, 1, 10, 50, 100)
+#: Warm from and hot from so many reads, skews and lengths of the grid beside Figures 13 to 16.
+GRID_HEAT = tuple((w, h) for w in (2, 4, 8) for h in (8, 16, 32, 64) if w < h)
+GRID_SKEWS = ("zipf 1.2", "zipf 1.5")
+GRID_READS = tuple(n * 1_000_000 for n in (1, 2, 4, 8))
+#: Capacity that RARO saves against Hotness, as section V-B prints it, by threads, skew and stage.
+PRINTED_SAVING = {
+    4: {"zipf 1.2": (0.741, 0.776, 0.534), "zipf 1.5": (0.667, 0.75, 0.75)},
+    1: {"zipf 1.2": (0.704, 0.682, 0.386), "zipf 1.5": (0.714, 0.714, 0.571)},
+}
 MODES = ("SLC", "TLC", "QLC")
 #: Bounds of the bulk of QLC pages (section V-C).
 BULK = {"young": (4, 9), "middle": (7, 12), "old": (11, 16)}
@@ -170,6 +179,47 @@ def saving(study: Study, workload: str, stage: str, threads: int) -> float:
     return 1 - lost(study, workload, "RARO", stage, threads) / hotness
 
 
+# --- The grid beside Figures 13 to 16 --------------------------------------------------------
+
+
+def over_grid(study: Study, workload: str, scheme: str, stage: str, threads: int) -> list[Report]:
+    """Return the runs of a scheme with other heat and other lengths, in an order that all share."""
+    group = f"grid-{group_of(stage, threads)}"
+    if workload not in GRID_SKEWS:
+        return []
+    return [
+        study.report(f"{workload} x {reads // threads}", f"{scheme} {warm}/{hot}", group)
+        for reads in GRID_READS
+        for warm, hot in GRID_HEAT
+    ]
+
+
+def iops_range(
+    study: Study, workload: str, scheme: str, stage: str, threads: int
+) -> tuple[float, float] | None:
+    """Return the least and most reads a second over the grid."""
+    found = [r.throughput.iops for r in over_grid(study, workload, scheme, stage, threads)]
+    return (min(found), max(found)) if found else None
+
+
+def lost_range(
+    study: Study, workload: str, scheme: str, stage: str, threads: int
+) -> tuple[int, int] | None:
+    """Return the least and most bytes of capacity that are lost over the grid."""
+    found = [lost_bytes(r) for r in over_grid(study, workload, scheme, stage, threads)]
+    return (min(found), max(found)) if found else None
+
+
+def saving_range(
+    study: Study, workload: str, stage: str, threads: int
+) -> tuple[float, float] | None:
+    """Return the least and most of Hotness' loss that RARO saves with the same heat and length."""
+    both = (over_grid(study, workload, s, stage, threads) for s in ("Hotness", "RARO"))
+    pairs = [(lost_bytes(h), lost_bytes(r)) for h, r in zip(*both, strict=True)]
+    found = [1 - raro / hotness for hotness, raro in pairs if hotness]
+    return (min(found), max(found)) if found else None
+
+
 # --- Figures 17 and 18 -------------------------------------------------------------------------
 
 
@@ -196,6 +246,12 @@ def shallow_lost(study: Study, retries: int) -> float:
     """Share of sequential bandwidth that retries cost four threads of one request each."""
     of = {n: bandwidth(study.report("sequential", "QLC", f"shallow-{n}")) for n in (0, retries)}
     return 1 - of[retries] / of[0]
+
+
+def raro_over_base(study: Study, group: str) -> float:
+    """IOPS of RARO over Base's at zipf 1.5 in a group of runs."""
+    of = {s: study.report("zipf 1.5", s, group).throughput.iops for s in ("Base", "RARO")}
+    return of["RARO"] / of["Base"]
 
 
 def tlc_retried(study: Study, workload: str, share: int) -> float | None:

@@ -1,0 +1,184 @@
+//! Reclaim by heat (RARO, section IV-E): what has been hot and is no more leaves its block of few bits, which
+//! is QLC again when it is opened next. The paper names what must be weighed (the space that is left, what
+//! collection gains, what the host writes) and gives no formula; here is one.
+
+use crate::read_heat::{ByReadHeat, Class, X, Y, Z};
+use crate::registry::Parameter;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use wordline_device::config::Section;
+use wordline_ftl::{Collect, Grain, IdleWork, RegionId, View};
+use wordline_units::{BlockId, CellMode, Fraction, HostRequest, Lpn, PlaneId, SimTime};
+
+pub(crate) const RECLAIM: Parameter = Parameter {
+    key: "reclaim",
+    default: "off",
+    what: "on or off: whether idle time turns blocks whose data have cooled back to QLC",
+};
+pub(crate) const RECLAIM_BELOW: Parameter = Parameter {
+    key: "reclaim_below",
+    default: "10%",
+    what: "free capacity, as a share of the data stored, below which reclaim does not wait for idle time",
+};
+
+/// Reads after which counts are halved where blocks are reclaimed and nothing else is asked for.
+pub(crate) const DECAY: u64 = 4_000_000;
+
+/// How far ahead the host's writes are foreseen, ns: a mean over so long, for so long.
+const HORIZON: f64 = 10e9;
+
+/// Blocks are given back.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reclaim {
+    /// Free capacity that does not wait, to the data stored.
+    below: Fraction,
+    /// Bytes of a unit of the map, set by `layout`.
+    pub unit: u64,
+}
+
+impl Reclaim {
+    pub fn from_parameters(p: &mut Section) -> Option<Reclaim> {
+        let on = p.choice(RECLAIM.key, &[("on", true), ("off", false)], false);
+        let below = p.take_or(RECLAIM_BELOW.key, Fraction::percent(10));
+        on.then_some(Reclaim { below, unit: 0 })
+    }
+}
+
+/// What is known of the host, and of the blocks that were looked at.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Memory {
+    /// Host writes so far, and pages read: while both stand still, it is one idle time.
+    writes: u64,
+    pub reads: u64,
+    /// Bytes that the host would write within the horizon, as it was when it last wrote.
+    demand: f64,
+    wrote: SimTime,
+    /// Both together when a die last gave a block back.
+    given: BTreeMap<u32, u64>,
+    /// Of blocks found full their erases, and pages read when they were first found so.
+    full: BTreeMap<u32, (u32, u64)>,
+}
+
+impl Memory {
+    /// Bytes that the host will write within the horizon if it goes on as before: an exponentially weighted
+    /// mean of its rate, times the horizon.
+    fn demand(&self, now: SimTime) -> f64 {
+        self.demand * libm::exp(-(now.since(self.wrote).0 as f64) / HORIZON)
+    }
+}
+
+/// A block, and what speaks for it.
+struct Candidate {
+    collect: Collect,
+    regained: u64,
+    moved: u64,
+    heat: u64,
+}
+
+impl Candidate {
+    /// Bytes regained for each page moved, whose program takes equally long for all; of equals the coldest.
+    fn is_better_than(&self, other: &Candidate) -> bool {
+        let (ours, theirs) = (self.regained * other.moved, other.regained * self.moved);
+        ours > theirs || (ours == theirs && self.heat < other.heat)
+    }
+}
+
+/// The bits of a region's cells, and the heat from which on a page belongs there.
+fn made_for(region: RegionId) -> (CellMode, Class) {
+    match region {
+        X => (CellMode::Slc, Class::Hot),
+        Y => (CellMode::Tlc, Class::Warm),
+        _ => (CellMode::Qlc, Class::Cold),
+    }
+}
+
+impl ByReadHeat {
+    /// The host writes.
+    pub fn admit(&mut self, write: &HostRequest, now: SimTime) {
+        let memory = &mut self.learnt.reclaim;
+        memory.writes += 1;
+        memory.demand = memory.demand(now) + write.bytes() as f64;
+        memory.wrote = now;
+    }
+
+    /// Whether a page has a reason to stay in the mode where it lies.
+    pub fn belongs(&self, lpn: Lpn, region: RegionId) -> bool {
+        self.class(lpn) >= made_for(region).1
+    }
+
+    /// Whether what the drive could hold besides the data stored is too little to wait for idle time.
+    pub fn is_pressed(&self, view: &View) -> bool {
+        self.reclaim.is_some_and(|r| {
+            let stored = view.mapped() * r.unit;
+            view.usable_bytes().saturating_sub(stored) < r.below.of(stored)
+        })
+    }
+
+    /// Whether the host will hardly need what is free before a block is given back.
+    fn has_time(&self, view: &View) -> bool {
+        let unit = self.reclaim.map_or(0, |r| r.unit);
+        self.learnt.reclaim.demand(view.now) < (view.room(Z) * unit) as f64
+    }
+
+    /// The block of a plane whose reclaim gains most, of those that hold nothing that belongs there.
+    pub fn coldest(&self, plane: PlaneId, view: &View, may: impl Fn(BlockId) -> bool) -> Option<Collect> {
+        let medium = view.geometry().medium_of(plane);
+        let mut best: Option<Candidate> = None;
+        for region in [X, Y].into_iter().filter(|r| view.collecting(*r, plane).is_none()) {
+            let regained = medium.block_bytes(CellMode::Qlc) - medium.block_bytes(made_for(region).0);
+            for block in view.full_blocks(region, plane).filter(|b| may(*b)) {
+                let sums = view.pages_in(block).try_fold((0, 0), |(moved, heat), lpn| {
+                    (!self.belongs(lpn, region)).then(|| (moved + 1, heat + self.reads_of(lpn) as u64))
+                });
+                let Some((moved, heat)) = sums else { continue };
+                let collect = Collect { region, block: Some(block) };
+                let found = Candidate { collect, regained, moved, heat };
+                if best.as_ref().is_none_or(|best| found.is_better_than(best)) {
+                    best = Some(found);
+                }
+            }
+        }
+        best.map(|b| b.collect)
+    }
+
+    /// Note which blocks of a plane are full, and since how many reads.
+    fn look(&mut self, plane: PlaneId, view: &View) {
+        let memory = &mut self.learnt.reclaim;
+        for block in [X, Y].into_iter().flat_map(|region| view.full_blocks(region, plane)) {
+            let found = (view.erases(block), memory.reads);
+            let known = memory.full.entry(block.0).or_insert(found);
+            if known.0 != found.0 {
+                *known = found;
+            }
+        }
+    }
+
+    /// Work for an idle die: the next page of the one block that it gives back in this idle time.
+    pub fn idle(&mut self, plane: PlaneId, view: &View) -> Option<IdleWork> {
+        if view.draining() {
+            return None;
+        }
+        let under_way = [X, Y].into_iter().find_map(|region| {
+            view.collecting(region, plane).map(|block| Collect { region, block: Some(block) })
+        });
+        if let Some(collect) = under_way {
+            return Some(IdleWork::Collect(collect, Grain::Page));
+        }
+        let die = view.geometry().die_of(plane).0;
+        let so_far = self.learnt.reclaim.writes + self.learnt.reclaim.reads;
+        if self.learnt.reclaim.given.get(&die) == Some(&so_far) || self.is_short(plane, view) {
+            return None;
+        }
+        self.look(plane, view);
+        let pressed = self.is_pressed(view);
+        if !pressed && !self.has_time(view) {
+            return None;
+        }
+        // What came lately has not had the time to show whether it stays hot.
+        let (memory, rest) = (&self.learnt.reclaim, self.decay.unwrap_or(DECAY) / 2);
+        let has_rested = |b: BlockId| memory.full.get(&b.0).is_some_and(|(_, at)| memory.reads - at >= rest);
+        let collect = self.coldest(plane, view, |b| pressed || has_rested(b))?;
+        self.learnt.reclaim.given.insert(die, so_far);
+        Some(IdleWork::Collect(collect, Grain::Page))
+    }
+}

@@ -1,0 +1,173 @@
+//! Suspension: a program or an erase makes way for reads of the host.
+//!
+//! When a read is queued at an array that is at a program or an erase, the array stops after the time that the
+//! command takes, what it was at is set aside, and all host reads that wait for the array are served. When none is
+//! left and the plane is free, the array goes on with the rest. In between nothing else begins there. The flash keeps
+//! the data of a suspended program in latches of its own, so that the plane's register serves the reads.
+
+use super::waits::Work;
+use super::{Device, Held};
+use crate::probe::Probe;
+use serde::{Deserialize, Serialize};
+use wordline_ftl::{Class, Media, OpId, OpKind};
+use wordline_units::{SimDuration, SimTime};
+
+/// Of an array that can be interrupted, what it is at.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Interrupted {
+    /// Since when it has been at this.
+    since: SimTime,
+    /// Whether it is about to set aside what it is at.
+    stops: bool,
+    /// What has been set aside.
+    aside: Option<OpId>,
+    /// What that takes once more, or will.
+    left: SimDuration,
+    /// How often that has been suspended, or what the array is at.
+    times: u32,
+}
+
+impl Interrupted {
+    pub const NOTHING: Interrupted =
+        Interrupted { since: SimTime(0), stops: false, aside: None, left: SimDuration::ZERO, times: 0 };
+
+    /// Whether only reads of the host may begin there.
+    #[inline(always)]
+    pub fn is_aside(&self) -> bool {
+        self.aside.is_some()
+    }
+
+    /// What has been set aside.
+    pub fn aside(&self) -> Option<OpId> {
+        self.aside
+    }
+}
+
+impl<P: Probe, M: Media> Device<P, M> {
+    /// An array begins on an operation.
+    pub(super) fn begin_interruptible(&mut self, array: usize) {
+        let i = &mut self.interrupted[array];
+        i.since = self.now;
+        if i.aside.is_none() {
+            i.times = 0;
+        }
+    }
+
+    /// A read of the host is queued at a plane: what its array is at may have to stop for it.
+    pub(super) fn interrupt(&mut self, id: OpId, plane: usize) {
+        let Some(rule) = self.suspension else { return };
+        let p = &self.planes[plane];
+        let array = p.array as usize;
+        let i = &self.interrupted[array];
+        let Some(at) = self.arrays.shared[array].busy else { return };
+        let stop = match self.ftl.op(at).kind {
+            OpKind::Read => None,
+            OpKind::Program => rule.program,
+            OpKind::Erase => rule.erase,
+        };
+        let Some(stop) = stop else { return };
+        let left = self.arrays.shared[array].until.since(self.now);
+        if self.ftl.op(id).key >> 56 != Class::Read as u64
+            || self.ftl.is_held(p.die)
+            || i.stops
+            || i.times >= rule.limit
+            || left <= stop
+        {
+            return;
+        }
+        let i = &mut self.interrupted[array];
+        (i.stops, i.left, i.times) = (true, left, i.times + 1);
+        let end = self.now + stop;
+        self.arrays.shared[array].leave_at(end);
+        self.clock.set(array as u32, end);
+    }
+
+    /// An array's event: whether the array is through with what it is at. An event at any other time than its end
+    /// is what a suspension has made void.
+    pub(super) fn is_through(&mut self, array: usize) -> bool {
+        if self.arrays.shared[array].until != self.now {
+            return false;
+        }
+        self.watch_interruptible(array);
+        let stops = std::mem::take(&mut self.interrupted[array].stops);
+        if stops {
+            self.set_aside(array);
+        }
+        !stops
+    }
+
+    /// The probe learns of a use that might have been cut short when it is over.
+    fn watch_interruptible(&mut self, array: usize) {
+        if P::WATCHES
+            && let Some(id) = self.arrays.shared[array].busy
+        {
+            let since = self.interrupted[array].since;
+            self.watch_array(id, self.ftl.op(id).plane.index(), since, self.now);
+        }
+    }
+
+    /// An array has stopped. To those who wait, what it was at ends here, and what is left is queued anew.
+    fn set_aside(&mut self, array: usize) {
+        let Some(id) = self.arrays.shared[array].busy.take() else { return };
+        let (plane, cause) = (self.ftl.op(id).plane.index(), self.ftl.op(id).cause());
+        self.metrics.suspensions[self.ftl.op(id).kind as usize] += 1;
+        if self.ftl.op(id).is_idle_work() {
+            self.charge_idle_work(id, plane);
+        }
+        let p = &mut self.planes[plane];
+        let held = std::mem::replace(&mut p.current, Held::NOTHING);
+        let busy = p.busy;
+        p.busy.add(cause, self.now.since(held.began).0);
+        if self.ftl.serves_host(id) {
+            let resumed = self.waits.is_continued(id);
+            let work = if resumed { Work::Rest } else { Work::Program };
+            let piece = self.waits.piece(id, &held, busy, self.now, work);
+            self.waits.continue_later(id, piece, self.now, p.busy);
+        }
+        self.interrupted[array].aside = Some(id);
+        self.offer_in(array);
+        self.try_array(array);
+        self.go_on_with_rest(array);
+    }
+
+    /// An array goes on with what was set aside, if no read wants it and the plane is free.
+    pub(super) fn go_on_with_rest(&mut self, array: usize) {
+        let i = self.interrupted[array];
+        let Some(id) = i.aside else { return };
+        let plane = self.ftl.op(id).plane.index();
+        let resume = self.suspension.map_or(SimDuration::ZERO, |rule| rule.resume);
+        let is_free = self.arrays.shared[array].busy.is_none() && self.planes[plane].current.op.is_none();
+        if !is_free || !self.is_kept_for_reads(array) {
+            return;
+        }
+        self.planes[plane].current =
+            Held { op: id, began: self.now, turned: self.now, sensed: self.now, ..Held::NOTHING };
+        self.arrays.shared[array].busy = Some(id);
+        let end = self.now + resume + i.left;
+        self.arrays.shared[array].take_until(self.now, end);
+        self.clock.set(array as u32, end);
+        self.begin_interruptible(array);
+        self.interrupted[array].aside = None;
+        self.offer_in(array);
+    }
+
+    /// Whether something has been set aside, so that only reads of the host may begin, and none is the next to.
+    #[inline(always)]
+    pub(super) fn is_kept_for_reads(&mut self, array: usize) -> bool {
+        self.suspension.is_some() && self.interrupted[array].is_aside() && !self.read_is_next(array)
+    }
+
+    fn read_is_next(&mut self, array: usize) -> bool {
+        let next = self.arrays.first(array).map(|plane| self.arrays.wants[plane] >> 56);
+        next == Some(Class::Read as u64)
+    }
+
+    /// The planes of an array look again at what they may begin.
+    fn offer_in(&mut self, array: usize) {
+        for plane in 0..self.planes.len() {
+            if self.planes[plane].array as usize == array && self.may_begin(plane) {
+                self.offer(plane);
+            }
+        }
+    }
+}
