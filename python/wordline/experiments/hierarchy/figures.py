@@ -298,10 +298,8 @@ def _causes(study: Study) -> Rows:
     for group in COUNTS:
         for scheme in m.SCHEMES:
             flash, waiting = m.read_parts(study, "lun2", scheme, group)
-            rows.append(
-                row("4b", f"read latency on die and bus, {scheme}, lun2, {group}, us", flash)
-            )
-            rows.append(row("4b", f"read latency waiting, {scheme}, lun2, {group}, us", waiting))
+            rows.append(row("4b", f"reads at die and bus, {scheme}, lun2, {group}, us", flash))
+            rows.append(row("4b", f"reads behind others, {scheme}, lun2, {group}, us", waiting))
     return rows
 
 

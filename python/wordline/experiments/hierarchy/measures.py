@@ -157,13 +157,17 @@ def l1_share(study: Study, workload: str, group: str = "merge") -> np.ndarray:
     return followed(study, workload, "l1_share", group)
 
 
+def owned_share(study: Study, workload: str, level: str, group: str = "merge") -> np.ndarray:
+    """Return a level's share of the blocks that both own, a value a window."""
+    of = {at: followed(study, workload, f"{at}_owned", group) for at in ("l1", "l2")}
+    return of[level] / np.maximum(of["l1"] + of["l2"], 1)
+
+
 def shares_off_one(study: Study, workload: str) -> float:
     """Return by how much the shares of the levels miss 1 at most."""
-    share = l1_share(study, workload)
-    l1, l2 = (followed(study, workload, f"{level}_owned") for level in ("l1", "l2"))
-    both = np.maximum(l1 + l2, 1)
     # The sum of two quotients misses 1 by a rounding.
-    return float(np.abs(share + l2 / both - 1).max().round(12))
+    both = l1_share(study, workload) + owned_share(study, workload, "l2")
+    return float(np.abs(both - 1).max().round(12))
 
 
 def greatest_quota(study: Study, workload: str) -> float:
@@ -224,7 +228,8 @@ def points(values: np.ndarray) -> np.ndarray:
 
 def division_differs(study: Study, workload: str) -> float:
     """Return the greatest difference of L1's share between quotas in blocks and in pages."""
-    block, page = (points(l1_share(study, workload, g)) for g in ("merge", "division"))
+    groups = ("merge", "division")
+    block, page = (points(owned_share(study, workload, "l1", g)) for g in groups)
     return float(np.abs(block - page).max())
 
 
@@ -275,7 +280,7 @@ def fills_over_baseline(study: Study, workload: str, scheme: str, group: str) ->
 
 
 def read_parts(study: Study, workload: str, scheme: str, group: str) -> tuple[float, float]:
-    """Split the mean read latency into time on die and bus, and the rest, waiting; in us."""
+    """Split the mean read latency into die and bus, with waiting for them, and the rest; in us."""
     report = study.report(workload, scheme, group)
     parts = report.to_dict()["latency_parts_us"]["read"]
     flash = parts.get("die", 0.0) + parts.get("bus", 0.0)
