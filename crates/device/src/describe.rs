@@ -78,6 +78,9 @@ fn write_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
         Ack::Buffer(pages) => format!("from a buffer of {pages} pages"),
     };
     writeln!(out, "  a write is done  {ack}")?;
+    if !spec.dram.is_off() {
+        writeln!(out, "  keeps in RAM     {} of what was read last", size(spec.dram.read_cache.0))?;
+    }
     let unit = match (spec.parallel_unit, spec.multiplane) {
         (ParallelUnit::Die, Multiplane::Off) => "a die at a time",
         (ParallelUnit::Die, Multiplane::Opportunistic) => {

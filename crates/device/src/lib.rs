@@ -8,6 +8,7 @@
 mod builtin;
 mod describe;
 mod draft;
+mod dram;
 mod errors;
 mod import;
 mod mqsim;
@@ -23,6 +24,7 @@ pub use builtin::{Builtin, builtin, find, names_like};
 pub use config::ConfigErrors;
 pub use describe::{describe, drawing, unloaded_program, unloaded_read};
 pub use draft::{Draft, Interface};
+pub use dram::Dram;
 pub use import::{Imported, LeftOut, import};
 pub use service::{Service, ServiceOrder, Suspension};
 pub use spec::*;

@@ -105,6 +105,7 @@ fn read(mut root: Section<'_>, origin: &str, problems: &Problems) -> Option<Devi
     let gc = gc(root.section_or_empty("gc"), blocks.unwrap_or(0));
     let ack = ack(root.section_or_empty("ack"));
     let merge = merge(root.section_or_empty("merge"));
+    let dram = crate::dram::read(root.section_or_empty("dram"), unit);
 
     let mut program = root.section_or_empty("program");
     let pad_after = pad_after(&mut program);
@@ -132,6 +133,7 @@ fn read(mut root: Section<'_>, origin: &str, problems: &Problems) -> Option<Devi
         allocation,
         ack,
         merge,
+        dram: dram?,
         gc: gc?,
         pad_after,
         slc_cache: match slc_cache {

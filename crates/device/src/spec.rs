@@ -2,6 +2,7 @@
 //! clock are built.
 
 use crate::config::closest;
+use crate::dram::Dram;
 use crate::service::Service;
 use crate::wear::WearSpec;
 use serde::{Deserialize, Serialize};
@@ -42,6 +43,9 @@ pub struct DeviceSpec {
     /// The merge buffer of schemes that have one.
     #[serde(default, skip_serializing_if = "MergeBuffer::is_usual")]
     pub merge: MergeBuffer,
+    /// What the drive keeps in RAM besides.
+    #[serde(default, skip_serializing_if = "Dram::is_off")]
+    pub dram: Dram,
     /// Collection of invalid pages.
     pub gc: GcSpec,
     /// How long an incomplete one-shot group waits before it is padded; `None` for ever.

@@ -87,6 +87,9 @@ fn write_spec(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
         let MergeBuffer { pages, after, idle } = spec.merge;
         writeln!(out, "\n[merge]\npages = {pages}\nafter = \"{after}\"\nidle = \"{idle}\"")?;
     }
+    if !spec.dram.is_off() {
+        crate::dram::write(&spec.dram, out)?;
+    }
     let pad = spec.pad_after.map_or("never".to_string(), |t| t.to_string());
     writeln!(out, "\n[program]\npad_after = \"{pad}\"")?;
     if let Some(c) = spec.slc_cache {

@@ -172,6 +172,9 @@ impl<M: Media> Ftl<M> {
                         part = chain;
                     }
                 }
+                if self.read_cache.is_on() && !retries.failed {
+                    self.cache_read(id);
+                }
                 self.drop_chain(id);
                 self.part_done(RequestId(owner));
                 for (seen, brought) in seen.drain(..) {

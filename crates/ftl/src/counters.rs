@@ -141,6 +141,8 @@ pub struct Counters {
     pub erases: [u64; 4],
     /// Parts of host reads served from data still in RAM.
     pub reads_from_ram: u64,
+    /// Pages of host reads that were wholly or partly in the read cache.
+    pub reads_cached: u64,
     /// Parts of host reads for pages that were never written.
     pub reads_unmapped: u64,
     /// Host requests by kind: read, write, trim, flush.
@@ -221,6 +223,7 @@ impl Counters {
         }
         all.extend(self.erases);
         all.extend([self.reads_from_ram, self.reads_unmapped]);
+        all.extend((self.reads_cached > 0).then_some(self.reads_cached));
         all.extend(self.host_requests);
         all.extend(self.host_bytes);
         all.extend([

@@ -11,6 +11,7 @@ use crate::map::{MapTable, Span};
 use crate::media::Media;
 use crate::merge::Open;
 use crate::op::{Emptying, Op, OpId, OpKind, Owner, Part, Reason};
+use crate::read_cache::ReadCache;
 use crate::saved::{Saved, saved};
 use crate::scheme::{
     Command, Drive, EarlierBits, Hooks, Layout, Move, ReadSeen, Refusal, RegionId, Scheme, View,
@@ -289,6 +290,7 @@ pub struct Ftl<M: Media> {
     /// The merge buffer's open pages, how many there may be, and how long they wait.
     pub(crate) open: Open,
     pub(crate) merge_pages: u32,
+    pub(crate) read_cache: ReadCache,
     pub(crate) merge_after: SimDuration,
     pub(crate) merge_idle: SimDuration,
     pub(crate) gathering: Gathering,
@@ -340,7 +342,7 @@ impl<M: Media<Page: Serialize + DeserializeOwned> + Serialize + DeserializeOwned
     saved! { Ftl,
         values: [
             media, pages, staged, requests, free_requests, buffers, version, sequence, base, waiters, unsettled,
-            flushes, held, holders, idle_jobs, idle_busy, idle_turn, held_moves, open, gathering, mixed, writes_until_tick, moving,
+            flushes, held, holders, idle_jobs, idle_busy, idle_turn, held_moves, open, read_cache, gathering, mixed, writes_until_tick, moving,
             effects, completed,
         ],
         parts: [state, scheme],
@@ -428,6 +430,7 @@ impl<M: Media> Ftl<M> {
             ack,
             open: Open::default(),
             merge_pages: drive.spec.merge.pages,
+            read_cache: ReadCache::of((drive.spec.dram.read_cache.0 / drive.spec.unit.0) as usize),
             merge_after: drive.spec.merge.after,
             merge_idle: drive.spec.merge.idle,
             gathering: Gathering::default(),

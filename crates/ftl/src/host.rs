@@ -131,8 +131,19 @@ impl<M: Media> Ftl<M> {
             }
         }
         let mut located = std::mem::take(&mut self.scratch.located);
+        if self.read_cache.is_on() {
+            let held = self.find_cached(lpn, wanted);
+            wanted = wanted.minus(held);
+            if M::BYTES {
+                self.state.map.resolve(lpn, held, &mut located);
+                for at in &located {
+                    let page = self.media.read(at.ppn, lpn);
+                    self.deliver(id, lpn, at.mask, &page);
+                }
+            }
+        }
         self.state.map.resolve(lpn, wanted, &mut located);
-        if located.is_empty() {
+        if located.is_empty() && !wanted.is_empty() {
             self.state.counters.reads_unmapped += 1;
         }
         for at in &located {
@@ -239,6 +250,7 @@ impl<M: Media> Ftl<M> {
             let mask = self.covered(unit, corners);
             self.state.counters.host_bytes_page += self.state.geometry.unit;
             let span = Span { lpn: Lpn(unit), mask, offset: 0 };
+            self.read_cache.drop(span.lpn, mask);
             if self.counts_updates {
                 self.count_update(span);
             }
@@ -539,6 +551,7 @@ impl<M: Media> Ftl<M> {
     }
 
     fn trim_unit(&mut self, lpn: Lpn, mask: SectorMask) {
+        self.read_cache.drop(lpn, mask);
         // A page that is neither mapped nor on its way was never written, or the trim that made it so
         // is known already.
         let mut stale = false;

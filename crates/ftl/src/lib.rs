@@ -27,6 +27,7 @@ mod merge;
 mod op;
 mod permutation;
 mod precondition;
+mod read_cache;
 mod recover;
 mod refresh;
 mod sample;

@@ -27,6 +27,9 @@ pub struct Flash {
     pub erases: BTreeMap<String, u64>,
     /// Host reads, in logical pages, that were answered from RAM.
     pub reads_from_ram: u64,
+    /// Pages of host reads that were wholly or partly in the read cache; absent where the drive has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reads_cached: Option<u64>,
     /// The same operations by region, in the order of the layout.
     #[serde(default)]
     pub regions: Vec<RegionActivity>,

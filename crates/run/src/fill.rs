@@ -205,6 +205,7 @@ fn flash(run: &Outcome, c: &Counters) -> Flash {
         program_bytes,
         erases: modes.map(|m| (m.key().to_string(), c.erases[m.index()])).collect(),
         reads_from_ram: c.reads_from_ram,
+        reads_cached: (!run.setup.device.dram.is_off()).then_some(c.reads_cached),
         regions: c
             .regions
             .iter()
@@ -484,7 +485,10 @@ fn conditions(run: &Outcome) -> Conditions {
     Conditions {
         capacity_bytes: logical,
         over_provisioning: physical as f64 / logical.max(1) as f64 - 1.0,
-        ram_bytes: logical / setup.device.unit.0 * 4 + tables + ftl.buffer_bytes(),
+        ram_bytes: logical / setup.device.unit.0 * 4
+            + tables
+            + ftl.buffer_bytes()
+            + setup.device.dram.read_cache.0,
         initial: match &setup.from_state {
             Some(_) => format!("the saved state {}", setup.spec.from_state.as_deref().unwrap_or_default()),
             None => setup.initial.to_string(),

@@ -20,7 +20,7 @@ pub(crate) fn hints(report: &Report, run: &Outcome) -> Vec<String> {
     }
     let counters = run.device.ftl.counters();
     let flash_reads = report.flash.reads.get("host").copied().unwrap_or(0);
-    let parts = flash_reads + counters.reads_from_ram + counters.reads_unmapped;
+    let parts = flash_reads + counters.reads_from_ram + counters.reads_cached + counters.reads_unmapped;
     if counters.reads_unmapped * 20 > parts {
         hints.push(format!(
             "{} % of the pages read were never written and cost no flash time; --initial preload maps them.",

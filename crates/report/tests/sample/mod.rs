@@ -233,6 +233,7 @@ pub fn report(c: &Character) -> Report {
             program_bytes,
             erases,
             reads_from_ram: 1_204,
+            reads_cached: None,
             regions: Vec::new(),
             page_types: None,
             windows: None,

@@ -4,7 +4,7 @@
 use crate::support::{self, BySector, FastThenDense, Restless, Rng, Tiny, TwoLanes};
 use std::sync::OnceLock;
 use wordline_device::{
-    Ack, Allocation, Capacity, DeviceSpec, GcClass, GcSpec, HostLink, Level, MergeBuffer, Multiplane,
+    Ack, Allocation, Capacity, DeviceSpec, Dram, GcClass, GcSpec, HostLink, Level, MergeBuffer, Multiplane,
     ParallelUnit, Recheck, Service, ServiceOrder, SlcCache, Suspension, Trigger, Victim, WearSpec, WhenFull,
 };
 use wordline_flash::{
@@ -130,6 +130,12 @@ fn service(rng: &Rng, spec: &DeviceSpec) -> Service {
     Service { order: ServiceOrder::ReadFirst, suspension: Some(suspension) }
 }
 
+/// What it keeps in RAM, drawn apart like that.
+fn dram(rng: &Rng, unit: Bytes) -> Dram {
+    let mut own = Rng(rng.0 ^ 0x6472_616d);
+    Dram { read_cache: Bytes(if own.once_in(3) { own.within(1, 8) * unit.0 } else { 0 }) }
+}
+
 /// The drives on which each scheme is known to have room enough, with what costs no space varied.
 fn tuned(rng: &mut Rng) -> Case {
     let mut tiny = Tiny {
@@ -165,6 +171,7 @@ fn tuned(rng: &mut Rng) -> Case {
         medium.cache_register = cache_register(rng);
     }
     spec.service = service(rng, &spec);
+    spec.dram = dram(rng, spec.unit);
     spec.host = host_link(rng);
     let label = format!("stress scheme {which}, {}", scheme.name());
     fitted(spec, scheme, label, true).unwrap_or_else(|why| panic!("{why}"))
@@ -207,6 +214,7 @@ fn random(rng: &mut Rng) -> Option<Case> {
         parallel_unit: rng.pick(&[ParallelUnit::Die, ParallelUnit::Plane]),
         multiplane: Multiplane::Off,
         service: Service::default(),
+        dram: Dram::default(),
         allocation: if rng.once_in(4) { Allocation::Dynamic } else { Allocation::Static(levels) },
         ack: match rng.below(4) {
             0 => Ack::Buffer(rng.count(1, 9)),
@@ -247,6 +255,7 @@ fn random(rng: &mut Rng) -> Option<Case> {
     };
     spec.multiplane = multiplane(rng, spec.parallel_unit);
     spec.service = service(rng, &spec);
+    spec.dram = dram(rng, spec.unit);
     let units = room(&spec, scheme.as_ref(), roomy)?;
     let share = if roomy { rng.within(20, 100) } else { rng.within(90, 130) };
     let bytes = (units * share / 100).max(1) * unit;

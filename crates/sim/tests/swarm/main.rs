@@ -533,6 +533,7 @@ fn the_cases_reach_every_scheme_and_every_kind_of_drive() {
     reached("planes that may work together", &|c| {
         c.spec.multiplane == Multiplane::Opportunistic && c.geometry.planes_of_die(DieId(0)).len() > 1
     });
+    reached("a read cache", &|c| !c.spec.dram.is_off());
     reached("programs that reads interrupt", &|c| c.spec.service.suspension.is_some());
     for order in [ServiceOrder::FirstCome, ServiceOrder::Shortest] {
         reached("another order of service", &|c| c.spec.service.order == order);
