@@ -50,7 +50,7 @@ test: check rust-test python-test ## Every check and every test
 check: $(TOOLS) ## Formatting and lints, of Rust and Python
 	@echo "== cargo fmt, cargo clippy, ruff"
 	@cargo fmt --all --check
-	@cargo clippy --workspace --all-targets --quiet -- -D warnings
+	@cargo clippy --workspace --all-targets --features wordline-cli/parquet --quiet -- -D warnings
 	@$(BIN)/ruff format --check --quiet python tests crates/sim/benches
 	@$(BIN)/ruff check --quiet python tests crates/sim/benches
 

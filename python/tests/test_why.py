@@ -17,6 +17,7 @@ BUSY = {
     "workload": "bursty:write_rate=150MB/s",
     "requests": 4000,
     "initial": "fill:90%",
+    "set": {"slc_cache.static_blocks": 4},
 }
 
 

@@ -249,6 +249,7 @@
     // The picture's own legend is that of modes.
     for (const e of [...svg.children].filter((e) => e.tagName === "rect" || (e.tagName === "text" && e.classList.contains("tick")))) e.remove();
     svg.viewBox.baseVal.height -= 26;
+    svg.setAttribute("height", svg.viewBox.baseVal.height);
 
     const draw = () => {
       const at = longest.frames[Number(slider.value)].at;

@@ -47,12 +47,15 @@ fn header(setup: &Setup, scheme: &str) -> Value {
     })
 }
 
+/// Rows of CSV under way.
+pub(crate) struct Csv {
+    out: Output,
+    line: String,
+}
+
 /// The file of a run's completions.
 pub(crate) enum Completions {
-    Csv {
-        out: Output,
-        line: String,
-    },
+    Csv(Box<Csv>),
     #[cfg(feature = "parquet")]
     Parquet(Box<parquet_file::Table>),
 }
@@ -71,16 +74,16 @@ impl Completions {
                 path.display()
             )));
         }
-        Ok(Completions::Csv { out: Output::open(path)?, line: String::new() })
+        Ok(Completions::Csv(Box::new(Csv { out: Output::open(path)?, line: String::new() })))
     }
 
     /// What is known before the first request.
     pub fn begin(&mut self, setup: &Setup, scheme: &str) -> Result<(), RunError> {
         let header = header(setup, scheme);
         match self {
-            Completions::Csv { out, .. } => {
+            Completions::Csv(csv) => {
                 let columns: Vec<String> = columns().collect();
-                out.write(&format!("# {header}\n{}\n", columns.join(",")))
+                csv.out.write(&format!("# {header}\n{}\n", columns.join(",")))
             }
             #[cfg(feature = "parquet")]
             Completions::Parquet(table) => {
@@ -93,7 +96,8 @@ impl Completions {
     /// A request has ended.
     pub fn row(&mut self, c: &Completion) -> Result<(), RunError> {
         match self {
-            Completions::Csv { out, line } => {
+            Completions::Csv(csv) => {
+                let Csv { out, line } = csv.as_mut();
                 line.clear();
                 let [number, lba, blocks, arrival, at, parts @ ..] = numbers(c);
                 let (op, outcome) = (c.request.op.key(), c.outcome.key());
@@ -113,7 +117,7 @@ impl Completions {
     /// Write what is left, and give the file its name.
     pub fn finish(self) -> Result<(), RunError> {
         match self {
-            Completions::Csv { out, .. } => out.finish(),
+            Completions::Csv(csv) => csv.out.finish(),
             #[cfg(feature = "parquet")]
             Completions::Parquet(table) => table.finish(),
         }

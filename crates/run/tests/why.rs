@@ -94,12 +94,15 @@ fn told(report: &Report, asked: &WhyAsked) -> Vec<Story> {
     why(report, asked, None, &mut |_| ControlFlow::Continue(())).unwrap().stories
 }
 
+/// Scheme, workload, initial state, changed keys, and the registers of a plane.
+type Case = (&'static str, &'static str, &'static str, Vec<(String, String)>, u32);
+
 #[test]
 fn what_is_told_of_slow_requests_is_in_the_log_and_comes_to_their_latency() {
     let busy = "uniform:read=30%,bs=1KiB@20/4KiB@40/16KiB@40,qd=16,requests=6000";
     let paced = "bursty:write_rate=150MB/s,requests=6k";
     let set = |pairs: &[(&str, &str)]| pairs.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
-    let cases: [(&str, &str, &str, Vec<(String, String)>, u32); 8] = [
+    let cases: [Case; 8] = [
         ("conventional", busy, "fill:95%,order=random", vec![], 1),
         ("slc-cache", busy, "fill:80%", vec![], 1),
         ("slc-cache", paced, "fill:90%", set(&[("host.queue_depth", "8")]), 1),
