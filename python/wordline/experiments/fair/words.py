@@ -14,7 +14,8 @@ cache of 48 MiB for schemes that have one; every twin, scaled until its footprin
 drive; eight requests at a time, as fast as the drive takes them. So it never rests, and what a \
 scheme does in idle time, or saves for bursts, is not seen here. All figures are over \
 `conventional`, the drive without any scheme, with the same seed; means are geometric, over the \
-twins."""
+twins. Of a twin whose writes never wait for room in the RAM there is no ratio of write latencies, \
+and it is left out of that."""
 
 
 def summary(study: Study) -> str:
