@@ -95,7 +95,7 @@ fn initial(text: &str) {
                 share.of(pages as u64) as u32
             }
         };
-        work(&device, "conventional", &spec.holding(Mapped::First(mapped)));
+        work(&device, "conventional", &spec.holding(Mapped::First(mapped), vec![]));
     }
 }
 

@@ -233,7 +233,7 @@ impl Aged {
 pub(crate) struct VictimIndex {
     by: By,
     /// The closed blocks that hold nothing live, where these come before what the rule says.
-    dead: Option<Box<BTreeSet<u32>>>,
+    dead: Option<BTreeSet<u32>>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -259,7 +259,7 @@ impl VictimIndex {
             Victim::WindowedGreedy(window) => By::Aged(Box::new(Aged::new(blocks, full, Some(window)))),
             Victim::CostBenefit => By::Aged(Box::new(Aged::new(blocks, full, None))),
         };
-        VictimIndex { by, dead: (dead_first && rule != Victim::Greedy).then(Box::default) }
+        VictimIndex { by, dead: (dead_first && rule != Victim::Greedy).then(BTreeSet::new) }
     }
 
     /// Begin the stream of random numbers, where the rule has one.
@@ -325,7 +325,7 @@ impl VictimIndex {
     /// The positions in the order of collection, where the rule keeps one; only the first for greedy,
     /// which has the most to give back.
     pub fn in_order(&self) -> impl Iterator<Item = usize> + '_ {
-        let dead = self.dead.iter().flat_map(|dead| dead.iter()).map(|at| *at as usize);
+        let dead = self.dead.iter().flatten().map(|at| *at as usize);
         let by: Box<dyn Iterator<Item = usize> + '_> = match &self.by {
             By::Greedy(t) => Box::new(t.min().map(|(_, at)| at).into_iter()),
             By::Fifo(q) => Box::new(q.iter().map(|at| *at as usize)),
@@ -337,7 +337,7 @@ impl VictimIndex {
 
     /// The position of the best victim.
     pub fn best(&self) -> Option<usize> {
-        if let Some(dead) = self.dead.as_ref().and_then(|dead| dead.first()) {
+        if let Some(dead) = self.dead.as_ref().and_then(BTreeSet::first) {
             return Some(*dead as usize);
         }
         match &self.by {
