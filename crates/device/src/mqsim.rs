@@ -47,6 +47,7 @@ pub(crate) fn sheet(given: &mut Given, name: &str) -> Option<String> {
         collection(given, &mut sheet, flash);
     }
     wear(given, &mut sheet);
+    suspension(given, &mut sheet);
     leave(given);
     flash.map(|_| sheet.finish())
 }
@@ -188,7 +189,7 @@ fn collection(given: &mut Given, sheet: &mut Sheet, flash: &Flash) {
         let victim = match word.as_str() {
             "GREEDY" => Some("greedy".to_string()),
             "FIFO" => Some("fifo".to_string()),
-            "RANDOM" => Some("d-choices:1".to_string()),
+            "RANDOM" => Some("random".to_string()),
             "RGA" => Some(format!("d-choices:{}", flash.blocks_per_plane.max(2).ilog2())),
             _ => None,
         };
@@ -229,20 +230,42 @@ fn wear(given: &mut Given, sheet: &mut Sheet) {
     }
 }
 
+/// What reads suspend; MQSim knows no cost of going on.
+fn suspension(given: &mut Given, sheet: &mut Sheet) {
+    let Some(word) = given.word("CMD_Suspension_Support") else { return };
+    let known = ["NONE", "PROGRAM", "PROGRAM_ERASE", "ERASE"].contains(&word.as_str());
+    if !known {
+        given
+            .refuse(format!("CMD_Suspension_Support: {word:?} is not NONE, PROGRAM, PROGRAM_ERASE or ERASE"));
+    }
+    let mut what = vec![];
+    for (kind, capital, key) in
+        [("program", "PROGRAM", "Suspend_Program_Time"), ("erase", "ERASE", "Suspend_Erase_Time")]
+    {
+        if !word.contains(capital) {
+            given.leave(key, "it is not suspended, says CMD_Suspension_Support");
+        } else if let Some(time) = given.require::<u64>(key, NANOSECONDS) {
+            what.push(format!("{kind} = \"{}\"", SimDuration(time)));
+        }
+    }
+    if !what.is_empty() {
+        sheet.table("service");
+        let source = "MQSim: CMD_Suspension_Support, Suspend_Program_Time, Suspend_Erase_Time";
+        sheet.put("suspend", format!("{{ {} }}", what.join(", ")), source);
+    }
+}
+
 /// Keys that are known and have no counterpart.
 fn leave(given: &mut Given) {
-    const SUSPENSION: &str = "programs and erases are not suspended";
+    const PREFERRED: &str = "reads suspend whatever is not nearly over; writes suspend nothing";
     const RAM: &str = "RAM takes no time; it has a size alone";
     const MAP: &str = "the map is in RAM and is looked up in no time";
     for (key, why) in [
         ("Seed", "give --seed to a run"),
         ("Enabled_Preconditioning", "give --initial to a run, such as --initial steady"),
-        ("CMD_Suspension_Support", SUSPENSION),
-        ("Suspend_Erase_Time", SUSPENSION),
-        ("Suspend_Program_Time", SUSPENSION),
-        ("Preferred_suspend_erase_time_for_read", SUSPENSION),
-        ("Preferred_suspend_erase_time_for_write", SUSPENSION),
-        ("Preferred_suspend_write_time_for_read", SUSPENSION),
+        ("Preferred_suspend_erase_time_for_read", PREFERRED),
+        ("Preferred_suspend_erase_time_for_write", PREFERRED),
+        ("Preferred_suspend_write_time_for_read", PREFERRED),
         ("Data_Cache_DRAM_Row_Size", RAM),
         ("Data_Cache_DRAM_Data_Rate", RAM),
         ("Data_Cache_DRAM_Data_Busrt_Size", RAM),

@@ -1,6 +1,8 @@
 //! Drives of other simulators and of data sheets: what becomes of each key, and what is said of those that
 //! have no counterpart.
 
+#![allow(clippy::unwrap_used)] // helpers of tests, beside the test functions
+
 use wordline_device::*;
 use wordline_units::{Bytes, CellMode, Energy, Fraction, Rate, SimDuration};
 
@@ -61,6 +63,9 @@ fn what_mqsim_knows_and_a_device_file_does_not_is_named_with_its_value_and_why()
         assert!(!l.why.is_empty());
         (l.value.as_str(), l.why.as_str())
     };
+    let suspension = spec.service.suspension.unwrap();
+    assert_eq!(suspension.program, Some(SimDuration(100_000)));
+    assert_eq!(suspension.erase, Some(SimDuration(700_000)));
     assert_eq!(why("Page_No_Per_Block").0, "193");
     assert_eq!(why("CMT_Capacity"), ("65536", "the map is in RAM and is looked up in no time"));
     assert_eq!(why("Seed"), ("7", "give --seed to a run"));
@@ -68,17 +73,13 @@ fn what_mqsim_knows_and_a_device_file_does_not_is_named_with_its_value_and_why()
     // Every key is in the file, or is named.
     let text = String::from_utf8_lossy(MQSIM);
     let keys = text.lines().filter_map(|l| {
-        l.trim()
-            .strip_prefix('<')?
-            .split_once('>')?
-            .1
-            .contains("</")
-            .then(|| l.trim().trim_start_matches('<').split('>').next().unwrap_or("").to_string())
+        let (key, rest) = l.trim().strip_prefix('<')?.split_once('>')?;
+        rest.contains("</").then_some(key)
     });
     let joined =
         ["Page_Read_Latency", "Page_Program_Latency", "SATA", "HostInterface", "Static_Wearleveling_Enabled"];
     for key in keys.filter(|k| !joined.iter().any(|j| k.starts_with(j))) {
-        let carried = found.text.contains(key.as_str());
+        let carried = found.text.contains(key);
         assert!(carried || found.left_out.iter().any(|l| l.key == key), "{key} is lost without a word");
     }
 }
@@ -129,7 +130,7 @@ fn refused(bytes: &[u8], from: &str, to: &str) -> String {
 #[test]
 fn what_is_wrong_with_a_file_is_said_with_its_line() {
     let e = refused(MQSIM, "<Block_No_Per_Plane>256", "<Block_No_Per_Plane>many");
-    assert_eq!(e, "f:42: Block_No_Per_Plane: \"many\" is not a whole number, such as 8");
+    assert_eq!(e, "f:45: Block_No_Per_Plane: \"many\" is not a whole number, such as 8");
     let e = refused(MQSIM, "<Flash_Technology>TLC", "<Flash_Technology>XLC");
     assert!(e.contains("\"XLC\" is not SLC, MLC, TLC or QLC"), "{e}");
     let e = refused(MQSIM, "<Block_Erase_Latency>3600000</Block_Erase_Latency>", "");
