@@ -52,6 +52,9 @@ fn a_drive_of_mqsim_has_its_geometry_times_and_rules() {
     assert_eq!((s.ack, s.host.queue_depth), (Ack::Buffer(256), 2048));
     assert_eq!(s.host.rate.mb_per_s(), 1970.0);
     assert!(s.wear.dynamic && s.wear.static_beyond == Some(80) && !s.wear.enforce);
+    let suspension = s.service.suspension.unwrap();
+    assert_eq!(suspension.program, Some(SimDuration(100_000)));
+    assert_eq!(suspension.erase, Some(SimDuration(700_000)));
     has_sources(&found.text, &["MQSim"]);
 }
 
@@ -63,9 +66,6 @@ fn what_mqsim_knows_and_a_device_file_does_not_is_named_with_its_value_and_why()
         assert!(!l.why.is_empty());
         (l.value.as_str(), l.why.as_str())
     };
-    let suspension = spec.service.suspension.unwrap();
-    assert_eq!(suspension.program, Some(SimDuration(100_000)));
-    assert_eq!(suspension.erase, Some(SimDuration(700_000)));
     assert_eq!(why("Page_No_Per_Block").0, "193");
     assert_eq!(why("CMT_Capacity"), ("65536", "the map is in RAM and is looked up in no time"));
     assert_eq!(why("Seed"), ("7", "give --seed to a run"));
