@@ -102,7 +102,10 @@ def _behind(rows: Sequence[dict[str, Any]]) -> str:
     if not known:
         return ""
     if not gains:
-        return f"None of the {known} combinations writes faster than the better of its two parts."
+        return (
+            f"None of the {known} combinations writes faster than the better of its two parts "
+            "beyond chance."
+        )
     return (
         f"Of the {known} combinations {_and(gains)} "
         f"{'writes' if len(gains) == 1 else 'write'} faster than either part alone."
