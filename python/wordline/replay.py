@@ -170,8 +170,8 @@ class Drive:
         self.pairs_planes = header["multiplane"] == "opportunistic"
         if header.get("suspends"):
             raise Unreadable(
-                "the log is of a drive whose reads suspend programs or erases, and its uses of an array are what was "
-                "left of them; check a run without service.suspend"
+                "the log is of a drive whose reads suspend programs or erases, and a use of an "
+                "array there is only a part of one; check a run without service.suspend"
             )
         errors = header.get("errors") or {}
         self.decode_ns = errors.get("decode_ns", 0)
