@@ -17,7 +17,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml $(wildcard devices/*.toml) \
 	$(shell find python/wordline -name '*.py' -o -name '*.pyi' -o -name '*.toml' -o -name '*.fio')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check rust-test python-test bench bench-picture papers validate closed-forms fio twins twin-fits steady errors mutants bless swarm fuzz clean
+.PHONY: help demo test check rust-test python-test bench bench-picture papers validate closed-forms fio twins twin-fits steady errors lifetime mutants bless swarm fuzz clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -117,6 +117,19 @@ errors: ## Write docs/errors-table.md: schemes on a worn drive, without errors a
 		cargo run --quiet --release --package wordline-cli -- compare $(WORN) $$model || exit 1; \
 		printf '```\n'; \
 	done; } > docs/errors-table.md
+
+LIFE := --device raro-16gb --set medium.flash.blocks_per_plane=16 --set capacity.logical=512MiB \
+	--set errors.model=raro --set wear.spread=10% --workload zipf:theta=1.0,read=50%,bs=16KiB --requests 100k \
+	--scheme conventional --scheme hotness --scheme raro --acceleration 20 --shelf 10d --replicas 3
+LIVED := written retries write-mean usable-capacity
+lifetime: ## Write docs/lifetime-table.md and the pictures of docs/lifetime.md: three schemes until the drive wears out
+	@{ printf '%s\n' '# Three schemes until the drive wears out' '' \
+		'Written by `make lifetime`; [what it says](lifetime.md).' '' '```'; \
+	echo "$$ wordline lifetime $(LIFE)" | tr -s '\t ' ' '; \
+	cargo run --quiet --release --package wordline-cli -- lifetime $(LIFE) --out target/lifetime || exit 1; \
+	printf '```\n'; } > docs/lifetime-table.md
+	@for f in $(LIVED); do for end in svg csv; do \
+		cp target/lifetime/figures/lifetime-$$f.$$end docs/lifetime/ || exit 1; done; done
 
 mutants: $(TOOLS) ## Plant ten faults in a copy of the engine, one at a time: the suite must catch each
 	@$(BIN)/python tests/mutants.py --out target/mutations.md

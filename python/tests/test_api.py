@@ -276,3 +276,49 @@ def test_a_saved_drive_is_taken_up_and_one_of_another_scheme_is_refused(tmp_path
         wl.run(scheme="conventional", from_state=state, **SMALL)
     with pytest.raises(wl.UserError, match="one or the other"):
         wl.run(scheme="slc-cache", from_state=state, initial="fresh", **SMALL)
+
+
+LIVED = {
+    "device": "raro-16gb",
+    "workload": "zipf:theta=1.0,read=50%,bs=16KiB",
+    "requests": 20_000,
+    "set": {
+        "medium.flash.blocks_per_plane": 12,
+        "medium.flash.wordlines_per_block": 8,
+        "capacity.logical": "12MiB",
+    },
+}
+
+
+def test_lifetimes_have_figures_pictures_and_the_page_that_the_command_writes():
+    seen = []
+    lived = wl.lifetime(
+        schemes=["conventional", "raro"],
+        acceleration=100,
+        shelf="1d",
+        replicas=2,
+        progress=lambda scheme, seed, writes: seen.append((scheme, seed)),
+        **LIVED,
+    )
+    assert lived.acceleration == 100
+    assert lived.shelf_s == 86_400
+    for scheme in lived.to_dict()["schemes"]:
+        assert [life["seed"] for life in scheme["lives"]] == [1, 2]
+        assert all(life["total_bytes_written"] > 0 and life["phases"] for life in scheme["lives"])
+        assert scheme["check"]["acceleration"] == 50
+    assert {scheme for scheme, _ in seen} == {0, 1}
+    assert "written in all" in str(lived)
+    assert lived.figures()[0].name == "lifetime-written"
+    assert lived.csv().startswith("scheme,seed,acceleration,phase,")
+    page = lived.html()
+    assert page.startswith("<!doctype html>")
+    assert "drive writes a day" in page
+
+
+def test_what_is_wrong_with_lifetimes_is_a_user_error():
+    with pytest.raises(wl.UserError, match="give a list"):
+        wl.lifetime(schemes="raro", **LIVED)
+    with pytest.raises(wl.UserError, match="acceleration=0"):
+        wl.lifetime(schemes=["raro"], acceleration=0, **LIVED)
+    with pytest.raises(wl.UserError, match="is not a time"):
+        wl.lifetime(schemes=["raro"], shelf="long", **LIVED)
