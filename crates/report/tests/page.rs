@@ -120,7 +120,7 @@ fn every_report_says_what_is_not_modelled() {
     for (name, c) in sample::all() {
         let page = html(&c);
         assert!(page.contains("<a href=\"#not-modelled\">"), "{name}");
-        for part in ["Host and controller", "Times are constant", "is suspended"] {
+        for part in ["Host and controller", "Times are constant", "Suspension"] {
             assert!(visible(&page).contains(part), "{name}: {part}");
         }
     }
