@@ -6,7 +6,7 @@
 //! the data of a suspended program in latches of its own, so that the plane's register serves the reads.
 
 use super::waits::Work;
-use super::{Device, Held};
+use super::{Device, Held, Plane};
 use crate::probe::Probe;
 use serde::{Deserialize, Serialize};
 use wordline_ftl::{Class, Media, OpId, OpKind};
@@ -23,7 +23,7 @@ pub(super) struct Interrupted {
     aside: Option<OpId>,
     /// What that takes once more, or will.
     left: SimDuration,
-    /// How often that has been suspended, or what the array is at.
+    /// How often what is aside has been suspended; where nothing is, what the array is at.
     times: u32,
 }
 
@@ -125,7 +125,7 @@ impl<P: Probe, M: Media> Device<P, M> {
             self.waits.continue_later(id, piece, self.now, p.busy);
         }
         self.interrupted[array].aside = Some(id);
-        self.offer_in(array);
+        self.offer_beside(plane);
         self.try_array(array);
         self.go_on_with_rest(array);
     }
@@ -148,7 +148,7 @@ impl<P: Probe, M: Media> Device<P, M> {
         self.clock.set(array as u32, end);
         self.begin_interruptible(array);
         self.interrupted[array].aside = None;
-        self.offer_in(array);
+        self.offer_beside(plane);
     }
 
     /// Whether something has been set aside, so that only reads of the host may begin, and none is the next to.
@@ -162,11 +162,12 @@ impl<P: Probe, M: Media> Device<P, M> {
         next == Some(Class::Read as u64)
     }
 
-    /// The planes of an array look again at what they may begin.
-    fn offer_in(&mut self, array: usize) {
-        for plane in 0..self.planes.len() {
-            if self.planes[plane].array as usize == array && self.may_begin(plane) {
-                self.offer(plane);
+    /// The planes that share a plane's array look again at what they may begin, itself too.
+    fn offer_beside(&mut self, plane: usize) {
+        let Plane { die, array, .. } = self.planes[plane];
+        for other in self.geometry.planes_of_die(die).map(|p| p as usize) {
+            if self.planes[other].array == array && self.may_begin(other) {
+                self.offer(other);
             }
         }
     }
