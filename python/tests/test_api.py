@@ -218,7 +218,9 @@ def test_other_threads_run_while_a_device_does():
 
 def test_ctrl_c_ends_a_run():
     code = (
-        "import wordline as wl, sys\n"
+        "import wordline as wl, signal\n"
+        # A shell starts what runs in the background with interrupts ignored.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "said = []\n"
         "def note(*_):\n"
         "    if not said:\n"
@@ -234,7 +236,10 @@ def test_ctrl_c_ends_a_run():
     ) as process:
         assert process.stdout.readline() == "running\n"
         process.send_signal(signal.SIGINT)
-        out, _ = process.communicate(timeout=60)
+        try:
+            out, _ = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert out == "interrupted\n"
 
 
