@@ -5,7 +5,7 @@
 
 use crate::config::{ConfigErrors, Place, Problems, Section};
 use crate::spec::*;
-use crate::wear::WearSpec;
+use crate::wear::{SWITCH, WearSpec};
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
@@ -241,7 +241,7 @@ fn medium(name: String, mut section: Section<'_>) -> Option<Read> {
 }
 
 fn timing(mode: CellMode, mut section: Section<'_>) -> Option<ModeTiming> {
-    let one_shot = section.choice("one_shot", &[("true", true), ("false", false)], false);
+    let one_shot = section.choice("one_shot", &SWITCH, false);
     let read = by_type(mode, &mut section, "read", LONGEST, "\"75us\"");
     let program = by_type(mode, &mut section, "program", LONGEST, "\"1600us\"");
     if one_shot && program.is_some_and(|p| p[..mode.bits() as usize].windows(2).any(|w| w[0] != w[1])) {
@@ -389,7 +389,7 @@ fn host(mut section: Section<'_>) -> HostLink {
 fn gc(mut section: Section<'_>, blocks_per_plane: u32) -> Option<GcSpec> {
     let trigger = section.require::<Trigger>("trigger", "\"free_blocks < 5%\"");
     let victim = section.take_or("victim", Victim::Greedy);
-    let dead_first = section.choice("dead_first", &[("true", true), ("false", false)], false);
+    let dead_first = section.choice("dead_first", &SWITCH, false);
     let class = section.choice("class", GcClass::WORDS, GcClass::Host);
     let hard_reserve =
         section.whole("hard_reserve", COUNT).unwrap_or_else(|| GcSpec::default_reserve(blocks_per_plane));

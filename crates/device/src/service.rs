@@ -20,19 +20,6 @@ pub enum ServiceOrder {
     Shortest,
 }
 
-impl ServiceOrder {
-    const WORDS: &[(&'static str, ServiceOrder)] = &[
-        ("read-first", ServiceOrder::ReadFirst),
-        ("first-come", ServiceOrder::FirstCome),
-        ("shortest", ServiceOrder::Shortest),
-    ];
-
-    /// The word for it in device files and reports.
-    pub fn key(self) -> &'static str {
-        ServiceOrder::WORDS[self as usize].0
-    }
-}
-
 /// How operations are served.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Service {

@@ -3,7 +3,7 @@
 
 use crate::config::closest;
 use crate::dram::Dram;
-use crate::service::Service;
+use crate::service::{Service, ServiceOrder};
 use crate::wear::WearSpec;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -298,6 +298,7 @@ macro_rules! words {
 words! {
     ParallelUnit { Die = "die", Plane = "plane" }
     Multiplane { Off = "off", Opportunistic = "opportunistic" }
+    ServiceOrder { ReadFirst = "read-first", FirstCome = "first-come", Shortest = "shortest" }
     Recheck { Erase = "erase", Allocation = "allocation" }
     GcClass { Background = "background", Host = "host", Urgent = "urgent", Foreground = "foreground" }
     WhenFull { Wait = "wait", Direct = "direct" }

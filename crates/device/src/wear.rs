@@ -44,7 +44,8 @@ impl Default for WearSpec {
     }
 }
 
-const SWITCH: [(&str, bool); 2] = [("true", true), ("false", false)];
+/// What a switch may be, for a reader.
+pub(crate) const SWITCH: [(&str, bool); 2] = [("true", true), ("false", false)];
 /// An erase that stands for more is most of a block's life in any mode.
 const MOST_ACCELERATION: u32 = 100_000;
 

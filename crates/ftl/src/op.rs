@@ -43,6 +43,9 @@ pub enum OpKind {
 }
 
 impl OpKind {
+    /// All of them.
+    pub const ALL: [OpKind; 3] = [OpKind::Read, OpKind::Program, OpKind::Erase];
+
     /// The key that files use.
     pub const fn key(self) -> &'static str {
         ["read", "program", "erase"][self as usize]

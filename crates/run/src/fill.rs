@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use wordline_flash::SlotClass;
 use wordline_ftl::{
-    BlockLife, BlockLook, Cause, Counters, Due, EnergyUsed, Ftl, LatencyPart, MapKind, NoMedia, Region,
-    RegionCounters, RegionId,
+    BlockLife, BlockLook, Cause, Counters, Due, EnergyUsed, Ftl, LatencyPart, MapKind, NoMedia, OpKind,
+    Region, RegionCounters, RegionId,
 };
 use wordline_report::{
     BlockFrame, BlockKind, BlockMap, BlockRow, CDF_POINTS_MAX, Capacity, ChangingCapacity, Conditions,
@@ -280,9 +280,8 @@ fn multiplane(run: &Outcome, c: &Counters) -> Option<Multiplane> {
     let MultiplaneCounts { commands, operations } = run.device.metrics.multiplane;
     let sum = |of: &dyn Fn(&RegionCounters) -> u64| c.regions.iter().map(of).sum::<u64>();
     let all = sum(&|r| r.reads.iter().sum()) + sum(&|r| r.program_ops) + sum(&|r| r.erases);
-    let named = |counts: [u64; 3]| {
-        ["read", "program", "erase"].map(String::from).into_iter().zip(counts).collect::<BTreeMap<_, _>>()
-    };
+    let named =
+        |counts: [u64; 3]| OpKind::ALL.map(|kind| (kind.key().to_string(), counts[kind as usize])).into();
     Some(Multiplane {
         commands: named(commands),
         operations: named(operations),
@@ -292,8 +291,9 @@ fn multiplane(run: &Outcome, c: &Counters) -> Option<Multiplane> {
 
 fn suspensions(run: &Outcome) -> Option<BTreeMap<String, u64>> {
     run.setup.device.service.suspension?;
-    let [_, program, erase] = run.device.metrics.suspensions;
-    Some(BTreeMap::from([("program".to_string(), program), ("erase".to_string(), erase)]))
+    let counts = run.device.metrics.suspensions;
+    let suspended = [OpKind::Program, OpKind::Erase];
+    Some(suspended.map(|kind| (kind.key().to_string(), counts[kind as usize])).into())
 }
 
 fn windows(run: &Outcome, c: &Counters) -> Option<Windows> {

@@ -700,7 +700,7 @@ impl<P: Probe, M: Media> Device<P, M> {
     fn first(&self, plane: usize) -> OpId {
         let p = &self.planes[plane];
         let mut queued = if self.ftl.is_held(p.die) { p.queued & 1 << Class::Held as u8 } else { p.queued };
-        if self.suspension.is_some() && self.interrupted[p.array as usize].is_aside() {
+        if self.suspension.is_some() && self.interrupted[p.array as usize].aside().is_some() {
             queued &= 1 << Class::Read as u8;
         }
         if queued == 0 {

@@ -31,13 +31,8 @@ impl Interrupted {
     pub const NOTHING: Interrupted =
         Interrupted { since: SimTime(0), stops: false, aside: None, left: SimDuration::ZERO, times: 0 };
 
-    /// Whether only reads of the host may begin there.
+    /// What has been set aside; then only reads of the host may begin there.
     #[inline(always)]
-    pub fn is_aside(&self) -> bool {
-        self.aside.is_some()
-    }
-
-    /// What has been set aside.
     pub fn aside(&self) -> Option<OpId> {
         self.aside
     }
@@ -154,7 +149,7 @@ impl<P: Probe, M: Media> Device<P, M> {
     /// Whether something has been set aside, so that only reads of the host may begin, and none is the next to.
     #[inline(always)]
     pub(super) fn is_kept_for_reads(&mut self, array: usize) -> bool {
-        self.suspension.is_some() && self.interrupted[array].is_aside() && !self.read_is_next(array)
+        self.suspension.is_some() && self.interrupted[array].aside.is_some() && !self.read_is_next(array)
     }
 
     fn read_is_next(&mut self, array: usize) -> bool {
