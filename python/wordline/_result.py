@@ -223,7 +223,26 @@ class _Shown(ABC):
         Path(path).write_text(self.html(), encoding="utf-8")
 
 
-class Report(_Shown):
+class _Read:
+    """JSON whose parts are attributes."""
+
+    def __init__(self, text: str) -> None:
+        self.json = text
+
+    @cached_property
+    def _data(self) -> dict[str, Any]:
+        return json.loads(self.json)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(Figures(self._data), name)
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._data]
+
+
+class Report(_Read, _Shown):
     """The result of one run.
 
     Its parts are attributes, as in ``report.json``: ``host``, ``latency_us``, ``throughput``,
@@ -242,23 +261,8 @@ class Report(_Shown):
         The run repeated with other seeds, if it was. All other figures are of its own seed alone.
     """
 
-    def __init__(self, text: str) -> None:
-        self.json = text
-
-    @cached_property
-    def _data(self) -> dict[str, Any]:
-        return json.loads(self.json)
-
     def _texts(self) -> list[str]:
         return [self.json]
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return getattr(Figures(self._data), name)
-
-    def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *self._data]
 
     def __repr__(self) -> str:
         who = f"{self.scheme.name} on {self.device.name} under {self.workload.name}"
@@ -359,7 +363,7 @@ class Comparison(_Shown, Sequence[Report]):
         Path(path).write_text(self.json, encoding="utf-8")
 
 
-class Lifetimes:
+class Lifetimes(_Read):
     """A drive taken to wear-out under several schemes, the baseline first.
 
     Its parts are attributes, as in ``lifetime.json``: ``schemes``, ``logical_bytes``,
@@ -372,21 +376,6 @@ class Lifetimes:
     json : str
         All of it as JSON, schema ``wordline.lifetime/1``.
     """
-
-    def __init__(self, text: str) -> None:
-        self.json = text
-
-    @cached_property
-    def _data(self) -> dict[str, Any]:
-        return json.loads(self.json)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return getattr(Figures(self._data), name)
-
-    def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *self._data]
 
     def __repr__(self) -> str:
         names = ", ".join(s["scheme"]["name"] for s in self._data["schemes"])
