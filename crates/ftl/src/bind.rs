@@ -84,7 +84,8 @@ impl<M: Media> Ftl<M> {
                 if self.state.regions[region.index()].region.rule.tells_types() {
                     self.count_page_type(id, target, page);
                 }
-                if let Some(old) = self.state.map.prefetch_commit(self.state.ops[id].lpn, ppn) {
+                let op = &self.state.ops[id];
+                if let Some(old) = self.state.map.prefetch_commit(op.lpn, op.from, ppn) {
                     let block = self.state.geometry.block_of(old).index();
                     fetch(&self.state.blocks, block);
                 }

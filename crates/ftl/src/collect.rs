@@ -528,6 +528,7 @@ impl<M: Media> Ftl<M> {
         for slot in page..page + units {
             let from = self.state.geometry.ppn(job.block, slot);
             self.state.map.live_in(from, &mut spans);
+            self.state.map.prefetch(spans[0].lpn); // for the commit
             let route = self.place_collected(region, &spans, plane).route;
             let to = route.region();
             let suits = self.state.regions.get(to.index()).is_some_and(|r| {

@@ -437,10 +437,10 @@ impl Map {
     }
 
     /// Bring closer what a program to `ppn` will touch when it commits, and say where the page lies
-    /// until then.
+    /// until then: at `from`, where it is moved from there.
     #[inline]
-    pub fn prefetch_commit(&self, lpn: Lpn, ppn: Ppn) -> Option<Ppn> {
-        if let Map::Page(m) = self { m.prefetch_commit(lpn, ppn) } else { None }
+    pub fn prefetch_commit(&self, lpn: Lpn, from: Ppn, ppn: Ppn) -> Option<Ppn> {
+        if let Map::Page(m) = self { m.prefetch_commit(lpn, from, ppn) } else { None }
     }
 }
 

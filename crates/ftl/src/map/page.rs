@@ -311,12 +311,17 @@ impl PageMap {
     }
 
     /// Bring closer what a program to `ppn` will touch when it commits, and say where the page lies
-    /// until then.
+    /// until then: at `from`, where it is moved from there.
     #[inline]
-    pub fn prefetch_commit(&self, lpn: Lpn, ppn: Ppn) -> Option<Ppn> {
+    pub fn prefetch_commit(&self, lpn: Lpn, from: Ppn, ppn: Ppn) -> Option<Ppn> {
         fetch(&self.live, self.bit(ppn).0);
         fetch(&self.owners, self.owner_index(ppn));
-        let old = self.peek(lpn)?;
+        let old = if from.is_none() {
+            self.peek(lpn)?
+        } else {
+            self.prefetch(lpn);
+            from
+        };
         fetch(&self.live, self.bit(old).0);
         Some(old)
     }
