@@ -86,7 +86,7 @@ impl Classifier {
 
     /// A page lies in the superior medium that is not known to.
     pub fn found(&mut self, page: u32) {
-        self.residents.touch(page);
+        self.residents.renew(page);
     }
 
     /// A page is written. Returns whether it was resident; it is now.
@@ -99,7 +99,7 @@ impl Classifier {
         }
         self.writes.count(distance, self.capacity);
         self.written_in[page as usize] = period;
-        self.residents.touch(page).is_some()
+        self.residents.renew(page)
     }
 
     /// A page is read, which leaves the order as it is.
@@ -120,7 +120,7 @@ impl Classifier {
 
     /// Whether the superior medium holds a page, or soon will.
     pub fn is_resident(&self, page: u32) -> bool {
-        self.residents.distance(page).is_some()
+        self.residents.contains(page)
     }
 
     /// Pages of the superior medium, the one written longest ago first.

@@ -11,8 +11,6 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// No slot.
-const NONE: u32 = u32::MAX;
 /// Words of a group: 512 slots, a cache line.
 const WORDS: usize = 8;
 const GROUP: usize = WORDS * 64;
@@ -23,7 +21,9 @@ const BLOCK: usize = GROUPS * GROUP;
 /// The order of last use of the pages below a number.
 #[derive(Clone, Debug)]
 pub struct LruStack {
-    /// By page.
+    /// A bit for each page that is in the order: small enough for a near cache, where slots are not.
+    present: Vec<u64>,
+    /// By page; what stands with a page that is not in the order means nothing.
     slots: Vec<u32>,
     /// By slot; what stands in a free slot means nothing.
     pages: Vec<u32>,
@@ -50,7 +50,8 @@ impl LruStack {
         // As many free slots as pages, so that moving together is rare.
         let groups = (2 * pages).div_ceil(GROUP).max(2);
         LruStack {
-            slots: vec![NONE; pages],
+            present: vec![0; pages.div_ceil(64)],
+            slots: vec![0; pages],
             pages: vec![0; groups * GROUP],
             taken: vec![0; groups * WORDS],
             groups: vec![0; groups],
@@ -78,18 +79,26 @@ impl LruStack {
     /// When the page is not below the number given to [`LruStack::new`].
     #[inline]
     pub fn touch(&mut self, page: u32) -> Option<u32> {
-        let slot = self.slots[page as usize];
-        let distance = if slot == NONE {
-            self.count += 1;
-            None
+        let distance = self.distance(page);
+        self.renew(page);
+        distance
+    }
+
+    /// The same without its distance, which costs less; whether it was in the order.
+    ///
+    /// # Panics
+    /// As [`LruStack::touch`].
+    #[inline]
+    pub fn renew(&mut self, page: u32) -> bool {
+        let slot = self.slots[page as usize] as usize;
+        let was_here = self.contains(page);
+        if was_here {
+            self.free(slot);
         } else {
-            let distance = self.above(slot as usize);
-            self.free(slot as usize);
-            Some(distance)
-        };
+            self.present[page as usize / 64] |= 1 << (page % 64);
+            self.count += 1;
+        }
         if self.next == self.pages.len() {
-            // A page between its slots is in none.
-            self.slots[page as usize] = NONE;
             self.move_together();
         }
         let slot = self.next;
@@ -99,21 +108,28 @@ impl LruStack {
         self.taken[slot / 64] |= 1 << (slot % 64);
         self.groups[slot / GROUP] += 1;
         self.add(slot / BLOCK, 1);
-        distance
+        was_here
+    }
+
+    /// Whether a page is in the order.
+    #[inline]
+    pub fn contains(&self, page: u32) -> bool {
+        self.present.get(page as usize / 64).is_some_and(|word| word >> (page % 64) & 1 == 1)
     }
 
     /// How many other pages have been used since this one was; nothing if it is not in the order.
     #[inline]
     pub fn distance(&self, page: u32) -> Option<u32> {
-        let slot = *self.slots.get(page as usize)?;
-        (slot != NONE).then(|| self.above(slot as usize))
+        self.contains(page).then(|| self.above(self.slots[page as usize] as usize))
     }
 
     /// Takes a page out; whether it was in the order.
     pub fn remove(&mut self, page: u32) -> bool {
-        let Some(slot) = self.slots.get_mut(page as usize).filter(|s| **s != NONE) else { return false };
-        let slot = std::mem::replace(slot, NONE) as usize;
-        self.free(slot);
+        if !self.contains(page) {
+            return false;
+        }
+        self.present[page as usize / 64] &= !(1 << (page % 64));
+        self.free(self.slots[page as usize] as usize);
         self.count -= 1;
         true
     }
