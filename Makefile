@@ -113,7 +113,7 @@ errors: ## Write docs/errors-table.md: schemes on a worn drive, without errors a
 	@{ printf '%s\n' '# Schemes on a worn drive, without errors and with them' '' \
 		'Written by `make errors`; [what it says](errors.md#what-came-out).'; \
 	for model in "" "--set errors.model=raro"; do \
-		printf '\n```\n$$ wordline compare %s\n' "$(WORN) $$model" | tr -s '\t ' ' '; \
+		printf '\n```\n$$ wordline compare %s\n' "$(WORN)$${model:+ $$model}" | tr -s '\t ' ' '; \
 		cargo run --quiet --release --package wordline-cli -- compare $(WORN) $$model || exit 1; \
 		printf '```\n'; \
 	done; } > docs/errors-table.md
