@@ -9,6 +9,7 @@ use crate::permutation::Permutation;
 use crate::stripe::Stripe;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 use wordline_flash::Geometry;
 use wordline_units::{BlockId, Lpn, PlaneId, Ppn, SectorMask};
 
@@ -17,6 +18,8 @@ use wordline_units::{BlockId, Lpn, PlaneId, Ppn, SectorMask};
 pub enum Mapped {
     /// The first so many.
     First(u32),
+    /// The first so many, and a run of pages behind them.
+    FirstAnd(u32, Range<u32>),
     /// These, in increasing order.
     Set(Vec<Lpn>),
 }
@@ -26,6 +29,7 @@ impl Mapped {
     pub fn count(&self) -> u32 {
         match self {
             Mapped::First(n) => *n,
+            Mapped::FirstAnd(n, behind) => n + behind.len() as u32,
             Mapped::Set(s) => s.len() as u32,
         }
     }
@@ -97,6 +101,8 @@ impl PlaneBase {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum Residents {
     All,
+    /// All but a run of positions within the plane.
+    AllBut(Range<u32>),
     /// Positions within the plane of the pages that are mapped, increasing.
     Some(Vec<u32>),
 }
@@ -105,6 +111,7 @@ impl Residents {
     fn position(&self, at: u32) -> u32 {
         match self {
             Residents::All => at,
+            Residents::AllBut(gap) => at + if at < gap.start { 0 } else { gap.end - gap.start },
             Residents::Some(list) => list[at as usize],
         }
     }
@@ -112,6 +119,10 @@ impl Residents {
     fn find(&self, position: u32) -> Option<u32> {
         match self {
             Residents::All => Some(position),
+            Residents::AllBut(gap) if gap.contains(&position) => None,
+            Residents::AllBut(gap) => {
+                Some(position - if position < gap.start { 0 } else { gap.end - gap.start })
+            }
             Residents::Some(list) => list.binary_search(&position).ok().map(|at| at as u32),
         }
     }
@@ -135,6 +146,14 @@ impl<'a> PlanePages<'a> {
                 .clone()
                 .map(|plane| (stripe.residents_below(PlaneId(plane), *n), Residents::All))
                 .collect(),
+            Mapped::FirstAnd(n, behind) => {
+                let of = |plane| {
+                    let below = |end| stripe.residents_below(PlaneId(plane), end);
+                    let gap = below(*n)..below(behind.start);
+                    (below(behind.end) - gap.len() as u32, Residents::AllBut(gap))
+                };
+                planes.clone().map(of).collect()
+            }
             Mapped::Set(set) => {
                 let mut lists: Vec<Vec<u32>> = vec![vec![]; planes.len()];
                 for lpn in set {
@@ -216,8 +235,8 @@ struct RegionImage {
     /// Slots of the smallest unit that is programmed at once; live slots are the last of a block.
     planes: Vec<PlaneImage>,
     first_plane: u32,
-    /// The pages are the first so many, where they are not listed.
-    first: Option<u32>,
+    /// The page behind the last, where pages are not listed.
+    end: Option<u32>,
 }
 
 impl RegionImage {
@@ -292,11 +311,12 @@ impl BaseImage {
             })
             .collect();
         let first_plane = stripe.planes().start;
-        let first = match mapped {
+        let end = match mapped {
             Mapped::First(n) => Some(*n),
+            Mapped::FirstAnd(_, behind) => Some(behind.end),
             Mapped::Set(_) => None,
         };
-        let part = RegionImage { stripe, planes: images, first_plane, first };
+        let part = RegionImage { stripe, planes: images, first_plane, end };
         BaseImage {
             slot_shift: geometry.slot_shift,
             parts: vec![part],
@@ -309,7 +329,7 @@ impl BaseImage {
     /// One image of two, whose pages are numbered from 0 each: those of `mapped`, drawn by a key.
     pub fn drawn(home: BaseImage, outpost: BaseImage, mapped: &Mapped, key: u64) -> BaseImage {
         let listed = match mapped {
-            Mapped::First(_) => None,
+            Mapped::First(_) | Mapped::FirstAnd(..) => None,
             Mapped::Set(set) => Some(set.iter().map(|lpn| lpn.0).collect()),
         };
         let order = Permutation::keyed(mapped.count(), key);
@@ -354,7 +374,7 @@ impl BaseImage {
             None => (0, lpn),
         };
         let part = &self.parts[part];
-        if part.first.is_some_and(|first| lpn.0 >= first) {
+        if part.end.is_some_and(|end| lpn.0 >= end) {
             return None;
         }
         let (plane, position) = part.stripe.home(lpn);
@@ -406,7 +426,7 @@ impl BaseImage {
         let planes = self.parts.iter().flat_map(|part| &part.planes);
         let planes = planes.map(|p| {
             let list = match &p.residents {
-                Residents::All => 0,
+                Residents::All | Residents::AllBut(_) => 0,
                 Residents::Some(l) => l.len(),
             };
             (p.blocks.programmed.len() + p.blocks.before.len() + list) as u64 * 4 + p.ranks.bytes()

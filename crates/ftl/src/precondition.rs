@@ -118,13 +118,14 @@ impl<M: Media> Ftl<M> {
         let home = self.state.home;
         self.begin(initial, seed)?;
         let mut image = match self.layout.outpost {
-            None => self.image(home, &initial.mapped, initial, seed)?,
+            None => self.image(home, &self.with_map(&initial.mapped), initial, seed)?,
             Some((outpost, pages)) => self.drawn_image(outpost, pages, initial, seed)?,
         };
         if self.state.map_kind().knows_sectors() {
             image.lacking = initial.lacking.clone();
         }
         self.adopt_image(image);
+        self.note_map_pages(&initial.mapped);
         if initial.aged_invalid > Fraction::ZERO {
             self.age(home, initial.aged_invalid);
         }
@@ -133,10 +134,37 @@ impl<M: Media> Ftl<M> {
         Ok(())
     }
 
+    /// The pages of a map on flash that have the entries of some pages.
+    fn map_pages(&self, mapped: &Mapped) -> Vec<Lpn> {
+        self.state.demand.as_ref().map_or_else(Vec::new, |map| map.of(mapped))
+    }
+
+    /// These pages, and those of the map with their entries, where the map is on flash.
+    fn with_map(&self, mapped: &Mapped) -> Mapped {
+        let map = self.map_pages(mapped);
+        let (Some(first), Some(last)) = (map.first(), map.last()) else { return mapped.clone() };
+        match mapped {
+            Mapped::First(n) => Mapped::FirstAnd(*n, first.0..last.0 + 1),
+            Mapped::FirstAnd(n, behind) => {
+                Mapped::Set((0..*n).chain(behind.clone()).map(Lpn).chain(map).collect())
+            }
+            Mapped::Set(set) => Mapped::Set(set.iter().copied().chain(map).collect()),
+        }
+    }
+
+    fn note_map_pages(&mut self, mapped: &Mapped) {
+        for lpn in self.map_pages(mapped) {
+            if let Some(map) = &mut self.state.demand {
+                map.set_on_flash(lpn);
+            }
+        }
+    }
+
     /// Seed what draws, and wear the blocks: what every initial state has in common.
     pub(crate) fn begin(&mut self, initial: &Initial, seed: u64) -> Result<(), InitialError> {
         let last = match &initial.mapped {
             Mapped::First(n) => n.checked_sub(1),
+            Mapped::FirstAnd(n, behind) => behind.end.max(*n).checked_sub(1),
             Mapped::Set(set) => set.last().map(|l| l.0),
         };
         if let Some(last) = last.filter(|l| *l >= self.state.logical_pages) {

@@ -105,6 +105,12 @@ pub enum SteadyError {
          wear.bad_blocks=0%, or fill the drive (--initial fill:90%,valid=80%)"
     )]
     BadBlocks,
+    /// Pages of the map are written, too, at rates that follow from the cache.
+    #[error(
+        "what pages of a map on flash are written, and when, is not foretold; set dram.map_cache=off, or fill the \
+         drive (--initial fill:90%,valid=80%) and warm it up once with --save-state FILE"
+    )]
+    MapCache,
     /// There is nothing to lie anywhere.
     #[error("no logical page holds data; give a larger share (steady:SHARE)")]
     Empty,
@@ -164,6 +170,9 @@ impl<M: Media> Ftl<M> {
         self.is_plain()?;
         if self.state.wear.spec.bad_blocks > Fraction::ZERO {
             return Err(SteadyError::BadBlocks);
+        }
+        if self.state.demand.is_some() {
+            return Err(SteadyError::MapCache);
         }
         if initial.mapped.count() == 0 {
             return Err(SteadyError::Empty);
@@ -296,6 +305,9 @@ impl<M: Media> Ftl<M> {
         };
         match mapped {
             Mapped::First(n) => (0..*n as usize).for_each(&mut count),
+            Mapped::FirstAnd(n, behind) => {
+                (0..*n).chain(behind.clone()).for_each(|lpn| count(lpn as usize));
+            }
             Mapped::Set(set) => set.iter().for_each(|lpn| count(lpn.index())),
         }
         let of = shapes.iter().copied().max_by_key(|s| s.pages).unwrap_or(shapes[0]);

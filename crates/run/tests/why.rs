@@ -55,6 +55,7 @@ fn holds(story: &Story, uses: &Uses, registers: u32) {
         let part = match s.spent {
             Spent::QueueFull | Spent::BufferFull => "admission",
             Spent::Link => "link",
+            Spent::MapMiss => "map_miss",
             _ if !before && s.op != own || own.is_none() => "staging",
             Spent::InRam => "staging",
             Spent::NoSpace => "space",
