@@ -50,6 +50,7 @@ fn a_drive_of_mqsim_has_its_geometry_times_and_rules() {
     assert_eq!(s.gc.trigger, Trigger::FreeBlocks(Fraction::percent(4)));
     assert_eq!((s.gc.victim, s.gc.hard_reserve), (Victim::DChoices(8), 3));
     assert_eq!((s.ack, s.host.queue_depth), (Ack::Buffer(256), 2048));
+    assert_eq!(s.dram.map_cache, Bytes(65536));
     assert_eq!(s.host.rate.mb_per_s(), 1970.0);
     assert!(s.wear.dynamic && s.wear.static_beyond == Some(80) && !s.wear.enforce);
     let suspension = s.service.suspension.unwrap();
@@ -67,7 +68,6 @@ fn what_mqsim_knows_and_a_device_file_does_not_is_named_with_its_value_and_why()
         (l.value.as_str(), l.why.as_str())
     };
     assert_eq!(why("Page_No_Per_Block").0, "193");
-    assert_eq!(why("CMT_Capacity"), ("65536", "the map is in RAM and is looked up in no time"));
     assert_eq!(why("Seed"), ("7", "give --seed to a run"));
     assert_eq!(why("Temperature_Of_Operation"), ("55", "nothing in a device file corresponds to it"));
     // Every key is in the file, or is named.

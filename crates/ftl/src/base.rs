@@ -18,8 +18,6 @@ use wordline_units::{BlockId, Lpn, PlaneId, Ppn, SectorMask};
 pub enum Mapped {
     /// The first so many.
     First(u32),
-    /// The first so many, and a run of pages behind them.
-    FirstAnd(u32, Range<u32>),
     /// These, in increasing order.
     Set(Vec<Lpn>),
 }
@@ -29,7 +27,6 @@ impl Mapped {
     pub fn count(&self) -> u32 {
         match self {
             Mapped::First(n) => *n,
-            Mapped::FirstAnd(n, behind) => n + behind.len() as u32,
             Mapped::Set(s) => s.len() as u32,
         }
     }
@@ -138,15 +135,15 @@ pub(crate) struct PlanePages<'a> {
 }
 
 impl<'a> PlanePages<'a> {
-    /// The mapped pages of each plane of a stripe.
-    pub fn of(stripe: &'a Stripe, mapped: &Mapped) -> Vec<PlanePages<'a>> {
+    /// The mapped pages of each plane of a stripe, and of a run of pages behind them all.
+    pub fn of(stripe: &'a Stripe, mapped: &Mapped, behind: &Range<u32>) -> Vec<PlanePages<'a>> {
         let planes = stripe.planes();
         let residents: Vec<(u32, Residents)> = match mapped {
-            Mapped::First(n) => planes
+            Mapped::First(n) if behind.is_empty() => planes
                 .clone()
                 .map(|plane| (stripe.residents_below(PlaneId(plane), *n), Residents::All))
                 .collect(),
-            Mapped::FirstAnd(n, behind) => {
+            Mapped::First(n) => {
                 let of = |plane| {
                     let below = |end| stripe.residents_below(PlaneId(plane), end);
                     let gap = below(*n)..below(behind.start);
@@ -156,8 +153,8 @@ impl<'a> PlanePages<'a> {
             }
             Mapped::Set(set) => {
                 let mut lists: Vec<Vec<u32>> = vec![vec![]; planes.len()];
-                for lpn in set {
-                    let (plane, position) = stripe.home(*lpn);
+                for lpn in set.iter().copied().chain(behind.clone().map(Lpn)) {
+                    let (plane, position) = stripe.home(lpn);
                     lists[(plane.0 - planes.start) as usize].push(position);
                 }
                 lists.into_iter().map(|list| (list.len() as u32, Residents::Some(list))).collect()
@@ -288,17 +285,18 @@ pub(crate) struct BaseImage {
 }
 
 impl BaseImage {
-    /// Lay `mapped` out over the planes of a stripe. `fill` is asked for each plane with the pages that
+    /// Lay `mapped`, and a run of pages `behind` them all, out over the planes of a stripe. `fill` is asked for each plane with the pages that
     /// it holds: how many live and programmed slots each block shall have, and which page has which
     /// rank.
     pub fn new(
         geometry: &Geometry,
         stripe: Stripe,
         mapped: &Mapped,
+        behind: &Range<u32>,
         first_block: impl Fn(PlaneId) -> u32,
         mut fill: impl FnMut(PlaneId, &PlanePages) -> (PlaneBase, Ranks),
     ) -> BaseImage {
-        let images = PlanePages::of(&stripe, mapped)
+        let images = PlanePages::of(&stripe, mapped, behind)
             .into_iter()
             .map(|pages| {
                 let (blocks, ranks) = fill(pages.plane, &pages);
@@ -312,8 +310,7 @@ impl BaseImage {
             .collect();
         let first_plane = stripe.planes().start;
         let end = match mapped {
-            Mapped::First(n) => Some(*n),
-            Mapped::FirstAnd(_, behind) => Some(behind.end),
+            Mapped::First(n) => Some(if behind.is_empty() { *n } else { behind.end }),
             Mapped::Set(_) => None,
         };
         let part = RegionImage { stripe, planes: images, first_plane, end };
@@ -321,7 +318,7 @@ impl BaseImage {
             slot_shift: geometry.slot_shift,
             parts: vec![part],
             draw: None,
-            mapped: mapped.count(),
+            mapped: mapped.count() + behind.len() as u32,
             lacking: vec![],
         }
     }
@@ -329,7 +326,7 @@ impl BaseImage {
     /// One image of two, whose pages are numbered from 0 each: those of `mapped`, drawn by a key.
     pub fn drawn(home: BaseImage, outpost: BaseImage, mapped: &Mapped, key: u64) -> BaseImage {
         let listed = match mapped {
-            Mapped::First(_) | Mapped::FirstAnd(..) => None,
+            Mapped::First(_) => None,
             Mapped::Set(set) => Some(set.iter().map(|lpn| lpn.0).collect()),
         };
         let order = Permutation::keyed(mapped.count(), key);

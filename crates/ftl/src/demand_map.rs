@@ -29,6 +29,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
+use std::ops::Range;
 use wordline_device::{MAP_ENTRY, map_pages};
 use wordline_units::{Bytes, Lpn, SectorMask, SimTime};
 
@@ -145,24 +146,14 @@ impl DemandMap {
         self.page_of(one) == self.page_of(other)
     }
 
-    /// The map pages of some logical pages, in increasing order, as those are.
-    pub fn of(&self, mapped: &Mapped) -> Vec<Lpn> {
-        let mut all = match mapped {
-            Mapped::First(n) | Mapped::FirstAnd(n, _) => (0..n.div_ceil(self.entries)).collect(),
-            Mapped::Set(_) => vec![],
+    /// The map pages with the entries of some logical pages, and all others between the first and the last of them.
+    pub fn of(&self, mapped: &Mapped) -> Range<u32> {
+        let (first, last) = match mapped {
+            Mapped::First(n) => (Some(Lpn(0)), n.checked_sub(1).map(Lpn)),
+            Mapped::Set(set) => (set.first().copied(), set.last().copied()),
         };
-        let mut add = |lpn| {
-            let page = self.page_of(lpn);
-            if all.last() != Some(&page) {
-                all.push(page);
-            }
-        };
-        match mapped {
-            Mapped::First(_) => {}
-            Mapped::FirstAnd(_, behind) => behind.clone().map(Lpn).for_each(add),
-            Mapped::Set(set) => set.iter().copied().for_each(&mut add),
-        }
-        all.into_iter().map(|page| Lpn(self.first + page)).collect()
+        let (Some(first), Some(last)) = (first, last) else { return 0..0 };
+        self.first + self.page_of(first)..self.first + self.page_of(last) + 1
     }
 
     /// A map page has a copy on flash.

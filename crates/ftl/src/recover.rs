@@ -117,6 +117,11 @@ impl<M: Media> Ftl<M> {
         located
     }
 
+    /// The pages of the drive's own tables, behind the last logical page: the trim log, and a map on flash.
+    pub fn own_pages(&self) -> std::ops::Range<u32> {
+        self.state.logical_pages..self.state.end_of_pages()
+    }
+
     /// The pages of the trim log, behind the last logical page.
     pub fn trim_log(&self) -> std::ops::Range<u32> {
         self.state.logical_pages..self.state.trims.end()

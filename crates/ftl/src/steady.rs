@@ -179,7 +179,7 @@ impl<M: Media> Ftl<M> {
         }
         self.begin(initial, seed)?;
         let stripe = self.state.stripe.clone();
-        let pages = PlanePages::of(&stripe, &initial.mapped);
+        let pages = PlanePages::of(&stripe, &initial.mapped, &(0..0));
         let pages_a_write = match &updates {
             Updates::Law(law) => law.mean_length(),
             Updates::Stream(_) => 1.0,
@@ -199,6 +199,7 @@ impl<M: Media> Ftl<M> {
             &self.state.geometry,
             stripe.clone(),
             &initial.mapped,
+            &(0..0),
             |plane| self.blocks_of(home, plane).start,
             |_, _| planes.next().unwrap_or_else(|| (PlaneBase::default(), Ranks::listed(vec![]))),
         );
@@ -305,9 +306,6 @@ impl<M: Media> Ftl<M> {
         };
         match mapped {
             Mapped::First(n) => (0..*n as usize).for_each(&mut count),
-            Mapped::FirstAnd(n, behind) => {
-                (0..*n).chain(behind.clone()).for_each(|lpn| count(lpn as usize));
-            }
             Mapped::Set(set) => set.iter().for_each(|lpn| count(lpn.index())),
         }
         let of = shapes.iter().copied().max_by_key(|s| s.pages).unwrap_or(shapes[0]);

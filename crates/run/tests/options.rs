@@ -105,6 +105,21 @@ fn a_larger_read_cache_leaves_fewer_reads_to_flash() {
 }
 
 #[test]
+fn a_smaller_cache_of_the_map_raises_reads_and_latency() {
+    let of = |size| {
+        let sets: &[(&str, &str)] = &[("dram.map_cache", size)];
+        let r = report("uniform:bs=16KiB,qd=4,read=70%", "fill:100%", 20_000, &[sets]);
+        let map = r.flash.map.unwrap_or_default();
+        assert_eq!(map.reads, r.flash.reads.get("metadata").copied().unwrap_or(0), "{size}");
+        (map.reads, map.programs, r.latency_us.read.unwrap().mean)
+    };
+    let [off, large, small] = ["off", "1MiB", "64KiB"].map(of);
+    assert!(off.0 == 0 && off.1 == 0);
+    assert!(off.0 < large.0 && 2 * large.0 < small.0, "{off:?} {large:?} {small:?}");
+    assert!(large.1 < small.1 && off.2 < large.2 && 1.1 * large.2 < small.2, "{off:?} {large:?} {small:?}");
+}
+
+#[test]
 fn a_second_register_overlaps_sensing_and_transfer() {
     let one_die: &[(&str, &str)] = &[
         ("medium.flash.dies_per_chip", "1"),

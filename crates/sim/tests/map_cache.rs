@@ -172,7 +172,7 @@ fn a_cache_of_the_whole_map_costs_nothing_on_a_drive_that_was_empty() {
         assert_eq!((reads, programs), (0, 0));
         assert_eq!(hits, lookups.saturating_sub(2)); // the first of each page
         let c = drive.0.ftl.counters();
-        assert!(c.collections > 100, "{}", c.collections);
+        assert!(c.collections > 5, "{}", c.collections);
         (all, c.regions.clone(), c.collections)
     };
     assert!(run("32KiB") == run("off"));
@@ -180,21 +180,21 @@ fn a_cache_of_the_whole_map_costs_nothing_on_a_drive_that_was_empty() {
 
 #[test]
 fn uniform_reads_hit_as_large_a_share_as_the_cache_has_of_the_map() {
-    // 64 pages of the map: units of 512 B have 128 entries each.
-    let keys = [("unit", "512B"), ("sector", "512B"), ("capacity.logical", "4MiB")];
-    for cached in [8u64, 32, 48] {
-        let size = format!("{}KiB", cached / 2);
-        let mut drive = Drive::holding(8192, &[&keys[..], &[("dram.map_cache", &size)]].concat());
+    // 32 pages of the map: units of 4 KiB have 1024 entries each.
+    let (units, all) = (32_768, 32);
+    for cached in [4u64, 16, 24] {
+        let size = format!("{}KiB", cached * 4);
+        let mut drive = Drive::holding(units, &[("mapping.unit", "4KiB"), ("dram.map_cache", &size)]);
         let mut x = 1u64;
         let mut draw = || {
             x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (x >> 33) % 8192
+            (x >> 33) % units as u64
         };
         let mut read = |drive: &mut Drive| {
             let arrival = drive.0.now();
             drive
                 .0
-                .submit(HostRequest { arrival, ..HostRequest::new(HostOp::Read, draw(), 1) }, arrival)
+                .submit(HostRequest { arrival, ..HostRequest::new(HostOp::Read, draw() * 8, 8) }, arrival)
                 .unwrap();
             drive.0.next_completion(SimTime::NEVER).unwrap();
         };
@@ -202,7 +202,7 @@ fn uniform_reads_hit_as_large_a_share_as_the_cache_has_of_the_map() {
         let ([_, _, _, before], reads) = (drive.map(), 20_000);
         (0..reads).for_each(|_| read(&mut drive));
         let share = (drive.map()[3] - before) as f64 / reads as f64;
-        let expected = cached as f64 / 64.0;
+        let expected = cached as f64 / all as f64;
         // Four standard errors of as many draws.
         let error = 4.0 * (expected * (1.0 - expected) / reads as f64).sqrt();
         assert!((share - expected).abs() < error, "{cached}: {share} against {expected}");
@@ -212,7 +212,8 @@ fn uniform_reads_hit_as_large_a_share_as_the_cache_has_of_the_map() {
 #[test]
 fn a_map_that_is_not_one_of_pages_is_refused() {
     let refused = |scheme: &str, device: &str| {
-        let keys = [("dram.map_cache".to_string(), "64KiB".to_string())];
+        let keys = [("dram.map_cache", "64KiB"), ("slc_cache.static_blocks", "8")];
+        let keys = keys.map(|(k, v)| (k.to_string(), v.to_string()));
         let spec = wordline_device::find(device).unwrap().spec(&keys).unwrap();
         let scheme = wordline_schemes::build(scheme).unwrap();
         let drive: Result<Device<NoProbe, NoMedia>, _> =
