@@ -220,7 +220,11 @@ fn map(given: &mut Given, sheet: &mut Sheet, flash: &Flash) {
     let word = given.word("Ideal_Mapping_Table");
     if word.is_some_and(|word| word == "true") {
         sheet.table("dram");
-        sheet.put_text("map_cache", "off", "MQSim: Ideal_Mapping_Table, for which CMT_Capacity does not count");
+        sheet.put_text(
+            "map_cache",
+            "off",
+            "MQSim: Ideal_Mapping_Table, for which CMT_Capacity does not count",
+        );
     } else if let Some(capacity) = capacity {
         let pages = (capacity / flash.page.max(1)).max(1);
         let source = "MQSim: CMT_Capacity in whole pages of the map, with Ideal_Mapping_Table false";

@@ -151,6 +151,12 @@ fn what_was_never_written_is_not_read() {
     assert_eq!(drive.map(), [0, 1, 3, 1]);
     assert_eq!(drive.takes(HostOp::Read, 0), 2 * READ + LINK);
     assert_eq!(drive.map(), [1, 1, 4, 1]);
+    // Of a drive that is filled in part, the pages of the map are there that have an entry.
+    for (held, far) in [(ENTRIES as u32, LINK), (ENTRIES as u32 + 1, READ + LINK)] {
+        let mut drive = Drive::holding(held, &[("dram.map_cache", "16KiB")]);
+        assert_eq!([ENTRIES - 1, ENTRIES + 5].map(|p| drive.takes(HostOp::Read, p)), [2 * READ + LINK, far]);
+        drive.0.ftl.check().unwrap();
+    }
 }
 
 #[test]
@@ -211,15 +217,16 @@ fn uniform_reads_hit_as_large_a_share_as_the_cache_has_of_the_map() {
 
 #[test]
 fn a_map_that_is_not_one_of_pages_is_refused() {
-    let refused = |scheme: &str, device: &str| {
-        let keys = [("dram.map_cache", "64KiB"), ("slc_cache.static_blocks", "8")];
-        let keys = keys.map(|(k, v)| (k.to_string(), v.to_string()));
+    for (scheme, device, why) in [
+        ("hierarchy", "hierarchy-44gb", "its map knows parts of pages"),
+        ("hyssd", "hyssd-st", "its data lie on two media"),
+    ] {
+        let keys = [("dram.map_cache".to_string(), "64KiB".to_string())];
         let spec = wordline_device::find(device).unwrap().spec(&keys).unwrap();
         let scheme = wordline_schemes::build(scheme).unwrap();
         let drive: Result<Device<NoProbe, NoMedia>, _> =
             Device::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe);
-        drive.err().unwrap().reason
-    };
-    let reason = refused("hierarchy", "consumer-qlc");
-    assert!(reason.contains("parts of pages") && reason.contains("dram.map_cache=off"), "{reason}");
+        let reason = drive.err().unwrap().reason;
+        assert!(reason.contains(why) && reason.contains("dram.map_cache=off"), "{reason}");
+    }
 }
