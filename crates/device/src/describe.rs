@@ -390,7 +390,7 @@ fn draw_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
         let on_flash = map_pages(pages, spec.unit);
         writeln!(
             out,
-            "  map by page, in RAM {}: {} of its {on_flash} pages, and where each is on flash",
+            "  map in RAM        {}: {} of its {on_flash} pages, and where each is on flash",
             size(spec.dram.map_bytes(pages, spec.unit)),
             (spec.dram.map_cache.0 / spec.unit.0).min(on_flash)
         )?;

@@ -244,6 +244,21 @@ fn a_drawing_has_every_medium_and_what_follows_from_the_file() {
 }
 
 #[test]
+fn a_drawing_says_how_much_of_a_map_on_flash_is_in_ram() {
+    let drawn = |size: &str| {
+        let set = [("dram.map_cache".to_string(), size.to_string())];
+        drawing(&find("demo-8gb").unwrap().spec(&set).unwrap())
+    };
+    // 524,288 entries, of which 4096 fit in a page of the map.
+    let text = drawn("64KiB");
+    assert!(text.contains("64.50 KiB: 4 of its 128 pages, and where each is on flash"), "{text}");
+    assert!(!drawn("off").contains("of its"));
+    let wrong = find("demo-8gb").unwrap().spec(&[("dram.map_cache".to_string(), "20KiB".to_string())]);
+    let wrong = wrong.unwrap_err().to_string();
+    assert!(wrong.contains("dram.map_cache: 20KiB is not a multiple of the mapping unit, 16KiB"), "{wrong}");
+}
+
+#[test]
 fn energy_is_read_written_and_asked_of_every_operation_or_none() {
     let set = |more: &[(&str, &str)]| {
         let all: Vec<_> = more.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
