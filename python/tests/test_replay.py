@@ -529,8 +529,8 @@ def test_completions_have_a_row_for_every_request(wordline, small, tmp_path):
     assert done.code == 0, done.err
     rows = (tmp_path / "done.csv").read_text().splitlines()
     assert rows[1] == (
-        "number,op,lba,blocks,arrival_ns,completion_ns,outcome,admission_ns,staging_ns,behind_host_ns,"
-        "behind_gc_ns,behind_migration_ns,space_ns,die_ns,retry_ns,bus_ns,link_ns"
+        "number,op,lba,blocks,arrival_ns,completion_ns,outcome,admission_ns,map_miss_ns,staging_ns,"
+        "behind_host_ns,behind_gc_ns,behind_migration_ns,space_ns,die_ns,retry_ns,bus_ns,link_ns"
     )
     cells = [row.split(",") for row in rows[2:]]
     assert sorted(int(c[0]) for c in cells) == list(range(2000))

@@ -1,6 +1,7 @@
 //! A device for people: what it is built of, what it holds, and how long one operation takes on it
 //! when nothing else is going on.
 
+use crate::dram::{MAP_ENTRY, map_pages};
 use crate::spec::*;
 use crate::wear::WearSpec;
 use std::fmt::Write;
@@ -78,8 +79,11 @@ fn write_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
         Ack::Buffer(pages) => format!("from a buffer of {pages} pages"),
     };
     writeln!(out, "  a write is done  {ack}")?;
-    if !spec.dram.is_off() {
+    if spec.dram.read_cache.0 > 0 {
         writeln!(out, "  keeps in RAM     {} of what was read last", size(spec.dram.read_cache.0))?;
+    }
+    if spec.dram.map_cache.0 > 0 {
+        writeln!(out, "  map              on flash, {} of it in RAM", size(spec.dram.map_cache.0))?;
     }
     let unit = match (spec.parallel_unit, spec.multiplane) {
         (ParallelUnit::Die, Multiplane::Off) => "a die at a time",
@@ -378,8 +382,19 @@ fn draw_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
         size(logical)
     )?;
     let (pages, sectors) = (logical / spec.unit.0, logical / spec.sector.0);
-    writeln!(out, "  map by page       {} for {pages} entries of 4 B", size(pages * 4))?;
-    writeln!(out, "  map by sector     {} for {sectors} entries of 4 B", size(sectors * 4))?;
+    let table =
+        |entries: u64| format!("{} for {entries} entries of {MAP_ENTRY} B", size(entries * MAP_ENTRY));
+    writeln!(out, "  map by page       {}", table(pages))?;
+    writeln!(out, "  map by sector     {}", table(sectors))?;
+    if spec.dram.map_cache.0 > 0 {
+        let on_flash = map_pages(pages, spec.unit);
+        writeln!(
+            out,
+            "  map in RAM        {}: {} of its {on_flash} pages, and where each is on flash",
+            size(spec.dram.map_bytes(pages, spec.unit)),
+            (spec.dram.map_cache.0 / spec.unit.0).min(on_flash)
+        )?;
+    }
     for m in &spec.media {
         for mode in CellMode::ALL.into_iter().filter(|mode| m.mode(*mode).is_some()) {
             let kinds = &PageType::ALL[..mode.bits() as usize];

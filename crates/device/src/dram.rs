@@ -1,15 +1,26 @@
-//! The table `[dram]` of a device file: what the drive keeps in RAM besides its map and buffers.
+//! The table `[dram]` of a device file: what the drive keeps in RAM besides its buffers, and how much of its map.
 
 use crate::config::Section;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 use wordline_units::Bytes;
 
+/// Bytes of an entry of the map, which numbers a place on flash with 32 bits.
+pub const MAP_ENTRY: u64 = 4;
+
 /// What the drive keeps in RAM.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Dram {
     /// Size of the cache of pages that the host has read, in whole mapping units; zero for none.
     pub read_cache: Bytes,
+    /// Size of the cache of a map that lies on flash, in whole mapping units, each a page of the map; zero where all of
+    /// the map is in RAM.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub map_cache: Bytes,
+}
+
+fn is_none(size: &Bytes) -> bool {
+    size.0 == 0
 }
 
 impl Dram {
@@ -17,22 +28,47 @@ impl Dram {
     pub fn is_off(&self) -> bool {
         *self == Dram::default()
     }
+
+    /// RAM for the map of so many mapping units, in bytes: all of it, or the cache of it with the place of each of its
+    /// pages on flash.
+    pub fn map_bytes(&self, units: u64, unit: Bytes) -> u64 {
+        match self.map_cache.0 {
+            0 => units * MAP_ENTRY,
+            cache => cache + map_pages(units, unit) * MAP_ENTRY,
+        }
+    }
+}
+
+/// Pages of the map of so many mapping units, each as large as a unit.
+pub fn map_pages(units: u64, unit: Bytes) -> u64 {
+    units.div_ceil((unit.0 / MAP_ENTRY).max(1))
 }
 
 pub(crate) fn read(mut section: Section<'_>, unit: Bytes) -> Option<Dram> {
-    let size = match section.text("read_cache") {
+    let read_cache = size(&mut section, "read_cache", unit);
+    let map_cache = size(&mut section, "map_cache", unit);
+    section.finish();
+    Some(Dram { read_cache: read_cache?, map_cache: map_cache? })
+}
+
+/// A size in whole mapping units, or `off`.
+fn size(section: &mut Section<'_>, key: &'static str, unit: Bytes) -> Option<Bytes> {
+    let size = match section.text(key) {
         Some(word) if word == "off" => None,
-        _ => section.take_within("read_cache", Bytes(0)..=Bytes(1 << 40)),
+        _ => section.take_within(key, Bytes(0)..=Bytes(1 << 40)),
     };
     let size = size.unwrap_or(Bytes(0));
-    let whole = size.0.is_multiple_of(unit.0.max(1));
-    if !whole {
-        section.refuse("read_cache", format!("{size} is not a multiple of the mapping unit, {unit}"));
+    if !size.0.is_multiple_of(unit.0.max(1)) {
+        section.refuse(key, format!("{size} is not a multiple of the mapping unit, {unit}"));
+        return None;
     }
-    section.finish();
-    whole.then_some(Dram { read_cache: size })
+    Some(size)
 }
 
 pub(crate) fn write(dram: &Dram, out: &mut String) -> std::fmt::Result {
-    writeln!(out, "\n[dram]\nread_cache = \"{}\"", dram.read_cache)
+    writeln!(out, "\n[dram]\nread_cache = \"{}\"", dram.read_cache)?;
+    if dram.map_cache.0 > 0 {
+        writeln!(out, "map_cache = \"{}\"", dram.map_cache)?;
+    }
+    Ok(())
 }

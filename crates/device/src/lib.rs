@@ -24,7 +24,7 @@ pub use builtin::{Builtin, builtin, find, names_like};
 pub use config::ConfigErrors;
 pub use describe::{describe, drawing, unloaded_program, unloaded_read};
 pub use draft::{Draft, Interface};
-pub use dram::Dram;
+pub use dram::{Dram, MAP_ENTRY, map_pages};
 pub use import::{Imported, LeftOut, import};
 pub use service::{Service, ServiceOrder, Suspension};
 pub use spec::*;

@@ -45,6 +45,7 @@ pub(crate) fn sheet(given: &mut Given, name: &str) -> Option<String> {
     allocation(given, &mut sheet);
     if let Some(flash) = &flash {
         collection(given, &mut sheet, flash);
+        map(given, &mut sheet, flash);
     }
     wear(given, &mut sheet);
     suspension(given, &mut sheet);
@@ -213,6 +214,25 @@ fn collection(given: &mut Given, sheet: &mut Sheet, flash: &Flash) {
     }
 }
 
+/// How much of the map is in RAM; MQSim keeps entries there, and a device file whole pages of the map.
+fn map(given: &mut Given, sheet: &mut Sheet, flash: &Flash) {
+    let capacity = given.take::<u64>("CMT_Capacity", "bytes, such as 2097152");
+    let word = given.word("Ideal_Mapping_Table");
+    if word.is_some_and(|word| word == "true") {
+        sheet.table("dram");
+        sheet.put_text(
+            "map_cache",
+            "off",
+            "MQSim: Ideal_Mapping_Table, for which CMT_Capacity does not count",
+        );
+    } else if let Some(capacity) = capacity {
+        let pages = (capacity / flash.page.max(1)).max(1);
+        let source = "MQSim: CMT_Capacity in whole pages of the map, with Ideal_Mapping_Table false";
+        sheet.table("dram");
+        sheet.put_text("map_cache", Bytes(pages * flash.page), source);
+    }
+}
+
 fn wear(given: &mut Given, sheet: &mut Sheet) {
     let is_on = |given: &mut Given, key| given.word(key).is_some_and(|word| word == "true");
     let (dynamic, fixed) =
@@ -259,7 +279,6 @@ fn suspension(given: &mut Given, sheet: &mut Sheet) {
 fn leave(given: &mut Given) {
     const PREFERRED: &str = "reads suspend whatever is not nearly over; writes suspend nothing";
     const RAM: &str = "RAM takes no time; it has a size alone";
-    const MAP: &str = "the map is in RAM and is looked up in no time";
     for (key, why) in [
         ("Seed", "give --seed to a run"),
         ("Enabled_Preconditioning", "give --initial to a run, such as --initial steady"),
@@ -274,9 +293,7 @@ fn leave(given: &mut Given) {
         ("Data_Cache_DRAM_tRP", RAM),
         ("Data_Cache_Sharing_Mode", "one host uses the drive"),
         ("Address_Mapping", "the scheme maps: --scheme conventional maps pages"),
-        ("Ideal_Mapping_Table", MAP),
-        ("CMT_Capacity", MAP),
-        ("CMT_Sharing_Mode", MAP),
+        ("CMT_Sharing_Mode", "one cache of the map serves all"),
         ("Queue_Fetch_Size", "requests are taken one by one"),
         ("Transaction_Scheduling_Policy", "reads go first, then by class and arrival"),
         ("Preemptible_GC_Enabled", "collection yields by its class; set gc.class=background, host or urgent"),

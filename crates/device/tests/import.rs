@@ -50,6 +50,7 @@ fn a_drive_of_mqsim_has_its_geometry_times_and_rules() {
     assert_eq!(s.gc.trigger, Trigger::FreeBlocks(Fraction::percent(4)));
     assert_eq!((s.gc.victim, s.gc.hard_reserve), (Victim::DChoices(8), 3));
     assert_eq!((s.ack, s.host.queue_depth), (Ack::Buffer(256), 2048));
+    assert_eq!(s.dram.map_cache, Bytes(65536));
     assert_eq!(s.host.rate.mb_per_s(), 1970.0);
     assert!(s.wear.dynamic && s.wear.static_beyond == Some(80) && !s.wear.enforce);
     let suspension = s.service.suspension.unwrap();
@@ -67,7 +68,6 @@ fn what_mqsim_knows_and_a_device_file_does_not_is_named_with_its_value_and_why()
         (l.value.as_str(), l.why.as_str())
     };
     assert_eq!(why("Page_No_Per_Block").0, "193");
-    assert_eq!(why("CMT_Capacity"), ("65536", "the map is in RAM and is looked up in no time"));
     assert_eq!(why("Seed"), ("7", "give --seed to a run"));
     assert_eq!(why("Temperature_Of_Operation"), ("55", "nothing in a device file corresponds to it"));
     // Every key is in the file, or is named.
@@ -241,6 +241,21 @@ fn a_drawing_has_every_medium_and_what_follows_from_the_file() {
         }
         assert!(text.lines().all(|l| l.chars().count() <= 110), "{text}");
     }
+}
+
+#[test]
+fn a_drawing_says_how_much_of_a_map_on_flash_is_in_ram() {
+    let drawn = |size: &str| {
+        let set = [("dram.map_cache".to_string(), size.to_string())];
+        drawing(&find("demo-8gb").unwrap().spec(&set).unwrap())
+    };
+    // 524,288 entries, of which 4096 fit in a page of the map.
+    let text = drawn("64KiB");
+    assert!(text.contains("64.50 KiB: 4 of its 128 pages, and where each is on flash"), "{text}");
+    assert!(!drawn("off").contains("of its"));
+    let wrong = find("demo-8gb").unwrap().spec(&[("dram.map_cache".to_string(), "20KiB".to_string())]);
+    let wrong = wrong.unwrap_err().to_string();
+    assert!(wrong.contains("dram.map_cache: 20KiB is not a multiple of the mapping unit, 16KiB"), "{wrong}");
 }
 
 #[test]

@@ -9,6 +9,7 @@ use crate::permutation::Permutation;
 use crate::stripe::Stripe;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 use wordline_flash::Geometry;
 use wordline_units::{BlockId, Lpn, PlaneId, Ppn, SectorMask};
 
@@ -97,6 +98,8 @@ impl PlaneBase {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum Residents {
     All,
+    /// All but a run of positions within the plane.
+    AllBut(Range<u32>),
     /// Positions within the plane of the pages that are mapped, increasing.
     Some(Vec<u32>),
 }
@@ -105,6 +108,7 @@ impl Residents {
     fn position(&self, at: u32) -> u32 {
         match self {
             Residents::All => at,
+            Residents::AllBut(gap) => at + if at < gap.start { 0 } else { gap.end - gap.start },
             Residents::Some(list) => list[at as usize],
         }
     }
@@ -112,6 +116,10 @@ impl Residents {
     fn find(&self, position: u32) -> Option<u32> {
         match self {
             Residents::All => Some(position),
+            Residents::AllBut(gap) if gap.contains(&position) => None,
+            Residents::AllBut(gap) => {
+                Some(position - if position < gap.start { 0 } else { gap.end - gap.start })
+            }
             Residents::Some(list) => list.binary_search(&position).ok().map(|at| at as u32),
         }
     }
@@ -127,18 +135,26 @@ pub(crate) struct PlanePages<'a> {
 }
 
 impl<'a> PlanePages<'a> {
-    /// The mapped pages of each plane of a stripe.
-    pub fn of(stripe: &'a Stripe, mapped: &Mapped) -> Vec<PlanePages<'a>> {
+    /// The mapped pages of each plane of a stripe, and of a run of pages behind them all.
+    pub fn of(stripe: &'a Stripe, mapped: &Mapped, behind: &Range<u32>) -> Vec<PlanePages<'a>> {
         let planes = stripe.planes();
         let residents: Vec<(u32, Residents)> = match mapped {
-            Mapped::First(n) => planes
+            Mapped::First(n) if behind.is_empty() => planes
                 .clone()
                 .map(|plane| (stripe.residents_below(PlaneId(plane), *n), Residents::All))
                 .collect(),
+            Mapped::First(n) => {
+                let of = |plane| {
+                    let below = |end| stripe.residents_below(PlaneId(plane), end);
+                    let gap = below(*n)..below(behind.start);
+                    (below(behind.end) - gap.len() as u32, Residents::AllBut(gap))
+                };
+                planes.clone().map(of).collect()
+            }
             Mapped::Set(set) => {
                 let mut lists: Vec<Vec<u32>> = vec![vec![]; planes.len()];
-                for lpn in set {
-                    let (plane, position) = stripe.home(*lpn);
+                for lpn in set.iter().copied().chain(behind.clone().map(Lpn)) {
+                    let (plane, position) = stripe.home(lpn);
                     lists[(plane.0 - planes.start) as usize].push(position);
                 }
                 lists.into_iter().map(|list| (list.len() as u32, Residents::Some(list))).collect()
@@ -216,8 +232,8 @@ struct RegionImage {
     /// Slots of the smallest unit that is programmed at once; live slots are the last of a block.
     planes: Vec<PlaneImage>,
     first_plane: u32,
-    /// The pages are the first so many, where they are not listed.
-    first: Option<u32>,
+    /// The page behind the last, where pages are not listed.
+    end: Option<u32>,
 }
 
 impl RegionImage {
@@ -269,17 +285,18 @@ pub(crate) struct BaseImage {
 }
 
 impl BaseImage {
-    /// Lay `mapped` out over the planes of a stripe. `fill` is asked for each plane with the pages that
+    /// Lay `mapped`, and a run of pages `behind` them all, out over the planes of a stripe. `fill` is asked for each plane with the pages that
     /// it holds: how many live and programmed slots each block shall have, and which page has which
     /// rank.
     pub fn new(
         geometry: &Geometry,
         stripe: Stripe,
         mapped: &Mapped,
+        behind: &Range<u32>,
         first_block: impl Fn(PlaneId) -> u32,
         mut fill: impl FnMut(PlaneId, &PlanePages) -> (PlaneBase, Ranks),
     ) -> BaseImage {
-        let images = PlanePages::of(&stripe, mapped)
+        let images = PlanePages::of(&stripe, mapped, behind)
             .into_iter()
             .map(|pages| {
                 let (blocks, ranks) = fill(pages.plane, &pages);
@@ -292,16 +309,16 @@ impl BaseImage {
             })
             .collect();
         let first_plane = stripe.planes().start;
-        let first = match mapped {
-            Mapped::First(n) => Some(*n),
+        let end = match mapped {
+            Mapped::First(n) => Some(if behind.is_empty() { *n } else { behind.end }),
             Mapped::Set(_) => None,
         };
-        let part = RegionImage { stripe, planes: images, first_plane, first };
+        let part = RegionImage { stripe, planes: images, first_plane, end };
         BaseImage {
             slot_shift: geometry.slot_shift,
             parts: vec![part],
             draw: None,
-            mapped: mapped.count(),
+            mapped: mapped.count() + behind.len() as u32,
             lacking: vec![],
         }
     }
@@ -354,7 +371,7 @@ impl BaseImage {
             None => (0, lpn),
         };
         let part = &self.parts[part];
-        if part.first.is_some_and(|first| lpn.0 >= first) {
+        if part.end.is_some_and(|end| lpn.0 >= end) {
             return None;
         }
         let (plane, position) = part.stripe.home(lpn);
@@ -406,7 +423,7 @@ impl BaseImage {
         let planes = self.parts.iter().flat_map(|part| &part.planes);
         let planes = planes.map(|p| {
             let list = match &p.residents {
-                Residents::All => 0,
+                Residents::All | Residents::AllBut(_) => 0,
                 Residents::Some(l) => l.len(),
             };
             (p.blocks.programmed.len() + p.blocks.before.len() + list) as u64 * 4 + p.ranks.bytes()

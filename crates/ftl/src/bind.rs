@@ -368,7 +368,7 @@ impl<M: Media> Ftl<M> {
                     self.state.trims.void.remove(&part.0);
                 }
                 if self.state.ops[part].cause == Cause::Metadata {
-                    self.trims_not_logged(part.0, self.state.ops[part].lpn);
+                    self.metadata_not_programmed(part.0, self.state.ops[part].lpn);
                 }
                 if owner != NONE {
                     self.requests[owner as usize].outcome = outcome;
@@ -398,7 +398,7 @@ impl<M: Media> Ftl<M> {
             Owner::Request => !self.ack.answers_from_ram(),
             Owner::Move => true,
             Owner::Job => self.state.wear.retired > 0,
-            Owner::Nobody | Owner::Fill | Owner::Whole => false,
+            Owner::Nobody | Owner::Fill | Owner::Whole | Owner::Map => false,
         }
     }
 

@@ -68,7 +68,9 @@ impl<M: Media> Ftl<M> {
         if stage != NONE && self.state.staging.settle(stage) && M::BYTES {
             *self.staged_page(stage) = M::Page::default();
         }
+        self.begin_ending(part);
         self.notify(part);
+        self.end_ending();
         if host {
             self.unsettled -= 1;
             self.state.buffered -= u64::from(self.ack.is_buffer());
@@ -176,7 +178,9 @@ impl<M: Media> Ftl<M> {
                     self.cache_read(id);
                 }
                 self.drop_chain(id);
+                self.begin_ending(id);
                 self.part_done(RequestId(owner));
+                self.end_ending();
                 for (seen, brought) in seen.drain(..) {
                     let view = View::of(&self.state);
                     if let Some(m) = self.scheme.read(&seen, &view) {
@@ -192,6 +196,11 @@ impl<M: Media> Ftl<M> {
             Owner::Job => self.relocate(id),
             Owner::Whole => self.brought_whole(id),
             Owner::Move => self.finish_move_read(id),
+            Owner::Map => {
+                let lpn = self.state.ops[id].lpn;
+                self.state.ops.remove(id);
+                self.map_page_read(lpn);
+            }
             Owner::Nobody => self.state.ops.remove(id),
         }
         self.unpin(block);
@@ -408,6 +417,7 @@ impl<M: Media> Ftl<M> {
         } else {
             self.state.add_live(self.state.geometry.block_of(ppn), self.state.map.weight(keep));
             self.bury_dead();
+            self.state.note_map_change(span.lpn);
         }
         let op = &self.state.ops[part];
         match op.owned_by {
@@ -424,7 +434,7 @@ impl<M: Media> Ftl<M> {
             }
             _ => {
                 if op.cause == Cause::Metadata {
-                    self.trims_logged(span.lpn, version);
+                    self.metadata_programmed(span.lpn, version);
                 }
                 self.settle(part);
             }

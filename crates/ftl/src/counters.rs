@@ -143,6 +143,10 @@ pub struct Counters {
     pub reads_from_ram: u64,
     /// Pages of host reads that were wholly or partly in the read cache.
     pub reads_cached: u64,
+    /// Pages of the host's that were looked up in a map on flash, and those whose page of the map was in RAM.
+    pub map_lookups: u64,
+    /// See [`Self::map_lookups`].
+    pub map_hits: u64,
     /// Parts of host reads for pages that were never written.
     pub reads_unmapped: u64,
     /// Host requests by kind: read, write, trim, flush.
@@ -224,6 +228,9 @@ impl Counters {
         all.extend(self.erases);
         all.extend([self.reads_from_ram, self.reads_unmapped]);
         all.extend((self.reads_cached > 0).then_some(self.reads_cached));
+        if self.map_lookups > 0 {
+            all.extend([self.map_lookups, self.map_hits]);
+        }
         all.extend(self.host_requests);
         all.extend(self.host_bytes);
         all.extend([

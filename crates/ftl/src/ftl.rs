@@ -1034,6 +1034,9 @@ impl<M: Media> Ftl<M> {
             let now = self.state.now;
             let HostRequest { op, arrival, .. } = request.request;
             request.parts = self.piece.parts_of(op, arrival, request.admitted, now);
+            if let Some(map) = &self.state.demand {
+                map.split(&mut request.parts, request.admitted);
+            }
             request.ended = now;
             self.completed.push(id);
         }
@@ -1160,7 +1163,7 @@ impl<M: Media> Ftl<M> {
         if !self.ack.answers_from_ram() {
             return 0;
         }
-        let hosts = self.state.staging.iter().filter(|s| !self.state.trims.is_log(s.lpn));
+        let hosts = self.state.staging.iter().filter(|s| !self.state.is_metadata(s.lpn));
         hosts.map(|s| s.mask.count() as u64).sum::<u64>() * self.state.geometry.sector
     }
 

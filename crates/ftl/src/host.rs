@@ -3,6 +3,7 @@
 
 use crate::collect::For;
 use crate::counters::Cause;
+use crate::demand_map::Waiting;
 use crate::ftl::{Effect, Ftl, Outcome, Pending, PendingFlush, RequestError, RequestId};
 use crate::latency::LatencyParts;
 use crate::map::{Located, MapKind, RegionSet, Span};
@@ -142,9 +143,13 @@ impl<M: Media> Ftl<M> {
                 }
             }
         }
+        let finds = wanted.is_empty() || self.finds_entry(lpn);
         self.state.map.resolve(lpn, wanted, &mut located);
         if located.is_empty() && !wanted.is_empty() {
             self.state.counters.reads_unmapped += 1;
+            if !finds && self.awaits_entry(lpn, Waiting::Request(id)) {
+                self.requests[id.0 as usize].remaining += 1;
+            }
         }
         for at in &located {
             self.read_place(id, lpn, *at, joined);
@@ -155,7 +160,7 @@ impl<M: Media> Ftl<M> {
     /// Read the sectors of a page that lie at one place.
     #[inline]
     fn read_place(&mut self, id: RequestId, lpn: Lpn, at: Located, joined: &mut OpId) {
-        if let Some((with, shift)) = self.joins(*joined, at) {
+        if let Some((with, shift)) = self.joins(*joined, lpn, at) {
             // What shares a page is sensed once; each part stands in the chain for its delivery.
             *joined = with;
             let lead = &mut self.state.ops[with];
@@ -177,13 +182,13 @@ impl<M: Media> Ftl<M> {
         if self.state.map_kind().shares_slots() {
             self.scratch.reading.push((at.ppn, op));
         }
-        self.emit(op);
+        self.emit_mapped(op, lpn);
     }
 
     /// The operation of the same request that already reads the page of a place, and the bit of its mask from
     /// which on the sectors there count: `last` where units share a page, any where pages share a unit.
     #[inline]
-    fn joins(&self, last: OpId, at: Located) -> Option<(OpId, u32)> {
+    fn joins(&self, last: OpId, lpn: Lpn, at: Located) -> Option<(OpId, u32)> {
         if self.state.map_kind().shares_slots() {
             let (_, op) = self.scratch.reading.iter().find(|(ppn, _)| *ppn == at.ppn)?;
             let used = u32::BITS - self.state.ops[*op].mask.0.leading_zeros();
@@ -198,7 +203,8 @@ impl<M: Media> Ftl<M> {
         let shares = units > 1
             && at.ppn.0 > op.ppn.0
             && op.ppn.0 / units == at.ppn.0 / units
-            && self.state.geometry.block_of(op.ppn) == self.state.geometry.block_of(at.ppn);
+            && self.state.geometry.block_of(op.ppn) == self.state.geometry.block_of(at.ppn)
+            && self.state.demand.as_ref().is_none_or(|map| map.together(op.lpn, lpn));
         shares.then(|| (last, (at.ppn.0 - op.ppn.0) * self.state.geometry.sectors_per_unit))
     }
 
@@ -324,7 +330,7 @@ impl<M: Media> Ftl<M> {
     ) {
         let mut lead = OpId::NONE;
         let mut last = OpId::NONE;
-        let mut fills = 0;
+        let mut awaited = 0;
         for (slot, span) in spans.iter().enumerate() {
             let stage = self.scratch.stages[slot];
             let mut op = Op::new(OpKind::Program, plane, Cause::Host, Class::Write);
@@ -337,7 +343,12 @@ impl<M: Media> Ftl<M> {
                 self.requests[id.0 as usize].remaining += 1;
             }
             self.unsettled += 1;
+            let finds = self.finds_entry(span.lpn);
             let op = self.add_op(op);
+            if lead.is_none() {
+                lead = op;
+            }
+            awaited += u32::from(!finds && self.awaits_entry(span.lpn, Waiting::Program(lead)));
             let entry = self.state.staging.get(stage);
             entry.pending += 1;
             let in_ram = entry.mask;
@@ -348,20 +359,18 @@ impl<M: Media> Ftl<M> {
                     M::page(self.part(data, span.lpn, corners), self.covered(span.lpn.0, corners), sector);
                 M::copy(self.staged_page(stage), &page, span.mask, sector);
             }
-            fills += self.gather(op, stage, in_ram, place.gather) as u32;
+            awaited += self.gather(op, stage, in_ram, place.gather) as u32;
             if !self.open.is_empty() && place.route.buffer_key().is_none() {
                 self.supersede(op, None);
             }
             self.load_page(op, stage);
-            if lead.is_none() {
-                lead = op;
-            } else {
+            if lead != op {
                 self.state.ops[last].chain = op;
                 self.state.ops[op].ppn = Ppn(lead.0); // until it is bound; see `filled`
             }
             last = op;
         }
-        self.launch_after(lead, fills);
+        self.launch_after(lead, awaited);
     }
 
     /// Count a part of a page where what it replaces lies, once for each region.
@@ -380,10 +389,11 @@ impl<M: Media> Ftl<M> {
         self.scratch.located = located;
     }
 
-    /// Send a program off once its missing sectors have been read, and the moves made that come first.
-    pub(crate) fn launch_after(&mut self, lead: OpId, fills: u32) {
+    /// Send a program off once its missing sectors have been read, the entries of the map that it needs, and the moves
+    /// made that come first.
+    pub(crate) fn launch_after(&mut self, lead: OpId, reads: u32) {
         let mut moves = std::mem::take(&mut self.scratch.moves);
-        let awaited = fills + moves.len() as u32;
+        let awaited = reads + moves.len() as u32;
         if awaited == 0 {
             self.launch(lead);
         } else {
@@ -451,7 +461,7 @@ impl<M: Media> Ftl<M> {
         let read = self.add_op(read);
         let entry = self.state.staging.get(stage);
         (entry.filling, entry.fill_read) = (id.0, read.0);
-        self.emit(read);
+        self.emit_mapped(read, lpn);
         true
     }
 
@@ -576,6 +586,7 @@ impl<M: Media> Ftl<M> {
             self.bury(killed);
             self.effects.push(Effect::Wake(plane));
             stale = true;
+            self.state.note_map_change(lpn);
         }
         self.scratch.dead = dead;
         if stale {

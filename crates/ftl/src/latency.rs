@@ -15,6 +15,8 @@ use wordline_units::{HostOp, SimTime};
 pub enum LatencyPart {
     /// Not yet admitted: the queue before the drive is full, or its write buffer.
     Admission = 0,
+    /// For the page of the map with its entry, where the map is on flash.
+    MapMiss,
     /// In the drive's RAM: for the company of a one-shot group, for the missing sectors of a page, for
     /// the writes that a flush waits for.
     Staging,
@@ -38,17 +40,18 @@ pub enum LatencyPart {
 
 impl LatencyPart {
     /// How many there are.
-    pub const COUNT: usize = 10;
+    pub const COUNT: usize = 11;
     /// All of them, in the order in which a request goes through them.
     pub const ALL: [LatencyPart; LatencyPart::COUNT] = {
         use LatencyPart::*;
-        [Admission, Staging, BehindHost, BehindGc, BehindMigration, Space, Die, Retry, Bus, Link]
+        [Admission, MapMiss, Staging, BehindHost, BehindGc, BehindMigration, Space, Die, Retry, Bus, Link]
     };
 
     /// The key that reports use.
     pub const fn key(self) -> &'static str {
         const KEYS: [&str; LatencyPart::COUNT] = [
             "admission",
+            "map_miss",
             "staging",
             "behind_host",
             "behind_gc",

@@ -17,6 +17,7 @@ mod check;
 mod collect;
 mod commit;
 mod counters;
+mod demand_map;
 mod ftl;
 mod gather;
 mod host;

@@ -67,6 +67,8 @@ pub(crate) enum Owner {
     Whole,
     /// A move that the scheme asked for.
     Move,
+    /// Whoever needs an entry of the page of the map that this read brings.
+    Map,
     /// Nobody any more.
     Nobody,
 }

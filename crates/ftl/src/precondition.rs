@@ -8,6 +8,7 @@ use crate::media::{BlockHeader, Media};
 use crate::permutation::{Permutation, mix};
 use crate::scheme::RegionId;
 use crate::state::Phase;
+use std::ops::Range;
 use thiserror::Error;
 use wordline_units::{BlockId, CellMode, Fraction, Lpn, PlaneId, SectorMask, SimDuration};
 
@@ -117,14 +118,18 @@ impl<M: Media> Ftl<M> {
     pub fn precondition(&mut self, initial: &Initial, seed: u64) -> Result<(), InitialError> {
         let home = self.state.home;
         self.begin(initial, seed)?;
+        let map = self.state.demand.as_ref().map_or(0..0, |map| map.of(&initial.mapped));
         let mut image = match self.layout.outpost {
-            None => self.image(home, &initial.mapped, initial, seed)?,
+            None => self.image(home, &initial.mapped, &map, initial, seed)?,
             Some((outpost, pages)) => self.drawn_image(outpost, pages, initial, seed)?,
         };
         if self.state.map_kind().knows_sectors() {
             image.lacking = initial.lacking.clone();
         }
         self.adopt_image(image);
+        if let Some(demand) = &mut self.state.demand {
+            map.for_each(|page| demand.set_on_flash(Lpn(page)));
+        }
         if initial.aged_invalid > Fraction::ZERO {
             self.age(home, initial.aged_invalid);
         }
@@ -225,16 +230,17 @@ impl<M: Media> Ftl<M> {
         let all = initial.mapped.count();
         let there =
             (all as u64 * pages as u64 / self.state.logical_pages.max(1) as u64).min(all as u64) as u32;
-        let home = self.image(self.state.home, &Mapped::First(all - there), initial, seed)?;
-        let outpost = self.image(outpost, &Mapped::First(there), initial, seed)?;
+        let home = self.image(self.state.home, &Mapped::First(all - there), &(0..0), initial, seed)?;
+        let outpost = self.image(outpost, &Mapped::First(there), &(0..0), initial, seed)?;
         Ok(BaseImage::drawn(home, outpost, &initial.mapped, stream(seed, "ftl/base", "outpost", 0)))
     }
 
-    /// An image of a region that holds certain pages.
+    /// An image of a region that holds certain pages, and a run of pages behind them all.
     fn image(
         &self,
         home: RegionId,
         mapped: &Mapped,
+        behind: &Range<u32>,
         initial: &Initial,
         seed: u64,
     ) -> Result<BaseImage, InitialError> {
@@ -254,6 +260,7 @@ impl<M: Media> Ftl<M> {
             &self.state.geometry,
             self.state.stripe_of(home),
             mapped,
+            behind,
             |plane| self.blocks_of(home, plane).start,
             |plane, pages| {
                 let count = pages.count;

@@ -17,11 +17,11 @@ use crate::media::{BlockHeader, Media, Recorded, SlotFound};
 use crate::op::{Class, Op, OpId, OpKind, Owner};
 use crate::scheme::{Drive, FreeOrder, Origin, Parcel, Refusal, RegionId, Route, Scheme, Tag};
 use crate::staging::NONE;
-use crate::state::{Job, Phase};
+use crate::state::{Job, Phase, State};
 use crate::trim::AllTrims;
 use crate::wear::Wear;
 use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use wordline_units::{BlockId, DieId, Lpn, PlaneId, Ppn, SectorMask, SimDuration, SimTime};
 
@@ -39,6 +39,8 @@ pub struct Remains<M: Media> {
     wear: Worn,
     /// Trims in protected RAM: entry of the trim log, version.
     trims: Vec<(u64, u64)>,
+    /// Pages of a map on flash that were not up to date there.
+    stale_map: BTreeSet<u32>,
     /// Data in protected RAM.
     kept: Vec<Kept<M::Page>>,
 }
@@ -115,6 +117,11 @@ impl<M: Media> Ftl<M> {
         located
     }
 
+    /// The pages of the drive's own tables, behind the last logical page: the trim log, and a map on flash.
+    pub fn own_pages(&self) -> std::ops::Range<u32> {
+        self.state.logical_pages..self.state.end_of_pages()
+    }
+
     /// The pages of the trim log, behind the last logical page.
     pub fn trim_log(&self) -> std::ops::Range<u32> {
         self.state.logical_pages..self.state.trims.end()
@@ -152,6 +159,8 @@ impl<M: Recorded> Ftl<M> {
             trims.extend(self.state.trims.record(id.0, self.state.ops[id].lpn));
         }
         trims.sort_unstable();
+        let under_way = self.state.staging.iter().map(|s| s.lpn);
+        let stale_map = self.state.demand.as_ref().map_or_else(BTreeSet::new, |map| map.stale(under_way));
         let lives = self.state.blocks.iter().map(|b| b.life_used).collect();
         let is_lost = |b: &BlockId| self.state.blocks[b.index()].phase == Phase::Retired;
         let lost = (0..self.state.geometry.blocks).map(BlockId).filter(is_lost).collect();
@@ -163,6 +172,7 @@ impl<M: Recorded> Ftl<M> {
             wear,
             in_flight,
             trims,
+            stale_map,
             kept,
         }
     }
@@ -173,7 +183,7 @@ impl<M: Recorded> Ftl<M> {
         for stage in self.state.staging.entries() {
             let entry = self.state.staging.get(stage);
             let (lpn, mask) = (entry.lpn, entry.mask);
-            if mask.is_empty() || self.state.trims.is_log(lpn) {
+            if mask.is_empty() || self.state.is_metadata(lpn) {
                 continue;
             }
             let page = self.staged_page(stage).clone();
@@ -200,8 +210,8 @@ impl<M: Recorded> Ftl<M> {
             let (lpn, version) = (op.lpn, op.version);
             let all = op.mask;
             let mask = self.state.staging.get(op.stage).homeless(id);
-            if self.state.trims.is_log(lpn) {
-                continue; // its entries are kept, and logged again
+            if self.state.is_metadata(lpn) {
+                continue; // what it says is kept, and programmed again
             }
             let (route, plane, cause) = (op.route, op.plane, op.cause);
             let privileged = Privilege(op.privileged);
@@ -231,7 +241,7 @@ impl<M: Recorded> Ftl<M> {
         at: SimTime,
     ) -> Result<(Ftl<M>, SimTime), Refusal> {
         let mut ftl = Ftl::new(drive, scheme)?;
-        let Remains { media, base, counters, wear, trims, kept, .. } = remains;
+        let Remains { media, base, counters, wear, trims, stale_map, kept, .. } = remains;
         (ftl.media, ftl.base) = (media, base);
         if counters.regions.len() == ftl.state.regions.len() {
             ftl.state.counters = counters;
@@ -251,6 +261,7 @@ impl<M: Recorded> Ftl<M> {
         ftl.find_base();
         ftl.find_trims(&trims);
         let newest = ftl.find_pages();
+        ftl.find_map_pages(stale_map);
         ftl.list_blocks();
         let ready = at + ftl.scan_time();
         ftl.set_now(ready);
@@ -404,6 +415,19 @@ impl<M: Recorded> Ftl<M> {
         }
         self.uncount(dead);
         newest
+    }
+
+    /// Which pages of a map on flash are there, and which of them are not up to date: reading all that is programmed
+    /// has found every entry anew.
+    fn find_map_pages(&mut self, stale: BTreeSet<u32>) {
+        let State { demand, map, .. } = &mut self.state;
+        let Some(demand) = demand else { return };
+        for lpn in (demand.first()..demand.end()).map(Lpn) {
+            if !map.place(lpn).is_none() {
+                demand.set_on_flash(lpn);
+            }
+        }
+        demand.restore(stale);
     }
 
     fn uncount(&mut self, dead: Vec<Killed>) {

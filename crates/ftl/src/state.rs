@@ -4,6 +4,7 @@
 use crate::aging::{Aging, PageRead, Reading, lives};
 use crate::ahead::Ahead;
 use crate::counters::Counters;
+use crate::demand_map::{self, DemandMap};
 use crate::map::{Map, MapKind};
 use crate::op::{OpId, Ops};
 use crate::refresh::Refreshing;
@@ -27,7 +28,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use wordline_device::{Ack, Allocation, GcSpec, Level, Trigger};
 use wordline_flash::{BlockShape, BlockState, Geometry, Refresh, Retries, SlotClass};
-use wordline_units::{BlockId, CellMode, DieId, Fraction, PlaneId, SimDuration, SimTime};
+use wordline_units::{BlockId, Bytes, CellMode, DieId, Fraction, PlaneId, SimDuration, SimTime};
 
 /// Where a block is in its life.
 ///
@@ -347,6 +348,8 @@ pub struct State {
     pub(crate) blocks: Table<Block>,
     pub(crate) map: Map,
     pub(crate) trims: TrimLog,
+    /// What of the map is in RAM, where it lies on flash.
+    pub(crate) demand: Option<Box<DemandMap>>,
     pub(crate) ahead: Ahead,
     pub(crate) aging: Aging,
     pub(crate) wear: Wear,
@@ -402,7 +405,7 @@ impl Saved for RegionState {
 
 impl Saved for State {
     saved! { State,
-        values: [trims, staging, ops, counters, shrunk, most_shrunk, backlog, starved, jammed, outstanding, buffered, draining, now, turn],
+        values: [trims, demand, staging, ops, counters, shrunk, most_shrunk, backlog, starved, jammed, outstanding, buffered, draining, now, turn],
         parts: [pools, regions, blocks, map, ahead, aging, wear, refreshing],
         rebuilt: [geometry, gc, logical_pages, dynamic, stripe, home, buffer_pages],
     }
@@ -554,6 +557,12 @@ impl State {
         let idles = layout.asks.asks(Hooks::IDLE);
         let watched = if idles { (geometry.blocks as usize) << geometry.slot_shift } else { 0 };
         let trims = TrimLog::new(&geometry, layout.map, drive.logical_pages);
+        let cache = drive.spec.dram.map_cache;
+        let demand = DemandMap::new(cache, Bytes(geometry.unit), drive.logical_pages, trims.end());
+        if let Some(why) = demand.as_ref().and_then(|_| demand_map::refusal(layout)) {
+            return Err(refuse(why));
+        }
+        let pages = demand.as_ref().map_or(trims.end(), |map| map.end());
         let mut state = State {
             gc: drive.spec.gc,
             logical_pages: drive.logical_pages,
@@ -564,8 +573,9 @@ impl State {
             pools,
             regions,
             blocks: Table::zeroed(geometry.blocks as usize).map_err(unmapped)?,
-            map: Map::new(layout.map, &geometry, trims.end()).map_err(unmapped)?,
+            map: Map::new(layout.map, &geometry, pages).map_err(unmapped)?,
             trims,
+            demand,
             ahead: Ahead::new(watched).map_err(unmapped)?,
             wear,
             aging: Aging::new(drive.spec.errors.as_ref(), geometry.blocks as usize).map_err(unmapped)?,
@@ -701,8 +711,9 @@ impl State {
 
     /// Logical pages (page map) or sectors (sector map) that hold the host's data.
     pub(crate) fn mapped(&self) -> u64 {
-        // Pages of the log may be on their way through a protected stager, and not mapped.
-        self.map.mapped().saturating_sub(self.trims.mapped())
+        let tables = self.trims.mapped() + self.demand.as_ref().map_or(0, |map| map.mapped());
+        // Pages of these may be on their way through a protected stager, and not mapped.
+        self.map.mapped().saturating_sub(tables)
     }
 
     pub(crate) fn map_kind(&self) -> MapKind {
@@ -968,7 +979,9 @@ impl State {
         if r.region.pool != home.region.pool || r.slots_per_block >= home.slots_per_block {
             return true;
         }
-        let data = self.logical_pages.div_ceil(home.planes.len() as u32).div_ceil(home.slots_per_block);
+        let tables = self.demand.as_ref().map_or(0, |map| map.pages());
+        let data =
+            (self.logical_pages + tables).div_ceil(home.planes.len() as u32).div_ceil(home.slots_per_block);
         let sharing = self.regions.iter().filter(|s| s.region.pool == r.region.pool);
         let sparse = sharing.filter(|s| s.slots_per_block < home.slots_per_block);
         let owned: u32 = sparse.map(|s| s.planes[(plane.0 - s.first_plane) as usize].owned).sum();

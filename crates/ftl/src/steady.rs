@@ -105,6 +105,12 @@ pub enum SteadyError {
          wear.bad_blocks=0%, or fill the drive (--initial fill:90%,valid=80%)"
     )]
     BadBlocks,
+    /// Pages of the map are written, too, at rates that follow from the cache.
+    #[error(
+        "what pages of a map on flash are written, and when, is not foretold; set dram.map_cache=off, or fill the \
+         drive (--initial fill:90%,valid=80%) and warm it up once with --save-state FILE"
+    )]
+    MapCache,
     /// There is nothing to lie anywhere.
     #[error("no logical page holds data; give a larger share (steady:SHARE)")]
     Empty,
@@ -165,12 +171,15 @@ impl<M: Media> Ftl<M> {
         if self.state.wear.spec.bad_blocks > Fraction::ZERO {
             return Err(SteadyError::BadBlocks);
         }
+        if self.state.demand.is_some() {
+            return Err(SteadyError::MapCache);
+        }
         if initial.mapped.count() == 0 {
             return Err(SteadyError::Empty);
         }
         self.begin(initial, seed)?;
         let stripe = self.state.stripe.clone();
-        let pages = PlanePages::of(&stripe, &initial.mapped);
+        let pages = PlanePages::of(&stripe, &initial.mapped, &(0..0));
         let pages_a_write = match &updates {
             Updates::Law(law) => law.mean_length(),
             Updates::Stream(_) => 1.0,
@@ -190,6 +199,7 @@ impl<M: Media> Ftl<M> {
             &self.state.geometry,
             stripe.clone(),
             &initial.mapped,
+            &(0..0),
             |plane| self.blocks_of(home, plane).start,
             |_, _| planes.next().unwrap_or_else(|| (PlaneBase::default(), Ranks::listed(vec![]))),
         );

@@ -11,7 +11,7 @@ use crate::counters::Cause;
 use crate::ftl::{Ftl, RequestId};
 use crate::map::{MapKind, Span};
 use crate::media::Media;
-use crate::op::{Class, Op, OpKind, Owner};
+use crate::op::{Class, Op, OpId, OpKind, Owner};
 use crate::saved::{sorted, sorted_set};
 use crate::scheme::{Gather, Origin, Parcel, Place, PlanePick, RegionId, Route, View};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -87,7 +87,7 @@ impl TrimLog {
 
     #[inline]
     pub fn is_log(&self, lpn: Lpn) -> bool {
-        lpn.0 >= self.first
+        (self.first..self.end()).contains(&lpn.0)
     }
 
     /// Pages of the log that are mapped, in the unit that the map counts.
@@ -239,21 +239,7 @@ impl<M: Media> Ftl<M> {
     /// Program the ranges that were trimmed since they were last programmed. A FLUSH waits for them.
     pub(crate) fn log_trims(&mut self, flush: RequestId) {
         for range in std::mem::take(&mut self.state.trims.dirty) {
-            let lpn = self.state.trims.page(range);
-            let place = self.log_place();
-            let plane = self.pick_plane(&place, self.state.stripe.plane(lpn));
-            let all = SectorMask::first(self.state.geometry.sectors_per_unit);
-            let stage = self.state.staging.enter(lpn);
-            let entry = self.state.staging.get(stage);
-            entry.pending += 1;
-            entry.mask = all;
-            let mut op = Op::new(OpKind::Program, plane, Cause::Metadata, Class::Write);
-            (op.lpn, op.mask, op.stage, op.version) = (lpn, all, stage, self.version);
-            (op.owned_by, op.owner, op.route) = (Owner::Request, flush.0, place.route);
-            self.requests[flush.0 as usize].remaining += 1;
-            self.unsettled += 1;
-            self.state.buffered += u64::from(self.ack.is_buffer());
-            let op = self.add_op(op);
+            let op = self.program_metadata(self.state.trims.page(range), Some(flush));
             if M::METADATA
                 && let Some(versions) = self.state.trims.versions.get(&range)
             {
@@ -264,8 +250,29 @@ impl<M: Media> Ftl<M> {
         }
     }
 
-    /// Where pages of the log go: to the home region, whatever the scheme does with data.
-    fn log_place(&self) -> Place {
+    /// Make the program of a page of the drive's own tables, which a request may wait for.
+    pub(crate) fn program_metadata(&mut self, lpn: Lpn, waits: Option<RequestId>) -> OpId {
+        let place = self.metadata_place();
+        let plane = self.pick_plane(&place, self.state.stripe.plane(lpn));
+        let all = SectorMask::first(self.state.geometry.sectors_per_unit);
+        let stage = self.state.staging.enter(lpn);
+        let entry = self.state.staging.get(stage);
+        entry.pending += 1;
+        entry.mask = all;
+        let mut op = Op::new(OpKind::Program, plane, Cause::Metadata, Class::Write);
+        (op.lpn, op.mask, op.stage, op.version) = (lpn, all, stage, self.version);
+        (op.owned_by, op.route) = (Owner::Request, place.route);
+        if let Some(request) = waits {
+            op.owner = request.0;
+            self.requests[request.0 as usize].remaining += 1;
+        }
+        self.unsettled += 1;
+        self.state.buffered += u64::from(self.ack.is_buffer());
+        self.add_op(op)
+    }
+
+    /// Where pages of the drive's own tables go: to the home region, whatever the scheme does with data.
+    fn metadata_place(&self) -> Place {
         let home = self.state.home;
         let r = &self.state.regions[home.index()];
         let route = Route::classes(home, r.region.rule.classes(r.shape));
@@ -275,8 +282,8 @@ impl<M: Media> Ftl<M> {
     /// Where a collected page goes: the scheme says, except for pages that are not the host's.
     #[inline]
     pub(crate) fn place_collected(&mut self, region: RegionId, spans: &[Span], home: PlaneId) -> Place {
-        if spans.first().is_some_and(|s| self.state.trims.is_log(s.lpn)) {
-            return self.log_place();
+        if spans.first().is_some_and(|s| self.state.is_metadata(s.lpn)) {
+            return self.metadata_place();
         }
         let parcel = Parcel { origin: Origin::Collected(region), spans, home };
         self.scheme.place(&parcel, &View::of(&self.state))
@@ -300,9 +307,27 @@ impl<M: Media> Ftl<M> {
         }
     }
 
+    /// A page of the drive's own tables has been programmed anew.
+    pub(crate) fn metadata_programmed(&mut self, lpn: Lpn, version: u64) {
+        if self.state.trims.is_log(lpn) {
+            self.trims_logged(lpn, version);
+        } else if let Some(map) = &mut self.state.demand {
+            map.set_on_flash(lpn);
+        }
+    }
+
+    /// No place could be found for a page of the drive's own tables.
+    pub(crate) fn metadata_not_programmed(&mut self, op: u32, lpn: Lpn) {
+        if self.state.trims.is_log(lpn) {
+            self.trims_not_logged(op, lpn);
+        } else {
+            self.map_page_not_written(lpn);
+        }
+    }
+
     /// The program of a log page that a FLUSH asked for is over: its trims are durable.
     #[cold]
-    pub(crate) fn trims_logged(&mut self, lpn: Lpn, version: u64) {
+    fn trims_logged(&mut self, lpn: Lpn, version: u64) {
         let log = &mut self.state.trims;
         log.set_logged(lpn);
         let range = log.range_of_page(lpn);
@@ -312,7 +337,7 @@ impl<M: Media> Ftl<M> {
 
     /// No place could be found for a log page: the next FLUSH tries again.
     #[cold]
-    pub(crate) fn trims_not_logged(&mut self, op: u32, lpn: Lpn) {
+    fn trims_not_logged(&mut self, op: u32, lpn: Lpn) {
         self.state.trims.records.remove(&op);
         let range = self.state.trims.range_of_page(lpn);
         self.state.trims.dirty.insert(range);
@@ -326,7 +351,7 @@ impl<M: Media> Ftl<M> {
         for slot in 0..1 << self.state.geometry.slot_shift {
             let ppn = self.state.geometry.ppn(block, slot);
             for (span, version) in self.media.stored(ppn) {
-                if !self.state.trims.is_log(span.lpn) {
+                if !self.state.is_metadata(span.lpn) {
                     self.state.trims.hold(span.lpn, span.mask, version);
                 }
             }

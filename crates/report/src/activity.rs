@@ -16,7 +16,8 @@ pub type ProgramBytes = BTreeMap<String, BTreeMap<String, BTreeMap<String, u64>>
 /// What the flash did, counted where each operation completed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Flash {
-    /// Page reads by cause: `host`, `rmw`, `gc`, `migration`, `reprogram`, `retry`.
+    /// Page reads by cause: `host`, `rmw`, `gc`, `migration`, `reprogram`, `retry`, and `metadata` where the map is on
+    /// flash.
     pub reads: BTreeMap<String, u64>,
     /// Page programs by cause: `host`, `gc`, `migration`, `pad`, `metadata`.
     pub programs: BTreeMap<String, Programs>,
@@ -30,6 +31,9 @@ pub struct Flash {
     /// Pages of host reads that were wholly or partly in the read cache; absent where the drive has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reads_cached: Option<u64>,
+    /// What the map costs that lies on flash; absent where all of it is in RAM.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub map: Option<MapOnFlash>,
     /// The same operations by region, in the order of the layout.
     #[serde(default)]
     pub regions: Vec<RegionActivity>,
@@ -53,6 +57,26 @@ pub struct Flash {
     /// How often reads of the host suspended a `program` or an `erase`; absent where they suspend nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspensions: Option<BTreeMap<String, u64>>,
+}
+
+/// A map on flash, of which a part is in RAM. Its reads and programs are those of cause `metadata`; those of the trim log
+/// are among the programs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MapOnFlash {
+    /// Pages of the map, each as large as a mapping unit.
+    pub pages: u64,
+    /// How many of them RAM holds.
+    pub cached_pages: u64,
+    /// Pages of the host's that were looked up.
+    pub lookups: u64,
+    /// Those whose page of the map was in RAM.
+    pub hits: u64,
+    /// Hits over look-ups; null where nothing was looked up.
+    pub hit_share: Option<f64>,
+    /// Pages of the map that were read.
+    pub reads: u64,
+    /// Pages of the drive's own tables that were programmed, collection of them not counted.
+    pub programs: u64,
 }
 
 /// Multi-plane commands, by kind of operation: `read`, `program`, `erase`.

@@ -31,8 +31,8 @@ mod why;
 
 pub use activity::{
     CAUSES, Capacity, ChangingCapacity, Energy, EnergyOf, Flash, IdleTime, LifeUsed, Lifetime, LostBlocks,
-    ModeLifetime, Multiplane, PageTypes, ProgramBytes, Programs, ReadErrors, Refreshed, RegionActivity,
-    RegionCapacity, Waf, Wear, Windows, WornOut,
+    MapOnFlash, ModeLifetime, Multiplane, PageTypes, ProgramBytes, Programs, ReadErrors, Refreshed,
+    RegionActivity, RegionCapacity, Waf, Wear, Windows, WornOut,
 };
 pub use begun::BegunSteady;
 pub use blocks::{BlockFrame, BlockKind, BlockMap, BlockRow, Conditions, Utilisation, WearHistogram};

@@ -39,8 +39,9 @@ pub fn cause(key: &str) -> &'static str {
 
 /// The parts of a latency in stacking order, each with its colour: waits warm, work cool, and what is
 /// also a cause of programs in its colour.
-pub(crate) const LATENCY_PARTS: [(&str, &str); 10] = [
+pub(crate) const LATENCY_PARTS: [(&str, &str); 11] = [
     ("admission", "#9aa3ad"),
+    ("map_miss", "#7f9a3c"),
     ("staging", "#cdbf9f"),
     ("behind_host", "#46536b"),
     ("behind_gc", "#c7405e"),

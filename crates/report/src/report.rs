@@ -373,7 +373,8 @@ pub struct Latency {
 
 /// The mean latency in parts, in microseconds, by the kind of request; empty where none completed.
 /// Parts that took no time are absent, and the others add up to the mean. They are `admission` (the
-/// queue before the drive, or its write buffer, is full), `staging` (in the drive's RAM: for the
+/// queue before the drive, or its write buffer, is full), `map_miss` (the page of the map with its entry is
+/// read, where the map is on flash), `staging` (in the drive's RAM: for the
 /// company of a one-shot group, or for the missing part of a page), `behind_host`, `behind_gc` and
 /// `behind_migration` (the plane works for whom), `space` (no page is free), `die` (the array, and the
 /// wait for it), `retry` (the page is read again), `bus` and `link` (likewise). A request's parts are those of its last page to end.

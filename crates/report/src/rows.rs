@@ -201,6 +201,7 @@ pub(crate) fn groups(reports: &[Report]) -> Vec<Group> {
     rows.retain(Row::any);
     groups.push(Group { title: "Erases", rows });
 
+    groups.push(map_on_flash(reports));
     groups.push(errors(reports));
     groups.push(energy(reports));
     groups.push(capacity(reports));
@@ -330,6 +331,20 @@ fn tables(reports: &[Report]) -> Group {
     };
     let row = |name: &&str| Row::new(name, Quantity::Bytes, Better::Lower, reports, |r| size(name, r));
     Group { title: "Tables beside the map", rows: names.iter().map(row).collect() }
+}
+
+/// What a map on flash costs.
+fn map_on_flash(reports: &[Report]) -> Group {
+    use Better::{Higher, Lower};
+    let of = |label: &str, quantity, better, value: fn(&crate::MapOnFlash) -> Option<f64>| {
+        Row::new(label, quantity, better, reports, |r| value(r.flash.map.as_ref()?))
+    };
+    let rows = vec![
+        of("found in RAM", Quantity::Share, Higher, |m| m.hit_share),
+        of("pages read", Quantity::Count, Lower, |m| Some(m.reads as f64)),
+        of("pages written", Quantity::Count, Lower, |m| Some(m.programs as f64)),
+    ];
+    Group { title: "Map on flash", rows }
 }
 
 /// How often planes of a die worked at once.

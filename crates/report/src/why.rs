@@ -80,6 +80,8 @@ pub enum Spent {
     QueueFull,
     /// The write buffer had no room.
     BufferFull,
+    /// For the page of the map that says where its data lie, or will lie.
+    MapMiss,
     /// In the drive's RAM: for other data, or for the operation of another request.
     InRam,
     /// The plane worked for others.
@@ -258,6 +260,7 @@ fn spent(s: &Story, stretch: &Stretch) -> String {
     match stretch.spent {
         Spent::QueueFull => "before the drive: as many requests as it admits were outstanding".into(),
         Spent::BufferFull => "before the write buffer, which had no room".into(),
+        Spent::MapMiss => "its page of the map was not in RAM, and was read".into(),
         Spent::InRam if s.last.is_none() => "in the drive's RAM, which sufficed".into(),
         Spent::InRam if s.last.as_ref().is_some_and(|last| !last.own) => {
             "in the drive's RAM, until the operation of another request ended".into()

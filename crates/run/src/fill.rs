@@ -8,6 +8,7 @@ use crate::steady::steady_state;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
+use wordline_device::map_pages;
 use wordline_flash::SlotClass;
 use wordline_ftl::{
     BlockLife, BlockLook, Cause, Counters, Due, EnergyUsed, Ftl, LatencyPart, MapKind, NoMedia, OpKind,
@@ -16,10 +17,10 @@ use wordline_ftl::{
 use wordline_report::{
     BlockFrame, BlockKind, BlockMap, BlockRow, CDF_POINTS_MAX, Capacity, ChangingCapacity, Conditions,
     DeviceInfo, Energy, EnergyOf, Flash, Host, IdleTime, JobActivity, Latencies, Latency, LatencyCdf,
-    LatencyParts, LifeUsed, Lifetime, LostBlocks, MapTable, Memory, ModeLifetime, Multiplane, PageTypes,
-    ProgramBytes, Programs, REPORT_SCHEMA, ReadErrors, Refreshed, RegionActivity, RegionCapacity, Report,
-    SchemeInfo, Speed, Throughput, Timeline, Utilisation, Waf, Wear, WearHistogram, Windows, WorkloadInfo,
-    WornOut,
+    LatencyParts, LifeUsed, Lifetime, LostBlocks, MapOnFlash, MapTable, Memory, ModeLifetime, Multiplane,
+    PageTypes, ProgramBytes, Programs, REPORT_SCHEMA, ReadErrors, Refreshed, RegionActivity, RegionCapacity,
+    Report, SchemeInfo, Speed, Throughput, Timeline, Utilisation, Waf, Wear, WearHistogram, Windows,
+    WorkloadInfo, WornOut,
 };
 use wordline_sim::{Histogram, Metrics, MultiplaneCounts, Summary, TimeBin, Usage, map_rows};
 use wordline_units::{CellMode, PageType, SimTime};
@@ -43,8 +44,8 @@ pub(crate) struct Outcome<'a> {
     pub start: Option<Start>,
 }
 
-/// Causes of page reads, in the words of the report.
-const READS: [Cause; 4] = [Cause::Host, Cause::Rmw, Cause::Gc, Cause::Migrate];
+/// Causes of page reads, in the words of the report: with the last where the map is on flash.
+const READS: [Cause; 5] = [Cause::Host, Cause::Rmw, Cause::Gc, Cause::Migrate, Cause::Metadata];
 /// Causes of programs.
 const PROGRAMS: [Cause; 5] = [Cause::Host, Cause::Gc, Cause::Migrate, Cause::Pad, Cause::Metadata];
 
@@ -192,8 +193,11 @@ fn flash(run: &Outcome, c: &Counters) -> Flash {
     }
     let modes =
         CellMode::ALL.into_iter().filter(|m| regions.iter().any(|r| r.mode == *m) || c.erases[m.index()] > 0);
+    let dram = run.setup.device.dram;
+    let on_flash = dram.map_cache.0 > 0;
+    let reads = || READS.into_iter().filter(|k| on_flash || *k != Cause::Metadata);
     Flash {
-        reads: READS.into_iter().map(|k| (word(k), sum(&|r| r.reads[k as usize]))).collect(),
+        reads: reads().map(|k| (word(k), sum(&|r| r.reads[k as usize]))).collect(),
         programs: PROGRAMS
             .into_iter()
             .map(|cause| {
@@ -205,7 +209,8 @@ fn flash(run: &Outcome, c: &Counters) -> Flash {
         program_bytes,
         erases: modes.map(|m| (m.key().to_string(), c.erases[m.index()])).collect(),
         reads_from_ram: c.reads_from_ram,
-        reads_cached: (!run.setup.device.dram.is_off()).then_some(c.reads_cached),
+        reads_cached: (dram.read_cache.0 > 0).then_some(c.reads_cached),
+        map: on_flash.then(|| map_on_flash(run, c)),
         regions: c
             .regions
             .iter()
@@ -214,7 +219,7 @@ fn flash(run: &Outcome, c: &Counters) -> Flash {
                 name: at.name.to_string(),
                 mode: at.mode.key().to_string(),
                 reads: r.reads.iter().sum(),
-                reads_by_cause: READS.into_iter().map(|k| (word(k), r.reads[k as usize])).collect(),
+                reads_by_cause: reads().map(|k| (word(k), r.reads[k as usize])).collect(),
                 programs: r.program_pages.iter().sum(),
                 program_operations: r.program_ops,
                 copy_backs: r.copy_backs,
@@ -229,6 +234,20 @@ fn flash(run: &Outcome, c: &Counters) -> Flash {
         energy: c.energy.as_ref().map(|used| energy(run, used)),
         multiplane: multiplane(run, c),
         suspensions: suspensions(run),
+    }
+}
+
+fn map_on_flash(run: &Outcome, c: &Counters) -> MapOnFlash {
+    let (spec, metadata) = (&run.setup.device, Cause::Metadata as usize);
+    let pages = map_pages(spec.logical_bytes() / spec.unit.0, spec.unit);
+    MapOnFlash {
+        pages,
+        cached_pages: (spec.dram.map_cache.0 / spec.unit.0).min(pages),
+        lookups: c.map_lookups,
+        hits: c.map_hits,
+        hit_share: (c.map_lookups > 0).then(|| c.map_hits as f64 / c.map_lookups as f64),
+        reads: c.regions.iter().map(|r| r.reads[metadata]).sum(),
+        programs: c.regions.iter().map(|r| r.program_pages[metadata]).sum(),
     }
 }
 
@@ -485,7 +504,7 @@ fn conditions(run: &Outcome) -> Conditions {
     Conditions {
         capacity_bytes: logical,
         over_provisioning: physical as f64 / logical.max(1) as f64 - 1.0,
-        ram_bytes: logical / setup.device.unit.0 * 4
+        ram_bytes: setup.device.dram.map_bytes(logical / setup.device.unit.0, setup.device.unit)
             + tables
             + ftl.buffer_bytes()
             + setup.device.dram.read_cache.0,

@@ -273,11 +273,19 @@ impl Timeline {
         };
         put("b", op, arrival, &format!(",\"args\":{args}"));
         let queue = c.parts[LatencyPart::Admission];
+        let missed = c.parts[LatencyPart::MapMiss];
         let staged = c.parts[LatencyPart::Staging];
         let link = c.parts[LatencyPart::Link];
-        let flash = c.parts.total() - queue - staged - link;
+        let flash = c.parts.total() - queue - missed - staged - link;
         let mut from = arrival;
-        for (way, time) in [("admission", queue), ("staging", staged), ("flash", flash), ("link", link)] {
+        let ways = [
+            ("admission", queue),
+            ("map_miss", missed),
+            ("staging", staged),
+            ("flash", flash),
+            ("link", link),
+        ];
+        for (way, time) in ways {
             if time > 0 {
                 let to = from + SimDuration(time);
                 put("b", way, from, "");

@@ -279,11 +279,13 @@ impl Watcher {
         let came = self.place(c.number).map(|place| self.outstanding[place].1);
         let after = |at: SimTime, part: LatencyPart| SimTime(at.0 + c.parts[part]);
         let admitted = after(c.request.arrival, LatencyPart::Admission);
-        let launched = after(admitted, LatencyPart::Staging);
+        let mapped = after(admitted, LatencyPart::MapMiss);
+        let launched = after(mapped, LatencyPart::Staging);
         let over = SimTime(c.at.0 - c.parts[LatencyPart::Link]);
         let mut to = Telling { stretches: vec![], at: c.request.arrival, op: None };
         to.until(came.unwrap_or(admitted).min(admitted), Spent::QueueFull, vec![]);
         to.until(admitted, Spent::BufferFull, vec![]);
+        to.until(mapped, Spent::MapMiss, self.map_reads(mapped));
         let last = self
             .decided
             .get(&c.number)
@@ -310,6 +312,15 @@ impl Watcher {
         to.until(c.at, Spent::Link, vec![]);
         story.stretches = to.stretches;
         story
+    }
+
+    /// The reads that brought a page of the map at an instant.
+    fn map_reads(&self, came: SimTime) -> Vec<Work> {
+        let brings = |seen: &&Seen| {
+            let of_map = seen.begin.kind == OpKind::Read && seen.begin.cause == Cause::Metadata;
+            of_map && seen.uses.iter().map(|u| u.end).max() == Some(came)
+        };
+        self.planes.iter().flatten().filter(brings).map(|seen| self.while_planes_had(seen)).collect()
     }
 
     fn piece(&self, seen: &Seen, own: bool) -> LastPiece {

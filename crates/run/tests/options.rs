@@ -105,6 +105,24 @@ fn a_larger_read_cache_leaves_fewer_reads_to_flash() {
 }
 
 #[test]
+fn a_smaller_cache_of_the_map_raises_reads_and_latency() {
+    let of = |size| {
+        let sets: &[(&str, &str)] = &[("dram.map_cache", size)];
+        let r = report("uniform:bs=16KiB,qd=4,read=70%", "fill:100%", 20_000, &[sets]);
+        let map = r.flash.map.unwrap_or_default();
+        assert_eq!(map.reads, r.flash.reads.get("metadata").copied().unwrap_or(0), "{size}");
+        // Of uniform look-ups as large a share hits as RAM has of the map.
+        let expected = map.cached_pages as f64 / map.pages.max(1) as f64;
+        assert!((map.hit_share.unwrap_or(0.0) - expected).abs() < 0.02, "{map:?}");
+        (map.reads, map.programs, r.latency_us.read.unwrap().mean)
+    };
+    let [off, large, small] = ["off", "1MiB", "64KiB"].map(of);
+    assert!(off.0 == 0 && off.1 == 0);
+    assert!(off.0 < large.0 && 1.8 * (large.0 as f64) < small.0 as f64, "{off:?} {large:?} {small:?}");
+    assert!(large.1 < small.1 && off.2 < large.2 && 1.1 * large.2 < small.2, "{off:?} {large:?} {small:?}");
+}
+
+#[test]
 fn a_second_register_overlaps_sensing_and_transfer() {
     let one_die: &[(&str, &str)] = &[
         ("medium.flash.dies_per_chip", "1"),

@@ -55,6 +55,7 @@ fn holds(story: &Story, uses: &Uses, registers: u32) {
         let part = match s.spent {
             Spent::QueueFull | Spent::BufferFull => "admission",
             Spent::Link => "link",
+            Spent::MapMiss => "map_miss",
             _ if !before && s.op != own || own.is_none() => "staging",
             Spent::InRam => "staging",
             Spent::NoSpace => "space",
@@ -102,7 +103,7 @@ fn what_is_told_of_slow_requests_is_in_the_log_and_comes_to_their_latency() {
     let busy = "uniform:read=30%,bs=1KiB@20/4KiB@40/16KiB@40,qd=16,requests=6000";
     let paced = "bursty:write_rate=150MB/s,requests=6k";
     let set = |pairs: &[(&str, &str)]| pairs.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
-    let cases: [Case; 8] = [
+    let cases: [Case; 9] = [
         ("conventional", busy, "fill:95%,order=random", vec![], 1),
         ("slc-cache", busy, "fill:80%", vec![], 1),
         ("slc-cache", paced, "fill:90%", set(&[("host.queue_depth", "8")]), 1),
@@ -117,6 +118,7 @@ fn what_is_told_of_slow_requests_is_in_the_log_and_comes_to_their_latency() {
         ("conventional", busy, "fill:95%,order=random", set(&[("gc.class", "foreground")]), 1),
         ("conventional", busy, "fill:90%", set(&[("parallel.multiplane", "opportunistic")]), 1),
         ("conventional", busy, "fill:90%", set(&[("medium.flash.cache_register", "on")]), 2),
+        ("conventional", busy, "fill:90%", set(&[("dram.map_cache", "64KiB")]), 1),
     ];
     for (scheme, workload, initial, set, registers) in cases {
         let folder = tempfile::tempdir().unwrap();

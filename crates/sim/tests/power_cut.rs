@@ -197,6 +197,9 @@ impl Run {
             spec.capacity =
                 wordline_device::Capacity::Logical(wordline_units::Bytes((bytes / unit).max(1) * unit));
         }
+        if tiny.map_cache > 0 {
+            support::map_on_flash(&mut spec, scheme.as_ref(), tiny.map_cache as u64);
+        }
         let name = format!("{} on {tiny:?}", scheme.name());
         let geometry = spec.geometry().unwrap();
         let watch = Watch { slot_shift: geometry.slot_shift, ..Watch::default() };
@@ -325,7 +328,7 @@ impl Run {
     }
 
     fn places(&mut self) -> Vec<Vec<Located>> {
-        let end = self.device.ftl.trim_log().end;
+        let end = self.device.ftl.own_pages().end;
         (0..end).map(|lpn| self.device.ftl.locate(Lpn(lpn))).collect()
     }
 

@@ -54,6 +54,9 @@ impl Plan {
             (spec.wear.spread, spec.wear.acceleration) = (Fraction::percent(30), 8);
             spec.wear.static_beyond = (seed % 8 == 1).then_some(16);
         }
+        if tiny.map_cache > 0 {
+            support::map_on_flash(&mut spec, scheme.as_ref(), tiny.map_cache as u64);
+        }
         let pages = (spec.logical_bytes() / spec.unit.0) as u32;
         let initial = match rng.below(3) {
             0 => None,

@@ -5,6 +5,7 @@ The engine keeps running sums instead; the two must agree to the nanosecond.
 
 PARTS = (
     "admission",
+    "map_miss",
     "staging",
     "behind_host",
     "behind_gc",

@@ -234,6 +234,7 @@ pub fn report(c: &Character) -> Report {
             erases,
             reads_from_ram: 1_204,
             reads_cached: None,
+            map: None,
             regions: Vec::new(),
             page_types: None,
             windows: None,

@@ -1,14 +1,14 @@
 //! Small drives, and schemes that exist only to stress the mechanism.
 #![allow(dead_code, reason = "each test uses its own part")]
 
-use wordline_device::{DeviceSpec, Trigger, Victim};
+use wordline_device::{Capacity, DeviceSpec, Trigger, Victim, map_pages};
 use wordline_flash::{ProgramRule, SlotClass};
 use wordline_ftl::{
-    Collect, Command, Drive, EarlierBits, FreeOrder, Gather, Grain, Hooks, IdleWork, Layout, MapKind, Memory,
-    Move, MovedIn, Origin, Parcel, Place, PlanePick, Pool, PoolId, ReadSeen, Refusal, Region, RegionId,
-    Route, Scheme, View,
+    Collect, Command, Drive, EarlierBits, FreeOrder, Ftl, Gather, Grain, Hooks, IdleWork, Layout, MapKind,
+    Memory, Move, MovedIn, NoMedia, Origin, Parcel, Place, PlanePick, Pool, PoolId, ReadSeen, Refusal,
+    Region, RegionId, Route, Scheme, View,
 };
-use wordline_units::{CellMode, Fraction, PlaneId, SimDuration};
+use wordline_units::{Bytes, CellMode, Fraction, PlaneId, SimDuration};
 
 /// SplitMix64: a case is named by its seed, so that a failure is two numbers.
 #[derive(Clone)]
@@ -41,6 +41,8 @@ pub struct Tiny {
     pub cache_register: &'static str,
     pub errors: &'static str,
     pub extra: &'static str,
+    /// Pages of the map in RAM, where that is on flash; 0 where all of it is in RAM.
+    pub map_cache: u32,
     /// Blocks a plane of a second, faster medium, with pages of a unit; 0 for none.
     pub fast_blocks: u32,
 }
@@ -100,6 +102,7 @@ impl Default for Tiny {
             cache_register: "off",
             errors: "",
             extra: "",
+            map_cache: 0,
             fast_blocks: 0,
         }
     }
@@ -122,6 +125,7 @@ impl Tiny {
             errors: ["", "", MANY_ERRORS][rng.below(3) as usize],
             // Drawn aside, so that a seed means the same case but for this.
             cache_register: ["off", "off", "on"][Rng(rng.0 ^ 0x6361_6368).below(3) as usize],
+            map_cache: [0, 0, 1, 2][Rng(rng.0 ^ 0x6474_666c).below(4) as usize],
             ..Tiny::default()
         }
     }
@@ -207,6 +211,22 @@ when_full = "direct"
             self.errors,
         );
         DeviceSpec::from_toml(&text, "tiny", &[]).unwrap_or_else(|e| panic!("{e}\n{text}"))
+    }
+}
+
+/// Put the map of a drive on flash, with so many of its pages in RAM, where the scheme's map can be there; the host
+/// has so much less of the drive.
+pub fn map_on_flash(spec: &mut DeviceSpec, scheme: &dyn Scheme, cached: u64) {
+    let unit = spec.unit;
+    let units = spec.logical_bytes() / unit.0;
+    let mut with = spec.clone();
+    let logical_pages = units.saturating_sub(map_pages(units, unit)).max(1) as u32;
+    with.capacity = Capacity::Logical(Bytes(logical_pages as u64 * unit.0));
+    with.dram.map_cache = Bytes(cached * unit.0);
+    let geometry = with.geometry().unwrap_or_else(|e| panic!("{e}"));
+    let drive = Drive { spec: &with, geometry: &geometry, logical_pages };
+    if Ftl::<NoMedia>::new(&drive, scheme.clone_box()).is_ok() {
+        *spec = with;
     }
 }
 

@@ -133,7 +133,16 @@ fn service(rng: &Rng, spec: &DeviceSpec) -> Service {
 /// What it keeps in RAM, drawn apart like that.
 fn dram(rng: &Rng, unit: Bytes) -> Dram {
     let mut own = Rng(rng.0 ^ 0x6472_616d);
-    Dram { read_cache: Bytes(if own.once_in(3) { own.within(1, 8) * unit.0 } else { 0 }) }
+    let read_cache = Bytes(if own.once_in(3) { own.within(1, 8) * unit.0 } else { 0 });
+    Dram { read_cache, ..Dram::default() }
+}
+
+/// Whether its map is on flash, drawn apart like that, where the scheme's can be.
+fn map_on_flash(rng: &Rng, spec: &mut DeviceSpec, scheme: &dyn Scheme) {
+    let mut own = Rng(rng.0 ^ 0x6474_666c);
+    if own.once_in(3) {
+        support::map_on_flash(spec, scheme, own.within(1, 3));
+    }
 }
 
 /// The drives on which each scheme is known to have room enough, with what costs no space varied.
@@ -173,6 +182,7 @@ fn tuned(rng: &mut Rng) -> Case {
     spec.service = service(rng, &spec);
     spec.dram = dram(rng, spec.unit);
     spec.host = host_link(rng);
+    map_on_flash(rng, &mut spec, scheme.as_ref());
     let label = format!("stress scheme {which}, {}", scheme.name());
     fitted(spec, scheme, label, true).unwrap_or_else(|why| panic!("{why}"))
 }
@@ -260,6 +270,7 @@ fn random(rng: &mut Rng) -> Option<Case> {
     let share = if roomy { rng.within(20, 100) } else { rng.within(90, 130) };
     let bytes = (units * share / 100).max(1) * unit;
     spec.capacity = Capacity::Logical(Bytes(bytes.min(spec.physical_bytes() / unit * unit)));
+    map_on_flash(rng, &mut spec, scheme.as_ref());
     fitted(spec, scheme, label, roomy).ok()
 }
 

@@ -1,0 +1,368 @@
+//! A map that lies on flash, of which RAM holds the part that was used last, for drives without RAM for all of it:
+//! DFTL (Gupta, Kim and Urgaonkar, "DFTL: A Flash Translation Layer Employing Demand-based Selective Caching of
+//! Page-level Address Mappings", ASPLOS 2009), with a cache of whole pages of the map.
+//!
+//! The map is cut into *map pages*, each as large as a mapping unit, of entries of [`MAP_ENTRY`] bytes. They are pages
+//! behind the last logical one, as those of the trim log are: programmed in the home region with cause `metadata`,
+//! moved by collection, and found by a directory in RAM, which is their part of the engine's own map. A page of the
+//! host's that is looked up finds its map page in the cache, or waits until that has been read; who needs the same one
+//! meanwhile waits for the same read. The least recently used page makes room, and is programmed if it has changed.
+//! What is looked up decides when things happen and what they cost, never what they find: the engine's map is the
+//! truth, so what is late here cannot be wrong.
+//!
+//! An entry changes when a program commits or a page is trimmed. Where its map page is not in the cache, since it has
+//! been displaced or because collection moved the data, the change waits in RAM and is taken up when the page comes to
+//! the cache again (the paper's lazy copying, carried further): collection itself never waits for the map, so it can
+//! not come to need more room than it makes.
+
+use crate::base::Mapped;
+use crate::counters::Cause;
+use crate::ftl::{Ftl, RequestId};
+use crate::latency::{LatencyPart, LatencyParts};
+use crate::media::Media;
+use crate::op::{Class, Op, OpId, OpKind, Owner};
+use crate::saved::sorted;
+use crate::scheme::Layout;
+use crate::state::State;
+use lru::LruCache;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroUsize;
+use std::ops::Range;
+use wordline_device::{MAP_ENTRY, map_pages};
+use wordline_units::{Bytes, Lpn, SectorMask, SimTime};
+
+/// Who waits for a map page.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) enum Waiting {
+    /// A read, which can be queued then.
+    Read(OpId),
+    /// A host program, among other things.
+    Program(OpId),
+    /// A read request that will find that it has nothing to read.
+    Request(RequestId),
+}
+
+/// Whether a cached map page differs from what is on flash.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+enum Dirty {
+    No,
+    Yes,
+}
+
+/// What of the map is in RAM.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct DemandMap {
+    /// The first map page, behind all other pages.
+    first: u32,
+    /// Map pages, and entries in each.
+    pages: u32,
+    entries: u32,
+    cached: Cache,
+    /// Map pages that are being read, with who waits, in the order in which they came.
+    loading: BTreeMap<u32, Vec<Waiting>>,
+    /// Map pages with changes that neither the cache nor flash has.
+    owed: BTreeSet<u32>,
+    /// Which map pages have a copy on flash, and how many.
+    on_flash: Vec<bool>,
+    mapped: u32,
+    /// When the map page came that an operation had to wait for, by operation.
+    #[serde(serialize_with = "sorted")]
+    came: FxHashMap<u32, SimTime>,
+    /// The same of the operation that ends at this moment.
+    ending: SimTime,
+}
+
+/// Map pages by their last use.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(into = "SavedCache", from = "SavedCache")]
+struct Cache(LruCache<u32, Dirty, FxBuildHasher>);
+
+/// Its size, and its pages from the least recently used on.
+#[derive(Clone, Serialize, Deserialize)]
+struct SavedCache(NonZeroUsize, Vec<(u32, Dirty)>);
+
+impl From<Cache> for SavedCache {
+    fn from(Cache(pages): Cache) -> SavedCache {
+        SavedCache(pages.cap(), pages.iter().rev().map(|(page, dirty)| (*page, *dirty)).collect())
+    }
+}
+
+impl From<SavedCache> for Cache {
+    fn from(SavedCache(size, pages): SavedCache) -> Cache {
+        let mut cache = LruCache::with_hasher(size, FxBuildHasher);
+        pages.into_iter().for_each(|(page, dirty)| _ = cache.push(page, dirty));
+        Cache(cache)
+    }
+}
+
+impl DemandMap {
+    /// That of so many logical pages, behind all pages that there are so far; none where the map is in RAM.
+    pub fn new(cache: Bytes, unit: Bytes, logical_pages: u32, first: u32) -> Option<Box<DemandMap>> {
+        let size = NonZeroUsize::new((cache.0 / unit.0.max(1)) as usize)?;
+        let pages = map_pages(logical_pages as u64, unit) as u32;
+        Some(Box::new(DemandMap {
+            first,
+            pages,
+            entries: (unit.0 / MAP_ENTRY).max(1) as u32,
+            cached: SavedCache(size.min(NonZeroUsize::new(pages as usize).unwrap_or(size)), vec![]).into(),
+            loading: BTreeMap::new(),
+            owed: BTreeSet::new(),
+            on_flash: vec![false; pages as usize],
+            mapped: 0,
+            came: FxHashMap::default(),
+            ending: SimTime(0),
+        }))
+    }
+
+    /// The first map page.
+    pub fn first(&self) -> u32 {
+        self.first
+    }
+
+    /// The page behind the last.
+    pub fn end(&self) -> u32 {
+        self.first.saturating_add(self.pages)
+    }
+
+    /// How many map pages there are.
+    pub fn pages(&self) -> u32 {
+        self.pages
+    }
+
+    /// Map pages that are mapped themselves.
+    pub fn mapped(&self) -> u64 {
+        self.mapped as u64
+    }
+
+    /// The map page with the entry of a logical page.
+    fn page_of(&self, lpn: Lpn) -> u32 {
+        lpn.0 / self.entries
+    }
+
+    /// Whether two logical pages have their entries in one map page.
+    pub fn together(&self, one: Lpn, other: Lpn) -> bool {
+        self.page_of(one) == self.page_of(other)
+    }
+
+    /// The map pages with the entries of some logical pages, and all others between the first and the last of them.
+    pub fn of(&self, mapped: &Mapped) -> Range<u32> {
+        let (first, last) = match mapped {
+            Mapped::First(n) => (Some(Lpn(0)), n.checked_sub(1).map(Lpn)),
+            Mapped::Set(set) => (set.first().copied(), set.last().copied()),
+        };
+        let (Some(first), Some(last)) = (first, last) else { return 0..0 };
+        self.first + self.page_of(first)..self.first + self.page_of(last) + 1
+    }
+
+    /// A map page has a copy on flash.
+    pub fn set_on_flash(&mut self, lpn: Lpn) {
+        let had = std::mem::replace(&mut self.on_flash[(lpn.0 - self.first) as usize], true);
+        self.mapped += u32::from(!had);
+    }
+
+    /// The entry of a logical page has changed.
+    fn change(&mut self, lpn: Lpn) {
+        let page = self.page_of(lpn);
+        match self.cached.0.peek_mut(&page) {
+            Some(dirty) => *dirty = Dirty::Yes,
+            None => _ = self.owed.insert(page),
+        }
+    }
+
+    /// A map page comes to the cache. Returns the one that goes, where that has changes.
+    fn keep(&mut self, page: u32) -> Option<u32> {
+        let dirty = if self.owed.remove(&page) { Dirty::Yes } else { Dirty::No };
+        let (gone, dirty) = self.cached.0.push(page, dirty)?;
+        (dirty == Dirty::Yes).then_some(gone)
+    }
+
+    /// Map pages of which flash has not the newest, where power fails now: those on their way count, too.
+    pub fn stale(&self, under_way: impl Iterator<Item = Lpn>) -> BTreeSet<u32> {
+        let dirty = self.cached.0.iter().filter(|(_, dirty)| **dirty == Dirty::Yes).map(|(page, _)| *page);
+        let under_way = under_way.filter_map(|lpn| lpn.0.checked_sub(self.first));
+        dirty.chain(under_way).chain(self.owed.iter().copied()).collect()
+    }
+
+    /// Take over what [`Self::stale`] found when the power failed.
+    pub fn restore(&mut self, stale: BTreeSet<u32>) {
+        self.owed = stale;
+    }
+
+    /// Of a piece that ends a request now, what it waited in RAM for its map page is apart.
+    pub fn split(&self, parts: &mut LatencyParts, admitted: SimTime) {
+        let miss = self.ending.0.saturating_sub(admitted.0).min(parts[LatencyPart::Staging]);
+        parts[LatencyPart::MapMiss] = miss;
+        parts[LatencyPart::Staging] -= miss;
+    }
+}
+
+impl State {
+    /// Whether a page is one of the drive's own tables, behind the last logical page.
+    #[inline]
+    pub(crate) fn is_metadata(&self, lpn: Lpn) -> bool {
+        lpn.0 >= self.logical_pages
+    }
+
+    /// The page behind the last of all, those of the drive's own tables among them.
+    pub(crate) fn end_of_pages(&self) -> u32 {
+        self.demand.as_ref().map_or(self.trims.end(), |map| map.end())
+    }
+
+    /// The entry of a logical page has changed, or its place.
+    #[inline(always)]
+    pub(crate) fn note_map_change(&mut self, lpn: Lpn) {
+        if let Some(map) = &mut self.demand
+            && lpn.0 < self.logical_pages
+        {
+            map.change(lpn);
+        }
+    }
+}
+
+/// Why a drive under a layout cannot have its map on flash, if it cannot.
+pub(crate) fn refusal(layout: &Layout) -> Option<String> {
+    let why = if layout.map.knows_sectors() || layout.merges.is_some() {
+        "its map knows parts of pages, and has no entry of a fixed size for each page"
+    } else if layout.outpost.is_some() {
+        "its data lie on two media from the beginning, and where its map would lie is not defined"
+    } else {
+        return None;
+    };
+    Some(format!(
+        "{why}, so the map cannot be cached by pages; set dram.map_cache=off, or choose another scheme"
+    ))
+}
+
+impl<M: Media> Ftl<M> {
+    /// The entry of a logical page is needed: whether it is in RAM. If not, its map page is on its way.
+    #[inline(always)]
+    pub(crate) fn finds_entry(&mut self, lpn: Lpn) -> bool {
+        self.state.demand.is_none() || self.look_up(lpn)
+    }
+
+    #[inline(never)]
+    fn look_up(&mut self, lpn: Lpn) -> bool {
+        let state = &mut self.state;
+        let Some(map) = &mut state.demand else { return true };
+        let page = map.page_of(lpn);
+        state.counters.map_lookups += 1;
+        if map.cached.0.get(&page).is_some() {
+            state.counters.map_hits += 1;
+            return true;
+        }
+        if map.loading.contains_key(&page) {
+            return false;
+        }
+        let at = Lpn(map.first + page);
+        // It has just been displaced, and has not come to flash yet.
+        let is_in_ram = !state.staging.mask(at).is_empty();
+        let ppn = state.map.place(at);
+        if is_in_ram || ppn.is_none() {
+            state.counters.map_hits += u64::from(is_in_ram);
+            self.keep_map_page(page);
+            return true;
+        }
+        map.loading.insert(page, vec![]);
+        let block = state.geometry.block_of(ppn);
+        state.blocks[block.index()].readers += 1;
+        let mut read = Op::new(OpKind::Read, state.geometry.plane_of(block), Cause::Metadata, Class::Read);
+        (read.lpn, read.ppn) = (at, ppn);
+        read.mask = SectorMask::first(state.geometry.sectors_per_unit);
+        read.owned_by = Owner::Map;
+        let read = self.add_op(read);
+        self.emit(read);
+        false
+    }
+
+    /// Someone waits for the map page of a logical page, if that is on its way. Returns whether it is.
+    #[inline(always)]
+    pub(crate) fn awaits_entry(&mut self, lpn: Lpn, waiting: Waiting) -> bool {
+        let Some(map) = &mut self.state.demand else { return false };
+        let page = map.page_of(lpn);
+        map.loading.get_mut(&page).map(|waiters| waiters.push(waiting)).is_some()
+    }
+
+    /// Queue a read of a page's data, as soon as its map page is there.
+    #[inline(always)]
+    pub(crate) fn emit_mapped(&mut self, read: OpId, lpn: Lpn) {
+        if !self.awaits_entry(lpn, Waiting::Read(read)) {
+            self.emit(read);
+        }
+    }
+
+    /// A map page has been read.
+    pub(crate) fn map_page_read(&mut self, lpn: Lpn) {
+        let now = self.state.now;
+        let Some(map) = &mut self.state.demand else { return };
+        let page = lpn.0 - map.first;
+        let waiters = map.loading.remove(&page).unwrap_or_default();
+        for waiting in waiters {
+            match waiting {
+                Waiting::Read(read) => {
+                    self.note_entry(read);
+                    self.emit(read);
+                }
+                Waiting::Program(lead) => {
+                    let mut part = lead;
+                    while !part.is_none() {
+                        self.note_entry(part);
+                        part = self.state.ops[part].chain;
+                    }
+                    self.awaited(lead);
+                }
+                Waiting::Request(request) => {
+                    self.set_ending(now);
+                    self.part_done(request);
+                    self.set_ending(SimTime(0));
+                }
+            }
+        }
+        self.keep_map_page(page);
+    }
+
+    fn set_ending(&mut self, came: SimTime) {
+        if let Some(map) = &mut self.state.demand {
+            map.ending = came;
+        }
+    }
+
+    /// The map page that an operation waited for is there.
+    fn note_entry(&mut self, id: OpId) {
+        if let Some(map) = &mut self.state.demand {
+            map.came.insert(id.0, self.state.now);
+        }
+    }
+
+    /// A request's operation ends: from now on requests that end are told when its map page came.
+    #[inline(always)]
+    pub(crate) fn begin_ending(&mut self, id: OpId) {
+        if let Some(map) = &mut self.state.demand {
+            map.ending = map.came.remove(&id.0).unwrap_or(SimTime(0));
+        }
+    }
+
+    /// Nothing ends any more.
+    #[inline(always)]
+    pub(crate) fn end_ending(&mut self) {
+        self.set_ending(SimTime(0));
+    }
+
+    /// A map page comes to the cache, and another one may go.
+    fn keep_map_page(&mut self, page: u32) {
+        let Some(map) = &mut self.state.demand else { return };
+        let Some(gone) = map.keep(page) else { return };
+        let lpn = Lpn(map.first + gone);
+        let program = self.program_metadata(lpn, None);
+        self.launch(program);
+    }
+
+    /// No place could be found for a map page: its changes go on waiting in RAM.
+    #[cold]
+    pub(crate) fn map_page_not_written(&mut self, lpn: Lpn) {
+        if let Some(map) = &mut self.state.demand {
+            map.owed.insert(lpn.0 - map.first);
+        }
+    }
+}
