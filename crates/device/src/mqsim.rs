@@ -277,7 +277,7 @@ fn leave(given: &mut Given) {
         ("Ideal_Mapping_Table", MAP),
         ("CMT_Capacity", MAP),
         ("CMT_Sharing_Mode", MAP),
-        ("Queue_Fetch_Size", "requests are taken one by one"),
+        ("Queue_Fetch_Size", "requests are taken one by one; set host.queue.NAME.depth of a flow"),
         ("Transaction_Scheduling_Policy", "reads go first, then by class and arrival"),
         ("Preemptible_GC_Enabled", "collection yields by its class; set gc.class=background, host or urgent"),
         ("Use_Copyback_for_GC", "it has no time there; set medium.flash.MODE.copy_back"),

@@ -255,7 +255,7 @@ impl<M: Media> Ftl<M> {
                 self.count_update(span);
             }
             let stage = self.state.staging.enter(Lpn(unit));
-            if !self.merge_into_fill(id, stage, mask, corners, data) {
+            if !self.merge_into_waiting(id, stage, mask, corners, data) {
                 spans.push(span);
                 self.scratch.stages.push(stage);
             }
@@ -385,7 +385,7 @@ impl<M: Media> Ftl<M> {
         let mut moves = std::mem::take(&mut self.scratch.moves);
         let awaited = fills + moves.len() as u32;
         if awaited == 0 {
-            self.launch(lead);
+            self.send(lead);
         } else {
             // What it waits for finds the program by its lead, which counts.
             self.state.ops[lead].ppn = Ppn(awaited);
@@ -465,8 +465,8 @@ impl<M: Media> Ftl<M> {
         }
     }
 
-    /// A write to a page whose program still waits for its missing sectors joins that program.
-    fn merge_into_fill(
+    /// A write to a page whose program still waits for its missing sectors, or in the write buffer, joins that program.
+    fn merge_into_waiting(
         &mut self,
         id: RequestId,
         stage: u32,
@@ -475,11 +475,9 @@ impl<M: Media> Ftl<M> {
         data: &[u8],
     ) -> bool {
         let entry = self.state.staging.get(stage);
-        if entry.filling == NONE {
-            return false;
-        }
-        let op = OpId(entry.filling);
-        let lpn = entry.lpn;
+        let (lpn, filling) = (entry.lpn, entry.filling);
+        let waiting = || self.write_buffer.as_ref()?.program(stage);
+        let Some(op) = (filling != NONE).then_some(OpId(filling)).or_else(waiting) else { return false };
         // A flush in between separates the two: the earlier must settle on its own.
         if self.flushes.iter().any(|f| f.version > self.state.ops[op].version) {
             return false;
@@ -494,11 +492,14 @@ impl<M: Media> Ftl<M> {
             M::copy(self.staged_page(stage), &page, mask, sector);
             self.load_page(op, stage);
         }
-        if self.waits_for_flash(id) {
+        let forced = self.waits_for_flash(id);
+        if forced {
             self.requests[id.0 as usize].remaining += 1;
             self.waiters.push((op, id));
         }
-        if self.state.ops[op].mask == SectorMask::first(self.state.geometry.sectors_per_unit) {
+        if filling == NONE {
+            self.written_anew(stage, forced);
+        } else if self.state.ops[op].mask == SectorMask::first(self.state.geometry.sectors_per_unit) {
             self.cancel_fill(stage); // nothing is missing any more
         }
         true
@@ -557,6 +558,7 @@ impl<M: Media> Ftl<M> {
         let mut stale = false;
         if let Some(stage) = self.state.staging.find(lpn) {
             stale = true;
+            self.let_page_go(stage);
             let entry = self.state.staging.get(stage);
             entry.commit(mask, self.version);
             entry.mask = entry.mask.minus(mask);
@@ -610,6 +612,7 @@ impl<M: Media> Ftl<M> {
     fn submit_flush(&mut self, id: RequestId) {
         self.version += 1;
         self.seal_merged();
+        self.empty_to(0);
         let earlier = self.unsettled;
         self.log_trims(id);
         self.seal(false);

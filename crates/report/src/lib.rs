@@ -40,7 +40,7 @@ pub use comparison::{COMPARISON_SCHEMA, Comparison, RefusedScheme};
 pub use figures::{Figure, TwinPanel, figures, lifetime_figures, trace_figures, twin_figures};
 pub use fio::fio_json;
 pub use html::{NOT_MODELLED, html, lifetime_html, trace_html};
-pub use jobs::{JobActivity, JobRequests, LATENCY_BOUNDS_NS, PERCENTILES};
+pub use jobs::{JobActivity, JobRequests, LATENCY_BOUNDS_NS, PERCENTILES, QueueActivity};
 pub use lifetime::{
     ACCELERATION_TOLERANCE, AgedLatency, LIFETIME_SCHEMA, Life, LifePhase, Lifetimes, SchemeLife,
 };

@@ -58,6 +58,40 @@ impl LatencyHint {
         [LatencyHint::None, LatencyHint::Short, LatencyHint::Medium, LatencyHint::Long];
 }
 
+/// The priority of a submission queue (NVM Express Base Specification 2.0, section 3.4.4.2).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[repr(u8)]
+pub enum QueueClass {
+    /// Before all others.
+    Urgent = 0,
+    /// By the first weight.
+    High = 1,
+    /// By the second weight.
+    #[default]
+    Medium = 2,
+    /// By the third weight.
+    Low = 3,
+}
+
+impl QueueClass {
+    /// How many there are.
+    pub const COUNT: usize = 4;
+
+    /// All of them with their words, by number.
+    pub const WORDS: [(&str, QueueClass); QueueClass::COUNT] = [
+        ("urgent", QueueClass::Urgent),
+        ("high", QueueClass::High),
+        ("medium", QueueClass::Medium),
+        ("low", QueueClass::Low),
+    ];
+
+    /// The word that files and reports use.
+    pub const fn key(self) -> &'static str {
+        QueueClass::WORDS[self as usize].0
+    }
+}
+
 /// What a host says beside what it asks, in one byte: how urgent a request is, and of a write that it may
 /// be answered only when its data are on flash (force unit access, FUA).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]

@@ -533,9 +533,13 @@ fn the_cases_reach_every_scheme_and_every_kind_of_drive() {
     reached("planes that may work together", &|c| {
         c.spec.multiplane == Multiplane::Opportunistic && c.geometry.planes_of_die(DieId(0)).len() > 1
     });
+    reached("a buffer that keeps pages back", &|c| c.spec.flush.is_some_and(|f| f.idle.is_none()));
+    reached("a buffer that empties when the drive is idle", &|c| {
+        c.spec.flush.is_some_and(|f| f.idle.is_some())
+    });
     reached("a read cache", &|c| !c.spec.dram.is_off());
     reached("programs that reads interrupt", &|c| c.spec.service.suspension.is_some());
-    for order in [ServiceOrder::FirstCome, ServiceOrder::Shortest] {
+    for order in [ServiceOrder::FirstCome, ServiceOrder::Shortest, ServiceOrder::Shares] {
         reached("another order of service", &|c| c.spec.service.order == order);
     }
     reached("a host link", &|c| !c.spec.host.rate.is_off());
