@@ -14,7 +14,7 @@ use crate::op::{Emptying, Op, OpId, OpKind, Owner, Part, Reason};
 use crate::read_cache::ReadCache;
 use crate::saved::{Saved, saved};
 use crate::scheme::{
-    Command, Drive, EarlierBits, Hooks, Layout, Move, ReadSeen, Refusal, RegionId, Scheme, View,
+    Command, Drive, EarlierBits, Hooks, Layout, Move, ReadSeen, Refusal, RegionId, Scheme, Tag, View,
 };
 use crate::stager::Company;
 use crate::staging::NONE;
@@ -335,6 +335,8 @@ pub(crate) struct Scratch {
     pub reading: Vec<(Ppn, OpId)>,
     pub spans: Vec<Span>,
     pub stages: Vec<u32>,
+    /// What the request whose pages are staged is marked with.
+    pub tag: Tag,
     pub live: Vec<Span>,
     pub seen: Vec<(ReadSeen, SectorMask)>,
     pub moves: Vec<Move>,
@@ -377,7 +379,8 @@ impl<M: Media> Ftl<M> {
             device: drive.spec.name.clone(),
             reason,
         };
-        if drive.spec.flush.is_some() && (layout.map != MapKind::Page || layout.merges.is_some()) {
+        let divides = layout.merges.is_some() || layout.asks.asks(Hooks::DIVIDE);
+        if drive.spec.flush.is_some() && (layout.map != MapKind::Page || divides) {
             let what = "it packs parts of pages in RAM itself, and ack.flush keeps whole pages back";
             return Err(refuse(format!("{what}; set ack.flush = \"at-once\"")));
         }

@@ -255,7 +255,7 @@ impl<M: Media> Ftl<M> {
                 self.count_update(span);
             }
             let stage = self.state.staging.enter(Lpn(unit));
-            if !self.merge_into_waiting(id, stage, mask, corners, data) {
+            if !self.merge_into_waiting(id, stage, mask, tag, corners, data) {
                 spans.push(span);
                 self.scratch.stages.push(stage);
             }
@@ -266,8 +266,15 @@ impl<M: Media> Ftl<M> {
             if self.asks.asks(Hooks::DIVIDE) && spans.len() == 1 {
                 self.stage_divided(id, spans[0], tag, corners, data);
             } else {
-                let place = self.place_host(&parcel);
-                let plane = self.pick_plane(&place, home);
+                let (place, plane) = match self.placed_later() {
+                    Some(place) => (place, home),
+                    None => {
+                        let place = self.place_host(&parcel);
+                        let plane = self.pick_plane(&place, home);
+                        (place, plane)
+                    }
+                };
+                self.scratch.tag = tag;
                 self.stage_parcel(id, &spans, &place, plane, corners, data);
             }
         }
@@ -360,6 +367,9 @@ impl<M: Media> Ftl<M> {
                 self.state.ops[op].ppn = Ppn(lead.0); // until it is bound; see `filled`
             }
             last = op;
+        }
+        if let Some(b) = &mut self.write_buffer {
+            b.note(lead, self.scratch.tag);
         }
         self.launch_after(lead, fills);
     }
@@ -471,6 +481,7 @@ impl<M: Media> Ftl<M> {
         id: RequestId,
         stage: u32,
         mask: SectorMask,
+        tag: Tag,
         corners: (u32, u32, u32, u32),
         data: &[u8],
     ) -> bool {
@@ -498,7 +509,7 @@ impl<M: Media> Ftl<M> {
             self.waiters.push((op, id));
         }
         if filling == NONE {
-            self.written_anew(stage, forced);
+            self.written_anew(stage, tag, forced);
         } else if self.state.ops[op].mask == SectorMask::first(self.state.geometry.sectors_per_unit) {
             self.cancel_fill(stage); // nothing is missing any more
         }

@@ -1,11 +1,14 @@
 //! When the write buffer empties: at once, when it is full to a mark, or also when the drive is idle. What waits there is a row of programs that
 //! have all their data and are not sent off yet. They stand in the staging index like any other, so that reads are
 //! served from it; a page that is written anew meanwhile takes the place of what waits, and its old data are never
-//! programmed.
+//! programmed. The scheme is asked where a page goes when it leaves, not when it comes: what it knows of free space is
+//! true then, and moves that must come first are made for this page.
 
 use crate::ftl::Ftl;
+use crate::map::Span;
 use crate::media::Media;
 use crate::op::{OpId, Owner};
+use crate::scheme::{Gather, Origin, Parcel, Place, PlanePick, Route, Tag};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use wordline_device::{Ack, Flush};
@@ -24,6 +27,8 @@ pub(crate) struct WriteBuffer {
     /// By staging entry, the program of its page, and the turn of the whole.
     pages: BTreeMap<u32, (OpId, u64)>,
     turn: u64,
+    /// What requests that are not placed yet are marked with, by the first operation of their program.
+    tags: BTreeMap<u32, Tag>,
 }
 
 impl WriteBuffer {
@@ -32,6 +37,11 @@ impl WriteBuffer {
         let (Some(Flush { high, low, idle }), Ack::Buffer(pages)) = (flush, ack) else { return None };
         let (high, low) = (high.of_ceil(pages as u64).max(1), low.of(pages as u64));
         Some(Box::new(WriteBuffer { high, low, idle, ..WriteBuffer::default() }))
+    }
+
+    /// A program has come that is not placed yet.
+    pub fn note(&mut self, lead: OpId, tag: Tag) {
+        self.tags.insert(lead.0, tag);
     }
 
     /// The program of a staging entry's page that waits.
@@ -51,10 +61,20 @@ impl WriteBuffer {
 }
 
 impl<M: Media> Ftl<M> {
-    /// A host program, with its chain, has all its data: it waits in the write buffer, or is sent off.
+    /// Where host data go for now: nowhere, where they may wait in the write buffer.
+    pub(crate) fn placed_later(&self) -> Option<Place> {
+        let place = Place { gather: Gather::Fill, plane: PlanePick::Home, route: Route::NOWHERE };
+        self.write_buffer.as_ref().map(|_| place)
+    }
+
+    /// A host program, with its chain, has all its data, and what must come first is over: it waits in the write
+    /// buffer, or is sent off.
     pub(crate) fn send(&mut self, lead: OpId) {
-        if self.write_buffer.is_none() || !self.may_wait(lead) {
+        if self.write_buffer.is_none() || self.state.ops[lead].route != Route::NOWHERE {
             return self.launch(lead);
+        }
+        if !self.may_wait(lead) {
+            return self.place_and_send(lead);
         }
         self.stand(lead);
         if let Some(b) = &self.write_buffer
@@ -64,11 +84,13 @@ impl<M: Media> Ftl<M> {
         }
     }
 
-    /// Whether nobody waits for a program to be on flash: neither a FLUSH, nor a write with FUA, nor the end of the run.
+    /// Whether nobody waits for a program to be on flash: neither a FLUSH, nor a write with FUA, nor the end of the run;
+    /// and whether its page is still what was written, so that a later write may join it.
     fn may_wait(&self, lead: OpId) -> bool {
         let waits = |id: OpId| {
             let op = &self.state.ops[id];
             op.owned_by == Owner::Request
+                && op.version >= self.state.staging.committed(op.stage)
                 && !self.flushes.iter().any(|f| f.version > op.version)
                 && !self.is_forced(id)
         };
@@ -89,11 +111,14 @@ impl<M: Media> Ftl<M> {
         b.pages.extend(parts.into_iter().map(|(stage, part)| (stage, (part, b.turn))));
     }
 
-    /// The program of a page that waits has been written anew: it waits again from now on, or goes if a write waits
+    /// The program of a page that waits has been written anew: it waits again from now on, or goes if the write waits
     /// for that.
-    pub(crate) fn written_anew(&mut self, stage: u32, goes: bool) {
+    pub(crate) fn written_anew(&mut self, stage: u32, tag: Tag, goes: bool) {
         let Some(b) = &mut self.write_buffer else { return };
         let Some((_, turn)) = b.pages.get(&stage).copied() else { return };
+        if let Some(lead) = b.programs.get(&turn) {
+            b.tags.insert(lead.0, tag);
+        }
         if goes {
             self.send_off(turn);
         } else if let Some(lead) = b.programs.remove(&turn) {
@@ -103,9 +128,11 @@ impl<M: Media> Ftl<M> {
 
     /// A page that waits goes to flash, if it does.
     pub(crate) fn let_page_go(&mut self, stage: u32) {
-        self.written_anew(stage, true);
+        let turn = self.write_buffer.as_ref().and_then(|b| b.pages.get(&stage)).map(|(_, turn)| *turn);
+        turn.into_iter().for_each(|turn| self.send_off(turn));
     }
 
+    /// A program that waits goes to flash.
     fn send_off(&mut self, turn: u64) {
         let Some(b) = &mut self.write_buffer else { return };
         let Some(lead) = b.programs.remove(&turn) else { return };
@@ -113,8 +140,22 @@ impl<M: Media> Ftl<M> {
         if let Some(b) = &mut self.write_buffer {
             stages.iter().for_each(|stage| _ = b.pages.remove(stage));
         }
-        self.pick_again(lead);
-        self.launch(lead);
+        self.place_and_send(lead);
+    }
+
+    /// Ask the scheme where a program goes, and send it off once the moves are made that must come first.
+    fn place_and_send(&mut self, lead: OpId) {
+        let tag = self.write_buffer.as_mut().and_then(|b| b.tags.remove(&lead.0)).unwrap_or_default();
+        let parts: Vec<OpId> = self.chain_of(lead).collect();
+        let spans: Vec<Span> = parts.iter().map(|part| self.state.ops[*part].span()).collect();
+        let home = self.state.stripe.plane(spans[0].lpn);
+        let place = self.place_host(&Parcel { origin: Origin::Host(tag), spans: &spans, home });
+        let plane = self.pick_plane(&place, home);
+        for part in parts {
+            let op = &mut self.state.ops[part];
+            (op.route, op.pick, op.plane) = (place.route, place.plane, plane);
+        }
+        self.launch_after(lead, 0);
     }
 
     /// What was written least recently goes to flash until no more than so many pages wait.

@@ -123,6 +123,23 @@ fn a_buffer_that_keeps_pages_back_programs_fewer_of_those_written_often() {
 }
 
 #[test]
+fn streams_that_keep_hot_and_cold_writes_apart_lower_write_amplification() {
+    let text = "[global]\nioengine=libaio\nbs=16k\nrw=randwrite\nnorandommap\ntime_based\nruntime=1000\n\
+                [hot]\nsize=140m\niodepth=9\nwrite_hint=short\n\
+                [cold]\noffset=140m\nsize=1300m\niodepth=1\nwrite_hint=long\n";
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(text.as_bytes()).unwrap();
+    let small: &[(&str, &str)] =
+        &[("slc_cache", "off"), ("medium.flash.blocks_per_plane", "48"), ("capacity.logical", "1500MiB")];
+    let of = |streams| {
+        let sets = [small, &[("scheme.streams", streams)]];
+        waf(&report_of(&file.path().display().to_string(), "fill:100%", Some(300_000), &sets))
+    };
+    let (together, apart) = (of("0"), of("2"));
+    assert!(apart < 0.95 * together, "{together} {apart}");
+}
+
+#[test]
 fn a_larger_read_cache_leaves_fewer_reads_to_flash() {
     let from_flash = |size| {
         let r = report(

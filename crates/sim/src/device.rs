@@ -448,7 +448,7 @@ impl<P: Probe, M: Media> Device<P, M> {
         self.ftl.validate(&request, number)?;
         self.advance_to(at)?;
         if P::WATCHES {
-            self.probe.moment(Moment::Submitted { request: number, at: self.now });
+            self.probe.moment(Moment::Submitted { request: number, op: request.op, at: self.now });
         }
         if !self.held_up.is_empty() || !self.ftl.admits(&request) {
             self.ftl.make_way(&request);

@@ -637,7 +637,8 @@ fn requests(rng: &mut Rng, case: &Case, length: u64) -> Vec<HostRequest> {
             from += rng.below(per_sector);
             to -= rng.below(per_sector.min(to - from));
         }
-        HostRequest::new(op, from, (to - from) as u32).at(SimTime(at))
+        let request = HostRequest::new(op, from, (to - from) as u32).at(SimTime(at));
+        HostRequest { attributes: request.attributes.with_stream((first % 5) as u8), ..request }
     };
     (0..length).map(one).collect()
 }

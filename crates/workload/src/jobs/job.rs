@@ -125,6 +125,8 @@ pub(super) struct Job {
     pub distances: Distances,
     pub hint: LatencyHint,
     pub class: QueueClass,
+    /// What its writes are part of; 0 for nothing.
+    pub stream: u8,
     pub think: u64,
     pub think_every: u64,
     pub think_after: ThinkAfter,
@@ -139,6 +141,9 @@ pub(super) struct Job {
     /// The keys as given, by their first names: for reports.
     pub options: BTreeMap<String, String>,
 }
+
+/// The streams of lifetimes that fio names.
+const WRITE_HINTS: [(&str, u8); 5] = [("none", 0), ("short", 1), ("medium", 2), ("long", 3), ("extreme", 4)];
 
 /// The level of I/O priority that Linux takes for best effort.
 const USUAL_LEVEL: u64 = 4;
@@ -402,6 +407,7 @@ impl<'a> Reading<'a> {
             rate_iops,
             distances,
             hint,
+            stream: self.word("write_hint", &WRITE_HINTS, 0),
             class: match hint {
                 LatencyHint::Short => QueueClass::Urgent,
                 LatencyHint::Long => QueueClass::Low,

@@ -132,6 +132,10 @@ pub const JOB_KEYS: &[JobKey] = &[
         &["prio"],
         "the level within best effort, 0 to 7: below 4 the job's queue is of class high where the drive weighs its queues, otherwise medium",
     ),
+    honoured(
+        &["write_hint"],
+        "how long what the job writes will live: short, medium, long and extreme are the streams 1 to 4, which schemes with streams keep apart; none",
+    ),
     honoured(&["rate_process"], "linear: at even distances; poisson: at exponential ones"),
     honoured(&["thinktime"], "microseconds that the job waits, with nothing outstanding"),
     honoured(&["thinktime_blocks"], "requests between two such waits; 1 by default"),
@@ -250,7 +254,6 @@ pub const JOB_KEYS: &[JobKey] = &[
     unseen(&["cgroup"]),
     unseen(&["cgroup_weight"]),
     unseen(&["cgroup_nodelete"]),
-    unseen(&["write_hint"]),
     unseen(&["thinktime_spin"]),
     unseen(&["io_submit_mode"]),
     unseen(&["registerfiles"]),
