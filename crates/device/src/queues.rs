@@ -77,7 +77,7 @@ pub(crate) fn read(section: &mut Section<'_>) -> Option<Arbitration> {
         let named = queues.named_sections().into_iter();
         named.map(|(name, section)| queue(name, section, word == Word::RoundRobin)).collect()
     });
-    let turned_off = section.place_of("arbitration").is_argument();
+    let turned_off = section.overrides("arbitration");
     for key in ["burst", "weights", "queue"] {
         if word == Word::Off && section.has(key) && !turned_off {
             section.refuse(key, "nothing takes turns; set arbitration = \"weighted\" or \"round-robin\"");

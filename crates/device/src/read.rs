@@ -452,10 +452,9 @@ fn flush(section: &mut Section<'_>, has_buffer: bool) -> Option<Flush> {
     };
     let (high, low) = (share("high", 3), share("low", 1));
     let idle = section.take_within("idle", SimDuration(1_000)..=LONGEST);
-    let overridden = |key| section.place_of(key).is_argument();
     if when == When::AtOnce {
         for key in ["high", "low", "idle"] {
-            if section.has(key) && !overridden("flush") {
+            if section.has(key) && !section.overrides("flush") {
                 section.refuse(
                     key,
                     "the buffer keeps nothing back; set flush = \"when-full\", or leave this out",
@@ -464,13 +463,13 @@ fn flush(section: &mut Section<'_>, has_buffer: bool) -> Option<Flush> {
         }
         return None;
     }
-    if !has_buffer && !overridden("mode") {
+    if !has_buffer && !section.overrides("mode") {
         section.refuse("flush", "there is no buffer to empty; set mode = \"buffer\", or leave this out");
     }
     if low >= high {
         section.refuse("low", format!("{low} is not below high, {high}"));
     }
-    if idle.is_some() && when == When::Full && !overridden("flush") {
+    if idle.is_some() && when == When::Full && !section.overrides("flush") {
         section.refuse("idle", "idle time changes nothing; set flush = \"idle\", or leave this out");
     }
     let idle = (when == When::Idle).then_some(idle.unwrap_or(SimDuration(10_000_000)));

@@ -82,7 +82,7 @@ pub(crate) fn read(mut section: Section<'_>, pairs: bool, caches: bool) -> Optio
     if by_shares && shares.is_none() && !section.has("shares") {
         section.missing("shares", "{ read = 4, write = 2, collection = 2, background = 1 }");
     }
-    if !by_shares && shares.is_some() && !section.place_of("order").is_argument() {
+    if !by_shares && shares.is_some() && !section.overrides("order") {
         section.refuse("shares", "nothing goes by them; set order = \"shares\", or leave this out");
     }
     if by_shares && pairs {

@@ -5,6 +5,7 @@
 use crate::device::{Completion, Device, DeviceError};
 use crate::probe::Probe;
 use crate::queues::Queues;
+use std::iter::Fuse;
 use thiserror::Error;
 use wordline_ftl::{Ftl, Media, Prefetch};
 use wordline_units::{HostOp, HostRequest, SimDuration, SimTime};
@@ -144,16 +145,16 @@ impl<H: Host> Host for &mut H {
 
 /// A stream of requests as a host that asks for each at its own time, whatever has ended.
 pub struct Arrivals<S> {
-    stream: S,
+    stream: Fuse<S>,
     next: Option<HostRequest>,
     outstanding: u64,
     ends_worn: bool,
 }
 
-impl<S> Arrivals<S> {
+impl<S: Iterator> Arrivals<S> {
     /// A stream, and whether it ends when the drive has worn out.
     pub fn new(stream: S, ends_worn: bool) -> Arrivals<S> {
-        Arrivals { stream, next: None, outstanding: 0, ends_worn }
+        Arrivals { stream: stream.fuse(), next: None, outstanding: 0, ends_worn }
     }
 }
 
