@@ -150,15 +150,16 @@ fn what_filled_the_queue_before_a_request_came_in_is_told() {
     let waited = |s: &&Story| s.stretches.iter().any(|s| s.spent == Spent::QueueFull);
     assert!(stories.iter().filter(waited).count() > 100);
     for story in stories.iter().filter(waited) {
-        // All but the place that it got.
+        // All but the place that it got, and those that others left in that instant.
         let beside = story.let_in_beside.as_ref().unwrap();
-        assert_eq!(beside.requests.values().sum::<u64>(), 3, "{story:#?}");
+        assert!((1..=3).contains(&beside.requests.values().sum::<u64>()), "{story:#?}");
         assert!(beside.oldest < story.number, "{story:#?}");
         assert!(beside.oldest_since_ns <= story.stretches[0].to_ns, "{story:#?}");
     }
     let why = why(&report, &asked(1, None), None, &mut |_| ControlFlow::Continue(())).unwrap();
     let text = why_text(&why);
-    assert!(text.contains("before the drive, whose queue was full: 3 writes were under way"), "{text}");
+    assert!(text.contains("before the drive, whose queue was full: "), "{text}");
+    assert!(text.contains(" were under way as it was let in, the oldest, request "), "{text}");
 }
 
 #[test]
