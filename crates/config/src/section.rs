@@ -81,6 +81,11 @@ impl<'p> Section<'p> {
         self.entries.iter().any(|e| e.key == key)
     }
 
+    /// Whether a key was given as an argument, which may leave others of the file without a meaning.
+    pub fn overrides(&self, key: &str) -> bool {
+        self.has(key) && self.place_of(key).is_argument()
+    }
+
     /// Report a problem with a key of this section.
     pub fn refuse(&self, key: &str, text: impl Display) {
         self.problems.add(&self.place_of(key), format!("{}: {text}", self.dotted(key)));

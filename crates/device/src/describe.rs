@@ -68,6 +68,9 @@ fn write_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
         host.write_overhead,
         host.queue_depth
     )?;
+    if let Some(arbitration) = &spec.arbitration {
+        writeln!(out, "  takes turns      {}", crate::queues::describe(arbitration))?;
+    }
     let ack = match spec.ack {
         Ack::Program => "when its program ends".to_string(),
         Ack::Merge => {
@@ -79,6 +82,10 @@ fn write_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
         Ack::Buffer(pages) => format!("from a buffer of {pages} pages"),
     };
     writeln!(out, "  a write is done  {ack}")?;
+    if let Some(Flush { high, low, idle }) = spec.flush {
+        let idle = idle.map_or(String::new(), |idle| format!(", and after {idle} without a request"));
+        writeln!(out, "  the buffer       empties from {high} full to {low}{idle}")?;
+    }
     if spec.dram.read_cache.0 > 0 {
         writeln!(out, "  keeps in RAM     {} of what was read last", size(spec.dram.read_cache.0))?;
     }

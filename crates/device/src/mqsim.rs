@@ -294,7 +294,7 @@ fn leave(given: &mut Given) {
         ("Data_Cache_Sharing_Mode", "one host uses the drive"),
         ("Address_Mapping", "the scheme maps: --scheme conventional maps pages"),
         ("CMT_Sharing_Mode", "one cache of the map serves all"),
-        ("Queue_Fetch_Size", "requests are taken one by one"),
+        ("Queue_Fetch_Size", "requests are taken one by one; set host.queue.NAME.depth of a flow"),
         ("Transaction_Scheduling_Policy", "reads go first, then by class and arrival"),
         ("Preemptible_GC_Enabled", "collection yields by its class; set gc.class=background, host or urgent"),
         ("Use_Copyback_for_GC", "it has no time there; set medium.flash.MODE.copy_back"),

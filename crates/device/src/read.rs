@@ -4,6 +4,7 @@
 //! that divide, blocks that exist, capacity that fits), and last by [`DeviceSpec::geometry`].
 
 use crate::config::{ConfigErrors, Place, Problems, Section};
+use crate::queues::Arbitration;
 use crate::spec::*;
 use crate::wear::{SWITCH, WearSpec};
 use std::fmt::Display;
@@ -83,7 +84,7 @@ fn read(mut root: Section<'_>, origin: &str, problems: &Problems) -> Option<Devi
             (None, root.place().clone())
         }
     };
-    let host = host(root.section_or_empty("host"));
+    let (host, arbitration) = host(root.section_or_empty("host"));
 
     let mut parallel = root.section_or_empty("parallel");
     let parallel_unit = parallel.choice("unit", ParallelUnit::WORDS, ParallelUnit::Die);
@@ -103,7 +104,7 @@ fn read(mut root: Section<'_>, origin: &str, problems: &Problems) -> Option<Devi
 
     let blocks = media.iter().flatten().map(|m| m.medium.blocks_per_plane).max();
     let gc = gc(root.section_or_empty("gc"), blocks.unwrap_or(0));
-    let ack = ack(root.section_or_empty("ack"));
+    let (ack, flush) = ack(root.section_or_empty("ack"));
     let merge = merge(root.section_or_empty("merge"));
     let dram = crate::dram::read(root.section_or_empty("dram"), unit);
 
@@ -127,11 +128,13 @@ fn read(mut root: Section<'_>, origin: &str, problems: &Problems) -> Option<Devi
         sector,
         capacity: capacity?,
         host,
+        arbitration,
         parallel_unit,
         multiplane,
         service: service?,
         allocation,
         ack,
+        flush,
         merge,
         dram: dram?,
         gc: gc?,
@@ -375,15 +378,16 @@ fn capacity(mut section: Section<'_>) -> (Option<Capacity>, Place) {
     (either, if has_logical { logical_place } else { over_place })
 }
 
-fn host(mut section: Section<'_>) -> HostLink {
+fn host(mut section: Section<'_>) -> (HostLink, Option<Arbitration>) {
     let host = HostLink {
         rate: section.take::<Rate>("rate").filter(|r| moves(&section, *r)).unwrap_or(Rate::OFF),
         read_overhead: section.take_within("read_overhead", TIMES).unwrap_or_default(),
         write_overhead: section.take_within("write_overhead", TIMES).unwrap_or_default(),
         queue_depth: section.whole("queue_depth", 1..=1 << 20).unwrap_or(1024),
     };
+    let arbitration = crate::queues::read(&mut section);
     section.finish();
-    host
+    (host, arbitration)
 }
 
 fn gc(mut section: Section<'_>, blocks_per_plane: u32) -> Option<GcSpec> {
@@ -401,7 +405,7 @@ fn gc(mut section: Section<'_>, blocks_per_plane: u32) -> Option<GcSpec> {
     Some(GcSpec { trigger: trigger?, victim, dead_first, class, hard_reserve, recheck })
 }
 
-fn ack(mut section: Section<'_>) -> Ack {
+fn ack(mut section: Section<'_>) -> (Ack, Option<Flush>) {
     #[derive(Clone, Copy, PartialEq)]
     enum Mode {
         Program,
@@ -426,8 +430,50 @@ fn ack(mut section: Section<'_>) -> Ack {
             Ack::Buffer(1)
         }
     };
+    let flush = flush(&mut section, mode == Mode::Buffer);
     section.finish();
-    ack
+    (ack, flush)
+}
+
+/// When the buffer empties.
+fn flush(section: &mut Section<'_>, has_buffer: bool) -> Option<Flush> {
+    #[derive(Clone, Copy, PartialEq)]
+    enum When {
+        AtOnce,
+        Full,
+        Idle,
+    }
+    let words = [("at-once", When::AtOnce), ("when-full", When::Full), ("idle", When::Idle)];
+    let when = section.choice("flush", &words, When::AtOnce);
+    let mut share = |key: &'static str, default: u64| {
+        section
+            .take_within(key, Fraction(0)..=Fraction::ONE)
+            .unwrap_or(Fraction(Fraction::ONE.0 / 4 * default))
+    };
+    let (high, low) = (share("high", 3), share("low", 1));
+    let idle = section.take_within("idle", SimDuration(1_000)..=LONGEST);
+    if when == When::AtOnce {
+        for key in ["high", "low", "idle"] {
+            if section.has(key) && !section.overrides("flush") {
+                section.refuse(
+                    key,
+                    "the buffer keeps nothing back; set flush = \"when-full\", or leave this out",
+                );
+            }
+        }
+        return None;
+    }
+    if !has_buffer && !section.overrides("mode") {
+        section.refuse("flush", "there is no buffer to empty; set mode = \"buffer\", or leave this out");
+    }
+    if low >= high {
+        section.refuse("low", format!("{low} is not below high, {high}"));
+    }
+    if idle.is_some() && when == When::Full && !section.overrides("flush") {
+        section.refuse("idle", "idle time changes nothing; set flush = \"idle\", or leave this out");
+    }
+    let idle = (when == When::Idle).then_some(idle.unwrap_or(SimDuration(10_000_000)));
+    has_buffer.then_some(Flush { high, low, idle })
 }
 
 fn merge(mut section: Section<'_>) -> MergeBuffer {

@@ -18,6 +18,21 @@ pub enum ServiceOrder {
     FirstCome,
     /// Reads, then programs, then erases, whoever asked for them.
     Shortest,
+    /// By the shares of the die's time that reads and writes of the host, collection and all else have.
+    Shares,
+}
+
+/// Shares of a die's time: of reads of the host, of its writes with the reads that they need, of collection, and of all
+/// else. Only their proportions count.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Shares(pub [u32; Shares::COUNT]);
+
+impl Shares {
+    /// How many kinds of work there are.
+    pub const COUNT: usize = 4;
+
+    /// Their keys.
+    const KEYS: [&str; Shares::COUNT] = ["read", "write", "collection", "background"];
 }
 
 /// How operations are served.
@@ -25,6 +40,9 @@ pub enum ServiceOrder {
 pub struct Service {
     /// In which order.
     pub order: ServiceOrder,
+    /// The shares, where the order is theirs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shares: Option<Shares>,
     /// What host reads interrupt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspension: Option<Suspension>,
@@ -55,6 +73,25 @@ const TIMES: RangeInclusive<SimDuration> = SimDuration::ZERO..=SimDuration(1_000
 
 pub(crate) fn read(mut section: Section<'_>, pairs: bool, caches: bool) -> Option<Service> {
     let order = section.choice("order", ServiceOrder::WORDS, ServiceOrder::default());
+    let shares = section.section("shares").map(|mut shares| {
+        let each = Shares::KEYS.map(|kind| shares.whole(kind, 1..=1000).unwrap_or(1));
+        shares.finish();
+        Shares(each)
+    });
+    let by_shares = order == ServiceOrder::Shares;
+    if by_shares && shares.is_none() && !section.has("shares") {
+        section.missing("shares", "{ read = 4, write = 2, collection = 2, background = 1 }");
+    }
+    if !by_shares && shares.is_some() && !section.overrides("order") {
+        section.refuse("shares", "nothing goes by them; set order = \"shares\", or leave this out");
+    }
+    if by_shares && pairs {
+        section.refuse(
+            "order",
+            "multi-plane commands serve several kinds of work at once; set parallel.multiplane = \"off\", or another order",
+        );
+    }
+    let shares = shares.filter(|_| by_shares);
     let suspension = match section.section("suspend") {
         None => None,
         Some(mut suspend) => {
@@ -92,11 +129,15 @@ pub(crate) fn read(mut section: Section<'_>, pairs: bool, caches: bool) -> Optio
         }
     };
     section.finish();
-    Some(Service { order, suspension })
+    (by_shares == shares.is_some() && !(by_shares && pairs)).then_some(Service { order, shares, suspension })
 }
 
 pub(crate) fn write(service: &Service, out: &mut String) -> std::fmt::Result {
     writeln!(out, "\n[service]\norder = \"{}\"", service.order.key())?;
+    if let Some(shares) = service.shares {
+        let each = Shares::KEYS.iter().zip(shares.0).map(|(kind, share)| format!("{kind} = {share}"));
+        writeln!(out, "shares = {{ {} }}", each.collect::<Vec<_>>().join(", "))?;
+    }
     let Some(s) = service.suspension else { return Ok(()) };
     let time = |t: Option<SimDuration>| t.map_or("off".to_string(), |t| t.to_string());
     let (program, erase) = (time(s.program), time(s.erase));
@@ -109,12 +150,21 @@ pub(crate) fn write(service: &Service, out: &mut String) -> std::fmt::Result {
 
 /// The same in words, for the description of a drive.
 pub(crate) fn describe(service: &Service) -> String {
+    let shares = |shares: Shares| {
+        let each = ["host reads", "host writes", "collection", "all else"].into_iter().zip(shares.0);
+        each.map(|(kind, share)| format!("{share} of {kind}")).collect::<Vec<_>>().join(", ")
+    };
     let order = match service.order {
         ServiceOrder::ReadFirst => "reads of the host first",
         ServiceOrder::FirstCome => "first come, first served",
         ServiceOrder::Shortest => "reads, then programs, then erases",
+        ServiceOrder::Shares => "by shares of a die's time",
     };
-    let Some(s) = service.suspension else { return order.to_string() };
+    let order = match service.shares {
+        Some(each) => format!("{order}: {}", shares(each)),
+        None => order.to_string(),
+    };
+    let Some(s) = service.suspension else { return order };
     let what = [("programs", s.program), ("erases", s.erase)]
         .into_iter()
         .filter_map(|(what, time)| time.map(|time| format!("{what} in {time}")))

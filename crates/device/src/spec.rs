@@ -3,6 +3,7 @@
 
 use crate::config::closest;
 use crate::dram::Dram;
+use crate::queues::Arbitration;
 use crate::service::{Service, ServiceOrder};
 use crate::wear::WearSpec;
 use serde::{Deserialize, Serialize};
@@ -28,6 +29,9 @@ pub struct DeviceSpec {
     pub capacity: Capacity,
     /// The link to the host.
     pub host: HostLink,
+    /// How turns are taken between several queues of the host; `None` where requests come in one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arbitration: Option<Arbitration>,
     /// Whether the planes of a die work one at a time or each on its own.
     pub parallel_unit: ParallelUnit,
     /// Whether planes of a die share its array's time.
@@ -40,6 +44,9 @@ pub struct DeviceSpec {
     pub allocation: Allocation,
     /// When a write is acknowledged.
     pub ack: Ack,
+    /// When the write buffer empties; `None` at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flush: Option<Flush>,
     /// The merge buffer of schemes that have one.
     #[serde(default, skip_serializing_if = "MergeBuffer::is_usual")]
     pub merge: MergeBuffer,
@@ -159,6 +166,19 @@ impl Ack {
     pub const fn is_buffer(self) -> bool {
         matches!(self, Ack::Buffer(_))
     }
+}
+
+/// When a write buffer empties that keeps pages back, the least recently written first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Flush {
+    /// The share of its pages at which it begins.
+    pub high: Fraction,
+    /// The share at which it stops.
+    pub low: Fraction,
+    /// How long the drive must have had no request before all of it goes to flash; `None` where idle time changes
+    /// nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle: Option<SimDuration>,
 }
 
 /// The buffer in which schemes that pack parts of pages let them wait for company.
@@ -298,7 +318,7 @@ macro_rules! words {
 words! {
     ParallelUnit { Die = "die", Plane = "plane" }
     Multiplane { Off = "off", Opportunistic = "opportunistic" }
-    ServiceOrder { ReadFirst = "read-first", FirstCome = "first-come", Shortest = "shortest" }
+    ServiceOrder { ReadFirst = "read-first", FirstCome = "first-come", Shortest = "shortest", Shares = "shares" }
     Recheck { Erase = "erase", Allocation = "allocation" }
     GcClass { Background = "background", Host = "host", Urgent = "urgent", Foreground = "foreground" }
     WhenFull { Wait = "wait", Direct = "direct" }

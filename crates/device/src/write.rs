@@ -66,6 +66,9 @@ fn write_spec(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
     writeln!(out, "\n[host]\nrate = \"{}\"", h.rate)?;
     writeln!(out, "read_overhead = \"{}\"\nwrite_overhead = \"{}\"", h.read_overhead, h.write_overhead)?;
     writeln!(out, "queue_depth = {}", h.queue_depth)?;
+    if let Some(arbitration) = &spec.arbitration {
+        crate::queues::write(arbitration, out)?;
+    }
     writeln!(out, "\n[parallel]\nunit = \"{}\"", spec.parallel_unit.key())?;
     writeln!(out, "multiplane = \"{}\"", spec.multiplane.key())?;
     if !spec.service.is_usual() {
@@ -82,6 +85,13 @@ fn write_spec(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
         Ack::Program => writeln!(out, "\n[ack]\nmode = \"program\"")?,
         Ack::Merge => writeln!(out, "\n[ack]\nmode = \"merge\"")?,
         Ack::Buffer(pages) => writeln!(out, "\n[ack]\nmode = \"buffer\"\npages = {pages}")?,
+    }
+    if let Some(Flush { high, low, idle }) = spec.flush {
+        let when = if idle.is_some() { "idle" } else { "when-full" };
+        writeln!(out, "flush = \"{when}\"\nhigh = \"{high}\"\nlow = \"{low}\"")?;
+        if let Some(idle) = idle {
+            writeln!(out, "idle = \"{idle}\"")?;
+        }
     }
     if spec.merge != MergeBuffer::default() || spec.ack == Ack::Merge {
         let MergeBuffer { pages, after, idle } = spec.merge;

@@ -150,6 +150,55 @@ fn what_can_interrupt_nothing_is_refused() {
 }
 
 #[test]
+fn turns_shares_and_flushes_are_read_as_written_and_refused_where_they_mean_nothing() {
+    let read_as_written = |overrides: &[(&str, &str)]| {
+        let spec = read(GOOD, overrides).expect("it is right");
+        assert_eq!(spec.checked("again").expect("it is still right"), spec);
+        spec
+    };
+    let refused = |overrides: &[(&str, &str)]| read(GOOD, overrides).expect_err("it means nothing");
+
+    let weighted = [("host.arbitration", "weighted"), ("host.weights.high", "8")];
+    let queue = [("host.queue.db.class", "urgent"), ("host.queue.db.depth", "32")];
+    let spec = read_as_written(&[weighted, queue].concat());
+    let turns = spec.arbitration.expect("queues take turns");
+    assert_eq!(turns.order, ArbitrationOrder::Weighted([8, 1, 1]));
+    assert_eq!((turns.burst, turns.queues[0].depth), (1, Some(32)));
+    read_as_written(&[("host.arbitration", "round-robin"), ("host.burst", "4"), queue[1]]);
+    assert!(refused(&[weighted[1]]).contains("host.weights: nothing takes turns; set arbitration"));
+    assert!(refused(&queue).contains("host.queue: nothing takes turns"));
+    assert!(
+        refused(&[("host.arbitration", "round-robin"), queue[0]]).contains("set arbitration = \"weighted\"")
+    );
+    assert!(refused(&[weighted[0], ("host.weights.low", "0")]).contains("not a whole number from 1 to 256"));
+
+    let shares = [("service.order", "shares"), ("service.shares.read", "4")];
+    assert_eq!(read_as_written(&shares).service.shares, Some(Shares([4, 1, 1, 1])));
+    assert!(refused(&shares[..1]).contains("missing key \"shares\""));
+    assert!(refused(&shares[1..]).contains("service.shares: nothing goes by them"));
+    let together = ("parallel.multiplane", "opportunistic");
+    assert!(refused(&[shares[0], shares[1], together]).contains("set parallel.multiplane = \"off\""));
+
+    let buffer = [("ack.mode", "buffer"), ("ack.pages", "64")];
+    let full = [buffer[0], buffer[1], ("ack.flush", "when-full")];
+    let flush = read_as_written(&full).flush.expect("it keeps pages back");
+    assert_eq!((flush.high, flush.low), (Fraction::percent(75), Fraction::percent(25)));
+    read_as_written(&[buffer[0], buffer[1], ("ack.flush", "idle"), ("ack.idle", "2ms")]);
+    assert!(
+        broken("mode = \"buffer\"\npages = 64", "flush = \"when-full\"")
+            .contains("ack.flush: there is no buffer to empty")
+    );
+    assert!(
+        refused(&[buffer[0], buffer[1], ("ack.high", "50%")])
+            .contains("ack.high: the buffer keeps nothing back")
+    );
+    assert!(
+        refused(&[full[0], full[1], full[2], ("ack.low", "80%")])
+            .contains("ack.low: 80% is not below high, 75%")
+    );
+}
+
+#[test]
 fn impossible_geometry_is_refused() {
     assert!(
         broken("channels = 2", "channels = 0").contains(":4: medium.flash.channels: \"0\" is not a whole")

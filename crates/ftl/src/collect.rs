@@ -829,6 +829,7 @@ impl<M: Media> Ftl<M> {
     pub fn drain(&mut self) {
         self.state.draining = true;
         self.seal_merged();
+        self.empty_to(0);
         self.seal(true);
     }
 

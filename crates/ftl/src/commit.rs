@@ -40,12 +40,12 @@ impl<M: Media> Ftl<M> {
         if *left == 0 {
             self.state.ops[lead].ppn = Ppn::NONE;
             self.pick_again(lead);
-            self.launch(lead);
+            self.send(lead);
         }
     }
 
     /// The roomiest plane may be another one by now.
-    fn pick_again(&mut self, lead: OpId) {
+    pub(crate) fn pick_again(&mut self, lead: OpId) {
         let op = &self.state.ops[lead];
         if op.pick != PlanePick::Roomiest {
             return;

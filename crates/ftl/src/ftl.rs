@@ -7,18 +7,19 @@ use crate::collect::For;
 use crate::counters::Counters;
 use crate::gather::Gathering;
 use crate::latency::{LatencyParts, Piece};
-use crate::map::{MapTable, Span};
+use crate::map::{MapKind, MapTable, Span};
 use crate::media::Media;
 use crate::merge::Open;
 use crate::op::{Emptying, Op, OpId, OpKind, Owner, Part, Reason};
 use crate::read_cache::ReadCache;
 use crate::saved::{Saved, saved};
 use crate::scheme::{
-    Command, Drive, EarlierBits, Hooks, Layout, Move, ReadSeen, Refusal, RegionId, Scheme, View,
+    Command, Drive, EarlierBits, Hooks, Layout, Move, ReadSeen, Refusal, RegionId, Scheme, Tag, View,
 };
 use crate::stager::Company;
 use crate::staging::NONE;
 use crate::state::{Job, Phase, State};
+use crate::write_buffer::WriteBuffer;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -289,6 +290,8 @@ pub struct Ftl<M: Media> {
     pub(crate) held_moves: VecDeque<(Move, OpId)>,
     /// The merge buffer's open pages, how many there may be, and how long they wait.
     pub(crate) open: Open,
+    /// What waits in the write buffer, where it does not empty at once.
+    pub(crate) write_buffer: Option<Box<WriteBuffer>>,
     pub(crate) merge_pages: u32,
     pub(crate) read_cache: ReadCache,
     pub(crate) merge_after: SimDuration,
@@ -332,6 +335,8 @@ pub(crate) struct Scratch {
     pub reading: Vec<(Ppn, OpId)>,
     pub spans: Vec<Span>,
     pub stages: Vec<u32>,
+    /// What the request whose pages are staged is marked with.
+    pub tag: Tag,
     pub live: Vec<Span>,
     pub seen: Vec<(ReadSeen, SectorMask)>,
     pub moves: Vec<Move>,
@@ -342,7 +347,7 @@ impl<M: Media<Page: Serialize + DeserializeOwned> + Serialize + DeserializeOwned
     saved! { Ftl,
         values: [
             media, pages, staged, requests, free_requests, buffers, version, sequence, base, waiters, unsettled,
-            flushes, held, holders, idle_jobs, idle_busy, idle_turn, held_moves, open, read_cache, gathering, mixed, writes_until_tick, moving,
+            flushes, held, holders, idle_jobs, idle_busy, idle_turn, held_moves, open, write_buffer, read_cache, gathering, mixed, writes_until_tick, moving,
             effects, completed,
         ],
         parts: [state, scheme],
@@ -374,6 +379,11 @@ impl<M: Media> Ftl<M> {
             device: drive.spec.name.clone(),
             reason,
         };
+        let divides = layout.merges.is_some() || layout.asks.asks(Hooks::DIVIDE);
+        if drive.spec.flush.is_some() && (layout.map != MapKind::Page || divides) {
+            let what = "it packs parts of pages in RAM itself, and ack.flush keeps whole pages back";
+            return Err(refuse(format!("{what}; set ack.flush = \"at-once\"")));
+        }
         let state = State::new(drive, &layout, refuse)?;
         let geometry = state.geometry.clone();
         let per_unit = geometry.unit / wordline_units::LBA_BYTES;
@@ -428,6 +438,7 @@ impl<M: Media> Ftl<M> {
             sequence: 0,
             base: None,
             ack,
+            write_buffer: WriteBuffer::of(drive.spec.flush, ack),
             open: Open::default(),
             merge_pages: drive.spec.merge.pages,
             read_cache: ReadCache::of((drive.spec.dram.read_cache.0 / drive.spec.unit.0) as usize),

@@ -261,7 +261,7 @@ impl<M: Media> Ftl<M> {
                 self.count_update(span);
             }
             let stage = self.state.staging.enter(Lpn(unit));
-            if !self.merge_into_fill(id, stage, mask, corners, data) {
+            if !self.merge_into_waiting(id, stage, mask, tag, corners, data) {
                 spans.push(span);
                 self.scratch.stages.push(stage);
             }
@@ -272,8 +272,15 @@ impl<M: Media> Ftl<M> {
             if self.asks.asks(Hooks::DIVIDE) && spans.len() == 1 {
                 self.stage_divided(id, spans[0], tag, corners, data);
             } else {
-                let place = self.place_host(&parcel);
-                let plane = self.pick_plane(&place, home);
+                let (place, plane) = match self.placed_later() {
+                    Some(place) => (place, home),
+                    None => {
+                        let place = self.place_host(&parcel);
+                        let plane = self.pick_plane(&place, home);
+                        (place, plane)
+                    }
+                };
+                self.scratch.tag = tag;
                 self.stage_parcel(id, &spans, &place, plane, corners, data);
             }
         }
@@ -370,6 +377,9 @@ impl<M: Media> Ftl<M> {
             }
             last = op;
         }
+        if let Some(b) = &mut self.write_buffer {
+            b.note(lead, self.scratch.tag);
+        }
         self.launch_after(lead, awaited);
     }
 
@@ -395,7 +405,7 @@ impl<M: Media> Ftl<M> {
         let mut moves = std::mem::take(&mut self.scratch.moves);
         let awaited = reads + moves.len() as u32;
         if awaited == 0 {
-            self.launch(lead);
+            self.send(lead);
         } else {
             // What it waits for finds the program by its lead, which counts.
             self.state.ops[lead].ppn = Ppn(awaited);
@@ -475,21 +485,20 @@ impl<M: Media> Ftl<M> {
         }
     }
 
-    /// A write to a page whose program still waits for its missing sectors joins that program.
-    fn merge_into_fill(
+    /// A write to a page whose program still waits for its missing sectors, or in the write buffer, joins that program.
+    fn merge_into_waiting(
         &mut self,
         id: RequestId,
         stage: u32,
         mask: SectorMask,
+        tag: Tag,
         corners: (u32, u32, u32, u32),
         data: &[u8],
     ) -> bool {
         let entry = self.state.staging.get(stage);
-        if entry.filling == NONE {
-            return false;
-        }
-        let op = OpId(entry.filling);
-        let lpn = entry.lpn;
+        let (lpn, filling) = (entry.lpn, entry.filling);
+        let waiting = || self.write_buffer.as_ref()?.program(stage);
+        let Some(op) = (filling != NONE).then_some(OpId(filling)).or_else(waiting) else { return false };
         // A flush in between separates the two: the earlier must settle on its own.
         if self.flushes.iter().any(|f| f.version > self.state.ops[op].version) {
             return false;
@@ -504,11 +513,14 @@ impl<M: Media> Ftl<M> {
             M::copy(self.staged_page(stage), &page, mask, sector);
             self.load_page(op, stage);
         }
-        if self.waits_for_flash(id) {
+        let forced = self.waits_for_flash(id);
+        if forced {
             self.requests[id.0 as usize].remaining += 1;
             self.waiters.push((op, id));
         }
-        if self.state.ops[op].mask == SectorMask::first(self.state.geometry.sectors_per_unit) {
+        if filling == NONE {
+            self.written_anew(stage, tag, forced);
+        } else if self.state.ops[op].mask == SectorMask::first(self.state.geometry.sectors_per_unit) {
             self.cancel_fill(stage); // nothing is missing any more
         }
         true
@@ -567,6 +579,7 @@ impl<M: Media> Ftl<M> {
         let mut stale = false;
         if let Some(stage) = self.state.staging.find(lpn) {
             stale = true;
+            self.let_page_go(stage);
             let entry = self.state.staging.get(stage);
             entry.commit(mask, self.version);
             entry.mask = entry.mask.minus(mask);
@@ -621,6 +634,7 @@ impl<M: Media> Ftl<M> {
     fn submit_flush(&mut self, id: RequestId) {
         self.version += 1;
         self.seal_merged();
+        self.empty_to(0);
         let earlier = self.unsettled;
         self.log_trims(id);
         self.seal(false);

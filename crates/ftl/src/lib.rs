@@ -45,6 +45,7 @@ mod untimed;
 mod victim;
 mod wear;
 mod windows;
+mod write_buffer;
 
 pub use base::Mapped;
 pub use bind::Binding;

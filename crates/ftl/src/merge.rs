@@ -11,7 +11,7 @@ use crate::staging::NONE;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use wordline_device::Ack;
-use wordline_units::{HostOp, HostRequest, Lpn, SectorMask, SimTime};
+use wordline_units::{HostOp, HostRequest, Lpn, SectorMask, SimDuration, SimTime};
 
 /// A page that fills.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -87,7 +87,7 @@ impl<M: Media> Ftl<M> {
     }
 
     /// Whether a write that waits for a part asks for it to be on flash when it ends (FUA).
-    fn is_forced(&self, id: OpId) -> bool {
+    pub(crate) fn is_forced(&self, id: OpId) -> bool {
         let op = &self.state.ops[id];
         let fua = |request: u32| self.requests[request as usize].request.attributes.is_fua();
         self.ack.answers_from_ram()
@@ -250,6 +250,7 @@ impl<M: Media> Ftl<M> {
     /// What waits for company in a full write buffer must not hold a write up: pages are sealed, those opened
     /// first first, until it will have room when all else is on flash.
     pub fn make_way(&mut self, request: &HostRequest) {
+        self.make_way_in_buffer(request);
         let Ack::Buffer(pages) = self.ack else { return };
         if self.open.is_empty() || request.op != HostOp::Write {
             return;
@@ -268,10 +269,18 @@ impl<M: Media> Ftl<M> {
         }
     }
 
+    /// How long the drive must have had no request before what waits for company, or in the write buffer, goes.
+    fn idle_wait(&self) -> Option<SimDuration> {
+        let buffered = || self.write_buffer.as_ref()?.idle();
+        (!self.open.is_empty()).then_some(self.merge_idle).or_else(buffered)
+    }
+
     /// No request is outstanding: what waits for company shall not wait for ever.
     pub(crate) fn watch_merged(&mut self) {
-        if !self.open.is_empty() && !std::mem::replace(&mut self.open.watched, true) {
-            let at = self.state.now.max(self.open.last_request + self.merge_idle);
+        if let Some(idle) = self.idle_wait()
+            && !std::mem::replace(&mut self.open.watched, true)
+        {
+            let at = self.state.now.max(self.open.last_request + idle);
             self.effects.push(Effect::Timer(at, Timer::MergeIdle));
         }
     }
@@ -283,8 +292,10 @@ impl<M: Media> Ftl<M> {
         if self.state.outstanding > 0 {
             return;
         }
-        if self.open.last_request + self.merge_idle <= self.state.now {
+        let Some(idle) = self.idle_wait() else { return };
+        if self.open.last_request + idle <= self.state.now {
             self.seal_merged();
+            self.empty_to(0);
         } else {
             self.watch_merged();
         }

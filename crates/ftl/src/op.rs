@@ -222,6 +222,18 @@ impl Op {
         }
     }
 
+    /// The kind of work whose share it takes, by number: reads of the host, writes of the host with what they need,
+    /// collection, and all else.
+    fn share_of(&self, class: Class) -> usize {
+        match class {
+            Class::Held | Class::Urgent => 2,
+            _ if self.cause == Cause::Gc => 2,
+            Class::Read => 0,
+            Class::Write => 1,
+            Class::Background => 3,
+        }
+    }
+
     pub(crate) fn span(&self) -> Span {
         Span { lpn: self.lpn, mask: self.mask, offset: self.offset }
     }
@@ -306,6 +318,7 @@ impl Ops {
             (_, Class::Held) => Class::Held as u64,
             (ServiceOrder::FirstCome, _) => 1,
             (ServiceOrder::Shortest, _) => 1 + op.kind as u64,
+            (ServiceOrder::Shares, class) => 1 + op.share_of(class) as u64,
         };
         op.key = rank << 56 | self.sequence;
     }

@@ -216,7 +216,7 @@ pub struct Refusal {
 }
 
 /// What a request is marked with by [`Scheme::admit`]; its parts inherit it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Tag(pub u8);
 
 /// Where data that need a home come from.

@@ -135,6 +135,11 @@ impl Staging {
         &mut self.entries[i as usize]
     }
 
+    /// Version of the newest commit or trim of an entry's page.
+    pub fn committed(&self, i: u32) -> u64 {
+        self.entries[i as usize].committed
+    }
+
     /// A program of the entry is over; the entry goes with the last. Returns whether it went.
     #[inline]
     pub fn settle(&mut self, i: u32) -> bool {

@@ -39,6 +39,43 @@ impl JobActivity {
     }
 }
 
+/// One queue of the host, where it has several: of a volume of a trace, or of a job.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct QueueActivity {
+    /// Its volume or job; of further copies of a job with their number behind.
+    pub name: String,
+    /// Its priority: `urgent`, `high`, `medium`, `low`; null where queues have none.
+    pub class: Option<String>,
+    /// Requests that are taken from its class in a round; null where nothing is weighed.
+    pub weight: Option<u32>,
+    /// How many of its requests the drive works on at once; null where nothing bounds them but the drive.
+    pub depth: Option<u32>,
+    /// When its first request arrived, in seconds.
+    pub from_s: f64,
+    /// When its last one ended, in seconds.
+    pub until_s: f64,
+    /// Its reads; null where none ended.
+    pub read: Option<JobRequests>,
+    /// Its writes; null where none ended.
+    pub write: Option<JobRequests>,
+    /// Its trims; null where none ended.
+    pub trim: Option<JobRequests>,
+    /// Its flushes; null where none ended.
+    pub flush: Option<JobRequests>,
+}
+
+impl QueueActivity {
+    /// Requests of any kind that came out with success.
+    pub fn requests(&self) -> u64 {
+        [&self.read, &self.write, &self.trim, &self.flush].into_iter().flatten().map(|r| r.requests).sum()
+    }
+
+    /// How long it was in use, in seconds.
+    pub fn span_s(&self) -> f64 {
+        (self.until_s - self.from_s).max(0.0)
+    }
+}
+
 /// Requests of one kind.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JobRequests {
@@ -58,6 +95,13 @@ pub struct JobRequests {
     pub deviation_ns: f64,
     /// Percentiles that fio shows: percent, and the latency in nanoseconds that so many do not exceed.
     pub percentiles_ns: Vec<(f64, u64)>,
+}
+
+impl JobRequests {
+    /// The latency that a percentage of them do not exceed, in nanoseconds, where fio shows that one.
+    pub fn percentile_ns(&self, percent: f64) -> Option<u64> {
+        self.percentiles_ns.iter().find(|(p, _)| *p == percent).map(|(_, ns)| *ns)
+    }
 }
 
 const NS: u64 = 1;

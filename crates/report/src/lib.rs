@@ -40,7 +40,7 @@ pub use comparison::{COMPARISON_SCHEMA, Comparison, RefusedScheme};
 pub use figures::{Figure, TwinPanel, figures, lifetime_figures, trace_figures, twin_figures};
 pub use fio::fio_json;
 pub use html::{NOT_MODELLED, html, lifetime_html, trace_html};
-pub use jobs::{JobActivity, JobRequests, LATENCY_BOUNDS_NS, PERCENTILES};
+pub use jobs::{JobActivity, JobRequests, LATENCY_BOUNDS_NS, PERCENTILES, QueueActivity};
 pub use lifetime::{
     ACCELERATION_TOLERANCE, AgedLatency, LIFETIME_SCHEMA, Life, LifePhase, Lifetimes, SchemeLife,
 };
@@ -53,4 +53,4 @@ pub use report::{
 pub use series::{CDF_POINTS_MAX, LatencyCdf, TIMELINE_BINS_MAX, Timeline};
 pub use steady::{AfterWarmUp, Reached, STEADY_CRITERION, SteadyFrom, SteadyState};
 pub use terminal::{TerminalStyle, summary, table};
-pub use why::{Emptied, LastPiece, Spent, Story, Stretch, WHY_SCHEMA, Why, Work, why_text};
+pub use why::{Beside, Emptied, LastPiece, Spent, Story, Stretch, WHY_SCHEMA, Why, Work, why_text};

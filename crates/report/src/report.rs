@@ -8,7 +8,7 @@
 use crate::activity::{Capacity, Flash, IdleTime, LifeUsed, Lifetime, LostBlocks, Waf, Wear};
 use crate::begun::BegunSteady;
 use crate::blocks::{BlockMap, Conditions, Utilisation, WearHistogram};
-use crate::jobs::JobActivity;
+use crate::jobs::{JobActivity, QueueActivity};
 use crate::replicas::Replicas;
 use crate::series::{LatencyCdf, Timeline};
 use crate::steady::SteadyState;
@@ -42,6 +42,9 @@ pub struct Report {
     /// What each job of a job file asked and was given; absent where the workload is no job file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<JobActivity>,
+    /// What each queue of the host asked and was given; absent where the device file has no `host.arbitration`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub queues: Vec<QueueActivity>,
     /// What the host asked and was given, in numbers.
     pub host: Host,
     /// Simulated time from the first arrival to the last completion, in seconds.
@@ -171,6 +174,7 @@ impl PartialEq for Report {
             device,
             workload,
             jobs,
+            queues,
             host,
             simulated_s,
             latency_us,
@@ -208,6 +212,7 @@ impl PartialEq for Report {
             && *device == other.device
             && *workload == other.workload
             && *jobs == other.jobs
+            && *queues == other.queues
             && *host == other.host
             && *simulated_s == other.simulated_s
             && *latency_us == other.latency_us

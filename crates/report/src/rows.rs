@@ -2,6 +2,7 @@
 //! which end of it is better, and the value of every run.
 
 use crate::activity::CAUSES;
+use crate::jobs::QueueActivity;
 use crate::number::{self, Quantity, Unit};
 use crate::palette::REPROGRAM;
 use crate::replicas::{self, Estimate};
@@ -171,6 +172,7 @@ pub(crate) fn groups(reports: &[Report]) -> Vec<Group> {
     throughput.retain(Row::any);
     throughput.push(Row::new("IOPS", Quantity::Iops, Higher, reports, |r| Some(r.throughput.iops)));
     groups.push(Group { title: "Throughput", rows: throughput });
+    groups.push(queues(reports));
 
     let waf = |label: &str, better, value: &dyn Fn(&crate::Waf) -> f64| {
         Row::new(label, Quantity::Waf, better, reports, |r| r.waf.as_ref().map(value))
@@ -242,6 +244,36 @@ fn latency_group(title: &'static str, reports: &[Report], pick: fn(&Report) -> O
         row("max", |l| l.max),
     ];
     Group { title, rows }
+}
+
+/// More queues than a table shows: the rest is on the page and in the JSON.
+const QUEUES_MAX: usize = 8;
+
+/// What each queue of the host was given, where it has several.
+fn queues(reports: &[Report]) -> Group {
+    use Better::{Higher, Lower};
+    let mut names: Vec<&str> = vec![];
+    for queue in reports.iter().flat_map(|r| &r.queues) {
+        if !names.contains(&queue.name.as_str()) && names.len() < QUEUES_MAX {
+            names.push(&queue.name);
+        }
+    }
+    type Pick = fn(&QueueActivity) -> Option<f64>;
+    let figures: [(&str, Quantity, Better, Pick); 5] = [
+        ("IOPS", Quantity::Iops, Higher, |q| Some(q.requests() as f64 / q.span_s())),
+        ("read mean", Quantity::Latency, Lower, |q| Some(q.read.as_ref()?.mean_ns / 1e3)),
+        ("read p99", Quantity::Latency, Lower, |q| Some(q.read.as_ref()?.percentile_ns(99.0)? as f64 / 1e3)),
+        ("write mean", Quantity::Latency, Lower, |q| Some(q.write.as_ref()?.mean_ns / 1e3)),
+        ("write p99", Quantity::Latency, Lower, |q| {
+            Some(q.write.as_ref()?.percentile_ns(99.0)? as f64 / 1e3)
+        }),
+    ];
+    let row = |name: &str, (what, quantity, better, pick): (&str, Quantity, Better, Pick)| {
+        let label = format!("{name} {what}");
+        Row::new(&label, quantity, better, reports, |r| pick(r.queues.iter().find(|q| q.name == name)?))
+    };
+    let rows = names.into_iter().flat_map(|name| figures.map(|figure| row(name, figure))).collect();
+    Group { title: "Queues", rows }
 }
 
 /// What is left of the capacity where blocks change between modes.

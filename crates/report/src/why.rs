@@ -49,12 +49,44 @@ pub struct Story {
     pub completion_ns: u64,
     /// The parts of its latency, in nanoseconds, as completions have them; those of no time are left out.
     pub parts_ns: BTreeMap<String, u64>,
+    /// What the drive was at when it let the request in; absent where that was at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub let_in_beside: Option<Beside>,
     /// The operation that ended last; none where the drive's RAM sufficed.
     pub last: Option<LastPiece>,
     /// The read that brought what a page lacked before that could be queued, if there was one.
     pub brought: Option<LastPiece>,
     /// Its time from arrival to completion, cut where something else is what it waits for.
     pub stretches: Vec<Stretch>,
+}
+
+/// The requests that a drive worked on as it let another in.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Beside {
+    /// How many, by kind: `read`, `write`, `trim`, `flush`.
+    pub requests: BTreeMap<String, u64>,
+    /// The number of the oldest of them.
+    pub oldest: u64,
+    /// Since when the drive worked on it, in nanoseconds of simulated time.
+    pub oldest_since_ns: u64,
+}
+
+impl Beside {
+    fn words(&self) -> String {
+        let kinds = [("read", "reads"), ("write", "writes"), ("trim", "trims"), ("flush", "flushes")];
+        let of = |(kind, several): (&str, &str)| match self.requests.get(kind)? {
+            0 => None,
+            1 => Some(format!("1 {kind}")),
+            n => Some(format!("{} {several}", number::count(*n))),
+        };
+        let kinds: Vec<String> = kinds.into_iter().filter_map(of).collect();
+        let since = instant(self.oldest_since_ns);
+        format!(
+            "{} were under way as it was let in, the oldest, request {}, since {since}",
+            kinds.join(", "),
+            self.oldest
+        )
+    }
 }
 
 /// The operation with which a request ended.
@@ -258,7 +290,10 @@ fn spent(s: &Story, stretch: &Stretch) -> String {
     let pieces = s.brought.iter().chain(&s.last);
     let read = pieces.clone().find(|piece| Some(piece.work.op) == stretch.op && piece.work.kind == "read");
     match stretch.spent {
-        Spent::QueueFull => "before the drive: as many requests as it admits were outstanding".into(),
+        Spent::QueueFull => match &s.let_in_beside {
+            Some(beside) => format!("before the drive, whose queue was full: {}", beside.words()),
+            None => "before the drive: as many requests as it admits were outstanding".into(),
+        },
         Spent::BufferFull => "before the write buffer, which had no room".into(),
         Spent::MapMiss => "its page of the map was not in RAM, and was read".into(),
         Spent::InRam if s.last.is_none() => "in the drive's RAM, which sufficed".into(),

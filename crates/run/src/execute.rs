@@ -5,6 +5,7 @@ use crate::compare::compare;
 use crate::error::RunError;
 use crate::fill::{Measured, Outcome, report};
 use crate::jobs::Jobs;
+use crate::queues::measured;
 use crate::record::{Recorder, Recording};
 use crate::saved::SaveTo;
 use crate::setup::Setup;
@@ -15,7 +16,9 @@ use std::time::Instant;
 use thiserror::Error;
 use wordline_ftl::NoMedia;
 use wordline_report::Report;
-use wordline_sim::{Device, DeviceError, DriveError, NoProbe, Pacing, Probe, Stop, drive, drive_host};
+use wordline_sim::{
+    Arrivals, Device, DeviceError, DriveError, NoProbe, Pacing, Probe, Stop, drive, drive_host,
+};
 use wordline_units::{HostRequest, SimTime};
 use wordline_workload::WorkloadError;
 
@@ -144,12 +147,16 @@ pub(crate) fn perform<P: Probe>(
         }
     };
     let going_on = || if interrupted.get() { Err(StreamError::Interrupted) } else { Ok(()) };
-    let mut jobs = vec![];
+    let (mut jobs, mut queues) = (vec![], vec![]);
+    let in_queues = crate::queues::of(setup);
     let script = setup.workload.script(setup.shape, setup.spec.seed)?;
     let driven = match (setup.pacing(), script) {
         (None, Some(script)) => {
             let mut host = Jobs::new(script, setup.workload.is_timed(), going_on);
-            let driven = drive_host(device, &mut host, told);
+            let driven = match in_queues {
+                None => drive_host(device, &mut host, None, told),
+                some => drive_host(device, &mut measured(&mut host, &mut queues), some, told),
+            };
             jobs = host.activity();
             driven
         }
@@ -163,11 +170,16 @@ pub(crate) fn perform<P: Probe>(
                 Ok(r)
             });
             let pacing = pacing.unwrap_or(Pacing::Open { queue_depth: setup.device.host.queue_depth });
-            // The stream ends by itself at its bounds; only the driver knows the time of a closed loop.
-            let closed = matches!(pacing, Pacing::Closed { .. });
-            let duration = setup.limit().duration.filter(|_| closed);
-            let stop = Stop { duration, worn_out: setup.to_wear_out, ..Stop::default() };
-            drive(device, requests, pacing, stop, told)
+            if let (Some(_), Pacing::Open { .. }) = (&in_queues, pacing) {
+                let host = Arrivals::new(requests, setup.to_wear_out);
+                drive_host(device, &mut measured(host, &mut queues), in_queues, told)
+            } else {
+                // The stream ends by itself at its bounds; only the driver knows the time of a closed loop.
+                let closed = matches!(pacing, Pacing::Closed { .. });
+                let duration = setup.limit().duration.filter(|_| closed);
+                let stop = Stop { duration, worn_out: setup.to_wear_out, ..Stop::default() };
+                drive(device, requests, pacing, stop, told)
+            }
         }
     };
     let summary = match driven {
@@ -190,6 +202,7 @@ pub(crate) fn perform<P: Probe>(
         device: Measured { ftl: &device.ftl, metrics: &device.metrics },
         summary,
         jobs,
+        queues: crate::queues::activity(setup, &queues),
         first_arrival: first.get().unwrap_or_default(),
         wall_s,
         start,

@@ -18,9 +18,9 @@ use wordline_report::{
     BlockFrame, BlockKind, BlockMap, BlockRow, CDF_POINTS_MAX, Capacity, ChangingCapacity, Conditions,
     DeviceInfo, Energy, EnergyOf, Flash, Host, IdleTime, JobActivity, Latencies, Latency, LatencyCdf,
     LatencyParts, LifeUsed, Lifetime, LostBlocks, MapOnFlash, MapTable, Memory, ModeLifetime, Multiplane,
-    PageTypes, ProgramBytes, Programs, REPORT_SCHEMA, ReadErrors, Refreshed, RegionActivity, RegionCapacity,
-    Report, SchemeInfo, Speed, Throughput, Timeline, Utilisation, Waf, Wear, WearHistogram, Windows,
-    WorkloadInfo, WornOut,
+    PageTypes, ProgramBytes, Programs, QueueActivity, REPORT_SCHEMA, ReadErrors, Refreshed, RegionActivity,
+    RegionCapacity, Report, SchemeInfo, Speed, Throughput, Timeline, Utilisation, Waf, Wear, WearHistogram,
+    Windows, WorkloadInfo, WornOut,
 };
 use wordline_sim::{Histogram, Metrics, MultiplaneCounts, Summary, TimeBin, Usage, map_rows};
 use wordline_units::{CellMode, PageType, SimTime};
@@ -38,6 +38,7 @@ pub(crate) struct Outcome<'a> {
     pub device: Measured<'a>,
     pub summary: Summary,
     pub jobs: Vec<JobActivity>,
+    pub queues: Vec<QueueActivity>,
     pub first_arrival: SimTime,
     pub wall_s: f64,
     /// How the drive was put into a steady state, if it was.
@@ -73,6 +74,7 @@ pub(crate) fn report(run: &Outcome) -> Report {
         workload: workload(setup.workload.name(), resolved),
         simulated_s,
         jobs: run.jobs.clone(),
+        queues: run.queues.clone(),
         latency_us: latencies(metrics),
         latency_parts_us: LatencyParts { read: latency_parts(metrics, 0), write: latency_parts(metrics, 1) },
         throughput: throughput(metrics, &host, simulated_s),

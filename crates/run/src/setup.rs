@@ -199,6 +199,7 @@ impl Setup {
             scheme_set,
         };
         setup.bounded()?;
+        crate::queues::check(&setup)?;
         if setup.from_state.is_some() && spec.initial != DEFAULT_INITIAL {
             return Err(RunError::Input(format!(
                 "--initial {}: a drive from --from-state is as it was saved; give one or the other",

@@ -226,7 +226,7 @@ impl Timeline {
 
     pub fn moment(&mut self, moment: Moment) -> Result<(), RunError> {
         match (self.asked, moment) {
-            (Window::Around(wanted), Moment::Submitted { request, at }) if request == wanted => {
+            (Window::Around(wanted), Moment::Submitted { request, at, .. }) if request == wanted => {
                 self.from = Some(at);
                 for i in 0..self.running.len() {
                     if let Some(used) = self.running[i].take() {

@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Instant;
 use wordline_ftl::{Cause, Emptying, LatencyPart, OpKind, Part, Reason};
-use wordline_report::{Emptied, LastPiece, Report, Spent, Story, Stretch, WHY_SCHEMA, Why, Work};
+use wordline_report::{Beside, Emptied, LastPiece, Report, Spent, Story, Stretch, WHY_SCHEMA, Why, Work};
 use wordline_sim::{Begin, Completion, Event, Moment, Probe};
 use wordline_units::{BlockId, HostOp, Lpn, SimTime};
 
@@ -133,6 +133,18 @@ impl Seen {
 #[derive(Clone, Copy)]
 struct Since(SimTime, Emptying);
 
+/// A request that has come, until all before it and it itself have ended.
+struct Outstanding {
+    number: u64,
+    since: SimTime,
+    op: HostOp,
+    ended: bool,
+    /// What was under way when it was let in.
+    beside: Option<Beside>,
+}
+
+const KINDS: [&str; 4] = ["read", "write", "trim", "flush"];
+
 /// Watches a run for the stories of some of its requests.
 struct Watcher {
     asked: BTreeSet<u64>,
@@ -153,7 +165,9 @@ struct Watcher {
     planes: Vec<VecDeque<Seen>>,
     emptying: HashMap<BlockId, Since>,
     /// Requests in the order they came, and whether they have ended.
-    outstanding: VecDeque<(u64, SimTime, bool)>,
+    outstanding: VecDeque<Outstanding>,
+    /// Of those that have not ended, how many are of each kind.
+    under_way: [u64; 4],
     /// The operations with which requests ended that are still on the link.
     decided: HashMap<u64, (usize, u64)>,
     /// The plane of the operation that ended last.
@@ -180,6 +194,7 @@ impl Watcher {
             planes: planes().map(|_| VecDeque::new()).collect(),
             emptying: HashMap::new(),
             outstanding: VecDeque::new(),
+            under_way: [0; 4],
             decided: HashMap::new(),
             last_plane: 0,
         }
@@ -202,13 +217,13 @@ impl Watcher {
 
     /// Nothing before this can have been waited for by a request that is outstanding.
     fn horizon(&self, now: SimTime) -> SimTime {
-        self.outstanding.front().map_or(now, |(_, since, _)| *since)
+        self.outstanding.front().map_or(now, |first| first.since)
     }
 
     /// Where a request stands among those that are outstanding, which have come by their numbers.
     fn place(&self, number: u64) -> Option<usize> {
-        let (first, ..) = self.outstanding.front()?;
-        let place = number.checked_sub(*first)? as usize;
+        let first = self.outstanding.front()?;
+        let place = number.checked_sub(first.number)? as usize;
         (place < self.outstanding.len()).then_some(place)
     }
 
@@ -276,7 +291,11 @@ impl Watcher {
             parts_ns: parts.map(|(ns, part)| (part.key().to_string(), *ns)).collect(),
             ..Story::default()
         };
-        let came = self.place(c.number).map(|place| self.outstanding[place].1);
+        let own = self.place(c.number).map(|place| &self.outstanding[place]);
+        let came = own.map(|own| own.since);
+        if came.is_some_and(|came| came > c.request.arrival) {
+            story.let_in_beside = own.and_then(|own| own.beside.clone());
+        }
         let after = |at: SimTime, part: LatencyPart| SimTime(at.0 + c.parts[part]);
         let admitted = after(c.request.arrival, LatencyPart::Admission);
         let mapped = after(admitted, LatencyPart::MapMiss);
@@ -488,7 +507,16 @@ impl Probe for Watcher {
 
     fn moment(&mut self, moment: Moment) {
         match moment {
-            Moment::Submitted { request, at } => self.outstanding.push_back((request, at, false)),
+            Moment::Submitted { request, op, at } => {
+                let beside = self.outstanding.front().map(|oldest| Beside {
+                    requests: KINDS.into_iter().map(str::to_string).zip(self.under_way).collect(),
+                    oldest: oldest.number,
+                    oldest_since_ns: oldest.since.0,
+                });
+                self.under_way[op as usize] += 1;
+                let own = Outstanding { number: request, since: at, op, ended: false, beside };
+                self.outstanding.push_back(own);
+            }
             Moment::Queued { op, empties, at, .. } => {
                 self.queued.insert(op, (at, None));
                 if let Some(empties) = empties {
@@ -525,9 +553,10 @@ impl Probe for Watcher {
         }
         self.decided.remove(&c.number);
         if let Some(place) = self.place(c.number) {
-            self.outstanding[place].2 = true;
+            self.outstanding[place].ended = true;
+            self.under_way[self.outstanding[place].op as usize] -= 1;
         }
-        while self.outstanding.front().is_some_and(|(.., ended)| *ended) {
+        while self.outstanding.front().is_some_and(|first| first.ended) {
             self.outstanding.pop_front();
         }
     }

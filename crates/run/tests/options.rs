@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests, beside the test functions
 
+use std::io::Write;
 use std::ops::ControlFlow;
 use wordline_report::Report;
 use wordline_run::{RunSpec, run};
@@ -11,9 +12,14 @@ const TIGHT: &[(&str, &str)] = &[("capacity.logical", "9GiB")];
 
 /// A run of `conventional` on the small drive, with further settings.
 fn report(workload: &str, initial: &str, requests: u64, sets: &[&[(&str, &str)]]) -> Report {
+    report_of(workload, initial, Some(requests), sets)
+}
+
+/// The same of a workload that ends by itself.
+fn report_of(workload: &str, initial: &str, requests: Option<u64>, sets: &[&[(&str, &str)]]) -> Report {
     let spec = RunSpec {
         set: sets.iter().copied().flatten().map(|(k, v)| (k.to_string(), v.to_string())).collect(),
-        requests: Some(requests),
+        requests,
         initial: initial.to_string(),
         check: true,
         ..RunSpec::new("demo-8gb", "conventional", workload)
@@ -90,6 +96,50 @@ fn reads_wait_longer_where_whoever_comes_first_is_served_first() {
 }
 
 #[test]
+fn a_larger_share_for_reads_lowers_their_tail_and_writes_pay_for_it() {
+    let of = |read, write| {
+        let r = mixed(&[&[
+            ("service.order", "shares"),
+            ("service.shares.read", read),
+            ("service.shares.write", write),
+            ("service.shares.collection", write),
+        ]]);
+        (read_p99(&r), r.latency_us.write.unwrap().mean)
+    };
+    let [few, more, most] = [("1", "20"), ("1", "1"), ("20", "1")].map(|(read, write)| of(read, write));
+    assert!(most.0 < more.0 && more.0 < few.0, "{few:?} {more:?} {most:?}");
+    assert!(most.1 > few.1, "{few:?} {more:?} {most:?}");
+}
+
+#[test]
+fn a_buffer_that_keeps_pages_back_programs_fewer_of_those_written_often() {
+    let programmed = |flush| {
+        let sets: &[(&str, &str)] = &[("ack.mode", "buffer"), ("ack.pages", "1024"), ("ack.flush", flush)];
+        let r = report("zipf:theta=1,bs=16KiB,qd=4", "fill:100%", 30_000, &[sets]);
+        r.flash.programs["host"].program
+    };
+    let [at_once, idle, when_full] = ["at-once", "idle", "when-full"].map(programmed);
+    assert!(when_full as f64 * 1.2 < at_once as f64 && idle <= at_once, "{at_once} {idle} {when_full}");
+}
+
+#[test]
+fn streams_that_keep_hot_and_cold_writes_apart_lower_write_amplification() {
+    let text = "[global]\nioengine=libaio\nbs=16k\nrw=randwrite\nnorandommap\ntime_based\nruntime=1000\n\
+                [hot]\nsize=140m\niodepth=9\nwrite_hint=short\n\
+                [cold]\noffset=140m\nsize=1300m\niodepth=1\nwrite_hint=long\n";
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(text.as_bytes()).unwrap();
+    let small: &[(&str, &str)] =
+        &[("slc_cache", "off"), ("medium.flash.blocks_per_plane", "48"), ("capacity.logical", "1500MiB")];
+    let of = |streams| {
+        let sets = [small, &[("scheme.streams", streams)]];
+        waf(&report_of(&file.path().display().to_string(), "fill:100%", Some(300_000), &sets))
+    };
+    let (together, apart) = (of("0"), of("2"));
+    assert!(apart < 0.95 * together, "{together} {apart}");
+}
+
+#[test]
 fn a_larger_read_cache_leaves_fewer_reads_to_flash() {
     let from_flash = |size| {
         let r = report(
@@ -157,4 +207,37 @@ fn static_levelling_narrows_the_spread_of_erases() {
         r.wear["tlc"].sigma
     };
     assert!(sigma("2") < 0.7 * sigma("off"));
+}
+
+/// The 99th percentiles of the reads of two jobs, us: one behind the other's back, with a priority of its own.
+fn of_two_jobs(prioclass: &str, sets: &[&[(&str, &str)]]) -> (f64, f64) {
+    let text = format!(
+        "[global]\nioengine=libaio\nbs=16k\nrw=randread\nnorandommap\nsize=1g\ntime_based\nruntime=1\n\
+         [front]\niodepth=2\nprioclass={prioclass}\n[back]\niodepth=64\n"
+    );
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(text.as_bytes()).unwrap();
+    let sets: Vec<_> = [&[("host.queue_depth", "16")][..]].into_iter().chain(sets.iter().copied()).collect();
+    let r = report_of(&file.path().display().to_string(), "fill:100%", None, &sets);
+    let p99 = |name: &str| {
+        let queue = r.queues.iter().find(|q| q.name == name).unwrap();
+        queue.read.as_ref().unwrap().percentile_ns(99.0).unwrap() as f64 / 1e3
+    };
+    (p99("front"), p99("back"))
+}
+
+#[test]
+fn an_urgent_queue_waits_less_than_one_that_takes_turns_and_that_less_than_a_low_one() {
+    let weighted: &[(&str, &str)] = &[
+        ("host.arbitration", "weighted"),
+        ("host.weights.high", "8"),
+        ("host.weights.medium", "64"),
+        ("host.weights.low", "1"),
+    ];
+    let turns: &[(&str, &str)] = &[("host.arbitration", "round-robin")];
+    let (urgent, behind) = of_two_jobs("1", &[weighted]);
+    let (alike, _) = of_two_jobs("1", &[turns]);
+    let (low, _) = of_two_jobs("3", &[weighted]);
+    assert!(urgent <= alike && alike < 0.5 * low, "{urgent} {alike} {low}");
+    assert!(urgent < 0.5 * behind, "{urgent} {behind}");
 }

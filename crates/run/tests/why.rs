@@ -142,6 +142,29 @@ fn what_is_told_of_slow_requests_is_in_the_log_and_comes_to_their_latency() {
 }
 
 #[test]
+fn what_filled_the_queue_before_a_request_came_in_is_told() {
+    let set = vec![("host.queue_depth".to_string(), "4".to_string())];
+    let workload = "bursty:write_rate=150MB/s,requests=2k";
+    let spec =
+        RunSpec { set, initial: "fill:90%".into(), ..RunSpec::new("demo-8gb", "conventional", workload) };
+    let (report, _) = recorded(&spec, tempfile::tempdir().unwrap().path());
+    let stories = told(&report, &asked(200, None));
+    let waited = |s: &&Story| s.stretches.iter().any(|s| s.spent == Spent::QueueFull);
+    assert!(stories.iter().filter(waited).count() > 100);
+    for story in stories.iter().filter(waited) {
+        // All but the place that it got, and those that others left in that instant.
+        let beside = story.let_in_beside.as_ref().unwrap();
+        assert!((1..=3).contains(&beside.requests.values().sum::<u64>()), "{story:#?}");
+        assert!(beside.oldest < story.number, "{story:#?}");
+        assert!(beside.oldest_since_ns <= story.stretches[0].to_ns, "{story:#?}");
+    }
+    let why = why(&report, &asked(1, None), None, &mut |_| ControlFlow::Continue(())).unwrap();
+    let text = why_text(&why);
+    assert!(text.contains("before the drive, whose queue was full: "), "{text}");
+    assert!(text.contains(" were under way as it was let in, the oldest, request "), "{text}");
+}
+
+#[test]
 fn the_ten_slowest_requests_of_the_cloudphysics_trace_are_explained_by_what_the_flash_did() {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces");
     let file = root.join("cloudphysics/cloudPhysicsIO.vscsi.zst");

@@ -13,12 +13,16 @@
 //! 1. A host write goes to the home plane of its logical page; a partial update first reads what it
 //!    lacks.
 //! 2. A collected page goes to the frontier of its own plane.
+//! 3. With `streams`, a write that the host says is part of a stream (NVM Express 2.0, section 8.7, the streams
+//!    directive) goes to a region of that stream, and what is collected there stays there. Erased blocks are those of
+//!    all; the best victim of all regions of a plane is collected.
 //!
 //! ## Symbols
-//! D: the region that holds all data.
+//! D: the region that holds all data; S1, S2, ...: those of the streams.
 //!
 //! ## Parameters
 //! - `mode`: bits a cell holds; default the densest the flash offers.
+//! - `streams`: how many streams of the host are kept apart, at most 8; higher numbers go with the last. Default 0.
 //! - `program`: `sequential` or `one-shot`; default what the device file says of the mode.
 //!
 //! ## Differs
@@ -36,9 +40,10 @@ use crate::registry::{Entry, Parameter};
 use wordline_device::config::Section;
 use wordline_flash::SlotClass;
 use wordline_ftl::{
-    Drive, Gather, Layout, Parcel, Place, PlanePick, PoolId, Refusal, RegionId, Route, Scheme, View,
+    Collect, Drive, Gather, Hooks, Layout, Need, Origin, Parcel, Place, PlanePick, PoolId, Refusal, RegionId,
+    Route, Scheme, Tag, View,
 };
-use wordline_units::CellMode;
+use wordline_units::{CellMode, HostRequest};
 
 const D: RegionId = RegionId(0);
 
@@ -49,6 +54,11 @@ pub(crate) const ENTRY: Entry = Entry {
     parameters: &[
         Parameter { key: "mode", default: "densest", what: "slc, mlc, tlc or qlc: bits a cell holds" },
         Parameter { key: "program", default: "device", what: "sequential or one-shot" },
+        Parameter {
+            key: "streams",
+            default: "0",
+            what: "streams of the host that are kept apart, at most 8",
+        },
     ],
     leading: None,
     build: |p| Box::new(Conventional::from_parameters(p)),
@@ -59,7 +69,11 @@ pub(crate) const ENTRY: Entry = Entry {
 pub struct Conventional {
     mode: Option<CellMode>,
     one_shot: Option<bool>,
+    streams: u8,
 }
+
+/// The names of the regions of streams.
+const STREAMS: [&str; 8] = ["S1", "S2", "S3", "S4", "S5", "S6", "S7", "S8"];
 
 impl Conventional {
     fn from_parameters(p: &mut Section) -> Conventional {
@@ -80,6 +94,7 @@ impl Conventional {
                 &[("device", None), ("sequential", Some(false)), ("one-shot", Some(true))],
                 None,
             ),
+            streams: p.whole("streams", 0..=STREAMS.len() as u32).unwrap_or(0) as u8,
         }
     }
 }
@@ -99,13 +114,33 @@ impl Scheme for Conventional {
             )));
         };
         let one_shot = self.one_shot.unwrap_or(timing.pages_per_program > 1);
-        let d = layout::region(drive, "D", PoolId(0), mode, layout::rule(mode, one_shot));
-        Ok(layout::one_region(medium, d))
+        let region = |name| layout::region(drive, name, PoolId(0), mode, layout::rule(mode, one_shot));
+        let mut layout = layout::one_region(medium, region("D"));
+        layout.regions.extend(STREAMS.into_iter().take(self.streams as usize).map(region));
+        if self.streams > 0 {
+            layout.asks = Hooks::ADMIT.and(Hooks::COLLECT);
+        }
+        Ok(layout)
     }
 
-    fn place(&mut self, _: &Parcel, _: &View) -> Place {
+    fn admit(&mut self, request: &HostRequest, _: &View) -> Tag {
+        Tag(request.attributes.stream().min(self.streams)) // (3)
+    }
+
+    fn place(&mut self, parcel: &Parcel, _: &View) -> Place {
         // (1), (2)
-        Place { gather: Gather::Fill, plane: PlanePick::Home, route: Route::to(D, SlotClass::Next) }
+        let region = match parcel.origin {
+            Origin::Host(Tag(stream)) => RegionId(stream), // (3)
+            Origin::Collected(from) | Origin::Moved(from) => from,
+            Origin::Sealed => D,
+        };
+        Place { gather: Gather::Fill, plane: PlanePick::Home, route: Route::to(region, SlotClass::Next) }
+    }
+
+    fn collect(&mut self, need: Need, view: &View) -> Option<Collect> {
+        let best = |region| view.best(region, need.plane).map(|b| (view.live_sectors(b), b, region));
+        let (_, _, region) = (0..=self.streams).map(RegionId).filter_map(best).min()?; // (3)
+        Some(Collect { region, block: None })
     }
 
     fn clone_box(&self) -> Box<dyn Scheme> {

@@ -12,12 +12,14 @@
 mod multiplane;
 mod power;
 mod registers;
+mod shares;
 mod state;
 mod suspend;
 mod waits;
 
 pub use power::PoweredOff;
 use registers::{Held, Second};
+use shares::Fair;
 pub use state::{Busy, RestoreError};
 use suspend::Interrupted;
 use waits::{Waits, Work};
@@ -273,6 +275,8 @@ pub struct Device<P: Probe, M: Media> {
     suspension: Option<Suspension>,
     interrupted: Vec<Interrupted>,
     buses: Resources,
+    /// What arrays have given to each kind of work, where they go by shares.
+    fair: Option<Box<Fair>>,
     /// Bus time by medium and sectors moved.
     transfer: Vec<Vec<u64>>,
     command_program: Vec<u64>,
@@ -302,7 +306,7 @@ where
 {
     saved_fields! { Device,
         values: [
-            planes, waiting, waits, arrays, interrupted, buses, clock, now, link_free_at, link_queue, alarms, free_alarms, held_up,
+            planes, waiting, waits, arrays, interrupted, buses, fair, clock, now, link_free_at, link_queue, alarms, free_alarms, held_up,
             ready, submitted, idle, idle_since, idle_counted, idle_epoch,
         ],
         parts: [ftl, metrics],
@@ -371,6 +375,7 @@ impl<P: Probe, M: Media> Device<P, M> {
             clock: Clock::default(),
             waiting: vec![VecDeque::new(); planes.len()],
             waits: Waits::default(),
+            fair: Fair::asked(spec, &planes),
             planes,
             suspension: spec.service.suspension,
             interrupted: vec![Interrupted::NOTHING; arrays.shared.len()],
@@ -443,7 +448,7 @@ impl<P: Probe, M: Media> Device<P, M> {
         self.ftl.validate(&request, number)?;
         self.advance_to(at)?;
         if P::WATCHES {
-            self.probe.moment(Moment::Submitted { request: number, at: self.now });
+            self.probe.moment(Moment::Submitted { request: number, op: request.op, at: self.now });
         }
         if !self.held_up.is_empty() || !self.ftl.admits(&request) {
             self.ftl.make_way(&request);
@@ -706,7 +711,11 @@ impl<P: Probe, M: Media> Device<P, M> {
         if queued == 0 {
             return OpId::NONE;
         }
-        let first = p.head[queued.trailing_zeros() as usize];
+        let rank = match &self.fair {
+            None => queued.trailing_zeros() as usize,
+            Some(fair) => fair.rank(p.array, queued),
+        };
+        let first = p.head[rank];
         if p.cache.is_off() || self.has_register(plane, first) { first } else { OpId::NONE }
     }
 
@@ -821,7 +830,7 @@ impl<P: Probe, M: Media> Device<P, M> {
         if (self.pairs && self.expects_company(array)) || self.is_kept_for_reads(array) {
             return;
         }
-        while let Some((plane, key)) = self.arrays.next(array) {
+        while let Some((plane, key)) = self.next_at_array(array) {
             if self.planes[plane].wants == Want::Array {
                 let Some(first) = self.take(plane, key) else { continue };
                 self.occupy(plane, first);
@@ -860,6 +869,9 @@ impl<P: Probe, M: Media> Device<P, M> {
                 self.watch_array(id, self.ftl.op(id).plane.index(), self.now, end);
                 at = self.goes_with(id);
             }
+        }
+        if self.fair.is_some() {
+            self.charge(array, id, time.all);
         }
     }
 
@@ -944,7 +956,7 @@ impl<P: Probe, M: Media> Device<P, M> {
     }
 
     fn serve_bus(&mut self, channel: usize) {
-        while let Some((plane, key)) = self.buses.next(channel) {
+        while let Some((plane, key)) = self.next_at_bus(channel) {
             let p = &self.planes[plane];
             if p.wants != Want::Bus {
                 return self.begin_on_bus(channel, plane, p.at_bus(), 0);

@@ -4,6 +4,8 @@
 
 use crate::device::{Completion, Device, DeviceError};
 use crate::probe::Probe;
+use crate::queues::Queues;
+use std::iter::Fuse;
 use thiserror::Error;
 use wordline_ftl::{Ftl, Media, Prefetch};
 use wordline_units::{HostOp, HostRequest, SimDuration, SimTime};
@@ -90,7 +92,7 @@ const REPORT_EVERY: u64 = 1 << 14;
 /// What a host does next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HostTurn {
-    /// It asks for this, now.
+    /// It asks for this, which has arrived.
     Issue(HostRequest),
     /// It waits until this time, or until a request ends.
     Until(SimTime),
@@ -116,15 +118,87 @@ pub trait Host {
 
     /// Whether only time ends it, so that it would never end where none passes.
     fn is_timed(&self) -> bool;
+
+    /// Whether it ends when the drive has worn out.
+    fn ends_worn(&self) -> bool;
 }
 
-/// Drive a device with a host until it ends, or the device has worn out, and let the device drain.
+impl<H: Host> Host for &mut H {
+    type Error = H::Error;
+
+    fn turn(&mut self, now: SimTime) -> Result<HostTurn, H::Error> {
+        (**self).turn(now)
+    }
+
+    fn completed(&mut self, completion: &Completion) {
+        (**self).completed(completion);
+    }
+
+    fn is_timed(&self) -> bool {
+        (**self).is_timed()
+    }
+
+    fn ends_worn(&self) -> bool {
+        (**self).ends_worn()
+    }
+}
+
+/// A stream of requests as a host that asks for each at its own time, whatever has ended.
+pub struct Arrivals<S> {
+    stream: Fuse<S>,
+    next: Option<HostRequest>,
+    outstanding: u64,
+    ends_worn: bool,
+}
+
+impl<S: Iterator> Arrivals<S> {
+    /// A stream, and whether it ends when the drive has worn out.
+    pub fn new(stream: S, ends_worn: bool) -> Arrivals<S> {
+        Arrivals { stream: stream.fuse(), next: None, outstanding: 0, ends_worn }
+    }
+}
+
+impl<S: Iterator<Item = Result<HostRequest, E>>, E: std::error::Error> Host for Arrivals<S> {
+    type Error = E;
+
+    fn turn(&mut self, now: SimTime) -> Result<HostTurn, E> {
+        if self.next.is_none() {
+            self.next = self.stream.next().transpose()?;
+        }
+        Ok(match self.next {
+            Some(request) if request.arrival <= now => {
+                self.next = None;
+                self.outstanding += 1;
+                HostTurn::Issue(request)
+            }
+            Some(request) => HostTurn::Until(request.arrival),
+            None if self.outstanding > 0 => HostTurn::Completion,
+            None => HostTurn::End,
+        })
+    }
+
+    fn completed(&mut self, _: &Completion) {
+        self.outstanding -= 1;
+    }
+
+    fn is_timed(&self) -> bool {
+        false
+    }
+
+    fn ends_worn(&self) -> bool {
+        self.ends_worn
+    }
+}
+
+/// Drive a device with a host until it ends, or the device has worn out, and let the device drain. Where the host has
+/// several queues, what it asks waits there until the device, which works on at most `queue_depth` at once, takes it.
 ///
 /// # Errors
 /// When the host or the device fails, or a request is lost.
 pub fn drive_host<P: Probe, M: Media, H: Host>(
     device: &mut Device<P, M>,
     host: &mut H,
+    mut queues: Option<(Queues, u32)>,
     mut progress: impl FnMut(Progress),
 ) -> Result<Summary, DriveError<H::Error>> {
     let duration = host.is_timed().then_some(SimDuration(u64::MAX));
@@ -134,16 +208,34 @@ pub fn drive_host<P: Probe, M: Media, H: Host>(
     loop {
         while let Some(completion) = device.poll() {
             host.completed(&completion);
+            if let Some((queues, _)) = &mut queues {
+                queues.ended(&completion.request);
+            }
             run.count(completion.at, false, &mut progress)?;
         }
         let now = device.now();
-        if device.ftl.worn_out().is_some() && device.outstanding() == 0 {
+        let worn = host.ends_worn() && device.ftl.worn_out().is_some();
+        if worn && device.outstanding() == 0 {
             break;
         }
-        match host.turn(now).map_err(DriveError::Workload)? {
+        let mut turn = host.turn(now).map_err(DriveError::Workload)?;
+        if let Some((queues, most)) = &mut queues {
+            if let HostTurn::Issue(request) = turn {
+                queues.add(request);
+                continue;
+            }
+            // All that comes at this instant has come.
+            if device.outstanding() < *most
+                && !worn
+                && let Some(request) = queues.take()
+            {
+                turn = HostTurn::Issue(request);
+            }
+        }
+        match turn {
             HostTurn::Issue(request) => {
                 run.requests += 1;
-                device.submit(request.at(now), now)?;
+                device.submit(request, now)?;
             }
             HostTurn::Until(time) => {
                 if !device.await_completion(time)? {

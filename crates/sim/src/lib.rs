@@ -8,10 +8,12 @@ mod drive;
 mod idle;
 mod metrics;
 mod probe;
+mod queues;
 
 pub use blocks::{Frame, MAP_CELLS_MAX, MAP_FRAMES_MAX, MapRow, map_rows};
 pub use device::{Busy, Completion, Device, DeviceError, PoweredOff, RestoreError};
-pub use drive::{DriveError, Host, HostTurn, Pacing, Progress, Stop, Summary, drive, drive_host};
+pub use drive::{Arrivals, DriveError, Host, HostTurn, Pacing, Progress, Stop, Summary, drive, drive_host};
 pub use idle::IdleTime;
 pub use metrics::{Checkpoint, Free, Histogram, Metrics, MultiplaneCounts, TimeBin, Usage};
 pub use probe::{Begin, Event, Log, Moment, NoProbe, Probe};
+pub use queues::Queues;

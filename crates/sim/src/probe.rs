@@ -2,7 +2,7 @@
 
 use crate::device::Completion;
 use wordline_ftl::{Cause, Class, Emptying, OpKind, Part, RegionId};
-use wordline_units::{BlockId, CellMode, ChannelId, DieId, PageType, PlaneId, Ppn, SimTime};
+use wordline_units::{BlockId, CellMode, ChannelId, DieId, HostOp, PageType, PlaneId, Ppn, SimTime};
 
 /// A flash operation as it begins: what it does, and where.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -98,6 +98,8 @@ pub enum Moment {
     Submitted {
         /// Its number in the run.
         request: u64,
+        /// What it asks.
+        op: HostOp,
         /// When.
         at: SimTime,
     },

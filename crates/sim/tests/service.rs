@@ -187,3 +187,41 @@ fn orders_serve_what_they_say_first() {
         assert_eq!(ends(&spec, &asked), ends_at.map(|end| end + LINK), "{order}");
     }
 }
+
+#[test]
+fn shares_of_the_dies_time_are_kept_to_the_operation() {
+    // A write, thirty reads and two more writes, all at once.
+    let kinds = std::iter::once(HostOp::Write)
+        .chain(std::iter::repeat_n(HostOp::Read, 30))
+        .chain([HostOp::Write; 2])
+        .collect::<Vec<_>>();
+    let asked: Vec<_> = kinds.into_iter().map(|op| (op, 0)).collect();
+    let (program, read) = (BUS + PROGRAM, SENSE + BUS);
+    // A program takes as long as 22.2 reads: with equal shares 23 reads begin before the second write does, and a read
+    // costs its share half, or twice, with the other two. What is left is all that there is.
+    for (reads, writes, before) in [("1", "1", [23, 30]), ("2", "1", [30, 30]), ("1", "2", [12, 23])] {
+        let shares =
+            [("service.order", "shares"), ("service.shares.read", reads), ("service.shares.write", writes)];
+        let ends = ends(&spec("1", &shares), &asked);
+        let first = program + LINK;
+        assert_eq!(ends[0], first);
+        let [second, third] = before;
+        assert_eq!(ends[31], first + second * read + program, "{reads}:{writes}");
+        assert_eq!(ends[32], first + third * read + 2 * program, "{reads}:{writes}");
+    }
+}
+
+#[test]
+fn a_kind_that_had_nothing_to_do_has_saved_up_no_share() {
+    // Ten reads at first; then as many writes and reads at once take turns by their shares from then on.
+    let late = 100_000_000;
+    let mut asked = vec![(HostOp::Read, 0); 10];
+    asked.extend([(HostOp::Read, late), (HostOp::Write, late), (HostOp::Write, late)]);
+    asked.extend([(HostOp::Read, late); 30]);
+    let shares = [("service.order", "shares"), ("service.shares.read", "1"), ("service.shares.write", "1")];
+    let ends = ends(&spec("1", &shares), &asked);
+    let (program, read) = (BUS + PROGRAM, SENSE + BUS);
+    // The first read is under way as the others come. One write follows at once, the other after the reads of its time.
+    assert_eq!(ends[11], late + read + program + LINK);
+    assert_eq!(ends[12], late + read + 2 * program + 22 * read + LINK);
+}

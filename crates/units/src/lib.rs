@@ -13,4 +13,4 @@ pub use address::{
     BlockId, CellMode, ChannelId, DieId, LBA_BYTES, Lba, Lpn, PageType, PlaneId, Ppn, SectorMask,
 };
 pub use quantity::{Bytes, Count, Energy, Fraction, QuantityError, Rate, SimDuration, SimTime};
-pub use request::{Attributes, HostOp, HostRequest, LatencyHint};
+pub use request::{Attributes, HostOp, HostRequest, LatencyHint, QueueClass};

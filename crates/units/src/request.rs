@@ -58,8 +58,42 @@ impl LatencyHint {
         [LatencyHint::None, LatencyHint::Short, LatencyHint::Medium, LatencyHint::Long];
 }
 
-/// What a host says beside what it asks, in one byte: how urgent a request is, and of a write that it may
-/// be answered only when its data are on flash (force unit access, FUA).
+/// The priority of a submission queue (NVM Express Base Specification 2.0, section 3.4.4.2).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[repr(u8)]
+pub enum QueueClass {
+    /// Before all others.
+    Urgent = 0,
+    /// By the first weight.
+    High = 1,
+    /// By the second weight.
+    #[default]
+    Medium = 2,
+    /// By the third weight.
+    Low = 3,
+}
+
+impl QueueClass {
+    /// How many there are.
+    pub const COUNT: usize = 4;
+
+    /// All of them with their words, by number.
+    pub const WORDS: [(&str, QueueClass); QueueClass::COUNT] = [
+        ("urgent", QueueClass::Urgent),
+        ("high", QueueClass::High),
+        ("medium", QueueClass::Medium),
+        ("low", QueueClass::Low),
+    ];
+
+    /// The word that files and reports use.
+    pub const fn key(self) -> &'static str {
+        QueueClass::WORDS[self as usize].0
+    }
+}
+
+/// What a host says beside what it asks, in one byte: how urgent a request is, of a write that it may be answered only
+/// when its data are on flash (force unit access, FUA), and with which others its data will die (NVMe's streams).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(from = "u8", into = "u8")]
 pub struct Attributes(u8);
@@ -74,6 +108,21 @@ impl Attributes {
     #[inline]
     pub const fn with_fua(self, given: bool) -> Attributes {
         Attributes(self.0 & !4 | if given { 4 } else { 0 })
+    }
+
+    /// The largest number of a stream.
+    pub const MOST_STREAMS: u8 = 31;
+
+    /// The same as part of a stream, up to [`Self::MOST_STREAMS`]; 0 is none.
+    #[inline]
+    pub const fn with_stream(self, stream: u8) -> Attributes {
+        Attributes(self.0 & 7 | stream << 3)
+    }
+
+    /// The stream that it is part of; 0 for none.
+    #[inline]
+    pub const fn stream(self) -> u8 {
+        self.0 >> 3
     }
 
     /// The same with this hint.
@@ -95,7 +144,7 @@ impl Attributes {
     }
 }
 
-/// The lowest two bits are the hint by number, the third is FUA.
+/// The lowest two bits are the hint by number, the third is FUA, the others are the stream.
 impl From<Attributes> for u8 {
     #[inline]
     fn from(a: Attributes) -> u8 {
@@ -103,11 +152,10 @@ impl From<Attributes> for u8 {
     }
 }
 
-/// Bits beyond the third mean nothing and are dropped.
 impl From<u8> for Attributes {
     #[inline]
     fn from(bits: u8) -> Attributes {
-        Attributes(bits & 7)
+        Attributes(bits)
     }
 }
 
@@ -160,10 +208,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn attributes_keep_hint_and_fua_apart_in_one_byte() {
+    fn attributes_keep_hint_fua_and_stream_apart_in_one_byte() {
         for n in 0..=u8::MAX {
             let a = Attributes::from(n);
-            assert_eq!(u8::from(a), n & 7);
+            assert_eq!(u8::from(a), n);
+            assert_eq!((a.stream(), a.with_stream(n >> 3)), (n >> 3, a));
+            assert_eq!(a.with_stream(Attributes::MOST_STREAMS).with_fua(true).stream(), 31);
             assert_eq!((a.hint() as u8, a.is_fua()), (n & 3, n & 4 != 0));
             assert_eq!(a.with_fua(true).with_hint(LatencyHint::Long).hint(), LatencyHint::Long);
             assert!(a.with_hint(LatencyHint::None).with_fua(true).is_fua());

@@ -54,5 +54,7 @@ pub use source::Compression;
 pub use synthetic::{SYNTHETICS, Synthetic, synthetic_named};
 pub use trace::TRACE_OPTIONS;
 pub use updates::{UNTOUCHED, UpdateLaw, UpdateStream, Updates};
-pub use workload::{Footprint, Overrides, RequestStream, Touched, Workload, with_format, with_options};
+pub use workload::{
+    Footprint, Overrides, RequestStream, Source, Touched, Workload, with_format, with_options,
+};
 pub use zipf_law::ZipfLaw;

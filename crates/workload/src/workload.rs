@@ -15,7 +15,7 @@ use serde_json::Value;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
-use wordline_units::{HostOp, HostRequest};
+use wordline_units::{HostOp, HostRequest, QueueClass};
 
 /// Requests in the order in which they are issued. After an error it ends.
 pub type RequestStream = Box<dyn Iterator<Item = Result<HostRequest, WorkloadError>> + Send>;
@@ -71,6 +71,15 @@ enum Kind {
     Twin(Arc<Twin>),
     /// A trace in the place of the twin of this name.
     Original(String, Arc<Trace>),
+}
+
+/// One who asks: a volume of a trace, or a job.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Source {
+    /// Its name. Copies of a job have one.
+    pub name: String,
+    /// The priority that it asks for.
+    pub class: QueueClass,
 }
 
 /// A resolved workload. Cheap to clone.
@@ -269,6 +278,27 @@ impl Workload {
             Kind::Jobs(j) => j.script(drive, seed).map(Some),
             _ => Ok(None),
         }
+    }
+
+    /// Who asks, by the number that a request has as its volume: the volumes of a trace, the jobs of a job file, and
+    /// of any other workload itself.
+    pub fn sources(&self) -> Vec<Source> {
+        let named = |name: &str| Source { name: name.to_string(), class: QueueClass::default() };
+        match &self.kind {
+            Kind::Trace(t) | Kind::Original(_, t) => {
+                let labels: Vec<&str> = t.labels().map(|(label, _)| label).collect();
+                match labels.as_slice() {
+                    [] | [""] => vec![named(self.file_name())],
+                    labels => labels.iter().map(|label| named(label)).collect(),
+                }
+            }
+            Kind::Jobs(j) => j.sources(),
+            Kind::Synthetic(_) | Kind::Twin(_) => vec![named(self.name())],
+        }
+    }
+
+    fn file_name(&self) -> &str {
+        Path::new(self.name()).file_name().and_then(|n| n.to_str()).unwrap_or(self.name())
     }
 
     /// Whether time ends it, so that how many requests there will be depends on the drive. A trace and

@@ -1,70 +1,120 @@
-//! The jobs of a job file on the page: a row for each kind of request of each job, by run.
+//! The jobs of a job file and the queues of a host on the page: a row for each kind of request of each, by run.
 
 use super::swatch;
 use crate::comparison::Comparison;
 use crate::figures::Cast;
-use crate::jobs::{JobActivity, JobRequests};
+use crate::jobs::{JobActivity, JobRequests, QueueActivity};
 use crate::number::{Quantity, bytes, count, significant};
+use crate::report::Report;
 use crate::svg::escape;
 use std::fmt::Write;
 
-/// More jobs than anybody reads: the rest is in the JSON.
-const JOBS_MAX: usize = 200;
+/// More than anybody reads: the rest is in the JSON.
+const ROWS_MAX: usize = 200;
 
-const COLUMNS: [&str; 10] =
-    ["job", "group", "kind", "requests", "failed", "data", "IOPS", "MB/s", "mean latency", "p99"];
+const COLUMNS: [&str; 8] = ["kind", "requests", "failed", "data", "IOPS", "MB/s", "mean latency", "p99"];
+
+/// One who asked: what stands before the figures, how long they were taken, and the requests by kind.
+struct Asker<'a> {
+    head: Vec<String>,
+    span_s: f64,
+    kinds: [&'a Option<JobRequests>; 4],
+}
 
 pub(super) fn write(out: &mut String, comparison: &Comparison, cast: &Cast) {
-    if comparison.reports.iter().all(|r| r.jobs.is_empty()) {
+    table(out, comparison, cast, ("Queues", "queues"), &["queue", "class", "depth"], |report| {
+        report.queues.iter().map(of_queue).collect()
+    });
+    table(out, comparison, cast, ("Jobs", "jobs"), &["job", "group"], |report| {
+        report.jobs.iter().map(of_job).collect()
+    });
+}
+
+fn of_queue(queue: &QueueActivity) -> Asker<'_> {
+    let class = match (&queue.class, queue.weight) {
+        (Some(class), Some(weight)) => format!("{class}, weight {weight}"),
+        (Some(class), None) => class.clone(),
+        (None, _) => crate::number::NONE.to_string(),
+    };
+    let depth = queue.depth.map_or(crate::number::NONE.to_string(), |depth| count(depth as u64));
+    Asker {
+        head: vec![queue.name.clone(), class, depth],
+        span_s: queue.span_s(),
+        kinds: [&queue.read, &queue.write, &queue.trim, &queue.flush],
+    }
+}
+
+fn of_job(job: &JobActivity) -> Asker<'_> {
+    Asker {
+        head: vec![job.name.clone(), job.group.to_string()],
+        span_s: job.span_s(),
+        kinds: [&job.read, &job.write, &job.trim, &job.flush],
+    }
+}
+
+fn table(
+    out: &mut String,
+    comparison: &Comparison,
+    cast: &Cast,
+    (title, id): (&str, &str),
+    head: &[&str],
+    askers: impl Fn(&Report) -> Vec<Asker<'_>>,
+) {
+    if comparison.reports.iter().all(|r| askers(r).is_empty()) {
         return;
     }
-    out.push_str("<section id=\"jobs\">\n<h2>Jobs</h2>\n");
+    let _ = write!(out, "<section id=\"{id}\">\n<h2>{title}</h2>\n");
     for (run, report) in comparison.reports.iter().enumerate() {
         let label = escape(&cast.labels[run]);
         let _ = write!(
             out,
             "<p class=\"caption\">{}{label}</p>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" \
-             aria-label=\"Jobs of {label}\">\n<table class=\"jobs\">\n<thead><tr>",
+             aria-label=\"{title} of {label}\">\n<table class=\"jobs\">\n<thead><tr>",
             swatch(cast, run)
         );
-        for column in COLUMNS {
+        for column in head.iter().chain(&COLUMNS) {
             let _ = write!(out, "<th scope=\"col\">{column}</th>");
         }
         out.push_str("</tr></thead>\n<tbody>\n");
-        for job in report.jobs.iter().take(JOBS_MAX) {
-            rows(out, job);
+        let askers = askers(report);
+        for asker in askers.iter().take(ROWS_MAX) {
+            rows(out, asker);
         }
         out.push_str("</tbody>\n</table>\n</div>\n");
-        if report.jobs.len() > JOBS_MAX {
-            out.push_str("<p class=\"caption\">There are more jobs; the JSON has them all.</p>\n");
+        if askers.len() > ROWS_MAX {
+            let _ = writeln!(out, "<p class=\"caption\">There are more {id}; the JSON has them all.</p>");
         }
     }
     out.push_str("</section>\n");
 }
 
-fn rows(out: &mut String, job: &JobActivity) {
-    let kinds = [("read", &job.read), ("write", &job.write), ("trim", &job.trim), ("flush", &job.flush)];
-    for (kind, requests) in kinds.into_iter().filter_map(|(kind, r)| Some((kind, r.as_ref()?))) {
-        let _ = write!(out, "<tr><th scope=\"row\">{}</th>", escape(&job.name));
-        for cell in cells(job, kind, requests) {
+fn rows(out: &mut String, asker: &Asker) {
+    let kinds = ["read", "write", "trim", "flush"].into_iter().zip(asker.kinds);
+    for (kind, requests) in kinds.filter_map(|(kind, r)| Some((kind, r.as_ref()?))) {
+        for (i, cell) in asker.head.iter().enumerate() {
+            let _ = match i {
+                0 => write!(out, "<tr><th scope=\"row\">{}</th>", escape(cell)),
+                _ => write!(out, "<td>{}</td>", escape(cell)),
+            };
+        }
+        for cell in cells(asker.span_s, kind, requests) {
             let _ = write!(out, "<td>{}</td>", escape(&cell));
         }
         out.push_str("</tr>\n");
     }
 }
 
-fn cells(job: &JobActivity, kind: &str, r: &JobRequests) -> [String; 9] {
-    let rate = |n: f64| significant(n / job.span_s());
-    let p99 = r.percentiles_ns.iter().find(|(percent, _)| *percent == 99.0);
+fn cells(span_s: f64, kind: &str, r: &JobRequests) -> [String; 8] {
+    let rate = |n: f64| significant(n / span_s);
+    let time = |ns: f64| Quantity::Time.show(ns / 1e9);
     [
-        job.group.to_string(),
         kind.to_string(),
         count(r.requests),
         count(r.failed),
         bytes(r.bytes),
         rate(r.requests as f64),
         rate(r.bytes as f64 / 1e6),
-        Quantity::Time.show(r.mean_ns / 1e9),
-        p99.map_or(crate::number::NONE.to_string(), |(_, ns)| Quantity::Time.show(*ns as f64 / 1e9)),
+        time(r.mean_ns),
+        r.percentile_ns(99.0).map_or(crate::number::NONE.to_string(), |ns| time(ns as f64)),
     ]
 }

@@ -198,6 +198,7 @@ pub fn report(c: &Character) -> Report {
             unplaced_bytes: 0,
         },
         jobs: vec![],
+        queues: vec![],
         simulated_s,
         latency_parts_us: LatencyParts {
             read: shares(

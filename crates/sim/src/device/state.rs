@@ -49,6 +49,9 @@ impl<P: Probe, M: Media> Device<P, M> {
         self.planes.iter_mut().for_each(|plane| plane.second.counted = SimTime(0));
         let resources = self.arrays.shared.iter_mut().chain(&mut self.buses.shared);
         resources.for_each(|shared| (shared.taken, shared.until) = (0, SimTime(0)));
+        if let Some(fair) = &mut self.fair {
+            fair.start_anew();
+        }
         self.metrics = Metrics::default();
         self.clock = Clock::default();
         (self.now, self.link_free_at) = (SimTime(0), SimTime(0));

@@ -4,8 +4,9 @@
 use crate::support::{self, BySector, FastThenDense, Restless, Rng, Tiny, TwoLanes};
 use std::sync::OnceLock;
 use wordline_device::{
-    Ack, Allocation, Capacity, DeviceSpec, Dram, GcClass, GcSpec, HostLink, Level, MergeBuffer, Multiplane,
-    ParallelUnit, Recheck, Service, ServiceOrder, SlcCache, Suspension, Trigger, Victim, WearSpec, WhenFull,
+    Ack, Allocation, Capacity, DeviceSpec, Dram, Flush, GcClass, GcSpec, HostLink, Level, MergeBuffer,
+    Multiplane, ParallelUnit, Recheck, Service, ServiceOrder, Shares, SlcCache, Suspension, Trigger, Victim,
+    WearSpec, WhenFull,
 };
 use wordline_flash::{
     Beyond, CacheRegister, CommandOverhead, ErrorModel, Geometry, MOST_RETRIES, Medium, ModeErrors,
@@ -73,6 +74,7 @@ impl Case {
         if apart.once_in(4) {
             case = wearing(&mut apart, case);
         }
+        case = keeping_back(&mut Rng(seed ^ 0x666c_7573), case);
         case.seed = seed;
         case.initial = initial(&mut rng, &case);
         case.initial.lacking = lacking(&mut Rng(seed ^ 0x6c61_636b), &case);
@@ -122,12 +124,17 @@ fn service(rng: &Rng, spec: &DeviceSpec) -> Service {
             ServiceOrder::FirstCome,
             ServiceOrder::Shortest,
         ]);
-        return Service { order, suspension: None };
+        // Planes that work together serve several kinds of work at once.
+        if own.once_in(4) && spec.multiplane == Multiplane::Off {
+            let shares = std::array::from_fn(|_| own.pick(&[1, 1, 2, 7, 1000]));
+            return Service { order: ServiceOrder::Shares, shares: Some(Shares(shares)), suspension: None };
+        }
+        return Service { order, ..Service::default() };
     }
     let time = |own: &mut Rng| own.once_in(3).then_some(own.time(0, 60));
     let (program, erase) = (time(&mut own).or(Some(SimDuration(1))), time(&mut own));
     let suspension = Suspension { program, erase, resume: own.time(0, 60), limit: own.count(1, 5) };
-    Service { order: ServiceOrder::ReadFirst, suspension: Some(suspension) }
+    Service { suspension: Some(suspension), ..Service::default() }
 }
 
 /// What it keeps in RAM, drawn apart like that.
@@ -221,6 +228,7 @@ fn random(rng: &mut Rng) -> Option<Case> {
         sector: Bytes(sector),
         capacity: Capacity::Logical(Bytes(unit)),
         host: host_link(rng),
+        arbitration: None,
         parallel_unit: rng.pick(&[ParallelUnit::Die, ParallelUnit::Plane]),
         multiplane: Multiplane::Off,
         service: Service::default(),
@@ -231,6 +239,7 @@ fn random(rng: &mut Rng) -> Option<Case> {
             1 => Ack::Merge,
             _ => Ack::Program,
         },
+        flush: None,
         merge: MergeBuffer { pages: rng.count(1, 5), after: rng.time(1, 700), idle: rng.time(1, 30_000) },
         gc: GcSpec {
             trigger: trigger(rng),
@@ -293,6 +302,19 @@ fn wearing(rng: &mut Rng, case: Case) -> Case {
     };
     let (scheme, label) = (case.scheme.clone_box(), case.label.clone());
     fitted(spec, scheme, label, false).unwrap_or(case)
+}
+
+/// The same drive with a write buffer that keeps pages back, if it has one and the scheme takes whole pages.
+fn keeping_back(rng: &mut Rng, case: Case) -> Case {
+    if !case.spec.ack.is_buffer() || rng.once_in(2) {
+        return case;
+    }
+    let (high, idle) = (rng.within(2, 100), rng.once_in(2).then(|| rng.time(1, 30_000)));
+    let flush =
+        Flush { high: Fraction::percent(high), low: Fraction::percent(rng.within(0, high - 1)), idle };
+    let spec = DeviceSpec { flush: Some(flush), ..case.spec.clone() };
+    let (scheme, label) = (case.scheme.clone_box(), case.label.clone());
+    fitted(spec, scheme, label, case.roomy).unwrap_or(case)
 }
 
 fn fitted(spec: DeviceSpec, scheme: Box<dyn Scheme>, label: String, roomy: bool) -> Result<Case, String> {
@@ -626,7 +648,8 @@ fn requests(rng: &mut Rng, case: &Case, length: u64) -> Vec<HostRequest> {
             from += rng.below(per_sector);
             to -= rng.below(per_sector.min(to - from));
         }
-        HostRequest::new(op, from, (to - from) as u32).at(SimTime(at))
+        let request = HostRequest::new(op, from, (to - from) as u32).at(SimTime(at));
+        HostRequest { attributes: request.attributes.with_stream((first % 5) as u8), ..request }
     };
     (0..length).map(one).collect()
 }

@@ -533,6 +533,10 @@ fn the_cases_reach_every_scheme_and_every_kind_of_drive() {
     reached("planes that may work together", &|c| {
         c.spec.multiplane == Multiplane::Opportunistic && c.geometry.planes_of_die(DieId(0)).len() > 1
     });
+    reached("a buffer that keeps pages back", &|c| c.spec.flush.is_some_and(|f| f.idle.is_none()));
+    reached("a buffer that empties when the drive is idle", &|c| {
+        c.spec.flush.is_some_and(|f| f.idle.is_some())
+    });
     reached("a read cache", &|c| c.spec.dram.read_cache.0 > 0);
     let map_pages =
         |c: &Case| wordline_device::map_pages(c.spec.logical_bytes() / c.spec.unit.0, c.spec.unit);
@@ -540,7 +544,7 @@ fn the_cases_reach_every_scheme_and_every_kind_of_drive() {
         (1..map_pages(c) * c.spec.unit.0).contains(&c.spec.dram.map_cache.0)
     });
     reached("programs that reads interrupt", &|c| c.spec.service.suspension.is_some());
-    for order in [ServiceOrder::FirstCome, ServiceOrder::Shortest] {
+    for order in [ServiceOrder::FirstCome, ServiceOrder::Shortest, ServiceOrder::Shares] {
         reached("another order of service", &|c| c.spec.service.order == order);
     }
     reached("a host link", &|c| !c.spec.host.rate.is_off());

@@ -8,7 +8,7 @@ use super::spell::{
 use crate::error::{ErrorKind, Problem, did_you_mean};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use wordline_units::{LBA_BYTES, LatencyHint};
+use wordline_units::{LBA_BYTES, LatencyHint, QueueClass};
 
 const SECOND: u64 = 1_000_000_000;
 const MICROSECOND: u64 = 1_000;
@@ -124,6 +124,9 @@ pub(super) struct Job {
     pub rate_iops: [u64; DIRECTIONS],
     pub distances: Distances,
     pub hint: LatencyHint,
+    pub class: QueueClass,
+    /// What its writes are part of; 0 for nothing.
+    pub stream: u8,
     pub think: u64,
     pub think_every: u64,
     pub think_after: ThinkAfter,
@@ -138,6 +141,12 @@ pub(super) struct Job {
     /// The keys as given, by their first names: for reports.
     pub options: BTreeMap<String, String>,
 }
+
+/// The streams of lifetimes that fio names.
+const WRITE_HINTS: [(&str, u8); 5] = [("none", 0), ("short", 1), ("medium", 2), ("long", 3), ("extreme", 4)];
+
+/// The level of I/O priority that Linux takes for best effort.
+const USUAL_LEVEL: u64 = 4;
 
 /// What the classes of I/O priority ask of a drive.
 const PRIORITY_CLASSES: [(&str, LatencyHint); 4] = [
@@ -356,6 +365,8 @@ impl<'a> Reading<'a> {
         }
         let writes = kinds.uses(1);
         let repeat = self.flag("randrepeat", true) && self.flag("allrandrepeat", true);
+        let hint = self.word("prioclass", &PRIORITY_CLASSES, LatencyHint::None);
+        let level = self.number("prio", USUAL_LEVEL, 0..=7);
         let job = Job {
             name: section.name.clone(),
             place: section.place.clone(),
@@ -395,7 +406,14 @@ impl<'a> Reading<'a> {
             rate,
             rate_iops,
             distances,
-            hint: self.word("prioclass", &PRIORITY_CLASSES, LatencyHint::None),
+            hint,
+            stream: self.word("write_hint", &WRITE_HINTS, 0),
+            class: match hint {
+                LatencyHint::Short => QueueClass::Urgent,
+                LatencyHint::Long => QueueClass::Low,
+                LatencyHint::None | LatencyHint::Medium if level < USUAL_LEVEL => QueueClass::High,
+                LatencyHint::None | LatencyHint::Medium => QueueClass::Medium,
+            },
             think,
             think_every: self.number("thinktime_blocks", 1, 1..=u32::MAX as u64),
             think_after: self.word(

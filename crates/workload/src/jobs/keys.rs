@@ -126,7 +126,15 @@ pub const JOB_KEYS: &[JobKey] = &[
     honoured(&["rate_iops"], "requests per second at most; `reads,writes,trims`"),
     honoured(
         &["prioclass"],
-        "the class of the job's I/O: 1 (realtime) asks the drive for a short access latency, 2 (best effort) for a medium one, 3 (idle) lets it be long; 0 says nothing",
+        "the class of the job's I/O: 1 (realtime) asks the drive for a short access latency, 2 (best effort) for a medium one, 3 (idle) lets it be long; 0 says nothing; where the drive weighs its queues (`host.arbitration`), that of 1 is urgent and that of 3 low",
+    ),
+    honoured(
+        &["prio"],
+        "the level within best effort, 0 to 7: below 4 the job's queue is of class high where the drive weighs its queues, otherwise medium",
+    ),
+    honoured(
+        &["write_hint"],
+        "how long what the job writes will live: short, medium, long and extreme are the streams 1 to 4, which schemes with streams keep apart; none",
     ),
     honoured(&["rate_process"], "linear: at even distances; poisson: at exponential ones"),
     honoured(&["thinktime"], "microseconds that the job waits, with nothing outstanding"),
@@ -181,7 +189,6 @@ pub const JOB_KEYS: &[JobKey] = &[
     unseen(&["hugepage-size"]),
     unseen(&["lockmem"]),
     unseen(&["nice"]),
-    unseen(&["prio"]),
     unseen(&["cpumask"]),
     unseen(&["cpus_allowed"]),
     unseen(&["cpus_allowed_policy"]),
@@ -247,7 +254,6 @@ pub const JOB_KEYS: &[JobKey] = &[
     unseen(&["cgroup"]),
     unseen(&["cgroup_weight"]),
     unseen(&["cgroup_nodelete"]),
-    unseen(&["write_hint"]),
     unseen(&["thinktime_spin"]),
     unseen(&["io_submit_mode"]),
     unseen(&["registerfiles"]),

@@ -17,7 +17,7 @@ mod spell;
 use crate::error::{ErrorKind, Problem, WorkloadError};
 use crate::fit::DriveShape;
 use crate::pace::Limit;
-use crate::workload::{Overrides, RequestStream};
+use crate::workload::{Overrides, RequestStream, Source};
 use job::Job;
 pub use keys::{JOB_KEYS, JOB_OPTIONS, JobKey, Standing};
 pub use script::{JobScript, JobWindow, Turn};
@@ -88,6 +88,13 @@ impl JobFile {
     /// on the drive.
     pub fn is_timed(&self) -> bool {
         self.jobs.iter().any(|j| j.runtime.is_some())
+    }
+
+    /// The jobs by number, each copy of `numjobs` for itself.
+    pub fn sources(&self) -> Vec<Source> {
+        let copies =
+            |j: &Job| std::iter::repeat_n(Source { name: j.name.clone(), class: j.class }, j.clones as usize);
+        self.jobs.iter().flat_map(copies).collect()
     }
 
     /// The jobs, ready to be asked.

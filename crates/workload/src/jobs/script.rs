@@ -235,7 +235,8 @@ impl Worker {
         }
         let mut request = HostRequest::new(OPS[direction], 0, (bytes / LBA_BYTES) as u32).at(SimTime(now));
         request.lba = Lba(at / LBA_BYTES);
-        request.attributes = Attributes::NONE.with_hint(job.hint);
+        let stream = if direction == WRITE { job.stream } else { 0 };
+        request.attributes = Attributes::NONE.with_hint(job.hint).with_stream(stream);
         Step::Issue(request)
     }
 
