@@ -76,3 +76,9 @@ def save(figure: Any, path: Path) -> None:
     """Write a picture as SVG that is the same bytes for the same data, and close it."""
     figure.savefig(path, metadata={"Date": None, "Creator": None})
     plt.close(figure)
+
+
+def legend_above(figure: Any, at: Any) -> None:
+    """Put the legend of one of a figure's axes above them all, where no curve runs."""
+    handles, labels = at.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper right", ncols=len(labels))

@@ -119,8 +119,7 @@ def _draw_bars(
         at.set_ylabel(label)
         at.set_title(MODES[group])
         at.grid(axis="x", visible=False)
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    picture.legend(handles, labels, loc="outside upper right", ncols=len(schemes))
+    plotting.legend_above(picture, axes[0, 0])
     return picture
 
 

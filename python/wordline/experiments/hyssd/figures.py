@@ -110,8 +110,7 @@ def _draw_curves(study: Study, drive: str, workload: str, figure: str, printed: 
         axes[0][0].set_ylim(0, HIGHEST * least)
     else:
         axes[0][0].set_ylim(0)
-    handles, labels = axes[0][0].get_legend_handles_labels()
-    picture.legend(handles, labels, loc="outside upper right", ncols=4)
+    plotting.legend_above(picture, axes[0][0])
     return picture
 
 
@@ -154,8 +153,7 @@ def _draw_over_time(study: Study, workload: str) -> Any:
         at.set_title(units)
         at.set_xlabel("page writes, millions")
     axes[0][0].set_ylabel("utilisation of the superior SSD")
-    handles, labels = axes[0][0].get_legend_handles_labels()
-    picture.legend(handles, labels, loc="outside upper right", ncols=2)
+    plotting.legend_above(picture, axes[0][0])
     return picture
 
 

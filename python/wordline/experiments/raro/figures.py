@@ -163,7 +163,7 @@ def _draw_schemes(study: Study, threads: int, key: str, label: str) -> Any:
         if key == "iops":
             at.set_yscale("log")
     axes[0].set_ylabel(label)
-    axes[0].legend()
+    plotting.legend_above(figure, axes[0])
     return figure
 
 
@@ -243,7 +243,7 @@ def _draw_sweep(study: Study, key: str, label: str) -> Any:
         at.set_xlabel("R2")
         at.set_title(stage)
     axes[0].set_ylabel(label)
-    axes[0].legend()
+    plotting.legend_above(figure, axes[0])
     return figure
 
 
