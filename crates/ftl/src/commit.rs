@@ -65,8 +65,13 @@ impl<M: Media> Ftl<M> {
             let op = &self.state.ops[part];
             (op.stage, op.version, op.owned_by == Owner::Request)
         };
-        if stage != NONE && self.state.staging.settle(stage) && M::BYTES {
-            *self.staged_page(stage) = M::Page::default();
+        if stage != NONE && self.state.staging.settle(stage) {
+            if let Some(b) = &mut self.write_buffer {
+                b.forget(stage);
+            }
+            if M::BYTES {
+                *self.staged_page(stage) = M::Page::default();
+            }
         }
         self.begin_ending(part);
         self.notify(part);

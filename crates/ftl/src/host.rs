@@ -366,6 +366,9 @@ impl<M: Media> Ftl<M> {
                     M::page(self.part(data, span.lpn, corners), self.covered(span.lpn.0, corners), sector);
                 M::copy(self.staged_page(stage), &page, span.mask, sector);
             }
+            if let Some(b) = &mut self.write_buffer {
+                b.written(stage, self.version);
+            }
             awaited += self.gather(op, stage, in_ram, place.gather) as u32;
             if !self.open.is_empty() && place.route.buffer_key().is_none() {
                 self.supersede(op, None);
@@ -507,6 +510,9 @@ impl<M: Media> Ftl<M> {
         entry.mask = entry.mask.union(mask);
         self.state.ops[op].mask = self.state.ops[op].mask.union(mask);
         self.state.ops[op].version = self.version;
+        if let Some(b) = &mut self.write_buffer {
+            b.written(stage, self.version);
+        }
         if M::BYTES {
             let sector = self.state.geometry.sector as usize;
             let page = M::page(self.part(data, lpn, corners), mask, sector);

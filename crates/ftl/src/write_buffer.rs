@@ -24,9 +24,13 @@ pub(crate) struct WriteBuffer {
     idle: Option<SimDuration>,
     /// Those that wait, by the turn in which they were last written.
     programs: BTreeMap<u64, OpId>,
-    /// By staging entry, the program of its page, and the turn of the whole.
+    /// By staging entry, the program that waits with the newest data of its page, and the turn of the whole.
     pages: BTreeMap<u32, (OpId, u64)>,
+    /// Pages of all programs that wait.
+    waiting: u64,
     turn: u64,
+    /// By staging entry, the version of the newest data of its page.
+    newest: BTreeMap<u32, u64>,
     /// What requests that are not placed yet are marked with, by the first operation of their program.
     tags: BTreeMap<u32, Tag>,
 }
@@ -44,6 +48,16 @@ impl WriteBuffer {
         self.tags.insert(lead.0, tag);
     }
 
+    /// A page has been written.
+    pub fn written(&mut self, stage: u32, version: u64) {
+        self.newest.insert(stage, version);
+    }
+
+    /// No program of a page is on its way any more.
+    pub fn forget(&mut self, stage: u32) {
+        self.newest.remove(&stage);
+    }
+
     /// The program of a staging entry's page that waits.
     pub fn program(&self, stage: u32) -> Option<OpId> {
         self.pages.get(&stage).map(|(program, _)| *program)
@@ -56,7 +70,7 @@ impl WriteBuffer {
 
     /// The first turn, while more pages wait than so many.
     fn beyond(&self, pages: u64) -> Option<u64> {
-        self.programs.keys().next().copied().filter(|_| self.pages.len() as u64 > pages)
+        self.programs.keys().next().copied().filter(|_| self.waiting > pages)
     }
 }
 
@@ -78,7 +92,7 @@ impl<M: Media> Ftl<M> {
         }
         self.stand(lead);
         if let Some(b) = &self.write_buffer
-            && b.pages.len() as u64 >= b.high
+            && b.waiting >= b.high
         {
             self.empty_to(b.low);
         }
@@ -103,12 +117,33 @@ impl<M: Media> Ftl<M> {
 
     /// A program waits in the buffer, last in turn.
     fn stand(&mut self, lead: OpId) {
-        let parts: Vec<(u32, OpId)> =
-            self.chain_of(lead).map(|part| (self.state.ops[part].stage, part)).collect();
+        let parts: Vec<OpId> = self.chain_of(lead).collect();
         let Some(b) = &mut self.write_buffer else { return };
         b.turn += 1;
         b.programs.insert(b.turn, lead);
-        b.pages.extend(parts.into_iter().map(|(stage, part)| (stage, (part, b.turn))));
+        b.waiting += parts.len() as u64;
+        for part in parts {
+            let (stage, version) = (self.state.ops[part].stage, self.state.ops[part].version);
+            // A program may have waited for the missing sectors of another of its pages while this one was written
+            // anew by a program of its own: only to the newest data may newer ones be added.
+            if b.newest.get(&stage) == Some(&version) && version >= self.state.staging.committed(stage) {
+                b.pages.insert(stage, (part, b.turn));
+            }
+        }
+    }
+
+    /// A program waits no more.
+    fn leave(&mut self, turn: u64) -> Option<OpId> {
+        let lead = self.write_buffer.as_mut()?.programs.remove(&turn)?;
+        let stages: Vec<u32> = self.chain_of(lead).map(|part| self.state.ops[part].stage).collect();
+        let b = self.write_buffer.as_mut()?;
+        b.waiting -= stages.len() as u64;
+        for stage in stages {
+            if b.pages.get(&stage).is_some_and(|(_, of)| *of == turn) {
+                b.pages.remove(&stage);
+            }
+        }
+        Some(lead)
     }
 
     /// The program of a page that waits has been written anew: it waits again from now on, or goes if the write waits
@@ -121,7 +156,7 @@ impl<M: Media> Ftl<M> {
         }
         if goes {
             self.send_off(turn);
-        } else if let Some(lead) = b.programs.remove(&turn) {
+        } else if let Some(lead) = self.leave(turn) {
             self.stand(lead);
         }
     }
@@ -134,13 +169,9 @@ impl<M: Media> Ftl<M> {
 
     /// A program that waits goes to flash.
     fn send_off(&mut self, turn: u64) {
-        let Some(b) = &mut self.write_buffer else { return };
-        let Some(lead) = b.programs.remove(&turn) else { return };
-        let stages: Vec<u32> = self.chain_of(lead).map(|part| self.state.ops[part].stage).collect();
-        if let Some(b) = &mut self.write_buffer {
-            stages.iter().for_each(|stage| _ = b.pages.remove(stage));
+        if let Some(lead) = self.leave(turn) {
+            self.place_and_send(lead);
         }
-        self.place_and_send(lead);
     }
 
     /// Ask the scheme where a program goes, and send it off once the moves are made that must come first.

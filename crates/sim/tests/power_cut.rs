@@ -202,6 +202,15 @@ impl Run {
         }
         let name = format!("{} on {tiny:?}", scheme.name());
         let geometry = spec.geometry().unwrap();
+        // Half of the buffers keep pages back, under schemes that take whole pages.
+        let (high, low) = (wordline_units::Fraction::ONE, wordline_units::Fraction::percent(34));
+        let flush = Some(wordline_device::Flush { high, low, idle: None });
+        let keeps = wordline_device::DeviceSpec { flush, ..spec.clone() };
+        let is_taken =
+            || Device::<Watch, Bytes>::new(&keeps, &geometry, scheme.clone(), Watch::default()).is_ok();
+        if spec.ack.is_buffer() && tiny.wordlines.is_multiple_of(2) && is_taken() {
+            spec = keeps;
+        }
         let watch = Watch { slot_shift: geometry.slot_shift, ..Watch::default() };
         let device = Device::new(&spec, &geometry, scheme.clone(), watch).unwrap_or_else(|e| panic!("{e}"));
         let sectors = spec.logical_bytes() as usize / SECTOR;
