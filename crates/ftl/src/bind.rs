@@ -419,7 +419,7 @@ impl<M: Media> Ftl<M> {
     /// acknowledged when they were taken have no place: the data stay in the buffer. Returns whether there
     /// was one.
     pub fn fail_flushes(&mut self) -> bool {
-        let mut ended: Vec<RequestId> = self.flushes.drain(..).map(|f| f.request).collect();
+        let mut ended: Vec<RequestId> = vec![];
         // Pages of the trim log wait like data, and are programmed when there is a place.
         for id in self.state.ops.alive() {
             let op = &mut self.state.ops[id];
@@ -428,6 +428,8 @@ impl<M: Media> Ftl<M> {
             }
         }
         ended.extend(self.waiters.drain(..).map(|(_, request)| request));
+        // A flush ends after the writes that it waits for.
+        ended.extend(self.flushes.drain(..).map(|f| f.request));
         let outcome = if ended.is_empty() { Outcome::Done } else { self.no_place() };
         for request in &ended {
             self.requests[request.0 as usize].outcome = outcome;

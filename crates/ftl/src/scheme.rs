@@ -625,14 +625,17 @@ impl<'a> View<'a> {
         self.state.outstanding
     }
 
-    /// Erased blocks that a region could still open in a plane.
+    /// Erased blocks that a region could still open in a plane; none in a plane of another medium.
     pub fn free_blocks(&self, region: RegionId, plane: PlaneId) -> u32 {
-        self.state.free_blocks(self.region(region), plane)
+        let region = self.region(region);
+        if self.state.reaches(region, plane) { self.state.free_blocks(region, plane) } else { 0 }
     }
 
-    /// Slots not yet programmed in a region's open blocks and in the blocks it could still open.
+    /// Slots not yet programmed in a region's open blocks and in the blocks it could still open; none in a plane of
+    /// another medium.
     pub fn free_slots(&self, region: RegionId, plane: PlaneId) -> u64 {
-        self.state.free_slots(self.region(region), plane)
+        let region = self.region(region);
+        if self.state.reaches(region, plane) { self.state.free_slots(region, plane) } else { 0 }
     }
 
     /// The same in all planes of a region.

@@ -265,13 +265,14 @@ impl<M: Media> Ftl<M> {
             if owned_by == Owner::Move {
                 return;
             }
+            // It may have fallen back from another one.
+            let in_window = std::mem::replace(&mut self.state.ops[lead].in_window, false);
             if let Some(job) = &mut self.state.at_mut(from_region, plane).job {
-                job.window -= 1;
+                job.window -= u32::from(in_window);
             }
-            self.state.ops[lead].in_window = false;
             return;
         }
-        let (mut part, mut parts) = (lead, 0);
+        let (mut part, mut parts, mut in_window) = (lead, 0, 0);
         let mut dead = std::mem::take(&mut self.scratch.dead);
         while !part.is_none() {
             let (span, from, next) = {
@@ -296,12 +297,14 @@ impl<M: Media> Ftl<M> {
             self.state.ops[part].stage = stage;
             self.state.ops[part].from = Ppn::NONE;
             self.state.ops[part].owned_by = Owner::Nobody;
+            in_window += u32::from(self.state.ops[part].in_window);
             (part, parts) = (next, parts + 1);
         }
         self.scratch.dead = dead;
         self.bury_dead();
         match owned_by {
-            Owner::Job => (0..parts).for_each(|_| self.job_page_over(from_region, plane, true)),
+            // What has fallen back from a stager that is not safe does not count in the window any more.
+            Owner::Job => (0..parts).for_each(|i| self.job_page_over(from_region, plane, i < in_window)),
             _ => self.end_move(lpn, source, idle, OpId(owner)),
         }
     }
