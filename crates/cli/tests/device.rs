@@ -78,7 +78,8 @@ fn what_is_missing_without_a_terminal_is_named() {
 fn a_file_of_mqsim_becomes_a_device_and_what_is_left_out_is_told_beside_it() {
     let folder = tempfile::tempdir().unwrap();
     let files = Path::new(env!("CARGO_MANIFEST_DIR")).join("../device/tests/files");
-    for (file, key) in [("two-channels.xml", "Temperature_Of_Operation"), ("page.parameters", "gc threshold")] {
+    for (file, key) in [("two-channels.xml", "Temperature_Of_Operation"), ("page.parameters", "gc threshold")]
+    {
         let from = files.join(file);
         let done =
             wordline(folder.path(), &["device", "import", from.to_str().unwrap(), "theirs.toml", "--force"]);
