@@ -45,7 +45,7 @@ impl<M: Media> Ftl<M> {
     }
 
     /// The roomiest plane may be another one by now.
-    pub(crate) fn pick_again(&mut self, lead: OpId) {
+    fn pick_again(&mut self, lead: OpId) {
         let op = &self.state.ops[lead];
         if op.pick != PlanePick::Roomiest {
             return;

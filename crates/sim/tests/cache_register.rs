@@ -2,9 +2,11 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests, beside the test functions
 
+#[path = "support/one_die.rs"]
+mod one_die;
+
 use wordline_device::DeviceSpec;
-use wordline_ftl::{Initial, LatencyPart, Mapped, NoMedia};
-use wordline_sim::{Completion, Device, NoProbe, Pacing, Stop, drive};
+use wordline_sim::{Completion, Pacing, Stop, drive};
 use wordline_units::{HostOp, HostRequest, SimTime};
 
 /// Array, bus and link of a read; array of a program.
@@ -13,31 +15,13 @@ const BUS: u64 = 20_480;
 const LINK: u64 = 1_000;
 const PROGRAM: u64 = 3_102_000;
 
-/// RARO's drive with a single plane.
-fn spec(cache_register: &str, overrides: &[(&str, &str)]) -> DeviceSpec {
-    let small = [
-        ("medium.flash.channels", "1"),
-        ("medium.flash.dies_per_chip", "1"),
-        ("medium.flash.blocks_per_plane", "16"),
-        ("capacity.logical", "128MiB"),
-        ("medium.flash.cache_register", cache_register),
-    ];
-    let overrides: Vec<_> =
-        small.iter().chain(overrides).map(|(k, v)| (k.to_string(), v.to_string())).collect();
-    wordline_device::find("raro-16gb").unwrap().spec(&overrides).unwrap()
-}
-
-fn device(spec: &DeviceSpec, scheme: &str) -> Device<NoProbe, NoMedia> {
-    let scheme = wordline_schemes::build(scheme).unwrap();
-    let mut d = Device::new(spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap();
-    let pages = (spec.logical_bytes() / spec.unit.0) as u32;
-    d.ftl.precondition(&Initial::holding(Mapped::First(pages)), 7).unwrap();
-    d
+fn spec(cache_register: &str, keys: &[(&str, &str)]) -> DeviceSpec {
+    one_die::spec(&[&[("medium.flash.cache_register", cache_register)], keys].concat())
 }
 
 /// Whole pages, each of its own, asked for at a time each; their completions in the order of the requests.
 fn run(spec: &DeviceSpec, asked: &[(HostOp, u64)]) -> Vec<Completion> {
-    let mut d = device(spec, "conventional");
+    let mut d = one_die::full(spec, "conventional");
     for (page, (op, at)) in (0..).zip(asked) {
         d.submit(HostRequest::new(*op, page * 32, 32), SimTime(*at)).unwrap();
     }
@@ -114,7 +98,7 @@ fn a_read_waits_for_a_program_that_has_the_cache_register() {
 
 #[test]
 fn what_an_operation_waits_for_in_either_register_is_told_apart() {
-    use LatencyPart::{BehindHost, Bus, Die, Link};
+    use wordline_ftl::LatencyPart::{BehindHost, Bus, Die, Link};
     let parts = |cache, asked: &[(HostOp, u64)]| {
         let of = |c: &Completion| [BehindHost, Die, Bus, Link].map(|part| c.parts[part]);
         run(&spec(cache, &[]), asked).iter().map(of).collect::<Vec<_>>()
@@ -141,7 +125,7 @@ fn a_page_that_is_decoded_behind_the_bus_keeps_its_register_until_it_is_right() 
 fn the_rest_of_a_page_that_moves_goes_out_while_the_next_is_sensed() {
     // A sector of 4 KiB is wanted, 12 KiB more are brought out for the move.
     let spec = spec("on", &[("errors.model", "fixed:1")]);
-    let mut d = device(&spec, "hotness:warm=1,hot=2");
+    let mut d = one_die::full(&spec, "hotness:warm=1,hot=2");
     for page in 0..2 {
         d.submit(HostRequest::new(HostOp::Read, page * 32, 8), SimTime(0)).unwrap();
     }
@@ -157,7 +141,7 @@ fn retries_cost_reads_in_a_row_what_they_take_of_the_array() {
         let bandwidth = |retries: u64| {
             let model = format!("fixed:{retries}");
             let spec = spec("on", &[("errors.model", &model)]);
-            let mut d = device(&spec, &format!("conventional:mode={mode}"));
+            let mut d = one_die::full(&spec, &format!("conventional:mode={mode}"));
             let pages = spec.logical_bytes() / spec.unit.0;
             let requests = (0..2_000u64).map(|i| {
                 Ok::<_, std::convert::Infallible>(HostRequest::new(HostOp::Read, i % pages * 32, 32))

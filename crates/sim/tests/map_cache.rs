@@ -2,8 +2,10 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests, beside the test functions
 
-use wordline_device::DeviceSpec;
-use wordline_ftl::{Cause, Initial, LatencyPart, Mapped, NoMedia};
+#[path = "support/one_die.rs"]
+mod one_die;
+
+use wordline_ftl::{Cause, LatencyPart, NoMedia};
 use wordline_sim::{Completion, Device, DeviceError, NoProbe};
 use wordline_units::{HostOp, HostRequest, SimTime};
 
@@ -17,29 +19,13 @@ const READ: u64 = SENSE + BUS;
 const PAGES: u32 = 8192;
 const ENTRIES: u64 = 4096;
 
-fn spec(keys: &[(&str, &str)]) -> DeviceSpec {
-    let small = [
-        ("medium.flash.channels", "1"),
-        ("medium.flash.dies_per_chip", "1"),
-        ("medium.flash.blocks_per_plane", "16"),
-        ("medium.flash.cache_register", "off"),
-        ("capacity.logical", "128MiB"),
-        ("errors", "off"),
-    ];
-    let overrides: Vec<_> = small.iter().chain(keys).map(|(k, v)| (k.to_string(), v.to_string())).collect();
-    wordline_device::find("raro-16gb").unwrap().spec(&overrides).unwrap()
-}
-
 struct Drive(Device<NoProbe, NoMedia>);
 
 impl Drive {
     /// One that holds the first so many pages at time 0.
     fn holding(pages: u32, keys: &[(&str, &str)]) -> Drive {
-        let spec = spec(keys);
-        let scheme = wordline_schemes::build("conventional").unwrap();
-        let mut d = Device::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap();
-        d.ftl.precondition(&Initial::holding(Mapped::First(pages)), 7).unwrap();
-        Drive(d)
+        let keys = [&[("errors", "off")], keys].concat();
+        Drive(one_die::holding(&one_die::spec(&keys), "conventional", pages))
     }
 
     fn cached(size: &str) -> Drive {

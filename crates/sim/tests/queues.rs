@@ -2,9 +2,12 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests, beside the test functions
 
+#[path = "support/one_die.rs"]
+mod one_die;
+
 use std::convert::Infallible;
-use wordline_device::{ArbitrationOrder, DeviceSpec};
-use wordline_ftl::{Initial, Mapped, NoMedia};
+use wordline_device::ArbitrationOrder;
+use wordline_ftl::NoMedia;
 use wordline_sim::{
     Arrivals, Completion, Device, Host, HostTurn, NoProbe, Pacing, Queues, Stop, drive, drive_host,
 };
@@ -13,27 +16,8 @@ use wordline_units::{HostOp, HostRequest, QueueClass, SimTime};
 /// A read of a page on an idle drive: array, bus, link.
 const READ: u64 = 140_000 + 20_480 + 1_000;
 
-/// RARO's drive with a single die.
-fn spec() -> DeviceSpec {
-    let small = [
-        ("medium.flash.channels", "1"),
-        ("medium.flash.dies_per_chip", "1"),
-        ("medium.flash.planes_per_die", "1"),
-        ("medium.flash.blocks_per_plane", "16"),
-        ("medium.flash.cache_register", "off"),
-        ("capacity.logical", "128MiB"),
-    ];
-    let overrides: Vec<_> = small.map(|(k, v)| (k.to_string(), v.to_string())).to_vec();
-    wordline_device::find("raro-16gb").unwrap().spec(&overrides).unwrap()
-}
-
 fn device() -> Device<NoProbe, NoMedia> {
-    let spec = spec();
-    let scheme = wordline_schemes::build("conventional").unwrap();
-    let mut d = Device::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap();
-    let pages = (spec.logical_bytes() / spec.unit.0) as u32;
-    d.ftl.precondition(&Initial::holding(Mapped::First(pages)), 7).unwrap();
-    d
+    one_die::full(&one_die::spec(&[]), "conventional")
 }
 
 /// A host that notes what has ended.

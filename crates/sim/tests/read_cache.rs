@@ -2,8 +2,10 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests, beside the test functions
 
-use wordline_device::DeviceSpec;
-use wordline_ftl::{Initial, Mapped, NoMedia};
+#[path = "support/one_die.rs"]
+mod one_die;
+
+use wordline_ftl::NoMedia;
 use wordline_sim::{Device, NoProbe};
 use wordline_units::{HostOp, HostRequest, SimTime};
 
@@ -12,29 +14,12 @@ const SENSE: u64 = 140_000;
 const BUS: u64 = 20_480;
 const LINK: u64 = 1_000;
 
-fn spec(read_cache: &str) -> DeviceSpec {
-    let small = [
-        ("medium.flash.channels", "1"),
-        ("medium.flash.dies_per_chip", "1"),
-        ("medium.flash.blocks_per_plane", "16"),
-        ("medium.flash.cache_register", "off"),
-        ("capacity.logical", "128MiB"),
-        ("dram.read_cache", read_cache),
-    ];
-    let overrides: Vec<_> = small.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
-    wordline_device::find("raro-16gb").unwrap().spec(&overrides).unwrap()
-}
-
 struct Drive(Device<NoProbe, NoMedia>);
 
 impl Drive {
     fn with(read_cache: &str) -> Drive {
-        let spec = spec(read_cache);
-        let scheme = wordline_schemes::build("conventional").unwrap();
-        let mut d = Device::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap();
-        let pages = (spec.logical_bytes() / spec.unit.0) as u32;
-        d.ftl.precondition(&Initial::holding(Mapped::First(pages)), 7).unwrap();
-        Drive(d)
+        let spec = one_die::spec(&[("dram.read_cache", read_cache)]);
+        Drive(one_die::full(&spec, "conventional"))
     }
 
     /// How long a request of some sectors of 512 bytes takes that comes when all before is over, ns.

@@ -3,9 +3,12 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests, beside the test functions
 
+#[path = "support/one_die.rs"]
+mod one_die;
+
 use wordline_device::DeviceSpec;
-use wordline_ftl::{Initial, LatencyPart, Mapped, NoMedia};
-use wordline_sim::{Completion, Device, NoProbe};
+use wordline_ftl::LatencyPart;
+use wordline_sim::Completion;
 use wordline_units::{HostOp, HostRequest, SimTime};
 
 /// Array, bus and link of a read; array of a program; what a suspension and going on cost.
@@ -22,33 +25,15 @@ const SUSPENDS: [(&str, &str); 3] = [
     ("service.suspend.resume", "7us"),
 ];
 
-/// RARO's drive with a single die.
-fn spec(planes: &str, overrides: &[(&str, &str)]) -> DeviceSpec {
-    let small = [
-        ("medium.flash.channels", "1"),
-        ("medium.flash.dies_per_chip", "1"),
-        ("medium.flash.planes_per_die", planes),
-        ("medium.flash.blocks_per_plane", "16"),
-        ("medium.flash.cache_register", "off"),
-        ("capacity.logical", "128MiB"),
-    ];
-    let overrides: Vec<_> =
-        small.iter().chain(overrides).map(|(k, v)| (k.to_string(), v.to_string())).collect();
-    wordline_device::find("raro-16gb").unwrap().spec(&overrides).unwrap()
-}
-
-fn device(spec: &DeviceSpec) -> Device<NoProbe, NoMedia> {
-    let scheme = wordline_schemes::build("conventional").unwrap();
-    let mut d = Device::new(spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap();
-    let pages = (spec.logical_bytes() / spec.unit.0) as u32;
-    d.ftl.precondition(&Initial::holding(Mapped::First(pages)), 7).unwrap();
-    d
+/// A drive whose die has so many planes.
+fn spec(planes: &str, keys: &[(&str, &str)]) -> DeviceSpec {
+    one_die::spec(&[&[("medium.flash.planes_per_die", planes)], keys].concat())
 }
 
 /// Whole pages, each of its own, asked for at a time each; their completions in the order of the requests, and
 /// suspensions of programs and erases.
 fn run(spec: &DeviceSpec, asked: &[(HostOp, u64)]) -> (Vec<Completion>, [u64; 3]) {
-    let mut d = device(spec);
+    let mut d = one_die::full(spec, "conventional");
     for (page, (op, at)) in (0..).zip(asked) {
         d.submit(HostRequest::new(*op, page * 32, 32), SimTime(*at)).unwrap();
     }
@@ -138,7 +123,7 @@ fn mixed(overrides: &[(&str, &str)]) -> (f64, f64, [u64; 3]) {
     let tight = [("capacity.logical", "384MiB"), ("medium.flash.blocks_per_plane", "32")];
     let overrides: Vec<_> = tight.iter().chain(overrides).copied().collect();
     let spec = spec("1", &overrides);
-    let mut d = device(&spec);
+    let mut d = one_die::full(&spec, "conventional");
     let pages = spec.logical_bytes() / spec.unit.0;
     let mut reads = vec![];
     let (mut writes, mut count, mut x) = (0, 0, 1u64);

@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests, beside the test functions
 
+#[path = "support/one_die.rs"]
+mod one_die;
+
 use wordline_ftl::NoMedia;
 use wordline_sim::{Completion, Device, NoProbe};
 use wordline_units::{Attributes, HostOp, HostRequest, SimTime};
@@ -10,22 +13,10 @@ const BUS: u64 = 20_480;
 const LINK: u64 = 1_000;
 const PROGRAM: u64 = 3_102_000;
 
-/// RARO's drive with a single die and a buffer of eight pages.
+/// A drive with a buffer of eight pages.
 fn device(flush: &[(&str, &str)]) -> Device<NoProbe, NoMedia> {
-    let small = [
-        ("medium.flash.channels", "1"),
-        ("medium.flash.dies_per_chip", "1"),
-        ("medium.flash.planes_per_die", "1"),
-        ("medium.flash.blocks_per_plane", "16"),
-        ("medium.flash.cache_register", "off"),
-        ("capacity.logical", "128MiB"),
-        ("ack.mode", "buffer"),
-        ("ack.pages", "8"),
-    ];
-    let overrides: Vec<_> = small.iter().chain(flush).map(|(k, v)| (k.to_string(), v.to_string())).collect();
-    let spec = wordline_device::find("raro-16gb").unwrap().spec(&overrides).unwrap();
-    let scheme = wordline_schemes::build("conventional").unwrap();
-    Device::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap()
+    let keys = [&[("ack.mode", "buffer"), ("ack.pages", "8")], flush].concat();
+    one_die::empty(&one_die::spec(&keys), "conventional")
 }
 
 /// From full to half.
