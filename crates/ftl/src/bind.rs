@@ -353,6 +353,27 @@ impl<M: Media> Ftl<M> {
         }
     }
 
+    /// Send a program whose data have left their old place to the roomiest plane that can take it: its own has no
+    /// slot for it and nothing is pending. Returns whether there is one.
+    pub fn send_elsewhere(&mut self, id: OpId) -> bool {
+        let op = &self.state.ops[id];
+        if op.owned_by != Owner::Nobody {
+            return false;
+        }
+        let (here, route) = (op.plane, op.route);
+        let there = route.targets().find_map(|target| {
+            let r = &self.state.regions[target.region.index()];
+            let planes = (r.first_plane..r.first_plane + r.planes.len() as u32).map(PlaneId);
+            let takes = planes.filter(|p| *p != here && self.has_room(target, *p, false));
+            takes.max_by_key(|p| self.state.room(target.region, *p))
+        });
+        let Some(there) = there else { return false };
+        self.state.backlog[here.index()] -= 1;
+        self.state.ops[id].plane = there;
+        self.emit(id);
+        true
+    }
+
     /// Give up a program that can never be bound: the drive is full, or has worn out.
     pub fn fail(&mut self, lead: OpId) {
         if matches!(self.state.ops[lead].owned_by, Owner::Move | Owner::Job) {

@@ -370,8 +370,12 @@ impl<M: Media> Ftl<M> {
             return;
         }
         stager.timer_set = false;
-        // While a job still reads, its pages are the company to wait for: padding them one by one
-        // could cost more than the job gives back.
+        self.pad_or_wait(region, plane, company);
+    }
+
+    /// Pad what waits for company, unless a job still reads: its pages are the company to wait for, and padding
+    /// them one by one could cost more than the job gives back.
+    fn pad_or_wait(&mut self, region: RegionId, plane: PlaneId, company: Company) {
         if self.feeds(region, plane, company) && !self.state.jammed[plane.index()] {
             self.arm_pad(region, plane, company);
         } else {
@@ -406,7 +410,8 @@ impl<M: Media> Ftl<M> {
         self.close_group(region, plane, company);
     }
 
-    /// Pad the host data that wait for company anywhere, and with `moved` what collection moves too.
+    /// Pad the host data that wait for company anywhere, and with `moved` what collection moves too; where a
+    /// job still brings company the timer does, or that job could cost more than it gives back.
     pub(crate) fn seal(&mut self, moved: bool) {
         for index in 0..self.state.regions.len() {
             let region = RegionId(index as u8);
@@ -418,7 +423,7 @@ impl<M: Media> Ftl<M> {
             for local in 0..self.state.regions[index].planes.len() as u32 {
                 self.pad(region, PlaneId(first + local), Company::Host);
                 for company in Company::WITHIN.into_iter().filter(|_| moved) {
-                    self.pad(region, PlaneId(first + local), company);
+                    self.pad_or_wait(region, PlaneId(first + local), company);
                 }
             }
         }

@@ -564,7 +564,7 @@ impl<P: Probe, M: Media> Device<P, M> {
         if until <= self.now || self.clock.next().is_some() {
             return Ok(false);
         }
-        if self.ftl.let_go_of_dies() {
+        if self.ftl.let_go_of_dies() || self.send_elsewhere() {
             self.settle();
         } else if self.outstanding() == 0 {
             return Ok(false);
@@ -1165,6 +1165,21 @@ impl<P: Probe, M: Media> Device<P, M> {
                 self.offer(plane);
             }
         }
+    }
+
+    /// Nothing is pending: what waits for space in its plane and has no place to stay goes to another plane.
+    /// Returns whether anything does.
+    #[cold]
+    fn send_elsewhere(&mut self) -> bool {
+        let mut any = false;
+        for waiting in &mut self.waiting {
+            waiting.retain(|id| {
+                let goes = self.ftl.send_elsewhere(*id);
+                any |= goes;
+                !goes
+            });
+        }
+        any
     }
 
     /// Nothing is pending and requests wait: what waits for space never will have it. Writes that
