@@ -100,6 +100,9 @@ fn write_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
         (ParallelUnit::Plane, _) => "a plane at a time",
     };
     writeln!(out, "  works            {unit}; pages go to planes in order {}", spec.allocation)?;
+    if spec.superblock != Superblock::Off {
+        writeln!(out, "  superblocks      over {}", superblocks(spec))?;
+    }
     if !spec.service.is_usual() {
         writeln!(out, "  serves           {}", crate::service::describe(&spec.service))?;
     }
@@ -150,6 +153,16 @@ fn write_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
 }
 
 /// What wear does, in a line.
+/// Which planes hold a superblock together, and its size in the densest mode.
+fn superblocks(spec: &DeviceSpec) -> String {
+    let of = |m: &Medium| {
+        let planes = spec.superblock.planes(m.topology);
+        format!("{planes} planes, {} each", size(planes as u64 * m.block_bytes(m.densest())))
+    };
+    let each: Vec<String> = spec.media.iter().map(of).collect();
+    each.join("; ")
+}
+
 fn wear(w: &WearSpec) -> String {
     let mut says =
         vec![if w.enforce { "blocks retire at the end of their lives" } else { "without end" }.to_string()];

@@ -93,6 +93,7 @@ fn read(mut root: Section<'_>, origin: &str, problems: &Problems) -> Option<Devi
         let why = "planes with arrays of their own (unit = \"plane\") have nothing to pair; leave it \"off\"";
         parallel.refuse("multiplane", why);
     }
+    let superblock = parallel.choice("superblock", Superblock::WORDS, Superblock::Off);
     parallel.finish();
 
     let caches = media.iter().flatten().any(|m| !m.medium.cache_register.is_off());
@@ -131,6 +132,7 @@ fn read(mut root: Section<'_>, origin: &str, problems: &Problems) -> Option<Devi
         arbitration,
         parallel_unit,
         multiplane,
+        superblock,
         service: service?,
         allocation,
         ack,

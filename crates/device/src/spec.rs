@@ -9,7 +9,7 @@ use crate::wear::WearSpec;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
-use wordline_flash::{ErrorModel, Geometry, GeometryError, Medium};
+use wordline_flash::{ErrorModel, Geometry, GeometryError, Medium, Topology};
 use wordline_units::{Bytes, Fraction, QuantityError, Rate, SimDuration};
 
 /// A drive, with every default filled in.
@@ -37,6 +37,9 @@ pub struct DeviceSpec {
     /// Whether planes of a die share its array's time.
     #[serde(default, skip_serializing_if = "Multiplane::is_off")]
     pub multiplane: Multiplane,
+    /// Which planes open, fill, collect and erase their blocks together.
+    #[serde(default, skip_serializing_if = "Superblock::is_off")]
+    pub superblock: Superblock,
     /// In which order operations are served, and which are interrupted.
     #[serde(default, skip_serializing_if = "Service::is_usual")]
     pub service: Service,
@@ -115,6 +118,43 @@ pub enum Multiplane {
 impl Multiplane {
     pub(crate) fn is_off(&self) -> bool {
         *self == Multiplane::Off
+    }
+}
+
+/// Which planes hold a superblock together: the blocks at one position in each, opened, filled, collected and erased
+/// as one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Superblock {
+    /// Every block stands alone.
+    #[default]
+    Off,
+    /// The planes of a die.
+    Die,
+    /// Those of a chip.
+    Chip,
+    /// Those of a channel.
+    Channel,
+    /// All of a medium.
+    Drive,
+}
+
+impl Superblock {
+    pub(crate) fn is_off(&self) -> bool {
+        *self == Superblock::Off
+    }
+
+    /// Planes that hold one together; their numbers follow each other.
+    pub fn planes(self, topology: Topology) -> u32 {
+        let die = topology.planes_per_die;
+        let chip = die * topology.dies_per_chip;
+        match self {
+            Superblock::Off => 1,
+            Superblock::Die => die,
+            Superblock::Chip => chip,
+            Superblock::Channel => chip * topology.chips_per_channel,
+            Superblock::Drive => topology.planes(),
+        }
     }
 }
 
@@ -318,6 +358,7 @@ macro_rules! words {
 words! {
     ParallelUnit { Die = "die", Plane = "plane" }
     Multiplane { Off = "off", Opportunistic = "opportunistic" }
+    Superblock { Off = "off", Die = "die", Chip = "chip", Channel = "channel", Drive = "drive" }
     ServiceOrder { ReadFirst = "read-first", FirstCome = "first-come", Shortest = "shortest", Shares = "shares" }
     Recheck { Erase = "erase", Allocation = "allocation" }
     GcClass { Background = "background", Host = "host", Urgent = "urgent", Foreground = "foreground" }

@@ -71,6 +71,9 @@ fn write_spec(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
     }
     writeln!(out, "\n[parallel]\nunit = \"{}\"", spec.parallel_unit.key())?;
     writeln!(out, "multiplane = \"{}\"", spec.multiplane.key())?;
+    if spec.superblock != Superblock::Off {
+        writeln!(out, "superblock = \"{}\"", spec.superblock.key())?;
+    }
     if !spec.service.is_usual() {
         crate::service::write(&spec.service, out)?;
     }

@@ -3,15 +3,15 @@
 
 use crate::collect::For;
 use crate::counters::Cause;
-use crate::ftl::{Ftl, Outcome, RequestId};
-use crate::map::{IsFirst, fetch};
+use crate::ftl::{Effect, Ftl, Outcome, RequestId};
+use crate::map::fetch;
 use crate::media::Media;
 use crate::op::{Op, OpId, OpKind, Owner};
 use crate::scheme::{MovedIn, RegionId, Route, Target};
 use crate::staging::NONE;
 use crate::state::Phase;
 use wordline_device::Trigger;
-use wordline_units::{BlockId, Lpn, PlaneId, Ppn, SimDuration};
+use wordline_units::{BlockId, Lpn, PlaneId, Ppn};
 
 /// What became of a program that a plane was ready to begin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,6 +22,17 @@ pub enum Binding {
     Diverted,
     /// No slot of its route is free: it waits, or is given up.
     Blocked,
+}
+
+/// What becomes of a program that finds no slot in its plane.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Blocked {
+    /// It waits there.
+    Waits,
+    /// It has left for another plane.
+    ChangesPlane,
+    /// It is given up.
+    Dropped,
 }
 
 impl<M: Media> Ftl<M> {
@@ -51,7 +62,7 @@ impl<M: Media> Ftl<M> {
         let (plane, privileged, slots) = (op.plane, op.privileged, op.slots as u32);
         for target in route.targets() {
             let region = target.region;
-            if self.state.regions.len() <= region.index() || !self.state.reaches(region, plane) {
+            if !self.state.is_there(region, plane) {
                 let state = format!("plane {plane} has no blocks of region {}", region.0);
                 self.illegal(format!("route to region {}", region.0), state);
                 return None;
@@ -105,7 +116,7 @@ impl<M: Media> Ftl<M> {
     }
 
     /// Whether a region could take a program in a plane now.
-    fn has_room(&self, target: Target, plane: PlaneId, privileged: bool) -> bool {
+    pub(crate) fn has_room(&self, target: Target, plane: PlaneId, privileged: bool) -> bool {
         let Target { region, class } = target;
         let open = !self.state.at(region, plane).open[class as usize].is_empty();
         self.may_take(region, plane, privileged) && (open || self.may_open(region, plane, privileged))
@@ -210,36 +221,13 @@ impl<M: Media> Ftl<M> {
         if !self.may_open(region, plane, reserve) {
             return None;
         }
-        let local = self.state.local(region, plane);
-        let pool = self.state.regions[region.index()].region.pool;
-        let block = self.state.change_pool(pool, plane, |state| {
-            let (blocks, free) = (&state.blocks, &mut state.pools[pool.0 as usize].free[local]);
-            let block =
-                if levels { free.take_most_worn(|b| blocks[b as usize].erases) } else { free.take() }?;
-            state.regions[region.index()].planes[local].owned += 1;
-            Some(block)
+        let block = self.state.take_block(region, plane, |free, blocks| {
+            if levels { free.take_most_worn(|b| blocks[b as usize].erases) } else { free.take() }
         })?;
-        let r = &mut self.state.regions[region.index()];
-        let at = &mut r.planes[local];
-        at.open_slots += r.slots_per_block as u64;
-        let (rule, shape) = (r.region.rule, r.shape);
-        if rule.by_bit() {
-            let pages = rule.left(shape, &Default::default());
-            r.left.iter_mut().zip(pages).for_each(|(left, pages)| *left += pages as u64);
+        self.state.open(region, plane, block);
+        if self.state.has_superblocks(region) {
+            self.state.open_fellows(region, plane, block);
         }
-        for class in rule.classes(shape) {
-            if rule.has_left(shape, &Default::default(), *class) {
-                self.state.enter_list(region, plane, block, *class);
-            }
-        }
-        let r = &self.state.regions[region.index()];
-        let info = &mut self.state.blocks[block.index()];
-        self.state.map.open(block, region, IsFirst(!info.was_opened()));
-        info.phase = Phase::Open;
-        info.region = region.0;
-        info.set_mode(r.region.mode);
-        info.state = Default::default();
-        self.state.aging.opened(block, self.state.now, SimDuration::ZERO);
         Some(block)
     }
 
@@ -270,9 +258,9 @@ impl<M: Media> Ftl<M> {
 
     /// A program found no slot in its plane. Begin a collection that may help; if none can yet, each
     /// page that dies in the plane is a new chance, and the device gives up only when nothing is
-    /// pending anywhere. Returns whether the program waits: a move within its pool that nobody waits for is
-    /// dropped instead, since it pins the block that it leaves.
-    pub fn blocked(&mut self, id: OpId) -> bool {
+    /// pending anywhere. A move within its pool that nobody waits for is dropped, since it pins the block that it
+    /// leaves; a program of a superblock goes where another plane of that has a slot.
+    pub fn blocked(&mut self, id: OpId) -> Blocked {
         let mut parts =
             std::iter::successors(Some(id), |p| Some(self.state.ops[*p].chain).filter(|c| !c.is_none()));
         // A program into the same pool might wait for the very block that the move pins.
@@ -283,20 +271,33 @@ impl<M: Media> Ftl<M> {
         };
         if parts.all(|p| mere(&self.state.ops[p])) {
             self.leave_pages(id);
-            return false;
+            return Blocked::Dropped;
+        }
+        if let Some(there) = self.fellow_with_room(id) {
+            self.change_plane(id, there);
+            return Blocked::ChangesPlane;
         }
         let (plane, route) = (self.state.ops[id].plane, self.state.ops[id].route);
-        self.state.starved[plane.index()] = true;
         // A page that its job waits for, not one of a group: that job reads on without it, and what it
         // reads is the company that other groups wait for.
         let op = &self.state.ops[id];
-        self.state.jammed[plane.index()] |= op.owned_by == Owner::Job && op.in_window;
-        for target in route.targets() {
-            if self.state.regions.len() > target.region.index() && self.state.reaches(target.region, plane) {
-                self.collect_for(target.region, plane);
+        let jams = op.owned_by == Owner::Job && op.in_window;
+        if jams {
+            for p in self.state.together(RegionId(op.owner as u8), self.plane_of(op.from)) {
+                self.state.jammed[p as usize] = true;
             }
         }
-        true
+        for target in route.targets() {
+            if !self.state.is_there(target.region, plane) {
+                continue;
+            }
+            for p in self.state.together(target.region, plane) {
+                self.state.starved[p as usize] = true;
+                self.state.jammed[p as usize] |= jams;
+            }
+            self.collect_for(target.region, plane);
+        }
+        Blocked::Waits
     }
 
     /// Give up pages that find no place where they should go: they stay where they are.
@@ -367,11 +368,18 @@ impl<M: Media> Ftl<M> {
             let takes = planes.filter(|p| *p != here && self.has_room(target, *p, false));
             takes.max_by_key(|p| self.state.room(target.region, *p))
         });
-        let Some(there) = there else { return false };
+        if let Some(there) = there {
+            self.change_plane(id, there);
+        }
+        there.is_some()
+    }
+
+    /// A program that is in no queue goes to another plane.
+    fn change_plane(&mut self, id: OpId, there: PlaneId) {
+        let here = std::mem::replace(&mut self.state.ops[id].plane, there);
         self.state.backlog[here.index()] -= 1;
-        self.state.ops[id].plane = there;
-        self.emit(id);
-        true
+        self.state.backlog[there.index()] += 1;
+        self.effects.push(Effect::ChangePlane(id));
     }
 
     /// Give up a program that can never be bound: the drive is full, or has worn out.

@@ -76,9 +76,9 @@ impl<M: Media> Ftl<M> {
                 continue;
             }
             let id = RegionId(info.region);
-            let position = self.state.position(id, plane, block);
-            let listed = self.state.at(id, plane).victims.contains(position);
-            if listed != info.is_listed() {
+            let listed = self.state.is_victim(id, plane, block);
+            let mut members = self.state.members(id, plane, block);
+            if listed != members.all(|(_, b)| self.state.blocks[b.index()].is_listed()) {
                 return broken(format!("block {b} is {:?} and listed as a victim: {listed}", info.phase));
             }
         }

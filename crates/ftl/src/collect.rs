@@ -11,6 +11,7 @@ use crate::op::{Class, Op, OpId, OpKind, Owner};
 use crate::scheme::{
     Collect, Gather, Grain, Hooks, IdleWork, Move, MovedIn, Need, Place, PlanePick, RegionId, Route, View,
 };
+use crate::stager::Company;
 use crate::state::{Job, Phase, State};
 use wordline_device::GcClass;
 use wordline_flash::SlotClass;
@@ -156,15 +157,15 @@ impl<M: Media> Ftl<M> {
             self.illegal(what, "the region has no blocks there".into());
             return false;
         }
-        if self.state.at(region, plane).job.is_some() || self.worn_out().is_some() {
+        let mut together = self.state.together(region, plane).map(PlaneId);
+        if together.any(|p| self.state.at(region, p).job.is_some()) || self.worn_out().is_some() {
             return false;
         }
         let Some(victim) = block.or_else(|| self.state.best_victim(region, plane)) else { return false };
         let info = self.state.blocks[victim.index()];
-        let position = || self.state.position(region, plane, victim);
         let eligible = || {
             let closes = why != Occasion::Shortage && info.phase == Phase::Open;
-            closes || self.state.at(region, plane).victims.contains(position())
+            closes || self.state.is_victim(region, plane, victim)
         };
         if block.is_some()
             && (self.state.geometry.plane_of(victim) != plane || info.region != region.0 || !eligible())
@@ -176,13 +177,15 @@ impl<M: Media> Ftl<M> {
         if info.writers > 0 {
             return false; // a frontier, whose last program is still under way
         }
+        if self.state.has_superblocks(region) && !self.state.is_victim(region, plane, victim) {
+            return false; // other blocks of it are still being written
+        }
         // Moving a block that is live nearly throughout gains nothing where its pages come back to the
         // same pool; a cache passes them on.
         let wanted = matches!(why, Occasion::Levelling | Occasion::Due);
         if !wanted && !self.state.gains(region, victim) && !self.passes_on(region, plane, victim) {
             return false;
         }
-        let position = self.state.position(region, plane, victim);
         let die = self.state.geometry.die_of(plane);
         let held = match why {
             Occasion::Idleness(grain) => grain == Grain::Block,
@@ -196,31 +199,33 @@ impl<M: Media> Ftl<M> {
             self.idle_jobs[die.index()] += 1;
             self.idle_busy += 1;
         }
-        if held {
-            self.hold(plane);
-        }
         if info.is_open() {
             self.close(region, plane, victim);
         }
-        let at = self.state.at_mut(region, plane);
-        at.victims.remove(position);
-        at.job = Some(Job {
-            block: victim,
-            cursor: 0,
-            inflight: 0,
-            window: 0,
-            exhausted: false,
-            erasing: false,
-            idle,
-            granted: true,
-            held,
-            levels: why == Occasion::Levelling,
-            given_up: false,
-            refreshes: why == Occasion::Due,
-        });
-        self.state.blocks[victim.index()].phase = Phase::Victim;
-        self.state.counters.collections += u64::from(why != Occasion::Due);
-        self.step_job(region, plane);
+        self.state.unlist(region, plane, victim);
+        let members = self.state.members(region, plane, victim);
+        for (plane, block) in members.clone() {
+            if held {
+                self.hold(plane);
+            }
+            self.state.at_mut(region, plane).job = Some(Job {
+                block,
+                cursor: 0,
+                inflight: 0,
+                window: 0,
+                exhausted: false,
+                erasing: false,
+                idle,
+                granted: true,
+                held,
+                levels: why == Occasion::Levelling,
+                given_up: false,
+                refreshes: why == Occasion::Due,
+            });
+            self.state.blocks[block.index()].phase = Phase::Victim;
+            self.state.counters.collections += u64::from(why != Occasion::Due);
+        }
+        members.for_each(|(plane, _)| self.step_job(region, plane));
         true
     }
 
@@ -359,8 +364,23 @@ impl<M: Media> Ftl<M> {
             }
             return;
         }
-        if block.live > 0 {
-            self.internal(format!("block {} is to be erased with {} live sectors", job.block, block.live));
+        if self.state.has_superblocks(region) {
+            if self.ready_to_erase(region, plane) {
+                for p in self.state.together(region, plane).map(PlaneId) {
+                    self.erase_victim(region, p);
+                }
+            }
+            return;
+        }
+        self.erase_victim(region, plane);
+    }
+
+    /// Send off the erase with which a job ends.
+    fn erase_victim(&mut self, region: RegionId, plane: PlaneId) {
+        let Some(mut job) = self.state.at(region, plane).job.filter(|job| !job.erasing) else { return };
+        let live = self.state.blocks[job.block.index()].live;
+        if live > 0 {
+            self.internal(format!("block {} is to be erased with {live} live sectors", job.block));
             return;
         }
         let mut erase =
@@ -407,6 +427,11 @@ impl<M: Media> Ftl<M> {
             let whole = place.gather == Gather::Whole;
             let target = if to.index() < self.state.regions.len() && !self.state.reaches(to, plane) {
                 self.moves_to(to, place.plane, plane)
+            } else if to.index() < self.state.regions.len() {
+                let within = self.state.regions[to.index()].region.pool
+                    == self.state.regions[region.index()].region.pool;
+                let company = if within { Company::Collected } else { Company::Moved };
+                self.state.behind(to, plane, company)
             } else {
                 plane
             };
@@ -607,9 +632,7 @@ impl<M: Media> Ftl<M> {
         }
         self.end_job(region, plane);
         self.state.blocks[job.block.index()].phase = Phase::Full;
-        let (position, burden) =
-            (self.state.position(region, plane, job.block), self.state.burden(job.block));
-        self.state.at_mut(region, plane).victims.insert(position, burden);
+        self.state.list(region, plane, job.block);
     }
 
     /// The victim is erased, or the job given up.
@@ -742,7 +765,9 @@ impl<M: Media> Ftl<M> {
         self.state.blocks[self.state.geometry.block_of(read.ppn).index()].readers += 1;
         let region = read.route.region();
         let plane = match read.pick {
-            PlanePick::Home if self.state.reaches(region, read.plane) => read.plane,
+            PlanePick::Home if self.state.reaches(region, read.plane) => {
+                self.state.behind(region, read.plane, Company::Moved)
+            }
             pick => self.moves_to(region, pick, read.plane),
         };
         let mut op = Op::new(OpKind::Program, plane, Cause::Migrate, read.class);

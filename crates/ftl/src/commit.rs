@@ -11,7 +11,7 @@ use crate::staging::NONE;
 use crate::state::Phase;
 use wordline_device::Recheck;
 use wordline_flash::SlotClass;
-use wordline_units::{BlockId, CellMode, Ppn, SectorMask};
+use wordline_units::{BlockId, CellMode, PlaneId, Ppn, SectorMask};
 
 impl<M: Media> Ftl<M> {
     /// A later write or a trim made the read of missing sectors pointless; the program goes without.
@@ -118,8 +118,13 @@ impl<M: Media> Ftl<M> {
         if info.is_listed() {
             let region = RegionId(info.region);
             let plane = self.state.geometry.plane_of(block);
-            let (position, burden) = (self.state.position(region, plane, block), self.state.burden(block));
-            self.state.at_mut(region, plane).victims.lower(position, burden);
+            if self.state.has_superblocks(region) {
+                self.state.lower_superblock(region, plane, block, killed.sectors);
+            } else {
+                let (position, burden) =
+                    (self.state.position(region, plane, block), self.state.burden(block));
+                self.state.at_mut(region, plane).victims.lower(position, burden);
+            }
             if self.state.starved[plane.index()] {
                 self.collect_for(region, plane);
             }
@@ -313,8 +318,7 @@ impl<M: Media> Ftl<M> {
         let info = &mut self.state.blocks[block.index()];
         info.writers -= 1;
         if info.is_listed() {
-            let (position, burden) = (self.state.position(region, plane, block), self.state.burden(block));
-            self.state.at_mut(region, plane).victims.insert(position, burden);
+            self.state.list(region, plane, block);
             if self.state.starved[plane.index()] {
                 self.collect_for(region, plane);
             } else {
@@ -469,7 +473,6 @@ impl<M: Media> Ftl<M> {
         let info = &self.state.blocks[block.index()];
         let (region, mode) = (RegionId(info.region), info.mode());
         let retires = self.state.wear_by_erase(block, mode);
-        self.state.blocks[block.index()].phase = if retires { Phase::Retired } else { Phase::Free };
         self.state.counters.erases[mode.index()] += 1;
         self.state.counters.regions[region.index()].erases += 1;
         self.state.map.erase(block);
@@ -480,6 +483,26 @@ impl<M: Media> Ftl<M> {
         if M::METADATA && self.state.wear.spec.acceleration > 1 {
             self.media.wear(block, self.state.blocks[block.index()].erases);
         }
+        self.state.wear.retired += retires as u32;
+        self.end_job(region, plane);
+        self.state.refreshing.forget(block);
+        if !self.state.has_superblocks(region) {
+            return self.give_back(region, plane, block, retires);
+        }
+        let members = self.state.members(region, plane, block);
+        if members.clone().any(|(p, b)| self.state.is_emptied(region, p, b)) {
+            return; // the erases of others have not ended
+        }
+        if members.clone().all(|(_, b)| self.state.blocks[b.index()].phase == Phase::Erasing) {
+            members.for_each(|(p, b)| self.give_back(region, p, b, false));
+        } else {
+            self.open_again(region, members);
+        }
+    }
+
+    /// A block goes back to its pool, or is lost.
+    fn give_back(&mut self, region: RegionId, plane: PlaneId, block: BlockId, retires: bool) {
+        self.state.blocks[block.index()].phase = if retires { Phase::Retired } else { Phase::Free };
         let local = self.state.local(region, plane);
         let pool = self.state.regions[region.index()].region.pool;
         self.state.change_pool(pool, plane, |state| {
@@ -491,9 +514,6 @@ impl<M: Media> Ftl<M> {
             }
             state.regions[region.index()].planes[local].owned -= 1;
         });
-        self.state.wear.retired += retires as u32;
-        self.end_job(region, plane);
-        self.state.refreshing.forget(block);
         self.state.jammed[plane.index()] = false;
         self.state.starved[plane.index()] = false; // until one of those that wake now is blocked again
         self.effects.push(Effect::Wake(plane));

@@ -176,6 +176,8 @@ pub enum Fault {
 pub enum Effect {
     /// Queue an operation at its plane.
     Queue(OpId),
+    /// Queue an operation at its plane that has left another's queue.
+    ChangePlane(OpId),
     /// Space may have come up: try again what waits at a plane.
     Wake(PlaneId),
     /// A job has begun or ceased to hold a die.

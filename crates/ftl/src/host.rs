@@ -10,6 +10,7 @@ use crate::map::{Located, MapKind, RegionSet, Span};
 use crate::media::Media;
 use crate::op::{Class, Op, OpId, OpKind, Owner};
 use crate::scheme::{Gather, Hooks, Origin, Parcel, Place, PlanePick, Tag, View};
+use crate::stager::Company;
 use crate::staging::NONE;
 use wordline_units::{HostOp, HostRequest, Lpn, PlaneId, Ppn, SectorMask, SimDuration, SimTime};
 
@@ -547,7 +548,7 @@ impl<M: Media> Ftl<M> {
             return home;
         }
         if place.plane == PlanePick::Home && self.state.reaches(region, home) && !self.state.dynamic {
-            return home;
+            return self.state.behind(region, home, Company::Host);
         }
         self.state.turn = self.state.turn.wrapping_add(1);
         let best = match place.plane {
@@ -555,7 +556,7 @@ impl<M: Media> Ftl<M> {
             PlanePick::Avoid(channels) => self.state.least_busy(region, Some(channels)),
             _ => self.state.least_busy(region, None),
         };
-        best.unwrap_or(home)
+        self.state.behind(region, best.unwrap_or(home), Company::Host)
     }
 
     fn submit_trim(&mut self, request: &HostRequest) {

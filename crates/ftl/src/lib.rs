@@ -39,6 +39,7 @@ mod staging;
 mod state;
 mod steady;
 mod stripe;
+mod superblock;
 mod table;
 mod trim;
 mod untimed;
@@ -48,7 +49,7 @@ mod windows;
 mod write_buffer;
 
 pub use base::Mapped;
-pub use bind::Binding;
+pub use bind::{Binding, Blocked};
 pub use check::Broken;
 pub use counters::{Cause, Counters, EnergyUsed, ReadErrors, RegionCounters};
 pub use ftl::{

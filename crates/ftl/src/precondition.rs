@@ -133,6 +133,7 @@ impl<M: Media> Ftl<M> {
         if initial.aged_invalid > Fraction::ZERO {
             self.age(home, initial.aged_invalid);
         }
+        self.state.complete_superblocks();
         self.state.age_data(initial.retention);
         self.state.recount();
         Ok(())
@@ -302,7 +303,6 @@ impl<M: Media> Ftl<M> {
     fn adopt_block(&mut self, region: RegionId, block: BlockId, programmed: u32, live_sectors: u32) {
         let plane = self.state.geometry.plane_of(block);
         let local = self.state.local(region, plane);
-        let position = self.state.position(region, plane, block);
         let r = &mut self.state.regions[region.index()];
         self.state.pools[r.region.pool.0 as usize].free[local].remove(block);
         let info = &mut self.state.blocks[block.index()];
@@ -319,7 +319,12 @@ impl<M: Media> Ftl<M> {
         info.live = live_sectors;
         if programmed == r.slots_per_block {
             info.phase = Phase::Full;
-            at.victims.insert(position, live_sectors);
+            if self.state.has_superblocks(region) {
+                self.state.list(region, plane, block);
+            } else {
+                let position = self.state.position(region, plane, block);
+                self.state.at_mut(region, plane).victims.insert(position, live_sectors);
+            }
             return;
         }
         info.phase = Phase::Open;
@@ -338,15 +343,17 @@ impl<M: Media> Ftl<M> {
         let (pages, units) = (r.shape.pages(), r.units_per_page);
         let step = r.pages_per_program.max(r.region.rule.ages_by(r.shape));
         let each = ((share.of(pages as u64) as u32 + 1).div_ceil(step) * step).min(pages);
+        // Every region of the pool has yet to open a block, and none is full that collection could take.
+        let pool = self.state.regions[region.index()].region.pool;
+        let regions = self.state.regions.iter().filter(|r| r.region.pool == pool).count() as u32;
         for plane in self.planes_of(region).collect::<Vec<_>>() {
             let all = self.state.total_blocks(region) as u64 * pages as u64;
             let mut used = self.state.owned(region, plane) as u64 * pages as u64;
             while used < share.of(all)
-                && self.state.free_blocks(region, plane) > self.state.pool_of(region).reserve + 1
+                && self.state.free_blocks(region, plane) > self.state.pool_of(region).reserve + regions
             {
                 let local = self.state.local(region, plane);
-                let pool = self.state.regions[region.index()].region.pool.0 as usize;
-                let Some(block) = self.state.pools[pool].free[local].first() else { break };
+                let Some(block) = self.state.pools[pool.0 as usize].free[local].first() else { break };
                 self.adopt_block(region, block, each * units, 0);
                 used += each as u64;
             }

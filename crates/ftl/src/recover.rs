@@ -266,6 +266,7 @@ impl<M: Recorded> Ftl<M> {
         let ready = at + ftl.scan_time();
         ftl.set_now(ready);
         ftl.erase_again();
+        ftl.state.complete_superblocks();
         for kept in kept {
             ftl.restage(kept, &newest);
         }
@@ -276,7 +277,7 @@ impl<M: Recorded> Ftl<M> {
     fn find_blocks(&mut self) -> Result<(), String> {
         for b in 0..self.state.geometry.blocks {
             let Some(found) = self.media.metadata().block(BlockId(b)) else { continue };
-            let unknown = self.state.region_of(BlockId(b));
+            let unknown = self.region_unwritten(BlockId(b));
             let info = &mut self.state.blocks[b as usize];
             info.erases = found.erases;
             if found.half_erased {
@@ -326,6 +327,15 @@ impl<M: Recorded> Ftl<M> {
             info.phase = if full { Phase::Full } else { Phase::Open };
         }
         Ok(())
+    }
+
+    /// The region of a block whose first program was torn: that of the rest of its superblock, or the first of its
+    /// pool.
+    fn region_unwritten(&self, block: BlockId) -> RegionId {
+        let (region, plane) = (self.state.region_of(block), self.state.geometry.plane_of(block));
+        let header = |(_, b)| self.media.metadata().block(b).and_then(|found| found.header);
+        let written = self.state.members(region, plane, block).filter(|(p, _)| *p != plane).find_map(header);
+        written.map_or(region, |header| header.region)
     }
 
     /// What of the base image has not been erased.
@@ -460,14 +470,12 @@ impl<M: Recorded> Ftl<M> {
             let info = self.state.blocks[b as usize];
             let region = RegionId(info.region);
             let plane = self.state.geometry.plane_of(block);
-            let (local, position) =
-                (self.state.local(region, plane), self.state.position(region, plane, block));
-            let burden = self.state.burden(block);
+            let local = self.state.local(region, plane);
             let r = &mut self.state.regions[region.index()];
             let at = &mut r.planes[local];
             at.owned += 1;
             if info.phase == Phase::Full {
-                at.victims.insert(position, burden);
+                self.state.list(region, plane, block);
                 continue;
             }
             let left = r.shape.pages() - r.region.rule.programmed(&info.state);
@@ -514,17 +522,20 @@ impl<M: Recorded> Ftl<M> {
     /// Blocks whose erase was cut are erased, each as the end of a collection. A plane ran one erase
     /// at a time for each of its regions, so there is a region for each.
     fn erase_again(&mut self) {
-        for b in 0..self.state.geometry.blocks {
-            let info = self.state.blocks[b as usize];
-            if info.phase != Phase::Victim {
-                continue;
-            }
-            let block = BlockId(b);
+        let is_cut = |b: &BlockId| self.state.blocks[b.index()].phase == Phase::Victim;
+        let mut cut: Vec<BlockId> = (0..self.state.geometry.blocks).map(BlockId).filter(is_cut).collect();
+        cut.sort_by_key(|b| self.region_known(*b).is_none());
+        for block in cut {
+            let b = block.0;
             let plane = self.state.geometry.plane_of(block);
             let pool = self.state.regions[self.state.region_of(block).index()].region.pool;
-            let idle = (0..self.state.regions.len() as u8).map(RegionId).find(|r| {
-                self.state.regions[r.index()].region.pool == pool && self.state.at(*r, plane).job.is_none()
-            });
+            let has_none = |r: &RegionId| {
+                let mut planes = self.state.together(*r, plane).map(PlaneId);
+                planes.all(|p| self.state.at(*r, p).job.is_none())
+            };
+            let within = |r: &RegionId| self.state.regions[r.index()].region.pool == pool;
+            let mut regions = (0..self.state.regions.len() as u8).map(RegionId).filter(within);
+            let idle = self.region_known(block).or_else(|| regions.find(has_none));
             let Some(region) = idle else {
                 self.internal(format!("plane {plane} has more half-erased blocks than regions"));
                 return;

@@ -151,11 +151,13 @@ impl<M: Media> Ftl<M> {
         for (block, due) in due {
             let info = self.state.blocks[block as usize];
             let region = self.state.region_of(BlockId(block));
-            // A block that stands in several lists, by windows or types of pages, waits until it is in none.
+            // A block that stands in several lists, by windows or types of pages, waits until it is in none, and one
+            // of a superblock until all of them are full.
             let rule = self.state.regions[region.index()].region.rule;
-            let is_frontier =
-                info.phase == Phase::Open && info.writers == 0 && !rule.reprograms() && !rule.by_bit();
-            let can_begin = info.is_listed() || is_frontier;
+            let in_lists = rule.reprograms() || rule.by_bit() || self.state.has_superblocks(region);
+            let is_frontier = info.phase == Phase::Open && info.writers == 0 && !in_lists;
+            let can_begin =
+                is_frontier || (info.is_listed() && self.state.is_victim(region, plane, BlockId(block)));
             let mut regions = (0..self.state.regions.len() as u8).map(RegionId);
             let has_job =
                 regions.any(|r| self.state.reaches(r, plane) && self.state.at(r, plane).job.is_some());

@@ -395,11 +395,10 @@ impl<M: Media> Ftl<M> {
             };
             comes
                 && self.state.reaches(from, plane)
-                && self
-                    .state
-                    .at(from, plane)
-                    .job
-                    .is_some_and(|j| !j.rests() && (!j.exhausted || j.window > 0))
+                && self.state.together(from, plane).any(|p| {
+                    let job = self.state.at(from, PlaneId(p)).job;
+                    job.is_some_and(|j| !j.rests() && (!j.exhausted || j.window > 0))
+                })
         })
     }
 

@@ -5,7 +5,7 @@ use crate::aging::{Aging, PageRead, Reading, lives};
 use crate::ahead::Ahead;
 use crate::counters::Counters;
 use crate::demand_map::{self, DemandMap};
-use crate::map::{Map, MapKind};
+use crate::map::{IsFirst, Map, MapKind};
 use crate::op::{OpId, Ops};
 use crate::refresh::Refreshing;
 use crate::saved::{Saved, saved};
@@ -15,6 +15,7 @@ use crate::scheme::{
 use crate::stager::Company;
 use crate::staging::Staging;
 use crate::stripe::Stripe;
+use crate::superblock::{self, Superblocks};
 use crate::table::Table;
 use crate::trim::TrimLog;
 use crate::victim::VictimIndex;
@@ -222,6 +223,8 @@ pub(crate) struct PoolState {
     /// collects in the pool, so that a job of each always finds room for the block it empties.
     pub reserve: u32,
     pub order: FreeOrder,
+    /// Planes that hold a superblock together; 1 where blocks stand alone.
+    pub together: u32,
 }
 
 /// Units waiting for a program that writes several at once, in one plane of one region.
@@ -346,6 +349,7 @@ pub struct State {
     pub(crate) pools: Vec<PoolState>,
     pub(crate) regions: Vec<RegionState>,
     pub(crate) blocks: Table<Block>,
+    pub(crate) superblocks: Superblocks,
     pub(crate) map: Map,
     pub(crate) trims: TrimLog,
     /// What of the map is in RAM, where it lies on flash.
@@ -380,7 +384,7 @@ impl Saved for PoolState {
     saved! { PoolState,
         values: [free],
         parts: [],
-        rebuilt: [medium, first_plane, offset, blocks_per_plane, reserve, order],
+        rebuilt: [medium, first_plane, offset, blocks_per_plane, reserve, order, together],
     }
 }
 
@@ -406,7 +410,7 @@ impl Saved for RegionState {
 impl Saved for State {
     saved! { State,
         values: [trims, demand, staging, ops, counters, shrunk, most_shrunk, backlog, starved, jammed, outstanding, buffered, draining, now, turn],
-        parts: [pools, regions, blocks, map, ahead, aging, wear, refreshing],
+        parts: [pools, regions, blocks, superblocks, map, ahead, aging, wear, refreshing],
         rebuilt: [geometry, gc, logical_pages, dynamic, stripe, home, buffer_pages],
     }
 }
@@ -436,6 +440,9 @@ impl State {
                 layout.regions.len()
             )));
         }
+        if let Some(why) = superblock::refusal(drive, layout) {
+            return Err(refuse(why));
+        }
         let wear = Wear::new(drive.spec.wear);
         let mut used = vec![0; geometry.media.len()];
         let mut pools = vec![];
@@ -464,6 +471,7 @@ impl State {
                     })
                     .collect(),
                 reserve: if within > 0 { within + wear.further_reserve() } else { 0 },
+                together: drive.spec.superblock.planes(medium.topology),
                 order: if wear.spec.dynamic { FreeOrder::LeastErased } else { pool.free },
             });
         }
@@ -553,6 +561,12 @@ impl State {
         }
         let stripe =
             stripe_over(&geometry, levels, pools[layout.regions[layout.home.index()].pool.0 as usize].medium);
+        let by_medium = (0..geometry.media.len()).map(|m| {
+            let levels =
+                if stripe.planes().start == geometry.planes_of_medium(m).start { levels } else { BY_CHANNEL };
+            stripe_over(&geometry, levels, m)
+        });
+        let superblocks = Superblocks::new(drive.spec.superblock, &geometry, by_medium);
         let unmapped = |e| refuse(format!("its tables find no room in this computer's address space: {e}"));
         let idles = layout.asks.asks(Hooks::IDLE);
         let watched = if idles { (geometry.blocks as usize) << geometry.slot_shift } else { 0 };
@@ -573,6 +587,7 @@ impl State {
             pools,
             regions,
             blocks: Table::zeroed(geometry.blocks as usize).map_err(unmapped)?,
+            superblocks,
             map: Map::new(layout.map, &geometry, pages).map_err(unmapped)?,
             trims,
             demand,
@@ -728,6 +743,12 @@ impl State {
     #[inline]
     pub(crate) fn local(&self, region: RegionId, plane: PlaneId) -> usize {
         (plane.0 - self.regions[region.index()].first_plane) as usize
+    }
+
+    /// Whether there is such a region and it has blocks in a plane.
+    #[inline(always)]
+    pub(crate) fn is_there(&self, region: RegionId, plane: PlaneId) -> bool {
+        region.index() < self.regions.len() && self.reaches(region, plane)
     }
 
     /// Whether a region has blocks in a plane.
@@ -957,6 +978,7 @@ impl State {
     }
 
     pub(crate) fn best_victim(&self, region: RegionId, plane: PlaneId) -> Option<BlockId> {
+        let plane = PlaneId(self.together(region, plane).start);
         let first = self.geometry.blocks_of(plane).start + self.pool_of(region).offset;
         let block = |at: usize| BlockId(first + at as u32);
         let victims = &self.at(region, plane).victims;
@@ -967,6 +989,7 @@ impl State {
 
     /// The first block by the region's own rule, whether or not it gives something back.
     pub(crate) fn oldest_victim(&self, region: RegionId, plane: PlaneId) -> Option<BlockId> {
+        let plane = PlaneId(self.together(region, plane).start);
         let first = self.geometry.blocks_of(plane).start + self.pool_of(region).offset;
         self.at(region, plane).victims.best().map(|at| BlockId(first + at as u32))
     }
@@ -1053,6 +1076,10 @@ impl State {
         let r = &self.regions[region.index()];
         let lost = r.units_per_page * r.pages_per_program;
         let most = (r.slots_per_block - lost) * self.geometry.sectors_per_unit;
+        let together = self.pool_of(region).together;
+        if together > 1 {
+            return self.burden_of_all(region, block) <= most * together;
+        }
         self.burden(block) <= most
     }
 
@@ -1073,6 +1100,47 @@ impl State {
         let info = &self.blocks[block.index()];
         let r = &self.regions[info.region as usize];
         (r.shape.pages() - r.region.rule.programmed(&info.state)) * r.units_per_page
+    }
+
+    /// A region takes an erased block of a plane from its pool.
+    pub(crate) fn take_block(
+        &mut self,
+        region: RegionId,
+        plane: PlaneId,
+        take: impl FnOnce(&mut FreeBlocks, &Table<Block>) -> Option<BlockId>,
+    ) -> Option<BlockId> {
+        let local = self.local(region, plane);
+        let pool = self.regions[region.index()].region.pool;
+        self.change_pool(pool, plane, |state| {
+            let block = take(&mut state.pools[pool.0 as usize].free[local], &state.blocks)?;
+            state.regions[region.index()].planes[local].owned += 1;
+            Some(block)
+        })
+    }
+
+    /// A block that a region has taken is open: now it has its mode.
+    pub(crate) fn open(&mut self, region: RegionId, plane: PlaneId, block: BlockId) {
+        let local = self.local(region, plane);
+        let r = &mut self.regions[region.index()];
+        r.planes[local].open_slots += r.slots_per_block as u64;
+        let (rule, shape) = (r.region.rule, r.shape);
+        if rule.by_bit() {
+            let pages = rule.left(shape, &Default::default());
+            r.left.iter_mut().zip(pages).for_each(|(left, pages)| *left += pages as u64);
+        }
+        for class in rule.classes(shape) {
+            if rule.has_left(shape, &Default::default(), *class) {
+                self.enter_list(region, plane, block, *class);
+            }
+        }
+        let r = &self.regions[region.index()];
+        let info = &mut self.blocks[block.index()];
+        self.map.open(block, region, IsFirst(!info.was_opened()));
+        info.phase = Phase::Open;
+        info.region = region.0;
+        info.set_mode(r.region.mode);
+        info.state = Default::default();
+        self.aging.opened(block, self.now, SimDuration::ZERO);
     }
 
     /// A block stands behind the others that offer a class, where wear counts among those erased as often

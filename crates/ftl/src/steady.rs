@@ -111,6 +111,13 @@ pub enum SteadyError {
          drive (--initial fill:90%,valid=80%) and warm it up once with --save-state FILE"
     )]
     MapCache,
+    /// A plane's blocks hold pages of whichever plane.
+    #[error(
+        "one plane cannot stand for all where pages go to whichever plane of a superblock is behind; set \
+         parallel.superblock=off, or fill the drive (--initial fill:90%,valid=80%) and warm it up once with \
+         --save-state FILE"
+    )]
+    Superblocks,
     /// There is nothing to lie anywhere.
     #[error("no logical page holds data; give a larger share (steady:SHARE)")]
     Empty,
@@ -173,6 +180,9 @@ impl<M: Media> Ftl<M> {
         }
         if self.state.demand.is_some() {
             return Err(SteadyError::MapCache);
+        }
+        if self.state.has_superblocks(self.state.home) {
+            return Err(SteadyError::Superblocks);
         }
         if initial.mapped.count() == 0 {
             return Err(SteadyError::Empty);

@@ -53,6 +53,11 @@ impl Stripe {
         self.first_plane..self.first_plane + self.order.len() as u32
     }
 
+    /// The same in the order of the steps.
+    pub fn in_order(&self) -> impl Iterator<Item = u32> + '_ {
+        self.order.iter().map(|plane| self.first_plane + plane)
+    }
+
     /// Logical pages that share a physical page.
     #[inline]
     pub fn units_per_page(&self) -> u32 {

@@ -102,7 +102,9 @@ impl State {
         let blocks = || (first..first + p.blocks_per_plane).map(|b| (b, &self.blocks[b as usize]));
         let most = blocks().filter(|(_, b)| b.phase != Phase::Retired).map(|(_, b)| b.erases).max()?;
         let stays = |b: &Block| !self.regions[b.region as usize].region.leaves_pool;
-        let at_rest = blocks().filter(|(_, b)| b.is_listed() && stays(b));
+        let region = |b: &Block| RegionId(b.region);
+        let at_rest = blocks()
+            .filter(|(at, b)| b.is_listed() && stays(b) && self.is_victim(region(b), plane, BlockId(*at)));
         let (block, info) = at_rest.min_by_key(|(_, b)| b.erases)?;
         (most - info.erases > beyond).then_some(BlockId(block))
     }

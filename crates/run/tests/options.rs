@@ -197,6 +197,19 @@ fn planes_that_work_together_write_more_at_once() {
     assert!(rate("opportunistic") > 1.5 * rate("off"));
 }
 
+/// Writes of one page at a time go to the planes of their addresses: a die has a page at hand for one or two of its
+/// planes, where superblocks have one for each.
+#[test]
+fn superblocks_fill_the_planes_of_a_die_together() {
+    let planes: &[(&str, &str)] =
+        &[("medium.flash.planes_per_die", "4"), ("parallel.multiplane", "opportunistic")];
+    let rate = |how| {
+        let how: &[(&str, &str)] = &[("parallel.superblock", how)];
+        report("uniform:bs=16KiB,qd=8", "fresh", 5_000, &[planes, how]).throughput.mb_per_s
+    };
+    assert!(rate("die") > 1.2 * rate("off"));
+}
+
 #[test]
 fn static_levelling_narrows_the_spread_of_erases() {
     let small: &[(&str, &str)] =

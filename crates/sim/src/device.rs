@@ -36,8 +36,8 @@ use thiserror::Error;
 use wordline_device::{DeviceSpec, HostLink, Multiplane, ParallelUnit, Suspension};
 use wordline_flash::{CacheRegister, Geometry};
 use wordline_ftl::{
-    Behind, Binding, Class, Drive, Effect, Fault, Ftl, LatencyPart, LatencyParts, Media, OpId, OpKind,
-    Outcome, Pending, Piece, Refusal, RequestError, RequestId, Saved, Scheme, Timer, saved_fields,
+    Behind, Binding, Blocked, Class, Drive, Effect, Fault, Ftl, LatencyPart, LatencyParts, Media, OpId,
+    OpKind, Outcome, Pending, Piece, Refusal, RequestError, RequestId, Saved, Scheme, Timer, saved_fields,
 };
 use wordline_units::{DieId, HostOp, HostRequest, PlaneId, SimDuration, SimTime};
 
@@ -624,6 +624,7 @@ impl<P: Probe, M: Media> Device<P, M> {
             for i in 0..asked {
                 match self.ftl.effects()[i] {
                     Effect::Queue(op) => self.enqueue(op),
+                    Effect::ChangePlane(op) => self.stand_in_queue(op),
                     Effect::Wake(plane) => self.wake(plane),
                     Effect::Hold(die) => self.refresh_die(die),
                     Effect::Timer(at, timer) => self.alarm(at, Alarm::Layer(timer)),
@@ -653,16 +654,22 @@ impl<P: Probe, M: Media> Device<P, M> {
 
     #[inline]
     fn enqueue(&mut self, id: OpId) {
-        let op = self.ftl.op_mut(id);
-        op.next = OpId::NONE;
-        let (plane, class) = (op.plane.index(), (op.key >> 56) as usize);
         if P::WATCHES {
             self.watch_queued(id);
         }
         if self.ftl.serves_host(id) {
+            let plane = self.ftl.op(id).plane.index();
             let busy = self.busy_until_now(plane, id);
             self.waits.queue(id, self.now, busy);
         }
+        self.stand_in_queue(id);
+    }
+
+    #[inline(always)]
+    fn stand_in_queue(&mut self, id: OpId) {
+        let op = self.ftl.op_mut(id);
+        op.next = OpId::NONE;
+        let (plane, class) = (op.plane.index(), (op.key >> 56) as usize);
         let p = &mut self.planes[plane];
         let tail = std::mem::replace(&mut p.tail[class], id);
         if tail.is_none() {
@@ -983,16 +990,8 @@ impl<P: Probe, M: Media> Device<P, M> {
             self.begin_on_bus(channel, plane, id, command);
             return true;
         }
-        if binding == Binding::Blocked && self.ftl.blocked(id) {
-            if self.ftl.serves_host(id) {
-                let busy = self.busy_until_now(plane, id);
-                self.waits.block(id, self.now, busy);
-            }
-            self.waiting[plane].push_back(id);
-            if P::WATCHES {
-                let op = self.ftl.op(id).number();
-                self.probe.moment(Moment::Blocked { op, at: self.now });
-            }
+        if binding == Binding::Blocked {
+            self.block(plane, id);
         }
         self.post(plane);
         // While the plane has another program to try, it has not yet said what it wants of its array.
@@ -1001,6 +1000,25 @@ impl<P: Probe, M: Media> Device<P, M> {
             self.try_array(array);
         }
         false
+    }
+
+    /// A program finds no slot in its plane.
+    fn block(&mut self, plane: usize, id: OpId) {
+        let becomes = self.ftl.blocked(id);
+        if becomes == Blocked::Dropped {
+            return;
+        }
+        if self.ftl.serves_host(id) {
+            let busy = self.busy_until_now(plane, id);
+            self.waits.block(id, self.now, busy);
+        }
+        if P::WATCHES {
+            let op = self.ftl.op(id).number();
+            self.probe.moment(Moment::Blocked { op, at: self.now });
+        }
+        if becomes == Blocked::Waits {
+            self.waiting[plane].push_back(id);
+        }
     }
 
     #[inline(always)]

@@ -200,6 +200,7 @@ impl Run {
         if tiny.map_cache > 0 {
             support::map_on_flash(&mut spec, scheme.as_ref(), tiny.map_cache as u64);
         }
+        support::in_superblocks(&mut spec, scheme.as_ref(), tiny.superblock);
         let name = format!("{} on {tiny:?}", scheme.name());
         let geometry = spec.geometry().unwrap();
         // Half of the buffers keep pages back, under schemes that take whole pages.

@@ -57,6 +57,7 @@ impl Plan {
         if tiny.map_cache > 0 {
             support::map_on_flash(&mut spec, scheme.as_ref(), tiny.map_cache as u64);
         }
+        support::in_superblocks(&mut spec, scheme.as_ref(), tiny.superblock);
         let pages = (spec.logical_bytes() / spec.unit.0) as u32;
         let initial = match rng.below(3) {
             0 => None,

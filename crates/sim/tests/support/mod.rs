@@ -1,7 +1,7 @@
 //! Small drives, and schemes that exist only to stress the mechanism.
 #![allow(dead_code, reason = "each test uses its own part")]
 
-use wordline_device::{Capacity, DeviceSpec, Trigger, Victim, map_pages};
+use wordline_device::{Capacity, DeviceSpec, Superblock, Trigger, Victim, map_pages};
 use wordline_flash::{ProgramRule, SlotClass};
 use wordline_ftl::{
     Collect, Command, Drive, EarlierBits, FreeOrder, Ftl, Gather, Grain, Hooks, IdleWork, Layout, MapKind,
@@ -43,6 +43,8 @@ pub struct Tiny {
     pub extra: &'static str,
     /// Pages of the map in RAM, where that is on flash; 0 where all of it is in RAM.
     pub map_cache: u32,
+    /// Which planes have their blocks together, under schemes that can.
+    pub superblock: Superblock,
     /// Blocks a plane of a second, faster medium, with pages of a unit; 0 for none.
     pub fast_blocks: u32,
 }
@@ -103,6 +105,7 @@ impl Default for Tiny {
             errors: "",
             extra: "",
             map_cache: 0,
+            superblock: Superblock::Off,
             fast_blocks: 0,
         }
     }
@@ -126,6 +129,8 @@ impl Tiny {
             // Drawn aside, so that a seed means the same case but for this.
             cache_register: ["off", "off", "on"][Rng(rng.0 ^ 0x6361_6368).below(3) as usize],
             map_cache: [0, 0, 1, 2][Rng(rng.0 ^ 0x6474_666c).below(4) as usize],
+            superblock: [Superblock::Off, Superblock::Die, Superblock::Channel, Superblock::Drive]
+                [Rng(rng.0 ^ 0x7375_7065).below(4) as usize],
             ..Tiny::default()
         }
     }
@@ -223,7 +228,18 @@ pub fn map_on_flash(spec: &mut DeviceSpec, scheme: &dyn Scheme, cached: u64) {
     let logical_pages = units.saturating_sub(map_pages(units, unit)).max(1) as u32;
     with.capacity = Capacity::Logical(Bytes(logical_pages as u64 * unit.0));
     with.dram.map_cache = Bytes(cached * unit.0);
+    change_if_taken(spec, with, scheme);
+}
+
+/// Put the blocks of a drive together in superblocks, where the scheme can collect them so.
+pub fn in_superblocks(spec: &mut DeviceSpec, scheme: &dyn Scheme, superblock: Superblock) {
+    let with = DeviceSpec { superblock, ..spec.clone() };
+    change_if_taken(spec, with, scheme);
+}
+
+fn change_if_taken(spec: &mut DeviceSpec, with: DeviceSpec, scheme: &dyn Scheme) {
     let geometry = with.geometry().unwrap_or_else(|e| panic!("{e}"));
+    let logical_pages = (with.logical_bytes() / with.unit.0) as u32;
     let drive = Drive { spec: &with, geometry: &geometry, logical_pages };
     if Ftl::<NoMedia>::new(&drive, scheme.clone_box()).is_ok() {
         *spec = with;

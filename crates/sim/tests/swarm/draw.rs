@@ -5,8 +5,8 @@ use crate::support::{self, BySector, FastThenDense, Restless, Rng, Tiny, TwoLane
 use std::sync::OnceLock;
 use wordline_device::{
     Ack, Allocation, Capacity, DeviceSpec, Dram, Flush, GcClass, GcSpec, HostLink, Level, MergeBuffer,
-    Multiplane, ParallelUnit, Recheck, Service, ServiceOrder, Shares, SlcCache, Suspension, Trigger, Victim,
-    WearSpec, WhenFull,
+    Multiplane, ParallelUnit, Recheck, Service, ServiceOrder, Shares, SlcCache, Superblock, Suspension,
+    Trigger, Victim, WearSpec, WhenFull,
 };
 use wordline_flash::{
     Beyond, CacheRegister, CommandOverhead, ErrorModel, Geometry, MOST_RETRIES, Medium, ModeErrors,
@@ -75,6 +75,7 @@ impl Case {
             case = wearing(&mut apart, case);
         }
         case = keeping_back(&mut Rng(seed ^ 0x666c_7573), case);
+        case = in_superblocks(&mut Rng(seed ^ 0x7375_7065), case);
         case.seed = seed;
         case.initial = initial(&mut rng, &case);
         case.initial.lacking = lacking(&mut Rng(seed ^ 0x6c61_636b), &case);
@@ -231,6 +232,7 @@ fn random(rng: &mut Rng) -> Option<Case> {
         arbitration: None,
         parallel_unit: rng.pick(&[ParallelUnit::Die, ParallelUnit::Plane]),
         multiplane: Multiplane::Off,
+        superblock: Superblock::Off,
         service: Service::default(),
         dram: Dram::default(),
         allocation: if rng.once_in(4) { Allocation::Dynamic } else { Allocation::Static(levels) },
@@ -315,6 +317,19 @@ fn keeping_back(rng: &mut Rng, case: Case) -> Case {
     let spec = DeviceSpec { flush: Some(flush), ..case.spec.clone() };
     let (scheme, label) = (case.scheme.clone_box(), case.label.clone());
     fitted(spec, scheme, label, case.roomy).unwrap_or(case)
+}
+
+/// The same drive with superblocks, if the scheme can have them.
+fn in_superblocks(rng: &mut Rng, case: Case) -> Case {
+    if rng.once_in(2) {
+        return case;
+    }
+    let superblock = rng.pick(&[Superblock::Die, Superblock::Chip, Superblock::Channel, Superblock::Drive]);
+    let spec = DeviceSpec { superblock, ..case.spec.clone() };
+    let (scheme, label) = (case.scheme.clone_box(), case.label.clone());
+    // A region that begins takes a block of every plane, and reserves are for the regions that there are.
+    let roomy = case.roomy && case.layout.regions.len() == 1;
+    fitted(spec, scheme, label, roomy).unwrap_or(case)
 }
 
 fn fitted(spec: DeviceSpec, scheme: Box<dyn Scheme>, label: String, roomy: bool) -> Result<Case, String> {

@@ -525,6 +525,7 @@ fn the_cases_reach_every_scheme_and_every_kind_of_drive() {
     for name in ["by-sector", "two-lanes", "restless", "fast-then-dense"] {
         reached(name, &|c| c.scheme.name() == name && !c.label.starts_with("stress"));
     }
+    reached("superblocks", &|c| c.spec.superblock.planes(c.geometry.media[0].topology) > 1);
     reached("two media", &|c| c.geometry.media.len() == 2);
     reached("several units a page", &|c| c.geometry.units_per_page(0) > 1);
     reached("a buffer", &|c| c.spec.ack != Ack::Program);
