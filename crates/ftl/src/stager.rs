@@ -370,12 +370,8 @@ impl<M: Media> Ftl<M> {
             return;
         }
         stager.timer_set = false;
-        self.pad_or_wait(region, plane, company);
-    }
-
-    /// Pad what waits for company, unless a job still reads: its pages are the company to wait for, and padding
-    /// them one by one could cost more than the job gives back.
-    fn pad_or_wait(&mut self, region: RegionId, plane: PlaneId, company: Company) {
+        // While a job still reads, its pages are the company to wait for: padding them one by one
+        // could cost more than the job gives back.
         if self.feeds(region, plane, company) && !self.state.jammed[plane.index()] {
             self.arm_pad(region, plane, company);
         } else {
@@ -409,8 +405,7 @@ impl<M: Media> Ftl<M> {
         self.close_group(region, plane, company);
     }
 
-    /// Pad the host data that wait for company anywhere, and with `moved` what collection moves too; where a
-    /// job still brings company the timer does, or that job could cost more than it gives back.
+    /// Pad the host data that wait for company anywhere, and with `moved` what collection moves too.
     pub(crate) fn seal(&mut self, moved: bool) {
         for index in 0..self.state.regions.len() {
             let region = RegionId(index as u8);
@@ -422,7 +417,7 @@ impl<M: Media> Ftl<M> {
             for local in 0..self.state.regions[index].planes.len() as u32 {
                 self.pad(region, PlaneId(first + local), Company::Host);
                 for company in Company::WITHIN.into_iter().filter(|_| moved) {
-                    self.pad_or_wait(region, PlaneId(first + local), company);
+                    self.pad(region, PlaneId(first + local), company);
                 }
             }
         }
