@@ -140,6 +140,37 @@ fn streams_that_keep_hot_and_cold_writes_apart_lower_write_amplification() {
 }
 
 #[test]
+fn streams_of_a_trace_lower_write_amplification_as_those_of_jobs_do() {
+    // Nine writes in ten go to a tenth of the data; only their stream tells them from the others.
+    let mut rows = "at,op,page,stream\n".to_string();
+    let mut state = 1u64;
+    let mut draw = |below: u64| {
+        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        (state >> 33) % below
+    };
+    for n in 0..120_000 {
+        let hot = draw(10) > 0;
+        let (page, stream) = if hot { (draw(8_960), 1) } else { (8_960 + draw(83_200), 2) };
+        rows += &format!("{n},w,{page},{stream}\n");
+    }
+    let mut file = tempfile::NamedTempFile::with_suffix(".csv").unwrap();
+    file.write_all(rows.as_bytes()).unwrap();
+    let small: &[(&str, &str)] = &[
+        ("slc_cache", "off"),
+        ("medium.flash.blocks_per_plane", "48"),
+        ("capacity.logical", "1500MiB"),
+        ("scheme.streams", "2"),
+    ];
+    let of = |column: &str| {
+        let options = "closed=16,format=csv,time=at:us,offset=page:16KiB,size=always:16KiB,op=op";
+        let workload = format!("{}:{options}{column}", file.path().display());
+        waf(&report_of(&workload, "fill:100%", None, &[small]))
+    };
+    let (together, apart) = (of(""), of(",stream=stream"));
+    assert!(apart < 0.95 * together, "{together} {apart}");
+}
+
+#[test]
 fn a_larger_read_cache_leaves_fewer_reads_to_flash() {
     let from_flash = |size| {
         let r = report(
