@@ -184,6 +184,27 @@ fn a_larger_read_cache_leaves_fewer_reads_to_flash() {
 }
 
 #[test]
+fn a_smaller_journal_of_the_map_raises_reads_and_holds_fewer_changes() {
+    let of = |size| {
+        let sets: &[(&str, &str)] = &[
+            ("slc_cache", "off"),
+            ("medium.flash.blocks_per_plane", "48"),
+            ("capacity.logical", "1500MiB"),
+            ("dram.map_cache", "64KiB"),
+            ("dram.map_journal", size),
+        ];
+        let r = report("uniform:bs=16KiB,qd=4", "fill:100%", 40_000, &[sets]);
+        let map = r.flash.map.unwrap_or_default();
+        (map.reads, map.programs, map.journal_peak_bytes)
+    };
+    let [all, large, small] = ["unbounded", "2KiB", "128B"].map(of);
+    assert!(all.0 < large.0 && large.0 < small.0, "{all:?} {large:?} {small:?}");
+    assert!(all.1 < large.1 && large.1 < small.1, "{all:?} {large:?} {small:?}");
+    // Beyond the bound is what changed in pages of the map while they were read or programmed.
+    assert!(large.2 < 2048 * 11 / 10 && 3 * large.2 < 2 * all.2, "{all:?} {large:?} {small:?}");
+}
+
+#[test]
 fn a_smaller_cache_of_the_map_raises_reads_and_latency() {
     let of = |size| {
         let sets: &[(&str, &str)] = &[("dram.map_cache", size)];

@@ -162,7 +162,8 @@ fn dram(rng: &Rng, unit: Bytes) -> Dram {
 fn map_on_flash(rng: &Rng, spec: &mut DeviceSpec, scheme: &dyn Scheme) {
     let mut own = Rng(rng.0 ^ 0x6474_666c);
     if own.once_in(3) {
-        support::map_on_flash(spec, scheme, own.within(1, 3));
+        let (cached, changes) = (own.within(1, 3), own.pick(&[0, 1, 4, 20, 100]));
+        support::map_on_flash(spec, scheme, cached, changes);
     }
 }
 

@@ -624,6 +624,7 @@ fn the_cases_reach_every_scheme_and_every_kind_of_drive() {
     reached("a map on flash, of which not all is in RAM", &|c| {
         (1..map_pages(c) * c.spec.unit.0).contains(&c.spec.dram.map_cache.0)
     });
+    reached("a bound on the changes of a map on flash", &|c| c.spec.dram.map_journal.is_some());
     reached("programs that reads interrupt", &|c| c.spec.service.suspension.is_some());
     for order in [ServiceOrder::FirstCome, ServiceOrder::Shortest, ServiceOrder::Shares] {
         reached("another order of service", &|c| c.spec.service.order == order);
