@@ -90,7 +90,14 @@ fn write_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
         writeln!(out, "  keeps in RAM     {} of what was read last", size(spec.dram.read_cache.0))?;
     }
     if spec.dram.map_cache.0 > 0 {
-        writeln!(out, "  map              on flash, {} of it in RAM", size(spec.dram.map_cache.0))?;
+        let journal = spec.dram.map_journal.map_or("all changes that wait".to_string(), |bytes| {
+            format!("{} of changes that wait", size(bytes.0))
+        });
+        writeln!(
+            out,
+            "  map              on flash, {} of it in RAM and {journal}",
+            size(spec.dram.map_cache.0)
+        )?;
     }
     let unit = match (spec.parallel_unit, spec.multiplane) {
         (ParallelUnit::Die, Multiplane::Off) => "a die at a time",
@@ -410,9 +417,10 @@ fn draw_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
         let on_flash = map_pages(pages, spec.unit);
         writeln!(
             out,
-            "  map in RAM        {}: {} of its {on_flash} pages, and where each is on flash",
+            "  map in RAM        {}: {} of its {on_flash} pages, and where each is on flash{}",
             size(spec.dram.map_bytes(pages, spec.unit)),
-            (spec.dram.map_cache.0 / spec.unit.0).min(on_flash)
+            (spec.dram.map_cache.0 / spec.unit.0).min(on_flash),
+            spec.dram.map_journal.map_or(String::new(), |_| ", and the journal".to_string())
         )?;
     }
     for m in &spec.media {

@@ -25,7 +25,7 @@ pub use builtin::{Builtin, builtin, find, names_like};
 pub use config::ConfigErrors;
 pub use describe::{describe, drawing, unloaded_program, unloaded_read};
 pub use draft::{Draft, Interface};
-pub use dram::{Dram, MAP_ENTRY, map_pages};
+pub use dram::{Dram, JOURNAL_ENTRY, MAP_ENTRY, map_pages};
 pub use import::{Imported, LeftOut, import};
 pub use queues::{Arbitration, ArbitrationOrder, HostQueue};
 pub use service::{Service, ServiceOrder, Shares, Suspension};

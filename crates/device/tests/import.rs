@@ -253,6 +253,24 @@ fn a_drawing_says_how_much_of_a_map_on_flash_is_in_ram() {
     let text = drawn("64KiB");
     assert!(text.contains("64.50 KiB: 4 of its 128 pages, and where each is on flash"), "{text}");
     assert!(!drawn("off").contains("of its"));
+    let keys = |size: &str, journal: &str| {
+        [("dram.map_cache", size), ("dram.map_journal", journal)].map(|(k, v)| (k.to_string(), v.to_string()))
+    };
+    let spec = |size, journal| find("demo-8gb").unwrap().spec(&keys(size, journal));
+    let text = drawing(&spec("64KiB", "4KiB").unwrap());
+    assert!(
+        text.contains("68.50 KiB: 4 of its 128 pages, and where each is on flash, and the journal"),
+        "{text}"
+    );
+    let kept = spec("64KiB", "4KiB").unwrap().checked("demo.toml").unwrap();
+    assert_eq!(kept.dram.map_journal, Some(Bytes(4096)));
+    assert_eq!(spec("64KiB", "unbounded").unwrap().dram.map_journal, None);
+    // The cache that was turned off as an argument leaves the journal of the file without a meaning.
+    assert_eq!(spec("off", "4KiB").unwrap().dram.map_journal, None);
+    let alone = find("demo-8gb").unwrap().spec(&keys("off", "4KiB")[1..]).unwrap_err().to_string();
+    assert!(alone.contains("dram.map_journal: all of the map is in RAM, so no change waits"), "{alone}");
+    let small = spec("64KiB", "4B").unwrap_err().to_string();
+    assert!(small.contains("dram.map_journal: 4B is not between 8B and"), "{small}");
     let wrong = find("demo-8gb").unwrap().spec(&[("dram.map_cache".to_string(), "20KiB".to_string())]);
     let wrong = wrong.unwrap_err().to_string();
     assert!(wrong.contains("dram.map_cache: 20KiB is not a multiple of the mapping unit, 16KiB"), "{wrong}");

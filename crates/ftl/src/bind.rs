@@ -392,11 +392,13 @@ impl<M: Media> Ftl<M> {
         let mut part = lead;
         while !part.is_none() {
             let (owner, next) = (self.state.ops[part].owner, self.state.ops[part].chain);
+            let mut metadata = None;
             if self.state.ops[part].owned_by == Owner::Request {
                 if M::METADATA {
                     self.state.trims.void.remove(&part.0);
                 }
                 if self.state.ops[part].cause == Cause::Metadata {
+                    metadata = Some(self.state.ops[part].lpn);
                     self.metadata_not_programmed(part.0, self.state.ops[part].lpn);
                 }
                 if owner != NONE {
@@ -409,6 +411,9 @@ impl<M: Media> Ftl<M> {
                 }
             }
             self.settle(part);
+            if let Some(lpn) = metadata {
+                self.metadata_over(lpn);
+            }
             part = next;
         }
     }

@@ -426,7 +426,7 @@ impl<M: Media> Ftl<M> {
         } else {
             self.state.add_live(self.state.geometry.block_of(ppn), self.state.map.weight(keep));
             self.bury_dead();
-            self.state.note_map_change(span.lpn);
+            self.note_map_change(span.lpn);
         }
         let op = &self.state.ops[part];
         match op.owned_by {
@@ -442,10 +442,15 @@ impl<M: Media> Ftl<M> {
                 self.end_move(span.lpn, from, idle, waits);
             }
             _ => {
-                if op.cause == Cause::Metadata {
+                let cause = op.cause;
+                if cause == Cause::Metadata {
                     self.metadata_programmed(span.lpn, version);
                 }
                 self.settle(part);
+                // One that collection moved by way of RAM, too.
+                if cause != Cause::Host && self.state.is_metadata(span.lpn) {
+                    self.metadata_over(span.lpn);
+                }
             }
         }
     }

@@ -11,18 +11,26 @@
 //! truth, so what is late here cannot be wrong.
 //!
 //! An entry changes when a program commits or a page is trimmed. Where its map page is not in the cache, since it has
-//! been displaced or because collection moved the data, the change waits in RAM and is taken up when the page comes to
-//! the cache again (the paper's lazy copying, carried further): collection itself never waits for the map, so it can
-//! not come to need more room than it makes.
+//! been displaced or because collection moved the data, the change waits in RAM, in the journal, and is taken up when
+//! the page comes to the cache again (the paper's lazy copying, carried further): collection itself never waits for the
+//! map, so it can not come to need more room than it makes.
+//!
+//! A journal may have a bound. A change beyond it has the pages brought in that have the most changes, until what is
+//! left is within the bound; programs of the host that come meanwhile wait for the last of those reads. A page that is
+//! displaced is programmed, which may lead to a collection, which changes entries again, and pages brought in for these
+//! could displace others without end. So each request of the host allows as many as the map has pages, and what it
+//! costs ends with the requests.
 
 use crate::base::Mapped;
 use crate::counters::Cause;
 use crate::ftl::{Ftl, RequestId};
+use crate::journal::Journal;
 use crate::latency::{LatencyPart, LatencyParts};
 use crate::media::Media;
 use crate::op::{Class, Op, OpId, OpKind, Owner};
 use crate::saved::sorted;
 use crate::scheme::Layout;
+use crate::staging::Staging;
 use crate::state::State;
 use lru::LruCache;
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -30,7 +38,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::ops::Range;
-use wordline_device::{MAP_ENTRY, map_pages};
+use wordline_device::{Dram, MAP_ENTRY, map_pages};
 use wordline_units::{Bytes, Lpn, SectorMask, SimTime};
 
 /// Who waits for a map page.
@@ -42,6 +50,17 @@ pub(crate) enum Waiting {
     Program(OpId),
     /// A read request that will find that it has nothing to read.
     Request(RequestId),
+}
+
+/// Where a map page comes from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Source {
+    /// From flash, which takes a read.
+    Flash,
+    /// From RAM, where it waits for its program.
+    Ram,
+    /// It was never programmed, and is blank.
+    Nothing,
 }
 
 /// Whether a cached map page differs from what is on flash.
@@ -62,7 +81,11 @@ pub(crate) struct DemandMap {
     cached: Cache,
     /// Map pages that are being read, with who waits, in the order in which they came.
     loading: BTreeMap<u32, Vec<Waiting>>,
-    /// Map pages with changes that neither the cache nor flash has.
+    /// Changes that wait for their map page.
+    journal: Journal,
+    /// The map page that was asked for last to shorten the journal.
+    asked: u32,
+    /// Map pages that flash lacks as a whole: no place was found for them, or a power cut has lost their changes.
     owed: BTreeSet<u32>,
     /// Which map pages have a copy on flash, and how many.
     on_flash: Vec<bool>,
@@ -99,8 +122,8 @@ impl From<SavedCache> for Cache {
 
 impl DemandMap {
     /// That of so many logical pages, behind all pages that there are so far; none where the map is in RAM.
-    pub fn new(cache: Bytes, unit: Bytes, logical_pages: u32, first: u32) -> Option<Box<DemandMap>> {
-        let size = NonZeroUsize::new((cache.0 / unit.0.max(1)) as usize)?;
+    pub fn new(dram: &Dram, unit: Bytes, logical_pages: u32, first: u32) -> Option<Box<DemandMap>> {
+        let size = NonZeroUsize::new((dram.map_cache.0 / unit.0.max(1)) as usize)?;
         let pages = map_pages(logical_pages as u64, unit) as u32;
         Some(Box::new(DemandMap {
             first,
@@ -108,6 +131,8 @@ impl DemandMap {
             entries: (unit.0 / MAP_ENTRY).max(1) as u32,
             cached: SavedCache(size.min(NonZeroUsize::new(pages as usize).unwrap_or(size)), vec![]).into(),
             loading: BTreeMap::new(),
+            journal: Journal::new(dram.map_journal),
+            asked: 0,
             owed: BTreeSet::new(),
             on_flash: vec![false; pages as usize],
             mapped: 0,
@@ -163,17 +188,21 @@ impl DemandMap {
     }
 
     /// The entry of a logical page has changed.
-    fn change(&mut self, lpn: Lpn) {
-        let page = self.page_of(lpn);
-        match self.cached.0.peek_mut(&page) {
-            Some(dirty) => *dirty = Dirty::Yes,
-            None => _ = self.owed.insert(page),
+    fn change(&mut self, lpn: Lpn, staging: &Staging) {
+        let (page, entry) = (self.page_of(lpn), lpn.0 % self.entries);
+        if let Some(dirty) = self.cached.0.peek_mut(&page) {
+            *dirty = Dirty::Yes;
+            return;
         }
+        let leaves = || !staging.mask(Lpn(self.first + page)).is_empty();
+        let under_way = self.loading.contains_key(&page) || leaves();
+        self.journal.note(page, entry, under_way);
     }
 
     /// A map page comes to the cache. Returns the one that goes, where that has changes.
     fn keep(&mut self, page: u32) -> Option<u32> {
-        let dirty = if self.owed.remove(&page) { Dirty::Yes } else { Dirty::No };
+        let changed = self.journal.take(page) | self.owed.remove(&page);
+        let dirty = if changed { Dirty::Yes } else { Dirty::No };
         let (gone, dirty) = self.cached.0.push(page, dirty)?;
         (dirty == Dirty::Yes).then_some(gone)
     }
@@ -182,12 +211,17 @@ impl DemandMap {
     pub fn stale(&self, under_way: impl Iterator<Item = Lpn>) -> BTreeSet<u32> {
         let dirty = self.cached.0.iter().filter(|(_, dirty)| **dirty == Dirty::Yes).map(|(page, _)| *page);
         let under_way = under_way.filter_map(|lpn| lpn.0.checked_sub(self.first));
-        dirty.chain(under_way).chain(self.owed.iter().copied()).collect()
+        dirty.chain(under_way).chain(self.journal.pages()).chain(self.owed.iter().copied()).collect()
     }
 
     /// Take over what [`Self::stale`] found when the power failed.
     pub fn restore(&mut self, stale: BTreeSet<u32>) {
         self.owed = stale;
+    }
+
+    /// The most is counted from now on.
+    pub fn start_anew(&mut self) {
+        self.journal.start_anew();
     }
 
     /// Of a piece that ends a request now, what it waited in RAM for its map page is apart.
@@ -208,16 +242,6 @@ impl State {
     /// The page behind the last of all, those of the drive's own tables among them.
     pub(crate) fn end_of_pages(&self) -> u32 {
         self.demand.as_ref().map_or(self.trims.end(), |map| map.end())
-    }
-
-    /// The entry of a logical page has changed, or its place.
-    #[inline(always)]
-    pub(crate) fn note_map_change(&mut self, lpn: Lpn) {
-        if let Some(map) = &mut self.demand
-            && lpn.0 < self.logical_pages
-        {
-            map.change(lpn);
-        }
     }
 }
 
@@ -255,16 +279,25 @@ impl<M: Media> Ftl<M> {
         if map.loading.contains_key(&page) {
             return false;
         }
+        let from = self.bring(page);
+        self.state.counters.map_hits += u64::from(from == Source::Ram);
+        from != Source::Flash
+    }
+
+    /// A map page comes to the cache, or is on its way.
+    fn bring(&mut self, page: u32) -> Source {
+        let state = &mut self.state;
+        let Some(map) = &mut state.demand else { return Source::Nothing };
         let at = Lpn(map.first + page);
         // It has just been displaced, and has not come to flash yet.
         let is_in_ram = !state.staging.mask(at).is_empty();
         let ppn = state.map.place(at);
         if is_in_ram || ppn.is_none() {
-            state.counters.map_hits += u64::from(is_in_ram);
             self.keep_map_page(page);
-            return true;
+            return if is_in_ram { Source::Ram } else { Source::Nothing };
         }
         map.loading.insert(page, vec![]);
+        map.journal.set(page, true);
         let block = state.geometry.block_of(ppn);
         state.blocks[block.index()].readers += 1;
         let mut read = Op::new(OpKind::Read, state.geometry.plane_of(block), Cause::Metadata, Class::Read);
@@ -273,7 +306,73 @@ impl<M: Media> Ftl<M> {
         read.owned_by = Owner::Map;
         let read = self.add_op(read);
         self.emit(read);
-        false
+        Source::Flash
+    }
+
+    /// The entry of a logical page has changed, or its place.
+    #[inline(always)]
+    pub(crate) fn note_map_change(&mut self, lpn: Lpn) {
+        if self.state.demand.is_some() {
+            self.change_entry(lpn);
+        }
+    }
+
+    #[inline(never)]
+    fn change_entry(&mut self, lpn: Lpn) {
+        if self.state.is_metadata(lpn) {
+            return;
+        }
+        let State { demand, staging, .. } = &mut self.state;
+        if let Some(map) = demand {
+            map.change(lpn, staging);
+        }
+        self.shorten_journal();
+    }
+
+    /// The program of one of the drive's own tables is over.
+    #[cold]
+    pub(crate) fn metadata_over(&mut self, lpn: Lpn) {
+        let State { demand, staging, .. } = &mut self.state;
+        let Some(map) = demand else { return };
+        if lpn.0 >= map.first && staging.mask(lpn).is_empty() {
+            map.journal.set(lpn.0 - map.first, false);
+            self.shorten_journal();
+        }
+    }
+
+    /// A request comes, which allows map pages to be brought in.
+    #[inline(always)]
+    pub(crate) fn allow_map_pages(&mut self) {
+        if let Some(map) = &mut self.state.demand {
+            map.journal.allow(map.pages);
+            self.shorten_journal();
+        }
+    }
+
+    /// Where more changes wait than may, map pages are brought in until the rest is within the bound.
+    fn shorten_journal(&mut self) {
+        while let Some(page) = self.state.demand.as_mut().and_then(|map| map.journal.next_to_bring()) {
+            if self.bring(page) == Source::Flash
+                && let Some(map) = &mut self.state.demand
+            {
+                map.asked = page;
+            }
+        }
+    }
+
+    /// A host program waits for the last of the map pages that have been asked for, where more changes wait than may.
+    /// Returns whether it does.
+    #[inline(always)]
+    pub(crate) fn awaits_journal(&mut self, lead: OpId) -> bool {
+        let Some(map) = &mut self.state.demand else { return false };
+        let asked = map.asked;
+        map.journal.is_beyond()
+            && map.loading.get_mut(&asked).map(|waiters| waiters.push(Waiting::Program(lead))).is_some()
+    }
+
+    /// The most RAM that changes took at once which waited for their page of the map, in bytes.
+    pub fn map_journal_peak_bytes(&self) -> u64 {
+        self.state.demand.as_ref().map_or(0, |map| map.journal.peak_bytes())
     }
 
     /// Someone waits for the map page of a logical page, if that is on its way. Returns whether it is.

@@ -482,6 +482,9 @@ impl<M: Media> Ftl<M> {
         self.state.draining = false;
         self.state.ahead.forget();
         self.state.counters = self.state.counters.anew();
+        if let Some(map) = &mut self.state.demand {
+            map.start_anew();
+        }
     }
 
     /// Data grow older by so much, while the drive lies on the shelf.

@@ -45,6 +45,7 @@ impl<M: Media> Ftl<M> {
             return id;
         }
         self.look_for_old();
+        self.allow_map_pages();
         let id = self.enter(request, number, Outcome::Done);
         match request.op {
             HostOp::Read => self.submit_read(id, &request),
@@ -384,6 +385,7 @@ impl<M: Media> Ftl<M> {
         if let Some(b) = &mut self.write_buffer {
             b.note(lead, self.scratch.tag);
         }
+        awaited += u32::from(self.awaits_journal(lead));
         self.launch_after(lead, awaited);
     }
 
@@ -606,7 +608,7 @@ impl<M: Media> Ftl<M> {
             self.bury(killed);
             self.effects.push(Effect::Wake(plane));
             stale = true;
-            self.state.note_map_change(lpn);
+            self.note_map_change(lpn);
         }
         self.scratch.dead = dead;
         if stale {

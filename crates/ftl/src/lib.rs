@@ -21,6 +21,7 @@ mod demand_map;
 mod ftl;
 mod gather;
 mod host;
+mod journal;
 mod latency;
 mod map;
 mod media;

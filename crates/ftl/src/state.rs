@@ -571,8 +571,7 @@ impl State {
         let idles = layout.asks.asks(Hooks::IDLE);
         let watched = if idles { (geometry.blocks as usize) << geometry.slot_shift } else { 0 };
         let trims = TrimLog::new(&geometry, layout.map, drive.logical_pages);
-        let cache = drive.spec.dram.map_cache;
-        let demand = DemandMap::new(cache, Bytes(geometry.unit), drive.logical_pages, trims.end());
+        let demand = DemandMap::new(&drive.spec.dram, Bytes(geometry.unit), drive.logical_pages, trims.end());
         if let Some(why) = demand.as_ref().and_then(|_| demand_map::refusal(layout)) {
             return Err(refuse(why));
         }

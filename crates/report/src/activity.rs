@@ -77,6 +77,13 @@ pub struct MapOnFlash {
     pub reads: u64,
     /// Pages of the drive's own tables that were programmed, collection of them not counted.
     pub programs: u64,
+    /// Bytes of changes that may wait in RAM for their page of the map; null where there is no bound.
+    #[serde(default)]
+    pub journal_bytes: Option<u64>,
+    /// The most that waited at once, in bytes; beyond the bound it is what changed in pages of the map while they
+    /// were read or programmed.
+    #[serde(default)]
+    pub journal_peak_bytes: u64,
 }
 
 /// Multi-plane commands, by kind of operation: `read`, `program`, `erase`.

@@ -375,6 +375,7 @@ fn map_on_flash(reports: &[Report]) -> Group {
         of("found in RAM", Quantity::Share, Higher, |m| m.hit_share),
         of("pages read", Quantity::Count, Lower, |m| Some(m.reads as f64)),
         of("pages written", Quantity::Count, Lower, |m| Some(m.programs as f64)),
+        of("changes in RAM, most", Quantity::Bytes, Lower, |m| Some(m.journal_peak_bytes as f64)),
     ];
     Group { title: "Map on flash", rows }
 }

@@ -250,6 +250,8 @@ fn map_on_flash(run: &Outcome, c: &Counters) -> MapOnFlash {
         hit_share: (c.map_lookups > 0).then(|| c.map_hits as f64 / c.map_lookups as f64),
         reads: c.regions.iter().map(|r| r.reads[metadata]).sum(),
         programs: c.regions.iter().map(|r| r.program_pages[metadata]).sum(),
+        journal_bytes: spec.dram.map_journal.map(|bytes| bytes.0),
+        journal_peak_bytes: run.device.ftl.map_journal_peak_bytes(),
     }
 }
 

@@ -140,6 +140,35 @@ fn streams_that_keep_hot_and_cold_writes_apart_lower_write_amplification() {
 }
 
 #[test]
+fn pages_of_a_stream_that_die_together_are_copied_less_where_a_trace_says_which_they_are() {
+    // Two logs that are written round and round, a short one and a long one; only their stream tells them apart.
+    let (mut rows, logs) = ("at,op,page,stream\n".to_string(), [0..9_216, 9_216..92_160]);
+    let mut next = [0, 0];
+    for n in 0..300_000usize {
+        let log = n % 2;
+        let pages = &logs[log];
+        rows += &format!("{n},w,{},{}\n", pages.start + next[log] % pages.len(), log + 1);
+        next[log] += 1;
+    }
+    let mut file = tempfile::NamedTempFile::with_suffix(".csv").unwrap();
+    file.write_all(rows.as_bytes()).unwrap();
+    let small: &[(&str, &str)] = &[
+        ("slc_cache", "off"),
+        ("medium.flash.blocks_per_plane", "48"),
+        ("capacity.logical", "1500MiB"),
+        ("scheme.streams", "2"),
+    ];
+    let of = |column: &str| {
+        let options = "closed=64,format=csv,time=at:us,offset=page:16KiB,size=always:16KiB,op=op";
+        let workload = format!("{}:{options}{column}", file.path().display());
+        report_of(&workload, "fill:100%", None, &[small]).waf.unwrap()
+    };
+    let (together, apart) = (of(""), of(",stream=stream"));
+    assert!(apart.without_pad < 0.9 * together.without_pad, "{together:?} {apart:?}");
+    assert!(apart.total < 0.95 * together.total, "{together:?} {apart:?}");
+}
+
+#[test]
 fn a_larger_read_cache_leaves_fewer_reads_to_flash() {
     let from_flash = |size| {
         let r = report(
@@ -152,6 +181,27 @@ fn a_larger_read_cache_leaves_fewer_reads_to_flash() {
     };
     let [off, small, large] = ["off", "16MiB", "256MiB"].map(from_flash);
     assert!(off > small && small > large, "{off} {small} {large}");
+}
+
+#[test]
+fn a_smaller_journal_of_the_map_raises_reads_and_holds_fewer_changes() {
+    let of = |size| {
+        let sets: &[(&str, &str)] = &[
+            ("slc_cache", "off"),
+            ("medium.flash.blocks_per_plane", "48"),
+            ("capacity.logical", "1500MiB"),
+            ("dram.map_cache", "64KiB"),
+            ("dram.map_journal", size),
+        ];
+        let r = report("uniform:bs=16KiB,qd=4", "fill:100%", 40_000, &[sets]);
+        let map = r.flash.map.unwrap_or_default();
+        (map.reads, map.programs, map.journal_peak_bytes)
+    };
+    let [all, large, small] = ["unbounded", "2KiB", "128B"].map(of);
+    assert!(all.0 < large.0 && large.0 < small.0, "{all:?} {large:?} {small:?}");
+    assert!(all.1 < large.1 && large.1 < small.1, "{all:?} {large:?} {small:?}");
+    // Beyond the bound is what changed in pages of the map while they were read or programmed.
+    assert!(large.2 < 2048 * 11 / 10 && 3 * large.2 < 2 * all.2, "{all:?} {large:?} {small:?}");
 }
 
 #[test]

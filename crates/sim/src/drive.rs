@@ -113,6 +113,13 @@ pub trait Host {
     /// When it cannot go on.
     fn turn(&mut self, now: SimTime) -> Result<HostTurn, Self::Error>;
 
+    /// The bytes of a write, from its first sector on, for media that keep them. Asked as the drive takes a request,
+    /// once for each and in the order of their numbers.
+    #[inline]
+    fn data(&mut self, _: &HostRequest) -> &[u8] {
+        &[]
+    }
+
     /// A request of its own has ended.
     fn completed(&mut self, completion: &Completion);
 
@@ -128,6 +135,11 @@ impl<H: Host> Host for &mut H {
 
     fn turn(&mut self, now: SimTime) -> Result<HostTurn, H::Error> {
         (**self).turn(now)
+    }
+
+    #[inline]
+    fn data(&mut self, request: &HostRequest) -> &[u8] {
+        (**self).data(request)
     }
 
     fn completed(&mut self, completion: &Completion) {
@@ -235,7 +247,7 @@ pub fn drive_host<P: Probe, M: Media, H: Host>(
         match turn {
             HostTurn::Issue(request) => {
                 run.requests += 1;
-                device.submit(request, now)?;
+                device.submit_with(request, now, host.data(&request))?;
             }
             HostTurn::Until(time) => {
                 if !device.await_completion(time)? {

@@ -117,6 +117,46 @@ fn a_trim_changes_the_map_too() {
 }
 
 #[test]
+fn a_full_journal_brings_the_page_with_the_most_changes_and_writes_wait_for_it() {
+    let bounded = |size: &str| {
+        let mut drive = Drive::holding(PAGES, &[("dram.map_cache", "16KiB"), ("dram.map_journal", size)]);
+        drive.takes(HostOp::Read, 0);
+        drive
+    };
+    let trim = |drive: &mut Drive, pages: std::ops::Range<u64>| {
+        pages.for_each(|page| _ = drive.takes(HostOp::Trim, ENTRIES + page));
+    };
+    let mut drive = bounded("16B");
+    trim(&mut drive, 0..2);
+    trim(&mut drive, 0..1); // trimmed already: nothing changes
+    // As many as may wait.
+    assert_eq!(drive.takes(HostOp::Read, 1), READ + LINK);
+    assert_eq!(drive.map(), [1, 0, 2, 1]);
+    // With one more the page is brought in, and displaces the other.
+    trim(&mut drive, 2..3);
+    assert_eq!(drive.map(), [2, 0, 2, 1]);
+    // It is there, with its changes: it is programmed as it goes.
+    assert_eq!(drive.takes(HostOp::Read, 0), 2 * READ + LINK);
+    assert_eq!(drive.map(), [3, 1, 3, 1]);
+    // A write that comes at that moment waits for the page, though its own entry is in RAM.
+    trim(&mut drive, 3..5);
+    let program = Drive::cached("16KiB").takes(HostOp::Write, 0) - READ;
+    drive.0.drain().unwrap();
+    let both = [(HostOp::Trim, ENTRIES + 5), (HostOp::Write, 0)];
+    both.into_iter().for_each(|(op, page)| _ = drive.submit(op, page).unwrap());
+    let [_, done] = both.map(|_| drive.0.next_completion(SimTime::NEVER).unwrap().unwrap());
+    assert_eq!((done.parts.total(), done.parts[LatencyPart::MapMiss]), (READ + program, READ));
+    assert_eq!(drive.map(), [4, 1, 4, 2]);
+    assert_eq!(drive.0.ftl.map_journal_peak_bytes(), 3 * 8);
+    // Without a bound all of them wait.
+    let mut drive = bounded("unbounded");
+    trim(&mut drive, 0..50);
+    assert_eq!(drive.takes(HostOp::Write, 0), program);
+    assert_eq!(drive.map(), [1, 0, 2, 1]);
+    assert_eq!(drive.0.ftl.map_journal_peak_bytes(), 50 * 8);
+}
+
+#[test]
 fn whoever_needs_a_page_of_the_map_waits_for_the_one_read_of_it() {
     let mut drive = Drive::cached("16KiB");
     (0..4).for_each(|page| _ = drive.submit(HostOp::Read, page).unwrap());

@@ -198,7 +198,8 @@ impl Run {
                 wordline_device::Capacity::Logical(wordline_units::Bytes((bytes / unit).max(1) * unit));
         }
         if tiny.map_cache > 0 {
-            support::map_on_flash(&mut spec, scheme.as_ref(), tiny.map_cache as u64);
+            let (cached, changes) = (tiny.map_cache as u64, tiny.map_journal as u64);
+            support::map_on_flash(&mut spec, scheme.as_ref(), cached, changes);
         }
         support::in_superblocks(&mut spec, scheme.as_ref(), tiny.superblock);
         let name = format!("{} on {tiny:?}", scheme.name());

@@ -55,7 +55,8 @@ impl Plan {
             spec.wear.static_beyond = (seed % 8 == 1).then_some(16);
         }
         if tiny.map_cache > 0 {
-            support::map_on_flash(&mut spec, scheme.as_ref(), tiny.map_cache as u64);
+            let (cached, changes) = (tiny.map_cache as u64, tiny.map_journal as u64);
+            support::map_on_flash(&mut spec, scheme.as_ref(), cached, changes);
         }
         support::in_superblocks(&mut spec, scheme.as_ref(), tiny.superblock);
         let pages = (spec.logical_bytes() / spec.unit.0) as u32;

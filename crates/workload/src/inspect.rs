@@ -85,6 +85,8 @@ pub struct Inspection {
     pub flushes: u64,
     /// Writes with force unit access; a run answers them when their data are on flash.
     pub fua_writes: u64,
+    /// Writes that are part of a stream, by which schemes with streams keep data apart.
+    pub stream_writes: u64,
     /// Seconds from the first request to the last.
     pub span_s: f64,
     /// Writes in reads and writes.
@@ -209,6 +211,7 @@ pub fn inspect_profiled(text: &str) -> Result<(Inspection, Option<Profile>), Wor
         trims: op(HostOp::Trim).0,
         flushes: op(HostOp::Flush).0,
         fua_writes: scan.fua,
+        stream_writes: scan.in_streams,
         span_s,
         write_fraction: ratio(writes as f64, reads + writes),
         mean_read_kib: ratio(read_bytes as f64 / 1024.0, reads),
@@ -344,9 +347,12 @@ impl Inspection {
         };
         let mut kinds =
             vec![format!("{} reads", grouped(self.reads)), format!("{} writes", grouped(self.writes))];
-        for (count, name) in
-            [(self.trims, "trims"), (self.flushes, "flushes"), (self.fua_writes, "of the writes with FUA")]
-        {
+        for (count, name) in [
+            (self.trims, "trims"),
+            (self.flushes, "flushes"),
+            (self.fua_writes, "of the writes with FUA"),
+            (self.stream_writes, "of the writes in streams"),
+        ] {
             if count > 0 {
                 kinds.push(format!("{} {name}", grouped(count)));
             }

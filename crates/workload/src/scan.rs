@@ -99,6 +99,8 @@ pub(crate) struct Scan {
     pub rounded: u64,
     /// Writes with force unit access.
     pub fua: u64,
+    /// Writes that are part of a stream.
+    pub in_streams: u64,
     /// Requests that were out of order and have been sorted.
     pub reordered: u64,
     /// A text ended without a newline.
@@ -193,6 +195,7 @@ impl Scan {
             .ok_or_else(|| too_much(cursor, "the bytes moved add up to more than 64 bits hold"))?;
         self.rounded += u64::from(found.rounded);
         self.fua += u64::from(found.attributes.is_fua());
+        self.in_streams += u64::from(found.attributes.stream() != 0);
         let volume = found.volume as usize;
         if volume >= self.volumes.len() {
             self.volumes.resize_with(volume + 1, VolumeScan::default);

@@ -30,9 +30,9 @@ struct Item {
     position: u64,
     part: u32,
     volume: u16,
+    /// The operation; 128: the position is a byte.
     op: u8,
-    /// The attributes; 128: the position is a byte.
-    flags: u8,
+    attributes: u8,
 }
 
 const BYTE: u8 = 128;
@@ -44,9 +44,9 @@ impl Item {
             Position::Line(n) => (n, 0),
             Position::Byte(n) => (n, BYTE),
         };
-        let flags = flag | u8::from(r.attributes);
+        let (op, attributes) = (r.op as u8 | flag, r.attributes.into());
         let (time, offset, bytes) = (r.time, r.offset, r.bytes);
-        Item { time, offset, bytes, position, part, volume: r.volume, op: r.op as u8, flags }
+        Item { time, offset, bytes, position, part, volume: r.volume, op, attributes }
     }
 
     fn record(self) -> Record {
@@ -55,13 +55,13 @@ impl Item {
             offset: self.offset,
             bytes: self.bytes,
             op: OPS[self.op as usize & 3],
-            attributes: self.flags.into(),
+            attributes: self.attributes.into(),
             volume: self.volume,
         }
     }
 
     fn position(self) -> Position {
-        if self.flags & BYTE != 0 { Position::Byte(self.position) } else { Position::Line(self.position) }
+        if self.op & BYTE != 0 { Position::Byte(self.position) } else { Position::Line(self.position) }
     }
 }
 
@@ -397,6 +397,7 @@ mod tests {
                     let op = OPS[self.1 as usize % 4];
                     let hint = LatencyHint::ALL[self.1 as usize % 4];
                     let attributes = Attributes::NONE.with_fua(self.1.is_multiple_of(3)).with_hint(hint);
+                    let attributes = attributes.with_stream(self.1 as u8 % 32);
                     Event::Request(Record { time, offset: self.1, bytes: 1, op, attributes, volume: 7 })
                 }
             }))
@@ -420,6 +421,7 @@ mod tests {
                     assert_eq!((r.offset, r.op, r.volume), (line, OPS[line as usize % 4], 7));
                     assert_eq!(r.attributes.is_fua(), line.is_multiple_of(3));
                     assert_eq!(r.attributes.hint() as u64, line % 4);
+                    assert_eq!(r.attributes.stream() as u64, line % 32);
                     requests.push((r.time, line));
                 }
                 _ => unusable.push(line),

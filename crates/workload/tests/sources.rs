@@ -234,6 +234,56 @@ fn a_table_without_titles_is_read_by_the_numbers_of_its_columns() {
     assert_eq!(inspect(&text).unwrap().fua_writes, 1);
 }
 
+/// A trace written into the folder in another form, and what was left out.
+fn converted(
+    folder: &Folder,
+    text: &str,
+    name: &str,
+    to: Option<&str>,
+    losses: Losses,
+) -> Result<(String, Vec<String>), WorkloadError> {
+    let form = Form::of(name, to, losses)?;
+    let mut out = Vec::new();
+    let written = Pipeline::read(text)?.write(&form, &mut out)?;
+    Ok((folder.file(name, &out), written.dropped))
+}
+
+#[test]
+fn a_column_of_streams_reaches_the_writes_and_survives_where_the_format_keeps_it() {
+    let folder = Folder::new();
+    let rows = "at,op,byte,size,lives\n1,W,0,4096,1\n2,R,0,4096,7\n3,WF,4096,512,31\n4,W,0,512,\n5,W,0,512,0\n6,W,0,512,16\n";
+    let path = folder.file("t.csv", rows.as_bytes());
+    let spelling = "csv:time=at:us,offset=byte,size=size,op=op,fua=WF,stream=lives";
+    let streams = |text: &str| -> Vec<_> {
+        all(text).iter().map(|r| (r.attributes.stream(), r.attributes.is_fua())).collect()
+    };
+    // The read has none, whatever stands there.
+    let want = [(1, false), (0, false), (31, true), (0, false), (0, false), (16, false)];
+    let text = with_format(&path, spelling);
+    assert_eq!(streams(&text), want);
+    let found = inspect(&text).unwrap();
+    assert_eq!(found.stream_writes, 3);
+    let told = found.render();
+    assert!(told.contains("3 of the writes in streams"), "{told}");
+    let convert = |name: &str, to: Option<&str>, losses| converted(&folder, &text, name, to, losses);
+    let (columns, dropped) = convert("t.wl", None, Losses::Refuse).unwrap();
+    assert_eq!((streams(&columns), dropped.len()), (want.to_vec(), 0));
+    let (table, dropped) = convert("o.csv", Some("csv:stream=lives"), Losses::Refuse).unwrap();
+    let again = "csv:time=Time (ns):ns,offset=Offset,size=Size,op=Op,device=Volume,fua=fua,stream=lives";
+    assert_eq!((streams(&with_format(&table, again)), dropped.len()), (want.to_vec(), 0));
+    for (name, to) in [("t.blkparse", None), ("p.csv", Some("csv"))] {
+        let e = convert(name, to, Losses::Refuse).unwrap_err();
+        says(&e, &["the streams of 3 writes", "a format that keeps it: wordline"]);
+        let (_, dropped) = convert(name, to, Losses::Drop).unwrap();
+        assert_eq!(dropped, ["the streams of 3 writes"]);
+    }
+    for bad in ["32", "65537", "-1", "1.5", "hot", "99999999999999999999"] {
+        let odd = folder.file("odd.csv", rows.replace(",31\n", &format!(",{bad}\n")).as_bytes());
+        let want = format!("the stream \"{bad}\" is none of 1 to 31, and no stream is 0 or nothing");
+        says(&fault(&with_format(&odd, spelling)), &["odd.csv:4", &want]);
+    }
+}
+
 #[test]
 fn a_column_of_hints_reaches_the_requests_and_survives_where_the_format_keeps_it() {
     let folder = Folder::new();
@@ -252,12 +302,7 @@ fn a_column_of_hints_reaches_the_requests_and_survives_where_the_format_keeps_it
     ];
     let text = with_format(&path, spelling);
     assert_eq!(hints(&text), want);
-    let convert = |name: &str, to: Option<&str>, losses| {
-        let form = Form::of(name, to, losses).unwrap();
-        let mut out = Vec::new();
-        let written = Pipeline::read(&text).unwrap().write(&form, &mut out)?;
-        Ok::<_, WorkloadError>((folder.file(name, &out), written.dropped))
-    };
+    let convert = |name: &str, to: Option<&str>, losses| converted(&folder, &text, name, to, losses);
     let (columns, dropped) = convert("t.wl", None, Losses::Refuse).unwrap();
     assert_eq!((hints(&columns), dropped.len()), (want.to_vec(), 0));
     let (table, _) = convert("o.csv", Some("csv:hint=urgent"), Losses::Refuse).unwrap();

@@ -87,7 +87,13 @@ fn facts(i: &Inspection) -> Vec<(&'static str, String)> {
         ("Footprint written", size(i.written_footprint_gib)),
         ("Addresses up to", size(i.address_space_gib)),
     ];
-    for (count, what) in [(i.trims, "Trims"), (i.flushes, "Flushes"), (i.fua_writes, "FUA writes")] {
+    let kinds = [
+        (i.trims, "Trims"),
+        (i.flushes, "Flushes"),
+        (i.fua_writes, "FUA writes"),
+        (i.stream_writes, "Writes in streams"),
+    ];
+    for (count, what) in kinds {
         if count > 0 {
             facts.push((what, number::count(count)));
         }

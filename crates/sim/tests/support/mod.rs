@@ -1,7 +1,7 @@
 //! Small drives, and schemes that exist only to stress the mechanism.
 #![allow(dead_code, reason = "each test uses its own part")]
 
-use wordline_device::{Capacity, DeviceSpec, Superblock, Trigger, Victim, map_pages};
+use wordline_device::{Capacity, DeviceSpec, JOURNAL_ENTRY, Superblock, Trigger, Victim, map_pages};
 use wordline_flash::{ProgramRule, SlotClass};
 use wordline_ftl::{
     Collect, Command, Drive, EarlierBits, FreeOrder, Ftl, Gather, Grain, Hooks, IdleWork, Layout, MapKind,
@@ -45,6 +45,8 @@ pub struct Tiny {
     pub map_cache: u32,
     /// Which planes have their blocks together, under schemes that can.
     pub superblock: Superblock,
+    /// Changes of the map that may wait in RAM; 0 for no bound.
+    pub map_journal: u32,
     /// Blocks a plane of a second, faster medium, with pages of a unit; 0 for none.
     pub fast_blocks: u32,
 }
@@ -106,6 +108,7 @@ impl Default for Tiny {
             extra: "",
             map_cache: 0,
             superblock: Superblock::Off,
+            map_journal: 0,
             fast_blocks: 0,
         }
     }
@@ -131,6 +134,7 @@ impl Tiny {
             map_cache: [0, 0, 1, 2][Rng(rng.0 ^ 0x6474_666c).below(4) as usize],
             superblock: [Superblock::Off, Superblock::Die, Superblock::Channel, Superblock::Drive]
                 [Rng(rng.0 ^ 0x7375_7065).below(4) as usize],
+            map_journal: [0, 1, 5, 30][Rng(rng.0 ^ 0x6a6f_7572).below(4) as usize],
             ..Tiny::default()
         }
     }
@@ -219,15 +223,16 @@ when_full = "direct"
     }
 }
 
-/// Put the map of a drive on flash, with so many of its pages in RAM, where the scheme's map can be there; the host
-/// has so much less of the drive.
-pub fn map_on_flash(spec: &mut DeviceSpec, scheme: &dyn Scheme, cached: u64) {
+/// Put the map of a drive on flash, with so many of its pages in RAM and room for so many changes (0 for all), where
+/// the scheme's map can be there; the host has so much less of the drive.
+pub fn map_on_flash(spec: &mut DeviceSpec, scheme: &dyn Scheme, cached: u64, changes: u64) {
     let unit = spec.unit;
     let units = spec.logical_bytes() / unit.0;
     let mut with = spec.clone();
     let logical_pages = units.saturating_sub(map_pages(units, unit)).max(1) as u32;
     with.capacity = Capacity::Logical(Bytes(logical_pages as u64 * unit.0));
     with.dram.map_cache = Bytes(cached * unit.0);
+    with.dram.map_journal = (changes > 0).then_some(Bytes(changes * JOURNAL_ENTRY));
     change_if_taken(spec, with, scheme);
 }
 

@@ -4,17 +4,18 @@
 use crate::support::{self, BySector, FastThenDense, Restless, Rng, Tiny, TwoLanes};
 use std::sync::OnceLock;
 use wordline_device::{
-    Ack, Allocation, Capacity, DeviceSpec, Dram, Flush, GcClass, GcSpec, HostLink, Level, MergeBuffer,
-    Multiplane, ParallelUnit, Recheck, Service, ServiceOrder, Shares, SlcCache, Superblock, Suspension,
-    Trigger, Victim, WearSpec, WhenFull,
+    Ack, Allocation, Arbitration, ArbitrationOrder, Capacity, DeviceSpec, Dram, Flush, GcClass, GcSpec,
+    HostLink, HostQueue, Level, MergeBuffer, Multiplane, ParallelUnit, Recheck, Service, ServiceOrder,
+    Shares, SlcCache, Superblock, Suspension, Trigger, Victim, WearSpec, WhenFull,
 };
 use wordline_flash::{
     Beyond, CacheRegister, CommandOverhead, ErrorModel, Geometry, MOST_RETRIES, Medium, ModeErrors,
     ModeTiming, ProgramRule, Refresh, Topology,
 };
 use wordline_ftl::{Drive, Ftl, Initial, Layout, MapKind, Mapped, NoMedia, Order, Scheme};
+use wordline_sim::Queues;
 use wordline_units::{
-    Bytes, CellMode, Fraction, HostOp, HostRequest, Lpn, Rate, SectorMask, SimDuration, SimTime,
+    Bytes, CellMode, Fraction, HostOp, HostRequest, Lpn, QueueClass, Rate, SectorMask, SimDuration, SimTime,
 };
 
 impl Rng {
@@ -76,10 +77,15 @@ impl Case {
         }
         case = keeping_back(&mut Rng(seed ^ 0x666c_7573), case);
         case = in_superblocks(&mut Rng(seed ^ 0x7375_7065), case);
+        case = taking_turns(&mut Rng(seed ^ 0x7475_726e), case);
         case.seed = seed;
         case.initial = initial(&mut rng, &case);
         case.initial.lacking = lacking(&mut Rng(seed ^ 0x6c61_636b), &case);
         case.requests = requests(&mut rng, &case, length);
+        if let Some(turns) = &case.spec.arbitration {
+            let (mut own, sources) = (Rng(seed ^ 0x766f_6c75), turns.queues.len() as u64);
+            case.requests.iter_mut().for_each(|r| r.volume = own.below(sources) as u16);
+        }
         case
     }
 
@@ -92,6 +98,14 @@ impl Case {
     pub fn by_page(&self) -> bool {
         self.layout.map == MapKind::Page
     }
+
+    /// The queues in front of the drive, where it takes turns, and how many requests it works on at once.
+    pub fn queues(&self) -> Option<(Queues, u32)> {
+        let turns = self.spec.arbitration.as_ref()?;
+        let each = turns.queues.iter().map(|q| (q.class.unwrap_or_default(), q.depth.unwrap_or(u32::MAX)));
+        Some((Queues::new(turns.order, turns.burst, each), self.spec.host.queue_depth))
+    }
+
     /// Whether every block is programmed from its first page to its last.
     pub fn in_order(&self) -> bool {
         let regions = self.layout.regions.iter();
@@ -149,7 +163,8 @@ fn dram(rng: &Rng, unit: Bytes) -> Dram {
 fn map_on_flash(rng: &Rng, spec: &mut DeviceSpec, scheme: &dyn Scheme) {
     let mut own = Rng(rng.0 ^ 0x6474_666c);
     if own.once_in(3) {
-        support::map_on_flash(spec, scheme, own.within(1, 3));
+        let (cached, changes) = (own.within(1, 3), own.pick(&[0, 1, 4, 20, 100]));
+        support::map_on_flash(spec, scheme, cached, changes);
     }
 }
 
@@ -330,6 +345,31 @@ fn in_superblocks(rng: &mut Rng, case: Case) -> Case {
     // A region that begins takes a block of every plane, and reserves are for the regions that there are.
     let roomy = case.roomy && case.layout.regions.len() == 1;
     fitted(spec, scheme, label, roomy).unwrap_or(case)
+}
+
+/// The same drive with several queues before it, of which it works on few requests at once.
+fn taking_turns(rng: &mut Rng, case: Case) -> Case {
+    if !rng.once_in(3) {
+        return case;
+    }
+    let weighted = rng.once_in(2);
+    let mut weight = |_| rng.pick(&[1, 1, 2, 5, 32, 256]);
+    let order = match weighted {
+        true => ArbitrationOrder::Weighted([0; 3].map(&mut weight)),
+        false => ArbitrationOrder::RoundRobin,
+    };
+    let burst = rng.pick(&[1, 1, 2, 7]);
+    let mut queue = |n| HostQueue {
+        name: format!("source{n}"),
+        class: (weighted && !rng.once_in(3)).then(|| rng.pick(&QueueClass::WORDS).1),
+        depth: rng.once_in(2).then(|| rng.count(1, 6)),
+    };
+    let queues = (0..5).map(&mut queue).collect::<Vec<_>>();
+    let queues = queues[..rng.within(1, 5) as usize].to_vec();
+    let mut spec = case.spec.clone();
+    spec.host.queue_depth = rng.pick(&[1, 2, 3, 8, 32, 1024]);
+    spec.arbitration = Some(Arbitration { order, burst, queues });
+    fitted(spec, case.scheme.clone_box(), case.label.clone(), case.roomy).unwrap_or(case)
 }
 
 fn fitted(spec: DeviceSpec, scheme: Box<dyn Scheme>, label: String, roomy: bool) -> Result<Case, String> {

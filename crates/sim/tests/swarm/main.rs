@@ -16,16 +16,17 @@ use draw::Case;
 use ledger::{Drive, Ledger};
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::convert::Infallible;
 use std::io::Write;
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, mpsc};
 use std::time::{Duration, Instant};
 use support::Rng;
-use wordline_device::{Ack, Multiplane, ServiceOrder};
+use wordline_device::{Ack, ArbitrationOrder, Multiplane, ServiceOrder};
 use wordline_ftl::{Bytes, Initial, Mapped, Media, NoMedia, Outcome};
-use wordline_sim::{Device, NoProbe, Probe};
-use wordline_units::{DieId, Fraction, HostOp, HostRequest, SimTime};
+use wordline_sim::{Arrivals, Completion, Device, Host, HostTurn, NoProbe, Probe, drive_host};
+use wordline_units::{DieId, Fraction, HostOp, HostRequest, QueueClass, SimTime};
 
 /// One value that a sector has had, and the request that gave it.
 #[derive(Clone, Copy)]
@@ -140,19 +141,26 @@ impl Model {
     }
 }
 
-/// A drive at work beside its model.
-struct Run<'a> {
+/// What the host has asked of the drive, and what it may expect.
+struct Asked<'a> {
     case: &'a Case,
-    device: Device<Ledger, Bytes>,
     model: Model,
     expected: HashMap<u64, Expected>,
     reads: Vec<(u64, Expected, Vec<u64>)>,
+    asked: u64,
     ended: u64,
     open_writes: HashSet<u64>,
     last_end: SimTime,
-    host: HashMap<HostOp, (u64, u64)>,
+    /// Requests and bytes of each kind.
+    counts: HashMap<HostOp, (u64, u64)>,
     page_bytes: u64,
     stamp: u64,
+}
+
+/// A drive at work beside its model.
+struct Run<'a> {
+    device: Device<Ledger, Bytes>,
+    host: Asked<'a>,
 }
 
 /// A drive in its initial state. A state that does not fit is refused, and the drive is fresh.
@@ -182,120 +190,91 @@ impl<'a> Run<'a> {
         };
         let (mut device, initial) = prepared(case, ledger);
         device.ftl.check().map_err(|e| format!("before the first request: {e}"))?;
-        Ok(Run {
+        let host = Asked {
             case,
-            device,
             model: Model::new(case, &initial),
             expected: HashMap::new(),
             reads: vec![],
+            asked: 0,
             ended: 0,
             open_writes: HashSet::new(),
             last_end: SimTime(0),
-            host: HashMap::new(),
+            counts: HashMap::new(),
             page_bytes: 0,
             stamp: 0,
-        })
+        };
+        Ok(Run { device, host })
     }
 
     /// One request, and whatever ends until it arrives. A fault of the drive's surroundings, such as
     /// a power cut, would be one more thing that can happen here: it changes the device for what
     /// recovery finds, and the model for what the host may still expect.
     fn step(&mut self, r: HostRequest) -> Result<(), String> {
-        let number = self.device.submitted();
-        let mut data = vec![];
-        let mut expected = None;
-        match r.op {
-            HostOp::Write => {
-                self.stamp += 1;
-                data = self.model.write(&r, number, self.stamp, self.case.spec.sector.0 as usize);
-                self.open_writes.insert(number);
-                let unit = self.case.spec.unit.0;
-                let units = (r.lba.0 + r.blocks as u64).div_ceil(unit / 512) - r.lba.0 / (unit / 512);
-                self.page_bytes += units * unit;
-            }
-            HostOp::Trim => self.model.trim(&r, number),
-            HostOp::Read => expected = Some(self.model.expect(&r)),
-            HostOp::Flush => {}
-        }
+        let number = self.host.asked;
+        let data = self.host.ask(&r);
         let given = self.device.submit_with(r, r.arrival, &data).map_err(|e| e.to_string())?;
         if given != number {
             return Err(format!("request {number} was given the number {given}"));
         }
-        if let Some(e) = expected {
-            self.expected.insert(number, e);
-        }
-        let host = self.host.entry(r.op).or_default();
-        *host = (host.0 + 1, host.1 + r.bytes());
         self.collect(r.arrival)
     }
 
     fn collect(&mut self, until: SimTime) -> Result<(), String> {
         while let Some(c) = self.device.next_completion(until).map_err(|e| e.to_string())? {
-            self.ended += 1;
-            if c.at < self.last_end || c.at < c.request.arrival {
-                return Err(format!(
-                    "request {} ends at {} ns, which is past at {} ns",
-                    c.number, c.at.0, self.last_end.0
-                ));
-            }
-            self.last_end = c.at;
-            match c.outcome {
-                Outcome::Done => {}
-                // The data are there for the test to see, though the drive cannot correct them.
-                Outcome::Uncorrectable if c.request.op == HostOp::Read && self.case.spec.errors.is_some() => {
-                }
-                // A full drive has no place for a write, nor for the trims that a flush would log.
-                outcome if self.case.roomy || !matches!(c.request.op, HostOp::Write | HostOp::Flush) => {
-                    return Err(format!("request {} ends {outcome:?}", c.number));
-                }
-                _ => {
-                    self.model.failed.insert(c.number);
-                }
-            }
-            self.open_writes.remove(&c.number);
-            let earlier = || self.open_writes.iter().find(|w| **w < c.number);
-            if c.request.op == HostOp::Flush
-                && let Some(write) = earlier()
-            {
-                return Err(format!("flush {} ends before write {write}, which came first", c.number));
-            }
-            if let Some(expected) = self.expected.remove(&c.number) {
-                let sectors = c.data.chunks(self.case.spec.sector.0 as usize);
-                let found: Vec<u64> =
-                    sectors.map(|s| u64::from_le_bytes(s[..8].try_into().unwrap())).collect();
-                if found.len() != expected.values.len() {
-                    return Err(format!("read {} returns {} sectors", c.number, found.len()));
-                }
-                self.reads.push((c.number, expected, found));
-            }
+            self.host.ended(&c)?;
         }
         Ok(())
     }
 
-    /// Let everything end, and compare everything. Returns the hash of the run.
-    fn finish(mut self) -> Result<String, String> {
+    /// Every request of the case, and let everything end.
+    fn perform(&mut self) -> Result<(), String> {
+        let case = self.host.case;
+        if let Some(queues) = case.queues() {
+            let next = Arrivals::new(case.requests.iter().map(|r| Ok(*r)), false);
+            let mut host = InQueues { next, asked: &mut self.host, data: vec![], wrong: Ok(()) };
+            drive_host(&mut self.device, &mut host, Some(queues), |_| {}).map_err(|e| e.to_string())?;
+            host.wrong?;
+            let (all, taken) = (case.requests.len() as u64, self.host.asked);
+            return if all == taken { Ok(()) } else { Err(format!("of {all} requests {taken} were taken")) };
+        }
+        // A recount in mid-flight is slow, so it is for some.
+        let recounts = case.seed.is_multiple_of(4);
+        for (i, r) in case.requests.iter().enumerate() {
+            self.step(*r)?;
+            if recounts && i % 32 == 0 {
+                self.device.ftl.check().map_err(|e| format!("after request {i}: {e}"))?;
+            }
+        }
         self.collect(SimTime::NEVER)?;
         self.device.drain().map_err(|e| e.to_string())?;
-        self.collect(SimTime::NEVER)?;
-        if self.ended != self.device.submitted() {
-            return Err(format!("{} requests went in and {} came out", self.device.submitted(), self.ended));
+        self.collect(SimTime::NEVER)
+    }
+
+    /// Compare everything, when all has ended. Returns the hash of the run.
+    fn finish(mut self) -> Result<String, String> {
+        if self.host.ended != self.device.submitted() {
+            return Err(format!(
+                "{} requests went in and {} came out",
+                self.device.submitted(),
+                self.host.ended
+            ));
         }
         // In a full drive a collection may wait for ever for a place.
-        let waits = !self.case.roomy && self.device.outstanding() == 0;
+        let waits = !self.host.case.roomy && self.device.outstanding() == 0;
         if !waits && (self.device.outstanding() > 0 || !self.device.ftl.is_quiet()) {
             return Err(format!("{} are left", self.device.ftl.leftovers()));
         }
         self.device.ftl.check().map_err(|e| e.to_string())?;
         let hash = hash(&self.device);
         self.counts_add_up()?;
-        let all = self.model.sectors.len() as u64 * self.model.per_sector;
+        let all = self.host.model.sectors.len() as u64 * self.host.model.per_sector;
         self.step(HostRequest::new(HostOp::Read, 0, all as u32).at(self.device.now()))?;
         self.collect(SimTime::NEVER)?;
-        if !self.expected.is_empty() {
+        if !self.host.expected.is_empty() {
             return Err("a read never ended".into());
         }
-        for (number, expected, found) in &self.reads {
-            self.model.judge(expected, found).map_err(|e| format!("read {number}: {e}"))?;
+        for (number, expected, found) in &self.host.reads {
+            self.host.model.judge(expected, found).map_err(|e| format!("read {number}: {e}"))?;
         }
         self.device.ftl.check().map_err(|e| e.to_string())?;
         Ok(hash)
@@ -309,7 +288,7 @@ impl<'a> Run<'a> {
         self.device.probe.agrees(counters)?;
         for op in [HostOp::Read, HostOp::Write, HostOp::Trim, HostOp::Flush] {
             let counted = (counters.host_requests[op as usize], counters.host_bytes[op as usize]);
-            let asked = self.host.get(&op).copied().unwrap_or_default();
+            let asked = self.host.counts.get(&op).copied().unwrap_or_default();
             if counted != asked {
                 return Err(format!(
                     "{op:?}: {counted:?} requests and bytes are counted, {asked:?} were asked"
@@ -317,17 +296,121 @@ impl<'a> Run<'a> {
             }
         }
         // What a worn-out drive refuses at once is not counted.
-        let refused = self.device.metrics.worn_out > 0 && counters.host_bytes_page < self.page_bytes;
-        if counters.host_bytes_page != self.page_bytes && !refused {
+        let refused = self.device.metrics.worn_out > 0 && counters.host_bytes_page < self.host.page_bytes;
+        if counters.host_bytes_page != self.host.page_bytes && !refused {
             let counted = counters.host_bytes_page;
-            return Err(format!("{counted} bytes of written units are counted, {} were", self.page_bytes));
+            return Err(format!(
+                "{counted} bytes of written units are counted, {} were",
+                self.host.page_bytes
+            ));
         }
-        let held = self.model.held.iter().filter(|h| **h).count() as u64;
-        let settled = self.model.failed.is_empty() && self.device.ftl.is_quiet();
+        let held = self.host.model.held.iter().filter(|h| **h).count() as u64;
+        let settled = self.host.model.failed.is_empty() && self.device.ftl.is_quiet();
         if settled && self.device.ftl.mapped() != held {
             return Err(format!("{} are mapped, and the host gave {held}", self.device.ftl.mapped()));
         }
         Ok(())
+    }
+}
+
+impl Asked<'_> {
+    /// The drive takes a request. Returns the data of a write.
+    fn ask(&mut self, r: &HostRequest) -> Vec<u8> {
+        let number = self.asked;
+        self.asked += 1;
+        let mut data = vec![];
+        match r.op {
+            HostOp::Write => {
+                self.stamp += 1;
+                data = self.model.write(r, number, self.stamp, self.case.spec.sector.0 as usize);
+                self.open_writes.insert(number);
+                let unit = self.case.spec.unit.0;
+                let units = (r.lba.0 + r.blocks as u64).div_ceil(unit / 512) - r.lba.0 / (unit / 512);
+                self.page_bytes += units * unit;
+            }
+            HostOp::Trim => self.model.trim(r, number),
+            HostOp::Read => _ = self.expected.insert(number, self.model.expect(r)),
+            HostOp::Flush => {}
+        }
+        let count = self.counts.entry(r.op).or_default();
+        *count = (count.0 + 1, count.1 + r.bytes());
+        data
+    }
+
+    /// A request has ended.
+    fn ended(&mut self, c: &Completion) -> Result<(), String> {
+        self.ended += 1;
+        if c.at < self.last_end || c.at < c.request.arrival {
+            return Err(format!(
+                "request {} ends at {} ns, which is past at {} ns",
+                c.number, c.at.0, self.last_end.0
+            ));
+        }
+        self.last_end = c.at;
+        match c.outcome {
+            Outcome::Done => {}
+            // The data are there for the test to see, though the drive cannot correct them.
+            Outcome::Uncorrectable if c.request.op == HostOp::Read && self.case.spec.errors.is_some() => {}
+            // A full drive has no place for a write, nor for the trims that a flush would log.
+            outcome if self.case.roomy || !matches!(c.request.op, HostOp::Write | HostOp::Flush) => {
+                return Err(format!("request {} ends {outcome:?}", c.number));
+            }
+            _ => {
+                self.model.failed.insert(c.number);
+            }
+        }
+        self.open_writes.remove(&c.number);
+        let earlier = || self.open_writes.iter().find(|w| **w < c.number);
+        if c.request.op == HostOp::Flush
+            && let Some(write) = earlier()
+        {
+            return Err(format!("flush {} ends before write {write}, which came first", c.number));
+        }
+        if let Some(expected) = self.expected.remove(&c.number) {
+            let sectors = c.data.chunks(self.case.spec.sector.0 as usize);
+            let found: Vec<u64> = sectors.map(|s| u64::from_le_bytes(s[..8].try_into().unwrap())).collect();
+            if found.len() != expected.values.len() {
+                return Err(format!("read {} returns {} sectors", c.number, found.len()));
+            }
+            self.reads.push((c.number, expected, found));
+        }
+        Ok(())
+    }
+}
+
+/// The same host where its requests stand in queues: what it asks when, and what the drive took and ended.
+struct InQueues<'a, 'b, I> {
+    next: Arrivals<I>,
+    asked: &'a mut Asked<'b>,
+    data: Vec<u8>,
+    wrong: Result<(), String>,
+}
+
+impl<I: Iterator<Item = Result<HostRequest, Infallible>>> Host for InQueues<'_, '_, I> {
+    type Error = Infallible;
+
+    fn turn(&mut self, now: SimTime) -> Result<HostTurn, Infallible> {
+        self.next.turn(now)
+    }
+
+    fn data(&mut self, request: &HostRequest) -> &[u8] {
+        self.data = self.asked.ask(request);
+        &self.data
+    }
+
+    fn completed(&mut self, completion: &Completion) {
+        self.next.completed(completion);
+        if self.wrong.is_ok() {
+            self.wrong = self.asked.ended(completion);
+        }
+    }
+
+    fn is_timed(&self) -> bool {
+        false
+    }
+
+    fn ends_worn(&self) -> bool {
+        false
     }
 }
 
@@ -346,6 +429,11 @@ enum Looks {
 /// for completions, and when, changes nothing.
 fn plain(case: &Case, looks: Looks) -> Result<String, String> {
     let (mut device, _): (Device<NoProbe, NoMedia>, _) = prepared(case, |_| NoProbe);
+    if let Some(queues) = case.queues() {
+        let mut host = Arrivals::new(case.requests.iter().map(|r| Ok::<_, Infallible>(*r)), false);
+        drive_host(&mut device, &mut host, Some(queues), |_| {}).map_err(|e| e.to_string())?;
+        return Ok(hash(&device));
+    }
     let mut random = Rng(case.seed);
     for r in &case.requests {
         while looks == Looks::AtRandom && device.now() < r.arrival && random.below(3) > 0 {
@@ -365,14 +453,7 @@ fn plain(case: &Case, looks: Looks) -> Result<String, String> {
 
 fn run(case: &Case) -> Result<(), String> {
     let mut run = Run::new(case)?;
-    // A recount in mid-flight is slow, so it is for some.
-    let recounts = case.seed.is_multiple_of(4);
-    for (i, r) in case.requests.iter().enumerate() {
-        run.step(*r)?;
-        if recounts && i % 32 == 0 {
-            run.device.ftl.check().map_err(|e| format!("after request {i}: {e}"))?;
-        }
-    }
+    run.perform()?;
     let watched = run.finish()?;
     for looks in [Looks::Never, Looks::AtRandom] {
         let alone = plain(case, looks)?;
@@ -544,10 +625,29 @@ fn the_cases_reach_every_scheme_and_every_kind_of_drive() {
     reached("a map on flash, of which not all is in RAM", &|c| {
         (1..map_pages(c) * c.spec.unit.0).contains(&c.spec.dram.map_cache.0)
     });
+    reached("a bound on the changes of a map on flash", &|c| c.spec.dram.map_journal.is_some());
     reached("programs that reads interrupt", &|c| c.spec.service.suspension.is_some());
     for order in [ServiceOrder::FirstCome, ServiceOrder::Shortest, ServiceOrder::Shares] {
         reached("another order of service", &|c| c.spec.service.order == order);
     }
+    for is_weighted in [false, true] {
+        reached("several queues of the host, in turn or by weights", &|c| {
+            c.spec.arbitration.as_ref().is_some_and(|a| {
+                a.queues.len() > 1 && matches!(a.order, ArbitrationOrder::Weighted(_)) == is_weighted
+            })
+        });
+    }
+    let of_queues = |c: &Case, is: &dyn Fn(&wordline_device::HostQueue) -> bool| {
+        c.spec.arbitration.as_ref().is_some_and(|a| a.queues.iter().any(is))
+    };
+    for (word, class) in QueueClass::WORDS {
+        reached(&format!("a queue of class {word}"), &|c| of_queues(c, &|q| q.class == Some(class)));
+    }
+    reached("a queue with a depth of its own", &|c| of_queues(c, &|q| q.depth.is_some()));
+    reached("several queues before a drive that works on one request", &|c| {
+        of_queues(c, &|_| true) && c.spec.host.queue_depth == 1
+    });
+    reached("queues before a drive with little space", &|c| of_queues(c, &|_| true) && !c.roomy);
     reached("a host link", &|c| !c.spec.host.rate.is_off());
     reached("little space", &|c| !c.roomy);
     reached("little space behind a buffer", &|c| !c.roomy && c.spec.ack != Ack::Program);
@@ -571,12 +671,10 @@ fn the_cases_reach_every_scheme_and_every_kind_of_drive() {
 fn a_read_of_old_data_is_noticed() {
     let case = (1..).map(|seed| Case::new(seed, 300)).find(|c| c.roomy).unwrap();
     let mut run = Run::new(&case).unwrap();
-    for r in &case.requests {
-        run.step(*r).unwrap();
-    }
-    let written =
-        (0..run.model.sectors.len()).find(|s| run.model.sectors[*s].last().is_some_and(|v| v.stamp > 0));
-    let values = &mut run.model.sectors[written.expect("a case that writes")];
+    run.perform().unwrap();
+    let sectors = &mut run.host.model.sectors;
+    let written = sectors.iter().position(|s| s.last().is_some_and(|v| v.stamp > 0));
+    let values = &mut sectors[written.expect("a case that writes")];
     values.push(Value { stamp: u64::MAX, request: u64::MAX });
     let error = run.finish().unwrap_err();
     assert!(error.contains(&format!("which is {}", u64::MAX)), "{error}");

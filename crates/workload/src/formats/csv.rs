@@ -36,8 +36,8 @@ size=always:4KiB and op=always:write hold for all rows; end=COLUMN may stand for
 title row are set aside. Fields may be in double quotes. Rows are sorted by time.
 
 A table is written with the same options, columns by their titles; those that are not told are Time (ns),
-Volume, Op, Offset and Size, and a write with FUA is the word fua. Latency hints are written if hint= says
-what their column is called.",
+Volume, Op, Offset and Size, and a write with FUA is the word fua. Latency hints and streams are written if
+hint= and stream= say what their columns are called.",
     parameters: &[
         column("time", "none", "when the request came, with its unit: Init Time:us"),
         column("offset", "none", "first byte or unit, perhaps :hex"),
@@ -46,6 +46,11 @@ what their column is called.",
         column("op", "none", "what is asked; always:write for all rows"),
         column("device", "one volume", "names the volume"),
         column("hint", "none", "how short the host wants the latency: short, medium, long, or nothing"),
+        column(
+            "stream",
+            "none",
+            "the stream that a write is part of: 1 to 31, or 0 or nothing; not read for other rows",
+        ),
         words("read", "r/read/rd", "words of op that are a read, whatever their case"),
         words("write", "w/write/wr", "words of op that are a write"),
         words("flush", "f/flush/sync/fsync", "words of op that are a FLUSH; offset and size are not read"),
@@ -149,6 +154,7 @@ struct Plan {
     op: Op,
     device: Option<Name>,
     hint: Option<Name>,
+    stream: Option<Name>,
     words: Vec<(Vec<u8>, Meaning)>,
     delimiter: Option<u8>,
     style: Style,
@@ -260,6 +266,7 @@ impl Plan {
             op,
             device: text("device").map(|d| name_of("device", d)).transpose()?,
             hint: text("hint").map(|h| name_of("hint", h)).transpose()?,
+            stream: text("stream").map(|s| name_of("stream", s)).transpose()?,
             words,
             delimiter: delimiter.map(|(_, d)| *d),
             style,
@@ -269,7 +276,7 @@ impl Plan {
     }
 
     /// The columns that are needed, in the order of [`Places`].
-    fn names(&self) -> [Option<&Name>; 6] {
+    fn names(&self) -> [Option<&Name>; 7] {
         let extent = match &self.extent {
             Extent::Size(c) | Extent::End(c) => Some(&c.name),
             Extent::Always(_) => None,
@@ -278,7 +285,8 @@ impl Plan {
             Op::Column(name) => Some(name),
             Op::Always(_) => None,
         };
-        [Some(&self.time.name), Some(&self.offset.name), extent, op, self.device.as_ref(), self.hint.as_ref()]
+        let [device, hint, stream] = [&self.device, &self.hint, &self.stream].map(Option::as_ref);
+        [Some(&self.time.name), Some(&self.offset.name), extent, op, device, hint, stream]
     }
 
     /// Whether there must be a title row.
@@ -356,9 +364,9 @@ fn meaning(words: &[(Vec<u8>, Meaning)], word: &[u8]) -> Option<Meaning> {
     words.iter().find(|(w, _)| w.eq_ignore_ascii_case(word)).map(|(_, m)| *m)
 }
 
-/// Where time, offset, size or end, op, device and hint stand in a row.
+/// Where time, offset, size or end, op, device, hint and stream stand in a row.
 #[derive(Clone, Copy, Debug)]
-struct Places([Option<usize>; 6]);
+struct Places([Option<usize>; 7]);
 
 struct Csv {
     /// The options; or why they cannot be gone by, which detection has said already.
@@ -529,7 +537,8 @@ impl Plan {
         }
         let volume = if self.device.is_some() { volumes.number_of(field(4)?)? } else { 0 };
         let hint = if self.hint.is_some() { hint(field(5)?)? } else { LatencyHint::None };
-        let attributes = Attributes::NONE.with_fua(fua).with_hint(hint);
+        let stream = if self.stream.is_some() && op == HostOp::Write { stream(field(6)?)? } else { 0 };
+        let attributes = Attributes::NONE.with_fua(fua).with_hint(hint).with_stream(stream);
         Ok(Parsed::Request(Record { time, offset, bytes, op, attributes, volume }))
     }
 
@@ -587,6 +596,23 @@ fn unknown_hint(word: &[u8]) -> String {
     format!("the hint \"{}\" is none of short, medium, long and nothing", excerpt(word, 24))
 }
 
+/// The number of a stream; nothing is none.
+fn stream(word: &[u8]) -> Result<u8, String> {
+    if word.is_empty() {
+        return Ok(0);
+    }
+    let digits = word.len() <= 8 && word.iter().all(u8::is_ascii_digit);
+    let number = word.iter().fold(0, |n: u32, c| n.wrapping_mul(10).wrapping_add(u32::from(c & 15)));
+    let known = u8::try_from(number).ok().filter(|n| digits && *n <= Attributes::MOST_STREAMS);
+    known.ok_or_else(|| unknown_stream(word))
+}
+
+#[cold]
+fn unknown_stream(word: &[u8]) -> String {
+    let most = Attributes::MOST_STREAMS;
+    format!("the stream \"{}\" is none of 1 to {most}, and no stream is 0 or nothing", excerpt(word, 24))
+}
+
 /// The columns of a table being written, in order, and their titles where none is told.
 const WRITTEN: [(&str, &str); 5] =
     [("time", "Time (ns)"), ("device", "Volume"), ("op", "Op"), ("offset", "Offset"), ("size", "Size")];
@@ -635,6 +661,7 @@ fn write(told: &Settings) -> Result<Writing, Miss> {
     };
     let device = plan.device.as_ref().map(|d| titled("device", d)).transpose()?.unwrap_or_default();
     let hint = plan.hint.as_ref().map(|h| titled("hint", h)).transpose()?;
+    let stream = plan.stream.as_ref().map(|s| titled("stream", s)).transpose()?;
     let titles = [
         titled("time", &plan.time.name)?,
         device,
@@ -650,6 +677,7 @@ fn write(told: &Settings) -> Result<Writing, Miss> {
     let table = Table {
         titles,
         hint,
+        stream,
         words: [word("read", "read"), word("write", "write"), word("trim", "trim"), word("flush", "flush")],
         fua: word("fua", "fua"),
         time_decimals: time_ns.ilog10() as usize,
@@ -661,7 +689,8 @@ fn write(told: &Settings) -> Result<Writing, Miss> {
     };
     // Whole numbers of either unit.
     let (a, b) = (offset.0, extent_unit.0);
-    let keeps = Keeps { unit: a / gcd(a, b) * b, hints: plan.hint.is_some(), ..Keeps::ALL };
+    let (hints, streams) = (plan.hint.is_some(), plan.stream.is_some());
+    let keeps = Keeps { unit: a / gcd(a, b) * b, hints, streams, ..Keeps::ALL };
     Ok(Writing { read_with: settings, ..Writing::new(keeps, table) })
 }
 
@@ -673,8 +702,9 @@ fn gcd(a: u64, b: u64) -> u64 {
 struct Table {
     /// In the order of [`WRITTEN`].
     titles: [String; 5],
-    /// The title of the column of hints, which stands last, if there is one.
+    /// The titles of the columns of hints and of streams, which stand last, where there are such.
     hint: Option<String>,
+    stream: Option<String>,
     /// By `HostOp`.
     words: [String; 4],
     fua: String,
@@ -689,7 +719,7 @@ struct Table {
 
 impl RecordWriter for Table {
     fn begin(&mut self, _volumes: &[String], out: &mut Vec<u8>) {
-        for (n, title) in self.titles.iter().chain(&self.hint).enumerate() {
+        for (n, title) in self.titles.iter().chain(&self.hint).chain(&self.stream).enumerate() {
             if n > 0 {
                 out.push(self.delimiter);
             }
@@ -722,6 +752,10 @@ impl RecordWriter for Table {
         if self.hint.is_some() {
             out.push(self.delimiter);
             out.text(HINTS[r.attributes.hint() as usize]);
+        }
+        if self.stream.is_some() {
+            out.push(self.delimiter);
+            out.number(r.attributes.stream().into());
         }
         out.push(b'\n');
     }

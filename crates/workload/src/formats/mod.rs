@@ -203,7 +203,7 @@ pub(crate) struct Record {
     /// Length in bytes.
     pub bytes: u64,
     pub op: HostOp,
-    /// What the host said beside it: FUA, of a write, and a latency hint.
+    /// What the host said beside it: a latency hint, and of a write FUA and its stream.
     pub attributes: Attributes,
     /// Position in the reader's list of volumes.
     pub volume: u16,

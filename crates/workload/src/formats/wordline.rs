@@ -20,7 +20,7 @@ pub static FORMAT: Format = Format {
     grammar: "\
 header, blocks, footer; numbers are little-endian, sums are XXH3 of 64 bits with seed 0
 
-header  \"WLTRACE\" 1a, u32 version (2), u32 volumes, for each u16 length and its name in UTF-8, u64 sum
+header  \"WLTRACE\" 1a, u32 version (3), u32 volumes, for each u16 length and its name in UTF-8, u64 sum
         of all of it
 block   \"BLK1\", u32 requests (1 to 4096), u32 bytes of the payload, u32 bytes of it as stored (fewer:
         it is a Zstandard frame), u64 time of the first request (ns), u64 sum of the payload as
@@ -32,7 +32,8 @@ footer  \"END1\", u32 volumes, u64 blocks, u64 requests, u64 first and u64 last 
 payload u8 exponent of ten of the unit of time, u8 bits that offsets and lengths are shifted by,
         u8 way of the offsets, then the columns: time since the request before, offset, length, kind
         (0 read, 1 write, 2 trim, 3 flush, 5 write with FUA; and 8, 16, 24 more with the latency hint
-        short, medium, long, but for a flush), volume by its place in the header
+        short, medium, long, but for a flush; and of a write 32 times the number of its stream more,
+        1 to 31), volume by its place in the header
 offsets way 0: difference to where the request before ended, 0, -1, 1, -2, ... as 0, 1, 2, 3, ...;
         the first counts from 0. Way 1: as they are. A flush has offset and length 0, and with way 0
         no difference
@@ -40,7 +41,8 @@ column  u8 0, then groups of 128 values: u8 width (0 to 56, or 64), the values i
         lowest first, up to a whole byte. Or u8 1, u8 entries less one, the entries as u64, and the
         values as one group of places among them in as many bits as the last place needs
 
-Version 1 has no hints and is the same otherwise; it is read, and no longer written.
+Version 2 has no streams, and version 1 no hints either; they are the same otherwise, and are read and no
+longer written.
 
 docs/traces.md has an example, byte by byte.",
     parameters: &[],
@@ -51,7 +53,7 @@ docs/traces.md has an example, byte by byte.",
 };
 
 const MAGIC: &[u8; 8] = b"WLTRACE\x1a";
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// Which versions are read.
 const READ: std::ops::RangeInclusive<u32> = 1..=VERSION;
 const BLOCK: &[u8; 4] = b"BLK1";
@@ -72,9 +74,10 @@ const MARGIN: usize = 8;
 /// Of a name.
 const LONGEST_NAME: usize = 4096;
 const FUA: u64 = 4;
-/// Of a kind, by the version: one past the highest. Hints stand above the third bit.
-const PAST_KIND: [u64; 2] = [8, 32];
+/// Of a kind, by the version: one past the highest. Hints stand above the third bit, streams above the fifth.
+const PAST_KIND: [u64; 3] = [8, 32, 1024];
 const HINT_SHIFT: u32 = 3;
+const STREAM_SHIFT: u32 = 5;
 const KINDS: [HostOp; 4] = [HostOp::Read, HostOp::Write, HostOp::Trim, HostOp::Flush];
 
 fn u32_at(bytes: &[u8], at: usize) -> u32 {
@@ -241,14 +244,17 @@ fn payload(records: &[Record]) -> Vec<u8> {
 /// The kind of a request as one number.
 fn kind(r: &Record) -> u64 {
     let fua = if r.attributes.is_fua() { FUA } else { 0 };
-    r.op as u64 | fua | (r.attributes.hint() as u64) << HINT_SHIFT
+    let (hint, stream) = (r.attributes.hint() as u64, r.attributes.stream() as u64);
+    r.op as u64 | fua | hint << HINT_SHIFT | stream << STREAM_SHIFT
 }
 
 /// Whether a number is the kind of a request.
 #[inline]
 fn is_kind(kind: u64, version: u32) -> bool {
     let (base, past) = (kind & 7, PAST_KIND[version as usize - 1]);
-    kind < past && (base < 3 || base == HostOp::Write as u64 | FUA) || kind == HostOp::Flush as u64
+    let writes = base & !FUA == HostOp::Write as u64;
+    let fits = if kind >> STREAM_SHIFT > 0 { writes } else { base < 3 || writes };
+    kind < past && fits || kind == HostOp::Flush as u64
 }
 
 impl RecordWriter for Packer {
@@ -440,7 +446,8 @@ impl Block {
             op: KINDS[kind as usize & 3],
             attributes: Attributes::NONE
                 .with_fua(kind & FUA != 0)
-                .with_hint(LatencyHint::ALL[(kind >> HINT_SHIFT) as usize & 3]),
+                .with_hint(LatencyHint::ALL[(kind >> HINT_SHIFT) as usize & 3])
+                .with_stream((kind >> STREAM_SHIFT) as u8),
             volume: *self.volumes.get(n)? as u16,
         })
     }
@@ -740,7 +747,8 @@ mod tests {
             op: KINDS[(n % 3) as usize],
             attributes: Attributes::NONE
                 .with_fua(n % 6 == 4)
-                .with_hint(LatencyHint::ALL[(n / 5 % 4) as usize]),
+                .with_hint(LatencyHint::ALL[(n / 5 % 4) as usize])
+                .with_stream(if n % 3 == 1 { (n / 7 % 32) as u8 } else { 0 }),
             volume: (n % 2) as u16,
         };
         (0..count).map(record).collect()
@@ -785,9 +793,9 @@ mod tests {
         assert_eq!(read(written(&records)), (records.to_vec(), vec![]));
     }
 
-    /// The file as version 1 would have it.
-    fn as_version_1(mut content: Vec<u8>) -> Vec<u8> {
-        content[8] = 1;
+    /// The file as an earlier version would have it.
+    fn as_version(version: u8, mut content: Vec<u8>) -> Vec<u8> {
+        content[8] = version;
         let end = 16 + 2 * (2 + 1);
         let sum = XxHash3_64::oneshot(&content[..end]);
         content[end..end + 8].copy_from_slice(&sum.to_le_bytes());
@@ -795,23 +803,45 @@ mod tests {
     }
 
     #[test]
-    fn version_1_is_read_and_has_no_hints() {
-        let hinted = some(MOST as u64 + 40);
-        let plain: Vec<Record> = hinted
-            .iter()
-            .map(|r| Record { attributes: r.attributes.with_hint(LatencyHint::None), ..*r })
-            .collect();
-        assert_eq!(read(as_version_1(written(&plain))), (plain, vec![]));
-        let (records, faults) = read(as_version_1(written(&hinted)));
-        assert!(records.is_empty() && faults.len() == 2, "{faults:?}");
-        assert!(faults[0].1.contains("of a kind"), "{faults:?}");
+    fn earlier_versions_are_read_and_have_no_streams_and_the_first_no_hints() {
+        let all = some(MOST as u64 + 40);
+        let without = |attributes: fn(Attributes) -> Attributes, records: &[Record]| -> Vec<Record> {
+            records.iter().map(|r| Record { attributes: attributes(r.attributes), ..*r }).collect()
+        };
+        let hinted = without(|a| a.with_stream(0), &all);
+        let plain = without(|a| a.with_hint(LatencyHint::None), &hinted);
+        for (version, kept, too_much) in [(2, &hinted, &all), (1, &plain, &hinted)] {
+            assert_eq!(read(as_version(version, written(kept))), (kept.clone(), vec![]));
+            let (records, faults) = read(as_version(version, written(too_much)));
+            assert!(records.is_empty() && faults.len() == 2, "{faults:?}");
+            assert!(faults[0].1.contains("of a kind"), "{faults:?}");
+        }
+    }
+
+    #[test]
+    fn every_attribute_of_a_request_is_kept() {
+        let record = |n: u64| Record {
+            time: n,
+            offset: 0,
+            bytes: 512,
+            op: HostOp::Write,
+            attributes: Attributes::from(n as u8),
+            volume: 0,
+        };
+        let all: Vec<Record> = (0..=u8::MAX as u64).map(record).collect();
+        assert_eq!(read(written(&all)), (all, vec![]));
     }
 
     #[test]
     fn only_what_a_request_can_be_is_a_kind() {
-        let kinds = |version| (0..=u8::MAX as u64).filter(|k| is_kind(*k, version)).collect::<Vec<_>>();
+        let kinds = |version| (0..=2048).filter(|k| is_kind(*k, version)).collect::<Vec<u64>>();
         assert_eq!(kinds(1), [0, 1, 2, 3, 5]);
-        assert_eq!(kinds(2), [0, 1, 2, 3, 5, 8, 9, 10, 13, 16, 17, 18, 21, 24, 25, 26, 29]);
+        let hinted = [0, 1, 2, 3, 5, 8, 9, 10, 13, 16, 17, 18, 21, 24, 25, 26, 29];
+        assert_eq!(kinds(2), hinted);
+        // Of writes only, with and without FUA: eight kinds a stream.
+        let streams = kinds(3).split_off(hinted.len());
+        assert_eq!(streams.len(), 31 * 8);
+        assert_eq!((streams[0], streams[8], streams[31 * 8 - 1]), (33, 65, 1021));
     }
 
     #[test]

@@ -14,6 +14,8 @@ pub(crate) struct Keeps {
     pub fua: bool,
     /// Access-latency hints.
     pub hints: bool,
+    /// Streams of writes.
+    pub streams: bool,
     /// Offsets and lengths are multiples of so many bytes.
     pub unit: u64,
     /// Bytes of the longest request.
@@ -31,6 +33,7 @@ impl Keeps {
         trim: true,
         fua: true,
         hints: true,
+        streams: true,
         unit: 1,
         longest: super::LONGEST_TRIM,
         tick: 1,
@@ -38,8 +41,8 @@ impl Keeps {
         volumes: Naming::Any,
     };
 
-    /// All but latency hints, which few formats have.
-    pub const STATED: Keeps = Keeps { hints: false, ..Keeps::ALL };
+    /// All but latency hints and streams, which few formats have.
+    pub const STATED: Keeps = Keeps { hints: false, streams: false, ..Keeps::ALL };
 
     /// Reads and writes, but neither FLUSH, TRIM nor FUA.
     pub const TRANSFERS: Keeps = Keeps { flush: false, trim: false, fua: false, ..Keeps::STATED };

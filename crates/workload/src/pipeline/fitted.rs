@@ -23,6 +23,7 @@ struct Lost {
     trims: u64,
     fua: u64,
     hints: u64,
+    streams: u64,
     /// Volumes that are one afterwards.
     volumes: u64,
     /// Times that were cut off to the format's unit.
@@ -100,6 +101,10 @@ impl Fitted {
             self.lost.hints += 1;
             r.attributes = r.attributes.with_hint(LatencyHint::None);
         }
+        if r.attributes.stream() != 0 && !keeps.streams {
+            self.lost.streams += 1;
+            r.attributes = r.attributes.with_stream(0);
+        }
         let (from, to) = *self.clock.get_or_insert_with(|| match keeps.clock {
             Clock::Own => (0, 0),
             Clock::FromStart => (r.time, 0),
@@ -152,6 +157,7 @@ impl Fitted {
             (lost.trims, n(lost.trims, "trim", "trims")),
             (lost.fua, format!("the FUA of {}", n(lost.fua, "write", "writes"))),
             (lost.hints, format!("the latency hints of {}", n(lost.hints, "request", "requests"))),
+            (lost.streams, format!("the streams of {}", n(lost.streams, "write", "writes"))),
             (
                 lost.volumes,
                 format!("the names of {} volumes, which are laid side by side", grouped(lost.volumes)),
@@ -205,6 +211,7 @@ impl Fitted {
             && (lost.trims == 0 || other.trim)
             && (lost.fua == 0 || other.fua)
             && (lost.hints == 0 || other.hints)
+            && (lost.streams == 0 || other.streams)
             && (lost.volumes == 0 || other.volumes != Naming::None)
             && (lost.times == 0 || other.tick < own.tick)
             && (lost.extents == 0 || other.unit < own.unit)

@@ -347,7 +347,9 @@ mod tests {
                 record.flush_before()
             } else {
                 let hint = if keeps.hints { LatencyHint::ALL[*at as usize % 4] } else { LatencyHint::None };
-                Record { attributes: Attributes::NONE.with_fua(fua).with_hint(hint), ..record }
+                let stream = if keeps.streams && op == HostOp::Write { *size as u8 % 32 } else { 0 };
+                let attributes = Attributes::NONE.with_fua(fua).with_hint(hint).with_stream(stream);
+                Record { attributes, ..record }
             }
         };
         drawn.iter().map(record).collect()
