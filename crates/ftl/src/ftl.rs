@@ -1009,6 +1009,9 @@ impl<M: Media> Ftl<M> {
     #[inline]
     pub(crate) fn add_op(&mut self, op: Op) -> OpId {
         let id = self.state.ops.add(op);
+        if M::METADATA {
+            self.mixed.remove(&id.0); // of an operation that was given up, and had the number before
+        }
         if M::BYTES {
             if self.pages.len() <= id.index() {
                 self.pages.resize(id.index() + 1, M::Page::default());
