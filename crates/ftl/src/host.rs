@@ -309,7 +309,9 @@ impl<M: Media> Ftl<M> {
             let spans = [Span { mask, ..span }];
             let place = self.place_host(&Parcel { origin: Origin::Host(tag), spans: &spans, home });
             let plane = self.pick_plane(&place, home);
-            // What was placed before may have ended the entry that was found.
+            // What was placed before may have taken older sectors along that this one writes anew.
+            self.version += 1;
+            // It may have ended the entry that was found, too.
             self.scratch.stages.clear();
             let stage = self.state.staging.enter(span.lpn);
             self.scratch.stages.push(stage);

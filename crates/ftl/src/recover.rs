@@ -267,6 +267,12 @@ impl<M: Recorded> Ftl<M> {
         ftl.set_now(ready);
         ftl.erase_again();
         ftl.state.complete_superblocks();
+        // What is written from now on is newer than anything, in protected RAM too.
+        let versions = kept.iter().filter_map(|k| match k.from {
+            KeptFrom::Stager { version, .. } => Some(version),
+            KeptFrom::Buffer => None,
+        });
+        ftl.version = versions.fold(ftl.version, u64::max);
         for kept in kept {
             ftl.restage(kept, &newest);
         }
