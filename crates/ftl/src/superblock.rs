@@ -9,7 +9,7 @@
 
 use crate::ftl::{Effect, Ftl};
 use crate::media::Media;
-use crate::op::OpId;
+use crate::op::{OpId, Owner};
 use crate::saved::{Saved, saved};
 use crate::scheme::{Drive, Hooks, Layout, RegionId};
 use crate::stager::Company;
@@ -328,6 +328,10 @@ impl<M: Media> Ftl<M> {
     pub(crate) fn fellow_with_room(&self, id: OpId) -> Option<PlaneId> {
         let op = &self.state.ops[id];
         let (here, privileged) = (op.plane, op.privileged);
+        // What evens out wear, and what a scheme moves, may not take every slot that there is.
+        if op.owned_by == Owner::Move || self.state.wear.spec.static_beyond.is_some() && self.levels(op) {
+            return None;
+        }
         let mut targets = op.route.targets().filter(|t| self.state.is_there(t.region, here));
         targets.find_map(|target| {
             let mut planes = self.state.together(target.region, here).map(PlaneId);
