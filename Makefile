@@ -69,8 +69,8 @@ bench-picture: $(TOOLS) ## Draw docs/scaling.svg from the history of the bench
 validate: $(INSTALLED) $(TOOLS) ## Hold the engine to theory and to MQSim, and write docs/validation.md
 	@$(BIN)/wordline validate --out docs
 
-PAPERS ?= pa-ssd ips
-papers: $(INSTALLED) $(TOOLS) ## Reproduce the papers at full scale, half an hour or so each, and write docs/PAPER
+PAPERS ?= hierarchy hyssd ips pa-ssd raro
+papers: $(INSTALLED) $(TOOLS) ## Reproduce all papers, or PAPERS="ips raro", at full scale (over an hour of two cores for all), and write docs/PAPER
 	@for p in $(PAPERS); do $(BIN)/wordline reproduce $$p --out docs/$$p || exit 1; done
 
 closed-forms: ## Hold In-place Switch to its closed forms on the whole 384 GiB drive (some minutes)
