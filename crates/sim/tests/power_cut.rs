@@ -653,6 +653,31 @@ fn a_collection_and_its_erase_may_be_cut_at_any_moment() {
     }
 }
 
+/// A write whose parts are placed apart took along what waited for its page, which its other part wrote anew; both had
+/// the version of the write, and what was moved last won.
+#[test]
+fn parts_of_a_write_that_are_placed_apart_may_be_cut_at_any_moment() {
+    use HostOp::{Flush, Write};
+    let mut requests = vec![];
+    for round in 0..30 {
+        let (first, at) = (round * 7 % 5 * 4, round * 150_000);
+        requests.extend([
+            (Write, first + 1, first + 2, at),
+            (Write, first, first + 3, at + 3_000),
+            (Write, round * 3 % 20, round * 3 % 20 + 3, at + 5_000),
+        ]);
+        if round % 4 == 3 {
+            requests.push((Flush, 0, 0, at + 6_000));
+        }
+    }
+    let slow: Build = |t| {
+        (t.bus, t.wordlines, t.blocks) = ("20ns/B", 3, 14);
+        support::scheme(21, t)
+    };
+    let scene = Scene { name: "divided", scheme: slow, full: false, requests };
+    assert!(scene.cut_at_every_moment().lost_requests > 0);
+}
+
 fn fresh<M: Media>(scheme: &str) -> (DeviceSpec, Device<NoProbe, M>) {
     let spec = Tiny::default().spec(1);
     let scheme = wordline_schemes::build(scheme).unwrap();
