@@ -11,15 +11,15 @@ use crate::ftl::{Effect, Ftl};
 use crate::media::Media;
 use crate::op::{OpId, Owner};
 use crate::saved::{Saved, saved};
-use crate::scheme::{Drive, Hooks, Layout, RegionId};
+use crate::scheme::{Drive, Hooks, Layout, Region, RegionId};
 use crate::stager::Company;
 use crate::state::{Block, Phase, State};
 use crate::stripe::Stripe;
 use std::cmp::Reverse;
 use std::ops::Range;
 use wordline_device::Superblock;
-use wordline_flash::Geometry;
-use wordline_units::{BlockId, PlaneId};
+use wordline_flash::{Geometry, Medium};
+use wordline_units::{BlockId, Fraction, PlaneId};
 
 /// Of a superblock that stands nowhere among the victims.
 const ABSENT: u32 = u32::MAX;
@@ -42,9 +42,9 @@ pub(crate) fn refusal(drive: &Drive, layout: &Layout) -> Option<String> {
     if drive.spec.superblock == Superblock::Off {
         return None;
     }
-    let wears = drive.spec.wear.enforce || drive.spec.wear.bad_blocks > wordline_units::Fraction::ZERO;
-    let copies = |m: &wordline_flash::Medium| m.modes.iter().flatten().any(|mode| mode.copy_back.is_some());
-    let in_parts = |r: &crate::scheme::Region| r.rule.by_bit() || r.rule.reprograms() || r.partial_victims;
+    let wears = drive.spec.wear.enforce || drive.spec.wear.bad_blocks > Fraction::ZERO;
+    let copies = |m: &Medium| m.modes.iter().flatten().any(|mode| mode.copy_back.is_some());
+    let in_parts = |r: &Region| r.rule.by_bit() || r.rule.reprograms() || r.partial_victims;
     let why = if layout.map.knows_sectors() || layout.merges.is_some() {
         "its map knows parts of pages"
     } else if layout.asks.asks(Hooks::IDLE) {
@@ -202,10 +202,13 @@ impl State {
 
     /// The plane of a group where a page goes: one where others wait for its company, else the one that is behind,
     /// with the most slots left in open blocks when what is queued there has its own.
+    #[inline(always)]
     pub(crate) fn behind(&mut self, region: RegionId, plane: PlaneId, company: Company) -> PlaneId {
-        if !self.has_superblocks(region) {
-            return plane;
-        }
+        if self.has_superblocks(region) { self.behind_in_group(region, plane, company) } else { plane }
+    }
+
+    #[inline(never)]
+    fn behind_in_group(&mut self, region: RegionId, plane: PlaneId, company: Company) -> PlaneId {
         self.turn = self.turn.wrapping_add(1);
         let r = &self.regions[region.index()];
         let (planes, units) = (self.together(region, plane), r.units_per_page as i64);
