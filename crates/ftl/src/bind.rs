@@ -363,9 +363,8 @@ impl<M: Media> Ftl<M> {
         }
         let (here, route) = (op.plane, op.route);
         let there = route.targets().find_map(|target| {
-            let r = &self.state.regions[target.region.index()];
-            let planes = (r.first_plane..r.first_plane + r.planes.len() as u32).map(PlaneId);
-            let takes = planes.filter(|p| *p != here && self.has_room(target, *p, false));
+            let takes = self.planes_of(target.region);
+            let takes = takes.filter(|p| *p != here && self.has_room(target, *p, false));
             takes.max_by_key(|p| self.state.room(target.region, *p))
         });
         if let Some(there) = there {

@@ -364,15 +364,11 @@ impl<M: Media> Ftl<M> {
             }
             return;
         }
-        if self.state.has_superblocks(region) {
-            if self.ready_to_erase(region, plane) {
-                for p in self.state.together(region, plane).map(PlaneId) {
-                    self.erase_victim(region, p);
-                }
+        if self.ready_to_erase(region, plane) {
+            for p in self.state.together(region, plane).map(PlaneId) {
+                self.erase_victim(region, p);
             }
-            return;
         }
-        self.erase_victim(region, plane);
     }
 
     /// Send off the erase with which a job ends.

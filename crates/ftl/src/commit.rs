@@ -491,15 +491,12 @@ impl<M: Media> Ftl<M> {
         self.state.wear.retired += retires as u32;
         self.end_job(region, plane);
         self.state.refreshing.forget(block);
-        if !self.state.has_superblocks(region) {
-            return self.give_back(region, plane, block, retires);
-        }
         let members = self.state.members(region, plane, block);
         if members.clone().any(|(p, b)| self.state.is_emptied(region, p, b)) {
             return; // the erases of others have not ended
         }
         if members.clone().all(|(_, b)| self.state.blocks[b.index()].phase == Phase::Erasing) {
-            members.for_each(|(p, b)| self.give_back(region, p, b, false));
+            members.for_each(|(p, b)| self.give_back(region, p, b, retires));
         } else {
             self.open_again(region, members);
         }

@@ -133,7 +133,7 @@ impl<M: Media> Ftl<M> {
         if initial.aged_invalid > Fraction::ZERO {
             self.age(home, initial.aged_invalid);
         }
-        self.state.complete_superblocks();
+        self.complete_superblocks();
         self.state.age_data(initial.retention);
         self.state.recount();
         Ok(())

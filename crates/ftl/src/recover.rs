@@ -266,7 +266,7 @@ impl<M: Recorded> Ftl<M> {
         let ready = at + ftl.scan_time();
         ftl.set_now(ready);
         ftl.erase_again();
-        ftl.state.complete_superblocks();
+        ftl.complete_superblocks();
         // What is written from now on is newer than anything, in protected RAM too.
         let versions = kept.iter().filter_map(|k| match k.from {
             KeptFrom::Stager { version, .. } => Some(version),

@@ -243,27 +243,6 @@ impl State {
         });
     }
 
-    /// Superblocks that were opened, or written, only in part: their blank blocks are open, too.
-    pub(crate) fn complete_superblocks(&mut self) {
-        for index in 0..self.regions.len() {
-            let region = RegionId(index as u8);
-            let pool = self.pool_of(region);
-            if pool.together == 1 {
-                continue;
-            }
-            let groups: Vec<PlaneId> = (pool.first_plane..pool.first_plane + pool.free.len() as u32)
-                .step_by(pool.together as usize)
-                .map(PlaneId)
-                .collect();
-            for plane in groups {
-                let start = self.geometry.first_block(plane) + self.pool_of(region).offset;
-                for block in start..start + self.pool_of(region).blocks_per_plane {
-                    self.complete_superblock(region, plane, BlockId(block));
-                }
-            }
-        }
-    }
-
     fn complete_superblock(&mut self, region: RegionId, plane: PlaneId, block: BlockId) {
         let members = self.members(region, plane, block);
         let has = |info: &Block| info.is_owned() && info.region == region.0;
@@ -292,6 +271,21 @@ impl State {
 }
 
 impl<M: Media> Ftl<M> {
+    /// Superblocks that were opened, or written, only in part: their blank blocks are open, too.
+    pub(crate) fn complete_superblocks(&mut self) {
+        for region in (0..self.state.regions.len() as u8).map(RegionId) {
+            let together = self.state.pool_of(region).together as usize;
+            if together == 1 {
+                continue;
+            }
+            for plane in self.planes_of(region).step_by(together) {
+                for block in self.blocks_of(region, plane).map(BlockId) {
+                    self.state.complete_superblock(region, plane, block);
+                }
+            }
+        }
+    }
+
     /// Whether the jobs of all planes of a superblock have emptied their blocks.
     pub(crate) fn ready_to_erase(&self, region: RegionId, plane: PlaneId) -> bool {
         let mut jobs =
