@@ -8,6 +8,7 @@ pytest.importorskip("rich", reason="needs pip install 'wordline[reproduce]'")
 pytest.importorskip("pyarrow", reason="needs pip install 'wordline[reproduce]'")
 
 import wordline as wl
+from wordline import reproduce
 from wordline.reproduce import claims, overview, paper
 
 CLAIM = """
@@ -50,6 +51,30 @@ def test_the_folder_of_every_paper_fits_together(name):
             assert there or read.lacks(figure), f"no run {pattern}"
     for run in read.runs.values():
         wl.identity(**run.arguments())
+
+
+@pytest.mark.parametrize("name", paper.papers())
+def test_claims_and_figures_of_the_paper_need_no_run_that_shows_a_cause(name):
+    read = paper.read(name)
+    groups = {run.split("/")[0] for run in read.runs}
+    assert set(read.causes) < groups
+    for row in claims.read(read.folder / "claims.toml"):
+        assert row.arguments.get("group") not in read.causes, row.id
+    table = [figure for figure in read.figures if figure.shows_causes]
+    assert len(table) == bool(read.causes)
+    for figure in read.figures:
+        named = {pattern.split("/")[0] for pattern in figure.runs}
+        assert figure.shows_causes or not named & set(read.causes), figure.number
+
+
+def test_runs_that_show_causes_are_done_where_they_are_asked_for():
+    asked = reproduce._is_asked
+    assert asked("main/Fin/US", ["*"], [], ["busier"])
+    assert not asked("busier/Fin/US", ["*"], [], ["busier"])
+    assert asked("busier/Fin/US", ["*"], [], [])
+    assert asked("busier/Fin/US", ["*"], ["busier/*"], [])
+    assert not asked("main/Fin/US", ["*"], ["busier/*"], [])
+    assert not asked("main/Fin/US", ["rounds/*"], [], [])
 
 
 def test_the_fair_table_asks_for_runs_that_its_drives_admit():

@@ -753,6 +753,9 @@ pub(crate) struct ReproduceArgs {
     /// times
     #[arg(long = "only", value_name = "PATTERN")]
     pub(crate) only: Vec<String>,
+    /// Do also the runs that no paper has, but that show why a claim deviates
+    #[arg(long)]
+    pub(crate) causes: bool,
     /// Divide the drive, the footprint and the length of the workloads by this
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub(crate) scale: u32,

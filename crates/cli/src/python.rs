@@ -91,6 +91,7 @@ pub(crate) fn reproduce(args: ReproduceArgs) -> Result<Call, Failure> {
         ("figures", Argument::Texts(args.figures)),
         ("only", Argument::Texts(args.only)),
         ("scale", Argument::Number(args.scale as u64)),
+        ("causes", Argument::Flag(args.causes)),
     ];
     add_path(&mut arguments, "out", args.out)?;
     add(&mut arguments, "jobs", args.jobs.map(|n| Argument::Number(n as u64)));

@@ -7,7 +7,7 @@ use crate::ftl::{Effect, Ftl, Outcome, RequestId};
 use crate::map::fetch;
 use crate::media::Media;
 use crate::op::{Op, OpId, OpKind, Owner};
-use crate::scheme::{MovedIn, RegionId, Route, Target};
+use crate::scheme::{MovedIn, PlanePick, RegionId, Route, Target};
 use crate::staging::NONE;
 use crate::state::Phase;
 use wordline_device::Trigger;
@@ -354,11 +354,16 @@ impl<M: Media> Ftl<M> {
         }
     }
 
-    /// Send a program whose data have left their old place to the roomiest plane that can take it: its own has no
-    /// slot for it and nothing is pending. Returns whether there is one.
+    /// Send a program whose data have left their old place, or that may go to any plane, to the roomiest that can
+    /// take it: its own has no slot for it and nothing is pending. Returns whether there is one.
     pub fn send_elsewhere(&mut self, id: OpId) -> bool {
         let op = &self.state.ops[id];
-        if op.owned_by != Owner::Nobody {
+        let is_free = match op.owned_by {
+            Owner::Nobody => true,
+            Owner::Request => self.state.dynamic || op.pick != PlanePick::Home,
+            _ => false,
+        };
+        if !is_free {
             return false;
         }
         let (here, route) = (op.plane, op.route);

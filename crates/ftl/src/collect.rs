@@ -302,6 +302,8 @@ impl<M: Media> Ftl<M> {
         let (class, cause) = (self.job_class(region, plane, &job), self.job_cause(region));
         let r = &self.state.regions[region.index()];
         let (slots, units) = (r.slots_per_block, r.units_per_page);
+        let copies = self.state.geometry.medium_of(plane).mode(r.region.mode).and_then(|mode| mode.copy_back);
+        let copies = copies.is_some() && self.state.map.kind() == MapKind::Page;
         while job.window < depth {
             let Some(slot) = self.state.map.next_live(job.block, job.cursor, slots) else {
                 job.exhausted = true;
@@ -309,23 +311,24 @@ impl<M: Media> Ftl<M> {
             };
             let page = if units == 1 { slot } else { slot / units * units };
             job.cursor = page + units;
-            if self.gathering.was_read(self.state.geometry.ppn(job.block, slot)) {
+            let first = self.state.geometry.ppn(job.block, slot);
+            self.state.map.prefetch_behind(first);
+            if self.gathering.was_read(first) {
                 continue;
             }
-            if let Some(parts) = self.copy_back(region, plane, &job, page) {
-                job.inflight += parts;
-                job.window += parts;
+            if copies && self.copy_back(region, plane, &job, page, class) {
+                job.inflight += units;
+                job.window += units;
                 continue;
             }
             job.inflight += 1;
             job.window += 1;
             let mut read = Op::new(OpKind::Read, plane, cause, class);
-            read.ppn = self.state.geometry.ppn(job.block, slot);
+            read.ppn = first;
             read.mask = self.live_sectors(job.block, slot, page + units);
             (read.owned_by, read.owner) = (Owner::Job, region.0 as u32);
             read.idle = job.idle;
             self.state.blocks[job.block.index()].readers += 1;
-            self.state.map.prefetch_owner(read.ppn);
             if self.may_gather() {
                 self.gathering.note_read(read.ppn);
             }
@@ -531,25 +534,19 @@ impl<M: Media> Ftl<M> {
         versions.iter().map(|(m, version)| (m.and(mask), *version)).filter(|(m, _)| !m.is_empty()).collect()
     }
 
-    /// Copy a page of a job's block within its plane, if the flash offers that, all of the page lives, and it
-    /// goes to cells of the same mode. Returns how many units are on their way.
-    fn copy_back(&mut self, region: RegionId, plane: PlaneId, job: &Job, page: u32) -> Option<u32> {
+    /// Copy a page of a job's block within its plane, if all of the page lives and it goes to cells of the same
+    /// mode. Returns whether it does.
+    fn copy_back(&mut self, region: RegionId, plane: PlaneId, job: &Job, page: u32, class: Class) -> bool {
         let r = &self.state.regions[region.index()];
         let (mode, units) = (r.region.mode, r.units_per_page);
-        self.state.geometry.medium_of(plane).mode(mode)?.copy_back?;
-        let map = &mut self.state.map;
-        if map.kind() != MapKind::Page
-            || (page..page + units).any(|slot| map.next_live(job.block, slot, slot + 1) != Some(slot))
-        {
-            return None;
-        }
-        let (class, cause) = (self.job_class(region, plane, job), self.job_cause(region));
+        let cause = self.job_cause(region);
         let mut spans = std::mem::take(&mut self.scratch.live);
-        let mut parts = vec![];
+        let mut parts = std::mem::take(&mut self.scratch.parts);
         for slot in page..page + units {
             let from = self.state.geometry.ppn(job.block, slot);
             self.state.map.live_in(from, &mut spans);
-            self.state.map.prefetch(spans[0].lpn); // for the commit
+            let Some(span) = spans.first() else { break };
+            self.state.map.prefetch(span.lpn); // for the commit
             let route = self.place_collected(region, &spans, plane).route;
             let to = route.region();
             let suits = self.state.regions.get(to.index()).is_some_and(|r| {
@@ -567,17 +564,18 @@ impl<M: Media> Ftl<M> {
             parts.push(op);
         }
         self.scratch.live = spans;
-        if parts.len() < units as usize {
-            return None;
+        let whole = parts.len() == units as usize;
+        if whole {
+            let mut next = OpId::NONE;
+            while let Some(op) = parts.pop() {
+                next = self.carry(Op { chain: next, ..op });
+            }
+            self.state.counters.count_collected(units as u64, job.refreshes);
+            self.emit(next);
         }
-        let mut next = OpId::NONE;
-        for mut op in parts.into_iter().rev() {
-            op.chain = next;
-            next = self.carry(op);
-        }
-        self.state.counters.count_collected(units as u64, job.refreshes);
-        self.emit(next);
-        Some(units)
+        parts.clear();
+        self.scratch.parts = parts;
+        whole
     }
 
     fn chain_len(&self, lead: OpId) -> u32 {
@@ -821,6 +819,9 @@ impl<M: Media> Ftl<M> {
     /// Nothing is pending, and collections that hold their dies wait for space: let the host's operations pass,
     /// which may give some back, or need none. Returns whether a die was held.
     pub fn let_go_of_dies(&mut self) -> bool {
+        if !self.holds_a_die() {
+            return false;
+        }
         let mut any = false;
         for index in 0..self.state.regions.len() {
             let region = RegionId(index as u8);

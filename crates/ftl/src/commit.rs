@@ -103,15 +103,28 @@ impl<M: Media> Ftl<M> {
     /// What the last change of the map left dead.
     #[inline]
     pub(crate) fn bury_dead(&mut self) {
-        for i in 0..self.scratch.dead.len() {
-            self.bury(self.scratch.dead[i]);
-        }
-        self.scratch.dead.clear();
+        let mut dead = std::mem::take(&mut self.scratch.dead);
+        self.bury(&dead);
+        dead.clear();
+        self.scratch.dead = dead;
     }
 
-    /// Sectors have died at a place.
+    /// Sectors have died at places. All are off the map already, so all are off their blocks before any
+    /// collection begins that finds them gone.
     #[inline]
-    pub(crate) fn bury(&mut self, killed: Killed) {
+    pub(crate) fn bury(&mut self, dead: &[Killed]) {
+        let mut starved = false;
+        for killed in dead {
+            starved |= self.take_off_block(*killed);
+        }
+        if starved {
+            self.collect_for_starved(dead);
+        }
+    }
+
+    /// Sectors of a block live no more. Returns whether its plane waits for space that it may give now.
+    #[inline]
+    fn take_off_block(&mut self, killed: Killed) -> bool {
         let block = self.state.geometry.block_of(killed.ppn);
         self.state.take_live(block, killed.sectors);
         let info = &self.state.blocks[block.index()];
@@ -125,7 +138,18 @@ impl<M: Media> Ftl<M> {
                     (self.state.position(region, plane, block), self.state.burden(block));
                 self.state.at_mut(region, plane).victims.lower(position, burden);
             }
-            if self.state.starved[plane.index()] {
+            return self.state.starved[plane.index()];
+        }
+        false
+    }
+
+    #[cold]
+    fn collect_for_starved(&mut self, dead: &[Killed]) {
+        for killed in dead {
+            let block = self.state.geometry.block_of(killed.ppn);
+            let info = &self.state.blocks[block.index()];
+            let (region, plane) = (RegionId(info.region), self.state.geometry.plane_of(block));
+            if info.is_listed() && self.state.starved[plane.index()] {
                 self.collect_for(region, plane);
             }
         }

@@ -340,6 +340,8 @@ pub(crate) struct Scratch {
     /// What the request whose pages are staged is marked with.
     pub tag: Tag,
     pub live: Vec<Span>,
+    /// The operations of a page that is copied.
+    pub parts: Vec<Op>,
     pub seen: Vec<(ReadSeen, SectorMask)>,
     pub moves: Vec<Move>,
     pub commands: Vec<Command>,
@@ -579,6 +581,11 @@ impl<M: Media> Ftl<M> {
     #[inline(always)]
     pub fn is_held(&self, die: DieId) -> bool {
         self.held[die.index()] > 0
+    }
+
+    /// Whether any operation is on its way.
+    pub fn has_operations(&self) -> bool {
+        self.state.ops.live() > 0
     }
 
     /// Whether a collection holds any die.
@@ -869,15 +876,19 @@ impl<M: Media> Ftl<M> {
     /// what the one before has fetched.
     #[inline]
     pub fn prefetch(&self, request: &HostRequest, step: Prefetch) {
-        let lpn = Lpn(self.per_unit.of(self.per_sector.of(request.lba.0)) as u32);
+        let unit = |lba| self.per_unit.of(self.per_sector.of(lba)) as u32;
+        let first = unit(request.lba.0);
         match step {
-            Prefetch::Leaf => self.state.map.prefetch_leaf(lpn),
-            Prefetch::Place => self.state.map.prefetch(lpn),
+            Prefetch::Leaf => self.state.map.prefetch_leaf(Lpn(first)),
+            Prefetch::Place => self.state.map.prefetch(Lpn(first)), // pages beside it lie beside it in the map
             Prefetch::Block => {
-                if let Some(ppn) = self.state.map.peek(lpn) {
-                    let block = self.state.geometry.block_of(ppn);
-                    crate::map::fetch(&self.state.blocks, block.index());
-                    self.state.aging.prefetch(block);
+                let last = unit(request.lba.0.saturating_add(u64::from(request.blocks.saturating_sub(1))));
+                for lpn in first..=last.min(first.saturating_add(7)) {
+                    if let Some(ppn) = self.state.map.peek(Lpn(lpn)) {
+                        let block = self.state.geometry.block_of(ppn);
+                        crate::map::fetch(&self.state.blocks, block.index());
+                        self.state.aging.prefetch(block);
+                    }
                 }
             }
         }

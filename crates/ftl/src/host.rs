@@ -605,9 +605,9 @@ impl<M: Media> Ftl<M> {
         let mut dead = std::mem::take(&mut self.scratch.dead);
         self.state.map.forget(lpn, mask, &mut dead);
         self.state.counters.premature_units += self.state.ahead.premature(&dead);
+        self.bury(&dead);
         for killed in dead.drain(..) {
             let plane = self.state.geometry.plane_of(self.state.geometry.block_of(killed.ppn));
-            self.bury(killed);
             self.effects.push(Effect::Wake(plane));
             stale = true;
             self.note_map_change(lpn);

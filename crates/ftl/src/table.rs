@@ -16,13 +16,21 @@ pub(crate) struct Table<T> {
     of: PhantomData<T>,
 }
 
+/// Tables up to this many bytes are held in huge pages wherever they are touched.
+const SMALL: usize = 256 << 20;
+
 impl<T: Pod> Table<T> {
+    /// A table that is touched here and there. One that is small asks the system for huge pages, as
+    /// [`Self::dense`] does; a large one would hold much that nobody has touched.
+    ///
     /// # Errors
     /// When the system has no address space for it.
     pub fn zeroed(len: usize) -> io::Result<Table<T>> {
-        let bytes = len.checked_mul(size_of::<T>()).ok_or(io::ErrorKind::OutOfMemory)?;
-        let memory = MmapOptions::new().len(bytes.max(1)).no_reserve_swap().map_anon()?;
-        Ok(Table { memory, len, of: PhantomData })
+        let table = Table::reserved(len)?;
+        if table.memory.len() <= SMALL {
+            table.ask_for_huge_pages();
+        }
+        Ok(table)
     }
 
     /// The same for a table that fills from its start on and is looked up anywhere. It asks the system for
@@ -32,10 +40,21 @@ impl<T: Pod> Table<T> {
     /// # Errors
     /// As [`Self::zeroed`].
     pub fn dense(len: usize) -> io::Result<Table<T>> {
-        let table = Table::zeroed(len)?;
-        #[cfg(target_os = "linux")]
-        let _ = table.memory.advise(memmap2::Advice::HugePage); // a wish; without it the table is as good
+        let table = Table::reserved(len)?;
+        table.ask_for_huge_pages();
         Ok(table)
+    }
+
+    fn reserved(len: usize) -> io::Result<Table<T>> {
+        let bytes = len.checked_mul(size_of::<T>()).ok_or(io::ErrorKind::OutOfMemory)?;
+        let memory = MmapOptions::new().len(bytes.max(1)).no_reserve_swap().map_anon()?;
+        Ok(Table { memory, len, of: PhantomData })
+    }
+
+    /// A wish: without them the table is as good.
+    fn ask_for_huge_pages(&self) {
+        #[cfg(target_os = "linux")]
+        let _ = self.memory.advise(memmap2::Advice::HugePage);
     }
 
     /// Take what a file holds from an offset on for the values of the table. The offset is a multiple

@@ -1070,8 +1070,12 @@ impl<P: Probe, M: Media> Device<P, M> {
                 self.bring_out(plane);
             } else {
                 let channel = p.channel as usize;
-                self.buses.want(channel, plane, key);
-                self.try_bus(channel);
+                if self.buses.is_idle(channel) {
+                    self.begin_on_bus(channel, plane, id, 0);
+                } else {
+                    self.buses.want(channel, plane, key);
+                    self.try_bus(channel);
+                }
             }
         } else {
             self.end(id, plane);
@@ -1096,9 +1100,13 @@ impl<P: Probe, M: Media> Device<P, M> {
             if !is_read {
                 p.current.turned = self.now;
             }
-            self.arrays.want(array, plane, key);
-            self.serve_bus_first(channel);
-            self.try_array(array);
+            if self.arrays.is_idle(array) && !self.pairs && self.suspension.is_none() {
+                self.begin_on_array(array, plane, id);
+            } else {
+                self.arrays.want(array, plane, key);
+                self.serve_bus_first(channel);
+                self.try_array(array);
+            }
         }
         self.try_bus(channel);
     }
@@ -1189,6 +1197,9 @@ impl<P: Probe, M: Media> Device<P, M> {
     /// Returns whether anything does.
     #[cold]
     fn send_elsewhere(&mut self) -> bool {
+        if !self.ftl.has_operations() {
+            return false;
+        }
         let mut any = false;
         for waiting in &mut self.waiting {
             waiting.retain(|id| {

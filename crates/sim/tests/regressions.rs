@@ -389,3 +389,80 @@ fn many_programs_without_a_place_do_not_nest() {
     assert_eq!(outcomes(&mut d).len() as u64, pages + many);
     d.ftl.check().unwrap();
 }
+
+/// Parts of a page died together, and a plane that waited for space began a collection between the first and the
+/// second: the block had nothing left to read, and was to be erased with a part still counted.
+#[test]
+fn parts_that_die_together_are_off_their_block_before_it_is_collected() {
+    for seed in 0..1000 {
+        let mut rng = Rng(seed);
+        let tiny = Tiny {
+            planes: 1 + rng.below(2) as u32,
+            blocks: 12 + rng.below(4) as u32,
+            spare: 7 + rng.below(3) as u32,
+            one_shot: true,
+            ..Tiny::default()
+        };
+        let mut d: Device<NoProbe, NoMedia> = device(&tiny, named("hierarchy:window=16"), 3, NoProbe);
+        let pages = d.ftl.logical_lbas() / 16;
+        for _ in 0..400 {
+            let page = rng.below(pages);
+            let request = match rng.below(4) {
+                0 => HostRequest::new(HostOp::Trim, page * 4, 4),
+                1 => HostRequest::new(HostOp::Write, page * 4, 4),
+                _ => {
+                    let first = rng.below(4);
+                    HostRequest::new(HostOp::Write, page * 4 + first, 1 + rng.below(4 - first) as u32)
+                }
+            };
+            let now = d.now();
+            d.submit(request.at(now), now).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+            if d.outstanding() > 4 {
+                d.next_completion(SimTime::NEVER).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+            }
+        }
+        d.drain().unwrap();
+    }
+}
+
+/// A write that may go to any plane waited for space in the one that it had been given, and found none when nothing
+/// was pending any more, though other planes had room: pages of a map on flash have planes of their own, and fill some
+/// before the others.
+#[test]
+fn a_write_that_may_go_anywhere_fails_only_where_no_plane_has_room() {
+    for seed in 0..400 {
+        let mut rng = Rng(seed);
+        let tiny = Tiny {
+            channels: 2,
+            chips: 2,
+            planes: 2,
+            blocks: 15,
+            wordlines: 3,
+            sectors_per_unit: 1,
+            spare: 7,
+            one_shot: true,
+            extra: "[allocation]\norder = \"dynamic\"\n",
+            ..Tiny::default()
+        };
+        let mut spec = tiny.spec(3);
+        support::map_on_flash(&mut spec, named("conventional").as_ref(), 1, 4);
+        let geometry = spec.geometry().unwrap();
+        let mut d: Device<NoProbe, NoMedia> =
+            Device::new(&spec, &geometry, named("conventional"), NoProbe).unwrap();
+        let pages = d.ftl.logical_lbas();
+        d.ftl.precondition(&Initial::holding(Mapped::First(pages as u32)), seed).unwrap();
+        for _ in 0..40 {
+            let length = 1 + rng.below(40.min(pages));
+            let request = HostRequest::new(HostOp::Write, rng.below(pages - length + 1), length as u32);
+            let now = d.now();
+            d.submit(request.at(now), now).unwrap();
+            if rng.below(4) == 0 {
+                d.drain().unwrap();
+            }
+        }
+        d.drain().unwrap();
+        while let Some(ended) = d.poll() {
+            assert_eq!(ended.outcome, Outcome::Done, "seed {seed}");
+        }
+    }
+}

@@ -32,6 +32,7 @@ def _main(
     figures: Sequence[str],
     only: Sequence[str],
     scale: int,
+    causes: bool = False,
     out: str | None = None,
     jobs: int | None = None,
     traces: str | None = None,
@@ -41,7 +42,7 @@ def _main(
 
     if paper not in (ALL, OVERVIEW):
         folder = Path(out or f"out/{paper}")
-        _one(paper, folder, figures, only, scale, jobs, traces)
+        _one(paper, folder, figures, only, scale, causes, jobs, traces)
         return
     if figures or only:
         raise UserError(
@@ -52,7 +53,7 @@ def _main(
     for name in papers.papers() if paper == ALL else ():
         print(f"== {name}", flush=True)
         begin = time.perf_counter()
-        _one(name, folder / name, figures, only, scale, jobs, traces)
+        _one(name, folder / name, figures, only, scale, causes, jobs, traces)
         spent[name] = time.perf_counter() - begin
         print(f"{name} took {_minutes(spent[name])}", flush=True)
     written = overview.write(folder)
@@ -73,6 +74,7 @@ def _one(
     figures: Sequence[str],
     only: Sequence[str],
     scale: int,
+    causes: bool,
     jobs: int | None,
     traces: str | None,
 ) -> None:
@@ -87,15 +89,10 @@ def _one(
     if not shown:
         known = ", ".join(figure.number for figure in read.figures)
         raise UserError(f"--figure {' '.join(figures)}: {paper} has the figures {known}")
-    patterns = [pattern for figure in shown for pattern in figure.runs]
-    if not figures:
-        patterns = ["*"]
-    asked = {
-        n: r
-        for n, r in read.runs.items()
-        if any(fnmatchcase(n, p) for p in patterns)
-        and (not only or any(fnmatchcase(n, p) for p in only))
-    }
+    patterns = [pattern for figure in shown for pattern in figure.runs] if figures else ["*"]
+    # Whoever names figures or runs has named causes, too.
+    left_out = [] if causes or figures or only else read.causes
+    asked = {n: r for n, r in read.runs.items() if _is_asked(n, patterns, only, left_out)}
     if not asked:
         known = ", ".join(sorted({n.split("/")[0] for n in read.runs}))
         raise UserError(
@@ -112,18 +109,32 @@ def _one(
     for run, why in refused.items():
         print(f"{name(run)} was refused: {why}", file=sys.stderr)
     found = {n: reports[run] for n, run in asked.items() if run in reports}
-    study = papers.Study(read, found, scale)
-    shown = [f for f in shown if f.has_any(found)]
+    study = papers.Study(read, found, scale, left_out)
+    shown = [f for f in shown if f.has_any(found) and not (left_out and f.shows_causes)]
     judged = claims.judge(read, study)
     command = f"wordline reproduce {paper}"
     command += "".join(f" --figure {f}" for f in figures)
     command += "".join(f" --only '{p}'" for p in only)
     command += f" --scale {scale}" if scale > 1 else ""
+    command += " --causes" if causes else ""
     written = page.write(study, shown, judged, folder, command)
     if judged:
         show(judged, page.sources(study))
+        if left_out:
+            print(page.hint(study, command))
     print(bars.summary() + "; " + _cost(list(found.values())))
     print(f"wrote {len(written)} files; the page is {folder / 'index.html'}", file=sys.stderr)
+
+
+def _is_asked(
+    run: str, patterns: Sequence[str], only: Sequence[str], left_out: Sequence[str]
+) -> bool:
+    """Whether a run is needed, was not excluded by name, and is of no group that is left out."""
+    return (
+        any(fnmatchcase(run, p) for p in patterns)
+        and (not only or any(fnmatchcase(run, p) for p in only))
+        and run.split("/")[0] not in left_out
+    )
 
 
 def _cost(reports: Sequence[Any]) -> str:

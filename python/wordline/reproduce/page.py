@@ -26,6 +26,14 @@ def sources(study: Study, runs: Sequence[str] = ("*",)) -> str:
     return "; ".join(filter(None, [stand_ins(used), scaled]))
 
 
+def hint(study: Study, command: str) -> str:
+    """Say which runs were left out, and how to have them."""
+    return (
+        f"Runs that only show why a claim deviates were left out ({', '.join(study.left_out)}); "
+        f"`{command} --causes` does them, too."
+    )
+
+
 def write(
     study: Study, figures: Sequence[Figure], judged: Sequence[Judged], folder: Path, command: str
 ) -> list[Path]:
@@ -82,6 +90,8 @@ def markdown(
     note = sources(study)
     text += f"Workloads are {note}.\n\n" if note else ""
     text += f"Written by\n\n```\n{command}\n```\n\nwith Wordline {wordline.__version__}.\n\n"
+    if study.left_out:
+        text += hint(study, command) + "\n\n"
     if paper.calibrated:
         text += "## Calibrated\n\n"
         text += f"On {paper.calibrated['date']}: "

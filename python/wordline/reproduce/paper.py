@@ -80,6 +80,11 @@ class Figure:
         names = list(reports)
         return not self.runs or any(fnmatchcase(n, p) for n in names for p in self.runs)
 
+    @property
+    def shows_causes(self) -> bool:
+        """Whether it is the table of what shows why claims deviate."""
+        return self.number == "table-causes"
+
     def is_asked(self, asked: Sequence[str]) -> bool:
         """Whether it is among the figures asked for; ``9`` asks for 9a and 9b."""
         return not asked or any(re.fullmatch(rf"{re.escape(a)}[a-z]?", self.number) for a in asked)
@@ -87,7 +92,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper's folder, read."""
+    """A paper's folder, read; `causes` are groups of runs that only show why claims deviate."""
 
     name: str
     folder: Path
@@ -98,6 +103,7 @@ class Paper:
     schemes: Mapping[str, str]
     runs: Mapping[str, Run]
     missing: Mapping[str, str]
+    causes: Sequence[str]
     module: ModuleType
 
     def lacks(self, figure: Figure) -> bool:
@@ -161,6 +167,7 @@ def read(name: str, *, scale: int = 1, traces: str | None = None) -> Paper:
         schemes=schemes,
         runs=runs,
         missing=missing,
+        causes=[g["name"] for g in text["runs"] if g.get("cause", False)],
         module=importlib.import_module(f"wordline.experiments.{folder.name}"),
     )
 
@@ -289,11 +296,14 @@ class Study:
         The reports that there are.
     scale
         By what it was divided.
+    left_out
+        Groups of runs that show causes, where those were not asked for.
     """
 
     paper: Paper
     reports: Mapping[str, Report]
     scale: int = 1
+    left_out: Sequence[str] = ()
 
     def report(self, workload: str, scheme: str, group: str = "main", round: int = 0) -> Report:
         """Return a report.

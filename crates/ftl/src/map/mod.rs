@@ -412,13 +412,11 @@ impl Map {
         }
     }
 
-    /// The same for the page that lies at a place.
+    /// Bring closer what the collection of the slots behind this one will look at.
     #[inline]
-    pub fn prefetch_owner(&self, ppn: Ppn) {
-        if let Map::Page(m) = self
-            && let Some(lpn) = m.owner(ppn)
-        {
-            m.prefetch_leaf(lpn);
+    pub fn prefetch_behind(&self, ppn: Ppn) {
+        if let Map::Page(m) = self {
+            m.prefetch_behind(ppn);
         }
     }
 

@@ -300,6 +300,20 @@ impl PageMap {
         }
     }
 
+    /// Bring closer what the collection of the slots behind this one will look at, a step further with each
+    /// slot: their owners, then where the entries of those are, then the entries.
+    #[inline]
+    pub fn prefetch_behind(&self, ppn: Ppn) {
+        if self.base_state[self.geometry.block_of(ppn).index()] != BaseState::Not {
+            return; // its owners are no table
+        }
+        let at = self.owner_index(ppn);
+        fetch(&self.owners, at + 16);
+        let owner = |behind| self.owners.get(at + behind).copied().map(Lpn);
+        owner(8).into_iter().for_each(|lpn| self.prefetch_leaf(lpn));
+        owner(4).into_iter().for_each(|lpn| self.prefetch(lpn));
+    }
+
     /// Bring the entry that a request is about to need closer.
     #[inline]
     pub fn prefetch(&self, lpn: Lpn) {
