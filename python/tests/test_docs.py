@@ -1,6 +1,8 @@
 import re
 from pathlib import Path
 
+from wordline import toml
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "devices/README.md"]
 
@@ -25,3 +27,11 @@ def test_the_first_screen_shows_what_the_demonstration_prints(wordline, tmp_path
     shown = re.search(r"What it prints:\n\n```\n(.*?)\n```", (ROOT / "README.md").read_text(), re.S)
     printed = wordline("demo", "--out", tmp_path / "demo")
     assert printed.out.rstrip() == shown.group(1).rstrip()
+
+
+def test_every_fault_to_plant_finds_its_place_once():
+    mutants = toml.read(ROOT / "tests" / "mutants.toml")["mutant"]
+    assert len(mutants) >= 10
+    for mutant in mutants:
+        text = (ROOT / mutant["file"]).read_text()
+        assert text.count(mutant["find"]) == 1, f"{mutant['name']}: {mutant['file']}"

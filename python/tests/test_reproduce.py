@@ -112,18 +112,22 @@ def test_the_overview_counts_what_the_folders_say(tmp_path):
         (tmp_path / name / "claims.json").write_text(json.dumps(found))
 
     held = ("T0", "holds", None)
-    judged("raro", [held, held, ("T1", "deviates", "the bus"), ("T3", "calibration", None)], 4)
+    bus, die = ("T1", "deviates", "the bus"), ("T1", "deviates", "the die")
+    judged("raro", [held, held, bus, die, bus, ("T3", "calibration", None)], 4)
     judged("ips", [("T2", "not-run", None), ("T2", "holds", None), ("T1", "deviates", None)])
     page = overview.write(tmp_path).read_text()
     rows = {line.split("](")[1].split("/")[0]: line for line in page.splitlines() if "](" in line}
     assert [c.strip() for c in rows["raro"].split("|")[2:-1]] == [
-        *("1/4", "2 of 3", "2 of 2", "0 of 1", "", "", ""),
+        *("1/4", "2 of 5", "2 of 2", "0 of 3", "", "", ""),
     ]
     assert [c.strip() for c in rows["ips"].split("|")[2:-1]] == [
         *("full", "1 of 3", "", "0 of 1", "1 of 2", "", "1"),
     ]
-    assert "| c2 | Fig. 1 | so | the bus |" in page
-    assert "| c2 | Fig. 1 | so | not known yet |" in page
+    head = "| deviates | where | says |\n| --- | --- | --- |\n"
+    assert (
+        f"the bus\n\n{head}| c2 | Fig. 1 | so |\n| c4 | Fig. 1 | so |\n\nthe die\n\n{head}" in page
+    )
+    assert f"Its cause is not known yet.\n\n{head}| c2 | Fig. 1 | so |\n" in page
     assert "Not there: hyssd, pa-ssd" in page or "Not there: hierarchy, hyssd, pa-ssd" in page
 
 

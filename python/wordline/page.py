@@ -75,3 +75,19 @@ def table(head: list[str], rows: list[list[str]], right: int = 0) -> str:
     """Return a Markdown table, its last `right` columns to the right."""
     rule = ["---"] * (len(head) - right) + ["---:"] * right
     return row(head) + row(rule) + "".join(row(cells) for cells in rows)
+
+
+def tables_by_reason(head: list[str], rows: list[tuple[str, list[str]]]) -> str:
+    """Return Markdown tables, each below the reason that its rows share, in the order they come.
+
+    Parameters
+    ----------
+    head
+        Of every table.
+    rows
+        A reason and the cells of a row.
+    """
+    by_reason: dict[str, list[list[str]]] = {}
+    for reason, cells in rows:
+        by_reason.setdefault(reason, []).append(cells)
+    return "\n".join(f"{reason}\n\n{table(head, cells)}" for reason, cells in by_reason.items())

@@ -1,7 +1,7 @@
 //! Bound late: a program gets its slot when its plane is ready to begin it, from the first target of
 //! its route that has one. What finds none waits, falls back, is dropped, or fails.
 
-use crate::collect::For;
+use crate::block::Phase;
 use crate::counters::Cause;
 use crate::ftl::{Effect, Ftl, Outcome, RequestId};
 use crate::map::fetch;
@@ -9,9 +9,8 @@ use crate::media::Media;
 use crate::op::{Op, OpId, OpKind, Owner};
 use crate::scheme::{MovedIn, PlanePick, RegionId, Route, Target};
 use crate::staging::NONE;
-use crate::state::Phase;
 use wordline_device::Trigger;
-use wordline_units::{BlockId, Lpn, PlaneId, Ppn};
+use wordline_units::{BlockId, PlaneId};
 
 /// What became of a program that a plane was ready to begin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -317,40 +316,6 @@ impl<M: Media> Ftl<M> {
                 self.end_move(lpn, from, idle, OpId(owner));
             }
             part = next;
-        }
-    }
-
-    /// A move is over: its source need not stay any longer, nor whoever waits for it.
-    pub(crate) fn end_move(&mut self, lpn: Lpn, from: Ppn, idle: bool, waits: OpId) {
-        self.leave_move(lpn, from, idle, waits);
-        self.unpin(self.state.geometry.block_of(from));
-    }
-
-    /// A move is over that had no hold on its source. A die that moved a page in its idle time may be asked
-    /// again.
-    pub(crate) fn leave_move(&mut self, lpn: Lpn, from: Ppn, idle: bool, waits: OpId) {
-        self.moving.remove(&lpn);
-        let die = self.state.geometry.die_of(self.plane_of(from));
-        self.idle_jobs[die.index()] -= idle as u32;
-        self.idle_busy -= idle as u32;
-        if !waits.is_none() {
-            self.awaited(waits);
-        }
-    }
-
-    /// A move gives its place in the buffer of the region back: others begin.
-    pub(crate) fn leave_buffer(&mut self, id: OpId) {
-        let op = &mut self.state.ops[id];
-        if !std::mem::replace(&mut op.buffered, false) {
-            return;
-        }
-        let region = op.route.region();
-        self.state.regions[region.index()].buffered -= 1;
-        while let Some((m, _)) = self.held_moves.front()
-            && !self.state.has_full_buffer(m.route.region())
-            && let Some((m, waits)) = self.held_moves.pop_front()
-        {
-            self.enqueue_move(m, For::Program(waits));
         }
     }
 

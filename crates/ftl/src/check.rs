@@ -1,9 +1,9 @@
 //! The invariants, recounted from scratch: slow, for tests and for runs with every check on.
 
+use crate::block::Phase;
 use crate::ftl::Ftl;
 use crate::media::Media;
 use crate::scheme::RegionId;
-use crate::state::Phase;
 use thiserror::Error;
 use wordline_units::{BlockId, PlaneId};
 

@@ -1,20 +1,18 @@
-//! Collection and moves: a victim's live pages are read, given a new home by the scheme, programmed,
+//! Collection: a victim's live pages are read, given a new home by the scheme, programmed,
 //! and committed only where nothing newer has come; then the block is erased. A job is a cursor and
 //! two counts, and takes its next page from the live bitmap when it is ready for it, so that pages
 //! that die meanwhile are never read.
 
+use crate::block::Phase;
 use crate::counters::Cause;
 use crate::ftl::{Effect, Ftl};
-use crate::map::{MapKind, Span};
+use crate::map::MapKind;
 use crate::media::Media;
 use crate::op::{Class, Op, OpId, OpKind, Owner};
-use crate::scheme::{
-    Collect, Gather, Grain, Hooks, IdleWork, Move, MovedIn, Need, Place, PlanePick, RegionId, Route, View,
-};
+use crate::scheme::{Collect, Gather, Grain, Hooks, Need, RegionId, View};
 use crate::stager::Company;
-use crate::state::{Job, Phase, State};
+use crate::state::Job;
 use wordline_device::GcClass;
-use wordline_flash::SlotClass;
 use wordline_units::{BlockId, DieId, Lpn, PlaneId, Ppn, SectorMask};
 
 /// Why a block is emptied.
@@ -28,17 +26,6 @@ pub(crate) enum Occasion {
     Levelling,
     /// Its data are to be written anew.
     Due,
-}
-
-/// Why a page moves.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum For {
-    /// The scheme wants it elsewhere.
-    Scheme,
-    /// The drive has nothing else to do.
-    Idleness,
-    /// It makes room for a host program, which waits for it.
-    Program(OpId),
 }
 
 impl<M: Media> Ftl<M> {
@@ -59,22 +46,8 @@ impl<M: Media> Ftl<M> {
         }
     }
 
-    /// What idle time has begun cannot wait for the next: it goes on like any collection.
-    fn take_over(&mut self, region: RegionId, plane: PlaneId) {
-        let alone = self.state.gc.class == GcClass::Foreground;
-        let Some(job) = &mut self.state.at_mut(region, plane).job else { return };
-        let granted = std::mem::replace(&mut job.granted, true);
-        job.idle = false;
-        job.held = alone;
-        if alone {
-            self.hold(plane);
-        }
-        self.count_grant(plane, granted, -1);
-        self.step_job(region, plane);
-    }
-
     /// A job takes the die of a plane for itself.
-    fn hold(&mut self, plane: PlaneId) {
+    pub(crate) fn hold(&mut self, plane: PlaneId) {
         let die = self.state.geometry.die_of(plane);
         self.held[die.index()] += 1;
         self.holders += 1;
@@ -89,26 +62,25 @@ impl<M: Media> Ftl<M> {
         self.effects.push(Effect::Hold(die));
     }
 
-    /// A job of idle time goes on by a page, or its erase. Returns whether one was at rest.
-    fn grant(&mut self, region: RegionId, plane: PlaneId) -> bool {
-        if region.index() >= self.state.regions.len() || !self.state.reaches(region, plane) {
+    /// Nothing is pending, and collections that hold their dies wait for space: let the host's operations pass,
+    /// which may give some back, or need none. Returns whether a die was held.
+    pub fn let_go_of_dies(&mut self) -> bool {
+        if !self.holds_a_die() {
             return false;
         }
-        let Some(job) = self.state.at_mut(region, plane).job.as_mut().filter(|job| job.rests()) else {
-            return false;
-        };
-        job.granted = true;
-        self.count_grant(plane, true, 1);
-        self.step_job(region, plane);
-        true
-    }
-
-    fn count_grant(&mut self, plane: PlaneId, granted: bool, change: i32) {
-        if granted {
-            let die = self.state.geometry.die_of(plane).index();
-            self.idle_jobs[die] = self.idle_jobs[die].wrapping_add_signed(change);
-            self.idle_busy = self.idle_busy.wrapping_add_signed(change);
+        let mut any = false;
+        for index in 0..self.state.regions.len() {
+            let region = RegionId(index as u8);
+            let first = self.state.pool_of(region).first_plane;
+            for plane in (0..self.state.regions[index].planes.len() as u32).map(|i| PlaneId(first + i)) {
+                let job = &mut self.state.at_mut(region, plane).job;
+                if job.as_mut().is_some_and(|job| std::mem::take(&mut job.held)) {
+                    self.let_go(plane);
+                    any = true;
+                }
+            }
         }
+        any
     }
 
     /// A slot, or a block, of a region has been taken: whoever shares its pool may be short now.
@@ -638,236 +610,5 @@ impl<M: Media> Ftl<M> {
                 self.let_go(plane);
             }
         }
-    }
-
-    /// Move a page that has just been read, of which these sectors have been brought out: its plane goes on
-    /// with the others, since its register still holds the page.
-    #[inline(never)]
-    pub(crate) fn move_on(&mut self, m: Move, read: Ppn, brought: SectorMask) {
-        let Some(id) = self.begin_move(m, For::Scheme) else { return };
-        let held = self.is_held(self.state.geometry.die_of(self.state.ops[id].plane));
-        if m.seen != read || held || self.continuation.is_some() {
-            return self.emit(id);
-        }
-        let op = &mut self.state.ops[id];
-        op.to_bring = Some(op.mask.minus(brought).count() as u8);
-        self.go_on_with(id);
-    }
-
-    /// Read a page that shall move.
-    pub(crate) fn enqueue_move(&mut self, m: Move, why: For) {
-        if let Some(id) = self.begin_move(m, why) {
-            self.emit(id);
-        }
-    }
-
-    /// The read of a page that shall move, if it is still where the scheme saw it and does not move yet. One
-    /// that the host waits for may have to wait for room itself.
-    fn begin_move(&mut self, mut m: Move, why: For) -> Option<OpId> {
-        let (idle, waits) = match why {
-            For::Scheme => (false, OpId::NONE),
-            For::Idleness => (true, OpId::NONE),
-            For::Program(lead) => (false, lead),
-        };
-        let region = m.route.region();
-        if region.index() >= self.state.regions.len() {
-            self.illegal(format!("move to region {}", region.0), "there is no such region".into());
-            return None;
-        }
-        if self.worn_out().is_some() && waits.is_none() {
-            return None;
-        }
-        if self.state.has_full_buffer(region) {
-            if !waits.is_none() {
-                self.held_moves.push_back((m, waits));
-            }
-            return None;
-        }
-        if why != For::Scheme {
-            m.seen = self.follow(m.lpn, m.seen);
-        }
-        let all = SectorMask::first(self.state.geometry.sectors_per_unit);
-        let span = Span { lpn: m.lpn, mask: all, offset: 0 };
-        let valid = m.lpn.0 < self.state.logical_pages && !m.seen.is_none();
-        let there = if valid { self.state.map.still_at(span, m.seen) } else { SectorMask::EMPTY };
-        if there.is_empty() || !self.moving.insert(m.lpn) {
-            self.state.counters.moves_dropped += 1;
-            if !waits.is_none() {
-                self.awaited(waits);
-            }
-            return None;
-        }
-        let block = self.state.geometry.block_of(m.seen);
-        let plane = self.state.geometry.plane_of(block);
-        let class = if waits.is_none() { Class::Background } else { Class::Write };
-        let mut read = Op::new(OpKind::Read, plane, Cause::Migrate, class);
-        (read.lpn, read.ppn, read.mask, read.route) = (m.lpn, m.seen, there, m.route);
-        (read.owned_by, read.owner, read.idle) = (Owner::Move, waits.0, idle);
-        read.pick = m.plane;
-        if matches!(self.state.regions[region.index()].region.moved_in, MovedIn::Through(_)) {
-            read.buffered = true;
-            self.state.regions[region.index()].buffered += 1;
-        }
-        self.state.blocks[block.index()].readers += 1;
-        if idle {
-            self.idle_jobs[self.state.geometry.die_of(plane).index()] += 1;
-            self.idle_busy += 1;
-        }
-        Some(self.add_op(read))
-    }
-
-    /// Where a page is that was seen at a place, if it has only been collected since.
-    fn follow(&mut self, lpn: Lpn, seen: Ppn) -> Ppn {
-        if lpn.0 >= self.state.logical_pages || seen.is_none() {
-            return seen;
-        }
-        let now = self.state.map.place(lpn);
-        let region = |state: &State, ppn| state.region_of(state.geometry.block_of(ppn));
-        let stays = !now.is_none() && region(&self.state, now) == region(&self.state, seen);
-        if stays { now } else { seen }
-    }
-
-    /// The page of a move has been read: program it elsewhere.
-    pub(crate) fn finish_move_read(&mut self, id: OpId) {
-        let read = self.state.ops[id].clone();
-        let waits = OpId(read.owner);
-        let span = Span { lpn: read.lpn, mask: read.mask, offset: 0 };
-        let there = self.state.map.still_at(span, read.ppn);
-        if there.is_empty() {
-            // It follows its page, with the place that it has in a buffer.
-            let now = self.follow(read.lpn, read.ppn);
-            if (read.idle || !waits.is_none()) && now != read.ppn {
-                let block = self.state.geometry.block_of(now);
-                let mut again = read;
-                (again.ppn, again.plane) = (now, self.state.geometry.plane_of(block));
-                self.state.blocks[block.index()].readers += 1;
-                self.state.ops.remove(id);
-                let again = self.add_op(again);
-                self.emit(again);
-                return;
-            }
-            self.leave_buffer(id);
-            self.state.ops.remove(id);
-            self.state.counters.moves_dropped += 1;
-            self.leave_move(read.lpn, read.ppn, read.idle, waits);
-            return;
-        }
-        self.state.ops.remove(id);
-        // The source stays pinned until the move commits. Were its block erased and programmed again,
-        // the page could come back to the very same place with newer data, and the move take it for
-        // the old.
-        self.state.blocks[self.state.geometry.block_of(read.ppn).index()].readers += 1;
-        let region = read.route.region();
-        let plane = match read.pick {
-            PlanePick::Home if self.state.reaches(region, read.plane) => {
-                self.state.behind(region, read.plane, Company::Moved)
-            }
-            pick => self.moves_to(region, pick, read.plane),
-        };
-        let mut op = Op::new(OpKind::Program, plane, Cause::Migrate, read.class);
-        (op.lpn, op.mask, op.from, op.route) = (read.lpn, there, read.ppn, read.route);
-        (op.owned_by, op.owner, op.idle) = (Owner::Move, read.owner, read.idle);
-        op.buffered = read.buffered;
-        if M::METADATA {
-            op.version = self.media.version(read.ppn, read.lpn);
-        }
-        let op = self.add_op(op);
-        if M::BYTES {
-            self.pages[op.index()] = self.media.read(read.ppn, read.lpn);
-        }
-        self.launch(op);
-    }
-
-    /// The plane that a page of another goes to: where one waits for company, if one does, so that it never
-    /// waits in two.
-    fn moves_to(&mut self, region: RegionId, plane: PlanePick, home: PlaneId) -> PlaneId {
-        let place = Place { gather: Gather::AsIs, plane, route: Route::to(region, SlotClass::Next) };
-        self.state.waiting_plane(region).unwrap_or_else(|| self.pick_plane(&place, home))
-    }
-
-    /// A die has nothing to do, or the drive drains: ask the scheme for one job, plane by plane in
-    /// turn. Returns whether it had one.
-    pub fn idle(&mut self, die: DieId) -> bool {
-        if !self.asks.asks(Hooks::IDLE) || self.idle_jobs[die.index()] > 0 || self.worn_out().is_some() {
-            return false;
-        }
-        let planes = self.state.geometry.planes_of_die(die);
-        let (turn, count) = (self.idle_turn[die.index()], planes.len() as u32);
-        for i in 0..count {
-            let plane = PlaneId(planes.start + (turn + i) % count);
-            let view = View::of(&self.state);
-            let Some(work) = self.scheme.idle(plane, &view) else { continue };
-            self.idle_turn[die.index()] = turn + i + 1;
-            let began = match work {
-                IdleWork::Move(m) => {
-                    let before = self.idle_busy;
-                    self.enqueue_move(m, For::Idleness);
-                    self.idle_busy > before
-                }
-                IdleWork::Collect(c, grain) => {
-                    self.grant(c.region, plane)
-                        || self.begin_job(c.region, plane, c.block, Occasion::Idleness(grain))
-                }
-            };
-            if began {
-                return true;
-            }
-        }
-        false
-    }
-
-    /// Nothing is pending, and collections that hold their dies wait for space: let the host's operations pass,
-    /// which may give some back, or need none. Returns whether a die was held.
-    pub fn let_go_of_dies(&mut self) -> bool {
-        if !self.holds_a_die() {
-            return false;
-        }
-        let mut any = false;
-        for index in 0..self.state.regions.len() {
-            let region = RegionId(index as u8);
-            let first = self.state.pool_of(region).first_plane;
-            for plane in (0..self.state.regions[index].planes.len() as u32).map(|i| PlaneId(first + i)) {
-                let job = &mut self.state.at_mut(region, plane).job;
-                if job.as_mut().is_some_and(|job| std::mem::take(&mut job.held)) {
-                    self.let_go(plane);
-                    any = true;
-                }
-            }
-        }
-        any
-    }
-
-    /// Whether the scheme wants to be asked for work on idle dies.
-    pub fn works_when_idle(&self) -> bool {
-        self.asks.asks(Hooks::IDLE)
-    }
-
-    /// Idle jobs under way on a die.
-    pub fn idle_jobs(&self, die: DieId) -> u32 {
-        self.idle_jobs[die.index()]
-    }
-
-    /// The run is over: pad what waits for company, and let [`Self::idle`] empty what it likes.
-    pub fn drain(&mut self) {
-        self.state.draining = true;
-        self.seal_merged();
-        self.empty_to(0);
-        self.seal(true);
-    }
-
-    /// What is still on its way, in words.
-    pub fn leftovers(&self) -> String {
-        let jobs = self.state.regions.iter().flat_map(|r| &r.planes).filter_map(|p| p.job.as_ref());
-        format!(
-            "{} operations, {} staged pages, jobs {:?}",
-            self.state.ops.live(),
-            self.state.staging.len(),
-            jobs.collect::<Vec<_>>()
-        )
-    }
-
-    /// Whether any operation, staged page or job is left.
-    pub fn is_quiet(&self) -> bool {
-        self.state.ops.live() == 0 && self.state.staging.len() == 0
     }
 }

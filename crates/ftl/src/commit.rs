@@ -1,5 +1,6 @@
 //! Committed late: what a completed read, program or erase changes, and who learns of it.
 
+use crate::block::Phase;
 use crate::counters::Cause;
 use crate::ftl::{Effect, Ftl, Outcome, RequestId};
 use crate::latency::Piece;
@@ -8,7 +9,6 @@ use crate::media::{Media, Oob};
 use crate::op::{Op, OpId, OpKind, Owner};
 use crate::scheme::{Gather, Hooks, Place, PlanePick, ReadSeen, RegionId, View};
 use crate::staging::NONE;
-use crate::state::Phase;
 use wordline_device::Recheck;
 use wordline_flash::SlotClass;
 use wordline_units::{BlockId, CellMode, PlaneId, Ppn, SectorMask};

@@ -1,16 +1,16 @@
 //! The translation layer as the device sees it: requests and completions go in, operations come
 //! out. It has neither clock nor queue; `now` is told to it before every call.
 
-use crate::aging::lives;
+use crate::array::Times;
 use crate::base::BaseImage;
-use crate::collect::For;
 use crate::counters::Counters;
 use crate::gather::Gathering;
 use crate::latency::{LatencyParts, Piece};
-use crate::map::{MapKind, MapTable, Span};
+use crate::map::{MapKind, Span};
 use crate::media::Media;
 use crate::merge::Open;
-use crate::op::{Emptying, Op, OpId, OpKind, Owner, Part, Reason};
+use crate::moves::For;
+use crate::op::{Op, OpId, Owner};
 use crate::read_cache::ReadCache;
 use crate::saved::{Saved, saved};
 use crate::scheme::{
@@ -18,7 +18,7 @@ use crate::scheme::{
 };
 use crate::stager::Company;
 use crate::staging::NONE;
-use crate::state::{Job, Phase, State};
+use crate::state::State;
 use crate::write_buffer::WriteBuffer;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -27,10 +27,8 @@ use std::fmt;
 use std::sync::Arc;
 use thiserror::Error;
 use wordline_device::{Ack, GcClass};
-use wordline_flash::SlotClass;
 use wordline_units::{
-    BlockId, CellMode, DieId, HostOp, HostRequest, Lpn, PageType, PlaneId, Ppn, SectorMask, SimDuration,
-    SimTime,
+    CellMode, DieId, HostOp, HostRequest, Lpn, PlaneId, Ppn, SectorMask, SimDuration, SimTime,
 };
 
 /// A request in the drive, by its number in the slab.
@@ -56,34 +54,6 @@ impl Outcome {
     pub const fn key(self) -> &'static str {
         ["done", "out_of_space", "uncorrectable", "worn_out"][self as usize]
     }
-}
-
-/// What a block is to the drive.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
-pub enum BlockLife {
-    /// It can be opened.
-    Erased,
-    /// It has slots left that may yet be programmed.
-    Open,
-    /// Every slot is taken.
-    Full,
-    /// It is being emptied, or erased.
-    Emptied,
-    /// It is lost.
-    Retired,
-}
-
-/// A block as one sees it from outside.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct BlockLook {
-    /// The region that owns it, or owned it last.
-    pub region: RegionId,
-    /// The mode in which it is, or was before its erase.
-    pub mode: CellMode,
-    /// What it is to the drive.
-    pub life: BlockLife,
-    /// How much of it is live, in whole tenths.
-    pub live_tenths: u8,
 }
 
 /// A request in flight.
@@ -216,24 +186,6 @@ pub(crate) struct PendingFlush {
     pub remaining: u64,
 }
 
-/// How long an array works on an operation.
-#[derive(Clone, Copy, Debug)]
-pub struct ArrayTime {
-    /// In all.
-    pub all: SimDuration,
-    /// Of it, reading again.
-    pub again: SimDuration,
-}
-
-/// Array times of every medium, mode and page type.
-#[derive(Clone, Copy, Debug, Default)]
-struct Times {
-    read: [u64; 4],
-    program: [u64; 4],
-    copy_back: u64,
-    erase: u64,
-}
-
 /// Division by a number that is mostly a power of two.
 #[derive(Clone, Copy, Debug)]
 struct Divisor {
@@ -303,21 +255,21 @@ pub struct Ftl<M: Media> {
     /// media keep metadata.
     pub(crate) mixed: BTreeMap<u32, Vec<(SectorMask, u64)>>,
     writes_until_tick: u32,
-    lbas_per_unit: u64,
+    pub(crate) lbas_per_unit: u64,
     per_sector: Divisor,
     per_unit: Divisor,
     pub(crate) lbas_per_sector: u64,
-    times: Vec<[Times; 4]>,
+    pub(crate) times: Vec<[Times; 4]>,
     /// Time to read the earlier bits before a program, by region and bit.
-    rereads: Vec<[u64; 4]>,
+    pub(crate) rereads: Vec<[u64; 4]>,
     /// Whether any region has windows of wordlines that serve as SLC.
     pub(crate) has_windows: bool,
     /// Whether the sizes of updates are counted by region.
     pub(crate) counts_updates: bool,
     /// Time until a read is known to have failed.
-    decode: SimDuration,
+    pub(crate) decode: SimDuration,
     /// Whether each attempt of a read is brought out over the bus.
-    retransfer: bool,
+    pub(crate) retransfer: bool,
     /// Pages that schemes have moved and that have not arrived.
     pub(crate) moving: BTreeSet<Lpn>,
     /// An operation that goes on in its plane with what the register holds, which nothing may come before.
@@ -593,268 +545,6 @@ impl<M: Media> Ftl<M> {
         self.holders > 0
     }
 
-    /// An array begins to work on an operation: how long it does. A read learns how often it must be
-    /// repeated, which takes the array, too, unless each attempt goes over the bus.
-    #[inline(always)]
-    pub fn begin_on_array(&mut self, id: OpId) -> ArrayTime {
-        if self.state.aging.is_modelled() && self.state.ops[id].kind == OpKind::Read {
-            return self.begin_read(id);
-        }
-        ArrayTime { all: self.array_time(id), again: SimDuration::ZERO }
-    }
-
-    /// The same of a read that may err; apart, since drives without errors have no use for it.
-    #[inline(never)]
-    fn begin_read(&mut self, id: OpId) -> ArrayTime {
-        let once = self.array_time(id);
-        if self.state.ops[id].repeated > 0 {
-            return ArrayTime { all: self.decode + once, again: SimDuration::ZERO };
-        }
-        let retries = self.sense(id);
-        let again = if self.retransfer { 0 } else { (once + self.decode).0 * retries as u64 };
-        ArrayTime { all: once + SimDuration(again), again: SimDuration(again) }
-    }
-
-    /// A read finds out how often it must be repeated.
-    #[inline]
-    fn sense(&mut self, id: OpId) -> u8 {
-        let op = &self.state.ops[id];
-        let (mode, bit) = self.wordline_of(op);
-        let block = self.state.geometry.block_of(op.ppn);
-        let units = self.state.geometry.units_per_page(self.state.geometry.medium_index(op.plane));
-        let slot = self.state.geometry.slot_of(op.ppn);
-        let page = if units == 1 { slot } else { slot / units };
-        let retries = self.state.sense(block, page, mode, bit);
-        self.state.ops[id].retries = retries;
-        retries.count
-    }
-
-    /// The data of a read have been brought out: whether they must be read again, since the decoder at
-    /// the other end of the bus has failed.
-    #[inline(always)]
-    pub fn repeat(&mut self, id: OpId) -> bool {
-        self.retransfer && self.repeat_by_bus(id)
-    }
-
-    /// Whether a read that has been sensed will have to be sensed again, once it has been brought out.
-    pub fn will_repeat(&self, id: OpId) -> bool {
-        let op = &self.state.ops[id];
-        self.retransfer && op.repeated < op.retries.count
-    }
-
-    /// Whether a program may be brought in while another is under way in its plane: not a copy, which
-    /// itself reads, nor where bits are added to wordlines that the array has yet to program.
-    pub fn may_be_cached(&self, id: OpId) -> bool {
-        !self.state.ops[id].copies && !self.has_windows
-    }
-
-    #[inline(never)]
-    fn repeat_by_bus(&mut self, id: OpId) -> bool {
-        let op = &mut self.state.ops[id];
-        let again = op.repeated < op.retries.count;
-        op.repeated += again as u8;
-        again
-    }
-
-    /// Time that the array works on an operation once.
-    #[inline(always)]
-    fn array_time(&self, id: OpId) -> SimDuration {
-        let op = &self.state.ops[id];
-        let (mode, bit) = self.wordline_of(op);
-        let times = &self.times[self.state.geometry.medium_index(op.plane)][mode.index()];
-        SimDuration(match op.kind {
-            OpKind::Erase => times.erase,
-            OpKind::Read => times.read[bit],
-            OpKind::Program if op.copies => times.copy_back,
-            OpKind::Program => {
-                let block = self.state.geometry.block_of(op.ppn);
-                let region = self.state.blocks[block.index()].region as usize;
-                if self.has_windows && self.written_whole(op, region) {
-                    times.program[bit]
-                } else {
-                    times.program[bit] + self.rereads[region][bit]
-                }
-            }
-        })
-    }
-
-    /// What an operation has taken from the supply, by why it was done.
-    #[inline(never)]
-    pub(crate) fn count_energy(&mut self, id: OpId) {
-        let op = &self.state.ops[id];
-        let medium = self.state.geometry.medium_of(op.plane);
-        let (mode, bit) = self.wordline_of(op);
-        let Some((byte, array)) = medium.energy.as_ref().and_then(|e| Some((e.byte, e.modes[mode.index()]?)))
-        else {
-            return;
-        };
-        // What a register still held is not sensed anew.
-        let senses = if op.to_bring.is_none() { op.retries.count as u64 + 1 } else { 0 };
-        let transfers = if self.retransfer { senses.max(1) } else { 1 };
-        let moved = self.transfer_sectors(id) as u64 * self.state.geometry.sector * transfers;
-        let (cause, kind, copies) = (op.cause as usize, op.kind, op.copies);
-        let region = self.state.blocks[self.state.geometry.block_of(op.ppn).index()].region as usize;
-        let rereads = kind == OpKind::Program
-            && self.rereads[region][bit] > 0
-            && !(self.has_windows && self.written_whole(op, region));
-        let Some(used) = &mut self.state.counters.energy else { return };
-        let used = &mut used[cause];
-        match kind {
-            OpKind::Read => used.read += array.read[bit].0 * senses,
-            OpKind::Erase => used.erase += array.erase.0,
-            OpKind::Program => {
-                used.program += array.program[bit].0;
-                let again = if copies { bit..bit + 1 } else { 0..if rereads { bit } else { 0 } };
-                used.read += array.read[again].iter().map(|e| e.0).sum::<u64>();
-            }
-        }
-        used.transfer += byte.0 * moved;
-    }
-
-    /// Whether two operations in different planes can be one command of their die: of one kind, on cells in
-    /// one mode, and of one time. Which pages they work on does not matter.
-    pub fn are_alike(&self, one: OpId, other: OpId) -> bool {
-        let (a, b) = (&self.state.ops[one], &self.state.ops[other]);
-        a.kind == b.kind
-            && a.copies == b.copies
-            && self.wordline_of(a).0 == self.wordline_of(b).0
-            && self.array_time(one) == self.array_time(other)
-    }
-
-    /// Whether a program is of a window that is written wordline by wordline, whose bits stand in RAM.
-    fn written_whole(&self, op: &Op, region: usize) -> bool {
-        op.taken == SlotClass::Next && self.state.regions[region].region.rule.reprograms()
-    }
-
-    /// The mode in which an operation finds its wordline, and which bit of it the page is.
-    #[inline(always)]
-    fn wordline_of(&self, op: &Op) -> (CellMode, usize) {
-        let g = &self.state.geometry;
-        let block = &self.state.blocks[g.block_of(op.ppn).index()];
-        let mode = block.mode();
-        let units = g.units_per_page(g.medium_index(op.plane));
-        let slot = g.slot_of(op.ppn);
-        let page = if units == 1 { slot } else { slot / units };
-        if self.has_windows && op.kind != OpKind::Erase {
-            let r = &self.state.regions[block.region as usize];
-            if r.region.rule.reprograms() && r.region.rule.cell_bits(r.shape, &block.state, page) == 1 {
-                return (CellMode::Slc, 0);
-            }
-        }
-        let bit = match mode {
-            CellMode::Slc => 0,
-            CellMode::Mlc => page % 2,
-            CellMode::Tlc => page % 3,
-            CellMode::Qlc => page % 4,
-        };
-        (mode, bit as usize)
-    }
-
-    /// Sectors that an operation moves over the bus: those wanted of a read, whole pages of a
-    /// program, since the register must be filled.
-    #[inline]
-    pub fn transfer_sectors(&self, id: OpId) -> u32 {
-        let op = &self.state.ops[id];
-        match op.kind {
-            OpKind::Read => op.to_bring.map_or_else(|| op.mask.count(), u32::from),
-            OpKind::Program if op.copies => 0,
-            OpKind::Program => op.slots as u32 * self.state.geometry.sectors_per_unit,
-            OpKind::Erase => 0,
-        }
-    }
-
-    /// Bytes of data that a program writes, without what pads them.
-    pub fn data_bytes(&self, id: OpId) -> u64 {
-        self.parts_of(id).map(|p| p.sectors as u64 * self.state.geometry.sector).sum()
-    }
-
-    /// Time to sense one page.
-    pub(crate) fn sense_time(&self, medium: usize, mode: CellMode, page: u32) -> SimDuration {
-        SimDuration(self.times[medium][mode.index()].read[(page % mode.bits()) as usize])
-    }
-
-    /// The cell mode and page type that an operation works on, once it is bound.
-    pub fn page_of(&self, id: OpId) -> (CellMode, PageType) {
-        let (mode, bit) = self.wordline_of(&self.state.ops[id]);
-        (mode, PageType::ALL[bit])
-    }
-
-    /// The region that owns the block of an operation, once it is bound.
-    pub fn region_of(&self, id: OpId) -> RegionId {
-        RegionId(self.state.blocks[self.state.geometry.block_of(self.state.ops[id].ppn).index()].region)
-    }
-
-    /// Slots that an operation covers from its place on; all of a block for an erase.
-    pub fn slots_of(&self, id: OpId) -> u32 {
-        let op = &self.state.ops[id];
-        match op.kind {
-            OpKind::Read => {
-                let sectors = u32::BITS - op.mask.0.leading_zeros();
-                let units = self.state.geometry.units_per_page(self.state.geometry.medium_index(op.plane));
-                sectors.div_ceil(self.state.geometry.sectors_per_unit).clamp(1, units)
-            }
-            OpKind::Program => op.slots as u32,
-            OpKind::Erase => self.state.regions[self.region_of(id).index()].slots_per_block,
-        }
-    }
-
-    /// The logical pages that an operation is about, once it is bound; none for an erase and for a
-    /// collection's read, which takes what is live.
-    pub fn parts_of(&self, id: OpId) -> impl Iterator<Item = Part> + '_ {
-        let lead = &self.state.ops[id];
-        let all = SectorMask::first(self.state.geometry.sectors_per_unit);
-        let chain = std::iter::successors(Some(lead), |op| {
-            Some(op.chain).filter(|c| !c.is_none()).map(|c| &self.state.ops[c])
-        });
-        chain.filter(|op| !op.lpn.is_none()).map(move |op| Part {
-            lpn: op.lpn,
-            ppn: if lead.kind == OpKind::Program { Ppn(lead.ppn.0 + op.slot as u32) } else { op.ppn },
-            // The lead of a read stands for all that it senses; its own part comes first.
-            sectors: op.mask.and(all).count(),
-            cause: op.cause,
-        })
-    }
-
-    /// The block from which a program takes the first of its data, where it moves them.
-    pub fn source_of(&self, id: OpId) -> Option<BlockId> {
-        let op = &self.state.ops[id];
-        let moves = op.kind == OpKind::Program && op.from != Ppn::NONE;
-        moves.then(|| self.state.geometry.block_of(op.from))
-    }
-
-    /// The block that is emptied by an operation, if it is a part of that.
-    pub fn emptying_of(&self, id: OpId) -> Option<Emptying> {
-        let op = &self.state.ops[id];
-        let block = match op.kind {
-            OpKind::Program => self.source_of(id)?,
-            OpKind::Read | OpKind::Erase => self.state.geometry.block_of(op.ppn),
-        };
-        let (region, plane) = (self.state.region_of(block), self.state.geometry.plane_of(block));
-        let job = self.state.at(region, plane).job.filter(|job| job.block == block)?;
-        let collects = op.kind != OpKind::Read || op.owned_by == Owner::Job;
-        let reason = match job {
-            Job { levels: true, .. } => Reason::Levelling,
-            Job { refreshes: true, .. } => Reason::Refresh,
-            Job { idle: true, .. } => Reason::Idleness,
-            _ => Reason::Shortage,
-        };
-        let free_blocks = self.state.free_blocks(region, plane);
-        collects.then_some(Emptying { block, reason, free_blocks })
-    }
-
-    /// Every block that is not erased, with the region that owns it and the pages programmed in it, by
-    /// bit of their wordline, and whether it is in the middle of a window written with all bits.
-    pub fn programmed(&self) -> impl Iterator<Item = (BlockId, RegionId, [u32; 4], bool)> + '_ {
-        let blocks = self.state.blocks.iter().enumerate();
-        blocks.filter(|(_, b)| b.is_owned()).map(|(i, b)| {
-            let r = &self.state.regions[b.region as usize];
-            let all = r.region.rule.left(r.shape, &Default::default());
-            let left = r.region.rule.left(r.shape, &b.state);
-            let pages = std::array::from_fn(|bit| all[bit] - left[bit]);
-            (BlockId(i as u32), RegionId(b.region), pages, b.state.direct > 0)
-        })
-    }
-
     /// Requests that a buffered acknowledgement still has room for.
     pub fn admits(&self, request: &HostRequest) -> bool {
         match self.ack {
@@ -1090,115 +780,5 @@ impl<M: Media> Ftl<M> {
                 i += 1;
             }
         }
-    }
-
-    /// Mode and erase count of every block; a block never opened has the mode of the first region of
-    /// its pool.
-    pub fn wear(&self) -> impl Iterator<Item = (CellMode, u32)> + '_ {
-        let blocks = self.state.blocks.iter().enumerate();
-        blocks.map(|(i, b)| (self.state.mode_of(BlockId(i as u32)), b.erases))
-    }
-
-    /// Bytes that the drive can hold now, and could at the least: each block in the mode that it is in, an
-    /// erased one in the densest that its pool gives, and without those that are lost.
-    pub fn usable_bytes(&self) -> (u64, u64) {
-        let all = self.state.physical_bytes();
-        (all - self.state.shrunk, all - self.state.most_shrunk)
-    }
-
-    /// Whether blocks change between modes of different capacity, or are lost.
-    pub fn changes_capacity(&self) -> bool {
-        let wear = &self.state.wear;
-        wear.spec.enforce || wear.bad > 0 || self.state.regions.iter().any(|r| r.sparse_by > 0)
-    }
-
-    /// Share of a life that the blocks have used up: the mean over those whose endurance is known, and the most.
-    pub fn life_used(&self) -> Option<(f64, f64)> {
-        let known =
-            self.state.geometry.media.iter().flat_map(|m| m.modes.iter().flatten()).any(|t| t.endurance > 0);
-        let lives = || self.state.blocks.iter().map(|b| lives(b.life_used));
-        let mean = lives().sum::<f64>() / self.state.blocks.len() as f64;
-        known.then(|| (mean, lives().fold(0.0, f64::max)))
-    }
-
-    /// Blocks that a region owns now, in all planes.
-    pub fn owned_blocks(&self, region: RegionId) -> u64 {
-        self.state.regions[region.index()].planes.iter().map(|p| p.owned as u64).sum()
-    }
-
-    /// Share of a region's blocks that are erased and could be opened, over all planes.
-    pub fn free_share(&self, region: RegionId) -> f64 {
-        let pool = self.state.pool_of(region);
-        let planes = pool.first_plane..pool.first_plane + pool.free.len() as u32;
-        let free: u64 = planes.map(|p| self.state.free_blocks(region, PlaneId(p)) as u64).sum();
-        free as f64 / (self.state.total_blocks(region) as u64 * pool.free.len() as u64).max(1) as f64
-    }
-
-    /// Bytes of the blocks that have been erased, each in the mode that it was in. In the long run as
-    /// many as are programmed.
-    pub fn erased_bytes(&self) -> u64 {
-        let regions = self.state.regions.iter().zip(&self.state.counters.regions);
-        regions
-            .map(|(r, c)| {
-                let medium = self.layout.pools[r.region.pool.0 as usize].medium;
-                c.erases * self.state.geometry.media[medium].block_bytes(r.region.mode)
-            })
-            .sum()
-    }
-
-    /// Bytes of the map with its inverse, and of all tables together.
-    pub fn table_bytes(&self) -> (u64, u64) {
-        let map = self.state.map.bytes();
-        let block = size_of::<crate::state::Block>() as u64 + 4;
-        let blocks = self.state.geometry.blocks as u64 * (block + 4 + 4);
-        let ops =
-            (self.state.ops.capacity() * size_of::<Op>() + self.requests.len() * size_of::<Pending>()) as u64;
-        (map, map + blocks + ops)
-    }
-
-    /// How a block looks from outside.
-    pub fn look_at(&self, block: BlockId) -> BlockLook {
-        let info = &self.state.blocks[block.index()];
-        let life = match info.phase {
-            Phase::Free => BlockLife::Erased,
-            Phase::Open | Phase::Standby => BlockLife::Open,
-            Phase::Victim | Phase::Erasing => BlockLife::Emptied,
-            Phase::Retired => BlockLife::Retired,
-            _ => BlockLife::Full,
-        };
-        let region = self.state.region_of(block);
-        let holds = self.state.regions[region.index()].slots_per_block * self.state.geometry.sectors_per_unit;
-        let tenths = (info.live as u64 * 10 / holds.max(1) as u64).min(10) as u8;
-        BlockLook { region, mode: self.state.mode_of(block), life, live_tenths: tenths }
-    }
-
-    /// RAM that the drive has for data on their way: its write buffer and its merge buffer, in bytes.
-    pub fn buffer_bytes(&self) -> u64 {
-        let buffered = if let Ack::Buffer(pages) = self.ack { pages as u64 } else { 0 };
-        let merged = if self.layout.merges.is_some() { self.merge_pages as u64 } else { 0 };
-        (buffered + merged) * self.state.geometry.unit
-    }
-
-    /// What the drive holds beside a page map, as the literature counts it.
-    pub fn map_tables(&self) -> Vec<MapTable> {
-        let first = &self.state.regions[0];
-        let blocks = first.planes.len() as u64 * self.state.pool_of(RegionId(0)).blocks_per_plane as u64;
-        let slots = blocks * first.slots_per_block as u64;
-        self.layout.map.tables(&self.state.geometry, self.state.logical_pages, slots)
-    }
-
-    /// Bytes of the host's that stand in the drive's buffer alone: acknowledged, or of writes with FUA. Once a drive has
-    /// drained, these are what it found no place for on flash, since it is full.
-    pub fn unplaced_bytes(&self) -> u64 {
-        if !self.ack.answers_from_ram() {
-            return 0;
-        }
-        let hosts = self.state.staging.iter().filter(|s| !self.state.is_metadata(s.lpn));
-        hosts.map(|s| s.mask.count() as u64).sum::<u64>() * self.state.geometry.sector
-    }
-
-    /// Logical pages (page map) or sectors (sector map) that hold data.
-    pub fn mapped(&self) -> u64 {
-        self.state.mapped()
     }
 }

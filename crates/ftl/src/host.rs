@@ -1,13 +1,13 @@
 //! What a host request becomes: reads are resolved in RAM first, then by the map; writes are cut
 //! into parcels, placed by the scheme and staged; trims and flushes act on both.
 
-use crate::collect::For;
 use crate::counters::Cause;
 use crate::demand_map::Waiting;
 use crate::ftl::{Effect, Ftl, Outcome, Pending, PendingFlush, RequestError, RequestId};
 use crate::latency::LatencyParts;
 use crate::map::{Located, MapKind, RegionSet, Span};
 use crate::media::Media;
+use crate::moves::For;
 use crate::op::{Class, Op, OpId, OpKind, Owner};
 use crate::scheme::{Gather, Hooks, Origin, Parcel, Place, PlanePick, Tag, View};
 use crate::stager::Company;

@@ -11,27 +11,34 @@
 
 mod aging;
 mod ahead;
+mod array;
 mod base;
 mod bind;
+mod block;
 mod check;
 mod collect;
 mod commit;
 mod counters;
 mod demand_map;
+mod frontier;
 mod ftl;
 mod gather;
 mod host;
+mod idle;
 mod journal;
 mod latency;
+mod look;
 mod map;
 mod media;
 mod merge;
+mod moves;
 mod op;
 mod permutation;
 mod precondition;
 mod read_cache;
 mod recover;
 mod refresh;
+mod room;
 mod sample;
 mod saved;
 mod scheme;
@@ -49,15 +56,14 @@ mod wear;
 mod windows;
 mod write_buffer;
 
+pub use array::ArrayTime;
 pub use base::Mapped;
 pub use bind::{Binding, Blocked};
 pub use check::Broken;
 pub use counters::{Cause, Counters, EnergyUsed, ReadErrors, RegionCounters};
-pub use ftl::{
-    ArrayTime, BlockLife, BlockLook, Effect, Fault, Ftl, Outcome, Pending, Prefetch, RequestError, RequestId,
-    Timer,
-};
+pub use ftl::{Effect, Fault, Ftl, Outcome, Pending, Prefetch, RequestError, RequestId, Timer};
 pub use latency::{Behind, LatencyPart, LatencyParts, Piece};
+pub use look::{BlockLife, BlockLook};
 pub use map::{Located, MapKind, MapTable, RegionSet, Span};
 pub use media::{BlockFound, BlockHeader, Bytes, Media, Metadata, NoMedia, Oob, Recorded, SlotFound};
 pub use op::{Class, Emptying, Op, OpId, OpKind, Part, Reason};

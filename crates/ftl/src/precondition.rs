@@ -3,11 +3,11 @@
 
 use crate::aging::cost_of_erase;
 use crate::base::{BaseImage, Mapped, PlaneBase, Ranks};
+use crate::block::Phase;
 use crate::ftl::Ftl;
 use crate::media::{BlockHeader, Media};
 use crate::permutation::{Permutation, mix};
 use crate::scheme::RegionId;
-use crate::state::Phase;
 use std::ops::Range;
 use thiserror::Error;
 use wordline_units::{BlockId, CellMode, Fraction, Lpn, PlaneId, SectorMask, SimDuration};

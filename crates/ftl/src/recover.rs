@@ -10,6 +10,7 @@
 
 use crate::aging::Ages;
 use crate::base::BaseImage;
+use crate::block::Phase;
 use crate::counters::{Cause, Counters};
 use crate::ftl::Ftl;
 use crate::map::{IsFirst, Killed, Located, Span};
@@ -17,7 +18,7 @@ use crate::media::{BlockHeader, Media, Recorded, SlotFound};
 use crate::op::{Class, Op, OpId, OpKind, Owner};
 use crate::scheme::{Drive, FreeOrder, Origin, Parcel, Refusal, RegionId, Route, Scheme, Tag};
 use crate::staging::NONE;
-use crate::state::{Job, Phase, State};
+use crate::state::{Job, State};
 use crate::trim::AllTrims;
 use crate::wear::Wear;
 use rustc_hash::FxHashMap;

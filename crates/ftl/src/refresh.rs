@@ -3,13 +3,13 @@
 //! is found when a request comes and when a read ends, so a drive that nobody asks anything does not wake up
 //! for it; the work is done in the background, a block a plane, and never from a plane's last erased blocks.
 
+use crate::block::Phase;
 use crate::collect::Occasion;
 use crate::ftl::Ftl;
 use crate::media::Media;
 use crate::op::OpId;
 use crate::saved::{Saved, saved};
 use crate::scheme::RegionId;
-use crate::state::Phase;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use wordline_flash::{Refresh, Stress};

@@ -3,9 +3,10 @@
 //! A scheme only decides. It sees a read-only [`View`] and returns values; the mechanism acts on
 //! them, and refuses what is illegal with an error that names scheme, decision, time and state.
 
+use crate::block::Phase;
 use crate::map::{MapKind, Span};
 use crate::saved::Memory;
-use crate::state::{Phase, State};
+use crate::state::State;
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 use thiserror::Error;

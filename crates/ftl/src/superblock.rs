@@ -7,13 +7,14 @@
 //! (with the last that is full, by the sum of what is live in them), and when they are erased (when the last has been
 //! emptied). An erased member goes back to its pool with the last.
 
+use crate::block::{Block, Phase};
 use crate::ftl::{Effect, Ftl};
 use crate::media::Media;
 use crate::op::{OpId, Owner};
 use crate::saved::{Saved, saved};
 use crate::scheme::{Drive, Hooks, Layout, Region, RegionId};
 use crate::stager::Company;
-use crate::state::{Block, Phase, State};
+use crate::state::State;
 use crate::stripe::Stripe;
 use std::cmp::Reverse;
 use std::ops::Range;

@@ -3,6 +3,7 @@
 //! puts that off: data at rest leave the block that they keep young.
 
 use crate::aging::{LIFE, cost_of_erase};
+use crate::block::{Block, Phase};
 use crate::collect::Occasion;
 use crate::ftl::{Ftl, Outcome};
 use crate::media::Media;
@@ -11,7 +12,7 @@ use crate::permutation::{Permutation, mix};
 use crate::precondition::stream;
 use crate::saved::{Saved, saved};
 use crate::scheme::{PoolId, RegionId};
-use crate::state::{Block, Phase, PoolState, State};
+use crate::state::{PoolState, State};
 use std::collections::BTreeMap;
 use wordline_device::WearSpec;
 use wordline_flash::standard_normal;

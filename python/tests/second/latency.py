@@ -47,7 +47,7 @@ def ended(request, op, now: int) -> dict[str, int]:
     looked_until = op.began if op.blocked is None else op.blocked
     parts["space"] = op.began - looked_until
     waited = looked_until - op.queued
-    for begin, end, whom in op.plane.past:
+    for begin, end, whom in op.queued_at.past:
         overlap = max(0, min(end, looked_until) - max(begin, op.queued))
         parts[whom] += overlap
         waited -= overlap

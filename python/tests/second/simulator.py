@@ -134,6 +134,7 @@ class Op:
     owner: object = None
     wants: str = ""  # the resource that it needs next: "array" or "bus"
     queued: int = 0
+    queued_at: Plane | None = None  # its plane then
     blocked: int | None = None  # when it first found no free page
     began: int = 0
     turned: int = 0  # from bus to array, or from array to bus for the first time
@@ -366,7 +367,10 @@ class Simulator:
         return sorted(s for s, lpn in block.holds.items() if self.map.get(lpn) == (block, s))
 
     def owned(self, region: Region, plane: Plane) -> int:
-        return sum(b.plane is plane and b.region is region for b in self.blocks)
+        return sum(self.is_in(b, region, plane) for b in self.blocks)
+
+    def is_in(self, block: Block, region: Region, plane: Plane) -> bool:
+        return block.plane is plane and block.region is region
 
     def free_blocks(self, region: Region, plane: Plane) -> int:
         left = region.quota - self.owned(region, plane)
@@ -457,7 +461,11 @@ class Simulator:
                 while self.now <= request.arrival:
                     if self.events and self.events[0][0] <= request.arrival:
                         self.step()
-                    elif self.events or not self.outstanding or self.now == request.arrival:
+                    elif self.events or self.now == request.arrival:
+                        break
+                    elif self.send_elsewhere():
+                        continue
+                    elif not self.outstanding:
                         break
                     elif not self.give_up():
                         raise AssertionError("stuck")
@@ -478,8 +486,41 @@ class Simulator:
     def step_or_give_up(self) -> None:
         if self.events:
             self.step()
-        elif not self.give_up():
+        elif not (self.send_elsewhere() or self.give_up()):
             raise AssertionError(f"{self.outstanding} requests can never complete")
+
+    def send_elsewhere(self) -> bool:
+        """Nothing is pending: programs that may go anywhere go to the roomiest plane."""
+        went = False
+        for op in sorted((op for p in self.planes for op in p.parked), key=lambda op: op.key):
+            there = self.other_plane(op)
+            if there is None:
+                continue
+            op.plane.parked.remove(op)
+            op.plane.backlog -= 1
+            there.backlog += 1
+            op.plane = there
+            self.todo.append(lambda op=op: self.enter(op))
+            went = True
+        self.settle()
+        return went
+
+    def other_plane(self, op: Op) -> Plane | None:
+        part = op.parts[0]
+        if self.config.order != "dynamic" if part.is_host else not part.staged:
+            return None
+        for region in op.route:
+            others = [p for p in self.planes if p is not op.plane]
+            others = [p for p in others if self.has_room(region, p, False)]
+            if others:
+                return max(others, key=lambda p: (self.room(region, p), p.number))
+        return None
+
+    def room(self, region: Region, plane: Plane) -> int:
+        """Slots that hold nothing live, or will when what waits there is done."""
+        live = sum(len(self.live_slots(b)) for b in self.blocks if self.is_in(b, region, plane))
+        taken = live + plane.backlog * self.units_per_page
+        return max(self.total_blocks(region) * region.slots_per_block - taken, 0)
 
     def give_up(self) -> bool:
         """Nothing is pending: host programs that wait for a slot never will have one.
@@ -528,7 +569,10 @@ class Simulator:
         self.todo.append(lambda: self.enqueue(op))
 
     def enqueue(self, op: Op) -> None:
-        op.queued, op.blocked = self.now, None
+        op.queued, op.queued_at, op.blocked = self.now, op.plane, None
+        self.enter(op)
+
+    def enter(self, op: Op) -> None:
         op.plane.queue.append(op)
         if op.plane.current is None:
             self.offer(op.plane)

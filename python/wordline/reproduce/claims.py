@@ -33,6 +33,8 @@ KEYS = {
 NEEDED = ("id", "where", "says", "class", "measure")
 CLASSES = ("T0", "T1", "T2", "T3")
 HOLDS, DEVIATES, CALIBRATION, NOT_RUN = "holds", "deviates", "calibration", "not-run"
+#: What stands where a claim deviates and nobody has found out why.
+NO_CAUSE = "Its cause is not known yet."
 
 
 @dataclass(frozen=True)

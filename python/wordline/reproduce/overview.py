@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from wordline import UserError, page, toml
-from wordline.reproduce.claims import CALIBRATION, CLASSES, DEVIATES, HOLDS, NOT_RUN
+from wordline.reproduce.claims import CALIBRATION, CLASSES, DEVIATES, HOLDS, NO_CAUSE, NOT_RUN
 from wordline.reproduce.paper import papers
 
 #: The page, beside the folders of the papers.
@@ -90,11 +90,8 @@ def write(folder: Path) -> Path:
         deviating = [c for c in judged["claims"] if c["verdict"] == DEVIATES]
         text += f"\n## {name}\n\n{judged['verdict']}.\n\n"
         text += f"Workloads are {judged['workloads']}.\n\n" if judged["workloads"] else ""
-        rows = [[c["id"], c["where"], c["says"], c["cause"] or "not known yet"] for c in deviating]
-        if rows:
-            text += page.table(["deviates", "where", "says", "cause"], rows)
-        else:
-            text += "None deviates.\n"
+        rows = [(c["cause"] or NO_CAUSE, [c["id"], c["where"], c["says"]]) for c in deviating]
+        text += page.tables_by_reason(["deviates", "where", "says"], rows) or "None deviates.\n"
     path = folder / PAGE
     path.write_text(text, encoding="utf-8")
     return path

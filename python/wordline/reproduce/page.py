@@ -12,7 +12,15 @@ from typing import Any
 import wordline
 from wordline import page as pages
 from wordline import plotting
-from wordline.reproduce.claims import CALIBRATION, DEVIATES, HOLDS, NOT_RUN, Judged, verdict
+from wordline.reproduce.claims import (
+    CALIBRATION,
+    DEVIATES,
+    HOLDS,
+    NO_CAUSE,
+    NOT_RUN,
+    Judged,
+    verdict,
+)
 from wordline.reproduce.paper import Figure, Study
 from wordline.runs import stand_ins
 
@@ -102,10 +110,10 @@ def markdown(
     if deviating:
         text += "## What deviates, and why\n\n"
         rows = [
-            [j.claim.id, j.claim.says, j.claim.allowed, _figure(j), j.cause or "not known yet"]
+            (j.cause or NO_CAUSE, [j.claim.id, j.claim.says, j.claim.allowed, _figure(j)])
             for j in deviating
         ]
-        text += pages.table(["claim", "says", "must be", "came out", "cause"], rows) + "\n"
+        text += pages.tables_by_reason(["claim", "says", "must be", "came out"], rows) + "\n"
     text += "## Figures and tables\n\n"
     for figure in figures:
         title = figure.number.replace("-", " ").capitalize()

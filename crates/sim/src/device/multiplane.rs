@@ -5,7 +5,8 @@
 //! the other before they begin: while the bus brings one to a plane of the die, a like one waits for it. What
 //! goes together is a list by the link `next`, which an operation that stands in no queue does not use.
 
-use super::{Device, NOTHING, Want};
+use super::resources::NOTHING;
+use super::{Device, Want};
 use crate::probe::Probe;
 use wordline_ftl::{Media, OpId, OpKind};
 use wordline_units::SimTime;

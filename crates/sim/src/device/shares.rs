@@ -8,7 +8,8 @@
 //! and none waits for ever. Buses serve whoever came first: what moves there has been chosen already. What holds its
 //! die goes first, and costs nobody's share.
 
-use super::{Device, NOTHING, Resources};
+use super::resources::NOTHING;
+use super::{Device, Resources};
 use crate::probe::Probe;
 use serde::{Deserialize, Serialize};
 use wordline_device::{DeviceSpec, Shares};

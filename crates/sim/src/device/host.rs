@@ -1,0 +1,108 @@
+//! The host's side: the link that a request ends on, and what is measured when it does.
+
+use super::resources::Resources;
+use super::timers::Alarm;
+use super::{Completion, Device};
+use crate::blocks::{Frame, map_rows};
+use crate::metrics::{Free, Usage};
+use crate::probe::Probe;
+use wordline_ftl::{LatencyPart, Media, Pending, RequestId};
+use wordline_units::{HostOp, SimDuration};
+
+impl<P: Probe, M: Media> Device<P, M> {
+    #[inline]
+    pub(super) fn queue_on_link(&mut self, id: RequestId) {
+        if self.link_is_free {
+            return self.complete(id);
+        }
+        let request = self.ftl.pending(id).request;
+        let overhead = match request.op {
+            HostOp::Read => self.link.read_overhead,
+            HostOp::Write => self.link.write_overhead,
+            // A flush takes no time there, but says that what came before is over: it must not overtake
+            // the writes that still stand on the link. A trim says nothing of others.
+            HostOp::Flush if !self.link_queue.is_empty() => SimDuration::ZERO,
+            HostOp::Trim | HostOp::Flush => return self.complete(id),
+        };
+        let begin = self.link_free_at.max(self.now);
+        let moved = if request.op == HostOp::Flush { 0 } else { request.bytes() };
+        let end = begin + overhead + self.link.rate.time_for(moved);
+        self.link_free_at = end;
+        if self.link_queue.is_empty() {
+            self.clock.set(self.link_event(), end);
+        }
+        self.link_queue.push_back((end, id));
+    }
+
+    /// The clock's number for the host link; timers come after it.
+    pub(super) fn link_event(&self) -> u32 {
+        (self.arrays.shared.len() + self.buses.shared.len()) as u32
+    }
+
+    pub(super) fn link_done(&mut self) {
+        if let Some((_, id)) = self.link_queue.pop_front() {
+            self.complete(id);
+        }
+        if let Some((next, _)) = self.link_queue.front() {
+            self.clock.set(self.link_event(), *next);
+        }
+    }
+
+    #[inline]
+    pub(super) fn complete(&mut self, id: RequestId) {
+        let Pending {
+            request, admitted, ended, number, outcome, mut parts, slowest_bit, behind_idle, ..
+        } = *self.ftl.pending(id);
+        self.metrics.dominated_by(slowest_bit);
+        self.metrics.idle.delayed_by(behind_idle);
+        parts[LatencyPart::Link] = self.now.since(ended).0;
+        debug_assert!(request.arrival > admitted || parts.total() == self.now.since(request.arrival).0);
+        let span = (request.arrival, self.now);
+        let fresh = self.metrics.complete(number, request.op, request.bytes(), span, outcome, &parts);
+        if fresh || number & 1023 == 0 {
+            self.sample();
+        }
+        if self.metrics.checkpoint_is_due() {
+            self.metrics.checkpoint(self.now, self.ftl.counters(), self.ftl.erased_bytes());
+        }
+        let data = self.ftl.release(id);
+        let completion = Completion { number, request, at: self.now, outcome, parts, data };
+        if P::WATCHES {
+            self.probe.completion(&completion);
+        }
+        self.ready.push_back(completion);
+        if self.outstanding() == 0 && self.ftl.works_when_idle() {
+            self.idle_epoch = self.submitted;
+            self.alarm(self.now + self.idle_after, Alarm::Idle(self.idle_epoch));
+        }
+    }
+
+    pub(super) fn sample(&mut self) {
+        let home = self.ftl.layout().home;
+        let free = Free {
+            share: self.ftl.free_share(home),
+            pages: self.ftl.view().free_pages(home),
+            usable_bytes: self.ftl.usable_bytes().0,
+        };
+        let used = |resources: &Resources| resources.shared.iter().map(|r| r.used(self.now)).sum();
+        let usage = Usage { at: self.now, arrays: used(&self.arrays), buses: used(&self.buses) };
+        self.metrics.sample(self.now, self.ftl.counters(), free, usage);
+        if self.metrics.wants_frame() {
+            self.look_at_blocks();
+        }
+    }
+
+    /// Note how the blocks are now that stand for all on a map.
+    pub(crate) fn look_at_blocks(&mut self) {
+        let cells =
+            map_rows(&self.geometry).into_iter().flat_map(|row| row.blocks()).map(|b| self.ftl.look_at(b));
+        self.metrics.add_frame(Frame { at: self.now, cells: cells.collect() });
+    }
+
+    /// Note for how long each array and each bus has been busy by now.
+    pub(crate) fn note_usage(&mut self) {
+        let used = |resources: &Resources| resources.shared.iter().map(|r| r.used(self.now)).collect();
+        self.metrics.used = [used(&self.arrays), used(&self.buses)];
+        self.metrics.used_at = self.now;
+    }
+}

@@ -1,0 +1,303 @@
+//! The queues of the planes: which operation is the first of each, what it is noted to wait for, and what
+//! becomes of programs that find no page.
+
+use super::Device;
+use super::registers::{Held, Second};
+use crate::probe::{Moment, Probe};
+use serde::{Deserialize, Serialize};
+use wordline_flash::CacheRegister;
+use wordline_ftl::{Behind, Blocked, Class, Media, OpId, OpKind};
+use wordline_units::{DieId, PlaneId};
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Plane {
+    pub head: [OpId; Class::COUNT],
+    pub tail: [OpId; Class::COUNT],
+    /// A bit for each class with an operation waiting.
+    pub queued: u8,
+    /// The operation that has the plane, or of two the one that has the page register.
+    pub current: Held,
+    /// What the cache register is used for.
+    pub cache: CacheRegister,
+    /// How long the plane has been busy with operations that have ended; where it has two registers, how long
+    /// a read could not have begun, until `counted`.
+    pub busy: Behind,
+    /// What planes of one register do without: apart, since most have one, and each operation touches its plane.
+    pub second: Box<Second>,
+    pub array: u32,
+    pub channel: u32,
+    pub die: DieId,
+    pub medium: u32,
+    /// What its first operation waits for.
+    pub wants: Want,
+}
+
+/// What the first operation of a plane's queue has been noted to wait for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) enum Want {
+    Nothing,
+    Array,
+    Bus,
+}
+
+impl<P: Probe, M: Media> Device<P, M> {
+    #[inline]
+    pub(super) fn enqueue(&mut self, id: OpId) {
+        if P::WATCHES {
+            self.watch_queued(id);
+        }
+        if self.ftl.serves_host(id) {
+            let plane = self.ftl.op(id).plane.index();
+            let busy = self.busy_until_now(plane, id);
+            self.waits.queue(id, self.now, busy);
+        }
+        self.stand_in_queue(id);
+    }
+
+    #[inline(always)]
+    pub(super) fn stand_in_queue(&mut self, id: OpId) {
+        let op = self.ftl.op_mut(id);
+        op.next = OpId::NONE;
+        let (plane, class) = (op.plane.index(), (op.key >> 56) as usize);
+        let p = &mut self.planes[plane];
+        let tail = std::mem::replace(&mut p.tail[class], id);
+        if tail.is_none() {
+            p.head[class] = id;
+            p.queued |= 1 << class;
+        } else {
+            self.ftl.op_mut(tail).next = id;
+        }
+        if self.may_begin(plane) {
+            self.offer(plane);
+        }
+        if self.suspension.is_some() {
+            self.interrupt(id, plane);
+        }
+    }
+
+    /// How long a plane has been busy, with the operation that it is at, as one sees it that would begin.
+    #[inline(always)]
+    fn busy_until_now(&mut self, plane: usize, id: OpId) -> Behind {
+        let p = &self.planes[plane];
+        if !p.cache.is_off() {
+            return self.busy_for(plane, id);
+        }
+        let mut busy = p.busy;
+        if !p.current.op.is_none() {
+            busy.add(self.ftl.op(p.current.op).cause(), self.now.since(p.current.began).0);
+        }
+        busy
+    }
+
+    /// Whether a plane may have a register for another operation.
+    #[inline(always)]
+    pub(super) fn may_begin(&self, plane: usize) -> bool {
+        let p = &self.planes[plane];
+        p.current.op.is_none() || !p.cache.is_off()
+    }
+
+    /// The operation that a plane would begin next, if it has a register for it.
+    #[inline(always)]
+    pub(super) fn first(&self, plane: usize) -> OpId {
+        let p = &self.planes[plane];
+        let mut queued = if self.ftl.is_held(p.die) { p.queued & 1 << Class::Held as u8 } else { p.queued };
+        if self.suspension.is_some() && self.interrupted[p.array as usize].aside().is_some() {
+            queued &= 1 << Class::Read as u8;
+        }
+        if queued == 0 {
+            return OpId::NONE;
+        }
+        let rank = match &self.fair {
+            None => queued.trailing_zeros() as usize,
+            Some(fair) => fair.rank(p.array, queued),
+        };
+        let first = p.head[rank];
+        if p.cache.is_off() || self.has_register(plane, first) { first } else { OpId::NONE }
+    }
+
+    pub(super) fn pop(&mut self, plane: usize, id: OpId) {
+        let class = (self.ftl.op(id).key >> 56) as usize;
+        let next = self.ftl.op(id).next;
+        let p = &mut self.planes[plane];
+        debug_assert!(p.head[class] == id);
+        p.head[class] = next;
+        if next.is_none() {
+            p.tail[class] = OpId::NONE;
+            p.queued &= !(1 << class);
+        }
+    }
+
+    /// Note what a plane wants next of its array or bus.
+    pub(super) fn post(&mut self, plane: usize) {
+        self.withdraw(plane);
+        let first = self.first(plane);
+        if !first.is_none() {
+            self.want(plane, first);
+        }
+    }
+
+    /// Take back what a plane wants next.
+    #[inline(always)]
+    pub(super) fn withdraw(&mut self, plane: usize) {
+        let p = &mut self.planes[plane];
+        match std::mem::replace(&mut p.wants, Want::Nothing) {
+            Want::Nothing => {}
+            Want::Array => self.arrays.withdraw(p.array as usize, plane),
+            Want::Bus => self.buses.withdraw(p.channel as usize, plane),
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn want(&mut self, plane: usize, first: OpId) {
+        let op = self.ftl.op(first);
+        let p = &mut self.planes[plane];
+        if op.kind == OpKind::Program {
+            p.wants = Want::Bus;
+            self.buses.want(p.channel as usize, plane, op.key);
+        } else {
+            p.wants = Want::Array;
+            self.arrays.want(p.array as usize, plane, op.key);
+        }
+    }
+
+    /// A plane goes on with an operation on what its register holds: only the bus is wanted.
+    pub(super) fn continue_with(&mut self, plane: usize, id: OpId) {
+        self.occupy(plane, id);
+        let (key, channel) = (self.ftl.op(id).key, self.planes[plane].channel as usize);
+        let held = self.planes[plane].of(id);
+        (held.turned, held.sensed) = (self.now, self.now);
+        self.buses.want(channel, plane, key);
+        self.try_bus(channel);
+    }
+
+    /// Begin what a plane would do next, or note that it waits for its array or bus.
+    #[inline]
+    pub(super) fn offer(&mut self, plane: usize) {
+        self.withdraw(plane);
+        let first = self.first(plane);
+        if first.is_none() {
+            return;
+        }
+        let p = &self.planes[plane];
+        let (array, channel) = (p.array as usize, p.channel as usize);
+        if self.ftl.op(first).kind == OpKind::Program {
+            if self.buses.is_idle(channel) {
+                self.pop(plane, first);
+                if !self.begin_program(plane, first) {
+                    self.try_bus(channel);
+                }
+            } else {
+                self.want(plane, first);
+                self.try_bus(channel);
+            }
+        } else if self.arrays.is_idle(array) {
+            self.pop(plane, first);
+            self.occupy(plane, first);
+            self.begin_on_array(array, plane, first);
+        } else {
+            self.want(plane, first);
+            self.try_array(array);
+        }
+    }
+
+    /// The operation that a plane offered under a key, taken off its queue. A hold that has
+    /// begun since withdraws the offer, and the plane posts what it wants now.
+    #[inline(always)]
+    pub(super) fn take(&mut self, plane: usize, key: u64) -> Option<OpId> {
+        self.planes[plane].wants = Want::Nothing;
+        let first = self.first(plane);
+        if first.is_none() || self.ftl.op(first).key != key {
+            self.post(plane);
+            return None;
+        }
+        self.pop(plane, first);
+        Some(first)
+    }
+
+    /// A program finds no slot in its plane.
+    pub(super) fn block(&mut self, plane: usize, id: OpId) {
+        let becomes = self.ftl.blocked(id);
+        if becomes == Blocked::Dropped {
+            return;
+        }
+        if self.ftl.serves_host(id) {
+            let busy = self.busy_until_now(plane, id);
+            self.waits.block(id, self.now, busy);
+        }
+        if P::WATCHES {
+            let op = self.ftl.op(id).number();
+            self.probe.moment(Moment::Blocked { op, at: self.now });
+        }
+        if becomes == Blocked::Waits {
+            self.waiting[plane].push_back(id);
+        }
+    }
+
+    /// Space may have come up: programs that waited at a plane try again, in their order.
+    pub(super) fn wake(&mut self, plane: PlaneId) {
+        let plane = plane.index();
+        while let Some(id) = self.waiting[plane].pop_back() {
+            let class = (self.ftl.op(id).key >> 56) as usize;
+            let head = std::mem::replace(&mut self.planes[plane].head[class], id);
+            self.planes[plane].queued |= 1 << class;
+            self.ftl.op_mut(id).next = head;
+            if head.is_none() {
+                self.planes[plane].tail[class] = id;
+            }
+        }
+        if self.may_begin(plane) {
+            self.offer(plane);
+        }
+    }
+
+    pub(super) fn refresh_die(&mut self, die: DieId) {
+        for plane in 0..self.planes.len() {
+            if self.planes[plane].die == die && self.may_begin(plane) {
+                self.offer(plane);
+            }
+        }
+    }
+
+    /// Nothing is pending: what waits for space in its plane and may leave it goes to another, in the order of
+    /// service. Returns whether anything does.
+    #[cold]
+    pub(super) fn send_elsewhere(&mut self) -> bool {
+        if !self.ftl.has_operations() {
+            return false;
+        }
+        let mut going: Vec<OpId> = self.waiting.iter().flatten().copied().collect();
+        going.sort_unstable_by_key(|id| self.ftl.op(*id).key);
+        going.retain(|id| self.ftl.send_elsewhere(*id));
+        for (plane, waiting) in self.waiting.iter_mut().enumerate() {
+            waiting.retain(|id| self.ftl.op(*id).plane.index() == plane);
+        }
+        !going.is_empty()
+    }
+
+    /// Nothing is pending and requests wait: what waits for space never will have it. Writes that
+    /// are not acknowledged yet are given up. Those that are stay in the buffer; then it is the flushes
+    /// that end without what they promise, and else the first request that the full buffer holds up.
+    #[cold]
+    pub(super) fn give_up(&mut self) -> bool {
+        let mut gave_up = false;
+        for plane in 0..self.planes.len() {
+            for id in std::mem::take(&mut self.waiting[plane]) {
+                if self.ftl.can_fail(id) {
+                    self.ftl.fail(id);
+                    gave_up = true;
+                } else {
+                    self.waiting[plane].push_back(id);
+                }
+            }
+        }
+        if !gave_up {
+            gave_up = self.ftl.fail_held_moves() || self.ftl.fail_flushes();
+        }
+        if !gave_up && let Some((request, number, _)) = self.held_up.pop_front() {
+            self.ftl.refuse(request, number);
+            gave_up = true;
+        }
+        self.settle();
+        gave_up
+    }
+}

@@ -1,0 +1,107 @@
+//! Timers, and the work that a scheme has for a drive without requests.
+
+use super::resources::NOTHING;
+use super::{Device, Plane};
+use crate::probe::Probe;
+use serde::{Deserialize, Serialize};
+use wordline_ftl::{Media, OpId, OpKind, Timer};
+use wordline_units::{DieId, SimTime};
+
+/// What a timer of the device is for.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) enum Alarm {
+    /// The translation layer asked for it.
+    Layer(Timer),
+    /// The drive has been idle since so many requests were submitted.
+    Idle(u64),
+}
+
+impl<P: Probe, M: Media> Device<P, M> {
+    pub(super) fn alarm(&mut self, at: SimTime, alarm: Alarm) {
+        let slot = self.free_alarms.pop().unwrap_or(self.alarms.len() as u32);
+        if slot as usize == self.alarms.len() {
+            self.alarms.push(alarm);
+        }
+        self.alarms[slot as usize] = alarm;
+        self.clock.set(self.link_event() + 1 + slot, at);
+    }
+
+    pub(super) fn ring(&mut self, slot: usize) {
+        self.free_alarms.push(slot as u32);
+        match self.alarms[slot] {
+            Alarm::Layer(timer) => self.ftl.timer(timer),
+            Alarm::Idle(epoch) => {
+                if epoch == self.submitted && self.outstanding() == 0 {
+                    (self.idle, self.idle_since) = (true, self.now);
+                    self.metrics.idle.periods += 1;
+                    self.ask_all_idle();
+                }
+            }
+        }
+    }
+
+    /// A request has come, or the run is over.
+    #[inline(always)]
+    pub(super) fn idle_is_over(&mut self) {
+        if std::mem::replace(&mut self.idle, false) && !self.ftl.view().draining() {
+            self.metrics.idle.lasted += self.now.since(self.idle_since).0;
+        }
+    }
+
+    pub(super) fn ask_all_idle(&mut self) {
+        for die in 0..self.geometry.dies {
+            self.ftl.idle(DieId(die));
+        }
+        self.settle();
+    }
+
+    /// An operation of idle work is over: count it, and what it cost those of the host that waited.
+    pub(super) fn count_idle_work(&mut self, id: OpId, plane: usize) {
+        if !self.ftl.view().draining() {
+            let op = self.ftl.op(id);
+            let idle = &mut self.metrics.idle;
+            match op.kind {
+                OpKind::Program => idle.programmed[op.cause() as usize] += self.ftl.data_bytes(id),
+                OpKind::Erase => idle.erases += 1,
+                OpKind::Read => {}
+            }
+        }
+        self.charge_idle_work(id, plane);
+    }
+
+    /// An operation of idle work has had its plane until now: count how long, and what that cost those of the host
+    /// that waited.
+    pub(super) fn charge_idle_work(&mut self, id: OpId, plane: usize) {
+        let Plane { die, array, .. } = self.planes[plane];
+        let began = self.planes[plane].of(id).began;
+        let from = began.max(std::mem::replace(&mut self.idle_counted[die.index()], self.now));
+        if !self.ftl.view().draining() {
+            self.metrics.idle.worked[self.ftl.op(id).cause() as usize] += self.now.since(began).0;
+            if self.metrics.begins_bin(self.now) {
+                self.sample();
+            }
+        }
+        let held = self.ftl.is_held(die);
+        for other in self.geometry.planes_of_die(die).map(|p| p as usize) {
+            if !held && self.planes[other].array != array {
+                continue;
+            }
+            let Plane { current, second, .. } = &self.planes[other];
+            let cached = &second.cached;
+            let waits_for_array = !current.op.is_none() && self.arrays.wants[other] != NOTHING;
+            for (held, waits) in [(current, waits_for_array), (cached, cached.waits)] {
+                if waits && self.ftl.serves_host(held.op) {
+                    self.waits.behind_idle(held.op, from, Some(held.turned), self.now);
+                }
+            }
+            for mut waiting in self.planes[other].head {
+                while !waiting.is_none() {
+                    if self.ftl.serves_host(waiting) {
+                        self.waits.behind_idle(waiting, from, None, self.now);
+                    }
+                    waiting = self.ftl.op(waiting).next;
+                }
+            }
+        }
+    }
+}
