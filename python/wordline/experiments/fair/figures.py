@@ -35,8 +35,9 @@ def _table(study: Study, drive: str) -> Rows:
     for found in m.rows(study, drive):
         row: dict[str, Any] = {"scheme": found["scheme"]}
         for figure, label in LABELS.items():
-            mean, half = found[figure], found[f"{figure}_interval"]
-            row[label] = "" if mean is None else f"{mean:.3g} ± {half:.1g}"
+            mean = found[figure]
+            half = "" if mean is None else m.half_interval(found, figure)
+            row[label] = half and f"{mean:.3g} ± {half}"
         row["failed requests"] = found["failed_requests"]
         rows.append(row)
     return rows

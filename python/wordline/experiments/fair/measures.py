@@ -8,6 +8,8 @@ from math import exp, log
 from statistics import fmean
 from typing import Any
 
+import numpy as np
+
 from wordline import Report
 from wordline.interval import mean_and_half_width
 from wordline.reproduce.paper import NotRun, Study
@@ -96,6 +98,12 @@ def in_all(study: Study, drive: str, scheme: str, figure: str) -> tuple[float, f
     means = [geometric_mean([of[i] for of in whole]) for i in range(len(SEEDS))]
     known = [m for m in means if m is not None]
     return mean_and_half_width(known) if len(known) > 1 else None
+
+
+def half_interval(row: dict[str, Any], figure: str) -> str:
+    """Write half of a figure's interval to one digit; below a millionth it is rounding, and 0."""
+    half = float(f"{round(row[f'{figure}_interval'], 6):.1g}")
+    return np.format_float_positional(half, trim="-")
 
 
 def failures(study: Study, drive: str, scheme: str) -> int:
