@@ -20,7 +20,8 @@ h1 { font-size: 1.7rem; } h2 { margin-top: 2.4rem; border-bottom: 1px solid var(
 table { border-collapse: collapse; font-size: .82rem; display: block; overflow-x: auto; }
 th, td { padding: .3rem .7rem; border-bottom: 1px solid var(--line); text-align: left;
   vertical-align: top; font-variant-numeric: tabular-nums; }
-th { color: var(--soft); font-weight: 600; white-space: nowrap; }
+td:first-child { white-space: nowrap; }
+th { color: var(--soft); font-weight: 600; vertical-align: bottom; }
 figure { margin: 1.2rem 0; padding: .6rem; border: 1px solid var(--line); border-radius: 6px; }
 figure svg { max-width: 100%; height: auto; display: block; margin: auto; }
 code { font-size: .9em; } pre { overflow-x: auto; padding: .8rem; border: 1px solid var(--line); }
@@ -40,6 +41,7 @@ def to_html(markdown: str, folder: Path) -> str:
     """
     title = markdown.lstrip().splitlines()[0].lstrip("# ")
     body = MarkdownIt("commonmark").enable("table").render(markdown)
+    body = body.replace(" ± ", "&nbsp;±&nbsp;")
     number = 0
 
     def inline(match: re.Match[str]) -> str:

@@ -57,13 +57,7 @@ def main() -> None:
         axis.set_ylim(0, 3.4)
         axis.legend(loc="upper left", frameon=False, handlelength=1.2)
         axis.spines[["top", "right"]].set_visible(False)
-        axis.annotate(
-            f"goal: at most {bound:g}",
-            (0.02, bound),
-            xycoords=("axes fraction", "data"),
-            va="bottom",
-            color="0.4",
-        )
+        axis.set_title(f"grey: the goal, at most {bound:g}", loc="left", fontsize=10, color="0.4")
     axes[0].set_ylabel("cost of a flash operation,\nrelative to the first")
     figure.tight_layout()
     figure.savefig(OUT, metadata={"Date": None})
