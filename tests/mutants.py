@@ -28,7 +28,7 @@ def copy() -> None:
     A file is written only where it differs, and then anew, so that cargo builds again what had a
     fault, and nothing else.
     """
-    for name in ("crates", "devices", "fuzz", "Cargo.toml", "Cargo.lock", ".cargo"):
+    for name in ("crates", "devices", "docs", "fuzz", "Cargo.toml", "Cargo.lock", ".cargo"):
         top = ROOT / name
         for source in [top] if top.is_file() else filter(Path.is_file, top.rglob("*")):
             target = COPY / source.relative_to(ROOT)

@@ -725,11 +725,11 @@ class Simulator:
         if op.kind == "read" and by_bus and op.repeated < op.retries:
             op.repeated += 1
             op.wants = "array"
-            self.serve_array(self.array_of(op.plane))
         elif op.kind == "read":
             self.end(op)
         else:
             op.wants, op.turned = "array", self.now
+        if op.wants == "array":
             if self.config.multiplane:
                 self.serve_bus(channel)
             self.serve_array(self.array_of(op.plane))
