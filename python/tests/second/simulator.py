@@ -722,14 +722,15 @@ class Simulator:
     def bus_done(self, channel: int, op: Op) -> None:
         self.bus_busy[channel], self.on_bus[channel] = False, None
         by_bus = self.config.errors is not None and self.config.errors["retransfer"]
-        if op.kind == "read" and by_bus and op.repeated < op.retries:
-            op.repeated += 1
-            op.wants = "array"
-        elif op.kind == "read":
+        again = op.kind == "read" and by_bus and op.repeated < op.retries
+        if op.kind == "read" and not again:
             self.end(op)
         else:
-            op.wants, op.turned = "array", self.now
-        if op.wants == "array":
+            if again:
+                op.repeated += 1
+            else:
+                op.turned = self.now
+            op.wants = "array"
             if self.config.multiplane:
                 self.serve_bus(channel)
             self.serve_array(self.array_of(op.plane))

@@ -35,9 +35,7 @@ def _table(study: Study, drive: str) -> Rows:
     for found in m.rows(study, drive):
         row: dict[str, Any] = {"scheme": found["scheme"]}
         for figure, label in LABELS.items():
-            mean = found[figure]
-            half = "" if mean is None else m.half_interval(found, figure)
-            row[label] = half and f"{mean:.3g} ± {half}"
+            row[label] = m.shown(found, figure, ".3g")
         row["failed requests"] = found["failed_requests"]
         rows.append(row)
     return rows

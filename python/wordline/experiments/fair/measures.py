@@ -100,10 +100,12 @@ def in_all(study: Study, drive: str, scheme: str, figure: str) -> tuple[float, f
     return mean_and_half_width(known) if len(known) > 1 else None
 
 
-def half_interval(row: dict[str, Any], figure: str) -> str:
-    """Write half of a figure's interval to one digit; below a millionth it is rounding, and 0."""
+def shown(row: dict[str, Any], figure: str, digits: str) -> str:
+    """Write a figure with half of its interval to one digit; below a millionth that is rounding."""
+    if row[figure] is None:
+        return ""
     half = float(f"{round(row[f'{figure}_interval'], 6):.1g}")
-    return np.format_float_positional(half, trim="-")
+    return f"{row[figure]:{digits}} ± {np.format_float_positional(half, trim='-')}"
 
 
 def failures(study: Study, drive: str, scheme: str) -> int:

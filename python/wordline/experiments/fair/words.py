@@ -45,7 +45,7 @@ def _of(rows: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def _times(row: dict[str, Any], figure: str) -> str:
-    return f"`{row['scheme']}` ({row[figure]:.2f} ± {m.half_interval(row, figure)})"
+    return f"`{row['scheme']}` ({m.shown(row, figure, '.2f')})"
 
 
 def _and(names: Sequence[str]) -> str:
