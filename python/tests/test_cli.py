@@ -1,8 +1,11 @@
+import html
 import json
 import os
+import shlex
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -14,6 +17,11 @@ from conftest import ROOT, call
 def ok(done):
     assert done.code == 0, done.err
     return done
+
+
+def with_script():
+    """The environment in which a shell finds the installed script."""
+    return {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
 
 
 def test_the_script_and_the_native_binary_say_the_same(wordline, binary):
@@ -41,6 +49,40 @@ def test_compare_prints_a_table_and_nothing_else_in_a_pipe(wordline, small):
     assert "WAF" in done.out
     assert "\x1b" not in done.out
     assert done.err == ""
+
+
+def test_the_printed_command_makes_the_same_result_again(wordline, trace, tmp_path):
+    for args in (
+        ["--workload", "bursty:write_rate=100MB/s,burst=2%", "--requests", "2000", "--seed", "7"],
+        ["--workload", "bursty", "--requests", "900", "--set", "workload.burst=3%"],
+        ["--workload", trace, "--set", "scheme.static_blocks=4", "--fit", "wrap", "--replicas", "2"],
+    ):
+        schemes = ["--scheme", "conventional", "--scheme", "slc-cache:when_full=wait"]
+        changes = ["--set", "gc.trigger=free_blocks < 5%", "--set", "gc.victim=fifo"]
+        asked = ["--device", "demo-8gb", *args, *schemes, *changes, "--out"]
+        first = ok(wordline("compare", *asked, "first"))
+        lines = first.out[first.out.index("\nwordline compare") :].strip()
+        done = subprocess.run(
+            [*shlex.split(lines), "--out", "again"], cwd=tmp_path, env=with_script(), check=True
+        )
+        assert done.returncode == 0
+        both = [json.loads((tmp_path / d / "comparison.json").read_text()) for d in ("first", "again")]
+        hashes = [[r["result_hash"] for r in c["reports"]] for c in both]
+        assert hashes[0] == hashes[1], lines
+        assert [r["command"] for r in both[0]["reports"]] == [r["command"] for r in both[1]["reports"]]
+        heading = " ".join(first.out[: first.out.index("Write latency")].split())
+        for said in ("gc.trigger=free_blocks < 5%, gc.victim=fifo", both[0]["reports"][0]["workload"]["name"]):
+            assert said in heading
+
+
+def test_headings_have_the_workload_whole(wordline, tmp_path):
+    spelled = "bursty:write_rate=100MB/s,burst=2%"
+    args = ["--device", "demo-8gb", "--workload", spelled, "--requests", "900", "--set", "gc.victim=fifo"]
+    printed = ok(wordline("run", *args, "--scheme", "slc-cache", "--out", "o")).out
+    page = html.unescape((tmp_path / "o/report.html").read_text())
+    for text in (printed, page):
+        assert spelled in text
+        assert "gc.victim=fifo" in text
 
 
 def test_json_on_standard_output_is_the_report_alone(wordline, small):

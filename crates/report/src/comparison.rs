@@ -2,6 +2,7 @@
 //! every picture and table needs to agree on is here: how a run is labelled, which runs may be
 //! called best, and the sentence that says what came out.
 
+use crate::command;
 use crate::number;
 use crate::replicas::{Estimate, differences_percent, mean};
 use crate::report::{Latency, Report};
@@ -79,6 +80,11 @@ impl Comparison {
     /// One sentence or two that say what came out.
     pub fn verdict(&self) -> String {
         verdict(&self.reports, self.baseline_index()).replace(number::NO_BREAK, " ")
+    }
+
+    /// The words of the command that makes all of it again; none where the runs differ in more than the scheme.
+    pub fn command(&self) -> Option<Vec<String>> {
+        command::of_all(&self.reports)
     }
 
     /// The baseline's position, 0 if the file names one that is not there.

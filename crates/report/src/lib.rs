@@ -9,6 +9,7 @@
 mod activity;
 mod begun;
 mod blocks;
+mod command;
 mod comparison;
 mod conditions;
 mod figures;
@@ -36,6 +37,7 @@ pub use activity::{
 };
 pub use begun::BegunSteady;
 pub use blocks::{BlockFrame, BlockKind, BlockMap, BlockRow, Conditions, Utilisation, WearHistogram};
+pub use command::shell_line;
 pub use comparison::{COMPARISON_SCHEMA, Comparison, RefusedScheme};
 pub use figures::{Figure, TwinPanel, figures, lifetime_figures, trace_figures, twin_figures};
 pub use fio::fio_json;

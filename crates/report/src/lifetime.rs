@@ -5,6 +5,7 @@
 use crate::number::{self, Quantity};
 use crate::replicas::Estimate;
 use crate::report::{DeviceInfo, SchemeInfo, WorkloadInfo};
+use crate::rows;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -242,9 +243,9 @@ impl Lifetimes {
             _ => number::NONE.to_string(),
         };
         let mut facts = vec![
-            ("device", self.device.name.clone()),
+            ("device", rows::device_label(&self.device)),
             ("capacity", number::bytes(self.logical_bytes)),
-            ("workload", self.workload.name.clone()),
+            ("workload", rows::workload_label(&self.workload)),
             ("an erase stands for", format!("{} cycles", number::count(self.acceleration as u64))),
             ("seeds", seeds),
         ];

@@ -77,6 +77,7 @@ impl Report {
     pub fn in_brief(&self) -> Report {
         Report {
             config: Value::Null,
+            command: vec![],
             hints: vec![],
             latency_cdf: Default::default(),
             timeline: Default::default(),

@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 pub const REPORT_SCHEMA: &str = "wordline.report/1";
 
 /// The result of one run. Two reports are equal when the runs had the same outcome: how fast the
-/// engine was ([`Report::speed`]) does not count.
+/// engine was ([`Report::speed`]) and how the run was asked for ([`Report::command`]) do not count.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[schemars(title = "Wordline report")]
 pub struct Report {
@@ -39,6 +39,9 @@ pub struct Report {
     pub device: DeviceInfo,
     /// What the host asked.
     pub workload: WorkloadInfo,
+    /// The words of the command that makes this result again; none in a report of before they were kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub command: Vec<String>,
     /// What each job of a job file asked and was given; absent where the workload is no job file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<JobActivity>,
@@ -173,6 +176,7 @@ impl PartialEq for Report {
             scheme,
             device,
             workload,
+            command: _,
             jobs,
             queues,
             host,
@@ -285,6 +289,12 @@ pub struct DeviceInfo {
     /// One line for people.
     #[serde(default)]
     pub description: String,
+    /// What it was called when it was asked for: its name, or the path of its file.
+    #[serde(default)]
+    pub spelling: String,
+    /// What was changed of its file, each as `KEY=VALUE`, in the order of the command.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<String>,
 }
 
 /// The workload of a run.

@@ -6,7 +6,7 @@ use crate::jobs::QueueActivity;
 use crate::number::{self, Quantity, Unit};
 use crate::palette::REPROGRAM;
 use crate::replicas::{self, Estimate};
-use crate::report::{Latency, Report, WorkloadInfo};
+use crate::report::{DeviceInfo, Latency, Report, WorkloadInfo};
 use crate::steady::AfterWarmUp;
 use wordline_units::CellMode;
 
@@ -502,7 +502,7 @@ pub(crate) fn facts(reports: &[Report]) -> Vec<(&'static str, String)> {
     let mut seeds: Vec<String> = reports.iter().map(seeds).collect();
     seeds.dedup();
     let mut facts = vec![
-        ("device", described(&r.device.name, &r.device.description)),
+        ("device", device(&r.device)),
         ("workload", workload(&r.workload)),
         ("requests", number::count(r.host.requests)),
         ("simulated", Quantity::Time.show(r.simulated_s)),
@@ -515,10 +515,32 @@ pub(crate) fn facts(reports: &[Report]) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// The workload's name, and whether it is a twin or the trace for which a twin stands.
+/// The device with what it is, and what was changed of it.
+fn device(d: &DeviceInfo) -> String {
+    let described =
+        if d.description.is_empty() { d.name.clone() } else { format!("{} ({})", d.name, d.description) };
+    if d.changes.is_empty() { described } else { format!("{described} with {}", d.changes.join(", ")) }
+}
+
+/// The device's name with what was changed of it.
+pub(crate) fn device_label(d: &DeviceInfo) -> String {
+    std::iter::once(&d.name).chain(&d.changes).map(String::as_str).collect::<Vec<_>>().join(", ")
+}
+
+/// The workload as it was spelled, and whether it is a twin or the trace for which a twin stands.
 fn workload(w: &WorkloadInfo) -> String {
+    let label = workload_label(w);
     match stands_for(w) {
-        Some(what) => format!("{} ({what})", w.name),
+        Some(what) => format!("{label} ({what})"),
+        None => label,
+    }
+}
+
+/// The workload with all its options as they were spelled, a file without its folder.
+pub(crate) fn workload_label(w: &WorkloadInfo) -> String {
+    let spelled = w.details.get("text").and_then(serde_json::Value::as_str).unwrap_or_default();
+    match spelled.find(w.name.as_str()).filter(|_| !w.name.is_empty()) {
+        Some(at) => spelled[at..].to_string(),
         None => w.name.clone(),
     }
 }
@@ -539,8 +561,4 @@ fn seeds(report: &Report) -> String {
         Some(last) => format!("{} to {}", report.seed, last.seed),
         None => report.seed.to_string(),
     }
-}
-
-fn described(name: &str, description: &str) -> String {
-    if description.is_empty() { name.to_string() } else { format!("{name} ({description})") }
 }

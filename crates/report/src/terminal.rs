@@ -3,6 +3,7 @@
 //! width, so that no line is longer than asked, with colour or without.
 
 use crate::begun;
+use crate::command::shell_lines;
 use crate::comparison::{Comparison, RefusedScheme, eligible, hints, labels, replicas};
 use crate::conditions::{conditions, sentence};
 use crate::number::{self, Quantity};
@@ -66,7 +67,17 @@ pub fn table(comparison: &Comparison, style: TerminalStyle) -> String {
     steadiness(&mut page, reports, &labels);
     advice(&mut page, reports);
     refusals(&mut page, &comparison.refused);
+    again(&mut page, comparison.command());
     page.finish()
+}
+
+/// The command that makes all of it again, broken before options: a shell takes it as it stands.
+fn again(page: &mut Page, command: Option<Vec<String>>) {
+    let Some(words) = command.filter(|words| !words.is_empty()) else { return };
+    page.blank();
+    for line in shell_lines(&words, page.width) {
+        page.verbatim(&line);
+    }
 }
 
 /// Which schemes the device does not admit, and why.
@@ -105,6 +116,7 @@ pub fn summary(report: &Report, style: TerminalStyle) -> String {
         page.wrap("twin           ", &text, Look::Plain);
     }
     advice(&mut page, reports);
+    again(&mut page, Some(report.command.clone()));
     page.finish()
 }
 
@@ -518,6 +530,12 @@ impl Page {
     }
 
     pub(crate) fn blank(&mut self) {
+        self.text.push('\n');
+    }
+
+    /// A line that is copied and must not be cut: it may be longer than the terminal is wide.
+    fn verbatim(&mut self, line: &str) {
+        self.text.push_str(line);
         self.text.push('\n');
     }
 

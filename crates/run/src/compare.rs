@@ -141,6 +141,7 @@ pub fn compare(
     while let Some(mut first) = reports.next() {
         if replicas > 1 {
             let others = reports.by_ref().take(replicas - 1);
+            first.command = setup.spec.with_scheme(&first.scheme.name).command();
             first.replicas = Some(Replicas::new(std::iter::once(first.in_brief()).chain(others).collect()));
         }
         of_schemes.push(first);

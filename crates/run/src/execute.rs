@@ -134,11 +134,8 @@ pub(crate) fn perform<P: Probe>(
     begin: Instant,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Report, RunError> {
-    let fault = |what: String| {
-        let mut spec = setup.spec.with_scheme(spelling);
-        spec.set.retain(|(k, _)| !k.starts_with("workload.") && !k.starts_with("scheme."));
-        RunError::Fault { what, replay: spec.command() }
-    };
+    let fault =
+        |what: String| RunError::Fault { what, replay: setup.spec.with_scheme(spelling).shell_command() };
     let interrupted = Cell::new(false);
     let first = Cell::new(None);
     let told = |p: wordline_sim::Progress| {

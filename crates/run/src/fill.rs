@@ -70,8 +70,9 @@ pub(crate) fn report(run: &Outcome) -> Report {
         config: setup.config(run.scheme),
         seed: setup.spec.seed,
         scheme: SchemeInfo { name: run.scheme.to_string(), title: titles.join("; over "), colour: None },
-        device: DeviceInfo { name: setup.device.name.clone(), description: setup.device.description.clone() },
+        device: device(setup),
         workload: workload(setup.workload.name(), resolved),
+        command: setup.spec.with_scheme(run.scheme).command(),
         simulated_s,
         jobs: run.jobs.clone(),
         queues: run.queues.clone(),
@@ -105,6 +106,15 @@ pub(crate) fn report(run: &Outcome) -> Report {
     };
     report.hints = hints(&report, run);
     report
+}
+
+pub(crate) fn device(setup: &Setup) -> DeviceInfo {
+    DeviceInfo {
+        name: setup.device.name.clone(),
+        description: setup.device.description.clone(),
+        spelling: setup.spec.device.clone(),
+        changes: setup.spec.set.iter().map(|(key, value)| format!("{key}={value}")).collect(),
+    }
 }
 
 pub(crate) fn workload(name: &str, resolved: Value) -> WorkloadInfo {

@@ -14,8 +14,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 use wordline_report::{
-    AgedLatency, DeviceInfo, LIFETIME_SCHEMA, Latency, Life, LifePhase, Lifetimes, Report, SchemeInfo,
-    SchemeLife,
+    AgedLatency, LIFETIME_SCHEMA, Latency, Life, LifePhase, Lifetimes, Report, SchemeInfo, SchemeLife,
 };
 use wordline_sim::{Histogram, NoProbe};
 use wordline_units::SimDuration;
@@ -112,7 +111,7 @@ pub fn lifetime(
     Ok(Lifetimes {
         schema: LIFETIME_SCHEMA.to_string(),
         version: VERSION.to_string(),
-        device: DeviceInfo { name: setup.device.name.clone(), description: setup.device.description.clone() },
+        device: crate::fill::device(&setup),
         workload: crate::fill::workload(setup.workload.name(), setup.workload.resolved()),
         config,
         logical_bytes: setup.device.logical_bytes(),
@@ -203,7 +202,7 @@ fn live(spec: &LifetimeSpec, plan: &Plan, told: &dyn Fn(LifeProgress) -> bool) -
     let capacity = setup.device.logical_bytes() as f64;
     let (mut device, _): Ready<NoProbe> = ready(&setup, &spelling, NoProbe)?;
     let (mut sums, mut phases) = (Sums::default(), Phases::default());
-    let fault = |what| RunError::Fault { what, replay: setup.spec.with_scheme(&spelling).command() };
+    let fault = |what| RunError::Fault { what, replay: setup.spec.with_scheme(&spelling).shell_command() };
     let mut report;
     loop {
         let interrupted = std::cell::Cell::new(false);

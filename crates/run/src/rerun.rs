@@ -80,10 +80,12 @@ pub(crate) fn setup_of(report: &Report, workload: Option<&str>) -> Result<Setup,
         None => None,
     };
     let spec = RunSpec {
-        device: device.name.clone(),
+        device: if report.device.spelling.is_empty() { &device.name } else { &report.device.spelling }
+            .clone(),
         scheme: text("/scheme/spelling", "scheme.spelling")?,
         workload: moved(&recorded_workload, config, workload),
-        set: vec![],
+        // Worked into the recorded device already: they only say how it was asked for.
+        set: changes(report),
         seed: config.get("seed").and_then(Value::as_u64).ok_or_else(|| lacks("seed"))?,
         replicas: report.replicas.as_ref().map_or(1, |r| r.runs.len() as u32),
         // The recorded text names the original, if it was one.
@@ -113,6 +115,12 @@ pub(crate) fn setup_of(report: &Report, workload: Option<&str>) -> Result<Setup,
         from.is_recorded(&text("/initial/state/checksum", "initial.state.checksum")?)?;
     }
     Ok(setup)
+}
+
+/// What was changed of the device's file, as keys and values.
+fn changes(report: &Report) -> Vec<(String, String)> {
+    let pairs = report.device.changes.iter().filter_map(|change| change.split_once('='));
+    pairs.map(|(key, value)| (key.to_string(), value.to_string())).collect()
 }
 
 /// The recorded workload, with another file in the place of its own.

@@ -22,7 +22,7 @@ use wordline_workload::{
 /// Everything of a run but the scheme, resolved.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// What was asked, with the changes to workload and scheme worked in.
+    /// What was asked, with the changes to workload and scheme worked in: what is left are those to the device.
     pub spec: RunSpec,
     /// The drive.
     pub device: DeviceSpec,
@@ -138,13 +138,12 @@ impl Setup {
         let mut device_set = spec.set.clone();
         device_set.retain(|(k, _)| !k.starts_with("workload.") && !k.starts_with("scheme."));
         let device = device(&spec.device, &device_set)?;
-        let spec = &match &spec.traces {
-            Some(folder) => {
-                RunSpec { workload: with_original(&spec.workload, Path::new(folder))?, ..spec.clone() }
-            }
-            None => spec.clone(),
+        let workload = match &spec.traces {
+            Some(folder) => with_original(&spec.workload, Path::new(folder))?,
+            None => spec.workload.clone(),
         };
-        Setup::stateless(spec, device, &workload_set, scheme_set)
+        let spec = RunSpec { workload, set: device_set, ..spec.clone() };
+        Setup::stateless(&spec, device, &workload_set, scheme_set)
     }
 
     /// The same on a device that is resolved already.

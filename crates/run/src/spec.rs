@@ -73,42 +73,52 @@ impl RunSpec {
         self.seed.wrapping_add(replica as u64)
     }
 
-    /// The command that does this run.
-    pub fn command(&self) -> String {
-        let mut words = vec!["wordline".to_string(), "run".to_string()];
-        let mut add = |option: &str, value: &str| {
-            words.push(option.to_string());
-            words.push(quoted(value));
-        };
-        add("--device", &self.device);
-        add("--workload", &self.workload);
-        add("--scheme", &self.scheme);
-        for (key, value) in &self.set {
-            add("--set", &format!("{key}={value}"));
+    /// The words of the command that does this run.
+    pub fn command(&self) -> Vec<String> {
+        self.words("run", std::slice::from_ref(&self.scheme))
+    }
+
+    /// The same, as a shell takes it.
+    pub(crate) fn shell_command(&self) -> String {
+        wordline_report::shell_line(&self.command())
+    }
+
+    /// The words of a command that takes such a run for each of these schemes; what is as by default is left out.
+    pub(crate) fn words(&self, verb: &str, schemes: &[String]) -> Vec<String> {
+        let mut words = vec!["wordline".to_string(), verb.to_string()];
+        let mut add = |option: &str, value: String| words.extend([option.to_string(), value]);
+        add("--device", self.device.clone());
+        add("--workload", self.workload.clone());
+        for scheme in schemes {
+            add("--scheme", scheme.clone());
         }
-        add("--seed", &self.seed.to_string());
+        for (key, value) in &self.set {
+            add("--set", format!("{key}={value}"));
+        }
+        if self.seed != DEFAULT_SEED {
+            add("--seed", self.seed.to_string());
+        }
         if self.replicas > 1 {
-            add("--replicas", &self.replicas.to_string());
+            add("--replicas", self.replicas.to_string());
         }
         if let Some(n) = self.requests {
-            add("--requests", &n.to_string());
+            add("--requests", n.to_string());
         }
         if let Some(fit) = self.fit {
-            add("--fit", fit_word(fit));
+            add("--fit", fit_word(fit).to_string());
         }
         if self.initial != DEFAULT_INITIAL {
-            add("--initial", &self.initial);
+            add("--initial", self.initial.clone());
         }
         for (option, file) in [("--from-state", &self.from_state), ("--save-state", &self.save_state)] {
             if let Some(file) = file {
-                words.push(option.to_string());
-                words.push(quoted(file));
+                add(option, file.clone());
             }
         }
         if self.check {
             words.push("--check".to_string());
         }
-        words.join(" ")
+        words
     }
 }
 
@@ -118,16 +128,6 @@ pub(crate) const fn fit_word(fit: Fit) -> &'static str {
         Fit::Error => "error",
         Fit::Wrap => "wrap",
         Fit::Compact => "compact",
-    }
-}
-
-/// A word as a shell takes it.
-fn quoted(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,%@+".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
-        text.to_string()
-    } else {
-        format!("'{}'", text.replace('\'', r"'\''"))
     }
 }
 
@@ -141,9 +141,9 @@ mod tests {
         spec.set.push(("gc.trigger".into(), "free_blocks < 5%".into()));
         spec.fit = Some(Fit::Compact);
         assert_eq!(
-            spec.command(),
+            spec.shell_command(),
             "wordline run --device demo-8gb --workload 'a b.csv' --scheme slc-cache \
-             --set 'gc.trigger=free_blocks < 5%' --seed 1 --fit compact"
+             --set 'gc.trigger=free_blocks < 5%' --fit compact"
         );
     }
 }

@@ -14,7 +14,7 @@ mod twins;
 use crate::comparison::{Comparison, labels};
 use crate::palette;
 use crate::report::Report;
-use crate::rows::stands_for;
+use crate::rows::{stands_for, workload_label};
 use crate::svg::{escape, footnote};
 pub use lifetime::lifetime_figures;
 pub use trace::trace_figures;
@@ -99,7 +99,7 @@ impl Section {
             && let Some(what) = stands_for(workload)
         {
             for figure in &mut made {
-                figure.svg = footnote(&figure.svg, &format!("{}: {what}", workload.name));
+                figure.svg = footnote(&figure.svg, &format!("{}: {what}", workload_label(workload)));
             }
         }
         // A curve is of one run; bars and points are means.

@@ -74,7 +74,7 @@ pub fn html(comparison: &Comparison) -> String {
 
 fn title(comparison: &Comparison, cast: &Cast) -> String {
     let labels = &cast.labels;
-    let device = comparison.reports.first().map_or("", |r| r.device.name.as_str());
+    let device = comparison.reports.first().map_or(String::new(), |r| rows::device_label(&r.device));
     match labels.len() {
         0 => "Nothing to compare".to_string(),
         1 => format!("{} on {device}", labels[0]),

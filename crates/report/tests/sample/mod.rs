@@ -88,6 +88,14 @@ fn shares(mean: Option<f64>, of: &[(&str, f64)]) -> BTreeMap<String, f64> {
     of.iter().map(|(key, share)| (key.to_string(), share * mean.unwrap_or(0.0))).collect()
 }
 
+/// The command of a run under a scheme.
+fn command(scheme: &str) -> Vec<String> {
+    let words =
+        "wordline run --device hierarchy-44gb --workload bursty-mix:write_rate=100MB/s,burst=2% --scheme";
+    let changes = ["--set", "gc.victim=fifo", "--set", "ack.mode=buffer"];
+    words.split(' ').chain([scheme]).chain(changes).map(str::to_string).collect()
+}
+
 pub fn report(c: &Character) -> Report {
     let mut dice = Dice(0x5eed ^ (c.name.len() as u64 * 7919));
     let mut load = Dice(42);
@@ -174,14 +182,18 @@ pub fn report(c: &Character) -> Report {
         device: DeviceInfo {
             name: "hierarchy-44gb".into(),
             description: "4 channels, 16 planes, 2 GiB SLC and 42 GiB TLC".into(),
+            spelling: "hierarchy-44gb".into(),
+            changes: vec!["gc.victim=fifo".into(), "ack.mode=buffer".into()],
         },
         workload: WorkloadInfo {
             name: "bursty-mix".into(),
             details: BTreeMap::from([
                 ("format".to_string(), json!("synthetic")),
                 ("fit".to_string(), json!("error")),
+                ("text".to_string(), json!("bursty-mix:write_rate=100MB/s,burst=2%")),
             ]),
         },
+        command: command(c.name),
         host: Host {
             requests,
             completed: requests,
