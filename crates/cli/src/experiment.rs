@@ -138,14 +138,15 @@ pub(crate) fn compare(args: &CompareArgs, console: &Console) -> Result<(), Failu
     side_by_side(&Comparison { refused, ..comparison }, outputs, console)
 }
 
-/// Bursts at a pace that the flash can follow, so that latencies are the drive's and not the queue's.
-const DEMO_WORKLOAD: &str = "bursty:write_rate=100MB/s";
+/// Bursts that fit into the SLC cache, with rests in which it empties; twelve drive writes, so that blocks are
+/// collected and the drive is steady.
+const DEMO_WORKLOAD: &str = "bursty:burst=2%,bursts=600,long=0%,quiet=1s,write_rate=120MB/s,read_rate=200";
 
 pub(crate) fn demo(args: &DemoArgs, console: &Console) -> Result<(), Failure> {
     let outputs = Outputs::open(&Where { out: Some(args.out.clone()), json: None })?;
     let spec = RunSpec {
         requests: args.requests.map(|n| n.0),
-        ..RunSpec::new("demo-8gb", "conventional", DEMO_WORKLOAD)
+        ..RunSpec::new("fair-tlc", "conventional", DEMO_WORKLOAD)
     };
     let schemes = ["conventional", "slc-cache"].map(str::to_string);
     let comparison = compared(&spec, &schemes, threads(None), console)?;

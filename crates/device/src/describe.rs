@@ -86,6 +86,9 @@ fn write_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
         let idle = idle.map_or(String::new(), |idle| format!(", and after {idle} without a request"));
         writeln!(out, "  the buffer       empties from {high} full to {low}{idle}")?;
     }
+    if spec.media.iter().flat_map(|m| m.modes.iter().flatten()).any(|t| t.pages_per_program > 1) {
+        writeln!(out, "  wordlines        {}", wordlines(spec))?;
+    }
     if spec.dram.read_cache.0 > 0 {
         writeln!(out, "  keeps in RAM     {} of what was read last", size(spec.dram.read_cache.0))?;
     }
@@ -161,6 +164,24 @@ fn write_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
 
 /// What wear does, in a line.
 /// Which planes hold a superblock together, and its size in the densest mode.
+/// Where pages wait for the rest of their wordline, and how long.
+fn wordlines(spec: &DeviceSpec) -> String {
+    let buffer = spec.program_buffer.key();
+    match spec.pad_after {
+        None if matches!(spec.ack, Ack::Buffer(_)) => format!("are filled from {buffer} RAM"),
+        None => {
+            format!(
+                "are filled from {buffer} RAM; writes that wait for them are padded after {}",
+                spec.pad_host_after
+            )
+        }
+        Some(after) if after == spec.pad_host_after => format!("wait in {buffer} RAM, padded after {after}"),
+        Some(after) => {
+            format!("wait in {buffer} RAM, padded after {after}, and {} for a request", spec.pad_host_after)
+        }
+    }
+}
+
 fn superblocks(spec: &DeviceSpec) -> String {
     let of = |m: &Medium| {
         let planes = spec.superblock.planes(m.topology);

@@ -202,7 +202,11 @@ impl Draft {
         sheet.put_text("class", "background", "ASSUMED: collects when idle, urgent when space runs out");
         sheet.table("ack");
         sheet.put_text("mode", "buffer", "ASSUMED: writes are answered from protected RAM");
-        sheet.put("pages", 64, "ASSUMED: 1 MiB of it; the rest holds the map");
+        sheet.put(
+            "pages",
+            (2 * planes * bits).max(64),
+            "ASSUMED: twice what fills a wordline of every plane, so that none is padded for want of room",
+        );
         if cache > 0 {
             sheet.table("slc_cache");
             sheet.put(

@@ -109,9 +109,7 @@ fn read(mut root: Section<'_>, origin: &str, problems: &Problems) -> Option<Devi
     let merge = merge(root.section_or_empty("merge"));
     let dram = crate::dram::read(root.section_or_empty("dram"), unit);
 
-    let mut program = root.section_or_empty("program");
-    let pad_after = pad_after(&mut program);
-    program.finish();
+    let padding = padding(root.section_or_empty("program"), ack);
 
     let complete: Vec<&Read> = media.iter().flatten().collect();
     let slc_cache = root.section("slc_cache").map(|section| slc_cache(section, &complete));
@@ -140,7 +138,9 @@ fn read(mut root: Section<'_>, origin: &str, problems: &Problems) -> Option<Devi
         merge,
         dram: dram?,
         gc: gc?,
-        pad_after,
+        program_buffer: padding.buffer,
+        pad_after: padding.after,
+        pad_host_after: padding.host_after,
         slc_cache: match slc_cache {
             Some(cache) => Some(cache?),
             None => None,
@@ -489,13 +489,38 @@ fn merge(mut section: Section<'_>) -> MergeBuffer {
     merge
 }
 
-fn pad_after(section: &mut Section<'_>) -> Option<SimDuration> {
-    let default = Some(SimDuration(500_000));
-    match section.text("pad_after").as_deref() {
+/// When an incomplete one-shot group is padded.
+struct Padding {
+    buffer: ProgramBuffer,
+    after: Option<SimDuration>,
+    host_after: SimDuration,
+}
+
+/// A buffer that outlives a power cut fills wordlines, as drives do; what only RAM at risk holds is not kept long.
+fn padding(mut section: Section<'_>, ack: Ack) -> Padding {
+    let usual = match ack {
+        Ack::Buffer(_) => ProgramBuffer::Protected,
+        Ack::Program | Ack::Merge => ProgramBuffer::Volatile,
+    };
+    let buffer = section.choice("buffer", ProgramBuffer::WORDS, usual);
+    let default = (buffer == ProgramBuffer::Volatile).then(pad_host_after);
+    let after = match section.text("pad_after").as_deref() {
         None => default,
-        Some("never") => None,
+        Some("never") => {
+            if buffer == ProgramBuffer::Volatile {
+                section.refuse(
+                    "pad_after",
+                    "pages cannot wait for ever in a buffer that a power cut clears; set program.buffer = \
+                     \"protected\" (usual with ack.mode = \"buffer\"), or give a time",
+                );
+            }
+            None
+        }
         Some(_) => section.take::<SimDuration>("pad_after").or(default),
-    }
+    };
+    let host_after = section.take("pad_host_after").or(after).unwrap_or(pad_host_after());
+    section.finish();
+    Padding { buffer, after, host_after }
 }
 
 fn slc_cache(mut section: Section<'_>, media: &[&Read]) -> Option<SlcCache> {

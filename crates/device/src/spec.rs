@@ -58,8 +58,15 @@ pub struct DeviceSpec {
     pub dram: Dram,
     /// Collection of invalid pages.
     pub gc: GcSpec,
-    /// How long an incomplete one-shot group waits before it is padded; `None` for ever.
+    /// Where pages wait for the rest of their wordline.
+    #[serde(default)]
+    pub program_buffer: ProgramBuffer,
+    /// How long data that no request waits for may wait there before the wordline is padded; `None` for ever, which
+    /// needs a protected buffer.
     pub pad_after: Option<SimDuration>,
+    /// The same for data that a request waits for.
+    #[serde(default = "pad_host_after")]
+    pub pad_host_after: SimDuration,
     /// The SLC cache in front of denser flash, for schemes that use one.
     pub slc_cache: Option<SlcCache>,
     /// How the flash errs; `None` where every read succeeds at once.
@@ -221,6 +228,22 @@ pub struct Flush {
     pub idle: Option<SimDuration>,
 }
 
+/// Where pages wait for the rest of the wordline that is programmed in one shot.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProgramBuffer {
+    /// In RAM that a power cut clears: a page that is moved stays valid at its old place.
+    #[default]
+    Volatile,
+    /// In RAM that outlives a power cut: a page that is moved has left its old place.
+    Protected,
+}
+
+/// How long data that a request waits for wait for the rest of their wordline, where nothing else is said.
+pub(crate) const fn pad_host_after() -> SimDuration {
+    SimDuration(500_000)
+}
+
 /// The buffer in which schemes that pack parts of pages let them wait for company.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct MergeBuffer {
@@ -363,6 +386,7 @@ words! {
     Recheck { Erase = "erase", Allocation = "allocation" }
     GcClass { Background = "background", Host = "host", Urgent = "urgent", Foreground = "foreground" }
     WhenFull { Wait = "wait", Direct = "direct" }
+    ProgramBuffer { Volatile = "volatile", Protected = "protected" }
 }
 
 impl Level {

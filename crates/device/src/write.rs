@@ -104,7 +104,8 @@ fn write_spec(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
         crate::dram::write(&spec.dram, out)?;
     }
     let pad = spec.pad_after.map_or("never".to_string(), |t| t.to_string());
-    writeln!(out, "\n[program]\npad_after = \"{pad}\"")?;
+    writeln!(out, "\n[program]\nbuffer = \"{}\"\npad_after = \"{pad}\"", spec.program_buffer.key())?;
+    writeln!(out, "pad_host_after = \"{}\"", spec.pad_host_after)?;
     if let Some(c) = spec.slc_cache {
         writeln!(out, "\n[slc_cache]\nstatic_blocks = {}", c.static_blocks)?;
         writeln!(out, "dynamic_blocks = {}\ntrigger = \"{}\"", c.dynamic_blocks, c.trigger)?;

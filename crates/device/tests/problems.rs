@@ -309,7 +309,25 @@ fn a_medium_is_found_by_name_number_or_star() {
 fn an_override_makes_absent_tables_and_removes_the_cache() {
     assert_eq!(good(&[("host.read_overhead", "1us")]).host.read_overhead, SimDuration(1_000));
     assert_eq!(good(&[("slc_cache", "off")]).slc_cache, None);
-    assert_eq!(good(&[("program.pad_after", "never")]).pad_after, None);
+}
+
+#[test]
+fn pages_wait_for_ever_only_in_a_buffer_that_outlives_a_power_cut() {
+    let usual = SimDuration(500_000);
+    let volatile = good(&[("ack.mode", "program")]);
+    assert_eq!((volatile.program_buffer, volatile.pad_after), (ProgramBuffer::Volatile, Some(usual)));
+    let protected = good(&[("ack.mode", "buffer"), ("ack.pages", "64")]);
+    assert_eq!((protected.program_buffer, protected.pad_after), (ProgramBuffer::Protected, None));
+    assert_eq!(protected.pad_host_after, usual);
+    let timed = good(&[("ack.mode", "program"), ("program.pad_after", "20ms")]);
+    assert_eq!((timed.pad_after, timed.pad_host_after.0), (Some(SimDuration(20_000_000)), 20_000_000));
+    let problem =
+        read(GOOD, &[("ack.mode", "program"), ("program.pad_after", "never")]).expect_err("volatile");
+    assert!(problem.contains("program.pad_after=never"), "{problem}");
+    assert!(problem.contains("set program.buffer = \"protected\""), "{problem}");
+    let asked =
+        good(&[("ack.mode", "program"), ("program.pad_after", "never"), ("program.buffer", "protected")]);
+    assert_eq!(asked.pad_after, None);
 }
 
 #[test]

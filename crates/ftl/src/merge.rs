@@ -251,6 +251,7 @@ impl<M: Media> Ftl<M> {
     /// first first, until it will have room when all else is on flash.
     pub fn make_way(&mut self, request: &HostRequest) {
         self.make_way_in_buffer(request);
+        self.make_way_in_groups();
         let Ack::Buffer(pages) = self.ack else { return };
         if self.open.is_empty() || request.op != HostOp::Write {
             return;

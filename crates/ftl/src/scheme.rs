@@ -71,9 +71,11 @@ pub struct Region {
     pub trigger: Trigger,
     /// Which block is then taken.
     pub victim: Victim,
-    /// How long an incomplete one-shot group waits before it is padded; `None` for ever, which only
-    /// a protected stager may.
+    /// How long data that no request waits for wait for the rest of a one-shot group before it is padded; `None` for
+    /// ever, which only a protected stager may.
     pub pad_after: Option<SimDuration>,
+    /// The same for data that a request waits for, and for what goes with them.
+    pub pad_host_after: SimDuration,
     /// Whether pages waiting for a one-shot program are safe from a power cut. Then a victim may be
     /// erased while its last pages wait.
     pub protected: bool,

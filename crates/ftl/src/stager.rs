@@ -5,14 +5,11 @@ use crate::ftl::{Effect, Ftl, Timer};
 use crate::map::MapKind;
 use crate::media::Media;
 use crate::op::{Op, OpId, Owner};
-use crate::scheme::{MovedIn, RegionId};
+use crate::scheme::{MovedIn, Region, RegionId};
 use crate::state::Stager;
 use serde::{Deserialize, Serialize};
-use wordline_units::{Lpn, PlaneId, Ppn, SimDuration};
-
-/// How long a host write may wait for company in a group whose region never pads, and a page that a scheme
-/// moves: its old block cannot be erased before it has left.
-const PAD_FOR_HOST: SimDuration = SimDuration(500_000);
+use wordline_device::Ack;
+use wordline_units::{Lpn, PlaneId, Ppn, SimTime};
 
 /// Data that may share a program. Each kind waits apart in a plane of a region: a group takes slots
 /// as its most privileged page may, and what is kept in reserve must go to collection alone.
@@ -197,7 +194,7 @@ impl<M: Media> Ftl<M> {
         if alone {
             // The page is the whole group: the next one waits for its own time, not for what is left of this one's.
             stager.generation += 1;
-            stager.timer_set = false;
+            stager.pad_at = SimTime::NEVER;
         }
         if !page.is_none() {
             self.add_page(region, page);
@@ -215,12 +212,16 @@ impl<M: Media> Ftl<M> {
             return;
         }
         let company = Company::of(&self.state.ops[lead]);
+        let waits_on = company == Company::Host && r.region.pad_after.is_none();
         if units == 1 {
             self.entered_stager(region, lead);
         }
+        let came = if waits_on { self.chain_of(lead).count() as u16 } else { 0 };
+        self.state.incomplete_units += u64::from(came);
         let stager = self.stager(region, plane, company);
         let (group, page) = (stager.group, stager.group_pages);
         stager.group_pages += 1;
+        stager.group_units += came;
         if group.is_none() {
             stager.group = lead;
         }
@@ -244,7 +245,9 @@ impl<M: Media> Ftl<M> {
         let group = std::mem::replace(&mut stager.group, OpId::NONE);
         stager.group_pages = 0;
         stager.generation += 1;
-        stager.timer_set = false;
+        stager.pad_at = SimTime::NEVER;
+        let units = std::mem::take(&mut stager.group_units);
+        self.state.incomplete_units -= u64::from(units);
         if !group.is_none() {
             self.state.ops[group].slots = slots;
             self.emit(group);
@@ -343,19 +346,70 @@ impl<M: Media> Ftl<M> {
         })
     }
 
+    /// A group waits for company from now on, for so long as what is in it may.
     fn arm_pad(&mut self, region: RegionId, plane: PlaneId, company: Company) {
-        let wait = self.state.regions[region.index()].region.pad_after;
-        let hurries =
-            company == Company::Host || self.state.draining || self.holds_move(region, plane, company);
-        let anyway = hurries.then_some(PAD_FOR_HOST);
-        let Some(wait) = wait.or(anyway) else { return };
+        let stager = &self.state.at(region, plane).stagers[company as usize];
+        let waited_for = self.state.draining
+            || match company {
+                Company::Host => self.is_waited_for(stager.group),
+                _ => self.holds_move(region, plane, company),
+            };
+        let Region { pad_after, pad_host_after, .. } = self.state.regions[region.index()].region;
+        let Some(wait) = (if waited_for { Some(pad_host_after) } else { pad_after }) else { return };
         let at = self.state.now + wait;
         let stager = self.stager(region, plane, company);
-        if !stager.timer_set {
-            stager.timer_set = true;
+        if at < stager.pad_at {
+            stager.pad_at = at;
             let timer = Timer::Pad { region, plane, company, generation: stager.generation };
             self.effects.push(Effect::Timer(at, timer));
         }
+    }
+
+    /// Whether a request waits for the program of any of these host data: always, but for what a buffer has answered.
+    fn is_waited_for(&self, group: OpId) -> bool {
+        let Ack::Buffer(_) = self.ack else { return true };
+        self.chain_of(group).any(|part| {
+            let version = self.state.ops[part].version;
+            self.is_forced(part) || self.flushes.iter().any(|flush| flush.version > version)
+        })
+    }
+
+    /// Groups that wait for ever may take half of a full write buffer: beyond that the fullest are padded, so that room
+    /// is left for what is programmed.
+    pub(crate) fn make_way_in_groups(&mut self) {
+        let Ack::Buffer(pages) = self.ack else { return };
+        while self.state.incomplete_units > u64::from(pages) / 2
+            && let Some((region, plane)) = self.fullest_group()
+        {
+            self.close_group(region, plane, Company::Host);
+        }
+    }
+
+    /// Where most logical pages of the host wait for a group to be full; of equals the first region and plane.
+    fn fullest_group(&self) -> Option<(RegionId, PlaneId)> {
+        let mut fullest = None;
+        let mut most = 0;
+        for (index, region) in self.state.regions.iter().enumerate() {
+            let first = self.state.pool_of(RegionId(index as u8)).first_plane;
+            for (local, plane) in region.planes.iter().enumerate() {
+                let units = plane.stagers[Company::Host as usize].group_units;
+                if units > most {
+                    most = units;
+                    fullest = Some((RegionId(index as u8), PlaneId(first + local as u32)));
+                }
+            }
+        }
+        fullest
+    }
+
+    /// Nothing is pending: host data that wait for company need not wait any longer. Returns whether any did.
+    #[cold]
+    pub fn complete_host_groups(&mut self) -> bool {
+        let any = self.state.incomplete_units > 0;
+        if any {
+            self.seal(false);
+        }
+        any
     }
 
     /// A timer is due.
@@ -369,7 +423,7 @@ impl<M: Media> Ftl<M> {
         if stager.generation != generation {
             return;
         }
-        stager.timer_set = false;
+        stager.pad_at = SimTime::NEVER;
         // While a job still reads, its pages are the company to wait for: padding them one by one
         // could cost more than the job gives back.
         if self.feeds(region, plane, company) && !self.state.jammed[plane.index()] {

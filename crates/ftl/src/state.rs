@@ -53,9 +53,12 @@ pub(crate) struct Stager {
     /// Pages that do not fill a program yet.
     pub group: OpId,
     pub group_pages: u8,
+    /// Logical pages of the host among them, where these wait for as long as it takes.
+    pub group_units: u16,
     /// Counts programs, so that a timer knows whether its group is still there.
     pub generation: u32,
-    pub timer_set: bool,
+    /// When it is padded, if at all.
+    pub pad_at: SimTime,
 }
 
 impl Default for Stager {
@@ -66,7 +69,8 @@ impl Default for Stager {
             group: OpId::NONE,
             group_pages: 0,
             generation: 0,
-            timer_set: false,
+            group_units: 0,
+            pad_at: SimTime::NEVER,
         }
     }
 }
@@ -191,6 +195,8 @@ pub struct State {
     pub(crate) outstanding: u32,
     /// Pages in the write buffer, and its size, where there is one.
     pub(crate) buffered: u64,
+    /// Logical pages of the host in one-shot groups that wait to be full for as long as it takes.
+    pub(crate) incomplete_units: u64,
     pub(crate) buffer_pages: Option<u32>,
     pub(crate) draining: bool,
     pub(crate) now: SimTime,
@@ -210,7 +216,7 @@ impl Saved for Region {
         values: [quota, slot_quota],
         parts: [],
         rebuilt: [
-            name, pool, mode, rule, trigger, victim, pad_after, protected, earlier_bits, partial_victims, leaves_pool,
+            name, pool, mode, rule, trigger, victim, pad_after, pad_host_after, protected, earlier_bits, partial_victims, leaves_pool,
             moved_in,
         ],
     }
@@ -226,7 +232,7 @@ impl Saved for RegionState {
 
 impl Saved for State {
     saved! { State,
-        values: [trims, demand, staging, ops, counters, shrunk, most_shrunk, backlog, starved, jammed, outstanding, buffered, draining, now, turn],
+        values: [trims, demand, staging, ops, counters, shrunk, most_shrunk, backlog, starved, jammed, outstanding, buffered, incomplete_units, draining, now, turn],
         parts: [pools, regions, blocks, superblocks, map, ahead, aging, wear, refreshing],
         rebuilt: [geometry, gc, logical_pages, dynamic, stripe, home, buffer_pages],
     }
@@ -422,6 +428,7 @@ impl State {
             starved: vec![false; geometry.planes as usize],
             outstanding: 0,
             buffered: 0,
+            incomplete_units: 0,
             buffer_pages: match drive.spec.ack {
                 Ack::Program | Ack::Merge => None,
                 Ack::Buffer(pages) => Some(pages),

@@ -111,7 +111,7 @@ impl<M: Media> Ftl<M> {
         !self.state.draining && self.chain_of(lead).all(waits)
     }
 
-    fn chain_of(&self, lead: OpId) -> impl Iterator<Item = OpId> + '_ {
+    pub(crate) fn chain_of(&self, lead: OpId) -> impl Iterator<Item = OpId> + '_ {
         std::iter::successors(Some(lead), |id| Some(self.state.ops[*id].chain).filter(|next| !next.is_none()))
     }
 

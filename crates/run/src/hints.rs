@@ -1,6 +1,8 @@
 //! Advice where a run says less than it seems to, one sentence each.
 
 use crate::fill::Outcome;
+use wordline_device::Ack;
+use wordline_ftl::Cause;
 use wordline_report::Report;
 use wordline_sim::Pacing;
 
@@ -46,6 +48,7 @@ pub(crate) fn hints(report: &Report, run: &Outcome) -> Vec<String> {
              allows, or its data have lain too long."
         ));
     }
+    hints.extend(padded(run));
     let name = report.scheme.name.split(':').next().unwrap_or_default();
     if name == "raro" && run.setup.device.errors.is_none() {
         hints.push(
@@ -57,6 +60,34 @@ pub(crate) fn hints(report: &Report, run: &Outcome) -> Vec<String> {
         hints.push(hint);
     }
     hints
+}
+
+/// Where more than a tenth of what was programmed is padding: what lets wordlines fill.
+fn padded(run: &Outcome) -> Option<String> {
+    let counters = run.device.ftl.counters();
+    let (padding, all) = (counters.program_bytes(Cause::Pad), counters.programmed_bytes());
+    if padding * 10 <= all {
+        return None;
+    }
+    let spec = &run.setup.device;
+    let wordlines: u64 = spec.media.iter().map(|m| u64::from(m.topology.planes() * m.densest().bits())).sum();
+    let room = (2 * wordlines * spec.media[0].page.0).div_ceil(spec.unit.0);
+    let mend = match (spec.ack, spec.pad_after) {
+        (Ack::Program | Ack::Merge, _) => format!(
+            "writes are answered when they are programmed, so a wordline is padded once one has waited {}; a \
+             protected buffer fills it (--set ack.mode=buffer --set ack.pages={room})",
+            spec.pad_host_after
+        ),
+        (Ack::Buffer(_), Some(after)) => {
+            format!("wordlines are padded after {after}; --set program.pad_after=never fills them")
+        }
+        (Ack::Buffer(pages), None) if u64::from(pages) < room => format!(
+            "the write buffer of {pages} pages is too small for the wordlines that wait in it; give it more (--set \
+             ack.pages={room})"
+        ),
+        (Ack::Buffer(_), None) => "FLUSH, FUA and parts of pages complete wordlines early".to_string(),
+    };
+    Some(format!("{} % of what was programmed is padding: {mend}.", percent(padding, all)))
 }
 
 /// An open loop that the drive cannot follow: by Little's law, more requests are under way on

@@ -79,7 +79,7 @@ impl RunSpec {
     }
 
     /// The same, as a shell takes it.
-    pub(crate) fn shell_command(&self) -> String {
+    pub fn shell_command(&self) -> String {
         wordline_report::shell_line(&self.command())
     }
 

@@ -290,8 +290,8 @@ fn a_cache_that_waits_has_room_on_a_drive_that_is_filled_to_95_percent() {
                     ..RunSpec::new(&device, scheme, workload)
                 };
                 let r = report(&spec);
-                assert_eq!((r.host.completed, r.host.failures()), (6000, 0), "{}", spec.command());
-                assert!(r.flash.erases["tlc"] > 0, "{}", spec.command());
+                assert_eq!((r.host.completed, r.host.failures()), (6000, 0), "{}", spec.shell_command());
+                assert!(r.flash.erases["tlc"] > 0, "{}", spec.shell_command());
             }
         }
     }

@@ -2,6 +2,7 @@
 //! as the device file wants them.
 
 use crate::registry::Parameter;
+use wordline_device::ProgramBuffer;
 use wordline_device::config::Section;
 use wordline_flash::{Medium, ProgramRule};
 use wordline_ftl::{
@@ -131,7 +132,8 @@ pub(crate) fn region(
         trigger: drive.spec.gc.trigger,
         victim: drive.spec.gc.victim,
         pad_after: drive.spec.pad_after,
-        protected: drive.spec.pad_after.is_none(),
+        pad_host_after: drive.spec.pad_host_after,
+        protected: drive.spec.program_buffer == ProgramBuffer::Protected,
         earlier_bits: EarlierBits::Buffered,
         partial_victims: false,
         leaves_pool: false,

@@ -182,8 +182,9 @@ impl Scheme for Stacked {
         let theirs = dense.regions.remove(dense.home.0 as usize);
         let ours = &mut layout.regions[self.home.0 as usize];
         // What comes in from the front, and when it is padded, is its own.
-        let Region { name, pool, pad_after, protected, leaves_pool, moved_in, .. } = ours.clone();
-        *ours = Region { name, pool, pad_after, protected, leaves_pool, moved_in, ..theirs };
+        let Region { name, pool, pad_after, pad_host_after, protected, leaves_pool, moved_in, .. } =
+            ours.clone();
+        *ours = Region { name, pool, pad_after, pad_host_after, protected, leaves_pool, moved_in, ..theirs };
         layout.regions.extend(dense.regions.into_iter().map(|r| Region { pool, ..r }));
         (self.front_asks, self.dense_asks) = (layout.asks, dense.asks);
         layout.tick_every_writes = layout.tick_every_writes.max(dense.tick_every_writes);

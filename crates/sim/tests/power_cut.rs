@@ -39,6 +39,7 @@ impl Scheme for SafeStager {
             trigger: Trigger::FreeBlocks(Fraction::percent(30)),
             victim: if safe { Victim::Greedy } else { Victim::Fifo },
             pad_after: (!safe).then_some(SimDuration(500_000)),
+            pad_host_after: SimDuration(500_000),
             protected: safe,
             earlier_bits: EarlierBits::Buffered,
             partial_victims: false,

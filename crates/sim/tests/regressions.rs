@@ -9,7 +9,7 @@ use wordline_ftl::{Bytes, Initial, Mapped, NoMedia, Outcome, RegionId, Scheme};
 use wordline_sim::{Completion, Device, Event, NoProbe, Probe};
 use wordline_units::{HostOp, HostRequest, PlaneId, SimDuration, SimTime};
 
-const NEVER_PADS: &str = "[program]\npad_after = \"never\"\n";
+const NEVER_PADS: &str = "[program]\nbuffer = \"protected\"\npad_after = \"never\"\n";
 
 fn device<P: Probe, M: wordline_ftl::Media>(
     tiny: &Tiny,

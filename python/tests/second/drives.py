@@ -146,6 +146,7 @@ def device_file(c: Config) -> str:
         return f'"{of[0]} < {of[1] / 10_000_000:g}%"'
 
     pad = "never" if c.pad_after is None else f"{c.pad_after}ns"
+    buffer = "protected" if c.pad_after is None else "volatile"
     lines = [
         '[device]\nname = "second"',
         "[medium.flash]",
@@ -173,7 +174,7 @@ def device_file(c: Config) -> str:
         f'[allocation]\norder = "{c.order}"',
         f'[gc]\ntrigger = {threshold(c.trigger)}\nvictim = "{c.victim}"',
         f'class = "{c.gc_class}"\nhard_reserve = {c.hard_reserve}',
-        f'[program]\npad_after = "{pad}"',
+        f'[program]\npad_after = "{pad}"\nbuffer = "{buffer}"',
     ]
     if c.ack_buffer is not None:
         lines.append(f'[ack]\nmode = "buffer"\npages = {c.ack_buffer}')

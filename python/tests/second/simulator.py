@@ -447,6 +447,8 @@ class Simulator:
                 self.put_on_link(request)
             while self.held_up and self.admits(self.held_up[0]):
                 self.take_in(self.held_up.pop(0))
+            if self.held_up:
+                self.make_way_in_groups()
             if not self.todo and not self.ended:
                 return
 
@@ -475,6 +477,7 @@ class Simulator:
             self.now = at
             self.outstanding += 1
             if self.held_up or not self.admits(request):
+                self.make_way_in_groups()
                 self.held_up.append(request)
             else:
                 self.take_in(request)
@@ -525,8 +528,15 @@ class Simulator:
     def give_up(self) -> bool:
         """Nothing is pending: host programs that wait for a slot never will have one.
 
-        What a buffer has acknowledged stays in it; flushes fail, else the first that it holds up.
+        What a buffer has acknowledged stays in it; flushes fail, else the first that it holds up. Before that
+        nothing waits for company any longer.
         """
+        incomplete = self.incomplete_groups()
+        for region, plane in incomplete:
+            self.close_group(region, plane, HOST)
+        if incomplete:
+            self.settle()
+            return True
         gave_up = False
         if self.config.ack_buffer is not None:
             if self.flushes:
@@ -1084,13 +1094,37 @@ class Simulator:
             self.page_died(block)
         self.job_page_over(job, in_window=True)
 
+    def incomplete_groups(self) -> list[tuple[Region, Plane]]:
+        """Where the host's pages wait for company for as long as it takes."""
+        if self.config.pad_after is not None:
+            return []
+        places = [(region, plane) for region in self.regions for plane in self.planes]
+        return [(r, p) for r, p in places if p.stagers[r, HOST].group is not None]
+
+    def make_way_in_groups(self) -> None:
+        """A full buffer has at most half of it in groups that wait; beyond that the fullest are padded."""
+        if self.config.ack_buffer is None:
+            return
+        incomplete = self.incomplete_groups()
+        units = {at: len(at[1].stagers[at[0], HOST].group.parts) for at in incomplete}
+        while sum(units.values()) > self.config.ack_buffer // 2:
+            fullest = max(units, key=lambda at: units[at])
+            del units[fullest]
+            self.close_group(*fullest, HOST)
+
+    def is_waited_for(self, group: Op) -> bool:
+        """Whether a request waits for host data to be on flash: not if a buffer has answered it."""
+        return self.config.ack_buffer is None or any(
+            flush.version > part.version for flush in self.flushes for part in group.parts
+        )
+
     def arm(self, region: Region, plane: Plane, which: str) -> None:
         wait = self.config.pad_after
+        stager = plane.stagers[region, which]
         if wait is None:
-            if which != HOST:
+            if which != HOST or not self.is_waited_for(stager.group):
                 return
             wait = PAD_FOR_HOST
-        stager = plane.stagers[region, which]
         if stager.since is not None:
             return
         token = stager.since = object()

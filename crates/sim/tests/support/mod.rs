@@ -261,6 +261,7 @@ fn region(name: &'static str, pool: u8, mode: CellMode, rule: ProgramRule) -> Re
         trigger: Trigger::FreeBlocks(Fraction::percent(25)),
         victim: Victim::Greedy,
         pad_after: Some(SimDuration(500_000)),
+        pad_host_after: SimDuration(500_000),
         protected: false,
         earlier_bits: EarlierBits::Buffered,
         partial_victims: rule == ProgramRule::Relaxed,

@@ -5,8 +5,8 @@ use crate::support::{self, BySector, FastThenDense, Restless, Rng, Tiny, TwoLane
 use std::sync::OnceLock;
 use wordline_device::{
     Ack, Allocation, Arbitration, ArbitrationOrder, Capacity, DeviceSpec, Dram, Flush, GcClass, GcSpec,
-    HostLink, HostQueue, Level, MergeBuffer, Multiplane, ParallelUnit, Recheck, Service, ServiceOrder,
-    Shares, SlcCache, Superblock, Suspension, Trigger, Victim, WearSpec, WhenFull,
+    HostLink, HostQueue, Level, MergeBuffer, Multiplane, ParallelUnit, ProgramBuffer, Recheck, Service,
+    ServiceOrder, Shares, SlcCache, Superblock, Suspension, Trigger, Victim, WearSpec, WhenFull,
 };
 use wordline_flash::{
     Beyond, CacheRegister, CommandOverhead, ErrorModel, Geometry, MOST_RETRIES, Medium, ModeErrors,
@@ -273,12 +273,14 @@ fn random(rng: &mut Rng) -> Option<Case> {
             hard_reserve: rng.count(1, 4.min(blocks - 1)),
             recheck: rng.pick(&[Recheck::Erase, Recheck::Erase, Recheck::Allocation]),
         },
+        program_buffer: ProgramBuffer::Volatile,
         pad_after: match rng.below(4) {
             0 => None,
             // Not shorter: a group that waits for a collection is looked at again each time.
             1 => Some(rng.time(1, 3)),
             _ => Some(rng.time(20, 2_000)),
         },
+        pad_host_after: SimDuration(500_000),
         slc_cache: (media.iter().any(Medium::has_slc_cache) && !rng.once_in(4)).then(|| SlcCache {
             static_blocks,
             dynamic_blocks: if static_blocks == 0 || rng.once_in(2) { rng.count(1, 3) } else { 0 },
@@ -289,6 +291,10 @@ fn random(rng: &mut Rng) -> Option<Case> {
         wear: WearSpec::default(),
         media,
     };
+    match spec.pad_after {
+        Some(time) => spec.pad_host_after = time,
+        None => spec.program_buffer = ProgramBuffer::Protected,
+    }
     spec.multiplane = multiplane(rng, spec.parallel_unit);
     spec.service = service(rng, &spec);
     spec.dram = dram(rng, spec.unit);
