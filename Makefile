@@ -41,7 +41,7 @@ $(TOOLS): $(VENV)/bin/python pyproject.toml
 	@$(PIP) install -r $(VENV)/tools.txt
 	@touch $@
 
-demo: $(INSTALLED) ## Set everything up, compare two schemes, and write out/demo/report.html
+demo: $(INSTALLED) ## Set everything up, compare three schemes, and write out/demo/report.html
 	@$(BIN)/wordline demo --out out/demo
 
 test: check rust-test python-test ## Every check and every test

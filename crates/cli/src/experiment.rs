@@ -138,9 +138,10 @@ pub(crate) fn compare(args: &CompareArgs, console: &Console) -> Result<(), Failu
     side_by_side(&Comparison { refused, ..comparison }, outputs, console)
 }
 
-/// Bursts that fit into the SLC cache, with rests in which it empties; twelve drive writes, so that blocks are
+/// Bursts that fit into the SLC cache, with rests in which it empties; six drive writes, so that blocks are
 /// collected and the drive is steady.
-const DEMO_WORKLOAD: &str = "bursty:burst=2%,bursts=600,long=0%,quiet=1s,write_rate=120MB/s,read_rate=200";
+const DEMO_WORKLOAD: &str =
+    "bursty:bursts=300,burst=2%,long=0%,quiet=1s,write_rate=100MB/s,sequential=30%,hot=60%,read_rate=200";
 
 pub(crate) fn demo(args: &DemoArgs, console: &Console) -> Result<(), Failure> {
     let outputs = Outputs::open(&Where { out: Some(args.out.clone()), json: None })?;
@@ -148,7 +149,7 @@ pub(crate) fn demo(args: &DemoArgs, console: &Console) -> Result<(), Failure> {
         requests: args.requests.map(|n| n.0),
         ..RunSpec::new("fair-tlc", "conventional", DEMO_WORKLOAD)
     };
-    let schemes = ["conventional", "slc-cache"].map(str::to_string);
+    let schemes = ["conventional", "slc-cache", "sector"].map(str::to_string);
     let comparison = compared(&spec, &schemes, threads(None), console)?;
     side_by_side(&comparison, outputs, console)
 }
