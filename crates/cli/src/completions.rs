@@ -70,7 +70,7 @@ fn with_values(arg: Arg) -> Arg {
         "scheme" | "schemes" => schemes(),
         "format" | "to" if shown == "FORMAT" => all(wordline_workload::FORMATS.iter().map(|f| f.name)),
         "names" => all(TWINS.iter().map(|t| t.name).chain(["all"])),
-        "name" if shown.is_empty() => crate::explain::names(),
+        "name" => crate::explain::names(),
         "paper" => all(PAPERS.iter().copied()),
         "cell" => all(["slc", "mlc", "tlc", "qlc"]),
         "fit" => all(["error", "wrap", "compact"]),
@@ -84,9 +84,8 @@ fn with_values(arg: Arg) -> Arg {
 fn hint(shown: &str) -> ValueHint {
     match shown {
         "DIR" => ValueHint::DirPath,
-        "OUT" => ValueHint::FilePath,
+        "OUT" | "REPORT" => ValueHint::FilePath,
         name if name.contains("FILE") || name.contains(".toml") => ValueHint::FilePath,
-        "" => ValueHint::AnyPath,
         _ => ValueHint::Other,
     }
 }
