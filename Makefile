@@ -72,7 +72,7 @@ wheel: $(BUILDERS) ## Build one wheel for every Python from 3.10 on Linux of 201
 
 sdist: $(BUILDERS) ## Pack the source distribution into dist/
 	@rm -f dist/*.tar.gz
-	@$(MATURIN) sdist --quiet --out dist
+	@$(MATURIN) sdist --out dist > $(VENV)/sdist.log 2>&1 || { cat $(VENV)/sdist.log; exit 1; }
 	@ls -sh dist/*.tar.gz
 
 release-check: wheel sdist $(TOOLS) ## Build wheel and source distribution, and install both in clean environments

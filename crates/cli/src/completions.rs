@@ -107,18 +107,25 @@ fn workloads() -> Vec<String> {
     built_in.chain(TWINS.iter().map(|t| format!("twin:{}", t.name))).collect()
 }
 
-/// Names in whose place a file may stand.
-fn or_files() -> [Vec<String>; 2] {
-    [devices(), workloads()]
+/// Names in whose place a file may stand, and what they are.
+fn or_files() -> [(&'static str, Vec<String>); 2] {
+    [("devices", devices()), ("workloads", workloads())]
 }
 
-fn zsh_with_files(mut script: String) -> String {
-    for names in or_files() {
-        let names = names.join(" ").replace(':', r"\:");
-        let both = format!(r#":{{_alternative "names:name:({names})" "files:file:_files"}}"#);
-        script = script.replace(&format!(":({names})"), &both);
+/// An action of zsh's own for each, since the colons of `_alternative` would end one that stands in the script.
+fn zsh_with_files(script: String) -> String {
+    let Some((head, mut body)) = script.split_once('\n').map(|(h, b)| (h.to_string(), b.to_string())) else {
+        return script;
+    };
+    let mut actions = String::new();
+    for (what, names) in or_files() {
+        let names = names.join(" ");
+        actions += &format!(
+            "\n_wordline_{what}() {{\n    _alternative '{what}:name:({names})' 'files:file:_files'\n}}\n"
+        );
+        body = body.replace(&format!(":({})", names.replace(':', r"\:")), &format!(":_wordline_{what}"));
     }
-    script
+    format!("{head}\n{actions}{body}")
 }
 
 /// Candidates as fish takes them: a line each, and no description.
@@ -127,7 +134,7 @@ fn fish_names(names: &[String]) -> String {
 }
 
 fn fish_with_files(mut script: String) -> String {
-    for names in or_files() {
+    for (_, names) in or_files() {
         let names = fish_names(&names);
         script = script.replace(&format!(r#" -r -f -a "{names}""#), &format!(r#" -r -F -a "{names}""#));
     }

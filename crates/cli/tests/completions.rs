@@ -72,11 +72,8 @@ fn bash_completes_commands_options_and_names() {
 #[test]
 fn a_device_or_a_workload_may_be_a_file_in_zsh_and_fish() {
     let zsh = script("zsh");
-    assert!(
-        zsh.contains(r#":DEV:{_alternative "names:name:(demo-8gb "#)
-            && zsh.contains(r#""files:file:_files"}"#)
-    );
-    assert!(zsh.contains(r"twin\:hm_0"));
+    assert!(zsh.contains(":DEV:_wordline_devices") && zsh.contains("'devices:name:(demo-8gb "), "{zsh}");
+    assert!(zsh.contains(":FILE|NAME:_wordline_workloads") && zsh.contains(" twin:hm_0 "));
     let fish = script("fish");
     let device =
         fish.lines().find(|l| l.contains("using_subcommand run") && l.contains("-l device")).unwrap();
