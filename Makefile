@@ -7,6 +7,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 # A wheel to install in place of a build, as .ci/run does, so that what is tested is what is given away.
 WHEEL ?=
+# How the package is built where no wheel is given: a profile of Cargo.toml.
+PROFILE ?= release
 INSTALLED := $(VENV)/.installed$(if $(WHEEL),-wheel)
 TOOLS := $(VENV)/.tools
 BUILDERS := $(VENV)/.builders
@@ -34,7 +36,7 @@ $(VENV)/bin/python:
 $(INSTALLED): $(VENV)/bin/python $(if $(WHEEL),$(WHEEL),$(SOURCES))
 ifeq ($(WHEEL),)
 	@echo "== building and installing the package (the first time takes some minutes)"
-	@MATURIN_PEP517_ARGS="--profile demo" $(PIP) install .
+	@MATURIN_PEP517_ARGS="--profile $(PROFILE)" $(PIP) install .
 else
 	@echo "== installing $(WHEEL)"
 	@$(PIP) install --force-reinstall --no-deps $(WHEEL) && $(PIP) install $(WHEEL)
