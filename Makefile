@@ -5,19 +5,24 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-INSTALLED := $(VENV)/.installed
+# A wheel to install in place of a build, as .ci/run does, so that what is tested is what is given away.
+WHEEL ?=
+# How the package is built where no wheel is given: a profile of Cargo.toml.
+PROFILE ?= release
+INSTALLED := $(VENV)/.installed$(if $(WHEEL),-wheel)
 TOOLS := $(VENV)/.tools
+BUILDERS := $(VENV)/.builders
 # The naked loop to run the bench beside: the Cargo.toml of a program that prints requests a second.
 LIMIT ?= $(wildcard ../shared/limit/Cargo.toml)
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
 # What the Python package is built from.
-SOURCES := Cargo.toml Cargo.lock pyproject.toml $(wildcard devices/*.toml) \
+SOURCES := Cargo.toml Cargo.lock pyproject.toml python/README.md docs/not-modelled.md $(wildcard devices/*) \
 	$(shell find crates \( -path '*/src/*' -o -path '*/assets/*' -o -name Cargo.toml \) -type f) \
 	$(shell find python/wordline -name '*.py' -o -name '*.pyi' -o -name '*.toml' -o -name '*.fio')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check rust-test python-test bench bench-picture papers validate closed-forms fio twins twin-fits steady errors lifetime mutants bless swarm fuzz clean
+.PHONY: help demo wheel sdist release-check test check rust-test python-test bench bench-picture papers validate closed-forms fio twins twin-fits steady errors lifetime mutants bless swarm fuzz clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -28,21 +33,52 @@ $(VENV)/bin/python:
 		|| { echo "Wordline needs Python 3.10 or newer; say which with make PYTHON=..."; exit 1; }
 	@$(PYTHON) -m venv $(VENV)
 
-$(INSTALLED): $(VENV)/bin/python $(SOURCES)
+$(INSTALLED): $(VENV)/bin/python $(if $(WHEEL),$(WHEEL),$(SOURCES))
+ifeq ($(WHEEL),)
 	@echo "== building and installing the package (the first time takes some minutes)"
-	@$(PIP) install .
+	@MATURIN_PEP517_ARGS="--profile $(PROFILE)" $(PIP) install .
+else
+	@echo "== installing $(WHEEL)"
+	@$(PIP) install --force-reinstall --no-deps $(WHEEL) && $(PIP) install $(WHEEL)
+endif
+	@rm -f $(VENV)/.installed*
 	@touch $@
+
+# The packages in lists of pyproject.toml.
+listed = $(BIN)/python -c 'import re; text = open("pyproject.toml").read(); \
+	lists = re.findall(r"^(?:$(1)) = \[(.*)\]", text, re.M); \
+	print("\n".join(re.findall(r"\"([^\"]+)\"", " ".join(lists))))'
 
 $(TOOLS): $(VENV)/bin/python pyproject.toml
 	@echo "== installing the tools of the tests"
-	@$(BIN)/python -c 'import sys; t = open("pyproject.toml").read(); \
-		import re; lists = re.findall(r"^(?:dev|validate|sweep) = \[(.*)\]", t, re.M); \
-		print("\n".join(re.findall(r"\"([^\"]+)\"", " ".join(lists))))' > $(VENV)/tools.txt
+	@$(call listed,dev|validate|sweep) > $(VENV)/tools.txt
 	@$(PIP) install -r $(VENV)/tools.txt
+	@touch $@
+
+$(BUILDERS): $(VENV)/bin/python pyproject.toml
+	@echo "== installing the tools of a release"
+	@$(call listed,release) > $(VENV)/builders.txt
+	@$(PIP) install -r $(VENV)/builders.txt
 	@touch $@
 
 demo: $(INSTALLED) ## Set everything up, compare three schemes, and write out/demo/report.html
 	@$(BIN)/wordline demo --out out/demo
+
+# Linked against glibc 2.28 by zig, whatever the system has; maturin refuses a wheel that needs more.
+MATURIN := PATH="$(CURDIR)/$(BIN):$$PATH" maturin
+wheel: $(BUILDERS) ## Build one wheel for every Python from 3.10 on Linux of 2018 or newer, in dist/
+	@echo "== building the wheel (the first time takes some minutes)"
+	@rm -f dist/*.whl
+	@$(MATURIN) build --quiet --release --locked --zig --compatibility manylinux_2_28 --out dist
+	@ls -sh dist/*.whl
+
+sdist: $(BUILDERS) ## Pack the source distribution into dist/
+	@rm -f dist/*.tar.gz
+	@$(MATURIN) sdist --out dist > $(VENV)/sdist.log 2>&1 || { cat $(VENV)/sdist.log; exit 1; }
+	@ls -sh dist/*.tar.gz
+
+release-check: wheel sdist $(TOOLS) ## Build wheel and source distribution, and install both in clean environments
+	@WORDLINE_DIST=$(CURDIR)/dist WORDLINE_SDIST=1 $(BIN)/python -m pytest python/tests/test_dist.py
 
 test: check rust-test python-test ## Every check and every test
 	@echo "== all tests passed"
@@ -61,7 +97,7 @@ rust-test: ## The tests in Rust
 python-test: $(INSTALLED) $(TOOLS) ## The tests in Python, of the installed package and the command
 	@echo "== pytest"
 	@cargo test --workspace --quiet --no-run
-	@$(BIN)/python -m pytest
+	@$(if $(WHEEL),WORDLINE_DIST=$(abspath $(dir $(WHEEL)))) $(BIN)/python -m pytest
 
 bench-picture: $(TOOLS) ## Draw docs/scaling.svg from the history of the bench
 	@$(BIN)/python crates/sim/benches/scaling.py

@@ -494,6 +494,20 @@ def test_what_is_no_log_ends_with_2(wordline, tmp_path):
         assert says in done.err
 
 
+@pytest.mark.parametrize("packed", [gzip.compress, replay.zstd.compress], ids=["gz", "zst"])
+def test_a_damaged_log_ends_with_2(wordline, real, tmp_path, packed):
+    lines, _ = real
+    whole = packed("".join(lines).encode())
+    middle = len(whole) // 2
+    damaged = {"cut": whole[:middle], "bent": whole[:middle] + b"\xff" * 64 + whole[middle + 64 :]}
+    for name, content in damaged.items():
+        (tmp_path / name).write_bytes(content)
+        done = wordline("check-log", name)
+        assert done.code == 2, done.out
+        assert done.err.startswith(f"error: {name}: ")
+        assert "Traceback" not in done.err
+
+
 @pytest.mark.parametrize("name", ["log.csv.gz", "log.csv.zst"])
 def test_a_compressed_log_holds_the_same_rows(real, name, tmp_path):
     lines, _ = real
@@ -503,8 +517,7 @@ def test_a_compressed_log_holds_the_same_rows(real, name, tmp_path):
         with replay._opened(str(log)) as file:
             assert file.read() == text
     else:
-        zstandard = pytest.importorskip("zstandard", reason="this Python cannot read zstd")
-        with zstandard.open(log, "rt") as file:
+        with replay.zstd.open(log, "rt") as file:
             text = file.read()
     assert text == "".join(lines)
 

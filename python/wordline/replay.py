@@ -1,9 +1,10 @@
 """Check an operation log by the rules of flash: ``wordline check-log FILE``.
 
 A program of its own: it shares no code with the engine and needs nothing but Python's standard
-library. It takes the header of the log for the drive and believes nothing else. Each violation is
-a line with the place in the log and what was expected. It exits with 0 if there is none, 1 if
-there are some, and 2 if the log or the report cannot be read.
+library, with the backport of its ``compression.zstd`` before Python 3.14. It takes the header of
+the log for the drive and believes nothing else. Each violation is a line with the place in the log
+and what was expected. It exits with 0 if there is none, 1 if there are some, and 2 if the log or
+the report cannot be read.
 
 Checked are: pages programmed in the order of their block's rule, none twice without an erase;
 nothing read before it was programmed, nor where something else lies by now; no bus, array or plane
@@ -18,11 +19,17 @@ import gzip
 import io
 import json
 import sys
+import zlib
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 SCHEMA = "wordline.log/1"
 COLUMNS = [
@@ -823,22 +830,10 @@ def _opened(path: str) -> io.TextIOBase:
         if head[:2] == b"\x1f\x8b":
             return gzip.open(path, "rt", encoding="utf-8")
         if head == b"\x28\xb5\x2f\xfd":
-            return _unzstd(path)
+            return zstd.open(path, "rt", encoding="utf-8")
         return open(path, encoding="utf-8")
     except OSError as e:
         raise Unreadable(f"{path}: cannot be read: {e.strerror}") from None
-
-
-def _unzstd(path: str) -> io.TextIOBase:
-    try:
-        from compression import zstd  # since Python 3.14
-    except ImportError:
-        try:
-            import zstandard as zstd
-        except ImportError:
-            hint = "`pip install zstandard`, or write the log as .csv.gz"
-            raise Unreadable(f"{path}: this Python cannot read zstd\n  hint: {hint}") from None
-    return zstd.open(path, "rt", encoding="utf-8")
 
 
 def check(lines: Iterator[str], report: dict[str, Any] | None = None) -> Checker:
@@ -889,7 +884,7 @@ def main(args: list[str] | None = None) -> int:
                 raise Unreadable(f"{given.report}: cannot be read as JSON: {e}") from None
         with _opened(given.file) as lines:
             checker = check(lines, report)
-    except (Unreadable, OSError, EOFError, UnicodeDecodeError) as e:
+    except (Unreadable, OSError, EOFError, UnicodeDecodeError, zlib.error, zstd.ZstdError) as e:
         print(f"error: {given.file}: {e}", file=sys.stderr)
         return 2
     for line, what in checker.violations[: given.show]:

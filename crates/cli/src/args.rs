@@ -80,7 +80,7 @@ pub(crate) enum Command {
     },
     /// List what there is by name
     List(ListArgs),
-    /// Explain a device, scheme, workload or trace format
+    /// Explain a device, scheme, workload, trace format or key of a device file
     Explain(ExplainArgs),
     /// Hold the engine to theory and to recorded figures of another simulator
     ///
@@ -88,6 +88,13 @@ pub(crate) enum Command {
     /// code 0 only if every row is within its tolerance or has its reason beside it. Needs Python:
     /// pip install 'wordline[validate]'.
     Validate(ValidateArgs),
+    /// Print what a shell reads to complete commands, options and names
+    ///
+    /// For bash: wordline completions bash > ~/.local/share/bash-completion/completions/wordline. For zsh: to a file
+    /// _wordline in a folder of $fpath. For fish: to ~/.config/fish/completions/wordline.fish.
+    Completions(CompletionsArgs),
+    /// Write a manual page of each command into a folder, for man -M or a package
+    Man(ManArgs),
 }
 
 #[derive(Subcommand, Debug)]
@@ -643,8 +650,32 @@ pub(crate) struct ListArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct ExplainArgs {
-    /// The name of a device, scheme, workload or format, or the path of a device file
+    /// The name of a device, scheme, workload or format, a table or key of a device file (gc, gc.victim,
+    /// device-files for all), or the path of a device file
     pub(crate) name: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Shell {
+    /// Bash, 4.4 or newer
+    Bash,
+    /// Zsh
+    Zsh,
+    /// Fish
+    Fish,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    pub(crate) shell: Shell,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ManArgs {
+    /// The folder, which is made if need be: wordline.1, wordline-run.1, ...
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
 }
 
 #[derive(Args, Debug)]

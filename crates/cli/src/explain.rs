@@ -3,6 +3,7 @@
 use crate::args::ExplainArgs;
 use crate::console::Console;
 use crate::error::Failure;
+use crate::keys;
 use std::path::Path;
 use wordline_run::RunError;
 use wordline_workload::twin::{BuiltinTwin, Depth, TWIN_OPTIONS, TWINS, TwinBody, check, twin_named};
@@ -44,22 +45,31 @@ pub(crate) fn explain(args: &ExplainArgs, console: &Console) -> Result<(), Failu
         pages.push(wordline_report::NOT_MODELLED.to_string());
     }
     if pages.is_empty() {
+        pages.extend(keys::page(name, console));
+    }
+    if pages.is_empty() {
         return Err(Failure::Input(unknown(name)));
     }
     console.say(&pages.join("\n"))
 }
 
-fn unknown(name: &str) -> String {
-    let names: Vec<&str> = (wordline_device::builtin().iter().map(|d| d.name))
+/// Every name that is explained, but for keys within tables of a device file.
+pub(crate) fn names() -> Vec<String> {
+    let fixed = (wordline_device::builtin().iter().map(|d| d.name))
         .chain(wordline_schemes::all().iter().map(|s| s.name))
         .chain(wordline_workload::SYNTHETICS.iter().map(|w| w.name))
         .chain(TWINS.iter().map(|t| t.name))
         .chain(wordline_workload::FORMATS.iter().map(|f| f.name))
-        .chain([JOB_FILES, NOT_MODELLED])
-        .collect();
-    let near = wordline_device::config::closest(name, names.iter().copied());
+        .chain([JOB_FILES, NOT_MODELLED, keys::DEVICE_FILES]);
+    fixed.map(str::to_string).chain(keys::names()).collect()
+}
+
+fn unknown(name: &str) -> String {
+    let names = names();
+    let near = wordline_device::config::closest(name, names.iter().map(String::as_str));
     let hint = near.map_or(String::new(), |n| format!("; did you mean {n:?}?"));
-    format!("there is no device, scheme, workload or format {name:?}{hint}\n  allowed: {}", names.join(", "))
+    let what = "device, scheme, workload, format or key of a device file";
+    format!("there is no {what} {name:?}{hint}\n  allowed: {}", names.join(", "))
 }
 
 /// What a twin is made of, what it is held to, and what it comes to.

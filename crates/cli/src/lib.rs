@@ -6,13 +6,16 @@
 //! `console` knows the terminal, `output` writes files so that none is ever half there.
 
 mod args;
+mod completions;
 mod console;
 mod device;
 mod error;
 mod experiment;
 mod explain;
+mod keys;
 mod lifetime;
 mod list;
+mod man;
 mod output;
 mod python;
 mod trace;
@@ -67,6 +70,8 @@ fn run(args: impl Iterator<Item = OsString>, python: Option<&dyn Fn(&Call) -> i3
         Command::Device { command } => device::device(&command, &console),
         Command::List(a) => list::list(&a, &console),
         Command::Explain(a) => explain::explain(&a, &console),
+        Command::Completions(a) => completions::completions(&a, &console),
+        Command::Man(a) => man::man(&a, &console),
         Command::Model(a) => in_python(python::model(a)),
         Command::Validate(a) => in_python(python::validate(a)),
         Command::Sweep(a) => in_python(python::sweep(a)),
