@@ -105,10 +105,7 @@ def _table(match: re.Match[str]) -> str:
         return f"<{tag}{named}>{''.join(parts)}</{tag}>"
 
     table = re.sub(r"<(t[hd])([^>]*)>(.*?)</\1>", cell, match[0], flags=re.S)
-    return (
-        '<div class="scroll" tabindex="0" role="region" aria-label="Table">\n'
-        f"{table}\n</div>"
-    )
+    return f'<div class="scroll" tabindex="0" role="region" aria-label="Table">\n{table}\n</div>'
 
 
 class _Pictures:

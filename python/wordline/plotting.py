@@ -19,7 +19,8 @@ import matplotlib.pyplot as plt
 _baseline, _schemes = _wordline.colours()
 #: What others are compared with is grey.
 BASELINE = _baseline
-#: Colours of schemes in the order in which they are compared, as in the pages of the command line, and some more.
+#: Colours of schemes in the order in which they are compared, as on the pages of the command line,
+#: and some more.
 SCHEMES = (*_schemes, "#b0621a", "#46536b", "#2f8a82", "#8059c0")
 #: Markers go with the colours, so that neither must be told apart alone.
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "h", "*", "d")

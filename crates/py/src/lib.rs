@@ -11,7 +11,9 @@ use std::ffi::OsString;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
-use wordline_report::{Comparison, Figure, Heading, Lifetimes, RefusedScheme, Report, TerminalStyle, palette};
+use wordline_report::{
+    Comparison, Figure, Heading, Lifetimes, RefusedScheme, Report, TerminalStyle, palette,
+};
 use wordline_run::{
     Blame, Files, LifetimeSpec, Progress, Recording, RunError, RunSpec, Setup, WhyAsked, Window,
 };

@@ -122,7 +122,11 @@ mod tests {
     fn text_can_be_read_on_every_part_of_a_bar_and_in_the_colour_of_every_scheme() {
         let parts = stack().into_iter().map(cause).chain(LATENCY_PARTS.map(|(_, colour)| colour));
         for ground in parts.chain(["slc", "mlc", "tlc", "qlc", "other"].map(mode)) {
-            assert!(contrast(text_on(ground), ground) >= 4.5, "{ground}: {}", contrast(text_on(ground), ground));
+            assert!(
+                contrast(text_on(ground), ground) >= 4.5,
+                "{ground}: {}",
+                contrast(text_on(ground), ground)
+            );
         }
         for colour in SCHEMES.into_iter().chain([BASELINE]) {
             assert!(contrast(colour, "#ffffff") >= 4.8, "{colour}");

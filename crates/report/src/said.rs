@@ -12,7 +12,11 @@ pub(crate) struct Said {
 impl Said {
     /// The sentence behind the names of its runs.
     pub(crate) fn whole(&self) -> String {
-        if self.who.is_empty() { self.text.clone() } else { format!("{}: {}", self.who.join(", "), self.text) }
+        if self.who.is_empty() {
+            self.text.clone()
+        } else {
+            format!("{}: {}", self.who.join(", "), self.text)
+        }
     }
 }
 
@@ -65,7 +69,8 @@ fn pieces(text: &str) -> Vec<Piece> {
     let mut rest = text;
     while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
         let tail = &rest[start..];
-        let mut end = tail.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | ','))).unwrap_or(tail.len());
+        let mut end =
+            tail.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | ','))).unwrap_or(tail.len());
         // A full stop or a comma behind a number is the sentence's.
         end = tail[..end].trim_end_matches(['.', ',']).len();
         let value = tail[..end].replace(',', "").parse();

@@ -232,6 +232,13 @@ impl Canvas {
         anchor: Anchor,
         text: &str,
     ) {
+        // A tick at the edge of the picture is moved in, so that nothing of it is cut off.
+        let half = text_width(text) * 0.54;
+        let x = match anchor {
+            Anchor::Middle if at.0 + half > self.width => self.width - half,
+            Anchor::Middle if at.0 < half => half,
+            _ => at.0,
+        };
         let anchor = match anchor {
             Anchor::Start => "",
             Anchor::Middle => r#" text-anchor="middle""#,
@@ -242,7 +249,7 @@ impl Canvas {
             self.body,
             r#"<text class="{class}" fill="{}" x="{}" y="{}"{anchor}{weight}>{}</text>"#,
             escape(colour),
-            px(at.0),
+            px(x),
             px(at.1),
             escape(text)
         );

@@ -51,7 +51,7 @@ const EVEN: f64 = 0.9;
 const BODY: f64 = 0.5;
 /// Decades of rarity above it: p99, p99.9, p99.99.
 const DECADES: f64 = 3.0;
-const LEFT: f64 = 50.0;
+const LEFT: f64 = 56.0;
 const PLOT: f64 = 236.0;
 
 /// A curve: the run, and its points as (latency, height from 0 to 1).
@@ -74,11 +74,19 @@ pub(super) fn latency(cast: &Cast, requests: &Requests) -> Option<Figure> {
         }
     }
     let title = format!("Distribution of {} latency", requests.one);
+    let timeless: Vec<&str> = (0..cast.reports.len())
+        .filter(|i| (requests.latency)(&cast.reports[*i]).is_some_and(|l| l.max == 0.0))
+        .map(|i| cast.labels[i].as_str())
+        .collect();
+    let timeless = match timeless.as_slice() {
+        [] => String::new(),
+        names => format!(" Under {} a {} takes no time, and has no curve.", names.join(", "), requests.one),
+    };
     let grey = if many { format!(" Grey is {}.", cast.labels[cast.baseline]) } else { String::new() };
     Some(Figure {
         name: requests.name,
         caption: format!(
-            "Further left is faster. The scale is even up to 90%; above, each line is ten times rarer.{grey}"
+            "Further left is faster. The scale is even up to 90%; above, each line is ten times rarer.{grey}{timeless}"
         ),
         svg: c.finish(&title, &facts),
         title,
@@ -97,7 +105,14 @@ fn heights(top: f64, bottom: f64) -> Scale {
     Scale { kind: ScaleKind::Linear, min: 0.0, max: 1.0, from: bottom, to: top }
 }
 
-fn stroke(cast: &Cast, run: usize, width: f64, more: &str, (x, y): (&Scale, &Scale), curve: &Curve) -> String {
+fn stroke(
+    cast: &Cast,
+    run: usize,
+    width: f64,
+    more: &str,
+    (x, y): (&Scale, &Scale),
+    curve: &Curve,
+) -> String {
     let ink = &cast.inks[run];
     let d = path(curve.1.iter().map(|(us, height)| Some((x.at(*us), y.at(*height)))));
     format!(
@@ -114,7 +129,12 @@ fn together(cast: &Cast, requests: &Requests, curves: &[Curve]) -> (Canvas, Stri
     let bottom = top + PLOT;
     c.height = bottom + 42.0;
     let (x, y) = (latencies(curves, LEFT, RIGHT), heights(top, bottom));
-    c.text("note", (0.0, top - 11.0), Anchor::Start, &format!("share of {} answered within", requests.plural));
+    c.text(
+        "note",
+        (0.0, top - 11.0),
+        Anchor::Start,
+        &format!("share of {} answered within", requests.plural),
+    );
     for tick in x.ticks(4) {
         c.line(if tick.major { "grid" } else { "minor" }, (tick.at, top), (tick.at, bottom));
         if tick.major {
@@ -168,7 +188,13 @@ fn apart(cast: &Cast, requests: &Requests, curves: &[Curve]) -> (Canvas, String)
 fn shares(c: &mut Canvas, y: &Scale, shown: &[(f64, &str)], (left, right): (f64, f64), labelled: bool) {
     for (share, says) in shown {
         let at = y.at(height(-(1.0 - share).log10()));
-        let class = if *share == 0.0 { "axis" } else if *share == EVEN { "leader" } else { "grid" };
+        let class = if *share == 0.0 {
+            "axis"
+        } else if *share == EVEN {
+            "leader"
+        } else {
+            "grid"
+        };
         c.line(class, (left, at), (right, at));
         if labelled {
             c.text("tick", (left - 6.0, at + 4.0), Anchor::End, says);

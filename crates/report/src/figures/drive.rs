@@ -88,7 +88,11 @@ pub(super) fn busy(cast: &Cast) -> Option<Figure> {
 /// The lines of a scale, with their values at the left.
 fn scale_of(c: &mut Canvas, y: &Scale, ticks: usize, panel: &Panel) {
     for tick in y.ticks(ticks) {
-        c.line(if tick.value == 0.0 { "axis" } else { "grid" }, (panel.left, tick.at), (panel.right, tick.at));
+        c.line(
+            if tick.value == 0.0 { "axis" } else { "grid" },
+            (panel.left, tick.at),
+            (panel.right, tick.at),
+        );
         if panel.first {
             c.text("tick", (panel.left - 6.0, tick.at + 4.0), Anchor::End, &tick_text(tick.value));
         }

@@ -146,6 +146,8 @@ pub(crate) struct Cast<'a> {
     pub reports: &'a [Report],
     pub labels: Vec<String>,
     pub inks: Vec<Ink>,
+    /// Whether all but the baseline have one colour, being too many.
+    pub one_colour: bool,
     /// Position of the run that the others are measured against.
     pub baseline: usize,
     /// Most points of one curve.
@@ -165,7 +167,7 @@ impl Cast<'_> {
             .map(|ink| if many && ink.class != "s0" { Ink::of_many() } else { ink })
             .collect();
         let labels = labels(&comparison.reports);
-        Cast { reports: &comparison.reports, labels, inks, baseline, points }
+        Cast { reports: &comparison.reports, labels, inks, one_colour: many, baseline, points }
     }
 
     /// Labels and inks.

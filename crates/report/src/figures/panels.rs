@@ -89,7 +89,12 @@ pub(super) struct Panel {
 impl Panels {
     /// Room for the runs from `top` on, behind `left` for the scale. Notes stand behind names where there is one
     /// column.
-    pub(super) fn new(labels: &[String], shown: &[usize], notes: &[String], (top, left): (f64, f64)) -> Panels {
+    pub(super) fn new(
+        labels: &[String],
+        shown: &[usize],
+        notes: &[String],
+        (top, left): (f64, f64),
+    ) -> Panels {
         let columns = if shown.len() > TOGETHER { 2 } else { 1 };
         let height = match (columns, shown.len()) {
             (2, _) => 64.0,

@@ -416,7 +416,8 @@ fn together(cast: &Cast, slow: &Slow, tracks: &[Track], most: f64) -> (Canvas, S
 
 fn apart(cast: &Cast, slow: &Slow, tracks: &[Track], most: f64) -> (Canvas, String) {
     let last = |t: &Track| t.values.iter().rev().find_map(|v| *v);
-    let ends = tracks.iter().map(|t| last(t).map_or(String::new(), |v| format!("{} at the end", significant(v))));
+    let ends =
+        tracks.iter().map(|t| last(t).map_or(String::new(), |v| format!("{} at the end", significant(v))));
     let baseline = tracks.iter().find(|t| t.run == cast.baseline);
     let strips = Strips {
         cast,
@@ -434,7 +435,13 @@ fn apart(cast: &Cast, slow: &Slow, tracks: &[Track], most: f64) -> (Canvas, Stri
             let ink = &cast.inks[t.run];
             let points = t.values.iter().enumerate();
             let line = path(points.map(|(i, v)| v.map(|v| (width(t, i), y.at(v)))));
-            c.raw(&stroke(&ink.class, &ink.colour, if t.run == track.run { "1.8" } else { "1.2" }, "", &line));
+            c.raw(&stroke(
+                &ink.class,
+                &ink.colour,
+                if t.run == track.run { "1.8" } else { "1.2" },
+                "",
+                &line,
+            ));
         }
     })
 }

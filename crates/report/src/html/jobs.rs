@@ -1,6 +1,6 @@
 //! The jobs of a job file and the queues of a host on the page: a row for each kind of request of each, by run.
 
-use super::{parts, swatch};
+use super::{named, parts};
 use crate::comparison::Comparison;
 use crate::figures::Cast;
 use crate::jobs::{JobActivity, JobRequests, QueueActivity};
@@ -66,7 +66,7 @@ fn table(
     }
     let _ = write!(out, "<section id=\"{id}\">\n<h2>{title}</h2>\n");
     for (run, report) in comparison.reports.iter().enumerate() {
-        let _ = writeln!(out, "<p class=\"caption\">{}{}</p>", swatch(cast, run), soft(&cast.labels[run]));
+        let _ = writeln!(out, "<p class=\"caption\">{}</p>", named(cast, run));
         let askers = askers(report);
         parts::table(out, "jobs", &format!("{title} of {}", cast.labels[run]), |out| {
             out.push_str("<thead><tr>");

@@ -2,8 +2,8 @@
 
 use super::parts::{Heading, Page, table};
 use crate::figures::lifetime_figures;
-use crate::lifetime::{FIGURES, Lifetimes};
 use crate::label::soft;
+use crate::lifetime::{FIGURES, Lifetimes};
 use crate::number;
 use crate::said::Said;
 use crate::svg::escape;

@@ -1,8 +1,8 @@
 //! The measures on the page. A few runs stand beside each other, decimal points in line, each with its ratio to
 //! the baseline; many stand below each other with the figures that matter most, and every measure is folded below.
 
+use super::named;
 use super::parts::table;
-use super::swatch;
 use crate::comparison::{Comparison, eligible, replicas};
 use crate::figures::Cast;
 use crate::label::soft;
@@ -64,9 +64,8 @@ fn beside(out: &mut String, comparison: &Comparison, cast: &Cast, groups: &[Grou
     let columns = 1 + 2 * cast.labels.len();
     table(out, "measures", "Measures", |out| {
         out.push_str("<thead><tr><th scope=\"col\"><span class=\"away\">measure and unit</span></th>");
-        for (i, label) in cast.labels.iter().enumerate() {
-            let (mark, name) = (swatch(cast, i), soft(label));
-            let _ = write!(out, "<th scope=\"col\" colspan=\"2\">{mark}{name}</th>");
+        for i in 0..cast.labels.len() {
+            let _ = write!(out, "<th scope=\"col\" colspan=\"2\">{}</th>", named(cast, i));
         }
         out.push_str("</tr></thead>\n");
         for group in groups {
@@ -123,7 +122,7 @@ fn value(text: &str, spread: &str, with_spread: bool) -> String {
 const KEY: [(&str, &[&str]); 5] = [
     ("Write latency", &["mean", "p99", "p99.9"]),
     ("Read latency", &["mean", "p99", "p99.9"]),
-    ("Throughput", &["written", "read", "IOPS"]),
+    ("Throughput", &["IOPS"]),
     ("Write amplification", &["WAF"]),
     ("Requests", &["failed"]),
 ];
@@ -154,14 +153,15 @@ fn by_scheme(out: &mut String, comparison: &Comparison, cast: &Cast, groups: &[G
             let _ = write!(out, "<th scope=\"col\"{first}>{label}<span class=\"unit\">{unit}</span></th>");
         }
         out.push_str("</tr></thead>\n<tbody>\n");
-        for (run, label) in cast.labels.iter().enumerate() {
+        for run in 0..cast.labels.len() {
             let class = if run == baseline { " class=\"baseline\"" } else { "" };
-            let _ = write!(out, "<tr{class}><th scope=\"row\">{}{}</th>", swatch(cast, run), soft(label));
+            let _ = write!(out, "<tr{class}><th scope=\"row\">{}</th>", named(cast, run));
             for (first, row) in shown.iter().flat_map(|(_, rows)| firsts(rows)) {
                 let (text, spread) = &row.spread_texts()[run];
                 let spread = if spread.is_empty() { String::new() } else { format!(" ± {spread}") };
                 let text = escape(&format!("{text}{spread}"));
-                let text = if row.best(&eligible)[run] { format!("<b title=\"best\">▸ {text}</b>") } else { text };
+                let text =
+                    if row.best(&eligible)[run] { format!("<b title=\"best\">▸ {text}</b>") } else { text };
                 let _ = write!(out, "<td{first}>{text}");
                 if row.better != Better::Neither {
                     let against = row.against(run, baseline).unwrap_or_default();

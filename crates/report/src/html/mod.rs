@@ -96,12 +96,11 @@ impl Page {
         self.open_heading(&Heading { title, lead: comparison.verdict(), facts, ..Heading::default() });
         if cast.labels.len() > 1 {
             self.text.push_str("<ul class=\"cast\">\n");
-            for (i, label) in cast.labels.iter().enumerate() {
+            for i in 0..cast.labels.len() {
                 let role = if i == comparison.baseline_index() { "<small>baseline</small>" } else { "" };
                 self.push(format_args!(
-                    "<li>{}<b>{}</b>{role} <span>{}</span></li>\n",
-                    swatch(cast, i),
-                    soft(label),
+                    "<li><b>{}</b>{role} <span>{}</span></li>\n",
+                    named(cast, i),
                     escape(&comparison.reports[i].scheme.title)
                 ));
             }
@@ -121,7 +120,11 @@ impl Page {
                 text if text.starts_with("steady") => "yes",
                 _ => "info",
             };
-            let alone = if said.who.is_empty() { if reports.len() > 1 { "All runs are " } else { "The run is " } } else { "" };
+            let alone = if said.who.is_empty() {
+                if reports.len() > 1 { "All runs: " } else { "The run is " }
+            } else {
+                ""
+            };
             notes.push((class, capital(said, alone)));
         }
         for said in crate::begun::sentences(reports, labels) {
@@ -136,7 +139,9 @@ impl Page {
 
     /// The page of what is not modelled, folded.
     fn not_modelled(&mut self) {
-        self.text.push_str("<section id=\"not-modelled\">\n<h2>What is not modelled</h2>\n<details class=\"card\">\n");
+        self.text.push_str(
+            "<section id=\"not-modelled\">\n<h2>What is not modelled</h2>\n<details class=\"card\">\n",
+        );
         self.text.push_str(
             "<summary>What a real drive does and this one does not</summary>\n<div class=\"prose\">\n",
         );
@@ -168,9 +173,19 @@ fn results(report: &Report) -> String {
     }
 }
 
-/// The mark of a run's curve: its colour, and its dashes.
+/// A run's name behind its colour, which stays with the name's first piece.
+fn named(cast: &Cast, run: usize) -> String {
+    let name = soft(&cast.labels[run]);
+    let (first, rest) = name.split_once("<wbr>").unwrap_or((&name, ""));
+    format!("<span class=\"tag\">{}{first}</span><wbr>{rest}", swatch(cast, run))
+}
+
+/// The square of a run's colour; where many share one it says nothing, and only the baseline has it.
 fn swatch(cast: &Cast, run: usize) -> String {
     let ink = &cast.inks[run];
+    if cast.one_colour && run != cast.baseline {
+        return String::new();
+    }
     format!(
         "<svg class=\"swatch\" viewBox=\"0 0 12 10\" width=\"12\" height=\"10\" aria-hidden=\"true\">\
          <rect class=\"{}\" fill=\"{}\" width=\"10\" height=\"10\" rx=\"2.5\"/></svg>",

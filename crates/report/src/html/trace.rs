@@ -15,7 +15,8 @@ pub fn trace_html(inspection: &Inspection, profile: &Profile) -> String {
     let (title, lead) = (name.to_string(), verdict(inspection, profile));
     page.open_heading(&Heading { title, lead, facts, ..Heading::default() });
     page.text.push_str("</header>\n<main>\n");
-    let refused = |text: &String| ("warn", Said { who: vec![], text: format!("A run would refuse it: {text}") });
+    let refused =
+        |text: &String| ("warn", Said { who: vec![], text: format!("A run would refuse it: {text}") });
     page.notes("Faults", "", &inspection.refusals.iter().map(refused).collect::<Vec<_>>());
     let figures = trace_figures(inspection, profile);
     for (title, names) in SECTIONS {

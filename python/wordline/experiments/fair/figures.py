@@ -54,7 +54,9 @@ def _draw_heat(study: Study, drive: str, figure: str) -> Any:
     rows = _heat(study, drive, figure)
     of = {(r["scheme"], r["twin"]): r["over_conventional"] for r in rows}
     values = np.array([[log2(of[s, t]) if of[s, t] else np.nan for t in twins] for s in schemes])
-    picture, at = plt.subplots(figsize=(0.4 * len(twins) + 3.2, 0.36 * len(schemes) + 1.9), layout="constrained")
+    picture, at = plt.subplots(
+        figsize=(0.4 * len(twins) + 3.2, 0.36 * len(schemes) + 1.9), layout="constrained"
+    )
     shown = at.imshow(values, cmap="PuOr_r", vmin=-2, vmax=2, aspect="auto")
     at.set_xticks(range(len(twins)), twins, rotation=60, ha="right")
     at.set_yticks(range(len(schemes)), schemes)
