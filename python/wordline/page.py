@@ -81,30 +81,44 @@ def _body(markdown: str, folder: Path) -> str:
 
 
 def _code(match: re.Match[str]) -> str:
-    return (
-        '<div class="code command"><button type="button">copy</button>'
-        f"<pre>{match[1].rstrip()}</pre></div>"
-    )
+    # A command is copied without the end of its line: it waits for the key that runs it.
+    code = match[1].replace("\n</code>", "</code>")
+    return f'<div class="code command"><button type="button">copy</button><pre>{code}</pre></div>'
+
+
+#: What stands in a column of figures: a number, perhaps with its interval, unit or sign.
+_FIGURE = re.compile(r"[-+−±×%\d.,\s\u00a0–]*(?:of [\d,]+)?")  # noqa: RUF001
+_CELL = re.compile(r"<(t[hd])((?:\s[^>]*)?)>(.*?)</\1>", re.S)
+
+
+def _plain(content: str) -> str:
+    return html.unescape(re.sub(r"<[^>]*>", "", content)).strip()
 
 
 def _table(match: re.Match[str]) -> str:
     """Put a table into its box, with whole names, figures to the right, room for words."""
+    rows = re.findall(r"<tr>(.*?)</tr>", match[0], re.S)
+    cells = [[_plain(content) for _, _, content in _CELL.findall(row)] for row in rows[1:]]
+    columns = list(zip(*cells, strict=True))
+    figures = [any(c) and all(map(_FIGURE.fullmatch, c)) for c in columns]
 
-    def cell(found: re.Match[str]) -> str:
-        tag, attributes, content = found.groups()
-        text = html.unescape(re.sub(r"<[^>]*>", "", content))
-        classes = []
-        if "right" in attributes:
-            classes.append("number")
-        if len(text) > _WORDS:
-            classes.append("words")
-        named = f' class="{" ".join(classes)}"' if classes else ""
-        # Only text between tags may be broken.
-        parts = re.split(r"(<[^>]*>)", content)
-        parts[::2] = [_BREAKS.sub("<wbr>", part) for part in parts[::2]]
-        return f"<{tag}{named}>{''.join(parts)}</{tag}>"
+    def in_row(row: re.Match[str]) -> str:
+        at = iter(figures or [False] * row[0].count("<th"))
 
-    table = re.sub(r"<(t[hd])([^>]*)>(.*?)</\1>", cell, match[0], flags=re.S)
+        def cell(found: re.Match[str]) -> str:
+            tag, attributes, content = found.groups()
+            classes = ["number"] if next(at) or "right" in attributes else []
+            if len(_plain(content)) > _WORDS:
+                classes.append("words")
+            named = f' class="{" ".join(classes)}"' if classes else ""
+            # Only text between tags may be broken.
+            parts = re.split(r"(<[^>]*>)", content)
+            parts[::2] = [_BREAKS.sub("<wbr>", part) for part in parts[::2]]
+            return f"<{tag}{named}>{''.join(parts)}</{tag}>"
+
+        return _CELL.sub(cell, row[0])
+
+    table = re.sub(r"<tr>.*?</tr>", in_row, match[0], flags=re.S)
     return f'<div class="scroll" tabindex="0" role="region" aria-label="Table">\n{table}\n</div>'
 
 

@@ -50,9 +50,15 @@ fn joined(all: Vec<(usize, String)>, labels: &[String], least: usize) -> Vec<Sai
         who.sort_unstable();
         texts = vec![(spread, who)];
     }
-    let named = |runs: Vec<usize>| match runs.len() == labels.len() {
-        true => vec![],
-        false => runs.into_iter().filter_map(|r| labels.get(r).cloned()).collect(),
+    let named = |runs: Vec<usize>| {
+        let others: Vec<&str> =
+            (0..labels.len()).filter(|i| !runs.contains(i)).map(|i| labels[i].as_str()).collect();
+        match others.len() {
+            0 => vec![],
+            // The exceptions are shorter than the rule.
+            1..=2 if labels.len() > 4 => vec![format!("all but {}", others.join(" and "))],
+            _ => runs.into_iter().filter_map(|r| labels.get(r).cloned()).collect(),
+        }
     };
     texts.into_iter().map(|(text, runs)| Said { who: named(runs), text }).collect()
 }
@@ -119,7 +125,7 @@ mod tests {
     use super::*;
 
     fn labels(n: usize) -> Vec<String> {
-        ["a", "b", "c", "d"][..n].iter().map(|s| s.to_string()).collect()
+        ["a", "b", "c", "d", "e", "f"][..n].iter().map(|s| s.to_string()).collect()
     }
 
     fn say(texts: &[(usize, &str)], n: usize, least: usize) -> Vec<String> {
@@ -139,6 +145,13 @@ mod tests {
         assert_eq!(say(&texts, 4, 2), ["a, c: full 3 to 18 times, of 1,200.", "d: slow."]);
         let texts = [(0, "8,300 were under way"), (1, "0.5 were under way"), (2, "12 were under way")];
         assert_eq!(say(&texts, 3, 2), ["0.5 to 8,300 were under way"]);
+    }
+
+    #[test]
+    fn of_many_the_exceptions_are_named() {
+        let texts: Vec<(usize, &str)> = [0, 1, 2, 4].map(|run| (run, "slow.")).into();
+        assert_eq!(say(&texts, 6, 2), ["all but d and f: slow."]);
+        assert_eq!(say(&texts[..3], 6, 2), ["a, b, c: slow."]);
     }
 
     #[test]

@@ -326,3 +326,56 @@ fn the_verdict_says_what_came_out() {
         "{said}"
     );
 }
+
+#[test]
+fn arrays_are_called_what_they_are() {
+    let mut c = sample::two();
+    let find = |c: &Comparison| {
+        let all = figures(c);
+        all.into_iter().find(|f| f.name == "busy-dies-and-buses").unwrap()
+    };
+    assert!(find(&c).csv.contains("conventional,die,0,"));
+    for r in &mut c.reports {
+        r.config["device"]["parallel_unit"] = "plane".into();
+    }
+    let planes = find(&c);
+    assert!(planes.csv.contains("conventional,plane,0,") && !planes.csv.contains(",die,"), "{}", planes.csv);
+    assert!(planes.title.contains("planes") && !planes.svg.contains(": die "), "{}", planes.title);
+}
+
+#[test]
+fn many_runs_are_rows_with_small_plots_and_few_share_one() {
+    let many: Vec<_> = (0..4).flat_map(|_| sample::four().reports).take(15).collect();
+    let page = html(&Comparison::new(many.clone()));
+    assert!(page.contains("<table class=\"byscheme\">") && page.contains("All measures of all 15 runs"));
+    let curves = |runs: Vec<wordline_report::Report>| {
+        let all = figures(&Comparison::new(runs));
+        let f = all.into_iter().find(|f| f.name == "write-latency-cdf").unwrap();
+        (f.svg.matches("class=\"series\"").count(), f.svg.matches("class=\"line ").count())
+    };
+    // A small plot has its own curve and, but for the baseline's, the baseline's.
+    assert_eq!(curves(many), (0, 29));
+    assert_eq!(curves(sample::four().reports), (4, 4));
+}
+
+#[test]
+fn a_heading_has_whole_spellings_settings_and_a_command_to_copy() {
+    let heading = wordline_report::Heading {
+        title: "two <schemes>".into(),
+        lead: "So it came out.".into(),
+        facts: vec![("workload".into(), format!("bursty:{}", "write_rate=100MB/s,".repeat(4)))],
+        settings: vec!["gc.victim=fifo".into(), "capacity.logical=1GiB".into()],
+        command: Some("wordline run --scheme 'a<b>'".into()),
+    };
+    let page = wordline_report::page(&heading, "<p>body</p>", &["the end & more".to_string()]);
+    assert_eq!(unbalanced(&page), Ok(()));
+    for part in [
+        "two &lt;schemes&gt;",
+        "<div class=\"long\"><dt>workload</dt>",
+        "<code>--set gc.victim=fifo --set capacity.logical=1GiB</code>",
+        "<pre><code>wordline run --scheme &#39;a&lt;b&gt;&#39;</code></pre>",
+        "the end &amp; more",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+}

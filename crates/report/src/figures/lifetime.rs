@@ -6,6 +6,7 @@ use super::{Csv, Figure, Ink, WIDTH, data, ink_of};
 use crate::label::drawn;
 use crate::lifetime::{LifePhase, Lifetimes, SchemeLife};
 use crate::number::{self, Quantity};
+use crate::palette;
 use crate::replicas::Estimate;
 use crate::svg::{Anchor, Canvas, Scale, ScaleKind, footnote, path, px, tick_text};
 use std::fmt::Write;
@@ -130,7 +131,11 @@ pub fn lifetime_figures(lifetimes: &Lifetimes) -> Vec<Figure> {
 
 fn inks(lifetimes: &Lifetimes) -> Vec<Ink> {
     let own = |s: &SchemeLife| s.scheme.colour.clone();
-    lifetimes.schemes.iter().enumerate().map(|(i, s)| ink_of(i, 0, own(s).as_deref())).collect()
+    let inks = lifetimes.schemes.iter().enumerate().map(|(i, s)| ink_of(i, 0, own(s).as_deref()));
+    if lifetimes.schemes.len() > palette::SCHEMES.len() + 1 {
+        return inks.map(|ink| if ink.class == "s0" { ink } else { Ink::of_many() }).collect();
+    }
+    inks.collect()
 }
 
 /// What the host can write, a bar a scheme.

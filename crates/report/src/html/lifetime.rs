@@ -16,9 +16,8 @@ pub fn lifetime_html(lifetimes: &Lifetimes) -> String {
     let facts = lifetimes.facts().into_iter().map(|(what, value)| (what.to_string(), value)).collect();
     page.open_heading(&Heading { title, lead: lifetimes.verdict(), facts, ..Heading::default() });
     page.text.push_str("</header>\n<main>\n");
-    let agree = lifetimes.schemes.iter().filter_map(|s| s.agrees());
-    let notes: Vec<(&str, Said)> = (lifetimes.checks().into_iter().zip(agree))
-        .map(|(text, agrees)| (if agrees { "yes" } else { "no" }, Said { who: vec![], text }))
+    let notes: Vec<(&str, Said)> = (lifetimes.checks().into_iter())
+        .map(|said| (if said.text.contains(" NOT ") { "no" } else { "yes" }, said))
         .collect();
     page.notes("Acceleration", "plain", &notes);
     page.section("Measures", None);
