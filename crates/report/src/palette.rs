@@ -66,9 +66,9 @@ pub fn scheme(index: usize, baseline: usize, own: Option<&str>) -> &str {
     }
 }
 
-/// The ink that is read best on a ground: dark or white.
+/// The ink that is read best on a ground: black or white, one of which always has 4.5:1.
 pub(crate) fn text_on(ground: &str) -> &'static str {
-    if contrast(INK, ground) >= contrast("#ffffff", ground) { INK } else { "#ffffff" }
+    if contrast("#000000", ground) >= contrast("#ffffff", ground) { "#000000" } else { "#ffffff" }
 }
 
 /// The ink of text.
