@@ -210,8 +210,8 @@ def test_a_page_is_whole_without_its_script(made, browser):
 def test_a_name_in_the_legend_hides_its_curve_and_shows_it_again(made, browser):
     tab = browser.new_page()
     tab.goto(made["comparison of two"].as_uri())
-    curve = tab.locator("#write-latency-cdf g.series").nth(1)
-    name = tab.locator("#write-latency-cdf text[data-run='1']").first
+    curve = tab.locator("#read-latency-cdf g.series").nth(1)
+    name = tab.locator("#read-latency-cdf text[data-run='1']").first
     shown = "(e) => getComputedStyle(e).display"
     assert curve.evaluate(shown) == "inline"
     name.click()
@@ -223,7 +223,6 @@ def test_a_name_in_the_legend_hides_its_curve_and_shows_it_again(made, browser):
 
 def test_every_picture_is_read_by_arrow_keys(made, browser):
     tab = browser.new_page()
-    tab.goto(made["comparison of many"].as_uri())
     for kind in ("comparison of two", "comparison of many"):
         tab.goto(made[kind].as_uri())
         said = tab.evaluate(WALK)
