@@ -9,6 +9,9 @@ pub(crate) struct Said {
     pub text: String,
 }
 
+/// Sentences, each with the number of its run.
+type Sentences = Vec<(usize, String)>;
+
 impl Said {
     /// The sentence behind the names of its runs.
     pub(crate) fn whole(&self) -> String {
@@ -22,11 +25,11 @@ impl Said {
 
 /// The sentences of runs, each once. Those that are the same but for numbers are joined where they are at least
 /// `least`; fewer stay apart, with their own numbers. What is about all of the labels names none.
-pub(crate) fn once(sentences: Vec<(usize, String)>, labels: &[String], least: usize) -> Vec<Said> {
-    let mut groups: Vec<(Vec<Piece>, Vec<(usize, String)>)> = vec![];
+pub(crate) fn once(sentences: Sentences, labels: &[String], least: usize) -> Vec<Said> {
+    let mut groups: Vec<(Vec<Piece>, Sentences)> = vec![];
     for (run, text) in sentences {
         let shape = pieces(&text);
-        let alike = |(other, _): &&mut (Vec<Piece>, _)| same_shape(other, &shape);
+        let alike = |(other, _): &&mut (Vec<Piece>, Sentences)| same_shape(other, &shape);
         match groups.iter_mut().find(alike) {
             Some((_, all)) => all.push((run, text)),
             None => groups.push((shape, vec![(run, text)])),
@@ -35,7 +38,7 @@ pub(crate) fn once(sentences: Vec<(usize, String)>, labels: &[String], least: us
     groups.into_iter().flat_map(|(_, all)| joined(all, labels, least)).collect()
 }
 
-fn joined(all: Vec<(usize, String)>, labels: &[String], least: usize) -> Vec<Said> {
+fn joined(all: Sentences, labels: &[String], least: usize) -> Vec<Said> {
     let mut texts: Vec<(String, Vec<usize>)> = vec![];
     for (run, text) in all {
         match texts.iter_mut().find(|(t, _)| *t == text) {
