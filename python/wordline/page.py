@@ -1,35 +1,46 @@
-"""A page for a browser from Markdown: one file, with the pictures in it."""
+"""A page for a browser from Markdown: one file, with the pictures in it.
+
+Sheet, script and heading block are those of every other page; the extension module has them
+(``crates/report/assets``, ``crates/report/src/html/parts.rs``).
+"""
 
 from __future__ import annotations
 
 import html
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from markdown_it import MarkdownIt
 
-_STYLE = """
-:root { color-scheme: light dark; --ink: #1f2933; --soft: #5c6773; --line: #dfe3e8; --paper: #fff; }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #e6e9ed; --soft: #9aa5b1; --line: #3a424c; --paper: #14181d; }
-  figure { background: #fff; }
+import wordline
+from wordline import _wordline
+
+#: A cell longer than this is running text, and gets room for some words in a line.
+_WORDS = 40
+#: Behind these a long name may go on in the next line.
+_BREAKS = re.compile(r"(?<=[-+:,=/_])(?=[^\s<&;])|(?<=\.)(?=[a-z])")
+#: Inks of `wordline.plotting`, and what the sheet calls them, so that a picture has a dark side.
+_INKS = {
+    "#000000": "--ink",
+    "#111111": "--ink",
+    "#333333": "--ink",
+    "#555555": "--soft",
+    "#777777": "--soft",
+    "#e4e4e4": "--grid",
 }
-body { font: 16px/1.55 system-ui, sans-serif; color: var(--ink); background: var(--paper);
-  max-width: 72rem; margin: 2rem auto; padding: 0 1.2rem; }
-h1 { font-size: 1.7rem; } h2 { margin-top: 2.4rem; border-bottom: 1px solid var(--line); }
-table { border-collapse: collapse; font-size: .82rem; display: block; overflow-x: auto; }
-th, td { padding: .3rem .7rem; border-bottom: 1px solid var(--line); text-align: left;
-  vertical-align: top; font-variant-numeric: tabular-nums; }
-td:first-child { white-space: nowrap; }
-th { color: var(--soft); font-weight: 600; vertical-align: bottom; }
-figure { margin: 1.2rem 0; padding: .6rem; border: 1px solid var(--line); border-radius: 6px; }
-figure svg { max-width: 100%; height: auto; display: block; margin: auto; }
-code { font-size: .9em; } pre { overflow-x: auto; padding: .8rem; border: 1px solid var(--line); }
-a { color: #2f8fc4; }
-"""
+#: White is the ground of a picture, but not of its text, which may stand on something dark.
+_GROUNDS = {"#ffffff": "--card"}
 
 
-def to_html(markdown: str, folder: Path) -> str:
+def to_html(
+    markdown: str,
+    folder: Path,
+    *,
+    lead: str = "",
+    facts: Sequence[tuple[str, str]] = (),
+    command: str | None = None,
+) -> str:
     """Return a page of Markdown as HTML, with the SVG pictures that it names in place.
 
     Parameters
@@ -38,34 +49,117 @@ def to_html(markdown: str, folder: Path) -> str:
         The text; its first line is its title.
     folder
         Where the pictures are.
+    lead
+        What came out, in a sentence or two, for the heading.
+    facts
+        Words and their values, for the heading.
+    command
+        The command that makes the page again, for the heading.
     """
-    title = markdown.lstrip().splitlines()[0].lstrip("# ")
-    body = MarkdownIt("commonmark").enable("table").render(markdown)
-    body = body.replace(" ± ", "&nbsp;±&nbsp;")
-    number = 0
+    first, _, rest = markdown.lstrip().partition("\n")
+    return _wordline.page(
+        title=first.lstrip("# "),
+        lead=lead,
+        facts=list(facts),
+        command=command,
+        body=_body(rest, folder),
+        footer=[f"Wordline {wordline.__version__}"],
+    )
 
-    def inline(match: re.Match[str]) -> str:
-        nonlocal number
+
+def _body(markdown: str, folder: Path) -> str:
+    # What looks like HTML is text: a page has no markup but its own.
+    body = MarkdownIt("commonmark", {"html": False}).enable("table").render(markdown)
+    # Code is copied as it is: no break is bound in it.
+    parts = re.split(r"(<pre>.*?</pre>|<code>.*?</code>)", body, flags=re.S)
+    parts[::2] = [part.replace(" ± ", "&nbsp;±&nbsp;") for part in parts[::2]]
+    body = "".join(parts)
+    body = re.sub(r"<table>.*?</table>", _table, body, flags=re.S)
+    body = re.sub(r"<pre>(.*?)</pre>", _code, body, flags=re.S)
+    pictures = _Pictures(folder)
+    return re.sub(r"(?:<p>)?<img [^>]*>(?:</p>)?", pictures.inline, body)
+
+
+def _code(match: re.Match[str]) -> str:
+    # A command is copied without the end of its line: it waits for the key that runs it.
+    code = match[1].replace("\n</code>", "</code>")
+    return f'<div class="code command"><button type="button">copy</button><pre>{code}</pre></div>'
+
+
+#: What stands in a column of figures: a number, perhaps with its interval, unit or sign.
+_FIGURE = re.compile(r"[-+−±×%\d.,\s\u00a0–]*(?:of [\d,]+)?")  # noqa: RUF001
+_CELL = re.compile(r"<(t[hd])((?:\s[^>]*)?)>(.*?)</\1>", re.S)
+
+
+def _plain(content: str) -> str:
+    return html.unescape(re.sub(r"<[^>]*>", "", content)).strip()
+
+
+def _table(match: re.Match[str]) -> str:
+    """Put a table into its box, with whole names, figures to the right, room for words."""
+    rows = re.findall(r"<tr>(.*?)</tr>", match[0], re.S)
+    cells = [[_plain(content) for _, _, content in _CELL.findall(row)] for row in rows[1:]]
+    columns = list(zip(*cells, strict=True))
+    figures = [any(c) and all(map(_FIGURE.fullmatch, c)) for c in columns]
+
+    def in_row(row: re.Match[str]) -> str:
+        at = iter(figures or [False] * row[0].count("<th"))
+
+        def cell(found: re.Match[str]) -> str:
+            tag, attributes, content = found.groups()
+            classes = ["number"] if next(at) or "right" in attributes else []
+            if len(_plain(content)) > _WORDS:
+                classes.append("words")
+            named = f' class="{" ".join(classes)}"' if classes else ""
+            # Only text between tags may be broken.
+            parts = re.split(r"(<[^>]*>)", content)
+            parts[::2] = [_BREAKS.sub("<wbr>", part) for part in parts[::2]]
+            return f"<{tag}{named}>{''.join(parts)}</{tag}>"
+
+        return _CELL.sub(cell, row[0])
+
+    table = re.sub(r"<tr>.*?</tr>", in_row, match[0], flags=re.S)
+    return f'<div class="scroll" tabindex="0" role="region" aria-label="Table">\n{table}\n</div>'
+
+
+class _Pictures:
+    """Puts pictures in the place of their names."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.number = 0
+        baseline, schemes = _wordline.colours()
+        self.inks = {**_INKS, **{c.lower(): f"--s{i}" for i, c in enumerate([baseline, *schemes])}}
+
+    def inline(self, match: re.Match[str]) -> str:
+        """Return the picture that a tag names, or the tag where there is none."""
         source = re.search(r'src="([^"]+\.svg)"', match[0])
-        if not source or not (folder / source[1]).is_file():
+        said = re.search(r'alt="([^"]*)"', match[0])
+        if not source or not (self.folder / source[1]).is_file():
             return match[0]
-        number += 1
-        svg = (folder / source[1]).read_text(encoding="utf-8")
+        self.number += 1
+        svg = (self.folder / source[1]).read_text(encoding="utf-8")
         svg = svg[svg.index("<svg") :]
         # Names within a picture are unique in the page only with a prefix of its own.
         for found in set(re.findall(r'\bid="([^"]+)"', svg)):
-            own = f"f{number}-{found}"
+            own = f"f{self.number}-{found}"
             svg = svg.replace(f'id="{found}"', f'id="{own}"').replace(f"#{found})", f"#{own})")
             svg = svg.replace(f'href="#{found}"', f'href="#{own}"')
-        return f"<figure>{svg}</figure>"
+        # A sheet within a picture would hold for the whole page.
+        svg = re.sub(r"<style[^>]*>.*?</style>", "", svg, flags=re.S)
+        svg = re.sub(r"<(?!text)[^>]*>", lambda tag: self._dyed(tag[0], _GROUNDS), svg)
+        svg = self._dyed(svg, self.inks)
+        says = f' aria-label="{said[1]}"' if said else ""
+        return (
+            f'<figure class="own"><div class="plot" tabindex="0" role="group"{says}>'
+            f"{svg}</div></figure>"
+        )
 
-    body = re.sub(r"<img [^>]*>", inline, body)
-    return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{html.escape(title)}</title><style>{_STYLE}</style></head>"
-        f"<body>{body}</body></html>\n"
-    )
+    @staticmethod
+    def _dyed(svg: str, inks: dict[str, str]) -> str:
+        for colour, name in inks.items():
+            svg = re.sub(rf"(fill|stroke): {colour}\b", rf"\1: var({name})", svg)
+        return svg
 
 
 def row(cells: list[str]) -> str:

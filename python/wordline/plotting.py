@@ -10,17 +10,22 @@ from typing import Any
 
 import matplotlib as mpl
 
+from wordline import _wordline
+
 mpl.use("svg")
 
 import matplotlib.pyplot as plt
 
+_baseline, _schemes = _wordline.colours()
 #: What others are compared with is grey.
-BASELINE = "#6b7280"
-#: Colours of schemes in the order in which they are compared, as in the pages of the command line.
-SCHEMES = (
-    *("#4c3fbf", "#c8506a", "#1f8a80", "#a2459c", "#7f7f14", "#2f8fc4", "#7a1f4d"),
-    *("#e08a3c", "#46536b", "#3fa79f", "#8d6cc4"),
-)
+BASELINE = _baseline
+#: Colours of schemes in the order in which they are compared, as on the pages of the command line,
+#: and some more.
+SCHEMES = (*_schemes, "#b0621a", "#46536b", "#2f8a82", "#8059c0")
+#: Markers go with the colours, so that neither must be told apart alone.
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "h", "*", "d")
+#: Text on a light ground that stays light on a dark page.
+ON_LIGHT = "#1b212a"
 #: Fast, medium and slow pages: light to dark, so that they are told apart in grey, too.
 PAGES = {"lsb": "#9ecae1", "csb": "#4292c6", "msb": "#08306b"}
 #: What a paper prints.
@@ -64,12 +69,17 @@ def colours(names: list[str], baseline: str | None = None) -> dict[str, str]:
     return found if baseline is None else {baseline: BASELINE, **found}
 
 
+def markers(names: list[str]) -> dict[str, str]:
+    """Give each name a marker; with its colour it is the only one of its kind for 143 names."""
+    return {n: MARKERS[i % len(MARKERS)] for i, n in enumerate(names)}
+
+
 def footnote(figure: Any, text: str) -> None:
     """Write what a reader must know of the data below a picture with a constrained layout."""
     if text:
         # A character of this size is about half as wide as it is high.
-        text = textwrap.fill(text, int(figure.get_figwidth() * 72 / 3.5))
-        figure.supxlabel(text, fontsize=7, color="#777777", x=0.01, ha="left")
+        text = textwrap.fill(text, int(figure.get_figwidth() * 72 / 4.15))
+        figure.supxlabel(text, fontsize=8.3, color="#777777", x=0.01, ha="left")
 
 
 def save(figure: Any, path: Path) -> None:

@@ -11,7 +11,9 @@ use std::ffi::OsString;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
-use wordline_report::{Comparison, Figure, Lifetimes, RefusedScheme, Report, TerminalStyle};
+use wordline_report::{
+    Comparison, Figure, Heading, Lifetimes, RefusedScheme, Report, TerminalStyle, palette,
+};
 use wordline_run::{
     Blame, Files, LifetimeSpec, Progress, Recording, RunError, RunSpec, Setup, WhyAsked, Window,
 };
@@ -359,6 +361,26 @@ fn lifetime_csv(lifetimes: &str) -> PyResult<String> {
     Ok(Lifetimes::from_json(lifetimes).map_err(wrong)?.to_csv())
 }
 
+/// A page of any kind: its heading, a body in HTML, and lines of the footer.
+#[pyfunction]
+fn page(
+    title: String,
+    lead: String,
+    facts: Vec<(String, String)>,
+    command: Option<String>,
+    body: &str,
+    footer: Vec<String>,
+) -> String {
+    let heading = Heading { title, lead, facts, command, ..Heading::default() };
+    wordline_report::page(&heading, body, &footer)
+}
+
+/// The baseline's colour, and those of the other schemes in order.
+#[pyfunction]
+fn colours() -> (&'static str, [&'static str; 7]) {
+    (palette::BASELINE, palette::SCHEMES)
+}
+
 /// Every picture of lifetimes.
 #[pyfunction]
 fn lifetime_figures(lifetimes: &str) -> PyResult<Vec<Picture>> {
@@ -446,6 +468,8 @@ fn _wordline(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(why, m)?)?;
     m.add_function(wrap_pyfunction!(table, m)?)?;
     m.add_function(wrap_pyfunction!(html, m)?)?;
+    m.add_function(wrap_pyfunction!(page, m)?)?;
+    m.add_function(wrap_pyfunction!(colours, m)?)?;
     m.add_function(wrap_pyfunction!(admitted, m)?)?;
     m.add_function(wrap_pyfunction!(comparison_json, m)?)?;
     m.add_function(wrap_pyfunction!(reports, m)?)?;

@@ -2,6 +2,8 @@
 
 use crate::number;
 use crate::report::Report;
+use crate::said::{self, Said};
+use crate::steady::TOGETHER;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -31,10 +33,9 @@ pub struct BegunSteady {
 }
 
 /// A sentence about the beginning of each run that began steady, with the runs that it is about.
-pub(crate) fn sentences(reports: &[Report], labels: &[String]) -> Vec<String> {
-    let who = |label: &str| if reports.len() > 1 { format!("{label}: ") } else { String::new() };
-    let said = |(r, label): (&Report, &String)| sentence(r).map(|text| format!("{}{text}", who(label)));
-    reports.iter().zip(labels).filter_map(said).collect()
+pub(crate) fn sentences(reports: &[Report], labels: &[String]) -> Vec<Said> {
+    let said = reports.iter().enumerate().filter_map(|(run, r)| Some((run, sentence(r)?)));
+    said::once(said.collect(), labels, TOGETHER)
 }
 
 /// One sentence about the beginning of a run; `None` where it did not begin steady.

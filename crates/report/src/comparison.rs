@@ -7,6 +7,7 @@ use crate::number;
 use crate::replicas::{Estimate, differences_percent, mean};
 use crate::report::{Latency, Report};
 use crate::rows;
+use crate::said::{self, Said};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -130,14 +131,10 @@ fn failures(report: &Report) -> f64 {
 }
 
 /// Advice of all runs and our own warnings, each once, with the runs that it is about.
-pub(crate) fn hints(reports: &[Report]) -> Vec<String> {
-    let labels = labels(reports);
-    let mut hints: Vec<(String, Vec<&str>)> = Vec::new();
-    let mut add = |text: String, label| match hints.iter_mut().find(|(t, _)| *t == text) {
-        Some((_, who)) => who.push(label),
-        None => hints.push((text, vec![label])),
-    };
-    for (r, label) in reports.iter().zip(&labels) {
+pub(crate) fn hints(reports: &[Report]) -> Vec<Said> {
+    let mut hints: Vec<(usize, String)> = Vec::new();
+    let mut add = |text: String, run| hints.push((run, text));
+    for (run, r) in reports.iter().enumerate() {
         if r.host.failures() > 0 {
             let outcomes: Vec<String> = r
                 .host
@@ -152,7 +149,7 @@ pub(crate) fn hints(reports: &[Report]) -> Vec<String> {
                 number::count(r.host.requests),
                 outcomes.join(", ")
             );
-            add(text, label);
+            add(text, run);
         }
         if r.host.unplaced_bytes > 0 {
             let text = format!(
@@ -160,12 +157,12 @@ pub(crate) fn hints(reports: &[Report]) -> Vec<String> {
                  place for them on flash; a power cut would not lose them, and a trim makes room.",
                 number::bytes(r.host.unplaced_bytes)
             );
-            add(text, label);
+            add(text, run);
         }
     }
-    for (r, label) in reports.iter().zip(&labels) {
+    for (run, r) in reports.iter().enumerate() {
         for hint in &r.hints {
-            add(hint.clone(), label);
+            add(hint.clone(), run);
         }
         if let Some(replicas) = r.replicas.as_ref().filter(|r| r.are_alike()) {
             let text = format!(
@@ -173,17 +170,10 @@ pub(crate) fn hints(reports: &[Report]) -> Vec<String> {
                  depends on its seed.",
                 replicas.runs.len()
             );
-            add(text, label);
+            add(text, run);
         }
     }
-    hints
-        .into_iter()
-        .map(
-            |(text, who)| {
-                if who.len() == reports.len() { text } else { format!("{}: {text}", who.join(", ")) }
-            },
-        )
-        .collect()
+    said::once(hints, &labels(reports), 2)
 }
 
 fn verdict(reports: &[Report], baseline: usize) -> String {
@@ -202,6 +192,10 @@ fn verdict(reports: &[Report], baseline: usize) -> String {
             number::count(base.host.failures()),
             number::count(base.host.requests)
         );
+    }
+    let overloaded: Vec<usize> = (0..reports.len()).filter(|i| reports[*i].overload().is_some()).collect();
+    if !overloaded.is_empty() {
+        return under_overload(reports, &labels, baseline, &overloaded);
     }
     // The run to speak of: of those that answered everything, the one with the shortest mean write,
     // or read where nothing was written.
@@ -225,21 +219,6 @@ fn verdict(reports: &[Report], baseline: usize) -> String {
     if let Some((a, b)) = read {
         clauses.extend(speed("reads", &[("at the median", b.0 / a.0), ("at p99.9", b.1 / a.1)]));
     }
-    let waf = |r: &Report| mean(r, &|r| r.waf.as_ref().map(|w| w.total));
-    let waf = match (waf(&reports[rival]), waf(base)) {
-        (Some(a), Some(b)) if b > 0.0 && a.is_finite() => Some(format!(
-            "its {} is {} against {}{}",
-            rows::waf_name(reports),
-            number::significant(a),
-            number::significant(b),
-            if number::significant(a) == number::significant(b) {
-                String::new()
-            } else {
-                format!(" ({})", number::ratio(a / b))
-            }
-        )),
-        _ => None,
-    };
     let mut text = if reports.len() > 2 {
         format!(
             "Of {} schemes, {} is the fastest to write: against {}, it ",
@@ -259,7 +238,7 @@ fn verdict(reports: &[Report], baseline: usize) -> String {
         );
     }
     text.push_str(&if clauses.is_empty() { "measures the same".to_string() } else { clauses.join(", and ") });
-    if let Some(waf) = waf {
+    if let Some(waf) = waf_against(reports, rival, baseline) {
         text.push_str("; ");
         text.push_str(&waf);
     }
@@ -270,6 +249,51 @@ fn verdict(reports: &[Report], baseline: usize) -> String {
         text.push_str(&format!(" {} failed requests and is left out.", who.join(" and ")));
     }
     text
+}
+
+/// "its WAF is 2.33 against 1.28 (1.82×)", where both have one.
+fn waf_against(reports: &[Report], rival: usize, baseline: usize) -> Option<String> {
+    let waf = |i: usize| mean(&reports[i], &|r| r.waf.as_ref().map(|w| w.total));
+    let (a, b) = (waf(rival)?, waf(baseline)?);
+    if !(b > 0.0 && a.is_finite()) {
+        return None;
+    }
+    let (own, other) = (number::significant(a), number::significant(b));
+    let ratio = if own == other { String::new() } else { format!(" ({})", number::ratio(a / b)) };
+    Some(format!("its {} is {own} against {other}{ratio}", rows::waf_name(reports)))
+}
+
+/// What can be said where requests came faster than some drives served them: throughput, and no latency.
+fn under_overload(reports: &[Report], labels: &[String], baseline: usize, overloaded: &[usize]) -> String {
+    let who = match (overloaded.len(), reports.len()) {
+        (n, all) if n == all => "every scheme".to_string(),
+        (1..=3, _) => overloaded.iter().map(|i| labels[*i].as_str()).collect::<Vec<_>>().join(" and "),
+        (n, all) => format!("{n} of {all} schemes"),
+    };
+    let mut text = format!(
+        "The drive is overloaded under {who}: requests come faster than it serves them, so the queue grows and \
+         latencies say how long the run was. Compare throughput:"
+    );
+    let served = |i: usize| mean(&reports[i], &|r| Some(r.throughput.iops)).unwrap_or(0.0);
+    let ok = eligible(reports);
+    let others = (0..reports.len()).filter(|i| *i != baseline && ok[*i]);
+    let Some(rival) = others.max_by(|a, b| served(*a).total_cmp(&served(*b))) else {
+        return text + " every scheme but the baseline failed requests.";
+    };
+    let (a, b) = (served(rival), served(baseline));
+    text.push_str(&format!(
+        " {} serves {} requests/s against {} of {} ({})",
+        labels[rival],
+        number::significant(a),
+        number::significant(b),
+        labels[baseline],
+        number::ratio(a / b)
+    ));
+    if let Some(waf) = waf_against(reports, rival, baseline) {
+        text.push_str("; ");
+        text.push_str(&waf);
+    }
+    text + "."
 }
 
 type Pick = fn(&Report) -> Option<Latency>;
@@ -307,7 +331,16 @@ fn speed(verb: &str, points: &[(&str, f64)]) -> Option<String> {
 fn alone(r: &Report, label: &str) -> String {
     let mut parts = Vec::new();
     let kinds: [(&str, Pick); 2] = [("writes", |r| r.latency_us.write), ("reads", |r| r.latency_us.read)];
-    for (what, pick) in kinds {
+    if let Some(overload) = r.overload() {
+        parts.push(format!(
+            "requests came faster than the drive serves them ({} were under way on average, and it admits {} at \
+             once), so latencies measure the queue; it serves {} requests/s",
+            number::significant(overload.under_way),
+            number::count(overload.admitted),
+            number::significant(r.throughput.iops)
+        ));
+    }
+    for (what, pick) in kinds.into_iter().filter(|_| r.overload().is_none()) {
         if let Some((p50, p999)) = middle_and_tail(r, pick) {
             parts.push(format!(
                 "{what} take {} at the median and {} at p99.9",

@@ -16,13 +16,16 @@ mod figures;
 mod fio;
 mod html;
 mod jobs;
+mod label;
 mod lifetime;
 mod lifetime_table;
 mod number;
+mod overload;
 pub mod palette;
 mod replicas;
 mod report;
 mod rows;
+mod said;
 mod series;
 mod steady;
 mod svg;
@@ -41,12 +44,13 @@ pub use command::shell_line;
 pub use comparison::{COMPARISON_SCHEMA, Comparison, RefusedScheme};
 pub use figures::{Figure, TwinPanel, figures, lifetime_figures, trace_figures, twin_figures};
 pub use fio::fio_json;
-pub use html::{NOT_MODELLED, html, lifetime_html, trace_html};
+pub use html::{Heading, NOT_MODELLED, html, lifetime_html, page, trace_html};
 pub use jobs::{JobActivity, JobRequests, LATENCY_BOUNDS_NS, PERCENTILES, QueueActivity};
 pub use lifetime::{
     ACCELERATION_TOLERANCE, AgedLatency, LIFETIME_SCHEMA, Life, LifePhase, Lifetimes, SchemeLife,
 };
 pub use lifetime_table::lifetime_table;
+pub use overload::Overload;
 pub use replicas::{Estimate, Replicas};
 pub use report::{
     DeviceInfo, Host, Latencies, Latency, LatencyParts, MapTable, Memory, REPORT_SCHEMA, Report, SchemeInfo,

@@ -6,6 +6,8 @@ use crate::number::{self, Quantity};
 use crate::replicas::Estimate;
 use crate::report::{DeviceInfo, SchemeInfo, WorkloadInfo};
 use crate::rows;
+use crate::said::{self, Said};
+use crate::steady::TOGETHER;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -258,9 +260,9 @@ impl Lifetimes {
         facts
     }
 
-    /// What half the acceleration says, scheme by scheme.
-    pub(crate) fn checks(&self) -> Vec<String> {
-        let said = |s: &SchemeLife| {
+    /// What half the acceleration says of the schemes.
+    pub(crate) fn checks(&self) -> Vec<Said> {
+        let said = |(i, s): (usize, &SchemeLife)| {
             let agrees = s.agrees()?;
             let half = s.check.as_ref()?.acceleration;
             let moves: Vec<String> = s
@@ -269,24 +271,28 @@ impl Lifetimes {
                 .filter(|(_, d)| agrees || d.abs() > ACCELERATION_TOLERANCE)
                 .map(|(name, d)| format!("{name} {:+.1} %", d * 100.0))
                 .collect();
-            Some(if agrees {
+            let text = if agrees {
                 format!(
-                    "{}: an erase that stands for {half} instead of {} gives the same within 5 % ({})",
-                    s.scheme.name,
+                    "an erase that stands for {half} instead of {} gives the same within 5 % ({})",
                     self.acceleration,
                     moves.join(", ")
                 )
             } else {
                 format!(
-                    "{}: an erase that stands for {half} instead of {} does NOT give the same within 5 %: {}; \
+                    "an erase that stands for {half} instead of {} does NOT give the same within 5 %: {}; \
                      choose a smaller --acceleration",
-                    s.scheme.name,
                     self.acceleration,
                     moves.join(", ")
                 )
-            })
+            };
+            Some((i, text))
         };
-        self.schemes.iter().filter_map(said).collect()
+        let names: Vec<String> = self.schemes.iter().map(|s| s.scheme.name.clone()).collect();
+        let said = self.schemes.iter().enumerate().filter_map(said).collect();
+        let said = said::once(said, &names, TOGETHER);
+        // Of a few schemes each is named, also where it is all of them.
+        let named = |said: Said| if said.who.is_empty() { Said { who: names.clone(), ..said } } else { said };
+        if names.len() < TOGETHER { said.into_iter().map(named).collect() } else { said }
     }
 
     /// In a sentence, who lasts longest.

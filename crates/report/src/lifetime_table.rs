@@ -61,7 +61,7 @@ pub fn lifetime_table(lifetimes: &Lifetimes, style: TerminalStyle) -> String {
         page.wrap("check ", "an erase stands for one cycle: there is nothing to check.", Look::Plain);
     }
     for text in checks {
-        page.wrap("check ", &text, Look::Plain);
+        page.wrap("check ", &text.whole(), Look::Plain);
     }
     page.finish()
 }

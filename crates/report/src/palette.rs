@@ -8,10 +8,11 @@ use crate::activity::CAUSES;
 pub const REPROGRAM: &str = "reprogram";
 
 /// The baseline's colour.
-pub const BASELINE: &str = "#6b7280";
+pub const BASELINE: &str = "#646c79";
 
-/// Colours of the schemes that are not the baseline, in order; apart from those of the cell modes.
-pub const SCHEMES: [&str; 7] = ["#4c3fbf", "#c8506a", "#1f8a80", "#a2459c", "#7f7f14", "#2f8fc4", "#7a1f4d"];
+/// Colours of the schemes that are not the baseline, in order; apart from those of the cell modes, and dark
+/// enough for text on white.
+pub const SCHEMES: [&str; 7] = ["#4c3fbf", "#b73a57", "#14746b", "#9a3d94", "#6b6b0d", "#1f74a8", "#7a1f4d"];
 
 /// The colour of a cell mode by its key (`slc`, …); grey for any other.
 pub fn mode(key: &str) -> &'static str {
@@ -65,6 +66,29 @@ pub fn scheme(index: usize, baseline: usize, own: Option<&str>) -> &str {
     }
 }
 
+/// The ink that is read best on a ground: black or white, one of which always has 4.5:1.
+pub(crate) fn text_on(ground: &str) -> &'static str {
+    if contrast("#000000", ground) >= contrast("#ffffff", ground) { "#000000" } else { "#ffffff" }
+}
+
+/// The ink of text.
+pub(crate) const INK: &str = "#1b212a";
+
+/// Contrast of two colours `#rrggbb`, by WCAG 2: 1 to 21.
+fn contrast(a: &str, b: &str) -> f64 {
+    let (a, b) = (luminance(a), luminance(b));
+    (a.max(b) + 0.05) / (a.min(b) + 0.05)
+}
+
+fn luminance(hex: &str) -> f64 {
+    let part = |from: usize| {
+        let text = hex.get(from..from + 2).unwrap_or("0");
+        let value = f64::from(u8::from_str_radix(text, 16).unwrap_or(0)) / 255.0;
+        if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+    };
+    0.2126 * part(1) + 0.7152 * part(3) + 0.0722 * part(5)
+}
+
 /// Causes in stacking order, with the kind reprogram in its place among them.
 pub(crate) fn stack() -> Vec<&'static str> {
     let mut order = CAUSES.to_vec();
@@ -92,6 +116,21 @@ mod tests {
     fn a_colour_that_is_no_colour_is_ignored() {
         assert_eq!(scheme(1, 0, Some("red\"><script>")), SCHEMES[0]);
         assert_eq!(scheme(1, 0, Some("#12é45")), SCHEMES[0]);
+    }
+
+    #[test]
+    fn text_can_be_read_on_every_part_of_a_bar_and_in_the_colour_of_every_scheme() {
+        let parts = stack().into_iter().map(cause).chain(LATENCY_PARTS.map(|(_, colour)| colour));
+        for ground in parts.chain(["slc", "mlc", "tlc", "qlc", "other"].map(mode)) {
+            assert!(
+                contrast(text_on(ground), ground) >= 4.5,
+                "{ground}: {}",
+                contrast(text_on(ground), ground)
+            );
+        }
+        for colour in SCHEMES.into_iter().chain([BASELINE]) {
+            assert!(contrast(colour, "#ffffff") >= 4.8, "{colour}");
+        }
     }
 
     #[test]

@@ -49,6 +49,9 @@ impl Row {
     ) -> Row {
         let values = reports.iter().map(|r| replicas::mean(r, &value).filter(|v| v.is_finite())).collect();
         let samples = reports.iter().map(|r| replicas::samples(r, &value)).collect();
+        // Under overload a latency says how long the run was: none is better than another.
+        let measures_queues = quantity == Quantity::Latency && reports.iter().any(|r| r.overload().is_some());
+        let better = if measures_queues { Better::Neither } else { better };
         Row { label: label.to_string(), quantity, better, values, samples, part: false }
     }
 

@@ -4,6 +4,7 @@
 use crate::number::{self, Quantity};
 use crate::replicas::Estimate;
 use crate::report::Report;
+use crate::said::{self, Said};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -76,20 +77,13 @@ impl Report {
     }
 }
 
-/// A sentence about the steady state of each report, with the runs that it is about.
-pub(crate) fn sentences(reports: &[Report], labels: &[String]) -> Vec<String> {
-    let mut said: Vec<(String, Vec<&str>)> = Vec::new();
-    for (report, label) in reports.iter().zip(labels) {
-        let Some(text) = sentence(report) else { continue };
-        match said.iter_mut().find(|(t, _)| *t == text) {
-            Some((_, who)) => who.push(label),
-            None => said.push((text, vec![label])),
-        }
-    }
-    let all = |who: &[&str]| who.len() == reports.len();
-    said.into_iter()
-        .map(|(text, who)| if all(&who) { text } else { format!("{}: {text}", who.join(", ")) })
-        .collect()
+/// From so many runs on, those of one verdict share a sentence; the table has the figures of each.
+pub(crate) const TOGETHER: usize = 4;
+
+/// A sentence about the steady state of the reports, with the runs that it is about.
+pub(crate) fn sentences(reports: &[Report], labels: &[String]) -> Vec<Said> {
+    let said = reports.iter().enumerate().filter_map(|(run, r)| Some((run, sentence(r)?)));
+    said::once(said.collect(), labels, TOGETHER)
 }
 
 /// One sentence about the steady state of a report, replicas and all; `None` where it was not judged.

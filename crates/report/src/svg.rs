@@ -3,6 +3,7 @@
 //! overrides them by class, and so has a dark side.
 
 use crate::number;
+use crate::palette::INK;
 use std::fmt::Write;
 use unicode_width::UnicodeWidthStr;
 
@@ -41,6 +42,9 @@ pub(crate) fn px(x: f64) -> String {
 pub(crate) fn text_width(text: &str) -> f64 {
     text.width() as f64 * 6.7
 }
+
+/// The ink of ticks and notes.
+const SOFT: &str = "#59626d";
 
 /// How values become positions.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -197,11 +201,11 @@ impl Canvas {
     /// A straight line of class `axis`, `grid` or `mark`.
     pub(crate) fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
         let (colour, width) = match class {
-            "axis" => ("#5c6570", "1"),
+            "axis" => (SOFT, "1"),
             "leader" => ("#9aa3ad", "1"),
             "grid" => ("#e3e6ea", "1"),
             "minor" => ("#f1f3f5", "1"),
-            _ => ("#1d232b", "1"),
+            _ => (INK, "1"),
         };
         let _ = write!(
             self.body,
@@ -215,7 +219,7 @@ impl Canvas {
 
     /// A text of class `tick`, `note` (both soft) or `name` (strong).
     pub(crate) fn text(&mut self, class: &str, at: (f64, f64), anchor: Anchor, text: &str) {
-        let colour = if class == "name" { "#1d232b" } else { "#5c6570" };
+        let colour = if class == "name" { INK } else { SOFT };
         self.coloured_text(class, colour, at, anchor, text);
     }
 
@@ -228,6 +232,13 @@ impl Canvas {
         anchor: Anchor,
         text: &str,
     ) {
+        // A tick at the edge of the picture is moved in, so that nothing of it is cut off.
+        let half = text_width(text) * 0.54;
+        let x = match anchor {
+            Anchor::Middle if at.0 + half > self.width => self.width - half,
+            Anchor::Middle if at.0 < half => half,
+            _ => at.0,
+        };
         let anchor = match anchor {
             Anchor::Start => "",
             Anchor::Middle => r#" text-anchor="middle""#,
@@ -237,6 +248,18 @@ impl Canvas {
         let _ = write!(
             self.body,
             r#"<text class="{class}" fill="{}" x="{}" y="{}"{anchor}{weight}>{}</text>"#,
+            escape(colour),
+            px(x),
+            px(at.1),
+            escape(text)
+        );
+    }
+
+    /// The name of the `run`th curve, by which the page shows and hides it.
+    pub(crate) fn run_name(&mut self, class: &str, colour: &str, at: (f64, f64), run: usize, text: &str) {
+        let _ = write!(
+            self.body,
+            r#"<text class="name {class}" fill="{}" x="{}" y="{}" font-weight="600" data-run="{run}">{}</text>"#,
             escape(colour),
             px(at.0),
             px(at.1),
@@ -265,6 +288,11 @@ impl Canvas {
             px(at.0),
             px(at.1)
         );
+    }
+
+    /// The curve of the `run`th run, which its name shows and hides.
+    pub(crate) fn series(&mut self, run: usize, markup: &str) {
+        let _ = write!(self.body, r#"<g class="series" data-run="{run}">{markup}</g>"#);
     }
 
     /// Whatever else: markup that the caller has made safe.
@@ -304,11 +332,12 @@ pub(crate) fn footnote(svg: &str, text: &str) -> String {
     format!(
         concat!(
             r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {w} {h}" width="{w}" height="{h}" role="img"{body}"#,
-            r##"<text class="note" fill="#5c6570" x="0" y="{y}">{text}</text></svg>"##
+            r#"<text class="note" fill="{soft}" x="0" y="{y}">{text}</text></svg>"#
         ),
         w = w,
         h = h,
         body = body,
+        soft = SOFT,
         y = px(height + FOOT - 5.0),
         text = escape(text)
     )

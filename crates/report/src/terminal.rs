@@ -6,6 +6,7 @@ use crate::begun;
 use crate::command::shell_lines;
 use crate::comparison::{Comparison, RefusedScheme, eligible, hints, labels, replicas};
 use crate::conditions::{conditions, sentence};
+use crate::label;
 use crate::number::{self, Quantity};
 use crate::report::Report;
 use crate::rows::{self, Group, Row};
@@ -50,7 +51,7 @@ pub fn table(comparison: &Comparison, style: TerminalStyle) -> String {
         format!("{mark} is the best of its row.")
     } else {
         transposed(&mut page, &labels, &groups, &eligible(reports));
-        format!("{mark} is the best of its column (w: write latency, r: read latency).")
+        format!("{mark} is the best of its column; w is write latency, r read latency.")
     };
     if reports.len() > 1 {
         page.blank();
@@ -59,7 +60,7 @@ pub fn table(comparison: &Comparison, style: TerminalStyle) -> String {
     if let Some(text) = replicas(reports) {
         page.wrap("", &text, Look::Dim);
     }
-    let alike = sentence(&conditions(reports));
+    let alike = sentence(&conditions(reports), &labels);
     if reports.len() > 1 && !alike.is_empty() {
         page.blank();
         page.wrap("drive ", &format!("{alike}."), Look::Plain);
@@ -139,10 +140,10 @@ fn steadiness(page: &mut Page, reports: &[Report], labels: &[String]) {
         page.blank();
     }
     for text in began {
-        page.wrap("begun ", text.trim_start_matches("begun "), Look::Plain);
+        page.wrap("begun ", text.whole().trim_start_matches("begun "), Look::Plain);
     }
     for text in said {
-        page.wrap("state ", &text, Look::Plain);
+        page.wrap("state ", &text.whole(), Look::Plain);
     }
     for text in crate::twins::sentences(reports, labels) {
         page.wrap("twin  ", &text, Look::Plain);
@@ -155,7 +156,7 @@ fn advice(page: &mut Page, reports: &[Report]) {
         page.blank();
     }
     for hint in hints {
-        page.wrap("hint  ", &hint, Look::Plain);
+        page.wrap("hint  ", &hint.whole(), Look::Plain);
     }
 }
 
@@ -309,18 +310,8 @@ impl Columns {
     }
 
     fn draw(&self, page: &mut Page, groups: &[Group], eligible: &[bool], ratios: Ratios) {
-        let mut line = Line::default();
-        line.pad_to(self.stub + 1 + self.unit);
-        for c in &self.columns {
-            let (start, all) = (line.width, c.width(ratios));
-            let name = cut(&c.name, all - 2);
-            let value_end = start + 2 + c.whole + c.rest + c.spread_width();
-            let end = if start + 2 + name.width() <= value_end { value_end } else { start + all };
-            line.right(&name, end, Look::Bold);
-            line.pad_to(start + all);
-        }
         if self.columns.iter().any(|c| !c.name.is_empty()) {
-            page.push(line);
+            self.head(page, ratios);
         }
         for group in groups {
             page.push(Line::of(group.title, Look::Bold));
@@ -359,6 +350,31 @@ impl Columns {
     }
 }
 
+impl Columns {
+    /// The names above the columns, whole, in as many lines as the longest needs.
+    fn head(&self, page: &mut Page, ratios: Ratios) {
+        let names: Vec<Vec<String>> =
+            self.columns.iter().map(|c| broken(&c.name, c.width(ratios) - 2)).collect();
+        let rows = names.iter().map(Vec::len).max().unwrap_or(1);
+        for row in 0..rows {
+            let mut line = Line::default();
+            line.pad_to(self.stub + 1 + self.unit);
+            for (c, name) in self.columns.iter().zip(&names) {
+                let (start, all) = (line.width, c.width(ratios));
+                let widest = name.iter().map(|n| n.width()).max().unwrap_or(0);
+                let value_end = start + 2 + c.whole + c.rest + c.spread_width();
+                let end = if start + 2 + widest <= value_end { value_end } else { start + all };
+                // Shorter names stand at the bottom.
+                if let Some(part) = (row + name.len()).checked_sub(rows).and_then(|i| name.get(i)) {
+                    line.right(part, end, Look::Bold);
+                }
+                line.pad_to(start + all);
+            }
+            page.push(line);
+        }
+    }
+}
+
 impl Column {
     /// Room for ` ± 0.04`, if any row needs it.
     fn spread_width(&self) -> usize {
@@ -367,48 +383,78 @@ impl Column {
 
     fn width(&self, ratios: Ratios) -> usize {
         let ratio = if ratios == Ratios::Show && self.ratio > 0 { self.ratio + 1 } else { 0 };
-        let least = self.name.width().min(12) + 3;
+        let widest = broken(&self.name, NAME_WIDTH).iter().map(|n| n.width()).max().unwrap_or(0);
+        let least = widest + 3;
         (2 + self.whole + self.rest + self.spread_width() + 1 + ratio).max(least)
     }
 }
 
-/// More schemes than columns fit: one line a scheme, as many measures as there is room for.
+/// A longer name above a column is broken into lines.
+const NAME_WIDTH: usize = 14;
+
+/// A name in lines of at most `width` columns, without what could move the cursor.
+fn broken(name: &str, width: usize) -> Vec<String> {
+    let clean: String = name.chars().filter(|c| !c.is_control()).collect();
+    label::lines(&clean, |line| line.width() <= width.max(1))
+}
+
+/// The measures of many schemes: group, label, and the head of their column.
+const KEY: [(&str, &str, &str); 10] = [
+    ("Write latency", "mean", "w mean"),
+    ("Write latency", "p99", "w p99"),
+    ("Write latency", "p99.9", "w p99.9"),
+    ("Read latency", "mean", "r mean"),
+    ("Read latency", "p99", "r p99"),
+    ("Read latency", "p99.9", "r p99.9"),
+    ("Write amplification", "WAF", "WAF"),
+    ("Throughput", "IOPS", "IOPS"),
+    ("Throughput", "written", "written"),
+    ("Requests", "failed", "failed"),
+];
+
+/// More schemes than columns fit: one line a scheme, in as many tables as the measures need.
 fn transposed(page: &mut Page, labels: &[String], groups: &[Group], eligible: &[bool]) {
-    const WANTED: [(&str, &str, &str); 8] = [
-        ("Write latency", "mean", "w mean"),
-        ("Write latency", "p99.9", "w p99.9"),
-        ("Read latency", "mean", "r mean"),
-        ("Read latency", "p99.9", "r p99.9"),
-        ("Write amplification", "WAF", "WAF"),
-        ("Throughput", "IOPS", "IOPS"),
-        ("Requests", "failed", "failed"),
-        ("Write latency", "p99", "w p99"),
-    ];
     let find = |group: &str, label: &str| {
         groups.iter().find(|g| g.title == group).and_then(|g| g.rows.iter().find(|r| r.is(label)))
     };
-    let stub = labels.iter().map(|l| l.width()).max().unwrap_or(0).min(page.width / 3);
-    let mut room = page.width - stub;
-    let mut chosen = Vec::new();
-    for (group, label, title) in WANTED {
-        let Some(row) = find(group, label) else { continue };
-        let width = row
-            .texts()
-            .iter()
-            .map(|t| t.width())
-            .chain([title.width(), row.unit().sign.width()])
-            .max()
-            .unwrap_or(0)
-            + 3;
-        if width <= room {
-            room -= width;
-            chosen.push((row, title, width));
+    let names: Vec<Vec<String>> = labels.iter().map(|l| broken(l, page.width / 3)).collect();
+    let stub = names.iter().flatten().map(|l| l.width()).max().unwrap_or(0);
+    let shown: Vec<(&Row, &str, usize)> = KEY
+        .iter()
+        .filter_map(|(group, label, title)| {
+            let row = find(group, label)?;
+            let texts = row.texts();
+            let widths = texts.iter().map(|t| t.width()).chain([title.width(), row.unit().sign.width()]);
+            Some((row, *title, widths.max().unwrap_or(0) + 3))
+        })
+        .collect();
+    let mut rest = shown.as_slice();
+    while !rest.is_empty() {
+        let mut width = stub;
+        let fits = rest.iter().take_while(|(_, _, wide)| {
+            width += wide;
+            width <= page.width
+        });
+        let (these, others) = rest.split_at(fits.count().max(1));
+        by_scheme(page, (stub, &names), these, eligible);
+        rest = others;
+        if !rest.is_empty() {
+            page.blank();
         }
     }
+}
+
+/// One table of measures, a line a scheme.
+fn by_scheme(
+    page: &mut Page,
+    (stub, names): (usize, &[Vec<String>]),
+    shown: &[(&Row, &str, usize)],
+    eligible: &[bool],
+) {
     let (mut titles, mut units) = (Line::default(), Line::default());
     titles.pad_to(stub);
     units.pad_to(stub);
-    for (row, title, width) in &chosen {
+    for (row, title, width) in shown {
         let end = titles.width + width;
         titles.right(title, end - 1, Look::Bold);
         titles.pad_to(end);
@@ -416,11 +462,15 @@ fn transposed(page: &mut Page, labels: &[String], groups: &[Group], eligible: &[
         units.pad_to(end);
     }
     page.push(titles);
-    page.push(units);
-    for (i, label) in labels.iter().enumerate() {
-        let mut line = Line::of(&cut(label, stub), Look::Plain);
+    if shown.iter().any(|(row, _, _)| !row.unit().sign.is_empty()) {
+        page.push(units);
+    }
+    for (i, name) in names.iter().enumerate() {
+        let (last, before) = name.split_last().map_or(("", &[][..]), |(l, b)| (l.as_str(), b));
+        before.iter().for_each(|part| page.push(Line::of(part, Look::Plain)));
+        let mut line = Line::of(last, Look::Plain);
         line.pad_to(stub);
-        for (row, _, width) in &chosen {
+        for (row, _, width) in shown {
             let end = line.width + width;
             let best = row.best(eligible)[i];
             line.right(&row.texts()[i], end - 1, if best { Look::Best } else { Look::Plain });

@@ -145,9 +145,11 @@ fn three_schemes_with_ratios_fit_eighty_columns() {
 fn more_schemes_than_fit_become_rows() {
     let runs: Vec<_> = (0..3).flat_map(|_| sample::four().reports).collect();
     let text = table(&Comparison::new(runs), plain(80));
-    assert!(text.lines().any(|l| l.starts_with("slc-cache (3)  ")), "{text}");
+    assert_eq!(text.lines().filter(|l| l.starts_with("slc-cache (3)  ")).count(), 2, "two tables:\n{text}");
     assert!(!text.contains('×'), "{text}");
-    assert!(text.lines().any(|l| l.contains("w mean") && l.contains("WAF")), "{text}");
+    for head in ["w mean", "w p99.9", "r mean", "r p99.9", "WAF", "IOPS"] {
+        assert!(text.lines().any(|l| l.contains(head)), "{head} in\n{text}");
+    }
     let best = text.lines().find(|l| l.starts_with("hierarchy   ")).unwrap();
     assert!(best.contains('*'), "{text}");
 }
@@ -194,4 +196,50 @@ fn the_summary_tells_what_the_table_leaves_out() {
         assert!(text.contains(part), "{part} in\n{text}");
     }
     assert!(!text.contains('×') && !text.contains('*'), "{text}");
+}
+
+#[test]
+fn names_are_whole_at_any_number_of_schemes() {
+    let long = "turbo-write+pa-ssd:QDS+UBS,window=12,when_full=wait";
+    for count in [2, 4, 7, 15] {
+        let mut reports: Vec<_> = (0..4).flat_map(|_| sample::four().reports).take(count).collect();
+        reports[1].scheme.name = long.into();
+        let text = table(&Comparison::new(reports), plain(80));
+        let heads: String = text.split_whitespace().collect();
+        assert!(!text.contains('…'), "{count}:\n{text}");
+        for part in ["turbo-", "write+", "pa-", "QDS+", "UBS,", "window=12,", "when_"] {
+            assert!(heads.contains(part), "{part} with {count}:\n{text}");
+        }
+    }
+}
+
+#[test]
+fn a_warning_of_several_schemes_is_said_once() {
+    let mut reports: Vec<_> = (0..2).flat_map(|_| sample::four().reports).take(7).collect();
+    for (i, r) in reports.iter_mut().enumerate() {
+        r.hints = if i == 2 { vec![] } else { vec![format!("the drive was full {} times.", 3 + i)] };
+    }
+    let text = table(&Comparison::new(reports), plain(80));
+    assert_eq!(text.matches("the drive was full").count(), 1, "{text}");
+    assert!(text.contains("all but hierarchy: the drive was full 3 to 9 times."), "{text}");
+}
+
+#[test]
+fn nothing_is_concluded_from_latencies_under_overload() {
+    let mut c = sample::two();
+    for r in &mut c.reports {
+        r.config["pacing"] = serde_json::json!({ "open": { "queue_depth": 1 } });
+        r.latency_us.write.as_mut().unwrap().mean = 9e6;
+    }
+    let said = c.verdict();
+    assert!(said.starts_with("The drive is overloaded under every scheme"), "{said}");
+    assert!(said.contains("requests/s against") && !said.contains("faster at"), "{said}");
+    let text = table(&c, plain(80));
+    assert!(!row(&text, "Write latency", "p50").contains(['*', '×']), "{text}");
+    assert!(row(&text, "Write amplification", "WAF").contains('×'), "{text}");
+    c.reports[1].latency_us.write.as_mut().unwrap().mean = 1.0;
+    let said = c.verdict();
+    assert!(said.starts_with("The drive is overloaded under conventional:"), "{said}");
+    let alone = Comparison::new(vec![c.reports[0].clone()]).verdict();
+    assert!(alone.contains("latencies measure the queue; it serves"), "{alone}");
 }

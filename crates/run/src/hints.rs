@@ -4,7 +4,6 @@ use crate::fill::Outcome;
 use wordline_device::Ack;
 use wordline_ftl::Cause;
 use wordline_report::Report;
-use wordline_sim::Pacing;
 
 /// What a reader of this report should know.
 pub(crate) fn hints(report: &Report, run: &Outcome) -> Vec<String> {
@@ -56,7 +55,7 @@ pub(crate) fn hints(report: &Report, run: &Outcome) -> Vec<String> {
                 .to_string(),
         );
     }
-    if let Some(hint) = saturated(report, run) {
+    if let Some(hint) = saturated(report) {
         hints.push(hint);
     }
     hints
@@ -90,21 +89,16 @@ fn padded(run: &Outcome) -> Option<String> {
     Some(format!("{} % of what was programmed is padding: {mend}.", percent(padding, all)))
 }
 
-/// An open loop that the drive cannot follow: by Little's law, more requests are under way on
-/// average than it admits at once, so most of a latency is waiting for admission.
-fn saturated(report: &Report, run: &Outcome) -> Option<String> {
-    let Some(Pacing::Open { queue_depth }) = run.setup.pacing() else { return None };
-    let kinds = [report.latency_us.read, report.latency_us.write];
-    let sum_us: f64 = kinds.into_iter().flatten().map(|l| l.mean * l.count as f64).sum();
-    let under_way = sum_us / 1e6 / report.simulated_s.max(1e-9);
-    (under_way > queue_depth as f64).then(|| {
-        format!(
-            "requests came faster than the drive serves them: {} were under way on average, and it admits \
-             {queue_depth} at once, so latencies measure the queue; slow the workload down (speedup=0.5 on a \
-             trace, write_rate= or rate= on a built-in one) or run it closed (closed=32 on a trace).",
-            figure(under_way)
-        )
-    })
+/// An open loop that the drive cannot follow.
+fn saturated(report: &Report) -> Option<String> {
+    let overload = report.overload()?;
+    Some(format!(
+        "requests came faster than the drive serves them: {} were under way on average, and it admits {} at once, \
+         so latencies measure a queue that grows, and none is called best; slow the workload down (speedup=0.5 on a \
+         trace, write_rate= or rate= on a built-in one) or run it closed (closed=32 on a trace).",
+        figure(overload.under_way),
+        overload.admitted
+    ))
 }
 
 fn percent(part: u64, whole: u64) -> String {

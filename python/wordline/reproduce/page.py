@@ -62,8 +62,27 @@ def write(
         written.append(_claims(study, judged, folder / "claims.json"))
     text = markdown(study, figures, judged, folder, command)
     (folder / "README.md").write_text(text, encoding="utf-8")
-    (folder / "index.html").write_text(pages.to_html(text, folder), encoding="utf-8")
+    (folder / "index.html").write_text(
+        _html(study, judged, text, folder, command), encoding="utf-8"
+    )
     return [*written, folder / "README.md", folder / "index.html"]
+
+
+def _html(study: Study, judged: Sequence[Judged], text: str, folder: Path, command: str) -> str:
+    """Return the page for a browser: what stands before the first part is its heading."""
+    _, part, rest = text.partition("\n## ")
+    facts = [
+        ("source", study.paper.source),
+        ("workloads", sources(study)),
+        ("left out", hint(study, command) if study.left_out else ""),
+    ]
+    return pages.to_html(
+        f"# {study.paper.title}\n{part}{rest}",
+        folder,
+        lead=f"{verdict(judged)}." if judged else "",
+        facts=[(what, said) for what, said in facts if said],
+        command=command,
+    )
 
 
 def _claims(study: Study, judged: Sequence[Judged], path: Path) -> Path:

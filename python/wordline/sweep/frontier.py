@@ -96,7 +96,7 @@ def draw(table: Table, x: Axis, y: Axis, path: Path, note: str) -> None:
     hue = "scheme" if "scheme" in table.axes else table.axes[0]
     best = frontier(rows, x, y)
     names = list(dict.fromkeys(r.at[hue] for r in rows))
-    colours = plotting.colours(names)
+    colours, marks = plotting.colours(names), plotting.markers(names)
     with plotting.style():
         figure, at = plt.subplots(figsize=(7.2, 4.6), layout="constrained")
         for name in names:
@@ -106,7 +106,7 @@ def draw(table: Table, x: Axis, y: Axis, path: Path, note: str) -> None:
                 [r.figures[y.path][0] for r in here],
                 xerr=[r.figures[x.path][1] or 0 for r in here],
                 yerr=[r.figures[y.path][1] or 0 for r in here],
-                fmt="o",
+                fmt=marks[name],
                 color=colours[name],
                 markersize=6,
                 elinewidth=0.8,
@@ -120,7 +120,7 @@ def draw(table: Table, x: Axis, y: Axis, path: Path, note: str) -> None:
         at.xaxis.set_major_formatter(_SHORT)
         at.yaxis.set_major_formatter(_SHORT)
         for where, number in _numbers(best, x, y).items():
-            at.annotate(number, where, xytext=(6, 6), textcoords="offset points", fontsize=8)
+            at.annotate(number, where, xytext=(6, 6), textcoords="offset points", fontsize=8.5)
         at.margins(0.12)
         at.set_xlabel(x.label)
         at.set_ylabel(y.label)

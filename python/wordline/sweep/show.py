@@ -9,7 +9,6 @@ from rich import box
 from rich.console import Console
 from rich.table import Table as Shown
 
-import wordline
 from wordline import Report
 from wordline import page as pages
 from wordline.runs import Run, stand_ins
@@ -31,10 +30,19 @@ def terminal(table: Table) -> None:
         figures = [shown(row.figures[path]) for path in table.paths]
         out.add_row(*(row.at[axis] for axis in table.axes), *figures)
     console.print(out, highlight=False)
+    for reason, names in _refused(table).items():
+        verb = "were" if len(names) > 1 else "was"
+        said = f"{', '.join(names)} {verb} refused: {reason}"
+        console.print(said, highlight=False, markup=False)
+
+
+def _refused(table: Table) -> dict[str, list[str]]:
+    """Return the rows that were refused, by the reason, in the order they come."""
+    found: dict[str, list[str]] = {}
     for row in table.rows:
         if row.refused:
-            name = _name(row, table.axes)
-            console.print(f"{name} was refused: {row.refused}", highlight=False, markup=False)
+            found.setdefault(row.refused, []).append(_name(row, table.axes))
+    return found
 
 
 def _name(row: Row, axes: Sequence[str]) -> str:
@@ -55,15 +63,13 @@ def page(
     """Write the page of a sweep, with the frontier if it has one; return what was written."""
     first = grid.points[0]
     fixed = {k: v for k, v in first.at.items() if k not in table.axes}
-    text = "# A sweep\n\n"
+    text = f"# A sweep of {len(grid.points)} combinations\n\n"
     seeds = [run.seed for run in first.runs]
     each = f"{len(seeds)} runs of each with the seeds {seeds[0]} to {seeds[-1]}"
     each = each if len(seeds) > 1 else f"one run of each with the seed {seeds[0]}"
-    text += f"{len(grid.points)} combinations, {each}; Wordline {wordline.__version__}.\n\n"
-    text += "".join(f"- {key}: `{value}`\n" for key, value in fixed.items())
+    facts = [(key, str(value)) for key, value in fixed.items()]
     said = stand_ins(reports.values())
-    text += f"- {said}\n" if said else ""
-    text += "\n"
+    facts += [("workloads", said)] if said else []
     if best:
         text += "![The frontier](frontier.svg)\n\nWhat nothing else beats in both:\n\n"
         text += "".join(
@@ -75,13 +81,12 @@ def page(
         for row in table.rows
     ]
     text += pages.table([*table.axes, *table.paths], rows, right=len(table.paths))
-    refused = [row for row in table.rows if row.refused]
-    if refused:
+    if refused := _refused(table):
         text += "\n## Refused\n\n"
-        for row in refused:
-            text += f"- {_name(row, table.axes)}: {row.refused}\n"
+        text += "".join(f"- {', '.join(names)}: {reason}\n" for reason, names in refused.items())
     text += "\nTable: [sweep.csv](sweep.csv), [sweep.parquet](sweep.parquet). "
     text += "Reports of all runs: `runs/`.\n"
     path = folder / "index.html"
-    path.write_text(pages.to_html(text, folder), encoding="utf-8")
+    lead = f"Varied: {', '.join(table.axes)}; {each}."
+    path.write_text(pages.to_html(text, folder, lead=lead, facts=facts), encoding="utf-8")
     return [path]

@@ -2,16 +2,18 @@
 //! the mean of the paired differences, with its interval. What touches the line is no difference
 //! that chance could not have made.
 
-use super::{Cast, Csv, Figure, data};
+use super::{Cast, Csv, Figure, WIDTH, data};
+use crate::label::drawn;
 use crate::number;
 use crate::replicas::Estimate;
 use crate::rows;
 use crate::svg::{Anchor, Canvas, Scale, ScaleKind, escape, px, text_width, tick_text};
 
-const WIDTH: f64 = 480.0;
 const TOP: f64 = 12.0;
 /// Between the schemes of one measure.
 const LINE: f64 = 17.0;
+/// Room for a name; a longer one has several lines.
+const NAME_MAX: f64 = 130.0;
 /// Between measures.
 const GAP: f64 = 9.0;
 /// Beyond this many per cent a logarithmic scale shows more.
@@ -19,12 +21,12 @@ const LINEAR_MAX: f64 = 40.0;
 
 /// The measures that are shown, by the group and label of their row.
 const SHOWN: [(&str, &str, &str); 9] = [
-    ("Write latency", "mean", "write latency, mean"),
-    ("Write latency", "p99", "p99"),
-    ("Write latency", "p99.9", "p99.9"),
-    ("Read latency", "mean", "read latency, mean"),
-    ("Read latency", "p99", "p99"),
-    ("Read latency", "p99.9", "p99.9"),
+    ("Write latency", "mean", "write mean"),
+    ("Write latency", "p99", "write p99"),
+    ("Write latency", "p99.9", "write p99.9"),
+    ("Read latency", "mean", "read mean"),
+    ("Read latency", "p99", "read p99"),
+    ("Read latency", "p99.9", "read p99.9"),
     ("Throughput", "written", "written"),
     ("Throughput", "IOPS", "IOPS"),
     ("Write amplification", "WAF", "WAF"),
@@ -58,7 +60,15 @@ pub(super) fn differences(cast: &Cast) -> Option<Figure> {
     let reach = all().map(|e| e.mean.abs() + half(e)).fold(0.0, f64::max);
     let is_linear = reach <= LINEAR_MAX;
     let says = |e: &Estimate| number::change(e.mean, e.half_width_95);
-    let left = measures.iter().map(|m| text_width(m.label)).fold(0.0, f64::max) + 12.0;
+    // With one other scheme a line is its measure; with several, a line is a scheme below the measure.
+    let named = cast.reports.len() > 2;
+    let names: Vec<Vec<String>> = cast.labels.iter().map(|l| drawn(l, NAME_MAX)).collect();
+    let left = if named {
+        names.iter().flatten().map(|n| text_width(n) * 1.08).fold(0.0, f64::max) + 10.0
+    } else {
+        measures.iter().map(|m| text_width(m.label)).fold(0.0, f64::max) + 12.0
+    };
+    let line = |run: usize| if named { LINE.max(15.0 * names[run].len() as f64 + 2.0) } else { LINE };
     let right = WIDTH - all().map(|e| text_width(&says(e))).fold(0.0, f64::max) - 14.0;
     let times = |percent: f64| (1.0 + percent / 100.0).max(1e-3);
     let x = if is_linear {
@@ -71,17 +81,18 @@ pub(super) fn differences(cast: &Cast) -> Option<Figure> {
     };
     let at = |percent: f64| x.at(if is_linear { percent } else { times(percent) });
 
-    let lines: usize = measures.iter().map(|m| m.points.len()).sum();
-    let bottom = TOP + lines as f64 * LINE + measures.len() as f64 * GAP;
+    let lines: f64 = measures.iter().flat_map(|m| &m.points).map(|(run, _)| line(*run)).sum();
+    let heads = if named { measures.len() as f64 * LINE } else { 0.0 };
+    let bottom = TOP + lines + heads + measures.len() as f64 * GAP;
     let mut c = Canvas::new(WIDTH, bottom + 38.0);
-    for tick in x.ticks(4).iter().filter(|t| t.major) {
+    for tick in x.ticks(2).iter().filter(|t| t.major) {
         c.line("grid", (tick.at, TOP), (tick.at, bottom));
         let text = if is_linear { tick_text(tick.value).replace('-', "−") } else { tick_text(tick.value) };
         let sign = if is_linear { "%" } else { "×" };
         c.text("tick", (tick.at, bottom + 15.0), Anchor::Middle, &format!("{text}{sign}"));
     }
     c.line("mark", (at(0.0), TOP), (at(0.0), bottom));
-    let base = &cast.names[cast.baseline];
+    let base = &cast.labels[cast.baseline];
     let axis = if is_linear { "difference to" } else { "times" };
     let log = if is_linear { "" } else { ", log scale" };
     c.text("note", (WIDTH - 2.0, bottom + 32.0), Anchor::End, &format!("{axis} {base}{log}"));
@@ -90,8 +101,14 @@ pub(super) fn differences(cast: &Cast) -> Option<Figure> {
     for m in &measures {
         y += GAP / 2.0;
         c.text("tick", (0.0, y + LINE / 2.0 + 4.0), Anchor::Start, m.label);
+        y += if named { LINE } else { 0.0 };
         for (run, e) in &m.points {
             let (ink, middle, text) = (&cast.inks[*run], y + LINE / 2.0, says(e));
+            for (n, name) in names[*run].iter().enumerate().filter(|_| named) {
+                let class = format!("name {}", ink.class);
+                let at = (0.0, middle + 4.0 + 15.0 * n as f64);
+                c.coloured_text(&class, &ink.colour, at, Anchor::Start, name);
+            }
             let (low, high) = (at(e.mean - half(e)), at(e.mean + half(e)));
             c.raw(&format!(
                 r#"<path class="line {}" fill="none" stroke="{}" stroke-width="1.6" d="M{} {m}H{}M{} {}v7M{} {}v7"/>"#,
@@ -120,18 +137,18 @@ pub(super) fn differences(cast: &Cast) -> Option<Figure> {
                 px(left),
                 px(y),
                 px(right - left),
-                px(LINE),
+                px(line(*run)),
                 escape(&whole)
             ));
             csv.row(&[&cast.labels[*run], &m.key], &[Some(e.mean), e.half_width_95]);
-            y += LINE;
+            y += line(*run);
         }
         y += GAP / 2.0;
     }
     // With one other scheme the title says which it is.
     let others: Vec<usize> = (0..cast.reports.len()).filter(|i| *i != cast.baseline).collect();
     let title = match others.as_slice() {
-        [one] => format!("{} against {base}", cast.names[*one]),
+        [one] => format!("{} against {base}", cast.labels[*one]),
         _ => format!("Against {base}"),
     };
     let svg = c.finish(&title, &data("bars", &[]));

@@ -2,7 +2,9 @@
 //! host wrote, so that a bar's length is the WAF; and the erases by cell mode. Parts lie in the
 //! same order in every bar, and zero is on the axis.
 
-use super::{Cast, Csv, Figure, data, short};
+use super::panels::TOGETHER;
+use super::{Cast, Csv, Figure, WIDTH, data, short};
+use crate::label::drawn;
 use crate::number::{self, Quantity};
 use crate::palette::{self, REPROGRAM};
 use crate::replicas::{self, Estimate};
@@ -12,13 +14,12 @@ use crate::svg::{Anchor, Canvas, Scale, text_width, tick_text};
 use std::collections::BTreeMap;
 use wordline_units::CellMode;
 
-const WIDTH: f64 = 480.0;
 const LEFT: f64 = 2.0;
-const RIGHT: f64 = 424.0;
+const RIGHT: f64 = WIDTH - 56.0;
 /// The same where there is the interval to be written too.
-const RIGHT_OF_WHISKERS: f64 = 376.0;
-const BAR: f64 = 24.0;
-const PITCH: f64 = 52.0;
+const RIGHT_OF_WHISKERS: f64 = WIDTH - 104.0;
+/// A line of a name.
+const LINE: f64 = 15.0;
 
 /// A part of a bar.
 struct Part {
@@ -286,7 +287,11 @@ fn draw(cast: &Cast, mut chart: Chart) -> Option<Figure> {
     let unit = chart.quantity.unit_for(std::iter::once(most));
     let legend = Legend::new(&chart.parts);
     let top = legend.rows as f64 * 18.0 + 14.0;
-    let bottom = top + PITCH * cast.reports.len() as f64;
+    // Many bars are thin, and their parts are told when pointed at.
+    let bar = if cast.reports.len() > TOGETHER { 13.0 } else { 24.0 };
+    let names: Vec<Vec<String>> = cast.labels.iter().map(|l| drawn(l, WIDTH - LEFT - 8.0)).collect();
+    let pitch = |run: usize| LINE * names[run].len() as f64 + bar + if bar > 20.0 { 13.0 } else { 8.0 };
+    let bottom = top + (0..names.len()).map(pitch).sum::<f64>();
     let whiskers = chart.spreads.iter().any(Option::is_some);
     let right = if whiskers { RIGHT_OF_WHISKERS } else { RIGHT };
     let x = Scale::from_zero(most / unit.size, 5, LEFT, right);
@@ -305,16 +310,16 @@ fn draw(cast: &Cast, mut chart: Chart) -> Option<Figure> {
     if let Some(value) = chart.reference.filter(|r| *r < x.max) {
         c.line("mark", (x.at(value), top), (x.at(value), bottom));
     }
+    let mut y = top;
     for (run, label) in cast.labels.iter().enumerate() {
-        let y = top + PITCH * run as f64 + 6.0;
         let ink = &cast.inks[run];
-        c.coloured_text(
-            &format!("name {}", ink.class),
-            &ink.colour,
-            (LEFT + 4.0, y + 11.0),
-            Anchor::Start,
-            &cast.names[run],
-        );
+        for (n, line) in names[run].iter().enumerate() {
+            let at = (LEFT + 4.0, y + LINE * (n + 1) as f64);
+            c.coloured_text(&format!("name {}", ink.class), &ink.colour, at, Anchor::Start, line);
+        }
+        let from_top = y + LINE * names[run].len() as f64 + 5.0;
+        let middle = from_top + bar / 2.0;
+        y += pitch(run);
         let mut sum = 0.0;
         for part in chart.parts.iter().filter(|p| p.values[run] > 0.0) {
             let (from, to) = (x.at(sum / unit.size), x.at((sum + part.values[run]) / unit.size));
@@ -323,13 +328,11 @@ fn draw(cast: &Cast, mut chart: Chart) -> Option<Figure> {
             let says = format!("{label}: {} {value}{note}", part.title);
             // A hair of ground between the parts keeps them apart without colour.
             let width = (to - from - 1.0).max(0.6);
-            c.bar(&part.class, part.colour, (from, y + 17.0), (width, BAR), &says);
+            c.bar(&part.class, part.colour, (from, from_top), (width, bar), &says);
             let inside = chart.quantity.text(part.values[run], unit);
-            if width > text_width(&inside) + 10.0 {
-                let light = matches!(part.colour, "#cdbf9f" | "#9cb4cc" | "#E69F00" | "#9aa3ad");
-                let (class, colour) = if light { ("in-light", "#1d232b") } else { ("in-dark", "#ffffff") };
-                let at = (from + width / 2.0, y + 17.0 + BAR / 2.0 + 4.0);
-                c.coloured_text(class, colour, at, Anchor::Middle, &inside);
+            if bar > 20.0 && width > text_width(&inside) + 8.0 {
+                let at = (from + width / 2.0, middle + 4.0);
+                c.coloured_text("inside", palette::text_on(part.colour), at, Anchor::Middle, &inside);
             }
             sum += part.values[run];
         }
@@ -342,7 +345,6 @@ fn draw(cast: &Cast, mut chart: Chart) -> Option<Figure> {
             (None, true) => chart.quantity.text(sum, unit),
             (None, false) => number::NONE.to_string(),
         };
-        let middle = y + 17.0 + BAR / 2.0;
         let mut end = x.at(sum / unit.size);
         if let Some(half) = spread {
             let (low, high) = (x.at((sum - half) / unit.size), x.at((sum + half) / unit.size));

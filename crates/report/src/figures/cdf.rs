@@ -1,11 +1,12 @@
-//! The distribution of latencies: how many requests were answered within a time. The time is
-//! logarithmic, and the share too, counted from its end, so that p99.9 has as much room as the
-//! median. Each curve is labelled where it leaves at p99.99.
+//! The distribution of latencies: how many requests were answered within a time. The time is logarithmic. The
+//! share is even up to nine tenths, which have half of the height, and counted from its end in the other half, so
+//! that p99.9 is seen as well as the median.
 
-use super::{Cast, Csv, Figure, data};
+use super::panels::{Panels, RIGHT, TOGETHER, dashes, legend};
+use super::{Cast, Csv, Figure, WIDTH, data};
+use crate::number;
 use crate::report::{Latency, Report};
-use crate::svg::{Anchor, Canvas, Scale, ScaleKind, latency_tick, path, text_width};
-use std::fmt::Write;
+use crate::svg::{Anchor, Canvas, Scale, ScaleKind, latency_tick, path};
 
 /// The kind of request that a picture is about.
 pub(super) struct Requests {
@@ -32,74 +33,40 @@ pub(super) const READS: Requests = Requests {
     latency: |r| r.latency_us.read,
 };
 
-/// The shares that have a tick, and what it says.
-const SHARES: [(f64, &str); 6] =
-    [(0.0, "0"), (0.5, "50%"), (0.9, "90%"), (0.99, "99%"), (0.999, "99.9%"), (0.9999, "99.99%")];
-/// The top of the tail scale: p99.99.
-const TOP: f64 = 4.0;
-const WIDTH: f64 = 480.0;
-const LEFT: f64 = 58.0;
-const RIGHT: f64 = 456.0;
-const PLOT: f64 = 256.0;
-const LABEL_ROW: f64 = 17.0;
-/// From a label to its leader.
-const FLAG: f64 = 4.0;
+/// The shares that have a tick, and what it says; those of small plots first.
+const SHARES: [(f64, &str); 7] = [
+    (0.0, "0"),
+    (0.5, "50%"),
+    (0.9, "90%"),
+    (0.999, "99.9%"),
+    (0.9999, "99.99%"),
+    (0.25, "25%"),
+    (0.99, "99%"),
+];
+/// How many of them a small plot has.
+const FEW: usize = 4;
+/// The share up to which the scale is even; from there on the room goes to ever rarer requests.
+const EVEN: f64 = 0.9;
+/// How much of the height the even part has; the page's script knows it, too.
+const BODY: f64 = 0.5;
+/// Decades of rarity above it: p99, p99.9, p99.99.
+const DECADES: f64 = 3.0;
+const LEFT: f64 = 56.0;
+const PLOT: f64 = 236.0;
+
+/// A curve: the run, and its points as (latency, height from 0 to 1).
+type Curve = (usize, Vec<(f64, f64)>);
 
 pub(super) fn latency(cast: &Cast, requests: &Requests) -> Option<Figure> {
-    let curves: Vec<(usize, Vec<(f64, f64)>)> = (0..cast.reports.len())
+    let curves: Vec<Curve> = (0..cast.reports.len())
         .map(|i| (i, curve(&cast.reports[i], requests, cast.points)))
         .filter(|(_, c)| c.len() > 1)
         .collect();
-    let all = || curves.iter().flat_map(|(_, c)| c.iter().map(|p| p.0));
-    let (least, most) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
     if curves.is_empty() {
         return None;
     }
-    let x = Scale::log(least, most, LEFT, RIGHT);
-    let ends: Vec<f64> = curves.iter().map(|(_, c)| c.last().map_or(LEFT, |p| x.at(p.0))).collect();
-    let names: Vec<&str> = curves.iter().map(|(i, _)| cast.names[*i].as_str()).collect();
-    let (places, rows) = place(&ends, &names);
-    let top = 26.0 + rows as f64 * LABEL_ROW;
-    let bottom = top + PLOT;
-    let y = Scale { kind: ScaleKind::Linear, min: 0.0, max: TOP, from: bottom, to: top };
-
-    let mut c = Canvas::new(WIDTH, bottom + 42.0);
-    c.text("note", (0.0, 12.0), Anchor::Start, &format!("share of {} answered within", requests.plural));
-    for tick in x.ticks(5) {
-        c.line(if tick.major { "grid" } else { "minor" }, (tick.at, top), (tick.at, bottom));
-        if tick.major {
-            c.text("tick", (tick.at, bottom + 17.0), Anchor::Middle, &latency_tick(tick.value));
-        }
-    }
-    for (share, says) in SHARES {
-        let at = y.at(tail(share).min(TOP));
-        c.line(if share == 0.0 { "axis" } else { "grid" }, (LEFT, at), (RIGHT, at));
-        c.text("tick", (LEFT - 7.0, at + 4.0), Anchor::End, says);
-    }
-    c.text("note", (RIGHT, bottom + 35.0), Anchor::End, &format!("{} latency, log scale", requests.one));
-
-    for (k, (i, curve)) in curves.iter().enumerate() {
-        let ink = &cast.inks[*i];
-        let d = path(curve.iter().map(|(us, level)| Some((x.at(*us), y.at(*level)))));
-        let mut markup = String::new();
-        let _ = write!(
-            markup,
-            r#"<path class="line {}" fill="none" stroke="{}" stroke-width="2" stroke-linejoin="round" stroke-linecap="round" d="{d}"/>"#,
-            ink.class, ink.colour
-        );
-        c.raw(&markup);
-        let base = 26.0 + (rows - 1 - places[k]) as f64 * LABEL_ROW + 11.0;
-        let end = curve.last().map_or(bottom, |p| y.at(p.1));
-        c.line("leader", (ends[k], base - 9.0), (ends[k], end));
-        c.coloured_text(
-            &format!("name {}", ink.class),
-            &ink.colour,
-            (ends[k] - FLAG, base),
-            Anchor::End,
-            names[k],
-        );
-    }
-
+    let many = curves.len() > TOGETHER;
+    let (c, facts) = if many { apart(cast, requests, &curves) } else { together(cast, requests, &curves) };
     let mut csv = Csv::new("scheme,latency_us,fraction");
     for (i, _) in &curves {
         for p in thin((requests.points)(&cast.reports[*i]), cast.points) {
@@ -107,23 +74,143 @@ pub(super) fn latency(cast: &Cast, requests: &Requests) -> Option<Figure> {
         }
     }
     let title = format!("Distribution of {} latency", requests.one);
-    let inks = cast.inks_data(curves.iter().map(|(i, _)| *i));
-    let facts = data("cdf", &[("x", x.data()), ("y", y.data()), ("inks", inks), ("unit", "us".to_string())]);
+    let timeless: Vec<&str> = (0..cast.reports.len())
+        .filter(|i| (requests.latency)(&cast.reports[*i]).is_some_and(|l| l.max == 0.0))
+        .map(|i| cast.labels[i].as_str())
+        .collect();
+    let timeless = match timeless.as_slice() {
+        [] => String::new(),
+        names => format!(" Under {} a {} takes no time, and has no curve.", names.join(", "), requests.one),
+    };
+    let grey = if many { format!(" Grey is {}.", cast.labels[cast.baseline]) } else { String::new() };
     Some(Figure {
         name: requests.name,
-        caption: "Further left is faster; from 90% up, each line is ten times rarer.".to_string(),
+        caption: format!(
+            "Further left is faster. The scale is even up to 90%; above, each line is ten times rarer.{grey}{timeless}"
+        ),
         svg: c.finish(&title, &facts),
         title,
         csv: csv.0,
     })
 }
 
-fn tail(share: f64) -> f64 {
-    -(1.0 - share).log10()
+/// The scale of latencies that holds all curves.
+fn latencies(curves: &[Curve], left: f64, right: f64) -> Scale {
+    let all = || curves.iter().flat_map(|(_, c)| c.iter().map(|p| p.0));
+    let (least, most) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
+    Scale::log(least, most, left, right)
 }
 
-/// A run's curve as (latency, level on the tail scale), cut at p99.99. All requests together stand
-/// at the level that their number can resolve.
+fn heights(top: f64, bottom: f64) -> Scale {
+    Scale { kind: ScaleKind::Linear, min: 0.0, max: 1.0, from: bottom, to: top }
+}
+
+fn stroke(
+    cast: &Cast,
+    run: usize,
+    width: f64,
+    more: &str,
+    (x, y): (&Scale, &Scale),
+    curve: &Curve,
+) -> String {
+    let ink = &cast.inks[run];
+    let d = path(curve.1.iter().map(|(us, height)| Some((x.at(*us), y.at(*height)))));
+    format!(
+        r#"<path class="line {}" fill="none" stroke="{}" stroke-width="{width}" stroke-linejoin="round" stroke-linecap="round"{more} d="{d}"/>"#,
+        ink.class, ink.colour
+    )
+}
+
+/// All curves in one plot.
+fn together(cast: &Cast, requests: &Requests, curves: &[Curve]) -> (Canvas, String) {
+    let shown: Vec<usize> = curves.iter().map(|(run, _)| *run).collect();
+    let mut c = Canvas::new(WIDTH, 0.0);
+    let top = legend(&mut c, cast.named(), &shown, 0.0) + 26.0;
+    let bottom = top + PLOT;
+    c.height = bottom + 42.0;
+    let (x, y) = (latencies(curves, LEFT, RIGHT), heights(top, bottom));
+    c.text(
+        "note",
+        (0.0, top - 11.0),
+        Anchor::Start,
+        &format!("share of {} answered within", requests.plural),
+    );
+    for tick in x.ticks(4) {
+        c.line(if tick.major { "grid" } else { "minor" }, (tick.at, top), (tick.at, bottom));
+        if tick.major {
+            c.text("tick", (tick.at, bottom + 17.0), Anchor::Middle, &latency_tick(tick.value));
+        }
+    }
+    shares(&mut c, &y, &SHARES, (LEFT, RIGHT), true);
+    c.text("note", (RIGHT, bottom + 35.0), Anchor::End, &format!("{} latency, log scale", requests.one));
+    for (k, curve) in curves.iter().enumerate() {
+        c.series(k, &stroke(cast, curve.0, 2.0, &dashes(k), (&x, &y), curve));
+    }
+    let inks = cast.inks_data(shown.into_iter());
+    let unit = "us".to_string();
+    (c, data("cdf", &[("x", x.data()), ("y", y.data()), ("inks", inks), ("unit", unit)]))
+}
+
+/// A plot for each, with the baseline's curve behind it.
+fn apart(cast: &Cast, requests: &Requests, curves: &[Curve]) -> (Canvas, String) {
+    let shown: Vec<usize> = curves.iter().map(|(run, _)| *run).collect();
+    let panels = Panels::new(&cast.labels, &shown, &[], (20.0, LEFT));
+    let (_, bottom) = panels.span();
+    let mut c = Canvas::new(WIDTH, bottom + 42.0);
+    c.text("note", (0.0, 12.0), Anchor::Start, &format!("share of {} answered within", requests.plural));
+    let baseline = curves.iter().find(|(run, _)| *run == cast.baseline);
+    for (k, curve) in curves.iter().enumerate() {
+        let (run, panel) = (curve.0, panels.at(k));
+        let (x, y) = (latencies(curves, panel.left, panel.right), heights(panel.top, panel.bottom));
+        shares(&mut c, &y, &SHARES[..FEW], (panel.left, panel.right), panel.first);
+        for tick in x.ticks(2).iter().filter(|t| t.major) {
+            c.line("grid", (tick.at, panel.top), (tick.at, panel.bottom));
+            if panel.last {
+                c.text("tick", (tick.at, panel.bottom + 17.0), Anchor::Middle, &latency_tick(tick.value));
+            }
+        }
+        if let Some(base) = baseline.filter(|(b, _)| *b != run) {
+            c.raw(&stroke(cast, base.0, 1.4, "", (&x, &y), base));
+        }
+        c.raw(&stroke(cast, run, 2.0, "", (&x, &y), curve));
+        panels.head(&mut c, cast.named(), (k, run), "");
+        if let Some(l) = (requests.latency)(&cast.reports[run]) {
+            let [p50, p99, p999] = [l.p50, l.p99, l.p999].map(number::latency);
+            let says = format!("{}: p50 {p50}, p99 {p99}, p99.9 {p999}", cast.labels[run]);
+            panels.says(&mut c, k, &says);
+        }
+    }
+    c.text("note", (RIGHT, bottom + 35.0), Anchor::End, &format!("{} latency, log scale", requests.one));
+    (c, data("bars", &[]))
+}
+
+/// The lines of shares, labelled where there is room.
+fn shares(c: &mut Canvas, y: &Scale, shown: &[(f64, &str)], (left, right): (f64, f64), labelled: bool) {
+    for (share, says) in shown {
+        let at = y.at(height(-(1.0 - share).log10()));
+        let class = if *share == 0.0 {
+            "axis"
+        } else if *share == EVEN {
+            "leader"
+        } else {
+            "grid"
+        };
+        c.line(class, (left, at), (right, at));
+        if labelled {
+            c.text("tick", (left - 6.0, at + 4.0), Anchor::End, says);
+        }
+    }
+}
+
+/// Where a share stands, from 0 to 1: `rarer` is how rare what exceeds it is, in decades. Even up to nine tenths,
+/// from there on in decades, so that half of the height shows most of the requests and half their tail.
+fn height(rarer: f64) -> f64 {
+    let share = 1.0 - 10f64.powf(-rarer);
+    if share <= EVEN { share / EVEN * BODY } else { BODY + (rarer - 1.0) / DECADES * (1.0 - BODY) }
+}
+
+/// A run's curve as (latency, height), cut at p99.99. All requests together stand at the height that their
+/// number can resolve.
 fn curve(report: &Report, requests: &Requests, points: usize) -> Vec<(f64, f64)> {
     let count = (requests.latency)(report).map_or(1, |l| l.count).max(2);
     let resolved = (count as f64).log10();
@@ -133,17 +220,17 @@ fn curve(report: &Report, requests: &Requests, points: usize) -> Vec<(f64, f64)>
         if !(us.is_finite() && us > 0.0 && (0.0..=1.0).contains(&share)) {
             continue;
         }
-        let level = tail(share).min(resolved);
+        let level = height((-(1.0 - share).log10()).min(resolved));
         match out.last().copied() {
             None => out.push((us, 0.0)),
-            Some((before, below)) if level > TOP => {
-                let part = (TOP - below) / (level - below);
-                out.push((before * (us / before).powf(part), TOP));
+            Some((before, below)) if level > 1.0 => {
+                let part = (1.0 - below) / (level - below);
+                out.push((before * (us / before).powf(part), 1.0));
                 return out;
             }
             Some(_) => {}
         }
-        out.push((us, level.min(TOP)));
+        out.push((us, level.min(1.0)));
     }
     out
 }
@@ -155,29 +242,15 @@ fn thin(points: &[[f64; 2]], most: usize) -> impl Iterator<Item = &[f64; 2]> {
     points.iter().enumerate().filter(move |(i, _)| i % every == 0 || *i == last).map(|(_, p)| p)
 }
 
-/// The row of each label above the plot (0 is the lowest), and the number of rows. A label lies to
-/// the left of its leader, like a flag; it may not lie on another, nor on the leader of one above.
-fn place(ends: &[f64], names: &[&str]) -> (Vec<usize>, usize) {
-    let mut order: Vec<usize> = (0..ends.len()).collect();
-    order.sort_by(|a, b| ends[*a].total_cmp(&ends[*b]));
-    let mut rows = vec![0; ends.len()];
-    let mut placed: Vec<usize> = Vec::new();
-    for i in order {
-        let start = ends[i] - FLAG - text_width(names[i]) * 1.08;
-        rows[i] = placed.iter().filter(|j| ends[**j] + 6.0 > start).map(|j| rows[*j] + 1).max().unwrap_or(0);
-        placed.push(i);
-    }
-    let count = rows.iter().max().map_or(1, |r| r + 1);
-    (rows, count)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn labels_at_one_place_are_stacked_and_apart_share_a_row() {
-        assert_eq!(place(&[300.0, 302.0, 301.0], &["one", "two", "three"]), (vec![0, 2, 1], 3));
-        assert_eq!(place(&[100.0, 300.0], &["one", "two"]), (vec![0, 0], 1));
+    fn most_requests_have_half_of_the_height_and_each_decade_of_the_rest_a_third_of_the_other() {
+        let at = |share: f64| height(-(1.0 - share).log10());
+        for (share, expected) in [(0.0, 0.0), (0.45, 0.25), (0.9, 0.5), (0.99, 4.0 / 6.0), (0.9999, 1.0)] {
+            assert!((at(share) - expected).abs() < 1e-9, "{share}: {}", at(share));
+        }
     }
 }

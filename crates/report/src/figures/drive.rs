@@ -1,97 +1,102 @@
 //! What the drive was at: how busy each die and bus was, how often blocks were erased, and a map of the
 //! blocks, which the page's script moves through time.
 
-use super::{Cast, Csv, Figure, data, seconds_of};
-use crate::blocks::{BlockKind, BlockMap};
+use super::panels::{Panel, Panels, RIGHT, TOGETHER};
+use super::{Cast, Csv, Figure, WIDTH, data, seconds_of};
+use crate::blocks::{BlockKind, BlockMap, Utilisation};
+use crate::label::drawn;
 use crate::number;
 use crate::palette;
+use crate::report::Report;
 use crate::rows::mode_title;
 use crate::svg::{Anchor, Canvas, Scale, ScaleKind, escape, px, tick_text};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-const WIDTH: f64 = 480.0;
-const LEFT: f64 = 52.0;
-const RIGHT: f64 = 468.0;
-const TOP: f64 = 42.0;
+const LEFT: f64 = 44.0;
+/// Where strips begin, below the note of what is drawn.
+const TOP: f64 = 20.0;
 
 /// More dies than this are too narrow to be told apart.
 const DIES_MAX: usize = 128;
 
-/// Height of a strip and the distance from one to the next.
-fn strips(count: usize) -> (f64, f64) {
-    let height = match count {
-        1 => 150.0,
-        2 => 96.0,
-        3 => 74.0,
-        _ => 56.0,
-    };
-    (height, height + 30.0)
-}
-
-fn strip_name(c: &mut Canvas, cast: &Cast, run: usize, top: f64, note: &str) {
-    let ink = &cast.inks[run];
-    let class = format!("name {}", ink.class);
-    c.coloured_text(&class, &ink.colour, (LEFT, top - 7.0), Anchor::Start, &cast.names[run]);
-    if !note.is_empty() {
-        c.text("note", (RIGHT, top - 7.0), Anchor::End, note);
+/// What one array of the drive serves, as its report's utilisation lists them: a die, or a plane by itself.
+fn array(report: &Report) -> &'static str {
+    match report.config.pointer("/device/parallel_unit").and_then(serde_json::Value::as_str) {
+        Some("plane") => "plane",
+        _ => "die",
     }
 }
 
-/// How busy each die and each bus was, a bar each.
+/// How busy each die (or plane) and each bus was, a bar each.
 pub(super) fn busy(cast: &Cast) -> Option<Figure> {
     let shown: Vec<_> = (0..cast.reports.len())
         .filter_map(|run| Some((run, cast.reports[run].utilisation.as_ref()?)))
         .filter(|(_, u)| !u.dies.is_empty() && u.dies.len() <= DIES_MAX)
         .collect();
     let most = shown.iter().map(|(_, u)| u.dies.len() + u.buses.len() + 1).max()?;
-    let (height, pitch) = strips(shown.len());
-    let bottom = TOP + pitch * (shown.len() - 1) as f64 + height;
+    let arrays = array(&cast.reports[shown.first()?.0]);
+    let note = |u: &Utilisation| {
+        format!("{arrays}s {:.1} %, buses {:.1} %", u.dies_mean * 100.0, u.buses_mean * 100.0)
+    };
+    let notes: Vec<String> = shown.iter().map(|(_, u)| note(u)).collect();
+    let runs: Vec<usize> = shown.iter().map(|(run, _)| *run).collect();
+    let panels = Panels::new(&cast.labels, &runs, &notes, (TOP, LEFT));
+    let (_, bottom) = panels.span();
     let mut c = Canvas::new(WIDTH, bottom + 26.0);
     let mut csv = Csv::new("scheme,resource,number,busy_fraction");
     c.text("note", (0.0, 12.0), Anchor::Start, "busy (%)");
-    let step = (RIGHT - LEFT) / most as f64;
-    let size = (step * 0.78).max(step - 3.0);
     for (k, (run, u)) in shown.iter().enumerate() {
-        let top = TOP + k as f64 * pitch;
-        let y = Scale { kind: ScaleKind::Linear, min: 0.0, max: 100.0, from: top + height, to: top };
-        for tick in y.ticks(if height > 90.0 { 4 } else { 2 }) {
-            c.line(if tick.value == 0.0 { "axis" } else { "grid" }, (LEFT, tick.at), (RIGHT, tick.at));
-            c.text("tick", (LEFT - 7.0, tick.at + 4.0), Anchor::End, &tick_text(tick.value));
-        }
+        let panel = panels.at(k);
+        let step = (panel.right - panel.left) / most as f64;
+        let size = (step * 0.78).max(step - 3.0);
+        let y = Scale { kind: ScaleKind::Linear, min: 0.0, max: 100.0, from: panel.bottom, to: panel.top };
+        scale_of(&mut c, &y, panel.ticks(), &panel);
         let ink = &cast.inks[*run];
-        let mut x = LEFT + (step - size) / 2.0;
-        for (what, all) in [("die", &u.dies), ("bus", &u.buses)] {
+        let mut x = panel.left + (step - size) / 2.0;
+        for (what, all) in [(arrays, &u.dies), ("bus", &u.buses)] {
             for (i, share) in all.iter().enumerate() {
                 let at = y.at(share * 100.0);
-                let says =
-                    format!("{}: {what} {i} was busy {:.1} % of the time", cast.names[*run], share * 100.0);
+                let label = &cast.labels[*run];
+                let says = format!("{label}: {what} {i} was busy {:.1} % of the time", share * 100.0);
                 c.bar(&ink.class, &ink.colour, (x, at), (size, y.from - at), &says);
-                csv.row(&[&cast.labels[*run], what, &i.to_string()], &[Some(*share)]);
+                csv.row(&[label, what, &i.to_string()], &[Some(*share)]);
                 x += step;
             }
-            x += step; // dies and buses stand apart
+            x += step; // arrays and buses stand apart
         }
-        let note =
-            format!("dies {:.1} %, buses {:.1} % in the mean", u.dies_mean * 100.0, u.buses_mean * 100.0);
-        strip_name(&mut c, cast, *run, top, &note);
-        if k + 1 == shown.len() {
-            let dies = LEFT + step * u.dies.len() as f64 / 2.0;
-            c.text("tick", (dies, bottom + 17.0), Anchor::Middle, "dies");
-            let buses = LEFT + step * (u.dies.len() as f64 + 1.0 + u.buses.len() as f64 / 2.0);
-            c.text("tick", (buses.min(RIGHT - 16.0), bottom + 17.0), Anchor::Middle, "buses");
+        panels.head(&mut c, cast.named(), (k, *run), &notes[k]);
+        if panel.last {
+            let dies = panel.left + step * u.dies.len() as f64 / 2.0;
+            c.text("tick", (dies, panel.bottom + 17.0), Anchor::Middle, &format!("{arrays}s"));
+            c.text("tick", (panel.right, panel.bottom + 17.0), Anchor::End, "buses");
         }
     }
+    let title = format!("How busy {arrays}s and buses were");
     Some(Figure {
         name: "busy-dies-and-buses",
-        title: "How busy dies and buses were".to_string(),
-        caption:
-            "From time 0 until the last request had ended. Dies in the order of their numbers, then the \
-                  channels' buses."
-                .to_string(),
-        svg: c.finish("How busy dies and buses were", &data("bars", &[])),
+        caption: format!(
+            "From time 0 until the last request had ended: the {arrays}s in the order of their numbers, then \
+             the channels' buses. Beside each name, the means."
+        ),
+        svg: c.finish(&title, &data("bars", &[])),
+        title,
         csv: csv.0,
     })
+}
+
+/// The lines of a scale, with their values at the left.
+fn scale_of(c: &mut Canvas, y: &Scale, ticks: usize, panel: &Panel) {
+    for tick in y.ticks(ticks) {
+        c.line(
+            if tick.value == 0.0 { "axis" } else { "grid" },
+            (panel.left, tick.at),
+            (panel.right, tick.at),
+        );
+        if panel.first {
+            c.text("tick", (panel.left - 6.0, tick.at + 4.0), Anchor::End, &tick_text(tick.value));
+        }
+    }
 }
 
 /// A picture of wear for each mode that any run's blocks are in.
@@ -113,41 +118,41 @@ fn wear_of(cast: &Cast, mode: &str, name: &'static str) -> Option<Figure> {
         return None;
     }
     let most = shown.iter().flat_map(|(_, h)| &h.blocks).copied().max().unwrap_or(1) as f64;
-    let x = Scale { kind: ScaleKind::Linear, min: first, max: last, from: LEFT, to: RIGHT };
-    let (height, pitch) = strips(shown.len());
-    let bottom = TOP + pitch * (shown.len() - 1) as f64 + height;
+    let notes: Vec<String> =
+        shown.iter().map(|(_, h)| format!("{} blocks", number::count(h.blocks.iter().sum()))).collect();
+    let runs: Vec<usize> = shown.iter().map(|(run, _)| *run).collect();
+    let panels = Panels::new(&cast.labels, &runs, &notes, (TOP, LEFT));
+    let (_, bottom) = panels.span();
     let title = format!("Wear of {} blocks", mode_title(mode));
     let mut c = Canvas::new(WIDTH, bottom + 42.0);
     let mut csv = Csv::new("scheme,cycles_from,cycles_to,blocks");
     c.text("note", (0.0, 12.0), Anchor::Start, "blocks");
     for (k, (run, h)) in shown.iter().enumerate() {
-        let top = TOP + k as f64 * pitch;
-        let y = Scale::from_zero(most, if height > 90.0 { 4 } else { 2 }, top + height, top);
-        for tick in y.ticks(if height > 90.0 { 4 } else { 2 }) {
-            c.line(if tick.value == 0.0 { "axis" } else { "grid" }, (LEFT, tick.at), (RIGHT, tick.at));
-            c.text("tick", (LEFT - 7.0, tick.at + 4.0), Anchor::End, &tick_text(tick.value));
-        }
+        let panel = panels.at(k);
+        let x = Scale { kind: ScaleKind::Linear, min: first, max: last, from: panel.left, to: panel.right };
+        let y = Scale::from_zero(most, panel.ticks(), panel.bottom, panel.top);
+        scale_of(&mut c, &y, panel.ticks(), &panel);
         let ink = &cast.inks[*run];
-        let mut blocks = 0;
         for (i, n) in h.blocks.iter().enumerate() {
             let from = h.from + i as u64 * h.width;
             let to = from + h.width;
             csv.row(&[&cast.labels[*run]], &[Some(from as f64), Some((to - 1) as f64), Some(*n as f64)]);
-            blocks += n;
             if *n == 0 {
                 continue;
             }
             let cycles = if h.width == 1 { from.to_string() } else { format!("{from} to {}", to - 1) };
-            let says = format!("{}: {} blocks of {cycles} cycles", cast.names[*run], number::count(*n));
+            let says = format!("{}: {} blocks of {cycles} cycles", cast.labels[*run], number::count(*n));
             let (left, right, at) = (x.at(from as f64), x.at(to as f64), y.at(*n as f64));
             let width = (right - left - 0.6).max(0.8);
             c.bar(&ink.class, &ink.colour, (left, at), (width, y.from - at), &says);
         }
-        strip_name(&mut c, cast, *run, top, &format!("{} blocks", number::count(blocks)));
-    }
-    for tick in x.ticks(6) {
-        c.line("axis", (tick.at, bottom), (tick.at, bottom + 4.0));
-        c.text("tick", (tick.at, bottom + 17.0), Anchor::Middle, &tick_text(tick.value));
+        panels.head(&mut c, cast.named(), (k, *run), &notes[k]);
+        if panel.last {
+            for tick in x.ticks(if panels.are_strips() { 5 } else { 2 }) {
+                c.line("axis", (tick.at, panel.bottom), (tick.at, panel.bottom + 4.0));
+                c.text("tick", (tick.at, panel.bottom + 17.0), Anchor::Middle, &tick_text(tick.value));
+            }
+        }
     }
     c.text("note", (RIGHT, bottom + 35.0), Anchor::End, "program/erase cycles at the end");
     Some(Figure {
@@ -184,18 +189,23 @@ pub(super) fn blocks(cast: &Cast) -> Option<Figure> {
     let widest = shown.iter().flat_map(|(_, m)| &m.rows).map(|r| r.cells.min(COLUMNS)).max()?;
     let lines = |map: &BlockMap| map.rows.iter().map(|r| r.cells.div_ceil(COLUMNS)).sum::<u32>();
     let tallest = shown.iter().map(|(_, map)| lines(map)).max()?;
-    let (wide, high) = ((WIDTH - 2.0) / widest as f64, (170.0 / tallest as f64).clamp(5.0, 12.0));
-    let end = |map: &BlockMap| TOP - 18.0 + lines(map) as f64 * high;
-    let height: f64 = shown.iter().map(|(_, map)| end(map) + 12.0).sum();
+    let room = if shown.len() > TOGETHER { 48.0 } else { 140.0 };
+    let (wide, high) = ((WIDTH - 2.0) / widest as f64, (room / tallest as f64).clamp(3.0, 12.0));
+    let names: Vec<Vec<String>> = shown.iter().map(|(run, _)| drawn(&cast.labels[*run], WIDTH)).collect();
+    let head = |k: usize| names[k].len() as f64 * 15.0 + 6.0;
+    let end = |k: usize| head(k) + lines(shown[k].1) as f64 * high;
+    let height: f64 = (0..shown.len()).map(|k| end(k) + 12.0).sum();
     let mut c = Canvas::new(WIDTH, height + 26.0);
     let mut csv = Csv::new("scheme,time_s,region,mode,state,cells");
     let mut legend: Vec<(String, String, String)> = vec![];
     let mut top = 0.0;
-    for (run, map) in &shown {
+    for (k, (run, map)) in shown.iter().enumerate() {
         let ink = &cast.inks[*run];
-        let name = format!("name {}", ink.class);
-        c.coloured_text(&name, &ink.colour, (0.0, top + 14.0), Anchor::Start, &cast.names[*run]);
-        let from = top + TOP - 20.0;
+        for (n, line) in names[k].iter().enumerate() {
+            let (class, at) = (format!("name {}", ink.class), (0.0, top + 14.0 + 15.0 * n as f64));
+            c.coloured_text(&class, &ink.colour, at, Anchor::Start, line);
+        }
+        let from = top + head(k);
         let frames = thin(map, cast.points);
         for frame in frames.iter().copied() {
             count(&mut csv, &cast.labels[*run], map, frame);
@@ -218,7 +228,7 @@ pub(super) fn blocks(cast: &Cast) -> Option<Figure> {
             frames_data(map, &frames),
             last_frame(map, high)
         ));
-        top += end(map) + 12.0;
+        top += end(k) + 12.0;
     }
     let mut x = 0.0;
     for (colour, class, title) in &legend {

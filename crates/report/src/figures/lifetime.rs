@@ -1,16 +1,20 @@
 //! How long a drive lasts under each scheme, and how it ages: lines over what the host has written, with the
 //! 95 % interval over the seeds as a band as long as all of them live.
 
-use super::{Csv, Figure, Ink, data, ink_of, short, spread};
+use super::panels::{Panel, Panels, RIGHT, TOGETHER, dashes, legend};
+use super::{Csv, Figure, Ink, WIDTH, data, ink_of};
+use crate::label::drawn;
 use crate::lifetime::{LifePhase, Lifetimes, SchemeLife};
 use crate::number::{self, Quantity};
+use crate::palette;
 use crate::replicas::Estimate;
-use crate::svg::{Anchor, Canvas, Scale, ScaleKind, footnote, path, px, text_width, tick_text};
+use crate::svg::{Anchor, Canvas, Scale, ScaleKind, footnote, path, px, tick_text};
 use std::fmt::Write;
 
-const WIDTH: f64 = 480.0;
-const LEFT: f64 = 52.0;
-const PITCH: f64 = 46.0;
+const LEFT: f64 = 50.0;
+/// A bar, and a line of the name above it.
+const BAR: f64 = 16.0;
+const LINE: f64 = 15.0;
 
 type Of = fn(&LifePhase) -> Option<f64>;
 
@@ -127,7 +131,11 @@ pub fn lifetime_figures(lifetimes: &Lifetimes) -> Vec<Figure> {
 
 fn inks(lifetimes: &Lifetimes) -> Vec<Ink> {
     let own = |s: &SchemeLife| s.scheme.colour.clone();
-    lifetimes.schemes.iter().enumerate().map(|(i, s)| ink_of(i, 0, own(s).as_deref())).collect()
+    let inks = lifetimes.schemes.iter().enumerate().map(|(i, s)| ink_of(i, 0, own(s).as_deref()));
+    if lifetimes.schemes.len() > palette::SCHEMES.len() + 1 {
+        return inks.map(|ink| if ink.class == "s0" { ink } else { Ink::of_many() }).collect();
+    }
+    inks.collect()
 }
 
 /// What the host can write, a bar a scheme.
@@ -141,8 +149,10 @@ fn totals(lifetimes: &Lifetimes) -> Figure {
     let end = |e: &Estimate| e.mean + e.half_width_95.unwrap_or(0.0);
     let most = estimates.iter().map(end).fold(0.0, f64::max);
     let unit = Quantity::Bytes.unit_for(std::iter::once(most));
-    let (top, right) = (8.0, 350.0);
-    let bottom = top + PITCH * lifetimes.schemes.len() as f64;
+    let (top, right) = (4.0, WIDTH - 100.0);
+    let names: Vec<_> = lifetimes.schemes.iter().map(|s| drawn(&s.scheme.name, WIDTH - 8.0)).collect();
+    let pitch = |i: usize| names[i].len() as f64 * LINE + BAR + 12.0;
+    let bottom = top + (0..names.len()).map(pitch).sum::<f64>();
     let x = Scale::from_zero(most / unit.size, 5, 2.0, right);
     let mut c = Canvas::new(WIDTH, bottom + 38.0);
     for tick in x.ticks(5) {
@@ -151,14 +161,18 @@ fn totals(lifetimes: &Lifetimes) -> Figure {
     }
     c.text("note", (right, bottom + 32.0), Anchor::End, &format!("written by the host ({})", unit.sign));
     let mut csv = Csv::new("scheme,total_bytes_written,half_width_95,at_half_the_acceleration");
+    let mut y = top;
     for (i, ((s, e), ink)) in lifetimes.schemes.iter().zip(&estimates).zip(inks(lifetimes)).enumerate() {
-        let y = top + PITCH * i as f64 + 4.0;
-        let class = format!("name {}", ink.class);
-        c.coloured_text(&class, &ink.colour, (6.0, y + 10.0), Anchor::Start, &short(&s.scheme.name));
+        for (n, line) in names[i].iter().enumerate() {
+            let (class, at) = (format!("name {}", ink.class), (6.0, y + LINE * (n + 1) as f64 - 2.0));
+            c.coloured_text(&class, &ink.colour, at, Anchor::Start, line);
+        }
+        let bar = y + LINE * names[i].len() as f64 + 3.0;
+        y += pitch(i);
         let to = x.at(e.mean / unit.size);
         let says = format!("{}: {}", s.scheme.name, Quantity::Bytes.show(e.mean));
-        c.bar(&ink.class, &ink.colour, (2.0, y + 15.0), (to - 2.0, 18.0), &says);
-        let middle = y + 24.0;
+        c.bar(&ink.class, &ink.colour, (2.0, bar), (to - 2.0, BAR), &says);
+        let middle = bar + BAR / 2.0;
         let mut after = to;
         if let Some(half) = e.half_width_95 {
             let (low, high) = (x.at((e.mean - half) / unit.size), x.at((e.mean + half) / unit.size));
@@ -187,7 +201,7 @@ fn totals(lifetimes: &Lifetimes) -> Figure {
         title: title.to_string(),
         caption: "Means over the seeds with their 95 % intervals; a ring is the first seed at half the acceleration."
             .to_string(),
-        svg: c.finish(title, &data("lifetime", &[])),
+        svg: c.finish(title, &data("bars", &[])),
         csv: csv.0,
     }
 }
@@ -219,63 +233,43 @@ fn over_life(lifetimes: &Lifetimes, aging: &Aging) -> Option<Figure> {
     if most <= 0.0 || end <= 0.0 {
         return None;
     }
-    let names: Vec<String> = lifetimes.schemes.iter().map(|s| short(&s.scheme.name)).collect();
-    let widest = names.iter().map(|n| text_width(n) * 1.08).fold(0.0, f64::max).min(180.0);
-    let (right, top, bottom) = (WIDTH - widest - 10.0, 30.0, 230.0);
+    let inks = inks(lifetimes);
+    let labels: Vec<String> = lifetimes.schemes.iter().map(|s| s.scheme.name.clone()).collect();
     let unit = aging.quantity.unit_for(std::iter::once(most));
-    let x = Scale::from_zero(end, 5, LEFT, right);
-    let x = Scale { max: end, ..x };
-    let y = match aging.kind {
-        ScaleKind::Linear => Scale::from_zero(most / unit.size, 4, bottom, top),
-        ScaleKind::Log => Scale::log(least / unit.size, most / unit.size, bottom, top),
-    };
-    let mut c = Canvas::new(WIDTH, bottom + 42.0);
     let axis =
         if unit.sign.is_empty() { aging.axis.to_string() } else { format!("{} ({})", aging.axis, unit.sign) };
-    c.text("note", (0.0, 12.0), Anchor::Start, &axis);
-    for tick in y.ticks(4).iter().filter(|t| t.major) {
-        c.line(if tick.value == 0.0 { "axis" } else { "grid" }, (LEFT, tick.at), (right, tick.at));
-        c.text("tick", (LEFT - 7.0, tick.at + 4.0), Anchor::End, &tick_text(tick.value));
-    }
-    c.line("axis", (LEFT, bottom), (right, bottom));
-    for tick in x.ticks(5) {
-        c.line("axis", (tick.at, bottom), (tick.at, bottom + 4.0));
-        c.text("tick", (tick.at, bottom + 17.0), Anchor::Middle, &tick_text(tick.value));
-    }
-    c.text("note", (right, bottom + 35.0), Anchor::End, "written by the host (drive writes)");
-    let ends: Vec<f64> =
-        lines.iter().map(|l| l.last().map_or(bottom, |p| y.at(p.1 / unit.size)) + 4.0).collect();
-    let places = spread(&ends, 16.0, top + 4.0, bottom);
-    let mut csv = Csv::new(&format!("scheme,drive_writes,{},half_width_95", aging.column));
-    for (i, (line, ink)) in lines.iter().zip(inks(lifetimes)).enumerate() {
-        let at = |p: &Point, by: f64| {
-            let value = (p.1 + by * p.2.unwrap_or(0.0)) / unit.size;
-            (x.at(p.0), y.at(if aging.kind == ScaleKind::Log { value.max(y.min) } else { value.max(0.0) }))
+    let runs: Vec<usize> = (0..lines.len()).collect();
+    // Few schemes share a plot, many have one each.
+    let mut c = Canvas::new(WIDTH, 0.0);
+    let plots = if runs.len() > TOGETHER {
+        let panels = Panels::new(&labels, &runs, &[], (20.0, LEFT));
+        c.text("note", (0.0, 12.0), Anchor::Start, &axis);
+        runs.iter().for_each(|run| panels.head(&mut c, (&labels, &inks), (*run, *run), ""));
+        runs.iter().map(|run| (panels.at(*run), vec![*run])).collect::<Vec<_>>()
+    } else {
+        let top = legend(&mut c, (&labels, &inks), &runs, 0.0) + 26.0;
+        c.text("note", (0.0, top - 9.0), Anchor::Start, &axis);
+        vec![(Panel::alone((LEFT, RIGHT), (top, top + 180.0)), runs)]
+    };
+    let bottom = plots.iter().map(|(p, _)| p.bottom).fold(0.0, f64::max);
+    c.height = bottom + 42.0;
+    for (panel, runs) in &plots {
+        let x = Scale::from_zero(end, 5, panel.left, panel.right);
+        let x = Scale { max: end, ..x };
+        let y = match aging.kind {
+            ScaleKind::Linear => Scale::from_zero(most / unit.size, panel.ticks(), panel.bottom, panel.top),
+            ScaleKind::Log => Scale::log(least / unit.size, most / unit.size, panel.bottom, panel.top),
         };
-        if line.iter().any(|p| p.2.is_some()) {
-            let there = line.iter().map(|p| at(p, 1.0));
-            let back = line.iter().rev().map(|p| at(p, -1.0));
-            let band: Vec<String> = there.chain(back).map(|(x, y)| format!("{} {}", px(x), px(y))).collect();
-            c.raw(&format!(
-                r#"<path class="area {}" fill="{}" fill-opacity="0.16" d="M{}Z"/>"#,
-                ink.class,
-                ink.colour,
-                band.join("L")
-            ));
+        frame(&mut c, panel, &x, &y);
+        for run in runs {
+            let markup = line(&lines[*run], &inks[*run], *run, (&x, &y), unit.size);
+            c.series(*run, &markup);
         }
-        c.raw(&format!(
-            r#"<path class="line {}" fill="none" stroke="{}" stroke-width="1.8" stroke-linejoin="round" stroke-linecap="round" d="{}"/>"#,
-            ink.class,
-            ink.colour,
-            path(line.iter().map(|p| Some(at(p, 0.0))))
-        ));
-        if !line.is_empty() {
-            let class = format!("name {}", ink.class);
-            c.coloured_text(&class, &ink.colour, (right + 7.0, places[i]), Anchor::Start, &names[i]);
-        }
-        for p in line {
-            csv.row(&[&lifetimes.schemes[i].scheme.name], &[Some(p.0), Some(p.1), p.2]);
-        }
+    }
+    c.text("note", (RIGHT, bottom + 35.0), Anchor::End, "written by the host (drive writes)");
+    let mut csv = Csv::new(&format!("scheme,drive_writes,{},half_width_95", aging.column));
+    for (line, name) in lines.iter().zip(&labels) {
+        line.iter().for_each(|p| csv.row(&[name], &[Some(p.0), Some(p.1), p.2]));
     }
     Some(Figure {
         name: aging.name,
@@ -296,4 +290,50 @@ fn over_life(lifetimes: &Lifetimes, aging: &Aging) -> Option<Figure> {
         svg: c.finish(aging.title, &data("lifetime", &[])),
         csv: csv.0,
     })
+}
+
+/// The scales of a plot: values where it is the first of its row, what was written where it is the last.
+fn frame(c: &mut Canvas, panel: &Panel, x: &Scale, y: &Scale) {
+    for tick in y.ticks(panel.ticks()).iter().filter(|t| t.major) {
+        let class = if tick.value == 0.0 { "axis" } else { "grid" };
+        c.line(class, (panel.left, tick.at), (panel.right, tick.at));
+        if panel.first {
+            c.text("tick", (panel.left - 6.0, tick.at + 4.0), Anchor::End, &tick_text(tick.value));
+        }
+    }
+    c.line("axis", (panel.left, panel.bottom), (panel.right, panel.bottom));
+    for tick in x.ticks(if panel.right - panel.left > 200.0 { 5 } else { 2 }).iter().filter(|_| panel.last) {
+        c.line("axis", (tick.at, panel.bottom), (tick.at, panel.bottom + 4.0));
+        c.text("tick", (tick.at, panel.bottom + 17.0), Anchor::Middle, &tick_text(tick.value));
+    }
+}
+
+/// A scheme's line, and its interval as a band.
+fn line(points: &[Point], ink: &Ink, number: usize, (x, y): (&Scale, &Scale), unit: f64) -> String {
+    let at = |p: &Point, by: f64| {
+        let value = (p.1 + by * p.2.unwrap_or(0.0)) / unit;
+        (x.at(p.0), y.at(if y.kind == ScaleKind::Log { value.max(y.min) } else { value.max(0.0) }))
+    };
+    let mut markup = String::new();
+    if points.iter().any(|p| p.2.is_some()) {
+        let there = points.iter().map(|p| at(p, 1.0));
+        let back = points.iter().rev().map(|p| at(p, -1.0));
+        let band: Vec<String> = there.chain(back).map(|(x, y)| format!("{} {}", px(x), px(y))).collect();
+        let _ = write!(
+            markup,
+            r#"<path class="area {}" fill="{}" fill-opacity="0.16" d="M{}Z"/>"#,
+            ink.class,
+            ink.colour,
+            band.join("L")
+        );
+    }
+    let _ = write!(
+        markup,
+        r#"<path class="line {}" fill="none" stroke="{}" stroke-width="1.8" stroke-linejoin="round" stroke-linecap="round"{} d="{}"/>"#,
+        ink.class,
+        ink.colour,
+        dashes(number),
+        path(points.iter().map(|p| Some(at(p, 0.0))))
+    );
+    markup
 }

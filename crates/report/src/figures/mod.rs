@@ -7,6 +7,7 @@ mod bars;
 mod cdf;
 mod drive;
 mod lifetime;
+mod panels;
 mod time;
 mod trace;
 mod twins;
@@ -19,6 +20,10 @@ use crate::svg::{escape, footnote};
 pub use lifetime::lifetime_figures;
 pub use trace::trace_figures;
 pub use twins::{TwinPanel, twin_figures};
+
+/// How wide pictures are drawn: as a telephone shows them, with text of 12. Wider screens show more of them side
+/// by side.
+const WIDTH: f64 = 350.0;
 
 /// A picture and its data.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -129,13 +134,20 @@ pub(crate) struct Ink {
     pub colour: String,
 }
 
+impl Ink {
+    /// The one colour of many runs.
+    fn of_many() -> Ink {
+        Ink { class: "s1".to_string(), colour: palette::SCHEMES[0].to_string() }
+    }
+}
+
 /// The runs with what is theirs in every picture: label and colour.
 pub(crate) struct Cast<'a> {
     pub reports: &'a [Report],
     pub labels: Vec<String>,
-    /// The labels as pictures write them.
-    pub names: Vec<String>,
     pub inks: Vec<Ink>,
+    /// Whether all but the baseline have one colour, being too many.
+    pub one_colour: bool,
     /// Position of the run that the others are measured against.
     pub baseline: usize,
     /// Most points of one curve.
@@ -145,15 +157,22 @@ pub(crate) struct Cast<'a> {
 impl Cast<'_> {
     pub(crate) fn new(comparison: &Comparison, points: usize) -> Cast<'_> {
         let baseline = comparison.baseline_index();
+        // More colours than can be told apart tell nothing: every run has its name beside it.
+        let many = comparison.reports.len() > palette::SCHEMES.len() + 1;
         let inks = comparison
             .reports
             .iter()
             .enumerate()
             .map(|(i, r)| ink_of(i, baseline, r.scheme.colour.as_deref()))
+            .map(|ink| if many && ink.class != "s0" { Ink::of_many() } else { ink })
             .collect();
         let labels = labels(&comparison.reports);
-        let names = labels.iter().map(|l| short(l)).collect();
-        Cast { reports: &comparison.reports, labels, names, inks, baseline, points }
+        Cast { reports: &comparison.reports, labels, inks, one_colour: many, baseline, points }
+    }
+
+    /// Labels and inks.
+    fn named(&self) -> panels::Named<'_> {
+        (&self.labels, &self.inks)
     }
 
     /// The seed of the first replica, where there are any that differ.

@@ -2,15 +2,18 @@
 //! scale, since they would hide one another; slow ones (WAF, free blocks) lie in one plot and are
 //! labelled at their ends.
 
-use super::{Cast, Csv, Figure, data, spread};
-use crate::number::{NO_BREAK, Quantity, Unit};
+use super::panels::{Panels, RIGHT, TOGETHER, dashes, legend};
+use super::{Cast, Csv, Figure, WIDTH, data};
+use crate::number::{NO_BREAK, Quantity, Unit, significant};
 use crate::report::Report;
 use crate::series::Timeline;
-use crate::svg::{Anchor, Canvas, Scale, ScaleKind, latency_tick, path, text_width, tick_text};
+use crate::svg::{Anchor, Canvas, Scale, ScaleKind, latency_tick, path, px, tick_text};
 
-const WIDTH: f64 = 480.0;
-const LEFT: f64 = 52.0;
-const RIGHT: f64 = 468.0;
+const LEFT: f64 = 50.0;
+/// Where strips begin, below the note of what is drawn.
+const TOP: f64 = 20.0;
+/// Below the last strip, for the time.
+const FOOT: f64 = 42.0;
 
 /// A rate of the timeline.
 pub(super) struct Rate {
@@ -192,32 +195,81 @@ fn largest<'a>(values: impl Iterator<Item = &'a Option<f64>>) -> f64 {
 }
 
 /// The time axis of all tracks, and the unit of its ticks.
-fn clock(tracks: &[Track], right: f64) -> (Scale, Unit) {
+fn clock(tracks: &[Track], (left, right): (f64, f64)) -> (Scale, Unit) {
     let end = tracks.iter().map(Track::end).fold(0.0, f64::max);
     let unit = Quantity::Time.unit_for(std::iter::once(end / 3.0));
-    (Scale { kind: ScaleKind::Linear, min: 0.0, max: end / unit.size, from: LEFT, to: right }, unit)
+    (Scale { kind: ScaleKind::Linear, min: 0.0, max: end / unit.size, from: left, to: right }, unit)
 }
 
-fn time_axis(c: &mut Canvas, scale: &Scale, unit: Unit, bottom: f64) {
-    for tick in scale.ticks(6) {
+/// Ticks of time below a plot.
+fn time_ticks(c: &mut Canvas, scale: &Scale, bottom: f64) {
+    for tick in scale.ticks(if scale.to - scale.from > 200.0 { 5 } else { 2 }) {
         c.line("axis", (tick.at, bottom), (tick.at, bottom + 4.0));
         c.text("tick", (tick.at, bottom + 17.0), Anchor::Middle, &tick_text(tick.value));
     }
-    c.text("note", (scale.to, bottom + 35.0), Anchor::End, &format!("simulated time ({})", unit.sign));
 }
 
-/// Height of a strip and the distance from one to the next.
-fn strip_heights(count: usize) -> (f64, f64) {
-    let height = match count {
-        1 => 200.0,
-        2 => 100.0,
-        3 => 74.0,
-        _ => 56.0,
-    };
-    (height, height + 26.0)
+/// A plot for each track, each with its frame, drawn by `plot` with its scales of time and value.
+struct Strips<'a> {
+    cast: &'a Cast<'a>,
+    tracks: &'a [Track],
+    /// What is drawn, above all plots.
+    axis: String,
+    /// What stands beside each name; what each small plot says when pointed at.
+    notes: Vec<String>,
+    /// The scale of values between two heights, and its ticks with their texts.
+    scale: &'a dyn Fn(f64, f64) -> Scale,
+    tick: &'a dyn Fn(f64) -> String,
+    /// The unit of the script's values.
+    unit: &'static str,
 }
 
-const STRIPS_TOP: f64 = 42.0;
+impl Strips<'_> {
+    /// The picture without its end, and the attributes for the script.
+    fn draw(&self, plot: impl Fn(&mut Canvas, &Track, &dyn Fn(usize) -> f64, &Scale)) -> (Canvas, String) {
+        let shown: Vec<usize> = self.tracks.iter().map(|t| t.run).collect();
+        let panels = Panels::new(&self.cast.labels, &shown, &self.notes, (TOP, LEFT));
+        let (top, bottom) = panels.span();
+        let mut c = Canvas::new(WIDTH, bottom + FOOT);
+        c.text("note", (0.0, 12.0), Anchor::Start, &self.axis);
+        let mut clock_data = String::new();
+        for (i, track) in self.tracks.iter().enumerate() {
+            let panel = panels.at(i);
+            let y = (self.scale)(panel.bottom, panel.top);
+            for tick in y.ticks(panel.ticks()).iter().filter(|t| t.major) {
+                let class = if tick.value == 0.0 { "axis" } else { "grid" };
+                c.line(class, (panel.left, tick.at), (panel.right, tick.at));
+                if panel.first {
+                    let text = (self.tick)(tick.value);
+                    c.text("tick", (panel.left - 6.0, tick.at + 4.0), Anchor::End, &text);
+                }
+            }
+            c.line("axis", (panel.left, panel.bottom), (panel.right, panel.bottom));
+            let (x, time) = clock(self.tracks, (panel.left, panel.right));
+            plot(&mut c, track, &|bin| x.at(track.time(bin) / time.size), &y);
+            let note = self.notes.get(i).map_or("", String::as_str);
+            panels.head(&mut c, self.cast.named(), (i, track.run), note);
+            if !panels.are_strips() {
+                panels.says(&mut c, i, &format!("{}: {note}", self.cast.labels[track.run]));
+            }
+            if panel.last {
+                time_ticks(&mut c, &x, panel.bottom);
+            }
+            if i + 1 == self.tracks.len() {
+                let says = format!("simulated time ({})", time.sign);
+                c.text("note", (RIGHT, bottom + 35.0), Anchor::End, &says);
+                clock_data = seconds(&x, time);
+            }
+        }
+        if !panels.are_strips() {
+            return (c, data("bars", &[]));
+        }
+        let y = [top, bottom].map(px).join(" ");
+        let inks = self.cast.inks_data(shown.into_iter());
+        let unit = self.unit.to_string();
+        (c, data("time", &[("x", clock_data), ("y", y), ("inks", inks), ("unit", unit)]))
+    }
+}
 
 pub(super) fn throughput(cast: &Cast, rate: &Rate) -> Option<Figure> {
     let series = |t: &Timeline| (rate.series)(t).iter().map(|v| Some(*v)).collect();
@@ -227,22 +279,21 @@ pub(super) fn throughput(cast: &Cast, rate: &Rate) -> Option<Figure> {
         return None;
     }
     let unit = Quantity::Rate.unit_for(std::iter::once(most));
-    let (x, time) = clock(&tracks, RIGHT);
-    let (height, pitch) = strip_heights(tracks.len());
-    let bottom = STRIPS_TOP + pitch * (tracks.len() - 1) as f64 + height;
-    let mut c = Canvas::new(WIDTH, bottom + 42.0);
-    c.text("note", (0.0, 12.0), Anchor::Start, &format!("{} ({})", rate.axis, unit.sign));
-    for (k, track) in tracks.iter().enumerate() {
-        let top = STRIPS_TOP + k as f64 * pitch;
-        let y = Scale::from_zero(most / unit.size, if height > 90.0 { 4 } else { 2 }, top + height, top);
-        for tick in y.ticks(if height > 90.0 { 4 } else { 2 }) {
-            c.line(if tick.value == 0.0 { "axis" } else { "grid" }, (LEFT, tick.at), (RIGHT, tick.at));
-            c.text("tick", (LEFT - 7.0, tick.at + 4.0), Anchor::End, &tick_text(tick.value));
-        }
+    let ticks = if tracks.len() <= 2 { 4 } else { 2 };
+    let means = tracks.iter().map(|t| format!("mean {}", Quantity::Rate.show(mean(&t.values))));
+    let strips = Strips {
+        cast,
+        tracks: &tracks,
+        axis: format!("{} ({})", rate.axis, unit.sign),
+        notes: means.map(|text| text.replace(NO_BREAK, " ")).collect(),
+        scale: &|bottom, top| Scale::from_zero(most / unit.size, ticks, bottom, top),
+        tick: &tick_text,
+        unit: "mb_per_s",
+    };
+    let (c, facts) = strips.draw(|c, track, x, y| {
         let ink = &cast.inks[track.run];
-        let points: Vec<Option<(f64, f64)>> = (track.values.iter().enumerate())
-            .map(|(i, v)| v.map(|v| (x.at(track.time(i) / time.size), y.at(v / unit.size))))
-            .collect();
+        let points: Vec<Option<(f64, f64)>> =
+            (track.values.iter().enumerate()).map(|(i, v)| v.map(|v| (x(i), y.at(v / unit.size)))).collect();
         let line = path(points.iter().copied());
         // The same line, closed along zero, is the area; gaps would make it lie.
         let drawn: Vec<f64> = points.iter().flatten().map(|p| p.0).collect();
@@ -254,21 +305,14 @@ pub(super) fn throughput(cast: &Cast, rate: &Rate) -> Option<Figure> {
                 zero = y.from
             ));
         }
-        c.raw(&stroke(&ink.class, &ink.colour, "1.3", &line));
-        let mean = Quantity::Rate.show(mean(&track.values));
-        strip_label(&mut c, cast, track, top, &format!("mean {mean}"));
-    }
-    time_axis(&mut c, &x, time, bottom);
+        c.raw(&stroke(&ink.class, &ink.colour, "1.3", "", &line));
+    });
     let mut csv = Csv::new(&format!("scheme,time_s,{}", rate.column));
     rows(&mut csv, cast, &tracks);
-    let y = [STRIPS_TOP, bottom].map(crate::svg::px).join(" ");
-    let inks = cast.inks_data(tracks.iter().map(|t| t.run));
-    let facts =
-        data("time", &[("x", seconds(&x, time)), ("y", y), ("inks", inks), ("unit", "mb_per_s".to_string())]);
     Some(Figure {
         name: rate.name,
         title: rate.title.to_string(),
-        caption: "All strips have one scale.".to_string(),
+        caption: "All have one scale.".to_string(),
         svg: c.finish(rate.title, &facts),
         csv: csv.0,
     })
@@ -281,42 +325,32 @@ pub(super) fn latency(cast: &Cast, series: &LatencySeries) -> Option<Figure> {
     if most <= 0.0 {
         return None;
     }
-    let (x, time) = clock(&tracks, RIGHT);
-    let (height, pitch) = strip_heights(tracks.len());
-    let bottom = STRIPS_TOP + pitch * (tracks.len() - 1) as f64 + height;
-    let mut c = Canvas::new(WIDTH, bottom + 42.0);
-    c.text("note", (0.0, 12.0), Anchor::Start, series.axis);
-    for (k, track) in tracks.iter().enumerate() {
-        let top = STRIPS_TOP + k as f64 * pitch;
-        let y = Scale::log(least, most, top + height, top);
-        for tick in y.ticks(if height > 90.0 { 5 } else { 3 }).iter().filter(|t| t.major) {
-            c.line("grid", (LEFT, tick.at), (RIGHT, tick.at));
-            c.text("tick", (LEFT - 7.0, tick.at + 4.0), Anchor::End, &latency_tick(tick.value));
-        }
-        c.line("axis", (LEFT, top + height), (RIGHT, top + height));
+    let longest = |t: &Track| Quantity::Latency.show(largest(t.peaks.iter()));
+    let strips = Strips {
+        cast,
+        tracks: &tracks,
+        axis: series.axis.to_string(),
+        notes: tracks.iter().map(|t| format!("longest {}", longest(t)).replace(NO_BREAK, " ")).collect(),
+        scale: &|bottom, top| Scale::log(least, most, bottom, top),
+        tick: &latency_tick,
+        unit: "us",
+    };
+    let (c, facts) = strips.draw(|c, track, x, y| {
         let ink = &cast.inks[track.run];
-        let point = |i: usize, v: &Option<f64>| {
-            v.filter(|v| *v > 0.0).map(|v| (x.at(track.time(i) / time.size), y.at(v)))
-        };
+        let point = |i: usize, v: &Option<f64>| v.filter(|v| *v > 0.0).map(|v| (x(i), y.at(v)));
         let dots: String = (track.peaks.iter().enumerate())
             .filter_map(|(i, v)| point(i, v))
-            .map(|(x, y)| format!("M{} {}h0", crate::svg::px(x), crate::svg::px(y)))
+            .map(|(x, y)| format!("M{} {}h0", px(x), px(y)))
             .collect();
         c.raw(&format!(
-            r#"<path class="dots {}" fill="none" stroke="{}" stroke-width="2.4" stroke-linecap="round" stroke-opacity="0.45" d="{dots}"/>"#,
+            r#"<path class="dots {}" fill="none" stroke="{}" stroke-width="2.2" stroke-linecap="round" stroke-opacity="0.4" d="{dots}"/>"#,
             ink.class, ink.colour
         ));
         let line = path(track.values.iter().enumerate().map(|(i, v)| point(i, v)));
-        c.raw(&stroke(&ink.class, &ink.colour, "1.5", &line));
-        strip_label(&mut c, cast, track, top, if k == 0 { "line: mean, dots: longest" } else { "" });
-    }
-    time_axis(&mut c, &x, time, bottom);
+        c.raw(&stroke(&ink.class, &ink.colour, "1.5", "", &line));
+    });
     let mut csv = Csv::new(&format!("scheme,time_s,{}", series.columns));
     rows(&mut csv, cast, &tracks);
-    let y = [STRIPS_TOP, bottom].map(crate::svg::px).join(" ");
-    let inks = cast.inks_data(tracks.iter().map(|t| t.run));
-    let facts =
-        data("time", &[("x", seconds(&x, time)), ("y", y), ("inks", inks), ("unit", "us".to_string())]);
     Some(Figure {
         name: series.name,
         title: series.title.to_string(),
@@ -326,68 +360,96 @@ pub(super) fn latency(cast: &Cast, series: &LatencySeries) -> Option<Figure> {
     })
 }
 
+/// A slow series: few runs in one plot, many in one each, with the baseline's behind it.
 pub(super) fn overlaid(cast: &Cast, slow: &Slow) -> Option<Figure> {
     let tracks = tracks(cast, slow.series, |_| Vec::new());
     let most = largest(tracks.iter().flat_map(|t| &t.values));
     if most <= 0.0 {
         return None;
     }
-    let names: Vec<&str> = tracks.iter().map(|t| cast.names[t.run].as_str()).collect();
-    let widest = names.iter().map(|n| text_width(n) * 1.08).fold(0.0, f64::max).min(180.0);
-    let right = WIDTH - widest - 10.0;
-    let (x, time) = clock(&tracks, right);
-    let (top, bottom) = (30.0, 230.0);
-    let y = Scale::from_zero(most, 4, bottom, top);
-    let mut c = Canvas::new(WIDTH, bottom + 42.0);
-    c.text("note", (0.0, 12.0), Anchor::Start, slow.axis);
-    for tick in y.ticks(4) {
-        c.line(if tick.value == 0.0 { "axis" } else { "grid" }, (LEFT, tick.at), (right, tick.at));
-        c.text("tick", (LEFT - 7.0, tick.at + 4.0), Anchor::End, &tick_text(tick.value));
-    }
-    let end_of = |t: &Track| {
-        let last = t.values.iter().enumerate().rev().find_map(|(i, v)| Some((i, (*v)?)));
-        last.map_or((right, bottom), |(i, v)| (x.at(t.time(i) / time.size), y.at(v)))
+    let (c, facts) = if tracks.len() > TOGETHER {
+        apart(cast, slow, &tracks, most)
+    } else {
+        together(cast, slow, &tracks, most)
     };
-    let ends: Vec<f64> = tracks.iter().map(|t| end_of(t).1 + 4.0).collect();
-    let places = spread(&ends, 16.0, top + 4.0, bottom);
-    for (k, track) in tracks.iter().enumerate() {
-        let ink = &cast.inks[track.run];
-        let points = track.values.iter().enumerate();
-        let line = path(points.map(|(i, v)| v.map(|v| (x.at(track.time(i) / time.size), y.at(v)))));
-        c.raw(&stroke(&ink.class, &ink.colour, "1.8", &line));
-        let at = (right + 7.0, places[k]);
-        c.coloured_text(&format!("name {}", ink.class), &ink.colour, at, Anchor::Start, names[k]);
-    }
-    time_axis(&mut c, &x, time, bottom);
     let mut csv = Csv::new(&format!("scheme,time_s,{}", slow.column));
     rows(&mut csv, cast, &tracks);
-    let span = [top, bottom].map(crate::svg::px).join(" ");
-    let inks = cast.inks_data(tracks.iter().map(|t| t.run));
-    let facts =
-        data("time", &[("x", seconds(&x, time)), ("y", span), ("inks", inks), ("unit", String::new())]);
     Some(Figure {
         name: slow.name,
         title: slow.title.to_string(),
-        caption: slow.caption.to_string(),
+        caption: if tracks.len() > TOGETHER {
+            format!("{} Grey is {}.", slow.caption, cast.labels[cast.baseline])
+        } else {
+            slow.caption.to_string()
+        },
         svg: c.finish(slow.title, &facts),
         csv: csv.0,
     })
 }
 
-fn stroke(class: &str, colour: &str, width: &str, d: &str) -> String {
-    format!(
-        r#"<path class="line {class}" fill="none" stroke="{colour}" stroke-width="{width}" stroke-linejoin="round" stroke-linecap="round" d="{d}"/>"#
-    )
+fn together(cast: &Cast, slow: &Slow, tracks: &[Track], most: f64) -> (Canvas, String) {
+    let shown: Vec<usize> = tracks.iter().map(|t| t.run).collect();
+    let (x, time) = clock(tracks, (LEFT, RIGHT));
+    // The legend is laid out first: it says how much room it takes.
+    let mut c = Canvas::new(WIDTH, 0.0);
+    let top = legend(&mut c, cast.named(), &shown, 0.0) + 26.0;
+    let bottom = top + 180.0;
+    c.height = bottom + FOOT;
+    let y = Scale::from_zero(most, 4, bottom, top);
+    c.text("note", (0.0, top - 9.0), Anchor::Start, slow.axis);
+    for tick in y.ticks(4) {
+        c.line(if tick.value == 0.0 { "axis" } else { "grid" }, (LEFT, tick.at), (RIGHT, tick.at));
+        c.text("tick", (LEFT - 6.0, tick.at + 4.0), Anchor::End, &tick_text(tick.value));
+    }
+    for (k, track) in tracks.iter().enumerate() {
+        let ink = &cast.inks[track.run];
+        let points = track.values.iter().enumerate();
+        let line = path(points.map(|(i, v)| v.map(|v| (x.at(track.time(i) / time.size), y.at(v)))));
+        c.series(k, &stroke(&ink.class, &ink.colour, "1.8", &dashes(k), &line));
+    }
+    time_ticks(&mut c, &x, bottom);
+    c.text("note", (RIGHT, bottom + 35.0), Anchor::End, &format!("simulated time ({})", time.sign));
+    let span = [top, bottom].map(px).join(" ");
+    let inks = cast.inks_data(shown.into_iter());
+    (c, data("time", &[("x", seconds(&x, time)), ("y", span), ("inks", inks), ("unit", String::new())]))
 }
 
-/// The scheme's name above its strip, and something about it at the right.
-fn strip_label(c: &mut Canvas, cast: &Cast, track: &Track, top: f64, note: &str) {
-    let ink = &cast.inks[track.run];
-    let class = format!("name {}", ink.class);
-    c.coloured_text(&class, &ink.colour, (LEFT, top - 7.0), Anchor::Start, &cast.names[track.run]);
-    if !note.is_empty() {
-        c.text("note", (RIGHT, top - 7.0), Anchor::End, &note.replace(NO_BREAK, " "));
-    }
+fn apart(cast: &Cast, slow: &Slow, tracks: &[Track], most: f64) -> (Canvas, String) {
+    let last = |t: &Track| t.values.iter().rev().find_map(|v| *v);
+    let ends =
+        tracks.iter().map(|t| last(t).map_or(String::new(), |v| format!("{} at the end", significant(v))));
+    let baseline = tracks.iter().find(|t| t.run == cast.baseline);
+    let strips = Strips {
+        cast,
+        tracks,
+        axis: slow.axis.to_string(),
+        notes: ends.collect(),
+        scale: &|bottom, top| Scale::from_zero(most, 2, bottom, top),
+        tick: &tick_text,
+        unit: "",
+    };
+    strips.draw(|c, track, x, y| {
+        // The baseline's bins are as wide only where its run is as long.
+        let width = |t: &Track, i: usize| x(0) + (x(1) - x(0)) * (t.time(i) / track.bin_s - 0.5);
+        for t in baseline.into_iter().filter(|t| t.run != track.run).chain([track]) {
+            let ink = &cast.inks[t.run];
+            let points = t.values.iter().enumerate();
+            let line = path(points.map(|(i, v)| v.map(|v| (width(t, i), y.at(v)))));
+            c.raw(&stroke(
+                &ink.class,
+                &ink.colour,
+                if t.run == track.run { "1.8" } else { "1.2" },
+                "",
+                &line,
+            ));
+        }
+    })
+}
+
+fn stroke(class: &str, colour: &str, width: &str, more: &str, d: &str) -> String {
+    format!(
+        r#"<path class="line {class}" fill="none" stroke="{colour}" stroke-width="{width}" stroke-linejoin="round" stroke-linecap="round"{more} d="{d}"/>"#
+    )
 }
 
 fn mean(values: &[Option<f64>]) -> f64 {

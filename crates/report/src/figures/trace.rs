@@ -2,15 +2,14 @@
 //! answer, how long requests are, when they come, and where the hot spots are. Reads and writes have one
 //! colour each through all of them.
 
-use super::{Csv, Figure, data, spread};
+use super::{Csv, Figure, WIDTH, data, spread};
 use crate::number::{self, NO_BREAK, Quantity, Unit};
 use crate::palette;
 use crate::svg::{Anchor, Canvas, Scale, ScaleKind, path, px, text_width, tick_text};
 use wordline_workload::{HitRatio, Hits, Inspection, Profile};
 
-const WIDTH: f64 = 480.0;
-const LEFT: f64 = 58.0;
-const RIGHT: f64 = 468.0;
+const LEFT: f64 = 50.0;
+const RIGHT: f64 = WIDTH - 7.0;
 const TOP: f64 = 40.0;
 const BOTTOM: f64 = 250.0;
 /// Bytes of the page in which footprints and reuse are counted.
@@ -83,7 +82,7 @@ fn clock(seconds: f64, right: f64) -> (Scale, Unit) {
 }
 
 fn time_axis(c: &mut Canvas, x: &Scale, unit: Unit, bottom: f64) {
-    for tick in x.ticks(6) {
+    for tick in x.ticks(4) {
         c.line("axis", (tick.at, bottom), (tick.at, bottom + 4.0));
         c.text("tick", (tick.at, bottom + 17.0), Anchor::Middle, &tick_text(tick.value));
     }
@@ -347,7 +346,7 @@ fn hit_curve(p: &Profile) -> Option<Figure> {
     let mut c = Canvas::new(WIDTH, BOTTOM + 42.0);
     c.text("note", (0.0, 12.0), Anchor::Start, "page touches that hit (%)");
     left_axis(&mut c, &y, right, |v| tick_text(v * 100.0));
-    for (at, value) in binary_ticks(&x, 6) {
+    for (at, value) in binary_ticks(&x, 4) {
         c.line("grid", (at, TOP), (at, BOTTOM));
         c.text("tick", (at, BOTTOM + 17.0), Anchor::Middle, &bytes_tick(value));
     }
@@ -390,7 +389,7 @@ fn stacked(note: &str, axis: &str, x: &Scale, bars: &[(f64, f64, Hits)]) -> Canv
             base += n;
         }
     }
-    for (at, value) in binary_ticks(x, 6) {
+    for (at, value) in binary_ticks(x, 4) {
         c.line("axis", (at, BOTTOM), (at, BOTTOM + 4.0));
         c.text("tick", (at, BOTTOM + 17.0), Anchor::Middle, &bytes_tick(value));
     }
@@ -482,7 +481,7 @@ fn gaps(p: &Profile, inspection: &Inspection) -> Option<Figure> {
     let y = Scale { kind: ScaleKind::Linear, min: 0.0, max: 1.0, from: BOTTOM, to: TOP };
     let mut c = Canvas::new(WIDTH, BOTTOM + 42.0);
     c.text("note", (0.0, 12.0), Anchor::Start, "requests that follow within (%)");
-    for tick in x.ticks(5) {
+    for tick in x.ticks(4) {
         c.line(if tick.major { "grid" } else { "minor" }, (tick.at, TOP), (tick.at, BOTTOM));
         if tick.major {
             c.text("tick", (tick.at, BOTTOM + 17.0), Anchor::Middle, &crate::svg::latency_tick(tick.value));

@@ -1,8 +1,10 @@
 //! The configuration on the page: first the keys in which the runs differ, then, folded away, all
 //! of them. Keys are dotted paths, as the command line spells them.
 
+use super::parts::table;
 use crate::comparison::Comparison;
 use crate::figures::Cast;
+use crate::label::soft;
 use crate::svg::escape;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -28,28 +30,31 @@ pub(super) fn write(out: &mut String, comparison: &Comparison, cast: &Cast) {
     let alike = |values: &[String]| values.windows(2).all(|w| w[0] == w[1]);
     let differing = keys.iter().filter(|(_, v)| !alike(v));
     if differing.clone().next().is_some() {
-        out.push_str("<p class=\"caption\">Where the runs differ:</p>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Differences of configuration\">\n<table class=\"config\">\n<thead><tr><th scope=\"col\">key</th>");
-        for label in &cast.labels {
-            let _ = write!(out, "<th scope=\"col\">{}</th>", escape(label));
-        }
-        out.push_str("</tr></thead>\n<tbody>\n");
-        for (key, values) in differing.take(KEYS_MAX) {
-            row(out, key, values);
-        }
-        out.push_str("</tbody>\n</table>\n</div>\n");
+        out.push_str("<p class=\"caption\">Where the runs differ:</p>\n");
+        table(out, "config", "Differences of configuration", |out| {
+            out.push_str("<thead><tr><th scope=\"col\">key</th>");
+            for label in &cast.labels {
+                let _ = write!(out, "<th scope=\"col\">{}</th>", soft(label));
+            }
+            out.push_str("</tr></thead>\n<tbody>\n");
+            for (key, values) in differing.take(KEYS_MAX) {
+                row(out, key, values);
+            }
+            out.push_str("</tbody>\n");
+        });
     }
     let same: Vec<_> = keys.iter().filter(|(_, v)| alike(v)).collect();
     if !same.is_empty() {
         let what = if runs == 1 { "All keys" } else { "Keys that are the same in all runs" };
-        let _ = write!(
-            out,
-            "<details>\n<summary>{what} ({})</summary>\n<table class=\"config\">\n<tbody>\n",
-            same.len()
-        );
-        for (key, values) in same.iter().take(KEYS_MAX) {
-            row(out, key, &values[..1]);
-        }
-        out.push_str("</tbody>\n</table>\n</details>\n");
+        let _ = writeln!(out, "<details>\n<summary>{what} ({})</summary>", same.len());
+        table(out, "config", what, |out| {
+            out.push_str("<tbody>\n");
+            for (key, values) in same.iter().take(KEYS_MAX) {
+                row(out, key, &values[..1]);
+            }
+            out.push_str("</tbody>\n");
+        });
+        out.push_str("</details>\n");
     }
     if keys.len() > KEYS_MAX {
         out.push_str("<p class=\"caption\">There are more keys than are shown; the JSON has them all.</p>\n");
@@ -58,11 +63,16 @@ pub(super) fn write(out: &mut String, comparison: &Comparison, cast: &Cast) {
 }
 
 fn row(out: &mut String, key: &str, values: &[String]) {
-    let _ = write!(out, "<tr><th scope=\"row\">{}</th>", escape(&cut(key)));
+    let _ = write!(out, "<tr><th scope=\"row\">{}</th>", dotted(&cut(key)));
     for value in values {
-        let _ = write!(out, "<td>{}</td>", escape(&cut(value)));
+        let _ = write!(out, "<td>{}</td>", soft(&cut(value)));
     }
     out.push_str("</tr>\n");
+}
+
+/// A path of keys, which may break behind its dots.
+fn dotted(path: &str) -> String {
+    path.split_inclusive(['.', '_']).map(escape).collect::<Vec<_>>().join("<wbr>")
 }
 
 fn cut(text: &str) -> String {

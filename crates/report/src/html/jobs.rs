@@ -1,9 +1,10 @@
 //! The jobs of a job file and the queues of a host on the page: a row for each kind of request of each, by run.
 
-use super::swatch;
+use super::{named, parts};
 use crate::comparison::Comparison;
 use crate::figures::Cast;
 use crate::jobs::{JobActivity, JobRequests, QueueActivity};
+use crate::label::soft;
 use crate::number::{Quantity, bytes, count, significant};
 use crate::report::Report;
 use crate::svg::escape;
@@ -65,22 +66,19 @@ fn table(
     }
     let _ = write!(out, "<section id=\"{id}\">\n<h2>{title}</h2>\n");
     for (run, report) in comparison.reports.iter().enumerate() {
-        let label = escape(&cast.labels[run]);
-        let _ = write!(
-            out,
-            "<p class=\"caption\">{}{label}</p>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" \
-             aria-label=\"{title} of {label}\">\n<table class=\"jobs\">\n<thead><tr>",
-            swatch(cast, run)
-        );
-        for column in head.iter().chain(&COLUMNS) {
-            let _ = write!(out, "<th scope=\"col\">{column}</th>");
-        }
-        out.push_str("</tr></thead>\n<tbody>\n");
+        let _ = writeln!(out, "<p class=\"caption\">{}</p>", named(cast, run));
         let askers = askers(report);
-        for asker in askers.iter().take(ROWS_MAX) {
-            rows(out, asker);
-        }
-        out.push_str("</tbody>\n</table>\n</div>\n");
+        parts::table(out, "jobs", &format!("{title} of {}", cast.labels[run]), |out| {
+            out.push_str("<thead><tr>");
+            for (i, column) in head.iter().chain(&COLUMNS).enumerate() {
+                let _ = write!(out, "<th scope=\"col\"{}>{column}</th>", class_of(i, head.len()));
+            }
+            out.push_str("</tr></thead>\n<tbody>\n");
+            for asker in askers.iter().take(ROWS_MAX) {
+                rows(out, asker);
+            }
+            out.push_str("</tbody>\n");
+        });
         if askers.len() > ROWS_MAX {
             let _ = writeln!(out, "<p class=\"caption\">There are more {id}; the JSON has them all.</p>");
         }
@@ -93,15 +91,21 @@ fn rows(out: &mut String, asker: &Asker) {
     for (kind, requests) in kinds.filter_map(|(kind, r)| Some((kind, r.as_ref()?))) {
         for (i, cell) in asker.head.iter().enumerate() {
             let _ = match i {
-                0 => write!(out, "<tr><th scope=\"row\">{}</th>", escape(cell)),
-                _ => write!(out, "<td>{}</td>", escape(cell)),
+                0 => write!(out, "<tr><th scope=\"row\">{}</th>", soft(cell)),
+                _ => write!(out, "<td class=\"word\">{}</td>", escape(cell)),
             };
         }
-        for cell in cells(asker.span_s, kind, requests) {
-            let _ = write!(out, "<td>{}</td>", escape(&cell));
+        let head = asker.head.len();
+        for (i, cell) in cells(asker.span_s, kind, requests).iter().enumerate() {
+            let _ = write!(out, "<td{}>{}</td>", class_of(head + i, head), escape(cell));
         }
         out.push_str("</tr>\n");
     }
+}
+
+/// Names and kinds stand at the left, figures at the right: `head` columns of names, then the kind.
+fn class_of(column: usize, head: usize) -> &'static str {
+    if column <= head { " class=\"word\"" } else { "" }
 }
 
 fn cells(span_s: f64, kind: &str, r: &JobRequests) -> [String; 8] {

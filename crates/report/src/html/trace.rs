@@ -1,52 +1,38 @@
 //! The page of a trace: the same sheet as a run's, with what `trace inspect` found at its head.
 
-use super::Page;
+use super::parts::{Heading, Page};
 use crate::figures::trace_figures;
 use crate::number::{self, Quantity};
+use crate::said::Said;
 use crate::svg::escape;
 use wordline_workload::{Inspection, Profile};
 
 /// The page of a trace.
 pub fn trace_html(inspection: &Inspection, profile: &Profile) -> String {
-    let mut page = Page { text: String::with_capacity(256 * 1024) };
     let name = inspection.file.rsplit('/').next().unwrap_or(&inspection.file);
-    page.head(name);
-    page.push(format_args!(
-        "<header>\n<p class=\"brand\">{}Wordline</p>\n<h1>{}</h1>\n<p class=\"verdict\">{}</p>\n<dl class=\"facts\">\n",
-        super::MARK,
-        escape(name),
-        escape(&verdict(inspection, profile))
-    ));
-    for (what, value) in facts(inspection) {
-        page.push(format_args!("<div><dt>{what}</dt><dd>{}</dd></div>\n", escape(&value)));
-    }
-    page.text.push_str("</dl>\n</header>\n<main>\n");
-    if !inspection.refusals.is_empty() {
-        page.text.push_str("<aside class=\"hints\" aria-label=\"Faults\">\n<ul>\n");
-        for refusal in &inspection.refusals {
-            page.push(format_args!("<li>A run would refuse it: {}</li>\n", escape(refusal)));
-        }
-        page.text.push_str("</ul>\n</aside>\n");
-    }
+    let mut page = Page::begin(name);
+    let facts = facts(inspection).into_iter().map(|(what, value)| (what.to_string(), value)).collect();
+    let (title, lead) = (name.to_string(), verdict(inspection, profile));
+    page.open_heading(&Heading { title, lead, facts, ..Heading::default() });
+    page.text.push_str("</header>\n<main>\n");
+    let refused =
+        |text: &String| ("warn", Said { who: vec![], text: format!("A run would refuse it: {text}") });
+    page.notes("Faults", "", &inspection.refusals.iter().map(refused).collect::<Vec<_>>());
     let figures = trace_figures(inspection, profile);
     for (title, names) in SECTIONS {
         let shown: Vec<_> = figures.iter().filter(|f| names.contains(&f.name)).cloned().collect();
         if !shown.is_empty() {
-            page.push(format_args!("<section>\n<h2>{title}</h2>\n"));
+            page.section(title, None);
             page.figures(&shown);
             page.text.push_str("</section>\n");
         }
     }
-    page.push(format_args!(
-        "</main>\n<footer>\n<p>{}, SHA-256 <code>{}</code></p>\n<p>{}: {}</p>\n<p>Wordline {}</p>\n</footer>\n<script>\n{}</script>\n</body>\n</html>\n",
-        escape(&inspection.file),
-        escape(&inspection.sha256),
-        escape(&inspection.format),
-        escape(&inspection.reason),
-        env!("CARGO_PKG_VERSION"),
-        super::SCRIPT
-    ));
-    page.text
+    page.text.push_str("</main>\n");
+    page.end(&[
+        format!("{}, SHA-256 <code>{}</code>", escape(&inspection.file), escape(&inspection.sha256)),
+        format!("{}: {}", escape(&inspection.format), escape(&inspection.reason)),
+        format!("Wordline {}", env!("CARGO_PKG_VERSION")),
+    ])
 }
 
 /// The pictures, under their headings.

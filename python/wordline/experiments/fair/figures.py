@@ -54,7 +54,9 @@ def _draw_heat(study: Study, drive: str, figure: str) -> Any:
     rows = _heat(study, drive, figure)
     of = {(r["scheme"], r["twin"]): r["over_conventional"] for r in rows}
     values = np.array([[log2(of[s, t]) if of[s, t] else np.nan for t in twins] for s in schemes])
-    picture, at = plt.subplots(figsize=(9.2, 0.36 * len(schemes) + 1.9), layout="constrained")
+    picture, at = plt.subplots(
+        figsize=(0.4 * len(twins) + 3.2, 0.36 * len(schemes) + 1.9), layout="constrained"
+    )
     shown = at.imshow(values, cmap="PuOr_r", vmin=-2, vmax=2, aspect="auto")
     at.set_xticks(range(len(twins)), twins, rotation=60, ha="right")
     at.set_yticks(range(len(schemes)), schemes)
@@ -63,8 +65,8 @@ def _draw_heat(study: Study, drive: str, figure: str) -> Any:
         if not np.isnan(value):
             dark = abs(value) > 1.4
             text = f"{2**value:.2g}"
-            colour = "white" if dark else "black"
-            at.text(j, i, text, ha="center", va="center", fontsize=5.5, color=colour)
+            colour = "white" if dark else plotting.ON_LIGHT
+            at.text(j, i, text, ha="center", va="center", fontsize=8.3, color=colour)
     bar = picture.colorbar(shown, ax=at, ticks=[-2, -1, 0, 1, 2], pad=0.01)
     bar.ax.set_yticklabels(["1/4", "1/2", "1", "2", "4"])
     at.set_title(f"{drive} drive: {LABELS[figure]} over conventional")
@@ -162,7 +164,7 @@ def _name(at: Any, rows: Rows, colours: dict[str, str]) -> None:
             (row["write_latency"], row["lifetime"]),
             xytext=(1.03, 0.97 - i * 0.94 / max(len(ordered) - 1, 1)),
             textcoords="axes fraction",
-            fontsize=8,
+            fontsize=8.5,
             va="center",
             color=colours[row["scheme"]],
             arrowprops={"arrowstyle": "-", "lw": 0.4, "color": colours[row["scheme"]]},

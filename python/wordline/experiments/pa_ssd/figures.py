@@ -50,7 +50,7 @@ def _stacks(rows: Rows, title: str) -> Any:
                     f"{100 * value:.0f}",
                     ha="center",
                     va="center",
-                    fontsize=8,
+                    fontsize=8.5,
                     color="white" if dark else "#222222",
                 )
         below += values
@@ -167,7 +167,7 @@ def _draw_normalized(study: Study, kind: str, printed: dict[str, float]) -> Any:
         for place, value in zip(x, values, strict=True):
             if value > top:
                 at.text(
-                    place, top, f"{value:.2f}", ha="center", va="bottom", fontsize=7, rotation=90
+                    place, top, f"{value:.2f}", ha="center", va="bottom", fontsize=8.3, rotation=90
                 )
         if scheme in printed:
             at.plot(
@@ -202,7 +202,7 @@ def _draw_success(study: Study) -> Any:
         x = np.arange(len(rows)) + (number - (len(m.SCHEMES) - 1) / 2) * width
         at.bar(x, [row[scheme] for row in rows], width * 0.92, color=COLOURS[scheme], label=scheme)
     at.axhline(0.98, color=plotting.PRINTED, lw=1, ls=(0, (4, 3)))
-    at.text(len(rows) - 0.5, 0.985, "98 %", ha="right", fontsize=8)
+    at.text(len(rows) - 0.5, 0.985, "98 %", ha="right", fontsize=8.5)
     low = min(row[s] for row in rows for s in m.SCHEMES)
     at.set_ylim(max(0.0, np.floor(10 * low) / 10 - 0.1), 1.02)
     at.set_xticks(range(len(rows)), [row["workload"] for row in rows])

@@ -1,6 +1,7 @@
 "use strict";
-// Adds to the finished page what only a browser can: a crosshair that reads the curves, by pointer
-// or by arrow keys, and downloads of each picture and its data.
+// Adds to a finished page what only a browser can: a crosshair that reads the curves, by pointer or by arrow
+// keys, curves that hide when their name is clicked, downloads of each picture and its data, commands that are
+// copied, and a word below a table that goes on beyond its edge.
 (() => {
   document.documentElement.classList.add("scripted");
   const SVG = "http://www.w3.org/2000/svg";
@@ -89,10 +90,32 @@
     };
   };
 
-  // Share of requests at a level of the tail scale, as text.
-  const share = (level) => {
-    const f = 100 * (1 - 10 ** -level);
-    return "p" + Number(f.toFixed(level < 2 ? 1 : level < 3 ? 2 : 3));
+  // The scale of shares (figures/cdf.rs): even up to 90 %, from there to p99.99 each step ten times rarer.
+  const BODY = 0.5;
+  const fraction = (u) => (u <= BODY ? (0.9 * u) / BODY : 1 - 10 ** -(1 + (3 * (u - BODY)) / (1 - BODY)));
+  const share = (u) => {
+    const rarer = -Math.log10(1 - fraction(u));
+    return "p" + Number((100 * fraction(u)).toFixed(rarer < 1 ? 0 : rarer < 2 ? 1 : rarer < 3 ? 2 : 3));
+  };
+
+  // A name in the picture shows or hides its curve; returns the numbers of those that are hidden.
+  const legend = (svg, changed) => {
+    const hidden = new Set();
+    for (const name of svg.querySelectorAll("text[data-run]")) {
+      const run = name.dataset.run;
+      for (const [k, v] of Object.entries({ role: "button", tabindex: 0, "aria-pressed": "true" })) name.setAttribute(k, v);
+      const toggle = () => {
+        if (!hidden.delete(run)) hidden.add(run);
+        for (const e of svg.querySelectorAll(`[data-run="${run}"]`)) e.classList.toggle("off", hidden.has(run));
+        name.setAttribute("aria-pressed", String(!hidden.has(run)));
+        changed();
+      };
+      name.addEventListener("click", toggle);
+      name.addEventListener("keydown", (e) => {
+        if (e.key === "Enter" || e.key === " ") { toggle(); e.preventDefault(); }
+      });
+    }
+    return hidden;
   };
 
   const crosshair = (plot, svg, runs) => {
@@ -106,11 +129,12 @@
     const dots = cdf ? runs.map((_, i) => element("circle", { class: inks[i].cls, fill: inks[i].colour, r: 4, visibility: "hidden" }, svg)) : [];
     const tip = tooltip(plot);
     const width = svg.viewBox.baseVal.width;
+    const hidden = legend(svg, () => { if (at !== null) draw(); });
     let at = null;
 
     // Latency of a run at a share, between its points in the logarithm.
     const latency = (rows, level) => {
-      const wanted = 1 - 10 ** -level;
+      const wanted = fraction(level);
       let before = null;
       for (const row of rows) {
         if (row[1] >= wanted) {
@@ -130,11 +154,11 @@
         for (const [k, v] of [["x1", x.from], ["x2", x.to], ["y1", p], ["y2", p]]) line.setAttribute(k, v);
         const found = runs.map((r) => latency(r.rows, at));
         found.forEach((v, i) => {
-          dots[i].setAttribute("visibility", v === null ? "hidden" : "visible");
+          dots[i].setAttribute("visibility", v === null || hidden.has(String(i)) ? "hidden" : "visible");
           if (v !== null) { dots[i].setAttribute("cx", Math.min(x.to, Math.max(x.from, x.at(v)))); dots[i].setAttribute("cy", p); }
         });
         const far = Math.max(...found.filter((v) => v !== null).map((v) => x.at(v)));
-        tip.show(far * zoom, p * zoom, [[share(at)], ...runs.map((r, i) => [r.name, found[i] === null ? "–" : unit(found[i]), inks[i]])]);
+        tip.show(far * zoom, p * zoom, [[share(at)], ...runs.map((r, i) => [r.name, found[i] === null ? "–" : unit(found[i]), inks[i]]).filter((_, i) => !hidden.has(String(i)))]);
       } else {
         const p = x.at(at);
         for (const [k, v] of [["x1", p], ["x2", p], ["y1", span[0]], ["y2", span[1]]]) line.setAttribute(k, v);
@@ -143,7 +167,7 @@
           for (const row of r.rows) if (near === null || Math.abs(row[0] - at) < Math.abs(near[0] - at)) near = row;
           const values = near.slice(1).map((v) => (v === null ? "–" : unit(v)));
           return [r.name, values.join(", longest "), inks[i]];
-        });
+        }).filter((_, i) => !hidden.has(String(i)));
         tip.show(p * zoom, ((span[0] + span[1]) / 2) * zoom, [[show.s(at)], ...lines]);
       }
     };
@@ -346,19 +370,54 @@
       if (details) details.open = true;
     });
 
+  for (const code of document.querySelectorAll(".code")) {
+    const button = code.querySelector("button");
+    button.addEventListener("click", async () => {
+      const pre = code.querySelector("pre");
+      try {
+        await navigator.clipboard.writeText(pre.textContent);
+        button.textContent = "copied";
+      } catch {
+        // Without leave to write the clipboard, the text is selected, one key away from it.
+        getSelection().selectAllChildren(pre);
+        button.textContent = "selected";
+      }
+      setTimeout(() => { button.textContent = "copy"; }, 2000);
+    });
+  }
+
+  // A table that goes on beyond its edge says so.
+  for (const box of document.querySelectorAll(".scroll")) {
+    const more = document.createElement("p");
+    more.className = "more";
+    more.setAttribute("aria-hidden", "true");
+    more.textContent = "This table goes on to the right: scroll it sideways \u2192";
+    box.after(more);
+    const look = () => {
+      more.hidden = box.scrollLeft + box.clientWidth >= box.scrollWidth - 2;
+      box.classList.toggle("moved", box.scrollLeft > 1);
+    };
+    box.addEventListener("scroll", look, { passive: true });
+    new ResizeObserver(look).observe(box);
+    look();
+  }
+
   for (const figure of document.querySelectorAll("figure")) {
-    const plot = figure.querySelector(".plot"), svg = plot.querySelector("svg");
-    const csv = figure.querySelector(".csv").textContent;
-    const picture = svg.outerHTML;
-    for (const button of figure.querySelectorAll("button")) {
+    const plot = figure.querySelector(".plot"), svg = plot?.querySelector("svg");
+    const data = figure.querySelector(".csv");
+    if (!svg || !data) continue;
+    const csv = data.textContent, picture = svg.outerHTML;
+    for (const button of figure.querySelectorAll(".get button")) {
       button.setAttribute("aria-label", `Download ${button.textContent}: ${figure.querySelector("h3").textContent}`);
       button.addEventListener("click", () => {
         if (button.dataset.get === "csv") download(figure.id + ".csv", "text/csv", csv);
         else download(figure.id + ".svg", "image/svg+xml", picture);
       });
     }
-    if (svg.dataset.kind === "bars") bars(plot, svg);
-    else if (svg.dataset.kind === "blocks") blocks(figure, plot, svg);
-    else crosshair(plot, svg, series(csv));
+    const kind = svg.dataset.kind;
+    if (kind === "bars") bars(plot, svg);
+    else if (kind === "blocks") blocks(figure, plot, svg);
+    else if (kind === "cdf" || kind === "time") crosshair(plot, svg, series(csv));
+    else legend(svg, () => {});
   }
 })();

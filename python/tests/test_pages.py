@@ -1,0 +1,266 @@
+"""Every kind of page in a real browser: can it be read on a telephone and on a desk?
+
+By day and by night. Pages are of real runs, small ones. Debian's chromium is driven by
+Playwright; without it the tests are skipped.
+"""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("rich", reason="needs pip install 'wordline[sweep]'")
+pytest.importorskip("pyarrow", reason="needs pip install 'wordline[sweep]'")
+pytest.importorskip("playwright", reason="needs pip install playwright")
+
+from playwright import sync_api as playwright
+
+import wordline as wl
+from wordline import _wordline
+from wordline import page as pages
+from wordline.reproduce import page as reproduce
+from wordline.reproduce import paper
+
+CHROMIUM = next(filter(None, map(shutil.which, ["chromium", "chromium-browser"])), None)
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on PATH")
+
+WIDTHS = (375, 1280)
+LEAST_PX = 11
+LEAST_CONTRAST = 4.5
+
+#: What is wrong with a page as it is shown now.
+AUDIT = (Path(__file__).parent / "audit.js").read_text().split("\n", 1)[1]
+#: What each picture says after seven arrow keys.
+WALK = """() => [...document.querySelectorAll("figure .plot")].map((plot) => {
+  const key = () => new KeyboardEvent("keydown", { key: "ArrowRight" });
+  for (let i = 0; i < 7; i++) plot.dispatchEvent(key());
+  const tip = plot.querySelector(".tip");
+  return [plot.ariaLabel, tip && !tip.hidden ? tip.innerText : ""];
+})"""
+
+
+def command(folder: Path, *args) -> None:
+    script = Path(sys.executable).parent / "wordline"
+    done = subprocess.run(
+        [script, *map(str, args)], cwd=folder, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+
+
+COMBINED = ("turbo-write+pa-ssd:QDS+UBS", "slc-cache+ips-cooperative", "hierarchy+pa-ssd")
+SMALL = ["--device", "fair-tlc", "--workload", "bursty", "--requests", "400"]
+LIVED = {
+    "device": "raro-16gb",
+    "workload": "zipf:theta=1.0,read=50%,bs=16KiB",
+    "requests": 20_000,
+    "set": {
+        "medium.flash.blocks_per_plane": 12,
+        "medium.flash.wordlines_per_block": 8,
+        "capacity.logical": "12MiB",
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A page of each kind, with few schemes and with as many as there are."""
+    folder = tmp_path_factory.mktemp("pages")
+    of = {}
+    schemes = [f"--scheme={s}" for s in ("all-compatible", *COMBINED)]
+    command(folder, "compare", *SMALL, *schemes, "--out", "many")
+    of["comparison of many"] = folder / "many" / "report.html"
+    compared = json.loads((folder / "many" / "comparison.json").read_text())
+    reports = [json.dumps(r) for r in compared["reports"]]
+    assert len(reports) >= 15
+
+    def keep(name: str, text: str) -> None:
+        of[name] = folder / f"{name.replace(' ', '-')}.html"
+        of[name].write_text(text, encoding="utf-8")
+
+    keep("run", _wordline.html(reports[:1], []))
+    keep("comparison of two", _wordline.html(reports[:2], [("pa-ssd", "it is not for this one")]))
+    keep("hostile", _wordline.html([hostile(r) for r in compared["reports"][:2]], []))
+    replicated = wl.compare(
+        device="demo-8gb", workload="bursty", requests=300, replicas=2,
+        schemes=["conventional", "slc-cache", "hot-cold"],
+    )  # fmt: skip
+    keep("replicas", replicated.html())
+    (folder / "small.csv").write_text(TRACE)
+    command(folder, "trace", "inspect", "small.csv", "--out", "trace")
+    of["trace"] = folder / "trace" / "trace.html"
+    schemes = [f"--scheme={r['scheme']['name']}" for r in compared["reports"]]
+    axes = "latency_us.write.mean,+throughput.iops"
+    command(folder, "sweep", *SMALL, *schemes, "--frontier", axes, "--jobs", "1", "--out", "sweep")
+    of["sweep of many"] = folder / "sweep" / "index.html"
+    of["fair"] = fair(folder / "fair")
+    lived = wl.lifetime(schemes=["conventional", "raro"], acceleration=100, **LIVED)
+    lived = lived.to_dict()
+    keep("lifetime of two", _wordline.lifetime_html(json.dumps(lived)))
+    lived["schemes"] = [renamed(s, i) for i in range(8) for s in lived["schemes"]]
+    keep("lifetime of many", _wordline.lifetime_html(json.dumps(lived)))
+    keep("markdown", pages.to_html(MARKDOWN, folder))
+    return of
+
+
+TRACE = "".join(
+    f"{128166372000000000 + 100_000 * i},host,0,{'Read' if i % 3 else 'Write'},"
+    f"{i * 37 % 50 * 4096},{4096 * (1 + i % 4)},9\n"
+    for i in range(400)
+)
+MARKDOWN = """# What a page from Markdown may hold <b>
+
+A word, then `code ± code` and 3 ± 1.
+
+```
+wordline compare --device demo-8gb --workload bursty:write_rate=100MB/s --scheme conventional ± none
+```
+
+| scheme | what it says about itself in a long sentence | figure |
+|---|---|---:|
+| turbo-write+pa-ssd:QDS+UBS | conventional drives do not do what it says of them | 1,234.5 |
+"""
+
+
+def fair(folder: Path) -> Path:
+    """Write the page of the fair table, from runs that are shorter than its own."""
+    read = paper.read("fair")
+    study = paper.Study(read, {}, 1, [])
+    schemes = list(dict.fromkeys(n.split("/")[2] for n in read.runs if n.startswith("TLC/")))[:15]
+    for seed in (1, 2, 3):
+        full = next(iter(read.runs.values())).initial
+        of = wl.compare(
+            device="fair-tlc",
+            workload="uniform:requests=1500",
+            schemes=schemes,
+            initial=full,
+            seed=seed,
+        )
+        for scheme, report in zip(schemes, of, strict=True):
+            study.reports.update({f"TLC/{t}/{scheme}/{seed}": report for t in list(read.workloads)})
+    figures = [f for f in read.figures if f.number in ("table-tlc", "tlc-write", "tlc-waf")]
+    reproduce.write(study, figures, [], folder, "wordline reproduce fair --scale 10")
+    return folder / "index.html"
+
+
+def hostile(report: dict) -> str:
+    """Names that try to be markup, and one that has no place to break."""
+    evil = "</script></pre><script>alert(1)</script>\"'&,=1+1"
+    report = json.loads(json.dumps(report))
+    report["scheme"] = {"name": evil, "title": "x" * 200}
+    report["device"] = {"name": evil, "description": "averylongword" * 12}
+    report["workload"]["name"] = "bursty:" + ",".join(f"option_{i}={i}MB/s" for i in range(30))
+    report["hints"] = [evil]
+    return json.dumps(report)
+
+
+def renamed(scheme: dict, number: int) -> dict:
+    name = scheme["scheme"]["name"] + f"+pa-ssd:QDS+UBS,copy={number}"
+    return {**scheme, "scheme": {**scheme["scheme"], "name": name}}
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as p:
+        browser = p.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+KINDS = [
+    "run", "comparison of two", "comparison of many", "replicas", "hostile", "sweep of many",
+    "trace", "lifetime of two", "lifetime of many", "fair", "markdown",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_page_fits_its_window_and_can_be_read_by_day_and_by_night(made, browser, kind):
+    tab = browser.new_page()
+    logged = []
+    tab.on("console", lambda message: logged.append(message.text))
+    tab.on("pageerror", lambda error: logged.append(str(error)))
+    tab.on("request", lambda r: r.url.startswith(("file:", "data:")) or logged.append(r.url))
+    tab.goto(made[kind].as_uri())
+    tab.evaluate("for (const d of document.querySelectorAll('details')) d.open = true")
+    wrong = {}
+    for width in WIDTHS:
+        tab.set_viewport_size({"width": width, "height": 900})
+        for scheme in ("light", "dark"):
+            tab.emulate_media(color_scheme=scheme)
+            found = tab.evaluate(AUDIT, [LEAST_PX, LEAST_CONTRAST])
+            if found:
+                wrong[f"{width} px, {scheme}"] = found
+    tab.close()
+    assert not wrong, json.dumps(wrong, indent=1, ensure_ascii=False)
+    assert logged == []
+
+
+def test_a_page_is_whole_without_its_script(made, browser):
+    tab = browser.new_page(java_script_enabled=False)
+    tab.set_viewport_size({"width": 375, "height": 900})
+    tab.goto(made["comparison of two"].as_uri())
+    assert tab.locator(".measures tbody tr").count() > 10
+    assert tab.locator("figure svg path.line").count() > 4
+    assert not tab.locator("button").first.is_visible()
+    tab.close()
+
+
+def test_a_name_in_the_legend_hides_its_curve_and_shows_it_again(made, browser):
+    tab = browser.new_page()
+    tab.goto(made["comparison of two"].as_uri())
+    curve = tab.locator("#read-latency-cdf g.series").nth(1)
+    name = tab.locator("#read-latency-cdf text[data-run='1']").first
+    shown = "(e) => getComputedStyle(e).display"
+    assert curve.evaluate(shown) == "inline"
+    name.click()
+    assert curve.evaluate(shown) == "none"
+    name.press("Enter")
+    assert curve.evaluate(shown) == "inline"
+    tab.close()
+
+
+def test_every_picture_is_read_by_arrow_keys(made, browser):
+    tab = browser.new_page()
+    for kind in ("comparison of two", "comparison of many"):
+        tab.goto(made[kind].as_uri())
+        said = tab.evaluate(WALK)
+        assert len(said) > 10
+        for title, text in said:
+            assert text, f"{kind}, {title}: nothing is said"
+            assert not any(bad in text for bad in ("NaN", "Infinity", "undefined")), text
+    tab.close()
+
+
+def test_the_map_of_blocks_moves_through_time(made, browser):
+    tab = browser.new_page()
+    tab.goto(made["comparison of two"].as_uri())
+    drawn = "[...document.querySelectorAll('g.map')].map((g) => g.innerHTML).join()"
+    slider = tab.locator(".scrub input")
+    end = tab.evaluate(drawn)
+    slider.fill("0")
+    assert tab.locator(".scrub output").inner_text() == "0 s"
+    begin = tab.evaluate(drawn)
+    assert begin != end
+    tab.locator(".scrub select").select_option("by region")
+    assert tab.evaluate(drawn) != begin
+    tab.close()
+
+
+def test_a_command_is_copied_without_what_binds_text(made, browser):
+    tab = browser.new_page()
+    tab.goto(made["markdown"].as_uri())
+    assert tab.locator(".code pre").inner_text().endswith("--scheme conventional ± none")
+    assert "code ± code" in tab.locator("p code").first.inner_text()
+    assert "3\u00a0±\u00a01" in tab.locator("main p").first.text_content()
+    tab.locator(".code button").click()
+    assert tab.locator(".code button").inner_text() in ("copied", "selected")
+    assert tab.locator("h1").inner_text() == "What a page from Markdown may hold <b>"
+    tab.close()
+
+
+def test_one_warning_of_many_schemes_is_said_once(made):
+    text = made["comparison of many"].read_text()
+    for hint in ("requests came faster", "no collection happened"):
+        assert text.count(hint) <= 1, hint
