@@ -97,6 +97,10 @@ pub(crate) enum TwinCommand {
     /// Ends with exit code 1 if a figure is outside its criterion.
     Check(TwinCheckArgs),
     /// Make a twin of a trace, to be passed on without its data, and print how near it comes
+    ///
+    /// Any trace that can be read has one; what of it cannot be fitted is named, in the output and in the file.
+    /// Each figure of trace and twin is held to a bound, of the requests and on a drive, and the last
+    /// sentence says what the twin may stand for.
     Fit(TwinFitArgs),
 }
 
@@ -215,9 +219,14 @@ pub(crate) struct TwinFitArgs {
     /// What the twin is called
     #[arg(long, value_name = "TEXT", default_value = "fitted to a trace")]
     pub(crate) title: String,
-    /// The drive on which trace and twin are run: a built-in device or the path of a device file
-    #[arg(long, value_name = "DEV", default_value = "demo-8gb")]
-    pub(crate) device: String,
+    /// The drive on which trace and twin are run: a built-in device or the path of a device file [default:
+    /// demo-8gb, made as large as they need]
+    #[arg(long, value_name = "DEV")]
+    pub(crate) device: Option<String>,
+    /// What to do with requests beyond the drive: compact renumbers the pages that the trace touches, wrap
+    /// lays addresses over one another [default: compact]
+    #[arg(long, value_name = "HOW")]
+    pub(crate) fit: Option<Fit>,
     /// The scheme under which they are run
     #[arg(long, default_value = "slc-cache")]
     pub(crate) scheme: String,

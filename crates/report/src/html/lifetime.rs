@@ -71,5 +71,9 @@ fn measures(page: &mut Page, lifetimes: &Lifetimes) {
         }
         page.text.push_str("</tr>\n");
     }
-    page.text.push_str("</tbody>\n</table></div>\n</section>\n");
+    page.text.push_str("<tr><th scope=\"row\">ended as</th><td class=\"unit\"></td>");
+    for s in &lifetimes.schemes {
+        page.push(format_args!("<td class=\"value\">{}</td>", escape(&s.endings())));
+    }
+    page.text.push_str("</tr>\n</tbody>\n</table></div>\n</section>\n");
 }
