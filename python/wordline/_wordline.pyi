@@ -56,6 +56,7 @@ def lifetime(
     schemes: Sequence[str],
     acceleration: int | None,
     shelf: str | None,
+    end: str,
     threads: int,
     progress: Progress | None,
 ) -> str: ...

@@ -3,7 +3,7 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use wordline_device::Interface;
-use wordline_run::{Files, Window};
+use wordline_run::{EndOfLife, Files, Window};
 use wordline_units::{Bytes, CellMode, Count, Fraction, HostOp, Rate, SimDuration};
 use wordline_workload::{Fit, NumberRange, Scale, Share};
 
@@ -47,8 +47,9 @@ pub(crate) enum Command {
     Model(ModelArgs),
     /// Repeat a workload on a drive until it wears out, under one scheme or several
     ///
-    /// Blocks retire when their lives are used up, and the drive is over when a write finds no place any more.
-    /// Gives what can be written until then, drive writes a day, years, and how latency, retries, write
+    /// Blocks retire when their lives are used up, and the drive is over at the end that --end names. While it runs
+    /// it says where each life heads and how long it may take; Ctrl-C stops it, and what was lived until then is
+    /// written. Gives what can be written until then, drive writes a day, years, and how latency, retries, write
     /// amplification and capacity change as the drive ages. The device file must know the endurance of its
     /// flash.
     Lifetime(LifetimeArgs),
@@ -400,6 +401,11 @@ pub(crate) struct LifetimeArgs {
     /// modelled data grow older by it
     #[arg(long, value_name = "TIME")]
     pub(crate) shelf: Option<SimDuration>,
+    /// What ends a life: capacity (the blocks left hold less than the drive's capacity), usable:80% (less than this
+    /// share of it), spare:10% (no more of the built spare is left), uncorrectable (the host could not read a page)
+    /// or out-of-space. A write that finds no place ends it in any case
+    #[arg(long, value_name = "WHEN", default_value = "capacity")]
+    pub(crate) end: EndOfLife,
     /// Write the page, its pictures and their data, the phases as CSV and the JSON into this folder
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,

@@ -41,8 +41,9 @@ pub use rerun::{Rerun, rerun};
 pub use saved::Snapshot;
 pub use sensitivity::{SHIFT_POINTS, sensitivity};
 pub use setup::{Setup, device};
-pub use spec::{DEFAULT_INITIAL, DEFAULT_SEED, REPLICAS_MAX, RunSpec};
+pub use spec::{DEFAULT_INITIAL, DEFAULT_SEED, REPLICAS_MAX, RunSpec, quoted};
 pub use timeline::Window;
+pub use wordline_sim::EndOfLife;
 pub use why::{WhyAsked, why};
 
 /// The version that reports carry.

@@ -4,7 +4,7 @@
 use super::addresses::UNIT;
 use super::statistics::{Depth, Statistics};
 use super::{Named, PREFIX, Spelled, named, requests_of};
-use crate::error::WorkloadError;
+use crate::error::{WorkloadError, going_on};
 use crate::fit::DriveShape;
 use crate::numbers::{grouped, readable_bytes};
 use crate::workload::{Overrides, Workload};
@@ -213,7 +213,8 @@ pub fn check(name: &str, most: Option<u64>, depth: Depth) -> Result<Checked, Wor
     };
     let page = d.writes.page * LBA_BYTES;
     let mut s = Statistics::new(page, depth);
-    for request in requests_of(&d, SEED, most)? {
+    for (number, request) in (0..).zip(requests_of(&d, SEED, most)?) {
+        going_on(number)?;
         s.add(&request);
     }
     let count = most.map_or(d.requests, |m| m.min(d.requests));
@@ -296,6 +297,7 @@ fn check_spelled(head: String, spelled: &Spelled) -> Result<Checked, WorkloadErr
     let mut counts: FxHashMap<u64, [u32; 2]> = FxHashMap::default();
     let mut n = 0u64;
     for request in Workload::parse(&head, over)?.open(ROOM, SEED)? {
+        going_on(n)?;
         counts.entry(request?.lba.0 / UNIT).or_default()[(n % 2) as usize] += 1;
         n += 1;
     }

@@ -12,7 +12,7 @@ use super::description::{Arrivals, Description, EXTENT, Envelope, Rest, Side, St
 use super::locality::foretell;
 use super::statistics::{Depth, Statistics, Windows};
 use super::{QueueDepth, read, requests_of};
-use crate::error::{ErrorKind, Problem, WorkloadError};
+use crate::error::{ErrorKind, Problem, WorkloadError, going_on};
 use crate::fit::DriveShape;
 use crate::numbers::grouped;
 use crate::pace::Pacing;
@@ -347,7 +347,8 @@ fn fit_hits(
 ) -> Result<Statistics, WorkloadError> {
     let measure = |d: &Description| -> Result<Statistics, WorkloadError> {
         let mut s = Statistics::new(PAGE, Depth::Full);
-        for request in requests_of(&as_its_file_says(d)?, SEED, None)? {
+        for (number, request) in (0..).zip(requests_of(&as_its_file_says(d)?, SEED, None)?) {
+            going_on(number)?;
             s.add(&request);
         }
         Ok(s)
