@@ -23,7 +23,8 @@ pub(crate) fn listen() {
         let signals = Signals { asked: Arc::default(), signal: Arc::default() };
         for signal in [SIGINT, SIGTERM] {
             // In this order: the second signal finds the flag that the first has set.
-            let ends = flag::register_conditional_shutdown(signal, BY_SIGNAL + signal, Arc::clone(&signals.asked));
+            let ends =
+                flag::register_conditional_shutdown(signal, BY_SIGNAL + signal, Arc::clone(&signals.asked));
             if ends.is_ok() {
                 let _ = flag::register_usize(signal, Arc::clone(&signals.signal), signal as usize);
                 let _ = flag::register(signal, Arc::clone(&signals.asked));

@@ -87,7 +87,8 @@ fn run(args: impl Iterator<Item = OsString>, python: Option<&dyn Fn(&Call) -> i3
         Err(Failure::Closed) => 0,
         Err(e) if e.interruption().is_some() => {
             let kept = e.interruption().unwrap_or_default();
-            console.note(&format!("stopped: {kept}; from the beginning again: {}", interrupt::command(&args)));
+            console
+                .note(&format!("stopped: {kept}; from the beginning again: {}", interrupt::command(&args)));
             e.exit_code()
         }
         Err(e) => {
@@ -100,7 +101,10 @@ fn run(args: impl Iterator<Item = OsString>, python: Option<&dyn Fn(&Call) -> i3
 /// What a command that is done in Python keeps when it is stopped, and how it goes on.
 fn kept_by(command: &Command) -> String {
     let runs = |out: &std::path::Path| {
-        format!("runs that have ended are kept in {}; the same command goes on with the others", out.display())
+        format!(
+            "runs that have ended are kept in {}; the same command goes on with the others",
+            out.display()
+        )
     };
     match command {
         Command::Sweep(a) => runs(&a.out),

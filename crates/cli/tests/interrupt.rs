@@ -57,8 +57,10 @@ fn end(mut child: Child) -> (i32, String) {
 fn an_interrupted_run_leaves_nothing_and_says_how_to_go_on() {
     for (sent, code) in [("-INT", 130), ("-TERM", 143)] {
         let folder = tempfile::tempdir().unwrap();
-        let args = ["run", "--device", "demo-8gb", "--workload", "uniform:requests=2G", "--scheme", "conventional"];
-        let child = begin(folder.path(), &[&args[..], &["--out", "a/b", "--log", "ops.csv"]].concat());
+        let args =
+            ["run", "--device", "demo-8gb", "--workload", "uniform:requests=2G", "--scheme", "conventional"];
+        let to = ["--initial", "fresh", "--out", "a/b", "--log", "ops.csv"];
+        let child = begin(folder.path(), &[&args[..], &to[..]].concat());
         wait_for(folder.path(), ".part");
         signal(&child, sent);
         let (found, told) = end(child);
@@ -72,7 +74,8 @@ fn an_interrupted_run_leaves_nothing_and_says_how_to_go_on() {
 #[test]
 fn an_interrupted_conversion_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    let rows = (0..1000u64).map(|i| format!("{},x,0,Write,{},4096,1\n", 128_166_372_003_061_629 + i * 1000, i * 4096));
+    let rows = (0..1000u64)
+        .map(|i| format!("{},x,0,Write,{},4096,1\n", 128_166_372_003_061_629 + i * 1000, i * 4096));
     fs::write(folder.path().join("t.csv"), rows.collect::<String>()).unwrap();
     let child = begin(folder.path(), &["trace", "loop", "t.csv", "u.wl", "--times", "1000000"]);
     wait_for(folder.path(), ".part");

@@ -43,8 +43,8 @@ pub use sensitivity::{SHIFT_POINTS, sensitivity};
 pub use setup::{Setup, device};
 pub use spec::{DEFAULT_INITIAL, DEFAULT_SEED, REPLICAS_MAX, RunSpec, quoted};
 pub use timeline::Window;
-pub use wordline_sim::EndOfLife;
 pub use why::{WhyAsked, why};
+pub use wordline_sim::EndOfLife;
 
 /// The version that reports carry.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -183,7 +183,10 @@ fn a_drive_is_over_at_the_end_that_is_asked_for() {
     };
     let usable = |l: &Life| l.phases.last().unwrap().usable_bytes;
     let (spare, capacity, on) = (live("spare:50%"), live("capacity"), live("out-of-space"));
-    assert_eq!((&*spare.ended_by, &*capacity.ended_by, &*on.ended_by), ("spare:50%", "capacity", "out-of-space"));
+    assert_eq!(
+        (&*spare.ended_by, &*capacity.ended_by, &*on.ended_by),
+        ("spare:50%", "capacity", "out-of-space")
+    );
     assert!(spare.drive_writes <= capacity.drive_writes && capacity.drive_writes < on.drive_writes);
     assert!(usable(&capacity) < 960 << 20 && usable(&on) < usable(&capacity), "{capacity:?}");
     assert!(usable(&spare) >= 960 << 20, "{spare:?}");
@@ -192,8 +195,11 @@ fn a_drive_is_over_at_the_end_that_is_asked_for() {
 #[test]
 fn a_life_that_is_stopped_keeps_what_was_lived() {
     let spec = spec("raro-16gb", "conventional", "zipf:bs=16KiB,requests=20k", &SMALL);
+    let spec = LifetimeSpec { threads: 1, ..spec };
     let stop = |after: u64| {
-        lifetime(&spec, &|p| if p.passes >= after { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        lifetime(&spec, &|p| {
+            if p.passes >= after { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })
     };
     let found = stop(3).unwrap();
     assert!(found.stopped);

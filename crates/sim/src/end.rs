@@ -19,8 +19,7 @@ pub enum EndOfLife {
 }
 
 /// The spellings that are understood.
-const ALLOWED: &str =
-    "capacity (the blocks left hold less than the drive's capacity), usable:80% (less than this share of it), spare:10% \
+const ALLOWED: &str = "capacity (the blocks left hold less than the drive's capacity), usable:80% (less than this share of it), spare:10% \
      (no more of the built spare is left), uncorrectable (the host could not read a page), out-of-space (only a write \
      that finds no place)";
 
@@ -35,7 +34,8 @@ impl FromStr for EndOfLife {
 
     fn from_str(text: &str) -> Result<EndOfLife, String> {
         let fail = || format!("{text:?} is no end of a drive; allowed: {ALLOWED}");
-        let share = |t: &str| t.trim().parse::<Fraction>().ok().filter(|f| *f <= Fraction::ONE).ok_or_else(fail);
+        let share =
+            |t: &str| t.trim().parse::<Fraction>().ok().filter(|f| *f <= Fraction::ONE).ok_or_else(fail);
         match text.trim().split_once(':') {
             Some(("usable", at)) => share(at).map(EndOfLife::Usable),
             Some(("spare", at)) => share(at).map(EndOfLife::Spare),

@@ -378,8 +378,7 @@ fn every_trace_that_can_be_read_has_a_twin_that_can_be_read() {
 #[test]
 fn more_than_2_gib_are_written_before_the_reads_begin() {
     // What reads alone touch begins past 1 GiB of the twin.
-    let rows: Vec<Made> =
-        (0..3000).map(|i| (i * 1000, i * (1 << 20), 1 << 20, i < 2600)).collect();
+    let rows: Vec<Made> = (0..3000).map(|i| (i * 1000, i * (1 << 20), 1 << 20, i < 2600)).collect();
     let folder = tempfile::tempdir().unwrap();
     let fitted = round_trip(folder.path(), &made(folder.path(), &rows, ""), "late reads");
     assert!(fitted.description.reads.begin > 2 << 30, "{}", fitted.description.reads.begin);
@@ -400,10 +399,10 @@ fn a_trace_without_times_has_a_twin_in_a_closed_loop() {
     let file = folder.path().join("fitted.toml").display().to_string();
     let e = Workload::parse(&format!("{file}:duration=1s"), Overrides::default()).unwrap_err();
     assert!(e.to_string().contains("one instant"), "{e}");
-    assert_eq!(parse(&format!("{file}:duration=1s,closed=4")).pacing(), Pacing::Closed {
-        queue_depth: 4,
-        threads: 1
-    });
+    assert_eq!(
+        parse(&format!("{file}:duration=1s,closed=4")).pacing(),
+        Pacing::Closed { queue_depth: 4, threads: 1 }
+    );
 }
 
 #[test]
@@ -441,14 +440,16 @@ fn any_trace() -> impl Strategy<Value = Vec<Made>> {
     let gap = prop_oneof![3 => Just(0u64), 2 => 0u64..3, 4 => 0u64..1_000_000, 1 => 0u64..1 << 50];
     let offset = (prop_oneof![Just(0u64), Just(1u64 << 31), 0u64..1 << 53], 0u64..4096);
     let one = (gap, offset, size, 0u8..10);
-    (prop::collection::vec(one, 1..200), prop_oneof![Just(0u8), Just(10), 1u8..9]).prop_map(|(rows, writes)| {
-        let mut time = 0;
-        let row = |(gap, (far, near), size, kind): (u64, (u64, u64), u64, u8)| {
-            time += gap;
-            (time, (far + near) * 512, size, kind < writes)
-        };
-        rows.into_iter().map(row).collect()
-    })
+    (prop::collection::vec(one, 1..200), prop_oneof![Just(0u8), Just(10), 1u8..9]).prop_map(
+        |(rows, writes)| {
+            let mut time = 0;
+            let row = |(gap, (far, near), size, kind): (u64, (u64, u64), u64, u8)| {
+                time += gap;
+                (time, (far + near) * 512, size, kind < writes)
+            };
+            rows.into_iter().map(row).collect()
+        },
+    )
 }
 
 proptest! {

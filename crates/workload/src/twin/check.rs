@@ -136,6 +136,8 @@ impl Row {
             Unit::Seconds if x >= 7200.0 => format!("{:.2} h", x / 3600.0),
             Unit::Seconds if x > 0.0 && x < 0.1 => format!("{:.3} ms", x * 1e3),
             Unit::Seconds => format!("{x:.1} s"),
+            Unit::Latency if x >= 1e6 => format!("{:.2} s", x / 1e6),
+            Unit::Latency if x >= 1e4 => format!("{:.1} ms", x / 1e3),
             Unit::Latency => format!("{x:.1} us"),
             Unit::Number if x >= 100.0 => grouped(x.round() as u64),
             Unit::Number => format!("{x:.2}"),

@@ -341,7 +341,10 @@ fn description(mut file: Section, problems: &Problems) -> Option<Description> {
     let arrivals = Arrivals { closed, span, burst_share, burst_gap, group, envelope };
     if span.0 == 0 {
         if arrivals != Arrivals::at_once(closed) {
-            a.refuse("span", "all requests at one instant have no gaps, groups or envelope; it must be above 0");
+            a.refuse(
+                "span",
+                "all requests at one instant have no gaps, groups or envelope; it must be above 0",
+            );
         }
     } else if arrivals.slow_gap_ns(requests) <= 0.0 && problems.is_empty() {
         let mean = arrivals.gap_ns(requests);

@@ -120,15 +120,14 @@ fn as_its_file_says(d: &Description) -> Result<Description, WorkloadError> {
 /// What a trace has too little of to be fitted, and what no twin has.
 fn missing(trace: &Statistics, fallbacks: &mut Vec<Fallback>) {
     let mut say = |what, instead: String| fallbacks.push(Fallback { what, instead });
-    for (what, side, other) in
-        [("reads", &trace.reads, "writes"), ("writes", &trace.writes, "reads")]
-    {
+    for (what, side, other) in [("reads", &trace.reads, "writes"), ("writes", &trace.writes, "reads")] {
         if side.requests == 0 {
             say(what, format!("there are none; the twin has none, and {other} only"));
         }
         if side.sizes.len() > SIZES {
             let rest = side.sizes.len() - SIZES;
-            let kept = format!("the {SIZES} most frequent sizes are kept, {rest} others stand by their means");
+            let kept =
+                format!("the {SIZES} most frequent sizes are kept, {rest} others stand by their means");
             say(if what == "reads" { "sizes of reads" } else { "sizes of writes" }, kept);
         }
     }

@@ -2,9 +2,7 @@
 //! bounded. Every value is moved to the nearest that the file's grammar takes, and what then still cannot
 //! stand together falls back on less.
 
-use super::description::{
-    Arrivals, Description, Envelope, FARTHEST, LONGEST, RUN, Rest, Side, THETA,
-};
+use super::description::{Arrivals, Description, Envelope, FARTHEST, LONGEST, RUN, Rest, Side, THETA};
 use std::collections::BTreeMap;
 use wordline_units::{Fraction, LBA_BYTES, SimDuration};
 

@@ -312,7 +312,9 @@ impl Twin {
 
     /// The requests of a twin, on a drive that has room for them or by addresses modulo the drive.
     fn stream(&self, play: Play, drive: DriveShape, seed: u64) -> Result<RequestStream, WorkloadError> {
-        let Script::Twin { description, fit, .. } = &self.script else { return Ok(Box::new(std::iter::empty())) };
+        let Script::Twin { description, fit, .. } = &self.script else {
+            return Ok(Box::new(std::iter::empty()));
+        };
         let stream = TwinStream::new(description, play, seed)
             .map_err(|what| Problem::new(ErrorKind::Option, &*self.name, what))?;
         if stream.end() <= drive.blocks() || *fit != Fit::Wrap || stream.longest() as u64 > drive.blocks() {

@@ -138,7 +138,8 @@ impl Verdict {
         let mut row = |what: &str, unit, criterion, figure: &dyn Fn(&Statistics) -> Option<f64>| {
             self.of(Aspect::Locality, what, unit, both, criterion, figure);
         };
-        let pages = |s: &Statistics, which: usize| s.footprints().map(|f| f[which] as f64).filter(|b| *b > 0.0);
+        let pages =
+            |s: &Statistics, which: usize| s.footprints().map(|f| f[which] as f64).filter(|b| *b > 0.0);
         row("distinct pages touched", Unit::Volume, Percent(10.0), &|s| pages(s, 0));
         row("distinct pages written", Unit::Volume, Percent(10.0), &|s| pages(s, 2));
         let continued = |s: &Statistics, which: usize, some: bool| some.then(|| s.continued_shares()[which]);
@@ -238,11 +239,9 @@ impl Verdict {
         let mut said = match (good.is_empty(), bad.is_empty()) {
             (false, true) => format!("This twin may stand for its trace in {}", good.join(", ")),
             (true, _) => format!("This twin may not stand for its trace: outside are {}", bad.join(", ")),
-            (false, false) => format!(
-                "This twin may stand for its trace in {}; not in {}",
-                good.join(", "),
-                bad.join(", ")
-            ),
+            (false, false) => {
+                format!("This twin may stand for its trace in {}; not in {}", good.join(", "), bad.join(", "))
+            }
         };
         if let Some(why) = &self.untried {
             said += &format!("; {why}");
@@ -253,7 +252,7 @@ impl Verdict {
         if self.requests < FEW {
             let off = 100.0 / libm::sqrt(self.requests.max(1) as f64);
             said += &format!(
-                "; with {} requests chance alone moves shares by up to {off:.0} points",
+                "; with {} requests chance alone moves shares by up to {off:.1} points",
                 grouped(self.requests)
             );
         }
