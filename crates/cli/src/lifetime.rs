@@ -61,13 +61,16 @@ pub(crate) fn lifetime(args: &LifetimeArgs, console: &Console) -> Result<(), Fai
 /// Where a life heads is told at most so often.
 const EVERY: Duration = Duration::from_secs(10);
 
+/// A life by its scheme, seed and acceleration.
+type Which = (usize, u64, u32);
+
 /// Tells how far the lives are, in a line now and then.
 struct Told<'a> {
     schemes: &'a [String],
     console: &'a Console,
     begun: Instant,
-    /// Of each scheme, seed and acceleration: when it was last told of, and after how many passes.
-    last: Mutex<BTreeMap<(usize, u64, u32), (Instant, u64)>>,
+    /// Of each life: when it was last told of, and after how many passes.
+    last: Mutex<BTreeMap<Which, (Instant, u64)>>,
 }
 
 impl<'a> Told<'a> {
