@@ -460,9 +460,9 @@ fn call(command: &wordline_cli::Call) -> i32 {
 #[pymodule]
 fn _wordline(m: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = m.py();
-    let main = py.import("threading")?.call_method0("main_thread")?.getattr("ident")?;
-    let this = py.import("threading")?.call_method0("get_ident")?;
-    if main.eq(this)? {
+    let threading = py.import("threading")?;
+    let first = threading.call_method0("main_thread")?.getattr("ident")?;
+    if first.eq(threading.call_method0("get_ident")?)? {
         let _ = MAIN.set(std::thread::current().id());
     }
     wordline_units::stop_when(is_raised);
