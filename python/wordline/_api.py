@@ -246,7 +246,8 @@ def lifetime(
     files = (from_state, None, traces)
     asked = _asked(device, workload, seed, replicas, requests, set, initial, files, fit, check)
     at_once = _threads(threads)
-    found = _wordline.lifetime(asked, list(schemes), acceleration, shelf, end, at_once, progress)
+    life = {"acceleration": acceleration, "shelf": shelf, "end": end}
+    found = _wordline.lifetime(asked, list(schemes), life, at_once, progress)
     return Lifetimes(found)
 
 

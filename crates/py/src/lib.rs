@@ -342,6 +342,17 @@ fn pictures(all: Vec<Figure>) -> Vec<Picture> {
     all.into_iter().map(|f| (f.name.to_string(), f.title, f.caption, f.svg, f.csv)).collect()
 }
 
+/// How a drive lives, as the Python side spells it.
+#[derive(FromPyObject)]
+struct AskedLife {
+    #[pyo3(item)]
+    acceleration: Option<u32>,
+    #[pyo3(item)]
+    shelf: Option<String>,
+    #[pyo3(item)]
+    end: String,
+}
+
 /// Take a drive to wear-out under each scheme; lifetimes as JSON. `progress` gets the scheme's position, the seed and
 /// the drive writes until then.
 #[pyfunction]
@@ -349,14 +360,13 @@ fn lifetime(
     py: Python<'_>,
     asked: Asked,
     schemes: Vec<String>,
-    acceleration: Option<u32>,
-    shelf: Option<&str>,
-    end: &str,
+    life: AskedLife,
     threads: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let Some(first) = schemes.first() else { return Err(wrong("schemes is empty; name at least one")) };
-    let shelf = shelf.map(str::parse::<SimDuration>).transpose().map_err(wrong)?.unwrap_or_default();
+    let AskedLife { acceleration, shelf, end } = life;
+    let shelf = shelf.map(|s| s.parse::<SimDuration>()).transpose().map_err(wrong)?.unwrap_or_default();
     let run = asked.spec(first)?;
     let end = end.parse::<EndOfLife>().map_err(wrong)?;
     let spec = LifetimeSpec { run, schemes, acceleration, shelf, end, threads };
