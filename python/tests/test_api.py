@@ -327,3 +327,5 @@ def test_what_is_wrong_with_lifetimes_is_a_user_error():
         wl.lifetime(schemes=["raro"], acceleration=0, **LIVED)
     with pytest.raises(wl.UserError, match="is not a time"):
         wl.lifetime(schemes=["raro"], shelf="long", **LIVED)
+    with pytest.raises(wl.UserError, match="is no end of a drive; allowed: capacity"):
+        wl.lifetime(schemes=["raro"], end="soon", **LIVED)

@@ -2,6 +2,10 @@
 
 import csv
 import json
+import signal
+import subprocess
+import sys
+import time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
@@ -162,7 +166,36 @@ def test_a_run_that_is_broken_off_leaves_nothing_behind(tmp_path):
 
     with pytest.raises(Enough):
         Runner(tmp_path / "runs", watch=watch).run([small()])
-    assert not list((tmp_path / "runs").iterdir())
+    assert not list(tmp_path.iterdir())
+
+
+def interrupted(tmp_path, *workloads):
+    """Interrupt a sweep once it has kept as many runs as there are workloads but one."""
+    command = [sys.executable, "-m", "wordline", "sweep", "--device", "demo-8gb", "--jobs", "2"]
+    asked = [word for text in workloads for word in ("--workload", text)]
+    arguments = [*command, *asked, "--scheme", "conventional", "--out", "s"]
+    process = subprocess.Popen(arguments, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    runs = tmp_path / "s" / "runs"
+    while not runs.exists() or len(list(runs.glob("*.json"))) < len(workloads) - 1:
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    return process.communicate(timeout=60)[1], process.returncode
+
+
+def test_an_interrupted_sweep_keeps_what_has_ended_and_says_how_to_go_on(tmp_path):
+    told, code = interrupted(tmp_path, "uniform:requests=1k", "uniform:requests=2G")
+    assert code == 130, told
+    assert "stopped: runs that have ended are kept in s" in told
+    assert "wordline sweep --device demo-8gb" in told
+    assert "Traceback" not in told
+    assert [f.suffix for f in (tmp_path / "s" / "runs").iterdir()] == [".json"]
+
+
+def test_a_sweep_that_is_interrupted_before_a_run_has_ended_leaves_nothing(tmp_path):
+    told, code = interrupted(tmp_path, "uniform:requests=2G")
+    assert code == 130, told
+    assert not list(tmp_path.iterdir())
 
 
 def test_identity_is_the_configuration_that_a_report_has():

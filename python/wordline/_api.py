@@ -192,6 +192,7 @@ def lifetime(
     workload: str | os.PathLike[str],
     acceleration: int | None = None,
     shelf: str | None = None,
+    end: str = "capacity",
     seed: int = _wordline.DEFAULT_SEED,
     replicas: int = 1,
     requests: int | None = None,
@@ -204,7 +205,7 @@ def lifetime(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Lifetimes:
-    """Repeat a workload on a drive until it wears out, under each scheme.
+    """Repeat a workload on a drive until it is over, under each scheme.
 
     Parameters
     ----------
@@ -220,6 +221,10 @@ def lifetime(
         given. The first seed is simulated again at half of it.
     shelf
         Time on the shelf after each pass, such as ``"30d"``; data grow older by that much.
+    end
+        What ends a life besides a write that finds no place: ``"capacity"`` (the blocks left hold
+        less than the drive's capacity), ``"usable:80%"``, ``"spare:10%"``, ``"uncorrectable"``, or
+        ``"out-of-space"`` for nothing besides.
     progress
         Called now and then with the position of a scheme, the seed, and the drive writes so far.
         What it raises ends the lives.
@@ -227,7 +232,7 @@ def lifetime(
     Returns
     -------
     Lifetimes
-        What each drive took until it wore out, and how it aged.
+        What each drive took until it was over, and how it aged.
 
     Raises
     ------
@@ -241,7 +246,8 @@ def lifetime(
     files = (from_state, None, traces)
     asked = _asked(device, workload, seed, replicas, requests, set, initial, files, fit, check)
     at_once = _threads(threads)
-    found = _wordline.lifetime(asked, list(schemes), acceleration, shelf, at_once, progress)
+    life = {"acceleration": acceleration, "shelf": shelf, "end": end}
+    found = _wordline.lifetime(asked, list(schemes), life, at_once, progress)
     return Lifetimes(found)
 
 

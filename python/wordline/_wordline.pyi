@@ -63,8 +63,7 @@ def figures(reports: Sequence[str]) -> list[tuple[str, str, str, str, str]]: ...
 def lifetime(
     asked: dict[str, Any],
     schemes: Sequence[str],
-    acceleration: int | None,
-    shelf: str | None,
+    life: dict[str, Any],
     threads: int,
     progress: Progress | None,
 ) -> str: ...

@@ -36,6 +36,9 @@ def perform(name: str, modules: Sequence[str], work: Callable[[], int | None]) -
     except UserError as e:
         print(f"error: {e}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        # The command line says what is kept.
+        return 130
     except (Fault, Refused, OSError) as e:
         print(f"error: {e}", file=sys.stderr)
         return 1

@@ -8,6 +8,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -159,6 +160,7 @@ class Runner:
             A run came upon a bug; those under way are broken off.
         """
         asked = list(dict.fromkeys(runs))
+        made = [f for f in (self.folder, *self.folder.parents) if not f.exists()]
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as e:
@@ -169,7 +171,14 @@ class Runner:
         for run in asked:
             if run not in missing:
                 self.ended(run, True)
-        refused = self._perform(missing)
+        try:
+            refused = self._perform(missing)
+        except BaseException:
+            # Of the folders that were made for it those stay that hold something.
+            for folder in made:
+                with suppress(OSError):
+                    folder.rmdir()
+            raise
         for run in self._known:
             self._state(run).unlink(missing_ok=True)
         done = [run for run in asked if run not in refused]

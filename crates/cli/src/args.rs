@@ -3,7 +3,7 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use wordline_device::Interface;
-use wordline_run::{Files, Window};
+use wordline_run::{EndOfLife, Files, Window};
 use wordline_units::{Bytes, CellMode, Count, Fraction, HostOp, Rate, SimDuration};
 use wordline_workload::{Fit, NumberRange, Scale, Share};
 
@@ -47,8 +47,9 @@ pub(crate) enum Command {
     Model(ModelArgs),
     /// Repeat a workload on a drive until it wears out, under one scheme or several
     ///
-    /// Blocks retire when their lives are used up, and the drive is over when a write finds no place any more.
-    /// Gives what can be written until then, drive writes a day, years, and how latency, retries, write
+    /// Blocks retire when their lives are used up, and the drive is over at the end that --end names. While it runs
+    /// it says where each life heads and how long it may take; Ctrl-C stops it, and what was lived until then is
+    /// written. Gives what can be written until then, drive writes a day, years, and how latency, retries, write
     /// amplification and capacity change as the drive ages. The device file must know the endurance of its
     /// flash.
     Lifetime(LifetimeArgs),
@@ -104,6 +105,10 @@ pub(crate) enum TwinCommand {
     /// Ends with exit code 1 if a figure is outside its criterion.
     Check(TwinCheckArgs),
     /// Make a twin of a trace, to be passed on without its data, and print how near it comes
+    ///
+    /// Any trace that can be read has one; what of it cannot be fitted is named, in the output and in the file.
+    /// Each figure of trace and twin is held to a bound, of the requests and on a drive, and the last
+    /// sentence says what the twin may stand for.
     Fit(TwinFitArgs),
 }
 
@@ -222,9 +227,14 @@ pub(crate) struct TwinFitArgs {
     /// What the twin is called
     #[arg(long, value_name = "TEXT", default_value = "fitted to a trace")]
     pub(crate) title: String,
-    /// The drive on which trace and twin are run: a built-in device or the path of a device file
-    #[arg(long, value_name = "DEV", default_value = "demo-8gb")]
-    pub(crate) device: String,
+    /// The drive on which trace and twin are run: a built-in device or the path of a device file [default:
+    /// demo-8gb, made as large as they need]
+    #[arg(long, value_name = "DEV")]
+    pub(crate) device: Option<String>,
+    /// What to do with requests beyond the drive: compact renumbers the pages that the trace touches, wrap
+    /// lays addresses over one another [default: compact]
+    #[arg(long, value_name = "HOW")]
+    pub(crate) fit: Option<Fit>,
     /// The scheme under which they are run
     #[arg(long, default_value = "slc-cache")]
     pub(crate) scheme: String,
@@ -398,6 +408,11 @@ pub(crate) struct LifetimeArgs {
     /// modelled data grow older by it
     #[arg(long, value_name = "TIME")]
     pub(crate) shelf: Option<SimDuration>,
+    /// What ends a life: capacity (the blocks left hold less than the drive's capacity), usable:80% (less than this
+    /// share of it), spare:10% (no more of the built spare is left), uncorrectable (the host could not read a page)
+    /// or out-of-space. A write that finds no place ends it in any case
+    #[arg(long, value_name = "WHEN", default_value = "capacity")]
+    pub(crate) end: EndOfLife,
     /// Write the page, its pictures and their data, the phases as CSV and the JSON into this folder
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,

@@ -1,8 +1,9 @@
 //! How a command ends badly.
 
+use crate::interrupt;
 use std::fmt;
 use std::io;
-use wordline_run::RunError;
+use wordline_run::{Blame, RunError};
 
 /// Why a command did not do what it was asked.
 #[derive(Debug)]
@@ -15,6 +16,8 @@ pub(crate) enum Failure {
     Differs(String),
     /// A file could not be written.
     Output(String),
+    /// Stopped by a signal, with what was kept.
+    Stopped(String),
     /// Standard output is closed: nobody listens any more.
     Closed,
 }
@@ -22,11 +25,26 @@ pub(crate) enum Failure {
 impl Failure {
     pub(crate) fn exit_code(&self) -> i32 {
         match self {
+            _ if self.interruption().is_some() => interrupt::exit_code(),
             Failure::Run(e) => e.exit_code(),
             Failure::Input(_) => 2,
             // What cannot be written is known before a run; later it is the machine's fault.
             Failure::Output(_) | Failure::Differs(_) => 1,
+            Failure::Stopped(_) => interrupt::exit_code(),
             Failure::Closed => 0,
+        }
+    }
+
+    /// Whether a signal led to it, and what is kept all the same.
+    pub(crate) fn interruption(&self) -> Option<&str> {
+        match self {
+            Failure::Stopped(kept) => Some(kept),
+            Failure::Run(e) if e.blame() == Blame::Interrupted => Some("nothing is kept of it"),
+            // Whatever goes wrong then does so because of it.
+            Failure::Run(_) | Failure::Input(_) | Failure::Output(_) if interrupt::is_asked() => {
+                Some("nothing is kept of it")
+            }
+            _ => None,
         }
     }
 }
@@ -35,7 +53,10 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Failure::Run(e) => e.fmt(f),
-            Failure::Input(text) | Failure::Output(text) | Failure::Differs(text) => f.write_str(text),
+            Failure::Input(text)
+            | Failure::Output(text)
+            | Failure::Differs(text)
+            | Failure::Stopped(text) => f.write_str(text),
             Failure::Closed => f.write_str("standard output is closed"),
         }
     }

@@ -12,6 +12,7 @@ mod device;
 mod error;
 mod experiment;
 mod explain;
+mod interrupt;
 mod keys;
 mod lifetime;
 mod list;
@@ -40,7 +41,8 @@ pub fn main_with_python(args: impl Iterator<Item = OsString>, python: &dyn Fn(&C
 }
 
 fn run(args: impl Iterator<Item = OsString>, python: Option<&dyn Fn(&Call) -> i32>) -> i32 {
-    let cli = match Cli::try_parse_from(args) {
+    let args: Vec<OsString> = args.collect();
+    let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
         Err(e) => {
             // Help and version come this way too; nothing is left to do if even they cannot be shown.
@@ -48,6 +50,7 @@ fn run(args: impl Iterator<Item = OsString>, python: Option<&dyn Fn(&Call) -> i3
             return e.exit_code();
         }
     };
+    interrupt::listen();
     let console = Console::new();
     let mut code = 0;
     let mut in_python = |call: Result<Call, Failure>| {
@@ -56,6 +59,7 @@ fn run(args: impl Iterator<Item = OsString>, python: Option<&dyn Fn(&Call) -> i3
         code = python(&call);
         Ok(())
     };
+    let kept = kept_by(&cli.command);
     let done = match cli.command {
         Command::Run(a) => experiment::run(&a, &console),
         Command::Compare(a) => experiment::compare(&a, &console),
@@ -78,12 +82,41 @@ fn run(args: impl Iterator<Item = OsString>, python: Option<&dyn Fn(&Call) -> i3
         Command::Reproduce(a) => in_python(python::reproduce(a)),
     };
     match done {
+        // Python has told of nothing then.
+        Ok(()) if code != 0 && interrupt::is_asked() => {
+            console.note(&format!("stopped: {kept}: {}", interrupt::command(&args)));
+            interrupt::exit_code()
+        }
         Ok(()) => code,
         // Whoever read the results has seen enough.
         Err(Failure::Closed) => 0,
+        Err(e) if e.interruption().is_some() => {
+            let kept = e.interruption().unwrap_or_default();
+            console
+                .note(&format!("stopped: {kept}; from the beginning again: {}", interrupt::command(&args)));
+            e.exit_code()
+        }
         Err(e) => {
             console.error(&e);
             e.exit_code()
         }
+    }
+}
+
+/// What a command that is done in Python keeps when it is stopped, and how it goes on.
+fn kept_by(command: &Command) -> String {
+    let runs = |out: &std::path::Path| {
+        format!(
+            "runs that have ended are kept in {}; the same command goes on with the others",
+            out.display()
+        )
+    };
+    match command {
+        Command::Sweep(a) => runs(&a.out),
+        Command::Reproduce(a) => match &a.out {
+            Some(out) => runs(out),
+            None => "runs that have ended are kept; the same command goes on with the others".to_string(),
+        },
+        _ => "nothing is kept of it; from the beginning again".to_string(),
     }
 }

@@ -120,22 +120,39 @@ impl Sink {
     }
 }
 
-/// The folder that `--out` names.
-pub(crate) struct Folder(PathBuf);
+/// The folder that `--out` names. Of the folders made for it those that stay empty are taken away again.
+pub(crate) struct Folder {
+    path: PathBuf,
+    /// The outermost first.
+    made: Vec<PathBuf>,
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        for folder in self.made.iter().rev() {
+            // One that holds something stays.
+            let _ = fs::remove_dir(folder);
+        }
+    }
+}
 
 impl Folder {
     /// Make it, and make sure that files can be made in it.
     pub(crate) fn open(target: &Path) -> Result<Folder, Failure> {
         let figures = target.join("figures");
+        let missing = figures.ancestors().take_while(|f| !f.as_os_str().is_empty() && !f.exists());
+        let mut made: Vec<PathBuf> = missing.map(Path::to_path_buf).collect();
+        made.reverse();
+        let folder = Folder { path: target.to_path_buf(), made };
         fs::create_dir_all(&figures).map_err(|e| refused(target, &e))?;
         for folder in [target, &figures] {
             temporary(&folder.join("report.json")).map_err(|e| refused(folder, &e))?;
         }
-        Ok(Folder(target.to_path_buf()))
+        Ok(folder)
     }
 
     pub(crate) fn write(&self, name: &str, text: &str, console: &Console) -> Result<(), Failure> {
-        Sink::open(&self.0.join(name).to_string_lossy())?.write(text, console)
+        Sink::open(&self.path.join(name).to_string_lossy())?.write(text, console)
     }
 
     /// Write the page, the pictures with their data, and last the JSON under its name.
@@ -162,7 +179,7 @@ impl Folder {
         }
         self.write(page.0, page.1, console)?;
         self.write(json.0, json.1, console)?;
-        console.note(&format!("Report: {}", self.0.join(page.0).display()));
+        console.note(&format!("Report: {}", self.path.join(page.0).display()));
         Ok(())
     }
 }

@@ -5,11 +5,10 @@ use crate::console::Console;
 use crate::error::Failure;
 use crate::output::Sink;
 use serde_json::json;
-use std::ops::ControlFlow;
-use wordline_report::{Report, TwinPanel, twin_figures};
-use wordline_run::{RunError, RunSpec};
-use wordline_workload::twin::{Checked, Depth, Fitted, TWINS, TwinBody};
-use wordline_workload::{Fit, with_format};
+use wordline_report::{Latency, Report, TwinPanel, twin_figures};
+use wordline_run::{RunError, RunSpec, Setup};
+use wordline_workload::twin::{Aspect, Checked, Criterion, Depth, TWINS, TwinBody, Unit, Verdict};
+use wordline_workload::{Fit, readable_bytes, with_format};
 
 pub(crate) fn check(args: &TwinCheckArgs, console: &Console) -> Result<(), Failure> {
     let sink = args.json.as_deref().map(Sink::open).transpose()?;
@@ -111,6 +110,10 @@ fn panel(checked: &Checked) -> Option<TwinPanel> {
     })
 }
 
+/// What a drive of its own choosing is made from, and the largest that it is made into.
+const DRIVE: &str = "demo-8gb";
+const LARGEST: u64 = 4 << 40;
+
 pub(crate) fn fit(args: &TwinFitArgs, console: &Console) -> Result<(), Failure> {
     let sink = args.out.as_deref().map(Sink::open).transpose()?;
     let text = match &args.format {
@@ -119,50 +122,160 @@ pub(crate) fn fit(args: &TwinFitArgs, console: &Console) -> Result<(), Failure> 
     };
     let fitted = wordline_workload::twin::fit(&text, &args.title).map_err(RunError::Workload)?;
     let toml = fitted.to_toml();
-    let runs = simulated(args, &text, &toml)?;
-    console.say(&side_by_side(&fitted, &args.device, &args.scheme, &runs))?;
-    match sink {
-        Some(sink) => sink.write(&toml, console),
+    let mut verdict = fitted.verdict();
+    // The twin is kept whatever becomes of the runs.
+    let last = match sink {
+        Some(sink) if !sink.is_stdout() => {
+            sink.write(&toml, console)?;
+            None
+        }
+        other => other,
+    };
+    let refused = match Drive::of(args, fitted.room())? {
+        Ok(drive) => {
+            let [trace, twin] = drive.runs(args, &text, &toml, console)?;
+            verdict.on(format!("{} under {}", drive.words, args.scheme));
+            on_drive(&mut verdict, &trace, &twin);
+            None
+        }
+        Err(why) => {
+            verdict.untried("it was not run on a drive".to_string());
+            Some(why)
+        }
+    };
+    console.say(&verdict.render())?;
+    if let Some(sink) = last {
+        sink.write(&toml, console)?;
+    }
+    match refused {
+        // A drive that was asked for, and does not do.
+        Some(why) if args.device.is_some() => Err(Failure::Input(why)),
+        Some(why) => {
+            console.note(&format!("note: {why}"));
+            Ok(())
+        }
         None => Ok(()),
     }
 }
 
-/// Trace and twin on the same drive under the same scheme.
-fn simulated(args: &TwinFitArgs, trace: &str, twin: &str) -> Result<[Report; 2], Failure> {
-    let file = tempfile::Builder::new().prefix("wordline-").suffix(".toml").tempfile();
-    let failed = |e: std::io::Error| Failure::Output(format!("a temporary file cannot be written: {e}"));
-    let file = file.map_err(failed)?;
-    std::fs::write(file.path(), twin).map_err(failed)?;
-    let run = |workload: &str| -> Result<Report, Failure> {
-        let spec = RunSpec {
-            set: args.set.clone(),
-            fit: Some(Fit::Compact),
-            ..RunSpec::new(&args.device, &args.scheme, workload)
-        };
-        Ok(wordline_run::run(&spec, &mut |_| ControlFlow::Continue(()))?)
-    };
-    Ok([run(trace)?, run(&file.path().to_string_lossy())?])
+/// The drive on which trace and twin are run.
+struct Drive {
+    device: String,
+    set: Vec<(String, String)>,
+    fit: Fit,
+    words: String,
 }
 
-fn side_by_side(fitted: &Fitted, device: &str, scheme: &str, runs: &[Report; 2]) -> String {
-    let mut rows = vec![["".to_string(), "trace".to_string(), "twin".to_string()]];
-    rows.extend(fitted.rows());
-    rows.push([format!("on {device} under {scheme}"), String::new(), String::new()]);
-    let us = |x: Option<f64>| x.map_or("-".to_string(), |us| format!("{us:.1} us"));
-    let mut row = |what: &str, of: &dyn Fn(&Report) -> String| {
-        rows.push([what.to_string(), of(&runs[0]), of(&runs[1])]);
-    };
-    row("  write latency, mean", &|r| us(r.latency_us.write.map(|l| l.mean)));
-    row("  write latency, median", &|r| us(r.latency_us.write.map(|l| l.p50)));
-    row("  write latency, p99", &|r| us(r.latency_us.write.map(|l| l.p99)));
-    row("  read latency, mean", &|r| us(r.latency_us.read.map(|l| l.mean)));
-    row("  read latency, median", &|r| us(r.latency_us.read.map(|l| l.p50)));
-    row("  read latency, p99", &|r| us(r.latency_us.read.map(|l| l.p99)));
-    row("  write amplification", &|r| r.waf.as_ref().map_or("-".to_string(), |w| format!("{:.3}", w.total)));
-    row("  erases", &|r| r.flash.erases.values().sum::<u64>().to_string());
-    let width = |c: usize| rows.iter().map(|r| r[c].chars().count()).max().unwrap_or(0);
-    let (a, b, c) = (width(0), width(1), width(2));
-    rows.iter()
-        .map(|r| format!("{:<a$}  {:>b$}  {:>c$}\n", r[0], r[1], r[2]).trim_end().to_string() + "\n")
-        .collect()
+impl Drive {
+    /// The drive that was named, or one with room for so many bytes; or why there is none.
+    fn of(args: &TwinFitArgs, room: u64) -> Result<Result<Drive, String>, Failure> {
+        let fit = args.fit.unwrap_or(Fit::Compact);
+        let set = args.set.clone();
+        let needs = readable_bytes(room);
+        let larger = || {
+            let gib = (room + room / 4).div_ceil(1 << 30);
+            format!(
+                "`wordline device new large.toml --capacity {gib}GiB --cell tlc --channels 8 --interface pcie4x4` and \
+                 then --device large.toml"
+            )
+        };
+        if let Some(device) = &args.device {
+            let has = wordline_run::device(device, &set)?.logical_bytes();
+            if room > has && fit != Fit::Wrap {
+                return Ok(Err(format!(
+                    "--device {device}: trace and twin need {needs} and it has {}; the twin is fitted, but was not run\n  \
+                     allowed: a larger drive, or --fit wrap, which lays addresses over one another\n  hint: {}, or leave \
+                     --device out for a drive of fitting size",
+                    readable_bytes(has),
+                    larger()
+                )));
+            }
+            return Ok(Ok(Drive { device: device.clone(), set, fit, words: device.clone() }));
+        }
+        let device = wordline_run::device(DRIVE, &[])?;
+        let capacity = device.logical_bytes();
+        let times = if fit == Fit::Wrap { 1 } else { room.div_ceil(capacity).max(1) };
+        if capacity.saturating_mul(times) > LARGEST {
+            return Ok(Err(format!(
+                "trace and twin need {needs}, more than the largest drive that is made for them ({}): they were not run. \
+                 To run them on the default drive all the same, --fit wrap; for a drive of your own, {}",
+                readable_bytes(LARGEST),
+                larger()
+            )));
+        }
+        let mut words = DRIVE.to_string();
+        let mut own = vec![];
+        if times > 1 {
+            let blocks = device.media[0].blocks_per_plane as u64 * times;
+            let cache = device.slc_cache.map_or(0, |c| c.static_blocks) as u64 * times;
+            own = [
+                ("capacity.logical", format!("{}B", capacity * times)),
+                ("medium.flash.blocks_per_plane", blocks.to_string()),
+                ("slc_cache.static_blocks", cache.to_string()),
+            ]
+            .map(|(key, value)| (key.to_string(), value))
+            .to_vec();
+            words += &format!(" made {times} times as large ({})", readable_bytes(capacity * times));
+        }
+        own.extend(set);
+        Ok(Ok(Drive { device: DRIVE.to_string(), set: own, fit, words }))
+    }
+
+    /// Trace and twin under the same scheme.
+    fn runs(
+        &self,
+        args: &TwinFitArgs,
+        trace: &str,
+        twin: &str,
+        console: &Console,
+    ) -> Result<[Report; 2], Failure> {
+        let file = tempfile::Builder::new().prefix("wordline-").suffix(".toml").tempfile();
+        let failed = |e: std::io::Error| Failure::Output(format!("a temporary file cannot be written: {e}"));
+        let file = file.map_err(failed)?;
+        std::fs::write(file.path(), twin).map_err(failed)?;
+        let run = |workload: &str| -> Result<Report, Failure> {
+            let spec = RunSpec {
+                set: self.set.clone(),
+                fit: Some(self.fit),
+                ..RunSpec::new(&self.device, &args.scheme, workload)
+            };
+            let setup = Setup::resolve(&spec)?;
+            let mut bar = console.bar(&setup, 1);
+            let schemes = std::slice::from_ref(&args.scheme);
+            let done = wordline_run::compare(&setup, schemes, 1, &mut |p| bar.update(p))?;
+            Ok(done.reports.into_iter().next().ok_or(RunError::Interrupted)?)
+        };
+        Ok([run(trace)?, run(&file.path().to_string_lossy())?])
+    }
+}
+
+/// The figures of a drive under trace and twin.
+fn on_drive(verdict: &mut Verdict, trace: &Report, twin: &Report) {
+    let both = |of: &dyn Fn(&Report) -> Option<f64>| [of(trace), of(twin)];
+    let erases = |r: &Report| r.flash.erases.values().sum::<u64>();
+    let (near, far) = (Criterion::Percent(10.0), Criterion::Percent(20.0));
+    let collected = erases(trace) > 0;
+    if collected {
+        let (waf, aspect) = (Criterion::Percent(5.0), Aspect::Amplification);
+        verdict.add(aspect, "write amplification", Unit::Number, both(&|r| Some(r.waf.as_ref()?.total)), waf);
+        verdict.add(aspect, "erases", Unit::Count, both(&|r| Some(erases(r) as f64)), near);
+    } else {
+        verdict.untried(
+            "its write amplification was not put to the test, as the trace is too short for the drive to erase a block"
+                .to_string(),
+        );
+    }
+    type Of = fn(&Latency) -> f64;
+    let figures: [(&str, Of, Criterion); 3] =
+        [("mean", |l| l.mean, near), ("median", |l| l.p50, near), ("p99", |l| l.p99, far)];
+    for (op, write) in [("write", true), ("read", false)] {
+        for (name, figure, bound) in figures {
+            let of = |r: &Report| {
+                let latency = if write { &r.latency_us.write } else { &r.latency_us.read };
+                latency.as_ref().map(figure)
+            };
+            let what = format!("{op} latency, {name}");
+            verdict.add(Aspect::Latency, &what, Unit::Latency, both(&of), bound);
+        }
+    }
 }

@@ -8,7 +8,9 @@
 
 mod problem;
 mod section;
+mod text;
 mod tree;
 
 pub use problem::{ConfigErrors, Place, Problem, Problems, closest};
 pub use section::Section;
+pub use text::{comment, quoted};

@@ -117,7 +117,7 @@ pub(crate) fn write(arbitration: &Arbitration, out: &mut String) -> std::fmt::Re
     }
     writeln!(out, "burst = {}", arbitration.burst)?;
     for queue in &arbitration.queues {
-        writeln!(out, "\n[host.queue.{}]", crate::sheet::quoted(&queue.name))?;
+        writeln!(out, "\n[host.queue.{}]", wordline_config::quoted(&queue.name))?;
         if let Some(class) = queue.class {
             writeln!(out, "class = \"{}\"", class.key())?;
         }

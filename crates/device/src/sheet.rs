@@ -1,6 +1,7 @@
 //! A device file as it is written for people: tables of keys, each value with its source beside it.
 
 use std::fmt::Display;
+use wordline_config::{comment, quoted};
 
 /// The lines of a device file to be.
 #[derive(Debug, Default)]
@@ -14,7 +15,7 @@ const COMMENTS: usize = 40;
 impl Sheet {
     /// A file that begins with remarks, and says what the drive is called.
     pub fn new(remarks: &[String], name: &str, description: &str) -> Sheet {
-        let mut text: String = remarks.iter().map(|r| format!("# {r}\n")).collect();
+        let mut text: String = remarks.iter().map(|r| format!("# {}\n", comment(r))).collect();
         text += &format!("\n[device]\nname = {}\ndescription = {}\n", quoted(name), quoted(description));
         Sheet { text }
     }
@@ -26,7 +27,7 @@ impl Sheet {
     /// A number or a table in TOML's own form, with its source.
     pub fn put(&mut self, key: &str, value: impl Display, source: impl Display) {
         let line = format!("{key} = {value}");
-        self.text += &format!("{line:<COMMENTS$} # {source}\n");
+        self.text += &format!("{line:<COMMENTS$} # {}\n", comment(&source.to_string()));
     }
 
     /// A word or a quantity.
@@ -48,21 +49,4 @@ impl Sheet {
     pub fn finish(self) -> String {
         self.text
     }
-}
-
-/// A TOML basic string.
-pub(crate) fn quoted(text: &str) -> String {
-    let mut out = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => {
-                out.push('\\');
-                out.push(c);
-            }
-            c if c.is_control() => out += &format!("\\u{:04X}", c as u32),
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
 }

@@ -1,9 +1,9 @@
 //! From a [`DeviceSpec`] back to the text of a device file, every default spelled out, so that a
 //! report's configuration is a file that can be edited and run.
 
-use crate::sheet::quoted;
 use crate::spec::*;
 use std::fmt::{Display, Write};
+use wordline_config::quoted;
 use wordline_flash::ModeTiming;
 use wordline_units::CellMode;
 

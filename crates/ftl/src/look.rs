@@ -154,6 +154,12 @@ impl<M: Media> Ftl<M> {
         (all - self.state.shrunk, all - self.state.most_shrunk)
     }
 
+    /// Bytes that the drive's blocks hold in which data may stay, each in the densest mode of its pool: as built, and
+    /// without those that are lost. An SLC cache that data leave does not count.
+    pub fn lasting_bytes(&self) -> (u64, u64) {
+        self.state.lasting_bytes()
+    }
+
     /// Whether blocks change between modes of different capacity, or are lost.
     pub fn changes_capacity(&self) -> bool {
         let wear = &self.state.wear;

@@ -508,6 +508,22 @@ impl State {
         self.pools.iter().enumerate().map(of).sum()
     }
 
+    /// Bytes that blocks hold in which data may stay, each in the densest mode of its pool: as built, and without
+    /// those that are lost. Where data leave every pool in the end, all of them count.
+    pub(crate) fn lasting_bytes(&self) -> (u64, u64) {
+        let stays = |pool: usize| {
+            self.regions.iter().any(|r| r.region.pool.0 as usize == pool && !r.region.leaves_pool)
+        };
+        let all = !(0..self.pools.len()).any(stays);
+        let counted = self.pools.iter().enumerate().filter(|(i, _)| all || stays(*i));
+        counted.fold((0, 0), |(built, left), (i, p)| {
+            let blocks = p.free.len() as u64 * p.blocks_per_plane as u64;
+            let lost: u64 = p.free.iter().map(|f| f.lost as u64).sum();
+            let each = self.bytes_of_block(i);
+            (built + blocks * each, left + (blocks - lost) * each)
+        })
+    }
+
     /// What blocks hold less that a plane of a pool has lost.
     fn lost_bytes(&self, pool: PoolId, plane: PlaneId) -> u64 {
         match self.lost_in(pool, plane) {

@@ -10,12 +10,14 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::thread::ThreadId;
 use wordline_report::{
     Comparison, Figure, Heading, Lifetimes, RefusedScheme, Report, TerminalStyle, palette,
 };
 use wordline_run::{
-    Blame, Files, LifetimeSpec, Progress, Recording, RunError, RunSpec, Setup, WhyAsked, Window,
+    Blame, EndOfLife, Files, LifetimeSpec, Progress, Recording, RunError, RunSpec, Setup, WhyAsked, Window,
 };
 use wordline_units::{HostOp, SimDuration};
 use wordline_workload::twin::TWINS;
@@ -37,6 +39,33 @@ fn raised(e: &RunError) -> PyErr {
 
 fn wrong(e: impl ToString) -> PyErr {
     UserError::new_err(e.to_string())
+}
+
+/// The thread that Python tells of signals, and what its handler raised while the engine was at work.
+static MAIN: OnceLock<ThreadId> = OnceLock::new();
+static RAISED: Mutex<Option<PyErr>> = Mutex::new(None);
+static IS_RAISED: AtomicBool = AtomicBool::new(false);
+
+/// Whether a handler of signals has raised something: asked by the engine at coarse points.
+fn is_raised() -> bool {
+    if MAIN.get() == Some(&std::thread::current().id())
+        && !IS_RAISED.load(Ordering::Relaxed)
+        && let Err(e) = Python::attach(|py| py.check_signals())
+    {
+        *RAISED.lock().unwrap_or_else(PoisonError::into_inner) = Some(e);
+        IS_RAISED.store(true, Ordering::Relaxed);
+    }
+    IS_RAISED.load(Ordering::Relaxed)
+}
+
+/// Does what takes long without the interpreter; what a handler of signals raised meanwhile comes first.
+fn apart<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    let done = py.detach(work);
+    if MAIN.get() == Some(&std::thread::current().id()) && IS_RAISED.swap(false, Ordering::Relaxed) {
+        let raised = RAISED.lock().unwrap_or_else(PoisonError::into_inner).take();
+        return Err(raised.unwrap_or_else(|| PyKeyboardInterrupt::new_err(())));
+    }
+    Ok(done)
 }
 
 /// What `run` and `compare` take, as the Python side spells it.
@@ -139,10 +168,10 @@ fn compare(
     let Some(first) = schemes.first() else { return Err(wrong("schemes is empty; name at least one")) };
     let spec = asked.spec(first)?;
     let mut watcher = Watcher { callback: progress, raised: None };
-    let result = py.detach(|| {
+    let result = apart(py, || {
         let setup = Setup::resolve(&spec)?;
         wordline_run::compare(&setup, &schemes, threads, &mut |p| watcher.see(p))
-    });
+    })?;
     let comparison = watcher.judge(result)?;
     comparison.reports.iter().map(|r| r.to_json().map_err(wrong)).collect()
 }
@@ -185,11 +214,11 @@ fn record(
 ) -> PyResult<String> {
     let (spec, files) = (asked.spec(scheme)?, files.files()?);
     let mut watcher = Watcher { callback: progress, raised: None };
-    let result = py.detach(|| {
+    let result = apart(py, || {
         let setup = Setup::resolve(&spec)?;
         let recording = Recording::open(&files)?;
         wordline_run::run_recorded(&setup, scheme, recording, &mut |p| watcher.see(p))
-    });
+    })?;
     watcher.judge(result)?.to_json().map_err(wrong)
 }
 
@@ -197,7 +226,7 @@ fn record(
 #[pyfunction]
 fn identity(py: Python<'_>, asked: Asked, scheme: &str) -> PyResult<String> {
     let spec = asked.spec(scheme)?;
-    let value = py.detach(|| Setup::identity(&spec)).map_err(|e| raised(&e))?;
+    let value = apart(py, || Setup::identity(&spec))?.map_err(|e| raised(&e))?;
     serde_json::to_string(&value).map_err(wrong)
 }
 
@@ -205,7 +234,7 @@ fn identity(py: Python<'_>, asked: Asked, scheme: &str) -> PyResult<String> {
 #[pyfunction]
 fn model(py: Python<'_>, asked: Asked, scheme: &str) -> PyResult<String> {
     let spec = asked.spec(scheme)?;
-    let value = py.detach(|| wordline_run::model(&spec)).map_err(|e| raised(&e))?;
+    let value = apart(py, || wordline_run::model(&spec))?.map_err(|e| raised(&e))?;
     serde_json::to_string(&value).map_err(wrong)
 }
 
@@ -227,7 +256,7 @@ fn rerun(
 ) -> PyResult<String> {
     let report = Report::from_json(report).map_err(wrong)?;
     let mut watcher = Watcher { callback: progress, raised: None };
-    let result = py.detach(|| wordline_run::rerun(&report, workload, threads, &mut |p| watcher.see(p)));
+    let result = apart(py, || wordline_run::rerun(&report, workload, threads, &mut |p| watcher.see(p)))?;
     watcher.judge(result)?.report.to_json().map_err(wrong)
 }
 
@@ -246,7 +275,7 @@ fn why(
     let op = op.map(str::parse::<HostOp>).transpose().map_err(wrong)?;
     let asked = WhyAsked { numbers, slowest, op, timeline: None };
     let mut watcher = Watcher { callback: progress, raised: None };
-    let result = py.detach(|| wordline_run::why(&report, &asked, workload, &mut |p| watcher.see(p)));
+    let result = apart(py, || wordline_run::why(&report, &asked, workload, &mut |p| watcher.see(p)))?;
     serde_json::to_string(&watcher.judge(result)?).map_err(wrong)
 }
 
@@ -257,7 +286,7 @@ type Reason = (String, String);
 #[pyfunction]
 fn admitted(py: Python<'_>, asked: Asked, schemes: Vec<String>) -> PyResult<(Vec<String>, Vec<Reason>)> {
     let spec = asked.spec(wordline_run::ALL_COMPATIBLE)?;
-    let found = py.detach(|| wordline_run::admitted(&Setup::resolve(&spec)?, &schemes));
+    let found = apart(py, || wordline_run::admitted(&Setup::resolve(&spec)?, &schemes))?;
     let (schemes, refused) = found.map_err(|e| raised(&e))?;
     Ok((schemes, refused.into_iter().map(|r| (r.scheme, r.reason)).collect()))
 }
@@ -315,6 +344,17 @@ fn pictures(all: Vec<Figure>) -> Vec<Picture> {
     all.into_iter().map(|f| (f.name.to_string(), f.title, f.caption, f.svg, f.csv)).collect()
 }
 
+/// How a drive lives, as the Python side spells it.
+#[derive(FromPyObject)]
+struct AskedLife {
+    #[pyo3(item)]
+    acceleration: Option<u32>,
+    #[pyo3(item)]
+    shelf: Option<String>,
+    #[pyo3(item)]
+    end: String,
+}
+
 /// Take a drive to wear-out under each scheme; lifetimes as JSON. `progress` gets the scheme's position, the seed and
 /// the drive writes until then.
 #[pyfunction]
@@ -322,22 +362,23 @@ fn lifetime(
     py: Python<'_>,
     asked: Asked,
     schemes: Vec<String>,
-    acceleration: Option<u32>,
-    shelf: Option<&str>,
+    life: AskedLife,
     threads: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let Some(first) = schemes.first() else { return Err(wrong("schemes is empty; name at least one")) };
-    let shelf = shelf.map(str::parse::<SimDuration>).transpose().map_err(wrong)?.unwrap_or_default();
+    let AskedLife { acceleration, shelf, end } = life;
+    let shelf = shelf.map(|s| s.parse::<SimDuration>()).transpose().map_err(wrong)?.unwrap_or_default();
     let run = asked.spec(first)?;
-    let spec = LifetimeSpec { run, schemes, acceleration, shelf, threads };
+    let end = end.parse::<EndOfLife>().map_err(wrong)?;
+    let spec = LifetimeSpec { run, schemes, acceleration, shelf, end, threads };
     let watcher = Mutex::new(Watcher { callback: progress, raised: None });
-    let result = py.detach(|| {
+    let result = apart(py, || {
         wordline_run::lifetime(&spec, &|p| {
             let mut watcher = watcher.lock().unwrap_or_else(PoisonError::into_inner);
             watcher.call((p.scheme as u64, p.seed, p.drive_writes))
         })
-    });
+    })?;
     let found = watcher.into_inner().unwrap_or_else(PoisonError::into_inner).judge(result)?;
     found.to_json().map_err(wrong)
 }
@@ -390,7 +431,7 @@ fn lifetime_figures(lifetimes: &str) -> PyResult<Vec<Picture>> {
 /// What a trace is and what is in it, as JSON.
 #[pyfunction]
 fn inspect(py: Python<'_>, file: &str) -> PyResult<String> {
-    let found = py.detach(|| wordline_workload::inspect(file)).map_err(wrong)?;
+    let found = apart(py, || wordline_workload::inspect(file))?.map_err(wrong)?;
     serde_json::to_string(&found).map_err(wrong)
 }
 
@@ -451,6 +492,12 @@ fn call(command: &wordline_cli::Call) -> i32 {
 #[pymodule]
 fn _wordline(m: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = m.py();
+    let threading = py.import("threading")?;
+    let first = threading.call_method0("main_thread")?.getattr("ident")?;
+    if first.eq(threading.call_method0("get_ident")?)? {
+        let _ = MAIN.set(std::thread::current().id());
+    }
+    wordline_units::stop_when(is_raised);
     m.add("__version__", wordline_run::VERSION)?;
     m.add("DEFAULT_SEED", wordline_run::DEFAULT_SEED)?;
     m.add("REPLICAS_MAX", wordline_run::REPLICAS_MAX)?;

@@ -43,7 +43,7 @@ fn options(words: &[String]) -> Vec<String> {
 }
 
 /// A word as a shell takes it.
-fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,%@+".contains(c);
     if !text.is_empty() && text.chars().all(plain) {
         text.to_string()

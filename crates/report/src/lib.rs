@@ -40,7 +40,7 @@ pub use activity::{
 };
 pub use begun::BegunSteady;
 pub use blocks::{BlockFrame, BlockKind, BlockMap, BlockRow, Conditions, Utilisation, WearHistogram};
-pub use command::shell_line;
+pub use command::{quoted, shell_line};
 pub use comparison::{COMPARISON_SCHEMA, Comparison, RefusedScheme};
 pub use figures::{Figure, TwinPanel, figures, lifetime_figures, trace_figures, twin_figures};
 pub use fio::fio_json;

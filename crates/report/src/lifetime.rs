@@ -39,8 +39,19 @@ pub struct Lifetimes {
     pub acceleration: u32,
     /// Time on the shelf after each phase, in seconds: data grow older, and nothing wears.
     pub shelf_s: f64,
+    /// What ended a life, as `--end` spells it; a write that finds no place did so in any case.
+    #[serde(default = "out_of_space")]
+    pub end: String,
+    /// Whether it was stopped before every life had ended: the figures are those until then.
+    #[serde(default)]
+    pub stopped: bool,
     /// What became of the drive under each scheme, the baseline first.
     pub schemes: Vec<SchemeLife>,
+}
+
+/// What ended every life before there was a choice.
+fn out_of_space() -> String {
+    "out-of-space".to_string()
 }
 
 /// A drive under one scheme, once for each seed.
@@ -61,6 +72,12 @@ pub struct Life {
     pub seed: u64,
     /// Cycles that each simulated erase stood for.
     pub acceleration: u32,
+    /// What ended it: `capacity`, `usable:SHARE`, `spare:SHARE`, `uncorrectable`, `out-of-space`, or `stopped`.
+    #[serde(default = "out_of_space")]
+    pub ended_by: String,
+    /// Share of their lives that the blocks had used up on average by then.
+    #[serde(default)]
+    pub life_used: f64,
     /// What the host had written by the end, in bytes.
     pub total_bytes_written: f64,
     /// The same in logical capacities.
@@ -125,6 +142,31 @@ pub struct LifePhase {
     pub retries: Option<f64>,
 }
 
+impl Life {
+    /// What ended a life that did not come to its end.
+    pub const STOPPED: &str = "stopped";
+
+    /// Whether it was stopped before its end.
+    pub fn is_stopped(&self) -> bool {
+        self.ended_by == Life::STOPPED
+    }
+
+    /// How it ended, in a few words.
+    fn ending(&self) -> String {
+        match self.ended_by.split_once(':') {
+            _ if self.is_stopped() => format!("stopped at {} wear", Quantity::Share.show(self.life_used)),
+            Some(("usable", share)) => format!("less than {share} of its capacity left"),
+            Some(("spare", share)) => format!("{share} of its spare left"),
+            _ => match self.ended_by.as_str() {
+                "capacity" => "holds less than its capacity".to_string(),
+                "uncorrectable" => "a page could not be read".to_string(),
+                "out-of-space" => "a write found no place".to_string(),
+                other => other.to_string(),
+            },
+        }
+    }
+}
+
 /// A figure of a life: name, quantity, value.
 pub(crate) type LifeFigure = (&'static str, Quantity, fn(&Life) -> Option<f64>);
 
@@ -147,6 +189,14 @@ pub(crate) const FIGURES: [LifeFigure; 11] = [
 const CHECKED: [&str; 5] = ["written in all", "WAF", "write mean", "read mean", "retries a page"];
 
 impl SchemeLife {
+    /// How its lives ended, each way once.
+    pub(crate) fn endings(&self) -> String {
+        let mut ways: Vec<String> = self.lives.iter().map(Life::ending).collect();
+        ways.sort();
+        ways.dedup();
+        if ways.is_empty() { "not begun".to_string() } else { ways.join("; ") }
+    }
+
     /// A figure over all lives: its mean, with the interval where chance had a part.
     pub(crate) fn estimate(&self, of: fn(&Life) -> Option<f64>) -> Option<Estimate> {
         let values: Vec<f64> = self.lives.iter().map(of).collect::<Option<_>>()?;
@@ -170,7 +220,9 @@ impl SchemeLife {
 
     /// Whether results at both accelerations agree; `None` where there is but one.
     pub fn agrees(&self) -> Option<bool> {
-        self.check.as_ref()?;
+        if self.lives.first()?.is_stopped() || self.check.as_ref()?.is_stopped() {
+            return None;
+        }
         Some(self.deviations().values().all(|d| d.abs() <= ACCELERATION_TOLERANCE))
     }
 }
@@ -249,6 +301,7 @@ impl Lifetimes {
             ("capacity", number::bytes(self.logical_bytes)),
             ("workload", rows::workload_label(&self.workload)),
             ("an erase stands for", format!("{} cycles", number::count(self.acceleration as u64))),
+            ("ends at", self.end.clone()),
             ("seeds", seeds),
         ];
         if self.shelf_s > 0.0 {
@@ -304,6 +357,10 @@ impl Lifetimes {
             return "Nothing was run.".to_string();
         };
         let takes = |s: &SchemeLife| Quantity::Bytes.show(written(s));
+        if self.stopped {
+            return "Stopped before the end: the figures are those until then, and tell nothing of who lasts longer."
+                .to_string();
+        }
         if self.schemes.len() == 1 {
             return format!("Under {} the drive takes {} until it wears out.", base.scheme.name, takes(base));
         }

@@ -1,6 +1,6 @@
 //! Lifetimes as a terminal shows them: a row a scheme, and how the drive ages under each.
 
-use crate::lifetime::{FIGURES, Life, LifePhase, Lifetimes};
+use crate::lifetime::{FIGURES, Life, LifePhase, Lifetimes, SchemeLife};
 use crate::number::{self, Quantity, Unit};
 use crate::terminal::{Look, Page, TerminalStyle};
 use unicode_width::UnicodeWidthStr;
@@ -40,6 +40,9 @@ pub fn lifetime_table(lifetimes: &Lifetimes, style: TerminalStyle) -> String {
         }));
         Some(Column(column))
     });
+    let mut endings = vec!["ended as".to_string()];
+    endings.extend(lifetimes.schemes.iter().map(SchemeLife::endings));
+    let columns = columns.chain(std::iter::once(Column(endings)));
     write(&mut page, Column(names), columns.collect());
     if lifetimes.schemes.iter().any(|s| s.lives.len() > 1) {
         page.blank();
@@ -57,7 +60,7 @@ pub fn lifetime_table(lifetimes: &Lifetimes, style: TerminalStyle) -> String {
     }
     page.blank();
     let checks = lifetimes.checks();
-    if checks.is_empty() {
+    if checks.is_empty() && !lifetimes.stopped {
         page.wrap("check ", "an erase stands for one cycle: there is nothing to check.", Look::Plain);
     }
     for text in checks {

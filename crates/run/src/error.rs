@@ -59,6 +59,10 @@ impl RunError {
     /// Whose move it is.
     pub fn blame(&self) -> Blame {
         match self {
+            // What is read or written when somebody wants the program to stop breaks off with whatever error.
+            RunError::Workload(_) | RunError::Output(_) if wordline_units::is_interrupted() => {
+                Blame::Interrupted
+            }
             RunError::Device(_) | RunError::Workload(_) | RunError::Scheme(_) | RunError::Input(_) => {
                 Blame::User
             }

@@ -139,7 +139,8 @@ pub(crate) fn perform<P: Probe>(
     let interrupted = Cell::new(false);
     let first = Cell::new(None);
     let told = |p: wordline_sim::Progress| {
-        if progress(Progress { run: number, completed: p.completed, now: p.now }).is_break() {
+        let told = progress(Progress { run: number, completed: p.completed, now: p.now });
+        if told.is_break() || wordline_units::is_interrupted() {
             interrupted.set(true);
         }
     };

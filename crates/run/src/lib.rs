@@ -44,6 +44,7 @@ pub use setup::{Setup, device};
 pub use spec::{DEFAULT_INITIAL, DEFAULT_SEED, REPLICAS_MAX, RunSpec};
 pub use timeline::Window;
 pub use why::{WhyAsked, why};
+pub use wordline_sim::EndOfLife;
 
 /// The version that reports carry.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

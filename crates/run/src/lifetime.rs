@@ -1,4 +1,4 @@
-//! A workload repeated on a drive until it wears out. A life is a row of phases: one pass of the workload, with
+//! A workload repeated on a drive until it is over. A life is a row of phases: one pass of the workload, with
 //! each erase standing for as many as the acceleration says, and then a time on the shelf in which data grow
 //! older. So a pass stands for as many passes, each followed by its share of the shelf.
 
@@ -10,13 +10,13 @@ use crate::setup::Setup;
 use crate::spec::RunSpec;
 use serde_json::json;
 use std::ops::ControlFlow;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 use wordline_report::{
     AgedLatency, LIFETIME_SCHEMA, Latency, Life, LifePhase, Lifetimes, Report, SchemeInfo, SchemeLife,
 };
-use wordline_sim::{Histogram, NoProbe};
+use wordline_sim::{EndOfLife, Histogram, NoProbe};
 use wordline_units::SimDuration;
 
 /// More phases than a picture has points for: of those kept every other one is dropped then.
@@ -35,6 +35,8 @@ pub struct LifetimeSpec {
     pub acceleration: Option<u32>,
     /// Time on the shelf after each phase.
     pub shelf: SimDuration,
+    /// What ends a life.
+    pub end: EndOfLife,
     /// Lives that are simulated at once.
     pub threads: usize,
 }
@@ -46,12 +48,18 @@ pub struct LifeProgress {
     pub scheme: usize,
     /// The seed.
     pub seed: u64,
-    /// What has been written, in logical capacities.
+    /// Cycles that each of its erases stands for.
+    pub acceleration: u32,
+    /// Passes of the workload that have ended.
+    pub passes: u64,
+    /// What has been written in them, in logical capacities.
     pub drive_writes: f64,
-    /// Share of their lives that the blocks have used up on average.
+    /// Share of their lives that the blocks had used up on average after them.
     pub life_used: f64,
-    /// Whether it has ended.
-    pub ended: bool,
+    /// Share of the work of all lives that is done, as far as wear tells.
+    pub all_done: f64,
+    /// Whether it has ended, and how.
+    pub ended: Option<EndOfLife>,
 }
 
 /// One life to simulate.
@@ -61,11 +69,19 @@ struct Plan<'a> {
     replica: u32,
 }
 
-/// Take a drive to wear-out under each scheme, once for each seed, and the first seed again at half the
-/// acceleration. `progress` is called now and then, and may break it off.
+impl Plan<'_> {
+    /// Its work to that of others: erases are as many more as each stands for fewer.
+    fn weight(&self) -> f64 {
+        1.0 / self.setup.device.wear.acceleration as f64
+    }
+}
+
+/// Take a drive to its end under each scheme, once for each seed, and the first seed again at half the
+/// acceleration. `progress` is called now and then, and may break it off: what has been lived until then is given,
+/// marked as stopped.
 ///
 /// # Errors
-/// What is wrong with the input, a refusal, a fault, or the interruption.
+/// What is wrong with the input, a refusal, a fault, or an interruption before any pass of the workload has ended.
 pub fn lifetime(
     spec: &LifetimeSpec,
     progress: &(dyn Fn(LifeProgress) -> ControlFlow<()> + Sync),
@@ -96,8 +112,8 @@ pub fn lifetime(
     let mut lives = all(spec, &plans, progress)?.into_iter();
     let mut schemes = vec![];
     for name in &spec.schemes {
-        let lives_of: Vec<Life> = lives.by_ref().take(spec.run.replicas as usize).collect();
-        let check = half.as_ref().and_then(|_| lives.next());
+        let lives_of: Vec<Life> = lives.by_ref().take(spec.run.replicas as usize).flatten().collect();
+        let check = half.as_ref().and_then(|_| lives.next()).flatten();
         let entry = wordline_schemes::find(name.split(':').next().unwrap_or_default().trim()).ok();
         let title = entry.map_or(String::new(), |e| e.title.to_string());
         schemes.push(SchemeLife {
@@ -108,6 +124,9 @@ pub fn lifetime(
     }
     let mut config = setup.config(&setup.scheme(&spec.schemes[0])?);
     config["shelf_s"] = json!(spec.shelf.as_secs());
+    config["end"] = json!(spec.end.to_string());
+    let lived = || schemes.iter().flat_map(|s: &SchemeLife| s.lives.iter().chain(&s.check));
+    let stopped = lived().count() < plans.len() || lived().any(|l| l.is_stopped());
     Ok(Lifetimes {
         schema: LIFETIME_SCHEMA.to_string(),
         version: VERSION.to_string(),
@@ -117,6 +136,8 @@ pub fn lifetime(
         logical_bytes: setup.device.logical_bytes(),
         acceleration: each,
         shelf_s: spec.shelf.as_secs(),
+        end: spec.end.to_string(),
+        stopped,
         schemes,
     })
 }
@@ -133,50 +154,59 @@ fn accelerated(spec: &LifetimeSpec, acceleration: Option<u32>) -> Result<Setup, 
     Ok(setup)
 }
 
-/// Simulate all lives on so many threads, in the order of the plans.
+/// Simulate all lives on so many threads, in the order of the plans; those that a stop left without a pass are
+/// missing.
 fn all(
     spec: &LifetimeSpec,
     plans: &[Plan],
     progress: &(dyn Fn(LifeProgress) -> ControlFlow<()> + Sync),
-) -> Result<Vec<Life>, RunError> {
+) -> Result<Vec<Option<Life>>, RunError> {
     let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
     let results: Vec<Mutex<Option<Result<Life, RunError>>>> =
         plans.iter().map(|_| Mutex::new(None)).collect();
+    let whole: f64 = plans.iter().map(Plan::weight).sum();
+    let shares = Mutex::new(vec![0.0; plans.len()]);
     std::thread::scope(|scope| {
         for _ in 0..spec.threads.clamp(1, plans.len().max(1)) {
             scope.spawn(|| {
-                while let Some((plan, result)) = {
+                while let Some((number, plan)) = {
                     let number = next.fetch_add(1, Ordering::Relaxed);
-                    plans.get(number).zip(results.get(number))
+                    plans.get(number).map(|plan| (number, plan))
                 } {
-                    let told = |p: LifeProgress| {
-                        if progress(p).is_break() {
+                    let told = |mut p: LifeProgress| {
+                        let mut shares = shares.lock().unwrap_or_else(PoisonError::into_inner);
+                        shares[number] = if p.ended.is_some() { 1.0 } else { p.life_used.min(1.0) };
+                        let done = shares.iter().zip(plans).map(|(share, plan)| share * plan.weight());
+                        p.all_done = done.sum::<f64>() / whole;
+                        drop(shares);
+                        if progress(p).is_break() || wordline_units::is_interrupted() {
                             stop.store(true, Ordering::Relaxed);
                         }
                         stop.load(Ordering::Relaxed)
                     };
-                    let life = live(spec, plan, &told);
+                    let life = if stop.load(Ordering::Relaxed) {
+                        Err(RunError::Interrupted)
+                    } else {
+                        live(spec, plan, &told)
+                    };
                     if life.is_err() {
                         stop.store(true, Ordering::Relaxed);
                     }
-                    if let Ok(mut place) = result.lock() {
-                        *place = Some(life);
-                    }
+                    *results[number].lock().unwrap_or_else(PoisonError::into_inner) = Some(life);
                 }
             });
         }
     });
     let mut found = vec![];
-    let mut interrupted = false;
     for result in results {
-        match result.into_inner().ok().flatten() {
-            Some(Ok(life)) => found.push(life),
+        match result.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Some(Ok(life)) => found.push(Some(life)),
             // A life that another's error interrupted is not to blame.
-            Some(Err(RunError::Interrupted)) | None => interrupted = true,
+            Some(Err(RunError::Interrupted)) | None => found.push(None),
             Some(Err(e)) => return Err(e),
         }
     }
-    if interrupted { Err(RunError::Interrupted) } else { Ok(found) }
+    if found.iter().all(Option::is_none) { Err(RunError::Interrupted) } else { Ok(found) }
 }
 
 /// What adds up over the phases of a life.
@@ -194,49 +224,65 @@ struct Sums {
     hash: u64,
 }
 
-/// Repeat the workload on one drive until it has worn out.
+/// Repeat the workload on one drive until it is over, or until it is stopped after a pass or more.
 fn live(spec: &LifetimeSpec, plan: &Plan, told: &dyn Fn(LifeProgress) -> bool) -> Result<Life, RunError> {
     let setup = plan.setup.replica(plan.replica)?;
     let spelling = setup.scheme(&spec.schemes[plan.scheme])?;
     let each = setup.device.wear.acceleration as f64;
-    let capacity = setup.device.logical_bytes() as f64;
+    let logical = setup.device.logical_bytes();
+    let capacity = logical as f64;
     let (mut device, _): Ready<NoProbe> = ready(&setup, &spelling, NoProbe)?;
+    let (least, holds) = device.live_until(spec.end, logical);
+    if holds < least {
+        return Err(RunError::Input(format!(
+            "--end {}: under {spelling} the drive must hold {least} B and holds {holds} B from the beginning\n  allowed: a \
+             smaller capacity.logical, or another end, such as --end out-of-space",
+            spec.end
+        )));
+    }
     let (mut sums, mut phases) = (Sums::default(), Phases::default());
     let fault = |what| RunError::Fault { what, replay: setup.spec.with_scheme(&spelling).shell_command() };
-    let mut report;
-    loop {
-        let interrupted = std::cell::Cell::new(false);
-        let mut going = |_| {
-            let p = LifeProgress {
-                scheme: plan.scheme,
-                seed: setup.spec.seed,
-                drive_writes: sums.written * each / capacity,
-                life_used: 0.0,
-                ended: false,
-            };
-            interrupted.set(told(p));
-            if interrupted.get() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    let mut lived: Option<Report> = None;
+    let mut life_used = 0.0;
+    let ended = loop {
+        let so_far = LifeProgress {
+            scheme: plan.scheme,
+            seed: setup.spec.seed,
+            acceleration: setup.device.wear.acceleration,
+            passes: phases.passed,
+            drive_writes: sums.written * each / capacity,
+            life_used,
+            all_done: 0.0,
+            ended: None,
         };
-        report = perform(&setup, &spelling, 0, (&mut device, None), Instant::now(), &mut going)?;
+        let mut going = |_| match told(so_far.clone()) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        };
+        let passed = perform(&setup, &spelling, 0, (&mut device, None), Instant::now(), &mut going);
+        let report = match passed {
+            // What the pass that was broken off came to is left out.
+            Err(RunError::Interrupted) if lived.is_some() => break None,
+            report => report?,
+        };
         sums.add(&report, &device.metrics.latency);
-        let worn_out = device.ftl.worn_out().is_some();
-        if report.host.write_bytes == 0 && !worn_out {
+        let ended = device.ended_by();
+        if report.host.write_bytes == 0 && ended.is_none() {
             return Err(RunError::Input(format!(
                 "--workload {}: a pass of it writes nothing, so that no drive wears out",
                 setup.spec.workload
             )));
         }
-        let life_used = report.life_used.map_or(0.0, |l| l.mean);
-        phases.push(sums.phase(&report, each, capacity, life_used), worn_out);
+        life_used = report.life_used.map_or(0.0, |l| l.mean);
+        phases.push(sums.phase(&report, each, capacity, life_used), ended.is_some());
         let drive_writes = sums.written * each / capacity;
-        let (scheme, seed) = (plan.scheme, setup.spec.seed);
-        if told(LifeProgress { scheme, seed, drive_writes, life_used, ended: worn_out }) {
-            return Err(RunError::Interrupted);
+        let full = report.host.failed.contains_key("out_of_space");
+        lived = Some(report);
+        let stop = told(LifeProgress { passes: phases.passed, drive_writes, life_used, ended, ..so_far });
+        if ended.is_some() || stop {
+            break ended;
         }
-        if worn_out {
-            break;
-        }
-        if report.host.failed.contains_key("out_of_space") {
+        if full {
             return Err(RunError::Input(format!(
                 "--scheme {spelling}: the drive is full before any block has worn out; lower capacity.logical, or let \
                  the workload touch less of it"
@@ -252,15 +298,17 @@ fn live(spec: &LifetimeSpec, plan: &Plan, told: &dyn Fn(LifeProgress) -> bool) -
         }
         device.start_anew().map_err(|e| fault(e.to_string()))?;
         device.ftl.pass(spec.shelf);
-    }
-    if setup.spec.check {
+    };
+    if setup.spec.check && ended.is_some() {
         device.ftl.check().map_err(|e| fault(e.to_string()))?;
     }
-    let lost = report.lost_blocks.unwrap_or_default();
+    let lost = lived.and_then(|r| r.lost_blocks).unwrap_or_default();
     let total = sums.written * each;
     Ok(Life {
         seed: setup.spec.seed,
         acceleration: setup.device.wear.acceleration,
+        ended_by: ended.map_or(Life::STOPPED.to_string(), |e| e.to_string()),
+        life_used,
         total_bytes_written: total,
         drive_writes: total / capacity,
         drive_writes_per_day: drive_writes_per_day(total / capacity),

@@ -5,7 +5,7 @@
 
 use std::ops::ControlFlow;
 use wordline_report::{Life, Lifetimes};
-use wordline_run::{LifetimeSpec, RunError, RunSpec, lifetime};
+use wordline_run::{EndOfLife, LifetimeSpec, RunError, RunSpec, lifetime};
 use wordline_units::SimDuration;
 
 fn run(spec: &LifetimeSpec) -> Result<Lifetimes, RunError> {
@@ -19,6 +19,7 @@ fn spec(device: &str, scheme: &str, workload: &str, set: &[(&str, &str)]) -> Lif
         schemes: vec![scheme.to_string()],
         acceleration: Some(100),
         shelf: SimDuration::ZERO,
+        end: EndOfLife::default(),
         threads: 2,
     }
 }
@@ -163,4 +164,47 @@ fn what_cannot_be_lived_is_refused_with_its_reason() {
     let fine = [&SMALL[..], &[("wear.static", "150")]].concat();
     let fine = spec("raro-16gb", "conventional", "zipf:requests=1k", &fine);
     assert!(run(&fine).unwrap_err().to_string().contains("at every erase"));
+}
+
+#[test]
+fn a_drive_is_over_at_the_end_that_is_asked_for() {
+    // A small part of the drive is written, so that it would live on long after it holds less than its capacity.
+    let mut set = SMALL.to_vec();
+    set.extend([("capacity.logical", "960MiB"), ("wear.spread", "25%")]);
+    set.dedup_by_key(|(k, _)| *k);
+    set.retain(|(k, v)| *k != "capacity.logical" || *v == "960MiB");
+    set.retain(|(k, v)| *k != "wear.spread" || *v == "25%");
+    let live = |end: &str| {
+        let spec = spec("raro-16gb", "conventional", "uniform:span=20%,bs=16KiB,requests=50k", &set);
+        let spec = LifetimeSpec { end: end.parse().unwrap(), acceleration: Some(20), ..spec };
+        let found = run(&spec).unwrap_or_else(|e| panic!("{e}"));
+        assert!(!found.stopped && found.end == end);
+        found.schemes[0].lives[0].clone()
+    };
+    let usable = |l: &Life| l.phases.last().unwrap().usable_bytes;
+    let (spare, capacity, on) = (live("spare:50%"), live("capacity"), live("out-of-space"));
+    assert_eq!(
+        (&*spare.ended_by, &*capacity.ended_by, &*on.ended_by),
+        ("spare:50%", "capacity", "out-of-space")
+    );
+    assert!(spare.drive_writes <= capacity.drive_writes && capacity.drive_writes < on.drive_writes);
+    assert!(usable(&capacity) < 960 << 20 && usable(&on) < usable(&capacity), "{capacity:?}");
+    assert!(usable(&spare) >= 960 << 20, "{spare:?}");
+}
+
+#[test]
+fn a_life_that_is_stopped_keeps_what_was_lived() {
+    let spec = spec("raro-16gb", "conventional", "zipf:bs=16KiB,requests=20k", &SMALL);
+    let spec = LifetimeSpec { threads: 1, ..spec };
+    let stop = |after: u64| {
+        lifetime(&spec, &|p| {
+            if p.passes >= after { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })
+    };
+    let found = stop(3).unwrap();
+    assert!(found.stopped);
+    let life = &found.schemes[0].lives[0];
+    assert!(life.is_stopped() && life.phases.len() == 3 && life.total_bytes_written > 0.0, "{life:?}");
+    assert!(found.schemes[0].agrees().is_none());
+    assert!(matches!(stop(0), Err(RunError::Interrupted)), "nothing was lived");
 }

@@ -10,6 +10,7 @@
 //! register a plane may be at two operations, one at the array and one at the bus (`registers.rs`).
 
 mod host;
+mod life;
 mod multiplane;
 mod planes;
 mod power;
@@ -146,6 +147,8 @@ pub struct Device<P: Probe, M: Media> {
     idle_counted: Vec<SimTime>,
     idle_after: SimDuration,
     idle_epoch: u64,
+    /// What ends its life, besides a write without a place.
+    life: life::Watch,
 }
 
 impl<P, M> Saved for Device<P, M>
@@ -159,7 +162,7 @@ where
             ready, submitted, idle, idle_since, idle_counted, idle_epoch,
         ],
         parts: [ftl, metrics],
-        rebuilt: [probe, geometry, pairs, suspension, transfer, command_program, link, link_is_free, idle_after],
+        rebuilt: [probe, geometry, pairs, suspension, transfer, command_program, link, link_is_free, idle_after, life],
     }
 }
 
@@ -248,6 +251,7 @@ impl<P: Probe, M: Media> Device<P, M> {
             idle_counted: vec![SimTime(0); geometry.dies as usize],
             idle_after: ftl.layout().idle_after,
             idle_epoch: 0,
+            life: life::Watch::default(),
             geometry: geometry.clone(),
             metrics: Metrics::default(),
             ftl,

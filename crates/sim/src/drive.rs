@@ -35,7 +35,7 @@ pub struct Stop {
     pub duration: Option<SimDuration>,
     /// After so many bytes.
     pub bytes: Option<u64>,
-    /// When the drive has worn out. A run bounded by time ends then anyway, since what is refused takes none.
+    /// When the drive is over. A run bounded by time ends then anyway, since what is refused takes none.
     pub worn_out: bool,
 }
 
@@ -126,7 +126,7 @@ pub trait Host {
     /// Whether only time ends it, so that it would never end where none passes.
     fn is_timed(&self) -> bool;
 
-    /// Whether it ends when the drive has worn out.
+    /// Whether it ends when the drive is over.
     fn ends_worn(&self) -> bool;
 }
 
@@ -226,9 +226,12 @@ pub fn drive_host<P: Probe, M: Media, H: Host>(
             run.count(completion.at, false, &mut progress)?;
         }
         let now = device.now();
-        let worn = host.ends_worn() && device.ftl.worn_out().is_some();
-        if worn && device.outstanding() == 0 {
-            break;
+        if host.ends_worn() && device.is_over() {
+            // Nothing more is asked of it.
+            if device.outstanding() == 0 || !device.await_completion(SimTime::NEVER)? {
+                break;
+            }
+            continue;
         }
         let mut turn = host.turn(now).map_err(DriveError::Workload)?;
         if let Some((queues, most)) = &mut queues {
@@ -238,7 +241,6 @@ pub fn drive_host<P: Probe, M: Media, H: Host>(
             }
             // All that comes at this instant has come.
             if device.outstanding() < *most
-                && !worn
                 && let Some(request) = queues.take()
             {
                 turn = HostTurn::Issue(request);
@@ -369,9 +371,9 @@ impl Run {
             || (!open && self.stop.duration.is_some_and(|d| now.0 >= d.0))
     }
 
-    fn ends_worn<P: Probe, M: Media>(&self, device: &Device<P, M>, open: bool) -> bool {
+    fn ends_worn<P: Probe, M: Media>(&self, device: &mut Device<P, M>, open: bool) -> bool {
         let timed = !open && self.stop.duration.is_some();
-        (self.stop.worn_out || timed) && device.ftl.worn_out().is_some()
+        (self.stop.worn_out || timed) && device.is_over()
     }
 
     /// Let the device drain, and see that nothing was lost.

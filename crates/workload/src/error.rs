@@ -94,6 +94,18 @@ impl WorkloadError {
     }
 }
 
+/// What is said of what was broken off.
+pub(crate) const INTERRUPTED: &str = "interrupted";
+
+/// An error once somebody wants the program to stop; asked every so many requests of what makes them itself.
+pub(crate) fn going_on(number: u64) -> Result<(), WorkloadError> {
+    const EVERY: u64 = 1 << 14;
+    if number.is_multiple_of(EVERY) && wordline_units::is_interrupted() {
+        return Err(Problem::new(ErrorKind::Io, "workload", INTERRUPTED).into());
+    }
+    Ok(())
+}
+
 impl From<Problem> for WorkloadError {
     fn from(problem: Problem) -> WorkloadError {
         WorkloadError { problems: Box::new([problem]) }

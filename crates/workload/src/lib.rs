@@ -44,6 +44,7 @@ pub use formats::{Confidence, FORMATS, Format, Order, Position, format_named};
 pub use inspect::{CacheInfo, Inspection, SizeClass, VolumeInfo, inspect, inspect_profiled};
 pub use jobs::{JOB_KEYS, JOB_OPTIONS, JobKey, JobScript, JobWindow, Standing, Turn};
 pub use lru_stack::LruStack;
+pub use numbers::readable_bytes;
 pub use pace::{Limit, Pacing};
 pub use parameter::Parameter;
 pub use pipeline::{Align, Form, Losses, NumberRange, Pipeline, Scale, Share, Step, TimeRange, Written};

@@ -328,7 +328,7 @@ pub(crate) fn grouped(n: u64) -> String {
 }
 
 /// Bytes for people: three digits or so, binary prefix.
-pub(crate) fn readable_bytes(bytes: u64) -> String {
+pub fn readable_bytes(bytes: u64) -> String {
     const STEPS: [(&str, u64); 6] = [
         ("EiB", 1 << 60),
         ("PiB", 1 << 50),

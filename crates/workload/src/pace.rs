@@ -1,6 +1,7 @@
 //! When requests are issued, and when to stop: the pace of a workload and its bounds.
 
 use serde::Serialize;
+use std::fmt;
 use std::str::FromStr;
 use wordline_units::{Bytes, SimDuration};
 
@@ -23,10 +24,18 @@ pub enum Pacing {
 }
 
 /// `32` or `32x4`: queue depth and threads.
-#[derive(Clone, Copy)]
-pub(crate) struct Depth {
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Depth {
+    /// Requests outstanding of each thread.
     pub queue_depth: u32,
+    /// Threads.
     pub threads: u32,
+}
+
+impl fmt::Display for Depth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}x{}", self.queue_depth, self.threads)
+    }
 }
 
 impl FromStr for Depth {

@@ -4,7 +4,7 @@
 //! by side. The compression is known by its magic number, never by the file's name, and is undone
 //! while streaming. The content's SHA-256 identifies the input in a report.
 
-use crate::error::{ErrorKind, Problem, WorkloadError};
+use crate::error::{ErrorKind, INTERRUPTED, Problem, WorkloadError};
 use crate::lz4;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -12,6 +12,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use wordline_units::is_interrupted;
 
 /// How a file is compressed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -395,7 +396,7 @@ impl Part {
     /// The content, decompressed.
     pub fn open(&self) -> Result<Box<dyn Read + Send>, WorkloadError> {
         let raw = self.raw()?;
-        self.decompress(raw)
+        Ok(Box::new(UntilInterrupted(self.decompress(raw)?)))
     }
 
     /// The content, decompressed, while the hash of the file is taken. For a part that is a file.
@@ -403,7 +404,7 @@ impl Part {
         let file = File::open(&self.path).map_err(|e| io_problem(&self.label, "cannot be opened", &e))?;
         let shared = Arc::new(Mutex::new(Hashing { file, hasher: Sha256::new() }));
         let hash = Hash { label: self.label.clone(), shared: Arc::clone(&shared) };
-        Ok((self.decompress(Shared(shared))?, hash))
+        Ok((Box::new(UntilInterrupted(self.decompress(Shared(shared))?)), hash))
     }
 
     fn decompress(&self, raw: impl Read + Send + 'static) -> Result<Box<dyn Read + Send>, WorkloadError> {
@@ -443,6 +444,16 @@ impl Part {
             .allowed("a complete compressed file")
             .hint(format!("fetch it again, or test it with {name} -t"))
             .into()
+    }
+}
+
+/// Reads until somebody wants the program to stop. Readers ask for large blocks.
+struct UntilInterrupted(Box<dyn Read + Send>);
+
+impl Read for UntilInterrupted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        // Not the kind `Interrupted`, which is tried again.
+        if is_interrupted() { Err(io::Error::other(INTERRUPTED)) } else { self.0.read(buffer) }
     }
 }
 

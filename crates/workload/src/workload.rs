@@ -1,7 +1,7 @@
 //! A workload: a trace or a built-in generator, resolved to the last option, that can be opened any
 //! number of times and gives the same requests each time.
 
-use crate::error::{ErrorKind, Problem, WorkloadError, did_you_mean};
+use crate::error::{ErrorKind, Problem, WorkloadError, did_you_mean, going_on};
 use crate::fit::{DriveShape, Fit};
 use crate::jobs::{JobFile, JobScript, is_job_file};
 use crate::pace::{Limit, Pacing};
@@ -344,7 +344,8 @@ impl Workload {
                 pages.insert(first / unit..(first + blocks).div_ceil(unit));
             }
         } else {
-            for request in self.open(drive, seed)? {
+            for (number, request) in (0..).zip(self.open(drive, seed)?) {
+                going_on(number)?;
                 let r = request?;
                 let range = r.lba.0 / unit..(r.lba.0 + r.blocks as u64).div_ceil(unit);
                 match (touched, r.op) {

@@ -3,12 +3,14 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
+use proptest::prelude::*;
 use std::path::{Path, PathBuf};
 use wordline_units::{HostOp, HostRequest};
 use wordline_workload::twin::{
-    Checked, Depth, Description, TWINS, TwinBody, check, fit, twin_named, with_original,
+    Aspect, Checked, Depth, Description, Fitted, Statistics, TWINS, TwinBody, check, fit, twin_named,
+    with_original,
 };
-use wordline_workload::{DriveShape, Overrides, Pacing, RandomStream, Workload};
+use wordline_workload::{DriveShape, Fit, Overrides, Pacing, RandomStream, Workload};
 
 const DRIVE: DriveShape = DriveShape { logical_bytes: 400 << 30, sector_bytes: 4096, unit_bytes: 16_384 };
 
@@ -301,7 +303,7 @@ fn a_twin_of_a_made_trace_has_its_figures() {
     assert!((trace.write_share() - twin.write_share()).abs() < 0.01);
     assert!((twin.write_mean().unwrap() / trace.write_mean().unwrap() - 1.0).abs() < 0.02);
     assert!((twin.span_s() / trace.span_s() - 1.0).abs() < 0.1, "{} {}", twin.span_s(), trace.span_s());
-    let hits = |s: &wordline_workload::twin::Statistics| s.hits(&fitted.caches).unwrap();
+    let hits = |s: &Statistics| s.hits(&fitted.caches).unwrap();
     for (a, b) in hits(trace).into_iter().zip(hits(twin)) {
         assert!((a - b).abs() < 0.03, "{:?} {:?}", hits(trace), hits(twin));
     }
@@ -310,13 +312,183 @@ fn a_twin_of_a_made_trace_has_its_figures() {
     assert!(!text.contains("made.csv"), "a twin names no file: {text}");
 }
 
+/// A request of a made trace: time in nanoseconds, offset and size in bytes, whether it writes.
+type Made = (u64, u64, u64, bool);
+
+/// A trace of these requests, as a file with its format and more options.
+fn made(folder: &Path, rows: &[Made], options: &str) -> String {
+    let file = folder.join("made.csv");
+    let line = |(time, offset, size, write): &Made| {
+        format!("{time},{offset},{size},{}\n", if *write { "W" } else { "R" })
+    };
+    let text: String = rows.iter().map(line).collect();
+    std::fs::write(&file, format!("t,o,s,op\n{text}")).unwrap();
+    let format = "csv,time=t:ns,offset=o,size=s,op=op";
+    format!("{}:format={format}{options}", file.display())
+}
+
+/// Fits a twin, which must read back as it is, and give its requests.
+fn round_trip(folder: &Path, text: &str, title: &str) -> Fitted {
+    let fitted = fit(text, title).unwrap_or_else(|e| panic!("{text}: {e}"));
+    let toml = fitted.to_toml();
+    let read = Description::from_toml(&toml, "fitted").unwrap_or_else(|e| panic!("{e}\n{toml}"));
+    assert_eq!(read, fitted.description, "{toml}");
+    assert_eq!(read.title, title);
+    let file = folder.join("fitted.toml");
+    std::fs::write(&file, &toml).unwrap();
+    let room = DriveShape { logical_bytes: fitted.room().max(1 << 30), ..DRIVE };
+    let twin = parse(&file.display().to_string());
+    let mut again = Statistics::new(16 << 10, Depth::Counts);
+    for request in twin.open(room, 1).unwrap_or_else(|e| panic!("{e}\n{toml}")) {
+        again.add(&request.unwrap());
+    }
+    assert_eq!(again.requests(), fitted.trace.requests());
+    assert_eq!((again.volumes(), again.span_s()), (fitted.twin.volumes(), fitted.twin.span_s()), "{toml}");
+    let told = fitted.verdict().render();
+    assert!(told.lines().last().unwrap().starts_with("This twin may"), "{told}");
+    fitted
+}
+
+const YEAR: u64 = 365 * 86_400 * 1_000_000_000;
+
+#[test]
+fn every_trace_that_can_be_read_has_a_twin_that_can_be_read() {
+    let cases: [(&str, Vec<Made>); 14] = [
+        ("one write", vec![(7, 0, 512, true)]),
+        ("one read", vec![(7, 1 << 40, 7168, false)]),
+        ("two at one instant", vec![(7, 0, 512, true), (7, 4096, 512, false)]),
+        ("all at one instant", (0..500).map(|i| (3, i * 8192, 4096, i % 3 == 0)).collect()),
+        ("one address", (0..500).map(|i| (i * 1000, 4096, 4096, i % 2 == 0)).collect()),
+        ("reads only", (0..500).map(|i| (i * 1000, i % 7 * 65_536, 4096, false)).collect()),
+        ("writes only", (0..500).map(|i| (i * 1000, i % 7 * 65_536, 4096, true)).collect()),
+        ("7 KiB, odd", (0..500).map(|i| (i * 1000, 512 + i * 7168, 7168, i % 2 == 0)).collect()),
+        ("beyond 2^60", (0..500).map(|i| (i * 1000, (1 << 61) + i * 4096, 4096, i % 2 == 0)).collect()),
+        ("far apart", (0..300).map(|i| (i * 1000, i << 52, 4096, i % 2 == 0)).collect()),
+        ("nanoseconds", (0..6000).map(|i| (i / 60, i % 50 * 4096, 4096, i % 2 == 0)).collect()),
+        ("years", (0..500).map(|i| (i * YEAR / 10, i * 4096, 4096, i % 2 == 0)).collect()),
+        ("every size", (1..500).map(|i| (i * 1000, i * 512, i * 512, i % 2 == 0)).collect()),
+        ("4 GiB", vec![(0, 0, 1 << 32, true), (1000, 4096, 512, false)]),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    for (name, rows) in cases {
+        round_trip(folder.path(), &made(folder.path(), &rows, ""), name);
+    }
+}
+
+#[test]
+fn more_than_2_gib_are_written_before_the_reads_begin() {
+    // What reads alone touch begins past 1 GiB of the twin.
+    let rows: Vec<Made> = (0..3000).map(|i| (i * 1000, i * (1 << 20), 1 << 20, i < 2600)).collect();
+    let folder = tempfile::tempdir().unwrap();
+    let fitted = round_trip(folder.path(), &made(folder.path(), &rows, ""), "late reads");
+    assert!(fitted.description.reads.begin > 2 << 30, "{}", fitted.description.reads.begin);
+}
+
+#[test]
+fn a_trace_without_times_has_a_twin_in_a_closed_loop() {
+    let rows: Vec<Made> = (0..500).map(|i| (0, i % 9 * 65_536, 4096, i % 2 == 0)).collect();
+    let folder = tempfile::tempdir().unwrap();
+    let fitted = round_trip(folder.path(), &made(folder.path(), &rows, ",closed=8x2"), "closed");
+    let twin = parse(&folder.path().join("fitted.toml").display().to_string());
+    assert_eq!(twin.pacing(), Pacing::Closed { queue_depth: 8, threads: 2 });
+    assert!(fitted.fallbacks.iter().any(|f| f.to_string().contains("closed loop")), "{:?}", fitted.fallbacks);
+    assert!(fitted.to_toml().contains("# arrivals not fitted"), "{}", fitted.to_toml());
+    // At one instant no time ends them.
+    let rows: Vec<Made> = rows.into_iter().map(|(_, offset, size, write)| (5, offset, size, write)).collect();
+    round_trip(folder.path(), &made(folder.path(), &rows, ""), "at once");
+    let file = folder.path().join("fitted.toml").display().to_string();
+    let e = Workload::parse(&format!("{file}:duration=1s"), Overrides::default()).unwrap_err();
+    assert!(e.to_string().contains("one instant"), "{e}");
+    assert_eq!(
+        parse(&format!("{file}:duration=1s,closed=4")).pacing(),
+        Pacing::Closed { queue_depth: 4, threads: 1 }
+    );
+}
+
+#[test]
+fn any_title_reads_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = made(folder.path(), &[(0, 0, 512, true), (9, 0, 512, true)], "");
+    for title in ["", "a \"b\" \\ 'c'", "two\nlines", "\u{0}\u{200b}\u{85}é"] {
+        round_trip(folder.path(), &text, title);
+    }
+}
+
+#[test]
+fn what_is_no_trace_is_refused() {
+    for text in ["zipf:requests=10", "twin:hm_0"] {
+        let e = fit(text, "none").err().unwrap().to_string();
+        assert!(e.contains("no trace"), "{e}");
+    }
+}
+
+#[test]
+fn a_twin_too_large_for_a_drive_wraps_if_told_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows: Vec<Made> = (0..3000).map(|i| (i * 1000, i * (1 << 20), 1 << 20, i < 2600)).collect();
+    round_trip(folder.path(), &made(folder.path(), &rows, ""), "large");
+    let file = folder.path().join("fitted.toml").display().to_string();
+    let small = DriveShape { logical_bytes: 1 << 30, ..DRIVE };
+    let of = |fit| Workload::parse(&file, Overrides { fit, requests: None }).unwrap().open(small, 1);
+    assert!(of(None).err().unwrap().to_string().contains("--fit wrap"));
+    let past = of(Some(Fit::Wrap)).unwrap().map(|r| r.unwrap()).map(|r| r.lba.0 + r.blocks as u64);
+    assert!(past.max().unwrap() <= small.blocks());
+}
+
+fn any_trace() -> impl Strategy<Value = Vec<Made>> {
+    let size = prop_oneof![1u64..=16, Just(14u64), 1u64..=2048].prop_map(|blocks| blocks * 512);
+    let gap = prop_oneof![3 => Just(0u64), 2 => 0u64..3, 4 => 0u64..1_000_000, 1 => 0u64..1 << 50];
+    let offset = (prop_oneof![Just(0u64), Just(1u64 << 31), 0u64..1 << 53], 0u64..4096);
+    let one = (gap, offset, size, 0u8..10);
+    (prop::collection::vec(one, 1..200), prop_oneof![Just(0u8), Just(10), 1u8..9]).prop_map(
+        |(rows, writes)| {
+            let mut time = 0;
+            let row = |(gap, (far, near), size, kind): (u64, (u64, u64), u64, u8)| {
+                time += gap;
+                (time, (far + near) * 512, size, kind < writes)
+            };
+            rows.into_iter().map(row).collect()
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_trace_has_a_twin_that_reads_back_and_gives_its_requests(rows in any_trace()) {
+        let folder = tempfile::tempdir().unwrap();
+        round_trip(folder.path(), &made(folder.path(), &rows, ""), "any");
+    }
+}
+
+#[test]
+fn a_verdict_names_what_a_twin_may_stand_for_and_what_not() {
+    // One block in a page again and again, in bursts that remember each other: what no twin keeps.
+    let mut random = RandomStream::new(1, "test");
+    let (mut rows, mut time): (Vec<Made>, u64) = (vec![], 0);
+    for i in 0..20_000u64 {
+        let busy = i / 500 % 4 == 0;
+        time += random.below(if busy { 20_000 } else { 60_000_000 });
+        let page = random.below(2_000);
+        rows.push((time, page * 16_384 + page % 4 * 4096, 4096, random.below(10) < 7));
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let fitted = round_trip(folder.path(), &made(folder.path(), &rows, ""), "judged");
+    let verdict = fitted.verdict();
+    assert_eq!(verdict.holds(Aspect::Mix), Some(true), "{}", verdict.render());
+    assert_eq!(verdict.holds(Aspect::WithinPages), Some(false), "{}", verdict.render());
+    assert_eq!(verdict.holds(Aspect::Latency), None);
+    let sentence = verdict.sentence();
+    assert!(sentence.contains("in counts, mix and sizes"), "{sentence}");
+    assert!(sentence.contains("; not in ") && sentence.contains("locality within pages ("), "{sentence}");
+}
+
 #[test]
 fn a_twin_of_a_real_trace_has_its_counts_and_its_hit_curve() {
     let Some(file) = real("msr/rsrch_1.csv.zst") else { return };
     let fitted = fit(&file.display().to_string(), "real").unwrap_or_else(|e| panic!("{e}"));
-    for row in fitted.rows() {
-        println!("{row:?}");
-    }
+    println!("{}", fitted.verdict().render());
     let (trace, twin) = (&fitted.trace, &fitted.twin);
     assert_eq!(trace.requests(), twin.requests());
     let far = trace.hits(&fitted.caches).unwrap().into_iter().zip(twin.hits(&fitted.caches).unwrap());

@@ -123,6 +123,11 @@ pub fn lifetime_figures(lifetimes: &Lifetimes) -> Vec<Figure> {
         let _ =
             write!(says, "; at half of that {doubts} of {} are more than 5 % off", lifetimes.schemes.len());
     }
+    if lifetimes.stopped {
+        says += "; stopped before the end";
+    } else {
+        let _ = write!(says, "; ends at {}", lifetimes.end);
+    }
     for figure in &mut figures {
         figure.svg = footnote(&figure.svg, &says);
     }

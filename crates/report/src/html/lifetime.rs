@@ -52,7 +52,7 @@ fn measures(out: &mut String, lifetimes: &Lifetimes) {
             let sign = if unit.sign.is_empty() { "\u{a0}" } else { unit.sign };
             let _ = write!(out, "<th scope=\"col\">{name}<span class=\"unit\">{sign}</span></th>");
         }
-        out.push_str("</tr></thead>\n<tbody>\n");
+        out.push_str("<th scope=\"col\">ended as</th></tr></thead>\n<tbody>\n");
         for (i, s) in lifetimes.schemes.iter().enumerate() {
             let _ = write!(out, "<tr><th scope=\"row\">{}</th>", soft(&s.scheme.name));
             for (_, quantity, unit, values) in &columns {
@@ -65,7 +65,7 @@ fn measures(out: &mut String, lifetimes: &Lifetimes) {
                 };
                 let _ = write!(out, "<td>{text}</td>");
             }
-            out.push_str("</tr>\n");
+            let _ = writeln!(out, "<td class=\"words\">{}</td></tr>", escape(&s.endings()));
         }
         out.push_str("</tbody>\n");
     });

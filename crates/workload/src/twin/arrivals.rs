@@ -90,6 +90,7 @@ mod tests {
 
     fn arrivals(envelope: Option<Envelope>) -> Arrivals {
         Arrivals {
+            closed: None,
             span: SimDuration(1_000_000_000_000),
             burst_share: Fraction::percent(85),
             burst_gap: SimDuration(100_000),

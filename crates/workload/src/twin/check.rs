@@ -4,7 +4,7 @@
 use super::addresses::UNIT;
 use super::statistics::{Depth, Statistics};
 use super::{Named, PREFIX, Spelled, named, requests_of};
-use crate::error::WorkloadError;
+use crate::error::{WorkloadError, going_on};
 use crate::fit::DriveShape;
 use crate::numbers::{grouped, readable_bytes};
 use crate::workload::{Overrides, Workload};
@@ -53,6 +53,8 @@ pub enum Unit {
     Volume,
     /// A time in seconds.
     Seconds,
+    /// A time in microseconds.
+    Latency,
     /// A plain number.
     Number,
 }
@@ -86,7 +88,8 @@ pub struct Checked {
 }
 
 impl Row {
-    fn new(
+    /// A figure beside the table's.
+    pub fn new(
         statistic: impl Into<String>,
         unit: Unit,
         target: Option<f64>,
@@ -111,11 +114,13 @@ impl Row {
 
     /// Whether it is as near as it must be.
     pub fn holds(&self) -> bool {
-        let Some(deviation) = self.deviation() else { return true };
+        let Some(target) = self.target else { return true };
+        // In per cent nothing is near to 0 but itself.
+        let near = |most: f64| self.deviation().map_or(self.found == target, |d| d.abs() <= most);
         match self.criterion {
-            Criterion::Exact => self.target == Some(self.found),
-            Criterion::Points(most) | Criterion::Percent(most) => deviation.abs() <= most,
-            Criterion::Range { points, .. } => deviation.abs() <= points,
+            Criterion::Exact => self.found == target,
+            Criterion::Points(most) | Criterion::Percent(most) => near(most),
+            Criterion::Range { points, .. } => near(points),
             Criterion::Told => true,
         }
     }
@@ -129,7 +134,11 @@ impl Row {
             Unit::Volume => readable_bytes(x as u64),
             Unit::Seconds if x >= 2.0 * 86_400.0 => format!("{:.2} d", x / 86_400.0),
             Unit::Seconds if x >= 7200.0 => format!("{:.2} h", x / 3600.0),
+            Unit::Seconds if x > 0.0 && x < 0.1 => format!("{:.3} ms", x * 1e3),
             Unit::Seconds => format!("{x:.1} s"),
+            Unit::Latency if x >= 1e6 => format!("{:.2} s", x / 1e6),
+            Unit::Latency if x >= 1e4 => format!("{:.1} ms", x / 1e3),
+            Unit::Latency => format!("{x:.1} us"),
             Unit::Number if x >= 100.0 => grouped(x.round() as u64),
             Unit::Number => format!("{x:.2}"),
         }
@@ -173,18 +182,24 @@ impl Checked {
     pub fn render(&self) -> String {
         let heads = ["statistic", "table", "twin", "deviation", "criterion", "verdict"].map(str::to_string);
         let rows: Vec<[String; 6]> = std::iter::once(heads).chain(self.rows.iter().map(Row::cells)).collect();
-        let width = |c: usize| rows.iter().map(|r| r[c].chars().count()).max().unwrap_or(0);
-        let widths: [usize; 6] = std::array::from_fn(width);
-        let mut out = format!("{}: {}\n", self.name, self.title);
-        for row in rows {
-            let _ = write!(out, "  {:<w$}", row[0], w = widths[0]);
-            for (cell, w) in row[1..].iter().zip(&widths[1..]) {
-                let _ = write!(out, "  {cell:>w$}");
-            }
-            out.push('\n');
-        }
-        out
+        format!("{}: {}\n{}", self.name, self.title, aligned(&rows))
     }
+}
+
+/// Rows of cells as lines: the first column to the left, the others to the right.
+pub(super) fn aligned(rows: &[[String; 6]]) -> String {
+    let width = |c: usize| rows.iter().map(|r| r[c].chars().count()).max().unwrap_or(0);
+    let widths: [usize; 6] = std::array::from_fn(width);
+    let mut out = String::new();
+    for row in rows {
+        let mut line = format!("  {:<w$}", row[0], w = widths[0]);
+        for (cell, w) in row[1..].iter().zip(&widths[1..]) {
+            let _ = write!(line, "  {cell:>w$}");
+        }
+        out += line.trim_end();
+        out.push('\n');
+    }
+    out
 }
 
 /// Makes the requests of a twin, all or at most so many, and holds them to its table. `name` is
@@ -200,7 +215,8 @@ pub fn check(name: &str, most: Option<u64>, depth: Depth) -> Result<Checked, Wor
     };
     let page = d.writes.page * LBA_BYTES;
     let mut s = Statistics::new(page, depth);
-    for request in requests_of(&d, SEED, most)? {
+    for (number, request) in (0..).zip(requests_of(&d, SEED, most)?) {
+        going_on(number)?;
         s.add(&request);
     }
     let count = most.map_or(d.requests, |m| m.min(d.requests));
@@ -240,9 +256,9 @@ pub fn check(name: &str, most: Option<u64>, depth: Depth) -> Result<Checked, Wor
     rows.push(told("read", Unit::Volume, volume(d.targets.read_volume), read as f64));
     let span = Some(d.arrivals.span.as_secs()).filter(|_| whole);
     rows.push(told("span", Unit::Seconds, span, s.span_s()));
-    for (dispersion, what) in s.dispersion().into_iter().zip(["dispersion in 1 s", "dispersion in 60 s"]) {
+    for (dispersion, what) in s.dispersion()[1..].iter().zip(["dispersion in 1 s", "dispersion in 60 s"]) {
         if let Some(found) = dispersion {
-            rows.push(told(what, Unit::Number, None, found));
+            rows.push(told(what, Unit::Number, None, *found));
         }
     }
     if let Some([touched, _, written]) = s.footprints() {
@@ -283,6 +299,7 @@ fn check_spelled(head: String, spelled: &Spelled) -> Result<Checked, WorkloadErr
     let mut counts: FxHashMap<u64, [u32; 2]> = FxHashMap::default();
     let mut n = 0u64;
     for request in Workload::parse(&head, over)?.open(ROOM, SEED)? {
+        going_on(n)?;
         counts.entry(request?.lba.0 / UNIT).or_default()[(n % 2) as usize] += 1;
         n += 1;
     }

@@ -1,17 +1,27 @@
 //! What a twin's file says, as types. Reading finds every problem of a file at once, with its line;
 //! writing gives a file from which the same requests come.
 
+use crate::pace::Depth;
 use std::fmt::Write;
+use std::ops::RangeInclusive;
 use std::str::FromStr;
-use wordline_config::{ConfigErrors, Problems, Section};
+use wordline_config::{ConfigErrors, Problems, Section, comment, quoted};
 use wordline_units::{Bytes, Count, Fraction, LBA_BYTES, SimDuration};
 
 /// Most requests of one twin.
 const REQUESTS_MAX: u64 = 1 << 40;
-/// Longest request, in blocks: 1 GiB.
-const LONGEST: u64 = (1 << 30) / LBA_BYTES;
+/// Longest request, in blocks: 4 GiB, as of a trace.
+pub(super) const LONGEST: u64 = (1 << 32) / LBA_BYTES;
+/// Farthest address, in bytes: 8 EiB, as of a trace.
+pub(super) const FARTHEST: u64 = 1 << 63;
 /// Bytes that share one popularity where a twin does not say.
-const EXTENT: u64 = 64 << 10;
+pub(super) const EXTENT: u64 = 64 << 10;
+/// Mean number of requests of one kind in a row.
+pub(super) const RUN: RangeInclusive<f64> = 1.0..=1e6;
+/// Skew among hot extents.
+pub(super) const THETA: RangeInclusive<f64> = 0.0..=5.0;
+/// Decimals with which numbers that are not whole are written.
+pub(super) const DECIMALS: usize = 4;
 
 /// A twin: numbers from which requests are made, and what they are held to.
 #[derive(Clone, PartialEq, Debug)]
@@ -37,10 +47,12 @@ pub struct Description {
 }
 
 /// A renewal process with gaps of a two-phase hyper-exponential distribution, in groups, under an
-/// envelope.
+/// envelope; or no times at all, in a closed loop.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Arrivals {
-    /// Expected time of all requests.
+    /// The closed loop in which requests are asked, where they have no times.
+    pub closed: Option<Depth>,
+    /// Expected time of all requests; 0 where they come all at one instant.
     pub span: SimDuration,
     /// Share of gaps from the fast phase.
     pub burst_share: Fraction,
@@ -210,9 +222,23 @@ impl FromStr for Slashed<(u32, f64)> {
 fn blocks(text: &str) -> Result<u64, String> {
     let Bytes(bytes) = text.parse().map_err(|e: wordline_units::QuantityError| e.to_string())?;
     if bytes == 0 || !bytes.is_multiple_of(LBA_BYTES) || bytes / LBA_BYTES > LONGEST {
-        return Err(format!("{text:?} is not a multiple of 512 B from 512 B to 1 GiB"));
+        return Err(format!("{text:?} is not a multiple of 512 B from 512 B to 4 GiB"));
     }
     Ok(bytes / LBA_BYTES)
+}
+
+/// An address in blocks.
+struct Address(u64);
+
+impl FromStr for Address {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Address, String> {
+        let Bytes(bytes) = text.parse().map_err(|e: wordline_units::QuantityError| e.to_string())?;
+        if !bytes.is_multiple_of(LBA_BYTES) || bytes > FARTHEST {
+            return Err(format!("{text:?} is not a multiple of 512 B from 0 B to 8 EiB"));
+        }
+        Ok(Address(bytes / LBA_BYTES))
+    }
 }
 
 struct Blocks(u64);
@@ -287,11 +313,21 @@ fn description(mut file: Section, problems: &Problems) -> Option<Description> {
     if write > Fraction::ONE {
         head.refuse("write", format!("{write} is more than 100 %"));
     }
-    let run = head.take_within("run", 1.0..=1e6).unwrap_or(4.0);
+    let run = head.take_within("run", RUN).unwrap_or(4.0);
     head.finish();
 
     let mut a = file.section_or_empty("arrivals");
-    let span = a.require::<SimDuration>("span", "\"7d\"").unwrap_or(SimDuration(1));
+    let closed = a.take::<Depth>("closed");
+    if closed.is_some()
+        && let Some(timed) =
+            ["span", "burst_share", "burst_gap", "group", "envelope"].into_iter().find(|k| a.has(k))
+    {
+        a.refuse(timed, "a closed loop has no times; leave it out, or closed");
+    }
+    let span = match closed {
+        Some(_) => a.take_or("span", SimDuration::ZERO),
+        None => a.require::<SimDuration>("span", "\"7d\"").unwrap_or(SimDuration(1)),
+    };
     let burst_share = share(&mut a, "burst_share", Fraction::ZERO);
     let burst_gap = a.take_or("burst_gap", SimDuration::ZERO);
     let group = share(&mut a, "group", Fraction::ZERO);
@@ -302,9 +338,14 @@ fn description(mut file: Section, problems: &Problems) -> Option<Description> {
         a.refuse("burst_share", "100% leaves no slow phase; it must be less");
     }
     let envelope = envelope(&mut a);
-    let arrivals = Arrivals { span, burst_share, burst_gap, group, envelope };
+    let arrivals = Arrivals { closed, span, burst_share, burst_gap, group, envelope };
     if span.0 == 0 {
-        a.refuse("span", "all requests at one instant have no rate; it must be above 0");
+        if arrivals != Arrivals::at_once(closed) {
+            a.refuse(
+                "span",
+                "all requests at one instant have no gaps, groups or envelope; it must be above 0",
+            );
+        }
     } else if arrivals.slow_gap_ns(requests) <= 0.0 && problems.is_empty() {
         let mean = arrivals.gap_ns(requests);
         a.refuse(
@@ -399,7 +440,7 @@ fn side(mut s: Section, kind: Kind) -> Option<Side> {
     if modulation.is_some() && !matches!(rest, Rest::Size(_)) {
         s.refuse("modulated_by", "it changes the weight of the size in \"rest\", which is not given");
     }
-    let begin = s.take::<Blocks>("begin").map_or(0, |b| b.0 * LBA_BYTES);
+    let begin = s.take::<Address>("begin").map_or(0, |b| b.0 * LBA_BYTES);
     if !(begin / LBA_BYTES).is_multiple_of(page) {
         s.refuse("begin", "it is not a multiple of page");
     }
@@ -422,7 +463,7 @@ fn side(mut s: Section, kind: Kind) -> Option<Side> {
     if hot_space == Fraction::ZERO {
         s.refuse("hot_space", "the hot part is empty; it must be above 0%");
     }
-    let theta = s.take_within("theta", 0.0..=5.0).unwrap_or(1.0);
+    let theta = s.take_within("theta", THETA).unwrap_or(1.0);
     let extent = s.take::<Blocks>("extent").map_or(EXTENT, |b| b.0 * LBA_BYTES);
     if !(extent / LBA_BYTES).is_multiple_of(align) {
         s.refuse("extent", "it is not a multiple of align");
@@ -492,6 +533,18 @@ fn rest(s: &mut Section, page: u64) -> Rest {
 }
 
 impl Arrivals {
+    /// No times: all at one instant, or in a closed loop.
+    pub fn at_once(closed: Option<Depth>) -> Arrivals {
+        Arrivals {
+            closed,
+            span: SimDuration::ZERO,
+            burst_share: Fraction::ZERO,
+            burst_gap: SimDuration::ZERO,
+            group: Fraction::ZERO,
+            envelope: None,
+        }
+    }
+
     /// Mean gap of the requests that do not share a time with the one before, in nanoseconds.
     pub fn gap_ns(&self, requests: u64) -> f64 {
         self.span.0 as f64 / requests as f64 / (1.0 - self.group.as_f64())
@@ -505,17 +558,26 @@ impl Arrivals {
 }
 
 impl Side {
-    /// Whether the longest request has room in every part of a footprint divided by `scale`.
-    pub(crate) fn room(&self, scale: u64) -> Result<(), String> {
+    /// The longest request, in blocks.
+    fn longest(&self) -> u64 {
         let listed = self.sizes.iter().map(|s| s.0 as u64).max().unwrap_or(0);
-        let longest = match self.rest {
+        match self.rest {
             Rest::None => listed,
             Rest::Size(size) => listed.max(size as u64),
             Rest::Large { most, .. } => listed.max(most),
-        };
-        let footprint = self.footprint / scale / LBA_BYTES;
+        }
+    }
+
+    /// Parts of the footprint, one a stream, and the blocks that each must have.
+    pub(super) fn parts(&self) -> (u64, u64) {
         let parts = if self.sequential > Fraction::ZERO { self.streams as u64 } else { 1 };
-        let need = (longest + self.page).max(self.extent / LBA_BYTES);
+        (parts, (self.longest() + self.page).max(self.extent / LBA_BYTES))
+    }
+
+    /// Whether the longest request has room in every part of a footprint divided by `scale`.
+    pub(crate) fn room(&self, scale: u64) -> Result<(), String> {
+        let footprint = self.footprint / scale / LBA_BYTES;
+        let ((parts, need), longest) = (self.parts(), self.longest());
         if footprint / parts < need {
             return Err(format!(
                 "{} in {parts} parts, one a stream, have no room for a request of {}",
@@ -551,8 +613,12 @@ impl Lines<'_> {
     }
 }
 
+fn decimal(x: f64) -> String {
+    format!("{x:.DECIMALS$}")
+}
+
 fn kib(bytes: f64) -> String {
-    format!("{:.4}KiB", bytes / 1024.0)
+    decimal(bytes / 1024.0) + "KiB"
 }
 
 fn joined<T>(values: &[T], one: impl Fn(&T) -> String) -> String {
@@ -565,21 +631,25 @@ impl Description {
     pub fn to_toml(&self, head: &[String], remark: &str) -> String {
         let mut l = Lines { out: String::new(), remark };
         for line in head {
-            let _ = writeln!(l.out, "# {line}");
+            let _ = writeln!(l.out, "# {}", comment(line));
         }
-        let _ = write!(l.out, "\n[twin]\ntitle = {:?}\n", self.title);
+        let _ = write!(l.out, "\n[twin]\ntitle = {}\n", quoted(&self.title));
         l.number("requests", self.requests);
         l.text("write", self.write);
-        l.number("run", format!("{:.4}", self.run));
+        l.number("run", decimal(self.run));
         l.table("arrivals");
         let a = &self.arrivals;
-        l.text("span", a.span);
-        l.text("burst_share", a.burst_share);
-        l.text("burst_gap", a.burst_gap);
-        l.text("group", a.group);
+        if let Some(closed) = a.closed {
+            l.text("closed", closed);
+        } else {
+            l.text("span", a.span);
+            l.text("burst_share", a.burst_share);
+            l.text("burst_gap", a.burst_gap);
+            l.text("group", a.group);
+        }
         if let Some(e) = &a.envelope {
             l.text("envelope_period", e.period);
-            l.text("envelope", joined(&e.weights, |w| format!("{w:.4}")));
+            l.text("envelope", joined(&e.weights, |w| decimal(*w)));
         }
         for (name, side) in [("write", &self.writes), ("read", &self.reads)] {
             l.table(name);
@@ -625,7 +695,7 @@ impl Side {
         }
         l.text("rewrite", self.rewrite);
         l.text("hot_space", self.hot_space);
-        l.number("theta", format!("{:.4}", self.theta));
+        l.number("theta", decimal(self.theta));
         l.text("extent", Bytes(self.extent));
         if self.overlap > Fraction::ZERO {
             l.text("overlap", self.overlap);

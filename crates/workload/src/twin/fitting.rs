@@ -8,13 +8,16 @@
 //! distinct pages, first by what `locality` foretells, then corrected by what the twin measured.
 
 use super::addresses::UNIT;
-use super::check::ROOM;
-use super::description::{Arrivals, Description, Envelope, Rest, Side, Straddle, Targets};
+use super::description::{Arrivals, Description, EXTENT, Envelope, Rest, Side, Straddle, Targets};
 use super::locality::foretell;
-use super::requests_of;
 use super::statistics::{Depth, Statistics, Windows};
-use crate::error::{ErrorKind, Problem, WorkloadError};
+use super::{QueueDepth, read, requests_of};
+use crate::error::{ErrorKind, Problem, WorkloadError, going_on};
+use crate::fit::DriveShape;
+use crate::numbers::grouped;
+use crate::pace::Pacing;
 use crate::workload::{Overrides, Workload};
+use std::fmt;
 use wordline_units::{Bytes, Fraction, LBA_BYTES, SimDuration};
 
 /// Parts of the span that have a rate of their own.
@@ -22,15 +25,17 @@ const PARTS: usize = 96;
 /// Sizes that a twin keeps apart.
 const SIZES: usize = 48;
 /// Bytes of a page by which writes are called large or partial.
-const PAGE: u64 = 16 << 10;
+pub(super) const PAGE: u64 = 16 << 10;
 /// Logarithm of how much wider than what was written the footprint may be, so that random addresses touch
 /// as many distinct pages.
 const GROWN_MOST: f64 = 1.0;
 const SEED: u64 = 1;
+/// A drive that has room for every trace.
+const ROOM: DriveShape = DriveShape { logical_bytes: 1 << 63, sector_bytes: 4096, unit_bytes: 4096 };
 
 /// A trace and its twin.
 pub struct Fitted {
-    /// The twin.
+    /// The twin, as its file says it.
     pub description: Description,
     /// The figures of the trace.
     pub trace: Statistics,
@@ -38,43 +43,57 @@ pub struct Fitted {
     pub twin: Statistics,
     /// The caches of the hit curve, in bytes.
     pub caches: Vec<u64>,
+    /// What could not be fitted.
+    pub fallbacks: Vec<Fallback>,
 }
 
-/// Makes a twin of a trace. `title` is what the twin is called.
+/// What of a trace could not be fitted, and what the twin has instead.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Fallback {
+    /// What of it.
+    pub what: &'static str,
+    /// Why, and what stands in its place.
+    pub instead: String,
+}
+
+impl fmt::Display for Fallback {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} not fitted: {}", self.what, self.instead)
+    }
+}
+
+/// Makes a twin of a trace, of any that can be read. `title` is what the twin is called.
 ///
 /// # Errors
-/// What is wrong with the trace; a trace whose requests come all at one instant, or that neither
-/// reads nor writes.
+/// What is wrong with the trace; one that neither reads nor writes; a workload that is no trace.
 pub fn fit(text: &str, title: &str) -> Result<Fitted, WorkloadError> {
     let workload = Workload::parse(text, Overrides::default())?;
     let refuse = |what: &str, hint: &str| {
         WorkloadError::from(
-            Problem::new(ErrorKind::Content, text, what)
-                .allowed("a trace of reads and writes with their times")
-                .hint(hint),
+            Problem::new(ErrorKind::Content, text, what).allowed("a trace of reads or writes").hint(hint),
         )
     };
+    if workload.is_drawn() || workload.pacing() == Pacing::Jobs {
+        return Err(refuse("this is no trace, but made of numbers already", "pass it on as it is"));
+    }
     let mut trace = Statistics::new(PAGE, Depth::Full);
     for request in workload.open(ROOM, SEED)? {
         trace.add(&request?);
     }
-    if trace.requests() < 2 {
-        return Err(refuse("there are fewer than two reads and writes in it", ""));
+    if trace.requests() == 0 {
+        return Err(refuse("it neither reads nor writes", "trims and flushes alone have no twin"));
     }
-    let span_s = trace.span_s();
-    if span_s <= 0.0 {
-        return Err(refuse("all requests come at one instant, so there is no rate", "leave closed= out"));
-    }
-    let arrivals = arrivals(&workload, &trace)?;
+    let mut fallbacks = vec![];
+    let arrivals = arrivals(&workload, &trace, &mut fallbacks)?;
     let caches = trace.six_caches().unwrap_or_default();
     let [touched, read, written] = trace.footprints().unwrap_or_default();
     // A kind that there is none of needs an address all the same.
     let some = |own: u64, other: u64| if own > 0 { own } else { other };
-    let writes = side(&trace.writes, some(written, read), 0);
-    let mut reads = side(&trace.reads, some(read, written), 0);
+    let writes = side(&trace.writes, some(written, read));
+    let mut reads = side(&trace.reads, some(read, written));
     if read > 0 {
         // Reads and writes share what both touch: the end of the writes, the beginning of the reads.
-        reads.begin = touched.saturating_sub(read) / PAGE * PAGE;
+        reads.begin = touched.saturating_sub(read);
     }
     let mut description = Description {
         title: title.to_string(),
@@ -88,7 +107,33 @@ pub fn fit(text: &str, title: &str) -> Result<Fitted, WorkloadError> {
         targets: Targets::default(),
     };
     let twin = fit_hits(&mut description, &trace, &caches, written)?;
-    Ok(Fitted { description, trace, twin, caches })
+    let description = as_its_file_says(&description)?;
+    missing(&trace, &mut fallbacks);
+    Ok(Fitted { description, trace, twin, caches, fallbacks })
+}
+
+/// The description that is read where this one is written, so that what is measured is what is passed on.
+fn as_its_file_says(d: &Description) -> Result<Description, WorkloadError> {
+    read(&d.clone().legal().to_toml(&[], ""), "the twin as it would be written")
+}
+
+/// What a trace has too little of to be fitted, and what no twin has.
+fn missing(trace: &Statistics, fallbacks: &mut Vec<Fallback>) {
+    let mut say = |what, instead: String| fallbacks.push(Fallback { what, instead });
+    for (what, side, other) in [("reads", &trace.reads, "writes"), ("writes", &trace.writes, "reads")] {
+        if side.requests == 0 {
+            say(what, format!("there are none; the twin has none, and {other} only"));
+        }
+        if side.sizes.len() > SIZES {
+            let rest = side.sizes.len() - SIZES;
+            let kept =
+                format!("the {SIZES} most frequent sizes are kept, {rest} others stand by their means");
+            say(if what == "reads" { "sizes of reads" } else { "sizes of writes" }, kept);
+        }
+    }
+    if trace.others() > 0 {
+        say("trims and flushes", format!("{} of them are left out", grouped(trace.others())));
+    }
 }
 
 fn fraction(x: f64) -> Fraction {
@@ -96,7 +141,7 @@ fn fraction(x: f64) -> Fraction {
 }
 
 /// Sizes, streams and alignment of a side; its hot part is found later.
-fn side(s: &super::statistics::Side, footprint: u64, begin: u64) -> Side {
+fn side(s: &super::statistics::Side, footprint: u64) -> Side {
     let align = if s.aligned == s.requests { UNIT } else { 1 };
     let mut sizes: Vec<(u32, f64)> = s.sizes.iter().map(|(size, n)| (*size, *n as f64)).collect();
     sizes.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
@@ -107,7 +152,7 @@ fn side(s: &super::statistics::Side, footprint: u64, begin: u64) -> Side {
             let of = rest.iter().filter(|(size, _)| size.ilog2() == class);
             let (sum, n) = of.fold((0.0, 0.0), |(s, w), (size, n)| (s + *size as f64 * n, w + n));
             if n > 0.0 {
-                let size = ((sum / n / align as f64).round() as u32).max(1) * align as u32;
+                let size = ((sum / n / align as f64).round() as u32).max(1).saturating_mul(align as u32);
                 match sizes.iter_mut().find(|(known, _)| *known == size) {
                     Some(known) => known.1 += n,
                     None => sizes.push((size, n)),
@@ -115,14 +160,10 @@ fn side(s: &super::statistics::Side, footprint: u64, begin: u64) -> Side {
             }
         }
     }
-    sizes.sort_by_key(|(size, _)| *size);
-    if sizes.is_empty() {
-        sizes.push((UNIT as u32, 1.0));
-    }
     let mean = s.mean().unwrap_or(4096.0);
     let share = |n: u64| n as f64 / s.requests.max(1) as f64;
     let continued = share(s.continued);
-    let longest = sizes.last().map_or(UNIT, |l| l.0 as u64) * LBA_BYTES;
+    let longest = sizes.iter().map(|s| s.0 as u64).max().unwrap_or(UNIT) * LBA_BYTES;
     let footprint = footprint.max(2 * longest).max(64 << 10);
     // A stream's bytes from its first request on.
     let stretch = (s.continued + s.runs) as f64 * mean / s.runs.max(1) as f64;
@@ -140,8 +181,8 @@ fn side(s: &super::statistics::Side, footprint: u64, begin: u64) -> Side {
         page: align,
         page_aligned: Fraction::ZERO,
         straddle: Straddle::Free,
-        begin,
-        footprint: footprint.next_multiple_of(64 << 10),
+        begin: 0,
+        footprint,
         sequential,
         hot: Fraction::ZERO,
         uniform: Fraction(Fraction::ONE.0 - sequential.0),
@@ -150,9 +191,10 @@ fn side(s: &super::statistics::Side, footprint: u64, begin: u64) -> Side {
         rewrite: fraction(s.rewritten as f64 / s.continued.max(1) as f64),
         hot_space: Fraction::ONE,
         theta: 1.0,
-        extent: 64 << 10,
+        extent: EXTENT,
         overlap: Fraction::ZERO,
     }
+    .legal()
 }
 
 /// Time as it passes at a rate that is even: the envelope taken out.
@@ -183,8 +225,21 @@ impl Even {
     }
 }
 
-fn arrivals(workload: &Workload, trace: &Statistics) -> Result<Arrivals, WorkloadError> {
+fn arrivals(
+    workload: &Workload,
+    trace: &Statistics,
+    fallbacks: &mut Vec<Fallback>,
+) -> Result<Arrivals, WorkloadError> {
+    let mut say = |instead: &str| fallbacks.push(Fallback { what: "arrivals", instead: instead.to_string() });
+    if let Pacing::Closed { queue_depth, threads } = workload.pacing() {
+        say("the trace is asked in a closed loop, without times; so is the twin");
+        return Ok(Arrivals::at_once(Some(QueueDepth { queue_depth, threads })));
+    }
     let span_ns = trace.span_s() * 1e9;
+    if span_ns < 1.0 {
+        say("all requests come at one instant; so do the twin's");
+        return Ok(Arrivals::at_once(None));
+    }
     let mut counts = vec![0u64; PARTS];
     let mut first = None;
     for request in workload.open(ROOM, SEED)? {
@@ -193,7 +248,11 @@ fn arrivals(workload: &Workload, trace: &Statistics) -> Result<Arrivals, Workloa
         counts[((time / span_ns * PARTS as f64) as usize).min(PARTS - 1)] += 1;
     }
     // With few requests a part's rate is chance.
-    let even = if trace.requests() >= 50 * PARTS as u64 { counts } else { vec![1] };
+    let enough = trace.requests() >= 50 * PARTS as u64 && span_ns >= PARTS as f64;
+    if !enough {
+        say("too few requests for a rate that changes with time; the twin's rate is the mean");
+    }
+    let even = if enough { counts } else { vec![1] };
     let even = Even::new(&even, span_ns);
     let (mut sum, mut squares, mut n, mut before) = (0.0, 0.0, 0.0, 0.0);
     let mut windows = [Windows::new(1_000_000_000), Windows::new(60_000_000_000)];
@@ -218,14 +277,19 @@ fn arrivals(workload: &Workload, trace: &Statistics) -> Result<Arrivals, Workloa
     let renewal = |d: Option<f64>| d.map(|d| ((d - group * batch) / batch).max(1.0));
     let phases = Phases::solve(mean, variation, windows.map(|w| renewal(w.dispersion())));
     let rates = &even.rates;
-    Ok(Arrivals {
-        span: SimDuration(span_ns as u64),
+    let span = SimDuration(span_ns as u64);
+    let found = Arrivals {
+        closed: None,
+        span,
         burst_share: fraction(phases.share),
         burst_gap: SimDuration((phases.gap * 1e9).round() as u64),
         group: fraction(group),
-        envelope: (rates.len() > 1)
-            .then(|| Envelope { period: SimDuration(span_ns as u64), weights: rates.clone() }),
-    })
+        envelope: (rates.len() > 1).then(|| Envelope { period: span, weights: rates.clone() }),
+    };
+    if found.burst_share > Fraction::ZERO && found.slow_gap_ns(trace.requests()) <= 0.0 {
+        say("bursts of less than a nanosecond between requests; the twin's gaps have one phase");
+    }
+    Ok(found)
 }
 
 /// The fast phase of a hyper-exponential law.
@@ -282,7 +346,8 @@ fn fit_hits(
 ) -> Result<Statistics, WorkloadError> {
     let measure = |d: &Description| -> Result<Statistics, WorkloadError> {
         let mut s = Statistics::new(PAGE, Depth::Full);
-        for request in requests_of(d, SEED, None)? {
+        for (number, request) in (0..).zip(requests_of(&as_its_file_says(d)?, SEED, None)?) {
+            going_on(number)?;
             s.add(&request);
         }
         Ok(s)
@@ -329,8 +394,8 @@ fn found(start: &Side, requests: f64, caches: &[f64], aim: &[f64], aim_pages: f6
         side.hot_space = Fraction(((logistic(x[1]) * 1e9) as u64).max(1));
         side.theta = 4.0 * logistic(x[2]);
         let grown = start.footprint as f64 * libm::exp(x[3].clamp(-0.1, GROWN_MOST));
-        side.footprint = (grown as u64).next_multiple_of(start.extent);
-        side
+        side.footprint = grown as u64;
+        side.legal()
     };
     let miss = |x: &[f64; 4]| -> f64 {
         let side = of(x);
@@ -394,7 +459,7 @@ fn simplex(start: &[f64; 4], f: &impl Fn(&[f64; 4]) -> f64) -> ([f64; 4], f64) {
 impl Fitted {
     /// The twin's file.
     pub fn to_toml(&self) -> String {
-        let head = [
+        let mut head = vec![
             "A twin made by `wordline twin fit`: figures of a trace, none of its requests.".to_string(),
             format!(
                 "{} requests, {} read and {} written.",
@@ -403,44 +468,14 @@ impl Fitted {
                 Bytes(self.trace.volumes().1)
             ),
         ];
+        head.extend(self.fallbacks.iter().map(Fallback::to_string));
         self.description.to_toml(&head, "fitted from the trace")
     }
 
-    /// The figures of trace and twin side by side: what, trace, twin.
-    pub fn rows(&self) -> Vec<[String; 3]> {
-        let mut rows = Vec::new();
-        let mut row = |what: &str, of: &dyn Fn(&Statistics) -> Option<String>| {
-            if let (Some(a), Some(b)) = (of(&self.trace), of(&self.twin)) {
-                rows.push([what.to_string(), a, b]);
-            }
-        };
-        let percent = |x: f64| format!("{:.1} %", x * 100.0);
-        let kib = |x: f64| format!("{:.2} KiB", x / 1024.0);
-        let number = |x: f64| if x >= 100.0 { format!("{x:.0}") } else { format!("{x:.2}") };
-        let size = |x: u64| crate::numbers::readable_bytes(x);
-        row("requests", &|s| Some(crate::numbers::grouped(s.requests())));
-        row("writes", &|s| Some(percent(s.write_share())));
-        row("mean write", &|s| s.write_mean().map(kib));
-        row("mean read", &|s| s.read_mean().map(kib));
-        row("written", &|s| Some(size(s.volumes().1)));
-        row("read", &|s| Some(size(s.volumes().0)));
-        row("one kind in a row", &|s| Some(number(s.run())));
-        row("writes to several pages of 16 KiB", &|s| Some(percent(s.large_share())));
-        row("parts of a page not whole", &|s| Some(percent(s.partial_share())));
-        row("distinct pages touched", &|s| s.footprints().map(|f| size(f[0])));
-        row("distinct pages written", &|s| s.footprints().map(|f| size(f[2])));
-        row("span", &|s| Some(format!("{:.1} s", s.span_s())));
-        row("at the time of the one before", &|s| Some(percent(s.group_share())));
-        row("variation of gaps", &|s| s.gap_variation().map(number));
-        row("dispersion in 1 s", &|s| s.dispersion()[0].map(number));
-        row("dispersion in 60 s", &|s| s.dispersion()[1].map(number));
-        row("pages read that were written before", &|s| s.read_written_share().map(percent));
-        row("writes that continue a stream", &|s| Some(percent(s.continued_share())));
-        for cache in &self.caches {
-            let what = format!("LRU write hits, {}", size(*cache));
-            row(&what, &|s| s.hits(&[*cache]).map(|h| percent(h[0])));
-        }
-        rows
+    /// Bytes of a drive on which trace and twin have room, the trace with the pages that it touches side by side.
+    pub fn room(&self) -> u64 {
+        let ends = [&self.description.reads, &self.description.writes].map(|s| s.begin + s.footprint);
+        ends.into_iter().max().unwrap_or(0).max(self.trace.touched_in_pages().unwrap_or(0))
     }
 }
 

@@ -1,8 +1,8 @@
 //! Twins: synthetic stand-ins for traces that cannot be passed on. A twin is a small file of numbers
 //! (`description`), each with its source, from which requests are made (`stream`, with `arrivals`,
 //! `sizes` and `addresses`); it is accepted when the figures of what comes out (`statistics`, `lru`)
-//! are those of the table it was made from (`check`). `fitting` makes one from a trace,
-//! `locality` foretells and shifts its hit rate, `catalogue` lists those that come with Wordline,
+//! are those of the table it was made from (`check`). `fitting` makes one from a trace, `legal` brings it to
+//! what a file may say, `verdict` says what it may stand for, `locality` foretells and shifts its hit rate, `catalogue` lists those that come with Wordline,
 //! and `originals` puts the trace itself in a twin's place where the user has it.
 
 mod addresses;
@@ -11,26 +11,30 @@ mod catalogue;
 mod check;
 mod description;
 mod fitting;
+mod legal;
 mod locality;
 mod lru;
 mod originals;
 mod sizes;
 mod statistics;
 mod stream;
+mod verdict;
 
 pub use catalogue::{BuiltinTwin, Spelled, TWINS, TwinBody, twin_named};
 pub use check::{Checked, Criterion, Row, Unit, check};
 pub use description::{Arrivals, Description, Envelope, Modulation, Rest, Side, Straddle, Targets};
-pub use fitting::{Fitted, fit};
+pub use fitting::{Fallback, Fitted, fit};
 pub use locality::REFERENCE_SHARE;
 pub(crate) use originals::original_of;
 pub use originals::with_original;
 pub use statistics::{Depth, Statistics};
+pub use verdict::{Aspect, Verdict};
 
 use crate::error::{ErrorKind, Problem, WorkloadError, did_you_mean};
-use crate::fit::DriveShape;
+use crate::fit::{DriveShape, Fit, Placement};
 use crate::numbers::readable_bytes;
-use crate::pace::{ByteBound, Depth as QueueDepth, Limit, Pacing, Ratio};
+pub use crate::pace::Depth as QueueDepth;
+use crate::pace::{ByteBound, Limit, Pacing, Ratio};
 use crate::parameter::{Options, Parameter, choice, value};
 use crate::synthetic::{SyntheticWorkload, synthetic_named};
 use crate::updates::UpdateLaw;
@@ -152,7 +156,7 @@ pub(crate) struct Twin {
 }
 
 enum Script {
-    Twin { description: Arc<Description>, play: Play, bytes: Option<ByteBound>, pacing: Pacing },
+    Twin { description: Arc<Description>, play: Play, bytes: Option<ByteBound>, pacing: Pacing, fit: Fit },
     Synthetic(Box<SyntheticWorkload>),
 }
 
@@ -183,6 +187,11 @@ impl Twin {
             let what =
                 "a burst is sequential in a closed loop; locality, speedup and closed say nothing of it";
             o.reject("mode", what.into(), "mode=burst without them", "");
+        }
+        let at_once = description.arrivals.span == SimDuration::ZERO;
+        if at_once && !burst && duration.is_some() && description.arrivals.closed.or(closed).is_none() {
+            let what = "all requests of the twin come at one instant, so no time ends them";
+            o.reject("duration", what.into(), "requests or bytes", "");
         }
         o.finish()?;
         if let Err(what) = description.reads.room(scale).and(description.writes.room(scale)) {
@@ -226,6 +235,7 @@ impl Twin {
                 shifted.description
             };
             let pacing = closed
+                .or(description.arrivals.closed)
                 .map_or(Pacing::Open, |d| Pacing::Closed { queue_depth: d.queue_depth, threads: d.threads });
             resolved["pacing"] = json!(pacing);
             let play = Play {
@@ -236,7 +246,8 @@ impl Twin {
                 speedup,
                 open: pacing == Pacing::Open,
             };
-            Script::Twin { description: Arc::new(description), play, bytes, pacing }
+            let fit = over.fit.unwrap_or_default();
+            Script::Twin { description: Arc::new(description), play, bytes, pacing, fit }
         };
         Ok(Twin { name: head.to_string(), script, parameters: resolved })
     }
@@ -280,12 +291,9 @@ impl Twin {
 
     pub fn open(&self, drive: DriveShape, seed: u64) -> Result<RequestStream, WorkloadError> {
         match &self.script {
-            Script::Twin { description, play, bytes, .. } => {
+            Script::Twin { play, bytes, .. } => {
                 let bytes = bytes.map(|b| b.of(drive.logical_bytes));
-                let stream = TwinStream::new(description, Play { bytes, ..*play }, seed)
-                    .map_err(|what| Problem::new(ErrorKind::Option, &*self.name, what))?;
-                self.fits(&stream, drive, play.scale)?;
-                Ok(Box::new(stream))
+                self.stream(Play { bytes, ..*play }, drive, seed)
             }
             Script::Synthetic(s) => s.open(drive, seed),
         }
@@ -294,15 +302,34 @@ impl Twin {
     /// The requests without bounds.
     pub fn unbounded(&self, drive: DriveShape, seed: u64) -> Result<RequestStream, WorkloadError> {
         match &self.script {
-            Script::Twin { description, play, .. } => {
+            Script::Twin { play, .. } => {
                 let endless = Play { requests: Some(u64::MAX), until_ns: None, bytes: None, ..*play };
-                let stream = TwinStream::new(description, endless, seed)
-                    .map_err(|what| Problem::new(ErrorKind::Option, &*self.name, what))?;
-                self.fits(&stream, drive, play.scale)?;
-                Ok(Box::new(stream))
+                self.stream(endless, drive, seed)
             }
             Script::Synthetic(s) => s.unbounded(drive, seed),
         }
+    }
+
+    /// The requests of a twin, on a drive that has room for them or by addresses modulo the drive.
+    fn stream(&self, play: Play, drive: DriveShape, seed: u64) -> Result<RequestStream, WorkloadError> {
+        let Script::Twin { description, fit, .. } = &self.script else {
+            return Ok(Box::new(std::iter::empty()));
+        };
+        let stream = TwinStream::new(description, play, seed)
+            .map_err(|what| Problem::new(ErrorKind::Option, &*self.name, what))?;
+        if stream.end() <= drive.blocks() || *fit != Fit::Wrap || stream.longest() as u64 > drive.blocks() {
+            self.fits(&stream, drive, play.scale)?;
+            return Ok(Box::new(stream));
+        }
+        let wrap = Placement::Wrap { capacity: drive.blocks() };
+        Ok(Box::new(stream.map(move |request| {
+            request.map(|mut r| {
+                if let Some((at, _)) = wrap.place(r.lba.0, r.blocks, r.op) {
+                    r.lba.0 = at;
+                }
+                r
+            })
+        })))
     }
 
     /// The law of the writes, where the twin is a built-in workload with one.
@@ -327,7 +354,7 @@ impl Twin {
         };
         let what = format!("the twin's footprint is {} and the drive has {}", size(end), size(blocks));
         Err(Problem::new(ErrorKind::Fit, &*self.name, what)
-            .allowed("a drive as large as the footprint, or a larger scale")
+            .allowed("a drive as large as the footprint, a larger scale, or --fit wrap")
             .hint(hint)
             .into())
     }
@@ -335,15 +362,17 @@ impl Twin {
     /// The span in blocks, where the stream does not end by itself.
     pub fn endless_span(&self, drive: DriveShape) -> Result<Option<(u64, u64)>, WorkloadError> {
         match &self.script {
-            Script::Twin { description, play, pacing, .. } => {
+            Script::Twin { description, play, pacing, fit, .. } => {
                 let limit = self.limit(drive);
                 if limit.requests.is_some() || limit.bytes.is_some() || *pacing == Pacing::Open {
                     return Ok(None);
                 }
                 let stream = TwinStream::new(description, *play, 0)
                     .map_err(|what| Problem::new(ErrorKind::Option, &*self.name, what))?;
-                self.fits(&stream, drive, play.scale)?;
-                Ok(Some((0, stream.end())))
+                if *fit != Fit::Wrap {
+                    self.fits(&stream, drive, play.scale)?;
+                }
+                Ok(Some((0, stream.end().min(drive.blocks()))))
             }
             Script::Synthetic(s) => s.endless_span(drive),
         }

@@ -12,6 +12,8 @@ const RECENT: usize = 64;
 /// Bins of arrivals: as many, or half as many and twice as long.
 const BINS: usize = 256;
 const SECOND: u64 = 1_000_000_000;
+/// Lengths of the windows in which arrivals are counted: 10 ms, 1 s and 60 s.
+const WINDOWS: [u64; 3] = [SECOND / 100, SECOND, 60 * SECOND];
 
 /// Whether the order of written pages is measured, which takes most of the time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -123,15 +125,50 @@ pub struct Statistics {
     pub(crate) same_time: u64,
     /// Sums of the gaps above 0 and of their squares, in seconds.
     pub(crate) gaps: (f64, f64),
-    second: Windows,
-    minute: Windows,
+    windows: [Windows; 3],
     bin: u64,
     bins: Vec<u64>,
+    /// Trims and flushes.
+    others: u64,
     full: Option<Full>,
+}
+
+/// Writes of less than a page to pages that were written before.
+#[derive(Clone, Default)]
+struct Updates {
+    /// By page: the blocks ever written, and those of the last write, a bit each.
+    pages: FxHashMap<u64, (u64, u64)>,
+    all: u64,
+    /// Those that cover all that was ever written there, and those to the very blocks of the write before.
+    covering: u64,
+    same: u64,
+}
+
+impl Updates {
+    /// A write of some blocks, `begin..end`, to pages of so many; of more than 64 nothing is known.
+    fn add(&mut self, begin: u64, end: u64, page: u64) {
+        if page > 64 {
+            return;
+        }
+        let whole = u64::MAX >> (64 - page);
+        for number in begin / page..end.div_ceil(page) {
+            let first = number * page;
+            let (from, to) = (begin.max(first) - first, end.min(first + page) - first);
+            let mask = (u64::MAX >> (64 - (to - from))) << from;
+            let (ever, last) = self.pages.entry(number).or_default();
+            if *ever != 0 && mask != whole {
+                self.all += 1;
+                self.covering += u64::from(mask & *ever == *ever);
+                self.same += u64::from(mask == *last);
+            }
+            (*ever, *last) = (*ever | mask, mask);
+        }
+    }
 }
 
 #[derive(Clone, Default)]
 struct Full {
+    updates: Updates,
     stack: PageStack,
     /// Accesses by stack distance.
     distances: Vec<u32>,
@@ -159,18 +196,19 @@ impl Statistics {
             first: 0,
             same_time: 0,
             gaps: (0.0, 0.0),
-            second: Windows::new(SECOND),
-            minute: Windows::new(60 * SECOND),
+            windows: WINDOWS.map(Windows::new),
             bin: SECOND,
             bins: vec![],
+            others: 0,
             full: (depth == Depth::Full).then(Full::default),
         }
     }
 
-    /// Takes a request in. Trims and flushes do not count.
+    /// Takes a request in. Trims and flushes are only counted.
     #[inline]
     pub fn add(&mut self, r: &HostRequest) {
         if !matches!(r.op, HostOp::Read | HostOp::Write) {
+            self.others += 1;
             return;
         }
         match self.before {
@@ -185,8 +223,7 @@ impl Statistics {
         }
         self.before = Some((r.arrival.0, r.op));
         let time = r.arrival.0 - self.first;
-        self.second.add(time);
-        self.minute.add(time);
+        self.windows.iter_mut().for_each(|w| w.add(time));
         self.arrived(time);
         let pages = r.lba.0 / UNIT..(r.lba.0 + r.blocks as u64).div_ceil(UNIT);
         if let Some(full) = &mut self.full {
@@ -212,6 +249,7 @@ impl Statistics {
         self.partial += cut.min(parts);
         self.small += u64::from(r.bytes() <= 4096);
         if let Some(full) = &mut self.full {
+            full.updates.add(begin, end, self.page);
             for page in pages {
                 full.accesses += 1;
                 if let Some(distance) = full.stack.access(page) {
@@ -287,9 +325,9 @@ impl Statistics {
         self.requests() as f64 / (self.changes + 1) as f64
     }
 
-    /// Share of writes that begin where one of the last 64 ended, or rewrite its last 4 KiB.
-    pub fn continued_share(&self) -> f64 {
-        share(self.writes.continued, self.writes.requests)
+    /// Shares of reads and of writes that begin where one of the last 64 of their kind ended, or at its last 4 KiB.
+    pub fn continued_shares(&self) -> [f64; 2] {
+        [&self.reads, &self.writes].map(|side| share(side.continued, side.requests))
     }
 
     /// Seconds from the first request to the last.
@@ -297,10 +335,36 @@ impl Statistics {
         self.before.map_or(0.0, |(last, _)| (last - self.first) as f64 / 1e9)
     }
 
-    /// Variance over mean of the number of requests in a second, and in a minute; none where the
+    /// Variance over mean of the number of requests in 10 ms, in a second, and in a minute; none where the
     /// requests cover less than ten of them.
-    pub fn dispersion(&self) -> [Option<f64>; 2] {
-        [self.second.dispersion(), self.minute.dispersion()]
+    pub fn dispersion(&self) -> [Option<f64>; 3] {
+        [&self.windows[0], &self.windows[1], &self.windows[2]].map(Windows::dispersion)
+    }
+
+    /// Trims and flushes, which no other figure counts.
+    pub fn others(&self) -> u64 {
+        self.others
+    }
+
+    /// Of writes of less than a page to a page that was written before: the share that covers all that was ever
+    /// written there, and the share that goes to the very blocks of the write before; none without any, or without
+    /// full depth.
+    pub fn stable_shares(&self) -> Option<[f64; 2]> {
+        let updates = self.full.as_ref().map(|f| &f.updates).filter(|u| u.all > 0)?;
+        Some([share(updates.covering, updates.all), share(updates.same, updates.all)])
+    }
+
+    /// Distinct bytes touched in whole pages; none without full depth.
+    pub fn touched_in_pages(&self) -> Option<u64> {
+        let touched = &self.full.as_ref()?.touched;
+        let each = (self.page / UNIT).max(1);
+        let (mut past, mut pages) = (0, 0);
+        for run in touched.runs() {
+            let (from, to) = ((run.start / each).max(past), run.end.div_ceil(each));
+            pages += to.saturating_sub(from);
+            past = to;
+        }
+        Some(pages * each * UNIT * LBA_BYTES)
     }
 
     /// Share of requests that come at the time of the one before.
@@ -358,14 +422,35 @@ impl Statistics {
         self.full.as_ref().map(|f| share(f.read_written, f.read_pages))
     }
 
-    /// Six cache sizes for a curve: from a sixty-fourth of the written footprint to half of it.
+    /// Six cache sizes for a curve: from a sixty-fourth of the written footprint to half of it; of a few pages fewer.
     pub fn six_caches(&self) -> Option<Vec<u64>> {
         let [.., written] = self.footprints()?;
         let unit = UNIT * LBA_BYTES;
-        Some((1..=6).rev().map(|k| (written >> k).max(unit) / unit * unit).collect())
+        let mut caches: Vec<u64> = (1..=6).rev().map(|k| (written >> k).max(unit) / unit * unit).collect();
+        caches.dedup();
+        Some(caches)
     }
 }
 
 fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn updates_of_a_part_of_a_page_are_held_against_all_that_was_written_there() {
+        let mut s = Statistics::new(16 << 10, Depth::Full);
+        let mut write = |lba: u64, blocks: u32| s.add(&HostRequest::new(HostOp::Write, lba, blocks));
+        write(0, 8); // the first
+        write(0, 8); // covers it, and is the same
+        write(8, 8); // neither
+        write(0, 16); // covers, another
+        write(0, 32); // the whole page: not counted
+        write(32, 8); // another page
+        assert_eq!(s.stable_shares(), Some([2.0 / 3.0, 1.0 / 3.0]));
+        assert_eq!(s.touched_in_pages(), Some(32 << 10));
+    }
 }

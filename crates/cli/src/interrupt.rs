@@ -1,0 +1,69 @@
+//! Signals: the first Ctrl-C or SIGTERM asks what is under way to end, which then clears away what is not whole;
+//! a second one ends the process at once.
+
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
+use std::ffi::OsString;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+
+/// The code that shells give for the end by a signal is this and the signal's number.
+const BY_SIGNAL: i32 = 128;
+
+struct Signals {
+    asked: Arc<AtomicBool>,
+    signal: Arc<AtomicUsize>,
+}
+
+static SIGNALS: OnceLock<Signals> = OnceLock::new();
+
+/// Listens to the signals from now on. Where they cannot be had they end the process as ever.
+pub(crate) fn listen() {
+    let signals = SIGNALS.get_or_init(|| {
+        let signals = Signals { asked: Arc::default(), signal: Arc::default() };
+        for signal in [SIGINT, SIGTERM] {
+            // In this order: the second signal finds the flag that the first has set.
+            let ends =
+                flag::register_conditional_shutdown(signal, BY_SIGNAL + signal, Arc::clone(&signals.asked));
+            if ends.is_ok() {
+                let _ = flag::register_usize(signal, Arc::clone(&signals.signal), signal as usize);
+                let _ = flag::register(signal, Arc::clone(&signals.asked));
+            }
+        }
+        signals
+    });
+    signals.asked.store(false, Ordering::Relaxed);
+    wordline_units::stop_when(is_asked);
+}
+
+/// Whether a signal has asked to stop.
+pub(crate) fn is_asked() -> bool {
+    SIGNALS.get().is_some_and(|s| s.asked.load(Ordering::Relaxed))
+}
+
+/// The exit code of an end by the signal that came: 130 for Ctrl-C, 143 for SIGTERM.
+pub(crate) fn exit_code() -> i32 {
+    let signal = SIGNALS.get().map_or(0, |s| s.signal.load(Ordering::Relaxed));
+    BY_SIGNAL + if signal == 0 { SIGINT } else { signal as i32 }
+}
+
+/// The command line as it can be typed again.
+pub(crate) fn command(args: &[OsString]) -> String {
+    let words = args.iter().map(|a| a.to_string_lossy());
+    let name = |first: String| first.rsplit('/').next().unwrap_or_default().to_string();
+    let words = words.enumerate().map(|(i, word)| {
+        wordline_report::quoted(&if i == 0 { name(word.into_owned()) } else { word.into_owned() })
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_can_be_typed_again() {
+        let args = ["/usr/bin/wordline", "run", "--set", "gc.trigger=free_blocks < 5%"].map(OsString::from);
+        assert_eq!(command(&args), "wordline run --set 'gc.trigger=free_blocks < 5%'");
+    }
+}
