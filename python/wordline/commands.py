@@ -34,11 +34,16 @@ def perform(name: str, modules: Sequence[str], work: Callable[[], int | None]) -
         _need(name, modules)
         return work() or 0
     except UserError as e:
-        print(f"error: {e}", file=sys.stderr)
+        print(f"error: {told(e)}", file=sys.stderr)
         return 2
     except (Fault, Refused, OSError) as e:
-        print(f"error: {e}", file=sys.stderr)
+        print(f"error: {told(e)}", file=sys.stderr)
         return 1
+
+
+def told(error: Exception) -> str:
+    """Return what an error says to one who typed a command, with options as those are spelled."""
+    return getattr(error, "on_command_line", str(error))
 
 
 def _need(name: str, modules: Sequence[str]) -> None:
