@@ -31,7 +31,7 @@ def perform(name: str, modules: Sequence[str], work: Callable[[], int | None]) -
         each told on standard error.
     """
     try:
-        _need(name, modules)
+        need(name, modules)
         return work() or 0
     except UserError as e:
         print(f"error: {told(e)}", file=sys.stderr)
@@ -46,8 +46,14 @@ def told(error: Exception) -> str:
     return getattr(error, "on_command_line", str(error))
 
 
-def _need(name: str, modules: Sequence[str]) -> None:
-    """Say which package is missing, and how to get it."""
+def need(name: str, modules: Sequence[str]) -> None:
+    """Refuse to go on without a package, and say how to get it.
+
+    Raises
+    ------
+    UserError
+        A module cannot be imported.
+    """
     for module in modules:
         try:
             importlib.import_module(module)

@@ -65,7 +65,7 @@ pub(crate) fn sweep(args: SweepArgs) -> Result<Call, Failure> {
     add(&mut arguments, "requests", args.requests.map(|n| Argument::Number(n.0)));
     add(&mut arguments, "fit", args.fit.map(Argument::Text));
     add(&mut arguments, "traces", traces(args.traces).map(Argument::Text));
-    Ok(Call { module: "wordline.sweep", arguments })
+    Ok(Call { module: "wordline.sweeps", arguments })
 }
 
 pub(crate) fn model(args: ModelArgs) -> Result<Call, Failure> {

@@ -89,9 +89,7 @@ pub enum SteadyError {
     Initial(#[from] InitialError),
     /// Data move between regions by rules of the scheme's own.
     #[error(
-        "scheme {scheme} {why}, and what lies where in the long run is then for the scheme to say; warm it up \
-         once (--workload with bytes=8x) with --save-state FILE, and begin with --from-state FILE, or fill \
-         the drive (--initial fill:90%,valid=80%)"
+        "scheme {scheme} {why}, and what lies where in the long run is then for the scheme to say"
     )]
     Scheme {
         /// Its name.
@@ -101,21 +99,17 @@ pub enum SteadyError {
     },
     /// Planes differ in their blocks.
     #[error(
-        "one plane cannot stand for all where some of their blocks are bad from the beginning; set \
-         wear.bad_blocks=0%, or fill the drive (--initial fill:90%,valid=80%)"
+        "one plane cannot stand for all where some of their blocks are bad from the beginning"
     )]
     BadBlocks,
     /// Pages of the map are written, too, at rates that follow from the cache.
     #[error(
-        "what pages of a map on flash are written, and when, is not foretold; set dram.map_cache=off, or fill the \
-         drive (--initial fill:90%,valid=80%) and warm it up once with --save-state FILE"
+        "what pages of a map on flash are written, and when, is not foretold"
     )]
     MapCache,
     /// A plane's blocks hold pages of whichever plane.
     #[error(
-        "one plane cannot stand for all where pages go to whichever plane of a superblock is behind; set \
-         parallel.superblock=off, or fill the drive (--initial fill:90%,valid=80%) and warm it up once with \
-         --save-state FILE"
+        "one plane cannot stand for all where pages go to whichever plane of a superblock is behind"
     )]
     Superblocks,
     /// There is nothing to lie anywhere.

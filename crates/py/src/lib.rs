@@ -15,7 +15,7 @@ use wordline_report::{Comparison, Figure, Lifetimes, RefusedScheme, Report, Term
 use wordline_run::{
     Blame, Files, LifetimeSpec, Progress, Recording, RunError, RunSpec, Setup, WhyAsked, Window,
 };
-use wordline_units::{HostOp, SimDuration};
+use wordline_units::{Face, HostOp, Opt, SimDuration};
 use wordline_workload::twin::TWINS;
 use wordline_workload::{Fit, SYNTHETICS};
 
@@ -23,14 +23,29 @@ create_exception!(wordline, UserError, PyValueError, "The input is wrong: what, 
 create_exception!(wordline, Refused, PyValueError, "Scheme and device do not go together.");
 create_exception!(wordline, Fault, PyRuntimeError, "An illegal decision of a scheme, or a bug of Wordline.");
 
+/// The exception of an error. Its text spells options as Python does; for one who typed a command there is the
+/// attribute `on_command_line` beside it.
 fn raised(e: &RunError) -> PyErr {
-    match e.blame() {
-        Blame::User => UserError::new_err(e.to_string()),
-        Blame::Refused => Refused::new_err(e.to_string()),
-        Blame::Fault => Fault::new_err(e.to_string()),
-        Blame::Machine => PyOSError::new_err(e.to_string()),
-        Blame::Interrupted => PyKeyboardInterrupt::new_err(()),
-    }
+    let text = e.on(Face::Python);
+    let exception = match e.blame() {
+        Blame::User => UserError::new_err(text),
+        Blame::Refused => Refused::new_err(text),
+        Blame::Fault => Fault::new_err(text),
+        Blame::Machine => PyOSError::new_err(text),
+        Blame::Interrupted => return PyKeyboardInterrupt::new_err(()),
+    };
+    beside(exception, &e.on(Face::CommandLine))
+}
+
+/// An exception that knows what it says on a command line, too.
+fn beside(exception: PyErr, command_line: &str) -> PyErr {
+    let set = Python::attach(|py| exception.value(py).setattr("on_command_line", command_line));
+    set.map_or_else(|e| e, |()| exception)
+}
+
+/// An option of the wrong value.
+fn unfit(option: Opt, value: impl std::fmt::Display, e: impl std::fmt::Display) -> PyErr {
+    raised(&RunError::Option(option.of(value) + format!(": {e}")))
 }
 
 fn wrong(e: impl ToString) -> PyErr {
@@ -68,7 +83,8 @@ struct Asked {
 
 impl Asked {
     fn spec(self, scheme: &str) -> PyResult<RunSpec> {
-        let fit = self.fit.map(|f| f.parse::<Fit>()).transpose().map_err(wrong)?;
+        let fit = |f: &String| f.parse::<Fit>().map_err(|e| unfit(Opt::Fit, f, e));
+        let fit = self.fit.as_ref().map(fit).transpose()?;
         Ok(RunSpec {
             device: self.device,
             scheme: scheme.to_string(),
@@ -163,7 +179,7 @@ struct AskedFiles {
 impl AskedFiles {
     fn files(self) -> PyResult<Files> {
         let window = match (self.window, self.around) {
-            (Some(window), None) => window.parse().map_err(wrong)?,
+            (Some(window), None) => window.parse().map_err(|e| unfit(Opt::Window, &window, e))?,
             (None, Some(number)) => Window::Around(number),
             (None, None) => Window::Whole,
             (Some(_), Some(_)) => return Err(wrong("window and around: give one of them")),
@@ -241,7 +257,7 @@ fn why(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let report = Report::from_json(report).map_err(wrong)?;
-    let op = op.map(str::parse::<HostOp>).transpose().map_err(wrong)?;
+    let op = op.map(|o| o.parse::<HostOp>().map_err(|e| unfit(Opt::Op, o, e))).transpose()?;
     let asked = WhyAsked { numbers, slowest, op, timeline: None };
     let mut watcher = Watcher { callback: progress, raised: None };
     let result = py.detach(|| wordline_run::why(&report, &asked, workload, &mut |p| watcher.see(p)));
@@ -250,6 +266,14 @@ fn why(
 
 /// A scheme that the device does not admit, and why.
 type Reason = (String, String);
+
+/// Mean, standard deviation and half of the 95 % interval of at least two finite numbers.
+#[pyfunction]
+fn estimate(values: Vec<f64>) -> PyResult<(f64, Option<f64>, Option<f64>)> {
+    let found = wordline_report::Estimate::of(&values);
+    let found = found.ok_or_else(|| wrong("an estimate needs two finite numbers"))?;
+    Ok((found.mean, found.sd, found.half_width_95))
+}
 
 /// Schemes with those that `all-compatible` stands for in its place, and those that the device refuses.
 #[pyfunction]
@@ -326,7 +350,8 @@ fn lifetime(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let Some(first) = schemes.first() else { return Err(wrong("schemes is empty; name at least one")) };
-    let shelf = shelf.map(str::parse::<SimDuration>).transpose().map_err(wrong)?.unwrap_or_default();
+    let shelf = shelf.map(|s| s.parse::<SimDuration>().map_err(|e| unfit(Opt::Shelf, s, e))).transpose()?;
+    let shelf = shelf.unwrap_or_default();
     let run = asked.spec(first)?;
     let spec = LifetimeSpec { run, schemes, acceleration, shelf, threads };
     let watcher = Mutex::new(Watcher { callback: progress, raised: None });
@@ -368,7 +393,7 @@ fn lifetime_figures(lifetimes: &str) -> PyResult<Vec<Picture>> {
 /// What a trace is and what is in it, as JSON.
 #[pyfunction]
 fn inspect(py: Python<'_>, file: &str) -> PyResult<String> {
-    let found = py.detach(|| wordline_workload::inspect(file)).map_err(wrong)?;
+    let found = py.detach(|| wordline_workload::inspect(file)).map_err(|e| raised(&e.into()))?;
     serde_json::to_string(&found).map_err(wrong)
 }
 
@@ -447,6 +472,7 @@ fn _wordline(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(table, m)?)?;
     m.add_function(wrap_pyfunction!(html, m)?)?;
     m.add_function(wrap_pyfunction!(admitted, m)?)?;
+    m.add_function(wrap_pyfunction!(estimate, m)?)?;
     m.add_function(wrap_pyfunction!(comparison_json, m)?)?;
     m.add_function(wrap_pyfunction!(reports, m)?)?;
     m.add_function(wrap_pyfunction!(figures, m)?)?;

@@ -18,7 +18,7 @@ use wordline_report::{
     SchemeLife,
 };
 use wordline_sim::{Histogram, NoProbe};
-use wordline_units::SimDuration;
+use wordline_units::{Message, Opt, SimDuration};
 
 /// More phases than a picture has points for: of those kept every other one is dropped then.
 const PHASES_KEPT: usize = 512;
@@ -79,10 +79,8 @@ pub fn lifetime(
     let setup = accelerated(spec, spec.acceleration)?;
     let each = setup.device.wear.acceleration;
     if each > 1 && !each.is_multiple_of(2) {
-        return Err(RunError::Input(format!(
-            "--acceleration {each}: results are checked at half of it, and that is no whole number\n  allowed: 1, or an \
-             even number"
-        )));
+        let what = "results are checked at half of it, and that is no whole number\n  allowed: 1, or an even number";
+        return Err((Opt::Acceleration.of(each) + ": " + what).into());
     }
     let half = (each > 1).then(|| accelerated(spec, Some(each / 2))).transpose()?;
     setup.check_scheme_keys(&spec.schemes)?;
@@ -222,10 +220,8 @@ fn live(spec: &LifetimeSpec, plan: &Plan, told: &dyn Fn(LifeProgress) -> bool) -
         sums.add(&report, &device.metrics.latency);
         let worn_out = device.ftl.worn_out().is_some();
         if report.host.write_bytes == 0 && !worn_out {
-            return Err(RunError::Input(format!(
-                "--workload {}: a pass of it writes nothing, so that no drive wears out",
-                setup.spec.workload
-            )));
+            let what = ": a pass of it writes nothing, so that no drive wears out";
+            return Err((Opt::Workload.of(&setup.spec.workload) + what).into());
         }
         let life_used = report.life_used.map_or(0.0, |l| l.mean);
         phases.push(sums.phase(&report, each, capacity, life_used), worn_out);
@@ -238,18 +234,15 @@ fn live(spec: &LifetimeSpec, plan: &Plan, told: &dyn Fn(LifeProgress) -> bool) -
             break;
         }
         if report.host.failed.contains_key("out_of_space") {
-            return Err(RunError::Input(format!(
-                "--scheme {spelling}: the drive is full before any block has worn out; lower capacity.logical, or let \
-                 the workload touch less of it"
-            )));
+            let what = ": the drive is full before any block has worn out; lower capacity.logical, or let the \
+                        workload touch less of it";
+            return Err((Opt::Scheme.of(spelling) + what).into());
         }
         if phases.passed >= PHASES_MAX {
-            return Err(RunError::Input(format!(
-                "after {PHASES_MAX} passes of --workload {} the blocks have used up {:.2} % of their lives; give a \
-                 larger --acceleration, or a longer workload",
-                setup.spec.workload,
-                life_used * 100.0
-            )));
+            let passed = Message::from(format!("after {PHASES_MAX} passes of "));
+            let used = format!(" the blocks have used up {:.2} % of their lives; give a larger ", life_used * 100.0);
+            let wear = passed + Opt::Workload.of(&setup.spec.workload) + used + Opt::Acceleration.name();
+            return Err((wear + ", or a longer workload").into());
         }
         device.start_anew().map_err(|e| fault(e.to_string()))?;
         device.ftl.pass(spec.shelf);

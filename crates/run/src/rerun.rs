@@ -9,6 +9,7 @@ use serde_json::Value;
 use std::ops::ControlFlow;
 use wordline_device::DeviceSpec;
 use wordline_report::Report;
+use wordline_units::Opt;
 use wordline_workload::Fit;
 
 /// What a second run came to.
@@ -102,12 +103,10 @@ pub(crate) fn setup_of(report: &Report, workload: Option<&str>) -> Result<Setup,
     let hash = |v: &Value| v.get("sha256").and_then(Value::as_str).map(str::to_string);
     let (was, is) = (config.get("workload").and_then(hash), hash(&setup.workload.resolved()));
     if was != is {
-        return Err(RunError::Input(format!(
-            "{}: this is not the input of the report: its SHA-256 is {}, and the report's {}",
-            spec.workload,
-            is.unwrap_or_default(),
-            was.unwrap_or_default()
-        )));
+        let (is, was) = (is.unwrap_or_default(), was.unwrap_or_default());
+        let what = format!(": this is not the input of the report: its SHA-256 is {is}, and the report's {was}; ");
+        let where_is = Opt::Workload.of("FILE") + " says where that is now";
+        return Err((Opt::Workload.of(&spec.workload) + what + where_is).into());
     }
     if let Some(from) = &setup.from_state {
         from.is_recorded(&text("/initial/state/checksum", "initial.state.checksum")?)?;

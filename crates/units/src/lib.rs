@@ -6,11 +6,13 @@
 //! `"333MT/s"`), which is how configuration files and reports spell it.
 
 mod address;
+mod message;
 mod quantity;
 mod request;
 
 pub use address::{
     BlockId, CellMode, ChannelId, DieId, LBA_BYTES, Lba, Lpn, PageType, PlaneId, Ppn, SectorMask,
 };
+pub use message::{Face, Listed, Message, Opt};
 pub use quantity::{Bytes, Count, Energy, Fraction, QuantityError, Rate, SimDuration, SimTime};
 pub use request::{Attributes, HostOp, HostRequest, LatencyHint, QueueClass};

@@ -108,6 +108,8 @@ def _one(
         runner = Runner(kept, jobs=jobs, watch=bars.watch, ended=bars.ended)
         reports, refusals = runner.run(names)
     refused = {n: told(refusals[run]) for n, run in asked.items() if run in refusals}
+    for run, why in refused.items():
+        print(f"{run} was refused: {why}", file=sys.stderr)
     found = {n: reports[run] for n, run in asked.items() if run in reports}
     study = papers.Study(read, found, scope, left_out, refused)
     drawn = [f for f in wanted if f.has_any(found) and not (left_out and f.shows_causes)]

@@ -12,9 +12,10 @@ from rich.table import Table as Shown
 import wordline
 from wordline import Report
 from wordline import page as pages
+from wordline.commands import told
 from wordline.runs import Run, stand_ins
-from wordline.sweep.grid import Grid
-from wordline.sweep.table import Row, Table, shown
+from wordline.sweeps.grid import Grid
+from wordline.sweeps.table import Row, Table, shown
 
 
 def terminal(table: Table) -> None:
@@ -34,7 +35,7 @@ def terminal(table: Table) -> None:
     for row in table.rows:
         if row.refused:
             name = _name(row, table.axes)
-            console.print(f"{name} was refused: {row.refused}", highlight=False, markup=False)
+            console.print(f"{name} was refused: {told(row.refused)}", highlight=False, markup=False)
 
 
 def _name(row: Row, axes: Sequence[str]) -> str:
@@ -79,7 +80,7 @@ def page(
     if refused:
         text += "\n## Refused\n\n"
         for row in refused:
-            text += f"- {_name(row, table.axes)}: {row.refused}\n"
+            text += f"- {_name(row, table.axes)}: {told(row.refused)}\n"
     text += "\nTable: [sweep.csv](sweep.csv), [sweep.parquet](sweep.parquet). "
     text += "Reports of all runs: `runs/`.\n"
     path = folder / "index.html"
