@@ -422,11 +422,13 @@ def rerun(
 
 
 def why(
-    report: Report | str,
+    report: Report | Comparison | str | os.PathLike[str],
     numbers: Sequence[int] = (),
     *,
-    slowest: int = 3,
+    slowest: int | str = "0.1%",
+    stories: int | None = None,
     op: str | None = None,
+    scheme: str | None = None,
     workload: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
@@ -435,23 +437,33 @@ def why(
     Parameters
     ----------
     report
-        A report, or its JSON. Of replicas it is the first.
+        A report or a comparison, its JSON, or a path as for `load`. Of replicas it is the first.
     numbers
         Numbers of requests, counted from 0, as in the files of `completions`.
     slowest
-        Where none is named, so many of the slowest.
+        Where none is named, how many of the slowest reads, and of the writes, are summed up: a
+        number, or a share such as ``"0.1%"``; at most 100,000.
+    stories
+        Of how many of the slowest the stories are told; a number given as ``slowest`` if it is at
+        most 1000, else 3.
     op
         Of the slowest, only ``"read"``, ``"write"``, ``"trim"`` or ``"flush"``.
+    scheme
+        Which run of a comparison, by its scheme as the report spells it.
     workload, progress
         As for `rerun`.
 
     Returns
     -------
     dict
-        ``stories`` has one for each request: its times in nanoseconds, the parts of its latency
-        (``parts_ns``), the operation that ended last (``last``), and ``stretches`` of its time
-        from arrival to completion, each with what stood in its way (``behind``). The operations
-        are those of the run's ``log`` and ``timeline``. ``wordline why`` puts it in words.
+        ``summaries`` has one for reads and one for writes, or that of ``op``: how many are the
+        slowest (``slowest``, out of ``of``), the least latency among them (``over_ns``), and shares
+        of their time, 0 to 1, by ``parts`` of the latency and by ``ways``, which is what was in the
+        way; each beside the share of the time of all. ``stories`` has one for each request: its
+        times in nanoseconds, the parts of its latency (``parts_ns``), the operation that ended last
+        (``last``), and ``stretches`` of its time from arrival to completion, each with what stood
+        in its way (``behind``). The operations are those of the run's ``log`` and ``timeline``.
+        ``wordline why`` puts it in words.
 
     Raises
     ------
@@ -460,23 +472,50 @@ def why(
     Refused, Fault
         As for `run`.
     """
-    text = report.json if isinstance(report, Report) else report
     where = None if workload is None else os.fspath(workload)
-    return json.loads(_wordline.why(text, list(numbers), slowest, op, where, progress))
+    text = _one_report(report, scheme).json
+    asked = (list(numbers), str(slowest), stories, op)
+    return json.loads(_wordline.why(text, *asked, where, progress))
+
+
+def _one_report(report: Report | Comparison | str | os.PathLike[str], scheme: str | None) -> Report:
+    """Return the report that is meant: of a comparison that of a scheme."""
+    is_json = isinstance(report, str) and report.lstrip().startswith("{")
+    if isinstance(report, (Report, Comparison)):
+        found = report
+    else:
+        found = _parsed(report) if is_json else load(report)
+    if isinstance(found, Report):
+        if scheme in (None, found.scheme.name):
+            return found
+        raise _wordline.UserError(f"scheme={scheme!r}: the report is of {found.scheme.name}")
+    names = [r.scheme.name for r in found]
+    if scheme not in names:
+        given = "which run is meant" if scheme is None else f"no run of {scheme!r} is in it"
+        raise _wordline.UserError(f"{given}: say scheme= with one of {', '.join(names)}")
+    return found[scheme]
 
 
 def load(path: str | os.PathLike[str]) -> Report | Comparison:
     """Read a ``report.json`` or ``comparison.json``.
 
+    Parameters
+    ----------
+    path
+        The file, the folder that it is in, or the page beside it.
+
     Raises
     ------
+    UserError
+        There is no such file, or it is not a report of Wordline.
     OSError
         The file cannot be read.
-    UserError
-        It is not a report of Wordline.
     """
-    with open(path, encoding="utf-8") as file:
-        text = file.read()
+    with open(_wordline.report_file(os.fspath(path)), encoding="utf-8") as file:
+        return _parsed(file.read())
+
+
+def _parsed(text: str) -> Report | Comparison:
     texts, refused = _wordline.reports(text)
     reports = [Report(r) for r in texts]
     is_comparison = json.loads(text).get("schema", "").startswith("wordline.comparison/")

@@ -26,6 +26,8 @@ def compare(
 def admitted(
     asked: dict[str, Any], schemes: Sequence[str]
 ) -> tuple[list[str], list[tuple[str, str]]]: ...
+def estimate(values: Sequence[float]) -> tuple[float, float | None, float | None]: ...
+def report_file(named: str | os.PathLike[str]) -> str: ...
 def identity(asked: dict[str, Any], scheme: str) -> str: ...
 def model(asked: dict[str, Any], scheme: str) -> str: ...
 def page_write_cost(
@@ -41,7 +43,8 @@ def rerun(report: str, workload: str | None, progress: Progress | None) -> str: 
 def why(
     report: str,
     numbers: Sequence[int],
-    slowest: int,
+    slowest: str,
+    stories: int | None,
     op: str | None,
     workload: str | None,
     progress: Progress | None,

@@ -88,9 +88,7 @@ pub enum SteadyError {
     #[error(transparent)]
     Initial(#[from] InitialError),
     /// Data move between regions by rules of the scheme's own.
-    #[error(
-        "scheme {scheme} {why}, and what lies where in the long run is then for the scheme to say"
-    )]
+    #[error("scheme {scheme} {why}, and what lies where in the long run is then for the scheme to say")]
     Scheme {
         /// Its name.
         scheme: String,
@@ -98,19 +96,13 @@ pub enum SteadyError {
         why: &'static str,
     },
     /// Planes differ in their blocks.
-    #[error(
-        "one plane cannot stand for all where some of their blocks are bad from the beginning"
-    )]
+    #[error("one plane cannot stand for all where some of their blocks are bad from the beginning")]
     BadBlocks,
     /// Pages of the map are written, too, at rates that follow from the cache.
-    #[error(
-        "what pages of a map on flash are written, and when, is not foretold"
-    )]
+    #[error("what pages of a map on flash are written, and when, is not foretold")]
     MapCache,
     /// A plane's blocks hold pages of whichever plane.
-    #[error(
-        "one plane cannot stand for all where pages go to whichever plane of a superblock is behind"
-    )]
+    #[error("one plane cannot stand for all where pages go to whichever plane of a superblock is behind")]
     Superblocks,
     /// There is nothing to lie anywhere.
     #[error("no logical page holds data; give a larger share (steady:SHARE)")]

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use wordline_report::{Comparison, Figure, Lifetimes, RefusedScheme, Report, TerminalStyle};
 use wordline_run::{
-    Blame, Files, LifetimeSpec, Progress, Recording, RunError, RunSpec, Setup, WhyAsked, Window,
+    Blame, Files, LifetimeSpec, Progress, Recording, RunError, RunSpec, Setup, Slowest, WhyAsked, Window,
 };
 use wordline_units::{Face, HostOp, Opt, SimDuration};
 use wordline_workload::twin::TWINS;
@@ -230,6 +230,12 @@ fn page_write_cost(u: f64, c_prog: f64, c_cp: f64, c_e: f64, n_p: f64) -> (f64, 
     (wordline_schemes::cost_model::victim_utilisation(u), costs.c_pw(u))
 }
 
+/// The file with the data of a report that somebody names by it, by its folder, or by the page beside it.
+#[pyfunction]
+fn report_file(named: PathBuf) -> PyResult<PathBuf> {
+    wordline_run::report_file(&named).map_err(|e| raised(&e))
+}
+
 /// Run a report again from its own configuration; the new report as JSON.
 #[pyfunction]
 fn rerun(
@@ -251,14 +257,17 @@ fn why(
     py: Python<'_>,
     report: &str,
     numbers: Vec<u64>,
-    slowest: usize,
+    slowest: &str,
+    stories: Option<usize>,
     op: Option<&str>,
     workload: Option<&str>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let report = Report::from_json(report).map_err(wrong)?;
     let op = op.map(|o| o.parse::<HostOp>().map_err(|e| unfit(Opt::Op, o, e))).transpose()?;
-    let asked = WhyAsked { numbers, slowest, op, timeline: None };
+    let summed: Slowest = slowest.parse().map_err(|e| unfit(Opt::Slowest, slowest, e))?;
+    let slowest = stories.unwrap_or_else(|| summed.stories());
+    let asked = WhyAsked { numbers, slowest, summed: Some(summed), op, timeline: None };
     let mut watcher = Watcher { callback: progress, raised: None };
     let result = py.detach(|| wordline_run::why(&report, &asked, workload, &mut |p| watcher.see(p)));
     serde_json::to_string(&watcher.judge(result)?).map_err(wrong)
@@ -468,6 +477,7 @@ fn _wordline(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(page_write_cost, m)?)?;
     m.add_function(wrap_pyfunction!(record, m)?)?;
     m.add_function(wrap_pyfunction!(rerun, m)?)?;
+    m.add_function(wrap_pyfunction!(report_file, m)?)?;
     m.add_function(wrap_pyfunction!(why, m)?)?;
     m.add_function(wrap_pyfunction!(table, m)?)?;
     m.add_function(wrap_pyfunction!(html, m)?)?;

@@ -79,7 +79,8 @@ pub fn lifetime(
     let setup = accelerated(spec, spec.acceleration)?;
     let each = setup.device.wear.acceleration;
     if each > 1 && !each.is_multiple_of(2) {
-        let what = "results are checked at half of it, and that is no whole number\n  allowed: 1, or an even number";
+        let what =
+            "results are checked at half of it, and that is no whole number\n  allowed: 1, or an even number";
         return Err((Opt::Acceleration.of(each) + ": " + what).into());
     }
     let half = (each > 1).then(|| accelerated(spec, Some(each / 2))).transpose()?;
@@ -240,7 +241,8 @@ fn live(spec: &LifetimeSpec, plan: &Plan, told: &dyn Fn(LifeProgress) -> bool) -
         }
         if phases.passed >= PHASES_MAX {
             let passed = Message::from(format!("after {PHASES_MAX} passes of "));
-            let used = format!(" the blocks have used up {:.2} % of their lives; give a larger ", life_used * 100.0);
+            let used =
+                format!(" the blocks have used up {:.2} % of their lives; give a larger ", life_used * 100.0);
             let wear = passed + Opt::Workload.of(&setup.spec.workload) + used + Opt::Acceleration.name();
             return Err((wear + ", or a longer workload").into());
         }

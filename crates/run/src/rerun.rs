@@ -104,7 +104,8 @@ pub(crate) fn setup_of(report: &Report, workload: Option<&str>) -> Result<Setup,
     let (was, is) = (config.get("workload").and_then(hash), hash(&setup.workload.resolved()));
     if was != is {
         let (is, was) = (is.unwrap_or_default(), was.unwrap_or_default());
-        let what = format!(": this is not the input of the report: its SHA-256 is {is}, and the report's {was}; ");
+        let what =
+            format!(": this is not the input of the report: its SHA-256 is {is}, and the report's {was}; ");
         let where_is = Opt::Workload.of("FILE") + " says where that is now";
         return Err((Opt::Workload.of(&spec.workload) + what + where_is).into());
     }

@@ -119,6 +119,7 @@ impl Setup {
         let scheme = setup.scheme(&spec.scheme)?;
         wordline_schemes::build(&scheme)?;
         let mut identity = setup.config(&scheme);
+        identity["workload"] = setup.workload.identity();
         identity["initial"] = match &setup.from_state {
             Some(from) => from.config()["checksum"].clone(),
             None => setup.initial.to_string().into(),

@@ -300,7 +300,8 @@ impl Timeline {
     /// Write what is left, and give the file its name.
     pub fn finish(mut self) -> Result<(), RunError> {
         if let (Window::Around(number), None) = (self.asked, self.from) {
-            let what = ": the run has no such request\n  allowed: a number from 0, below that of its requests";
+            let what =
+                ": the run has no such request\n  allowed: a number from 0, below that of its requests";
             return Err((Opt::Around.of(number) + what).into());
         }
         self.out.write("\n]}\n")?;

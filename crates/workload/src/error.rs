@@ -44,7 +44,13 @@ pub struct Problem {
 
 impl Problem {
     pub(crate) fn new(kind: ErrorKind, place: impl Into<String>, what: impl Into<String>) -> Problem {
-        Problem { kind, place: place.into(), what: what.into(), allowed: String::new(), hint: Message::default() }
+        Problem {
+            kind,
+            place: place.into(),
+            what: what.into(),
+            allowed: String::new(),
+            hint: Message::default(),
+        }
     }
 
     pub(crate) fn allowed(mut self, allowed: impl Into<String>) -> Problem {

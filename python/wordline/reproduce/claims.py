@@ -261,5 +261,7 @@ def verdict(judged: Sequence[Judged]) -> str:
     if checks:
         said.append(f"calibration: {sum(j.is_met for j in checks)} of {len(checks)} met")
     text += f" ({', '.join(said)})" if said else ""
-    text += f"; {others[NOT_RUN]} were not run" if others[NOT_RUN] else ""
-    return text + (f"; {others[FULL_SCALE]} only full scale can tell" if others[FULL_SCALE] else "")
+    text += f"; {others[NOT_RUN]} not run" if others[NOT_RUN] else ""
+    return text + (
+        f"; {others[FULL_SCALE]} that only full scale tells" if others[FULL_SCALE] else ""
+    )

@@ -97,7 +97,11 @@ pub(crate) fn original_of(head: &str, options: &str) -> Result<Option<(String, S
             let what = format!("{key} changes a twin, and the original stands in its place");
             return Err(Problem::new(ErrorKind::Option, format!("{head}:{pair}"), what)
                 .allowed("the options of a trace")
-                .hint(Message::from("leave original, ") + Opt::Traces.name() + " and WORDLINE_TRACES out to run the twin")
+                .hint(
+                    Message::from("leave original, ")
+                        + Opt::Traces.name()
+                        + " and WORDLINE_TRACES out to run the twin",
+                )
                 .into());
         }
     }
