@@ -54,7 +54,7 @@ def test_without_a_library_the_error_names_what_to_install(monkeypatch):
     report = wl.run(**SMALL, scheme="slc-cache")
     for name in ("polars", "pandas"):
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(wl.UserError, match="needs polars or pandas.*pip install polars"):
+    with pytest.raises(wl.UserError, match=r"needs polars or pandas.*pip install polars"):
         report.to_frame()
     with pytest.raises(wl.UserError, match="pip install pandas"):
         report.to_frame("pandas")

@@ -155,7 +155,8 @@ def test_a_figure_is_drawn_from_a_scaled_run_and_says_so(wordline, tmp_path):
     assert "claims put to the test hold" in said
     assert f"{sum(v == 'not-run' for v in verdicts.values())} not run" in said
     # Causes were found at full scale, so none is given here.
-    assert all(row["cause"] is None for row in found["claims"] if row["verdict"] == "deviates")
+    known = {row["cause"] for row in found["claims"] if row["verdict"] == "deviates"}
+    assert known <= {None, "what it speaks of did not occur"}
     assert "Why claims deviate was found out at full scale with the twins" in said
     page = (tmp_path / "p" / "README.md").read_text()
     assert "**At 1/32 of the scale, figures 10 and 5 only.**" in page

@@ -310,7 +310,7 @@ mod tests {
             ("retention:40000d", "100 years"),
             ("", "no initial state"),
         ] {
-            let e = text.parse::<InitialSpec>().unwrap_err();
+            let e = text.parse::<InitialSpec>().unwrap_err().to_string();
             assert!(e.contains(says) && e.contains("allowed"), "{text}: {e}");
         }
     }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::ops::ControlFlow;
 use wordline_device::DeviceSpec;
 use wordline_report::Report;
-use wordline_units::Opt;
+use wordline_units::{Message, Opt};
 use wordline_workload::Fit;
 
 /// What a second run came to.
@@ -99,7 +99,14 @@ pub(crate) fn setup_of(report: &Report, workload: Option<&str>) -> Result<Setup,
         save_state: None,
         check: false,
     };
-    let setup = Setup::on(&spec, device, &[], vec![])?;
+    let setup = Setup::on(&spec, device, &[], vec![]).map_err(|e| match e {
+        // The report may have come from another folder, or from another machine.
+        RunError::Workload(e) if workload.is_none() && !e.is_found() => {
+            let hint = Opt::Workload.of("FILE") + " says where the workload of the report is now";
+            RunError::Option(Message::from(format!("{e}\n  hint: ")) + hint)
+        }
+        e => e,
+    })?;
     let hash = |v: &Value| v.get("sha256").and_then(Value::as_str).map(str::to_string);
     let (was, is) = (config.get("workload").and_then(hash), hash(&setup.workload.resolved()));
     if was != is {

@@ -112,7 +112,9 @@ def _one(
         print(f"{run} was refused: {why}", file=sys.stderr)
     found = {n: reports[run] for n, run in asked.items() if run in reports}
     study = papers.Study(read, found, scope, left_out, refused)
-    drawn = [f for f in wanted if f.has_any(found) and not (left_out and f.shows_causes)]
+    # What was asked for by name and cannot be drawn is told, too.
+    named = bool(scope.figures)
+    drawn = [f for f in wanted if named or (f.has_any(found) and not (left_out and f.shows_causes))]
     judged = claims.judge(read, study)
     command = _command(paper, scope, causes)
     written = page.write(study, drawn, judged, folder, command)

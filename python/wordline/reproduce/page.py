@@ -149,7 +149,7 @@ def _claims(study: Study, judged: Sequence[Judged], path: Path) -> Path:
         "only": list(study.scope.only),
         "explained": study.is_as_explained,
         "workloads": sources(study),
-        "verdict": verdict(judged),
+        "verdict": verdict(judged) if judged else "",
         "claims": [j.to_dict() for j in judged],
     }
     path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -201,9 +201,10 @@ def _summary(study: Study) -> str:
 
 
 def _deviating(study: Study, judged: Sequence[Judged]) -> str:
+    none = NO_CAUSE if study.is_as_explained else ELSEWHERE
     rows = [
         (
-            (j.cause or NO_CAUSE) if study.is_as_explained else ELSEWHERE,
+            j.cause or none,
             [j.claim.id, j.claim.says, j.claim.allowed, _came_out(j)],
         )
         for j in judged

@@ -42,7 +42,8 @@ def show(study: Study, written: Written, judged: Sequence[Judged], folder: Path,
     _claims(console, study, judged)
     _causes(console, study, judged)
     if judged:
-        _say(console, verdict(judged), "bold")
+        of = "" if study.scope.is_full else f"; {study.scope.words}"
+        _say(console, verdict(judged) + of, "bold")
     for note in filter(None, (sources(study), hint)):
         _say(console, note)
 
@@ -115,8 +116,8 @@ def _causes(console: Console, study: Study, judged: Sequence[Judged]) -> None:
     by_cause: dict[str, list[Judged]] = {}
     for j in judged:
         if j.verdict == DEVIATES:
-            cause = (j.cause or NO_CAUSE) if study.is_as_explained else ELSEWHERE
-            by_cause.setdefault(cause, []).append(j)
+            none = NO_CAUSE if study.is_as_explained else ELSEWHERE
+            by_cause.setdefault(j.cause or none, []).append(j)
     for cause, deviating in by_cause.items():
         for j in deviating:
             console.print(f"[red]{escape(j.claim.id)}[/]: {escape(j.claim.says)}", highlight=False)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, overload
 
-from wordline import Refused, Report, _frame
+from wordline import Refused, Report, UserError, _frame
 from wordline.runs import Run, Runner, stand_ins
-from wordline.sweeps import frontier
+from wordline.sweeps import frontier as pareto
 from wordline.sweeps.grid import Grid
 from wordline.sweeps.table import FIGURES, Row, Table, shown, table
 
@@ -160,15 +160,13 @@ class Sweep(Sequence[Combination]):
         UserError
             A figure is not in the table.
         """
-        axes = frontier.axes([x, y])
+        axes = pareto.axes([x, y])
         self._need([axis.path for axis in axes])
-        best = frontier.frontier(self._table.rows, *axes)
+        best = pareto.frontier(self._table.rows, *axes)
         places = {id(row): place for place, row in enumerate(self._table.rows)}
         return [self[places[id(row)]] for row in best]
 
     def _need(self, paths: Sequence[str]) -> None:
-        from wordline import UserError
-
         missing = [path for path in paths if path not in self._table.paths]
         if missing:
             raise UserError(
@@ -194,7 +192,6 @@ class Sweep(Sequence[Combination]):
             A package that draws or writes is missing: ``pip install 'wordline[sweep]'``.
         """
         from wordline.commands import SWEEP, need
-        from wordline.sweeps import frontier as pareto
         from wordline.sweeps import show
         from wordline.sweeps.table import write
 
