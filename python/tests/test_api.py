@@ -178,7 +178,6 @@ def test_exceptions_tell_the_users_mistake_from_a_refusal():
 
 WRONG = [
     ({"device": "demo-9gb"}, 'device="demo-9gb": there is no built-in', "`wordline.devices()`"),
-    ({"workload": "uniform"}, 'workload="uniform": nothing ends it; give requests=N', ""),
     ({"initial": "full"}, 'initial="full": ', ""),
     ({"initial": "steady", "workload": "bursty"}, "", ""),
     ({"fit": "wrp"}, 'fit="wrp": ', ""),
@@ -203,8 +202,6 @@ def test_errors_speak_in_the_terms_of_the_caller(wrong, said, more, tmp_path, mo
     monkeypatch.chdir(tmp_path)
     asked = {"device": "demo-8gb", "scheme": "slc-cache", "workload": "bursty", "requests": 500}
     asked |= wrong
-    if asked["workload"] == "uniform":
-        del asked["requests"]
     if wrong.get("initial") == "steady":
         asked["set"] = {"dram.map_cache": "1MiB"}
         said = 'fill the drive (initial="fill:90%,valid=80%")'

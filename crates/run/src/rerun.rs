@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 use wordline_device::DeviceSpec;
 use wordline_report::Report;
 use wordline_units::{Message, Opt};
-use wordline_workload::Fit;
+use wordline_workload::{ErrorKind, Fit};
 
 /// What a second run came to.
 #[derive(Clone, PartialEq, Debug)]
@@ -101,7 +101,7 @@ pub(crate) fn setup_of(report: &Report, workload: Option<&str>) -> Result<Setup,
     };
     let setup = Setup::on(&spec, device, &[], vec![]).map_err(|e| match e {
         // The report may have come from another folder, or from another machine.
-        RunError::Workload(e) if workload.is_none() && !e.is_found() => {
+        RunError::Workload(e) if workload.is_none() && e.kind() == ErrorKind::Io => {
             let hint = Opt::Workload.of("FILE") + " says where the workload of the report is now";
             RunError::Option(Message::from(format!("{e}\n  hint: ")) + hint)
         }

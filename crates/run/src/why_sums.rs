@@ -261,3 +261,60 @@ impl Sums {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wordline_report::{Stretch, Work};
+
+    #[test]
+    fn so_many_of_the_slowest_are_a_number_or_a_share() {
+        for (text, spelled, stories) in [("10", "10", 10), ("2k", "2000", 3), ("0.1%", "0.1%", 3)] {
+            let slowest: Result<Slowest, String> = text.parse();
+            assert_eq!(slowest.map(|s| (s.to_string(), s.stories())), Ok((spelled.to_string(), stories)));
+        }
+        assert_eq!(Slowest::default().to_string(), "0.1%");
+        for text in ["0", "0%", "101%", "few", "-1", ""] {
+            assert!(text.parse::<Slowest>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn more_than_can_be_kept_is_refused() {
+        let host = Host { read_requests: 150_000_000, ..Host::default() };
+        let e = Sums::of(Slowest::default(), None, &host).err().map(|e| e.to_string()).unwrap_or_default();
+        assert!(e.contains("--slowest 0.1%: that is 150000 reads") && e.contains("at most 100000"), "{e}");
+    }
+
+    #[test]
+    fn what_works_at_once_shares_the_time_and_what_nobody_took_is_left() {
+        let host = Host { read_requests: 10, ..Host::default() };
+        let mut sums =
+            Sums::of(Slowest::Requests(1), None, &host).map(|mut all| all.remove(0)).expect("sums");
+        let work = |kind: &str, start_ns, end_ns| Work {
+            kind: kind.into(),
+            cause: "gc".into(),
+            start_ns,
+            end_ns,
+            ..Work::default()
+        };
+        let stretch = |spent, from_ns, to_ns, behind| Stretch { spent, op: None, from_ns, to_ns, behind };
+        let both = vec![work("read", 0, 100), work("erase", 50, 150)];
+        let story = Story {
+            stretches: vec![
+                stretch(Spent::PlaneBusy, 0, 100, both),
+                stretch(Spent::NoSpace, 100, 140, vec![work("erase", 130, 200)]),
+                stretch(Spent::Array, 140, 200, vec![]),
+            ],
+            ..Story::default()
+        };
+        let times = sums.ways_of(&story);
+        let of = |way: &str, kind: &str| {
+            sums.ways.iter().position(|w| w.0 == way && w.1 == kind).map(|i| times[i])
+        };
+        // 100 and 50 of work in 100 of time, and 10 of 40.
+        assert_eq!((of("behind", "read"), of("behind", "erase")), (Some(66), Some(33 + 10)));
+        assert_eq!((of("other", ""), of("no_space", ""), of("array", "")), (Some(1), Some(30), Some(60)));
+        assert_eq!(times.iter().sum::<u64>(), 200);
+    }
+}

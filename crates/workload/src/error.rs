@@ -102,11 +102,6 @@ impl WorkloadError {
         self.problems.iter().map(|problem| problem.on(face)).collect::<Vec<_>>().join("\n")
     }
 
-    /// Whether the files are there that it was to be read from.
-    pub fn is_found(&self) -> bool {
-        self.kind() != ErrorKind::Io
-    }
-
     /// The kind of the first problem.
     pub fn kind(&self) -> ErrorKind {
         self.problems.first().map_or(ErrorKind::Content, |p| p.kind)

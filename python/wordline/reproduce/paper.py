@@ -324,10 +324,15 @@ class Scope:
         """Say it: ``at 1/48 of the scale, figures 9 and 10 only``."""
         said = ["at full scale" if self.scale == 1 else f"at 1/{self.scale} of the scale"]
         if self.figures:
-            said.append(f"{_listed('figure', self.figures)} only")
+            said.append(f"{self.named} only")
         if self.only:
             said.append(f"{_listed('run', self.only)} only")
         return ", ".join(said)
+
+    @property
+    def named(self) -> str:
+        """The figures asked for: ``figures 9 and 10``."""
+        return _listed("figure", self.figures)
 
     @property
     def folder(self) -> Path:

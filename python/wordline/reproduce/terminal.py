@@ -39,11 +39,19 @@ def show(study: Study, written: Written, judged: Sequence[Judged], folder: Path,
         _say(console, f"{study.paper.title}, {study.scope.words}", "bold")
     if study.scope.figures:
         _figures(console, study, written, folder)
-    _claims(console, study, judged)
-    _causes(console, study, judged)
-    if judged:
+    own = _own(study, judged)
+    there = [j for j in own if j.verdict != NOT_RUN]
+    if there and study.scope.figures:
+        _say(console, f"Claims on {study.scope.named}", "bold")
+    if there:
+        console.print(_table(there), highlight=False)
+    _causes(console, study, own)
+    if own:
         of = "" if study.scope.is_full else f"; {study.scope.words}"
-        _say(console, verdict(judged) + of, "bold")
+        _say(console, verdict(own) + of, "bold")
+    others = [j for j in judged if j not in own]
+    if any(j.is_tested for j in others):
+        _say(console, f"On other figures, by the same runs: {verdict(others)}; see {written.page}")
     for note in filter(None, (sources(study), hint)):
         _say(console, note)
 
@@ -79,22 +87,13 @@ def _rows(rows: Sequence[Mapping[str, Any]]) -> Table:
     return table
 
 
-def _claims(console: Console, study: Study, judged: Sequence[Judged]) -> None:
-    """Print the claims whose runs were made, those on what was asked for first."""
-    there = [j for j in judged if j.verdict != NOT_RUN]
+def _own(study: Study, judged: Sequence[Judged]) -> list[Judged]:
+    """Return the claims on the figures asked for; all if none is named."""
     asked = study.scope.figures
-    numbers = [f.number for f in study.paper.figures if f.is_asked(asked)] if asked else []
-    own = [j for j in there if any(j.claim.is_of(number) for number in numbers)]
-    others = [j for j in there if j not in own]
-    for head, some in (
-        ("Claims on it", own),
-        ("Claims on other figures, by the same runs", others),
-    ):
-        if not some:
-            continue
-        if asked:
-            _say(console, head, "bold")
-        console.print(_table(some), highlight=False)
+    if not asked:
+        return list(judged)
+    numbers = [f.number for f in study.paper.figures if f.is_asked(asked)]
+    return [j for j in judged if any(j.claim.is_of(number) for number in numbers)]
 
 
 def _table(judged: Sequence[Judged]) -> Table:
