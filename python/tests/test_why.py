@@ -171,7 +171,9 @@ def test_the_slowest_requests_are_told_by_what_the_timeline_shows(wordline, tmp_
     assert done.code == 0, done.err
     stories = done.json["stories"]
     assert len(stories) == 5
-    seen = uses(tmp_path / "log.csv")
+    seen = defaultdict(list)
+    for use in uses(tmp_path / "log.csv"):
+        seen[use[0]].append(use)
     line = shown(valid(json.loads((tmp_path / "line.json").read_text())))
     for story in stories:
         took = story["completion_ns"] - story["arrival_ns"]
@@ -179,7 +181,7 @@ def test_the_slowest_requests_are_told_by_what_the_timeline_shows(wordline, tmp_
         assert sum(s["to_ns"] - s["from_ns"] for s in story["stretches"]) == took
         for stretch in story["stretches"]:
             for work in stretch["behind"]:
-                times = [u for u in seen if u[0] == work["op"]]
+                times = seen[work["op"]]
                 start, end = min(u[2] for u in times), max(u[3] for u in times)
                 if work["had"] == "plane":
                     assert (work["start_ns"], work["end_ns"]) == (start, end)
@@ -217,7 +219,7 @@ def test_why_of_a_comparison_asks_which_run(wordline, tmp_path):
 
 def test_the_slowest_are_summed_up_beside_all(wordline, tmp_path):
     out = tmp_path / "out"
-    report = wl.run(**BUSY | {"requests": 6000}, completions=tmp_path / "done.csv")
+    report = wl.run(**BUSY | {"requests": 2500}, completions=tmp_path / "done.csv")
     out.mkdir()
     report.save(out / "report.json")
     with open(tmp_path / "done.csv", newline="") as file:
@@ -247,7 +249,6 @@ def test_the_slowest_are_summed_up_beside_all(wordline, tmp_path):
                 assert behind >= least - 1e-9
     ten = wl.why(report, slowest=10, op="write")
     assert len(ten["stories"]) == ten["summaries"][0]["slowest"] == 10
-    assert wl.why(report, slowest=10, stories=0)["stories"] == []
     done = wordline("why", "out", "--slowest", "1%", "--stories", "0")
     assert done.code == 0, done.err
     assert "the slowest 1% of the reads: " in done.out

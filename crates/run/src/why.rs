@@ -10,7 +10,7 @@ use crate::record::{Files, Recording};
 use crate::rerun::setup_of;
 use crate::setup::Setup;
 use crate::timeline::Window;
-use crate::why_sums::{Slowest, Sums};
+use crate::why_sums::{Slowest, Sums, floor};
 use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -84,8 +84,11 @@ fn watched(
 ) -> Result<(Vec<Story>, Vec<WhySummary>), RunError> {
     let spelling = setup.scheme(scheme)?;
     let mut watcher = Watcher::new(setup, asked);
+    let kinds =
+        [HostOp::Read, HostOp::Write].into_iter().filter(|op| asked.op.is_none_or(|asked| asked == *op));
+    watcher.floor = kinds.map(|op| floor(report, op, asked.slowest as u64)).max().unwrap_or_default();
     if let (Some(summed), true) = (asked.summed, asked.numbers.is_empty()) {
-        watcher.sums = Sums::of(summed, asked.op, &report.host)?;
+        watcher.sums = Sums::of(summed, asked.op, report)?;
     }
     let (mut device, start) = ready(setup, &spelling, watcher)?;
     device.probe.regions = device.ftl.layout().regions.iter().map(|r| r.name.to_string()).collect();
@@ -165,6 +168,8 @@ struct Watcher {
     slowest: BTreeMap<(u64, Reverse<u64>), Story>,
     most: usize,
     sums: Vec<Sums>,
+    /// None of the slowest is below this latency.
+    floor: u64,
     op: Option<HostOp>,
     told_all: Rc<Cell<bool>>,
     regions: Vec<String>,
@@ -197,6 +202,7 @@ impl Watcher {
             slowest: BTreeMap::new(),
             most: if asked.numbers.is_empty() { asked.slowest } else { 0 },
             sums: vec![],
+            floor: 0,
             op: asked.op,
             told_all: Rc::default(),
             regions: vec![],
@@ -558,7 +564,7 @@ impl Probe for Watcher {
         let key = (latency, Reverse(c.number));
         let ranks =
             self.slowest.len() < self.most || self.slowest.keys().next().is_some_and(|least| *least < key);
-        if self.most > 0 && ranks && self.op.is_none_or(|op| op == c.request.op) {
+        if self.most > 0 && latency >= self.floor && ranks && self.op.is_none_or(|op| op == c.request.op) {
             let story = self.tell(c);
             self.slowest.insert(key, story);
             if self.slowest.len() > self.most {

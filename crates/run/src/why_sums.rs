@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 use wordline_ftl::LatencyPart;
-use wordline_report::{Host, PartShare, Spent, Story, WayShare, WhySummary};
+use wordline_report::{PartShare, Report, Spent, Story, WayShare, WhySummary};
 use wordline_sim::Completion;
 use wordline_units::{Count, Fraction, HostOp, Opt};
 
@@ -15,7 +15,7 @@ use wordline_units::{Count, Fraction, HostOp, Opt};
 const MOST: u64 = 100_000;
 
 /// Of all requests of a kind no more are looked at for what was in their way.
-const LOOKED_AT: u64 = 20_000;
+const LOOKED_AT: u64 = 2_000;
 
 /// How many of the slowest requests of a kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -91,11 +91,30 @@ impl Times {
     }
 }
 
+/// A latency in nanoseconds that so many requests of a kind surely reach, by the distribution in the run's report.
+pub(crate) fn floor(report: &Report, op: HostOp, most: u64) -> u64 {
+    let (points, requests) = match op {
+        HostOp::Read => (&report.latency_cdf.read, report.host.read_requests),
+        HostOp::Write => (&report.latency_cdf.write, report.host.write_requests),
+        HostOp::Trim | HostOp::Flush => return 0,
+    };
+    // The distribution is of requests that were done.
+    if requests == 0 || !report.host.failed.is_empty() {
+        return 0;
+    }
+    let below = 1.0 - most as f64 / requests as f64;
+    let reached = points.iter().take_while(|[_, share]| *share <= below).last();
+    // Its latencies are those of bins, which are within some per cent.
+    reached.map_or(0, |[us, _]| (us * 1e3 * 0.9) as u64)
+}
+
 /// The sums of one kind of request.
 pub(crate) struct Sums {
     op: HostOp,
     asked: Slowest,
     most: usize,
+    /// None of the slowest is below this, so that no story is told in vain.
+    floor: u64,
     /// Every so-manieth is looked at.
     every: u64,
     of: u64,
@@ -113,7 +132,8 @@ impl Sums {
     ///
     /// # Errors
     /// When too many are asked for.
-    pub fn of(asked: Slowest, op: Option<HostOp>, host: &Host) -> Result<Vec<Sums>, RunError> {
+    pub fn of(asked: Slowest, op: Option<HostOp>, report: &Report) -> Result<Vec<Sums>, RunError> {
+        let host = &report.host;
         let all = [
             (HostOp::Read, host.read_requests),
             (HostOp::Write, host.write_requests),
@@ -123,7 +143,12 @@ impl Sums {
         let is_asked =
             |kind: HostOp| op.map_or(matches!(kind, HostOp::Read | HostOp::Write), |op| op == kind);
         let wanted = all.into_iter().filter(|(kind, n)| *n > 0 && is_asked(*kind));
-        wanted.map(|(kind, requests)| Sums::new(asked, kind, requests)).collect()
+        let sums = |(kind, requests)| {
+            let sums = Sums::new(asked, kind, requests)?;
+            let floor = floor(report, kind, sums.most as u64);
+            Ok(Sums { floor, ..sums })
+        };
+        wanted.map(sums).collect()
     }
 
     fn new(asked: Slowest, op: HostOp, requests: u64) -> Result<Sums, RunError> {
@@ -139,6 +164,7 @@ impl Sums {
             op,
             asked,
             most: most as usize,
+            floor: 0,
             every: requests.div_ceil(LOOKED_AT).max(1),
             of: 0,
             ways: vec![],
@@ -162,8 +188,9 @@ impl Sums {
         let is_looked_at = self.of.is_multiple_of(self.every);
         self.of += 1;
         let key = (ns, Reverse(c.number));
-        let ranks = self.slowest.len() < self.most
+        let is_among = self.slowest.len() < self.most
             || self.slowest.first_key_value().is_some_and(|(least, _)| *least < key);
+        let ranks = ns >= self.floor && is_among;
         if !is_looked_at && !ranks {
             return;
         }
@@ -265,7 +292,11 @@ impl Sums {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wordline_report::{Stretch, Work};
+    use wordline_report::{Host, Stretch, Work};
+
+    fn of_reads(requests: u64) -> Report {
+        Report { host: Host { read_requests: requests, ..Host::default() }, ..Report::default() }
+    }
 
     #[test]
     fn so_many_of_the_slowest_are_a_number_or_a_share() {
@@ -281,8 +312,10 @@ mod tests {
 
     #[test]
     fn more_than_can_be_kept_is_refused() {
-        let host = Host { read_requests: 150_000_000, ..Host::default() };
-        let e = Sums::of(Slowest::default(), None, &host).err().map(|e| e.to_string()).unwrap_or_default();
+        let e = Sums::of(Slowest::default(), None, &of_reads(150_000_000))
+            .err()
+            .map(|e| e.to_string())
+            .unwrap_or_default();
         assert!(e.contains("--slowest 0.1%: that is 150000 reads") && e.contains("at most 100000"), "{e}");
     }
 
