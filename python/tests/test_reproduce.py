@@ -179,7 +179,7 @@ def test_a_figure_is_drawn_from_a_scaled_run_and_says_so(wordline, tmp_path):
         (["pa-ssd", "--figure", "9", "--figure", "77"], "--figure 77: pa-ssd has the figures"),
         (["pa-ssd", "--only", "mian/*"], "has runs GROUP/WORKLOAD/SCHEME of"),
         (["pa-ssd", "--figure", "5", "--only", "main/*"], "none of these runs is of figure 5"),
-        (["hyssd", "--figure", "2", "--scale", "8"], "a job file is not scaled"),
+        (["ips", "--figure", "4", "--scale", "8"], "a job file is not scaled"),
         (["all", "--figure", "9"], "has no figures or runs of its own"),
         (["overview", "--out", "none"], "no PAPER/claims.json is there"),
     ],
