@@ -474,8 +474,8 @@ def why(
     """
     where = None if workload is None else os.fspath(workload)
     text = _one_report(report, scheme).json
-    asked = (list(numbers), str(slowest), stories, op)
-    return json.loads(_wordline.why(text, *asked, where, progress))
+    asked = {"numbers": list(numbers), "slowest": str(slowest), "stories": stories, "op": op}
+    return json.loads(_wordline.why(text, asked, where, progress))
 
 
 def _one_report(report: Report | Comparison | str | os.PathLike[str], scheme: str | None) -> Report:

@@ -42,10 +42,7 @@ def record(
 def rerun(report: str, workload: str | None, progress: Progress | None) -> str: ...
 def why(
     report: str,
-    numbers: Sequence[int],
-    slowest: str,
-    stories: int | None,
-    op: str | None,
+    asked: dict[str, Any],
     workload: str | None,
     progress: Progress | None,
 ) -> str: ...

@@ -251,23 +251,39 @@ fn rerun(
     watcher.judge(result)?.report.to_json().map_err(wrong)
 }
 
-/// Why requests of a report's run took so long, as JSON: those named, or so many of the slowest.
+/// Which requests are asked about, as the Python side spells it.
+#[derive(FromPyObject)]
+struct AskedWhy {
+    #[pyo3(item)]
+    numbers: Vec<u64>,
+    #[pyo3(item)]
+    slowest: String,
+    #[pyo3(item)]
+    stories: Option<usize>,
+    #[pyo3(item)]
+    op: Option<String>,
+}
+
+impl AskedWhy {
+    fn asked(self) -> PyResult<WhyAsked> {
+        let op = self.op.map(|o| o.parse::<HostOp>().map_err(|e| unfit(Opt::Op, &o, e))).transpose()?;
+        let summed: Slowest = self.slowest.parse().map_err(|e| unfit(Opt::Slowest, &self.slowest, e))?;
+        let slowest = self.stories.unwrap_or_else(|| summed.stories());
+        Ok(WhyAsked { numbers: self.numbers, slowest, summed: Some(summed), op, timeline: None })
+    }
+}
+
+/// Why requests of a report's run took so long, as JSON: those named, or the slowest.
 #[pyfunction]
 fn why(
     py: Python<'_>,
     report: &str,
-    numbers: Vec<u64>,
-    slowest: &str,
-    stories: Option<usize>,
-    op: Option<&str>,
+    asked: AskedWhy,
     workload: Option<&str>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let report = Report::from_json(report).map_err(wrong)?;
-    let op = op.map(|o| o.parse::<HostOp>().map_err(|e| unfit(Opt::Op, o, e))).transpose()?;
-    let summed: Slowest = slowest.parse().map_err(|e| unfit(Opt::Slowest, slowest, e))?;
-    let slowest = stories.unwrap_or_else(|| summed.stories());
-    let asked = WhyAsked { numbers, slowest, summed: Some(summed), op, timeline: None };
+    let asked = asked.asked()?;
     let mut watcher = Watcher { callback: progress, raised: None };
     let result = py.detach(|| wordline_run::why(&report, &asked, workload, &mut |p| watcher.see(p)));
     serde_json::to_string(&watcher.judge(result)?).map_err(wrong)
