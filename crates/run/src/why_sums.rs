@@ -321,9 +321,8 @@ mod tests {
 
     #[test]
     fn what_works_at_once_shares_the_time_and_what_nobody_took_is_left() {
-        let host = Host { read_requests: 10, ..Host::default() };
         let mut sums =
-            Sums::of(Slowest::Requests(1), None, &host).map(|mut all| all.remove(0)).expect("sums");
+            Sums::of(Slowest::Requests(1), None, &of_reads(10)).map(|mut all| all.remove(0)).expect("sums");
         let work = |kind: &str, start_ns, end_ns| Work {
             kind: kind.into(),
             cause: "gc".into(),
