@@ -176,6 +176,48 @@ def test_exceptions_tell_the_users_mistake_from_a_refusal():
     assert issubclass(wl.Fault, RuntimeError)
 
 
+WRONG = [
+    ({"device": "demo-9gb"}, 'device="demo-9gb": there is no built-in', "`wordline.devices()`"),
+    ({"initial": "full"}, 'initial="full": ', ""),
+    ({"initial": "steady", "workload": "bursty"}, "", ""),
+    ({"fit": "wrp"}, 'fit="wrp": ', ""),
+    ({"set": {"gc.victim": "luck"}}, 'set={"gc.victim": "luck"}: gc.victim', ""),
+    ({"set": {"scheme.x": 1}}, 'set={"scheme.x": "1"}: no scheme', ""),
+    ({"scheme": "slc"}, "there is no scheme", "`wordline.schemes()`"),
+    ({"scheme": "slc-cache:x=1"}, "scheme slc-cache:x=1: unknown key", ""),
+    ({"from_state": "none.state"}, 'from_state="none.state": ', ""),
+    ({"from_state": __file__}, "a run with save_state=", ""),
+    ({"from_state": __file__, "initial": "fresh"}, "", ""),
+    ({"save_state": "/nowhere/a.state"}, 'save_state="/nowhere/a.state": ', ""),
+    ({"save_state": "a.state", "replicas": 2}, "leave replicas= out", ""),
+    ({"traces": "/nowhere", "workload": "twin:hm_0"}, "traces= or WORDLINE_TRACES", ""),
+    ({"log": "log.csv", "replicas": 2}, "completions= and timeline= record one run", ""),
+    ({"timeline": "t.json", "window": "1..2"}, 'window="1..2": ', ""),
+    ({"timeline": "t.json", "around": 500}, "around=500: the run has no such request", ""),
+]
+
+
+@pytest.mark.parametrize(("wrong", "said", "more"), WRONG)
+def test_errors_speak_in_the_terms_of_the_caller(wrong, said, more, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    asked = {"device": "demo-8gb", "scheme": "slc-cache", "workload": "bursty", "requests": 500}
+    asked |= wrong
+    if wrong.get("initial") == "steady":
+        asked["set"] = {"dram.map_cache": "1MiB"}
+        said = 'fill the drive (initial="fill:90%,valid=80%")'
+    try:
+        wl.run(**asked)
+    except wl.UserError as e:
+        text, typed = str(e), getattr(e, "on_command_line", str(e))
+    else:
+        pytest.fail("nothing was refused")
+    assert said in text
+    assert more in text
+    assert "--" not in text
+    # One who typed a command reads the same in its terms.
+    assert "=" not in typed or "--" in typed or text == typed
+
+
 def test_what_progress_raises_ends_the_run():
     seen = []
 

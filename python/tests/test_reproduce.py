@@ -9,7 +9,7 @@ pytest.importorskip("pyarrow", reason="needs pip install 'wordline[reproduce]'")
 
 import wordline as wl
 from wordline import reproduce
-from wordline.reproduce import claims, overview, paper
+from wordline.reproduce import claims, overview, page, paper
 
 CLAIM = """
 [[claim]]
@@ -121,7 +121,7 @@ def test_the_overview_counts_what_the_folders_say(tmp_path):
         *("1/4", "2 of 5", "2 of 2", "0 of 3", "", "", ""),
     ]
     assert [c.strip() for c in rows["ips"].split("|")[2:-1]] == [
-        *("full", "1 of 3", "", "0 of 1", "1 of 2", "", "1"),
+        *("full", "1 of 2", "", "0 of 1", "1 of 1", "", "1"),
     ]
     head = "| deviates | where | says |\n| --- | --- | --- |\n"
     assert (
@@ -145,6 +145,22 @@ def test_a_figure_is_drawn_from_a_scaled_run_and_says_so(wordline, tmp_path):
     assert verdicts["9a-us"] == "not-run"
     assert verdicts["12a-baseline"] == "not-run"
     assert verdicts["table-1-channels"] == "not-run"
+    # What was asked for comes first, then claims; what was not run is counted and not listed.
+    said = done.out
+    assert said.index("at 1/32 of the scale, figures 10 and 5 only") < said.index("Figure 5: ")
+    assert said.index("Figure 10: ") < said.index("picture: p/figure-10.svg")
+    assert said.index("picture: p/figure-10.svg") < said.index("Claims on figures 10 and 5")
+    assert said.index("Claims on figures 10 and 5") < said.index("5-slow-4")
+    assert "9a-us" not in said
+    assert "On other figures, by the same runs: " in said
+    assert f"{sum(v == 'not-run' for v in verdicts.values())} not run" in said
+    # Causes were found at full scale, so none is given here.
+    known = {row["cause"] for row in found["claims"] if row["verdict"] == "deviates"}
+    assert known <= {None, "what it speaks of did not occur"}
+    assert "Why claims deviate was found out at full scale with the twins" in said
+    page = (tmp_path / "p" / "README.md").read_text()
+    assert "**At 1/32 of the scale, figures 10 and 5 only.**" in page
+    assert page.index("## Figures and tables") < page.index("## All claims")
     assert (
         "wordline reproduce pa-ssd --figure 10 --figure 5 --scale 32"
         in (tmp_path / "p" / "README.md").read_text()
@@ -160,6 +176,10 @@ def test_a_figure_is_drawn_from_a_scaled_run_and_says_so(wordline, tmp_path):
         (["pa-ssd", "--figure", "77"], "has the figures table-1, table-2, 1a"),
         (["pa-ssd", "--scale", "100"], "48 is the most"),
         (["pa-ssd", "--scale", "2", "--traces", "."], "divides twins, not traces"),
+        (["pa-ssd", "--figure", "9", "--figure", "77"], "--figure 77: pa-ssd has the figures"),
+        (["pa-ssd", "--only", "mian/*"], "has runs GROUP/WORKLOAD/SCHEME of"),
+        (["pa-ssd", "--figure", "5", "--only", "main/*"], "none of these runs is of figure 5"),
+        (["ips", "--figure", "4", "--scale", "8"], "a job file is not scaled"),
         (["all", "--figure", "9"], "has no figures or runs of its own"),
         (["overview", "--out", "none"], "no PAPER/claims.json is there"),
     ],
@@ -225,7 +245,7 @@ def judged(figure, **more):
             **more,
         }
     )
-    return claims._judge(claim, Paper, paper.Study(Paper, {}, scale=2), [("x", "because")])
+    return claims._judge(claim, Paper, paper.Study(Paper, {}, paper.Scope(2)), [("x", "because")])
 
 
 def test_verdicts():
@@ -235,17 +255,61 @@ def test_verdicts():
     assert judged(2.1).cause == "because"
     assert judged(None).verdict == "deviates"
     assert judged(1.5, is_calibration=True).verdict == "calibration"
-    assert judged(1.5, full_scale=True).verdict == "not-run"
+    assert judged(1.5, full_scale=True).verdict == "full-scale"
     assert judged(paper.NotRun("a run")).verdict == "not-run"
 
 
-def test_calibration_is_never_counted_and_what_is_not_run_holds_nothing():
-    rows = [
-        judged(1.5),
-        judged(9.0),
-        judged(1.5, is_calibration=True),
-        judged(paper.NotRun("a run")),
-    ]
-    assert claims.verdict(rows) == (
-        "1 of 3 claims hold (T2 1 of 3, 1 not run, calibration: 1 of 1 met)"
+def test_only_what_was_put_to_the_test_is_counted_as_holding_or_not():
+    tested = [judged(1.5), judged(9.0), judged(1.5, is_calibration=True)]
+    whole = "1 of 2 claims hold (T2 1 of 2, calibration: 1 of 1 met)"
+    assert claims.verdict(tested) == whole
+    others = [judged(paper.NotRun("a run")), judged(1.5, full_scale=True)]
+    assert claims.verdict(tested + others) == (
+        whole.replace("hold", "put to the test hold") + "; 1 not run; 1 that only full scale tells"
     )
+
+
+def test_a_claim_is_of_the_figures_that_it_names():
+    def of(id, where):
+        return {n for n in ("1a", "1c", "6a", "6b", "9", "10", "table-1") if named(id, where, n)}
+
+    def named(id, where, number):
+        return judged(1.0, id=id, where=where).claim.is_of(number)
+
+    assert of("1cd-order", "Fig. 1c, 1d") == {"1c"}
+    assert of("10-msb-lowest", "Fig. 1a, 10") == {"1a", "10"}
+    assert of("6-web_1-merge", "Fig. 6") == {"6a", "6b"}
+    assert of("table-1-channels", "Table 1") == {"table-1"}
+    assert of("overall-write", "abstract, section 9") == set()
+
+
+def test_a_page_that_says_less_takes_the_place_of_none_that_says_more(tmp_path):
+    whole, part = paper.Scope(), paper.Scope(figures=("9",))
+    small, coarse = paper.Scope(8), paper.Scope(48, only=("main/*",))
+    assert whole.may_replace(coarse)
+    assert part.may_replace(part)
+    assert part.may_replace(coarse)
+    for less, more in ((part, whole), (small, whole), (coarse, small), (small, part)):
+        assert not less.may_replace(more)
+    assert [str(s.folder) for s in (whole, part, coarse)] == [".", "figure-9", "only-main"]
+    read = paper.read("ips")
+    page.check_free(tmp_path / "none", read, small)
+    (tmp_path / "README.md").write_text("a page that does not say of what it is")
+    with pytest.raises(wl.UserError, match="holds the page of ips at full scale"):
+        page.check_free(tmp_path, read, small)
+    text = '{"scale": 8, "figures": [], "only": []}'
+    (tmp_path / "claims.json").write_text(text)
+    page.check_free(tmp_path, read, small)
+    page.check_free(tmp_path, read, whole)
+    with pytest.raises(wl.UserError, match="at 1/48 of the scale, run main/"):
+        page.check_free(tmp_path, read, coarse)
+
+
+def test_causes_are_given_for_what_they_were_found_for():
+    assert paper.Study(None, {}).is_as_explained
+    assert not paper.Study(None, {}, paper.Scope(2)).is_as_explained
+
+    class Report:
+        workload = {"source": "original"}  # noqa: RUF012
+
+    assert not paper.Study(None, {"main/Fin/US": Report}).is_as_explained

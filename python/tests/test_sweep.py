@@ -18,8 +18,8 @@ import pyarrow.parquet as pq
 
 import wordline as wl
 from wordline.runs import Run, Runner
-from wordline.sweep import frontier, grid
-from wordline.sweep.table import Row, shown
+from wordline.sweeps import frontier, grid
+from wordline.sweeps.table import Row, shown
 
 SMALL = ["--device", "demo-8gb", "--workload", "bursty", "--requests", "500"]
 BOTH = ["--scheme", "conventional", "--scheme", "slc-cache"]
@@ -124,9 +124,9 @@ def test_the_frontier_holds_what_nothing_beats_in_both():
         return Row({"scheme": name}, {"x": (x, None), "y": (y, None)}, ())
 
     rows = [row("a", 1, 5), row("b", 2, 2), row("c", 3, 3), row("d", 2, 2), row("e", 4, 1)]
-    x, y = frontier.axes("x,y")
+    x, y = frontier.axes(["x", "y"])
     assert [r.at["scheme"] for r in frontier.frontier(rows, x, y)] == ["a", "b", "d", "e"]
-    x, y = frontier.axes("x,+y")
+    x, y = frontier.axes(["x", "+y"])
     assert [r.at["scheme"] for r in frontier.frontier(rows, x, y)] == ["a"]
     nothing = Row({"scheme": "f"}, {"x": None, "y": (0, None)}, ())
     assert frontier.frontier([nothing], x, y) == []

@@ -81,7 +81,7 @@ def test_a_wrong_claims_file_ends_with_2_and_says_where(wordline, claims, more, 
 def test_a_pattern_that_matches_nothing_ends_with_2(wordline):
     done = wordline("validate", "--only", "nothing-like-it")
     assert done.code == 2
-    assert "waf-greedy" in done.err
+    assert "they begin with waf, latency, " in done.err
 
 
 def test_without_scipy_the_error_says_what_to_install(wordline, tmp_path):
@@ -100,3 +100,19 @@ def test_the_page_of_the_docs_shows_every_claim_of_the_file():
     for row in rows:
         assert f"| {row.quantity} |" in page
         assert row.why in page
+
+
+def test_a_part_takes_the_place_of_no_page_of_everything(wordline, claims, tmp_path):
+    done = wordline("validate", "--claims", claims(), "--out", "part")
+    assert done.code == 0, done.err
+    assert "(claims of another file)" in done.out
+    assert "only claims of another file" in (tmp_path / "part" / "validation.md").read_text()
+    # A part may follow a part.
+    assert wordline("validate", "--claims", claims(), "--out", "part").code == 0
+    whole = tmp_path / "whole"
+    whole.mkdir()
+    (whole / "validation.json").write_text('{"version": "0.1.0", "rows": []}')
+    for words in (["--claims", claims()], ["--quick"], ["--only", "waf"]):
+        done = wordline("validate", *words, "--out", "whole")
+        assert done.code == 2
+        assert "whole holds the page of all rows" in done.err

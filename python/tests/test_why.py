@@ -171,7 +171,9 @@ def test_the_slowest_requests_are_told_by_what_the_timeline_shows(wordline, tmp_
     assert done.code == 0, done.err
     stories = done.json["stories"]
     assert len(stories) == 5
-    seen = uses(tmp_path / "log.csv")
+    seen = defaultdict(list)
+    for use in uses(tmp_path / "log.csv"):
+        seen[use[0]].append(use)
     line = shown(valid(json.loads((tmp_path / "line.json").read_text())))
     for story in stories:
         took = story["completion_ns"] - story["arrival_ns"]
@@ -179,7 +181,7 @@ def test_the_slowest_requests_are_told_by_what_the_timeline_shows(wordline, tmp_
         assert sum(s["to_ns"] - s["from_ns"] for s in story["stretches"]) == took
         for stretch in story["stretches"]:
             for work in stretch["behind"]:
-                times = [u for u in seen if u[0] == work["op"]]
+                times = seen[work["op"]]
                 start, end = min(u[2] for u in times), max(u[3] for u in times)
                 if work["had"] == "plane":
                     assert (work["start_ns"], work["end_ns"]) == (start, end)
@@ -213,3 +215,86 @@ def test_why_of_a_comparison_asks_which_run(wordline, tmp_path):
     assert done.code == 2
     assert "no request 500" in done.err
     assert "0 to 499" in done.err
+
+
+def test_the_slowest_are_summed_up_beside_all(wordline, tmp_path):
+    out = tmp_path / "out"
+    report = wl.run(**BUSY | {"requests": 2500}, completions=tmp_path / "done.csv")
+    out.mkdir()
+    report.save(out / "report.json")
+    with open(tmp_path / "done.csv", newline="") as file:
+        file.readline()
+        rows = list(csv.DictReader(file))
+    told = wl.why(report, slowest="1%")
+    assert len(told["stories"]) == 3
+    assert [s["op"] for s in told["summaries"]] == ["read", "write"]
+    for summary in told["summaries"]:
+        here = [r for r in rows if r["op"] == summary["op"]]
+        latency = {r["number"]: int(r["completion_ns"]) - int(r["arrival_ns"]) for r in here}
+        slowest = sorted(here, key=lambda r: -latency[r["number"]])[: -(-len(here) // 100)]
+        assert (summary["of"], summary["slowest"]) == (len(here), len(slowest))
+        assert summary["over_ns"] == latency[slowest[-1]["number"]]
+        for which, of, ns in (("slowest", slowest, "slowest_ns"), ("all", here, "all_ns")):
+            total = sum(latency[r["number"]] for r in of)
+            assert summary[ns] == total
+            for part in summary["parts"]:
+                spent = sum(int(r[f"{part['part']}_ns"]) for r in of)
+                assert part[which] == pytest.approx(spent / total)
+            # Every nanosecond is somebody's.
+            assert sum(way[which] for way in summary["ways"]) == pytest.approx(1)
+            # What stood in the way comes to the parts of the latency that are waits behind it.
+            for cause, part in (("migrate", "behind_migration"), ("gc", "behind_gc")):
+                behind = sum(w[which] for w in summary["ways"] if w.get("cause") == cause)
+                least = sum(p[which] for p in summary["parts"] if p["part"] == part)
+                assert behind >= least - 1e-9
+    ten = wl.why(report, slowest=10, op="write")
+    assert len(ten["stories"]) == ten["summaries"][0]["slowest"] == 10
+    done = wordline("why", "out", "--slowest", "1%", "--stories", "0")
+    assert done.code == 0, done.err
+    assert "the slowest 1% of the reads: " in done.out
+    assert "% of their time behind " in done.out
+    assert "request " not in done.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--slowest", "0"], "none of the slowest"),
+        (["--slowest", "101%"], "more than all"),
+        (["--slowest", "few"], "few"),
+        (["--op", "flush"], ""),
+    ],
+)
+def test_a_summary_of_nothing_says_so(wordline, small, arguments, message):
+    wordline("run", *small, "--scheme", "conventional", "--json", "r.json")
+    done = wordline("why", "r.json", *arguments)
+    assert done.code == (2 if message else 0)
+    assert message in done.err
+    assert "panicked" not in done.err
+
+
+def test_a_page_or_a_folder_stands_for_the_report_beside_it(wordline, small, tmp_path):
+    wordline("run", *small, "--scheme", "conventional", "--out", "one")
+    wordline("compare", *small, "--scheme", "conventional", "--scheme", "slc-cache", "--out", "two")
+    for named in ("one", "one/report.html", "one/report.json"):
+        done = wordline("why", named, "--stories", "1")
+        assert done.code == 0, done.err
+        assert "conventional on demo-8gb" in done.out
+        assert wl.load(tmp_path / named).scheme.name == "conventional"
+    assert "rerun" not in wordline("rerun", "one").err
+    which = wordline("why", "two/report.html")
+    assert which.code == 2
+    assert "2 runs are in it; say which with --scheme" in which.err
+    chosen = wordline("why", "two", "--scheme", "slc-cache", "--stories", "1")
+    assert "slc-cache on demo-8gb" in chosen.out
+    with pytest.raises(wl.UserError, match="say scheme= with one of conventional, slc-cache"):
+        wl.why(tmp_path / "two")
+    assert wl.why(tmp_path / "two", scheme="slc-cache", stories=0)["scheme"] == "slc-cache"
+    (tmp_path / "none").mkdir()
+    (tmp_path / "none" / "page.html").write_text("<!doctype html><html></html>")
+    for named, place in (("none", "in this folder"), ("none/page.html", "beside this page")):
+        done = wordline("why", named)
+        assert done.code == 2
+        assert f"there is no report.json or comparison.json {place}" in done.err
+    (tmp_path / "two" / "report.json").write_text((tmp_path / "one/report.json").read_text())
+    assert "are both beside this page" in wordline("why", "two/report.html").err

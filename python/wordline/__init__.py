@@ -21,6 +21,7 @@ from wordline._api import (
     rerun,
     run,
     schemes,
+    sweep,
     why,
     workloads,
 )
@@ -60,6 +61,7 @@ __all__ = [
     "rerun",
     "run",
     "schemes",
+    "sweep",
     "why",
     "workloads",
 ]

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wordline import _wordline
 from wordline._result import Comparison, Figures, Lifetimes, Report
 
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from wordline.sweeps.result import Sweep
+
 Progress = Callable[[int, int, float], object]
+#: One name or path, or several.
+Several = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 
 class Entry(NamedTuple):
@@ -185,6 +196,100 @@ def compare(
     return Comparison([Report(r) for r in done], dict(refused))
 
 
+def sweep(
+    *,
+    device: Several,
+    schemes: Sequence[str],
+    workload: Several,
+    seed: int = _wordline.DEFAULT_SEED,
+    replicas: int = 1,
+    requests: int | None = None,
+    set: Mapping[str, object] | None = None,
+    initial: str | Sequence[str] = _wordline.DEFAULT_INITIAL,
+    traces: str | os.PathLike[str] | None = None,
+    fit: str | None = None,
+    check: bool = False,
+    figures: Sequence[str] = (),
+    out: str | os.PathLike[str] | None = None,
+    threads: int | None = None,
+    executor: Executor | None = None,
+    progress: Callable[[int, int], object] | None = None,
+) -> Sweep:
+    """Run every combination of devices, workloads, initial states, schemes and settings.
+
+    Parameters
+    ----------
+    device, workload, initial
+        As for `run`, one or a list of them.
+    schemes
+        Spellings of the schemes. ``all-compatible`` stands for every one; those that a device
+        refuses have no reports, and say why.
+    set
+        As for `run`; a list or tuple holds the values that its key is to take.
+    seed, replicas
+        Each combination is run with the seeds from ``seed`` to ``seed + replicas - 1``.
+    requests, traces, fit, check
+        As for `run`, the same in all runs.
+    figures
+        The figures of the table, by their paths in a report, such as ``latency_us.write.mean``; if
+        none is named, mean and 99.9 % latencies of writes and reads, WAF and IOPS.
+    out
+        A folder in whose ``runs`` each report is kept, named by what decides the run. A sweep that
+        was broken off goes on from there, and one with further values does only those; ``wordline
+        sweep --out`` is the same folder. Without it nothing is kept.
+    threads
+        Runs that go at once; as many as there are cores if not given.
+    executor
+        A `concurrent.futures.Executor` in place of threads, such as a ``ProcessPoolExecutor`` or
+        ``dask.distributed.Client().get_executor()``; its workers must see `out`.
+    progress
+        Called as each run ends, with how many have ended and how many there are. What it raises
+        ends the sweep.
+
+    Returns
+    -------
+    Sweep
+        A sequence of combinations with their reports; ``to_frame()`` has a row for each run,
+        ``columns()`` means and intervals, ``frontier()`` what nothing else beats.
+
+    Raises
+    ------
+    UserError, Fault
+        As for `run`.
+    """
+    from wordline.runs import Runner
+    from wordline.sweeps import grid, result
+
+    if isinstance(schemes, str):
+        raise _wordline.UserError(f"schemes is the text {schemes!r}; give a list of spellings")
+    for number, name in ((requests, "requests"), (threads, "threads")):
+        if number is not None and number < 1:
+            raise _wordline.UserError(f"{name}={number} is not at least 1")
+    asked = grid.grid(
+        devices=[os.fspath(d) for d in _several(device)],
+        workloads=[os.fspath(w) for w in _several(workload)],
+        schemes=schemes,
+        initials=_several(initial),
+        set={key: [_text(v) for v in _several(found)] for key, found in (set or {}).items()},
+        seed=seed,
+        replicas=replicas,
+        requests=requests,
+        fit=fit,
+        traces=None if traces is None else os.fspath(traces),
+        check=check,
+    )
+    ended = itertools.count(1)
+
+    def count(*_: object) -> None:
+        if progress is not None:
+            progress(next(ended), len(asked.runs))
+
+    with ExitStack() as stack:
+        folder = out or stack.enter_context(TemporaryDirectory(prefix="wordline-"))
+        runner = Runner(Path(folder) / "runs", jobs=threads, executor=executor, ended=count)
+        return result.perform(asked, runner, figures)
+
+
 def lifetime(
     *,
     device: str | os.PathLike[str],
@@ -323,11 +428,13 @@ def rerun(
 
 
 def why(
-    report: Report | str,
+    report: Report | Comparison | str | os.PathLike[str],
     numbers: Sequence[int] = (),
     *,
-    slowest: int = 3,
+    slowest: int | str = "0.1%",
+    stories: int | None = None,
     op: str | None = None,
+    scheme: str | None = None,
     workload: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
@@ -336,23 +443,33 @@ def why(
     Parameters
     ----------
     report
-        A report, or its JSON. Of replicas it is the first.
+        A report or a comparison, its JSON, or a path as for `load`. Of replicas it is the first.
     numbers
         Numbers of requests, counted from 0, as in the files of `completions`.
     slowest
-        Where none is named, so many of the slowest.
+        Where none is named, how many of the slowest reads, and of the writes, are summed up: a
+        number, or a share such as ``"0.1%"``; at most 100,000.
+    stories
+        Of how many of the slowest the stories are told; a number given as ``slowest`` if it is at
+        most 1000, else 3.
     op
         Of the slowest, only ``"read"``, ``"write"``, ``"trim"`` or ``"flush"``.
+    scheme
+        Which run of a comparison, by its scheme as the report spells it.
     workload, progress
         As for `rerun`.
 
     Returns
     -------
     dict
-        ``stories`` has one for each request: its times in nanoseconds, the parts of its latency
-        (``parts_ns``), the operation that ended last (``last``), and ``stretches`` of its time
-        from arrival to completion, each with what stood in its way (``behind``). The operations
-        are those of the run's ``log`` and ``timeline``. ``wordline why`` puts it in words.
+        ``summaries`` has one for reads and one for writes, or that of ``op``: how many are the
+        slowest (``slowest``, out of ``of``), the least latency among them (``over_ns``), and shares
+        of their time, 0 to 1, by ``parts`` of the latency and by ``ways``, which is what was in the
+        way; each beside the share of the time of all. ``stories`` has one for each request: its
+        times in nanoseconds, the parts of its latency (``parts_ns``), the operation that ended last
+        (``last``), and ``stretches`` of its time from arrival to completion, each with what stood
+        in its way (``behind``). The operations are those of the run's ``log`` and ``timeline``.
+        ``wordline why`` puts it in words.
 
     Raises
     ------
@@ -361,23 +478,50 @@ def why(
     Refused, Fault
         As for `run`.
     """
-    text = report.json if isinstance(report, Report) else report
     where = None if workload is None else os.fspath(workload)
-    return json.loads(_wordline.why(text, list(numbers), slowest, op, where, progress))
+    text = _one_report(report, scheme).json
+    asked = {"numbers": list(numbers), "slowest": str(slowest), "stories": stories, "op": op}
+    return json.loads(_wordline.why(text, asked, where, progress))
+
+
+def _one_report(report: Report | Comparison | str | os.PathLike[str], scheme: str | None) -> Report:
+    """Return the report that is meant: of a comparison that of a scheme."""
+    is_json = isinstance(report, str) and report.lstrip().startswith("{")
+    if isinstance(report, (Report, Comparison)):
+        found = report
+    else:
+        found = _parsed(report) if is_json else load(report)
+    if isinstance(found, Report):
+        if scheme in (None, found.scheme.name):
+            return found
+        raise _wordline.UserError(f"scheme={scheme!r}: the report is of {found.scheme.name}")
+    names = [r.scheme.name for r in found]
+    if scheme not in names:
+        given = "which run is meant" if scheme is None else f"no run of {scheme!r} is in it"
+        raise _wordline.UserError(f"{given}: say scheme= with one of {', '.join(names)}")
+    return found[scheme]
 
 
 def load(path: str | os.PathLike[str]) -> Report | Comparison:
     """Read a ``report.json`` or ``comparison.json``.
 
+    Parameters
+    ----------
+    path
+        The file, the folder that it is in, or the page beside it.
+
     Raises
     ------
+    UserError
+        There is no such file, or it is not a report of Wordline.
     OSError
         The file cannot be read.
-    UserError
-        It is not a report of Wordline.
     """
-    with open(path, encoding="utf-8") as file:
-        text = file.read()
+    with open(_wordline.report_file(os.fspath(path)), encoding="utf-8") as file:
+        return _parsed(file.read())
+
+
+def _parsed(text: str) -> Report | Comparison:
     texts, refused = _wordline.reports(text)
     reports = [Report(r) for r in texts]
     is_comparison = json.loads(text).get("schema", "").startswith("wordline.comparison/")
@@ -426,6 +570,16 @@ def formats() -> list[Entry]:
     return [Entry(*e) for e in _wordline.formats()]
 
 
+def _several(given: object) -> list[Any]:
+    """Return a list as it is, and anything else as the only one of its list."""
+    return list(given) if isinstance(given, (list, tuple)) else [given]
+
+
+def _text(value: object) -> str:
+    """Return a value of a setting as it is spelled."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def _threads(asked: int | None) -> int:
     return asked if asked is not None else os.cpu_count() or 1
 
@@ -451,9 +605,6 @@ def _asked(
     if requests is not None and requests < 1:
         raise _wordline.UserError(f"requests={requests}: at least one request is needed")
 
-    def text(value: object) -> str:
-        return str(value).lower() if isinstance(value, bool) else str(value)
-
     from_state, save_state, traces = (None if f is None else os.fspath(f) for f in files)
     return {
         "device": os.fspath(device),
@@ -461,7 +612,7 @@ def _asked(
         "seed": seed,
         "replicas": replicas,
         "requests": requests,
-        "set": {k: text(v) for k, v in (changes or {}).items()},
+        "set": {k: _text(v) for k, v in (changes or {}).items()},
         "initial": initial,
         "from_state": from_state,
         "save_state": save_state,

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
-from wordline import _wordline
+from wordline import _frame, _wordline
 
 if TYPE_CHECKING:
     import numpy as np
@@ -163,6 +163,10 @@ class Replicas:
     def __repr__(self) -> str:
         return f"<{len(self)} replicas, seeds {self.seeds[0]} to {self.seeds[-1]}>"
 
+    def to_frame(self, library: str | None = None) -> Any:
+        """Return a row for each seed, as `Report.to_frame` does."""
+        return _frame.frame(list(_frame.rows_of({"replicas": {"runs": self._runs}}, {})), library)
+
     def values(self, path: str) -> NDArray[np.float64]:
         """Return a figure of each replica by its path, shape ``(replicas,)``.
 
@@ -209,6 +213,30 @@ class _Shown(ABC):
         pictures = [f for f in self.figures() if f.name.endswith("latency-cdf")]
         table = f"<pre>{html.escape(str(self))}</pre>"
         return table + "".join(f"<div>{f.svg}</div>" for f in pictures)
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """Return a data frame with a row for each run: each scheme, with each of its seeds.
+
+        Parameters
+        ----------
+        library
+            ``"polars"`` or ``"pandas"``; if not given the first of them that is installed.
+
+        Returns
+        -------
+        polars.DataFrame or pandas.DataFrame
+            Columns ``device``, ``workload``, ``scheme``, ``seed`` and ``result_hash``, then every
+            figure of ``report.json`` that is a single number, named by its path, such as
+            ``latency_us.write.p99`` or ``waf.total``: units are in the names. Null where a run has
+            no such figure. Series are left out: see ``latency_cdf`` and ``timeline``.
+
+        Raises
+        ------
+        UserError
+            The library is not installed.
+        """
+        found = (json.loads(text) for text in self._texts())
+        return _frame.frame([row for data in found for row in _frame.rows_of(data, {})], library)
 
     def figures(self) -> list[Figure]:
         """Return every picture for which there are data, as SVG with the data as CSV."""

@@ -31,21 +31,32 @@ def perform(name: str, modules: Sequence[str], work: Callable[[], int | None]) -
         each told on standard error.
     """
     try:
-        _need(name, modules)
+        need(name, modules)
         return work() or 0
     except UserError as e:
-        print(f"error: {e}", file=sys.stderr)
+        print(f"error: {told(e)}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         # The command line says what is kept.
         return 130
     except (Fault, Refused, OSError) as e:
-        print(f"error: {e}", file=sys.stderr)
+        print(f"error: {told(e)}", file=sys.stderr)
         return 1
 
 
-def _need(name: str, modules: Sequence[str]) -> None:
-    """Say which package is missing, and how to get it."""
+def told(error: Exception) -> str:
+    """Return what an error says to one who typed a command, with options as those are spelled."""
+    return getattr(error, "on_command_line", str(error))
+
+
+def need(name: str, modules: Sequence[str]) -> None:
+    """Refuse to go on without a package, and say how to get it.
+
+    Raises
+    ------
+    UserError
+        A module cannot be imported.
+    """
     for module in modules:
         try:
             importlib.import_module(module)

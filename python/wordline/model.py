@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from wordline import Report, UserError, _wordline
-from wordline.commands import SWEEP, perform
+from wordline.commands import SWEEP, perform, told
 from wordline.quantity import in_us
 
 #: Bits of a cell by mode.
@@ -252,7 +252,7 @@ def _simulated(
         runner = Runner(Path(folder), jobs=jobs, watch=bars.watch, ended=bars.ended)
         reports, refused = runner.run(runs)
     for run, why in refused.items():
-        raise UserError(f"{run.scheme} was refused: {why}")
+        raise UserError(f"{run.scheme} was refused: {told(why)}")
     accesses = found["page_reads"] + found["page_writes"]
     return {runs[run]: simulated_us(report, accesses) for run, report in reports.items()}
 

@@ -7,9 +7,31 @@ import time
 from collections.abc import Callable
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn
+from rich.text import Text
 
 from wordline.runs import Run
+
+
+def rate(per_second: float) -> str:
+    """Return a rate with three digits, such as ``79.3 k/s``."""
+    for size, sign in ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")):
+        # What rounds to a thousand is shown in the next unit.
+        if per_second >= 0.9995 * size or not sign:
+            value = per_second / size
+            digits = 0 if value >= 99.95 else 1 if value >= 9.995 else 2
+            return f"{value:.{digits}f} {sign}/s"
+    return ""
+
+
+class _Left(ProgressColumn):
+    """The time that is left, once it can be told."""
+
+    def render(self, task: Task) -> Text:
+        left = task.time_remaining
+        if left is None or task.finished:
+            return Text("")
+        return Text(f"{left / 60:.0f} min left" if left >= 100 else f"{left:.0f} s left")
 
 
 class Bars:
@@ -26,14 +48,14 @@ class Bars:
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(24),
-            MofNCompleteColumn(),
             TextColumn("{task.fields[note]}"),
             TimeElapsedColumn(),
+            _Left(),
             console=console,
             transient=True,
         )
         self._watched = console.is_terminal
-        self._all = self._progress.add_task("runs", total=total, note="")
+        self._all = self._progress.add_task("runs", total=total, note=f"0 of {total}")
         self._tasks: dict[Run, int] = {}
 
     def __enter__(self) -> Bars:
@@ -53,15 +75,19 @@ class Bars:
         if not self._watched:
             return
         if run not in self._tasks:
-            self._tasks[run] = self._progress.add_task(self._name(run), total=None, note="")
-        note = f"requests, {now / 3600:.2f} h"
+            total = run.requests
+            self._tasks[run] = self._progress.add_task(self._name(run), total=total, note="")
+        seconds = time.perf_counter() - self._begun[run]
+        speed = f" at {rate(completed / seconds)}" if seconds > 0 else ""
+        note = f"{completed:,} requests{speed}, {now / 3600:.2f} h simulated"
         self._progress.update(self._tasks[run], completed=completed, note=note)
 
     def ended(self, run: Run, found: bool) -> None:
         """Take in that a run has ended."""
         self._done += 1
         self._found += found
-        self._progress.advance(self._all)
+        note = f"{self._done} of {self._total}"
+        self._progress.update(self._all, advance=1, note=note)
         if run in self._tasks:
             self._progress.remove_task(self._tasks.pop(run))
         if found or self._watched:

@@ -143,7 +143,7 @@ class Runner:
         """Return the file of a run's report."""
         return self.folder / f"{self.key(run)}.json"
 
-    def run(self, runs: Iterable[Run]) -> tuple[dict[Run, Report], dict[Run, str]]:
+    def run(self, runs: Iterable[Run]) -> tuple[dict[Run, Report], dict[Run, Refused]]:
         """Run what has no report yet.
 
         Returns
@@ -203,9 +203,9 @@ class Runner:
             need(run, False)
         return missing
 
-    def _perform(self, missing: Mapping[Run, bool]) -> dict[Run, str]:
+    def _perform(self, missing: Mapping[Run, bool]) -> dict[Run, Refused]:
         """Do runs, the longest first, each as soon as the one before it has ended."""
-        refused: dict[Run, str] = {}
+        refused: dict[Run, Refused] = {}
         waiting = sorted(missing, key=lambda run: -self._known[run].expected_requests)
         jobs = self.jobs or os.cpu_count() or 1
         stop = threading.Event()
@@ -233,7 +233,7 @@ class Runner:
                     try:
                         future.result()
                     except Refused as e:
-                        refused[run] = str(e)
+                        refused[run] = e
                     self.ended(run, False)
         finally:
             # After an error what is under way has nobody to wait for it.

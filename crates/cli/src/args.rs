@@ -3,7 +3,7 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use wordline_device::Interface;
-use wordline_run::{EndOfLife, Files, Window};
+use wordline_run::{EndOfLife, Files, Slowest, Window};
 use wordline_units::{Bytes, CellMode, Count, Fraction, HostOp, Rate, SimDuration};
 use wordline_workload::{Fit, NumberRange, Scale, Share};
 
@@ -436,7 +436,8 @@ pub(crate) struct DemoArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct RerunArgs {
-    /// A report.json, or a comparison.json, of which every run is repeated
+    /// A report.json, or a comparison.json, of which every run is repeated; a folder with one of them, or the
+    /// page beside it
     pub(crate) report: PathBuf,
     /// Where the trace is now, if it is not where the report found it
     #[arg(long, value_name = "FILE")]
@@ -448,14 +449,18 @@ pub(crate) struct RerunArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct WhyArgs {
-    /// A report.json, or a comparison.json with --scheme
+    /// A report.json, or a comparison.json with --scheme; a folder with one of them, or the page beside it
     pub(crate) report: PathBuf,
     /// Numbers of requests, counted from 0, as `run --completions` has them
     #[arg(value_name = "N")]
     pub(crate) numbers: Vec<u64>,
-    /// Tell of so many of the slowest requests [default: 3, where none is named]
-    #[arg(long, value_name = "K", conflicts_with = "numbers", value_parser = clap::value_parser!(u16).range(1..=1000))]
-    pub(crate) slowest: Option<u16>,
+    /// Sum up what so many of the slowest reads and writes waited for, beside all of them: 10, or 0.1%
+    /// [default: 0.1%, where none is named]
+    #[arg(long, value_name = "K|SHARE", conflicts_with = "numbers")]
+    pub(crate) slowest: Option<Slowest>,
+    /// Tell the stories of so many of the slowest, 0 to 1000 [default: K, or 3 of a share]
+    #[arg(long, value_name = "N", conflicts_with = "numbers", value_parser = clap::value_parser!(u16).range(0..=1000))]
+    pub(crate) stories: Option<u16>,
     /// Of the slowest, only reads, writes, trims or flushes
     #[arg(long, value_name = "OP", conflicts_with = "numbers")]
     pub(crate) op: Option<HostOp>,

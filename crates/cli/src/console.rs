@@ -1,7 +1,8 @@
 //! The terminal: what may be coloured, how wide it is, and the progress of a run.
 
 use crate::error::Failure;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use std::fmt;
 use std::io::{self, IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -70,14 +71,26 @@ impl Console {
 
     /// A bar on a terminal, nothing in a pipe.
     pub(crate) fn bar(&self, setup: &Setup, runs: usize) -> Bar {
+        // Counting may take a pass over the workload.
+        let requests = if self.watched { setup.expected_requests() } else { None };
+        self.bar_of_runs(runs, requests)
+    }
+
+    /// The same for a run of so many requests.
+    pub(crate) fn bar_of(&self, requests: u64) -> Bar {
+        self.bar_of_runs(1, Some(requests))
+    }
+
+    /// The same for runs of so many requests each, if that is known.
+    pub(crate) fn bar_of_runs(&self, runs: usize, requests: Option<u64>) -> Bar {
         if !self.watched {
             return Bar { bar: ProgressBar::hidden(), completed: vec![0; runs] };
         }
-        let bar = match setup.expected_requests() {
+        let bar = match requests {
             Some(n) => ProgressBar::new(n * runs as u64)
-                .with_style(style("{bar:30} {human_pos}/{human_len} requests  {per_sec}  {eta} left")),
+                .with_style(style("{bar:30} {human_pos}/{human_len} requests  {rate}  {eta} left")),
             None => ProgressBar::new_spinner()
-                .with_style(style("{spinner} {human_pos} requests  {per_sec}  {elapsed}  {msg}")),
+                .with_style(style("{spinner} {human_pos} requests  {rate}  {elapsed}  {msg}")),
         };
         bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(8));
         bar.enable_steady_tick(Duration::from_millis(200));
@@ -86,7 +99,30 @@ impl Console {
 }
 
 fn style(template: &str) -> ProgressStyle {
-    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    style.with_key("rate", |state: &ProgressState, out: &mut dyn fmt::Write| {
+        // A bar that cannot be drawn is no reason to end a run.
+        let _ = out.write_str(&rate(state.per_sec()));
+    })
+}
+
+/// A rate to three digits: `79.3 k/s`.
+fn rate(per_second: f64) -> String {
+    let (value, sign) = match per_second {
+        r if !r.is_finite() => return "- /s".into(),
+        r if r >= 999.5e6 => (r / 1e9, "G"),
+        r if r >= 999.5e3 => (r / 1e6, "M"),
+        r if r >= 999.5 => (r / 1e3, "k"),
+        r => (r, ""),
+    };
+    let digits = if value >= 99.95 {
+        0
+    } else if value >= 9.995 {
+        1
+    } else {
+        2
+    };
+    format!("{value:.digits$} {sign}/s")
 }
 
 /// How far some runs are.
@@ -108,5 +144,26 @@ impl Bar {
 impl Drop for Bar {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rate;
+
+    #[test]
+    fn a_rate_has_three_digits_and_a_unit() {
+        for (per_second, shown) in [
+            (79_273.823_7, "79.3 k/s"),
+            (0.0, "0.00 /s"),
+            (8.124, "8.12 /s"),
+            (999.6, "1.00 k/s"),
+            (999_600.0, "1.00 M/s"),
+            (1_394_000.0, "1.39 M/s"),
+            (412.0, "412 /s"),
+            (f64::INFINITY, "- /s"),
+        ] {
+            assert_eq!(rate(per_second), shown);
+        }
     }
 }

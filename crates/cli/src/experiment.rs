@@ -4,7 +4,6 @@ use crate::args::{CheckLogArgs, CompareArgs, DemoArgs, RerunArgs, RunArgs, What,
 use crate::console::Console;
 use crate::error::Failure;
 use crate::output::{Folder, Sink};
-use std::ops::ControlFlow;
 use std::path::Path;
 use wordline_report::{COMPARISON_SCHEMA, Comparison, Report, summary, table};
 use wordline_run::{ALL_COMPATIBLE, Recording, RunSpec, Setup};
@@ -170,8 +169,8 @@ fn together(
     let threads = threads(what.threads);
     let mut comparison = compared(spec, schemes, threads, console)?;
     if what.twin_sensitivity {
-        let go_on = &mut |_| ControlFlow::Continue(());
-        wordline_run::sensitivity(spec, schemes, threads, &mut comparison, go_on)?;
+        let mut bar = console.bar(&Setup::resolve(spec)?, schemes.len() * spec.replicas as usize);
+        wordline_run::sensitivity(spec, schemes, threads, &mut comparison, &mut |p| bar.update(p))?;
     }
     Ok(comparison)
 }
@@ -198,9 +197,12 @@ pub(crate) fn rerun(args: &RerunArgs, console: &Console) -> Result<(), Failure> 
     let reports = reports_of(&args.report)?;
     let (mut again, mut differ) = (vec![], vec![]);
     for report in &reports.0 {
-        let done = wordline_run::rerun(report, args.workload.as_deref(), threads(None), &mut |_| {
-            ControlFlow::Continue(())
-        })?;
+        let done = {
+            let runs = report.replicas.as_ref().map_or(1, |r| r.runs.len());
+            let mut bar = console.bar_of_runs(runs, Some(report.host.requests));
+            let update = &mut |p| bar.update(p);
+            wordline_run::rerun(report, args.workload.as_deref(), threads(None), update)?
+        };
         let (name, now) = (&report.scheme.name, &done.report.result_hash);
         if done.is_same() {
             let others = match report.replicas.as_ref().map_or(0, |r| r.runs.len()) {
@@ -239,8 +241,9 @@ pub(crate) fn rerun(args: &RerunArgs, console: &Console) -> Result<(), Failure> 
     if differ.is_empty() { Ok(()) } else { Err(Failure::Differs(differ.join("\n"))) }
 }
 
-/// The reports in a file, and whether it is a comparison.
-pub(crate) fn reports_of(path: &Path) -> Result<(Vec<Report>, bool), Failure> {
+/// The reports in a file, in a folder or beside a page, and whether it is a comparison.
+pub(crate) fn reports_of(named: &Path) -> Result<(Vec<Report>, bool), Failure> {
+    let path = &wordline_run::report_file(named)?;
     let wrong = |what: String| Failure::Input(format!("{}: {what}", path.display()));
     let text = std::fs::read_to_string(path).map_err(|e| wrong(format!("cannot be read: {e}")))?;
     let value: serde_json::Value =

@@ -24,6 +24,8 @@ pub enum Argument {
 pub struct Call {
     /// The module.
     pub module: &'static str,
+    /// The extra of the package that has what it needs.
+    pub extra: &'static str,
     /// Its arguments; those that were not given are left out.
     pub arguments: Arguments,
 }
@@ -65,7 +67,7 @@ pub(crate) fn sweep(args: SweepArgs) -> Result<Call, Failure> {
     add(&mut arguments, "requests", args.requests.map(|n| Argument::Number(n.0)));
     add(&mut arguments, "fit", args.fit.map(Argument::Text));
     add(&mut arguments, "traces", traces(args.traces).map(Argument::Text));
-    Ok(Call { module: "wordline.sweep", arguments })
+    Ok(Call { module: "wordline.sweeps", extra: "sweep", arguments })
 }
 
 pub(crate) fn model(args: ModelArgs) -> Result<Call, Failure> {
@@ -82,7 +84,7 @@ pub(crate) fn model(args: ModelArgs) -> Result<Call, Failure> {
     add(&mut arguments, "traces", traces(args.traces).map(Argument::Text));
     add(&mut arguments, "jobs", args.jobs.map(|n| Argument::Number(n as u64)));
     add_path(&mut arguments, "out", args.out)?;
-    Ok(Call { module: "wordline.model", arguments })
+    Ok(Call { module: "wordline.model", extra: "reproduce", arguments })
 }
 
 pub(crate) fn reproduce(args: ReproduceArgs) -> Result<Call, Failure> {
@@ -96,7 +98,7 @@ pub(crate) fn reproduce(args: ReproduceArgs) -> Result<Call, Failure> {
     add_path(&mut arguments, "out", args.out)?;
     add(&mut arguments, "jobs", args.jobs.map(|n| Argument::Number(n as u64)));
     add(&mut arguments, "traces", traces(args.traces).map(Argument::Text));
-    Ok(Call { module: "wordline.reproduce", arguments })
+    Ok(Call { module: "wordline.reproduce", extra: "reproduce", arguments })
 }
 
 pub(crate) fn validate(args: ValidateArgs) -> Result<Call, Failure> {
@@ -104,14 +106,14 @@ pub(crate) fn validate(args: ValidateArgs) -> Result<Call, Failure> {
     add(&mut arguments, "only", args.only.map(Argument::Text));
     add_path(&mut arguments, "out", args.out)?;
     add_path(&mut arguments, "claims", args.claims)?;
-    Ok(Call { module: "wordline.validate", arguments })
+    Ok(Call { module: "wordline.validate", extra: "validate", arguments })
 }
 
 /// The answer of a binary without an interpreter.
 pub(crate) fn missing(call: &Call) -> Failure {
-    let extra = call.module.rsplit('.').next().unwrap_or_default();
     Failure::Input(format!(
-        "{extra} is done in Python, which this binary goes without; pip install 'wordline[{extra}]', and use \
-         the wordline command that it brings"
+        "this is done in Python, which this binary goes without; pip install 'wordline[{}]', and use the wordline \
+         command that it brings",
+        call.extra
     ))
 }

@@ -5,7 +5,6 @@ use crate::console::Console;
 use crate::error::Failure;
 use crate::experiment::{json_of, reports_of};
 use crate::output::Sink;
-use std::ops::ControlFlow;
 use wordline_report::{Report, why_text};
 use wordline_run::WhyAsked;
 
@@ -13,14 +12,18 @@ pub(crate) fn why(args: &WhyArgs, console: &Console) -> Result<(), Failure> {
     let sink = args.json.as_deref().map(Sink::open).transpose()?;
     let (reports, _) = reports_of(&args.report)?;
     let report = chosen(&reports, args)?;
+    let slowest = args.slowest.unwrap_or_default();
     let asked = WhyAsked {
         numbers: args.numbers.clone(),
-        slowest: args.slowest.map_or(3, usize::from),
+        slowest: args.stories.map_or_else(|| slowest.stories(), usize::from),
+        summed: Some(slowest),
         op: args.op,
         timeline: args.timeline.clone(),
     };
-    let told =
-        wordline_run::why(report, &asked, args.workload.as_deref(), &mut |_| ControlFlow::Continue(()))?;
+    let told = {
+        let mut bar = console.bar_of(report.host.requests);
+        wordline_run::why(report, &asked, args.workload.as_deref(), &mut |p| bar.update(p))?
+    };
     if let Some(file) = &args.timeline {
         console.note(&format!("Timeline: {} (ui.perfetto.dev opens it)", file.display()));
     }
@@ -37,7 +40,7 @@ pub(crate) fn why(args: &WhyArgs, console: &Console) -> Result<(), Failure> {
 fn chosen<'a>(reports: &'a [Report], args: &WhyArgs) -> Result<&'a Report, Failure> {
     let names: Vec<&str> = reports.iter().map(|r| r.scheme.name.as_str()).collect();
     let wrong = |what: String| {
-        Failure::Input(format!("{}: {what}\n  allowed: {}", args.report.display(), names.join(", ")))
+        Failure::Input(format!("{}: {what}\n  allowed: --scheme {}", args.report.display(), names.join(", ")))
     };
     match (&args.scheme, reports) {
         (None, [only]) => Ok(only),

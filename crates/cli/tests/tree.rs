@@ -50,7 +50,17 @@ fn results_go_to_standard_output_and_errors_do_not() {
 
 #[test]
 fn what_needs_python_says_how_to_get_it() {
-    let done = wordline(&["validate", "--quick"]);
-    assert_eq!(done.status.code(), Some(2));
-    assert!(text(&done.stderr).contains("pip install 'wordline[validate]'"), "{}", text(&done.stderr));
+    let model = ["model", "hyssd", "--device", "hyssd-st", "--workload", "twin:financial"];
+    let sweep = ["sweep", "--device", "demo-8gb", "--workload", "bursty", "--scheme", "conventional"];
+    for (command, extra) in [
+        (["validate", "--quick"].as_slice(), "validate"),
+        (&model, "reproduce"),
+        (&sweep, "sweep"),
+        (&["reproduce", "ips"], "reproduce"),
+    ] {
+        let done = wordline(command);
+        assert_eq!(done.status.code(), Some(2));
+        let install = format!("pip install 'wordline[{extra}]'");
+        assert!(text(&done.stderr).contains(&install), "{}", text(&done.stderr));
+    }
 }

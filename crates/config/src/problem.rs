@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::fmt;
 use std::sync::Arc;
+use wordline_units::{Face, Opt};
 
 /// Where a value was given. Places order as a reader meets them: the file from the top, then what
 /// was given beside it.
@@ -19,25 +20,33 @@ pub enum Place {
         /// The character within the line, counted from 1, where it helps.
         column: Option<usize>,
     },
-    /// An argument, as it was given.
+    /// A part of an argument, as it was given.
     Argument(Arc<str>),
+    /// A change of a key, `KEY=VALUE`.
+    Setting(Arc<str>),
 }
 
 impl Place {
     /// Whether the value came as an argument rather than from a file.
     pub fn is_argument(&self) -> bool {
-        matches!(self, Place::Argument(_))
+        matches!(self, Place::Argument(_) | Place::Setting(_))
+    }
+
+    /// The place as one face spells it.
+    pub fn on(&self, face: Face) -> String {
+        match self {
+            Place::File(origin) => origin.to_string(),
+            Place::Line { origin, line, column: None } => format!("{origin}:{line}"),
+            Place::Line { origin, line, column: Some(column) } => format!("{origin}:{line}:{column}"),
+            Place::Argument(text) => text.to_string(),
+            Place::Setting(pair) => Opt::Set.of(pair).on(face),
+        }
     }
 }
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Place::File(origin) => f.write_str(origin),
-            Place::Line { origin, line, column: None } => write!(f, "{origin}:{line}"),
-            Place::Line { origin, line, column: Some(column) } => write!(f, "{origin}:{line}:{column}"),
-            Place::Argument(text) => f.write_str(text),
-        }
+        f.write_str(&self.on(Face::CommandLine))
     }
 }
 
@@ -93,15 +102,17 @@ pub struct ConfigErrors {
     pub problems: Vec<Problem>,
 }
 
+impl ConfigErrors {
+    /// The problems as one face spells the places that are options.
+    pub fn on(&self, face: Face) -> String {
+        let line = |problem: &Problem| format!("{}: {}", problem.place.on(face), problem.text);
+        self.problems.iter().map(line).collect::<Vec<_>>().join("\n")
+    }
+}
+
 impl fmt::Display for ConfigErrors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, problem) in self.problems.iter().enumerate() {
-            if i > 0 {
-                f.write_str("\n")?;
-            }
-            problem.fmt(f)?;
-        }
-        Ok(())
+        f.write_str(&self.on(Face::CommandLine))
     }
 }
 

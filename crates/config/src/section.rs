@@ -44,7 +44,7 @@ impl<'p> Section<'p> {
             entries.retain(|e| e.key != *key);
             entries.push(Entry {
                 key: key.clone(),
-                place: Place::Argument(format!("--set {key}={value}").into()),
+                place: Place::Argument(format!("{name}:{key}={value}").into()),
                 node: Node::Scalar(value.clone()),
             });
         }

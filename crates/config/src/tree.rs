@@ -124,7 +124,7 @@ fn scalar(value: &DeValue<'_>) -> Option<String> {
 /// Change the tree as `--set path=value` says. The children of the table `named` are things with
 /// names: they are found by name, number or `*` (all of them), and never made.
 pub(super) fn set(root: &mut Vec<Entry>, path: &str, value: &str, named: &str, problems: &Problems) {
-    let place = Place::Argument(format!("--set {path}={value}").into());
+    let place = Place::Setting(format!("{path}={value}").into());
     let segments: Vec<&str> = path.split('.').map(str::trim).collect();
     if segments.iter().any(|s| s.is_empty()) || segments.len() > DEEPEST {
         problems.add(&place, format!("{path:?} is not a path of keys such as \"gc.victim\""));

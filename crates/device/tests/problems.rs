@@ -378,8 +378,8 @@ fn parameters_given_as_pairs_use_the_same_reader() {
     let text = problems.finish(Some(())).expect_err("three problems").to_string();
     for part in [
         "scheme hierarchy: missing key \"depth\", such as depth = 16",
-        "--set shar=0.5: unknown key \"shar\"; did you mean \"share\"?",
-        "--set idle=5: idle: \"5\" is not a time such as \"75us\"",
+        "scheme hierarchy:shar=0.5: unknown key \"shar\"; did you mean \"share\"?",
+        "scheme hierarchy:idle=5: idle: \"5\" is not a time such as \"75us\"",
     ] {
         assert!(text.contains(part), "{part}\nis not in\n{text}");
     }

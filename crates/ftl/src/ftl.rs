@@ -94,10 +94,7 @@ pub enum Prefetch {
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum RequestError {
     /// It reaches past the end.
-    #[error(
-        "request {number} covers bytes {from} to {to}, but the drive ends at {end}; \
-         choose a larger drive, or fit the workload with --fit wrap or --fit compact"
-    )]
+    #[error("request {number} covers bytes {from} to {to}, but the drive ends at {end}")]
     BeyondDrive {
         /// Its number.
         number: u64,

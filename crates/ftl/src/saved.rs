@@ -79,9 +79,7 @@ impl Layout {
 #[derive(Debug, Error)]
 pub enum StateError {
     /// Something else, or a file that was not written to its end.
-    #[error(
-        "this is not a state file, or it was not written to its end; `wordline run --save-state FILE` writes one"
-    )]
+    #[error("this is not a state file, or it was not written to its end")]
     NotAState,
     /// Written in another format.
     #[error(

@@ -88,11 +88,7 @@ pub enum SteadyError {
     #[error(transparent)]
     Initial(#[from] InitialError),
     /// Data move between regions by rules of the scheme's own.
-    #[error(
-        "scheme {scheme} {why}, and what lies where in the long run is then for the scheme to say; warm it up \
-         once (--workload with bytes=8x) with --save-state FILE, and begin with --from-state FILE, or fill \
-         the drive (--initial fill:90%,valid=80%)"
-    )]
+    #[error("scheme {scheme} {why}, and what lies where in the long run is then for the scheme to say")]
     Scheme {
         /// Its name.
         scheme: String,
@@ -100,23 +96,13 @@ pub enum SteadyError {
         why: &'static str,
     },
     /// Planes differ in their blocks.
-    #[error(
-        "one plane cannot stand for all where some of their blocks are bad from the beginning; set \
-         wear.bad_blocks=0%, or fill the drive (--initial fill:90%,valid=80%)"
-    )]
+    #[error("one plane cannot stand for all where some of their blocks are bad from the beginning")]
     BadBlocks,
     /// Pages of the map are written, too, at rates that follow from the cache.
-    #[error(
-        "what pages of a map on flash are written, and when, is not foretold; set dram.map_cache=off, or fill the \
-         drive (--initial fill:90%,valid=80%) and warm it up once with --save-state FILE"
-    )]
+    #[error("what pages of a map on flash are written, and when, is not foretold")]
     MapCache,
     /// A plane's blocks hold pages of whichever plane.
-    #[error(
-        "one plane cannot stand for all where pages go to whichever plane of a superblock is behind; set \
-         parallel.superblock=off, or fill the drive (--initial fill:90%,valid=80%) and warm it up once with \
-         --save-state FILE"
-    )]
+    #[error("one plane cannot stand for all where pages go to whichever plane of a superblock is behind")]
     Superblocks,
     /// There is nothing to lie anywhere.
     #[error("no logical page holds data; give a larger share (steady:SHARE)")]

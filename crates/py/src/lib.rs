@@ -17,9 +17,10 @@ use wordline_report::{
     Comparison, Figure, Heading, Lifetimes, RefusedScheme, Report, TerminalStyle, palette,
 };
 use wordline_run::{
-    Blame, EndOfLife, Files, LifetimeSpec, Progress, Recording, RunError, RunSpec, Setup, WhyAsked, Window,
+    Blame, EndOfLife, Files, LifetimeSpec, Progress, Recording, RunError, RunSpec, Setup, Slowest, WhyAsked,
+    Window,
 };
-use wordline_units::{HostOp, SimDuration};
+use wordline_units::{Face, HostOp, Opt, SimDuration};
 use wordline_workload::twin::TWINS;
 use wordline_workload::{Fit, SYNTHETICS};
 
@@ -27,14 +28,29 @@ create_exception!(wordline, UserError, PyValueError, "The input is wrong: what, 
 create_exception!(wordline, Refused, PyValueError, "Scheme and device do not go together.");
 create_exception!(wordline, Fault, PyRuntimeError, "An illegal decision of a scheme, or a bug of Wordline.");
 
+/// The exception of an error. Its text spells options as Python does; for one who typed a command there is the
+/// attribute `on_command_line` beside it.
 fn raised(e: &RunError) -> PyErr {
-    match e.blame() {
-        Blame::User => UserError::new_err(e.to_string()),
-        Blame::Refused => Refused::new_err(e.to_string()),
-        Blame::Fault => Fault::new_err(e.to_string()),
-        Blame::Machine => PyOSError::new_err(e.to_string()),
-        Blame::Interrupted => PyKeyboardInterrupt::new_err(()),
-    }
+    let text = e.on(Face::Python);
+    let exception = match e.blame() {
+        Blame::User => UserError::new_err(text),
+        Blame::Refused => Refused::new_err(text),
+        Blame::Fault => Fault::new_err(text),
+        Blame::Machine => PyOSError::new_err(text),
+        Blame::Interrupted => return PyKeyboardInterrupt::new_err(()),
+    };
+    beside(exception, &e.on(Face::CommandLine))
+}
+
+/// An exception that knows what it says on a command line, too.
+fn beside(exception: PyErr, command_line: &str) -> PyErr {
+    let set = Python::attach(|py| exception.value(py).setattr("on_command_line", command_line));
+    set.map_or_else(|e| e, |()| exception)
+}
+
+/// An option of the wrong value.
+fn unfit(option: Opt, value: impl std::fmt::Display, e: impl std::fmt::Display) -> PyErr {
+    raised(&RunError::Option(option.of(value) + format!(": {e}")))
 }
 
 fn wrong(e: impl ToString) -> PyErr {
@@ -99,7 +115,8 @@ struct Asked {
 
 impl Asked {
     fn spec(self, scheme: &str) -> PyResult<RunSpec> {
-        let fit = self.fit.map(|f| f.parse::<Fit>()).transpose().map_err(wrong)?;
+        let fit = |f: &String| f.parse::<Fit>().map_err(|e| unfit(Opt::Fit, f, e));
+        let fit = self.fit.as_ref().map(fit).transpose()?;
         Ok(RunSpec {
             device: self.device,
             scheme: scheme.to_string(),
@@ -194,7 +211,7 @@ struct AskedFiles {
 impl AskedFiles {
     fn files(self) -> PyResult<Files> {
         let window = match (self.window, self.around) {
-            (Some(window), None) => window.parse().map_err(wrong)?,
+            (Some(window), None) => window.parse().map_err(|e| unfit(Opt::Window, &window, e))?,
             (None, Some(number)) => Window::Around(number),
             (None, None) => Window::Whole,
             (Some(_), Some(_)) => return Err(wrong("window and around: give one of them")),
@@ -245,6 +262,12 @@ fn page_write_cost(u: f64, c_prog: f64, c_cp: f64, c_e: f64, n_p: f64) -> (f64, 
     (wordline_schemes::cost_model::victim_utilisation(u), costs.c_pw(u))
 }
 
+/// The file with the data of a report that somebody names by it, by its folder, or by the page beside it.
+#[pyfunction]
+fn report_file(named: PathBuf) -> PyResult<PathBuf> {
+    wordline_run::report_file(&named).map_err(|e| raised(&e))
+}
+
 /// Run a report again from its own configuration; the new report as JSON.
 #[pyfunction]
 fn rerun(
@@ -260,20 +283,39 @@ fn rerun(
     watcher.judge(result)?.report.to_json().map_err(wrong)
 }
 
-/// Why requests of a report's run took so long, as JSON: those named, or so many of the slowest.
+/// Which requests are asked about, as the Python side spells it.
+#[derive(FromPyObject)]
+struct AskedWhy {
+    #[pyo3(item)]
+    numbers: Vec<u64>,
+    #[pyo3(item)]
+    slowest: String,
+    #[pyo3(item)]
+    stories: Option<usize>,
+    #[pyo3(item)]
+    op: Option<String>,
+}
+
+impl AskedWhy {
+    fn asked(self) -> PyResult<WhyAsked> {
+        let op = self.op.map(|o| o.parse::<HostOp>().map_err(|e| unfit(Opt::Op, &o, e))).transpose()?;
+        let summed: Slowest = self.slowest.parse().map_err(|e| unfit(Opt::Slowest, &self.slowest, e))?;
+        let slowest = self.stories.unwrap_or_else(|| summed.stories());
+        Ok(WhyAsked { numbers: self.numbers, slowest, summed: Some(summed), op, timeline: None })
+    }
+}
+
+/// Why requests of a report's run took so long, as JSON: those named, or the slowest.
 #[pyfunction]
 fn why(
     py: Python<'_>,
     report: &str,
-    numbers: Vec<u64>,
-    slowest: usize,
-    op: Option<&str>,
+    asked: AskedWhy,
     workload: Option<&str>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let report = Report::from_json(report).map_err(wrong)?;
-    let op = op.map(str::parse::<HostOp>).transpose().map_err(wrong)?;
-    let asked = WhyAsked { numbers, slowest, op, timeline: None };
+    let asked = asked.asked()?;
     let mut watcher = Watcher { callback: progress, raised: None };
     let result = apart(py, || wordline_run::why(&report, &asked, workload, &mut |p| watcher.see(p)))?;
     serde_json::to_string(&watcher.judge(result)?).map_err(wrong)
@@ -281,6 +323,14 @@ fn why(
 
 /// A scheme that the device does not admit, and why.
 type Reason = (String, String);
+
+/// Mean, standard deviation and half of the 95 % interval of at least two finite numbers.
+#[pyfunction]
+fn estimate(values: Vec<f64>) -> PyResult<(f64, Option<f64>, Option<f64>)> {
+    let found = wordline_report::Estimate::of(&values);
+    let found = found.ok_or_else(|| wrong("an estimate needs two finite numbers"))?;
+    Ok((found.mean, found.sd, found.half_width_95))
+}
 
 /// Schemes with those that `all-compatible` stands for in its place, and those that the device refuses.
 #[pyfunction]
@@ -368,9 +418,10 @@ fn lifetime(
 ) -> PyResult<String> {
     let Some(first) = schemes.first() else { return Err(wrong("schemes is empty; name at least one")) };
     let AskedLife { acceleration, shelf, end } = life;
-    let shelf = shelf.map(|s| s.parse::<SimDuration>()).transpose().map_err(wrong)?.unwrap_or_default();
+    let shelf = shelf.map(|s| s.parse::<SimDuration>().map_err(|e| unfit(Opt::Shelf, &s, e))).transpose()?;
+    let shelf = shelf.unwrap_or_default();
     let run = asked.spec(first)?;
-    let end = end.parse::<EndOfLife>().map_err(wrong)?;
+    let end = end.parse::<EndOfLife>().map_err(|e| unfit(Opt::End, &end, e))?;
     let spec = LifetimeSpec { run, schemes, acceleration, shelf, end, threads };
     let watcher = Mutex::new(Watcher { callback: progress, raised: None });
     let result = apart(py, || {
@@ -431,7 +482,7 @@ fn lifetime_figures(lifetimes: &str) -> PyResult<Vec<Picture>> {
 /// What a trace is and what is in it, as JSON.
 #[pyfunction]
 fn inspect(py: Python<'_>, file: &str) -> PyResult<String> {
-    let found = apart(py, || wordline_workload::inspect(file))?.map_err(wrong)?;
+    let found = apart(py, || wordline_workload::inspect(file))?.map_err(|e| raised(&e.into()))?;
     serde_json::to_string(&found).map_err(wrong)
 }
 
@@ -512,12 +563,14 @@ fn _wordline(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(page_write_cost, m)?)?;
     m.add_function(wrap_pyfunction!(record, m)?)?;
     m.add_function(wrap_pyfunction!(rerun, m)?)?;
+    m.add_function(wrap_pyfunction!(report_file, m)?)?;
     m.add_function(wrap_pyfunction!(why, m)?)?;
     m.add_function(wrap_pyfunction!(table, m)?)?;
     m.add_function(wrap_pyfunction!(html, m)?)?;
     m.add_function(wrap_pyfunction!(page, m)?)?;
     m.add_function(wrap_pyfunction!(colours, m)?)?;
     m.add_function(wrap_pyfunction!(admitted, m)?)?;
+    m.add_function(wrap_pyfunction!(estimate, m)?)?;
     m.add_function(wrap_pyfunction!(comparison_json, m)?)?;
     m.add_function(wrap_pyfunction!(reports, m)?)?;
     m.add_function(wrap_pyfunction!(figures, m)?)?;

@@ -32,6 +32,7 @@ mod svg;
 mod terminal;
 mod twins;
 mod why;
+mod why_summary;
 
 pub use activity::{
     CAUSES, Capacity, ChangingCapacity, Energy, EnergyOf, Flash, IdleTime, LifeUsed, Lifetime, LostBlocks,
@@ -60,3 +61,4 @@ pub use series::{CDF_POINTS_MAX, LatencyCdf, TIMELINE_BINS_MAX, Timeline};
 pub use steady::{AfterWarmUp, Reached, STEADY_CRITERION, SteadyFrom, SteadyState};
 pub use terminal::{TerminalStyle, summary, table};
 pub use why::{Beside, Emptied, LastPiece, Spent, Story, Stretch, WHY_SCHEMA, Why, Work, why_text};
+pub use why_summary::{PartShare, WayShare, WhySummary};

@@ -1,9 +1,11 @@
-//! Why requests took so long: what each of them waited for, operation by operation, as data and in words.
+//! Why requests took so long: what each of them waited for, operation by operation, as data and in words, and what
+//! the slowest have in common.
 //! This is the schema `wordline.why/1`. Every interval in it is a use of the flash that the operation log and
 //! the timeline of the same run have, too.
 
 use crate::number::{self, Quantity};
 use crate::rows::cause_title;
+use crate::why_summary::{WhySummary, summary_text};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -26,6 +28,9 @@ pub struct Why {
     pub workload: String,
     /// The seed of the run.
     pub seed: u64,
+    /// What the slowest requests have in common, by kind of request, if that was asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub summaries: Vec<WhySummary>,
     /// The stories, in the order asked for, or the slowest first.
     pub stories: Vec<Story>,
 }
@@ -209,9 +214,13 @@ pub struct Emptied {
     pub free_blocks: u32,
 }
 
-/// The stories in words.
+/// Summaries and stories in words.
 pub fn why_text(why: &Why) -> String {
     let mut out = format!("{} on {}, {}, seed {}\n", why.scheme, why.device, why.workload, why.seed);
+    for summary in &why.summaries {
+        out.push('\n');
+        summary_text(&mut out, summary);
+    }
     for story in &why.stories {
         out.push('\n');
         tell(&mut out, story);

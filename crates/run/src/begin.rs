@@ -4,9 +4,10 @@ use crate::error::RunError;
 use crate::fill::Outcome;
 use crate::initial::Filled;
 use crate::setup::Setup;
-use wordline_ftl::{Begun, Law, NoMedia, Settling, Updates};
+use wordline_ftl::{Begun, Law, NoMedia, Settling, SteadyError, Updates};
 use wordline_report::BegunSteady;
 use wordline_sim::{Checkpoint, Device, Pacing, Probe};
+use wordline_units::{Message, Opt};
 use wordline_workload::{UpdateStream, Updates as Writes, WorkloadError};
 
 /// How a drive was put into a steady state.
@@ -21,10 +22,10 @@ pub(crate) fn begin<P: Probe>(
     setup: &Setup,
     device: &mut Device<P, NoMedia>,
 ) -> Result<Option<Start>, RunError> {
-    let wrong = |e: &dyn std::fmt::Display| RunError::Input(format!("--initial {}: {e}", setup.spec.initial));
+    let given = || Opt::Initial.of(&setup.spec.initial);
     let seed = setup.spec.seed;
     let Filled::Steady(_) = setup.initial.filled else {
-        device.ftl.precondition(&setup.state, seed).map_err(|e| wrong(&e))?;
+        device.ftl.precondition(&setup.state, seed).map_err(|e| given() + format!(": {e}"))?;
         return Ok(None);
     };
     let outstanding = match setup.pacing() {
@@ -54,7 +55,27 @@ pub(crate) fn begin<P: Probe>(
     };
     match stopped {
         Some(e) => Err(e.into()),
-        None => Ok(Some(Start { by, begun: begun.map_err(|e| wrong(&e))? })),
+        None => Ok(Some(Start { by, begun: begun.map_err(|e| given() + format!(": {e}") + instead(&e))? })),
+    }
+}
+
+/// What to do where no steady state can be begun with.
+fn instead(e: &SteadyError) -> Message {
+    let filled = || Message::from("fill the drive (") + Opt::Initial.of("fill:90%,valid=80%") + ")";
+    let saved = || Message::from("warm it up once with ") + Opt::SaveState.of("FILE");
+    match e {
+        SteadyError::Scheme { .. } => {
+            let with = Message::from("; let the workload write bytes=8x, ") + saved() + ", and begin with ";
+            with + Opt::FromState.of("FILE") + ", or " + filled()
+        }
+        SteadyError::BadBlocks => Message::from("; set wear.bad_blocks=0%, or ") + filled(),
+        SteadyError::MapCache => {
+            Message::from("; set dram.map_cache=off, or ") + filled() + " and " + saved()
+        }
+        SteadyError::Superblocks => {
+            Message::from("; set parallel.superblock=off, or ") + filled() + " and " + saved()
+        }
+        _ => Message::default(),
     }
 }
 

@@ -12,6 +12,7 @@ use std::sync::mpsc;
 use wordline_ftl::NoMedia;
 use wordline_report::{Comparison, RefusedScheme, Replicas, Report};
 use wordline_sim::{Device, NoProbe};
+use wordline_units::{Message, Opt};
 
 /// Stands in place of a scheme for every one that the device admits and that is not named.
 pub const ALL_COMPATIBLE: &str = "all-compatible";
@@ -28,9 +29,7 @@ pub fn admitted(setup: &Setup, named: &[String]) -> Result<(Vec<String>, Vec<Ref
     let (mut schemes, mut refused) = (named.to_vec(), vec![]);
     schemes.remove(at);
     if schemes.iter().any(|s| s == ALL_COMPATIBLE) {
-        return Err(RunError::Input(format!(
-            "--scheme {ALL_COMPATIBLE} is there twice; once is all of them"
-        )));
+        return Err((Opt::Scheme.of(ALL_COMPATIBLE) + " is there twice; once is all of them").into());
     }
     let mut all = vec![];
     for entry in wordline_schemes::all().iter().filter(|e| !schemes.iter().any(|s| s == e.name)) {
@@ -63,15 +62,14 @@ pub fn compare(
     // Every scheme is built once before any runs, so that a mistake in the last costs no time.
     setup.check_scheme_keys(schemes)?;
     if let Some(file) = &setup.spec.save_state {
-        let refuse = |what| Err(RunError::Input(format!("--save-state {file}: {what}")));
+        let refuse = |what| Err((Opt::SaveState.of(file) + ": " + what).into());
         if schemes.len() > 1 {
-            return refuse(format!("{} schemes would leave as many states; run one of them", schemes.len()));
+            let what = format!("{} schemes would leave as many states; run one of them", schemes.len());
+            return refuse(Message::from(what));
         }
         if setup.spec.replicas > 1 {
-            return refuse(format!(
-                "{} replicas would leave as many states; leave --replicas out",
-                setup.spec.replicas
-            ));
+            let what = format!("{} replicas would leave as many states; leave ", setup.spec.replicas);
+            return refuse(Message::from(what) + Opt::Replicas.name() + " out");
         }
     }
     for scheme in schemes {

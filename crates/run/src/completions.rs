@@ -67,12 +67,10 @@ impl Completions {
             #[cfg(feature = "parquet")]
             return Ok(Completions::Parquet(Box::new(parquet_file::Table::open(path)?)));
             #[cfg(not(feature = "parquet"))]
-            return Err(RunError::Input(format!(
-                "--completions {}: this binary writes no Parquet\n  allowed: CSV, as in a name without \
-                 .parquet\n  hint: the Python package does, and so does `cargo install --path crates/cli \
-                 --features parquet`",
-                path.display()
-            )));
+            return Err((wordline_units::Opt::Completions.of(path.display())
+                + ": this binary writes no Parquet\n  allowed: CSV, as in a name without .parquet\n  hint: the \
+                   Python package does, and so does `cargo install --path crates/cli --features parquet`")
+                .into());
         }
         Ok(Completions::Csv(Box::new(Csv { out: Output::open(path)?, line: String::new() })))
     }

@@ -4,6 +4,7 @@ use thiserror::Error;
 use wordline_device::ConfigErrors;
 use wordline_ftl::Refusal;
 use wordline_schemes::SchemeError;
+use wordline_units::{Face, Message};
 use wordline_workload::WorkloadError;
 
 /// Whose move it is after an error.
@@ -36,6 +37,9 @@ pub enum RunError {
     /// Something else that was given is wrong.
     #[error("{0}")]
     Input(String),
+    /// An option is wrong, or others are needed: each face spells them in its own way.
+    #[error("{0}")]
+    Option(Message),
     /// Scheme and device do not go together.
     #[error(transparent)]
     Refused(#[from] Refusal),
@@ -55,6 +59,12 @@ pub enum RunError {
     Interrupted,
 }
 
+impl From<Message> for RunError {
+    fn from(message: Message) -> RunError {
+        RunError::Option(message)
+    }
+}
+
 impl RunError {
     /// Whose move it is.
     pub fn blame(&self) -> Blame {
@@ -63,13 +73,26 @@ impl RunError {
             RunError::Workload(_) | RunError::Output(_) if wordline_units::is_interrupted() => {
                 Blame::Interrupted
             }
-            RunError::Device(_) | RunError::Workload(_) | RunError::Scheme(_) | RunError::Input(_) => {
-                Blame::User
-            }
+            RunError::Device(_)
+            | RunError::Workload(_)
+            | RunError::Scheme(_)
+            | RunError::Input(_)
+            | RunError::Option(_) => Blame::User,
             RunError::Refused(_) => Blame::Refused,
             RunError::Fault { .. } => Blame::Fault,
             RunError::Output(_) => Blame::Machine,
             RunError::Interrupted => Blame::Interrupted,
+        }
+    }
+
+    /// The error as one face words it.
+    pub fn on(&self, face: Face) -> String {
+        match self {
+            RunError::Device(e) => e.on(face),
+            RunError::Workload(e) => e.on(face),
+            RunError::Scheme(e) => e.on(face),
+            RunError::Option(message) => message.on(face),
+            _ => self.to_string(),
         }
     }
 

@@ -14,12 +14,12 @@ use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::time::Instant;
 use thiserror::Error;
-use wordline_ftl::NoMedia;
+use wordline_ftl::{NoMedia, RequestError};
 use wordline_report::Report;
 use wordline_sim::{
     Arrivals, Device, DeviceError, DriveError, NoProbe, Pacing, Probe, Stop, drive, drive_host,
 };
-use wordline_units::{HostRequest, SimTime};
+use wordline_units::{HostRequest, Message, Opt, SimTime};
 use wordline_workload::WorkloadError;
 
 /// How far a run is.
@@ -88,8 +88,8 @@ pub fn run_recorded(
 ) -> Result<Report, RunError> {
     let begin = Instant::now();
     if setup.spec.replicas > 1 {
-        let what = "--log, --completions and --timeline record one run; leave --replicas out";
-        return Err(RunError::Input(what.into()));
+        let files = Opt::Log.name() + ", " + Opt::Completions.name() + " and " + Opt::Timeline.name();
+        return Err((files + " record one run; leave " + Opt::Replicas.name() + " out").into());
     }
     setup.check_scheme_keys(&[scheme.to_string()])?;
     let spelling = setup.scheme(scheme)?;
@@ -185,9 +185,12 @@ pub(crate) fn perform<P: Probe>(
         Err(DriveError::Workload(StreamError::Workload(e))) => return Err(e.into()),
         Err(DriveError::Workload(StreamError::Interrupted)) => return Err(RunError::Interrupted),
         Err(DriveError::Device(DeviceError::Request(e))) => {
-            return Err(RunError::Input(format!("--workload {}: {e}", setup.spec.workload)));
+            return Err(unfit(&setup.spec.workload, &e).into());
         }
-        Err(e @ DriveError::NoTimePasses { .. }) => return Err(RunError::Input(e.to_string())),
+        Err(e @ DriveError::NoTimePasses { .. }) => {
+            let bound = format!("{e}; bound it by requests, or map the pages it reads with ");
+            return Err((Message::from(bound) + Opt::Initial.of("preload")).into());
+        }
         Err(e) => return Err(fault(e.to_string())),
     };
     if interrupted.get() {
@@ -210,4 +213,16 @@ pub(crate) fn perform<P: Probe>(
         device.ftl.check().map_err(|e| fault(e.to_string()))?;
     }
     Ok(report)
+}
+
+/// A request that the drive cannot take, and what to do about it.
+fn unfit(workload: &str, e: &RequestError) -> Message {
+    let what = Opt::Workload.of(workload) + format!(": {e}");
+    match e {
+        RequestError::BeyondDrive { .. } => {
+            let fit = what + "; choose a larger drive, or fit the workload with ";
+            fit + Opt::Fit.of("wrap") + " or " + Opt::Fit.of("compact")
+        }
+        RequestError::Empty { .. } => what,
+    }
 }

@@ -23,7 +23,7 @@ use std::fmt;
 use std::str::FromStr;
 use wordline_device::config::closest;
 use wordline_ftl::{Initial, Mapped, Order};
-use wordline_units::{CellMode, Fraction, Lpn, SectorMask, SimDuration};
+use wordline_units::{CellMode, Fraction, Lpn, Message, Opt, SectorMask, SimDuration};
 use wordline_workload::Touched;
 
 /// Which logical pages hold data.
@@ -70,9 +70,9 @@ const ALLOWED: &str = "fresh, preload[:read-first|sectors-read-first], fill:SHAR
      aged_windows[:SHARE][,valid=SHARE], aged_invalid:SHARE, aged_blocks:SHARE, pe:MODE=CYCLES, retention:TIME, joined by +";
 
 impl FromStr for InitialSpec {
-    type Err = String;
+    type Err = Message;
 
-    fn from_str(text: &str) -> Result<InitialSpec, String> {
+    fn from_str(text: &str) -> Result<InitialSpec, Message> {
         let mut spec = InitialSpec {
             filled: Filled::Fresh,
             order: Order::Random,
@@ -85,7 +85,7 @@ impl FromStr for InitialSpec {
         let mut seen: Vec<&str> = vec![];
         for part in text.split('+').map(str::trim) {
             let (name, rest) = part.split_once(':').unwrap_or((part, ""));
-            let wrong = |what: String| format!("--initial {text}: {what}\n  allowed: {ALLOWED}");
+            let wrong = |what: String| Opt::Initial.of(text) + format!(": {what}\n  allowed: {ALLOWED}");
             let group = match name {
                 "fresh" | "preload" | "fill" | "steady" | "aged_windows" => {
                     "one of fresh, preload, fill, steady and aged_windows"
@@ -102,10 +102,8 @@ impl FromStr for InitialSpec {
         let aged = spec.aged_invalid > Fraction::ZERO || spec.aged_blocks > Fraction::ZERO;
         if aged && matches!(spec.filled, Filled::Steady(_) | Filled::Windows(_)) {
             let name = if matches!(spec.filled, Filled::Steady(_)) { "steady" } else { "aged_windows" };
-            return Err(format!(
-                "--initial {text}: {name} says what every block holds; leave aged_invalid and aged_blocks out\n  \
-                 allowed: {ALLOWED}"
-            ));
+            let what = "says what every block holds; leave aged_invalid and aged_blocks out";
+            return Err(Opt::Initial.of(text) + format!(": {name} {what}\n  allowed: {ALLOWED}"));
         }
         Ok(spec)
     }
@@ -312,7 +310,7 @@ mod tests {
             ("retention:40000d", "100 years"),
             ("", "no initial state"),
         ] {
-            let e = text.parse::<InitialSpec>().unwrap_err();
+            let e = text.parse::<InitialSpec>().unwrap_err().to_string();
             assert!(e.contains(says) && e.contains("allowed"), "{text}: {e}");
         }
     }

@@ -13,6 +13,7 @@ mod error;
 mod execute;
 mod fill;
 mod given;
+mod given_report;
 mod hints;
 mod initial;
 mod jobs;
@@ -29,10 +30,12 @@ mod spec;
 mod steady;
 mod timeline;
 mod why;
+mod why_sums;
 
 pub use compare::{ALL_COMPATIBLE, admitted, compare};
 pub use error::{Blame, RunError};
 pub use execute::{Progress, run, run_on, run_recorded};
+pub use given_report::report_file;
 pub use initial::{Filled, InitialSpec};
 pub use lifetime::{LifeProgress, LifetimeSpec, lifetime};
 pub use model::model;
@@ -44,6 +47,7 @@ pub use setup::{Setup, device};
 pub use spec::{DEFAULT_INITIAL, DEFAULT_SEED, REPLICAS_MAX, RunSpec};
 pub use timeline::Window;
 pub use why::{WhyAsked, why};
+pub use why_sums::Slowest;
 pub use wordline_sim::EndOfLife;
 
 /// The version that reports carry.

@@ -17,7 +17,7 @@ use wordline_report::{
     AgedLatency, LIFETIME_SCHEMA, Latency, Life, LifePhase, Lifetimes, Report, SchemeInfo, SchemeLife,
 };
 use wordline_sim::{EndOfLife, Histogram, NoProbe};
-use wordline_units::SimDuration;
+use wordline_units::{Message, Opt, SimDuration};
 
 /// More phases than a picture has points for: of those kept every other one is dropped then.
 const PHASES_KEPT: usize = 512;
@@ -94,10 +94,9 @@ pub fn lifetime(
     let setup = accelerated(spec, spec.acceleration)?;
     let each = setup.device.wear.acceleration;
     if each > 1 && !each.is_multiple_of(2) {
-        return Err(RunError::Input(format!(
-            "--acceleration {each}: results are checked at half of it, and that is no whole number\n  allowed: 1, or an \
-             even number"
-        )));
+        let what =
+            "results are checked at half of it, and that is no whole number\n  allowed: 1, or an even number";
+        return Err((Opt::Acceleration.of(each) + ": " + what).into());
     }
     let half = (each > 1).then(|| accelerated(spec, Some(each / 2))).transpose()?;
     setup.check_scheme_keys(&spec.schemes)?;
@@ -234,11 +233,11 @@ fn live(spec: &LifetimeSpec, plan: &Plan, told: &dyn Fn(LifeProgress) -> bool) -
     let (mut device, _): Ready<NoProbe> = ready(&setup, &spelling, NoProbe)?;
     let (least, holds) = device.live_until(spec.end, logical);
     if holds < least {
-        return Err(RunError::Input(format!(
-            "--end {}: under {spelling} the drive must hold {least} B and holds {holds} B from the beginning\n  allowed: a \
-             smaller capacity.logical, or another end, such as --end out-of-space",
-            spec.end
-        )));
+        let what = format!(
+            ": under {spelling} the drive must hold {least} B and holds {holds} B from the beginning\n  allowed: a \
+             smaller capacity.logical, or another end, such as "
+        );
+        return Err((Opt::End.of(spec.end) + what + Opt::End.of("out-of-space")).into());
     }
     let (mut sums, mut phases) = (Sums::default(), Phases::default());
     let fault = |what| RunError::Fault { what, replay: setup.spec.with_scheme(&spelling).shell_command() };
@@ -268,10 +267,8 @@ fn live(spec: &LifetimeSpec, plan: &Plan, told: &dyn Fn(LifeProgress) -> bool) -
         sums.add(&report, &device.metrics.latency);
         let ended = device.ended_by();
         if report.host.write_bytes == 0 && ended.is_none() {
-            return Err(RunError::Input(format!(
-                "--workload {}: a pass of it writes nothing, so that no drive wears out",
-                setup.spec.workload
-            )));
+            let what = ": a pass of it writes nothing, so that no drive wears out";
+            return Err((Opt::Workload.of(&setup.spec.workload) + what).into());
         }
         life_used = report.life_used.map_or(0.0, |l| l.mean);
         phases.push(sums.phase(&report, each, capacity, life_used), ended.is_some());
@@ -283,18 +280,16 @@ fn live(spec: &LifetimeSpec, plan: &Plan, told: &dyn Fn(LifeProgress) -> bool) -
             break ended;
         }
         if full {
-            return Err(RunError::Input(format!(
-                "--scheme {spelling}: the drive is full before any block has worn out; lower capacity.logical, or let \
-                 the workload touch less of it"
-            )));
+            let what = ": the drive is full before any block has worn out; lower capacity.logical, or let the \
+                        workload touch less of it";
+            return Err((Opt::Scheme.of(spelling) + what).into());
         }
         if phases.passed >= PHASES_MAX {
-            return Err(RunError::Input(format!(
-                "after {PHASES_MAX} passes of --workload {} the blocks have used up {:.2} % of their lives; give a \
-                 larger --acceleration, or a longer workload",
-                setup.spec.workload,
-                life_used * 100.0
-            )));
+            let passed = Message::from(format!("after {PHASES_MAX} passes of "));
+            let used =
+                format!(" the blocks have used up {:.2} % of their lives; give a larger ", life_used * 100.0);
+            let wear = passed + Opt::Workload.of(&setup.spec.workload) + used + Opt::Acceleration.name();
+            return Err((wear + ", or a longer workload").into());
         }
         device.start_anew().map_err(|e| fault(e.to_string()))?;
         device.ftl.pass(spec.shelf);

@@ -9,7 +9,8 @@ use serde_json::Value;
 use std::ops::ControlFlow;
 use wordline_device::DeviceSpec;
 use wordline_report::Report;
-use wordline_workload::Fit;
+use wordline_units::{Message, Opt};
+use wordline_workload::{ErrorKind, Fit};
 
 /// What a second run came to.
 #[derive(Clone, PartialEq, Debug)]
@@ -100,16 +101,22 @@ pub(crate) fn setup_of(report: &Report, workload: Option<&str>) -> Result<Setup,
         save_state: None,
         check: false,
     };
-    let setup = Setup::on(&spec, device, &[], vec![])?;
+    let setup = Setup::on(&spec, device, &[], vec![]).map_err(|e| match e {
+        // The report may have come from another folder, or from another machine.
+        RunError::Workload(e) if workload.is_none() && e.kind() == ErrorKind::Io => {
+            let hint = Opt::Workload.of("FILE") + " says where the workload of the report is now";
+            RunError::Option(Message::from(format!("{e}\n  hint: ")) + hint)
+        }
+        e => e,
+    })?;
     let hash = |v: &Value| v.get("sha256").and_then(Value::as_str).map(str::to_string);
     let (was, is) = (config.get("workload").and_then(hash), hash(&setup.workload.resolved()));
     if was != is {
-        return Err(RunError::Input(format!(
-            "{}: this is not the input of the report: its SHA-256 is {}, and the report's {}",
-            spec.workload,
-            is.unwrap_or_default(),
-            was.unwrap_or_default()
-        )));
+        let (is, was) = (is.unwrap_or_default(), was.unwrap_or_default());
+        let what =
+            format!(": this is not the input of the report: its SHA-256 is {is}, and the report's {was}; ");
+        let where_is = Opt::Workload.of("FILE") + " says where that is now";
+        return Err((Opt::Workload.of(&spec.workload) + what + where_is).into());
     }
     if let Some(from) = &setup.from_state {
         from.is_recorded(&text("/initial/state/checksum", "initial.state.checksum")?)?;

@@ -11,8 +11,9 @@ use std::sync::Arc;
 use tempfile::NamedTempFile;
 use wordline_device::DeviceSpec;
 use wordline_flash::Geometry;
-use wordline_ftl::{Checked, Label, NoMedia, StateFile};
+use wordline_ftl::{Checked, Label, NoMedia, StateError, StateFile};
 use wordline_sim::{Device, NoProbe, Probe, RestoreError};
+use wordline_units::Opt;
 
 type Plain = Device<NoProbe, NoMedia>;
 
@@ -25,17 +26,24 @@ pub(crate) struct FromState {
 
 impl FromState {
     pub(crate) fn open(path: &str) -> Result<FromState, RunError> {
-        let wrong = |e: &dyn std::fmt::Display| RunError::Input(format!("--from-state {path}: {e}"));
+        let given = || Opt::FromState.of(path);
+        let wrong = |e: &dyn std::fmt::Display| RunError::Option(given() + format!(": {e}"));
         let file = File::open(path).map_err(|e| wrong(&format!("the file cannot be read: {e}")))?;
         if !file.metadata().is_ok_and(|m| m.is_file()) {
             return Err(wrong(&"this is not a file that can be read from any place, as a state must be"));
         }
-        let state = StateFile::open(file, Checked::Whole).map_err(|e| wrong(&e))?;
+        let state = StateFile::open(file, Checked::Whole).map_err(|e| match e {
+            StateError::NotAState => {
+                let writes = "; a run with ";
+                (given() + format!(": {e}{writes}") + Opt::SaveState.of("FILE") + " writes one").into()
+            }
+            _ => wrong(&e),
+        })?;
         Ok(FromState { path: path.to_string(), state: Arc::new(state) })
     }
 
     fn wrong(&self, e: impl std::fmt::Display) -> RunError {
-        RunError::Input(format!("--from-state {}: {e}", self.path))
+        (Opt::FromState.of(&self.path) + format!(": {e}")).into()
     }
 
     /// A fork of the drive, at time 0.
@@ -129,7 +137,7 @@ impl SaveTo {
 }
 
 fn refused(path: &str, e: &io::Error) -> RunError {
-    RunError::Input(format!("--save-state {path}: the file cannot be written: {e}; choose another place"))
+    (Opt::SaveState.of(path) + format!(": the file cannot be written: {e}; choose another place")).into()
 }
 
 /// A drive at one moment, from which as many drives as wanted go on, each for itself. It stands in an

@@ -13,7 +13,7 @@ use wordline_flash::Geometry;
 use wordline_ftl::{Initial, Mapped};
 use wordline_schemes::Entry;
 use wordline_sim::Pacing;
-use wordline_units::{CellMode, Fraction, Lpn, SectorMask};
+use wordline_units::{CellMode, Fraction, Listed, Lpn, Opt, SectorMask};
 use wordline_workload::twin::with_original;
 use wordline_workload::{
     DriveShape, Limit, Overrides, Pacing as WorkloadPacing, Touched, Workload, with_options,
@@ -56,15 +56,13 @@ pub fn device(name: &str, overrides: &[(String, String)]) -> Result<DeviceSpec, 
         Ok(text) => Ok(DeviceSpec::from_toml(&text, name, overrides)?),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
             let hint = names_like(name).map_or(String::new(), |near| format!("; did you mean {near:?}?"));
-            Err(RunError::Input(format!(
-                "--device {name}: there is no built-in device and no file of that name{hint}\n  \
-                 hint: `wordline list devices` names the built-in ones"
-            )))
+            let what = format!(": there is no built-in device and no file of that name{hint}\n  hint: ");
+            Err((Opt::Device.of(name) + what + Listed::Devices.by() + " names the built-in ones").into())
         }
         Err(e) if e.kind() == std::io::ErrorKind::InvalidData => {
-            Err(RunError::Input(format!("--device {name}: this is not a device file: it is not UTF-8 text")))
+            Err((Opt::Device.of(name) + ": this is not a device file: it is not UTF-8 text").into())
         }
-        Err(e) => Err(RunError::Input(format!("--device {name}: the file cannot be read: {e}"))),
+        Err(e) => Err((Opt::Device.of(name) + format!(": the file cannot be read: {e}")).into()),
     }
 }
 
@@ -121,6 +119,7 @@ impl Setup {
         let scheme = setup.scheme(&spec.scheme)?;
         wordline_schemes::build(&scheme)?;
         let mut identity = setup.config(&scheme);
+        identity["workload"] = setup.workload.identity();
         identity["initial"] = match &setup.from_state {
             Some(from) => from.config()["checksum"].clone(),
             None => setup.initial.to_string().into(),
@@ -171,13 +170,11 @@ impl Setup {
         scheme_set: Vec<(String, String)>,
     ) -> Result<Setup, RunError> {
         if spec.replicas == 0 || spec.replicas > REPLICAS_MAX {
-            return Err(RunError::Input(format!(
-                "--replicas {}: this is no number of replicas\n  allowed: 1 to {REPLICAS_MAX}",
-                spec.replicas
-            )));
+            let what = format!(": this is no number of replicas\n  allowed: 1 to {REPLICAS_MAX}");
+            return Err((Opt::Replicas.of(spec.replicas) + what).into());
         }
         let geometry = device.geometry().map_err(|e| RunError::Input(e.to_string()))?;
-        let initial: InitialSpec = spec.initial.parse().map_err(RunError::Input)?;
+        let initial: InitialSpec = spec.initial.parse()?;
         let text = with_options(&spec.workload, workload_set);
         let workload = Workload::parse(&text, Overrides { fit: spec.fit, requests: spec.requests })?;
         let shape = DriveShape {
@@ -200,10 +197,9 @@ impl Setup {
         setup.bounded()?;
         crate::queues::check(&setup)?;
         if setup.from_state.is_some() && spec.initial != DEFAULT_INITIAL {
-            return Err(RunError::Input(format!(
-                "--initial {}: a drive from --from-state is as it was saved; give one or the other",
-                spec.initial
-            )));
+            let (initial, from) = (Opt::Initial.of(&spec.initial), Opt::FromState.name());
+            let saved = initial + ": a drive from " + from + " is as it was saved; give one or the other";
+            return Err(saved.into());
         }
         Ok(setup)
     }
@@ -247,10 +243,9 @@ impl Setup {
             if !keys.contains(&key.as_str()) {
                 let near = wordline_device::config::closest(key, keys.iter().copied());
                 let hint = near.map_or(String::new(), |n| format!("; did you mean {n:?}?"));
-                return Err(RunError::Input(format!(
-                    "--set scheme.{key}={value}: no scheme of this run has the parameter {key:?}{hint}\n  allowed: {}",
-                    keys.join(", ")
-                )));
+                let what = format!(": no scheme of this run has the parameter {key:?}{hint}\n  allowed: ");
+                let given = Opt::Set.of(format!("scheme.{key}={value}"));
+                return Err((given + what + keys.join(", ")).into());
             }
         }
         Ok(())
@@ -297,10 +292,9 @@ impl Setup {
         let limit = self.limit();
         let endless = limit == Limit::default() && self.workload.is_drawn();
         if endless && matches!(self.pacing(), Some(Pacing::Closed { .. })) {
-            return Err(RunError::Input(format!(
-                "--workload {}: nothing ends it; give --requests N, or one of requests=, duration=, bytes=",
-                self.spec.workload
-            )));
+            let given = Opt::Workload.of(&self.spec.workload) + ": nothing ends it; give ";
+            let or = ", or the workload one of requests=, duration=, bytes=";
+            return Err((given + Opt::Requests.of("N") + or).into());
         }
         Ok(())
     }

@@ -13,7 +13,7 @@ use std::str::FromStr;
 use wordline_flash::Geometry;
 use wordline_ftl::{LatencyPart, OpKind};
 use wordline_sim::{Begin, Completion, Event, Moment};
-use wordline_units::{ChannelId, HostOp, PlaneId, SimDuration, SimTime};
+use wordline_units::{ChannelId, HostOp, Opt, PlaneId, SimDuration, SimTime};
 
 /// The part of a run that a timeline shows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -300,11 +300,9 @@ impl Timeline {
     /// Write what is left, and give the file its name.
     pub fn finish(mut self) -> Result<(), RunError> {
         if let (Window::Around(number), None) = (self.asked, self.from) {
-            let what = format!(
-                "--around {number}: the run has no such request\n  allowed: a number from 0, below that of its \
-                 requests"
-            );
-            return Err(RunError::Input(what));
+            let what =
+                ": the run has no such request\n  allowed: a number from 0, below that of its requests";
+            return Err((Opt::Around.of(number) + what).into());
         }
         self.out.write("\n]}\n")?;
         self.out.finish()

@@ -10,6 +10,7 @@ use crate::record::{Files, Recording};
 use crate::rerun::setup_of;
 use crate::setup::Setup;
 use crate::timeline::Window;
+use crate::why_sums::{Slowest, Sums, floor};
 use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -18,7 +19,9 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Instant;
 use wordline_ftl::{Cause, Emptying, LatencyPart, OpKind, Part, Reason};
-use wordline_report::{Beside, Emptied, LastPiece, Report, Spent, Story, Stretch, WHY_SCHEMA, Why, Work};
+use wordline_report::{
+    Beside, Emptied, LastPiece, Report, Spent, Story, Stretch, WHY_SCHEMA, Why, WhySummary, Work,
+};
 use wordline_sim::{Begin, Completion, Event, Moment, Probe};
 use wordline_units::{BlockId, HostOp, Lpn, SimTime};
 
@@ -29,6 +32,8 @@ pub struct WhyAsked {
     pub numbers: Vec<u64>,
     /// Or so many of the slowest.
     pub slowest: usize,
+    /// So many of the slowest of each kind summed up, where none is named.
+    pub summed: Option<Slowest>,
     /// Of the slowest, only requests of this kind.
     pub op: Option<HostOp>,
     /// A file for the timeline around the first of them.
@@ -53,7 +58,7 @@ pub fn why(
     if let Some(files) = &timeline {
         Recording::open(files)?; // known before the run
     }
-    let stories = watched(&setup, &scheme, report, asked, progress)?;
+    let (stories, summaries) = watched(&setup, &scheme, report, asked, progress)?;
     if let (Some(files), Some(first)) = (timeline, stories.first()) {
         let recording = Recording::open(&Files { window: Window::Around(first.number), ..files })?;
         run_recorded(&setup, &scheme, recording, progress)?;
@@ -65,6 +70,7 @@ pub fn why(
         device: report.device.name.clone(),
         workload: report.workload.name.clone(),
         seed: report.seed,
+        summaries,
         stories,
     })
 }
@@ -75,9 +81,16 @@ fn watched(
     report: &Report,
     asked: &WhyAsked,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-) -> Result<Vec<Story>, RunError> {
+) -> Result<(Vec<Story>, Vec<WhySummary>), RunError> {
     let spelling = setup.scheme(scheme)?;
-    let (mut device, start) = ready(setup, &spelling, Watcher::new(setup, asked))?;
+    let mut watcher = Watcher::new(setup, asked);
+    let kinds =
+        [HostOp::Read, HostOp::Write].into_iter().filter(|op| asked.op.is_none_or(|asked| asked == *op));
+    watcher.floor = kinds.map(|op| floor(report, op, asked.slowest as u64)).max().unwrap_or_default();
+    if let (Some(summed), true) = (asked.summed, asked.numbers.is_empty()) {
+        watcher.sums = Sums::of(summed, asked.op, report)?;
+    }
+    let (mut device, start) = ready(setup, &spelling, watcher)?;
     device.probe.regions = device.ftl.layout().regions.iter().map(|r| r.name.to_string()).collect();
     let told = device.probe.told_all.clone();
     let done = perform(setup, &spelling, 0, (&mut device, start), Instant::now(), &mut |p| {
@@ -98,7 +111,9 @@ fn watched(
         }
         Ok(_) => {}
     }
-    device.probe.stories(asked, report)
+    let stories = device.probe.stories(asked, report)?;
+    let sums = device.probe.sums.iter().filter(|sums| !sums.is_empty());
+    Ok((stories, sums.map(Sums::summary).collect()))
 }
 
 /// A use of an array or a bus.
@@ -152,6 +167,9 @@ struct Watcher {
     told: HashMap<u64, Story>,
     slowest: BTreeMap<(u64, Reverse<u64>), Story>,
     most: usize,
+    sums: Vec<Sums>,
+    /// None of the slowest is below this latency.
+    floor: u64,
     op: Option<HostOp>,
     told_all: Rc<Cell<bool>>,
     regions: Vec<String>,
@@ -183,6 +201,8 @@ impl Watcher {
             told: HashMap::new(),
             slowest: BTreeMap::new(),
             most: if asked.numbers.is_empty() { asked.slowest } else { 0 },
+            sums: vec![],
+            floor: 0,
             op: asked.op,
             told_all: Rc::default(),
             regions: vec![],
@@ -544,13 +564,16 @@ impl Probe for Watcher {
         let key = (latency, Reverse(c.number));
         let ranks =
             self.slowest.len() < self.most || self.slowest.keys().next().is_some_and(|least| *least < key);
-        if self.most > 0 && ranks && self.op.is_none_or(|op| op == c.request.op) {
+        if self.most > 0 && latency >= self.floor && ranks && self.op.is_none_or(|op| op == c.request.op) {
             let story = self.tell(c);
             self.slowest.insert(key, story);
             if self.slowest.len() > self.most {
                 self.slowest.pop_first();
             }
         }
+        let mut sums = std::mem::take(&mut self.sums);
+        sums.iter_mut().for_each(|sums| sums.see(c, || self.tell(c)));
+        self.sums = sums;
         self.decided.remove(&c.number);
         if let Some(place) = self.place(c.number) {
             self.outstanding[place].ended = true;

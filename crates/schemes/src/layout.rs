@@ -67,10 +67,9 @@ pub(crate) fn by_page(
     match (mode.bits(), timing.pages_per_program) {
         (1, _) => Err(refuse("a cell of its flash holds one bit, so all pages are of one type".into())),
         (_, 1) => Ok(mode),
-        (bits, _) => Err(refuse(format!(
+        _ => Err(refuse(format!(
             "its {mode} is programmed a whole wordline at once, which leaves no choice of a page; set \
-             {key}.one_shot=false and {key}.program to {bits} times, such as \
-             --set {key}.one_shot=false --set {key}.program=500us"
+             {key}.one_shot = false, and {key}.program to the time of one page, such as 500us"
         ))),
     }
 }

@@ -6,6 +6,7 @@ use crate::stacked::Stacked;
 use thiserror::Error;
 use wordline_device::config::{ConfigErrors, Problems, Section, closest};
 use wordline_ftl::Scheme;
+use wordline_units::{Face, Listed, Message};
 
 /// A parameter of a scheme, for listings.
 #[derive(Clone, Copy, Debug)]
@@ -52,7 +53,7 @@ impl Entry {
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum SchemeError {
     /// No scheme has that name.
-    #[error("there is no scheme {name:?}{hint}; `wordline list schemes` names them all")]
+    #[error("{}", self.on(Face::CommandLine))]
     Unknown {
         /// The name given.
         name: String,
@@ -62,6 +63,21 @@ pub enum SchemeError {
     /// Its parameters are wrong.
     #[error("{0}")]
     Parameters(ConfigErrors),
+}
+
+impl SchemeError {
+    /// The error as one face words it.
+    pub fn on(&self, face: Face) -> String {
+        match self {
+            SchemeError::Unknown { name, hint } => {
+                (Message::from(format!("there is no scheme {name:?}{hint}; "))
+                    + Listed::Schemes.by()
+                    + " names them all")
+                    .on(face)
+            }
+            SchemeError::Parameters(e) => e.on(face),
+        }
+    }
 }
 
 /// Every scheme there is, in the order of the literature.

@@ -71,7 +71,7 @@ pub enum DriveError<E: std::error::Error> {
     /// A loop bounded by time in which none passes.
     #[error(
         "{completed} requests completed without any simulated time passing, so a run bounded by time \
-         would never end; bound it by requests, or map the pages it reads with --initial preload"
+         would never end"
     )]
     NoTimePasses {
         /// How many.

@@ -7,6 +7,7 @@
 
 mod address;
 mod interrupt;
+mod message;
 mod quantity;
 mod request;
 
@@ -14,5 +15,6 @@ pub use address::{
     BlockId, CellMode, ChannelId, DieId, LBA_BYTES, Lba, Lpn, PageType, PlaneId, Ppn, SectorMask,
 };
 pub use interrupt::{is_interrupted, stop_when};
+pub use message::{Face, Listed, Message, Opt};
 pub use quantity::{Bytes, Count, Energy, Fraction, QuantityError, Rate, SimDuration, SimTime};
 pub use request::{Attributes, HostOp, HostRequest, LatencyHint, QueueClass};

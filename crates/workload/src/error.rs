@@ -5,6 +5,7 @@
 use serde::Serialize;
 use std::fmt;
 use thiserror::Error;
+use wordline_units::{Face, Message};
 
 /// The kind of a problem; callers map it to exit codes and exception classes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
@@ -38,12 +39,18 @@ pub struct Problem {
     /// What would be allowed; may be empty.
     pub allowed: String,
     /// How to mend it; may be empty.
-    pub hint: String,
+    pub hint: Message,
 }
 
 impl Problem {
     pub(crate) fn new(kind: ErrorKind, place: impl Into<String>, what: impl Into<String>) -> Problem {
-        Problem { kind, place: place.into(), what: what.into(), allowed: String::new(), hint: String::new() }
+        Problem {
+            kind,
+            place: place.into(),
+            what: what.into(),
+            allowed: String::new(),
+            hint: Message::default(),
+        }
     }
 
     pub(crate) fn allowed(mut self, allowed: impl Into<String>) -> Problem {
@@ -51,28 +58,35 @@ impl Problem {
         self
     }
 
-    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Problem {
+    pub(crate) fn hint(mut self, hint: impl Into<Message>) -> Problem {
         self.hint = hint.into();
         self
     }
 }
 
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.place, self.what)?;
+impl Problem {
+    /// The problem as one face words it.
+    pub fn on(&self, face: Face) -> String {
+        let mut text = format!("{}: {}", self.place, self.what);
         if !self.allowed.is_empty() {
-            write!(f, "\n  allowed: {}", self.allowed)?;
+            text += &format!("\n  allowed: {}", self.allowed);
         }
         if !self.hint.is_empty() {
-            write!(f, "\n  hint: {}", self.hint)?;
+            text += &format!("\n  hint: {}", self.hint.on(face));
         }
-        Ok(())
+        text
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.on(Face::CommandLine))
     }
 }
 
 /// Everything that is wrong with a workload; at least one problem.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("{}", .problems.iter().map(Problem::to_string).collect::<Vec<_>>().join("\n"))]
+#[error("{}", self.on(Face::CommandLine))]
 pub struct WorkloadError {
     problems: Box<[Problem]>,
 }
@@ -81,6 +95,11 @@ impl WorkloadError {
     /// The problems, in the order in which they were found.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
+    }
+
+    /// The problems as one face words them.
+    pub fn on(&self, face: Face) -> String {
+        self.problems.iter().map(|problem| problem.on(face)).collect::<Vec<_>>().join("\n")
     }
 
     /// The kind of the first problem.

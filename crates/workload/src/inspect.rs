@@ -13,7 +13,7 @@ use crate::workload::{Overrides, Parts, check_exists, parts};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use wordline_units::{HostOp, LBA_BYTES};
+use wordline_units::{HostOp, LBA_BYTES, Opt};
 
 const GIB: f64 = (1u64 << 30) as f64;
 const PAGE: u64 = 4096;
@@ -165,7 +165,7 @@ pub fn inspect_profiled(text: &str) -> Result<(Inspection, Option<Profile>), Wor
     if is_job_file(head) {
         let what = "this is a fio job file, which has no requests until a drive answers them";
         let problem = Problem::new(ErrorKind::Format, head, what).allowed("a trace");
-        return Err(problem.hint(format!("--workload {head} runs it")).into());
+        return Err(problem.hint(Opt::Workload.of(head) + " runs it").into());
     }
     let trace = Trace::load(head, options, Overrides::default(), true)?;
     let profile = Profile::of(&trace)?;

@@ -6,7 +6,7 @@ use crate::error::{ErrorKind, Problem, WorkloadError};
 use crate::fit::DriveShape;
 use crate::workload::{RequestStream, Workload};
 use std::ops::Range;
-use wordline_units::{HostOp, HostRequest};
+use wordline_units::{HostOp, HostRequest, Message, Opt};
 
 /// The class of pages that are never written.
 pub const UNTOUCHED: u8 = u8::MAX;
@@ -107,7 +107,12 @@ pub(crate) fn trims(name: &str) -> WorkloadError {
     let what = "it trims, and how full a drive is in the long run under trims is not known beforehand";
     Problem::new(ErrorKind::Option, name, what)
         .allowed("workloads that write and do not trim, for a steady state")
-        .hint("warm the drive up once with --save-state FILE, and begin with --from-state FILE")
+        .hint(
+            Message::from("warm the drive up once with ")
+                + Opt::SaveState.of("FILE")
+                + ", and begin with "
+                + Opt::FromState.of("FILE"),
+        )
         .into()
 }
 
@@ -115,7 +120,7 @@ pub(crate) fn no_writes(name: &str) -> WorkloadError {
     let what = "it writes nothing, so no state of the drive is steady under it rather than another";
     Problem::new(ErrorKind::Option, name, what)
         .allowed("workloads that write, for a steady state")
-        .hint("--initial fill:100% fills the drive")
+        .hint(Opt::Initial.of("fill:100%") + " fills the drive")
         .into()
 }
 

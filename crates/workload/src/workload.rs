@@ -398,6 +398,31 @@ impl Workload {
     }
 }
 
+impl Workload {
+    /// What of [`Workload::resolved`] decides which requests come out: of files their names and the hashes of what
+    /// is in them, and not where they lie.
+    pub fn identity(&self) -> Value {
+        let mut value = self.resolved();
+        let Value::Object(map) = &mut value else { return value };
+        if !map.contains_key("sha256") {
+            return value;
+        }
+        // The text has the path and the options, and those are resolved in the rest.
+        map.remove("text");
+        for key in ["name", "twin"] {
+            if let Some(Value::String(path)) = map.get_mut(key) {
+                *path = path.split('+').map(file_name).collect::<Vec<_>>().join("+");
+            }
+        }
+        value
+    }
+}
+
+/// The last part of a path.
+fn file_name(path: &str) -> &str {
+    Path::new(path).file_name().and_then(|name| name.to_str()).unwrap_or(path)
+}
+
 /// The pages that some of so many sectors each belong to, and the sectors that they lack.
 fn whole_pages(sectors: PageSet, per_page: u64) -> (PageSet, Vec<(u64, u32)>) {
     if per_page == 1 {

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wordline import UserError
-from wordline.commands import SWEEP, perform
+from wordline.commands import SWEEP, perform, told
+
+if TYPE_CHECKING:
+    from wordline.reproduce.paper import Figure, Paper, Scope
+    from wordline.runs import Run
 
 
 def main(**arguments: Any) -> int:
@@ -39,21 +43,25 @@ def _main(
 ) -> None:
     from wordline.reproduce import overview
     from wordline.reproduce import paper as papers
+    from wordline.reproduce.paper import Scope
 
+    scope = Scope(scale, tuple(figures), tuple(only))
+    base = Path("out") if scale == 1 else Path(f"out/scale-{scale}")
     if paper not in (ALL, OVERVIEW):
-        folder = Path(out or f"out/{paper}")
-        _one(paper, folder, figures, only, scale, causes, jobs, traces)
+        whole = Path(out) if out else base / paper
+        folder = whole if out else whole / scope.folder
+        _one(paper, folder, whole / "runs", scope, causes, jobs, traces)
         return
     if figures or only:
         raise UserError(
             f"{paper} has no figures or runs of its own; name a paper, or leave them out"
         )
-    folder = Path(out or "out")
+    folder = Path(out) if out else base
     spent = {}
     for name in papers.papers() if paper == ALL else ():
         print(f"== {name}", flush=True)
         begin = time.perf_counter()
-        _one(name, folder / name, figures, only, scale, causes, jobs, traces)
+        _one(name, folder / name, folder / name / "runs", scope, causes, jobs, traces)
         spent[name] = time.perf_counter() - begin
         print(f"{name} took {_minutes(spent[name])}", flush=True)
     written = overview.write(folder)
@@ -71,59 +79,93 @@ def _minutes(seconds: float) -> str:
 def _one(
     paper: str,
     folder: Path,
-    figures: Sequence[str],
-    only: Sequence[str],
-    scale: int,
+    kept: Path,
+    scope: Scope,
     causes: bool,
     jobs: int | None,
     traces: str | None,
 ) -> None:
+    """Do a paper: its page goes to `folder`, its runs to `kept`."""
     from wordline.progress import Bars
-    from wordline.reproduce import claims, page
+    from wordline.reproduce import claims, page, terminal
     from wordline.reproduce import paper as papers
-    from wordline.reproduce.terminal import show
-    from wordline.runs import Run, Runner
+    from wordline.runs import Runner
 
-    read = papers.read(paper, scale=scale, traces=traces)
-    shown = [f for f in read.figures if f.is_asked(figures) and not read.lacks(f)]
-    if not shown:
-        known = ", ".join(figure.number for figure in read.figures)
-        raise UserError(f"--figure {' '.join(figures)}: {paper} has the figures {known}")
-    patterns = [pattern for figure in shown for pattern in figure.runs] if figures else ["*"]
+    read = papers.read(paper, scale=scope.scale, traces=traces)
+    wanted = _wanted(read, scope.figures)
+    page.check_free(folder, read, scope)
+    patterns = [pattern for figure in wanted for pattern in figure.runs] if scope.figures else ["*"]
     # Whoever names figures or runs has named causes, too.
-    left_out = [] if causes or figures or only else read.causes
-    asked = {n: r for n, r in read.runs.items() if _is_asked(n, patterns, only, left_out)}
-    if not asked:
-        known = ", ".join(sorted({n.split("/")[0] for n in read.runs}))
-        raise UserError(
-            f"--only {' '.join(only)}: {paper} has runs GROUP/WORKLOAD/SCHEME of {known}"
-        )
+    left_out = [] if causes or not scope.is_whole else read.causes
+    asked = {n: r for n, r in read.runs.items() if _is_asked(n, patterns, scope.only, left_out)}
+    _check_only(read, scope, asked)
     names = {run: name for name, run in reversed(asked.items())}
 
     def name(run: Run) -> str:
         return names.get(run, f"{run.workload} {run.scheme}")
 
     with Bars(len(names), name) as bars:
-        runner = Runner(folder / "runs", jobs=jobs, watch=bars.watch, ended=bars.ended)
-        reports, refused = runner.run(names)
+        runner = Runner(kept, jobs=jobs, watch=bars.watch, ended=bars.ended)
+        reports, refusals = runner.run(names)
+    refused = {n: told(refusals[run]) for n, run in asked.items() if run in refusals}
     for run, why in refused.items():
-        print(f"{name(run)} was refused: {why}", file=sys.stderr)
+        print(f"{run} was refused: {why}", file=sys.stderr)
     found = {n: reports[run] for n, run in asked.items() if run in reports}
-    study = papers.Study(read, found, scale, left_out)
-    shown = [f for f in shown if f.has_any(found) and not (left_out and f.shows_causes)]
+    study = papers.Study(read, found, scope, left_out, refused)
+    # What was asked for by name and cannot be drawn is told, too.
+    named = bool(scope.figures)
+    drawn = [f for f in wanted if named or (f.has_any(found) and not (left_out and f.shows_causes))]
     judged = claims.judge(read, study)
-    command = f"wordline reproduce {paper}"
-    command += "".join(f" --figure {f}" for f in figures)
-    command += "".join(f" --only '{p}'" for p in only)
-    command += f" --scale {scale}" if scale > 1 else ""
-    command += " --causes" if causes else ""
-    written = page.write(study, shown, judged, folder, command)
-    if judged:
-        show(judged, page.sources(study))
-        if left_out:
-            print(page.hint(study, command))
+    command = _command(paper, scope, causes)
+    written = page.write(study, drawn, judged, folder, command)
+    terminal.show(study, written, judged, folder, page.hint(study, command))
     print(bars.summary() + "; " + _cost(list(found.values())))
-    print(f"wrote {len(written)} files; the page is {folder / 'index.html'}", file=sys.stderr)
+    print(f"wrote {len(written.paths)} files; the page is {written.page}", file=sys.stderr)
+
+
+def _wanted(read: Paper, asked: Sequence[str]) -> list[Figure]:
+    """Return the figures asked for; every name must be that of one that can be drawn."""
+
+    def of(figures: Sequence[Figure]) -> str:
+        return ", ".join(figure.number for figure in figures)
+
+    can = [figure for figure in read.figures if not read.lacks(figure)]
+    for name in asked:
+        meant = [figure for figure in read.figures if figure.is_asked([name])]
+        if not meant:
+            raise UserError(f"--figure {name}: {read.name} has the figures {of(read.figures)}")
+        if not any(figure in can for figure in meant):
+            groups = {pattern.split("/")[0] for figure in meant for pattern in figure.runs}
+            why = next(read.missing[group] for group in groups if group in read.missing)
+            raise UserError(
+                f"--figure {name}: its runs cannot be made: {why}; those of {of(can)} can"
+            )
+    return [figure for figure in can if figure.is_asked(asked)]
+
+
+def _check_only(read: Paper, scope: Scope, asked: Mapping[str, Run]) -> None:
+    """Refuse a pattern of which no run is, and patterns that leave nothing to do."""
+    groups = ", ".join(sorted({n.split("/")[0] for n in read.runs}))
+    for pattern in scope.only:
+        if not any(fnmatchcase(n, pattern) for n in read.runs):
+            raise UserError(
+                f"--only {pattern}: {read.name} has runs GROUP/WORKLOAD/SCHEME of {groups}"
+            )
+    if not asked:
+        raise UserError(
+            f"--only {' '.join(scope.only)}: none of these runs is of "
+            f"{', '.join(f'figure {name}' for name in scope.figures) or read.name}"
+        )
+
+
+def _command(paper: str, scope: Scope, causes: bool) -> str:
+    """Return the command that does a paper to this extent."""
+    words = [f"wordline reproduce {paper}"]
+    words += [f"--figure {figure}" for figure in scope.figures]
+    words += [f"--only '{pattern}'" for pattern in scope.only]
+    words += [f"--scale {scope.scale}"] if scope.scale > 1 else []
+    words += ["--causes"] if causes else []
+    return " ".join(words)
 
 
 def _is_asked(

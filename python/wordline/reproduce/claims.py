@@ -12,10 +12,15 @@ A row of ``claims.toml``:
   reproduced.
 - ``over``: one row for each value; ``{value}`` stands in texts, and tables by value in ``printed``.
 - ``full_scale`` = true where a scaled run cannot tell.
+
+A claim is judged only where the runs that it speaks of were made. The others are counted apart, and
+so are those that only full scale can tell. Causes in ``causes.toml`` were found at full scale with
+the twins, and are given for nothing else.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -33,8 +38,17 @@ KEYS = {
 NEEDED = ("id", "where", "says", "class", "measure")
 CLASSES = ("T0", "T1", "T2", "T3")
 HOLDS, DEVIATES, CALIBRATION, NOT_RUN = "holds", "deviates", "calibration", "not-run"
+#: The verdict on what only full scale can tell, where the scale is another.
+FULL_SCALE = "full-scale"
+#: The verdicts on claims that were put to the test.
+TESTED = (HOLDS, DEVIATES)
 #: What stands where a claim deviates and nobody has found out why.
 NO_CAUSE = "Its cause is not known yet."
+#: What stands in the place of causes where they were not looked for.
+ELSEWHERE = (
+    "Why claims deviate was found out at full scale with the twins, and may be otherwise here; "
+    "the causes are on the page of the whole evaluation."
+)
 
 
 @dataclass(frozen=True)
@@ -64,6 +78,15 @@ class Claim:
             return f"≤ {high}"
         return f"≥ {low}" if self.most == float("inf") else f"{low} to {high}"
 
+    def is_of(self, figure: str) -> bool:
+        """Whether it speaks of a figure or table, ``9a`` or ``table-2``, by its id or its place."""
+        if self.id == figure or self.id.startswith(f"{figure}-"):
+            return True
+        named = re.match(r"(?:follows from )?Figs?\.((?:[ ,]|and|\d+[a-z]?\b)+)", self.where)
+        there = re.findall(r"\d+[a-z]?", named[1]) if named else []
+        # What is said of figure 6 as a whole is said of 6a and of 6b.
+        return figure in there or re.sub(r"(?<=\d)[a-z]$", "", figure) in there
+
     def shown(self, figure: float) -> str:
         """Return a figure in the unit of the claim."""
         if self.unit == "%":
@@ -80,6 +103,11 @@ class Judged:
     figure: float | None
     verdict: str
     cause: str
+
+    @property
+    def is_tested(self) -> bool:
+        """Whether it holds or deviates."""
+        return self.verdict in TESTED
 
     @property
     def is_met(self) -> bool:
@@ -175,7 +203,7 @@ def judge(paper: Paper, study: Study) -> list[Judged]:
     """Find what came out of every claim."""
     if not (paper.folder / "claims.toml").exists():
         return []
-    causes = _causes(paper)
+    causes = _causes(paper) if study.is_as_explained else []
     return [_judge(claim, paper, study, causes) for claim in read(paper.folder / "claims.toml")]
 
 
@@ -188,7 +216,7 @@ def _judge(claim: Claim, paper: Paper, study: Study, causes: Sequence[tuple[str,
     except NotRun as e:
         return Judged(claim, None, NOT_RUN, str(e))
     if claim.full_scale and study.scale > 1:
-        return Judged(claim, figure, NOT_RUN, "a scaled run cannot tell")
+        return Judged(claim, figure, FULL_SCALE, "only full scale can tell")
     if figure is None:
         return Judged(
             claim, None, DEVIATES, _cause(claim, causes) or "what it speaks of did not occur"
@@ -218,19 +246,22 @@ def _cause(claim: Claim, causes: Sequence[tuple[str, str]]) -> str:
 
 
 def verdict(judged: Sequence[Judged]) -> str:
-    """Say how many hold, by class."""
-    counted = [j for j in judged if j.verdict != CALIBRATION]
-    holding = [j for j in counted if j.verdict == HOLDS]
-    text = f"{len(holding)} of {len(counted)} claims hold"
-    by_class = []
+    """Say how many hold of those that were put to the test, by class, and count the others."""
+    tested = [j for j in judged if j.is_tested]
+    others = Counter(j.verdict for j in judged)
+    whole = not others[NOT_RUN] and not others[FULL_SCALE]
+    holding = sum(j.verdict == HOLDS for j in tested)
+    text = f"{holding} of {len(tested)} claims {'' if whole else 'put to the test '}hold"
+    said = []
     for name in CLASSES:
-        here = [j for j in counted if j.claim.tolerance_class == name]
+        here = [j for j in tested if j.claim.tolerance_class == name]
         if here:
-            by_class.append(f"{name} {sum(j.verdict == HOLDS for j in here)} of {len(here)}")
-    missing = sum(j.verdict == NOT_RUN for j in counted)
-    if missing:
-        by_class.append(f"{missing} not run")
+            said.append(f"{name} {sum(j.verdict == HOLDS for j in here)} of {len(here)}")
     checks = [j for j in judged if j.verdict == CALIBRATION]
     if checks:
-        by_class.append(f"calibration: {sum(j.is_met for j in checks)} of {len(checks)} met")
-    return f"{text} ({', '.join(by_class)})"
+        said.append(f"calibration: {sum(j.is_met for j in checks)} of {len(checks)} met")
+    text += f" ({', '.join(said)})" if said else ""
+    text += f"; {others[NOT_RUN]} not run" if others[NOT_RUN] else ""
+    return text + (
+        f"; {others[FULL_SCALE]} that only full scale tells" if others[FULL_SCALE] else ""
+    )

@@ -11,7 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from wordline import UserError, page, toml
-from wordline.reproduce.claims import CALIBRATION, CLASSES, DEVIATES, HOLDS, NO_CAUSE, NOT_RUN
+from wordline.reproduce.claims import (
+    CLASSES,
+    DEVIATES,
+    ELSEWHERE,
+    FULL_SCALE,
+    HOLDS,
+    NO_CAUSE,
+    NOT_RUN,
+    TESTED,
+)
+from wordline.reproduce.page import scope_of
 from wordline.reproduce.paper import papers
 
 #: The page, beside the folders of the papers.
@@ -38,21 +48,23 @@ def _found(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def _counts(claims: list[Mapping[str, Any]]) -> dict[str, str]:
-    """Return how many claims hold, of all that are counted and by class."""
-    counted = [c for c in claims if c["verdict"] != CALIBRATION]
+    """Return how many claims hold of those that were put to the test, and by class."""
+    counted = [c for c in claims if c["verdict"] in TESTED]
 
     def of(some: list[Mapping[str, Any]]) -> str:
         holding = sum(c["verdict"] == HOLDS for c in some)
         return f"{holding} of {len(some)}" if some else ""
 
     by_class = {name: of([c for c in counted if c["class"] == name]) for name in CLASSES}
-    missing = sum(c["verdict"] == NOT_RUN for c in counted)
-    return {"hold": of(counted), **by_class, "not run": str(missing or "")}
+    missing = sum(c["verdict"] in (NOT_RUN, FULL_SCALE) for c in claims)
+    return {"hold": of(counted), **by_class, "not tested": str(missing or "")}
 
 
 def _head(name: str, found: Mapping[str, Any]) -> list[str]:
     title = toml.read(papers()[name] / "experiment.toml")["title"]
-    scale = "full" if found["scale"] == 1 else f"1/{found['scale']}"
+    scope = scope_of(found)
+    scale = "full" if scope.scale == 1 else f"1/{scope.scale}"
+    scale += "" if scope.is_whole else ", a part"
     return [f"[{title}]({name}/README.md)", scale, *_counts(found["claims"]).values()]
 
 
@@ -77,20 +89,21 @@ def write(folder: Path) -> Path:
     text += "`claims.json` of each\nfolder by\n\n"
     text += f"```\nwordline reproduce overview --out {folder.name}\n```\n\n"
     text += (
-        "`T0` is exact, `T1` a closed form, `T2` an order or a sign, `T3` a size. Claims that were "
+        "`T0` is exact, `T1` a closed form, `T2` an order or a sign, `T3` a size. Claims whose "
+        "runs were not made, or that only\nfull scale can tell, are counted apart, as not tested; "
+        "those on which something was calibrated are not counted.\n\n"
     )
-    text += "not run count as not\nholding; those on which something was calibrated are not "
-    text += "counted.\n\n"
-    head = ["paper", "scale", "hold", *CLASSES, "not run"]
+    head = ["paper", "scale", "hold", *CLASSES, "not tested"]
     text += page.table(head, [_head(name, f) for name, f in found.items()], right=len(CLASSES) + 2)
     left = [name for name in papers() if name not in found]
     if left:
         text += f"\nNot there: {', '.join(left)}.\n"
     for name, judged in found.items():
         deviating = [c for c in judged["claims"] if c["verdict"] == DEVIATES]
-        text += f"\n## {name}\n\n{judged['verdict']}.\n\n"
+        text += f"\n## {name}\n\n{_verdict(judged)}.\n\n"
         text += f"Workloads are {judged['workloads']}.\n\n" if judged["workloads"] else ""
-        rows = [(c["cause"] or NO_CAUSE, [c["id"], c["where"], c["says"]]) for c in deviating]
+        none = NO_CAUSE if judged.get("explained", judged["scale"] == 1) else ELSEWHERE
+        rows = [(c["cause"] or none, [c["id"], c["where"], c["says"]]) for c in deviating]
         text += page.tables_by_reason(["deviates", "where", "says"], rows) or "None deviates.\n"
     path = folder / PAGE
     path.write_text(text, encoding="utf-8")
@@ -99,4 +112,10 @@ def write(folder: Path) -> Path:
 
 def terminal(folder: Path) -> str:
     """Return a line for each paper: how many of its claims hold."""
-    return "\n".join(f"{name:<12}{found['verdict']}" for name, found in _found(folder).items())
+    return "\n".join(f"{name:<12}{_verdict(found)}" for name, found in _found(folder).items())
+
+
+def _verdict(found: Mapping[str, Any]) -> str:
+    """Say how many hold, and of what if that is not the whole at full scale."""
+    scope = scope_of(found)
+    return found["verdict"] + ("" if scope.is_full else f" ({scope.words})")

@@ -5,26 +5,31 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 import wordline
+from wordline import UserError, plotting
 from wordline import page as pages
-from wordline import plotting
 from wordline.reproduce.claims import (
     CALIBRATION,
     DEVIATES,
+    ELSEWHERE,
+    FULL_SCALE,
     HOLDS,
     NO_CAUSE,
     NOT_RUN,
     Judged,
     verdict,
 )
-from wordline.reproduce.paper import Figure, Study
+from wordline.reproduce.paper import Figure, NotRun, Paper, Scope, Study
 from wordline.runs import stand_ins
 
-MARKS = {HOLDS: "✓", DEVIATES: "✗", CALIBRATION: "○", NOT_RUN: "–"}  # noqa: RUF001
+MARKS = {HOLDS: "✓", DEVIATES: "✗", CALIBRATION: "○", NOT_RUN: "–", FULL_SCALE: "·"}  # noqa: RUF001
+#: The files of a paper's folder by which its page is known.
+PAGE, CLAIMS = "README.md", "claims.json"
 
 
 def sources(study: Study, runs: Sequence[str] = ("*",)) -> str:
@@ -35,37 +40,104 @@ def sources(study: Study, runs: Sequence[str] = ("*",)) -> str:
 
 
 def hint(study: Study, command: str) -> str:
-    """Say which runs were left out, and how to have them."""
+    """Say which runs were left out, and how to have them; nothing if none was."""
+    if not study.left_out:
+        return ""
     return (
         f"Runs that only show why a claim deviates were left out ({', '.join(study.left_out)}); "
         f"`{command} --causes` does them, too."
     )
 
 
+@dataclass
+class Written:
+    """What was written.
+
+    Attributes
+    ----------
+    page
+        The page for a browser.
+    drawn
+        Figures and tables, each with its rows.
+    not_drawn
+        Those that need runs which were not made, each with the reason.
+    paths
+        Every file.
+    """
+
+    page: Path
+    drawn: list[tuple[Figure, list[dict[str, Any]]]] = field(default_factory=list)
+    not_drawn: list[tuple[Figure, str]] = field(default_factory=list)
+    paths: list[Path] = field(default_factory=list)
+
+
+def check_free(folder: Path, paper: Paper, scope: Scope) -> None:
+    """Refuse to replace a page that says more than one of this scope would.
+
+    Raises
+    ------
+    UserError
+        There is such a page.
+    """
+    there = found_scope(folder)
+    if there and not scope.may_replace(there):
+        raise UserError(
+            f"{folder} holds the page of {paper.name} {there.words}, and one {scope.words} says "
+            "less; choose another folder with --out, or delete that one"
+        )
+
+
+def found_scope(folder: Path) -> Scope | None:
+    """Return the scope of the page in a folder, if there is one; full if it does not say."""
+    path = folder / CLAIMS
+    if not path.exists():
+        return Scope() if (folder / PAGE).exists() else None
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        return scope_of(found)
+    except (ValueError, TypeError, KeyError) as e:
+        raise UserError(f"{path}: this is not what wordline reproduce writes: {e}") from e
+
+
+def scope_of(found: Mapping[str, Any]) -> Scope:
+    """Return the scope that a ``claims.json`` is of."""
+    named = (tuple(found.get(key, ())) for key in ("figures", "only"))
+    return Scope(int(found["scale"]), *named)
+
+
 def write(
     study: Study, figures: Sequence[Figure], judged: Sequence[Judged], folder: Path, command: str
-) -> list[Path]:
+) -> Written:
     """Write page, pictures, data and claims; return what was written."""
     folder.mkdir(parents=True, exist_ok=True)
-    written = []
+    written = Written(folder / "index.html")
     for figure in figures:
-        rows = figure.rows(study)
-        written.append(_data(rows, folder / f"{figure.name}.csv"))
-        if figure.draw:
-            with plotting.style():
-                picture = figure.draw(study)
-                plotting.footnote(picture, sources(study, figure.runs))
-                path = folder / f"{figure.name}.svg"
-                plotting.save(picture, path)
-                written.append(path)
-    if judged:
-        written.append(_claims(study, judged, folder / "claims.json"))
-    text = markdown(study, figures, judged, folder, command)
-    (folder / "README.md").write_text(text, encoding="utf-8")
-    (folder / "index.html").write_text(
-        _html(study, judged, text, folder, command), encoding="utf-8"
-    )
-    return [*written, folder / "README.md", folder / "index.html"]
+        try:
+            rows = figure.rows(study)
+            written.paths += _figure(figure, study, rows, folder)
+            written.drawn.append((figure, rows))
+        except NotRun as e:
+            written.not_drawn.append((figure, str(e)))
+    written.paths.append(_claims(study, judged, folder / CLAIMS))
+    text = markdown(study, written, judged, command)
+    (folder / PAGE).write_text(text, encoding="utf-8")
+    written.page.write_text(_html(study, judged, text, folder, command), encoding="utf-8")
+    written.paths += [folder / PAGE, written.page]
+    return written
+
+
+def _figure(
+    figure: Figure, study: Study, rows: Sequence[Mapping[str, Any]], folder: Path
+) -> list[Path]:
+    """Write the picture of a figure, if it has one, and its data."""
+    written = []
+    if figure.draw:
+        with plotting.style():
+            picture = figure.draw(study)
+            plotting.footnote(picture, sources(study, figure.runs))
+            written.append(folder / f"{figure.name}.svg")
+            plotting.save(picture, written[-1])
+    return [*written, _data(rows, folder / f"{figure.name}.csv")]
 
 
 def _html(study: Study, judged: Sequence[Judged], text: str, folder: Path, command: str) -> str:
@@ -90,8 +162,11 @@ def _claims(study: Study, judged: Sequence[Judged], path: Path) -> Path:
         "paper": study.paper.name,
         "version": wordline.__version__,
         "scale": study.scale,
+        "figures": list(study.scope.figures),
+        "only": list(study.scope.only),
+        "explained": study.is_as_explained,
         "workloads": sources(study),
-        "verdict": verdict(judged),
+        "verdict": verdict(judged) if judged else "",
         "claims": [j.to_dict() for j in judged],
     }
     path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -107,49 +182,78 @@ def _data(rows: Sequence[Mapping[str, Any]], path: Path) -> Path:
     return path
 
 
-def markdown(
-    study: Study, figures: Sequence[Figure], judged: Sequence[Judged], folder: Path, command: str
-) -> str:
-    """Return the page as Markdown."""
+def markdown(study: Study, written: Written, judged: Sequence[Judged], command: str) -> str:
+    """Return the page as Markdown: what was picked out comes first, claims behind it."""
     paper = study.paper
     text = f"# {paper.title}\n\n{paper.source}\n\n"
+    if not study.scope.is_full:
+        text += f"**{study.scope.words[0].upper() + study.scope.words[1:]}.**\n\n"
     text += f"**{verdict(judged)}.**\n\n" if judged else ""
     note = sources(study)
     text += f"Workloads are {note}.\n\n" if note else ""
     text += f"Written by\n\n```\n{command}\n```\n\nwith Wordline {wordline.__version__}.\n\n"
     if study.left_out:
         text += hint(study, command) + "\n\n"
-    if paper.calibrated:
-        text += "## Calibrated\n\n"
-        text += f"On {paper.calibrated['date']}: "
-        text += " ".join(paper.calibrated["what"].split()) + "\n\n"
-    if paper.summary:
-        text += f"## What came out\n\n{paper.summary(study)}\n\n"
-    deviating = [j for j in judged if j.verdict == DEVIATES]
-    if deviating:
-        text += "## What deviates, and why\n\n"
-        rows = [
-            (j.cause or NO_CAUSE, [j.claim.id, j.claim.says, j.claim.allowed, _figure(j)])
-            for j in deviating
-        ]
-        text += pages.tables_by_reason(["claim", "says", "must be", "came out"], rows) + "\n"
-    text += "## Figures and tables\n\n"
-    for figure in figures:
-        title = figure.number.replace("-", " ").capitalize()
-        title = title if figure.number.startswith("table") else f"Figure {figure.number}"
-        text += f"### {title}: {figure.title}\n\n"
+    parts = [_calibrated(study), _summary(study), _deviating(study, judged)]
+    figures = _figures(written, bool(judged))
+    parts = [figures, *parts] if study.scope.figures else [*parts, figures]
+    return text + "".join(parts) + _all_claims(judged)
+
+
+def _calibrated(study: Study) -> str:
+    calibrated = study.paper.calibrated
+    if not calibrated:
+        return ""
+    where = "" if study.is_as_explained else " (at full scale, with the twins)"
+    return (
+        f"## Calibrated\n\nOn {calibrated['date']}{where}: "
+        + " ".join(calibrated["what"].split())
+        + "\n\n"
+    )
+
+
+def _summary(study: Study) -> str:
+    said = study.paper.summary
+    return f"## What came out\n\n{said(study)}\n\n" if said else ""
+
+
+def _deviating(study: Study, judged: Sequence[Judged]) -> str:
+    none = NO_CAUSE if study.is_as_explained else ELSEWHERE
+    rows = [
+        (
+            j.cause or none,
+            [j.claim.id, j.claim.says, j.claim.allowed, _came_out(j)],
+        )
+        for j in judged
+        if j.verdict == DEVIATES
+    ]
+    if not rows:
+        return ""
+    head = "What deviates, and why" if study.is_as_explained else "What deviates"
+    tables = pages.tables_by_reason(["claim", "says", "must be", "came out"], rows)
+    return f"## {head}\n\n{tables}\n"
+
+
+def _figures(written: Written, has_claims: bool) -> str:
+    text = "## Figures and tables\n\n"
+    for figure, rows in written.drawn:
+        text += f"### {figure.label}: {figure.title}\n\n"
         if figure.draw:
             text += f"![{figure.title}]({figure.name}.svg)\n\n"
         else:
-            data = figure.rows(study)
-            head = list(data[0]) if data else []
-            text += pages.table(head, [[_cell(row.get(c)) for c in head] for row in data]) + "\n"
+            head = list(rows[0]) if rows else []
+            text += pages.table(head, [[cell(row.get(c)) for c in head] for row in rows]) + "\n"
         if figure.beside:
-            text += f"{'The paper: ' if judged else ''}{figure.beside}\n\n"
+            text += f"{'The paper: ' if has_claims else ''}{figure.beside}\n\n"
         text += f"Data: [{figure.name}.csv]({figure.name}.csv)\n\n"
+    for figure, why in written.not_drawn:
+        text += f"{figure.label} is not drawn: {why}.\n\n"
+    return text
+
+
+def _all_claims(judged: Sequence[Judged]) -> str:
     if not judged:
-        return text
-    text += "## All claims\n\n"
+        return ""
     rows = [
         [
             f"{MARKS[j.verdict]} {j.verdict}",
@@ -158,19 +262,20 @@ def markdown(
             j.claim.says,
             j.claim.tolerance_class,
             j.claim.allowed,
-            _figure(j),
+            _came_out(j),
         ]
         for j in judged
     ]
-    text += pages.table(["", "claim", "where", "says", "class", "must be", "came out"], rows)
-    return text + "\nAll of it: [claims.json](claims.json)\n"
+    head = ["", "claim", "where", "says", "class", "must be", "came out"]
+    return f"## All claims\n\n{pages.table(head, rows)}\nAll of it: [claims.json](claims.json)\n"
 
 
-def _figure(judged: Judged) -> str:
+def _came_out(judged: Judged) -> str:
     return "–" if judged.figure is None else judged.claim.shown(judged.figure)  # noqa: RUF001
 
 
-def _cell(value: Any) -> str:
+def cell(value: Any) -> str:
+    """Return a value of a figure's table as people read it."""
     if isinstance(value, float):
         return f"{value:.4g}"
     return "" if value is None else f"{value:,}" if isinstance(value, int) else str(value)

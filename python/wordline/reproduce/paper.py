@@ -15,7 +15,7 @@ import importlib
 import itertools
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from types import ModuleType
@@ -84,6 +84,13 @@ class Figure:
     def shows_causes(self) -> bool:
         """Whether it is the table of what shows why claims deviate."""
         return self.number == "table-causes"
+
+    @property
+    def label(self) -> str:
+        """What it is called: ``Figure 9a``, or ``Table 2``."""
+        if self.number.startswith("table"):
+            return self.number.replace("-", " ").capitalize()
+        return f"Figure {self.number}"
 
     def is_asked(self, asked: Sequence[str]) -> bool:
         """Whether it is among the figures asked for; ``9`` asks for 9a and 9b."""
@@ -284,6 +291,67 @@ def _divided_in(spelling: str, scale: int) -> str:
     return re.sub(options, lambda m: f"{m[1]}={_divided(m[1], m[2], scale)}", spelling)
 
 
+@dataclass(frozen=True)
+class Scope:
+    """How much of an evaluation is run.
+
+    Attributes
+    ----------
+    scale
+        By what drive, footprint and length of the workloads are divided.
+    figures
+        The figures and tables asked for; all if none is named.
+    only
+        Patterns of the names of the runs that may be done; all if there is none.
+    """
+
+    scale: int = 1
+    figures: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+
+    @property
+    def is_full(self) -> bool:
+        """Whether nothing is left out, and nothing divided."""
+        return self.scale == 1 and self.is_whole
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether no figures or runs were picked out."""
+        return not self.figures and not self.only
+
+    @property
+    def words(self) -> str:
+        """Say it: ``at 1/48 of the scale, figures 9 and 10 only``."""
+        said = ["at full scale" if self.scale == 1 else f"at 1/{self.scale} of the scale"]
+        if self.figures:
+            said.append(f"{self.named} only")
+        if self.only:
+            said.append(f"{_listed('run', self.only)} only")
+        return ", ".join(said)
+
+    @property
+    def named(self) -> str:
+        """The figures asked for: ``figures 9 and 10``."""
+        return _listed("figure", self.figures)
+
+    @property
+    def folder(self) -> Path:
+        """Where its page goes below that of the whole: nowhere else if it is whole."""
+        picked = [f"figure-{'-'.join(self.figures)}"] if self.figures else []
+        if self.only:
+            picked.append("only-" + re.sub(r"[^0-9A-Za-z.]+", "-", "-".join(self.only)).strip("-"))
+        return Path("-".join(picked))
+
+    def may_replace(self, page: Scope) -> bool:
+        """Whether a page of this scope says no less than that page of the same paper."""
+        return self.scale <= page.scale and (self.is_whole or not page.is_whole)
+
+
+def _listed(what: str, names: Sequence[str]) -> str:
+    *others, last = names
+    return f"{what}s {', '.join(others)} and {last}" if others else f"{what} {last}"
+
+
 @dataclass
 class Study:
     """The reports of a paper's runs, by name, for figures and claims.
@@ -294,16 +362,30 @@ class Study:
         What was asked.
     reports
         The reports that there are.
-    scale
-        By what it was divided.
+    scope
+        How much of it was asked for.
     left_out
         Groups of runs that show causes, where those were not asked for.
+    refused
+        Runs that the drive does not admit, each with the reason.
     """
 
     paper: Paper
     reports: Mapping[str, Report]
-    scale: int = 1
+    scope: Scope = field(default_factory=Scope)
     left_out: Sequence[str] = ()
+    refused: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def scale(self) -> int:
+        """By what it was divided."""
+        return self.scope.scale
+
+    @property
+    def is_as_explained(self) -> bool:
+        """Whether it is as it was when causes were looked for: at full scale, with the twins."""
+        originals = (r.workload.get("source") == "original" for r in self.reports.values())
+        return self.scale == 1 and not any(originals)
 
     def report(self, workload: str, scheme: str, group: str = "main", round: int = 0) -> Report:
         """Return a report.
@@ -319,9 +401,15 @@ class Study:
         if name not in self.reports:
             if name not in self.paper.runs:
                 raise KeyError(f"{name} is no run of {self.paper.name}")
+            if name in self.refused:
+                raise NotAdmitted(f"{name} was refused: {self.refused[name]}")
             raise NotRun(f"{name} was not asked for")
         return self.reports[name]
 
 
 class NotRun(Exception):
-    """A run that is needed was not asked for."""
+    """A run that is needed was not made."""
+
+
+class NotAdmitted(NotRun):
+    """A run that is needed was refused: the drive does not admit its scheme."""

@@ -1,48 +1,123 @@
-"""The claims of a paper in the terminal."""
+"""What came of a paper, in the terminal: what was asked for first, then its claims."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 from rich import box
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from wordline.reproduce.claims import (
     CALIBRATION,
     DEVIATES,
+    ELSEWHERE,
+    FULL_SCALE,
     HOLDS,
     NO_CAUSE,
     NOT_RUN,
     Judged,
     verdict,
 )
+from wordline.reproduce.page import Written, cell, sources
+from wordline.reproduce.paper import Study
 
-COLOURS = {HOLDS: "green", DEVIATES: "red", CALIBRATION: "cyan", NOT_RUN: "yellow"}
+COLOURS = {HOLDS: "green", DEVIATES: "red", CALIBRATION: "cyan", FULL_SCALE: "yellow"}
+#: Rows of a figure's table that are printed; all are in the file beside it.
+ROWS = 40
 
 
-def show(judged: Sequence[Judged], note: str) -> None:
-    """Print every claim, then what deviates with the cause of it, then how many hold."""
+def show(study: Study, written: Written, judged: Sequence[Judged], folder: Path, hint: str) -> None:
+    """Print the figures if some were asked for, then claims, causes, and how many hold."""
     console = Console()
     if not console.is_terminal:
         console = Console(width=120)
+    if not study.scope.is_full:
+        _say(console, f"{study.paper.title}, {study.scope.words}", "bold")
+    if study.scope.figures:
+        _figures(console, study, written, folder)
+    own = _own(study, judged)
+    there = [j for j in own if j.verdict != NOT_RUN]
+    if there and study.scope.figures:
+        _say(console, f"Claims on {study.scope.named}", "bold")
+    if there:
+        console.print(_table(there), highlight=False)
+    _causes(console, study, own)
+    if own:
+        of = "" if study.scope.is_full else f"; {study.scope.words}"
+        _say(console, verdict(own) + of, "bold")
+    others = [j for j in judged if j not in own]
+    if any(j.is_tested for j in others):
+        _say(console, f"On other figures, by the same runs: {verdict(others)}; see {written.page}")
+    for note in filter(None, (sources(study), hint)):
+        _say(console, note)
+
+
+def _say(console: Console, text: str, style: str = "") -> None:
+    console.print(escape(text), highlight=False, style=style, soft_wrap=True)
+
+
+def _figures(console: Console, study: Study, written: Written, folder: Path) -> None:
+    for figure, rows in written.drawn:
+        _say(console, f"\n{figure.label}: {figure.title}", "bold")
+        console.print(_rows(rows), highlight=False)
+        if len(rows) > ROWS:
+            _say(console, f"and {len(rows) - ROWS} rows more")
+        if figure.beside:
+            _say(console, f"the paper: {figure.beside}")
+        if figure.draw:
+            _say(console, f"picture: {folder / figure.name}.svg")
+        _say(console, f"data: {folder / figure.name}.csv")
+    for figure, why in written.not_drawn:
+        _say(console, f"\n{figure.label} is not drawn: {why}", "yellow")
+    console.print()
+
+
+def _rows(rows: Sequence[Mapping[str, Any]]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    for column in columns:
+        numbers = any(isinstance(row.get(column), (int, float)) for row in rows)
+        table.add_column(escape(column), justify="right" if numbers else "left", overflow="fold")
+    for row in rows[:ROWS]:
+        table.add_row(*(escape(cell(row.get(column))) for column in columns))
+    return table
+
+
+def _own(study: Study, judged: Sequence[Judged]) -> list[Judged]:
+    """Return the claims on the figures asked for; all if none is named."""
+    asked = study.scope.figures
+    if not asked:
+        return list(judged)
+    numbers = [f.number for f in study.paper.figures if f.is_asked(asked)]
+    return [j for j in judged if any(j.claim.is_of(number) for number in numbers)]
+
+
+def _table(judged: Sequence[Judged]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for head in ("verdict", "claim", "where", "must be", "came out"):
         table.add_column(head, justify="right" if head == "came out" else "left", overflow="fold")
+    marks = {FULL_SCALE: "only at full scale"}
     for j in judged:
-        colour = COLOURS[j.verdict]
         came = "" if j.figure is None else j.claim.shown(j.figure)
-        mark = j.verdict if j.is_met or j.verdict != CALIBRATION else "calibration, not met"
-        table.add_row(f"[{colour}]{mark}[/]", j.claim.id, j.claim.where, j.claim.allowed, came)
-    console.print(table, highlight=False)
+        mark = marks.get(j.verdict, j.verdict)
+        mark = mark if j.is_met or j.verdict != CALIBRATION else "calibration, not met"
+        what = (escape(t) for t in (j.claim.id, j.claim.where, j.claim.allowed, came))
+        table.add_row(f"[{COLOURS[j.verdict]}]{mark}[/]", *what)
+    return table
+
+
+def _causes(console: Console, study: Study, judged: Sequence[Judged]) -> None:
+    """Print what deviates, each with the cause of it where it was found for such runs."""
     by_cause: dict[str, list[Judged]] = {}
     for j in judged:
         if j.verdict == DEVIATES:
-            by_cause.setdefault(j.cause or NO_CAUSE, []).append(j)
+            none = NO_CAUSE if study.is_as_explained else ELSEWHERE
+            by_cause.setdefault(j.cause or none, []).append(j)
     for cause, deviating in by_cause.items():
         for j in deviating:
-            console.print(f"[red]{j.claim.id}[/]: {j.claim.says}", highlight=False)
-        console.print(f"  {cause}\n", highlight=False, markup=False)
-    console.print(verdict(judged), highlight=False)
-    if note:
-        console.print(note, highlight=False, markup=False)
+            console.print(f"[red]{escape(j.claim.id)}[/]: {escape(j.claim.says)}", highlight=False)
+        _say(console, f"  {cause}\n")

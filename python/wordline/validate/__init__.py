@@ -55,14 +55,16 @@ def _main(quick: bool, only: str | None, out: str | None, claims: str | None) ->
         pattern = only if any(c in only for c in "*?[") else f"*{only}*"
         rows = [row for row in rows if fnmatch.fnmatchcase(row.id, pattern)]
         if not rows:
-            ids = ", ".join(row.id for row in read_claims.rows[:3])
-            raise UserError(f"--only {only}: no row has such an id; there are {ids} and others")
+            ids = ", ".join(dict.fromkeys(row.id.split("-")[0] for row in read_claims.rows))
+            raise UserError(f"--only {only}: no row has such an id; they begin with {ids}")
+    part = page.Part(quick, only, bool(claims))
     folder = Path(out) if out else None
     if folder:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as e:
             raise UserError(f"--out {out}: {e}") from e
+        page.check_free(folder, part)
 
     begin = time.perf_counter()
     watched = sys.stderr.isatty()
@@ -70,7 +72,8 @@ def _main(quick: bool, only: str | None, out: str | None, claims: str | None) ->
     def progress(done: int, row: Row) -> None:
         if watched:
             print(
-                f"\r\x1b[K{done} of {len(rows)}  {row.claim.id}",
+                f"\r\x1b[K{done} of {len(rows)} in {time.perf_counter() - begin:.0f} s"
+                f"  {row.claim.id}",
                 end="",
                 file=sys.stderr,
                 flush=True,
@@ -80,8 +83,9 @@ def _main(quick: bool, only: str | None, out: str | None, claims: str | None) ->
     if watched:
         print("\r\x1b[K", end="", file=sys.stderr)
     print(table.terminal(done, colour=sys.stdout.isatty()))
-    print(f"\n{table.verdict(done)}; {time.perf_counter() - begin:.0f} s")
+    of = "" if part.is_whole else f" ({part.words})"
+    print(f"\n{table.verdict(done)}{of}; {time.perf_counter() - begin:.0f} s")
     if folder:
-        for path in page.write(folder, done, read_claims.left_out):
+        for path in page.write(folder, done, read_claims.left_out, part):
             print(f"wrote {path}", file=sys.stderr)
     return 0 if all(row.passes for row in done) else 1

@@ -5,9 +5,12 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import wordline
+from wordline import UserError
 from wordline.validate import picture, table
 from wordline.validate.runner import Row
 
@@ -45,14 +48,59 @@ Data: [validation-waf.csv](validation-waf.csv); everything: [validation.json](va
 """
 
 
-def write(folder: Path, rows: Sequence[Row], left_out: Sequence[tuple[str, str]]) -> list[Path]:
+@dataclass(frozen=True)
+class Part:
+    """How much was validated: fewer rows, those that were named, or those of another file."""
+
+    quick: bool = False
+    only: str | None = None
+    others: bool = False
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is everything."""
+        return not self.quick and not self.only and not self.others
+
+    @property
+    def words(self) -> str:
+        """Say what it is."""
+        said = ["the quick rows"] if self.quick else []
+        said += [f"rows like {self.only}"] if self.only else []
+        return ", ".join(said + (["claims of another file"] if self.others else []))
+
+
+def check_free(folder: Path, part: Part) -> None:
+    """Refuse to put a part in the place of the page of everything.
+
+    Raises
+    ------
+    UserError
+        That page is there.
+    """
+    path = folder / "validation.json"
+    if part.is_whole or not path.exists():
+        return
+    try:
+        found = json.loads(path.read_text(encoding="utf-8")).get("part", "")
+    except (ValueError, AttributeError) as e:
+        raise UserError(f"{path}: this is not what wordline validate writes: {e}") from e
+    if not found:
+        raise UserError(
+            f"{folder} holds the page of all rows, and {part.words} are less; choose another "
+            "folder with --out, or delete that page"
+        )
+
+
+def write(
+    folder: Path, rows: Sequence[Row], left_out: Sequence[tuple[str, str]], part: Part
+) -> list[Path]:
     """Write page, picture and data into a folder; return what was written."""
     from wordline.validate.waf import MEASURED, WARM_UP
 
     points = picture.points(rows)
     page = HEAD.format(
         version=wordline.__version__,
-        verdict=table.verdict(rows),
+        verdict=table.verdict(rows) + ("" if part.is_whole else f"; only {part.words}"),
         measured=MEASURED,
         warm_up=WARM_UP,
     )
@@ -63,7 +111,9 @@ def write(folder: Path, rows: Sequence[Row], left_out: Sequence[tuple[str, str]]
     page += "".join(f"- {what}: {why}.\n" for what, why in left_out)
     written = [folder / "validation.md", folder / "validation.json"]
     written[0].write_text(page, encoding="utf-8")
-    data = {"version": wordline.__version__, "rows": [row.to_dict() for row in rows]}
+    data: dict[str, Any] = {"version": wordline.__version__}
+    data |= {} if part.is_whole else {"part": part.words}
+    data["rows"] = [row.to_dict() for row in rows]
     written[1].write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
     if points:
         svg, table_ = folder / "validation-waf.svg", folder / "validation-waf.csv"

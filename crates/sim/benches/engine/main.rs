@@ -144,7 +144,7 @@ const CASES: &[Case] = &[
 fn show(case: &Case, cost: &Cost, ratio: Option<f64>, history: &mut History) {
     let writes = cost.write_amplification.is_finite();
     println!(
-        "{:<36} {:>7.3} {:>7.3}  {:>5}  {:>6.2}  {:>8.1}  {:>8}  {:>5}  {}",
+        "{:<WIDTH$} {:>7.3} {:>7.3}  {:>5}  {:>6.2}  {:>8.1}  {:>8}  {:>5}  {}",
         case.name,
         cost.requests_per_second() / 1e6,
         cost.ops_per_second() / 1e6,
@@ -156,7 +156,7 @@ fn show(case: &Case, cost: &Cost, ratio: Option<f64>, history: &mut History) {
         cost.hash,
     );
     if let Some((commit, hash)) = history.changed(case.name, &cost.hash) {
-        println!("{:<36} the result has changed: it was {hash} at {commit}", "");
+        println!("{:<WIDTH$} the result has changed: it was {hash} at {commit}", "");
     }
     history.keep(case.name, cost, ratio);
 }
@@ -174,6 +174,18 @@ fn beside(case: &Case, limit: &Limit) -> Option<(Cost, f64)> {
     pairs.sort_by(|a, b| a.1.total_cmp(&b.1));
     Some(pairs.swap_remove(1))
 }
+
+/// The width of the column of names: that of the longest.
+const WIDTH: usize = {
+    let (mut width, mut i) = ("two reads at once".len(), 0);
+    while i < CASES.len() {
+        if CASES[i].name.len() > width {
+            width = CASES[i].name.len();
+        }
+        i += 1;
+    }
+    width
+};
 
 /// Cases of which one is held against the other.
 const SCALING: [&str; 3] = ["size", "dies", "length"];
@@ -210,7 +222,10 @@ fn two_at_once() {
         })
         .collect();
     ratios.sort_by(f64::total_cmp);
-    println!("{:<36} {:.2} times the throughput of one (middle of three)", "two reads at once", ratios[1]);
+    println!(
+        "{:<WIDTH$} {:.2} times the throughput of one (middle of three)",
+        "two reads at once", ratios[1]
+    );
 }
 
 fn main() {
@@ -222,7 +237,7 @@ fn main() {
     let limit = Limit::find();
     let mut history = History::open();
     println!(
-        "{:<36} {:>7} {:>7}  {:>5}  {:>6}  {:>8}  {:>8}  {:>5}  result",
+        "{:<WIDTH$} {:>7} {:>7}  {:>5}  {:>6}  {:>8}  {:>8}  {:>5}  result",
         "", "M req/s", "M ops/s", "WAF", "B/page", "start ms", "MB held", "naked"
     );
     // For a profiler that is a hundred times as slow: fewer requests, and nothing kept.

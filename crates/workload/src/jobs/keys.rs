@@ -45,7 +45,7 @@ const VERIFY: &str = "a simulated drive keeps no data to verify; Wordline's own 
 const ZONES: &str = "the drive has no zones; leave it out";
 const FILES: &str = "a job works on the one drive; give each part of it a job with offset= and size=";
 const CONTROL: &str = "it changes or ends a run by what was measured; give runtime= or size=";
-const REPLAY: &str = "a trace is a workload of its own: --workload FILE";
+const REPLAY: &str = "a trace is a workload of its own: give its file in place of the job file";
 const PAGES: &str = "it needs a page cache, and there is none before the drive; say fsync= or fdatasync=";
 const BATCH: &str = "requests are issued one by one, each when one has ended; it changes when the host looks, not what it asks";
 
@@ -121,7 +121,7 @@ pub const JOB_KEYS: &[JobKey] = &[
         "every loop draws the same addresses (the default), or with 0 new ones; runs are always repeatable",
     ),
     honoured(&["allrandrepeat"], "as randrepeat"),
-    honoured(&["randseed"], "goes into the job's random numbers together with --seed"),
+    honoured(&["randseed"], "goes into the job's random numbers together with the run's seed"),
     honoured(&["rate"], "bytes per second at most; `reads,writes,trims`"),
     honoured(&["rate_iops"], "requests per second at most; `reads,writes,trims`"),
     honoured(

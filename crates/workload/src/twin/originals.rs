@@ -7,6 +7,7 @@ use crate::error::{ErrorKind, Problem, WorkloadError};
 use crate::parameter::unquoted_parts;
 use crate::workload::{Parts, parts};
 use std::path::Path;
+use wordline_units::{Message, Opt};
 
 /// Whether `name` is one that `pattern` means: `*` stands for any text.
 fn matches(pattern: &str, name: &str) -> bool {
@@ -43,7 +44,7 @@ pub fn with_original(text: &str, folder: &Path) -> Result<String, WorkloadError>
     let failed = |e: std::io::Error| {
         Problem::new(ErrorKind::Io, &*shown, format!("the folder of traces cannot be read: {e}"))
             .allowed("a folder that holds originals of twins")
-            .hint("--traces or WORDLINE_TRACES names it")
+            .hint(Opt::Traces.name() + " or WORDLINE_TRACES names it")
     };
     let mut names = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(failed)? {
@@ -96,7 +97,11 @@ pub(crate) fn original_of(head: &str, options: &str) -> Result<Option<(String, S
             let what = format!("{key} changes a twin, and the original stands in its place");
             return Err(Problem::new(ErrorKind::Option, format!("{head}:{pair}"), what)
                 .allowed("the options of a trace")
-                .hint("leave original, --traces and WORDLINE_TRACES out to run the twin")
+                .hint(
+                    Message::from("leave original, ")
+                        + Opt::Traces.name()
+                        + " and WORDLINE_TRACES out to run the twin",
+                )
                 .into());
         }
     }

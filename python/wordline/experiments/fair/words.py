@@ -21,6 +21,8 @@ and it is left out of that."""
 def summary(study: Study) -> str:
     """Return a page of plain words."""
     parts = [HOW]
+    if study.scale > 1:
+        parts.append(f"All of these sizes are divided by {study.scale} here.")
     for drive in m.DRIVES:
         rows = m.rows(study, drive)
         if rows:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from wordline import Report, _wordline
 from wordline.model import BITS, medium, simulated_us
 from wordline.quantity import in_bytes, in_us
-from wordline.reproduce.paper import NotRun, Study
+from wordline.reproduce.paper import NotAdmitted, NotRun, Study
 
 FIXED = ("5%", "10%", "20%", "30%", "40%", "50%", "60%", "70%", "80%", "90%", "97%")
 #: Bytes of a unit of the map.
@@ -79,7 +79,7 @@ def curve(
     Raises
     ------
     NotRun
-        None was run.
+        Some were not run.
     """
     found, values = [], []
     here = group(drive, units)
@@ -88,12 +88,12 @@ def curve(
             continue
         try:
             report = study.report(workload, name, here)
-        except NotRun:
+        except NotAdmitted:
             continue
         found.append(share(name))
         values.append(FIGURES[figure](report))
     if len(found) < 3:
-        raise NotRun(f"{here}/{workload}: fixed utilisations were not asked for")
+        raise NotRun(f"{here}/{workload}: the drive admits fewer than three fixed utilisations")
     return np.array(found), np.array(values)
 
 

@@ -378,7 +378,7 @@ def _causes(study: Study) -> Rows:
         group, workload, scheme, *round_ = name.split("/")
         if group not in CAUSES:
             continue
-        base = study.reports["/".join([group, workload, m.BASELINE, *round_])]
+        base = study.report(workload, m.BASELINE, group, int(round_[0]) if round_ else 0)
         free = report.timeline.free_pages["lsb"]
         rows.append(
             {

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wordline import Report, UserError
-from wordline.interval import mean_and_half_width
+from wordline import Refused, Report, UserError, _wordline
 from wordline.runs import Run
-from wordline.sweep.grid import Grid
+from wordline.sweeps.grid import Grid
 
 #: The figures of a table for which none are named.
 FIGURES = (
@@ -38,13 +37,13 @@ class Row:
         By path, mean and half of the 95 % interval; no interval with one replica, and nothing
         where no report has the figure.
     refused
-        Why scheme and device do not go together; empty where they do.
+        Why scheme and device do not go together; nothing where they do.
     """
 
     at: Mapping[str, str]
     figures: Mapping[str, tuple[float, float | None] | None]
     result_hashes: tuple[str, ...]
-    refused: str = ""
+    refused: Refused | None = None
 
 
 @dataclass(frozen=True)
@@ -67,14 +66,14 @@ class Table:
         found["replicas"] = [len(r.result_hashes) for r in self.rows]
         found["result_hash"] = [" ".join(r.result_hashes) for r in self.rows]
         if any(r.refused for r in self.rows):
-            found["refused"] = [r.refused or None for r in self.rows]
+            found["refused"] = [str(r.refused) if r.refused else None for r in self.rows]
         return found
 
 
 def table(
     grid: Grid,
     reports: Mapping[Run, Report],
-    refused: Mapping[Run, str],
+    refused: Mapping[Run, Refused],
     paths: Sequence[str] = FIGURES,
 ) -> Table:
     """Gather the figures of all combinations.
@@ -86,10 +85,10 @@ def table(
     """
     data = {run: report.to_dict() for run, report in reports.items()}
     for path in paths:
-        _check(path, list(data.values()))
+        check(path, list(data.values()))
     rows = []
     for point in grid.points:
-        why = next((refused[run] for run in point.runs if run in refused), "")
+        why = next((refused[run] for run in point.runs if run in refused), None)
         here = [] if why else [data[run] for run in point.runs]
         figures = {path: _estimate([value(d, path) for d in here]) for path in paths}
         rows.append(Row(point.at, figures, tuple(d["result_hash"] for d in here), why))
@@ -110,14 +109,18 @@ def _estimate(found: Sequence[float | None]) -> tuple[float, float | None] | Non
     there = [v for v in found if v is not None]
     if not there or len(there) < len(found):
         return None
-    return mean_and_half_width(there) if len(there) > 1 else (there[0], None)
+    if len(there) == 1:
+        return there[0], None
+    mean, _, half_width = _wordline.estimate(there)
+    return mean, half_width
 
 
-def _check(path: str, reports: Sequence[Mapping[str, Any]]) -> None:
+def check(path: str, reports: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse a path that is that of no figure of any report."""
     # A run without reads has no read latency: that is no mistake.
     if path in FIGURES or not reports or any(value(r, path) is not None for r in reports):
         return
-    known = {p for report in reports for p in _paths(report)}
+    known = {p for report in reports for p in paths(report)}
     near = difflib.get_close_matches(path, known, n=3) or sorted(FIGURES)
     raise UserError(
         f"{path}: no report has this figure; near it are {', '.join(near)}\n"
@@ -125,10 +128,11 @@ def _check(path: str, reports: Sequence[Mapping[str, Any]]) -> None:
     )
 
 
-def _paths(tree: Mapping[str, Any], before: str = "") -> Iterator[str]:
+def paths(tree: Mapping[str, Any], before: str = "") -> Iterator[str]:
+    """Give the path of every number of a report."""
     for key, found in tree.items():
         if isinstance(found, Mapping):
-            yield from _paths(found, f"{before}{key}.")
+            yield from paths(found, f"{before}{key}.")
         elif isinstance(found, (int, float)) and not isinstance(found, bool):
             yield before + key
 

@@ -7,13 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import matplotlib.pyplot as plt
-from matplotlib.ticker import FuncFormatter
-
-from wordline import UserError, plotting
-from wordline.sweep.table import Row, Table
-
-_SHORT = FuncFormatter(lambda value, _: f"{value:,.6g}")
+from wordline import UserError
+from wordline.sweeps.table import Row, Table
 
 
 @dataclass(frozen=True)
@@ -29,18 +24,18 @@ class Axis:
         return f"{self.path}  ({'more' if self.more_is_better else 'less'} is better)"
 
 
-def axes(text: str) -> tuple[Axis, Axis]:
-    """Read ``PATH,PATH``, each perhaps with ``+`` before it where more is better.
+def axes(paths: Sequence[str]) -> tuple[Axis, Axis]:
+    """Read two paths, each perhaps with ``+`` before it where more is better.
 
     Raises
     ------
     UserError
         There are not two.
     """
-    parts = [part.strip() for part in text.split(",")]
+    parts = [part.strip() for part in paths]
     if len(parts) != 2 or not all(part.lstrip("+") for part in parts) or parts[0] == parts[1]:
         raise UserError(
-            f"--frontier {text}: two figures are needed, as in "
+            f"a frontier of {', '.join(paths) or 'nothing'}: two figures are needed, as in "
             "latency_us.write.mean,+throughput.iops; + stands where more is better"
         )
     x, y = (Axis(part.lstrip("+"), part.startswith("+")) for part in parts)
@@ -90,9 +85,14 @@ def _numbers(best: Sequence[Row], x: Axis, y: Axis) -> dict[tuple[float, float],
 
 def draw(table: Table, x: Axis, y: Axis, path: Path, note: str) -> None:
     """Draw all rows, and the frontier as a line."""
+    import matplotlib.pyplot as plt
+    from matplotlib.ticker import FuncFormatter
+
+    from wordline import plotting
+
     rows = [r for r in table.rows if r.figures[x.path] and r.figures[y.path]]
     if not rows:
-        raise UserError(f"--frontier: no run has both {x.path} and {y.path}")
+        raise UserError(f"there is no frontier: no run has both {x.path} and {y.path}")
     hue = "scheme" if "scheme" in table.axes else table.axes[0]
     best = frontier(rows, x, y)
     names = list(dict.fromkeys(r.at[hue] for r in rows))
@@ -117,8 +117,9 @@ def draw(table: Table, x: Axis, y: Axis, path: Path, note: str) -> None:
             found = [r.figures[axis.path][0] for r in rows]
             if min(found) > 0 and max(found) / min(found) > 20:
                 scale("log")
-        at.xaxis.set_major_formatter(_SHORT)
-        at.yaxis.set_major_formatter(_SHORT)
+        short = FuncFormatter(lambda value, _: f"{value:,.6g}")
+        at.xaxis.set_major_formatter(short)
+        at.yaxis.set_major_formatter(short)
         for where, number in _numbers(best, x, y).items():
             at.annotate(number, where, xytext=(6, 6), textcoords="offset points", fontsize=8.5)
         at.margins(0.12)

@@ -11,9 +11,10 @@ from rich.table import Table as Shown
 
 from wordline import Report
 from wordline import page as pages
+from wordline.commands import told
 from wordline.runs import Run, stand_ins
-from wordline.sweep.grid import Grid
-from wordline.sweep.table import Row, Table, shown
+from wordline.sweeps.grid import Grid
+from wordline.sweeps.table import Row, Table, shown
 
 
 def terminal(table: Table) -> None:
@@ -41,7 +42,7 @@ def _refused(table: Table) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for row in table.rows:
         if row.refused:
-            found.setdefault(row.refused, []).append(_name(row, table.axes))
+            found.setdefault(told(row.refused), []).append(_name(row, table.axes))
     return found
 
 

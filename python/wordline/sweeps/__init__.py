@@ -1,7 +1,7 @@
 """Every combination of devices, workloads, schemes and settings: ``wordline sweep``.
 
-`grid` makes the runs, `wordline.runs` does and keeps them, `table` gathers their figures and
-`frontier` draws two of them.
+`grid` makes the runs, `wordline.runs` does and keeps them, `table` gathers their figures,
+`frontier` draws two of them, and `result` is what `wordline.sweep` returns.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ def _main(
     traces: str | None = None,
 ) -> None:
     from wordline.progress import Bars
-    from wordline.runs import Run, Runner, stand_ins
-    from wordline.sweep import frontier as pareto
-    from wordline.sweep import grid, show, table
+    from wordline.runs import Run, Runner
+    from wordline.sweeps import frontier as pareto
+    from wordline.sweeps import grid, result, show, table
 
     settings: dict[str, list[str]] = {}
     for text in set:
@@ -49,7 +49,8 @@ def _main(
         if key in settings:
             raise UserError(f"--set {text}: {key} is there already; give all its values at once")
         settings[key] = found
-    axes = pareto.axes(frontier) if frontier else None
+    axes = tuple(frontier.split(",")) if frontier else ()
+    wanted = [axis.path for axis in pareto.axes(axes)] if axes else []
     asked = grid.grid(
         devices=devices,
         workloads=workloads,
@@ -63,10 +64,8 @@ def _main(
         traces=traces,
         check=check,
     )
-    folder = Path(out)
     paths = list(figures) or list(table.FIGURES)
-    paths += [axis.path for axis in axes or () if axis.path not in paths]
-
+    paths += [path for path in wanted if path not in paths]
     labels = {
         run: " · ".join(point.at[axis] for axis in asked.axes)
         for point in asked.points
@@ -77,16 +76,9 @@ def _main(
         return labels[run] + (f" · seed {run.seed}" if replicas > 1 else "")
 
     with Bars(len(asked.runs), name) as bars:
-        runner = Runner(folder / "runs", jobs=jobs, watch=bars.watch, ended=bars.ended)
-        reports, refused = runner.run(asked.runs)
-    found = table.table(asked, reports, refused, paths)
-    written = table.write(found, folder)
-    show.terminal(found)
+        runner = Runner(Path(out) / "runs", jobs=jobs, watch=bars.watch, ended=bars.ended)
+        done = result.perform(asked, runner, paths)
+    show.terminal(done.table)
     print(bars.summary())
-    if axes:
-        written.append(folder / "frontier.svg")
-        pareto.draw(found, *axes, written[-1], stand_ins(reports.values()))
-    best = pareto.frontier(found.rows, *axes) if axes else []
-    written += show.page(found, asked, reports, folder, best)
-    for path in written:
+    for path in done.save(out, axes or None):
         print(f"wrote {path}", file=sys.stderr)

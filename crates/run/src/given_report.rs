@@ -1,0 +1,44 @@
+//! Where the report is that somebody means who names a page or a folder.
+
+use crate::error::RunError;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// The files of reports that runs and comparisons leave in a folder, and the page beside them.
+const FILES: [&str; 2] = ["report.json", "comparison.json"];
+
+/// The file with a report's data: a JSON as it is; of a folder, or of a page, the JSON in or beside it.
+///
+/// # Errors
+/// When it cannot be read, or there is none or more than one.
+pub fn report_file(named: &Path) -> Result<PathBuf, RunError> {
+    let wrong = |what: String| RunError::Input(format!("{}: {what}", named.display()));
+    if named.is_dir() {
+        return in_folder(named, "in this folder").map_err(wrong);
+    }
+    let mut begins = [0; 512];
+    let read = File::open(named).and_then(|mut file| file.read(&mut begins));
+    let read = read.map_err(|e| wrong(format!("cannot be read: {e}")))?;
+    if begins[..read].trim_ascii_start().first() != Some(&b'<') {
+        return Ok(named.to_path_buf());
+    }
+    let folder = named.parent().filter(|f| !f.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    in_folder(folder, "beside this page").map_err(wrong)
+}
+
+fn in_folder(folder: &Path, place: &str) -> Result<PathBuf, String> {
+    let there: Vec<PathBuf> = FILES.into_iter().map(|f| folder.join(f)).filter(|f| f.is_file()).collect();
+    match there.as_slice() {
+        [only] => Ok(only.clone()),
+        [] => {
+            let runs = folder.join("runs").is_dir();
+            let instead = if runs { "; runs/ there has the report of each run" } else { "" };
+            Err(format!(
+                "there is no {} {place}{instead}\n  hint: --out DIR of run and compare leaves one, --json FILE only that",
+                FILES.join(" or ")
+            ))
+        }
+        _ => Err(format!("{} are both {place}; name the one that is meant", FILES.join(" and "))),
+    }
+}

@@ -1,0 +1,247 @@
+//! What is said to one who asked for something wrong. He may have typed a command or called a function, and
+//! each of these faces spells an option in its own way: so a message holds options as what they are, and is
+//! put in words where it is shown.
+
+use serde::{Serialize, Serializer};
+use std::fmt::{self, Display};
+use std::ops::Add;
+
+/// How somebody asks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Face {
+    /// By a command: `--fit wrap`.
+    CommandLine,
+    /// By a function of the Python package: `fit="wrap"`.
+    Python,
+}
+
+/// An option of a run, as messages speak of it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Opt {
+    /// The drive.
+    Device,
+    /// The scheme.
+    Scheme,
+    /// The workload.
+    Workload,
+    /// A change of a key, `KEY=VALUE`.
+    Set,
+    /// How often to run.
+    Replicas,
+    /// The most requests.
+    Requests,
+    /// What to do with requests beyond the drive.
+    Fit,
+    /// The drive before the first request.
+    Initial,
+    /// A saved drive to begin with.
+    FromState,
+    /// Where the drive is saved.
+    SaveState,
+    /// A folder of original traces.
+    Traces,
+    /// The file of the operations.
+    Log,
+    /// The file of the requests.
+    Completions,
+    /// The file of the timeline.
+    Timeline,
+    /// The part of time that a timeline shows.
+    Window,
+    /// The request that a timeline shows.
+    Around,
+    /// Cycles that an erase stands for.
+    Acceleration,
+    /// Time on the shelf.
+    Shelf,
+    /// What ends a life.
+    End,
+    /// Only requests of a kind.
+    Op,
+    /// How many of the slowest.
+    Slowest,
+}
+
+/// What there is by name.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Listed {
+    /// Built-in devices.
+    Devices,
+    /// Schemes.
+    Schemes,
+    /// Built-in workloads and twins.
+    Workloads,
+}
+
+impl Opt {
+    /// Its name in Python; on a command line it has hyphens.
+    const fn keyword(self) -> &'static str {
+        match self {
+            Opt::Device => "device",
+            Opt::Scheme => "scheme",
+            Opt::Workload => "workload",
+            Opt::Set => "set",
+            Opt::Replicas => "replicas",
+            Opt::Requests => "requests",
+            Opt::Fit => "fit",
+            Opt::Initial => "initial",
+            Opt::FromState => "from_state",
+            Opt::SaveState => "save_state",
+            Opt::Traces => "traces",
+            Opt::Log => "log",
+            Opt::Completions => "completions",
+            Opt::Timeline => "timeline",
+            Opt::Window => "window",
+            Opt::Around => "around",
+            Opt::Acceleration => "acceleration",
+            Opt::Shelf => "shelf",
+            Opt::End => "end",
+            Opt::Op => "op",
+            Opt::Slowest => "slowest",
+        }
+    }
+
+    const fn is_number(self) -> bool {
+        matches!(self, Opt::Replicas | Opt::Requests | Opt::Around | Opt::Acceleration)
+    }
+
+    /// The option with a value: `--fit wrap`, `fit="wrap"`.
+    pub fn of(self, value: impl Display) -> Message {
+        Message(vec![Piece::Option(self, Some(value.to_string()))])
+    }
+
+    /// The option by its name: `--fit`, `fit=`.
+    pub fn name(self) -> Message {
+        Message(vec![Piece::Option(self, None)])
+    }
+
+    fn spelled(self, value: Option<&str>, face: Face) -> String {
+        let keyword = self.keyword();
+        match (face, value) {
+            (Face::CommandLine, value) => {
+                let name = keyword.replace('_', "-");
+                value.map_or_else(|| format!("--{name}"), |value| format!("--{name} {value}"))
+            }
+            (Face::Python, None) => format!("{keyword}="),
+            (Face::Python, Some(value)) if self.is_number() => format!("{keyword}={value}"),
+            (Face::Python, Some(value)) => match (self, value.split_once('=')) {
+                (Opt::Set, Some((key, value))) => format!("{keyword}={{{key:?}: {value:?}}}"),
+                _ => format!("{keyword}={value:?}"),
+            },
+        }
+    }
+}
+
+impl Listed {
+    /// What lists them: a command, a function.
+    pub fn by(self) -> Message {
+        Message(vec![Piece::Listed(self)])
+    }
+
+    fn spelled(self, face: Face) -> String {
+        let what = match self {
+            Listed::Devices => "devices",
+            Listed::Schemes => "schemes",
+            Listed::Workloads => "workloads",
+        };
+        match face {
+            Face::CommandLine => format!("`wordline list {what}`"),
+            Face::Python => format!("`wordline.{what}()`"),
+        }
+    }
+}
+
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Piece {
+    Text(String),
+    Option(Opt, Option<String>),
+    Listed(Listed),
+}
+
+/// A text that may speak of options. Shown without more it spells them as a command line has them.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub struct Message(Vec<Piece>);
+
+impl Message {
+    /// The text as one face shows it.
+    pub fn on(&self, face: Face) -> String {
+        let piece = |piece: &Piece| match piece {
+            Piece::Text(text) => text.clone(),
+            Piece::Option(option, value) => option.spelled(value.as_deref(), face),
+            Piece::Listed(listed) => listed.spelled(face),
+        };
+        self.0.iter().map(piece).collect()
+    }
+
+    /// Whether it says nothing.
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().all(|piece| matches!(piece, Piece::Text(text) if text.is_empty()))
+    }
+}
+
+impl Display for Message {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.on(Face::CommandLine))
+    }
+}
+
+impl Serialize for Message {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl From<String> for Message {
+    fn from(text: String) -> Message {
+        Message(vec![Piece::Text(text)])
+    }
+}
+
+impl From<&str> for Message {
+    fn from(text: &str) -> Message {
+        text.to_string().into()
+    }
+}
+
+impl From<&String> for Message {
+    fn from(text: &String) -> Message {
+        text.clone().into()
+    }
+}
+
+impl<T: Into<Message>> Add<T> for Message {
+    type Output = Message;
+
+    fn add(mut self, more: T) -> Message {
+        self.0.extend(more.into().0);
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_face_spells_options_in_its_own_way() {
+        let said = Opt::Workload.of("zipf")
+            + ": nothing ends it; give "
+            + Opt::Requests.of("N")
+            + " or "
+            + Opt::Set.of("workload.bytes=1GiB")
+            + " ("
+            + Opt::SaveState.name()
+            + "); "
+            + Listed::Workloads.by();
+        assert_eq!(
+            said.to_string(),
+            "--workload zipf: nothing ends it; give --requests N or --set workload.bytes=1GiB (--save-state); \
+             `wordline list workloads`"
+        );
+        assert_eq!(
+            said.on(Face::Python),
+            "workload=\"zipf\": nothing ends it; give requests=N or set={\"workload.bytes\": \"1GiB\"} \
+             (save_state=); `wordline.workloads()`"
+        );
+    }
+}

@@ -1,0 +1,160 @@
+"""Results as data frames, and sweeps in Python."""
+
+import json
+import shutil
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import wordline as wl
+from wordline.runs import Run, Runner
+
+SMALL = {"device": "demo-8gb", "workload": "bursty", "requests": 500}
+BOTH = ["conventional", "slc-cache"]
+
+
+@pytest.fixture
+def plain(monkeypatch):
+    """A library whose frames are plain dictionaries of columns."""
+    monkeypatch.setitem(sys.modules, "polars", SimpleNamespace(DataFrame=dict))
+
+
+def test_a_frame_has_a_row_for_each_scheme_with_each_seed(plain):
+    both = wl.compare(**SMALL, schemes=BOTH, replicas=3)
+    frame = both.to_frame("polars")
+    assert frame["scheme"] == [s for s in BOTH for _ in range(3)]
+    assert frame["seed"] == [1, 2, 3, 1, 2, 3]
+    assert {len(column) for column in frame.values()} == {6}
+    alone = wl.run(**SMALL, scheme="slc-cache", seed=2)
+    assert frame["result_hash"][4] == alone.result_hash
+    assert frame["latency_us.write.p99"][4] == alone.latency_us.write.p99
+    assert frame["waf.total"][4] == alone.waf.total
+    one = alone.to_frame("polars")
+    assert {name: column[4] for name, column in frame.items() if column[4] is not None} == {
+        name: column[0] for name, column in one.items() if not name.startswith("speed.")
+    } | {name: frame[name][4] for name in frame if name.startswith("speed.")}
+    assert both["slc-cache"].replicas.to_frame("polars")["seed"] == [1, 2, 3]
+    assert not any(name.startswith(("config.", "timeline.", "latency_cdf.")) for name in frame)
+
+
+@pytest.mark.parametrize("library", ["polars", "pandas"])
+def test_frames_are_of_the_library_that_is_asked_for(library):
+    module = pytest.importorskip(library)
+    frame = wl.run(**SMALL, scheme="slc-cache").to_frame(library)
+    assert isinstance(frame, module.DataFrame)
+    assert frame["waf.total"].to_list()[0] > 0
+
+
+def test_without_a_library_the_error_names_what_to_install(monkeypatch):
+    report = wl.run(**SMALL, scheme="slc-cache")
+    for name in ("polars", "pandas"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(wl.UserError, match=r"needs polars or pandas.*pip install polars"):
+        report.to_frame()
+    with pytest.raises(wl.UserError, match="pip install pandas"):
+        report.to_frame("pandas")
+    with pytest.raises(wl.UserError, match="allowed are polars, pandas"):
+        report.to_frame("arrow")
+
+
+def test_a_sweep_in_python_is_that_of_the_command(plain, wordline, tmp_path):
+    victims = {"gc.victim": ["greedy", "fifo"], "capacity.logical": "5GiB"}
+    seen = []
+    found = wl.sweep(
+        **SMALL,
+        schemes=[*BOTH, "pa-ssd"],
+        set=victims,
+        replicas=2,
+        out=tmp_path / "s",
+        progress=lambda ended, runs: seen.append((ended, runs)),
+    )
+    assert found.axes == ["gc.victim", "scheme"]
+    assert seen == [(n + 1, 12) for n in range(12)]
+    assert (found.ran, found.found, len(found)) == (12, 0, 6)
+    assert [c.at["scheme"] for c in found if c.refused] == ["pa-ssd", "pa-ssd"]
+    assert "pa-ssd was refused: " in str(found)
+    columns = found.columns()
+    assert columns["gc.victim"] == ["greedy"] * 3 + ["fifo"] * 3
+    samples = [r.latency_us.write.mean for r in found[0].reports]
+    assert columns["latency_us.write.mean"][0] == pytest.approx(np.mean(samples))
+    half = 12.7062 * np.std(samples, ddof=1) / np.sqrt(2)
+    assert columns["latency_us.write.mean.half_width_95"][0] == pytest.approx(half, rel=1e-4)
+    frame = found.to_frame("polars")
+    assert frame["scheme"] == ["conventional"] * 2 + ["slc-cache"] * 2 + (
+        ["conventional"] * 2 + ["slc-cache"] * 2
+    )
+    assert frame["seed"] == [1, 2] * 4
+    assert frame["capacity.logical"] == ["5GiB"] * 8
+    assert "initial" not in frame
+    best = found.frontier("latency_us.write.mean", "+throughput.iops")
+    assert best
+    assert all(c in list(found) for c in best)
+    pytest.importorskip("rich", reason="needs pip install 'wordline[sweep]'")
+    pytest.importorskip("pyarrow", reason="needs pip install 'wordline[sweep]'")
+    options = ["--set", "gc.victim=greedy,fifo", "--set", "capacity.logical=5GiB"]
+    schemes = [word for scheme in [*BOTH, "pa-ssd"] for word in ("--scheme", scheme)]
+    same = ["--device", "demo-8gb", "--workload", "bursty", "--requests", "500", "--replicas", "2"]
+    done = wordline("sweep", *same, *schemes, *options, "--out", "s")
+    assert "4 runs done and 8 found" in done.out  # what is refused is tried again
+    assert {p.name for p in found.save(tmp_path / "s")} == {
+        *("sweep.csv", "sweep.parquet", "index.html")
+    }
+
+
+def test_a_sweep_goes_on_in_processes_and_keeps_nothing_where_no_folder_is_named(tmp_path):
+    here = wl.sweep(**SMALL, schemes=BOTH)
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        there = wl.sweep(**SMALL, schemes=BOTH, executor=pool, out=tmp_path)
+    assert here.columns() == there.columns()
+    again = wl.sweep(**SMALL, schemes=BOTH, out=tmp_path)
+    assert (again.ran, again.found) == (0, 2)
+
+
+def test_a_sweep_that_is_asked_wrongly_says_so_in_the_terms_of_python():
+    with pytest.raises(wl.UserError, match="give a list of spellings"):
+        wl.sweep(**SMALL, schemes="slc-cache")
+    with pytest.raises(wl.UserError, match='device="demo-9gb": there is no built-in device'):
+        wl.sweep(device="demo-9gb", workload="bursty", schemes=BOTH)
+    with pytest.raises(wl.UserError, match="greedy is there twice"):
+        wl.sweep(**SMALL, schemes=BOTH, set={"gc.victim": ["greedy", "greedy"]})
+    with pytest.raises(wl.UserError, match="threads=0"):
+        wl.sweep(**SMALL, schemes=BOTH, threads=0)
+    found = wl.sweep(**SMALL, schemes=BOTH, figures=["waf.total"])
+    with pytest.raises(wl.UserError, match="figures= chooses others"):
+        found.frontier("waf.total", "throughput.iops")
+
+
+TWIN = Path(__file__).parents[1] / "wordline/experiments/pa_ssd/msfs-bursts.toml"
+
+
+def test_a_kept_run_is_found_wherever_the_files_that_it_reads_lie(tmp_path, trace, monkeypatch):
+    key = Runner(tmp_path / "runs").key
+    keys = []
+    for place in ("one", "two/deep"):
+        folder = tmp_path / place
+        folder.mkdir(parents=True)
+        shutil.copy(trace, folder / "trace.csv")
+        shutil.copy(TWIN, folder / "twin.toml")
+        of = [folder / "trace.csv", f"{folder / 'trace.csv'}:speedup=2", folder / "twin.toml"]
+        runs = [
+            Run(device="demo-8gb", scheme="conventional", workload=str(w), fit="wrap") for w in of
+        ]
+        keys.append([key(run) for run in runs])
+        monkeypatch.chdir(folder)
+        near = Run(device="demo-8gb", scheme="conventional", workload="./trace.csv", fit="wrap")
+        assert Runner(tmp_path / "runs").key(near) == keys[-1][0]
+    assert keys[0] == keys[1]
+    assert len(set(keys[0])) == 3
+    # What is in the file decides, not its name alone.
+    (folder / "trace.csv").write_text("\n".join(trace.read_text().splitlines()[:100]) + "\n")
+    other = Run(
+        device="demo-8gb", scheme="conventional", workload=str(folder / "trace.csv"), fit="wrap"
+    )
+    assert Runner(tmp_path / "runs").key(other) != keys[0][0]
+    identity = wl.identity(**other.arguments())
+    assert str(tmp_path) not in json.dumps(identity)

@@ -1,0 +1,90 @@
+"""Tables for the data-frame library that is installed; none is needed by anything else."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from wordline import _wordline
+
+#: Libraries that a frame can be of, in the order in which they are looked for.
+LIBRARIES = ("polars", "pandas")
+#: Parts of a report that hold no figures of the run as a whole.
+_NOT_FIGURES = ("config", "latency_cdf", "timeline", "replicas")
+
+
+def frame(rows: Sequence[Mapping[str, Any]], library: str | None) -> Any:
+    """Return rows as a data frame; a value that a row lacks is null.
+
+    Parameters
+    ----------
+    rows
+        A value by column, each plain: a number, a text, a truth or ``None``.
+    library
+        ``"polars"`` or ``"pandas"``; if not given the first of them that is installed.
+
+    Raises
+    ------
+    UserError
+        The library is not installed, or is another.
+    """
+    if library is not None and library not in LIBRARIES:
+        raise _wordline.UserError(f"library={library!r}: allowed are {', '.join(LIBRARIES)}")
+    for name in [library] if library else LIBRARIES:
+        try:
+            module = importlib.import_module(name)
+        except ImportError:
+            continue
+        return module.DataFrame(columns(rows))
+    wanted = library or "polars or pandas"
+    raise _wordline.UserError(
+        f"to_frame needs {wanted}, which is not installed; pip install {library or 'polars'}"
+    )
+
+
+def columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """Return rows by column, ``None`` where a row has no such value."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    return {name: _alike([row.get(name) for row in rows]) for name in names}
+
+
+def _alike(values: list[Any]) -> list[Any]:
+    """Make a column of whole and broken numbers one of broken ones."""
+    if any(isinstance(v, float) for v in values):
+        return [float(v) if isinstance(v, int) and not isinstance(v, bool) else v for v in values]
+    return values
+
+
+def rows_of(report: Mapping[str, Any], before: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Give a row for each run of a report: one, or one for each seed.
+
+    Parameters
+    ----------
+    report
+        As in ``report.json``.
+    before
+        Columns to begin with.
+    """
+    replicas = report.get("replicas") or {}
+    for run in replicas.get("runs") or [report]:
+        yield {
+            "device": run["device"]["name"],
+            "workload": run["workload"]["name"],
+            "scheme": run["scheme"]["name"],
+            **before,
+            "seed": run["seed"],
+            "result_hash": run["result_hash"],
+            **dict(_figures(run)),
+        }
+
+
+def _figures(tree: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, float | int]]:
+    """Give every figure of a report by its path."""
+    for key, value in tree.items():
+        if not path and key in (*_NOT_FIGURES, "seed"):
+            continue
+        if isinstance(value, Mapping):
+            yield from _figures(value, f"{path}{key}.")
+        elif isinstance(value, (int, float)) and not isinstance(value, bool):
+            yield path + key, value
