@@ -180,7 +180,8 @@ swarm: ## Random drives, schemes and workloads with every check on: make swarm N
 
 SECONDS ?= 10
 TARGETS ?= device scheme workload initial trace job-file twin-file blktrace vscsi1 vscsi2 vscsi-csv msr systor17 spc \
-	alibaba tencent fio-iolog blkparse etw fiu wiscsee five-columns csv wordline
+	alibaba tencent fio-iolog blkparse etw fiu wiscsee five-columns csv wordline ftrace \
+	oracle-general addresses
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 BUILT := $(or $(CARGO_TARGET_DIR),target)/fuzz
 # Instrumented for libFuzzer by the stable compiler, in a folder of its own: nothing else is rebuilt.

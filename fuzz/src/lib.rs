@@ -43,6 +43,7 @@ pub fn run(target: &str, data: &[u8]) {
             assert!(format_named(format).is_some(), "{format:?} is none of the targets {:?}", targets());
             let told = match format {
                 "five-columns" => ",time=us,unit=sector",
+                "addresses" => ",unit=sector",
                 "csv" => ",time=T:ms,offset=At:hex,size=Size,op=Op,device=Disk,decimal=comma,thousands=point",
                 _ => "",
             };

@@ -7,6 +7,25 @@ use serde_json::{Value, json};
 use wordline_workload::SYNTHETICS;
 use wordline_workload::twin::TWINS;
 
+/// Each format with the rows of its grammar, the unit of its times and its own options.
+fn formats(console: &Console) -> String {
+    let mut out = String::new();
+    for format in wordline_workload::FORMATS {
+        out += &format!("{}  {}\n", console.bold(format.name), format.title);
+        for line in format.outline().lines() {
+            out += &format!("    {line}\n");
+        }
+        out += &format!("    times: {}", format.timing.describe());
+        let options: Vec<&str> = format.parameters.iter().map(|p| p.key).collect();
+        if !options.is_empty() {
+            out += &format!("; options: {}", options.join(", "));
+        }
+        out += "\n\n";
+    }
+    out += "wordline explain NAME has the whole grammar of a format, and what each option takes.\n";
+    out
+}
+
 pub(crate) fn list(args: &ListArgs, console: &Console) -> Result<(), Failure> {
     let named = |name: &str, title: String| (name.to_string(), title);
     let entries: Vec<(String, String)> = match args.kind {
@@ -18,6 +37,7 @@ pub(crate) fn list(args: &ListArgs, console: &Console) -> Result<(), Failure> {
             let files = named(crate::explain::JOB_FILES, "any job file of fio, by its path".to_string());
             built_in.chain(twins).chain([files]).collect()
         }
+        Kind::Formats if !args.json => return console.say(&formats(console)),
         Kind::Formats => {
             wordline_workload::FORMATS.iter().map(|f| named(f.name, f.title.to_string())).collect()
         }

@@ -7,7 +7,7 @@ use wordline_report::Report;
 
 /// What a reader of this report should know.
 pub(crate) fn hints(report: &Report, run: &Outcome) -> Vec<String> {
-    let mut hints = vec![];
+    let mut hints = run.setup.workload.remarks();
     let host = &report.host;
     let erases: u64 = report.flash.erases.values().sum();
     if let Some(drives) = report.drive_writes().filter(|_| host.write_bytes > 0)

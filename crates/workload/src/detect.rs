@@ -3,9 +3,13 @@
 //! each answer would mean.
 
 use crate::error::{ErrorKind, Problem, WorkloadError};
-use crate::formats::{Confidence, Detection, FORMATS, Format, Miss, Sample, Settings};
+use crate::formats::{
+    Confidence, Detection, FORMATS, Format, Judged, Miss, Reading, Sample, Settings, Settled, Timing, settle,
+    table,
+};
 use crate::numbers::{excerpt, grouped};
 use crate::source::{Part, STANDARD_INPUT, Source};
+use crate::table::table_hint;
 use std::io::Read;
 
 /// Bytes of content that are looked at, and of the further files of a trace.
@@ -21,6 +25,16 @@ pub(crate) struct Identified {
     pub settings: Settings,
     /// Files of a folder or archive that are no traces, with the reason.
     pub left_out: Vec<(String, String)>,
+    /// The unit of time, if it was not told.
+    pub judged: Option<Judged>,
+}
+
+impl Identified {
+    /// Whether the format, or what is told of it, allows for files without a clock.
+    pub fn may_lack_clock(&self) -> bool {
+        let no_column = self.settings.get("time").is_some_and(|t| t == "none");
+        self.format.timing == Timing::Absent || self.format.name == "fio-iolog" || no_column
+    }
 }
 
 /// The beginning of a part, decompressed, and whether it is all.
@@ -145,15 +159,16 @@ fn identify_part(
     let Some((format, detection)) = hits.into_iter().next() else {
         return Err(no_format(label, &sample, misses));
     };
-    if !detection.readings.is_empty() {
-        return Err(ambiguous(label, format, &detection));
+    let Settled { detection, readings, rows, judged } = settle(format, &sample, detection, told);
+    if !readings.is_empty() {
+        return Err(ambiguous(label, format, &readings, rows, table_hint(&sample)));
     }
     let confidence = if told_format.is_some() { Confidence::Told } else { detection.confidence };
     let mut reason = detection.reason;
     if let Some(torn) = &source.torn_archive {
         reason += &format!("; {torn}, so it is read as the text that it holds");
     }
-    Ok(Identified { format, confidence, reason, settings: detection.settings, left_out: Vec::new() })
+    Ok(Identified { format, confidence, reason, settings: detection.settings, left_out: Vec::new(), judged })
 }
 
 fn no_format(label: &str, sample: &Sample, mut misses: Vec<(&'static Format, Miss)>) -> WorkloadError {
@@ -167,7 +182,7 @@ fn no_format(label: &str, sample: &Sample, mut misses: Vec<(&'static Format, Mis
     Problem::new(ErrorKind::Format, label, format!("no trace format fits; it begins \"{begins}\"{nearest}"))
         .allowed(names)
         .hint(hint.unwrap_or_else(|| {
-            "wordline list formats shows each grammar; format=NAME insists on one".to_string()
+            "wordline list formats shows each grammar; --format NAME insists on one".to_string()
         }))
         .into()
 }
@@ -189,19 +204,42 @@ fn two_formats(label: &str, found: [(&&'static Format, &Detection); 2]) -> Workl
         .into()
 }
 
-fn ambiguous(label: &str, format: &Format, detection: &Detection) -> WorkloadError {
-    let mut what = format!("{} format, but the file can be read in several ways:", format.name);
-    let width = detection.readings.iter().map(|r| r.options.len()).max().unwrap_or(0);
-    for r in &detection.readings {
-        what += &format!("\n    {:width$}  {}", r.options, r.meaning);
-        if !r.against.is_empty() {
-            what += &format!(" (but {})", r.against);
+/// The units of `format` are for the user to say.
+pub(crate) fn ambiguous(
+    label: &str,
+    format: &Format,
+    readings: &[Reading],
+    rows: usize,
+    guess: Option<String>,
+) -> WorkloadError {
+    let name = format.name;
+    let plausible: Vec<&Reading> = readings.iter().filter(|r| r.against.is_empty()).collect();
+    let what = match (format.timing, plausible.len()) {
+        (Timing::Stated { unit, .. }, 0) => {
+            format!("{name} has times in {unit}, but no reading of this file is plausible")
         }
+        (Timing::Stated { unit, .. }, _) => {
+            format!("{name} has times in {unit}, but this file cannot be read so")
+        }
+        (_, 0) => format!("{name} format, but no reading of its columns is plausible"),
+        (_, 1) => format!("{name} format, but its units are not certain"),
+        _ => format!("{name} format, but the file can be read in several ways"),
+    };
+    let what = format!("{what} (from the first {} requests):{}", grouped(rows as u64), table(readings));
+    let first = &plausible.first().copied().unwrap_or(&readings[0]).options;
+    let shown = if plausible.is_empty() { readings.iter().collect() } else { plausible.clone() };
+    let file = typed(label);
+    let mut hint = format!("say which: {file}:{first} or --format '{name}:{first}'");
+    if format.must_be_told() {
+        hint = format!("say which: {first} in place of the time= that is there");
     }
-    let first = &detection.readings[0].options;
+    if let Some(guess) = guess.filter(|_| plausible.is_empty()) {
+        hint =
+            format!("the columns may stand in another order: {guess}. Or insist: --format '{name}:{first}'");
+    }
     Problem::new(ErrorKind::Ambiguous, label, what)
-        .allowed(detection.readings.iter().map(|r| r.options.as_str()).collect::<Vec<_>>().join(" | "))
-        .hint(format!("say which, for example {}:{first}", typed(label)))
+        .allowed(shown.iter().map(|r| r.options.as_str()).collect::<Vec<_>>().join(" | "))
+        .hint(hint)
         .into()
 }
 
@@ -210,27 +248,9 @@ fn archive_hint(bytes: &[u8]) -> Option<&'static str> {
         [b'P', b'K', 3, 4, ..] => Some("this is a zip archive: unpack it and give its files"),
         [b'P', b'A', b'R', b'1', ..] => Some("this is a Parquet file; convert it to CSV"),
         [0x7f, b'E', b'L', b'F', ..] => Some("this is a program, not a trace"),
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => {
+            Some("this is text in UTF-16: convert it with iconv -f UTF-16 -t UTF-8")
+        }
         _ => None,
     }
-}
-
-/// How a table that no format knows would be read, if the content is one: three lines in a row with
-/// the same number of columns, four or more.
-fn table_hint(sample: &Sample) -> Option<String> {
-    let lines: Vec<&[u8]> = sample.lines().take(200).filter(|l| !l.is_empty()).collect();
-    let commas = |line: &[u8], c: u8| line.iter().filter(|b| **b == c).count();
-    for delimiter in [b';', b'\t', b',', b'|'] {
-        let row = lines.windows(3).find(|w| {
-            let n = commas(w[0], delimiter);
-            n >= 3 && commas(w[1], delimiter) == n && commas(w[2], delimiter) == n && w[0].is_ascii()
-        });
-        if let Some([first, ..]) = row {
-            let titles = first.split(|c| *c == delimiter).take(24).map(|t| excerpt(t.trim_ascii(), 40));
-            let titles = titles.collect::<Vec<_>>().join(" | ");
-            return Some(format!(
-                "it is a table with the columns {titles}: name them with format=csv,time=TITLE:UNIT,offset=TITLE,size=TITLE,op=TITLE (wordline explain csv)"
-            ));
-        }
-    }
-    None
 }

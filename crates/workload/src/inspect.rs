@@ -141,6 +141,9 @@ pub struct Inspection {
     /// What a cache under LRU would answer; missing where nothing is read or written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache: Option<CacheInfo>,
+    /// What stands in for what the trace does not say, in a run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
     /// Why a run would refuse the trace as it is; empty if it would not.
     pub refusals: Vec<String>,
 }
@@ -240,6 +243,7 @@ pub fn inspect_profiled(text: &str) -> Result<(Inspection, Option<Profile>), Wor
         left_out: identified.left_out.iter().map(|(name, reason)| format!("{name}: {reason}")).collect(),
         asides: scan.asides,
         unusable: scan.unusable.clone(),
+        remarks: trace.remarks(),
         refusals: trace
             .judge()
             .err()
@@ -334,6 +338,9 @@ impl Inspection {
         row("sha256", self.sha256.clone());
         row("format", format!("{} ({})", self.format, self.confidence.name()));
         row("because", wrapped(&self.reason, INDENT));
+        for remark in &self.remarks {
+            row("note", wrapped(remark, INDENT));
+        }
         for file in &self.left_out {
             row("left out", wrapped(file, INDENT));
         }

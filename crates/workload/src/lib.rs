@@ -32,6 +32,7 @@ mod scan;
 mod sorted;
 mod source;
 mod synthetic;
+mod table;
 mod trace;
 pub mod twin;
 mod updates;
@@ -40,7 +41,7 @@ mod zipf_law;
 
 pub use error::{ErrorKind, Problem, WorkloadError};
 pub use fit::{DriveShape, Fit};
-pub use formats::{Confidence, FORMATS, Format, Order, Position, format_named};
+pub use formats::{Confidence, FORMATS, Format, Order, Position, Timing, format_named};
 pub use inspect::{CacheInfo, Inspection, SizeClass, VolumeInfo, inspect, inspect_profiled};
 pub use jobs::{JOB_KEYS, JOB_OPTIONS, JobKey, JobScript, JobWindow, Standing, Turn};
 pub use lru_stack::LruStack;

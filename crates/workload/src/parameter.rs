@@ -83,9 +83,16 @@ impl Options {
 
     /// Reports every key that is not in `known`, and every word that is not among its choices.
     pub fn check_known(&mut self, known: &[Parameter]) {
-        let keys = || known.iter().map(|p| p.key);
+        let keys = || {
+            let is_first = |n: usize| known[..n].iter().all(|p| p.key != known[n].key);
+            known.iter().enumerate().filter(move |(n, _)| is_first(*n)).map(|(_, p)| p.key)
+        };
         for (key, value) in self.pairs.clone() {
-            let Some(parameter) = known.iter().find(|p| p.key == key) else {
+            let Some(parameter) = known
+                .iter()
+                .find(|p| p.key == key && (p.choices.is_empty() || p.choices.contains(&value.as_str())))
+                .or_else(|| known.iter().find(|p| p.key == key))
+            else {
                 let list = keys().collect::<Vec<_>>().join(", ");
                 let hint = did_you_mean(&key, keys());
                 self.reject(&key, format!("unknown key {key:?}"), &list, &hint);

@@ -3,10 +3,10 @@
 //! respected as asked.
 
 use crate::cursor::{Cursor, Step};
-use crate::detect::{Identified, identify, typed};
+use crate::detect::{Identified, ambiguous, identify, typed};
 use crate::error::{ErrorKind, Problem, WorkloadError};
 use crate::fit::{DriveShape, Fit, Placement};
-use crate::formats::{FORMATS, Order, RecordReader, Settings, format_named};
+use crate::formats::{FORMATS, Order, RecordReader, Settings, format_named, judge_whole};
 use crate::joined::{Chained, Identity, Merged, OpenPart};
 use crate::numbers::{grouped, readable_bytes};
 use crate::pace::{ByteBound, Depth, Limit, Pacing, Ratio};
@@ -90,6 +90,9 @@ impl Backwards {
     }
 }
 
+/// How a trace without a clock is replayed: as deep as an SATA drive's queue.
+const WITHOUT_CLOCK: Pacing = Pacing::Closed { queue_depth: 32, threads: 1 };
+
 /// Files that are read side by side; more are read one behind the other, and sorted.
 const SIDE_BY_SIDE: usize = 256;
 
@@ -115,6 +118,8 @@ pub(crate) struct Trace {
     volume: Option<String>,
     speedup: Ratio,
     pacing: Pacing,
+    /// Whether the pacing was not told, the trace having no clock.
+    assumed_pacing: bool,
     requests: Option<u64>,
     duration: Option<SimDuration>,
     bytes: Option<ByteBound>,
@@ -157,6 +162,7 @@ impl Trace {
             Some(d) => Pacing::Closed { queue_depth: d.queue_depth, threads: d.threads },
             None => Pacing::Open,
         };
+        let told_pacing = o.text("closed").is_some();
         if pacing != Pacing::Open && o.text("speedup").is_some() {
             o.reject("speedup", "a closed loop has no arrival times to divide".into(), "one of the two", "");
         }
@@ -213,6 +219,18 @@ impl Trace {
             o.reject("volume", format!("there is no volume {wanted:?}"), &shown, &hint);
             o.finish()?;
         }
+        let clockless = scan.requests > 1 && scan.span_ns() == 0 && identified.may_lack_clock();
+        let assumed_pacing = clockless && !told_pacing;
+        let pacing = if assumed_pacing { WITHOUT_CLOCK } else { pacing };
+        if let Some(judged) = identified.judged {
+            let moved = scan.bytes[HostOp::Read as usize].saturating_add(scan.bytes[HostOp::Write as usize]);
+            let devices = scan.volumes.len();
+            let readings = judge_whole(judged, scan.requests, moved, scan.span_ns(), devices);
+            if !readings.is_empty() {
+                let (label, format) = (source.label(), identified.format);
+                return Err(ambiguous(label, format, &readings, scan.requests as usize, None));
+            }
+        }
         let (bases, end) = scan.side_by_side(source.label())?;
         Ok(Trace {
             sha256: hash.map_or_else(|| source.sha256(), Hash::finish)?,
@@ -225,6 +243,7 @@ impl Trace {
             volume,
             speedup,
             pacing,
+            assumed_pacing,
             requests,
             duration,
             bytes,
@@ -491,6 +510,22 @@ impl Trace {
 
     pub fn name(&self) -> &str {
         self.source.label()
+    }
+
+    /// What a reader of a run's figures has to know of how the trace was read: what stands in for
+    /// what its format does not have.
+    pub fn remarks(&self) -> Vec<String> {
+        let mut remarks = Vec::new();
+        let name = self.source.label();
+        if self.assumed_pacing {
+            remarks.push(format!(
+                "{name} has no clock, so it is replayed as a closed loop, 32 requests at a time; closed=QD says otherwise."
+            ));
+        }
+        if let Some(stand_in) = self.identified.format.stands_in() {
+            remarks.push(format!("{name}: {stand_in}"));
+        }
+        remarks
     }
 
     pub fn pacing(&self) -> Pacing {

@@ -219,6 +219,14 @@ impl Workload {
         }
     }
 
+    /// What stands in for what the input does not say, a sentence each; a report has them beside its figures.
+    pub fn remarks(&self) -> Vec<String> {
+        match &self.kind {
+            Kind::Trace(t) | Kind::Original(_, t) => t.remarks(),
+            Kind::Synthetic(_) | Kind::Jobs(_) | Kind::Twin(_) => Vec::new(),
+        }
+    }
+
     /// When the workload ends on this drive.
     pub fn limit(&self, drive: DriveShape) -> Limit {
         match &self.kind {

@@ -216,7 +216,7 @@ fn all_mistakes_of_a_workloads_text_come_at_once() {
     let e = fault("uniform:raed=50%,bs=1000,theta=2,span=200%,rate=1k,qd=4");
     assert_eq!(e.problems().len(), 5, "{e}");
     says(&e, &["did you mean \"read\"", "bs=1000", "unknown key \"theta\"", "more than 100 %", "closed"]);
-    says(&fault(&format!("{path}:time=us")), &["msr has no option time"]);
+    says(&fault(&format!("{path}:event=Q")), &["msr has no option event"]);
     says(&fault(&format!("{path}:volume=srv.1")), &["no volume", "srv.0"]);
     says(&fault(&format!("{path}:format=five-columns")), &["not five-columns"]);
     says(&fault(&format!("{path}:format=mrs")), &["did you mean \"msr\""]);
@@ -281,7 +281,11 @@ fn exercise(path: &Path) {
     let path = path.to_str().unwrap();
     let mut texts = vec![path.to_string(), format!("{path}:time=us,unit=byte,skip=bad,backwards=clamp")];
     for format in FORMATS {
-        let own = if format.name == "five-columns" { ",time=ns,unit=sector" } else { "" };
+        let own = match format.name {
+            "five-columns" => ",time=ns,unit=sector",
+            "addresses" => ",unit=4KiB",
+            _ => "",
+        };
         texts.push(format!("{path}:format={},skip=bad,backwards=clamp,fit=wrap{own}", format.name));
         texts.push(format!(
             "{path}:format={},skip=bad,backwards=clamp,fit=compact,speedup=0.1{own}",

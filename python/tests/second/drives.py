@@ -252,7 +252,7 @@ def workload(c: Config, kind: str, path: Path, seed: int, count: int) -> str:
         return f"uniform:read=30%,trim=15%,bs={sizes},{pace},requests={count}"
     closed = f",closed={c.queue_depth}" if c.closed else ""
     if kind == "flushes":
-        return f"{path}:format=vscsi-csv{closed}"
+        return f"{path}:format=vscsi-csv,time=us{closed}"
     return f"{path}:format=five-columns,time=ns,unit=sector{closed}"
 
 

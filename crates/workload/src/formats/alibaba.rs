@@ -1,8 +1,9 @@
 //! Alibaba cloud block storage: a thousand virtual disks, January 2020.
 
-use super::lines_of::{LineFormat, LineReader, Parsed, Tally, separated};
+use super::lines_of::{LineFormat, LineReader, Parsed, Tally, scaled, separated};
+use super::units::{STATED, Units};
 use super::writing::{Keeps, Naming, Row, Rows, Writing};
-use super::{Confidence, Detection, Format, Miss, Order, Record, Sample, Settings, Volumes};
+use super::{Confidence, Detection, Extents, Format, Miss, Order, Record, Sample, Settings, Timing, Volumes};
 use crate::numbers::{time, unsigned};
 use wordline_units::{Attributes, HostOp};
 
@@ -19,14 +20,19 @@ offset, length  bytes
 timestamp       microseconds
 
 No header line, though one is stepped over. Rows are sorted by time.",
-    parameters: &[],
+    parameters: STATED,
     order: Order::Loose,
+    timing: Timing::Stated { unit: "us", decimals: false },
+    dated: true,
+    extents: Extents::Bytes,
     detect,
-    open: |_, input| LineReader::open(Alibaba, Volumes::default(), input),
+    open: |settings, input| LineReader::open(Alibaba(UNITS.told(settings)), Volumes::default(), input),
     write: |_| Ok(Writing::new(KEEPS, Rows { title: "", row })),
 };
 
-struct Alibaba;
+const UNITS: Units = Units::stated(1_000, 1, 1);
+
+struct Alibaba(Units);
 
 impl LineFormat for Alibaba {
     #[inline]
@@ -39,9 +45,9 @@ impl LineFormat for Alibaba {
             _ => return Err("the opcode is neither R nor W".to_string()),
         };
         unsigned(device).map_err(|e| e.of("device", device))?;
-        let offset = unsigned(offset).map_err(|e| e.of("offset", offset))?;
-        let bytes = unsigned(length).map_err(|e| e.of("length", length))?;
-        let time = time(when, 1_000).map_err(|e| e.of("time stamp", when))?;
+        let offset = scaled("offset", offset, self.0.offset)?;
+        let bytes = scaled("length", length, self.0.size)?;
+        let time = time(when, self.0.time).map_err(|e| e.of("time stamp", when))?;
         let volume = volumes.number_of(device)?;
         Ok(Parsed::Request(Record { time, offset, bytes, op, attributes: Attributes::NONE, volume }))
     }
@@ -54,10 +60,10 @@ fn row(r: &Record, volume: &str, out: &mut Vec<u8>) {
     out.text(volume).text(op).number(r.offset).text(",").number(r.bytes).text(",").number(r.time / 1_000);
 }
 
-fn detect(sample: &Sample, _told: &Settings) -> Result<Detection, Miss> {
-    let tally = Tally::of(sample, Alibaba, Volumes::default()).at_least_half()?;
+fn detect(sample: &Sample, told: &Settings) -> Result<Detection, Miss> {
+    let tally = Tally::of(sample, Alibaba(UNITS.told(told)), Volumes::default()).at_least_half()?;
     let what = "have a device, R or W second, offset, length and a time";
-    Ok(tally.found(Confidence::Certain, "device_id,opcode,offset,length,timestamp", what))
+    Ok(tally.found(Confidence::Certain, "device_id,opcode,offset,length,timestamp", what).with(told))
 }
 
 #[cfg(test)]
@@ -67,7 +73,8 @@ mod tests {
     #[test]
     fn a_row_is_read_in_bytes_and_microseconds_and_each_bad_field_is_named() {
         let mut v = Volumes::default();
-        let Ok(Parsed::Request(r)) = Alibaba.parse(b"419,W,8192,16384,1577808000000046", &mut v) else {
+        let Ok(Parsed::Request(r)) = Alibaba(UNITS).parse(b"419,W,8192,16384,1577808000000046", &mut v)
+        else {
             panic!()
         };
         assert_eq!((r.time, r.offset, r.bytes), (1_577_808_000_000_046_000, 8192, 16_384));
@@ -78,7 +85,7 @@ mod tests {
             ("419,W,8k,16384,1", "offset"),
             ("419,W,8192,16384,18446744073709551615", "too large"),
         ] {
-            let e = Alibaba.parse(line.as_bytes(), &mut v).err().unwrap();
+            let e = Alibaba(UNITS).parse(line.as_bytes(), &mut v).err().unwrap();
             assert!(e.contains(word), "{line}: {e}");
         }
     }

@@ -2,8 +2,9 @@
 
 use super::lines_of::{LineFormat, LineReader, Parsed, Tally, scaled, spaced_up_to};
 use super::rwbs::Flags;
+use super::units::{SECOND, TIME, UNIT, Units};
 use super::writing::{Clock, Keeps, Naming, RecordWriter, Row, Writing};
-use super::{Confidence, Detection, Format, Miss, Order, Record, Sample, Settings, Volumes};
+use super::{Confidence, Detection, Extents, Format, Miss, Order, Record, Sample, Settings, Timing, Volumes};
 use crate::numbers::{time, unsigned};
 use crate::parameter::Parameter;
 use wordline_units::HostOp;
@@ -25,8 +26,11 @@ sector, sectors  of 512 bytes
 Lines without \" + \" (plugs, messages, SCSI commands) are set aside, as is the summary at the end. CPUs
 are printed in turns, so requests are sorted by time. A time of more than ten years since the start is
 a clock that was not set yet when the event was logged; the line cannot be used.",
-    parameters: &[EVENT],
+    parameters: &[EVENT, TIME, UNIT],
     order: Order::Loose,
+    timing: Timing::Stated { unit: "s", decimals: true },
+    dated: false,
+    extents: Extents::Sectors,
     detect,
     open: |settings, input| LineReader::open(Blkparse::of(settings), Volumes::default(), input),
     write: |settings| Ok(Writing::new(KEEPS, Printer { event: Blkparse::of(settings).event, sequence: 0 })),
@@ -45,7 +49,10 @@ pub(super) const EVENT: Parameter = Parameter {
 /// No trace is longer.
 const LONGEST_TRACE_NS: u64 = 10 * 365 * 86_400 * 1_000_000_000;
 
+const UNITS: Units = Units::stated(SECOND, 512, 512);
+
 struct Blkparse {
+    units: Units,
     event: u8,
     summary: bool,
 }
@@ -53,7 +60,7 @@ struct Blkparse {
 impl Blkparse {
     fn of(settings: &Settings) -> Blkparse {
         let event = settings.get("event").and_then(|e| e.bytes().next()).unwrap_or(b'D');
-        Blkparse { event, summary: false }
+        Blkparse { units: UNITS.told(settings), event, summary: false }
     }
 }
 
@@ -82,7 +89,7 @@ impl LineFormat for Blkparse {
         }
         unsigned(cpu).map_err(|e| e.of("CPU", cpu))?;
         unsigned(sequence).map_err(|e| e.of("sequence number", sequence))?;
-        let time = time(when, 1_000_000_000).map_err(|e| e.of("time", when))?;
+        let time = time(when, self.units.time).map_err(|e| e.of("time", when))?;
         if time > LONGEST_TRACE_NS {
             return Err("the time is more than ten years after the start: a clock that was not set".into());
         }
@@ -93,8 +100,8 @@ impl LineFormat for Blkparse {
             let empty = count == 7 || sector.starts_with(b"[");
             return Ok(if empty { flags.request(time, 0, 0, volume) } else { Parsed::Aside });
         }
-        let offset = scaled("sector", sector, 512)?;
-        let bytes = scaled("number of sectors", sectors, 512)?;
+        let offset = scaled("sector", sector, self.units.offset)?;
+        let bytes = scaled("number of sectors", sectors, self.units.size)?;
         Ok(flags.request(time, offset, bytes, volume))
     }
 }
@@ -149,7 +156,7 @@ impl RecordWriter for Printer {
 }
 
 fn detect(sample: &Sample, told: &Settings) -> Result<Detection, Miss> {
-    let tally_of = |event| Tally::of(sample, Blkparse { event, summary: false }, Volumes::default());
+    let tally_of = |event| Tally::of(sample, Blkparse { event, ..Blkparse::of(told) }, Volumes::default());
     let events: &[u8] = match told.get("event").and_then(|e| e.bytes().next()) {
         Some(b'Q') => b"Q",
         Some(_) => b"D",
@@ -163,7 +170,7 @@ fn detect(sample: &Sample, told: &Settings) -> Result<Detection, Miss> {
     let tally = tally.at_least_half()?;
     let name = char::from(event);
     let what = format!("with the event {name} have maj,min first, a time in seconds and what is asked");
-    let mut detection = tally.found(Confidence::Certain, "", &what);
+    let mut detection = tally.found(Confidence::Certain, "", &what).with(told);
     detection.settings.insert("event", name.to_string());
     Ok(detection)
 }
@@ -173,7 +180,7 @@ mod tests {
     use super::*;
 
     fn parse(line: &str, event: u8) -> Result<Parsed, String> {
-        Blkparse { event, summary: false }.parse(line.as_bytes(), &mut Volumes::default())
+        Blkparse { event, ..Blkparse::of(&Settings::new()) }.parse(line.as_bytes(), &mut Volumes::default())
     }
 
     #[test]
@@ -203,7 +210,7 @@ mod tests {
 
     #[test]
     fn the_summary_is_set_aside_and_what_is_not_a_line_of_blkparse_is_named() {
-        let mut reader = Blkparse { event: b'D', summary: false };
+        let mut reader = Blkparse::of(&Settings::new());
         let mut v = Volumes::default();
         assert!(reader.parse(b" Reads Queued:  0", &mut v).is_err());
         assert!(matches!(reader.parse(b"CPU0 (8,16):", &mut v), Ok(Parsed::Aside)));

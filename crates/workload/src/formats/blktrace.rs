@@ -8,8 +8,8 @@ use super::records::Window;
 use super::rwbs::Flags;
 use super::writing::{Keeps, Naming, RecordWriter, Writing};
 use super::{
-    Confidence, Detection, Event, Format, Input, Miss, Order, Position, Record, RecordReader, Sample,
-    Settings, Volumes,
+    Confidence, Detection, Event, Extents, Format, Input, Miss, Order, Position, Record, RecordReader,
+    Sample, Settings, Timing, Volumes,
 };
 use crate::numbers::grouped;
 use std::io;
@@ -34,6 +34,9 @@ device             major << 20 | minor, which is the volume (8.16)
 Give the folder or the tar archive of sdb.blktrace.0, sdb.blktrace.1, ...: they are merged by time.",
     parameters: &[EVENT],
     order: Order::Kept,
+    timing: Timing::Exact("ns"),
+    dated: false,
+    extents: Extents::Fixed,
     detect,
     open: |settings, input| Box::new(Blktrace::open(settings, input)),
     write: |settings| Ok(Writing::new(KEEPS, Kernel { event: event_of(settings), sequence: 0 })),
@@ -312,7 +315,6 @@ fn detect(sample: &Sample, told: &Settings) -> Result<Detection, Miss> {
             grouped(queued)
         ),
         settings: [("event", event.to_string())].into_iter().collect(),
-        readings: Vec::new(),
     })
 }
 

@@ -4,10 +4,14 @@
 
 use super::lines_of::{LineFormat, LineReader, Parsed, Tally, places, trimmed};
 use super::writing::{Keeps, RecordWriter, Row, Writing};
-use super::{Confidence, Detection, Format, Miss, OptionFault, Order, Record, Sample, Settings, Volumes};
+use super::{
+    Confidence, Detection, Extents, Format, Miss, OptionFault, Order, Record, Sample, Settings, Timing,
+    Volumes,
+};
 use crate::error::did_you_mean;
 use crate::numbers::{NumberFault, Style, date, excerpt, hexadecimal, quantity};
 use crate::parameter::{Parameter, choice};
+use crate::table::decoded;
 use wordline_units::{Attributes, Bytes, HostOp, LatencyHint};
 
 const fn column(key: &'static str, default: &'static str, about: &'static str) -> Parameter {
@@ -27,10 +31,12 @@ format=csv,time=COLUMN[:UNIT],offset=COLUMN[:UNIT][:hex],size=COLUMN[:UNIT][:hex
 
 COLUMN  a title of the title row, or #1, #2, ... where there is none. Write a title that holds a comma
         in double quotes.
-UNIT    of time: ns, us, ms, s, filetime (100 ns), date (2016-02-21 22:52:25.133, UTC).
+UNIT    of time: ns, us, ms, s, filetime or 100ns, date (2016-02-21 22:52:25.133, UTC).
         Of offset and size: byte, sector (512), or a size such as 4KiB that is counted in.
         Without it, a unit in brackets at the end of the title holds (Init Time (s)); without that,
-        byte. A time must have one.
+        byte. A time without one is found by evidence, or asked for.
+
+time=none is for a table without a clock: it is replayed as a closed loop.
 
 size=always:4KiB and op=always:write hold for all rows; end=COLUMN may stand for size. Lines before the
 title row are set aside. Fields may be in double quotes. Rows are sorted by time.
@@ -39,7 +45,11 @@ A table is written with the same options, columns by their titles; those that ar
 Volume, Op, Offset and Size, and a write with FUA is the word fua. Latency hints and streams are written if
 hint= and stream= say what their columns are called.",
     parameters: &[
-        column("time", "none", "when the request came, with its unit: Init Time:us"),
+        column(
+            "time",
+            "none",
+            "when the request came, with its unit: Init Time:us; or none, if no column says it",
+        ),
         column("offset", "none", "first byte or unit, perhaps :hex"),
         column("size", "none", "length, perhaps :hex; always:4KiB for all rows"),
         column("end", "none", "one past the last byte or unit, in place of size"),
@@ -90,6 +100,9 @@ hint= and stream= say what their columns are called.",
         },
     ],
     order: Order::Loose,
+    timing: Timing::Told,
+    dated: false,
+    extents: Extents::Fixed,
     detect,
     open: |settings, input| {
         let csv = Csv::of(settings);
@@ -148,7 +161,8 @@ enum Meaning {
 /// The options, understood.
 #[derive(Clone, Debug)]
 struct Plan {
-    time: Column,
+    /// None in a table without a clock.
+    time: Option<Column>,
     offset: Column,
     extent: Extent,
     op: Op,
@@ -170,6 +184,12 @@ fn fault(key: &'static str, reason: String, allowed: &str) -> Miss {
 const TIME_UNITS: &str = "a column with its unit: ns, us, ms, s, filetime, date";
 const EXTENT_UNITS: &str = "a column, with byte, sector or a size such as 4KiB as its unit, and perhaps :hex";
 
+/// Whether a field is this title, in UTF-8 or Latin-1, with either of the two micro signs.
+fn is_title(field: &[u8], title: &str) -> bool {
+    field == title.as_bytes()
+        || !(field.is_ascii() && title.is_ascii()) && decoded(field) == decoded(title.as_bytes())
+}
+
 fn time_unit(word: &str) -> Option<Measure> {
     let word = word.trim().to_ascii_lowercase();
     Some(match word.as_str() {
@@ -177,7 +197,7 @@ fn time_unit(word: &str) -> Option<Measure> {
         "us" | "µs" | "μs" => Measure::Decimal(1_000),
         "ms" => Measure::Decimal(1_000_000),
         "s" | "sec" | "seconds" => Measure::Decimal(1_000_000_000),
-        "filetime" => Measure::Decimal(100),
+        "filetime" | "100ns" => Measure::Decimal(100),
         "date" => Measure::Date,
         _ => return None,
     })
@@ -286,7 +306,7 @@ impl Plan {
             Op::Always(_) => None,
         };
         let [device, hint, stream] = [&self.device, &self.hint, &self.stream].map(Option::as_ref);
-        [Some(&self.time.name), Some(&self.offset.name), extent, op, device, hint, stream]
+        [self.time.as_ref().map(|t| &t.name), Some(&self.offset.name), extent, op, device, hint, stream]
     }
 
     /// Whether there must be a title row.
@@ -300,7 +320,7 @@ impl Plan {
         let at = self.names().map(|name| match name? {
             Name::Number(n) => Some(*n),
             Name::Title(title) => {
-                let at = fields.iter().position(|f| trimmed(f) == title.as_bytes());
+                let at = fields.iter().position(|f| is_title(trimmed(f), title));
                 if at.is_none() {
                     missing.push(title.clone());
                 }
@@ -311,16 +331,32 @@ impl Plan {
     }
 }
 
-fn time_column(text: &str) -> Result<Column, Miss> {
+/// Whether the column says what times are measured in.
+pub(super) fn tells_time(settings: &Settings) -> bool {
+    let text = settings.get("time").map_or("", String::as_str);
+    text == NO_CLOCK || split_time(text).is_some()
+}
+
+/// The word for a table without times.
+const NO_CLOCK: &str = "none";
+
+/// A column and its unit, if it has one.
+fn split_time(text: &str) -> Option<(&str, Measure)> {
     if let Some((name, unit)) = text.rsplit_once(':')
         && let Some(measure) = time_unit(unit)
     {
-        return Ok(Column { name: name_of("time", name)?, measure });
+        return Some((name, measure));
     }
-    match bracketed(text).and_then(time_unit) {
-        Some(measure) => Ok(Column { name: name_of("time", text)?, measure }),
-        None => Err(fault("time", format!("the unit of the column {text:?} is not said"), TIME_UNITS)),
+    bracketed(text).and_then(time_unit).map(|measure| (text, measure))
+}
+
+/// The column of times; a unit that is not said is found by evidence before a file is read.
+fn time_column(text: &str) -> Result<Option<Column>, Miss> {
+    if text == NO_CLOCK {
+        return Ok(None);
     }
+    let (name, measure) = split_time(text).unwrap_or((text, Measure::Decimal(1)));
+    Ok(Some(Column { name: name_of("time", name)?, measure }))
 }
 
 fn extent(key: &'static str, text: &str) -> Result<Column, Miss> {
@@ -522,7 +558,10 @@ impl Plan {
             Meaning::WriteThrough => (HostOp::Write, true),
             Meaning::Nothing => return Ok(Parsed::Aside),
         };
-        let time = self.value(self.time.measure, field(0)?, "time")?;
+        let time = match &self.time {
+            Some(column) => self.value(column.measure, field(0)?, "time")?,
+            None => 0,
+        };
         let (mut offset, mut bytes) = (0, 0);
         if op != HostOp::Flush {
             offset = self.value(self.offset.measure, field(1)?, "offset")?;
@@ -562,6 +601,9 @@ impl Plan {
             }
             NumberFault::NotANumber if matches!(measure, Measure::Hexadecimal(_)) => {
                 ": it is read as hexadecimal"
+            }
+            NumberFault::NotANumber if name == "time" && field.contains(&b':') => {
+                ": say time=COLUMN:date if it is a date"
             }
             NumberFault::NotANumber if field.contains(&b',') => {
                 ": say decimal=comma or thousands=comma if that is what the comma is"
@@ -640,7 +682,11 @@ fn write(told: &Settings) -> Result<Writing, Miss> {
         Name::Title(title) => Ok(title.clone()),
         Name::Number(_) => Err(fault(key, "a column to write needs a title".to_string(), "a title")),
     };
-    let Measure::Decimal(time_ns) = plan.time.measure else {
+    let Some(time) = plan.time.as_ref().filter(|_| tells_time(&settings)) else {
+        let reason = "a table to write has times, in a unit that is said".to_string();
+        return Err(fault("time", reason, TIME_UNITS));
+    };
+    let Measure::Decimal(time_ns) = time.measure else {
         return Err(fault("time", "dates are read, not written".to_string(), "ns, us, ms, s, filetime"));
     };
     let (Extent::Size(extent) | Extent::End(extent)) = &plan.extent else {
@@ -663,7 +709,7 @@ fn write(told: &Settings) -> Result<Writing, Miss> {
     let hint = plan.hint.as_ref().map(|h| titled("hint", h)).transpose()?;
     let stream = plan.stream.as_ref().map(|s| titled("stream", s)).transpose()?;
     let titles = [
-        titled("time", &plan.time.name)?,
+        titled("time", &time.name)?,
         device,
         titled("op", op)?,
         titled("offset", &plan.offset.name)?,
@@ -796,7 +842,10 @@ fn find_delimiter(plan: &Plan, sample: &Sample) -> Result<u8, Miss> {
             match plan.places(&titles) {
                 Ok(_) => return Ok(*delimiter),
                 Err(missing) if missing.len() < nearest.0 => {
-                    let shown = titles.iter().take(24).map(|t| excerpt(t.trim_ascii(), 40));
+                    let shown = titles
+                        .iter()
+                        .take(24)
+                        .map(|t| decoded(t.trim_ascii()).replace(char::is_control, " "));
                     nearest = (missing.len(), missing, shown.collect::<Vec<_>>().join(" | "));
                 }
                 Err(_) => {}

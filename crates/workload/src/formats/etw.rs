@@ -1,9 +1,10 @@
 //! Microsoft's production server traces: the disk events of an ETW log, dumped as CSV.
 
 use super::lines_of::{LineFormat, LineReader, Parsed, Tally, separated_up_to};
+use super::units::{STATED, Units};
 use super::writing::{Clock, Keeps, Naming, Row, Rows, Writing};
-use super::{Confidence, Detection, Format, Miss, Order, Record, Sample, Settings, Volumes};
-use crate::numbers::{hexadecimal, time, unsigned};
+use super::{Confidence, Detection, Extents, Format, Miss, Order, Record, Sample, Settings, Timing, Volumes};
+use crate::numbers::{NumberFault, hexadecimal, time, unsigned};
 use wordline_units::{Attributes, HostOp};
 
 /// The format.
@@ -24,16 +25,27 @@ DiskNum             the volume
 
 Some variants have a CPU after ThreadID; IrpPtr, the first column with 0x, says where the rest stands.
 Other events, DiskReadInit and DiskWriteInit among them, are set aside.",
-    parameters: &[],
+    parameters: STATED,
     order: Order::Kept,
+    timing: Timing::Stated { unit: "us", decimals: false },
+    dated: false,
+    extents: Extents::Bytes,
     detect,
-    open: |_, input| LineReader::open(Etw::default(), Volumes::default(), input),
+    open: |settings, input| LineReader::open(Etw::of(settings), Volumes::default(), input),
     write: |_| Ok(Writing::new(KEEPS, Rows { title: TITLE, row })),
 };
 
-#[derive(Default)]
+const UNITS: Units = Units::stated(1_000, 1, 1);
+
 struct Etw {
+    units: Units,
     in_header: bool,
+}
+
+impl Etw {
+    fn of(settings: &Settings) -> Etw {
+        Etw { units: UNITS.told(settings), in_header: false }
+    }
 }
 
 impl LineFormat for Etw {
@@ -56,7 +68,7 @@ impl LineFormat for Etw {
             _ if is_event(kind) && count > 1 => return Ok(Parsed::Aside),
             _ => return Err("the line begins with no event's name".to_string()),
         };
-        let time = time(fields[1], 1_000).map_err(|e| e.of("time stamp", fields[1]))?;
+        let time = time(fields[1], self.units.time).map_err(|e| e.of("time stamp", fields[1]))?;
         // The columns before IrpPtr are four, or five with the CPU.
         let pointer = (4..6).find(|n| fields[*n].starts_with(b"0x"));
         let pointer = pointer.ok_or("there is no IrpPtr (0x...) in column 5 or 6")?;
@@ -70,8 +82,12 @@ impl LineFormat for Etw {
         let (mut offset, mut bytes) = (0, 0);
         if op != HostOp::Flush {
             let [at, size] = [fields[pointer + 1], fields[pointer + 2]];
-            offset = hexadecimal(at).map_err(|e| e.of("byte offset", at))?;
-            bytes = hexadecimal(size).map_err(|e| e.of("size", size))?;
+            let scaled = |name: &str, field: &[u8], unit: u64| {
+                let n = hexadecimal(field).map_err(|e| e.of(name, field))?;
+                n.checked_mul(unit).ok_or_else(|| NumberFault::TooLarge.of(name, field))
+            };
+            offset = scaled("byte offset", at, self.units.offset)?;
+            bytes = scaled("size", size, self.units.size)?;
         }
         Ok(Parsed::Request(Record { time, offset, bytes, op, attributes: Attributes::NONE, volume }))
     }
@@ -108,12 +124,12 @@ fn row(r: &Record, volume: &str, out: &mut Vec<u8>) {
     out.text("0, ").text(volume).text(", 0x000000, 0, Normal");
 }
 
-fn detect(sample: &Sample, _told: &Settings) -> Result<Detection, Miss> {
-    let tally = Tally::of(sample, Etw::default(), Volumes::default()).at_least_half()?;
+fn detect(sample: &Sample, told: &Settings) -> Result<Detection, Miss> {
+    let tally = Tally::of(sample, Etw::of(told), Volumes::default()).at_least_half()?;
     if tally.requests == 0 && !tally.header {
         return Err(Miss::new(0, "there is neither a BeginHeader nor a disk event"));
     }
-    Ok(tally.found(Confidence::Certain, "BeginHeader", "are DiskRead, DiskWrite or DiskFlush"))
+    Ok(tally.found(Confidence::Certain, "BeginHeader", "are DiskRead, DiskWrite or DiskFlush").with(told))
 }
 
 #[cfg(test)]
@@ -123,7 +139,7 @@ mod tests {
     const READ: &str = "DiskRead, 46, svchost.exe ( 812), 5460, 0xfffffa80069d1b30, 0x0042ed0000, 0x00010000, 6022, 2, 0x060043, 5963, Normal, , 0xfffff880, \"c:\\\\a.log\"";
 
     fn parse(line: &str) -> Result<Parsed, String> {
-        Etw::default().parse(line.as_bytes(), &mut Volumes::default())
+        Etw::of(&Settings::new()).parse(line.as_bytes(), &mut Volumes::default())
     }
 
     #[test]
@@ -141,7 +157,7 @@ mod tests {
 
     #[test]
     fn the_header_is_stepped_over() {
-        let mut etw = Etw::default();
+        let mut etw = Etw::of(&Settings::new());
         let mut v = Volumes::default();
         for line in ["BeginHeader", "   DiskRead, TimeStamp, Process Name ( PID), ThreadID", "EndHeader"] {
             assert!(matches!(etw.parse(line.as_bytes(), &mut v), Ok(Parsed::Header)), "{line}");

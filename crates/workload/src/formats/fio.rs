@@ -1,8 +1,9 @@
 //! fio's I/O logs, versions 2 and 3, as `write_iolog` writes and `read_iolog` reads them.
 
-use super::lines_of::{LineFormat, LineReader, Parsed, Tally, spaced_up_to};
+use super::lines_of::{LineFormat, LineReader, Parsed, Tally, scaled, spaced_up_to};
+use super::units::{STATED, Units};
 use super::writing::{Clock, Keeps, RecordWriter, Row, Writing};
-use super::{Confidence, Detection, Format, Miss, Order, Record, Sample, Settings, Volumes};
+use super::{Confidence, Detection, Extents, Format, Miss, Order, Record, Sample, Settings, Timing, Volumes};
 use crate::numbers::unsigned;
 use wordline_units::{Attributes, HostOp};
 
@@ -24,27 +25,37 @@ file            its name; each file is a volume
 
 A log of version 2 without waits has no times: everything arrives at once. closed=QD replays it at
 the pace of the drive.",
-    parameters: &[],
+    parameters: STATED,
     order: Order::Kept,
+    timing: Timing::Stated { unit: "us", decimals: false },
+    dated: false,
+    extents: Extents::Bytes,
     detect,
-    open: |_, input| LineReader::open(Fio::default(), Volumes::default(), input),
+    open: |settings, input| LineReader::open(Fio::of(settings), Volumes::default(), input),
     write: |_| Ok(Writing::new(KEEPS, Log)),
 };
 
 /// Where a log stands.
-#[derive(Default)]
+const UNITS: Units = Units::stated(1_000, 1, 1);
+
 struct Fio {
+    units: Units,
     version: Version,
     /// Nanoseconds that waits have added up to.
     waited: u64,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Version {
-    #[default]
     Unknown,
     Two,
     Three,
+}
+
+impl Fio {
+    fn of(settings: &Settings) -> Fio {
+        Fio { units: UNITS.told(settings), version: Version::Unknown, waited: 0 }
+    }
 }
 
 impl LineFormat for Fio {
@@ -61,9 +72,7 @@ impl LineFormat for Fio {
         };
         let [file, action, offset, length] = fields else { return Err("too few columns".into()) };
         let time = match self.version {
-            Version::Three => {
-                crate::numbers::time(when, 1_000).map_err(|e| e.of("time in microseconds", when))?
-            }
+            Version::Three => crate::numbers::time(when, self.units.time).map_err(|e| e.of("time", when))?,
             _ => self.waited,
         };
         match (count, *action) {
@@ -82,7 +91,7 @@ impl LineFormat for Fio {
             }
             (3 | 4, b"wait") if self.version == Version::Two => {
                 let us = unsigned(offset).map_err(|e| e.of("wait", offset))?;
-                let waited = us.checked_mul(1_000).and_then(|ns| self.waited.checked_add(ns));
+                let waited = us.checked_mul(self.units.time).and_then(|ns| self.waited.checked_add(ns));
                 self.waited = waited.ok_or("the waits add up to more than 584 years")?;
                 return Ok(Parsed::Aside);
             }
@@ -96,8 +105,8 @@ impl LineFormat for Fio {
             b"trim" => HostOp::Trim,
             _ => return Err("the action is none of read, write, trim, sync, datasync, wait".to_string()),
         };
-        let offset = unsigned(offset).map_err(|e| e.of("offset", offset))?;
-        let bytes = unsigned(length).map_err(|e| e.of("length", length))?;
+        let offset = scaled("offset", offset, self.units.offset)?;
+        let bytes = scaled("length", length, self.units.size)?;
         let volume = volumes.number_of(file)?;
         Ok(Parsed::Request(Record { time, offset, bytes, op, attributes: Attributes::NONE, volume }))
     }
@@ -142,13 +151,13 @@ impl RecordWriter for Log {
     }
 }
 
-fn detect(sample: &Sample, _told: &Settings) -> Result<Detection, Miss> {
+fn detect(sample: &Sample, told: &Settings) -> Result<Detection, Miss> {
     let first = sample.lines().next().unwrap_or_default();
     let fits = if first.starts_with(b"fio version ") { 500 } else { 0 };
     version(first).map_err(|reason| Miss::new(fits, format!("line 1: {reason}")))?;
-    let tally = Tally::of(sample, Fio::default(), Volumes::default());
+    let tally = Tally::of(sample, Fio::of(told), Volumes::default());
     let title = String::from_utf8_lossy(first.trim_ascii()).into_owned();
-    Ok(tally.found(Confidence::Certain, &title, "are requests"))
+    Ok(tally.found(Confidence::Certain, &title, "are requests").with(told))
 }
 
 #[cfg(test)]
@@ -159,7 +168,7 @@ mod tests {
     type Seen = (u64, HostOp, u64, u64, u16);
 
     fn requests(text: &str) -> Vec<Result<Seen, String>> {
-        let (mut fio, mut volumes) = (Fio::default(), Volumes::default());
+        let (mut fio, mut volumes) = (Fio::of(&Settings::new()), Volumes::default());
         let parsed = text.lines().map(|l| fio.parse(l.as_bytes(), &mut volumes));
         parsed
             .filter_map(|p| match p {
@@ -202,7 +211,7 @@ mod tests {
             ("fio version 2 iolog\n/dev/a write x 2", "offset"),
             ("fio version 2 iolog\n/dev/a wait 99999999999999999 0", "584 years"),
             ("fio version 3 iolog\n1 /dev/a wait 5 0", "no wait"),
-            ("fio version 3 iolog\nx /dev/a read 5 9", "microseconds"),
+            ("fio version 3 iolog\nx /dev/a read 5 9", "time"),
         ] {
             let e = requests(log).remove(0).unwrap_err();
             assert!(e.contains(word), "{log}: {e}");

@@ -2,9 +2,10 @@
 //! the beginning of a tar archive, whose header then stands before the first record.
 
 use super::lines_of::{LineFormat, LineReader, Parsed, Tally, scaled};
+use super::units::{STATED, Units};
 use super::writing::{Keeps, Naming, Row, Rows, Writing};
-use super::{Confidence, Detection, Format, Miss, Order, Record, Sample, Settings, Volumes};
-use crate::numbers::unsigned;
+use super::{Confidence, Detection, Extents, Format, Miss, Order, Record, Sample, Settings, Timing, Volumes};
+use crate::numbers::time;
 use wordline_units::{Attributes, HostOp};
 
 /// The format.
@@ -22,17 +23,28 @@ major, minor  the device, which is the volume (6.0)
 md5           of the content; not used
 
 The header of a tar archive before the first record, and its padding after the last, are set aside.",
-    parameters: &[],
+    parameters: STATED,
     order: Order::Kept,
+    timing: Timing::Stated { unit: "ns", decimals: false },
+    dated: false,
+    extents: Extents::Sectors,
     detect,
-    open: |_, input| LineReader::open(Fiu::default(), Volumes::default(), input),
+    open: |settings, input| LineReader::open(Fiu::of(settings), Volumes::default(), input),
     write: |_| Ok(Writing::new(KEEPS, Rows { title: "", row })),
 };
 
-#[derive(Default)]
+const UNITS: Units = Units::stated(1, 512, 512);
+
 struct Fiu {
+    units: Units,
     /// Whether the first record has been met, so that no header of an archive can follow.
     begun: bool,
+}
+
+impl Fiu {
+    fn of(settings: &Settings) -> Fiu {
+        Fiu { units: UNITS.told(settings), begun: false }
+    }
 }
 
 impl LineFormat for Fiu {
@@ -57,9 +69,9 @@ impl LineFormat for Fiu {
         if words.skip(2).any(|w| w.iter().all(u8::is_ascii_digit)) {
             return Err("a number in the name of the process".to_string());
         }
-        let time = unsigned(when).map_err(|e| e.of("time stamp", when))?;
-        let offset = scaled("address", lba, 512)?;
-        let bytes = scaled("size", size, 512)?;
+        let time = time(when, self.units.time).map_err(|e| e.of("time stamp", when))?;
+        let offset = scaled("address", lba, self.units.offset)?;
+        let bytes = scaled("size", size, self.units.size)?;
         let op = match op {
             b"R" => HostOp::Read,
             b"W" => HostOp::Write,
@@ -116,10 +128,10 @@ fn row(r: &Record, volume: &str, out: &mut Vec<u8>) {
     out.text(major).text(" ").text(minor).text(" d41d8cd98f00b204e9800998ecf8427e");
 }
 
-fn detect(sample: &Sample, _told: &Settings) -> Result<Detection, Miss> {
-    let tally = Tally::of(sample, Fiu::default(), Volumes::default()).at_least_half()?;
+fn detect(sample: &Sample, told: &Settings) -> Result<Detection, Miss> {
+    let tally = Tally::of(sample, Fiu::of(told), Volumes::default()).at_least_half()?;
     let what = "have nine columns: sectors fourth and fifth, R or W sixth, a device and a hash after it";
-    Ok(tally.found(Confidence::Certain, "", what))
+    Ok(tally.found(Confidence::Certain, "", what).with(told))
 }
 
 #[cfg(test)]
@@ -127,7 +139,7 @@ mod tests {
     use super::*;
 
     fn parse(line: &[u8]) -> Result<Record, String> {
-        match Fiu::default().parse(line, &mut Volumes::default())? {
+        match Fiu::of(&Settings::new()).parse(line, &mut Volumes::default())? {
             Parsed::Request(r) => r.checked(),
             _ => Err("aside".into()),
         }

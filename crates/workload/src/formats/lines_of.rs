@@ -273,7 +273,7 @@ impl Tally {
             (at_most.min(Confidence::Likely), String::new())
         };
         let reason = format!("{header}{} {what}", self.share());
-        Detection { confidence, reason, settings: Settings::new(), readings: Vec::new() }
+        Detection { confidence, reason, settings: Settings::new() }
     }
 
     /// `all of the first 1,000 lines`, or how many of them.

@@ -2,6 +2,7 @@
 //! whether a sample of a file looks like it and why, turns bytes into [`Record`]s one at a time, and
 //! writes them. Adding one is its file and one line of the list.
 
+mod addresses;
 mod alibaba;
 mod blkparse;
 mod blktrace;
@@ -10,20 +11,27 @@ mod etw;
 mod fio;
 mod fiu;
 mod five_columns;
+mod ftrace;
 mod lines_of;
 mod msr;
+mod oracle_general;
 mod plausible;
+mod readings;
 mod records;
 mod rwbs;
 mod spc;
 mod systor;
 mod tencent;
+mod units;
 mod vscsi;
 mod vscsi_csv;
 mod wiscsee;
 mod wordline;
 mod writing;
 
+pub(crate) use readings::{Extents, Judged, Reading, Settled, judge_whole, settle, table};
+use units::TIME;
+pub use units::Timing;
 pub(crate) use writing::{Clock, Keeps, Naming, Writing};
 
 use crate::numbers::excerpt;
@@ -48,10 +56,13 @@ pub static FORMATS: &[&Format] = &[
     &tencent::FORMAT,
     &fio::FORMAT,
     &blkparse::FORMAT,
+    &ftrace::FORMAT,
     &etw::FORMAT,
     &fiu::FORMAT,
     &wiscsee::FORMAT,
     &five_columns::FORMAT,
+    &oracle_general::FORMAT,
+    &addresses::FORMAT,
     &csv::FORMAT,
 ];
 
@@ -67,6 +78,11 @@ pub struct Format {
     pub parameters: &'static [Parameter],
     /// Whether its files are in order of time.
     pub order: Order,
+    /// What its files say of their clock.
+    pub timing: Timing,
+    /// Whether its times are dates, and not times since a start.
+    pub(crate) dated: bool,
+    pub(crate) extents: Extents,
     pub(crate) detect: fn(&Sample, &Settings) -> Result<Detection, Miss>,
     pub(crate) open: fn(&Settings, Input) -> Box<dyn RecordReader>,
     /// A writer with these settings, or the option that it cannot go by.
@@ -74,9 +90,54 @@ pub struct Format {
 }
 
 impl Format {
+    /// Whether traces are written in it, too.
+    pub fn is_written(&self) -> bool {
+        (self.write)(&Settings::new()).is_ok()
+    }
+
+    /// What stands in for what its files do not say, in a sentence; for reports.
+    pub(crate) fn stands_in(&self) -> Option<&'static str> {
+        match self.name {
+            name if name == oracle_general::FORMAT.name => Some(
+                "the trace has objects and neither operations nor addresses; each record is one request for an \
+                 object, laid out by first use.",
+            ),
+            name if name == addresses::FORMAT.name => {
+                Some("the trace has addresses only; operation and size of every request are assumed or told.")
+            }
+            _ => None,
+        }
+    }
+
+    /// The first lines of its grammar, and what its files say of their clock.
+    pub fn outline(&self) -> String {
+        let lines = self.grammar.lines().take_while(|l| !l.trim().is_empty());
+        let rows: Vec<&str> = lines.map(str::trim_end).collect();
+        rows.join("\n")
+    }
+
     /// Whether it must be asked for by name, since no content shows it.
     pub fn must_be_told(&self) -> bool {
         self.name == csv::FORMAT.name
+    }
+
+    /// The settings with this unit of time.
+    pub(crate) fn with_time(&self, settings: &Settings, unit: &str) -> Settings {
+        let mut settings = settings.clone();
+        let value = match settings.get(TIME.key).filter(|_| self.timing == Timing::Told) {
+            Some(column) => format!("{column}:{unit}"),
+            None => unit.to_string(),
+        };
+        settings.insert(TIME.key, value);
+        settings
+    }
+
+    /// Whether the settings say the unit of time.
+    pub(crate) fn tells_time(&self, settings: &Settings) -> bool {
+        match self.timing {
+            Timing::Told => csv::tells_time(settings),
+            _ => settings.contains_key(TIME.key),
+        }
     }
 }
 
@@ -122,24 +183,21 @@ impl Confidence {
 }
 
 /// A format that fits a sample.
+#[derive(Clone)]
 pub(crate) struct Detection {
     pub confidence: Confidence,
     /// Why, in a sentence.
     pub reason: String,
     /// Values of the format's own parameters, told or found.
     pub settings: Settings,
-    /// Not empty if the content can be read in several ways; then it is for the user to say.
-    pub readings: Vec<Reading>,
 }
 
-/// One way to read a file whose grammar leaves something open.
-pub(crate) struct Reading {
-    /// The options that choose it.
-    pub options: String,
-    /// What the trace would then be.
-    pub meaning: String,
-    /// What speaks against it; empty if nothing.
-    pub against: String,
+impl Detection {
+    /// The same with what is told.
+    fn with(mut self, told: &Settings) -> Detection {
+        self.settings.extend(told.iter().map(|(k, v)| (*k, v.clone())));
+        self
+    }
 }
 
 /// Why a format does not fit, and how much of the sample did.
@@ -173,14 +231,17 @@ pub(crate) struct Sample<'a> {
 }
 
 impl<'a> Sample<'a> {
+    /// The sample up to the end of its last whole line; all of it where there are no lines.
+    pub fn whole_lines(&self) -> &'a [u8] {
+        if self.complete {
+            return self.bytes;
+        }
+        memchr::memrchr(b'\n', self.bytes).map_or(self.bytes, |at| &self.bytes[..at + 1])
+    }
+
     /// The lines of the sample that are whole.
     pub fn lines(&self) -> impl Iterator<Item = &'a [u8]> {
-        let end = if self.complete {
-            self.bytes.len()
-        } else {
-            memchr::memrchr(b'\n', self.bytes).map_or(0, |at| at + 1)
-        };
-        let mut rest = &self.bytes[..end];
+        let mut rest = self.whole_lines();
         std::iter::from_fn(move || {
             if rest.is_empty() {
                 return None;

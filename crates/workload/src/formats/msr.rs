@@ -1,9 +1,10 @@
 //! MSR Cambridge CSV: block traces of 13 servers, 36 volumes, one week of 2007.
 
-use super::lines_of::{LineFormat, LineReader, Parsed, Tally};
+use super::lines_of::{LineFormat, LineReader, Parsed, Tally, scaled};
+use super::units::{STATED, Units};
 use super::writing::{Keeps, Naming, Row, Rows, Writing};
-use super::{Confidence, Detection, Format, Miss, Order, Record, Sample, Settings, Volumes};
-use crate::numbers::{leading, unsigned};
+use super::{Confidence, Detection, Extents, Format, Miss, Order, Record, Sample, Settings, Timing, Volumes};
+use crate::numbers::{leading, time};
 use wordline_units::{Attributes, HostOp};
 
 /// The format.
@@ -20,26 +21,37 @@ Offset, Size  bytes
 ResponseTime  ticks of 100 ns; not used
 
 No header line, though one is stepped over. The last line may lack its newline.",
-    parameters: &[],
+    parameters: STATED,
     order: Order::Kept,
+    timing: Timing::Stated { unit: "100ns", decimals: false },
+    dated: true,
+    extents: Extents::Bytes,
     detect,
-    open: |_, input| LineReader::open(Msr::default(), Volumes::default(), input),
+    open: |settings, input| LineReader::open(Msr::of(settings), Volumes::default(), input),
     write: |_| Ok(Writing::new(KEEPS, Rows { title: "", row })),
 };
 
 /// Nanoseconds of a FILETIME tick.
 const TICK_NS: u64 = 100;
 
-#[derive(Default)]
+const UNITS: Units = Units::stated(TICK_NS, 1, 1);
+
 struct Msr {
+    units: Units,
     /// Whether a line had the response time. If one has, a line without it has been cut off.
     timed: bool,
+}
+
+impl Msr {
+    fn of(settings: &Settings) -> Msr {
+        Msr { units: UNITS.told(settings), timed: false }
+    }
 }
 
 impl LineFormat for Msr {
     #[inline]
     fn parse(&mut self, line: &[u8], volumes: &mut Volumes) -> Result<Parsed, String> {
-        match usual(line) {
+        match usual(line, self.units) {
             Some((record, volume)) => {
                 let volume = volumes.number_of(volume)?;
                 self.timed = true;
@@ -59,7 +71,7 @@ fn number_and_comma(text: &[u8]) -> Option<(u64, &[u8])> {
 
 /// A well-formed line in one pass; the request and the volume's name.
 #[inline]
-fn usual(line: &[u8]) -> Option<(Record, &[u8])> {
+fn usual(line: &[u8], units: Units) -> Option<(Record, &[u8])> {
     let (ticks, rest) = number_and_comma(line)?;
     let host = rest.iter().position(|c| *c == b',')?;
     let disk = rest[host + 1..].iter().position(|c| *c == b',')?;
@@ -71,10 +83,11 @@ fn usual(line: &[u8]) -> Option<(Record, &[u8])> {
     };
     let (offset, rest) = number_and_comma(rest)?;
     let (bytes, rest) = number_and_comma(rest)?;
+    let (offset, bytes) = (offset.checked_mul(units.offset)?, bytes.checked_mul(units.size)?);
     if rest.contains(&b',') {
         return None;
     }
-    let time = ticks.checked_mul(TICK_NS)?;
+    let time = ticks.checked_mul(units.time)?;
     Some((Record { time, offset, bytes, op, attributes: Attributes::NONE, volume: 0 }, volume))
 }
 
@@ -97,23 +110,20 @@ impl Msr {
             return Err(columns_fault(line));
         }
         let size_end = if found == 6 { commas[5] } else { line.len() };
-        let time = unsigned(&line[..commas[0]]);
-        let ticks = match time {
+        let time = match time(&line[..commas[0]], self.units.time) {
             Ok(t) => t,
             Err(_) if line.starts_with(b"Timestamp") => return Ok(Parsed::Header),
             Err(e) => return Err(e.of("time stamp", &line[..commas[0]])),
         };
-        let time =
-            ticks.checked_mul(TICK_NS).ok_or_else(|| format!("the time stamp {ticks} is too large"))?;
         let op = match &line[commas[2] + 1..commas[3]] {
             b"Read" | b"read" => HostOp::Read,
             b"Write" | b"write" => HostOp::Write,
             _ => return Err("the type is neither Read nor Write".to_string()),
         };
         let offset = &line[commas[3] + 1..commas[4]];
-        let offset = unsigned(offset).map_err(|e| e.of("offset", offset))?;
+        let offset = scaled("offset", offset, self.units.offset)?;
         let size = &line[commas[4] + 1..size_end];
-        let bytes = unsigned(size).map_err(|e| e.of("size", size))?;
+        let bytes = scaled("size", size, self.units.size)?;
         let volume = volumes.number_of(&line[commas[0] + 1..commas[2]])?;
         Ok(Parsed::Request(Record { time, offset, bytes, op, attributes: Attributes::NONE, volume }))
     }
@@ -135,8 +145,8 @@ fn row(r: &Record, volume: &str, out: &mut Vec<u8>) {
     out.number(r.offset).text(",").number(r.bytes).text(",0");
 }
 
-fn detect(sample: &Sample, _told: &Settings) -> Result<Detection, Miss> {
-    let tally = Tally::of(sample, Msr::default(), Volumes::default()).at_least_half()?;
+fn detect(sample: &Sample, told: &Settings) -> Result<Detection, Miss> {
+    let tally = Tally::of(sample, Msr::of(told), Volumes::default()).at_least_half()?;
     let all = tally.requests == tally.lines;
     Ok(Detection {
         confidence: if all { Confidence::Certain } else { Confidence::Likely },
@@ -144,8 +154,7 @@ fn detect(sample: &Sample, _told: &Settings) -> Result<Detection, Miss> {
             "{} have seven comma-separated columns with a FILETIME first and Read or Write fourth",
             tally.share()
         ),
-        settings: Settings::new(),
-        readings: Vec::new(),
+        settings: told.clone(),
     })
 }
 
@@ -154,7 +163,7 @@ mod tests {
     use super::*;
 
     fn parse(line: &str) -> Result<Record, String> {
-        match Msr::default().parse(line.as_bytes(), &mut Volumes::default())? {
+        match Msr::of(&Settings::new()).parse(line.as_bytes(), &mut Volumes::default())? {
             Parsed::Request(r) => r.checked(),
             _ => Err("no request".into()),
         }
@@ -169,7 +178,7 @@ mod tests {
 
     #[test]
     fn a_response_time_is_missing_in_all_lines_or_in_none() {
-        let (mut msr, mut v) = (Msr::default(), Volumes::default());
+        let (mut msr, mut v) = (Msr::of(&Settings::new()), Volumes::default());
         assert!(msr.parse(b"128166386783630075,hm,0,Write,0,4096", &mut v).is_ok());
         assert!(msr.parse(b"128166386783630075,hm,0,Write,0,4096,1", &mut v).is_ok());
         let e = msr.parse(b"128166386783630075,hm,0,Write,0,40", &mut v).err().unwrap();

@@ -1,44 +1,453 @@
-//! Evidence about units that a file does not state. Each reading of a sample (a time unit, an
-//! address unit) is confronted with what hosts and drives can do; a reading is given up only for a
-//! stated reason, and if more than one is left the user is asked. Nothing here prefers a reading
-//! because it is common.
+//! Whether a trace could be what a reading of it says. A reading is a unit of time and one of
+//! addresses; its span, rates, bursts and sizes are held against what hosts and drives do. The
+//! bounds stand here, each with its reason, and in docs/traces.md. A reading is given up only for a
+//! stated reason; which of those left is taken is decided in `readings`.
 
-use crate::numbers::readable_bytes;
+use super::units::{SECOND, TIME, time_ns};
+use super::{Event, Format, Order, Sample, Settings, Timing};
+use crate::numbers::{grouped, readable_bytes};
+use crate::pages::PageSet;
+use std::io::Cursor;
+use wordline_units::HostOp;
 
-/// A host needs longer than this between two submissions: a system call alone takes as long.
-const SHORTEST_GAP_NS: u64 = 100;
-/// More than this many gaps in a thousand below it are no accident.
-const SHORT_GAPS_PER_MILLE: u64 = 1;
-/// No single drive or array of the traces' time, or of today, moves more.
+/// What one drive moves: PCIe 5.0 with four lanes, 15.8 GB/s.
 const MOST_BYTES_PER_S: f64 = 16.0 * (1u64 << 30) as f64;
-/// Nor serves more requests.
-const MOST_REQUESTS_PER_S: f64 = 5e6;
-/// Traces last hours or days.
-const LONGEST_SPAN_S: f64 = 2.0 * 365.0 * 86_400.0;
-/// A trace clock is finer than this, unless the file itself writes no finer digit.
-const COARSE_TICK_NS: u64 = 1_000_000;
-/// Statistics on gaps need so many.
-const ENOUGH_GAPS: u64 = 1_000;
-/// Host block layers split requests at 4 MiB or below.
+/// What one drive serves: three times the fastest of 2025.
+const MOST_REQUESTS_PER_S: f64 = 1e7;
+/// Devices of a trace that count for its rates: one host has no more at their limit.
+const MOST_DEVICES: f64 = 16.0;
+/// Requests that may wait in a drive beyond what it serves: four queues of 1,024.
+const DEEPEST_QUEUES: f64 = 4_096.0;
+/// No public trace lasts longer.
+const LONGEST_SPAN_S: f64 = 3.0 * 365.0 * 86_400.0;
+/// No trace of a drive in use is sparser: a request an hour.
+const LEAST_REQUESTS_PER_S: f64 = 1.0 / 3_600.0;
+/// Rates of fewer requests say nothing, and those of fewer than `ENOUGH` only tenfold.
+const SOME: usize = 20;
+const ENOUGH: usize = 100;
+/// Tracers of block devices have a finer clock than this.
+const COARSE_TICK_NS: f64 = 1e6;
+/// No clock behind a trace ticks as slowly.
+const SLOWEST_TICK_NS: f64 = 1e9;
+/// Shares of gaps need so many.
+const MANY: usize = 5_000;
+/// Arrivals whose counts vary so much more than independent ones come in bursts.
+const BURSTY: f64 = 4.0;
+/// Requests that are stamped one by one do not follow one another so closely.
+const SHORTEST_GAP_NS: f64 = 5.0;
+/// Host block layers split requests at 4 MiB or below; odd lengths prove nothing up to 64 MiB.
 const LONGEST_REQUEST: u64 = 4 << 20;
+const LONGEST_ODD_REQUEST: u64 = 64 << 20;
+/// 2000-01-01 and 2035-01-01 in Unix seconds, between which a recording's date lies.
+const DATES: std::ops::Range<u64> = 946_684_800..2_051_222_400;
+/// Seconds from the beginning of FILETIME, 1601-01-01, to 1970-01-01.
+const FILETIME_TO_UNIX_S: u64 = 11_644_473_600;
+/// A recording that has dates lasts less.
+const LONGEST_DATED_S: f64 = 400.0 * 86_400.0;
 
-/// What a sample's time column holds, in its smallest written digit ("steps").
-#[derive(Clone, Default)]
-pub(super) struct Times {
-    /// Decimals of the column; 0 for integers.
+/// What a sample says, before units are given to it.
+pub(super) struct Evidence {
+    /// Times in steps (the smallest digit that is written), ascending.
+    steps: Vec<u64>,
+    /// Between one and the next, ascending.
+    gaps: Vec<u64>,
+    /// Digits below one unit.
     pub decimals: u32,
-    /// Steps between one request and the next, where time did not run backwards.
-    pub gaps: Vec<u64>,
+    /// Requests earlier than the one before them in the file.
+    backwards: usize,
+    devices: f64,
+    /// Address and length of reads and writes, in units of `Evidence::of`.
+    extents: Vec<(u64, u64)>,
+    rows_of_512: usize,
+    largest: u64,
+    total: u64,
+    highest: u64,
 }
 
-impl Times {
-    fn span(&self) -> u64 {
-        self.gaps.iter().fold(0, |sum: u64, g| sum.saturating_add(*g))
+impl Evidence {
+    /// Reads the sample with these settings: as they are if the grammar fixes the clock, else in the
+    /// coarsest unit that loses no request, so that every written digit counts.
+    pub fn of(format: &Format, settings: &Settings, sample: &Sample) -> Evidence {
+        if matches!(format.timing, Timing::Exact(_) | Timing::Absent)
+            || format.timing == Timing::Told && format.tells_time(settings)
+        {
+            return Evidence::in_steps(read(format, settings, sample), 1);
+        }
+        let mut evidence = Evidence::in_finest_steps(format, settings, sample);
+        if format.order == Order::Loose {
+            evidence.backwards = 0;
+        }
+        evidence
     }
 
-    /// The greatest step that divides every gap: the tick of the clock behind the file.
+    fn in_finest_steps(format: &Format, settings: &Settings, sample: &Sample) -> Evidence {
+        let with = |unit: &str| read(format, &format.with_time(settings, unit), sample);
+        let whole = with("ns");
+        let stated = match format.timing {
+            Timing::Stated { unit, .. } if !settings.contains_key(TIME.key) => {
+                time_ns(unit).map(|ns| (unit, ns))
+            }
+            _ => None,
+        };
+        let units = [("s", SECOND), ("ms", 1_000_000), ("us", 1_000)];
+        for (unit, ns) in stated.into_iter().chain(units) {
+            let read = with(unit);
+            // Decimals below a nanosecond of the stated unit show in a coarser one.
+            let is_instant = read.times.windows(2).all(|w| w[0] == w[1]);
+            if is_instant && stated == Some((unit, ns)) && unit != "s" {
+                continue;
+            }
+            // A time beyond all bounds is lost alone; a unit that is too coarse loses most.
+            if read.times.len() * 10 >= whole.times.len() * 9 {
+                return Evidence::in_steps(read, ns);
+            }
+        }
+        Evidence::in_steps(whole, 1)
+    }
+
+    fn in_steps(read: Read, unit_ns: u64) -> Evidence {
+        let Read { times: mut steps, extents, devices } = read;
+        let digits = unit_ns.ilog10();
+        let zeros = |t: u64| (0..digits).find(|n| !t.is_multiple_of(10u64.pow(n + 1))).unwrap_or(digits);
+        let common = steps.iter().map(|t| zeros(*t)).min().unwrap_or(digits);
+        let step = 10u64.pow(common);
+        steps.iter_mut().for_each(|t| *t /= step);
+        let backwards = steps.windows(2).filter(|w| w[1] < w[0]).count();
+        steps.sort_unstable();
+        leave_out_strays(&mut steps);
+        let mut gaps: Vec<u64> = steps.windows(2).map(|w| w[1] - w[0]).collect();
+        gaps.sort_unstable();
+        let both = |(at, size): &&(u64, u64)| at % 512 == 0 && size % 512 == 0;
+        Evidence {
+            decimals: digits - common,
+            backwards,
+            devices: (devices.max(1) as f64).min(MOST_DEVICES),
+            rows_of_512: extents.iter().filter(both).count(),
+            largest: extents.iter().map(|e| e.1).max().unwrap_or(0),
+            total: extents.iter().fold(0, |sum, e| sum.saturating_add(e.1)),
+            highest: extents.iter().map(|e| e.0.saturating_add(e.1)).max().unwrap_or(0),
+            extents,
+            steps,
+            gaps,
+        }
+    }
+
+    /// Requests that have been looked at.
+    pub fn rows(&self) -> usize {
+        self.steps.len()
+    }
+
+    fn span(&self) -> u64 {
+        self.steps.last().zip(self.steps.first()).map_or(0, |(last, first)| last - first)
+    }
+
+    /// Whether no two requests differ in time.
+    pub fn is_instant(&self) -> bool {
+        self.span() == 0
+    }
+
+    /// Whether whole steps are too coarse for the requests: hardly more than one lies between them.
+    pub fn is_unresolved(&self) -> bool {
+        self.decimals == 0 && self.rows() >= ENOUGH && self.span() <= 2 * self.gaps.len() as u64
+    }
+
+    fn step_ns(&self, unit_ns: u64) -> f64 {
+        unit_ns as f64 / 10f64.powi(self.decimals as i32)
+    }
+
+    /// The most requests in any window of so many nanoseconds.
+    fn busiest(&self, window_ns: f64, step_ns: f64) -> usize {
+        let window = (window_ns / step_ns) as u64;
+        let (mut from, mut most) = (0, 0);
+        for (at, time) in self.steps.iter().enumerate() {
+            while time - self.steps[from] > window {
+                from += 1;
+            }
+            most = most.max(at + 1 - from);
+        }
+        most
+    }
+
+    /// Share of the gaps in a range of steps.
+    fn share(&self, steps: std::ops::Range<f64>) -> f64 {
+        let below = |limit: f64| self.gaps.partition_point(|g| (*g as f64) < limit);
+        (below(steps.end) - below(steps.start)) as f64 / self.gaps.len().max(1) as f64
+    }
+
+    /// The index of dispersion of counts in windows of twenty mean gaps: 1 if arrivals were independent.
+    fn dispersion(&self) -> f64 {
+        const GAPS: f64 = 20.0;
+        let window = (self.span() as f64 * GAPS / self.gaps.len().max(1) as f64).max(1.0) as u64;
+        let windows = self.span() / window + 1;
+        let mean = self.rows() as f64 / windows as f64;
+        let first = self.steps.first().copied().unwrap_or(0);
+        let runs = self.steps.chunk_by(|a, b| (a - first) / window == (b - first) / window);
+        // Windows without a request are in none of the runs.
+        let (seen, squares) =
+            runs.fold((0u64, 0.0), |(n, sum), run| (n + 1, sum + (run.len() as f64 - mean).powi(2)));
+        (squares + (windows - seen) as f64 * mean * mean) / windows as f64 / mean
+    }
+
+    /// The greatest step that divides every gap.
     fn tick(&self) -> u64 {
         self.gaps.iter().fold(0, |a, b| gcd(a, *b)).max(1)
+    }
+
+    /// Whether requests come in batches: many gaps below a microsecond or so, hardly any in the
+    /// decade above. Submission of a batch (NVMe, io_uring) looks so.
+    fn is_batched(&self, step_ns: f64) -> bool {
+        [100.0, 300.0, 1_000.0, 3_000.0].into_iter().any(|ns| {
+            let edge = ns / step_ns;
+            self.share(0.0..edge) >= 0.3 && self.share(edge..10.0 * edge) <= 0.01
+        })
+    }
+
+    /// The spacing of a grid on which the times lie nearly, finer digits being jitter: a coarse
+    /// clock that was converted. Timers lie on one, too, but do not skip a varying number of places.
+    fn grid(&self) -> Option<u64> {
+        let apart = &self.gaps[self.gaps.partition_point(|g| *g == 0)..];
+        let least = *apart.first()?;
+        if apart.len() < 1_000 || least < 1_000 || apart.len() * 10 > self.gaps.len() * 9 {
+            return None;
+        }
+        let near = apart.iter().filter(|g| **g < 20 * least).count();
+        let mut places = [0usize; 20];
+        for gap in apart.iter().filter(|g| **g < 20 * least) {
+            let ratio = *gap as f64 / least as f64;
+            if (ratio - ratio.round()).abs() <= 0.12 {
+                places[(ratio.round() as usize).min(19)] += 1;
+            }
+        }
+        let used = places.iter().filter(|n| **n * 20 >= near).count();
+        (places.iter().sum::<usize>() * 10 >= near * 9 && used >= 4).then_some(least)
+    }
+
+    /// Bytes in the distinct 4 KiB pages that the sample touches.
+    pub fn touched(&self, unit: u64) -> u64 {
+        const PAGE: u64 = 4096;
+        let mut pages = PageSet::default();
+        for (at, size) in &self.extents {
+            let (Some(first), Some(bytes)) = (at.checked_mul(unit), size.checked_mul(unit)) else { continue };
+            // A request longer than that does not make the sampled footprint longer.
+            if let Some(past) = first.checked_add(bytes.min(LONGEST_ODD_REQUEST)) {
+                pages.insert(first / PAGE..past.div_ceil(PAGE));
+            }
+        }
+        pages.count() * PAGE
+    }
+
+    /// The longest request and the highest address, in bytes.
+    pub fn reach(&self, unit: u64) -> (u64, u64) {
+        (self.largest.saturating_mul(unit), self.highest.saturating_mul(unit))
+    }
+
+    /// Bytes moved.
+    pub fn bytes(&self, unit: u64) -> u64 {
+        self.total.saturating_mul(unit)
+    }
+
+    /// What the trace would be in these units.
+    pub fn claim(&self, unit_ns: u64, bytes: u64) -> Claim {
+        let step_ns = self.step_ns(unit_ns);
+        let ms = self.busiest(1e6, step_ns);
+        Claim::of(self.rows() as u64, bytes, self.span() as f64 * step_ns / 1e9, Some(ms as u64))
+    }
+
+    /// What neither hosts nor drives do, were the times in this unit.
+    pub fn impossible(&self, unit_ns: u64, bytes: u64) -> Vec<String> {
+        let step_ns = self.step_ns(unit_ns);
+        let claim = self.claim(unit_ns, bytes);
+        let burst = self.busiest(1e3, step_ns);
+        // A clock that ticks coarsely has its requests up to a tick later.
+        let slack = self.tick() as f64 * step_ns / 1e9;
+        let mut against = claim.impossible(self.devices, burst as u64, slack);
+        if against.is_empty() && self.rows() >= ENOUGH && self.span() > 0 {
+            for (window_ns, name) in [(1e6, "1 ms"), (1e8, "100 ms")] {
+                let most = self.busiest(window_ns, step_ns);
+                let window_s = window_ns / 1e9 + slack;
+                if most as f64 > DEEPEST_QUEUES + self.devices * MOST_REQUESTS_PER_S * window_s {
+                    let most = grouped(most as u64);
+                    against.push(format!("the busiest {name} would hold {most} requests"));
+                }
+            }
+        }
+        against
+    }
+
+    /// What real traces hardly ever are, were the times in this unit.
+    pub fn unusual(&self, unit_ns: u64) -> Vec<String> {
+        let step_ns = self.step_ns(unit_ns);
+        let mut against = Vec::new();
+        let gaps = self.gaps.len();
+        let seconds = self.span() as f64 * step_ns / 1e9;
+        let mean = self.span() as f64 / gaps.max(1) as f64;
+        let in_ms = |ns: f64| format!("{} ms", three_digits(ns / 1e6));
+        if self.backwards * 10 > self.rows() {
+            let percent = self.backwards * 100 / self.rows().max(1);
+            against.push(format!("its first column would run backwards in {percent} % of the rows"));
+        }
+        if self.decimals > 0 && unit_ns == 1 {
+            against.push("times would be written in parts of a nanosecond".to_string());
+        }
+        if gaps < ENOUGH || self.span() == 0 {
+            return against;
+        }
+        let tick_ns = self.tick() as f64 * step_ns;
+        let instant = self.busiest(0.0, step_ns);
+        if self.decimals == 0
+            && self.tick() >= 1_000
+            && tick_ns >= COARSE_TICK_NS
+            && gaps >= MANY
+            && instant <= 3
+        {
+            against.push(format!(
+                "every time would be a multiple of {}, and no burst would fall into one of them",
+                in_ms(tick_ns)
+            ));
+        }
+        if self.decimals > 0 && step_ns >= COARSE_TICK_NS && (gaps as f64) < seconds {
+            against.push(format!(
+                "a clock of {} for {} requests/s is coarser than tracers have",
+                in_ms(step_ns),
+                three_digits(gaps as f64 / seconds)
+            ));
+        }
+        let grid_ns = self.grid().map_or(0.0, |grid| grid as f64 * step_ns);
+        if grid_ns > SLOWEST_TICK_NS {
+            against.push(format!(
+                "the times lie on a grid of {} s, and no clock ticks so slowly",
+                three_digits(grid_ns / 1e9)
+            ));
+        }
+        let shared = self.share(0.0..2.0);
+        if gaps >= 2 * MANY && step_ns >= COARSE_TICK_NS && shared < 0.001 && self.dispersion() >= BURSTY {
+            against.push(format!(
+                "with a clock of {} its bursts would share instants, but {} % of the gaps are within one tick",
+                in_ms(step_ns),
+                three_digits(shared * 100.0)
+            ));
+        }
+        let close = self.share(0.5..SHORTEST_GAP_NS / step_ns + 0.5);
+        let by_chance = SHORTEST_GAP_NS / step_ns / mean.max(1e-9);
+        if gaps >= ENOUGH * 10 && close >= 0.05 && close > 10.0 * by_chance && !self.is_batched(step_ns) {
+            against.push(format!(
+                "{} % of the requests would follow the one before within {SHORTEST_GAP_NS} ns, though not in batches",
+                three_digits(close * 100.0)
+            ));
+        }
+        against
+    }
+
+    /// The date of the first request, if times in this unit are dates: Unix time, or FILETIME for
+    /// ticks of 100 ns.
+    pub fn date(&self, unit_ns: u64) -> Option<String> {
+        let step_ns = self.step_ns(unit_ns);
+        let (first, last) = (*self.steps.first()?, *self.steps.last()?);
+        let since = if unit_ns == 100 { FILETIME_TO_UNIX_S } else { 0 };
+        let seconds = |step: u64| ((step as f64 * step_ns / 1e9) as u64).checked_sub(since);
+        let dated = [first, last].into_iter().all(|t| seconds(t).is_some_and(|s| DATES.contains(&s)));
+        let span_s = self.span() as f64 * step_ns / 1e9;
+        let dense = self.rows() < ENOUGH || self.rows() as f64 >= LEAST_REQUESTS_PER_S * span_s;
+        (dated && dense && span_s <= LONGEST_DATED_S).then(|| civil(seconds(first).unwrap_or(0)))
+    }
+
+    /// What speaks against counting addresses and sizes in `unit` bytes.
+    pub fn unusual_extents(&self, unit: u64) -> Vec<String> {
+        let mut against = Vec::new();
+        let rows = self.extents.len();
+        let share = |what: &dyn Fn(u64) -> bool| self.extents.iter().filter(|e| what(e.1)).count() * 100;
+        if unit == 1 {
+            if self.rows_of_512 * 10 < rows {
+                let odd = grouped((rows - self.rows_of_512) as u64);
+                against.push(format!(
+                    "{odd} of {} rows are not in whole sectors of 512 bytes",
+                    grouped(rows as u64)
+                ));
+            }
+            return against;
+        }
+        let longest = self.largest.saturating_mul(unit);
+        if self.rows_of_512 == rows && longest > LONGEST_REQUEST {
+            against.push(format!(
+                "all addresses and sizes are multiples of 512, and requests would be up to {} long",
+                readable_bytes(longest)
+            ));
+        } else if longest > LONGEST_ODD_REQUEST {
+            against.push(format!("requests would be up to {} long", readable_bytes(longest)));
+        } else if unit == 512 && share(&|n| n > 256 && n % 8 != 0) > rows * 50 {
+            against.push(
+                "half of the requests would be longer than 128 KiB and in no whole pages of 4 KiB"
+                    .to_string(),
+            );
+        }
+        against
+    }
+
+    /// For lists of addresses alone, in which a size is as good as one unit.
+    pub fn forget_sizes(&mut self) {
+        self.extents.iter_mut().for_each(|e| e.1 = 1);
+        self.rows_of_512 = self.extents.iter().filter(|e| e.0 % 512 == 0).count();
+        self.largest = 1;
+    }
+
+    /// What speaks against counting such addresses in `unit` bytes.
+    pub fn unusual_addresses(&self, unit: u64) -> Vec<String> {
+        let all = self.rows_of_512 == self.extents.len();
+        match unit {
+            1 => self.unusual_extents(1),
+            _ if all => vec!["all addresses are multiples of 512, as those in bytes are".to_string()],
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether sizes look as if pages were counted: mostly one.
+    pub fn counts_pages(&self) -> bool {
+        let ones = self.extents.iter().filter(|e| e.1 == 1).count();
+        self.extents.len() >= SOME && ones * 5 >= self.extents.len() * 2
+    }
+
+    /// Whether most requests are shorter than a sector, their sizes being in bytes.
+    pub fn below_a_sector(&self) -> bool {
+        let short = self.extents.iter().filter(|e| e.1 < 512).count();
+        self.extents.len() >= SOME && short * 10 >= self.extents.len() * 9
+    }
+}
+
+/// What the sample's requests are.
+struct Read {
+    times: Vec<u64>,
+    extents: Vec<(u64, u64)>,
+    devices: usize,
+}
+
+fn read(format: &Format, settings: &Settings, sample: &Sample) -> Read {
+    let bytes = sample.whole_lines().to_vec();
+    let mut reader = (format.open)(settings, Box::new(Cursor::new(bytes)));
+    let mut read = Read { times: Vec::new(), extents: Vec::new(), devices: 0 };
+    // Content that is in memory can be read.
+    while let Ok(Some(event)) = reader.next() {
+        let Event::Request(r) = event else { continue };
+        read.times.push(r.time);
+        if matches!(r.op, HostOp::Read | HostOp::Write) {
+            read.extents.push((r.offset, r.bytes));
+        }
+    }
+    read.devices = reader.volumes().labels().len();
+    read
+}
+
+/// Leaves out the few times that lie a thousand spans away from all others: damage, or a clock that
+/// was not set yet. They say nothing of the unit.
+fn leave_out_strays(steps: &mut Vec<u64>) {
+    for _ in 0..steps.len().div_ceil(1_000) {
+        let [first, second, .., before, last] = steps[..] else { return };
+        if last - before > (before - first).saturating_mul(1_000).max(1_000_000) {
+            steps.pop();
+        } else if second - first > (last - second).saturating_mul(1_000).max(1_000_000) {
+            steps.remove(0);
+        } else {
+            return;
+        }
     }
 }
 
@@ -50,32 +459,109 @@ fn gcd(mut a: u64, mut b: u64) -> u64 {
 }
 
 /// What a trace would be under a reading.
-pub(super) struct Claim {
+#[derive(Clone, Copy)]
+pub(crate) struct Claim {
+    pub requests: u64,
+    pub bytes: u64,
     pub seconds: f64,
-    pub requests_per_s: f64,
-    pub bytes_per_s: f64,
+    /// Requests in the busiest millisecond, if that is known.
+    pub busiest_ms: Option<u64>,
 }
 
 impl Claim {
-    /// In words.
+    /// Of so many requests and bytes in so many seconds.
+    pub fn of(requests: u64, bytes: u64, seconds: f64, busiest_ms: Option<u64>) -> Claim {
+        Claim { requests, bytes, seconds, busiest_ms }
+    }
+
+    fn per_second(&self, n: f64) -> f64 {
+        if self.seconds > 0.0 { n / self.seconds } else { 0.0 }
+    }
+
+    /// Span, rates and burst, as a table's cells.
+    pub fn cells(&self) -> [String; 4] {
+        if self.seconds == 0.0 {
+            return ["one instant".into(), "-".into(), "-".into(), "-".into()];
+        }
+        [
+            duration(self.seconds),
+            three_digits(self.per_second(self.requests as f64)),
+            self.busiest_ms.map_or("-".to_string(), grouped),
+            three_digits(self.per_second(self.bytes as f64) / 1e6),
+        ]
+    }
+
+    /// In a sentence.
     pub fn describe(&self) -> String {
         if self.seconds == 0.0 {
             return "all requests at one instant".to_string();
         }
         format!(
-            "{} s, {} requests/s, {}/s",
-            three_digits(self.seconds),
-            three_digits(self.requests_per_s),
-            readable_bytes(self.bytes_per_s as u64)
+            "{}, {} requests/s, {}/s",
+            duration(self.seconds),
+            three_digits(self.per_second(self.requests as f64)),
+            readable_bytes(self.per_second(self.bytes as f64) as u64)
         )
+    }
+
+    /// What no trace is: `burst` requests in a microsecond are one batch, and up to `slack`
+    /// seconds may lie between a request and its time.
+    pub fn impossible(&self, devices: f64, burst: u64, slack: f64) -> Vec<String> {
+        let mut against = Vec::new();
+        let rows = self.requests as usize;
+        if self.seconds > LONGEST_SPAN_S {
+            against.push(format!("it would last {} years", three_digits(self.seconds / 86_400.0 / 365.0)));
+        }
+        if rows < SOME || self.seconds == 0.0 {
+            return against;
+        }
+        let few = if rows < ENOUGH { 10.0 } else { 1.0 };
+        let spread = self.requests.saturating_sub(burst) as f64 / self.requests as f64;
+        against.extend(self.rates(few * devices, spread, slack));
+        if (self.requests as f64) < LEAST_REQUESTS_PER_S * self.seconds && rows >= ENOUGH {
+            let apart = duration(self.seconds / self.requests as f64);
+            against.push(format!("a request would come every {apart}"));
+        }
+        against
+    }
+
+    /// The rates that so many drives do not reach.
+    pub fn too_fast(&self, devices: usize, slack: f64) -> Vec<String> {
+        self.rates((devices.max(1) as f64).min(MOST_DEVICES), 1.0, slack)
+    }
+
+    fn rates(&self, most: f64, share: f64, slack: f64) -> Vec<String> {
+        let per_s = |n: u64| n as f64 * share / (self.seconds + slack);
+        let mut against = Vec::new();
+        if per_s(self.bytes) > most * MOST_BYTES_PER_S {
+            against.push(format!("no drive moves {}/s", readable_bytes(per_s(self.bytes) as u64)));
+        }
+        if per_s(self.requests) > most * MOST_REQUESTS_PER_S {
+            against.push(format!("no drive serves {} requests/s", three_digits(per_s(self.requests))));
+        }
+        against
     }
 }
 
+/// A time in the unit in which people say it.
+pub(crate) fn duration(seconds: f64) -> String {
+    let (divisor, unit) = match seconds {
+        s if s >= 2.0 * 365.0 * 86_400.0 => (365.0 * 86_400.0, "years"),
+        s if s >= 2.0 * 86_400.0 => (86_400.0, "days"),
+        s if s >= 2.0 * 3_600.0 => (3_600.0, "h"),
+        s if s >= 1.0 => (1.0, "s"),
+        s if s >= 1e-3 => (1e-3, "ms"),
+        s if s >= 1e-6 => (1e-6, "us"),
+        _ => (1e-9, "ns"),
+    };
+    format!("{} {unit}", three_digits(seconds / divisor))
+}
+
 /// About three significant digits, without an exponent where one can do without.
-pub(super) fn three_digits(x: f64) -> String {
+pub(crate) fn three_digits(x: f64) -> String {
     match x {
         0.0 => "0".to_string(),
-        x if x >= 100.0 => crate::numbers::grouped(x.round() as u64),
+        x if x >= 100.0 => grouped(x.round() as u64),
         x if x >= 10.0 => format!("{x:.1}"),
         x if x >= 1.0 => format!("{x:.2}"),
         x if x >= 0.001 => format!("{x:.4}").trim_end_matches('0').to_string(),
@@ -83,109 +569,50 @@ pub(super) fn three_digits(x: f64) -> String {
     }
 }
 
-/// What the times would say if a step were `step_ns` long (as a fraction, for decimals of a
-/// nanosecond), and what speaks against that.
-pub(super) fn time_unit(times: &Times, unit_ns: u64, bytes: u64) -> (Claim, Vec<String>) {
-    let step_ns = unit_ns as f64 / 10f64.powi(times.decimals as i32);
-    let requests = times.gaps.len() as u64 + 1;
-    let seconds = times.span() as f64 * step_ns / 1e9;
-    let rate = |x: f64| if seconds > 0.0 { x / seconds } else { 0.0 };
-    let claim = Claim { seconds, requests_per_s: rate(requests as f64), bytes_per_s: rate(bytes as f64) };
-    let mut against = Vec::new();
-    let gaps = times.gaps.len() as u64;
-    if gaps >= 100 && claim.bytes_per_s > MOST_BYTES_PER_S {
-        against.push(format!("no drive moves {}/s", readable_bytes(claim.bytes_per_s as u64)));
-    }
-    if gaps >= 100 && claim.requests_per_s > MOST_REQUESTS_PER_S {
-        against.push(format!("no host issues {} requests/s", three_digits(claim.requests_per_s)));
-    }
-    if seconds > LONGEST_SPAN_S {
-        against.push(format!("it would last {} years", three_digits(seconds / 86_400.0 / 365.0)));
-    }
-    let tick = times.tick();
-    let tick_ns = tick as f64 * step_ns;
-    let coarse = tick_ns >= COARSE_TICK_NS as f64;
-    if gaps >= 100 && coarse && (times.decimals > 0 || tick >= 1000) {
-        against.push(format!(
-            "every time would be a multiple of {} s, yet written with finer digits",
-            three_digits(tick_ns / 1e9)
-        ));
-    }
-    if gaps >= ENOUGH_GAPS {
-        let short =
-            times.gaps.iter().filter(|g| **g > 0 && **g as f64 * step_ns < SHORTEST_GAP_NS as f64).count();
-        if short as u64 * 1000 > gaps * SHORT_GAPS_PER_MILLE {
-            against.push(format!(
-                "{} % of the requests would follow the one before within {SHORTEST_GAP_NS} ns",
-                three_digits(short as f64 * 100.0 / gaps as f64)
-            ));
-        }
-        let least = times.gaps.iter().copied().filter(|g| *g > 0).min().unwrap_or(0) as f64 * step_ns / 1e9;
-        if least > 1.0 {
-            against.push(format!("no two instants would lie closer than {} s", three_digits(least)));
-        }
-        let unresolved = times.gaps.iter().filter(|g| **g <= tick).count() as u64;
-        if gaps >= 10 * ENOUGH_GAPS && coarse && unresolved * 1000 < gaps {
-            against.push(format!(
-                "with a clock of {} s bursts would share instants, but {} of {gaps} gaps are within one tick",
-                three_digits(tick_ns / 1e9),
-                unresolved
-            ));
-        }
-    }
-    (claim, against)
-}
-
-/// What a sample's address and size columns hold.
-#[derive(Clone, Default)]
-pub(super) struct Extents {
-    pub rows: u64,
-    /// Rows whose address and size are both multiples of 512.
-    pub both_of_512: u64,
-    pub largest_size: u64,
-    pub total_size: u64,
-    pub highest_end: u64,
-}
-
-/// What speaks against reading address and size in sectors or in bytes.
-pub(super) fn address_unit(extents: &Extents, sectors: bool) -> Vec<String> {
-    let mut against = Vec::new();
-    if sectors {
-        let largest = extents.largest_size.saturating_mul(512);
-        if extents.both_of_512 == extents.rows && largest > LONGEST_REQUEST {
-            against.push(format!(
-                "all addresses and sizes are multiples of 512, and requests would be up to {} long",
-                readable_bytes(largest)
-            ));
-        }
-    } else if extents.both_of_512 * 10 < extents.rows {
-        against.push(format!(
-            "{} of {} rows are not in whole sectors of 512 bytes",
-            extents.rows - extents.both_of_512,
-            extents.rows
-        ));
-    }
-    against
+/// The date of so many seconds since 1970 (Howard Hinnant, "chrono-compatible low-level date
+/// algorithms").
+fn civil(seconds: u64) -> String {
+    let days = seconds / 86_400 + 719_468;
+    let (era, of_era) = (days / 146_097, days % 146_097);
+    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * shifted + 2) / 5 + 1;
+    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    format!("{year}-{month:02}-{day:02}")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn plausible(times: &Times, bytes: u64) -> Vec<u64> {
-        let units = [1, 1_000, 1_000_000, 1_000_000_000];
-        units.into_iter().filter(|u| time_unit(times, *u, bytes).1.is_empty()).collect()
+    fn evidence(times: Vec<u64>) -> Evidence {
+        let extents = times.iter().map(|_| (0, 4096)).collect();
+        Evidence::in_steps(Read { times, extents, devices: 1 }, 1)
     }
 
     #[test]
-    fn a_handful_of_requests_is_not_enough_to_decide() {
-        let times = Times { decimals: 0, gaps: vec![1000, 250, 4000] };
-        assert!(plausible(&times, 16 << 10).len() > 1);
+    fn dates_are_those_of_the_calendar() {
+        for (seconds, date) in [(0, "1970-01-01"), (951_782_400, "2000-02-29"), (1_456_095_145, "2016-02-21")]
+        {
+            assert_eq!(civil(seconds), date);
+        }
     }
 
     #[test]
-    fn microseconds_are_not_taken_for_nanoseconds_when_requests_would_come_too_close() {
-        let gaps = (0..20_000u64).map(|i| 5 + i * 7919 % 4000).collect();
-        assert_eq!(plausible(&Times { decimals: 0, gaps }, 20_000 * 4096), [1_000]);
+    fn a_batch_is_a_burst_and_no_impossible_rate() {
+        // 256 deep, a nanosecond apart, a batch every 200 us.
+        let times = (0..40_000u64).map(|i| i / 256 * 200_000 + i % 256).collect();
+        let e = evidence(times);
+        assert!(e.impossible(1, 40_000 * 4096).is_empty() && e.unusual(1).is_empty());
+        assert!(e.is_batched(1.0));
+    }
+
+    #[test]
+    fn a_rate_of_fifteen_million_a_second_is_refused() {
+        let e = evidence((0..10_000u64).map(|i| i / 16).collect());
+        let against = e.impossible(1_000, 10_000 * 512);
+        assert!(against.iter().any(|a| a.contains("requests/s")), "{against:?}");
     }
 }

@@ -1,8 +1,9 @@
 //! SPC trace files, as the UMass repository has them: Financial1 and 2, WebSearch1 to 3.
 
 use super::lines_of::{LineFormat, LineReader, Parsed, Tally, scaled, separated_up_to};
+use super::units::{SECOND, STATED, Units};
 use super::writing::{Clock, Keeps, Naming, Row, Rows, Writing};
-use super::{Confidence, Detection, Format, Miss, Order, Record, Sample, Settings, Volumes};
+use super::{Confidence, Detection, Extents, Format, Miss, Order, Record, Sample, Settings, Timing, Volumes};
 use crate::numbers::{time, unsigned};
 use wordline_units::{Attributes, HostOp};
 
@@ -20,14 +21,19 @@ Opcode     r or R read, w or W write
 Timestamp  seconds from the start, with decimals
 
 No header line. Spaces around the commas and further columns are stepped over.",
-    parameters: &[],
+    parameters: STATED,
     order: Order::Kept,
+    timing: Timing::Stated { unit: "s", decimals: true },
+    dated: false,
+    extents: Extents::Bytes,
     detect,
-    open: |_, input| LineReader::open(Spc, Volumes::default(), input),
+    open: |settings, input| LineReader::open(Spc(UNITS.told(settings)), Volumes::default(), input),
     write: |_| Ok(Writing::new(KEEPS, Rows { title: "", row })),
 };
 
-struct Spc;
+const UNITS: Units = Units::stated(SECOND, 512, 1);
+
+struct Spc(Units);
 
 impl LineFormat for Spc {
     #[inline]
@@ -39,14 +45,14 @@ impl LineFormat for Spc {
         }
         let [asu, lba, size, opcode, when] = fields;
         unsigned(asu).map_err(|e| e.of("ASU", asu))?;
-        let offset = scaled("LBA", lba, 512)?;
-        let bytes = unsigned(size).map_err(|e| e.of("size", size))?;
+        let offset = scaled("LBA", lba, self.0.offset)?;
+        let bytes = scaled("size", size, self.0.size)?;
         let op = match opcode {
             b"r" | b"R" => HostOp::Read,
             b"w" | b"W" => HostOp::Write,
             _ => return Err("the opcode is neither R nor W".to_string()),
         };
-        let time = time(when, 1_000_000_000).map_err(|e| e.of("time stamp", when))?;
+        let time = time(when, self.0.time).map_err(|e| e.of("time stamp", when))?;
         let volume = volumes.number_of(asu)?;
         Ok(Parsed::Request(Record { time, offset, bytes, op, attributes: Attributes::NONE, volume }))
     }
@@ -61,10 +67,10 @@ fn row(r: &Record, volume: &str, out: &mut Vec<u8>) {
     out.text(volume).text(",").number(r.offset / 512).text(",").number(r.bytes).text(op).fixed(r.time, 9);
 }
 
-fn detect(sample: &Sample, _told: &Settings) -> Result<Detection, Miss> {
-    let tally = Tally::of(sample, Spc, Volumes::default()).at_least_half()?;
+fn detect(sample: &Sample, told: &Settings) -> Result<Detection, Miss> {
+    let tally = Tally::of(sample, Spc(UNITS.told(told)), Volumes::default()).at_least_half()?;
     let what = "have an ASU, a sector, a size, R or W fourth and a time in seconds fifth";
-    Ok(tally.found(Confidence::Certain, "", what))
+    Ok(tally.found(Confidence::Certain, "", what).with(told))
 }
 
 #[cfg(test)]
@@ -72,7 +78,7 @@ mod tests {
     use super::*;
 
     fn parse(line: &str) -> Result<Record, String> {
-        match Spc.parse(line.as_bytes(), &mut Volumes::default())? {
+        match Spc(UNITS).parse(line.as_bytes(), &mut Volumes::default())? {
             Parsed::Request(r) => r.checked(),
             _ => Err("no request".into()),
         }

@@ -1,8 +1,9 @@
 //! Systor '17 traces: virtual desktop storage, a file for each LUN and hour.
 
-use super::lines_of::{LineFormat, LineReader, Parsed, Tally, separated};
+use super::lines_of::{LineFormat, LineReader, Parsed, Tally, scaled, separated};
+use super::units::{SECOND, STATED, Units};
 use super::writing::{Keeps, Naming, Row, Rows, Writing};
-use super::{Confidence, Detection, Format, Miss, Order, Record, Sample, Settings, Volumes};
+use super::{Confidence, Detection, Extents, Format, Miss, Order, Record, Sample, Settings, Timing, Volumes};
 use crate::numbers::{time, unsigned};
 use wordline_units::{Attributes, HostOp};
 
@@ -20,14 +21,19 @@ LUN           number of the volume
 Offset, Size  bytes
 
 Rows stand in order of completion, so they are sorted by time.",
-    parameters: &[],
+    parameters: STATED,
     order: Order::Loose,
+    timing: Timing::Stated { unit: "s", decimals: true },
+    dated: true,
+    extents: Extents::Bytes,
     detect,
-    open: |_, input| LineReader::open(Systor, Volumes::default(), input),
+    open: |settings, input| LineReader::open(Systor(UNITS.told(settings)), Volumes::default(), input),
     write: |_| Ok(Writing::new(KEEPS, Rows { title: "Timestamp,Response,IOType,LUN,Offset,Size\n", row })),
 };
 
-struct Systor;
+const UNITS: Units = Units::stated(SECOND, 1, 1);
+
+struct Systor(Units);
 
 const TITLE: &[u8] = b"Timestamp,Response,IOType,LUN,Offset,Size";
 
@@ -39,19 +45,19 @@ impl LineFormat for Systor {
             b"R" => HostOp::Read,
             b"W" => HostOp::Write,
             b"" => {
-                time(when, 1_000_000_000).map_err(|e| e.of("time stamp", when))?;
+                time(when, self.0.time).map_err(|e| e.of("time stamp", when))?;
                 return Ok(Parsed::Aside);
             }
             _ if line.trim_ascii() == TITLE => return Ok(Parsed::Header),
             _ => return Err("the type is neither R nor W nor empty".to_string()),
         };
-        let time = time(when, 1_000_000_000).map_err(|e| e.of("time stamp", when))?;
+        let time = time(when, self.0.time).map_err(|e| e.of("time stamp", when))?;
         if !response.iter().all(|c| c.is_ascii_digit() || *c == b'.') {
             return Err("the response time is not a number".to_string());
         }
         unsigned(lun).map_err(|e| e.of("LUN", lun))?;
-        let offset = unsigned(offset).map_err(|e| e.of("offset", offset))?;
-        let bytes = unsigned(size).map_err(|e| e.of("size", size))?;
+        let offset = scaled("offset", offset, self.0.offset)?;
+        let bytes = scaled("size", size, self.0.size)?;
         let volume = volumes.number_of(lun)?;
         Ok(Parsed::Request(Record { time, offset, bytes, op, attributes: Attributes::NONE, volume }))
     }
@@ -65,10 +71,10 @@ fn row(r: &Record, volume: &str, out: &mut Vec<u8>) {
     out.fixed(r.time, 9).text(op).text(volume).text(",").number(r.offset).text(",").number(r.bytes);
 }
 
-fn detect(sample: &Sample, _told: &Settings) -> Result<Detection, Miss> {
-    let tally = Tally::of(sample, Systor, Volumes::default()).at_least_half()?;
+fn detect(sample: &Sample, told: &Settings) -> Result<Detection, Miss> {
+    let tally = Tally::of(sample, Systor(UNITS.told(told)), Volumes::default()).at_least_half()?;
     let title = "Timestamp,Response,IOType,LUN,Offset,Size";
-    Ok(tally.found(Confidence::Certain, title, "have its six columns with R or W third"))
+    Ok(tally.found(Confidence::Certain, title, "have its six columns with R or W third").with(told))
 }
 
 #[cfg(test)]
@@ -79,10 +85,10 @@ mod tests {
     fn nanoseconds_survive_and_an_empty_type_is_no_request() {
         let mut v = Volumes::default();
         let line = b"1456095145.133076001,,R,0,899056122368,131072";
-        let Ok(Parsed::Request(r)) = Systor.parse(line, &mut v) else { panic!() };
+        let Ok(Parsed::Request(r)) = Systor(UNITS).parse(line, &mut v) else { panic!() };
         assert_eq!((r.time, r.offset, r.bytes), (1_456_095_145_133_076_001, 899_056_122_368, 131_072));
-        assert!(matches!(Systor.parse(b"1456095145.1,,,0,,", &mut v), Ok(Parsed::Aside)));
-        assert!(matches!(Systor.parse(TITLE, &mut v), Ok(Parsed::Header)));
+        assert!(matches!(Systor(UNITS).parse(b"1456095145.1,,,0,,", &mut v), Ok(Parsed::Aside)));
+        assert!(matches!(Systor(UNITS).parse(TITLE, &mut v), Ok(Parsed::Header)));
     }
 
     #[test]
@@ -97,7 +103,7 @@ mod tests {
             ("1.0,0.1,R,0,-512,512", "negative"),
             ("1.0,0.1,R,0,512,99999999999999999999", "too large"),
         ] {
-            let e = Systor.parse(line.as_bytes(), &mut Volumes::default()).err().unwrap();
+            let e = Systor(UNITS).parse(line.as_bytes(), &mut Volumes::default()).err().unwrap();
             assert!(e.contains(word), "{line}: {e}");
         }
     }

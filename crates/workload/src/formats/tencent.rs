@@ -1,9 +1,10 @@
 //! Tencent cloud block storage: thousands of volumes of one storage node, with a clock of seconds.
 
 use super::lines_of::{LineFormat, LineReader, Parsed, Tally, scaled, separated};
+use super::units::{STATED, Units};
 use super::writing::{Clock, Keeps, Naming, Row, Rows, Writing};
-use super::{Confidence, Detection, Format, Miss, Order, Record, Sample, Settings, Volumes};
-use crate::numbers::unsigned;
+use super::{Confidence, Detection, Extents, Format, Miss, Order, Record, Sample, Settings, Timing, Volumes};
+use crate::numbers::{excerpt, time, unsigned};
 use wordline_units::{Attributes, HostOp};
 
 /// The format.
@@ -19,18 +20,31 @@ IOType        0 read, 1 write (the opposite of five-columns)
 VolumeID      number of the volume; each has its own address space
 
 No header line, though one is stepped over. Rows are not in order, so they are sorted by time.",
-    parameters: &[],
+    parameters: STATED,
     order: Order::Loose,
+    timing: Timing::Stated { unit: "s", decimals: false },
+    dated: true,
+    extents: Extents::Sectors,
     detect,
-    open: |_, input| LineReader::open(Tencent { any_time: true }, Volumes::default(), input),
+    open: |settings, input| LineReader::open(Tencent::of(settings), Volumes::default(), input),
     write: |_| Ok(Writing::new(KEEPS, Rows { title: "", row })),
 };
 
 /// Unix seconds of the years 2001 to 2065. Detection takes other numbers for another format's.
 const UNIX_SECONDS: std::ops::Range<u64> = 1_000_000_000..3_000_000_000;
 
+const UNITS: Units = Units::stated(SECOND_NS, 512, 512);
+
 struct Tencent {
+    units: Units,
+    /// Whether times that are no Unix time are taken.
     any_time: bool,
+}
+
+impl Tencent {
+    fn of(settings: &Settings) -> Tencent {
+        Tencent { units: UNITS.told(settings), any_time: true }
+    }
 }
 
 impl LineFormat for Tencent {
@@ -40,13 +54,12 @@ impl LineFormat for Tencent {
         if when == b"Timestamp" && size == b"Size" {
             return Ok(Parsed::Header);
         }
-        let seconds = unsigned(when).map_err(|e| e.of("time stamp", when))?;
-        if !self.any_time && !UNIX_SECONDS.contains(&seconds) {
-            return Err(format!("the time stamp {seconds} is not in Unix seconds"));
+        let time = time(when, self.units.time).map_err(|e| e.of("time stamp", when))?;
+        if !self.any_time && !UNIX_SECONDS.contains(&(time / SECOND_NS)) {
+            return Err(format!("the time stamp {} is not in Unix seconds", excerpt(when, 24)));
         }
-        let time = scaled("time stamp", when, 1_000_000_000)?;
-        let offset = scaled("offset", offset, 512)?;
-        let bytes = scaled("size", size, 512)?;
+        let offset = scaled("offset", offset, self.units.offset)?;
+        let bytes = scaled("size", size, self.units.size)?;
         let op = match kind {
             b"0" => HostOp::Read,
             b"1" => HostOp::Write,
@@ -69,10 +82,11 @@ fn row(r: &Record, volume: &str, out: &mut Vec<u8>) {
     out.text(op).text(volume);
 }
 
-fn detect(sample: &Sample, _told: &Settings) -> Result<Detection, Miss> {
-    let tally = Tally::of(sample, Tencent { any_time: false }, Volumes::default()).at_least_half()?;
+fn detect(sample: &Sample, told: &Settings) -> Result<Detection, Miss> {
+    let tally = Tally::of(sample, Tencent { any_time: false, ..Tencent::of(told) }, Volumes::default())
+        .at_least_half()?;
     let what = "have five whole numbers between commas, Unix seconds first and 0 or 1 fourth";
-    Ok(tally.found(Confidence::Likely, "Timestamp,Offset,Size,IOType,VolumeID", what))
+    Ok(tally.found(Confidence::Likely, "Timestamp,Offset,Size,IOType,VolumeID", what).with(told))
 }
 
 #[cfg(test)]
@@ -82,7 +96,7 @@ mod tests {
     #[test]
     fn zero_is_a_read_and_sectors_become_bytes() {
         let mut v = Volumes::default();
-        let mut parse = |line: &[u8]| match (Tencent { any_time: true }).parse(line, &mut v) {
+        let mut parse = |line: &[u8]| match Tencent::of(&Settings::new()).parse(line, &mut v) {
             Ok(Parsed::Request(r)) => r,
             _ => panic!(),
         };
@@ -102,7 +116,7 @@ mod tests {
             ("1538323199,1,8,2,1", "neither 0 nor 1"),
             ("1538323199,1,8,0,x", "volume"),
         ] {
-            let e = (Tencent { any_time: true }).parse(line.as_bytes(), &mut Volumes::default());
+            let e = Tencent::of(&Settings::new()).parse(line.as_bytes(), &mut Volumes::default());
             let e = e.err().unwrap();
             assert!(e.contains(word), "{line}: {e}");
         }

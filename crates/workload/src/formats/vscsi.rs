@@ -2,10 +2,11 @@
 //! disks received. Two versions, told apart by the version byte that every record carries.
 
 use super::records::Window;
+use super::units::{STATED, Units};
 use super::writing::{Keeps, Naming, RecordWriter, Writing};
 use super::{
-    Confidence, Detection, Event, Format, Input, Miss, Order, Position, Record, RecordReader, Sample,
-    Settings, Volumes,
+    Confidence, Detection, Event, Extents, Format, Input, Miss, Order, Position, Record, RecordReader,
+    Sample, Settings, Timing, Volumes,
 };
 use crate::numbers::grouped;
 use std::io;
@@ -22,10 +23,13 @@ u32 sn, u32 len (bytes), u32 nSG, u16 cmd, u16 ver, u64 lbn (512 B), u64 ts (us)
 
 cmd 0x2a, 0x8a, 0xaa write; 0x28, 0x88, 0xa8 read; 0x35, 0x91 flush; others move no data of the
 disk and are counted aside. ver >> 8 is 1.",
-    parameters: &[],
+    parameters: STATED,
     order: Order::Kept,
-    detect: |sample, _| detect(sample, &LAYOUT_1),
-    open: |_, input| Box::new(Vscsi::open(input, &LAYOUT_1)),
+    timing: Timing::Stated { unit: "us", decimals: false },
+    dated: false,
+    extents: Extents::Bytes,
+    detect: |sample, told| detect(sample, told, &LAYOUT_1),
+    open: |settings, input| Box::new(Vscsi::open(input, settings, &LAYOUT_1)),
     write: |_| Ok(Writing::new(KEEPS, Capture { layout: &LAYOUT_1, number: 0 })),
 };
 
@@ -39,10 +43,13 @@ records of 40 bytes, little-endian, no header
 u16 cmd, u16 ver, u32 sn, u32 len (bytes), u32 nSG, u64 lbn (512 B), u64 ts (us), u64 rt (us)
 
 Commands as in version 1. ver >> 8 is 2.",
-    parameters: &[],
+    parameters: STATED,
     order: Order::Kept,
-    detect: |sample, _| detect(sample, &LAYOUT_2),
-    open: |_, input| Box::new(Vscsi::open(input, &LAYOUT_2)),
+    timing: Timing::Stated { unit: "us", decimals: false },
+    dated: false,
+    extents: Extents::Bytes,
+    detect: |sample, told| detect(sample, told, &LAYOUT_2),
+    open: |settings, input| Box::new(Vscsi::open(input, settings, &LAYOUT_2)),
     write: |_| Ok(Writing::new(KEEPS, Capture { layout: &LAYOUT_2, number: 0 })),
 };
 
@@ -84,7 +91,7 @@ fn number<const N: usize>(record: &[u8], at: usize) -> u64 {
 
 impl Layout {
     #[inline]
-    fn parse(&self, record: &[u8]) -> Result<Event, String> {
+    fn parse(&self, record: &[u8], units: Units) -> Result<Event, String> {
         let version = number::<2>(record, self.ver) >> 8;
         if version != self.version as u64 {
             return Err(format!("the record's version is {version} instead of {}", self.version));
@@ -93,13 +100,14 @@ impl Layout {
             return Ok(Event::Aside(1));
         };
         let lbn = number::<8>(record, self.lbn);
-        let offset = lbn.checked_mul(SECTOR).ok_or_else(|| format!("the block number {lbn} is too large"))?;
+        let offset =
+            lbn.checked_mul(units.offset).ok_or_else(|| format!("the block number {lbn} is too large"))?;
         let ts = number::<8>(record, self.ts);
-        let time = ts.checked_mul(1000).ok_or_else(|| format!("the time stamp {ts} is too large"))?;
+        let time = ts.checked_mul(units.time).ok_or_else(|| format!("the time stamp {ts} is too large"))?;
         let record = Record {
             time,
             offset,
-            bytes: number::<4>(record, self.len),
+            bytes: number::<4>(record, self.len) * units.size,
             op,
             attributes: Attributes::NONE,
             volume: 0,
@@ -108,17 +116,21 @@ impl Layout {
     }
 }
 
+const UNITS: Units = Units::stated(1_000, SECTOR, 1);
+
 struct Vscsi {
     window: Window,
     layout: &'static Layout,
+    units: Units,
     /// Byte of the file at which the record last returned begins.
     at: u64,
     volumes: Volumes,
 }
 
 impl Vscsi {
-    fn open(input: Input, layout: &'static Layout) -> Vscsi {
-        Vscsi { window: Window::new(input), layout, at: 0, volumes: Volumes::unnamed() }
+    fn open(input: Input, settings: &Settings, layout: &'static Layout) -> Vscsi {
+        let units = UNITS.told(settings);
+        Vscsi { window: Window::new(input), layout, units, at: 0, volumes: Volumes::unnamed() }
     }
 }
 
@@ -137,7 +149,7 @@ impl RecordReader for Vscsi {
                 "the file ends within a record: {left} bytes of {size}; it is truncated"
             ))));
         }
-        let event = self.layout.parse(&content[..size]).unwrap_or_else(Event::Unusable);
+        let event = self.layout.parse(&content[..size], self.units).unwrap_or_else(Event::Unusable);
         self.window.skip(size);
         Ok(Some(event))
     }
@@ -191,11 +203,11 @@ impl RecordWriter for Capture {
     }
 }
 
-fn detect(sample: &Sample, layout: &Layout) -> Result<Detection, Miss> {
+fn detect(sample: &Sample, told: &Settings, layout: &Layout) -> Result<Detection, Miss> {
     let (mut records, mut fit, mut first) = (0u64, 0u64, String::new());
     for record in sample.bytes.chunks_exact(layout.bytes) {
         records += 1;
-        match layout.parse(record) {
+        match layout.parse(record, UNITS.told(told)) {
             Ok(Event::Request(_)) => fit += 1,
             Ok(_) => first = format!("record {records}: an unknown SCSI command"),
             Err(e) if first.is_empty() => first = format!("record {records}: {e}"),
@@ -218,8 +230,7 @@ fn detect(sample: &Sample, layout: &Layout) -> Result<Detection, Miss> {
             layout.bytes,
             layout.version
         ),
-        settings: Settings::new(),
-        readings: Vec::new(),
+        settings: told.clone(),
     })
 }
 
@@ -250,7 +261,7 @@ mod tests {
         let sample = Sample { bytes: &bytes, complete: true };
         assert!((V1.detect)(&sample, &Settings::new()).is_err());
         assert_eq!((V2.detect)(&sample, &Settings::new()).ok().unwrap().confidence, Confidence::Certain);
-        let mut reader = Vscsi::open(Box::new(Cursor::new(bytes)), &LAYOUT_2);
+        let mut reader = Vscsi::open(Box::new(Cursor::new(bytes)), &Settings::new(), &LAYOUT_2);
         let Ok(Some(Event::Request(r))) = reader.next() else { panic!() };
         let want = Record {
             time: 1_000_000,
@@ -269,7 +280,7 @@ mod tests {
     fn a_record_cut_short_is_reported_with_its_byte() {
         let mut bytes = record_2(0x2a, 0, 4096, 1);
         bytes.extend(&record_2(0x2a, 0, 4096, 1)[..13]);
-        let mut reader = Vscsi::open(Box::new(Cursor::new(bytes)), &LAYOUT_2);
+        let mut reader = Vscsi::open(Box::new(Cursor::new(bytes)), &Settings::new(), &LAYOUT_2);
         assert!(matches!(reader.next(), Ok(Some(Event::Request(_)))));
         let Ok(Some(Event::Unusable(reason))) = reader.next() else { panic!() };
         assert!(reason.contains("13 bytes of 40"), "{reason}");
@@ -280,7 +291,7 @@ mod tests {
     #[test]
     fn a_command_that_moves_no_data_is_an_aside() {
         let bytes = record_2(0x1a, 0, 0, 1);
-        let mut reader = Vscsi::open(Box::new(Cursor::new(bytes)), &LAYOUT_2);
+        let mut reader = Vscsi::open(Box::new(Cursor::new(bytes)), &Settings::new(), &LAYOUT_2);
         assert!(matches!(reader.next(), Ok(Some(Event::Aside(1)))));
     }
 }

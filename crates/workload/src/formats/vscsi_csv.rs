@@ -1,10 +1,12 @@
 //! The CSV twin of CloudPhysics vSCSI traces: the same capture as text.
 
+use super::lines_of::scaled;
 use super::lines_of::{LineFormat, LineReader, Parsed, Tally, separated};
+use super::units::{STATED, Units};
 use super::vscsi::{KEEPS, SECTOR, command};
 use super::writing::{Row, Rows, Writing};
-use super::{Confidence, Detection, Format, Miss, Order, Record, Sample, Settings, Volumes};
-use crate::numbers::{hexadecimal, unsigned};
+use super::{Confidence, Detection, Extents, Format, Miss, Order, Record, Sample, Settings, Timing, Volumes};
+use crate::numbers::hexadecimal;
 use wordline_units::{Attributes, HostOp};
 
 /// The format.
@@ -21,14 +23,19 @@ size     bytes
 lbn      512-byte sectors
 
 The same capture as a binary file gives the same requests.",
-    parameters: &[],
+    parameters: STATED,
     order: Order::Kept,
+    timing: Timing::Stated { unit: "us", decimals: false },
+    dated: false,
+    extents: Extents::Bytes,
     detect,
-    open: |_, input| LineReader::open(VscsiCsv, Volumes::unnamed(), input),
+    open: |settings, input| LineReader::open(VscsiCsv(UNITS.told(settings)), Volumes::unnamed(), input),
     write: |_| Ok(Writing::new(KEEPS, Rows { title: "version,time,op,size,lbn\n", row })),
 };
 
-struct VscsiCsv;
+const UNITS: Units = Units::stated(1_000, SECTOR, 1);
+
+struct VscsiCsv(Units);
 
 impl LineFormat for VscsiCsv {
     fn parse(&mut self, line: &[u8], _volumes: &mut Volumes) -> Result<Parsed, String> {
@@ -39,12 +46,11 @@ impl LineFormat for VscsiCsv {
         if !matches!(fields[0], b"1" | b"2") {
             return Err("the version is neither 1 nor 2".to_string());
         }
-        let time = crate::numbers::time(fields[1], 1000).map_err(|e| e.of("time", fields[1]))?;
+        let time = crate::numbers::time(fields[1], self.0.time).map_err(|e| e.of("time", fields[1]))?;
         let code = hexadecimal(fields[2]).map_err(|e| e.of("command", fields[2]))?;
         let op = command(code).ok_or_else(|| format!("SCSI command {code:#x} is neither read nor write"))?;
-        let bytes = unsigned(fields[3]).map_err(|e| e.of("size", fields[3]))?;
-        let lbn = unsigned(fields[4]).map_err(|e| e.of("block number", fields[4]))?;
-        let offset = lbn.checked_mul(SECTOR).ok_or_else(|| format!("the block number {lbn} is too large"))?;
+        let bytes = scaled("size", fields[3], self.0.size)?;
+        let offset = scaled("block number", fields[4], self.0.offset)?;
         Ok(Parsed::Request(Record { time, offset, bytes, op, attributes: Attributes::NONE, volume: 0 }))
     }
 }
@@ -58,8 +64,8 @@ fn row(r: &Record, _volume: &str, out: &mut Vec<u8>) {
     out.text("1,").number(r.time / 1_000).text(op).number(r.bytes).text(",").number(r.offset / SECTOR);
 }
 
-fn detect(sample: &Sample, _told: &Settings) -> Result<Detection, Miss> {
-    let tally = Tally::of(sample, VscsiCsv, Volumes::unnamed()).at_least_half()?;
+fn detect(sample: &Sample, told: &Settings) -> Result<Detection, Miss> {
+    let tally = Tally::of(sample, VscsiCsv(UNITS.told(told)), Volumes::unnamed()).at_least_half()?;
     let (confidence, header) = if tally.header {
         (Confidence::Certain, "the header version,time,op,size,lbn is there, and ")
     } else {
@@ -68,7 +74,6 @@ fn detect(sample: &Sample, _told: &Settings) -> Result<Detection, Miss> {
     Ok(Detection {
         confidence,
         reason: format!("{header}{} have its five columns with a SCSI command third", tally.share()),
-        settings: Settings::new(),
-        readings: Vec::new(),
+        settings: told.clone(),
     })
 }

@@ -1,8 +1,9 @@
 //! Events of WiscSee, Wisconsin's workload analyser for SSDs: block requests with discards.
 
-use super::lines_of::{LineFormat, LineReader, Parsed, Tally, spaced_up_to};
+use super::lines_of::{LineFormat, LineReader, Parsed, Tally, scaled, spaced_up_to};
+use super::units::{SECOND, STATED, Units};
 use super::writing::{Clock, Keeps, Naming, Row, Rows, Writing};
-use super::{Confidence, Detection, Format, Miss, Order, Record, Sample, Settings, Volumes};
+use super::{Confidence, Detection, Extents, Format, Miss, Order, Record, Sample, Settings, Timing, Volumes};
 use crate::numbers::{time, unsigned};
 use wordline_units::{Attributes, HostOp};
 
@@ -20,14 +21,19 @@ offset, size  bytes
 time          seconds, with decimals
 dt            seconds since the event before; not used
 sync          True or False; not used",
-    parameters: &[],
+    parameters: STATED,
     order: Order::Kept,
+    timing: Timing::Stated { unit: "s", decimals: true },
+    dated: false,
+    extents: Extents::Bytes,
     detect,
-    open: |_, input| LineReader::open(Wiscsee, Volumes::unnamed(), input),
+    open: |settings, input| LineReader::open(Wiscsee(UNITS.told(settings)), Volumes::unnamed(), input),
     write: |_| Ok(Writing::new(KEEPS, Rows { title: "", row })),
 };
 
-struct Wiscsee;
+const UNITS: Units = Units::stated(SECOND, 1, 1);
+
+struct Wiscsee(Units);
 
 impl LineFormat for Wiscsee {
     fn parse(&mut self, line: &[u8], _volumes: &mut Volumes) -> Result<Parsed, String> {
@@ -47,9 +53,9 @@ impl LineFormat for Wiscsee {
         if !matches!(sync, b"True" | b"False") {
             return Err("the last column is neither True nor False".to_string());
         }
-        let time = time(when, 1_000_000_000).map_err(|e| e.of("time", when))?;
-        let offset = unsigned(offset).map_err(|e| e.of("offset", offset))?;
-        let bytes = unsigned(size).map_err(|e| e.of("size", size))?;
+        let time = time(when, self.0.time).map_err(|e| e.of("time", when))?;
+        let offset = scaled("offset", offset, self.0.offset)?;
+        let bytes = scaled("size", size, self.0.size)?;
         match action {
             b"D" => Ok(Parsed::Request(Record {
                 time,
@@ -76,10 +82,10 @@ fn row(r: &Record, _volume: &str, out: &mut Vec<u8>) {
     out.text(op).number(r.offset).text(" ").number(r.bytes).text(" ").fixed(r.time, 9).text(" 0 True");
 }
 
-fn detect(sample: &Sample, _told: &Settings) -> Result<Detection, Miss> {
-    let tally = Tally::of(sample, Wiscsee, Volumes::unnamed()).at_least_half()?;
+fn detect(sample: &Sample, told: &Settings) -> Result<Detection, Miss> {
+    let tally = Tally::of(sample, Wiscsee(UNITS.told(told)), Volumes::unnamed()).at_least_half()?;
     let what = "have eight columns: D or C second, read, write or discard third, True or False last";
-    Ok(tally.found(Confidence::Certain, "", what))
+    Ok(tally.found(Confidence::Certain, "", what).with(told))
 }
 
 #[cfg(test)]
@@ -89,12 +95,13 @@ mod tests {
     #[test]
     fn a_discard_is_a_trim_and_a_completion_is_no_request() {
         let mut v = Volumes::unnamed();
-        let Ok(Parsed::Request(r)) = Wiscsee.parse(b"7 D discard 4096 8192 0.000000001 5e-7 False", &mut v)
+        let Ok(Parsed::Request(r)) =
+            Wiscsee(UNITS).parse(b"7 D discard 4096 8192 0.000000001 5e-7 False", &mut v)
         else {
             panic!()
         };
         assert_eq!((r.time, r.offset, r.bytes, r.op), (1, 4096, 8192, HostOp::Trim));
-        assert!(matches!(Wiscsee.parse(b"7 C read 0 512 0.1 0 True", &mut v), Ok(Parsed::Aside)));
+        assert!(matches!(Wiscsee(UNITS).parse(b"7 C read 0 512 0.1 0 True", &mut v), Ok(Parsed::Aside)));
         for (line, word) in [
             ("7 D read 0 512 0.1 0", "7 columns"),
             ("x D read 0 512 0.1 0 True", "process"),
@@ -103,7 +110,7 @@ mod tests {
             ("7 D read 0 512 0.1 0 Yes", "neither True nor False"),
             ("7 D read 0x 512 0.1 0 True", "offset"),
         ] {
-            let e = Wiscsee.parse(line.as_bytes(), &mut v).err().unwrap();
+            let e = Wiscsee(UNITS).parse(line.as_bytes(), &mut v).err().unwrap();
             assert!(e.contains(word), "{line}: {e}");
         }
     }

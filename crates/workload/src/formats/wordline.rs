@@ -5,8 +5,8 @@
 use super::records::Window;
 use super::writing::{Keeps, RecordWriter, Writing};
 use super::{
-    Confidence, Detection, Event, Format, Input, Miss, Order, Position, Record, RecordReader, Sample,
-    Settings, Volumes,
+    Confidence, Detection, Event, Extents, Format, Input, Miss, Order, Position, Record, RecordReader,
+    Sample, Settings, Timing, Volumes,
 };
 use crate::numbers::{TENS, grouped};
 use std::io;
@@ -47,6 +47,9 @@ longer written.
 docs/traces.md has an example, byte by byte.",
     parameters: &[],
     order: Order::Kept,
+    timing: Timing::Exact("ns"),
+    dated: false,
+    extents: Extents::Fixed,
     detect,
     open: |_, input| Box::new(Columns::open(input)),
     write: |_| Ok(Writing::new(Keeps::ALL, Packer::default())),
@@ -706,7 +709,6 @@ fn detect(sample: &Sample, _told: &Settings) -> Result<Detection, Miss> {
         confidence: Confidence::Certain,
         reason: format!("it begins with WLTRACE, version {}", u32_at(sample.bytes, 8)),
         settings: Settings::new(),
-        readings: Vec::new(),
     })
 }
 

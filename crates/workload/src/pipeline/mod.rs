@@ -12,9 +12,9 @@ mod step;
 
 use crate::compress::Encoder;
 use crate::error::{ErrorKind, Problem, WorkloadError, did_you_mean};
-use crate::formats::{FORMATS, Format, Settings, Writing, format_named};
+use crate::formats::{FORMATS, Format, Settings, Timing, Writing, format_named};
 use crate::numbers::{grouped, readable_bytes};
-use crate::parameter::Options;
+use crate::parameter::{Options, Parameter};
 use crate::source::Compression;
 use fitted::Fitted;
 pub use flow::Align;
@@ -170,7 +170,7 @@ impl Form {
 fn told(to: &str) -> Result<(&'static Format, Settings), WorkloadError> {
     let (name, options) = to.split_once(':').unwrap_or((to, ""));
     let Some(format) = format_named(name) else {
-        let names = || FORMATS.iter().map(|f| f.name);
+        let names = || FORMATS.iter().filter(|f| f.is_written()).map(|f| f.name);
         return Err(Problem::new(
             ErrorKind::Option,
             format!("--to {to}"),
@@ -181,7 +181,11 @@ fn told(to: &str) -> Result<(&'static Format, Settings), WorkloadError> {
         .into());
     };
     let mut given = Options::parse(&format!("--to {name}"), options);
-    given.check_known(format.parameters);
+    // Units that a grammar states are told of files that differ from it, and of none that is written.
+    let is_stated =
+        |p: &Parameter| matches!(format.timing, Timing::Stated { .. }) && matches!(p.key, "time" | "unit");
+    let known: Vec<Parameter> = format.parameters.iter().filter(|p| !is_stated(p)).copied().collect();
+    given.check_known(&known);
     given.finish()?;
     let settings = format.parameters.iter().filter_map(|p| Some((p.key, given.text(p.key)?.to_string())));
     Ok((format, settings.collect()))
@@ -201,7 +205,7 @@ fn by_ending(name: &str, stem: &str) -> Result<&'static Format, WorkloadError> {
         "" => "the name does not say which format is to be written".to_string(),
         _ => format!("the ending .{ending} does not say which format is to be written"),
     };
-    let names = FORMATS.iter().map(|f| f.name).collect::<Vec<_>>().join(", ");
+    let names = FORMATS.iter().filter(|f| f.is_written()).map(|f| f.name).collect::<Vec<_>>().join(", ");
     Err(Problem::new(ErrorKind::Option, name, what)
         .allowed(format!(
             "a name that ends in .wl, .iolog or in a format's name, or --to with one of {names}"
@@ -360,7 +364,7 @@ mod tests {
 
         #[test]
         fn what_is_written_is_read_again(drawn in drawn(), start in 0u64..1 << 33) {
-            for format in FORMATS {
+            for format in FORMATS.iter().filter(|f| f.is_written()) {
                 let form = form(format, Losses::Refuse);
                 let Writing { keeps, read_with, .. } = form.writing().unwrap();
                 // Some formats begin at 0, one with Unix time.
@@ -570,7 +574,7 @@ mod tests {
         );
         for (to, says) in [
             ("mrs", "did you mean \"msr\"?"),
-            ("five-columns:time=h", "ns, us, ms, s"),
+            ("five-columns:time=h", "ns, 100ns, us, ms, s"),
             ("csv:time=#1:us", "needs a title"),
             ("csv:time=T:date", "dates are read"),
             ("csv:size=always:4KiB", "the size of each request"),
