@@ -1,7 +1,6 @@
 import html
 import json
 import os
-import shlex
 import subprocess
 import sys
 import time
@@ -17,11 +16,6 @@ from conftest import ROOT, call
 def ok(done):
     assert done.code == 0, done.err
     return done
-
-
-def with_script():
-    """The environment in which a shell finds the installed script."""
-    return {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
 
 
 def test_the_script_and_the_native_binary_say_the_same(wordline, binary):
@@ -51,34 +45,41 @@ def test_compare_prints_a_table_and_nothing_else_in_a_pipe(wordline, small):
     assert done.err == ""
 
 
-def test_the_printed_command_makes_the_same_result_again(wordline, trace, tmp_path):
-    for args in (
-        ["--workload", "bursty:write_rate=100MB/s,burst=2%", "--requests", "2000", "--seed", "7"],
-        ["--workload", "bursty", "--requests", "900", "--set", "workload.burst=3%"],
-        ["--workload", trace, "--set", "scheme.static_blocks=4", "--fit", "wrap", "--replicas", "2"],
-    ):
-        schemes = ["--scheme", "conventional", "--scheme", "slc-cache:when_full=wait"]
-        changes = ["--set", "gc.trigger=free_blocks < 5%", "--set", "gc.victim=fifo"]
-        asked = ["--device", "demo-8gb", *args, *schemes, *changes, "--out"]
-        first = ok(wordline("compare", *asked, "first"))
-        lines = first.out[first.out.index("\nwordline compare") :].strip()
-        done = subprocess.run(
-            [*shlex.split(lines), "--out", "again"], cwd=tmp_path, env=with_script(), check=True
-        )
-        assert done.returncode == 0
-        both = [json.loads((tmp_path / d / "comparison.json").read_text()) for d in ("first", "again")]
-        hashes = [[r["result_hash"] for r in c["reports"]] for c in both]
-        assert hashes[0] == hashes[1], lines
-        assert [r["command"] for r in both[0]["reports"]] == [r["command"] for r in both[1]["reports"]]
-        heading = " ".join(first.out[: first.out.index("Write latency")].split())
-        for said in ("gc.trigger=free_blocks < 5%, gc.victim=fifo", both[0]["reports"][0]["workload"]["name"]):
-            assert said in heading
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "--workload bursty:write_rate=100MB/s,burst=2% --requests 2000 --seed 7",
+        "--workload bursty --requests 900 --set workload.burst=3%",
+        "--workload small.csv --set scheme.static_blocks=4 --fit wrap --replicas 2",
+    ],
+)
+def test_the_printed_command_makes_the_same_result_again(wordline, trace, tmp_path, asked):
+    changes = ["gc.trigger=free_blocks < 5%", "gc.victim=fifo"]
+    args = [*asked.split(), "--device", "demo-8gb"]
+    args += ["--scheme", "conventional", "--scheme", "slc-cache:when_full=wait"]
+    args += [word for change in changes for word in ("--set", change)]
+    first = ok(wordline("compare", *args, "--out", "first"))
+    command = first.out[first.out.index("\nwordline compare") :].strip()
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    env = {**os.environ, "PATH": path}
+    subprocess.run(
+        f"{command} --out again", shell=True, cwd=tmp_path, env=env, check=True, capture_output=True
+    )
+    once, again = (
+        json.loads((tmp_path / folder / "comparison.json").read_text())["reports"]
+        for folder in ("first", "again")
+    )
+    for key in ("result_hash", "command"):
+        assert [r[key] for r in once] == [r[key] for r in again], command
+    heading = " ".join(first.out[: first.out.index("Write latency")].split())
+    assert ", ".join(changes) in heading
 
 
 def test_headings_have_the_workload_whole(wordline, tmp_path):
     spelled = "bursty:write_rate=100MB/s,burst=2%"
-    args = ["--device", "demo-8gb", "--workload", spelled, "--requests", "900", "--set", "gc.victim=fifo"]
-    printed = ok(wordline("run", *args, "--scheme", "slc-cache", "--out", "o")).out
+    args = ["--device", "demo-8gb", "--workload", spelled, "--requests", "900"]
+    args += ["--set", "gc.victim=fifo", "--scheme", "slc-cache", "--out", "o"]
+    printed = ok(wordline("run", *args)).out
     page = html.unescape((tmp_path / "o/report.html").read_text())
     for text in (printed, page):
         assert spelled in text

@@ -528,8 +528,8 @@ class Simulator:
     def give_up(self) -> bool:
         """Nothing is pending: host programs that wait for a slot never will have one.
 
-        What a buffer has acknowledged stays in it; flushes fail, else the first that it holds up. Before that
-        nothing waits for company any longer.
+        What a buffer has acknowledged stays in it; flushes fail, else the first that it holds up.
+        Before that nothing waits for company any longer.
         """
         incomplete = self.incomplete_groups()
         for region, plane in incomplete:
@@ -1102,7 +1102,7 @@ class Simulator:
         return [(r, p) for r, p in places if p.stagers[r, HOST].group is not None]
 
     def make_way_in_groups(self) -> None:
-        """A full buffer has at most half of it in groups that wait; beyond that the fullest are padded."""
+        """Groups that wait take half of a full buffer; beyond that the fullest are padded."""
         if self.config.ack_buffer is None:
             return
         incomplete = self.incomplete_groups()
