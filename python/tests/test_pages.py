@@ -127,7 +127,7 @@ wordline compare --device demo-8gb --workload bursty:write_rate=100MB/s --scheme
 def fair(folder: Path) -> Path:
     """Write the page of the fair table, from runs that are shorter than its own."""
     read = paper.read("fair")
-    study = paper.Study(read, {}, 1, [])
+    study = paper.Study(read, {})
     schemes = list(dict.fromkeys(n.split("/")[2] for n in read.runs if n.startswith("TLC/")))[:15]
     for seed in (1, 2, 3):
         full = next(iter(read.runs.values())).initial

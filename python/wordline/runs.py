@@ -165,13 +165,13 @@ class Runner:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as e:
             raise UserError(f"{self.folder}: the folder of the runs cannot be made: {e}") from e
-        for run in asked:
-            self.key(run)
-        missing = self._missing(asked)
-        for run in asked:
-            if run not in missing:
-                self.ended(run, True)
         try:
+            for run in asked:
+                self.key(run)
+            missing = self._missing(asked)
+            for run in asked:
+                if run not in missing:
+                    self.ended(run, True)
             refused = self._perform(missing)
         except BaseException:
             # Of the folders that were made for it those stay that hold something.

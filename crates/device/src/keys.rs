@@ -29,10 +29,17 @@ pub fn key_tables() -> Vec<KeyTable> {
 pub fn keys_of(name: &str) -> Vec<KeyTable> {
     let asked: Vec<&str> = name.trim_start_matches('[').trim_end_matches(']').split('.').collect();
     let found: Vec<KeyTable> = key_tables().into_iter().filter_map(|table| table.within(&asked)).collect();
-    match asked.as_slice() {
-        [key] if found.is_empty() => key_tables().into_iter().filter_map(|t| t.of_key(key)).collect(),
-        _ => found,
+    let [key] = asked[..] else { return found };
+    if !found.is_empty() {
+        return found;
     }
+    // A key may be named in a sentence of another.
+    let mut named: Vec<KeyTable> = key_tables().into_iter().filter_map(|table| table.of_key(key)).collect();
+    let begins = |table: &KeyTable| table.sentences.iter().any(|s| names(s).next() == Some(key));
+    if named.iter().any(begins) {
+        named.retain(begins);
+    }
+    named
 }
 
 impl KeyTable {
@@ -93,5 +100,6 @@ fn sentences(keys: &'static str) -> Vec<&'static str> {
 /// What stands in backticks, up to where it is no name any more: `bus` of `` `bus = { rate }` ``.
 fn names(sentence: &str) -> impl Iterator<Item = &str> {
     let no_name = |c: char| !(c.is_ascii_alphanumeric() || c == '_');
-    sentence.split('`').skip(1).step_by(2).map(move |code| code.split(no_name).next().unwrap_or(code))
+    let code = sentence.split('`').skip(1).step_by(2);
+    code.map(move |code| code.split(no_name).next().unwrap_or(code)).filter(|name| !name.is_empty())
 }

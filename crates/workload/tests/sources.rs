@@ -202,7 +202,10 @@ fn a_table_that_nobody_has_heard_of_is_read_without_code() {
     let path = folder.file("t.csv", TABLE.as_bytes());
     let e = fault(&path);
     assert_eq!(e.kind(), ErrorKind::Format);
-    says(&e, &["Nr | Init Time (s) | Kind | Min Offset | Size (KiB) | Disk", "format=csv,time="]);
+    says(
+        &e,
+        &["Nr | Init Time (s) | Kind | Min Offset | Size (KiB) | Disk", "csv:time=Init Time (s),offset="],
+    );
     let text = with_format(&path, SPELLING);
     let got: Vec<_> = all(&text).iter().map(|r| (r.arrival.0, r.op, r.blocks, r.volume)).collect();
     let want = [
@@ -324,8 +327,8 @@ fn each_mistake_in_the_naming_of_columns_is_answered_with_what_is_allowed() {
         ("csv", &["needs size=COLUMN"][..]),
         ("csv:offset=Min Offset,size=Size (KiB),op=Kind", &["needs time=COLUMN", "filetime"]),
         (
-            "csv:time=Nr,offset=Min Offset,size=Size (KiB),op=Kind",
-            &["the unit of the column \"Nr\" is not said", "ns, us, ms, s"],
+            "csv:time=Nr,offset=Min Offset:hex,size=Size (KiB),op=Kind,ignore=Done,flush=Barrier,decimal=comma",
+            &["can be read in several ways", "time=Nr:us"],
         ),
         (
             "csv:time=Ini Time (s),offset=Min Offset,size=Size (KiB),op=Kind",
@@ -364,5 +367,5 @@ fn an_ambiguous_file_is_answered_with_span_rate_and_footprint_of_each_reading() 
     let rows: String = (0..40).map(|i| format!("{} 0 {} 8 {}\n", i * 1_000, i * 8, i % 2)).collect();
     let e = fault(&folder.file("t.trace", rows.as_bytes()));
     assert_eq!(e.kind(), ErrorKind::Ambiguous);
-    says(&e, &["time=us", "0.039 s", "requests/s", "160 KiB touched in the first 40 rows"]);
+    says(&e, &["time=us     39.0 ms", "requests/s", "from the first 40 requests", "160 KiB"]);
 }
