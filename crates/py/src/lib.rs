@@ -463,7 +463,7 @@ fn page(
     body: &str,
     footer: Vec<String>,
 ) -> String {
-    let heading = Heading { title, lead, facts, command, ..Heading::default() };
+    let heading = Heading { title, lead, facts, command };
     wordline_report::page(&heading, body, &footer)
 }
 
