@@ -156,6 +156,13 @@ impl Table<'_> {
         }
     }
 
+    /// Whether a column's title says that it counts sectors, and no unit in brackets says otherwise.
+    fn counts_sectors(&self, n: usize) -> bool {
+        let title = self.titles.as_ref().and_then(|t| t.get(n)).map_or(String::new(), |t| t.to_lowercase());
+        let mut words = title.split(|c: char| !c.is_alphanumeric());
+        !title.contains('(') && words.any(|w| matches!(w, "sector" | "sectors" | "lba" | "lbn"))
+    }
+
     fn name(&self, n: usize) -> String {
         match self.titles.as_ref().and_then(|t| t.get(n)) {
             Some(title) if title.contains(',') => format!("\"{title}\""),
@@ -181,12 +188,16 @@ impl Table<'_> {
             let is_hex = at.is_some_and(|n| self.column(n).next().is_some_and(|c| c.starts_with(b"0x")));
             if is_hex { ":hex" } else { "" }
         };
+        let unit =
+            |at: Option<usize>| if at.is_some_and(|n| self.counts_sectors(n)) { ":sector" } else { "" };
         let mut out = format!(
-            "csv:time={},offset={}{},size={}{},op={}",
+            "csv:time={},offset={}{}{},size={}{}{},op={}",
             named(time, "none"),
             named(offset, "COLUMN"),
+            unit(offset),
             hex(offset),
             named(size, "always:4KiB"),
+            unit(size),
             hex(size),
             named(op, "always:read")
         );

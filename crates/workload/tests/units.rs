@@ -4,7 +4,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use wordline_workload::{Confidence, ErrorKind, inspect};
+use wordline_workload::{Confidence, ErrorKind, inspect, with_format};
 
 const ROWS: u64 = 600;
 const SECOND: u64 = 1_000_000_000;
@@ -198,4 +198,23 @@ fn no_wrong_unit_is_called_certain_and_no_open_one_is_guessed() {
     println!("{right} read right, {asked} asked for, {doubtful} taken by their grammar and called likely");
     assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
     assert!(right > 200, "only {right} were read at all");
+}
+
+/// A table whose sizes count sectors, and whose titles do not say so, is asked for: never eight bytes a request.
+#[test]
+fn sizes_of_a_table_that_would_be_shorter_than_a_sector_are_asked_for() {
+    let rows: String = (0..200).map(|i| format!("{}.25,{},8,W\n", i * 3, i * 37 % 5000 * 8)).collect();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.csv");
+    std::fs::write(&path, rows).unwrap();
+    let path = path.display().to_string();
+    let columns = "csv:time=#1:ms,offset=#2,size=#3,op=#4";
+    let e = inspect(&with_format(&path, columns)).unwrap_err().to_string();
+    for said in ["unit=sector", "unit=4KiB", "say which"] {
+        assert!(e.contains(said), "{said:?} is not in: {e}");
+    }
+    let mean_kib = |spelling: &str| inspect(&with_format(&path, spelling)).unwrap().mean_write_kib;
+    assert_eq!(mean_kib(&format!("{columns},unit=sector")), 4.0);
+    assert_eq!(mean_kib("csv:time=#1:ms,offset=#2:sector,size=#3:sector,op=#4"), 4.0);
+    assert!(mean_kib(&format!("{columns},unit=byte")) < 1.0);
 }

@@ -3,6 +3,7 @@
 //! delimiter, and that by the title row.
 
 use super::lines_of::{LineFormat, LineReader, Parsed, Tally, places, trimmed};
+use super::units::{UNIT, unit_bytes};
 use super::writing::{Keeps, RecordWriter, Row, Writing};
 use super::{
     Confidence, Detection, Extents, Format, Miss, OptionFault, Order, Record, Sample, Settings, Timing,
@@ -34,7 +35,8 @@ COLUMN  a title of the title row, or #1, #2, ... where there is none. Write a ti
 UNIT    of time: ns, us, ms, s, filetime or 100ns, date (2016-02-21 22:52:25.133, UTC).
         Of offset and size: byte, sector (512), or a size such as 4KiB that is counted in.
         Without it, a unit in brackets at the end of the title holds (Init Time (s)); without that,
-        byte. A time without one is found by evidence, or asked for.
+        unit= or byte. A time without one is found by evidence, or asked for; so is unit= where nine of
+        ten requests would be shorter than 512 bytes.
 
 time=none is for a table without a clock: it is replayed as a closed loop.
 
@@ -53,6 +55,11 @@ hint= and stream= say what their columns are called.",
         column("offset", "none", "first byte or unit, perhaps :hex"),
         column("size", "none", "length, perhaps :hex; always:4KiB for all rows"),
         column("end", "none", "one past the last byte or unit, in place of size"),
+        Parameter {
+            default: "byte",
+            about: "what offset and size count in where their columns do not say it; a sector is 512 bytes",
+            ..UNIT
+        },
         column("op", "none", "what is asked; always:write for all rows"),
         column("device", "one volume", "names the volume"),
         column("hint", "none", "how short the host wants the latency: short, medium, long, or nothing"),
@@ -102,7 +109,7 @@ hint= and stream= say what their columns are called.",
     order: Order::Loose,
     timing: Timing::Told,
     dated: false,
-    extents: Extents::Fixed,
+    extents: Extents::Bytes,
     detect,
     open: |settings, input| {
         let csv = Csv::of(settings);
@@ -238,16 +245,18 @@ impl Plan {
         let needed = |key: &'static str, allowed: &str| {
             text(key).ok_or_else(|| fault(key, format!("format=csv needs {key}=COLUMN"), allowed))
         };
+        let usual = text(UNIT.key).and_then(unit_bytes).unwrap_or(1);
+        let column = |key, text: &str| extent(key, text, usual);
         let extent = match (text("size"), text("end")) {
             (Some(_), Some(_)) => {
                 return Err(fault("end", "both size and end are given".into(), "one of them"));
             }
-            (None, Some(end)) => Extent::End(extent("end", end)?),
+            (None, Some(end)) => Extent::End(column("end", end)?),
             (size, None) => match size.and_then(|s| s.strip_prefix("always:")) {
                 Some(always) => Extent::Always(extent_unit(always).ok_or_else(|| {
                     fault("size", format!("{always:?} is not a size"), "a size such as 4KiB")
                 })?),
-                None => Extent::Size(extent("size", needed("size", EXTENT_UNITS)?)?),
+                None => Extent::Size(column("size", needed("size", EXTENT_UNITS)?)?),
             },
         };
         let words = words_of(settings);
@@ -281,7 +290,7 @@ impl Plan {
         let delimiter = text("delimiter").and_then(|d| DELIMITERS.iter().find(|(n, _)| *n == d));
         Ok(Plan {
             time: time_column(needed("time", TIME_UNITS)?)?,
-            offset: self::extent("offset", needed("offset", EXTENT_UNITS)?)?,
+            offset: column("offset", needed("offset", EXTENT_UNITS)?)?,
             extent,
             op,
             device: text("device").map(|d| name_of("device", d)).transpose()?,
@@ -359,7 +368,8 @@ fn time_column(text: &str) -> Result<Option<Column>, Miss> {
     Ok(Some(Column { name: name_of("time", name)?, measure }))
 }
 
-fn extent(key: &'static str, text: &str) -> Result<Column, Miss> {
+/// A column of offsets or sizes, which count in `usual` bytes where it does not say in what.
+fn extent(key: &'static str, text: &str, usual: u64) -> Result<Column, Miss> {
     let (mut name, mut unit, mut hex) = (text, None, false);
     while let Some((rest, word)) = name.rsplit_once(':') {
         if word.trim() == "hex" && !hex {
@@ -371,7 +381,7 @@ fn extent(key: &'static str, text: &str) -> Result<Column, Miss> {
         }
         name = rest;
     }
-    let unit = unit.or_else(|| bracketed(name).and_then(extent_unit)).unwrap_or(1);
+    let unit = unit.or_else(|| bracketed(name).and_then(extent_unit)).unwrap_or(usual);
     let measure = if hex { Measure::Hexadecimal(unit) } else { Measure::Decimal(unit) };
     Ok(Column { name: name_of(key, name)?, measure })
 }
