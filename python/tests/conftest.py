@@ -9,6 +9,17 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+# A drive so small that it is worn out in no time.
+LIVED = {
+    "device": "raro-16gb",
+    "workload": "zipf:theta=1.0,read=50%,bs=16KiB",
+    "requests": 20_000,
+    "set": {
+        "medium.flash.blocks_per_plane": 12,
+        "medium.flash.wordlines_per_block": 8,
+        "capacity.logical": "12MiB",
+    },
+}
 
 
 class Done:

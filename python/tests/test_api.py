@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import wordline as wl
-from conftest import ROOT
+from conftest import LIVED, ROOT
 
 SMALL = {"device": "demo-8gb", "workload": "bursty", "requests": 3000}
 
@@ -323,18 +323,6 @@ def test_a_saved_drive_is_taken_up_and_one_of_another_scheme_is_refused(tmp_path
         wl.run(scheme="conventional", from_state=state, **SMALL)
     with pytest.raises(wl.UserError, match="one or the other"):
         wl.run(scheme="slc-cache", from_state=state, initial="fresh", **SMALL)
-
-
-LIVED = {
-    "device": "raro-16gb",
-    "workload": "zipf:theta=1.0,read=50%,bs=16KiB",
-    "requests": 20_000,
-    "set": {
-        "medium.flash.blocks_per_plane": 12,
-        "medium.flash.wordlines_per_block": 8,
-        "capacity.logical": "12MiB",
-    },
-}
 
 
 def test_lifetimes_have_figures_pictures_and_the_page_that_the_command_writes():

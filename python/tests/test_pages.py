@@ -19,6 +19,7 @@ pytest.importorskip("playwright", reason="needs pip install playwright")
 from playwright import sync_api as playwright
 
 import wordline as wl
+from conftest import LIVED
 from wordline import _wordline
 from wordline import page as pages
 from wordline.reproduce import page as reproduce
@@ -52,16 +53,6 @@ def command(folder: Path, *args) -> None:
 
 COMBINED = ("turbo-write+pa-ssd:QDS+UBS", "slc-cache+ips-cooperative", "hierarchy+pa-ssd")
 SMALL = ["--device", "fair-tlc", "--workload", "bursty", "--requests", "400"]
-LIVED = {
-    "device": "raro-16gb",
-    "workload": "zipf:theta=1.0,read=50%,bs=16KiB",
-    "requests": 20_000,
-    "set": {
-        "medium.flash.blocks_per_plane": 12,
-        "medium.flash.wordlines_per_block": 8,
-        "capacity.logical": "12MiB",
-    },
-}
 
 
 @pytest.fixture(scope="module")

@@ -35,9 +35,9 @@ pub fn keys_of(name: &str) -> Vec<KeyTable> {
     }
     // A key may be named in a sentence of another.
     let mut named: Vec<KeyTable> = key_tables().into_iter().filter_map(|table| table.of_key(key)).collect();
-    let begins = |table: &KeyTable| table.sentences.iter().any(|s| names(s).next() == Some(key));
-    if named.iter().any(begins) {
-        named.retain(begins);
+    let owns = |table: &KeyTable| table.sentences.iter().any(|sentence| is_of(sentence, key));
+    if named.iter().any(owns) {
+        named.retain(owns);
     }
     named
 }
@@ -57,7 +57,7 @@ impl KeyTable {
     /// The sentences that name a key, those that begin with it before others.
     fn of_key(self, key: &str) -> Option<KeyTable> {
         let named = |sentence: &&str| names(sentence).any(|name| name == key);
-        let begins = |sentence: &&str| names(sentence).next() == Some(key);
+        let begins = |sentence: &&str| is_of(sentence, key);
         let mut sentences: Vec<&str> = self.sentences.iter().copied().filter(begins).collect();
         if sentences.is_empty() {
             sentences = self.sentences.iter().copied().filter(named).collect();
@@ -95,6 +95,11 @@ fn sentences(keys: &'static str) -> Vec<&'static str> {
     }
     all.push(&keys[begin..]);
     all
+}
+
+/// Whether a sentence begins with a key.
+fn is_of(sentence: &str, key: &str) -> bool {
+    names(sentence).next() == Some(key)
 }
 
 /// What stands in backticks, up to where it is no name any more: `bus` of `` `bus = { rate }` ``.

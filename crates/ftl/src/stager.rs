@@ -351,7 +351,7 @@ impl<M: Media> Ftl<M> {
         let stager = &self.state.at(region, plane).stagers[company as usize];
         let waited_for = self.state.draining
             || match company {
-                Company::Host => self.is_waited_for(stager.group),
+                Company::Host => self.is_group_waited_for(stager.group),
                 _ => self.holds_move(region, plane, company),
             };
         let Region { pad_after, pad_host_after, .. } = self.state.regions[region.index()].region;
@@ -366,12 +366,8 @@ impl<M: Media> Ftl<M> {
     }
 
     /// Whether a request waits for the program of any of these host data: always, but for what a buffer has answered.
-    fn is_waited_for(&self, group: OpId) -> bool {
-        let Ack::Buffer(_) = self.ack else { return true };
-        self.chain_of(group).any(|part| {
-            let version = self.state.ops[part].version;
-            self.is_forced(part) || self.flushes.iter().any(|flush| flush.version > version)
-        })
+    fn is_group_waited_for(&self, group: OpId) -> bool {
+        !matches!(self.ack, Ack::Buffer(_)) || self.chain_of(group).any(|part| self.is_waited_for(part))
     }
 
     /// Groups that wait for ever may take half of a full write buffer: beyond that the fullest are padded, so that room

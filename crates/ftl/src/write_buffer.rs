@@ -98,15 +98,20 @@ impl<M: Media> Ftl<M> {
         }
     }
 
-    /// Whether nobody waits for a program to be on flash: neither a FLUSH, nor a write with FUA, nor the end of the run;
-    /// and whether its page is still what was written, so that a later write may join it.
+    /// Whether a FLUSH or a write with FUA waits for a page of the host to be on flash.
+    pub(crate) fn is_waited_for(&self, part: OpId) -> bool {
+        let version = self.state.ops[part].version;
+        self.is_forced(part) || self.flushes.iter().any(|flush| flush.version > version)
+    }
+
+    /// Whether nobody waits for a program to be on flash, nor for the end of the run; and whether its page is still what
+    /// was written, so that a later write may join it.
     fn may_wait(&self, lead: OpId) -> bool {
         let waits = |id: OpId| {
             let op = &self.state.ops[id];
             op.owned_by == Owner::Request
                 && op.version >= self.state.staging.committed(op.stage)
-                && !self.flushes.iter().any(|f| f.version > op.version)
-                && !self.is_forced(id)
+                && !self.is_waited_for(id)
         };
         !self.state.draining && self.chain_of(lead).all(waits)
     }

@@ -73,25 +73,18 @@ impl RunSpec {
         self.seed.wrapping_add(replica as u64)
     }
 
-    /// The words of the command that does this run.
-    pub fn command(&self) -> Vec<String> {
-        self.words("run", std::slice::from_ref(&self.scheme))
-    }
-
-    /// The same, as a shell takes it.
+    /// The command that does this run, as a shell takes it.
     pub fn shell_command(&self) -> String {
         wordline_report::shell_line(&self.command())
     }
 
-    /// The words of a command that takes such a run for each of these schemes; what is as by default is left out.
-    pub(crate) fn words(&self, verb: &str, schemes: &[String]) -> Vec<String> {
-        let mut words = vec!["wordline".to_string(), verb.to_string()];
+    /// The words of the command that does this run; what is as by default is left out.
+    pub fn command(&self) -> Vec<String> {
+        let mut words = vec!["wordline".to_string(), "run".to_string()];
         let mut add = |option: &str, value: String| words.extend([option.to_string(), value]);
         add("--device", self.device.clone());
         add("--workload", self.workload.clone());
-        for scheme in schemes {
-            add("--scheme", scheme.clone());
-        }
+        add("--scheme", self.scheme.clone());
         for (key, value) in &self.set {
             add("--set", format!("{key}={value}"));
         }
