@@ -110,6 +110,11 @@ pub(crate) enum TwinCommand {
     /// Each figure of trace and twin is held to a bound, of the requests and on a drive, and the last
     /// sentence says what the twin may stand for.
     Fit(TwinFitArgs),
+    /// Fit what traces of one kind of workload have in common in when they ask and where within a page
+    ///
+    /// Fitted to the first half of the time of each trace, and judged on the second: the lines for a twin's file, then
+    /// each second half beside a twin that has them.
+    Class(TwinClassArgs),
 }
 
 #[derive(Subcommand, Debug)]
@@ -211,6 +216,13 @@ pub(crate) struct TwinCheckArgs {
     /// Write the figures as JSON to a file, or with - to standard output in place of the tables
     #[arg(long, value_name = "FILE|-")]
     pub(crate) json: Option<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct TwinClassArgs {
+    /// Traces of one class of workload, as `--workload` takes them
+    #[arg(value_name = "TRACE", required = true)]
+    pub(crate) traces: Vec<String>,
 }
 
 #[derive(Args, Debug)]

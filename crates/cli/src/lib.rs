@@ -70,6 +70,7 @@ fn run(args: impl Iterator<Item = OsString>, python: Option<&dyn Fn(&Call) -> i3
         Command::CheckLog(a) => experiment::check_log(&a),
         Command::Twin { command: TwinCommand::Check(a) } => twin::check(&a, &console),
         Command::Twin { command: TwinCommand::Fit(a) } => twin::fit(&a, &console),
+        Command::Twin { command: TwinCommand::Class(a) } => twin::class(&a, &console),
         Command::Trace { command } => trace::trace(&command, &console),
         Command::Device { command } => device::device(&command, &console),
         Command::List(a) => list::list(&a, &console),

@@ -1,6 +1,6 @@
-//! `twin check` and `twin fit`.
+//! `twin check`, `twin fit` and `twin class`.
 
-use crate::args::{TwinCheckArgs, TwinFitArgs};
+use crate::args::{TwinCheckArgs, TwinClassArgs, TwinFitArgs};
 use crate::console::Console;
 use crate::error::Failure;
 use crate::output::Sink;
@@ -108,6 +108,11 @@ fn panel(checked: &Checked) -> Option<TwinPanel> {
         rates: counts.iter().map(|n| *n as f64 / part_s).collect(),
         part_s,
     })
+}
+
+pub(crate) fn class(args: &TwinClassArgs, console: &Console) -> Result<(), Failure> {
+    let class = wordline_workload::twin::fit_class(&args.traces).map_err(RunError::Workload)?;
+    Ok(console.say(&class.render())?)
 }
 
 /// What a drive of its own choosing is made from, and the largest that it is made into.
@@ -253,12 +258,12 @@ impl Drive {
 fn on_drive(verdict: &mut Verdict, trace: &Report, twin: &Report) {
     let both = |of: &dyn Fn(&Report) -> Option<f64>| [of(trace), of(twin)];
     let erases = |r: &Report| r.flash.erases.values().sum::<u64>();
-    let (near, far) = (Criterion::Percent(10.0), Criterion::Percent(20.0));
+    let (near, far) = (Criterion::Percent(10.0), Criterion::Percent(25.0));
     let collected = erases(trace) > 0;
     if collected {
-        let (waf, aspect) = (Criterion::Percent(5.0), Aspect::Amplification);
+        let (waf, aspect) = (near, Aspect::Amplification);
         verdict.add(aspect, "write amplification", Unit::Number, both(&|r| Some(r.waf.as_ref()?.total)), waf);
-        verdict.add(aspect, "erases", Unit::Count, both(&|r| Some(erases(r) as f64)), near);
+        verdict.add(aspect, "erases", Unit::Count, both(&|r| Some(erases(r) as f64)), Criterion::Told);
     } else {
         verdict.untried(
             "its write amplification was not put to the test, as the trace is too short for the drive to erase a block"
@@ -266,8 +271,11 @@ fn on_drive(verdict: &mut Verdict, trace: &Report, twin: &Report) {
         );
     }
     type Of = fn(&Latency) -> f64;
-    let figures: [(&str, Of, Criterion); 3] =
-        [("mean", |l| l.mean, near), ("median", |l| l.p50, near), ("p99", |l| l.p99, far)];
+    let figures: [(&str, Of, Criterion); 3] = [
+        ("mean", |l| l.mean, far),
+        ("median", |l| l.p50, Criterion::Told),
+        ("p99", |l| l.p99, Criterion::Told),
+    ];
     for (op, write) in [("write", true), ("read", false)] {
         for (name, figure, bound) in figures {
             let of = |r: &Report| {

@@ -130,6 +130,11 @@ impl Ratio {
         (t as u128 * self.denominator as u128 / self.numerator as u128).min(u64::MAX as u128) as u64
     }
 
+    /// `t` multiplied by this ratio.
+    pub fn times(self, t: u64) -> f64 {
+        t as f64 * self.numerator as f64 / self.denominator as f64
+    }
+
     /// `t` multiplied by this ratio, rounded down; nothing beyond 64 bits.
     pub fn multiply(self, t: u64) -> Option<u64> {
         u64::try_from(t as u128 * self.numerator as u128 / self.denominator as u128).ok()

@@ -1,8 +1,11 @@
 //! Where a twin's requests go: on with a sequential stream, to a hot extent by Zipf's law, or
-//! anywhere. Hot ranks are scattered by a permutation that stays fixed for the run.
+//! anywhere. Hot ranks are scattered by a permutation; with drift new extents become the hottest, and the others
+//! cool down rank by rank. An extent is made of items, each with a place of its own to which part of its requests
+//! go: an offset and a size, the same each time.
 
-use super::description::{Side, Straddle};
-use crate::random::{Permutation, RandomStream};
+use super::description::{HotLies, Side, Straddle};
+use super::sizes::SizeLaw;
+use crate::random::{Permutation, RandomStream, splitmix};
 use crate::zipf_law::ZipfLaw;
 use wordline_units::LBA_BYTES;
 
@@ -49,9 +52,101 @@ pub(crate) struct Addresses {
     /// Chance a block that a stream ends with it.
     ends: f64,
     rewrite: f64,
-    extent: u64,
+    /// Where streams and uniform requests begin.
+    cold: u64,
+    extent: Grid,
+    /// Extents among which the hot ones lie.
+    among: u64,
     law: ZipfLaw,
     scatter: Permutation,
+    items: Option<Items>,
+    /// Requests after which the next extent becomes the hottest, those since the last did, and how many have.
+    drift: u64,
+    since: u64,
+    moved: u64,
+}
+
+/// Where a request goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// On with a stream.
+    Along,
+    /// To a hot extent.
+    Hot,
+    Anywhere,
+}
+
+/// Items of which some have a place of their own: an offset and a size.
+struct Items {
+    /// Length of one, in blocks.
+    length: Grid,
+    sizes: Vec<u32>,
+    /// Sizes of the items of the hottest extents, by rank and place in the extent; [`LOOSE`] has none.
+    of_hottest: Vec<u8>,
+    /// Sizes by their shares, and loose ones by theirs, for all others.
+    of_others: [u8; 256],
+    key: u64,
+}
+
+/// An item without a place of its own.
+const LOOSE: u8 = u8::MAX;
+
+/// Items whose sizes are chosen one after the other, so that the sizes have their shares although a few items
+/// get most requests.
+const HOTTEST: u64 = 1 << 15;
+
+impl Items {
+    fn new(side: &Side, law: &SizeLaw, hot: u64, key: u64) -> Option<Items> {
+        if side.stable.0 == 0 {
+            return None;
+        }
+        let stable = side.stable.as_f64();
+        let (sizes, mut shares): (Vec<u32>, Vec<f64>) =
+            law.listed().take(LOOSE as usize).map(|(size, share)| (size, share * stable)).unzip();
+        // The last class is that of the loose ones.
+        shares.push(1.0 - stable);
+        let class = |i: usize| if i < sizes.len() { i as u8 } else { LOOSE };
+        let an_extent = (side.extent / LBA_BYTES).div_ceil(side.item);
+        let mut given = vec![0.0; shares.len()];
+        let mut sum = 0.0;
+        // To the size that lacks most of its share, so that what is left over is never more than an item's part.
+        let mut next = |weight: f64| {
+            sum += weight;
+            let lacks = |i: usize, given: &[f64]| shares[i] * sum - given[i];
+            let most = (0..shares.len()).max_by(|a, b| lacks(*a, &given).total_cmp(&lacks(*b, &given)));
+            let most = most.unwrap_or(0);
+            given[most] += weight;
+            class(most)
+        };
+        let hottest = (HOTTEST / an_extent).clamp(1, hot);
+        let weights = (1..=hottest).map(|rank| libm::pow(rank as f64, -side.theta));
+        let of_hottest =
+            weights.flat_map(|weight| (0..an_extent).map(move |_| weight)).map(&mut next).collect();
+        let of_others = std::array::from_fn(|i| {
+            let mut left = (i as f64 + 0.5) / 256.0;
+            let passed = shares.iter().take_while(|share| {
+                left -= **share;
+                left > 0.0
+            });
+            class(passed.count())
+        });
+        let length = Grid::of(side.item);
+        Some(Items { length, sizes, of_hottest, of_others, key })
+    }
+
+    /// The own place of the item at block `at` in the extent of this rank, if it has one: offset and size.
+    #[inline]
+    fn place(&self, at: u64, rank: u64, extent: Grid, align: Grid) -> Option<(u64, u32)> {
+        let item = self.length.floor(at);
+        let hash = splitmix(item ^ self.key);
+        let an_extent = self.length.steps(extent.step + self.length.step - 1);
+        let number = rank * an_extent + self.length.steps(at - extent.floor(at));
+        let which = self.of_hottest.get(number as usize).unwrap_or(&self.of_others[(hash >> 56) as usize]);
+        let size = *self.sizes.get(*which as usize)?;
+        let slots = align.steps(self.length.step.saturating_sub(size as u64)) + 1;
+        let slot = ((hash as u32 as u64) * slots) >> 32;
+        Some((item + slot * align.step, size))
+    }
 }
 
 /// A sequential stream in its part of the footprint.
@@ -68,14 +163,33 @@ pub(crate) fn extents(side: &Side, scale: u64) -> (u64, u64) {
 }
 
 impl Addresses {
-    /// The addresses of a side, its footprint divided by `scale`.
-    pub fn new(side: &Side, scale: u64, random: &mut RandomStream) -> Addresses {
+    /// The addresses of a side, its footprint divided by `scale`, in a run of so many of its requests.
+    pub fn new(
+        side: &Side,
+        law: &SizeLaw,
+        scale: u64,
+        requests: u64,
+        random: &mut RandomStream,
+    ) -> Addresses {
         let extent = side.extent / LBA_BYTES;
         let (all, hot) = extents(side, scale);
+        let ranks = ZipfLaw::new(hot, side.theta);
+        // Where streams and uniform requests begin, and the extents among which the hot ones lie.
+        let (cold, among) = match side.hot_lies {
+            HotLies::Scattered => (0, all),
+            HotLies::Apart => (hot * extent, hot),
+        };
+        let scatter = Permutation::new(among, random);
+        let moves = side.drift * hot as f64;
+        let drift = if moves > 0.0 { ((requests as f64 / moves) as u64).max(1) } else { u64::MAX };
         let blocks = (side.footprint / scale / LBA_BYTES / side.align * side.align).max(all * extent);
         let streams = side.streams as u64;
-        let part = blocks / streams / side.page * side.page;
-        let stream = |i: u64| Stream { first: i * part, past: (i + 1) * part, next: i * part };
+        let cold = cold.next_multiple_of(side.page);
+        let part = (blocks - cold) / streams / side.page * side.page;
+        let stream = |i: u64| {
+            let first = cold + i * part;
+            Stream { first, past: first + part, next: first }
+        };
         Addresses {
             begin: side.begin / scale / LBA_BYTES / side.page * side.page,
             blocks,
@@ -88,9 +202,15 @@ impl Addresses {
             streams: if side.sequential.0 > 0 { (0..streams).map(stream).collect() } else { vec![] },
             ends: side.stretch.map_or(0.0, |s| LBA_BYTES as f64 / s.max(LBA_BYTES) as f64),
             rewrite: side.rewrite.as_f64(),
-            extent,
-            law: ZipfLaw::new(hot, side.theta),
-            scatter: Permutation::new(all, random),
+            cold,
+            extent: Grid::of(extent),
+            among,
+            items: Items::new(side, law, hot, random.bits()),
+            law: ranks,
+            scatter,
+            drift,
+            since: 0,
+            moved: 0,
         }
     }
 
@@ -99,29 +219,73 @@ impl Addresses {
         self.begin + self.blocks
     }
 
-    /// The address of a request of so many blocks.
+    /// Where the next request goes.
     #[inline]
-    pub fn draw(&mut self, blocks: u32, random: &mut RandomStream) -> u64 {
+    pub fn way(&mut self, random: &mut RandomStream) -> Way {
+        self.since += 1;
+        if self.since == self.drift {
+            (self.since, self.moved) = (0, self.moved + 1);
+        }
         let way = random.unit();
-        if way <= self.sequential {
-            self.begin + self.along(blocks as u64, random)
-        } else if way <= self.hot {
-            self.hot(blocks, random)
-        } else {
-            let blocks = blocks as u64;
-            let at = random.below(self.align.steps(self.blocks - blocks) + 1) * self.align.step;
-            self.begin + self.placed(at, blocks, random)
+        match () {
+            () if way <= self.sequential => Way::Along,
+            () if way <= self.hot => Way::Hot,
+            () => Way::Anywhere,
         }
     }
 
-    /// An address among the hot extents.
+    /// Address and size of a request that would have so many blocks, of a size `listed` or another.
     #[inline]
-    pub fn hot(&mut self, blocks: u32, random: &mut RandomStream) -> u64 {
-        let blocks = blocks as u64;
-        let start = self.scatter.of(self.law.draw(random)) * self.extent;
-        let slots = self.align.steps(self.extent.saturating_sub(blocks)) + 1;
+    pub fn draw(&mut self, way: Way, blocks: u32, listed: bool, random: &mut RandomStream) -> (u64, u32) {
+        let long = blocks as u64;
+        match way {
+            Way::Along => (self.begin + self.along(long, random), blocks),
+            // Where the hot extents lie apart, what is long is no update in place.
+            Way::Hot if listed || self.cold == 0 => self.hot(blocks, listed, random),
+            _ => {
+                let places = self.align.steps(self.blocks - self.cold - long) + 1;
+                let at = self.cold + random.below(places) * self.align.step;
+                (self.begin + self.placed(at, long, random), blocks)
+            }
+        }
+    }
+
+    /// A place among the hot extents, and the size there.
+    #[inline]
+    fn hot(&self, blocks: u32, listed: bool, random: &mut RandomStream) -> (u64, u32) {
+        let (rank, start) = self.hot_extent(random);
+        let long = blocks as u64;
+        let slots = self.align.steps(self.extent.step.saturating_sub(long)) + 1;
         let inside = if slots > 1 { random.below(slots) * self.align.step } else { 0 };
-        self.begin + self.placed(start + inside, blocks, random)
+        if let Some(items) = self.items.as_ref().filter(|_| listed)
+            && let Some((at, size)) = items.place(start + inside, rank, self.extent, self.align)
+        {
+            return (self.begin + self.placed(at, size as u64, random), size);
+        }
+        (self.begin + self.placed(start + inside, long, random), blocks)
+    }
+
+    /// Where a read of so many blocks of what is written often begins.
+    #[inline]
+    pub fn written(&self, blocks: u32, random: &mut RandomStream) -> u64 {
+        let (rank, start) = self.hot_extent(random);
+        let slots = self.align.steps(self.extent.step.saturating_sub(blocks as u64)) + 1;
+        let mut at = start + if slots > 1 { random.below(slots) * self.align.step } else { 0 };
+        if let Some(items) = &self.items
+            && let Some((own, _)) = items.place(at, rank, self.extent, self.align)
+        {
+            at = own;
+        }
+        self.begin + self.placed(at, blocks as u64, random)
+    }
+
+    /// A hot extent: its rank as it is now, and its first block.
+    #[inline]
+    fn hot_extent(&self, random: &mut RandomStream) -> (u64, u64) {
+        let rank = self.law.draw(random);
+        let number =
+            if self.moved == 0 { rank } else { (rank + self.among - self.moved % self.among) % self.among };
+        (rank, self.scatter.of(number) * self.extent.step)
     }
 
     /// Moves an address so that it keeps to pages and the request to the footprint.
@@ -164,5 +328,44 @@ impl Addresses {
         let at = s.next;
         s.next += blocks;
         at
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::description::Description;
+    use super::*;
+    use rustc_hash::FxHashMap;
+
+    /// Hot writes of hm_0's twin, all of its items stable or none.
+    fn drawn(stable: &str) -> (f64, f64, f64) {
+        let text = include_str!("../../twins/hm_0.toml").replace("stable = \"78.2%\"", stable);
+        let side = Description::from_toml(&text, "hm_0").unwrap().writes;
+        let law = SizeLaw::new(&side).unwrap();
+        let mut random = RandomStream::new(1, "test");
+        let mut addresses = Addresses::new(&side, &law, 1, 400_000, &mut random);
+        let (mut last, mut same, mut again, mut sum, mut listed) = (FxHashMap::default(), 0, 0, 0u64, 0u64);
+        for _ in 0..400_000 {
+            let (size, _) = law.draw(0.0, &mut random);
+            let (at, blocks) = addresses.draw(Way::Hot, size, true, &mut random);
+            (sum, listed) = (sum + blocks as u64, listed + size as u64);
+            if let Some(before) = last.insert(at / side.item, (at, blocks)) {
+                again += 1;
+                same += u64::from(before == (at, blocks));
+            }
+        }
+        (same as f64 / again as f64, sum as f64 / 400_000.0, listed as f64 / 400_000.0)
+    }
+
+    #[test]
+    fn stable_items_are_written_at_the_same_place_and_sizes_keep_their_law() {
+        let (all, mean, law) = drawn("stable = \"100%\"");
+        assert!(all > 0.999, "{all}");
+        assert!((mean / law - 1.0).abs() < 0.01, "{mean} {law}");
+        let (some, mean, law) = drawn("stable = \"50%\"");
+        assert!((0.5..0.7).contains(&some), "{some}");
+        assert!((mean / law - 1.0).abs() < 0.01, "{mean} {law}");
+        let (none, mean, law) = drawn("stable = \"0%\"");
+        assert!(none < 0.25 && mean == law, "{none} {mean} {law}");
     }
 }

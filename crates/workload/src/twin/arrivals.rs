@@ -1,127 +1,333 @@
-//! When a twin's requests come: gaps of a two-phase hyper-exponential law, some requests at the time
-//! of the one before, all under an envelope that stretches and squeezes time.
+//! When a twin's requests come, and which of them read and which write.
+//!
+//! Counts of each kind are split over the halves of a stretch of time, then over the halves of those, down to the
+//! shortest window of which the twin says anything: a multiplicative cascade (M. Wang et al., "Data mining meets
+//! performance evaluation: fast algorithms for modeling bursty traffic", ICDE 2002, the b-model), whose bias differs
+//! from level to level and from kind to kind. One half gets the share (1 + d) / 2, the other the rest, in random
+//! order; so the mean square of the rate in windows of a level's length is the product of 1 + d² down to it, which is
+//! how the biases follow from the dispersions asked for. Both kinds take the larger share to the same half with the
+//! chance that gives their correlation. Within the shortest window requests come at random.
 
-use super::description::{Arrivals, Envelope};
+use super::description::{Arrivals, Envelope, Memory};
 use crate::random::RandomStream;
+use wordline_units::HostOp;
 
-/// A clock whose time passes at a rate that changes.
-#[derive(Clone)]
-struct Warp {
-    /// Relative rates, with mean 1.
-    rates: Vec<f64>,
-    /// Length of each, in nanoseconds.
-    part: f64,
-    at: usize,
-    /// What is left of the part, in nanoseconds.
-    left: f64,
+/// The largest bias of a level: all but a thousandth to one half.
+const BIAS_MOST: f64 = 0.998;
+/// Levels at most: a year down to nanoseconds.
+const LEVELS_MOST: usize = 56;
+/// Windows do not begin where a level's do: one of length T sees what windows of so many times T would, did they.
+const ASTRIDE: f64 = 1.25;
+/// Reads and writes, in this order.
+const KINDS: usize = 2;
+
+/// How counts are split at one level.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Level {
+    /// Bias of each kind, 0 to 1.
+    bias: [f64; KINDS],
+    /// Chance that both kinds have their larger share in the same half.
+    alike: f64,
 }
 
-impl Warp {
-    fn new(e: &Envelope) -> Warp {
-        let mean = e.weights.iter().sum::<f64>() / e.weights.len() as f64;
-        let part = e.period.0 as f64 / e.weights.len() as f64;
-        Warp { rates: e.weights.iter().map(|w| w / mean).collect(), part, at: 0, left: part }
+/// The levels below a stretch of time, from its halves down.
+fn levels(memory: &Memory, stretch_ns: f64, rates: [f64; KINDS], group: f64) -> Vec<Level> {
+    let shortest = memory.windows.first().map_or(stretch_ns, |w| w.0 as f64);
+    // Requests at one time are geometric groups, which have a dispersion of their own.
+    let of_groups = 2.0 * group / (1.0 - group);
+    let rate_of = |kind: usize, window: f64| {
+        let [reads, writes] = memory.dispersion(window);
+        let own = [reads, writes][kind] - 1.0 - of_groups;
+        if rates[kind] > 0.0 { own.max(0.0) / (rates[kind] * window) } else { 0.0 }
+    };
+    let square = |window: f64| [0, 1].map(|kind| 1.0 + rate_of(kind, window));
+    let product =
+        |window: f64| 1.0 + memory.together(window) * libm::sqrt(rate_of(0, window) * rate_of(1, window));
+    let (mut had, mut had_both) = (square(stretch_ns), product(stretch_ns));
+    let mut width = stretch_ns / 2.0;
+    let mut found = vec![];
+    while width >= 0.7 * shortest && found.len() < LEVELS_MOST {
+        let (wanted, wanted_both) = (square(width / ASTRIDE), product(width / ASTRIDE));
+        // What is more than a level can have is left to those below.
+        let bias = [0, 1].map(|k| libm::sqrt((wanted[k] / had[k] - 1.0).max(0.0)).min(BIAS_MOST));
+        let both = bias[0] * bias[1];
+        let ratio = wanted_both / had_both - 1.0;
+        let alike = if both > 0.0 { (ratio / both).clamp(-1.0, 1.0) } else { 0.0 };
+        found.push(Level { bias, alike: 0.5 * (1.0 + alike) });
+        had = [0, 1].map(|k| had[k] * (1.0 + bias[k] * bias[k]));
+        had_both *= 1.0 + alike * both;
+        width *= 0.5;
     }
+    found
+}
 
-    /// The real time in which so much time at rate 1 passes, in nanoseconds.
-    fn pass(&mut self, mut even: f64) -> f64 {
-        let period = self.part * self.rates.len() as f64;
-        // Rates have mean 1, so a whole period is as long on either clock.
-        let whole = libm::floor(even / period) * period;
-        even -= whole;
-        let mut real = whole;
-        loop {
-            let rate = self.rates[self.at];
-            if even < self.left * rate {
-                let passed = even / rate;
-                self.left -= passed;
-                return real + passed;
+/// How many of `n` fall to a half that gets this share.
+fn split(n: u64, share: f64, random: &mut RandomStream) -> u64 {
+    let (rare, many) = if share > 0.5 { (1.0 - share, true) } else { (share, false) };
+    let few = if n <= 16 {
+        let below = (rare * 2f64.powi(64)) as u64;
+        (0..n).filter(|_| random.bits() < below).count() as u64
+    } else if rare * (n as f64) < 24.0 {
+        // From one that falls there to the next.
+        let scale = 1.0 / libm::log1p(-rare);
+        let (mut at, mut found) = (0.0, 0);
+        while rare > 0.0 {
+            at += libm::floor(libm::log(random.unit()) * scale) + 1.0;
+            if at > n as f64 {
+                break;
             }
-            even -= self.left * rate;
-            real += self.left;
-            self.at = (self.at + 1) % self.rates.len();
-            self.left = self.part;
+            found += 1;
         }
+        found
+    } else {
+        let (mean, deviation) = (rare * n as f64, libm::sqrt(rare * (1.0 - rare) * n as f64));
+        let normal =
+            libm::sqrt(-2.0 * libm::log(random.unit())) * libm::cos(core::f64::consts::TAU * random.unit());
+        libm::round(mean + deviation * normal).clamp(0.0, n as f64) as u64
+    };
+    if many { n - few } else { few }
+}
+
+/// Requests in a stretch of time.
+#[derive(Clone, Copy)]
+struct Node {
+    /// Levels above it.
+    depth: usize,
+    begin: f64,
+    width: f64,
+    counts: [u64; KINDS],
+}
+
+/// The parts of a run whose counts are fixed: those of an envelope, or the whole.
+#[derive(Clone)]
+struct Parts {
+    /// Length of one, in nanoseconds.
+    length: f64,
+    /// Requests of each kind up to the end of each part of a period.
+    upto: Vec<[f64; KINDS]>,
+    /// The number of the next.
+    next: u64,
+    given: [u64; KINDS],
+}
+
+impl Parts {
+    /// `span` nanoseconds with so many requests of each kind.
+    fn new(envelope: Option<&Envelope>, span: f64, counts: [f64; KINDS]) -> Parts {
+        let Some(e) = envelope else {
+            return Parts { length: span, upto: vec![counts], next: 0, given: [0; KINDS] };
+        };
+        let a_period = [0, 1].map(|k| counts[k] * e.period.0 as f64 / span);
+        let mut sums = [0.0; KINDS];
+        let totals = [&e.reads, &e.writes].map(|weights| weights.iter().sum::<f64>());
+        let upto = e.reads.iter().zip(&e.writes).map(|(read, write)| {
+            sums = [sums[0] + read / totals[0] * a_period[0], sums[1] + write / totals[1] * a_period[1]];
+            sums
+        });
+        let upto: Vec<_> = upto.collect();
+        Parts { length: e.period.0 as f64 / upto.len() as f64, upto, next: 0, given: [0; KINDS] }
+    }
+
+    /// The next part; what is less than a request is carried on.
+    fn next(&mut self) -> Node {
+        let n = self.upto.len() as u64;
+        let (period, part) = (self.next / n, (self.next % n) as usize);
+        let whole = self.upto[self.upto.len() - 1];
+        let upto = [0, 1].map(|k| (period as f64 * whole[k] + self.upto[part][k] + 0.5) as u64);
+        let counts = [0, 1].map(|k| upto[k] - self.given[k]);
+        let begin = self.next as f64 * self.length;
+        (self.given, self.next) = (upto, self.next + 1);
+        Node { depth: 0, begin, width: self.length, counts }
     }
 }
 
-/// The times of a twin's requests.
+/// Requests that come at random in what is left of a window.
+#[derive(Clone, Copy, Default)]
+struct Window {
+    end: f64,
+    left: [u64; KINDS],
+}
+
+/// Times and kinds of a twin's requests.
 #[derive(Clone)]
 pub(crate) struct Clock {
+    parts: Parts,
+    levels: Vec<Level>,
+    open: Vec<Node>,
+    window: Window,
+    /// Chance of the very time of the request before.
     group: f64,
-    fast_share: f64,
-    fast: f64,
-    slow: f64,
-    warp: Option<Warp>,
     now: f64,
+    last: u64,
     random: RandomStream,
 }
 
 impl Clock {
-    /// For a twin of so many requests.
-    pub fn new(a: &Arrivals, requests: u64, random: RandomStream) -> Clock {
+    /// For so many requests in `span` nanoseconds, the share `write` of them writes; after them, as many again.
+    pub fn new(a: &Arrivals, requests: u64, span: f64, write: f64, random: RandomStream) -> Clock {
+        let writes = libm::round(requests as f64 * write);
+        let counts = [requests as f64 - writes, writes];
+        let parts = Parts::new(a.envelope.as_ref(), span, counts);
+        let rates = counts.map(|n| n / span);
+        let levels = a.memory.as_ref().map_or(vec![], |m| levels(m, parts.length, rates, a.group.as_f64()));
         Clock {
+            parts,
+            levels,
+            open: Vec::with_capacity(LEVELS_MOST),
+            window: Window::default(),
             group: a.group.as_f64(),
-            fast_share: a.burst_share.as_f64(),
-            fast: a.burst_gap.0 as f64,
-            slow: a.slow_gap_ns(requests),
-            warp: a.envelope.as_ref().map(Warp::new),
             now: 0.0,
+            last: 0,
             random,
         }
     }
 
-    /// The time of the next request, in nanoseconds.
+    /// The time of the next request in nanoseconds, and what it is. Of a window with both kinds, `keeps` says
+    /// whether the kind of the request before goes on.
     #[inline]
-    pub fn next(&mut self) -> u64 {
-        if self.group == 0.0 || self.random.unit() > self.group {
-            let fast = self.fast_share > 0.0 && self.random.unit() <= self.fast_share;
-            let gap = -libm::log(self.random.unit()) * if fast { self.fast } else { self.slow };
-            self.now += self.warp.as_mut().map_or(gap, |w| w.pass(gap));
+    pub fn next(&mut self, keeps: impl FnOnce(HostOp) -> bool, before: HostOp) -> (u64, HostOp) {
+        while self.window.left == [0, 0] {
+            self.descend();
         }
-        self.now as u64
+        let [reads, writes] = &mut self.window.left;
+        let left = *reads + *writes;
+        let op = match (*reads, *writes) {
+            (0, _) => HostOp::Write,
+            (_, 0) => HostOp::Read,
+            _ if keeps(before) => before,
+            _ if before == HostOp::Write => HostOp::Read,
+            _ => HostOp::Write,
+        };
+        *(if op == HostOp::Read { reads } else { writes }) -= 1;
+        if self.group == 0.0 || self.random.unit() > self.group {
+            // The first of so many at random in the time left.
+            let unit = self.random.unit();
+            let stays = if left == 1 { unit } else { libm::exp(libm::log(unit) / left as f64) };
+            self.now += (self.window.end - self.now).max(0.0) * (1.0 - stays);
+            self.last = self.now as u64;
+        }
+        (self.last, op)
+    }
+
+    /// Goes on to the next window with requests.
+    fn descend(&mut self) {
+        let mut node = self.open.pop().unwrap_or_else(|| self.parts.next());
+        let total = |n: [u64; KINDS]| n[0] + n[1];
+        while node.depth < self.levels.len() && total(node.counts) > 1 {
+            let level = self.levels[node.depth];
+            let coin = self.random.bits();
+            let first = if coin & 1 == 0 { 1.0 } else { -1.0 };
+            let alike = ((coin >> 11) as f64) * (1.0 / (1u64 << 53) as f64) < level.alike;
+            let sign = [if alike { first } else { -first }, first];
+            let early = [0, 1].map(|k| match node.counts[k] {
+                0 => 0,
+                n => split(n, 0.5 * (1.0 + sign[k] * level.bias[k]), &mut self.random),
+            });
+            let late = [0, 1].map(|k| node.counts[k] - early[k]);
+            let (depth, width) = (node.depth + 1, node.width * 0.5);
+            let second = Node { depth, begin: node.begin + width, width, counts: late };
+            node = Node { depth, begin: node.begin, width, counts: early };
+            if total(early) == 0 {
+                node = second;
+            } else if total(late) > 0 {
+                self.open.push(second);
+            }
+        }
+        self.window = Window { end: node.begin + node.width, left: node.counts };
+        if total(node.counts) > 0 {
+            self.now = self.now.max(node.begin);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::statistics::Windows;
     use super::*;
     use wordline_units::{Fraction, SimDuration};
 
-    fn arrivals(envelope: Option<Envelope>) -> Arrivals {
+    const SECOND: u64 = 1_000_000_000;
+
+    fn arrivals(memory: Option<Memory>, envelope: Option<Envelope>) -> Arrivals {
         Arrivals {
             closed: None,
-            span: SimDuration(1_000_000_000_000),
-            burst_share: Fraction::percent(85),
-            burst_gap: SimDuration(100_000),
+            span: SimDuration(1000 * SECOND),
             group: Fraction::percent(10),
+            memory,
             envelope,
         }
     }
 
-    #[test]
-    fn gaps_have_the_mean_the_phases_and_the_groups_that_are_asked_for() {
-        let n = 1_000_000;
-        let mut clock = Clock::new(&arrivals(None), n, RandomStream::new(1, "test"));
-        let times: Vec<u64> = (0..n).map(|_| clock.next()).collect();
-        let span = *times.last().unwrap() as f64;
-        // The law's squared coefficient of variation is 12.6, so five standard errors are 1.8 %.
-        assert!((span / 1e12 - 1.0).abs() < 0.018, "{span}");
-        let same = times.windows(2).filter(|w| w[0] == w[1]).count() as f64 / n as f64;
-        assert!((same - 0.1).abs() < 0.002, "{same}");
+    /// Times and kinds of a million requests in 1,000 s, two thirds of them writes.
+    fn drawn(a: &Arrivals) -> Vec<(u64, HostOp)> {
+        let mut clock = Clock::new(a, 1_000_000, 1e12, 2.0 / 3.0, RandomStream::new(1, "test"));
+        let mut before = HostOp::Read;
+        let one = |_| {
+            let (time, op) = clock.next(|_| false, before);
+            before = op;
+            (time, op)
+        };
+        (0..1_000_000).map(one).collect()
+    }
+
+    fn variation(requests: &[(u64, HostOp)], window: u64) -> super::super::statistics::Variation {
+        let mut windows = Windows::new(window);
+        requests.iter().for_each(|(time, op)| windows.add(*time, *op));
+        windows.variation().unwrap()
     }
 
     #[test]
-    fn an_envelope_moves_requests_in_time_and_keeps_their_number() {
-        let envelope =
-            Envelope { period: SimDuration(6_000_000_000), weights: vec![6.0, 1.0, 1.0, 1.0, 1.0, 0.0] };
-        let n = 1_000_000;
-        let mut clock = Clock::new(&arrivals(Some(envelope)), n, RandomStream::new(1, "test"));
-        let times: Vec<u64> = (0..n).map(|_| clock.next()).collect();
-        let span = *times.last().unwrap() as f64;
-        assert!((span / 1e12 - 1.0).abs() < 0.03, "{span}");
-        let part = |k: u64| times.iter().filter(|t| **t / 1_000_000_000 % 6 == k).count() as f64 / n as f64;
-        assert!((part(0) - 0.6).abs() < 0.02 && (part(1) - 0.1).abs() < 0.02, "{} {}", part(0), part(1));
-        assert!(part(5) < 1e-3, "{}", part(5));
+    fn counts_are_exact_and_without_memory_they_are_chance() {
+        let all = drawn(&arrivals(None, None));
+        assert_eq!(all.iter().filter(|r| r.1 == HostOp::Write).count(), 666_667);
+        assert!(all.windows(2).all(|w| w[0].0 <= w[1].0) && all[999_999].0 <= 1000 * SECOND);
+        let same = all.windows(2).filter(|w| w[0].0 == w[1].0).count() as f64 / 1e6;
+        assert!((same - 0.1).abs() < 0.002, "{same}");
+        // Geometric groups alone: 1 + 2g / (1 - g).
+        let d = variation(&all, SECOND / 10).dispersion().unwrap();
+        assert!((d - 1.22).abs() < 0.06, "{d}");
+    }
+
+    #[test]
+    fn counts_vary_and_go_together_as_asked_in_windows_of_every_length() {
+        let windows = [SECOND / 1000, SECOND / 100, SECOND / 10, SECOND, 10 * SECOND];
+        let (reads, writes) = ([2.0, 5.0, 30.0, 200.0, 1200.0], [4.0, 8.0, 12.0, 20.0, 40.0]);
+        for together in [0.0, 0.8, -0.5] {
+            let memory = Memory {
+                windows: windows.map(SimDuration).to_vec(),
+                reads: reads.to_vec(),
+                writes: writes.to_vec(),
+                together: vec![together; 5],
+            };
+            let all = drawn(&arrivals(Some(memory), None));
+            for (i, window) in windows.into_iter().enumerate() {
+                let v = variation(&all, window);
+                for (op, asked) in [(HostOp::Read, reads[i]), (HostOp::Write, writes[i])] {
+                    let ratio = v.dispersion_of(op).unwrap() / asked;
+                    assert!((0.75..1.35).contains(&ratio), "{op:?} in {window}: {ratio} of {asked}");
+                }
+                // Windows of few levels below the whole have few signs to agree in.
+                if window <= SECOND {
+                    let found = v.together().unwrap();
+                    assert!((found - together).abs() < 0.25, "{window}: {found} for {together}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_envelope_gives_each_part_its_share_of_each_kind() {
+        let envelope = Envelope {
+            period: SimDuration(6 * SECOND),
+            reads: vec![6.0, 1.0, 1.0, 1.0, 1.0, 0.0],
+            writes: vec![1.0, 1.0, 1.0, 1.0, 1.0, 1.0],
+        };
+        let all = drawn(&arrivals(None, Some(envelope)));
+        let part = |op: HostOp, k: u64| {
+            let of = all.iter().filter(|r| r.1 == op);
+            let there = of.clone().filter(|r| r.0 / SECOND % 6 == k).count() as f64;
+            there / of.count() as f64
+        };
+        assert!((part(HostOp::Read, 0) - 0.6).abs() < 0.01 && part(HostOp::Read, 5) < 0.002);
+        assert!((part(HostOp::Write, 0) - 1.0 / 6.0).abs() < 0.01);
     }
 }

@@ -11,12 +11,15 @@ use crate::workload::{Overrides, Workload};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 use std::fmt::Write;
-use wordline_units::LBA_BYTES;
+use wordline_units::{Fraction, LBA_BYTES};
 
 /// The seed of a check.
 const SEED: u64 = 1;
 /// Requests of a check of a workload that is endless: half to find the popular pages, half to count.
 const REQUESTS: u64 = 8_000_000;
+
+/// The shortest window whose dispersion is told: 10 ms.
+const DISPERSION_FROM: u64 = 10_000_000;
 
 /// How near a figure must come.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
@@ -28,6 +31,8 @@ pub enum Criterion {
     Points(f64),
     /// So many per cent of the figure.
     Percent(f64),
+    /// So many times the figure at most, and at least its like part.
+    Factor(f64),
     /// Between target and so much, give or take so many points.
     Range {
         /// The upper end.
@@ -120,9 +125,16 @@ impl Row {
         match self.criterion {
             Criterion::Exact => self.found == target,
             Criterion::Points(most) | Criterion::Percent(most) => near(most),
+            Criterion::Factor(most) => self.factor().is_none_or(|f| f <= most),
             Criterion::Range { points, .. } => near(points),
             Criterion::Told => true,
         }
+    }
+
+    /// How many times larger the larger one is, of what the table has and what the twin has.
+    pub fn factor(&self) -> Option<f64> {
+        let ratio = self.found / self.target.filter(|t| *t > 0.0)?;
+        Some(ratio.max(1.0 / ratio))
     }
 
     /// A figure in its unit.
@@ -161,6 +173,7 @@ impl Row {
             Criterion::Exact => "exact".to_string(),
             Criterion::Points(p) | Criterion::Range { points: p, .. } => format!("{p} pt"),
             Criterion::Percent(p) => format!("{p} %"),
+            Criterion::Factor(f) => format!("x {f}"),
             Criterion::Told => "-".to_string(),
         };
         let verdict = match self.criterion {
@@ -256,10 +269,27 @@ pub fn check(name: &str, most: Option<u64>, depth: Depth) -> Result<Checked, Wor
     rows.push(told("read", Unit::Volume, volume(d.targets.read_volume), read as f64));
     let span = Some(d.arrivals.span.as_secs()).filter(|_| whole);
     rows.push(told("span", Unit::Seconds, span, s.span_s()));
-    for (dispersion, what) in s.dispersion()[1..].iter().zip(["dispersion in 1 s", "dispersion in 60 s"]) {
-        if let Some(found) = dispersion {
-            rows.push(told(what, Unit::Number, None, *found));
+    for (length, found, _) in s.dispersion().into_iter().filter(|d| d.0 >= DISPERSION_FROM) {
+        let target = d.targets.dispersion.iter().find(|t| t.0.0 == length).map(|t| t.1);
+        let what = format!("dispersion in {}", wordline_units::SimDuration(length));
+        rows.push(told(&what, Unit::Number, target, found));
+    }
+    let share = |target: Option<Fraction>| target.map(Fraction::as_f64);
+    if let Some([covering, same]) = s.stable_shares() {
+        for (what, target, found) in [
+            ("partial updates of the same sectors as the last", d.targets.same_sectors, same),
+            ("partial updates that cover all written there", d.targets.covering, covering),
+        ] {
+            rows.push(told(what, Unit::Share, share(target), found));
         }
+    }
+    if let Some(found) = s.read_written_share().filter(|_| read > 0) {
+        rows.push(told(
+            "pages read that were written before",
+            Unit::Share,
+            share(d.targets.read_written),
+            found,
+        ));
     }
     if let Some([touched, _, written]) = s.footprints() {
         rows.push(told("distinct pages", Unit::Volume, None, touched as f64));

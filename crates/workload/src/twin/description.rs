@@ -1,6 +1,7 @@
 //! What a twin's file says, as types. Reading finds every problem of a file at once, with its line;
 //! writing gives a file from which the same requests come.
 
+use super::addresses::extents;
 use crate::pace::Depth;
 use std::fmt::Write;
 use std::ops::RangeInclusive;
@@ -20,6 +21,10 @@ pub(super) const EXTENT: u64 = 64 << 10;
 pub(super) const RUN: RangeInclusive<f64> = 1.0..=1e6;
 /// Skew among hot extents.
 pub(super) const THETA: RangeInclusive<f64> = 0.0..=5.0;
+/// Bytes that share one place where a twin does not say.
+pub(super) const ITEM: u64 = 16 << 10;
+/// How often the hot extents may be replaced.
+pub(super) const DRIFT: RangeInclusive<f64> = 0.0..=1000.0;
 /// Decimals with which numbers that are not whole are written.
 pub(super) const DECIMALS: usize = 4;
 
@@ -46,22 +51,34 @@ pub struct Description {
     pub targets: Targets,
 }
 
-/// A renewal process with gaps of a two-phase hyper-exponential distribution, in groups, under an
+/// Requests whose numbers in windows of time vary and go together as asked, some of them at one time, under an
 /// envelope; or no times at all, in a closed loop.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Arrivals {
     /// The closed loop in which requests are asked, where they have no times.
     pub closed: Option<Depth>,
-    /// Expected time of all requests; 0 where they come all at one instant.
+    /// Time of all requests; 0 where they come all at one instant.
     pub span: SimDuration,
-    /// Share of gaps from the fast phase.
-    pub burst_share: Fraction,
-    /// Mean gap of the fast phase.
-    pub burst_gap: SimDuration,
     /// Share of requests that come at the time of the one before.
     pub group: Fraction,
-    /// A rate that changes with time.
+    /// How counts vary from window to window; as chance has it, if absent.
+    pub memory: Option<Memory>,
+    /// Rates that change with time.
     pub envelope: Option<Envelope>,
+}
+
+/// How the numbers of requests in windows of several lengths vary. Between two lengths dispersion and correlation
+/// are interpolated over the logarithm of the length; beyond the ends they stay as they are there.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Memory {
+    /// Lengths of the windows, ascending.
+    pub windows: Vec<SimDuration>,
+    /// Variance over mean of the number of reads in each: 1 is chance.
+    pub reads: Vec<f64>,
+    /// The same of writes.
+    pub writes: Vec<f64>,
+    /// Correlation between the number of reads and the number of writes beyond chance, -1 to 1.
+    pub together: Vec<f64>,
 }
 
 /// Relative rates of the equal parts of a period, which repeats.
@@ -69,8 +86,44 @@ pub struct Arrivals {
 pub struct Envelope {
     /// The period.
     pub period: SimDuration,
-    /// A relative rate for each part; some is above 0.
-    pub weights: Vec<f64>,
+    /// A relative rate of reads for each part; some is above 0.
+    pub reads: Vec<f64>,
+    /// The same of writes, in as many parts.
+    pub writes: Vec<f64>,
+}
+
+impl Memory {
+    /// A curve over the windows, at another length in nanoseconds.
+    fn at(
+        &self,
+        curve: &[f64],
+        window_ns: f64,
+        scale: impl Fn(f64) -> f64,
+        back: impl Fn(f64) -> f64,
+    ) -> f64 {
+        let above = self.windows.iter().position(|w| w.0 as f64 >= window_ns);
+        match above {
+            Some(0) => curve[0],
+            None => curve[curve.len() - 1],
+            Some(i) => {
+                let at = |ns: f64| libm::log(ns);
+                let (from, to) = (at(self.windows[i - 1].0 as f64), at(self.windows[i].0 as f64));
+                let part = (at(window_ns) - from) / (to - from);
+                back(scale(curve[i - 1]) * (1.0 - part) + scale(curve[i]) * part)
+            }
+        }
+    }
+
+    /// Dispersions of reads and of writes in windows of so many nanoseconds.
+    pub(super) fn dispersion(&self, window_ns: f64) -> [f64; 2] {
+        let logarithm = |x: f64| libm::log(x.max(1e-3));
+        [&self.reads, &self.writes].map(|curve| self.at(curve, window_ns, logarithm, libm::exp))
+    }
+
+    /// Correlation of reads and writes in windows of so many nanoseconds.
+    pub(super) fn together(&self, window_ns: f64) -> f64 {
+        self.at(&self.together, window_ns, |x| x, |x| x)
+    }
 }
 
 /// Sizes and addresses of one kind of request.
@@ -110,11 +163,20 @@ pub struct Side {
     pub rewrite: Fraction,
     /// Share of the footprint's extents that are hot.
     pub hot_space: Fraction,
+    /// Whether streams and uniform requests go among the hot extents.
+    pub hot_lies: HotLies,
     /// Skew among the hot extents.
     pub theta: f64,
     /// Bytes that share one popularity.
     pub extent: u64,
-    /// Of reads: the share that goes where the hot writes go, before all others.
+    /// Bytes that share one place, an item, in blocks.
+    pub item: u64,
+    /// Share of the items, by their requests, whose hot requests of a listed size all go to the item's own place: the
+    /// same offset and size each time.
+    pub stable: Fraction,
+    /// How often the hot extents are replaced by others, one by one, in the whole run.
+    pub drift: f64,
+    /// Of reads that continue no stream: the share that goes where the hot writes go.
     pub overlap: Fraction,
 }
 
@@ -152,6 +214,15 @@ pub enum Straddle {
     Never,
 }
 
+/// Where the hot extents lie.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum HotLies {
+    /// Anywhere in the footprint: streams and uniform requests meet them.
+    Scattered,
+    /// At the begin of the footprint, where nothing else goes.
+    Apart,
+}
+
 /// Figures that a twin is compared with, besides those that are its parameters.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Targets {
@@ -168,6 +239,14 @@ pub struct Targets {
     pub partial: Option<(Fraction, Fraction)>,
     /// Share of writes of at most 4 KiB: from, to.
     pub small: Option<(Fraction, Fraction)>,
+    /// Lengths of windows with the variance over mean of the number of requests in them.
+    pub dispersion: Vec<(SimDuration, f64)>,
+    /// Of updates of less than a page of 16 KiB: those of the very blocks of the update before.
+    pub same_sectors: Option<Fraction>,
+    /// Of the same: those that cover all that was ever written in the page.
+    pub covering: Option<Fraction>,
+    /// Share of the pages read that had been written before.
+    pub read_written: Option<Fraction>,
 }
 
 /// A number of bytes that need not be whole: a mean.
@@ -200,6 +279,35 @@ impl FromStr for Slashed<f64> {
         } else {
             Err(format!("{text:?} is all 0; one of them must be above"))
         }
+    }
+}
+
+/// Numbers of any sign, separated by slashes.
+struct Numbers(Vec<f64>);
+
+impl FromStr for Numbers {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Numbers, String> {
+        let number = |t: &str| {
+            let number = t.trim().parse::<f64>().ok().filter(|x| x.is_finite());
+            number.ok_or_else(|| format!("{t:?} is not a number"))
+        };
+        text.split('/').map(number).collect::<Result<_, _>>().map(Numbers)
+    }
+}
+
+/// Lengths of windows, ascending, separated by slashes.
+struct Lengths(Vec<SimDuration>);
+
+impl FromStr for Lengths {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Lengths, String> {
+        let length = |t: &str| t.trim().parse::<SimDuration>().map_err(|e| e.to_string());
+        let lengths = text.split('/').map(length).collect::<Result<Vec<_>, String>>()?;
+        if lengths[0].0 == 0 || lengths.windows(2).any(|w| w[0] >= w[1]) {
+            return Err(format!("{text:?} are no lengths above 0 that ascend, such as \"10ms/1s/100s\""));
+        }
+        Ok(Lengths(lengths))
     }
 }
 
@@ -280,6 +388,20 @@ impl FromStr for Hit {
     }
 }
 
+/// `WINDOW@DISPERSION`: a length and the variance over mean of the counts in such windows.
+struct Spread(SimDuration, f64);
+
+impl FromStr for Spread {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Spread, String> {
+        let fail = || format!("{text:?} is not a window with its dispersion, such as \"1s@77.5\"");
+        let (window, dispersion) = text.split_once('@').ok_or_else(fail)?;
+        let window = window.trim().parse().map_err(|_| fail())?;
+        let dispersion: f64 = dispersion.trim().parse().map_err(|_| fail())?;
+        if dispersion.is_finite() && dispersion >= 0.0 { Ok(Spread(window, dispersion)) } else { Err(fail()) }
+    }
+}
+
 fn share(s: &mut Section, key: &'static str, default: Fraction) -> Fraction {
     let given = s.take_or(key, default);
     if given > Fraction::ONE {
@@ -319,8 +441,7 @@ fn description(mut file: Section, problems: &Problems) -> Option<Description> {
     let mut a = file.section_or_empty("arrivals");
     let closed = a.take::<Depth>("closed");
     if closed.is_some()
-        && let Some(timed) =
-            ["span", "burst_share", "burst_gap", "group", "envelope"].into_iter().find(|k| a.has(k))
+        && let Some(timed) = ["span", "group", "windows", "envelope"].into_iter().find(|k| a.has(k))
     {
         a.refuse(timed, "a closed loop has no times; leave it out, or closed");
     }
@@ -328,33 +449,17 @@ fn description(mut file: Section, problems: &Problems) -> Option<Description> {
         Some(_) => a.take_or("span", SimDuration::ZERO),
         None => a.require::<SimDuration>("span", "\"7d\"").unwrap_or(SimDuration(1)),
     };
-    let burst_share = share(&mut a, "burst_share", Fraction::ZERO);
-    let burst_gap = a.take_or("burst_gap", SimDuration::ZERO);
     let group = share(&mut a, "group", Fraction::ZERO);
     if group == Fraction::ONE {
         a.refuse("group", "100% would put all requests at one instant; it must be less");
     }
-    if burst_share == Fraction::ONE {
-        a.refuse("burst_share", "100% leaves no slow phase; it must be less");
-    }
+    let memory = memory(&mut a);
     let envelope = envelope(&mut a);
-    let arrivals = Arrivals { closed, span, burst_share, burst_gap, group, envelope };
-    if span.0 == 0 {
-        if arrivals != Arrivals::at_once(closed) {
-            a.refuse(
-                "span",
-                "all requests at one instant have no gaps, groups or envelope; it must be above 0",
-            );
-        }
-    } else if arrivals.slow_gap_ns(requests) <= 0.0 && problems.is_empty() {
-        let mean = arrivals.gap_ns(requests);
+    let arrivals = Arrivals { closed, span, group, memory, envelope };
+    if span.0 == 0 && arrivals != Arrivals::at_once(closed) {
         a.refuse(
-            "burst_gap",
-            format!(
-                "gaps of {burst_gap} in {burst_share} of all leave no time for the others, since the mean gap is {:.0}ns; \
-                 lower burst_share or burst_gap",
-                mean
-            ),
+            "span",
+            "all requests at one instant have no groups, windows or envelope; it must be above 0",
         );
     }
     a.finish();
@@ -369,6 +474,15 @@ fn description(mut file: Section, problems: &Problems) -> Option<Description> {
         written_footprint: t.take::<Average>("written_footprint").map(|v| v.0 as u64),
         partial: t.take::<Range>("partial").map(|r| (r.0, r.1)),
         small: t.take::<Range>("small").map(|r| (r.0, r.1)),
+        dispersion: t
+            .take_list::<Spread>("dispersion")
+            .unwrap_or_default()
+            .into_iter()
+            .map(|d| (d.0, d.1))
+            .collect(),
+        same_sectors: t.take("same_sectors"),
+        covering: t.take("covering"),
+        read_written: t.take("read_written"),
     };
     t.finish();
     let place = file.place().clone();
@@ -380,12 +494,64 @@ fn description(mut file: Section, problems: &Problems) -> Option<Description> {
     Some(Description { title, original, requests, write, run, arrivals, reads, writes, targets })
 }
 
+/// A curve over windows, or over parts of an envelope: as many numbers as there are of those.
+fn curve(a: &mut Section, key: &'static str, of: &str, many: usize) -> Option<Vec<f64>> {
+    let curve = a.take::<Numbers>(key)?.0;
+    if curve.len() != many {
+        a.refuse(key, format!("{} numbers for {many} {of}; there must be one for each", curve.len()));
+        return None;
+    }
+    Some(curve)
+}
+
+fn memory(a: &mut Section) -> Option<Memory> {
+    let windows = a.take::<Lengths>("windows").map(|w| w.0);
+    let many = windows.as_ref().map_or(0, Vec::len);
+    let mut found = ["read_dispersion", "write_dispersion"].map(|key| {
+        if windows.is_none() && a.has(key) {
+            a.missing("windows", "\"10ms/1s/100s\"");
+        }
+        let found = curve(a, key, "windows", many).unwrap_or_else(|| vec![1.0; many]);
+        if found.iter().any(|d| *d < 0.0) {
+            a.refuse(key, "a variance over a mean is 0 or more, and 1 by chance");
+        }
+        found
+    });
+    let together = curve(a, "together", "windows", many).unwrap_or_else(|| vec![0.0; many]);
+    if together.iter().any(|c| c.abs() > 1.0) {
+        a.refuse("together", "a correlation lies between -1 and 1");
+    }
+    let [reads, writes] = found.each_mut().map(std::mem::take);
+    Some(Memory { windows: windows?, reads, writes, together })
+}
+
 fn envelope(a: &mut Section) -> Option<Envelope> {
-    let weights = a.take::<Slashed<f64>>("envelope").map(|w| w.0);
+    let both = a.take::<Slashed<f64>>("envelope").map(|w| w.0);
+    let own = ["read_envelope", "write_envelope"].map(|key| a.take::<Slashed<f64>>(key).map(|w| w.0));
     let period = a.take::<SimDuration>("envelope_period");
+    let weights = match (both, own) {
+        (Some(both), [None, None]) => Some((both.clone(), both)),
+        (None, [Some(reads), Some(writes)]) if reads.len() == writes.len() => Some((reads, writes)),
+        (None, [Some(_), Some(_)]) => {
+            a.refuse("write_envelope", "it has another number of parts than read_envelope");
+            None
+        }
+        (None, [None, None]) => None,
+        (Some(_), _) => {
+            a.refuse(
+                "envelope",
+                "it is for reads and writes; leave it out, or read_envelope and write_envelope",
+            );
+            None
+        }
+        (None, [reads, _]) => {
+            a.missing(if reads.is_some() { "write_envelope" } else { "read_envelope" }, "\"6/1/1/1/1/1\"");
+            None
+        }
+    };
     match (weights, period) {
-        (Some(weights), Some(period)) if period.0 / weights.len() as u64 > 0 => {
-            Some(Envelope { period, weights })
+        (Some((reads, writes)), Some(period)) if period.0 / reads.len() as u64 > 0 => {
+            Some(Envelope { period, reads, writes })
         }
         (Some(_), Some(period)) => {
             a.refuse("envelope_period", format!("{period} has no room for the parts of the envelope"));
@@ -463,11 +629,22 @@ fn side(mut s: Section, kind: Kind) -> Option<Side> {
     if hot_space == Fraction::ZERO {
         s.refuse("hot_space", "the hot part is empty; it must be above 0%");
     }
+    const PLACES: [(&str, HotLies); 2] = [("scattered", HotLies::Scattered), ("apart", HotLies::Apart)];
+    let hot_lies = s.choice("hot_lies", &PLACES, HotLies::Scattered);
     let theta = s.take_within("theta", THETA).unwrap_or(1.0);
     let extent = s.take::<Blocks>("extent").map_or(EXTENT, |b| b.0 * LBA_BYTES);
     if !(extent / LBA_BYTES).is_multiple_of(align) {
         s.refuse("extent", "it is not a multiple of align");
     }
+    let item = s.take::<Blocks>("item").map_or(item_in(extent, align), |b| b.0);
+    if !item.is_multiple_of(align) {
+        s.refuse("item", "it is not a multiple of align");
+    }
+    if item > extent / LBA_BYTES {
+        s.refuse("item", "it is longer than extent");
+    }
+    let stable = share(&mut s, "stable", Fraction::ZERO);
+    let drift = s.take_within("drift", DRIFT).unwrap_or(0.0);
     let page_aligned = share(&mut s, "page_aligned", Fraction::ZERO);
     let straddle = s.choice("straddle", &NAMES, Straddle::Free);
     let overlap = if kind == Kind::Read { share(&mut s, "overlap", Fraction::ZERO) } else { Fraction::ZERO };
@@ -489,8 +666,12 @@ fn side(mut s: Section, kind: Kind) -> Option<Side> {
         stretch,
         rewrite,
         hot_space,
+        hot_lies,
         theta,
         extent,
+        item,
+        stable,
+        drift,
         overlap,
     });
     if let Some(side) = &side
@@ -505,6 +686,11 @@ fn side(mut s: Section, kind: Kind) -> Option<Side> {
     }
     s.finish();
     side
+}
+
+/// Blocks of an item where nothing else is said: what is usual, or as much of an extent as can be.
+pub(super) fn item_in(extent: u64, align: u64) -> u64 {
+    (ITEM.min(extent) / LBA_BYTES / align * align).max(align)
 }
 
 fn rest(s: &mut Section, page: u64) -> Rest {
@@ -535,25 +721,7 @@ fn rest(s: &mut Section, page: u64) -> Rest {
 impl Arrivals {
     /// No times: all at one instant, or in a closed loop.
     pub fn at_once(closed: Option<Depth>) -> Arrivals {
-        Arrivals {
-            closed,
-            span: SimDuration::ZERO,
-            burst_share: Fraction::ZERO,
-            burst_gap: SimDuration::ZERO,
-            group: Fraction::ZERO,
-            envelope: None,
-        }
-    }
-
-    /// Mean gap of the requests that do not share a time with the one before, in nanoseconds.
-    pub fn gap_ns(&self, requests: u64) -> f64 {
-        self.span.0 as f64 / requests as f64 / (1.0 - self.group.as_f64())
-    }
-
-    /// Mean gap of the slow phase, in nanoseconds; 0 or less where the fast one takes all the time.
-    pub fn slow_gap_ns(&self, requests: u64) -> f64 {
-        let p = self.burst_share.as_f64();
-        (self.gap_ns(requests) - p * self.burst_gap.0 as f64) / (1.0 - p)
+        Arrivals { closed, span: SimDuration::ZERO, group: Fraction::ZERO, memory: None, envelope: None }
     }
 }
 
@@ -576,7 +744,8 @@ impl Side {
 
     /// Whether the longest request has room in every part of a footprint divided by `scale`.
     pub(crate) fn room(&self, scale: u64) -> Result<(), String> {
-        let footprint = self.footprint / scale / LBA_BYTES;
+        let hot = if self.hot_lies == HotLies::Apart { extents(self, scale).1 * self.extent } else { 0 };
+        let footprint = (self.footprint / scale).saturating_sub(hot) / LBA_BYTES;
         let ((parts, need), longest) = (self.parts(), self.longest());
         if footprint / parts < need {
             return Err(format!(
@@ -643,13 +812,18 @@ impl Description {
             l.text("closed", closed);
         } else {
             l.text("span", a.span);
-            l.text("burst_share", a.burst_share);
-            l.text("burst_gap", a.burst_gap);
             l.text("group", a.group);
+        }
+        if let Some(m) = &a.memory {
+            l.text("windows", joined(&m.windows, SimDuration::to_string));
+            l.text("read_dispersion", joined(&m.reads, |d| decimal(*d)));
+            l.text("write_dispersion", joined(&m.writes, |d| decimal(*d)));
+            l.text("together", joined(&m.together, |c| decimal(*c)));
         }
         if let Some(e) = &a.envelope {
             l.text("envelope_period", e.period);
-            l.text("envelope", joined(&e.weights, |w| decimal(*w)));
+            l.text("read_envelope", joined(&e.reads, |w| decimal(*w)));
+            l.text("write_envelope", joined(&e.writes, |w| decimal(*w)));
         }
         for (name, side) in [("write", &self.writes), ("read", &self.reads)] {
             l.table(name);
@@ -695,8 +869,14 @@ impl Side {
         }
         l.text("rewrite", self.rewrite);
         l.text("hot_space", self.hot_space);
+        l.text("hot_lies", if self.hot_lies == HotLies::Apart { "apart" } else { "scattered" });
         l.number("theta", decimal(self.theta));
         l.text("extent", Bytes(self.extent));
+        l.text("item", bytes(self.item));
+        l.text("stable", self.stable);
+        if self.drift > 0.0 {
+            l.number("drift", decimal(self.drift));
+        }
         if self.overlap > Fraction::ZERO {
             l.text("overlap", self.overlap);
         }

@@ -2,15 +2,18 @@
 //! trace's requests, times or addresses is kept.
 //!
 //! Sizes are the trace's own histogram. Streams are found where a request begins at which one of the
-//! last 64 of its kind ended. Gaps: the rate in 96 equal parts of the span is the envelope; within it a
-//! two-phase hyper-exponential law takes the mean, the squared coefficient of variation and the
-//! dispersion of counts in a second. The hot part is found by the hit rates of six LRU caches and the
-//! distinct pages, first by what `locality` foretells, then corrected by what the twin measured.
+//! last 64 of its kind ended. Arrivals: the rates of reads and writes in 96 equal parts of the span are the
+//! envelope; within it counts vary in windows of 10 us to 100 s as the trace's do. The hot part is found by the hit
+//! rates of six LRU caches and the distinct pages, first by what `locality` foretells, then corrected by what the
+//! twin measured; with it the share of hot requests that go to the same place again, by the updates of the same
+//! blocks.
 
 use super::addresses::UNIT;
-use super::description::{Arrivals, Description, EXTENT, Envelope, Rest, Side, Straddle, Targets};
+use super::description::{
+    Arrivals, Description, EXTENT, Envelope, HotLies, Memory, Rest, Side, Straddle, Targets, item_in,
+};
 use super::locality::foretell;
-use super::statistics::{Depth, Statistics, Windows};
+use super::statistics::{Depth, Statistics};
 use super::{QueueDepth, read, requests_of};
 use crate::error::{ErrorKind, Problem, WorkloadError, going_on};
 use crate::fit::DriveShape;
@@ -18,12 +21,17 @@ use crate::numbers::grouped;
 use crate::pace::Pacing;
 use crate::workload::{Overrides, Workload};
 use std::fmt;
-use wordline_units::{Bytes, Fraction, LBA_BYTES, SimDuration};
+use std::ops::Range;
+use wordline_units::{Bytes, Fraction, HostOp, HostRequest, LBA_BYTES, SimDuration};
 
 /// Parts of the span that have a rate of their own.
 const PARTS: usize = 96;
 /// Sizes that a twin keeps apart.
 const SIZES: usize = 48;
+/// Twins that are tried for the hit curve and the share of stable updates.
+const FITS: usize = 6;
+/// Points of reads of written pages above the trace's from which on reads keep apart from writes.
+const TOO_MANY: f64 = 0.05;
 /// Bytes of a page by which writes are called large or partial.
 pub(super) const PAGE: u64 = 16 << 10;
 /// Logarithm of how much wider than what was written the footprint may be, so that random addresses touch
@@ -62,29 +70,82 @@ impl fmt::Display for Fallback {
     }
 }
 
+/// A trace, or a stretch of its time.
+pub(super) struct Piece {
+    workload: Workload,
+    text: String,
+    /// From its first request on, in nanoseconds.
+    time: Range<u64>,
+}
+
+impl Piece {
+    /// The whole of a trace.
+    ///
+    /// # Errors
+    /// What is wrong with the trace; a workload that is no trace.
+    pub fn whole(text: &str) -> Result<Piece, WorkloadError> {
+        let workload = Workload::parse(text, Overrides::default())?;
+        if workload.is_drawn() || workload.pacing() == Pacing::Jobs {
+            let what = "this is no trace, but made of numbers already";
+            return Err(refused(text, what, "pass it on as it is"));
+        }
+        Ok(Piece { workload, text: text.to_string(), time: 0..u64::MAX })
+    }
+
+    /// The requests that come in a stretch of the time, their times from its begin.
+    pub fn within(&self, time: Range<u64>) -> Piece {
+        Piece { workload: self.workload.clone(), text: self.text.clone(), time }
+    }
+
+    /// Its requests, times from 0 on.
+    pub fn requests(
+        &self,
+    ) -> Result<impl Iterator<Item = Result<HostRequest, WorkloadError>>, WorkloadError> {
+        let (mut first, time) = (None, self.time.clone());
+        Ok(self.workload.open(ROOM, SEED)?.filter_map(move |request| match request {
+            Ok(mut r) => {
+                let at = r.arrival.0 - *first.get_or_insert(r.arrival.0);
+                r.arrival.0 = at.saturating_sub(time.start);
+                time.contains(&at).then_some(Ok(r))
+            }
+            Err(e) => Some(Err(e)),
+        }))
+    }
+
+    /// All figures of it.
+    ///
+    /// # Errors
+    /// What is wrong with the trace; one that neither reads nor writes.
+    pub fn statistics(&self) -> Result<Statistics, WorkloadError> {
+        let mut found = Statistics::new(PAGE, Depth::Full);
+        for request in self.requests()? {
+            found.add(&request?);
+        }
+        if found.requests() == 0 {
+            let what = "it neither reads nor writes";
+            return Err(refused(&self.text, what, "trims and flushes alone have no twin"));
+        }
+        Ok(found)
+    }
+}
+
+fn refused(text: &str, what: &str, hint: &str) -> WorkloadError {
+    Problem::new(ErrorKind::Content, text, what).allowed("a trace of reads or writes").hint(hint).into()
+}
+
 /// Makes a twin of a trace, of any that can be read. `title` is what the twin is called.
 ///
 /// # Errors
 /// What is wrong with the trace; one that neither reads nor writes; a workload that is no trace.
 pub fn fit(text: &str, title: &str) -> Result<Fitted, WorkloadError> {
-    let workload = Workload::parse(text, Overrides::default())?;
-    let refuse = |what: &str, hint: &str| {
-        WorkloadError::from(
-            Problem::new(ErrorKind::Content, text, what).allowed("a trace of reads or writes").hint(hint),
-        )
-    };
-    if workload.is_drawn() || workload.pacing() == Pacing::Jobs {
-        return Err(refuse("this is no trace, but made of numbers already", "pass it on as it is"));
-    }
-    let mut trace = Statistics::new(PAGE, Depth::Full);
-    for request in workload.open(ROOM, SEED)? {
-        trace.add(&request?);
-    }
-    if trace.requests() == 0 {
-        return Err(refuse("it neither reads nor writes", "trims and flushes alone have no twin"));
-    }
+    fit_piece(&Piece::whole(text)?, title)
+}
+
+/// Makes a twin of a trace or of a stretch of it.
+pub(super) fn fit_piece(piece: &Piece, title: &str) -> Result<Fitted, WorkloadError> {
+    let trace = piece.statistics()?;
     let mut fallbacks = vec![];
-    let arrivals = arrivals(&workload, &trace, &mut fallbacks)?;
+    let arrivals = arrivals(piece, &trace, &mut fallbacks)?;
     let caches = trace.six_caches().unwrap_or_default();
     let [touched, read, written] = trace.footprints().unwrap_or_default();
     // A kind that there is none of needs an address all the same.
@@ -190,48 +251,24 @@ fn side(s: &super::statistics::Side, footprint: u64) -> Side {
         stretch: scattered.then_some((stretch as u64).max(LBA_BYTES)),
         rewrite: fraction(s.rewritten as f64 / s.continued.max(1) as f64),
         hot_space: Fraction::ONE,
+        hot_lies: HotLies::Apart,
         theta: 1.0,
         extent: EXTENT,
+        item: item_in(EXTENT, align),
+        stable: Fraction::ZERO,
+        drift: 0.0,
         overlap: Fraction::ZERO,
     }
     .legal()
 }
 
-/// Time as it passes at a rate that is even: the envelope taken out.
-struct Even {
-    part: f64,
-    /// Rate in each part over the mean rate, and their sum up to it.
-    rates: Vec<f64>,
-    before: Vec<f64>,
-}
-
-impl Even {
-    fn new(counts: &[u64], span_ns: f64) -> Even {
-        let sum: u64 = counts.iter().sum();
-        let rates: Vec<f64> =
-            counts.iter().map(|c| *c as f64 * counts.len() as f64 / sum.max(1) as f64).collect();
-        let part = span_ns / counts.len() as f64;
-        let before = rates.iter().scan(0.0, |sum, rate| {
-            let now = *sum;
-            *sum += rate * part;
-            Some(now)
-        });
-        Even { part, before: before.collect(), rates }
-    }
-
-    fn at(&self, time: f64) -> f64 {
-        let i = ((time / self.part) as usize).min(self.rates.len() - 1);
-        self.before[i] + (time - i as f64 * self.part) * self.rates[i]
-    }
-}
-
 fn arrivals(
-    workload: &Workload,
+    piece: &Piece,
     trace: &Statistics,
     fallbacks: &mut Vec<Fallback>,
 ) -> Result<Arrivals, WorkloadError> {
     let mut say = |instead: &str| fallbacks.push(Fallback { what: "arrivals", instead: instead.to_string() });
-    if let Pacing::Closed { queue_depth, threads } = workload.pacing() {
+    if let Pacing::Closed { queue_depth, threads } = piece.workload.pacing() {
         say("the trace is asked in a closed loop, without times; so is the twin");
         return Ok(Arrivals::at_once(Some(QueueDepth { queue_depth, threads })));
     }
@@ -240,101 +277,74 @@ fn arrivals(
         say("all requests come at one instant; so do the twin's");
         return Ok(Arrivals::at_once(None));
     }
-    let mut counts = vec![0u64; PARTS];
-    let mut first = None;
-    for request in workload.open(ROOM, SEED)? {
-        let request = request?;
-        let time = (request.arrival.0 - *first.get_or_insert(request.arrival.0)) as f64;
-        counts[((time / span_ns * PARTS as f64) as usize).min(PARTS - 1)] += 1;
-    }
-    // With few requests a part's rate is chance.
-    let enough = trace.requests() >= 50 * PARTS as u64 && span_ns >= PARTS as f64;
-    if !enough {
-        say("too few requests for a rate that changes with time; the twin's rate is the mean");
-    }
-    let even = if enough { counts } else { vec![1] };
-    let even = Even::new(&even, span_ns);
-    let (mut sum, mut squares, mut n, mut before) = (0.0, 0.0, 0.0, 0.0);
-    let mut windows = [Windows::new(1_000_000_000), Windows::new(60_000_000_000)];
-    let mut first = None;
-    for request in workload.open(ROOM, SEED)? {
-        let request = request?;
-        let now = even.at((request.arrival.0 - *first.get_or_insert(request.arrival.0)) as f64);
-        if now > before {
-            let gap = (now - before) / 1e9;
-            (sum, squares, n) = (sum + gap, squares + gap * gap, n + 1.0);
-        }
-        before = now;
-        for w in &mut windows {
-            w.add(now as u64);
-        }
-    }
-    let mean = sum / f64::max(n, 1.0);
-    let variation = squares / f64::max(n, 1.0) / (mean * mean) - 1.0;
-    let group = trace.group_share();
-    // Groups are geometric: their own dispersion is taken out of that of the counts.
-    let batch = 1.0 / (1.0 - group);
-    let renewal = |d: Option<f64>| d.map(|d| ((d - group * batch) / batch).max(1.0));
-    let phases = Phases::solve(mean, variation, windows.map(|w| renewal(w.dispersion())));
-    let rates = &even.rates;
     let span = SimDuration(span_ns as u64);
-    let found = Arrivals {
+    // With few requests a part's rate is chance.
+    let envelope = if trace.requests() >= 50 * PARTS as u64 && span.0 >= PARTS as u64 {
+        Some(envelope(piece, span)?)
+    } else {
+        say("too few requests for a rate that changes with time; the twin's rate is the mean");
+        None
+    };
+    Ok(Arrivals {
         closed: None,
         span,
-        burst_share: fraction(phases.share),
-        burst_gap: SimDuration((phases.gap * 1e9).round() as u64),
-        group: fraction(group),
-        envelope: (rates.len() > 1).then(|| Envelope { period: span, weights: rates.clone() }),
+        group: fraction(trace.group_share()),
+        memory: memory(trace, envelope.as_ref()),
+        envelope,
+    })
+}
+
+/// Rates of reads and writes in equal parts of the span; of a kind that there is none of, even ones.
+fn envelope(piece: &Piece, span: SimDuration) -> Result<Envelope, WorkloadError> {
+    let mut counts = [[0u64; PARTS]; 2];
+    let mut first = None;
+    for request in piece.requests()? {
+        let request = request?;
+        let time = request.arrival.0 - *first.get_or_insert(request.arrival.0);
+        let part = ((time as f64 / span.0 as f64 * PARTS as f64) as usize).min(PARTS - 1);
+        match request.op {
+            HostOp::Read => counts[0][part] += 1,
+            HostOp::Write => counts[1][part] += 1,
+            _ => {}
+        }
+    }
+    let [reads, writes] = counts.map(|counts| {
+        let sum: u64 = counts.iter().sum();
+        let rate = |n: u64| if sum == 0 { 1.0 } else { n as f64 * PARTS as f64 / sum as f64 };
+        counts.map(rate).to_vec()
+    });
+    Ok(Envelope { period: span, reads, writes })
+}
+
+/// Dispersions of reads and writes by window, and how they go together; up to the parts of the envelope, whose own
+/// variation is the last.
+fn memory(trace: &Statistics, envelope: Option<&Envelope>) -> Option<Memory> {
+    let part = envelope.map_or(u64::MAX, |e| e.period.0 / PARTS as u64);
+    let mut memory = Memory { windows: vec![], reads: vec![], writes: vec![], together: vec![] };
+    let mut add = |window: u64, [read, write]: [Option<f64>; 2], together: Option<f64>| {
+        memory.windows.push(SimDuration(window));
+        memory.reads.push(read.unwrap_or(1.0));
+        memory.writes.push(write.unwrap_or(1.0));
+        memory.together.push(together.unwrap_or(0.0));
     };
-    if found.burst_share > Fraction::ZERO && found.slow_gap_ns(trace.requests()) <= 0.0 {
-        say("bursts of less than a nanosecond between requests; the twin's gaps have one phase");
+    for (window, v) in trace.variations().filter(|(window, _)| *window < part) {
+        add(window, [HostOp::Read, HostOp::Write].map(|op| v.dispersion_of(op)), v.together());
     }
-    Ok(found)
-}
-
-/// The fast phase of a hyper-exponential law.
-struct Phases {
-    share: f64,
-    /// In seconds.
-    gap: f64,
-}
-
-impl Phases {
-    /// From the mean gap, its squared coefficient of variation, and the dispersion of counts in 1 s
-    /// and 60 s. A renewal process has no more dispersion than variation; where the trace has,
-    /// dispersion goes first, since queues come from it.
-    fn solve(mean: f64, variation: f64, dispersion: [Option<f64>; 2]) -> Phases {
-        let even = Phases { share: 0.0, gap: 0.0 };
-        let mut variation = variation;
-        if let Some(second) = dispersion[0] {
-            let minute = dispersion[1].unwrap_or(second);
-            if second > variation {
-                variation = minute.max(1.2 * second);
-            }
-        }
-        if variation.is_nan() || variation <= 1.05 {
-            return even;
-        }
-        // D. R. Cox, Renewal Theory, 1962: counts of an equilibrium process whose law has two phases
-        // relax at one rate r, and the dispersion in t is 1 + (c² − 1)(1 − (1 − e^−rt) / rt).
-        let relaxed = |r: f64| 1.0 - (1.0 - libm::exp(-r)) / r;
-        let rate = 1.0 / mean;
-        let wanted = dispersion[0].map_or(0.5, |d| (d - 1.0) / (variation - 1.0)).clamp(1e-6, 0.999);
-        let (mut low, mut high) = (-14.0, 14.0);
-        for _ in 0..60 {
-            let middle = 0.5 * (low + high);
-            if relaxed(libm::exp(middle)) < wanted { low = middle } else { high = middle }
-        }
-        let r = libm::exp(0.5 * (low + high));
-        // Rates a > b of the phases with share p of a: ab = rate·r, pb + (1 − p)a = r.
-        let density = rate + r * (variation - 1.0) / 2.0;
-        let sum = density + r;
-        let root = libm::sqrt((sum * sum - 4.0 * rate * r).max(0.0));
-        let (a, b) = (0.5 * (sum + root), 2.0 * rate * r / (sum + root));
-        let share = if a > b { (density - b) / (a - b) } else { 0.0 };
-        // A share that rounds to all leaves no slow phase.
-        if (1e-6..=0.999_999).contains(&share) { Phases { share, gap: 1.0 / a } } else { even }
+    if let Some(e) = envelope {
+        let requests = [trace.reads.requests, trace.writes.requests].map(|n| n as f64 / PARTS as f64);
+        let of = |rates: &[f64], mean: f64| {
+            rates.iter().map(|r| (r - 1.0) * (r - 1.0)).sum::<f64>() * mean / PARTS as f64
+        };
+        let [read, write] = [of(&e.reads, requests[0]), of(&e.writes, requests[1])];
+        let product =
+            e.reads.iter().zip(&e.writes).map(|(r, w)| (r - 1.0) * (w - 1.0)).sum::<f64>() / PARTS as f64;
+        // Beyond chance, as in the windows.
+        let own = [(read - 1.0) / requests[0], (write - 1.0) / requests[1]];
+        let together =
+            (own[0] > 0.0 && own[1] > 0.0).then(|| (product / libm::sqrt(own[0] * own[1])).clamp(-1.0, 1.0));
+        add(part, [Some(read), Some(write)], together);
     }
+    (!memory.windows.is_empty()).then_some(memory)
 }
 
 /// Finds the hot part of the writes, and measures the twin.
@@ -357,28 +367,46 @@ fn fit_hits(
     let pages: Vec<f64> = caches.iter().map(|c| *c as f64 / unit).collect();
     let requests = trace.writes.requests as f64;
     let (mut aim, mut aim_pages) = (goal.clone(), written as f64 / unit);
-    let start = d.writes.clone();
-    let mut best: Option<(f64, Side, Statistics)> = None;
-    for _ in 0..4 {
+    let same = |s: &Statistics| s.stable_shares().map(|[_, same]| same);
+    let again = |s: &Statistics| s.read_written_share().filter(|_| s.reads.requests > 0);
+    let mut start = d.writes.clone();
+    let mut stable = same(trace).unwrap_or(0.0);
+    let mut overlap = 0.0;
+    let mut best: Option<(f64, [Side; 2], Statistics)> = None;
+    for _ in 0..FITS {
+        start.stable = fraction(stable);
         d.writes = found(&start, requests, &pages, &aim, aim_pages);
+        d.reads.overlap = if d.writes.hot > Fraction::ZERO { fraction(overlap) } else { Fraction::ZERO };
         let twin = measure(d)?;
         let got = twin.hits(caches).unwrap_or_else(|| vec![0.0; caches.len()]);
         let got_written = twin.footprints().map_or(0, |f| f[2]) as f64;
+        let lacks = |of: &dyn Fn(&Statistics) -> Option<f64>| {
+            of(trace).zip(of(&twin)).map_or(0.0, |(goal, got)| goal - got)
+        };
+        let (lacks_same, lacks_again) = (lacks(&same), lacks(&again));
         let off = got.iter().zip(&goal).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
-            + 0.1 * (got_written / written as f64 - 1.0).abs();
-        for ((aim, goal), got) in aim.iter_mut().zip(&goal).zip(&got) {
-            *aim = (*aim + (goal - got)).clamp(0.0, 1.0);
-        }
-        aim_pages *= (written as f64 / got_written.max(1.0)).clamp(0.5, 2.0);
+            + 0.1 * (got_written / written as f64 - 1.0).abs()
+            + 0.3 * lacks_same.abs()
+            + 0.3 * lacks_again.abs();
         if best.as_ref().is_none_or(|(before, ..)| off < *before) {
-            best = Some((off, d.writes.clone(), twin));
+            best = Some((off, [d.reads.clone(), d.writes.clone()], twin));
         }
         if off < 0.01 {
             break;
         }
+        for ((aim, goal), got) in aim.iter_mut().zip(&goal).zip(&got) {
+            *aim = (*aim + (goal - got)).clamp(0.0, 1.0);
+        }
+        aim_pages *= (written as f64 / got_written.max(1.0)).clamp(0.5, 2.0);
+        stable = (stable + lacks_same).clamp(0.0, 1.0);
+        if lacks_again < -TOO_MANY && overlap == 0.0 {
+            // Even without any that are sent there, too many reads meet what was written: they keep apart.
+            d.reads.begin = d.writes.begin + d.writes.footprint;
+        }
+        overlap = (overlap + lacks_again).clamp(0.0, 1.0);
     }
-    let Some((_, side, twin)) = best else { return measure(d) };
-    d.writes = side;
+    let Some((_, [reads, writes], twin)) = best else { return measure(d) };
+    (d.reads, d.writes) = (reads, writes);
     Ok(twin)
 }
 
@@ -476,27 +504,5 @@ impl Fitted {
     pub fn room(&self) -> u64 {
         let ends = [&self.description.reads, &self.description.writes].map(|s| s.begin + s.footprint);
         ends.into_iter().max().unwrap_or(0).max(self.trace.touched_in_pages().unwrap_or(0))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn phases_have_the_mean_and_the_variation_that_they_were_solved_for() {
-        let (mean, variation, dispersion) = (0.02, 9.0, 5.0);
-        let p = Phases::solve(mean, variation, [Some(dispersion), None]);
-        let slow = (mean - p.share * p.gap) / (1.0 - p.share);
-        let square = 2.0 * (p.share * p.gap * p.gap + (1.0 - p.share) * slow * slow);
-        assert!((square / (mean * mean) - 1.0 - variation).abs() < 1e-6, "{} {}", p.share, p.gap);
-        let r = p.share / slow + (1.0 - p.share) / p.gap;
-        let got = 1.0 + (variation - 1.0) * (1.0 - (1.0 - (-r).exp()) / r);
-        assert!((got - dispersion).abs() < 1e-3, "{got}");
-    }
-
-    #[test]
-    fn even_arrivals_have_one_phase() {
-        assert_eq!(Phases::solve(0.02, 0.3, [Some(1.0), None]).share, 0.0);
     }
 }

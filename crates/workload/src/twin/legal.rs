@@ -2,7 +2,9 @@
 //! bounded. Every value is moved to the nearest that the file's grammar takes, and what then still cannot
 //! stand together falls back on less.
 
-use super::description::{Arrivals, Description, Envelope, FARTHEST, LONGEST, RUN, Rest, Side, THETA};
+use super::description::{
+    Arrivals, DRIFT, Description, Envelope, FARTHEST, HotLies, LONGEST, RUN, Rest, Side, THETA, item_in,
+};
 use std::collections::BTreeMap;
 use wordline_units::{Fraction, LBA_BYTES, SimDuration};
 
@@ -15,7 +17,7 @@ impl Description {
         self.requests = self.requests.max(1);
         self.write = self.write.min(Fraction::ONE);
         self.run = within(self.run, *RUN.start(), *RUN.end());
-        self.arrivals = self.arrivals.legal(self.requests);
+        self.arrivals = self.arrivals.legal();
         self.reads = self.reads.legal();
         self.writes = self.writes.legal();
         self
@@ -23,20 +25,25 @@ impl Description {
 }
 
 impl Arrivals {
-    /// Without the envelope if its parts have no length, and without bursts if they take all the time.
-    fn legal(mut self, requests: u64) -> Arrivals {
+    /// Without the envelope if its parts have no length.
+    fn legal(mut self) -> Arrivals {
         if self.span == SimDuration::ZERO {
             return Arrivals::at_once(self.closed);
         }
-        self.burst_share = self.burst_share.min(ALL_BUT);
         self.group = self.group.min(ALL_BUT);
-        let fits = |e: &Envelope| {
-            let known = e.weights.iter().all(|w| w.is_finite() && *w >= 0.0);
-            known && e.weights.iter().sum::<f64>() > 0.0 && e.period.0 >= e.weights.len() as u64
+        let known = |weights: &[f64]| {
+            weights.iter().all(|w| w.is_finite() && *w >= 0.0) && weights.iter().sum::<f64>() > 0.0
         };
+        let fits = |e: &Envelope| known(&e.reads) && known(&e.writes) && e.period.0 >= e.reads.len() as u64;
         self.envelope = self.envelope.filter(fits);
-        if self.slow_gap_ns(requests) <= 0.0 {
-            (self.burst_share, self.burst_gap) = (Fraction::ZERO, SimDuration::ZERO);
+        self.memory = self.memory.filter(|m| !m.windows.is_empty());
+        if let Some(m) = &mut self.memory {
+            for d in m.reads.iter_mut().chain(&mut m.writes) {
+                *d = within(*d, 0.0, f64::MAX);
+            }
+            for c in &mut m.together {
+                *c = within(*c, -1.0, 1.0);
+            }
         }
         self
     }
@@ -55,12 +62,18 @@ impl Side {
         self.uniform = Fraction(Fraction::ONE.0 - self.sequential.0 - self.hot.0);
         self.rewrite = self.rewrite.min(Fraction::ONE);
         self.hot_space = self.hot_space.clamp(Fraction(1), Fraction::ONE);
+        self.item = item_in(self.extent, self.align);
+        self.stable = self.stable.min(Fraction::ONE);
+        self.drift = within(self.drift, *DRIFT.start(), *DRIFT.end());
         self.theta = within(self.theta, *THETA.start(), *THETA.end());
         self.stretch = self.stretch.map(|bytes| bytes.max(LBA_BYTES));
         let page = self.page * LBA_BYTES;
         self.begin = self.begin.min(FARTHEST) / page * page;
         let (parts, blocks) = self.parts();
         self.footprint = self.footprint.max(parts * blocks * LBA_BYTES).next_multiple_of(self.extent);
+        if self.room(1).is_err() {
+            self.hot_lies = HotLies::Scattered;
+        }
         self
     }
 }

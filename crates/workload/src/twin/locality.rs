@@ -6,7 +6,7 @@
 //! come round to a page at even times; a run of finite length finds every page absent at first.
 
 use super::addresses::{UNIT, extents};
-use super::description::{Description, Side};
+use super::description::{Description, HotLies, Side};
 use super::requests_of;
 use super::sizes::SizeLaw;
 use super::statistics::{Depth, Statistics};
@@ -24,6 +24,8 @@ struct Class {
     pages: f64,
     /// Chance of an access by hot or uniform requests, each page.
     each: f64,
+    /// Whether streams come by.
+    passed: bool,
 }
 
 /// Hit rates of LRU caches of so many 4 KiB pages after so many requests of this side alone, and the
@@ -65,27 +67,31 @@ pub(crate) fn foretell(side: &Side, requests: f64, caches: &[f64]) -> Foretold {
     let per_extent = (side.extent / LBA_BYTES / UNIT).max(1) as f64;
     let footprint = all as f64 * per_extent;
     let (p_seq, p_hot, p_any) = (side.sequential.as_f64(), side.hot.as_f64(), side.uniform.as_f64());
-    let anywhere = p_any / footprint;
+    let apart = side.hot_lies == HotLies::Apart;
+    // What streams and uniform requests go to.
+    let open = if apart { (all - hot) as f64 * per_extent } else { footprint };
+    let anywhere = p_any / open;
     let mut classes: Vec<Class> = ranks(hot, side.theta)
         .into_iter()
         .map(|(many, weight)| Class {
             pages: many * per_extent,
-            each: p_hot * weight / per_extent + anywhere,
+            each: p_hot * weight / per_extent + if apart { 0.0 } else { anywhere },
+            passed: !apart,
         })
         .collect();
-    classes.push(Class { pages: (all - hot) as f64 * per_extent, each: anywhere });
+    classes.push(Class { pages: (all - hot) as f64 * per_extent, each: anywhere, passed: true });
     // Pages that streams come to for the first time, per access; the others they touch again at once.
     let fresh_share = ((moved - side.rewrite.as_f64()) / touched).clamp(0.01, 1.0);
     let fresh = p_seq * fresh_share;
     let scattered = side.stretch.is_some();
     // Share of pages that streams passed within a time.
     let passed = |t: f64| {
-        let turns = t * fresh / footprint;
+        let turns = t * fresh / open;
         if scattered { 1.0 - libm::exp(-turns) } else { turns.min(1.0) }
     };
     let held = |t: f64| -> f64 {
-        let absent = 1.0 - passed(t);
-        classes.iter().map(|c| c.pages * (1.0 - libm::exp(-c.each * t) * absent)).sum()
+        let absent = |c: &Class| if c.passed { 1.0 - passed(t) } else { 1.0 };
+        classes.iter().map(|c| c.pages * (1.0 - libm::exp(-c.each * t) * absent(c))).sum()
     };
     let distinct = held(accesses);
     let hits = caches.iter().map(|cache| {
@@ -99,14 +105,15 @@ pub(crate) fn foretell(side: &Side, requests: f64, caches: &[f64]) -> Foretold {
         let (early, whole) = (t / accesses, 1.0 - t / accesses);
         let hit = |c: &Class| {
             let turns = c.each * t;
-            let absent = libm::exp(-turns) * (1.0 - passed(t));
+            let passed = if c.passed { passed(t) } else { 0.0 };
+            let absent = libm::exp(-turns) * (1.0 - passed);
             let early_absent = if turns > 1e-9 { -libm::expm1(-turns) / turns } else { 1.0 };
-            whole * (1.0 - absent) + early * (1.0 - early_absent * (1.0 - 0.5 * passed(t)))
+            whole * (1.0 - absent) + early * (1.0 - early_absent * (1.0 - 0.5 * passed))
         };
         let random: f64 = classes.iter().map(|c| c.pages * c.each * hit(c)).sum();
         let mut stream = p_seq - fresh;
         if fresh > 0.0 {
-            let round = footprint / fresh;
+            let round = open / fresh;
             let again = if scattered {
                 passed(t)
             } else if t >= round {
@@ -114,8 +121,8 @@ pub(crate) fn foretell(side: &Side, requests: f64, caches: &[f64]) -> Foretold {
             } else {
                 0.0
             };
-            let touched: f64 =
-                classes.iter().map(|c| c.pages / footprint * (1.0 - libm::exp(-c.each * t))).sum();
+            let open_to = classes.iter().filter(|c| c.passed);
+            let touched: f64 = open_to.map(|c| c.pages / open * (1.0 - libm::exp(-c.each * t))).sum();
             stream += fresh * (again + (1.0 - again) * touched);
         }
         random + stream

@@ -1,7 +1,7 @@
 //! Twins: synthetic stand-ins for traces that cannot be passed on. A twin is a small file of numbers
 //! (`description`), each with its source, from which requests are made (`stream`, with `arrivals`,
 //! `sizes` and `addresses`); it is accepted when the figures of what comes out (`statistics`, `lru`)
-//! are those of the table it was made from (`check`). `fitting` makes one from a trace, `legal` brings it to
+//! are those of the table it was made from (`check`). `fitting` makes one from a trace, `class` finds what traces have in common, `legal` brings it to
 //! what a file may say, `verdict` says what it may stand for, `locality` foretells and shifts its hit rate, `catalogue` lists those that come with Wordline,
 //! and `originals` puts the trace itself in a twin's place where the user has it.
 
@@ -9,6 +9,7 @@ mod addresses;
 mod arrivals;
 mod catalogue;
 mod check;
+mod class;
 mod description;
 mod fitting;
 mod legal;
@@ -22,7 +23,10 @@ mod verdict;
 
 pub use catalogue::{BuiltinTwin, Spelled, TWINS, TwinBody, twin_named};
 pub use check::{Checked, Criterion, Row, Unit, check};
-pub use description::{Arrivals, Description, Envelope, Modulation, Rest, Side, Straddle, Targets};
+pub use class::{Class, fit_class};
+pub use description::{
+    Arrivals, Description, Envelope, HotLies, Memory, Modulation, Rest, Side, Straddle, Targets,
+};
 pub use fitting::{Fallback, Fitted, fit};
 pub use locality::REFERENCE_SHARE;
 pub(crate) use originals::original_of;
@@ -70,6 +74,13 @@ pub const TWIN_OPTIONS: &[Parameter] = &[
         "0",
         "-50 to 50",
         "moves the LRU write-hit rate, at an eighth of the written footprint",
+    ),
+    value(
+        "drift",
+        "times",
+        "the twin's",
+        "0 to 1000",
+        "how often the hot extents are replaced by others, one by one, in the whole run",
     ),
     value("original", "file", "none", "a trace", "takes the original trace in place of the twin"),
 ];
@@ -166,7 +177,7 @@ impl Twin {
     /// # Errors
     /// All problems of the name, the file and the options.
     pub fn parse(head: &str, options: &str, over: Overrides) -> Result<Twin, WorkloadError> {
-        let (description, text) = match named(head)? {
+        let (mut description, text) = match named(head)? {
             Named::Workload(s) => return Twin::spelled(head, s, options, over),
             Named::Twin(description, text) => (*description, text),
         };
@@ -182,6 +193,9 @@ impl Twin {
         let speedup = o.get::<Ratio>("speedup", "a factor such as 10 or 0.5").unwrap_or(Ratio::ONE);
         let closed = o.get::<QueueDepth>("closed", "a queue depth such as 32 or 32x4");
         let points = locality_of(&mut o);
+        if let Some(drift) = drift_of(&mut o) {
+            (description.reads.drift, description.writes.drift) = (drift, drift);
+        }
         let burst = o.text("mode") == Some("burst");
         if burst && (points != 0.0 || o.text("speedup").is_some() || closed.is_some()) {
             let what =
@@ -207,6 +221,7 @@ impl Twin {
             "speedup": speedup.to_string(),
             "mode": if burst { "burst" } else { "daily" },
             "locality_points": points,
+            "drift": description.writes.drift,
         });
         let mut resolved = json!({
             "kind": "twin",
@@ -387,6 +402,14 @@ impl Twin {
 fn synthetic(name: &str, options: &str, over: Overrides) -> Result<SyntheticWorkload, WorkloadError> {
     let found = synthetic_named(name).ok_or_else(|| unknown(name, name))?;
     SyntheticWorkload::parse(found, options, over)
+}
+
+fn drift_of(o: &mut Options) -> Option<f64> {
+    let drift = o.get::<f64>("drift", "0 to 1000")?;
+    if !description::DRIFT.contains(&drift) {
+        o.reject("drift", format!("{drift} is out of range"), "0 to 1000", "");
+    }
+    Some(drift)
 }
 
 fn locality_of(o: &mut Options) -> f64 {

@@ -87,14 +87,19 @@ impl SizeLaw {
         })
     }
 
-    /// A size in blocks, where the others have this share.
+    /// A size in blocks, where the others have this share, and whether it is one of those listed.
     #[inline]
-    pub fn draw(&self, share: f64, random: &mut RandomStream) -> u32 {
+    pub fn draw(&self, share: f64, random: &mut RandomStream) -> (u32, bool) {
         if share > 0.0 && random.unit() <= share {
-            one_of(&self.others, &self.by_chance, random)
+            (one_of(&self.others, &self.by_chance, random), false)
         } else {
-            one_of(&self.listed, &self.by_weight, random)
+            (one_of(&self.listed, &self.by_weight, random), true)
         }
+    }
+
+    /// The sizes listed, with their shares among themselves.
+    pub fn listed(&self) -> impl Iterator<Item = (u32, f64)> {
+        self.listed.iter().copied().zip(self.by_weight.shares())
     }
 
     /// The longest, in blocks.

@@ -12,8 +12,21 @@ const RECENT: usize = 64;
 /// Bins of arrivals: as many, or half as many and twice as long.
 const BINS: usize = 256;
 const SECOND: u64 = 1_000_000_000;
-/// Lengths of the windows in which arrivals are counted: 10 ms, 1 s and 60 s.
-const WINDOWS: [u64; 3] = [SECOND / 100, SECOND, 60 * SECOND];
+/// Lengths of the windows in which arrivals are counted, in nanoseconds: 10 us to 100 s.
+pub(crate) const WINDOWS: [u64; 8] = [
+    SECOND / 100_000,
+    SECOND / 10_000,
+    SECOND / 1000,
+    SECOND / 100,
+    SECOND / 10,
+    SECOND,
+    10 * SECOND,
+    100 * SECOND,
+];
+/// Blocks of the page by which updates are called partial: 16 KiB.
+const UPDATED_PAGE: u64 = 32;
+/// Windows of which there must be as many for a variance.
+const WINDOWS_LEAST: f64 = 10.0;
 
 /// Whether the order of written pages is measured, which takes most of the time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,39 +37,78 @@ pub enum Depth {
     Full,
 }
 
-/// Counts of arrivals in windows of one length.
+/// Counts of reads and writes in windows of one length.
 #[derive(Clone, Debug)]
 pub(crate) struct Windows {
     length: u64,
-    at: u64,
-    count: u64,
-    sum: f64,
-    squares: f64,
+    /// Where the window ends that is counted in, and those before it.
+    end: u64,
+    before: u64,
+    counts: [f64; 2],
+    sums: [f64; 2],
+    squares: [f64; 2],
+    products: f64,
+}
+
+/// How counts in windows vary: of reads, of writes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Variation {
+    /// Whole windows.
+    pub windows: u64,
+    pub means: [f64; 2],
+    pub variances: [f64; 2],
+    pub covariance: f64,
 }
 
 impl Windows {
     pub fn new(length: u64) -> Windows {
-        Windows { length, at: 0, count: 0, sum: 0.0, squares: 0.0 }
+        let none = [0.0; 2];
+        Windows { length, end: length, before: 0, counts: none, sums: none, squares: none, products: 0.0 }
     }
 
     #[inline]
-    pub fn add(&mut self, time: u64) {
-        let at = time / self.length;
-        if at != self.at {
-            let count = self.count as f64;
-            self.sum += count;
-            self.squares += count * count;
-            (self.at, self.count) = (at, 0);
+    pub fn add(&mut self, time: u64, op: HostOp) {
+        if time >= self.end {
+            for kind in [0, 1] {
+                self.sums[kind] += self.counts[kind];
+                self.squares[kind] += self.counts[kind] * self.counts[kind];
+            }
+            self.products += self.counts[0] * self.counts[1];
+            self.counts = [0.0; 2];
+            self.before = time / self.length;
+            self.end = (self.before + 1) * self.length;
         }
-        self.count += 1;
+        self.counts[usize::from(op == HostOp::Write)] += 1.0;
     }
 
-    /// Variance of the count over its mean; none with fewer than ten whole windows.
-    pub fn dispersion(&self) -> Option<f64> {
+    /// Means, variances and covariance of the counts; none with fewer than ten whole windows.
+    pub fn variation(&self) -> Option<Variation> {
         // The last window is cut off, so it is left out.
-        let windows = self.at as f64;
-        let mean = self.sum / windows;
-        (self.at >= 10 && mean > 0.0).then(|| (self.squares / windows - mean * mean) / mean)
+        let n = self.before as f64;
+        let means = self.sums.map(|sum| sum / n);
+        let variances = [0, 1].map(|k| self.squares[k] / n - means[k] * means[k]);
+        let covariance = self.products / n - means[0] * means[1];
+        (n >= WINDOWS_LEAST).then_some(Variation { windows: self.before, means, variances, covariance })
+    }
+}
+
+impl Variation {
+    /// Variance over mean of the counts of reads and writes together; none without requests.
+    pub fn dispersion(&self) -> Option<f64> {
+        let (mean, variance) = (self.means[0] + self.means[1], self.variances[0] + self.variances[1]);
+        (mean > 0.0).then(|| (variance + 2.0 * self.covariance) / mean)
+    }
+
+    /// The same of reads or writes alone.
+    pub fn dispersion_of(&self, op: HostOp) -> Option<f64> {
+        let kind = usize::from(op == HostOp::Write);
+        (self.means[kind] > 0.0).then(|| self.variances[kind] / self.means[kind])
+    }
+
+    /// Correlation of the counts of reads and of writes, chance taken out of their variances; none where chance is all.
+    pub fn together(&self) -> Option<f64> {
+        let [reads, writes] = [0, 1].map(|k| self.variances[k] - self.means[k]);
+        (reads > 0.0 && writes > 0.0).then(|| (self.covariance / libm::sqrt(reads * writes)).clamp(-1.0, 1.0))
     }
 }
 
@@ -125,7 +177,7 @@ pub struct Statistics {
     pub(crate) same_time: u64,
     /// Sums of the gaps above 0 and of their squares, in seconds.
     pub(crate) gaps: (f64, f64),
-    windows: [Windows; 3],
+    windows: [Windows; WINDOWS.len()],
     bin: u64,
     bins: Vec<u64>,
     /// Trims and flushes.
@@ -145,11 +197,8 @@ struct Updates {
 }
 
 impl Updates {
-    /// A write of some blocks, `begin..end`, to pages of so many; of more than 64 nothing is known.
+    /// A write of some blocks, `begin..end`, to pages of so many, at most 64.
     fn add(&mut self, begin: u64, end: u64, page: u64) {
-        if page > 64 {
-            return;
-        }
         let whole = u64::MAX >> (64 - page);
         for number in begin / page..end.div_ceil(page) {
             let first = number * page;
@@ -223,7 +272,7 @@ impl Statistics {
         }
         self.before = Some((r.arrival.0, r.op));
         let time = r.arrival.0 - self.first;
-        self.windows.iter_mut().for_each(|w| w.add(time));
+        self.windows.iter_mut().for_each(|w| w.add(time, r.op));
         self.arrived(time);
         let pages = r.lba.0 / UNIT..(r.lba.0 + r.blocks as u64).div_ceil(UNIT);
         if let Some(full) = &mut self.full {
@@ -249,7 +298,7 @@ impl Statistics {
         self.partial += cut.min(parts);
         self.small += u64::from(r.bytes() <= 4096);
         if let Some(full) = &mut self.full {
-            full.updates.add(begin, end, self.page);
+            full.updates.add(begin, end, UPDATED_PAGE);
             for page in pages {
                 full.accesses += 1;
                 if let Some(distance) = full.stack.access(page) {
@@ -335,10 +384,16 @@ impl Statistics {
         self.before.map_or(0.0, |(last, _)| (last - self.first) as f64 / 1e9)
     }
 
-    /// Variance over mean of the number of requests in 10 ms, in a second, and in a minute; none where the
-    /// requests cover less than ten of them.
-    pub fn dispersion(&self) -> [Option<f64>; 3] {
-        [&self.windows[0], &self.windows[1], &self.windows[2]].map(Windows::dispersion)
+    /// Lengths of windows in nanoseconds, from 10 us to 100 s, with the variance over mean of the number of requests
+    /// in them and the number of windows; only those of which there are ten.
+    pub fn dispersion(&self) -> Vec<(u64, f64, u64)> {
+        let known = self.variations().filter_map(|(length, v)| Some((length, v.dispersion()?, v.windows)));
+        known.collect()
+    }
+
+    /// How counts vary in windows of each length of which there are ten.
+    pub(crate) fn variations(&self) -> impl Iterator<Item = (u64, Variation)> {
+        self.windows.iter().filter_map(|w| Some((w.length, w.variation()?)))
     }
 
     /// Trims and flushes, which no other figure counts.
@@ -346,12 +401,17 @@ impl Statistics {
         self.others
     }
 
-    /// Of writes of less than a page to a page that was written before: the share that covers all that was ever
+    /// Of writes of less than a page of 16 KiB to one that was written before: the share that covers all that was ever
     /// written there, and the share that goes to the very blocks of the write before; none without any, or without
     /// full depth.
     pub fn stable_shares(&self) -> Option<[f64; 2]> {
         let updates = self.full.as_ref().map(|f| &f.updates).filter(|u| u.all > 0)?;
         Some([share(updates.covering, updates.all), share(updates.same, updates.all)])
+    }
+
+    /// Writes of less than a page of 16 KiB to one that was written before.
+    pub fn updates(&self) -> u64 {
+        self.full.as_ref().map_or(0, |f| f.updates.all)
     }
 
     /// Distinct bytes touched in whole pages; none without full depth.

@@ -1,7 +1,7 @@
 //! A twin at work: kind, size, time and address of each request, each from a stream of random
 //! numbers of its own, so that changing one parameter leaves the draws of the others alone.
 
-use super::addresses::Addresses;
+use super::addresses::{Addresses, Way};
 use super::arrivals::Clock;
 use super::description::{Description, Side};
 use super::sizes::{Modulated, SizeLaw};
@@ -33,12 +33,13 @@ impl Flow {
         let stream = |part: &str| RandomStream::new(seed, &format!("workload/twin/{name}/{part}"));
         let law = SizeLaw::new(side)?;
         let shares = Modulated::new(side, law.share, requests, &mut stream("modulation"));
-        let addresses = Addresses::new(side, scale, &mut stream("scatter"));
+        let addresses = Addresses::new(side, &law, scale, requests, &mut stream("scatter"));
         Ok(Flow { law, shares, addresses })
     }
 
+    /// A size in blocks, and whether it is one of those listed.
     #[inline]
-    fn blocks(&mut self, random: &mut RandomStream) -> u32 {
+    fn blocks(&mut self, random: &mut RandomStream) -> (u32, bool) {
         let share = self.shares.next();
         self.law.draw(share, random)
     }
@@ -46,11 +47,12 @@ impl Flow {
 
 /// The requests of a twin.
 pub(crate) struct TwinStream {
-    clock: Clock,
-    /// Chances that a read is followed by a write, and a write by a read.
+    /// When they come; none where they have no times.
+    clock: Option<Clock>,
+    /// Chances that a read is followed by a write, and a write by a read, where the clock leaves it open.
     to_write: f64,
     to_read: f64,
-    writing: bool,
+    before: HostOp,
     overlap: f64,
     reads: Flow,
     writes: Flow,
@@ -74,6 +76,24 @@ fn changes(write: f64, run: f64) -> (f64, f64) {
     (rate * write, rate * (1.0 - write))
 }
 
+/// The clock of a run. One with a bound is a twin of a shorter trace: of the same rate, dispersions and share of
+/// writes, not the beginning of the long one. An envelope says what comes when, so a run under one is its beginning.
+fn clock(d: &Description, play: Play, whole: u64, random: RandomStream) -> Option<Clock> {
+    let span = d.arrivals.span.0 as f64;
+    if span == 0.0 {
+        return None;
+    }
+    let rate = d.requests as f64 / span;
+    let until = play.until_ns.filter(|_| play.open).map(|ns| play.speedup.times(ns) * rate);
+    let bound = [play.requests.filter(|n| *n < u64::MAX).map(|n| n as f64), until].into_iter().flatten();
+    let requests = match bound.reduce(f64::min) {
+        _ if d.arrivals.envelope.is_some() => d.requests as f64,
+        Some(bound) => libm::ceil(bound).max(1.0),
+        None => whole as f64,
+    };
+    Some(Clock::new(&d.arrivals, requests as u64, requests / rate, d.write.as_f64(), random))
+}
+
 impl TwinStream {
     /// The requests of a twin.
     ///
@@ -88,10 +108,10 @@ impl TwinStream {
         let of = |share: f64| (whole as f64 * share) as u64;
         let unbounded = play.requests.is_none() && play.bytes.is_none() && play.until_ns.is_none();
         Ok(TwinStream {
-            clock: Clock::new(&d.arrivals, d.requests, stream("arrival")),
+            clock: clock(d, play, whole, stream("arrival")),
             to_write,
             to_read,
-            writing: kind.unit() <= write,
+            before: if kind.unit() <= write { HostOp::Write } else { HostOp::Read },
             overlap: d.reads.overlap.as_f64(),
             reads: Flow::new(&d.reads, play.scale, of(1.0 - write).max(1), seed, "read")?,
             writes: Flow::new(&d.writes, play.scale, of(write).max(1), seed, "write")?,
@@ -117,25 +137,34 @@ impl TwinStream {
         self.reads.law.longest().max(self.writes.law.longest())
     }
 
+    /// The time of the next request in nanoseconds, and whether it reads or writes.
     #[inline]
-    fn draw(&mut self) -> HostRequest {
-        let writing = self.writing;
-        let change = if writing { self.to_read } else { self.to_write };
-        if self.kind.unit() <= change {
-            self.writing = !writing;
-        }
-        if writing {
-            let blocks = self.writes.blocks(&mut self.size);
-            let at = self.writes.addresses.draw(blocks, &mut self.address);
-            return HostRequest::new(HostOp::Write, at, blocks);
-        }
-        let blocks = self.reads.blocks(&mut self.size);
-        let at = if self.overlap > 0.0 && self.address.unit() <= self.overlap {
-            self.writes.addresses.hot(blocks, &mut self.address)
-        } else {
-            self.reads.addresses.draw(blocks, &mut self.address)
+    fn arrive(&mut self) -> (u64, HostOp) {
+        let (to_read, to_write, kind) = (self.to_read, self.to_write, &mut self.kind);
+        let mut keeps = |op: HostOp| kind.unit() > if op == HostOp::Write { to_read } else { to_write };
+        let (time, op) = match &mut self.clock {
+            Some(clock) => clock.next(keeps, self.before),
+            None if keeps(self.before) => (0, self.before),
+            None if self.before == HostOp::Write => (0, HostOp::Read),
+            None => (0, HostOp::Write),
         };
-        HostRequest::new(HostOp::Read, at, blocks)
+        self.before = op;
+        (self.speedup.divide(time), op)
+    }
+
+    #[inline]
+    fn draw(&mut self, op: HostOp) -> HostRequest {
+        let writes = op == HostOp::Write;
+        let flow = if writes { &mut self.writes } else { &mut self.reads };
+        let (blocks, listed) = flow.blocks(&mut self.size);
+        let way = flow.addresses.way(&mut self.address);
+        let meets = !writes && self.overlap > 0.0 && way != Way::Along && self.address.unit() <= self.overlap;
+        let (at, blocks) = if meets {
+            (self.writes.addresses.written(blocks, &mut self.address), blocks)
+        } else {
+            flow.addresses.draw(way, blocks, listed, &mut self.address)
+        };
+        HostRequest::new(op, at, blocks)
     }
 }
 
@@ -147,12 +176,12 @@ impl Iterator for TwinStream {
         if self.left == 0 || self.bytes_left == 0 {
             return None;
         }
-        let time = self.speedup.divide(self.clock.next());
+        let (time, op) = self.arrive();
         if time >= self.until {
             self.left = 0;
             return None;
         }
-        let request = self.draw();
+        let request = self.draw(op);
         self.left -= 1;
         if request.op == self.bounding {
             self.bytes_left = self.bytes_left.saturating_sub(request.bytes());

@@ -5,7 +5,10 @@ use super::check::{Criterion, Row, Unit, aligned};
 use super::fitting::{Fallback, Fitted, PAGE};
 use super::statistics::Statistics;
 use crate::numbers::{grouped, readable_bytes};
+use wordline_units::SimDuration;
 
+/// Windows of a length of which there must be so many for a dispersion to be judged.
+pub(super) const JUDGED: u64 = 30;
 /// Requests below which chance moves shares by more than a point.
 const FEW: u64 = 10_000;
 
@@ -175,15 +178,16 @@ impl Verdict {
         let mut row = |what: &str, unit, criterion, figure: &dyn Fn(&Statistics) -> Option<f64>| {
             self.of(Aspect::Arrivals, what, unit, both, criterion, figure);
         };
-        let near = Criterion::Percent(20.0);
         let timed = |s: &Statistics| s.span_s() > 0.0;
         row("span", Unit::Seconds, Criterion::Percent(5.0), &|s| timed(s).then(|| s.span_s()));
         row("at the time of the one before", Unit::Share, Criterion::Points(2.0), &|s| {
             timed(s).then(|| s.group_share())
         });
-        row("variation of gaps", Unit::Number, near, &|s| s.gap_variation());
-        for (i, window) in ["10 ms", "1 s", "60 s"].into_iter().enumerate() {
-            row(&format!("dispersion in {window}"), Unit::Number, near, &|s| s.dispersion()[i]);
+        for (length, _, windows) in both[0].dispersion() {
+            let criterion = if windows >= JUDGED { Criterion::Factor(1.5) } else { Criterion::Told };
+            row(&format!("dispersion in {}", SimDuration(length)), Unit::Number, criterion, &|s| {
+                s.dispersion().iter().find(|d| d.0 == length).map(|d| d.1)
+            });
         }
     }
 
@@ -261,9 +265,12 @@ impl Verdict {
 
     /// An aspect with the figure that is farthest off, measured by its bound.
     fn how_far(&self, aspect: Aspect) -> String {
-        let excess = |row: &Row| {
-            let (Criterion::Points(bound) | Criterion::Percent(bound)) = row.criterion else { return 0.0 };
-            row.deviation().map_or(f64::INFINITY, |d| d.abs() / bound)
+        let excess = |row: &Row| match row.criterion {
+            Criterion::Points(bound) | Criterion::Percent(bound) => {
+                row.deviation().map_or(f64::INFINITY, |d| d.abs() / bound)
+            }
+            Criterion::Factor(bound) => row.factor().map_or(f64::INFINITY, |f| f / bound),
+            _ => 0.0,
         };
         let outside = self.rows_of(aspect).filter(|r| !r.holds());
         let Some(worst) = outside.max_by(|a, b| excess(a).total_cmp(&excess(b))) else {
