@@ -304,7 +304,7 @@ pub(crate) struct What {
     #[arg(long, value_name = "N")]
     pub(crate) requests: Option<Count>,
     /// The drive before the first request: fresh, preload, fill:90%[,order=seq|random][,valid=80%], steady,
-    /// aged_invalid:70%, aged_blocks:70%, aged_windows, pe:tlc=500; several joined by +
+    /// aged_invalid:70%, aged_blocks:70%[,data=apart], aged_windows, pe:tlc=500; several joined by +
     #[arg(long, default_value = wordline_run::DEFAULT_INITIAL, value_name = "STATE")]
     pub(crate) initial: String,
     /// Begin with the drive as the workload leaves it in the long run: --initial steady
