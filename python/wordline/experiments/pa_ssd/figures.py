@@ -369,7 +369,7 @@ def _collections(study: Study) -> Rows:
 
 #: Groups of runs that show why a claim does not hold.
 CAUSES = (
-    *("static", "static-host", "background", "host", "scattered"),
+    *("dynamic", "dynamic-background", "host", "scattered"),
     *("bursts-apart", "heavier", "no-collection", "busier", "zero-load-long"),
 )
 
