@@ -316,7 +316,7 @@ pub(crate) struct What {
     #[arg(long, value_name = "N")]
     pub(crate) requests: Option<Count>,
     /// The drive before the first request: fresh, preload, fill:90%[,order=seq|random][,valid=80%], steady,
-    /// aged_invalid:70%, aged_blocks:70%, aged_windows, pe:tlc=500; several joined by +
+    /// aged_invalid:70%, aged_blocks:70%[,data=apart], aged_windows, pe:tlc=500; several joined by +
     #[arg(long, default_value = wordline_run::DEFAULT_INITIAL, value_name = "STATE")]
     pub(crate) initial: String,
     /// Begin with the drive as the workload leaves it in the long run: --initial steady
@@ -822,7 +822,7 @@ pub(crate) struct ReproduceArgs {
     /// Divide the drive, the footprint and the length of the workloads by this
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub(crate) scale: u32,
-    /// A folder with original traces: those found there take the place of their twins
+    /// A folder with real traces: those that belong to the paper are run, too, and stand beside their twins
     #[arg(long, value_name = "DIR")]
     pub(crate) traces: Option<String>,
     /// Runs that go at once [default: as many as there are cores]

@@ -99,7 +99,7 @@ fn ips_is_384_gib_of_which_4_are_cache() {
 fn pa_ssd_is_288_gib_of_which_the_host_sees_85_per_cent() {
     let s = spec("pa-ssd-288gb");
     let m = &s.media[0];
-    assert_eq!((m.topology.planes(), m.topology.dies()), (256, 32));
+    assert_eq!((m.topology.planes(), m.topology.dies()), (256, 16));
     assert_eq!(s.physical_bytes(), 288 * GIB);
     assert_eq!(s.logical_bytes(), 288 * GIB * 85 / 100 / 8192 * 8192);
     let program = m.mode(CellMode::Tlc).unwrap().program;

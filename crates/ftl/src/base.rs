@@ -63,6 +63,15 @@ impl PlaneBase {
         base
     }
 
+    /// So many pages, packed into blocks behind others that are full of invalid ones.
+    pub fn behind(invalid: u32, packed: PlaneBase, slots: u32) -> PlaneBase {
+        let blocks = invalid as usize;
+        PlaneBase {
+            programmed: [vec![slots; blocks], packed.programmed].concat(),
+            before: [vec![0; blocks], packed.before].concat(),
+        }
+    }
+
     /// So many pages in blocks of which different numbers of slots are programmed, as evenly as those
     /// allow; none if they have no place there.
     pub fn windows(count: u32, blocks: u32, programmed: impl Fn(u32) -> u32) -> Option<PlaneBase> {

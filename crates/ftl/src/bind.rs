@@ -144,7 +144,7 @@ impl<M: Media> Ftl<M> {
     fn divert(&mut self, id: OpId, target: Target) {
         let op = &mut self.state.ops[id];
         op.route = crate::scheme::Route::to(target.region, target.class);
-        self.state.backlog[op.plane.index()] -= 1;
+        self.state.backlog.take(op.plane, op.kind);
         self.add_page(target.region, id);
     }
 
@@ -301,7 +301,8 @@ impl<M: Media> Ftl<M> {
 
     /// Give up pages that find no place where they should go: they stay where they are.
     fn leave_pages(&mut self, lead: OpId) {
-        self.state.backlog[self.state.ops[lead].plane.index()] -= 1;
+        let op = &self.state.ops[lead];
+        self.state.backlog.take(op.plane, op.kind);
         let mut part = lead;
         while !part.is_none() {
             let op = &self.state.ops[part];
@@ -345,9 +346,10 @@ impl<M: Media> Ftl<M> {
 
     /// A program that is in no queue goes to another plane.
     fn change_plane(&mut self, id: OpId, there: PlaneId) {
-        let here = std::mem::replace(&mut self.state.ops[id].plane, there);
-        self.state.backlog[here.index()] -= 1;
-        self.state.backlog[there.index()] += 1;
+        let op = &mut self.state.ops[id];
+        let here = std::mem::replace(&mut op.plane, there);
+        self.state.backlog.take(here, op.kind);
+        self.state.backlog.add(there, op.kind);
         self.effects.push(Effect::ChangePlane(id));
     }
 
@@ -357,7 +359,8 @@ impl<M: Media> Ftl<M> {
             return self.leave_pages(lead);
         }
         let outcome = self.no_place();
-        self.state.backlog[self.state.ops[lead].plane.index()] -= 1;
+        let op = &self.state.ops[lead];
+        self.state.backlog.take(op.plane, op.kind);
         let mut part = lead;
         while !part.is_none() {
             let (owner, next) = (self.state.ops[part].owner, self.state.ops[part].chain);

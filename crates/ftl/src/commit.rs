@@ -166,9 +166,8 @@ impl<M: Media> Ftl<M> {
     #[inline(always)]
     fn end(&mut self, id: OpId) {
         let op = &self.state.ops[id];
-        let plane = op.plane;
-        self.state.backlog[plane.index()] -= 1;
         let kind = op.kind;
+        self.state.backlog.take(op.plane, kind);
         if self.state.counters.energy.is_some() {
             self.count_energy(id);
         }

@@ -684,16 +684,16 @@ impl<M: Media> Ftl<M> {
     #[inline]
     pub(crate) fn emit(&mut self, id: OpId) {
         self.state.ops.stamp(id);
-        let plane = self.state.ops[id].plane;
-        self.state.backlog[plane.index()] += 1;
+        let op = &self.state.ops[id];
+        self.state.backlog.add(op.plane, op.kind);
         self.effects.push(Effect::Queue(id));
     }
 
     /// Hand the device an operation that its plane goes on with at once.
     pub(crate) fn go_on_with(&mut self, id: OpId) {
         self.state.ops.stamp(id);
-        let plane = self.state.ops[id].plane;
-        self.state.backlog[plane.index()] += 1;
+        let op = &self.state.ops[id];
+        self.state.backlog.add(op.plane, op.kind);
         self.continuation = Some(id);
     }
 

@@ -12,6 +12,7 @@
 mod aging;
 mod ahead;
 mod array;
+mod backlog;
 mod base;
 mod bind;
 mod block;

@@ -38,6 +38,8 @@ pub struct Initial {
     /// Share of the home region's blocks that are used up: the data are spread evenly over them, and
     /// what is left of them is invalid. Zero to fill blocks as `valid` says.
     pub aged_blocks: Fraction,
+    /// Whether aged blocks hold nothing valid, and the data lie in blocks besides, as `valid` says.
+    pub data_apart: bool,
     /// Where blocks of the home region are programmed a window at a time: the data lie in the first windows
     /// of each block, of none up to that share of them, every number as often as another. Zero, and under
     /// other rules, to fill blocks as `valid` says.
@@ -58,6 +60,7 @@ impl Initial {
             valid: Fraction::ONE,
             aged_invalid: Fraction::ZERO,
             aged_blocks: Fraction::ZERO,
+            data_apart: false,
             aged_windows: Fraction::ZERO,
             cycles: [0; 4],
             retention: SimDuration::ZERO,
@@ -269,13 +272,17 @@ impl<M: Media> Ftl<M> {
                     Some(k) => Permutation::keyed(count, k ^ (plane.0 as u64) << 32),
                     None => Permutation::identity(count),
                 });
-                let needed = count.div_ceil(per_block);
                 let available = self.fillable(home, plane);
                 let aged = aged.min(available);
+                let apart = if initial.data_apart { aged } else { 0 };
+                let needed = count.div_ceil(per_block) + apart;
                 let base = if windows {
                     let turn =
                         Permutation::keyed(available, seed ^ 0x7769_6e64_6f77_7321 ^ (plane.0 as u64) << 32);
                     PlaneBase::windows(count, available, |block| turn.forward(block) % (most + 1) * step)
+                } else if initial.data_apart {
+                    let packed = PlaneBase::packed(count, per_block, slots, step);
+                    (needed <= available).then(|| PlaneBase::behind(aged, packed, slots))
                 } else if aged > 0 && count <= aged * slots {
                     Some(PlaneBase::spread(count, aged, slots))
                 } else {

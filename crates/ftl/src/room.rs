@@ -114,37 +114,37 @@ impl State {
     pub(crate) fn room(&self, region: RegionId, plane: PlaneId) -> u64 {
         let r = &self.regions[region.index()];
         let slots = self.blocks_left(region, plane) as u64 * r.slots_per_block as u64;
-        let queued = self.backlog[plane.index()] as u64 * r.units_per_page as u64;
+        let queued = self.backlog.of(plane) as u64 * r.units_per_page as u64;
         slots.saturating_sub(self.at(region, plane).live / self.geometry.sectors_per_unit as u64 + queued)
     }
 
     /// The plane with the most slots that hold nothing live, and of about equals, within a sixteenth of a block, the
-    /// one with the fewest operations.
+    /// one with the least to do.
     pub(crate) fn roomiest(&self, region: RegionId) -> Option<PlaneId> {
         let r = &self.regions[region.index()];
         let step = (r.slots_per_block as u64 / 16).max(1);
         self.in_turn(region)
             .map(|local| PlaneId(r.first_plane + local as u32))
-            .min_by_key(|p| (Reverse(self.room(region, *p) / step), self.backlog[p.index()]))
+            .min_by_key(|p| (Reverse(self.room(region, *p) / step), self.backlog.before(*p)))
     }
 
     /// The plane where a host write waits least: one that has room, then one on a channel that is not unwanted, then
-    /// one where a group waits for company, then the one with the fewest operations.
+    /// one where a group waits for company, then the one whose array has the least to do, then whose channel has,
+    /// then that has the fewest operations itself.
     #[inline]
     pub(crate) fn least_busy(&self, region: RegionId, unwanted: Option<ChannelSet>) -> Option<PlaneId> {
         let r = &self.regions[region.index()];
         let free = &self.pools[r.region.pool.0 as usize].free;
-        let backlog = &self.backlog[r.first_plane as usize..];
-        // A loop, and one number a plane: every write passes here.
-        let (mut best, mut least) = (None, u64::MAX);
+        // A loop, and numbers that are kept: every write passes here.
+        let (mut best, mut least) = (None, (u32::MAX, (0, 0, 0)));
         for local in self.in_turn(region) {
             let (at, plane) = (&r.planes[local], PlaneId(r.first_plane + local as u32));
             let full = at.open_slots == 0 && (free[local].is_empty() || at.owned >= r.region.quota);
             let avoided = unwanted
                 .is_some_and(|set| set.contains(self.geometry.channel_of(self.geometry.die_of(plane))));
             let alone = at.stagers[Company::Host as usize].group.is_none();
-            let kind = (full as u64) << 2 | (avoided as u64) << 1 | alone as u64;
-            let waits = kind << 32 | backlog[local] as u64;
+            let kind = (full as u32) << 2 | (avoided as u32) << 1 | alone as u32;
+            let waits = (kind, self.backlog.before(plane));
             if waits < least {
                 (best, least) = (Some(plane), waits);
             }
@@ -152,12 +152,12 @@ impl State {
         best
     }
 
-    /// The planes of a region, counted from its first, from the one whose turn it is.
+    /// The planes of a region, counted from its first, in their order from the one whose turn it is.
     #[inline(always)]
-    fn in_turn(&self, region: RegionId) -> impl Iterator<Item = usize> + use<> {
-        let count = self.regions[region.index()].planes.len();
-        let turn = self.turn as usize % count;
-        (turn..turn + count).map(move |at| if at < count { at } else { at - count })
+    fn in_turn(&self, region: RegionId) -> impl Iterator<Item = usize> {
+        let turns = &self.regions[region.index()].turns;
+        let (before, from) = turns.split_at(self.turn as usize % turns.len());
+        from.iter().chain(before).map(|local| *local as usize)
     }
 
     /// The plane of a region where moved units wait for company.

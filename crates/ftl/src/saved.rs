@@ -33,7 +33,7 @@ pub(crate) const CHUNK: usize = 64 << 10;
 const MAGIC: [u8; 16] = *b"\x89Wordline state\n";
 /// Raised whenever a state of today could not be read as one of yesterday. Lists of fields look after
 /// themselves; this is for their types, and for the file.
-const FORMAT: u32 = 13;
+const FORMAT: u32 = 14;
 /// Written as the machine writes it, since tables are.
 const BYTE_ORDER: u32 = 0x0102_0304;
 const HEADER: usize = 64;

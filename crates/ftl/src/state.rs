@@ -4,6 +4,7 @@
 
 use crate::aging::{Aging, PageRead, Reading, lives};
 use crate::ahead::Ahead;
+use crate::backlog::Backlog;
 use crate::block::{Block, FreeBlocks, Phase};
 use crate::counters::Counters;
 use crate::demand_map::{self, DemandMap};
@@ -149,6 +150,8 @@ pub(crate) struct RegionState {
     pub pages_per_program: u32,
     pub slots_per_block: u32,
     pub planes: Vec<RegionPlane>,
+    /// Its planes, counted from the first, in the order in which they take turns.
+    pub turns: Vec<u32>,
     /// Pages of each bit that open blocks still have, under rules that tell bits apart.
     pub left: [u64; 4],
     /// Erased blocks that it could open, in all planes.
@@ -186,8 +189,7 @@ pub struct State {
     /// than their pool could give them.
     pub(crate) shrunk: u64,
     pub(crate) most_shrunk: u64,
-    /// Operations not yet done, by plane.
-    pub(crate) backlog: Vec<u32>,
+    pub(crate) backlog: Backlog,
     /// Planes where a program waits for a slot.
     pub(crate) starved: Vec<bool>,
     /// Planes where a moved page waits for a slot.
@@ -226,14 +228,14 @@ impl Saved for RegionState {
     saved! { RegionState,
         values: [planes, left, openable, buffered],
         parts: [region],
-        rebuilt: [shape, first_plane, units_per_page, pages_per_program, slots_per_block, sparse_by],
+        rebuilt: [shape, first_plane, units_per_page, pages_per_program, slots_per_block, turns, sparse_by],
     }
 }
 
 impl Saved for State {
     saved! { State,
-        values: [trims, demand, staging, ops, counters, shrunk, most_shrunk, backlog, starved, jammed, outstanding, buffered, incomplete_units, draining, now, turn],
-        parts: [pools, regions, blocks, superblocks, map, ahead, aging, wear, refreshing],
+        values: [trims, demand, staging, ops, counters, shrunk, most_shrunk, starved, jammed, outstanding, buffered, incomplete_units, draining, now, turn],
+        parts: [backlog, pools, regions, blocks, superblocks, map, ahead, aging, wear, refreshing],
         rebuilt: [geometry, gc, logical_pages, dynamic, stripe, home, buffer_pages],
     }
 }
@@ -298,6 +300,10 @@ impl State {
                 order: if wear.spec.dynamic { FreeOrder::LeastErased } else { pool.free },
             });
         }
+        let home_medium = pools[layout.regions[layout.home.index()].pool.0 as usize].medium;
+        let stripes: Vec<Stripe> = (0..geometry.media.len())
+            .map(|m| stripe_over(&geometry, if m == home_medium { levels } else { BY_CHANNEL }, m))
+            .collect();
         let mut regions = vec![];
         for region in &layout.regions {
             let pool = &pools[region.pool.0 as usize];
@@ -374,6 +380,7 @@ impl State {
                         job: None,
                     })
                     .collect(),
+                turns: stripes[pool.medium].in_order().map(|plane| plane - pool.first_plane).collect(),
                 left: [0; 4],
                 openable: 0,
                 buffered: 0,
@@ -382,14 +389,7 @@ impl State {
                 region: region.clone(),
             });
         }
-        let stripe =
-            stripe_over(&geometry, levels, pools[layout.regions[layout.home.index()].pool.0 as usize].medium);
-        let by_medium = (0..geometry.media.len()).map(|m| {
-            let levels =
-                if stripe.planes().start == geometry.planes_of_medium(m).start { levels } else { BY_CHANNEL };
-            stripe_over(&geometry, levels, m)
-        });
-        let superblocks = Superblocks::new(drive.spec.superblock, &geometry, by_medium);
+        let superblocks = Superblocks::new(drive.spec.superblock, &geometry, &stripes);
         let unmapped = |e| refuse(format!("its tables find no room in this computer's address space: {e}"));
         let idles = layout.asks.asks(Hooks::IDLE);
         let watched = if idles { (geometry.blocks as usize) << geometry.slot_shift } else { 0 };
@@ -403,7 +403,7 @@ impl State {
             gc: drive.spec.gc,
             logical_pages: drive.logical_pages,
             dynamic: drive.spec.allocation == Allocation::Dynamic,
-            stripe,
+            stripe: stripes[home_medium].clone(),
             home: layout.home,
             counters: Counters::new(regions.len(), drive.spec),
             pools,
@@ -423,7 +423,7 @@ impl State {
             ops: Ops::served(drive.spec.service.order),
             shrunk: 0,
             most_shrunk: 0,
-            backlog: vec![0; geometry.planes as usize],
+            backlog: Backlog::new(&geometry, drive.spec.parallel_unit),
             jammed: vec![false; geometry.planes as usize],
             starved: vec![false; geometry.planes as usize],
             outstanding: 0,
@@ -707,7 +707,7 @@ impl State {
     pub(crate) fn backlog_of_die(&self, die: DieId) -> u32 {
         (0..self.geometry.planes)
             .filter(|p| self.geometry.die_of(PlaneId(*p)) == die)
-            .map(|p| self.backlog[p as usize])
+            .map(|p| self.backlog.of(PlaneId(p)))
             .sum()
     }
 }

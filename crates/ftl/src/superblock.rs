@@ -68,11 +68,7 @@ pub(crate) fn refusal(drive: &Drive, layout: &Layout) -> Option<String> {
 
 impl Superblocks {
     /// Those of a drive whose pages step through its media in this way.
-    pub fn new(
-        superblock: Superblock,
-        geometry: &Geometry,
-        stripes: impl Iterator<Item = Stripe>,
-    ) -> Superblocks {
+    pub fn new(superblock: Superblock, geometry: &Geometry, stripes: &[Stripe]) -> Superblocks {
         if superblock == Superblock::Off {
             return Superblocks::default();
         }
@@ -215,7 +211,7 @@ impl State {
         let (planes, units) = (self.together(region, plane), r.units_per_page as i64);
         let left = |p: u32| {
             let at = &r.planes[(p - r.first_plane) as usize];
-            at.open_slots as i64 - self.backlog[p as usize] as i64 * units
+            at.open_slots as i64 - self.backlog.of(PlaneId(p)) as i64 * units
         };
         let alone = |p: u32| {
             let stager = &r.planes[(p - r.first_plane) as usize].stagers[company as usize];

@@ -14,8 +14,8 @@
 //!   of them, of which the given share is live: the pages that the workload touches and the drive's first
 //!   others. Where blocks have no windows, the same pages lie in ordinary blocks of which that share is live.
 //! - `aged_invalid:70%`: that share of the home region's pages is used up and invalid, the first ones of
-//!   each block; `aged_blocks:70%`: that share of its blocks is used up, with the data spread evenly over
-//!   them and all else in them invalid.
+//!   each block; `aged_blocks:70%[,data=spread|apart]`: that share of its blocks is used up, with the data
+//!   spread evenly over them and all else in them invalid, or with the data in free blocks besides.
 //! - `pe:tlc=500[,slc=100]`: program/erase cycles that the blocks have behind them.
 //! - `retention:30d`: the data were programmed so long before, for a drive whose errors are modelled.
 
@@ -55,6 +55,8 @@ pub struct InitialSpec {
     pub aged_invalid: Fraction,
     /// Share of the home region's blocks that are used up, with the data spread over them.
     pub aged_blocks: Fraction,
+    /// Whether the data lie in blocks besides.
+    pub data_apart: bool,
     /// Cycles that the blocks of each mode have behind them.
     pub cycles: [u32; 4],
     /// How long before the first request the data were programmed.
@@ -67,7 +69,7 @@ const LONGEST_RETENTION: SimDuration = SimDuration(100 * 366 * 86_400 * 1_000_00
 const PARTS: [&str; 9] =
     ["fresh", "preload", "fill", "steady", "aged_windows", "aged_invalid", "aged_blocks", "pe", "retention"];
 const ALLOWED: &str = "fresh, preload[:read-first|sectors-read-first], fill:SHARE[,order=seq|random][,valid=SHARE], steady[:SHARE], \
-     aged_windows[:SHARE][,valid=SHARE], aged_invalid:SHARE, aged_blocks:SHARE, pe:MODE=CYCLES, retention:TIME, joined by +";
+     aged_windows[:SHARE][,valid=SHARE], aged_invalid:SHARE, aged_blocks:SHARE[,data=spread|apart], pe:MODE=CYCLES, retention:TIME, joined by +";
 
 impl FromStr for InitialSpec {
     type Err = Message;
@@ -79,6 +81,7 @@ impl FromStr for InitialSpec {
             valid: Fraction::ONE,
             aged_invalid: Fraction::ZERO,
             aged_blocks: Fraction::ZERO,
+            data_apart: false,
             cycles: [0; 4],
             retention: SimDuration::ZERO,
         };
@@ -119,6 +122,7 @@ impl InitialSpec {
             valid: self.valid,
             aged_invalid: self.aged_invalid,
             aged_blocks: self.aged_blocks,
+            data_apart: self.data_apart,
             aged_windows: match self.filled {
                 Filled::Windows(share) => share,
                 _ => Fraction::ZERO,
@@ -147,7 +151,7 @@ impl InitialSpec {
             "steady" => self.filled = Filled::Steady(share(rest)?),
             "aged_windows" => self.windows(rest)?,
             "aged_invalid" => self.aged_invalid = share(rest)?,
-            "aged_blocks" => self.aged_blocks = share(rest)?,
+            "aged_blocks" => self.blocks(rest)?,
             "pe" => self.cycles(rest)?,
             "retention" => self.retention = retention(rest)?,
             other => {
@@ -185,6 +189,17 @@ impl InitialSpec {
         }
         self.filled = Filled::Windows(most.unwrap_or(Fraction::percent(75)));
         self.valid = live.unwrap_or(Fraction::percent(70));
+        Ok(())
+    }
+
+    fn blocks(&mut self, rest: &str) -> Result<(), String> {
+        let (part, data) = rest.split_once(',').unwrap_or((rest, "data=spread"));
+        self.aged_blocks = share(part.trim())?;
+        self.data_apart = match data.trim().strip_prefix("data=") {
+            Some("spread") => false,
+            Some("apart") => true,
+            _ => return Err(format!("{:?} is not data=spread or data=apart", data.trim())),
+        };
         Ok(())
     }
 
@@ -242,6 +257,7 @@ impl fmt::Display for InitialSpec {
         }
         if self.aged_blocks > Fraction::ZERO {
             write!(f, "+aged_blocks:{}", self.aged_blocks)?;
+            f.write_str(if self.data_apart { ",data=apart" } else { "" })?;
         }
         let worn: Vec<String> = CellMode::ALL
             .into_iter()
@@ -273,6 +289,7 @@ mod tests {
             "steady",
             "steady:80%+pe:tlc=100",
             "preload:read-first+aged_blocks:70%",
+            "preload:read-first+aged_blocks:70%,data=apart",
             "preload:sectors-read-first+pe:slc=1",
             "aged_windows:50%,valid=90%+pe:slc=1",
             "preload+pe:qlc=167+retention:2592000s",
@@ -304,6 +321,7 @@ mod tests {
             ("steady:x", "fraction"),
             ("preload:writes", "read-first"),
             ("aged_blocks:70%+aged_invalid:70%", "twice"),
+            ("aged_blocks:70%,data=away", "data=spread or data=apart"),
             ("pe:tlc=x", "whole number"),
             ("pe:plc=1", "slc, mlc, tlc or qlc"),
             ("retention:101y", "retention"),

@@ -1,7 +1,7 @@
 //! # Conventional TLC
 //!
 //! ## Source
-//! The baseline of W. Zhang, H. Jiang, Q. Cao, J. Yao, "PA-SSD: A Page-Type Aware TLC SSD for Improved
+//! The baseline of W. Zhang, Q. Cao, H. Jiang, J. Yao, "PA-SSD: A Page-Type Aware TLC SSD for Improved
 //! Write/Read Performance and Storage Efficiency", ICS 2018, sections 2.1 and 5.3, Fig. 4.
 //!
 //! ## Idea

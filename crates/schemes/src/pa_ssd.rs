@@ -1,7 +1,7 @@
 //! # PA-SSD
 //!
 //! ## Source
-//! W. Zhang, H. Jiang, Q. Cao, J. Yao, "PA-SSD: A Page-Type Aware TLC SSD for Improved Write/Read
+//! W. Zhang, Q. Cao, H. Jiang, J. Yao, "PA-SSD: A Page-Type Aware TLC SSD for Improved Write/Read
 //! Performance and Storage Efficiency", ICS 2018, section 4.
 //!
 //! ## Idea

@@ -218,7 +218,7 @@ class Plane:
     stagers: dict = field(default_factory=dict)  # (region, HOST, MOVED or COLLECTED)
     jobs: dict = field(default_factory=dict)  # region
     past: list = field(default_factory=list)  # (begin, end, for whom) of what has ended
-    backlog: int = 0
+    backlog: list = field(default_factory=list)  # operations that wait or are under way
     starved: bool = False
     jammed: bool = False
 
@@ -500,8 +500,8 @@ class Simulator:
             if there is None:
                 continue
             op.plane.parked.remove(op)
-            op.plane.backlog -= 1
-            there.backlog += 1
+            op.plane.backlog.remove(op)
+            there.backlog.append(op)
             op.plane = there
             self.todo.append(lambda op=op: self.enter(op))
             went = True
@@ -522,7 +522,7 @@ class Simulator:
     def room(self, region: Region, plane: Plane) -> int:
         """Slots that hold nothing live, or will when what waits there is done."""
         live = sum(len(self.live_slots(b)) for b in self.blocks if self.is_in(b, region, plane))
-        taken = live + plane.backlog * self.units_per_page
+        taken = live + len(plane.backlog) * self.units_per_page
         return max(self.total_blocks(region) * region.slots_per_block - taken, 0)
 
     def give_up(self) -> bool:
@@ -560,7 +560,7 @@ class Simulator:
                     plane.parked.append(op)
                     continue
                 gave_up = True
-                plane.backlog -= 1
+                plane.backlog.remove(op)
                 for part in op.parts:
                     for request in part.requests:
                         request.outcome = "out_of_space"
@@ -575,7 +575,7 @@ class Simulator:
         self.order += 1
         op.order = self.order
         op.wants = "bus" if op.kind == "program" else "array"
-        op.plane.backlog += 1
+        op.plane.backlog.append(op)
         self.todo.append(lambda: self.enqueue(op))
 
     def enqueue(self, op: Op) -> None:
@@ -749,7 +749,7 @@ class Simulator:
     def end(self, op: Op) -> None:
         """The plane is free, what the operation did takes effect, and the plane takes its next."""
         op.plane.current = None
-        op.plane.backlog -= 1
+        op.plane.backlog.remove(op)
         self.ending = op if latency.serves_host(op) else None
         {"read": self.read_done, "program": self.program_done, "erase": self.erase_done}[op.kind](
             op
@@ -942,15 +942,28 @@ class Simulator:
         self.turn += 1
         n = len(self.planes)
         region = self.host_route[0]
-        in_turn = [self.planes[(i + self.turn) % n] for i in range(n)]
+        in_turn = [self.home_plane((i + self.turn) % n * self.units_per_page) for i in range(n)]
+        waiting = [op for p in self.planes for op in p.backlog]
+
+        def stands_before(plane: Plane) -> tuple[int, int, int]:
+            at_array = [op for op in waiting if self.array_of(op.plane) == self.array_of(plane)]
+            on_channel = [op for op in waiting if op.plane.channel == plane.channel]
+            work = sum(self.mean_time(op.kind) for op in at_array)
+            return work, sum(op.kind != "erase" for op in on_channel), len(plane.backlog)
+
         return min(
             in_turn,
             key=lambda p: (
                 self.free_slots(region, p) == 0,
                 p.stagers[region, HOST].group is None,
-                p.backlog,
+                stands_before(p),
             ),
         )
+
+    def mean_time(self, kind: str) -> int:
+        """What an operation takes the array in the densest mode, over the page types, ns."""
+        times = (self.config.tlc or self.config.slc)[kind]
+        return times if kind == "erase" else sum(times) // len(times)
 
     def take_trim(self, request: Request) -> None:
         """Rounded inward; a page map forgets whole pages only."""
@@ -1165,7 +1178,7 @@ class Simulator:
             whole = self.units_per_page * region.pages_per_program
             if op.slots < whole and region.pages_per_program > 1:
                 if self.has_room(region, plane, op.privileged):
-                    plane.backlog -= 1
+                    plane.backlog.remove(op)
                     op.route = [region]
                     self.add_page(region, op)
                     return False

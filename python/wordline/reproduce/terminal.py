@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from wordline.reproduce import pieces
 from wordline.reproduce.claims import (
     CALIBRATION,
     DEVIATES,
@@ -20,11 +21,13 @@ from wordline.reproduce.claims import (
     NO_CAUSE,
     NOT_RUN,
     Judged,
+    model_verdict,
     verdict,
 )
-from wordline.reproduce.page import Written, cell, sources
-from wordline.reproduce.paper import Study
+from wordline.reproduce.page import Written, cell, results_first, sources
+from wordline.reproduce.paper import Figure, Study
 
+Rows = Sequence[Mapping[str, Any]]
 COLOURS = {HOLDS: "green", DEVIATES: "red", CALIBRATION: "cyan", FULL_SCALE: "yellow"}
 #: Rows of a figure's table that are printed; all are in the file beside it.
 ROWS = 40
@@ -37,18 +40,22 @@ def show(study: Study, written: Written, judged: Sequence[Judged], folder: Path,
         console = Console(width=120)
     if not study.scope.is_full:
         _say(console, f"{study.paper.title}, {study.scope.words}", "bold")
-    if study.scope.figures:
-        _figures(console, study, written, folder)
-    own = _own(study, judged)
+    shown = [d for d in written.drawn if study.scope.figures or d[0].number == pieces.TABLE]
+    if shown or study.scope.figures:
+        _figures(console, shown, written, folder)
+    own = results_first(_own(study, judged))
     there = [j for j in own if j.verdict != NOT_RUN]
     if there and study.scope.figures:
         _say(console, f"Claims on {study.scope.named}", "bold")
     if there:
         console.print(_table(there), highlight=False)
     _causes(console, study, own)
+    for finding in study.findings:
+        _say(console, f"- {finding}")
     if own:
         of = "" if study.scope.is_full else f"; {study.scope.words}"
         _say(console, verdict(own) + of, "bold")
+        _say(console, model_verdict(own))
     others = [j for j in judged if j not in own]
     if any(j.is_tested for j in others):
         _say(console, f"On other figures, by the same runs: {verdict(others)}; see {written.page}")
@@ -60,8 +67,10 @@ def _say(console: Console, text: str, style: str = "") -> None:
     console.print(escape(text), highlight=False, style=style, soft_wrap=True)
 
 
-def _figures(console: Console, study: Study, written: Written, folder: Path) -> None:
-    for figure, rows in written.drawn:
+def _figures(
+    console: Console, shown: Sequence[tuple[Figure, Rows]], written: Written, folder: Path
+) -> None:
+    for figure, rows in shown:
         _say(console, f"\n{figure.label}: {figure.title}", "bold")
         console.print(_rows(rows), highlight=False)
         if len(rows) > ROWS:
@@ -76,7 +85,7 @@ def _figures(console: Console, study: Study, written: Written, folder: Path) -> 
     console.print()
 
 
-def _rows(rows: Sequence[Mapping[str, Any]]) -> Table:
+def _rows(rows: Rows) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     columns = list(dict.fromkeys(key for row in rows for key in row))
     for column in columns:
@@ -98,14 +107,15 @@ def _own(study: Study, judged: Sequence[Judged]) -> list[Judged]:
 
 def _table(judged: Sequence[Judged]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for head in ("verdict", "claim", "where", "must be", "came out"):
+    for head in ("verdict", "kind", "claim", "where", "must be", "came out"):
         table.add_column(head, justify="right" if head == "came out" else "left", overflow="fold")
     marks = {FULL_SCALE: "only at full scale"}
     for j in judged:
         came = "" if j.figure is None else j.claim.shown(j.figure)
         mark = marks.get(j.verdict, j.verdict)
         mark = mark if j.is_met or j.verdict != CALIBRATION else "calibration, not met"
-        what = (escape(t) for t in (j.claim.id, j.claim.where, j.claim.allowed, came))
+        kind = j.claim.kind
+        what = (escape(t) for t in (kind, j.claim.id, j.claim.where, j.claim.allowed, came))
         table.add_row(f"[{COLOURS[j.verdict]}]{mark}[/]", *what)
     return table
 

@@ -632,6 +632,7 @@ fn initial(rng: &mut Rng, case: &Case) -> Initial {
         valid: if rng.once_in(3) { rng.percent(50, 100) } else { Fraction::ONE },
         aged_invalid: if rng.once_in(4) { rng.percent(1, 80) } else { Fraction::ZERO },
         aged_blocks: if rng.once_in(4) { rng.percent(1, 80) } else { Fraction::ZERO },
+        data_apart: units % 2 == 1,
         aged_windows: if rng.once_in(4) { rng.percent(1, 80) } else { Fraction::ZERO },
         cycles: rng.pick(&[[0, 1, 2, 3], [0, 1, 2, 3], [900, 800, 700, 600]]),
         retention: rng.pick(&[SimDuration::ZERO, SimDuration(30 * 86_400 * 1_000_000_000)]),

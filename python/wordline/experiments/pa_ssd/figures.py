@@ -368,7 +368,10 @@ def _collections(study: Study) -> Rows:
 
 
 #: Groups of runs that show why a claim does not hold.
-CAUSES = ("bursts-apart", "heavier", "no-collection", "busier", "dynamic", "zero-load-long")
+CAUSES = (
+    *("dynamic", "dynamic-background", "host", "scattered"),
+    *("bursts-apart", "heavier", "no-collection", "busier", "zero-load-long"),
+)
 
 
 def _causes(study: Study) -> Rows:

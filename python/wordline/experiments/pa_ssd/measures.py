@@ -77,6 +77,26 @@ def share_worse(study: Study, scheme: str, other: str) -> float:
     return fmean(latency_ms(study, w, scheme) > latency_ms(study, w, other) for w in ALL)
 
 
+def over_other(study: Study, workload: str, scheme: str, other: str) -> float:
+    """Mean write latency of a scheme over that of another."""
+    return latency_ms(study, workload, scheme) / latency_ms(study, workload, other)
+
+
+def beyond_mean(study: Study, workload: str, scheme: str, kind: str = "write") -> float:
+    """Mean latency over the baseline's under a workload, less the mean of that over all."""
+    return relative(study, workload, scheme, kind) - normalized(study, scheme, kind)
+
+
+def unbuffered(study: Study, scheme: str) -> float:
+    """Mean write latency over that with a buffer of unfinished wordlines, mean over Fin and DAP."""
+
+    def cost(workload: str) -> float:
+        buffered = study.report(workload, scheme, "buffered")
+        return latency_ms(study, workload, scheme) / mean_ms(buffered)
+
+    return fmean(map(cost, ("Fin", "DAP")))
+
+
 def over_zero_load(study: Study, workload: str, scheme: str, zero_load_ms: float) -> float:
     """Mean write latency over what it would be without any queue."""
     return latency_ms(study, workload, scheme) / zero_load_ms
@@ -95,6 +115,11 @@ def shares(report: Report) -> dict[str, float]:
 def dominated(study: Study, workload: str, scheme: str, page: str) -> float:
     """Share of the writes that one type dominates."""
     return shares(study.report(workload, scheme))[page]
+
+
+def share_gap(study: Study, workload: str, scheme: str, other: str, page: str) -> float:
+    """Share of the writes that one type dominates under a scheme, less that under another."""
+    return dominated(study, workload, scheme, page) - dominated(study, workload, other, page)
 
 
 def highest_share(study: Study, workload: str, page: str) -> float:
@@ -248,13 +273,36 @@ def bin_width_s(study: Study, workload: str) -> float:
     return (3600 if workload == "Fin" else 900) / study.scale
 
 
+def not_for_hosts(report: Report) -> int:
+    """Return how many free LSB pages the drive has when a host finds none.
+
+    In each plane collection keeps a block for itself, and the pages of one that is opened are still
+    counted when the last LSB page of the one before it has been asked for.
+    """
+    medium = report.config["device"]["media"][0]
+    planes = int(np.prod([int(n) for n in medium["topology"].values()]))
+    return 2 * planes * medium["wordlines_per_block"]
+
+
 def _exhausted(study: Study, workload: str, scheme: str) -> int | None:
-    """Return the first bin at whose end less than 1 % of the LSB pages at the start are free."""
+    """Return the first bin at whose end a host finds no free LSB pages."""
     report = study.report(workload, scheme)
-    start = report.timeline.free_pages["lsb"][0]
     free = over_time(report, bin_width_s(study, workload))["free_lsb"]
-    below = np.flatnonzero(free < 0.01 * start)
+    below = np.flatnonzero(free <= not_for_hosts(report))
     return int(below[0]) if below.size else None
+
+
+def least_free(
+    study: Study, workload: str, scheme: str, rounds: tuple[int, ...] | None = None
+) -> float:
+    """Return the least share of the LSB pages at the start that is free for hosts, in any round."""
+    if rounds:
+        reports = [study.report(workload, scheme, "rounds", number) for number in rounds]
+    else:
+        reports = [study.report(workload, scheme)]
+    start = reports[0].timeline.free_pages["lsb"][0]
+    least = min(f for r in reports for f in r.timeline.free_pages["lsb"] if f is not None)
+    return max(0.0, least - not_for_hosts(reports[0])) / start
 
 
 def exhausted_at(study: Study, workload: str, scheme: str, as_share: bool = False) -> float | None:
@@ -290,12 +338,27 @@ def longest_calm(
     In multiples of the time that another scheme takes to use up its LSB pages.
     """
     end = _exhausted(study, workload, than)
-    if end is None:
-        return None
+    return None if end is None else calm_for(study, workload, scheme, factor, first) / (end + 1)
+
+
+def calm_for(
+    study: Study, workload: str, scheme: str, factor: float = 2.0, first: int = 4
+) -> float:
+    """Return for how many bins a scheme stays under `factor` times the mean of its first bins."""
     line = over_time(study.report(workload, scheme), bin_width_s(study, workload))
     above = np.flatnonzero(line["write_ms"] >= factor * _mean(line, 0, first))
-    calm = int(above[0]) if above.size else len(line["writes"])
-    return calm / (end + 1)
+    return float(above[0]) if above.size else float(len(line["writes"]))
+
+
+def early_rank(study: Study, workload: str, scheme: str, bins: int) -> float:
+    """Return the place of a scheme in the first bins among those of Fig. 12b; 1 is the fastest."""
+
+    def early(name: str) -> float:
+        report = study.report(workload, name)
+        return _mean(over_time(report, bin_width_s(study, workload)), 0, bins)
+
+    schemes = (BASELINE, "LFS", "QDS+US", "QDS+UBS")
+    return 1.0 + sum(early(name) < early(scheme) for name in schemes)
 
 
 def _mean(line: dict[str, NDArray[np.float64]], begin: int, end: int) -> float:
