@@ -9,7 +9,7 @@ pytest.importorskip("pyarrow", reason="needs pip install 'wordline[reproduce]'")
 
 import wordline as wl
 from wordline import reproduce
-from wordline.reproduce import claims, overview, page, paper
+from wordline.reproduce import changes, claims, overview, page, paper
 
 CLAIM = """
 [[claim]]
@@ -17,6 +17,8 @@ id = "one"
 where = "Fig. 1"
 says = "what {value} says"
 class = "T1"
+kind = "result"
+no_effect = 0.0
 measure = "dominated"
 with = { workload = "DAP", scheme = "US" }
 over.page = ["lsb", "msb"]
@@ -51,6 +53,17 @@ def test_the_folder_of_every_paper_fits_together(name):
             assert there or read.lacks(figure), f"no run {pattern}"
     for run in read.runs.values():
         wl.identity(**run.arguments())
+
+
+@pytest.mark.parametrize("name", paper.papers())
+def test_what_changed_since_the_page_before_has_its_reason(name):
+    folder = paper.papers()[name]
+    rows = claims.read(folder / "claims.toml")
+    assert changes.unexplained(folder, rows) == []
+    ids = {row.id for row in rows} | set(changes.before(folder)["claims"])
+    for pattern, why in changes.read(folder).changes:
+        assert any(claims.fnmatchcase(i, pattern) for i in ids), f"no claim is like {pattern}"
+        assert why
 
 
 @pytest.mark.parametrize("name", paper.papers())
@@ -104,29 +117,31 @@ def read_initial(read):
 def test_the_overview_counts_what_the_folders_say(tmp_path):
     def judged(name, verdicts, scale=1):
         rows = [
-            {"id": f"c{i}", "where": "Fig. 1", "says": "so", "class": c, "verdict": v, "cause": why}
-            for i, (c, v, why) in enumerate(verdicts)
+            {"id": f"c{i}", "where": "Fig. 1", "says": "so", "kind": k, "verdict": v, "cause": why}
+            for i, (k, v, why) in enumerate(verdicts)
         ]
-        found = {"verdict": "as it is", "scale": scale, "workloads": "", "claims": rows}
+        said = {"verdict": "as it is", "model": "", "findings": [f"{name} was found"]}
+        found = {**said, "scale": scale, "workloads": "", "claims": rows}
         (tmp_path / name).mkdir()
         (tmp_path / name / "claims.json").write_text(json.dumps(found))
 
-    held = ("T0", "holds", None)
-    bus, die = ("T1", "deviates", "the bus"), ("T1", "deviates", "the die")
-    judged("raro", [held, held, bus, die, bus, ("T3", "calibration", None)], 4)
-    judged("ips", [("T2", "not-run", None), ("T2", "holds", None), ("T1", "deviates", None)])
+    held = ("model", "holds", None)
+    bus, die = ("result", "deviates", "the bus"), ("model", "deviates", "the die")
+    judged("raro", [held, held, bus, die, bus, ("calibration", "calibration", None)], 4)
+    judged("ips", [("result", v, None) for v in ("not-run", "holds", "deviates")])
     page = overview.write(tmp_path).read_text()
     rows = {line.split("](")[1].split("/")[0]: line for line in page.splitlines() if "](" in line}
     assert [c.strip() for c in rows["raro"].split("|")[2:-1]] == [
-        *("1/4", "2 of 5", "2 of 2", "0 of 3", "", "", ""),
+        *("1/4", "0 of 2", "2 of 3", ""),
     ]
     assert [c.strip() for c in rows["ips"].split("|")[2:-1]] == [
-        *("full", "1 of 2", "", "0 of 1", "1 of 1", "", "1"),
+        *("full", "1 of 2", "", "1"),
     ]
     head = "| deviates | where | says |\n| --- | --- | --- |\n"
     assert (
         f"the bus\n\n{head}| c2 | Fig. 1 | so |\n| c4 | Fig. 1 | so |\n\nthe die\n\n{head}" in page
     )
+    assert "## raro\n\n- raro was found\n\nas it is (" in page
     assert f"Its cause is not known yet.\n\n{head}| c2 | Fig. 1 | so |\n" in page
     assert "Not there: hyssd, pa-ssd" in page or "Not there: hierarchy, hyssd, pa-ssd" in page
 
@@ -153,14 +168,18 @@ def test_a_figure_is_drawn_from_a_scaled_run_and_says_so(wordline, tmp_path):
     assert said.index("Claims on figures 10 and 5") < said.index("5-slow-4")
     assert "9a-us" not in said
     assert "On other figures, by the same runs: " in said
-    assert f"{sum(v == 'not-run' for v in verdicts.values())} not run" in said
+    results = [row["verdict"] for row in found["claims"] if row["kind"] == "result"]
+    assert f"{results.count('not-run')} not run" in said
+    assert "the model is the paper's: " in said
     # Causes were found at full scale, so none is given here.
     known = {row["cause"] for row in found["claims"] if row["verdict"] == "deviates"}
     assert known <= {None, "what it speaks of did not occur"}
     assert "Why claims deviate was found out at full scale with the twins" in said
     page = (tmp_path / "p" / "README.md").read_text()
     assert "**At 1/32 of the scale, figures 10 and 5 only.**" in page
-    assert page.index("## Figures and tables") < page.index("## All claims")
+    assert page.index("## Figures and tables") < page.index("## Results of the paper")
+    assert page.index("## Results of the paper") < page.index("## The model is the paper's")
+    assert "## What changed since" not in page
     assert (
         "wordline reproduce pa-ssd --figure 10 --figure 5 --scale 32"
         in (tmp_path / "p" / "README.md").read_text()
@@ -206,11 +225,48 @@ def test_a_claim_over_values_is_a_row_each(written):
         (("msb = 0.2", "csb = 0.2"), "no figure for 'msb'"),
         (('within = "10%"', ""), "needs between"),
         (('id = "one"', ""), "'id' is missing"),
+        (('kind = "result"', ""), "'kind' is missing"),
+        (('"result"', '"outcome"'), "none of result, model, calibration"),
+        (("no_effect = 0.0", ""), "a result needs either no_effect"),
+        (("no_effect = 0.0", "no_effect = 0.0\nequal = 0.0"), "a result needs either no_effect"),
+        (('"10%"', '"51%"'), "claim one-lsb: must come out 0.245 to 0.755, which is too wide"),
+        (("no_effect = 0.0", "no_effect = 0.55"), "no farther from 0.5 than half of the way to"),
     ],
 )
 def test_a_wrong_claim_is_named(written, change, message):
     with pytest.raises(wl.UserError, match=message):
         claims.read(written(CLAIM.replace(*change)))
+
+
+@pytest.mark.parametrize(
+    ("least", "most", "kept"),
+    [
+        ("-inf", "0.75", {"no_effect": 1.0, "printed": 0.5}),
+        ("0.25", "0.75", {"no_effect": 1.0, "printed": 0.5}),
+        ("-inf", "1.0", {"no_effect": 1.0}),
+        ("1.2", "2.5", {"no_effect": 1.0}),
+        ("0.95", "1.05", {"equal": 1.0}),
+        ("-inf", "0.05", {"equal": 0.0}),
+    ],
+)
+def test_a_result_is_held_to_half_of_its_effect(least, most, kept):
+    def fault(least, most):
+        return judged(1.0, least=float(least), most=float(most), kind="result", **kept).claim.fault
+
+    assert fault(least, most) == ""
+    assert fault(least, float(most) + 1) or most == "2.5"
+    if kept.get("printed"):
+        # The side of no effect needs a bound, the other one does not.
+        assert "too wide" in fault(least, "inf")
+        assert "too wide" in fault("0.2", "0.75")
+    assert judged(1.0, least=0, most=9, kind="model").claim.fault == ""
+
+
+def test_rows_that_a_file_names_are_not_yet_held_to_the_rule(written):
+    wide = CLAIM.replace('"10%"', '"60%"')
+    assert len(claims.read(written('unmended = ["one-*"]\n' + wide))) == 2
+    with pytest.raises(wl.UserError, match="one-msb"):
+        claims.read(written('unmended = ["one-lsb"]\n' + wide))
 
 
 def judged(figure, **more):
@@ -240,7 +296,7 @@ def judged(figure, **more):
             "most": 2.0,
             "printed": None,
             "unit": "",
-            "is_calibration": False,
+            "kind": "result",
             "full_scale": False,
             **more,
         }
@@ -254,19 +310,75 @@ def test_verdicts():
     assert judged(2.1).verdict == "deviates"
     assert judged(2.1).cause == "because"
     assert judged(None).verdict == "deviates"
-    assert judged(1.5, is_calibration=True).verdict == "calibration"
+    assert judged(1.5, kind="calibration").verdict == "calibration"
     assert judged(1.5, full_scale=True).verdict == "full-scale"
     assert judged(paper.NotRun("a run")).verdict == "not-run"
 
 
 def test_only_what_was_put_to_the_test_is_counted_as_holding_or_not():
-    tested = [judged(1.5), judged(9.0), judged(1.5, is_calibration=True)]
-    whole = "1 of 2 claims hold (T2 1 of 2, calibration: 1 of 1 met)"
+    tested = [judged(1.5), judged(9.0), judged(1.5, kind="calibration"), judged(1, kind="model")]
+    whole = "1 of 2 results hold (T2 1 of 2)"
     assert claims.verdict(tested) == whole
+    model = "the model is the paper's: 1 of 1; calibration: 1 of 1 met"
+    assert claims.model_verdict(tested) == model
     others = [judged(paper.NotRun("a run")), judged(1.5, full_scale=True)]
     assert claims.verdict(tested + others) == (
         whole.replace("hold", "put to the test hold") + "; 1 not run; 1 that only full scale tells"
     )
+
+
+def test_what_came_out_is_compared_with_the_page_before(tmp_path):
+    class Paper:
+        folder = tmp_path
+
+    now = [judged(1.5, id="a"), judged(9.0, id="b"), judged(1.5, id="new"), judged(9.0, id="same")]
+    bound = {"unit": "", "kind": "result", "least": 1.0, "most": 2.0, "came_out": 1.25}
+    was = [
+        {**bound, "id": "a", "verdict": "deviates"},
+        {**bound, "id": "b", "verdict": "holds", "most": 3.0},
+        {**bound, "id": "same", "verdict": "deviates"},
+        {**bound, "id": "gone", "verdict": "holds"},
+    ]
+    before = {"of": "the first page", "verdict": "2 of 4 hold", "claims": was}
+    (tmp_path / "before.json").write_text(json.dumps(before))
+    assert changes.unexplained(tmp_path, [j.claim for j in now]) == ["b", "gone"]
+    (tmp_path / "changes.toml").write_text(
+        '[[change]]\nclaims = "b"\nwhy = "too wide"\n[[change]]\nclaims = "g*"\nwhy = "vacuous"\n'
+        '[[reading]]\nwhat = "idle begins at once"\nrests_on = "section V"\n'
+    )
+    assert changes.unexplained(tmp_path, [j.claim for j in now]) == []
+    text = changes.markdown(paper.Study(Paper, {}), now)
+    assert "## What changed since the first page\n\nThen 2 of 4 hold.\n" in text
+    rows = [line for line in text.splitlines() if line.startswith("| ")]
+    assert rows == [
+        "| claim | says | before | now |",
+        "| --- | --- | --- | --- |",
+        "| a |  | deviates, 1.25 | holds, 1.5 |",
+        "| b |  | holds, 1.25 | deviates, 9 |",
+        "| new |  | new | holds, 1.5 |",
+        "| claims | dropped | added | bound otherwise | why |",
+        "| --- | --- | --- | --- | --- |",
+        "| b |  |  | 1 | too wide |",
+        "| g* | 1 |  |  | vacuous |",
+        "| read as | rests on |",
+        "| --- | --- |",
+        "| idle begins at once | section V |",
+    ]
+    part = changes.markdown(paper.Study(Paper, {}, paper.Scope(8)), now)
+    assert part.startswith("## How the paper is read")
+    (tmp_path / "changes.toml").write_text('[[change]]\nclaims = "b"\n')
+    with pytest.raises(wl.UserError, match=r"change 1 has \['claims'\]; it needs"):
+        changes.read(tmp_path)
+
+
+def test_findings_whose_runs_are_missing_are_left_out():
+    def found(study):
+        return "found"
+
+    def missing(study):
+        raise paper.NotRun("x")
+
+    assert paper.Study(None, {}).sentences(found, missing, found) == ["found", "found"]
 
 
 def test_a_claim_is_of_the_figures_that_it_names():

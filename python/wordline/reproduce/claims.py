@@ -8,10 +8,19 @@ A row of ``claims.toml``:
 - ``between`` = [least, most], or ``printed`` with ``within``: what must come out. ``within`` is a
   share of the printed figure as text (``"2%"``), or a difference as a number.
 - ``unit``: how the figure is shown: ``%``, or what stands behind it.
-- ``kind`` = ``calibration`` for rows on which something was fitted; they are never counted as
-  reproduced.
+- ``kind``: ``result`` for what the paper measured, numbers and comparing sentences; ``model`` for
+  configuration, arithmetic, closed forms and echoes of inputs; ``calibration`` for rows on which
+  something was fitted. Each is counted apart, results first.
+- ``no_effect``, of a result: what would come out if the effect that it tests were absent, 1 for a
+  ratio of latencies, 0 for a difference or a share, or tables by value as in ``printed``. In its
+  place ``equal``, the figure at which two things are the same, where the paper says that they are.
 - ``over``: one row for each value; ``{value}`` stands in texts, and tables by value in ``printed``.
 - ``full_scale`` = true where a scaled run cannot tell.
+
+No result is held to less than half of its effect. What must come out may be no farther from
+``printed`` than half of the way to ``no_effect``, and without ``printed`` it may not go beyond
+``no_effect``; with ``equal`` it stays within 5 % of that figure (.05 if it is 0). `read` refuses
+other rows, but for those that the file's ``unmended`` names by patterns.
 
 A claim is judged only where the runs that it speaks of were made. The others are counted apart, and
 so are those that only full scale can tell. Causes in ``causes.toml`` were found at full scale with
@@ -33,13 +42,17 @@ from wordline.reproduce.paper import NotRun, Paper, Study
 
 KEYS = {
     *("id", "where", "says", "class", "measure", "with", "between", "printed", "within"),
-    *("unit", "kind", "over", "full_scale"),
+    *("unit", "kind", "no_effect", "equal", "over", "full_scale"),
 }
-NEEDED = ("id", "where", "says", "class", "measure")
+NEEDED = ("id", "where", "says", "class", "kind", "measure")
 CLASSES = ("T0", "T1", "T2", "T3")
+RESULT, MODEL = "result", "model"
+#: The share of an effect that a result's tolerance may take up, and of what is said to be equal.
+OF_EFFECT, OF_EQUAL = 0.5, 0.05
 HOLDS, DEVIATES, CALIBRATION, NOT_RUN = "holds", "deviates", "calibration", "not-run"
 #: The verdict on what only full scale can tell, where the scale is another.
 FULL_SCALE = "full-scale"
+KINDS = (RESULT, MODEL, CALIBRATION)
 #: The verdicts on claims that were put to the test.
 TESTED = (HOLDS, DEVIATES)
 #: What stands where a claim deviates and nobody has found out why.
@@ -65,8 +78,10 @@ class Claim:
     most: float
     printed: float | None
     unit: str
-    is_calibration: bool
+    kind: str
     full_scale: bool
+    no_effect: float | None = None
+    equal: float | None = None
 
     @property
     def allowed(self) -> str:
@@ -77,6 +92,37 @@ class Claim:
         if self.least == -float("inf"):
             return f"≤ {high}"
         return f"≥ {low}" if self.most == float("inf") else f"{low} to {high}"
+
+    @property
+    def fault(self) -> str:
+        """Why a result is held to too little, and how to mend it; nothing if it is not."""
+        if self.kind != RESULT:
+            return ""
+        if (self.no_effect is None) == (self.equal is None):
+            return (
+                "a result needs either no_effect (what would come out without the effect: 1 for a "
+                "ratio, 0 for a difference or a share) or equal (where the paper says so)"
+            )
+        bounds = [b for b in (self.least, self.most) if abs(b) != float("inf")]
+        if self.equal is not None:
+            centre, room = self.equal, OF_EQUAL * (abs(self.equal) or 1)
+            mend = f"within 5 % of equal = {self.equal:g}"
+        elif self.printed is not None:
+            centre, room = self.printed, OF_EFFECT * abs(self.printed - self.no_effect)
+            mend = f"no farther from {self.printed:g} than half of the way to {self.no_effect:g}"
+            # What goes farther than the paper, without a bound, is still the effect.
+            if not any((b - centre) * (self.no_effect - centre) >= 0 for b in bounds):
+                bounds = [self.no_effect]
+        else:
+            return (
+                f"must come out {self.allowed}, and {self.shown(self.no_effect)}, which is no "
+                "effect, lies within; end the range at no_effect"
+                if self.least < self.no_effect < self.most
+                else ""
+            )
+        if all(abs(b - centre) <= room + 1e-9 * max(1.0, abs(centre)) for b in bounds):
+            return ""
+        return f"must come out {self.allowed}, which is too wide: bounds must be {mend}"
 
     def is_of(self, figure: str) -> bool:
         """Whether it speaks of a figure or table, ``9a`` or ``table-2``, by its id or its place."""
@@ -89,10 +135,15 @@ class Claim:
 
     def shown(self, figure: float) -> str:
         """Return a figure in the unit of the claim."""
-        if self.unit == "%":
-            return f"{100 * figure:.4g} %"
-        text = f"{figure:,.0f}" if abs(figure) >= 1e4 else f"{figure:.4g}"
-        return f"{text} {self.unit}".rstrip()
+        return number(figure, self.unit)
+
+
+def number(figure: float, unit: str) -> str:
+    """Return a figure as people read it."""
+    if unit == "%":
+        return f"{100 * figure:.4g} %"
+    text = f"{figure:,.0f}" if abs(figure) >= 1e4 else f"{figure:.4g}"
+    return f"{text} {unit}".rstrip()
 
 
 @dataclass(frozen=True)
@@ -125,6 +176,7 @@ class Judged:
             "id": claim.id,
             "where": claim.where,
             "says": claim.says,
+            "kind": claim.kind,
             "class": claim.tolerance_class,
             "printed": claim.printed,
             "least": finite(claim.least),
@@ -145,8 +197,12 @@ def read(path: Path) -> list[Claim]:
         A claim in it is not one.
     """
     rows: list[Claim] = []
-    for number, row in enumerate(toml.read(path).get("claim", []), 1):
+    text = toml.read(path)
+    for number, row in enumerate(text.get("claim", []), 1):
         rows += _rows(row, f"{path}: claim {row.get('id', number)}")
+    for row in rows:
+        if row.fault and not any(fnmatchcase(row.id, p) for p in text.get("unmended", [])):
+            raise UserError(f"{path}: claim {row.id}: {row.fault}")
     twice = [i for i, n in Counter(row.id for row in rows).items() if n > 1]
     if twice:
         raise UserError(f"{path}: {', '.join(sorted(twice))} is there twice; ids are unique")
@@ -161,6 +217,8 @@ def _rows(row: Mapping[str, Any], where: str) -> list[Claim]:
         raise UserError(f"{where}: {missing[0]!r} is missing")
     if row["class"] not in CLASSES:
         raise UserError(f"{where}: class {row['class']!r} is none of {', '.join(CLASSES)}")
+    if row["kind"] not in KINDS:
+        raise UserError(f"{where}: kind {row['kind']!r} is none of {', '.join(KINDS)}")
     over = row.get("over", {})
     if not over:
         return [_claim(row, where, "", {})]
@@ -168,12 +226,18 @@ def _rows(row: Mapping[str, Any], where: str) -> list[Claim]:
     return [_claim(row, where, str(value), {key: value}) for value in found]
 
 
+def _of(row: Mapping[str, Any], key: str, value: str, where: str) -> Any:
+    """Return a figure of a row, or of its table that one for this value."""
+    found = row.get(key)
+    if not isinstance(found, Mapping):
+        return found
+    if value not in found:
+        raise UserError(f"{where}: {key} has no figure for {value!r}")
+    return found[value]
+
+
 def _claim(row: Mapping[str, Any], where: str, value: str, varied: Mapping[str, Any]) -> Claim:
-    printed = row.get("printed")
-    if isinstance(printed, Mapping):
-        if value not in printed:
-            raise UserError(f"{where}: printed has no figure for {value!r}")
-        printed = printed[value]
+    printed, no_effect = (_of(row, key, value, where) for key in ("printed", "no_effect"))
     if "between" in row:
         least, most = row["between"]
     elif printed is not None and "within" in row:
@@ -194,8 +258,10 @@ def _claim(row: Mapping[str, Any], where: str, value: str, varied: Mapping[str, 
         most=float(most),
         printed=printed,
         unit=row.get("unit", ""),
-        is_calibration=row.get("kind") == CALIBRATION,
+        kind=row["kind"],
         full_scale=row.get("full_scale", False),
+        no_effect=no_effect,
+        equal=row.get("equal"),
     )
 
 
@@ -221,7 +287,7 @@ def _judge(claim: Claim, paper: Paper, study: Study, causes: Sequence[tuple[str,
         return Judged(
             claim, None, DEVIATES, _cause(claim, causes) or "what it speaks of did not occur"
         )
-    if claim.is_calibration:
+    if claim.kind == CALIBRATION:
         return Judged(claim, figure, CALIBRATION, "")
     if _within(claim, figure):
         return Judged(claim, figure, HOLDS, "")
@@ -246,22 +312,33 @@ def _cause(claim: Claim, causes: Sequence[tuple[str, str]]) -> str:
 
 
 def verdict(judged: Sequence[Judged]) -> str:
-    """Say how many hold of those that were put to the test, by class, and count the others."""
-    tested = [j for j in judged if j.is_tested]
-    others = Counter(j.verdict for j in judged)
-    whole = not others[NOT_RUN] and not others[FULL_SCALE]
-    holding = sum(j.verdict == HOLDS for j in tested)
-    text = f"{holding} of {len(tested)} claims {'' if whole else 'put to the test '}hold"
+    """Say how many of the paper's results hold of those that were put to the test."""
+    results = [j for j in judged if j.claim.kind == RESULT]
+    tested = [j for j in results if j.is_tested]
+    others = Counter(j.verdict for j in results)
+    whole = len(tested) == len(results)
+    text = f"{_holding(tested)} results {'' if whole else 'put to the test '}hold"
     said = []
     for name in CLASSES:
         here = [j for j in tested if j.claim.tolerance_class == name]
         if here:
-            said.append(f"{name} {sum(j.verdict == HOLDS for j in here)} of {len(here)}")
-    checks = [j for j in judged if j.verdict == CALIBRATION]
-    if checks:
-        said.append(f"calibration: {sum(j.is_met for j in checks)} of {len(checks)} met")
+            said.append(f"{name} {_holding(here)}")
     text += f" ({', '.join(said)})" if said else ""
     text += f"; {others[NOT_RUN]} not run" if others[NOT_RUN] else ""
     return text + (
         f"; {others[FULL_SCALE]} that only full scale tells" if others[FULL_SCALE] else ""
     )
+
+
+def model_verdict(judged: Sequence[Judged]) -> str:
+    """Say how far the model is the paper's, and what was calibrated; nothing if nothing was."""
+    model = [j for j in judged if j.claim.kind == MODEL and j.is_tested]
+    checks = [j for j in judged if j.verdict == CALIBRATION]
+    said = [f"the model is the paper's: {_holding(model)}"] if model else []
+    if checks:
+        said.append(f"calibration: {sum(j.is_met for j in checks)} of {len(checks)} met")
+    return "; ".join(said)
+
+
+def _holding(judged: Sequence[Judged]) -> str:
+    return f"{sum(j.verdict == HOLDS for j in judged)} of {len(judged)}"

@@ -12,13 +12,14 @@ from typing import Any
 
 from wordline import UserError, page, toml
 from wordline.reproduce.claims import (
-    CLASSES,
     DEVIATES,
     ELSEWHERE,
     FULL_SCALE,
     HOLDS,
+    MODEL,
     NO_CAUSE,
     NOT_RUN,
+    RESULT,
     TESTED,
 )
 from wordline.reproduce.page import scope_of
@@ -39,6 +40,11 @@ def _found(folder: Path) -> dict[str, dict[str, Any]]:
             found[name] = json.loads(path.read_text(encoding="utf-8"))
         except ValueError as e:
             raise UserError(f"{path}: this is not JSON: {e}") from e
+        if not all("kind" in claim for claim in found[name]["claims"]):
+            raise UserError(
+                f"{path}: its claims do not say of what kind they are; write it again with "
+                f"`wordline reproduce {name}`"
+            )
     if not found:
         raise UserError(
             f"{folder}: no PAPER/claims.json is there, of {', '.join(papers())}; "
@@ -48,16 +54,19 @@ def _found(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def _counts(claims: list[Mapping[str, Any]]) -> dict[str, str]:
-    """Return how many claims hold of those that were put to the test, and by class."""
-    counted = [c for c in claims if c["verdict"] in TESTED]
+    """Return how many claims hold of those that were put to the test, the paper's results first."""
 
-    def of(some: list[Mapping[str, Any]]) -> str:
+    def of(kind: str) -> str:
+        some = [c for c in claims if c["kind"] == kind and c["verdict"] in TESTED]
         holding = sum(c["verdict"] == HOLDS for c in some)
         return f"{holding} of {len(some)}" if some else ""
 
-    by_class = {name: of([c for c in counted if c["class"] == name]) for name in CLASSES}
     missing = sum(c["verdict"] in (NOT_RUN, FULL_SCALE) for c in claims)
-    return {"hold": of(counted), **by_class, "not tested": str(missing or "")}
+    return {
+        "results that hold": of(RESULT),
+        "the model is the paper's": of(MODEL),
+        "not tested": str(missing or ""),
+    }
 
 
 def _head(name: str, found: Mapping[str, Any]) -> list[str]:
@@ -89,18 +98,23 @@ def write(folder: Path) -> Path:
     text += "`claims.json` of each\nfolder by\n\n"
     text += f"```\nwordline reproduce overview --out {folder.name}\n```\n\n"
     text += (
-        "`T0` is exact, `T1` a closed form, `T2` an order or a sign, `T3` a size. Claims whose "
-        "runs were not made, or that only\nfull scale can tell, are counted apart, as not tested; "
-        "those on which something was calibrated are not counted.\n\n"
+        "Results are what a paper measured, numbers and comparing sentences. Configuration, "
+        "arithmetic, closed forms and\nechoes of inputs stand apart: the model is the paper's. "
+        "Claims whose runs were not made, or that only full scale\ncan tell, are counted as not "
+        "tested; those on which something was calibrated are not counted.\n\n"
     )
-    head = ["paper", "scale", "hold", *CLASSES, "not tested"]
-    text += page.table(head, [_head(name, f) for name, f in found.items()], right=len(CLASSES) + 2)
+    head = ["paper", "scale", *_counts([])]
+    text += page.table(head, [_head(name, f) for name, f in found.items()], right=3)
     left = [name for name in papers() if name not in found]
     if left:
         text += f"\nNot there: {', '.join(left)}.\n"
     for name, judged in found.items():
         deviating = [c for c in judged["claims"] if c["verdict"] == DEVIATES]
-        text += f"\n## {name}\n\n{_verdict(judged)}.\n\n"
+        deviating.sort(key=lambda c: c["kind"] != RESULT)
+        text += f"\n## {name}\n\n"
+        text += "".join(f"- {finding}\n" for finding in judged.get("findings", ()))
+        text += "\n" if judged.get("findings") else ""
+        text += f"{_verdict(judged)}.\n\n"
         text += f"Workloads are {judged['workloads']}.\n\n" if judged["workloads"] else ""
         none = NO_CAUSE if judged.get("explained", judged["scale"] == 1) else ELSEWHERE
         rows = [(c["cause"] or none, [c["id"], c["where"], c["says"]]) for c in deviating]
@@ -118,4 +132,5 @@ def terminal(folder: Path) -> str:
 def _verdict(found: Mapping[str, Any]) -> str:
     """Say how many hold, and of what if that is not the whole at full scale."""
     scope = scope_of(found)
-    return found["verdict"] + ("" if scope.is_full else f" ({scope.words})")
+    model = f"; {found['model']}" if found["model"] else ""
+    return found["verdict"] + model + ("" if scope.is_full else f" ({scope.words})")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -13,6 +14,7 @@ from typing import Any
 import wordline
 from wordline import UserError, plotting
 from wordline import page as pages
+from wordline.reproduce import changes
 from wordline.reproduce.claims import (
     CALIBRATION,
     DEVIATES,
@@ -21,7 +23,9 @@ from wordline.reproduce.claims import (
     HOLDS,
     NO_CAUSE,
     NOT_RUN,
+    RESULT,
     Judged,
+    model_verdict,
     verdict,
 )
 from wordline.reproduce.paper import Figure, NotRun, Paper, Scope, Study
@@ -151,7 +155,7 @@ def _html(study: Study, judged: Sequence[Judged], text: str, folder: Path, comma
     return pages.to_html(
         f"# {study.paper.title}\n{part}{rest}",
         folder,
-        lead=f"{verdict(judged)}." if judged else "",
+        lead=" ".join([*map(_plain, study.findings), *headline(judged)]),
         facts=[(what, said) for what, said in facts if said],
         command=command,
     )
@@ -166,7 +170,9 @@ def _claims(study: Study, judged: Sequence[Judged], path: Path) -> Path:
         "only": list(study.scope.only),
         "explained": study.is_as_explained,
         "workloads": sources(study),
+        "findings": study.findings,
         "verdict": verdict(judged) if judged else "",
+        "model": model_verdict(judged),
         "claims": [j.to_dict() for j in judged],
     }
     path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -188,16 +194,33 @@ def markdown(study: Study, written: Written, judged: Sequence[Judged], command: 
     text = f"# {paper.title}\n\n{paper.source}\n\n"
     if not study.scope.is_full:
         text += f"**{study.scope.words[0].upper() + study.scope.words[1:]}.**\n\n"
-    text += f"**{verdict(judged)}.**\n\n" if judged else ""
+    text += "".join(f"- {finding}\n" for finding in study.findings)
+    text += "\n" if study.findings else ""
+    text += "".join(f"{said}\n\n" for said in headline(judged, "**"))
     note = sources(study)
     text += f"Workloads are {note}.\n\n" if note else ""
     text += f"Written by\n\n```\n{command}\n```\n\nwith Wordline {wordline.__version__}.\n\n"
     if study.left_out:
         text += hint(study, command) + "\n\n"
-    parts = [_calibrated(study), _summary(study), _deviating(study, judged)]
+    changed = changes.markdown(study, judged) if judged else ""
+    parts = [_calibrated(study), _summary(study), changed, _deviating(study, judged)]
     figures = _figures(written, bool(judged))
     parts = [figures, *parts] if study.scope.figures else [*parts, figures]
     return text + "".join(parts) + _all_claims(judged)
+
+
+def headline(judged: Sequence[Judged], mark: str = "") -> list[str]:
+    """Say how many results hold, between marks, and then how far the model is the paper's."""
+    if not judged:
+        return []
+    model = model_verdict(judged)
+    below = [f"{model[0].upper()}{model[1:]}."] if model else []
+    return [f"{mark}{verdict(judged)}.{mark}", *below]
+
+
+def _plain(markdown: str) -> str:
+    """Return a sentence without the marks of Markdown."""
+    return re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", markdown).replace("**", "").replace("`", "")
 
 
 def _calibrated(study: Study) -> str:
@@ -224,7 +247,7 @@ def _deviating(study: Study, judged: Sequence[Judged]) -> str:
             j.cause or none,
             [j.claim.id, j.claim.says, j.claim.allowed, _came_out(j)],
         )
-        for j in judged
+        for j in results_first(judged)
         if j.verdict == DEVIATES
     ]
     if not rows:
@@ -232,6 +255,11 @@ def _deviating(study: Study, judged: Sequence[Judged]) -> str:
     head = "What deviates, and why" if study.is_as_explained else "What deviates"
     tables = pages.tables_by_reason(["claim", "says", "must be", "came out"], rows)
     return f"## {head}\n\n{tables}\n"
+
+
+def results_first(judged: Sequence[Judged]) -> list[Judged]:
+    """Put the paper's results before what its model is."""
+    return sorted(judged, key=lambda j: j.claim.kind != RESULT)
 
 
 def _figures(written: Written, has_claims: bool) -> str:
@@ -254,6 +282,15 @@ def _figures(written: Written, has_claims: bool) -> str:
 def _all_claims(judged: Sequence[Judged]) -> str:
     if not judged:
         return ""
+    results = [j for j in judged if j.claim.kind == RESULT]
+    others = [j for j in judged if j.claim.kind != RESULT]
+    text = f"## Results of the paper\n\n{_claims_table(results)}\n"
+    if others:
+        text += f"## The model is the paper's\n\n{_claims_table(others)}\n"
+    return text + "All of it: [claims.json](claims.json)\n"
+
+
+def _claims_table(judged: Sequence[Judged]) -> str:
     rows = [
         [
             f"{MARKS[j.verdict]} {j.verdict}",
@@ -267,7 +304,7 @@ def _all_claims(judged: Sequence[Judged]) -> str:
         for j in judged
     ]
     head = ["", "claim", "where", "says", "class", "must be", "came out"]
-    return f"## All claims\n\n{pages.table(head, rows)}\nAll of it: [claims.json](claims.json)\n"
+    return pages.table(head, rows)
 
 
 def _came_out(judged: Judged) -> str:

@@ -6,7 +6,9 @@ A folder in `wordline.experiments` holds only what is particular to its paper:
   groups of runs; what was calibrated, on what, and when.
 - ``claims.toml``: what the paper says, and what must come out; `wordline.reproduce.claims`.
 - ``causes.toml``: of claims that do not hold, why.
-- its package: ``FIGURES``, and the functions that claims name.
+- ``before.json``, ``changes.toml``: the page before, what changed; `wordline.reproduce.changes`.
+- its package: ``FIGURES``, the functions that claims name, and ``findings``: what came out, in
+  three sentences that open the page.
 """
 
 from __future__ import annotations
@@ -15,8 +17,10 @@ import importlib
 import itertools
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -380,6 +384,20 @@ class Study:
     def scale(self) -> int:
         """By what it was divided."""
         return self.scope.scale
+
+    @cached_property
+    def findings(self) -> list[str]:
+        """What came out, in sentences of Markdown, as far as their runs were made."""
+        found = getattr(self.paper.module, "findings", None)
+        return found(self) if found else []
+
+    def sentences(self, *makers: Callable[[Study], str]) -> list[str]:
+        """Make sentences from the reports, and leave those out whose runs are missing."""
+        said = []
+        for make in makers:
+            with suppress(NotRun):
+                said.append(make(self))
+        return said
 
     @property
     def is_as_explained(self) -> bool:

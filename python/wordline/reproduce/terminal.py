@@ -20,9 +20,10 @@ from wordline.reproduce.claims import (
     NO_CAUSE,
     NOT_RUN,
     Judged,
+    model_verdict,
     verdict,
 )
-from wordline.reproduce.page import Written, cell, sources
+from wordline.reproduce.page import Written, cell, results_first, sources
 from wordline.reproduce.paper import Study
 
 COLOURS = {HOLDS: "green", DEVIATES: "red", CALIBRATION: "cyan", FULL_SCALE: "yellow"}
@@ -39,16 +40,19 @@ def show(study: Study, written: Written, judged: Sequence[Judged], folder: Path,
         _say(console, f"{study.paper.title}, {study.scope.words}", "bold")
     if study.scope.figures:
         _figures(console, study, written, folder)
-    own = _own(study, judged)
+    own = results_first(_own(study, judged))
     there = [j for j in own if j.verdict != NOT_RUN]
     if there and study.scope.figures:
         _say(console, f"Claims on {study.scope.named}", "bold")
     if there:
         console.print(_table(there), highlight=False)
     _causes(console, study, own)
+    for finding in study.findings:
+        _say(console, f"- {finding}")
     if own:
         of = "" if study.scope.is_full else f"; {study.scope.words}"
         _say(console, verdict(own) + of, "bold")
+        _say(console, model_verdict(own))
     others = [j for j in judged if j not in own]
     if any(j.is_tested for j in others):
         _say(console, f"On other figures, by the same runs: {verdict(others)}; see {written.page}")
@@ -98,14 +102,15 @@ def _own(study: Study, judged: Sequence[Judged]) -> list[Judged]:
 
 def _table(judged: Sequence[Judged]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for head in ("verdict", "claim", "where", "must be", "came out"):
+    for head in ("verdict", "kind", "claim", "where", "must be", "came out"):
         table.add_column(head, justify="right" if head == "came out" else "left", overflow="fold")
     marks = {FULL_SCALE: "only at full scale"}
     for j in judged:
         came = "" if j.figure is None else j.claim.shown(j.figure)
         mark = marks.get(j.verdict, j.verdict)
         mark = mark if j.is_met or j.verdict != CALIBRATION else "calibration, not met"
-        what = (escape(t) for t in (j.claim.id, j.claim.where, j.claim.allowed, came))
+        kind = j.claim.kind
+        what = (escape(t) for t in (kind, j.claim.id, j.claim.where, j.claim.allowed, came))
         table.add_row(f"[{COLOURS[j.verdict]}]{mark}[/]", *what)
     return table
 
