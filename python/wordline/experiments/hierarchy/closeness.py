@@ -14,8 +14,8 @@ from itertools import repeat
 import wordline
 from wordline.reproduce import paper
 
-#: Of each group: the device's settings, steps a decade, and the time in us that is doubled where it is not
-#: found by a run: a page of 16 KiB on the idle drive.
+#: Of each group: the device's settings, steps a decade, and the time in us that is doubled where no
+#: run finds it: a page of 16 KiB on the idle drive.
 GROUPS: Mapping[str, tuple[Mapping[str, str], int, float | None]] = {
     "flushed": ({"ack.mode": "program", "merge.after": "1h"}, 10, None),
     "buffer": ({"ack.mode": "buffer", "ack.pages": "64"}, 40, 549.0),
@@ -29,7 +29,9 @@ def closer(workload: str, speedup: float) -> str:
     return f"{workload}:speedup={float(f'{speedup:.3g}'):g}"
 
 
-def write_us(workload: str, settings: Mapping[str, str], speedup: float, requests: int | None) -> float:
+def write_us(
+    workload: str, settings: Mapping[str, str], speedup: float, requests: int | None
+) -> float:
     """Mean write latency of the Baseline, in us, with arrivals so many times closer."""
     report = wordline.run(
         device="hierarchy-44gb",

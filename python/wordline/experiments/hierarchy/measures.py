@@ -98,9 +98,7 @@ def mean_over(
     return own / others if own is not None and others else None
 
 
-def over_others(
-    study: Study, figure: str, scheme: str, of: str, group: str = MAIN
-) -> float | None:
+def over_others(study: Study, figure: str, scheme: str, of: str, group: str = MAIN) -> float | None:
     """Mean of a scheme over the ``least``, ``greatest`` or ``mean`` of the other schemes' means."""
     means = {s: mean_ratio(study, group, s, figure) for s in SCHEMES}
     own = means.pop(scheme)
@@ -223,7 +221,7 @@ def greatest_step(study: Study, workload: str) -> float:
 
 
 def below_cap(study: Study, workload: str) -> float:
-    """Share of the windows in which L1's quota is below half, by a hundredth of the cache or more."""
+    """Share of the windows in which L1's quota is below half, by a hundredth or more."""
     quota = 1 - followed(study, workload, "cur_ratio")
     return float(np.mean(quota <= 0.49))
 
@@ -281,22 +279,42 @@ def _region(report: Report, name: str) -> dict[str, Any]:
     return next(r for r in report.to_dict()["flash"]["regions"] if r["name"] == name)
 
 
-def read_a_block(study: Study, workload: str, group: str = "merge") -> float:
+def read_a_block(study: Study, workload: str, group: str = MAIN) -> float:
     """Return pages of L1 that Hierarchy's collections read for each block of L1 that they erase."""
     level = _region(study.report(workload, "Hierarchy", group), "L1")
-    return level["reads_by_cause"]["migration"] / level["erases"]
+    return level["reads_by_cause"]["migration"] / max(level["erases"], 1)
 
 
 def moved_a_block(study: Study, workload: str) -> float:
     """Return pages that the Baseline moves out of each block of the cache that it collects."""
-    cache = _region(study.report(workload, BASELINE, "merge"), "S")
-    return cache["reads_by_cause"]["migration"] / cache["erases"]
+    cache = _region(study.report(workload, BASELINE, MAIN), "S")
+    return cache["reads_by_cause"]["migration"] / max(cache["erases"], 1)
 
 
 def fills_over_baseline(study: Study, workload: str, scheme: str, group: str) -> float:
     """Return reads before writes of parts of pages, over the Baseline's."""
     own, base = (study.report(workload, s, group).flash.reads["rmw"] for s in (scheme, BASELINE))
     return own / base
+
+
+def programs_over_baseline(study: Study, workload: str, scheme: str, group: str) -> float:
+    """Return bytes programmed in the cache, with padding, over the Baseline's."""
+
+    def programmed(name: str) -> float:
+        regions = _regions(study.report(workload, name, group), "slc")
+        return float(sum(sum(r["program_bytes"].values()) for r in regions))
+
+    return programmed(scheme) / programmed(BASELINE)
+
+
+def mean_of(study: Study, group: str, scheme: str, figure: str) -> float | None:
+    """Return the mean of a group's figure of a scheme over the Baseline's of the main group."""
+    base = {
+        trace: FIGURES[figure](study.report(trace, BASELINE, MAIN)) for trace in traces_of(figure)
+    }
+    own = {trace: FIGURES[figure](study.report(trace, scheme, group)) for trace in base}
+    found = [own[trace] / value for trace, value in base.items() if value]
+    return fmean(found) if found else None
 
 
 def read_parts(study: Study, workload: str, scheme: str, group: str) -> tuple[float, float]:
