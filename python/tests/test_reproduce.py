@@ -174,7 +174,7 @@ def test_a_figure_is_drawn_from_a_scaled_run_and_says_so(wordline, tmp_path):
     # Causes were found at full scale, so none is given here.
     known = {row["cause"] for row in found["claims"] if row["verdict"] == "deviates"}
     assert known <= {None, "what it speaks of did not occur"}
-    assert "Why claims deviate was found out at full scale with the twins" in said
+    assert "Why claims deviate was found out at full scale" in said
     page = (tmp_path / "p" / "README.md").read_text()
     assert "**At 1/32 of the scale, figures 10 and 5 only.**" in page
     assert page.index("## Figures and tables") < page.index("## Results of the paper")
@@ -421,7 +421,54 @@ def test_causes_are_given_for_what_they_were_found_for():
     assert paper.Study(None, {}).is_as_explained
     assert not paper.Study(None, {}, paper.Scope(2)).is_as_explained
 
-    class Report:
-        workload = {"source": "original"}  # noqa: RUF012
 
-    assert not paper.Study(None, {"main/Fin/US": Report}).is_as_explained
+def lines(count):
+    """Return requests of UMass's form: every other one a write of 8 KiB."""
+    return "".join(
+        f"0,{i % 50 * 64},8192,{'w' if i % 2 else 'r'},{i / 100:.6f}\n" for i in range(count)
+    )
+
+
+def test_real_traces_are_run_beside_the_twins(wordline, tmp_path):
+    (tmp_path / "t" / "umass").mkdir(parents=True)
+    (tmp_path / "t" / "umass" / "financial1_head.spc").write_text(lines(400))
+    (tmp_path / "t" / "DTR.spc").write_text(lines(300))
+    alone, read = paper.read("pa-ssd"), paper.read("pa-ssd", traces=str(tmp_path / "t"))
+    assert [(p.workload, p.file, p.note) for p in read.pieces] == [
+        ("Fin", "financial1_head.spc", ""),
+        ("DTR", "DTR.spc", "the whole trace"),
+    ]
+    # Nothing else changes: a piece is a run more, never another run.
+    own = {n: r for n, r in read.runs.items() if n.split("/")[0] == "pieces"}
+    assert len(own) == 14
+    assert {n: r for n, r in read.runs.items() if n not in own} == alone.runs
+    run, twin = own["pieces/Fin (financial1_head.spc)/US"], read.runs["main/Fin/US"]
+    assert (run.scheme, run.initial, run.set) == (twin.scheme, twin.initial, twin.set)
+    asked = ("reproduce", "pa-ssd", "--traces", "t", "--only", "pieces/*/[BU]*", "--out", "p")
+    done = wordline(*asked)
+    assert done.code == 0, done.err
+    assert "Table pieces: real traces beside their twins" in done.out
+    rows = (tmp_path / "p" / "table-pieces.csv").read_text().splitlines()
+    assert rows[0].startswith("workload,trace,requests,twin_requests,scheme,write_twin,write,")
+    assert rows[1].startswith("Fin,financial1_head.spc,400,,Baseline,,1.0,,1.0,,1.0,too short to")
+    assert rows[4].endswith("the whole trace; too short to age the drive: no erase")
+    page = (tmp_path / "p" / "README.md").read_text()
+    assert "`--traces DIR` adds this table, where DIR has financial1_head.spc, DTR.spc." in page
+    assert str(tmp_path) not in page
+    assert "original traces" not in page
+
+
+def test_every_paper_says_whose_twins_its_real_traces_stand_beside(tmp_path):
+    for name in ("hm_0.part1.csv", "cloudPhysicsIO.vscsi", "financial1_head9", "rsrch_1.csv"):
+        (tmp_path / name).write_text(lines(20))
+    found = {name: paper.read(name, traces=str(tmp_path)).pieces for name in paper.papers()}
+    assert {n: [p.workload for p in pieces] for n, pieces in found.items()} == {
+        "hierarchy": ["hm_0", "lun2"],
+        "hyssd": ["Financial"],
+        "ips": ["HM_0", "RSRCH_0"],
+        "pa-ssd": ["Fin"],
+        "raro": [],
+    }
+    assert [p.note for p in found["ips"]] == ["", "kin, not the paper's trace"]
+    with pytest.raises(wl.UserError, match="--traces nowhere: there is no such folder"):
+        paper.read("ips", traces="nowhere")

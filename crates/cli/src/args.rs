@@ -810,7 +810,7 @@ pub(crate) struct ReproduceArgs {
     /// Divide the drive, the footprint and the length of the workloads by this
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub(crate) scale: u32,
-    /// A folder with original traces: those found there take the place of their twins
+    /// A folder with real traces: those that belong to the paper are run, too, and stand beside their twins
     #[arg(long, value_name = "DIR")]
     pub(crate) traces: Option<String>,
     /// Runs that go at once [default: as many as there are cores]

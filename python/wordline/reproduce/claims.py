@@ -23,8 +23,8 @@ No result is held to less than half of its effect. What must come out may be no 
 other rows, but for those that the file's ``unmended`` names by patterns.
 
 A claim is judged only where the runs that it speaks of were made. The others are counted apart, and
-so are those that only full scale can tell. Causes in ``causes.toml`` were found at full scale with
-the twins, and are given for nothing else.
+so are those that only full scale can tell. Causes in ``causes.toml`` were found at full scale,
+and are given for nothing else.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ TESTED = (HOLDS, DEVIATES)
 NO_CAUSE = "Its cause is not known yet."
 #: What stands in the place of causes where they were not looked for.
 ELSEWHERE = (
-    "Why claims deviate was found out at full scale with the twins, and may be otherwise here; "
+    "Why claims deviate was found out at full scale, and may be otherwise here; "
     "the causes are on the page of the whole evaluation."
 )
 

@@ -14,7 +14,7 @@ from typing import Any
 import wordline
 from wordline import UserError, plotting
 from wordline import page as pages
-from wordline.reproduce import changes
+from wordline.reproduce import changes, pieces
 from wordline.reproduce.claims import (
     CALIBRATION,
     DEVIATES,
@@ -39,7 +39,11 @@ PAGE, CLAIMS = "README.md", "claims.json"
 def sources(study: Study, runs: Sequence[str] = ("*",)) -> str:
     """Say what a reader must know of the data of such runs: twins, originals, scale."""
     scaled = f"scaled down by {study.scale}" if study.scale > 1 else ""
-    used = (r for name, r in study.reports.items() if any(fnmatchcase(name, p) for p in runs))
+    used = (
+        report
+        for name, report in study.reports.items()
+        if any(fnmatchcase(name, p) for p in runs) and not pieces.is_one(name)
+    )
     return "; ".join(filter(None, [stand_ins(used), scaled]))
 
 
@@ -227,7 +231,7 @@ def _calibrated(study: Study) -> str:
     calibrated = study.paper.calibrated
     if not calibrated:
         return ""
-    where = "" if study.is_as_explained else " (at full scale, with the twins)"
+    where = "" if study.is_as_explained else " (at full scale)"
     return (
         f"## Calibrated\n\nOn {calibrated['date']}{where}: "
         + " ".join(calibrated["what"].split())

@@ -28,6 +28,7 @@ from typing import Any
 import wordline
 from wordline import Report, UserError, _wordline, toml
 from wordline.quantity import in_bytes
+from wordline.reproduce import pieces
 from wordline.runs import Run
 
 #: Logical capacities are cut to whole units of this many bytes, which is no smaller than any page.
@@ -115,6 +116,7 @@ class Paper:
     runs: Mapping[str, Run]
     missing: Mapping[str, str]
     causes: Sequence[str]
+    pieces: Sequence[pieces.Piece]
     module: ModuleType
 
     def lacks(self, figure: Figure) -> bool:
@@ -124,7 +126,7 @@ class Paper:
     @property
     def figures(self) -> Sequence[Figure]:
         """Figures and tables in the order of the paper."""
-        return self.module.FIGURES
+        return [*self.module.FIGURES, *([_pieces_table(self)] if self.pieces else [])]
 
     @property
     def summary(self) -> Callable[[Study], str] | None:
@@ -142,12 +144,12 @@ def read(name: str, *, scale: int = 1, traces: str | None = None) -> Paper:
     scale
         Divides the drive's blocks, its capacity, and footprint and length of the workloads.
     traces
-        A folder with original traces, which go before their twins.
+        A folder with real traces, which are run beside the twins.
 
     Raises
     ------
     UserError
-        There is no such paper, its folder is wrong, or original traces were to be scaled.
+        There is no such paper, its folder is wrong, or real traces were to be scaled.
     """
     known = experiments()
     if name not in known:
@@ -167,7 +169,23 @@ def read(name: str, *, scale: int = 1, traces: str | None = None) -> Paper:
             continue
         device = group.get("device", text["device"])
         changed = {**common, **(_scaled(device, common, scale) if scale > 1 else {})}
-        runs.update(_group(group, text, folder, device, changed, scale, traces))
+        runs.update(_group(group, text, folder, device, changed, scale))
+    found: list[pieces.Piece] = []
+    if traces and "pieces" in text:
+        table = text["pieces"]
+        groups = {g["name"]: g for g in text["runs"]}
+        if table["beside"] not in groups:
+            raise UserError(
+                f"{folder / 'experiment.toml'}: pieces.beside: there is no group "
+                f"{table['beside']!r}; there are {', '.join(groups)}"
+            )
+        group = groups[table["beside"]]
+        found = pieces.find(table, _workloads(group, text), traces)
+        own = {piece.label: piece.spelling for piece in found}
+        group = {**group, "name": pieces.GROUP, "workloads": list(own), "own_workloads": own}
+        device = group.get("device", text["device"])
+        if found:
+            runs.update(_group(group, text, folder, device, common, scale))
     return Paper(
         name=name,
         folder=folder,
@@ -179,8 +197,26 @@ def read(name: str, *, scale: int = 1, traces: str | None = None) -> Paper:
         runs=runs,
         missing=missing,
         causes=[g["name"] for g in text["runs"] if g.get("cause", False)],
+        pieces=found,
         module=importlib.import_module(f"wordline.experiments.{folder.name}"),
     )
+
+
+def _pieces_table(read: Paper) -> Figure:
+    return Figure(
+        pieces.TABLE,
+        "real traces beside their twins, over the baseline",
+        [f"{pieces.GROUP}/*"],
+        pieces.rows,
+        beside=f"`--traces DIR` adds this table, where DIR has {pieces.files(read.pieces)}.",
+    )
+
+
+def _workloads(group: Mapping[str, Any], text: Mapping[str, Any]) -> dict[str, str]:
+    """Return the spellings of a group's workloads by name."""
+    own = _spread(group, "own_workloads")
+    names = group.get("workloads") or list(own) or list(text["workloads"])
+    return {name: {**text["workloads"], **own}[name] for name in names}
 
 
 def _group(
@@ -190,17 +226,15 @@ def _group(
     device: str,
     common: Mapping[str, str],
     scale: int,
-    traces: str | None,
 ) -> dict[str, Run]:
     """Make the runs of a group: ``GROUP/WORKLOAD/SCHEME``, with ``/ROUND`` or ``/SEED`` behind."""
     name = group["name"]
-    own, own_schemes = _spread(group, "own_workloads"), _spread(group, "own_schemes")
-    workloads = {**text["workloads"], **own}
+    own_schemes = _spread(group, "own_schemes")
     changed = {**common, **_divided_all(group.get("set", {}), scale)}
     schemes = {**text["schemes"], **own_schemes}
     found = {}
-    for workload in group.get("workloads") or list(own) or list(text["workloads"]):
-        spelling = workloads[workload].replace("{folder}", str(folder))
+    for workload, spelling in _workloads(group, text).items():
+        spelling = spelling.replace("{folder}", str(folder))
         if "workload_options" in group:
             spelling += (":" if ":" not in spelling.removeprefix("twin:") else ",") + group[
                 "workload_options"
@@ -222,7 +256,6 @@ def _group(
                     workload=spelling,
                     set=tuple(sorted(more.items())),
                     initial=group.get("initial", text["initial"]),
-                    traces=traces,
                     after=before,
                     seed=number if seeds > 1 else _wordline.DEFAULT_SEED,
                 )
@@ -401,9 +434,8 @@ class Study:
 
     @property
     def is_as_explained(self) -> bool:
-        """Whether it is as it was when causes were looked for: at full scale, with the twins."""
-        originals = (r.workload.get("source") == "original" for r in self.reports.values())
-        return self.scale == 1 and not any(originals)
+        """Whether it is as it was when causes were looked for: at full scale."""
+        return self.scale == 1
 
     def report(self, workload: str, scheme: str, group: str = "main", round: int = 0) -> Report:
         """Return a report.

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from wordline.reproduce import pieces
 from wordline.reproduce.claims import (
     CALIBRATION,
     DEVIATES,
@@ -24,8 +25,9 @@ from wordline.reproduce.claims import (
     verdict,
 )
 from wordline.reproduce.page import Written, cell, results_first, sources
-from wordline.reproduce.paper import Study
+from wordline.reproduce.paper import Figure, Study
 
+Rows = Sequence[Mapping[str, Any]]
 COLOURS = {HOLDS: "green", DEVIATES: "red", CALIBRATION: "cyan", FULL_SCALE: "yellow"}
 #: Rows of a figure's table that are printed; all are in the file beside it.
 ROWS = 40
@@ -38,8 +40,9 @@ def show(study: Study, written: Written, judged: Sequence[Judged], folder: Path,
         console = Console(width=120)
     if not study.scope.is_full:
         _say(console, f"{study.paper.title}, {study.scope.words}", "bold")
-    if study.scope.figures:
-        _figures(console, study, written, folder)
+    shown = [d for d in written.drawn if study.scope.figures or d[0].number == pieces.TABLE]
+    if shown or study.scope.figures:
+        _figures(console, shown, written, folder)
     own = results_first(_own(study, judged))
     there = [j for j in own if j.verdict != NOT_RUN]
     if there and study.scope.figures:
@@ -64,8 +67,10 @@ def _say(console: Console, text: str, style: str = "") -> None:
     console.print(escape(text), highlight=False, style=style, soft_wrap=True)
 
 
-def _figures(console: Console, study: Study, written: Written, folder: Path) -> None:
-    for figure, rows in written.drawn:
+def _figures(
+    console: Console, shown: Sequence[tuple[Figure, Rows]], written: Written, folder: Path
+) -> None:
+    for figure, rows in shown:
         _say(console, f"\n{figure.label}: {figure.title}", "bold")
         console.print(_rows(rows), highlight=False)
         if len(rows) > ROWS:
@@ -80,7 +85,7 @@ def _figures(console: Console, study: Study, written: Written, folder: Path) -> 
     console.print()
 
 
-def _rows(rows: Sequence[Mapping[str, Any]]) -> Table:
+def _rows(rows: Rows) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     columns = list(dict.fromkeys(key for row in rows for key in row))
     for column in columns:

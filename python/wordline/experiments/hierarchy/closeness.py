@@ -17,7 +17,7 @@ from wordline.reproduce import paper
 #: Of each group: the device's settings, steps a decade, and the time in us that is doubled where no
 #: run finds it: a page of 16 KiB on the idle drive.
 GROUPS: Mapping[str, tuple[Mapping[str, str], int, float | None]] = {
-    "flushed": ({"ack.mode": "program", "merge.after": "1h"}, 10, None),
+    "flushed": ({"ack.mode": "program"}, 10, None),
     "buffer": ({"ack.mode": "buffer", "ack.pages": "64"}, 40, 549.0),
 }
 #: Decades that are searched.

@@ -17,7 +17,7 @@ Rows = list[dict[str, Any]]
 
 COLOURS = plotting.colours(list(m.SCHEMES), m.BASELINE)
 MODES = {
-    "flushed": "answered from flash, parts wait until they fill a page, compressed",
+    "flushed": "answered from flash, compressed",
     "flushed-fresh": "the same, on a drive that holds nothing at first",
     "merge": "answered from the merge buffer",
     "program": "answered from flash",
@@ -317,6 +317,9 @@ def _causes(study: Study) -> Rows:
     for scheme in m.SCHEMES:
         share = m.migrated_share(study, "web_1", scheme, "all-hot")
         rows.append(row("6-web_1", f"share migrated, every write hot, {scheme}", share))
+    for scheme in m.SCHEMES:
+        latency = study.report("lun2", scheme, "unbounded").latency_us.write.mean
+        rows.append(row("4a", f"write latency with no timeout, {scheme}, lun2, us", latency))
     states = (("whole", "whole pages"), (m.MAIN, "sectors"), ("flushed-fresh", "nothing"))
     for group, state in states:
         for scheme in ("SA", "Hierarchy"):
@@ -452,6 +455,7 @@ FIGURES = (
             "updates-collected/*/*",
             "steps-even/*/*",
             "any/*/*",
+            "unbounded/*/*",
             "all-hot/*/*",
             "whole/*/*",
             "flushed/*/*",

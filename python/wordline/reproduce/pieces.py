@@ -1,0 +1,167 @@
+"""Real traces beside the twins of a paper: ``wordline reproduce PAPER --traces DIR``.
+
+``experiment.toml`` may have a table ``[pieces]``:
+
+- ``beside``: the group of runs whose drive, schemes and initial state real traces get.
+- ``over``: the scheme over which figures are shown, the first of the group if not given.
+- ``[pieces.of]``: by workload, patterns of the names of files that are pieces of the paper's own
+  trace, such as slices and heads, each with options of a trace behind a colon.
+- ``[pieces.kin]``: the same for traces of the workload's class that are not the paper's own.
+
+Files are looked for in the folder and those in it. A whole original that lies in the folder itself
+under a name that its twin lists is a piece, too. Each is run under every scheme, as
+``pieces/WORKLOAD (FILE)/SCHEME``, and never takes the place of the twin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import wordline
+from wordline import Report, UserError
+
+if TYPE_CHECKING:
+    from wordline.reproduce.paper import Study
+
+#: The group of the runs of pieces.
+GROUP = "pieces"
+#: Their table on the page.
+TABLE = "table-pieces"
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A real trace: the workload beside whose twin it stands, and how it is spelled for a run."""
+
+    workload: str
+    file: str
+    spelling: str
+    beside: str
+    over: str | None = None
+    note: str = ""
+
+    @property
+    def label(self) -> str:
+        """The name of its workload among runs."""
+        return f"{self.workload} ({self.file})"
+
+
+def find(table: Mapping[str, Any], twins: Mapping[str, str], traces: str) -> list[Piece]:
+    """Find the real traces of a folder that belong to a paper.
+
+    Parameters
+    ----------
+    table
+        ``[pieces]``.
+    twins
+        Spellings of the workloads of the group that it names, by the paper's names.
+    traces
+        The folder.
+
+    Raises
+    ------
+    UserError
+        There is no such folder, or a workload is none of the group.
+    """
+    if not Path(traces).is_dir():
+        raise UserError(f"--traces {traces}: there is no such folder; name one that holds traces")
+    files = sorted(path for path in Path(traces).rglob("*") if path.is_file())
+    place = (table["beside"], table.get("over"))
+    found: list[Piece] = []
+    for kind, note in (("of", ""), ("kin", "kin, not the paper's trace")):
+        for workload, patterns in table.get(kind, {}).items():
+            if workload not in twins:
+                raise UserError(
+                    f"pieces.{kind}: {workload!r} is no workload of group {table['beside']}; "
+                    f"there are {', '.join(twins)}"
+                )
+            for name, _, options in (pattern.partition(":") for pattern in patterns):
+                found += [
+                    Piece(workload, f.name, f"{f}:{options}".rstrip(":"), *place, note)
+                    for f in files
+                    if fnmatchcase(f.name, name)
+                ]
+    taken = {piece.file for piece in found}
+    for workload, (path, spelling) in _whole(twins, traces).items():
+        if path.name not in taken:
+            found.append(Piece(workload, path.name, spelling, *place, "the whole trace"))
+    return found
+
+
+def _whole(twins: Mapping[str, str], traces: str) -> dict[str, tuple[Path, str]]:
+    """Return the originals that lie in the folder under names that twins list, and spellings."""
+    found = {}
+    for workload, spelling in twins.items():
+        if not spelling.startswith("twin:"):
+            continue
+        twin, _, options = spelling.removeprefix("twin:").partition(":")
+        run = {"device": "demo-8gb", "scheme": "conventional", "initial": "fresh"}
+        trace = wordline.identity(**run, workload=f"twin:{twin}", traces=traces)["workload"]
+        if trace.get("source") == "original":
+            file = Path(traces) / trace["name"]
+            comma = "," if options else ""
+            found[workload] = (file, f'twin:{twin}:{options}{comma}original="{file}"')
+    return found
+
+
+def rows(study: Study) -> list[dict[str, Any]]:
+    """Return the table: of each scheme its figures over the baseline's, of twin and piece."""
+    table = []
+    for piece in study.paper.pieces:
+        schemes = [name for name in study.paper.schemes if _has(study, piece, name)]
+        baseline = piece.over or next(iter(schemes), "")
+        base = _there(study, piece.label, baseline, GROUP)
+        twin = _there(study, piece.workload, baseline, piece.beside)
+        if base is None:
+            continue
+        idle = "" if sum(base.flash.erases.values()) else "too short to age the drive: no erase"
+        for scheme in schemes:
+            own = study.reports[f"{GROUP}/{piece.label}/{scheme}"]
+            of_twin = _over(_there(study, piece.workload, scheme, piece.beside), twin)
+            of_piece = _over(own, base)
+            row: dict[str, Any] = {
+                "workload": piece.workload,
+                "trace": piece.file,
+                "requests": own.host.requests,
+                "twin_requests": twin.host.requests if twin else None,
+                "scheme": scheme,
+            }
+            for what in ("write", "read", "waf"):
+                row |= {f"{what}_twin": of_twin.get(what), what: of_piece.get(what)}
+            table.append({**row, "note": "; ".join(filter(None, [piece.note, idle]))})
+    return table
+
+
+def _has(study: Study, piece: Piece, scheme: str) -> bool:
+    return f"{GROUP}/{piece.label}/{scheme}" in study.reports
+
+
+def _there(study: Study, workload: str, scheme: str, group: str) -> Report | None:
+    return study.reports.get(f"{group}/{workload}/{scheme}")
+
+
+def _over(own: Report | None, base: Report | None) -> Mapping[str, float]:
+    """Return mean latencies of writes and reads, and the WAF, over the baseline's."""
+    if own is None or base is None:
+        return {}
+    found = {}
+    for kind, count in (("write", own.host.write_requests), ("read", own.host.read_requests)):
+        if count:
+            found[kind] = own.latency_us[kind].mean / base.latency_us[kind].mean
+    if base.waf.total:
+        found["waf"] = own.waf.total / base.waf.total
+    return found
+
+
+def is_one(run: str) -> bool:
+    """Whether a run, by its name, is of a real trace beside the twins."""
+    return run.startswith(f"{GROUP}/")
+
+
+def files(pieces: Sequence[Piece]) -> str:
+    """List the files."""
+    return ", ".join(dict.fromkeys(piece.file for piece in pieces))
