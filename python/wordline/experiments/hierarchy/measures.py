@@ -302,7 +302,7 @@ def programs_over_baseline(study: Study, workload: str, scheme: str, group: str)
 
     def programmed(name: str) -> float:
         regions = _regions(study.report(workload, name, group), "slc")
-        return float(sum(sum(r["program_bytes"].values()) for r in regions))
+        return float(sum(r["program_bytes"] for r in regions))
 
     return programmed(scheme) / programmed(BASELINE)
 

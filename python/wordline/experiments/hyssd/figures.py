@@ -222,6 +222,8 @@ def _table_causes(study: Study) -> Rows:
     for as_, drive, workload in product(OTHERWISE, ("ST", "MT"), ("Financial", "Exchange")):
         # Fixed utilisations do not know what the Analyser charges.
         fixed = "packed" if as_ == "mixed" else as_
+        if not any(n.startswith(f"{m.group(drive, as_)}/{workload}/") for n in study.paper.runs):
+            continue
         try:
             u, response = m.curve(study, drive, workload, "response", fixed)
             flash = m.curve(study, drive, workload, "flash", fixed)[1]
