@@ -17,7 +17,7 @@ from wordline.model import BITS, medium, simulated_us
 from wordline.quantity import in_bytes, in_us
 from wordline.reproduce.paper import NotAdmitted, NotRun, Study
 
-FIXED = ("5%", "10%", "20%", "30%", "40%", "50%", "60%", "70%", "80%", "90%", "97%")
+FIXED = ("10%", "20%", "30%", "40%", "50%", "60%", "70%", "80%", "90%", "97%")
 #: Bytes of a unit of the map.
 UNIT = 4096
 #: A step against the rule that is smaller than this is taken for chance.
