@@ -404,7 +404,7 @@ impl<M: Media> Ftl<M> {
             Owner::Request => !self.ack.answers_from_ram(),
             Owner::Move => true,
             Owner::Job => self.state.wear.retired > 0,
-            Owner::Nobody | Owner::Fill | Owner::Whole | Owner::Map => false,
+            Owner::Nobody | Owner::Fill | Owner::Whole | Owner::Rewrite | Owner::Map => false,
         }
     }
 

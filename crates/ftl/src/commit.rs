@@ -229,6 +229,7 @@ impl<M: Media> Ftl<M> {
             Owner::Job => self.relocate(id),
             Owner::Whole => self.brought_whole(id),
             Owner::Move => self.finish_move_read(id),
+            Owner::Rewrite => self.bring_rest(id),
             Owner::Map => {
                 let lpn = self.state.ops[id].lpn;
                 self.state.ops.remove(id);

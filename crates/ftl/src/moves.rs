@@ -147,6 +147,14 @@ impl<M: Media> Ftl<M> {
             }
             pick => self.moves_to(region, pick, read.plane),
         };
+        let op = self.program_of(&read, there, plane);
+        if self.state.regions[region.index()].region.moved_in != MovedIn::Rewritten || !self.read_rest(op) {
+            self.launch(op);
+        }
+    }
+
+    /// The program of sectors that have been read to move.
+    fn program_of(&mut self, read: &Op, there: SectorMask, plane: PlaneId) -> OpId {
         let mut op = Op::new(OpKind::Program, plane, Cause::Migrate, read.class);
         (op.lpn, op.mask, op.from, op.route) = (read.lpn, there, read.ppn, read.route);
         (op.owned_by, op.owner, op.idle) = (Owner::Move, read.owner, read.idle);
@@ -158,7 +166,69 @@ impl<M: Media> Ftl<M> {
         if M::BYTES {
             self.pages[op.index()] = self.media.read(read.ppn, read.lpn);
         }
-        self.launch(op);
+        op
+    }
+
+    /// Read what a moved unit shares its page with in the region that it goes to. Returns whether there is any.
+    fn read_rest(&mut self, program: OpId) -> bool {
+        let op = &self.state.ops[program];
+        let (rest, region, class, route) = (Lpn(op.lpn.0 ^ 1), op.route.region(), op.class, op.route);
+        if rest.0 >= self.state.logical_pages {
+            return false;
+        }
+        let Some(ppn) = self.state.map.locate(rest) else { return false };
+        let block = self.state.geometry.block_of(ppn);
+        if self.state.region_of(block) != region || !self.moving.insert(rest) {
+            return false;
+        }
+        let plane = self.state.geometry.plane_of(block);
+        let mut read = Op::new(OpKind::Read, plane, Cause::Rmw, class);
+        (read.lpn, read.ppn, read.route) = (rest, ppn, route);
+        read.mask = SectorMask::first(self.state.geometry.sectors_per_unit);
+        (read.owned_by, read.owner) = (Owner::Rewrite, program.0);
+        self.state.blocks[block.index()].readers += 1;
+        let read = self.add_op(read);
+        self.emit(read);
+        true
+    }
+
+    /// The rest of a moved unit's page has been read: it leaves its place for protected RAM, and is programmed
+    /// with the unit. It must not stay pinned, since the collection that makes room for the program may want its
+    /// block. What was overwritten or collected meanwhile stays where it is.
+    pub(crate) fn bring_rest(&mut self, id: OpId) {
+        let read = self.state.ops[id].clone();
+        self.state.ops.remove(id);
+        let unit = OpId(read.owner);
+        let span = Span { lpn: read.lpn, mask: read.mask, offset: 0 };
+        let there = self.state.map.still_at(span, read.ppn);
+        if there.is_empty() {
+            self.moving.remove(&read.lpn);
+            return self.launch(unit);
+        }
+        self.state.blocks[self.state.geometry.block_of(read.ppn).index()].readers += 1; // until the move ends
+        let plane = self.state.ops[unit].plane;
+        let rest = self.program_of(&Op { owner: OpId::NONE.0, ..read }, there, plane);
+        self.entered_stager(self.state.ops[unit].route.region(), rest);
+        // What nobody can give up leads, so that the program is not given up.
+        self.state.ops[unit].slot = 1;
+        self.state.ops[rest].chain = unit;
+        self.launch(rest);
+    }
+
+    /// No program that is pending can be bound: units that wait for theirs with what nobody waits for leave their
+    /// places, too, which ends their moves. Returns whether there were any.
+    pub fn end_joined_moves(&mut self) -> bool {
+        let joined: Vec<(OpId, OpId)> = (self.state.ops.alive().into_iter())
+            .filter(|id| self.state.ops[*id].kind == OpKind::Program)
+            .filter(|id| self.state.ops[*id].owned_by == Owner::Nobody)
+            .map(|id| (id, self.state.ops[id].chain))
+            .filter(|(_, unit)| !unit.is_none() && self.state.ops[*unit].owned_by == Owner::Move)
+            .collect();
+        for (lead, unit) in &joined {
+            let region = self.state.ops[*lead].route.region();
+            self.entered_stager(region, *unit);
+        }
+        !joined.is_empty()
     }
 
     /// The plane that a page of another goes to: where one waits for company, if one does, so that it never

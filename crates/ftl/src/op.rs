@@ -67,6 +67,8 @@ pub(crate) enum Owner {
     Whole,
     /// A move that the scheme asked for.
     Move,
+    /// A moved unit that is written with the rest of its page, which this read brings.
+    Rewrite,
     /// Whoever needs an entry of the page of the map that this read brings.
     Map,
     /// Nobody any more.

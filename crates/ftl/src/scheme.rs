@@ -103,6 +103,9 @@ pub enum MovedIn {
     Through(u32),
     /// Each has a page to itself, and the rest of it is padded.
     Alone,
+    /// Each is written with the other unit of its page, the next to it in a pair, if that lies in the region: it is
+    /// read, leaves its place for protected RAM, and both are programmed as one page. Only where a page holds two.
+    Rewritten,
 }
 
 /// Where the earlier bits of a wordline are found when a further one is programmed.

@@ -53,7 +53,7 @@ impl<M: Media> Ftl<M> {
             return;
         };
         let (units, pages) = (r.units_per_page, r.pages_per_program);
-        let alone = r.region.moved_in == MovedIn::Alone;
+        let alone = matches!(r.region.moved_in, MovedIn::Alone | MovedIn::Rewritten);
         if !self.state.ops[lead].chain.is_none()
             && let Some(rest) = self.split(lead, units as u8)
         {
@@ -257,7 +257,7 @@ impl<M: Media> Ftl<M> {
     /// A relocation that waits for company no longer holds back its job. If the stager is safe from
     /// a power cut the data leave their old place at once, so that it can be erased; for a move that is its
     /// end.
-    fn entered_stager(&mut self, region: RegionId, lead: OpId) {
+    pub(crate) fn entered_stager(&mut self, region: RegionId, lead: OpId) {
         let op = &self.state.ops[lead];
         let (owned_by, owner, lpn, source, idle) = (op.owned_by, op.owner, op.lpn, op.from, op.idle);
         if owned_by != Owner::Job && owned_by != Owner::Move {

@@ -16,6 +16,7 @@ const DRIVES: [(&str, &[(&str, &str)]); 3] = [
     (
         "hyssd-st",
         &[
+            ("medium.slc.channels", "4"),
             ("medium.slc.blocks_per_plane", "32"),
             ("medium.tlc.blocks_per_plane", "22"),
             ("capacity.logical", "400MiB"),

@@ -42,6 +42,7 @@ fn admitting(scheme: &str) -> (&'static str, Vec<(&'static str, &'static str)>) 
         "hyssd" => (
             "hyssd-st",
             vec![
+                ("medium.slc.channels", "4"),
                 ("medium.*.blocks_per_plane", "16"),
                 ("capacity.logical", "32MiB"),
                 ("medium.slc.slc.endurance", "400"),

@@ -108,7 +108,8 @@ pub struct Hybrid {
     /// Programs of the inferior medium that the model charges for a destaged unit: 1, or less where units
     /// share a page.
     pub programs_per_unit: f64,
-    /// Slots of the inferior medium that a destaged unit takes: 1, or more where it has a page to itself.
+    /// Slots of the inferior medium that a destaged unit takes: 1, or more where it has a page to itself, or the
+    /// rest of its page is programmed with it.
     pub slots_per_unit: f64,
 }
 

@@ -13,8 +13,8 @@
 //! 1. A whole page goes to L2 (lines 19 to 22), and replaces what L1 holds of it.
 //! 2. A part of a page waits in the merge buffer for others until they fill a page (line 14); a part that
 //!    completes what waits of its page makes it a whole one.
-//! 3. A merged page goes to L1 on a channel where none of its pages' other parts lie (lines 15 to 17), so that
-//!    both are read at once; where each channel has some, on those that have fewest.
+//! 3. A merged page goes to L1 on a channel where none of its pages lie in L2 or the dense region (lines 15 to
+//!    17), so that both are read at once; where each channel has some, on those that have fewest.
 //! 4. With each write request a page of the cache changes sides: to L2 while its share is below the target, to
 //!    L1 otherwise (lines 5 to 11).
 //! 5. Every 1024 write requests the target becomes the share of L2's writes among all (eq. 1, lines 25 to 30),
@@ -34,10 +34,11 @@
 //! - `division`: `block` (default): a level may own the blocks that its share comes to, rounded; `page`: it may
 //!   have so many pages programmed, the literal reading.
 //! - `window`: write requests between two targets; default 1024 (section IV-A).
-//! - `runs`: `any` (default): the parts of a page may lie in several pages of L1, as updates leave them; `one`: a
-//!   part takes along what L1 holds of its page, after a read, so that a page lies in two places at most. The
-//!   paper has one entry of the sector table for the sectors of a page (section III-B), and does not say what
-//!   becomes of it when other sectors are updated.
+//! - `runs`: `one` (default): a part takes along what L1 holds of its page, after a read, so that a page lies in
+//!   two places at most: section III-B has one entry of the sector table for a page, with one `Sector_Flag` and
+//!   one offset "inside the flash page". `any`: the parts of a page may lie in several pages of L1, as updates
+//!   leave them, which takes an entry for each; (3) keeps away from none of them, since the paper speaks of
+//!   conflicts between L1 and L2.
 //! - `ws_unit`: what wS counts: `page` (default), merged pages, or `request`, the parts of pages that are
 //!   written. The paper's text says merged writes, and eq. 1 is a ratio of space.
 //!
@@ -85,8 +86,8 @@ pub(crate) const ENTRY: Entry = Entry {
         Parameter { key: "division", default: "block", what: "block or page: what the levels' shares count" },
         Parameter {
             key: "runs",
-            default: "any",
-            what: "any or one: in how many pages of L1 the parts of a page may lie",
+            default: "one",
+            what: "one or any: in how many pages of L1 the parts of a page may lie",
         },
         Parameter { key: "window", default: "1024", what: "write requests between two targets" },
         Parameter {
@@ -154,7 +155,7 @@ impl Hierarchy {
                 &[("block", Division::Block), ("page", Division::Page)],
                 Division::Block,
             ),
-            gather: p.choice("runs", &[("any", Gather::AsIs), ("one", Gather::Fill)], Gather::AsIs),
+            gather: p.choice("runs", &[("one", Gather::Fill), ("any", Gather::AsIs)], Gather::Fill),
             window: p.whole("window", 1..=1 << 24).unwrap_or(1024),
             counted: p.choice(
                 "ws_unit",
@@ -189,8 +190,8 @@ impl Hierarchy {
         }
     }
 
-    /// Channels to keep away from: those where the pages of some spans lie, or if these are all, those that
-    /// have more of them than others.
+    /// Channels to keep away from: those where the pages of some spans lie outside L1, or if these are all,
+    /// those that have more of them than others.
     fn conflicts(spans: &[Span], view: &View) -> ChannelSet {
         let g = view.geometry();
         let channels = (0..g.dies).map(|d| g.channel_of(wordline_units::DieId(d)));

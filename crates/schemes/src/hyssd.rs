@@ -33,8 +33,10 @@
 //! - `u`: utilisation of the superior medium: of static throughout, of the others until their first period is
 //!   over; default 50%.
 //! - `tlc_unit`: how units of the map meet larger pages of T. `packed` (default): they wait for company in a
-//!   protected buffer of one page, and the Analyser charges their share of a program. `unpacked`: each has a
-//!   page to itself. `mixed`: packed, but charged a whole program.
+//!   protected buffer of one page, and the Analyser charges their share of a program. `rmw`: a unit is written
+//!   with the other one of its page, which is read before; each is charged a whole program, as C_PW_HY has it, and
+//!   none the read, which that leaves out. Only where pages of T hold two. `unpacked`: each has a page to itself.
+//!   `mixed`: packed, but charged a whole program.
 //! - `period`: N, in page writes; default 65536, which gives 110 periods on the paper's Financial trace.
 //! - `step`: by how much Life moves u in a period; default 1%.
 //! - `age`: periods after which a page above the target is moved; default 10.
@@ -81,7 +83,7 @@ pub(crate) const ENTRY: Entry = Entry {
         Parameter {
             key: "tlc_unit",
             default: "packed",
-            what: "packed, unpacked or mixed: how units meet larger pages, and what the model charges",
+            what: "packed, rmw, unpacked or mixed: how units meet larger pages, and what the model charges",
         },
         Parameter { key: "period", default: "65536", what: "page writes from one analysis to the next" },
         Parameter { key: "step", default: "1%", what: "by how much life moves u in a period" },
@@ -108,6 +110,7 @@ enum Policy {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum TlcUnit {
     Packed,
+    Rewritten,
     Unpacked,
     Mixed,
 }
@@ -151,7 +154,12 @@ pub struct Hyssd {
 impl Hyssd {
     fn from_parameters(p: &mut Section) -> Hyssd {
         let policies = [("perf", Policy::Perf), ("life", Policy::Life), ("static", Policy::Static)];
-        let units = [("packed", TlcUnit::Packed), ("unpacked", TlcUnit::Unpacked), ("mixed", TlcUnit::Mixed)];
+        let units = [
+            ("packed", TlcUnit::Packed),
+            ("rmw", TlcUnit::Rewritten),
+            ("unpacked", TlcUnit::Unpacked),
+            ("mixed", TlcUnit::Mixed),
+        ];
         Hyssd {
             policy: p.choice("policy", &policies, Policy::Perf),
             u: p.take_within("u", Fraction::percent(0)..=Fraction::ONE),
@@ -435,6 +443,13 @@ impl Scheme for Hyssd {
                 fast.name
             )));
         }
+        if self.tlc_unit == TlcUnit::Rewritten && units != 2 {
+            return Err(refuse(format!(
+                "pages of {} hold {units} units of the map, and tlc_unit=rmw is of pages that hold two; say \
+                 tlc_unit=packed",
+                dense.name
+            )));
+        }
         let blocks = |m: &Medium| m.topology.planes() * m.blocks_per_plane;
         self.capacity = blocks(fast) * fast.pages_per_block(fast_mode);
         let slots = blocks(dense) * dense.pages_per_block(dense_mode) * units;
@@ -474,7 +489,10 @@ impl Scheme for Hyssd {
             s_inferior: slots as f64,
             d_hybrid: drive.logical_pages as f64,
             programs_per_unit: if packed { 1.0 / units as f64 } else { 1.0 },
-            slots_per_unit: if self.tlc_unit == TlcUnit::Unpacked { units as f64 } else { 1.0 },
+            slots_per_unit: match self.tlc_unit {
+                TlcUnit::Unpacked | TlcUnit::Rewritten => units as f64,
+                TlcUnit::Packed | TlcUnit::Mixed => 1.0,
+            },
         });
         self.known = Memorised {
             classifier: Classifier::new(drive.logical_pages, self.capacity),
@@ -486,6 +504,7 @@ impl Scheme for Hyssd {
         };
         self.note();
         let moved_in = match self.tlc_unit {
+            TlcUnit::Rewritten => MovedIn::Rewritten,
             TlcUnit::Unpacked => MovedIn::Alone,
             TlcUnit::Packed | TlcUnit::Mixed => MovedIn::Through(units),
         };

@@ -14,6 +14,7 @@ const UNIT: u64 = 8;
 /// `hyssd-st` with few blocks: 4 x `fast` of 128 pages beside 8 x 22 of 384, and `logical` of capacity.
 fn sized(fast: u32, logical: &str) -> DeviceSpec {
     let set = [
+        ("medium.slc.channels", "4"),
         ("medium.slc.blocks_per_plane", fast.to_string().as_str()),
         ("medium.tlc.blocks_per_plane", "22"),
         ("capacity.logical", logical),
@@ -40,11 +41,15 @@ fn pages(spec: &DeviceSpec) -> u32 {
     (spec.logical_bytes() / spec.unit.0) as u32
 }
 
+/// Whether the superior medium holds a page.
+fn is_in_superior(device: &Plain, page: u32) -> bool {
+    let view = device.ftl.view();
+    view.locate(Lpn(page)).is_some_and(|ppn| view.owner(ppn).1 == S)
+}
+
 /// Pages of the superior medium that hold data.
 fn in_superior(device: &Plain, pages: u32) -> u32 {
-    let view = device.ftl.view();
-    let lies_there = |page: &u32| view.locate(Lpn(*page)).is_some_and(|ppn| view.owner(ppn).1 == S);
-    (0..pages).filter(lies_there).count() as u32
+    (0..pages).filter(|page| is_in_superior(device, *page)).count() as u32
 }
 
 fn write(page: u64) -> HostRequest {
@@ -108,9 +113,48 @@ fn a_write_that_misses_waits_for_the_destage_and_a_hit_does_not() {
 }
 
 #[test]
+fn a_destage_rewrites_a_page_of_tlc_with_the_unit_that_it_shares_it_with() {
+    // Read (135 us), then the other unit of the page if that lies in TLC (350 us), and both programmed at once
+    // (2500 us), before the write (350 us).
+    let spec = spec("448MiB");
+    let all = pages(&spec);
+    let mut device = begun(&spec, "hyssd:static,u=50%,tlc_unit=rmw", all).unwrap();
+    let (mut with, mut without) = (0, 0);
+    for page in 0..200 {
+        let before: Vec<bool> = (0..all).map(|page| is_in_superior(&device, page)).collect();
+        let units = device.ftl.counters().regions[1].program_bytes[Cause::Migrate as usize] / spec.unit.0;
+        let took = alone(&mut device, page);
+        let left: Vec<u32> =
+            (0..all).filter(|p| before[*p as usize] && !is_in_superior(&device, *p)).collect();
+        let written = device.ftl.counters().regions[1].program_bytes[Cause::Migrate as usize] / spec.unit.0;
+        let (expected, own) = match left[..] {
+            [] => (350.0, 0),
+            // The other one is being written, and so in RAM.
+            [one] if before[(one ^ 1) as usize] || u64::from(one ^ 1) == page => (135.0 + 2500.0 + 350.0, 1),
+            [_] => (135.0 + 350.0 + 2500.0 + 350.0, 2),
+            _ => panic!("{left:?} left for the write of {page}"),
+        };
+        if u64::from(left.first().copied().unwrap_or(0) ^ 1) != page {
+            assert_eq!((took, written - units), (expected, own), "{left:?} left for the write of {page}");
+        }
+        with += (own == 2) as u32;
+        without += (own == 1) as u32;
+        device.ftl.check().unwrap();
+    }
+    assert!(with > 50 && without > 5, "{with} with another unit, {without} without");
+    assert_eq!(device.ftl.counters().regions[1].reads[Cause::Rmw as usize], u64::from(with));
+    // No page of TLC holds one unit twice, and none is lost.
+    assert_eq!(device.ftl.mapped(), all as u64);
+    let wide = [("medium.tlc.page".to_string(), "16KiB".to_string())];
+    let wide = wordline_device::find("hyssd-st").unwrap().spec(&wide).unwrap();
+    assert!(begun(&wide, "hyssd:static,tlc_unit=rmw", 0).err().unwrap().contains("hold two"));
+}
+
+#[test]
 fn no_u_from_5_to_98_percent_locks_the_drive_up() {
-    for tlc_unit in ["packed", "unpacked"] {
-        for u in [5, 6, 8, 10, 25, 50, 75, 90, 95, 97, 98] {
+    let many = &[5, 6, 8, 10, 25, 50, 75, 90, 95, 97, 98][..];
+    for (tlc_unit, utilisations) in [("packed", many), ("rmw", &[5, 50, 98]), ("unpacked", many)] {
+        for &u in utilisations {
             // As much data as the two media admit at this u: 22 blocks a plane less the reserve and the
             // frontier, and what one program may pad in every block.
             let inferior = 8 * 20 * 766;

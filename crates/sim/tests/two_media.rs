@@ -17,6 +17,7 @@ use wordline_units::{HostOp, HostRequest, SimTime};
 #[test]
 fn data_written_to_one_medium_and_moved_to_another_are_read_back() {
     let overrides: Vec<(String, String)> = [
+        ("medium.slc.channels", "4"),
         ("medium.slc.blocks_per_plane", "6"),
         ("medium.slc.wordlines_per_block", "4"),
         ("medium.tlc.blocks_per_plane", "10"),

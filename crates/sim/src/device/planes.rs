@@ -291,7 +291,7 @@ impl<P: Probe, M: Media> Device<P, M> {
             }
         }
         if !gave_up {
-            gave_up = self.ftl.fail_held_moves() || self.ftl.fail_flushes();
+            gave_up = self.ftl.fail_held_moves() || self.ftl.end_joined_moves() || self.ftl.fail_flushes();
         }
         if !gave_up && let Some((request, number, _)) = self.held_up.pop_front() {
             self.ftl.refuse(request, number);

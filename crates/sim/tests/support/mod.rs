@@ -544,7 +544,7 @@ pub fn scheme(which: usize, tiny: &mut Tiny) -> (Box<dyn Scheme>, u32) {
         22 => (build(packing("hierarchy:window=16", tiny)), 3),
         23 => {
             tiny.ack_buffer = None;
-            let spelling = packing("hierarchy:division=page,window=8", tiny);
+            let spelling = packing("hierarchy:division=page,runs=any,window=8", tiny);
             tiny.extra = "[ack]\nmode = \"merge\"\n[merge]\npages = 2\nidle = \"3ms\"\n";
             (build(spelling), 3)
         }
@@ -563,6 +563,13 @@ pub fn scheme(which: usize, tiny: &mut Tiny) -> (Box<dyn Scheme>, u32) {
             tiny.spare += 8;
             tiny.extra = QLC;
             (build("slc-cache:static_blocks=2,dynamic_blocks=0+raro:warm=1,hot=2,r1=0,r2_young=0"), 4)
+        }
+        27 => {
+            tiny.spare += 3;
+            tiny.fast_blocks = 8;
+            tiny.units_per_page = 2;
+            tiny.extra = "[allocation]\norder = \"dynamic\"\n";
+            (build("hyssd:perf,tlc_unit=rmw,period=8,age=2,idle_after=50us"), 3)
         }
         _ => {
             tiny.blocks += 3;
@@ -583,7 +590,7 @@ fn packing<'a>(spelling: &'a str, tiny: &mut Tiny) -> &'a str {
 }
 
 /// How many schemes [`scheme`] knows.
-pub const SCHEMES: usize = 28;
+pub const SCHEMES: usize = 29;
 
-/// The first of them that packs parts of pages, or stands over another.
+/// The first of them that came later: those that pack parts of pages or rewrite them, or stand over another.
 pub const PACKING: usize = 20;

@@ -1,6 +1,7 @@
-"""Hierarchy: its figures and tables, and what its claims are measured by."""
+"""Hierarchy: its figures and tables, what its claims are measured by, what came out."""
 
 from wordline.experiments.hierarchy.figures import FIGURES
+from wordline.experiments.hierarchy.findings import findings
 from wordline.experiments.hierarchy.measures import (
     configured,
     division_differs,
@@ -8,17 +9,18 @@ from wordline.experiments.hierarchy.measures import (
     greatest_quota,
     greatest_step,
     mean_over,
+    mean_reduction,
     migrated_share,
+    over_others,
     reads_an_update,
     reads_over_baseline,
     sector_table,
     share_below,
     share_greatest,
     share_least,
-    shares_off_one,
     small_updates,
     table_2,
-    traces_below_cap,
+    traces_that_move,
     window,
     windows_over_bound,
 )
@@ -27,21 +29,23 @@ __all__ = [
     "FIGURES",
     "configured",
     "division_differs",
+    "findings",
     "greatest_owned",
     "greatest_quota",
     "greatest_step",
     "mean_over",
+    "mean_reduction",
     "migrated_share",
+    "over_others",
     "reads_an_update",
     "reads_over_baseline",
     "sector_table",
     "share_below",
     "share_greatest",
     "share_least",
-    "shares_off_one",
     "small_updates",
     "table_2",
-    "traces_below_cap",
+    "traces_that_move",
     "window",
     "windows_over_bound",
 ]

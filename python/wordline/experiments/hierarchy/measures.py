@@ -17,9 +17,13 @@ from wordline import Report
 from wordline.quantity import in_us
 from wordline.reproduce.paper import Study
 
+#: The group of runs that the claims speak of.
+MAIN = "flushed"
 TRACES = ("web_0", "hm_0", "lun1", "usr_0", "lun2", "lun3", "lun4", "web_1")
 BASELINE = "Baseline"
 SCHEMES = (BASELINE, "SA", "Sector", "Hierarchy")
+#: Figures of migrations; the paper has none of web_1, which triggers no migration there.
+OF_MIGRATIONS = ("gc reads", "migrated")
 MIB = 2.0**20
 #: Windows that the paper's Fig. 7 puts into one point of its axis.
 POINT = 10
@@ -68,9 +72,14 @@ def ratio(study: Study, workload: str, group: str, scheme: str, figure: str) -> 
     return own / base if base else None
 
 
+def traces_of(figure: str) -> tuple[str, ...]:
+    """Return the traces that the paper has a figure of."""
+    return TRACES[:-1] if figure in OF_MIGRATIONS else TRACES
+
+
 def ratios(study: Study, group: str, scheme: str, figure: str) -> dict[str, float]:
     """Return `ratio` of each trace that has one."""
-    found = {trace: ratio(study, trace, group, scheme, figure) for trace in TRACES}
+    found = {trace: ratio(study, trace, group, scheme, figure) for trace in traces_of(figure)}
     return {trace: value for trace, value in found.items() if value is not None}
 
 
@@ -80,14 +89,36 @@ def mean_ratio(study: Study, group: str, scheme: str, figure: str) -> float | No
     return fmean(found.values()) if found else None
 
 
-def mean_over(study: Study, figure: str, scheme: str, other: str, group: str) -> float | None:
+def mean_over(
+    study: Study, figure: str, scheme: str, other: str, group: str = MAIN
+) -> float | None:
     """Mean of a scheme over the mean of another, both of figures over the Baseline's."""
     own = mean_ratio(study, group, scheme, figure)
     others = mean_ratio(study, group, other, figure)
     return own / others if own is not None and others else None
 
 
-def share_below(study: Study, figure: str, scheme: str, other: str, group: str) -> float | None:
+def over_others(study: Study, figure: str, scheme: str, of: str, group: str = MAIN) -> float | None:
+    """Mean of a scheme over the ``least``, ``greatest`` or ``mean`` of the other schemes' means."""
+    means = {s: mean_ratio(study, group, s, figure) for s in SCHEMES}
+    own = means.pop(scheme)
+    others = [value for value in means.values() if value is not None]
+    if own is None or not others:
+        return None
+    other = {"least": min, "greatest": max, "mean": fmean}[of](others)
+    return own / other if other else None
+
+
+def mean_reduction(study: Study, figure: str, group: str = MAIN) -> float | None:
+    """Mean of Hierarchy's reductions against each of the others, as the abstract has them."""
+    found = [mean_over(study, figure, "Hierarchy", s, group) for s in SCHEMES[:-1]]
+    less = [1 - value for value in found if value is not None]
+    return fmean(less) if less else None
+
+
+def share_below(
+    study: Study, figure: str, scheme: str, other: str, group: str = MAIN
+) -> float | None:
     """Share of the traces on which a scheme has no more of a figure than another."""
     own, others = (ratios(study, group, s, figure) for s in (scheme, other))
     return fmean(own[trace] <= others[trace] for trace in own) if own else None
@@ -101,22 +132,24 @@ def _share_extreme(study: Study, figure: str, scheme: str, group: str, sign: int
     return fmean(all(sign * own[t] >= sign * found[s][t] for s in SCHEMES) for t in own)
 
 
-def share_greatest(study: Study, figure: str, scheme: str, group: str) -> float | None:
+def share_greatest(study: Study, figure: str, scheme: str, group: str = MAIN) -> float | None:
     """Share of the traces on which no scheme has more of a figure."""
     return _share_extreme(study, figure, scheme, group, 1)
 
 
-def share_least(study: Study, figure: str, scheme: str, group: str) -> float | None:
+def share_least(study: Study, figure: str, scheme: str, group: str = MAIN) -> float | None:
     """Share of the traces on which no scheme has less of a figure."""
     return _share_extreme(study, figure, scheme, group, -1)
 
 
-def reads_over_baseline(study: Study, workload: str, scheme: str, group: str) -> float | None:
+def reads_over_baseline(
+    study: Study, workload: str, scheme: str, group: str = MAIN
+) -> float | None:
     """Pages read in the cache for the same requests, over the Baseline's."""
     return ratio(study, workload, group, scheme, "slc reads")
 
 
-def migrated_share(study: Study, workload: str, scheme: str, group: str) -> float:
+def migrated_share(study: Study, workload: str, scheme: str, group: str = MAIN) -> float:
     """Pages migrated over pages that the host wrote."""
     report = study.report(workload, scheme, group)
     return migrated(report) / report.host.write_page_bytes
@@ -163,13 +196,6 @@ def owned_share(study: Study, workload: str, level: str, group: str = "merge") -
     return of[level] / np.maximum(of["l1"] + of["l2"], 1)
 
 
-def shares_off_one(study: Study, workload: str) -> float:
-    """Return by how much the shares of the levels miss 1 at most."""
-    # The sum of two quotients misses 1 by a rounding.
-    both = l1_share(study, workload) + owned_share(study, workload, "l2")
-    return float(np.abs(both - 1).max().round(12))
-
-
 def greatest_quota(study: Study, workload: str) -> float:
     """L1's greatest quota, a share of the cache."""
     return float(1 - followed(study, workload, "cur_ratio").min())
@@ -195,29 +221,21 @@ def greatest_step(study: Study, workload: str) -> float:
 
 
 def below_cap(study: Study, workload: str) -> float:
-    """Share of the windows in which L1's quota is below half, by more than its dither."""
+    """Share of the windows in which L1's quota is below half, by a hundredth or more."""
     quota = 1 - followed(study, workload, "cur_ratio")
-    return float(np.mean(quota < 0.5 - 2 / cache_pages(study, workload)))
-
-
-def cache_pages(study: Study, workload: str) -> int:
-    """CACHE_SIZE: pages of the cache."""
-    medium = study.report(workload, "Hierarchy", "merge").config["device"].to_dict()["media"][0]
-    slc = _regions(study.report(workload, "Hierarchy", "merge"), "slc")
-    regions = study.report(workload, "Hierarchy", "merge").to_dict()["capacity"]["regions"]
-    names = {r["name"] for r in slc}
-    blocks = max(r["blocks"] for r in regions if r["name"] in names)
-    return blocks * medium["wordlines_per_block"]
-
-
-def traces_below_cap(study: Study) -> float:
-    """Return how many traces have L1 below its cap in a fifth of their windows."""
-    return float(sum(below_cap(study, trace) >= 0.2 for trace in TRACES))
+    return float(np.mean(quota <= 0.49))
 
 
 def ends_near_cap(study: Study, workload: str) -> bool:
     """Whether a trace ends with L1 within a tenth of its cap."""
     return bool(l1_share(study, workload)[-1] >= 0.4)
+
+
+def traces_that_move(study: Study, least: float) -> float:
+    """Share of the traces on which L1's share of the cache varies by so much, over ten windows."""
+    curves = [points(l1_share(study, trace)) for trace in TRACES]
+    # A run begins at one half, which is no window's doing.
+    return fmean(float(np.ptp(curve[1:] if len(curve) > 1 else curve)) >= least for curve in curves)
 
 
 def points(values: np.ndarray) -> np.ndarray:
@@ -261,22 +279,42 @@ def _region(report: Report, name: str) -> dict[str, Any]:
     return next(r for r in report.to_dict()["flash"]["regions"] if r["name"] == name)
 
 
-def read_a_block(study: Study, workload: str, group: str = "merge") -> float:
+def read_a_block(study: Study, workload: str, group: str = MAIN) -> float:
     """Return pages of L1 that Hierarchy's collections read for each block of L1 that they erase."""
     level = _region(study.report(workload, "Hierarchy", group), "L1")
-    return level["reads_by_cause"]["migration"] / level["erases"]
+    return level["reads_by_cause"]["migration"] / max(level["erases"], 1)
 
 
 def moved_a_block(study: Study, workload: str) -> float:
     """Return pages that the Baseline moves out of each block of the cache that it collects."""
-    cache = _region(study.report(workload, BASELINE, "merge"), "S")
-    return cache["reads_by_cause"]["migration"] / cache["erases"]
+    cache = _region(study.report(workload, BASELINE, MAIN), "S")
+    return cache["reads_by_cause"]["migration"] / max(cache["erases"], 1)
 
 
 def fills_over_baseline(study: Study, workload: str, scheme: str, group: str) -> float:
     """Return reads before writes of parts of pages, over the Baseline's."""
     own, base = (study.report(workload, s, group).flash.reads["rmw"] for s in (scheme, BASELINE))
     return own / base
+
+
+def programs_over_baseline(study: Study, workload: str, scheme: str, group: str) -> float:
+    """Return bytes programmed in the cache, with padding, over the Baseline's."""
+
+    def programmed(name: str) -> float:
+        regions = _regions(study.report(workload, name, group), "slc")
+        return float(sum(r["program_bytes"] for r in regions))
+
+    return programmed(scheme) / programmed(BASELINE)
+
+
+def mean_of(study: Study, group: str, scheme: str, figure: str) -> float | None:
+    """Return the mean of a group's figure of a scheme over the Baseline's of the main group."""
+    base = {
+        trace: FIGURES[figure](study.report(trace, BASELINE, MAIN)) for trace in traces_of(figure)
+    }
+    own = {trace: FIGURES[figure](study.report(trace, scheme, group)) for trace in base}
+    found = [own[trace] / value for trace, value in base.items() if value]
+    return fmean(found) if found else None
 
 
 def read_parts(study: Study, workload: str, scheme: str, group: str) -> tuple[float, float]:

@@ -1,8 +1,8 @@
 """What the claims of HySSD are measured by.
 
 Each function takes the study and the arguments that its claim gives, and returns one number, or
-``None`` where what it looks for did not occur. A drive is ``ST`` or ``MT``; ``units`` says how
-units of 4 KiB meet pages of 8 KiB: ``packed``, ``unpacked`` or ``mixed``.
+``None`` where what it looks for did not occur. A drive is ``ST`` or ``MT``; ``as_`` names a group
+of runs that differs from the paper's reading, such as ``packed``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from wordline.model import BITS, medium, simulated_us
 from wordline.quantity import in_bytes, in_us
 from wordline.reproduce.paper import NotAdmitted, NotRun, Study
 
-FIXED = ("5%", "10%", "20%", "30%", "40%", "50%", "60%", "70%", "80%", "90%", "97%")
+FIXED = ("10%", "20%", "30%", "40%", "50%", "60%", "70%", "80%", "90%", "97%")
 #: Bytes of a unit of the map.
 UNIT = 4096
 #: A step against the rule that is smaller than this is taken for chance.
@@ -66,13 +66,13 @@ FIGURES = {"response": response_ms, "lifetime": remaining, "flash": flash_us}
 # --- over fixed utilisations ---------------------------------------------------------------------
 
 
-def group(drive: str, units: str) -> str:
-    """Return the group of fixed utilisations that an accounting has: mixed has those of packed."""
-    return f"{drive}-{'packed' if units == 'mixed' else units}"
+def group(drive: str, as_: str = "") -> str:
+    """Return the group of runs of a drive."""
+    return f"{drive}-{as_}" if as_ else drive
 
 
 def curve(
-    study: Study, drive: str, workload: str, units: str, figure: str
+    study: Study, drive: str, workload: str, figure: str, as_: str = ""
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return fixed utilisations and a figure at each, without those that the drive cannot have.
 
@@ -82,7 +82,7 @@ def curve(
         Some were not run.
     """
     found, values = [], []
-    here = group(drive, units)
+    here = group(drive, as_)
     for name in FIXED:
         if f"{here}/{workload}/{name}" not in study.paper.runs:
             continue
@@ -106,79 +106,95 @@ def _breaks(values: Sequence[float] | NDArray[np.float64], turn: int) -> float |
     return float(against)
 
 
-def breaks_of_a_valley(study: Study, drive: str, workload: str, units: str) -> float | None:
+def breaks_of_a_valley(study: Study, drive: str, workload: str) -> float | None:
     """Count steps of the response time against one minimum between the ends."""
-    _, values = curve(study, drive, workload, units, "response")
+    _, values = curve(study, drive, workload, "response")
     return _breaks(values, int(np.argmin(values)))
 
 
-def breaks_of_a_mountain(study: Study, drive: str, workload: str, units: str) -> float | None:
+def breaks_of_a_mountain(study: Study, drive: str, workload: str) -> float | None:
     """Count steps of the lifetime against one peak; it may be at an end."""
-    _, values = curve(study, drive, workload, units, "lifetime")
+    _, values = curve(study, drive, workload, "lifetime")
     top = int(np.argmax(values))
     steps = np.diff(values) / np.abs(values[:-1])
     return float((steps[:top] < -CHANCE).sum() + (steps[top:] > CHANCE).sum())
 
 
-def optimum(study: Study, drive: str, workload: str, units: str) -> float:
+def optimum(study: Study, drive: str, workload: str, as_: str = "") -> float:
     """Return the fixed utilisation with the least mean response time."""
-    found, values = curve(study, drive, workload, units, "response")
+    found, values = curve(study, drive, workload, "response", as_)
     return float(found[np.argmin(values)])
 
 
-def longest_lived(study: Study, drive: str, workload: str, units: str) -> float:
+def longest_lived(study: Study, drive: str, workload: str, as_: str = "") -> float:
     """Return the fixed utilisation with the longest lifetime."""
-    found, values = curve(study, drive, workload, units, "lifetime")
-    return float(found[np.argmax(values)])
+    found, values = curve(study, drive, workload, "lifetime", as_)
+    return float(found[np.nanargmax(values)])
+
+
+def optima_apart(study: Study, drive: str) -> float:
+    """Return by how much the optimum under Exchange is above that under Financial."""
+    return optimum(study, drive, "Exchange") - optimum(study, drive, "Financial")
+
+
+def sensitivity(study: Study, drive: str, workload: str) -> float:
+    """Greatest over least lifetime of fixed utilisations, over the same of response times."""
+    spread = [
+        values.max() / values.min()
+        for values in (curve(study, drive, workload, f)[1] for f in ("lifetime", "response"))
+    ]
+    return float(spread[0] / spread[1])
 
 
 # --- the dynamic schemes -------------------------------------------------------------------------
 
 
-def dynamic(study: Study, drive: str, workload: str, units: str, scheme: str, figure: str) -> float:
+def dynamic(
+    study: Study, drive: str, workload: str, scheme: str, figure: str, as_: str = ""
+) -> float:
     """Return a figure of Perf or Life."""
-    return FIGURES[figure](study.report(workload, scheme, f"{drive}-{units}"))
+    return FIGURES[figure](study.report(workload, scheme, group(drive, as_)))
 
 
-def perf_over_best(study: Study, drive: str, workload: str, units: str) -> float:
+def perf_over_best(study: Study, drive: str, workload: str, as_: str = "") -> float:
     """Mean response time of Perf over that of the best fixed utilisation."""
-    best = curve(study, drive, workload, units, "response")[1].min()
-    return dynamic(study, drive, workload, units, "Perf", "response") / best
+    best = curve(study, drive, workload, "response", as_)[1].min()
+    return dynamic(study, drive, workload, "Perf", "response", as_) / best
 
 
-def life_over_perf(study: Study, drive: str, workload: str, units: str) -> float:
+def life_over_perf(study: Study, drive: str, workload: str, as_: str = "") -> float:
     """Mean response time of Life over that of Perf."""
-    life = dynamic(study, drive, workload, units, "Life", "response")
-    return life / dynamic(study, drive, workload, units, "Perf", "response")
+    life = dynamic(study, drive, workload, "Life", "response", as_)
+    return life / dynamic(study, drive, workload, "Perf", "response", as_)
 
 
-def life_over_longest(study: Study, drive: str, workload: str, units: str) -> float:
-    """Lifetime of Life over that of the best fixed utilisation."""
-    best = curve(study, drive, workload, units, "lifetime")[1].max()
-    return dynamic(study, drive, workload, units, "Life", "lifetime") / best
+def over_longest(study: Study, drive: str, workload: str, scheme: str) -> float:
+    """Lifetime of Perf or Life over that of the best fixed utilisation."""
+    best = curve(study, drive, workload, "lifetime")[1].max()
+    return dynamic(study, drive, workload, scheme, "lifetime") / best
 
 
-def life_gain(study: Study, drive: str, workload: str, units: str) -> float:
+def life_gain(study: Study, drive: str, workload: str, as_: str = "") -> float:
     """Lifetime of Life over that of Perf."""
-    life = dynamic(study, drive, workload, units, "Life", "lifetime")
-    return life / dynamic(study, drive, workload, units, "Perf", "lifetime")
+    life = dynamic(study, drive, workload, "Life", "lifetime", as_)
+    return life / dynamic(study, drive, workload, "Perf", "lifetime", as_)
 
 
-def gain_less_loss(study: Study, drive: str, workload: str, units: str) -> float:
+def gain_less_loss(study: Study, drive: str, workload: str) -> float:
     """Gain of lifetime by Life, as a share of Perf's, less the loss of response time."""
-    gain = life_gain(study, drive, workload, units) - 1
-    return gain - (life_over_perf(study, drive, workload, units) - 1)
+    gain = life_gain(study, drive, workload) - 1
+    return gain - (life_over_perf(study, drive, workload) - 1)
 
 
-def u_deviation(study: Study, workload: str, units: str) -> float:
+def u_deviation(study: Study, workload: str) -> float:
     """Return the standard deviation of the u of Perf on ST-SSD, after a fifth of the run."""
-    writes, u = chosen(study.report(workload, "Perf", f"ST-{units}")).T
+    writes, u = chosen(study.report(workload, "Perf", "day")).T
     return float(np.std(u[writes >= writes[-1] / 5]))
 
 
-def life_above_perf(study: Study, workload: str, units: str) -> float:
+def life_above_perf(study: Study, workload: str) -> float:
     """Return by how much the last u of Life is above that of Perf, on ST-SSD."""
-    last = [chosen(study.report(workload, s, f"ST-{units}"))[-1, 1] for s in ("Life", "Perf")]
+    last = [chosen(study.report(workload, s, "day"))[-1, 1] for s in ("Life", "Perf")]
     return float(last[0] - last[1])
 
 
@@ -187,7 +203,7 @@ def life_above_perf(study: Study, workload: str, units: str) -> float:
 
 def characteristics(study: Study, workload: str) -> dict[str, float]:
     """Return the figures of Table I: mean KiB of requests, and GiB in all."""
-    host = study.report(workload, "50%", "ST-packed").host
+    host = study.report(workload, "50%", "ST").host
     return {
         "read KB": host.read_bytes / host.read_requests / 2**10,
         "write KB": host.write_bytes / host.write_requests / 2**10,
@@ -204,7 +220,7 @@ def characteristic(study: Study, workload: str, item: str) -> float:
 def specifications(study: Study, mode: str) -> dict[str, float]:
     """Return the figures of Table II of the medium in a mode, from the configuration of a run."""
     drive = "MT" if mode == "MLC" else "ST"
-    report = study.report("Financial", "50%", f"{drive}-packed")
+    report = study.report("Financial", "50%", drive)
     found, times = medium(report, mode.lower())
     planes = np.prod([int(v) for v in found["topology"].values()])
     pages = found["wordlines_per_block"] * BITS[mode.lower()]
