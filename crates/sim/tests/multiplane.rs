@@ -16,7 +16,11 @@ const PROGRAM: u64 = 20_000;
 
 /// One die of four planes, half full; page n lies in plane n mod 4.
 fn die(multiplane: bool, scheme: &str) -> Device<NoProbe, NoMedia> {
-    let tiny = Tiny { planes: 4, multiplane, ..Tiny::default() };
+    die_of(Tiny { multiplane, ..Tiny::default() }, scheme)
+}
+
+fn die_of(tiny: Tiny, scheme: &str) -> Device<NoProbe, NoMedia> {
+    let tiny = Tiny { planes: 4, ..tiny };
     let spec = tiny.spec(1);
     let scheme = wordline_schemes::build(scheme).unwrap();
     let mut d = Device::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap();
@@ -141,4 +145,22 @@ fn erases_go_together_and_planes_gain_by_it() {
     assert!(counts.operations[OpKind::Erase as usize] > 0, "{counts:?}");
     // Four planes that program at once are bound by the array's time and the bus of three further pages.
     assert!((alone as f64) > 2.5 * together as f64, "{alone} to {together}");
+}
+
+#[test]
+fn where_pages_must_be_of_one_number_a_plane_that_is_a_page_ahead_programs_alone() {
+    for (same_pages, ends, operations) in [
+        (false, [4 * MOVE + PROGRAM; 4], 4),
+        (true, [MOVE + PROGRAM, MOVE + 2 * PROGRAM, MOVE + 2 * PROGRAM, MOVE + 2 * PROGRAM], 3),
+    ] {
+        let mut d = die_of(Tiny { multiplane: true, same_pages, ..Tiny::default() }, "conventional:mode=slc");
+        let ahead = times(&self::ends(&mut d, &[(0, HostOp::Write, 4)]))[0];
+        let asked = [0, 1, 2, 3].map(|plane| (ahead, HostOp::Write, plane));
+        let found = times(&self::ends(&mut d, &asked)).into_iter().map(|at| at - ahead).collect::<Vec<_>>();
+        assert_eq!(found, ends, "same pages: {same_pages}");
+        assert_eq!(
+            d.metrics.multiplane,
+            MultiplaneCounts { commands: [0, 1, 0], operations: [0, operations, 0] }
+        );
+    }
 }

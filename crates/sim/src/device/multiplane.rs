@@ -8,7 +8,7 @@
 use super::resources::NOTHING;
 use super::{Device, Want};
 use crate::probe::Probe;
-use wordline_ftl::{Media, OpId, OpKind};
+use wordline_ftl::{Class, Media, OpId, OpKind};
 use wordline_units::SimTime;
 
 impl<P: Probe, M: Media> Device<P, M> {
@@ -19,11 +19,14 @@ impl<P: Probe, M: Media> Device<P, M> {
         if self.arrays.shared[array].waiting == 0 {
             return end;
         }
+        // While something is set aside, reads of the host alone.
+        let suspended = self.suspension.is_some() && self.interrupted[array].aside().is_some();
+        let may_join = |key: u64| key != NOTHING && (!suspended || key >> 56 == Class::Read as u64);
         let mut ready: Vec<(u64, usize)> = self
             .geometry
             .planes_of_die(self.planes[self.ftl.op(lead).plane.index()].die)
             .map(|plane| (self.arrays.wants[plane as usize], plane as usize))
-            .filter(|(key, _)| *key != NOTHING)
+            .filter(|(key, _)| may_join(*key))
             .filter(|(_, plane)| self.wanted(*plane).is_some_and(|id| self.ftl.are_alike(lead, id)))
             .collect();
         ready.sort_unstable();
