@@ -344,7 +344,7 @@ fn leave(given: &mut Given) {
         ("Use_Copyback_for_GC", "it has no time there; set medium.flash.MODE.copy_back"),
         (
             "Flash_Comm_Protocol",
-            "NV-DDR2's times of one plane; a further plane of a command takes none of its own here, where MQSim takes 650 ns (read), 816 ns (program)",
+            "NV-DDR2, with commands of one plane; of a further plane of a command MQSim takes 650 ns (read), 816 ns (program), and here it is none and 361 ns",
         ),
         ("Memory_Type", "all media are flash"),
         ("Page_Metadat_Capacity", "what lies beside a page takes no time"),

@@ -271,6 +271,7 @@ class Simulator:
         self.outstanding = 0
         self.held_up: list[Request] = []
         self.todo: list = []
+        self.newly_queued: list[Plane] = []  # planes that have not looked at what they got
         self.ended: list[Request] = []
         self.ending: Op | None = None  # a host operation, while its end takes effect
         self.done: list[Request] = []
@@ -457,6 +458,12 @@ class Simulator:
             todo, self.todo = self.todo, []
             for act in todo:
                 act()
+            # What goes together has all been queued before any of it begins.
+            queued, self.newly_queued = self.newly_queued, []
+            queued = [plane for plane in queued if plane.current is None]
+            for plane in queued:
+                self.serve_bus(plane.channel)
+                self.serve_array(self.array_of(plane))
             ended, self.ended = self.ended, []
             for request in ended:
                 self.put_on_link(request)
@@ -600,7 +607,9 @@ class Simulator:
 
     def enter(self, op: Op) -> None:
         op.plane.queue.append(op)
-        if op.plane.current is None:
+        if self.config.multiplane:
+            self.newly_queued.append(op.plane)
+        elif op.plane.current is None:
             self.offer(op.plane)
         if self.config.suspend is not None:
             self.interrupt(op)
@@ -859,7 +868,9 @@ class Simulator:
     def wake(self, plane: Plane) -> None:
         plane.queue += plane.parked
         plane.parked = []
-        if plane.current is None:
+        if self.config.multiplane:
+            self.newly_queued.append(plane)
+        elif plane.current is None:
             self.offer(plane)
 
     # --- the host link -----------------------------------------------------------------------

@@ -48,6 +48,20 @@ impl<P: Probe, M: Media> Device<P, M> {
         end
     }
 
+    /// What has been queued at one moment has all been queued before any of it begins, so that what is alike goes
+    /// together: its planes say what they want, and then their buses and arrays serve.
+    pub(super) fn begin_newly_queued(&mut self) {
+        let mut planes = std::mem::take(&mut self.newly_queued);
+        planes.retain(|plane| self.may_begin(*plane));
+        planes.iter().for_each(|plane| self.post(*plane));
+        for plane in planes.drain(..) {
+            let (array, channel) = (self.planes[plane].array as usize, self.planes[plane].channel as usize);
+            self.try_bus(channel);
+            self.try_array(array);
+        }
+        self.newly_queued = planes;
+    }
+
     /// Whether the program that an array would begin is like one that the bus is just bringing to another of
     /// its planes, for which nothing else there stands before the array.
     pub(super) fn expects_company(&mut self, array: usize) -> bool {
