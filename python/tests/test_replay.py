@@ -279,6 +279,8 @@ def test_what_planes_do_together_is_alike_and_ends_together(tmp_path):
     header = json.loads(lines[0].removeprefix("#"))
     header["multiplane"] = "off"
     assert any("array of die" in v for v in found([f"# {json.dumps(header)}\n", *lines[1:]]))
+    header["multiplane"], header["multiplane_pages"] = "opportunistic", "same"
+    assert any("array of die" in v for v in found([f"# {json.dumps(header)}\n", *lines[1:]]))
     arrays = [i for i in range(2, len(lines)) if columns(lines[i])["use"] == "array"]
     spans = [tuple(columns(lines[i])[c] for c in ("die", "start_ns", "end_ns")) for i in arrays]
     at = next(i for i, (a, b) in enumerate(itertools.pairwise(spans)) if a == b)

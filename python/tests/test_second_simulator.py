@@ -33,6 +33,7 @@ def reached(report: wl.Report) -> Counter:
     """What a case came to, so that a batch can be seen to try what matters."""
     flash = report.flash
     together = flash.to_dict().get("multiplane", {}).get("operations", {})
+    suspended = flash.to_dict().get("suspensions", {})
     return Counter(
         {
             "blocks erased": sum(flash.erases.values()),
@@ -44,6 +45,7 @@ def reached(report: wl.Report) -> Counter:
             "flushes": report.host.flush_requests,
             "trims": report.host.trim_requests,
             **{f"{kind}s of several planes together": n for kind, n in together.items()},
+            **{f"{kind}s suspended": n for kind, n in suspended.items()},
             "retries": sum(
                 (report.to_dict()["flash"].get("errors") or {}).get("retries", {}).values()
             ),

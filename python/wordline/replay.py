@@ -142,7 +142,7 @@ class Use:
 class Command:
     """What an array does at once: in one plane, or in several that are alike."""
 
-    alike: tuple[Any, ...]  # kind, mode, and the time of one without retries
+    alike: tuple[Any, ...]  # kind, mode, the time of one without retries, and the page
     span: tuple[int, int]
     planes: set[int]
     longest: int  # time of the operation that takes the longest
@@ -175,6 +175,7 @@ class Drive:
         self.media = header["media"]
         self.arrays_by_die = header["parallel_unit"] == "die"
         self.pairs_planes = header["multiplane"] == "opportunistic"
+        self.pairs_same_pages = header.get("multiplane_pages") == "same"
         if header.get("suspends"):
             raise Unreadable(
                 "the log is of a drive whose reads suspend programs or erases, and a use of an "
@@ -436,14 +437,18 @@ class Checker:
     def _joins(self, u: Use, region: Region, begun: Operation | None, expected: int) -> bool:
         """Whether a use goes with the command that its array is at; if not, it begins one.
 
-        What goes together is of one kind, mode and time, in different planes of a die, and the
-        array is taken until the longest is done.
+        What goes together is of one kind, mode and time, in different planes of a die (where the
+        drive asks for that, on pages with one number), and the array is taken until the longest is
+        done.
         """
         if not self.drive.pairs_planes:
             return False
         is_program = u.kind == "program"
         once = self.drive.duration(replace(u, retries=0), region, begun if is_program else None)
-        alike, span = (u.kind, u.mode, once), (u.start, u.end)
+        page = None
+        if self.drive.pairs_same_pages and u.kind != "erase":
+            page = u.slot // region.slots_per_page
+        alike, span = (u.kind, u.mode, once, page), (u.start, u.end)
         command = self.commands.get(u.die)
         if (
             command is not None

@@ -102,12 +102,15 @@ fn write_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
             size(spec.dram.map_cache.0)
         )?;
     }
-    let unit = match (spec.parallel_unit, spec.multiplane) {
-        (ParallelUnit::Die, Multiplane::Off) => "a die at a time",
-        (ParallelUnit::Die, Multiplane::Opportunistic) => {
+    let unit = match (spec.parallel_unit, spec.multiplane, spec.multiplane_pages) {
+        (ParallelUnit::Die, Multiplane::Off, _) => "a die at a time",
+        (ParallelUnit::Die, Multiplane::Opportunistic, MultiplanePages::Any) => {
             "a die at a time, planes with like operations together"
         }
-        (ParallelUnit::Plane, _) => "a plane at a time",
+        (ParallelUnit::Die, Multiplane::Opportunistic, MultiplanePages::Same) => {
+            "a die at a time, planes with like operations on pages of one number together"
+        }
+        (ParallelUnit::Plane, ..) => "a plane at a time",
     };
     writeln!(out, "  works            {unit}; pages go to planes in order {}", spec.allocation)?;
     if spec.superblock != Superblock::Off {

@@ -48,10 +48,21 @@ pub(crate) fn sheet(given: &mut Given, name: &str) -> Option<String> {
         map(given, &mut sheet, flash);
     }
     wear(given, &mut sheet);
-    suspension(given, &mut sheet);
+    suspension(given);
     leave(given);
     flash.map(|_| sheet.finish())
 }
+
+/// Times of the commands of one plane (ONFI_Channel_NVDDR2's constants: t_CS 20, t_WC 25 a cycle, t_WB 100, t_RR 20,
+/// t_ADL 70, t_WPST 6, t_WPSTH 15), ns.
+const COMMANDS: [(&str, u64); 3] = [
+    ("read", 20 + 6 * 25 + 100 + 20),
+    ("program", 20 + 6 * 25 + 70 + 6 + 15 + 100),
+    ("erase", 20 + 4 * 25 + 100),
+];
+
+/// From the end of a sense to the signal that the chip is ready, ns.
+const READY: u64 = 20;
 
 struct Flash {
     page: u64,
@@ -115,15 +126,33 @@ fn flash(given: &mut Given, sheet: &mut Sheet) -> Option<Flash> {
         format!("MQSim: Page_No_Per_Block, {bits} a wordline by Flash_Technology"),
     );
     sheet.put_text("page", Bytes(page), "MQSim: Page_Capacity");
-    let bus = format!("{{ rate = \"{}MT/s\", width = {width} }}", rate?);
-    sheet.put("bus", bus, "MQSim: Channel_Transfer_Rate, Flash_Channel_Width");
+    // Two transfers in a whole number of nanoseconds, rounded down: none of 1000 MT/s and more.
+    let cycle = 1_000 / rate?.max(1);
+    let bus = if cycle == 0 { "off".to_string() } else { format!("{cycle}ns/{width}B") };
+    let source =
+        "MQSim: Channel_Transfer_Rate, of which it takes whole nanoseconds a transfer, x Flash_Channel_Width";
+    sheet.put("bus", format!("{{ rate = \"{bus}\", width = 1 }}"), source);
+    let commands = COMMANDS.map(|(kind, time)| format!("{kind} = \"{time}ns\"")).join(", ");
+    sheet.put(
+        "command",
+        format!("{{ {commands} }}"),
+        "MQSim: NV-DDR2 as ONFI_Channel_NVDDR2 has it, for one plane",
+    );
     sheet.table(&format!("medium.flash.{mode}"));
-    sheet.put_by_type("read", &read?, "MQSim: Page_Read_Latency_LSB and so on");
+    let read: Vec<SimDuration> = read?.into_iter().map(|time| SimDuration(time.0 + READY)).collect();
+    sheet.put_by_type("read", &read, "MQSim: Page_Read_Latency_LSB and so on, and 20 ns of Flash_Chip's own");
     sheet.put_by_type("program", &program?, "MQSim: Page_Program_Latency_LSB and so on");
     sheet.put_text("erase", SimDuration(erase?), "MQSim: Block_Erase_Latency");
     if let Some(cycles) = endurance {
         sheet.put("endurance", cycles, "MQSim: Block_PE_Cycles_Limit");
     }
+    sheet.table("parallel");
+    sheet.put_text(
+        "multiplane",
+        "opportunistic",
+        "MQSim, which sends what is ready in planes of a die as one command",
+    );
+    sheet.put_text("multiplane_pages", "same", "MQSim, TSU_Base: pages of one number alone");
     sheet.table("mapping");
     sheet.put_text("sector", "512B", "MQSim, which moves only the sectors that are wanted");
     let counts = [channels?, chips?, dies?, planes?, blocks, wordlines, bits, page];
@@ -146,14 +175,36 @@ fn host(given: &mut Given, sheet: &mut Sheet) {
             sheet.put_text("write_overhead", SimDuration(delay), "MQSim: SATA_Processing_Delay");
         }
         (false, Some(lanes), Some(each), _) => {
-            let rate = format!("{}MB/s", (each * 1e3 * lanes as f64) as u64);
-            sheet.put_text("rate", rate, "MQSim: PCIe_Lane_Bandwidth x PCIe_Lane_Count");
+            pcie(sheet, lanes.max(1), each);
         }
         _ => {}
     }
     if let Some(depth) = given.take::<u64>("IO_Queue_Depth", NUMBER) {
         sheet.put("queue_depth", depth.clamp(1, 1 << 20), "MQSim: IO_Queue_Depth");
     }
+}
+
+/// PCIe as PCIe_Link has it: packets of at most 128 B and 28 B around each, over all lanes, messages one by one.
+fn pcie(sheet: &mut Sheet, lanes: u64, each: f64) {
+    const PACKET: u64 = 128;
+    const AROUND: u64 = 28;
+    // A queue entry is 72 B there, a completion 16, the two doorbells 2 each; a read request is 4 B and no payload.
+    let message = |bytes: u64| ((bytes + AROUND).div_ceil(lanes) as f64 / each) as u64;
+    let read = 2 * message(2) + message(4) + message(72) + message(16);
+    let bytes = (PACKET * lanes) as f64 * each;
+    let rate = match bytes.fract() == 0.0 {
+        true => format!("{}ns/{bytes}B", PACKET + AROUND),
+        false => format!("{}ns/{}B", 1_000 * (PACKET + AROUND), (bytes * 1e3).round()),
+    };
+    let source = "MQSim: PCIe_Lane_Bandwidth x PCIe_Lane_Count, 128 B in a packet of 156 B";
+    sheet.put_text("rate", rate, source);
+    let source = "MQSim: messages around a request at queue depth 1: doorbells, queue entry, completion";
+    sheet.put_text("read_overhead", SimDuration(read), source);
+    sheet.put_text(
+        "write_overhead",
+        SimDuration(read + message(4)),
+        "MQSim: the same, and the request for the data",
+    );
 }
 
 fn allocation(given: &mut Given, sheet: &mut Sheet) {
@@ -250,34 +301,27 @@ fn wear(given: &mut Given, sheet: &mut Sheet) {
     }
 }
 
-/// What reads suspend; MQSim knows no cost of going on.
-fn suspension(given: &mut Given, sheet: &mut Sheet) {
-    let Some(word) = given.word("CMD_Suspension_Support") else { return };
-    let known = ["NONE", "PROGRAM", "PROGRAM_ERASE", "ERASE"].contains(&word.as_str());
-    if !known {
-        given
-            .refuse(format!("CMD_Suspension_Support: {word:?} is not NONE, PROGRAM, PROGRAM_ERASE or ERASE"));
-    }
-    let mut what = vec![];
-    for (kind, capital, key) in
-        [("program", "PROGRAM", "Suspend_Program_Time"), ("erase", "ERASE", "Suspend_Erase_Time")]
-    {
-        if !word.contains(capital) {
-            given.leave(key, "it is not suspended, says CMD_Suspension_Support");
-        } else if let Some(time) = given.require::<u64>(key, NANOSECONDS) {
-            what.push(format!("{kind} = \"{}\"", SimDuration(time)));
+/// MQSim never suspends, whatever its file says: where it would, the branches of its schedulers go on into the one that
+/// refuses.
+fn suspension(given: &mut Given) {
+    if let Some(word) = given.word("CMD_Suspension_Support") {
+        let known = ["NONE", "PROGRAM", "PROGRAM_ERASE", "ERASE"].contains(&word.as_str());
+        if !known {
+            let what =
+                format!("CMD_Suspension_Support: {word:?} is not NONE, PROGRAM, PROGRAM_ERASE or ERASE");
+            given.refuse(what);
         }
+        let why = "MQSim's schedulers never come to suspend; set service.suspend for a drive that does";
+        given.leave_value("CMD_Suspension_Support", word, why);
     }
-    if !what.is_empty() {
-        sheet.table("service");
-        let source = "MQSim: CMD_Suspension_Support, Suspend_Program_Time, Suspend_Erase_Time";
-        sheet.put("suspend", format!("{{ {} }}", what.join(", ")), source);
+    for key in ["Suspend_Program_Time", "Suspend_Erase_Time"] {
+        given.leave(key, "nothing is suspended, as in MQSim; set service.suspend for a drive that does");
     }
 }
 
 /// Keys that are known and have no counterpart.
 fn leave(given: &mut Given) {
-    const PREFERRED: &str = "reads suspend whatever is not nearly over; writes suspend nothing";
+    const PREFERRED: &str = "nothing is suspended, as in MQSim";
     const RAM: &str = "RAM takes no time; it has a size alone";
     for (key, why) in [
         ("Seed", "give --seed to a run"),
@@ -298,7 +342,10 @@ fn leave(given: &mut Given) {
         ("Transaction_Scheduling_Policy", "reads go first, then by class and arrival"),
         ("Preemptible_GC_Enabled", "collection yields by its class; set gc.class=background, host or urgent"),
         ("Use_Copyback_for_GC", "it has no time there; set medium.flash.MODE.copy_back"),
-        ("Flash_Comm_Protocol", "only the rate is modelled; set medium.flash.command for times of commands"),
+        (
+            "Flash_Comm_Protocol",
+            "NV-DDR2, with commands of one plane; of a further plane of a command MQSim takes 650 ns (read), 816 ns (program), and here it is none and 361 ns",
+        ),
         ("Memory_Type", "all media are flash"),
         ("Page_Metadat_Capacity", "what lies beside a page takes no time"),
         ("Enable_ResponseTime_Logging", "give --completions to a run"),

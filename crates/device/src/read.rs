@@ -93,6 +93,11 @@ fn read(mut root: Section<'_>, origin: &str, problems: &Problems) -> Option<Devi
         let why = "planes with arrays of their own (unit = \"plane\") have nothing to pair; leave it \"off\"";
         parallel.refuse("multiplane", why);
     }
+    let multiplane_pages = parallel.choice("multiplane_pages", MultiplanePages::WORDS, MultiplanePages::Any);
+    if multiplane.is_off() && !multiplane_pages.are_any() && !parallel.overrides("multiplane") {
+        let why = "no planes work together; set multiplane = \"opportunistic\", or leave this out";
+        parallel.refuse("multiplane_pages", why);
+    }
     let superblock = parallel.choice("superblock", Superblock::WORDS, Superblock::Off);
     parallel.finish();
 
@@ -130,6 +135,7 @@ fn read(mut root: Section<'_>, origin: &str, problems: &Problems) -> Option<Devi
         arbitration,
         parallel_unit,
         multiplane,
+        multiplane_pages: if multiplane.is_off() { MultiplanePages::Any } else { multiplane_pages },
         superblock,
         service: service?,
         allocation,

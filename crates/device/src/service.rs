@@ -110,10 +110,6 @@ pub(crate) fn read(mut section: Section<'_>, pairs: bool, caches: bool) -> Optio
                 Some(
                     "reads that do not come first interrupt nothing; set order = \"read-first\", or leave this out",
                 )
-            } else if pairs {
-                Some(
-                    "multi-plane commands are not suspended; set parallel.multiplane = \"off\", or leave this out",
-                )
             } else if caches {
                 Some(
                     "planes with a cache register are not suspended; set cache_register = \"off\", or leave this out",

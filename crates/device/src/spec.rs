@@ -37,6 +37,9 @@ pub struct DeviceSpec {
     /// Whether planes of a die share its array's time.
     #[serde(default, skip_serializing_if = "Multiplane::is_off")]
     pub multiplane: Multiplane,
+    /// Which pages one such command may read or program.
+    #[serde(default, skip_serializing_if = "MultiplanePages::are_any")]
+    pub multiplane_pages: MultiplanePages,
     /// Which planes open, fill, collect and erase their blocks together.
     #[serde(default, skip_serializing_if = "Superblock::is_off")]
     pub superblock: Superblock,
@@ -120,6 +123,23 @@ pub enum Multiplane {
     Off,
     /// When an array begins an operation, those of its other planes that are ready and alike go with it.
     Opportunistic,
+}
+
+/// Which pages of several planes one command may read or program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MultiplanePages {
+    /// Any, each of its own block.
+    #[default]
+    Any,
+    /// Those with the same number in their blocks.
+    Same,
+}
+
+impl MultiplanePages {
+    pub(crate) fn are_any(&self) -> bool {
+        *self == MultiplanePages::Any
+    }
 }
 
 impl Multiplane {
@@ -381,6 +401,7 @@ macro_rules! words {
 words! {
     ParallelUnit { Die = "die", Plane = "plane" }
     Multiplane { Off = "off", Opportunistic = "opportunistic" }
+    MultiplanePages { Any = "any", Same = "same" }
     Superblock { Off = "off", Die = "die", Chip = "chip", Channel = "channel", Drive = "drive" }
     ServiceOrder { ReadFirst = "read-first", FirstCome = "first-come", Shortest = "shortest", Shares = "shares" }
     Recheck { Erase = "erase", Allocation = "allocation" }

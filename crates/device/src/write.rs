@@ -71,6 +71,9 @@ fn write_spec(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
     }
     writeln!(out, "\n[parallel]\nunit = \"{}\"", spec.parallel_unit.key())?;
     writeln!(out, "multiplane = \"{}\"", spec.multiplane.key())?;
+    if !spec.multiplane_pages.are_any() {
+        writeln!(out, "multiplane_pages = \"{}\"", spec.multiplane_pages.key())?;
+    }
     if spec.superblock != Superblock::Off {
         writeln!(out, "superblock = \"{}\"", spec.superblock.key())?;
     }

@@ -144,9 +144,15 @@ fn what_can_interrupt_nothing_is_refused() {
     assert!(refused(&[("service.order", "shortest")]).contains("set order = \"read-first\""));
     assert!(refused(&[("service.suspend.limit", "0")]).contains("not a whole number from 1"));
     assert!(refused(&[("medium.flash.cache_register", "on")]).contains("set cache_register = \"off\""));
+    with(&[("parallel.multiplane", "opportunistic")])
+        .expect("commands of several planes are suspended as one");
+    let same = [("parallel.multiplane_pages", "same")];
     assert!(
-        refused(&[("parallel.multiplane", "opportunistic")]).contains("set parallel.multiplane = \"off\"")
+        read(GOOD, &same).expect_err("nothing goes together").contains("set multiplane = \"opportunistic\"")
     );
+    let together = [("parallel.multiplane", "opportunistic"), same[0]];
+    let spec = read(GOOD, &together).expect("planes work together");
+    assert_eq!(spec.checked("again").expect("it is still right"), spec);
 }
 
 #[test]

@@ -117,13 +117,22 @@ impl<M: Media> Ftl<M> {
     }
 
     /// Whether two operations in different planes can be one command of their die: of one kind, on cells in
-    /// one mode, and of one time. Which pages they work on does not matter.
+    /// one mode, and of one time; with [`MultiplanePages::Same`] on pages with one number in their blocks, but for erases.
     pub fn are_alike(&self, one: OpId, other: OpId) -> bool {
         let (a, b) = (&self.state.ops[one], &self.state.ops[other]);
         a.kind == b.kind
             && a.copies == b.copies
             && self.wordline_of(a).0 == self.wordline_of(b).0
             && self.array_time(one) == self.array_time(other)
+            && (self.pairs_any || a.kind == OpKind::Erase || self.page_number(a) == self.page_number(b))
+    }
+
+    /// The number of an operation's page in its block.
+    #[inline(always)]
+    fn page_number(&self, op: &Op) -> u32 {
+        let g = &self.state.geometry;
+        let (slot, units) = (g.slot_of(op.ppn), g.units_per_page(g.medium_index(op.plane)));
+        if units == 1 { slot } else { slot / units }
     }
 
     /// Whether a program is of a window that is written wordline by wordline, whose bits stand in RAM.
@@ -134,12 +143,9 @@ impl<M: Media> Ftl<M> {
     /// The mode in which an operation finds its wordline, and which bit of it the page is.
     #[inline(always)]
     pub(crate) fn wordline_of(&self, op: &Op) -> (CellMode, usize) {
-        let g = &self.state.geometry;
-        let block = &self.state.blocks[g.block_of(op.ppn).index()];
+        let block = &self.state.blocks[self.state.geometry.block_of(op.ppn).index()];
         let mode = block.mode();
-        let units = g.units_per_page(g.medium_index(op.plane));
-        let slot = g.slot_of(op.ppn);
-        let page = if units == 1 { slot } else { slot / units };
+        let page = self.page_number(op);
         if self.has_windows && op.kind != OpKind::Erase {
             let r = &self.state.regions[block.region as usize];
             if r.region.rule.reprograms() && r.region.rule.cell_bits(r.shape, &block.state, page) == 1 {

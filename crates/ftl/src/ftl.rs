@@ -26,7 +26,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 use thiserror::Error;
-use wordline_device::{Ack, GcClass};
+use wordline_device::{Ack, GcClass, MultiplanePages};
 use wordline_units::{
     CellMode, DieId, HostOp, HostRequest, Lpn, PlaneId, Ppn, SectorMask, SimDuration, SimTime,
 };
@@ -267,6 +267,8 @@ pub struct Ftl<M: Media> {
     pub(crate) decode: SimDuration,
     /// Whether each attempt of a read is brought out over the bus.
     pub(crate) retransfer: bool,
+    /// Whether planes of a die work together on any pages, and not only on those with one number.
+    pub(crate) pairs_any: bool,
     /// Pages that schemes have moved and that have not arrived.
     pub(crate) moving: BTreeSet<Lpn>,
     /// An operation that goes on in its plane with what the register holds, which nothing may come before.
@@ -306,7 +308,7 @@ impl<M: Media<Page: Serialize + DeserializeOwned> + Serialize + DeserializeOwned
         parts: [state, scheme],
         rebuilt: [
             layout, asks, ack, lbas_per_unit, per_sector, per_unit, lbas_per_sector, times, rereads, has_windows,
-            counts_updates, decode, retransfer, merge_pages, merge_after, merge_idle, fault, scratch, piece, continuation,
+            counts_updates, decode, retransfer, pairs_any, merge_pages, merge_after, merge_idle, fault, scratch, piece, continuation,
         ],
     }
 }
@@ -378,6 +380,7 @@ impl<M: Media> Ftl<M> {
             has_windows: layout.regions.iter().any(|r| r.rule.reprograms()),
             writes_until_tick: layout.tick_every_writes,
             decode: drive.spec.errors.as_ref().map_or(SimDuration::ZERO, |e| e.decode),
+            pairs_any: drive.spec.multiplane_pages == MultiplanePages::Any,
             retransfer: drive.spec.errors.as_ref().is_some_and(|e| e.retransfer),
             layout,
             media: M::default(),

@@ -333,6 +333,7 @@ fn log_header(setup: &Setup, scheme: &str, ftl: &Ftl<NoMedia>) -> Value {
         "sector_bytes": spec.sector.0,
         "parallel_unit": spec.parallel_unit.key(),
         "multiplane": spec.multiplane.key(),
+        "multiplane_pages": spec.multiplane_pages.key(),
         "suspends": spec.service.suspension.is_some(),
         "errors": spec.errors.as_ref().map(|e| json!({
             "decode_ns": e.decode.0,

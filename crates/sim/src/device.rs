@@ -121,6 +121,8 @@ pub struct Device<P: Probe, M: Media> {
     arrays: Resources,
     /// Whether like operations of an array's planes go together.
     pairs: bool,
+    /// With those, planes at which something has been queued that they have not looked at yet.
+    newly_queued: Vec<usize>,
     /// What host reads interrupt, and by array what that has come to.
     suspension: Option<Suspension>,
     interrupted: Vec<Interrupted>,
@@ -162,7 +164,7 @@ where
             ready, submitted, idle, idle_since, idle_counted, idle_epoch,
         ],
         parts: [ftl, metrics],
-        rebuilt: [probe, geometry, pairs, suspension, transfer, command_program, link, link_is_free, idle_after, life],
+        rebuilt: [probe, geometry, pairs, newly_queued, suspension, transfer, command_program, link, link_is_free, idle_after, life],
     }
 }
 
@@ -232,6 +234,7 @@ impl<P: Probe, M: Media> Device<P, M> {
             suspension: spec.service.suspension,
             interrupted: vec![Interrupted::NOTHING; arrays.shared.len()],
             arrays,
+            newly_queued: vec![],
             pairs: spec.multiplane == Multiplane::Opportunistic,
             buses,
             now: SimTime(0),
@@ -486,6 +489,9 @@ impl<P: Probe, M: Media> Device<P, M> {
                 }
             }
             forget_first(self.ftl.effects(), asked);
+            if !self.newly_queued.is_empty() {
+                self.begin_newly_queued();
+            }
             let ended = self.ftl.completed().len();
             for i in 0..ended {
                 let id = self.ftl.completed()[i];

@@ -16,7 +16,11 @@ const PROGRAM: u64 = 20_000;
 
 /// One die of four planes, half full; page n lies in plane n mod 4.
 fn die(multiplane: bool, scheme: &str) -> Device<NoProbe, NoMedia> {
-    let tiny = Tiny { planes: 4, multiplane, ..Tiny::default() };
+    die_of(Tiny { multiplane, ..Tiny::default() }, scheme)
+}
+
+fn die_of(tiny: Tiny, scheme: &str) -> Device<NoProbe, NoMedia> {
+    let tiny = Tiny { planes: 4, ..tiny };
     let spec = tiny.spec(1);
     let scheme = wordline_schemes::build(scheme).unwrap();
     let mut d = Device::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap();
@@ -81,12 +85,17 @@ fn reads_are_sensed_together_and_come_out_one_after_the_other() {
     let off = times(&ends(&mut die(false, "conventional:mode=slc"), &each(HostOp::Read)));
     assert_eq!(off, [alone, 2 * READ + MOVE, 3 * READ + MOVE, 4 * READ + MOVE]);
     let mut d = die(true, "conventional:mode=slc");
-    let together = ends(&mut d, &each(HostOp::Read));
-    assert_eq!(times(&together), [alone, 2 * READ + MOVE, 2 * READ + 2 * MOVE, 2 * READ + 3 * MOVE]);
+    d.submit(HostRequest::new(HostOp::Read, 0, 16), SimTime(0)).unwrap();
+    let together = d.next_completion(SimTime::NEVER).unwrap().unwrap();
+    assert_eq!(together.at.0, READ + 4 * MOVE);
+    assert_eq!(d.metrics.multiplane, MultiplaneCounts { commands: [1, 0, 0], operations: [4, 0, 0] });
+    let parts = together.parts;
+    assert_eq!((parts[LatencyPart::Die], parts[LatencyPart::Bus]), (READ, 4 * MOVE));
+    // Of four requests the first finds the die idle.
+    let mut d = die(true, "conventional:mode=slc");
+    let each = times(&ends(&mut d, &each(HostOp::Read)));
+    assert_eq!(each, [alone, 2 * READ + MOVE, 2 * READ + 2 * MOVE, 2 * READ + 3 * MOVE]);
     assert_eq!(d.metrics.multiplane, MultiplaneCounts { commands: [1, 0, 0], operations: [3, 0, 0] });
-    let parts = together[3].parts;
-    assert_eq!((parts[LatencyPart::Die], parts[LatencyPart::Bus]), (2 * READ, 3 * MOVE));
-    assert_eq!(parts.total(), 2 * READ + 3 * MOVE);
 }
 
 #[test]
@@ -141,4 +150,22 @@ fn erases_go_together_and_planes_gain_by_it() {
     assert!(counts.operations[OpKind::Erase as usize] > 0, "{counts:?}");
     // Four planes that program at once are bound by the array's time and the bus of three further pages.
     assert!((alone as f64) > 2.5 * together as f64, "{alone} to {together}");
+}
+
+#[test]
+fn where_pages_must_be_of_one_number_a_plane_that_is_a_page_ahead_programs_alone() {
+    for (same_pages, ends, operations) in [
+        (false, [4 * MOVE + PROGRAM; 4], 4),
+        (true, [MOVE + PROGRAM, MOVE + 2 * PROGRAM, MOVE + 2 * PROGRAM, MOVE + 2 * PROGRAM], 3),
+    ] {
+        let mut d = die_of(Tiny { multiplane: true, same_pages, ..Tiny::default() }, "conventional:mode=slc");
+        let ahead = times(&self::ends(&mut d, &[(0, HostOp::Write, 4)]))[0];
+        let asked = [0, 1, 2, 3].map(|plane| (ahead, HostOp::Write, plane));
+        let found = times(&self::ends(&mut d, &asked)).into_iter().map(|at| at - ahead).collect::<Vec<_>>();
+        assert_eq!(found, ends, "same pages: {same_pages}");
+        assert_eq!(
+            d.metrics.multiplane,
+            MultiplaneCounts { commands: [0, 1, 0], operations: [0, operations, 0] }
+        );
+    }
 }

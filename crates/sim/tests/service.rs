@@ -69,6 +69,20 @@ fn a_read_interrupts_a_program_which_goes_on_where_it_stopped() {
 }
 
 #[test]
+fn programs_of_two_planes_make_way_as_one_and_go_on_as_one() {
+    const AT: u64 = 1_000_000;
+    let keys = [&SUSPENDS[..], &[("parallel.multiplane", "opportunistic")]].concat();
+    let asked = [(HostOp::Write, 0), (HostOp::Write, 0), (HostOp::Read, AT)];
+    let (done, suspensions) = run(&spec("2", &keys), &asked);
+    assert_eq!(suspensions, [0, 1, 0]);
+    let read = AT + STOP + SENSE + BUS;
+    assert_eq!(done[2].at.0, read + LINK);
+    // Whichever plane was read, neither goes on before the page is out.
+    let programmed = read + RESUME + (2 * BUS + PROGRAM - AT);
+    assert_eq!([done[0].at.0, done[1].at.0], [programmed + LINK, programmed + 2 * LINK]);
+}
+
+#[test]
 fn reads_that_come_meanwhile_are_served_before_it_goes_on() {
     let asked = [(HostOp::Write, 0), (HostOp::Read, 1_000_000), (HostOp::Read, 1_010_000)];
     let (done, suspensions) = run(&spec("1", &SUSPENDS), &asked);

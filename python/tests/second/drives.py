@@ -47,6 +47,17 @@ def random_case(seed: int) -> tuple[Config, str]:
         cache=r.choice([(3, 0), (4, 0), (2, 2)]),
     )
     c.multiplane = c.parallel == "die" and r.random() < 0.5
+    # Drawn aside, so that a seed means the same case but for this.
+    aside = random.Random(seed * 31 + 7)
+    c.same_pages = c.multiplane and aside.random() < 0.5
+    if aside.random() < 0.4:
+        program, erase = aside.choice([(3, None), (None, 7), (2, 5), (13, 20)])
+        c.suspend = {
+            "program": None if program is None else program * US,
+            "erase": None if erase is None else erase * US,
+            "resume": aside.choice([0, 1 * US, 2_501]),
+            "limit": aside.choice([1, 2, 8]),
+        }
     c.page = c.unit * units_per_page
     # Round times make many things happen in one nanosecond, uneven ones make them interleave.
     if r.random() < 0.5:
@@ -171,11 +182,19 @@ def device_file(c: Config) -> str:
         f'read_overhead = "{c.read_overhead}ns"\nwrite_overhead = "{c.write_overhead}ns"',
         f'[parallel]\nunit = "{c.parallel}"',
         f'multiplane = "{"opportunistic" if c.multiplane else "off"}"',
+        *([f'multiplane_pages = "{"same" if c.same_pages else "any"}"'] if c.multiplane else []),
         f'[allocation]\norder = "{c.order}"',
         f'[gc]\ntrigger = {threshold(c.trigger)}\nvictim = "{c.victim}"',
         f'class = "{c.gc_class}"\nhard_reserve = {c.hard_reserve}',
         f'[program]\npad_after = "{pad}"\nbuffer = "{buffer}"',
     ]
+    if c.suspend is not None:
+        each = [
+            f'{k} = "off"' if c.suspend[k] is None else f'{k} = "{c.suspend[k]}ns"'
+            for k in ("program", "erase")
+        ]
+        each += [f'resume = "{c.suspend["resume"]}ns"', f"limit = {c.suspend['limit']}"]
+        lines.append(f"[service]\nsuspend = {{ {', '.join(each)} }}")
     if c.ack_buffer is not None:
         lines.append(f'[ack]\nmode = "buffer"\npages = {c.ack_buffer}')
     if c.scheme == "slc-cache":

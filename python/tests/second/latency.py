@@ -40,10 +40,22 @@ def ended(request, op, now: int) -> dict[str, int]:
     """The parts of a request that ends now, with the operation that ends with it, if any does."""
     parts = dict.fromkeys(PARTS, 0)
     parts["admission"] = request.admitted - request.arrival
-    if op is None or request.op == "flush" or op.queued < request.admitted:
+    if op is None or request.op == "flush" or op.first_queued < request.admitted:
         parts["staging"] = now - request.admitted
         return parts
-    parts["staging"] = op.queued - request.admitted
+    parts["staging"] = op.first_queued - request.admitted
+    for part, time in until_now(op, now).items():
+        parts[part] += time
+    return parts
+
+
+def until_now(op, now: int) -> dict[str, int]:
+    """What an operation has been through that ends now, or is suspended.
+
+    One that is suspended is two to those who ask: the second waits from then on, and takes the
+    array for what is left.
+    """
+    parts = dict.fromkeys(PARTS, 0)
     looked_until = op.began if op.blocked is None else op.blocked
     parts["space"] = op.began - looked_until
     waited = looked_until - op.queued
@@ -51,6 +63,9 @@ def ended(request, op, now: int) -> dict[str, int]:
         overlap = max(0, min(end, looked_until) - max(begin, op.queued))
         parts[whom] += overlap
         waited -= overlap
+    if op.earlier is not None:
+        parts["die"] = waited + now - op.began
+        return {part: time + op.earlier[part] for part, time in parts.items()}
     first = op.turned - op.began
     if op.kind == "read":
         parts["die"], parts["bus"] = waited + first - op.again, now - op.sensed

@@ -45,6 +45,8 @@ class Config:
     logical_pages: int = 100
     parallel: str = "die"
     multiplane: bool = False
+    same_pages: bool = False  # what goes together has one page number
+    suspend: dict | None = None  # program, erase (a time or None), resume, limit
     order: str = "CWDP"
     trigger: tuple[str, int] = ("free_blocks", 200_000_000)
     victim: str = "greedy"
@@ -134,6 +136,8 @@ class Op:
     owner: object = None
     wants: str = ""  # the resource that it needs next: "array" or "bus"
     queued: int = 0
+    first_queued: int = 0  # other than the above once it has been suspended
+    earlier: dict | None = None  # what it had been through when it was suspended last
     queued_at: Plane | None = None  # its plane then
     blocked: int | None = None  # when it first found no free page
     began: int = 0
@@ -206,6 +210,16 @@ class Job:
 
 
 @dataclass(eq=False)
+class Array:
+    at: list = field(default_factory=list)  # what it works on, in the order of service
+    until: int | None = None  # when it is through with that, or has stopped
+    aside: list = field(default_factory=list)  # what it has been suspended in
+    stops: bool = False
+    left: int = 0
+    times: int = 0  # how often what is aside, or what it is at, has been suspended
+
+
+@dataclass(eq=False)
 class Plane:
     number: int
     die: int
@@ -257,6 +271,7 @@ class Simulator:
         self.outstanding = 0
         self.held_up: list[Request] = []
         self.todo: list = []
+        self.newly_queued: list[Plane] = []  # planes that have not looked at what they got
         self.ended: list[Request] = []
         self.ending: Op | None = None  # a host operation, while its end takes effect
         self.done: list[Request] = []
@@ -323,6 +338,7 @@ class Simulator:
         self.bus_busy = {p.channel: False for p in self.planes}
         self.on_bus = {p.channel: None for p in self.planes}  # what a busy bus moves
         self.array_busy = {self.array_of(p): False for p in self.planes}
+        self.arrays = {self.array_of(p): Array() for p in self.planes}
 
     def array_of(self, plane: Plane) -> int:
         return plane.die if self.config.parallel == "die" else plane.number
@@ -442,6 +458,12 @@ class Simulator:
             todo, self.todo = self.todo, []
             for act in todo:
                 act()
+            # What goes together has all been queued before any of it begins.
+            queued, self.newly_queued = self.newly_queued, []
+            queued = [plane for plane in queued if plane.current is None]
+            for plane in queued:
+                self.serve_bus(plane.channel)
+                self.serve_array(self.array_of(plane))
             ended, self.ended = self.ended, []
             for request in ended:
                 self.put_on_link(request)
@@ -580,15 +602,23 @@ class Simulator:
 
     def enqueue(self, op: Op) -> None:
         op.queued, op.queued_at, op.blocked = self.now, op.plane, None
+        op.first_queued = self.now
         self.enter(op)
 
     def enter(self, op: Op) -> None:
         op.plane.queue.append(op)
-        if op.plane.current is None:
+        if self.config.multiplane:
+            self.newly_queued.append(op.plane)
+        elif op.plane.current is None:
             self.offer(op.plane)
+        if self.config.suspend is not None:
+            self.interrupt(op)
 
     def first(self, plane: Plane) -> Op | None:
-        return min(plane.queue, key=lambda op: op.key, default=None)
+        """While something is aside in its array, a plane begins nothing but reads of the host."""
+        suspended = self.arrays[self.array_of(plane)].aside
+        may_begin = [op for op in plane.queue if op.service == READ or not suspended]
+        return min(may_begin, key=lambda op: op.key, default=None)
 
     def wanted(self, plane: Plane) -> Op | None:
         """The operation of a plane that wants a resource: the one under way, or the first."""
@@ -612,7 +642,8 @@ class Simulator:
         if self.array_busy[array]:
             return
         op = self.most_urgent("array", [p for p in self.planes if self.array_of(p) == array])
-        if op is None:
+        suspended = self.arrays[array].aside
+        if op is None or (suspended and op.service != READ):
             return
         together = [op]
         if self.config.multiplane:
@@ -626,14 +657,84 @@ class Simulator:
                 return
             others = [self.wanted(p) for p in self.planes if self.array_of(p) == array]
             others = [o for o in others if o is not None and o is not op and o.wants == "array"]
+            others = [o for o in others if o.service == READ or not suspended]
             others.sort(key=lambda o: o.key)
             together += [o for o in others if self.are_alike(op, o)]
         for one in together:
             self.begin(one)
             one.wants = ""
         self.array_busy[array] = True
-        time = max(self.time_of(one) for one in together)
-        self.set_event(self.now + time, lambda: self.array_done(array, together))
+        if not suspended:
+            self.arrays[array].times = 0
+        self.works_on(array, together, max(self.time_of(one) for one in together))
+
+    def works_on(self, array: int, together: list[Op], time: int) -> None:
+        self.arrays[array].at, self.arrays[array].until = together, self.now + time
+        self.set_event(self.now + time, lambda: self.array_event(array))
+
+    def array_event(self, array: int) -> None:
+        """The array is through, or has stopped; at another time the event is void."""
+        a = self.arrays[array]
+        if a.until != self.now or not a.at:
+            return
+        together, a.at = a.at, []
+        if a.stops:
+            a.stops = False
+            self.set_aside(array, together)
+        else:
+            self.array_done(array, together)
+            self.go_on_with_rest(array)
+
+    # --- suspension --------------------------------------------------------------------------
+
+    def interrupt(self, read: Op) -> None:
+        """A read of the host comes: what its array is at may have to stop for it."""
+        array = self.array_of(read.plane)
+        a, rule = self.arrays[array], self.config.suspend
+        if read.service != READ or not a.at or a.stops or a.times >= rule["limit"]:
+            return
+        stop = rule.get(a.at[0].kind)
+        if stop is None or a.until - self.now <= stop:
+            return
+        a.stops, a.left, a.times = True, a.until - self.now, a.times + 1
+        a.until = self.now + stop
+        self.set_event(a.until, lambda: self.array_event(array))
+
+    def set_aside(self, array: int, together: list[Op]) -> None:
+        """The array has stopped: to those who wait, what it was at ends, and waits once more."""
+        self.array_busy[array] = False
+        for op in together:
+            op.plane.current = None
+            op.plane.past.append((op.began, self.now, latency.of_op(op, self.home)))
+            op.earlier = latency.until_now(op, self.now)
+            op.queued, op.queued_at, op.blocked = self.now, op.plane, None
+        self.arrays[array].aside = together
+        self.offer_all(array)
+        self.serve_array(array)
+        self.go_on_with_rest(array)
+
+    def offer_all(self, array: int) -> None:
+        for plane in self.planes:
+            if self.array_of(plane) == array and plane.current is None:
+                self.offer(plane)
+
+    def go_on_with_rest(self, array: int) -> None:
+        """If no read of the host is next and all of its planes are free, what is aside goes on."""
+        a = self.arrays[array]
+        planes = [p for p in self.planes if self.array_of(p) == array]
+        if not a.aside or self.array_busy[array]:
+            return
+        following = self.most_urgent("array", planes)
+        if following is not None and following.service == READ:
+            return
+        if any(op.plane.current is not None for op in a.aside):
+            return
+        for op in a.aside:
+            op.plane.current, op.began = op, self.now
+        self.array_busy[array] = True
+        together, a.aside = a.aside, []
+        self.works_on(array, together, self.config.suspend["resume"] + a.left)
+        self.offer_all(array)
 
     def time_of(self, op: Op) -> int:
         """Time on the array from now on; a read with errors finds how often it is repeated."""
@@ -648,6 +749,11 @@ class Simulator:
             one.kind == other.kind
             and one.block.region.bits == other.block.region.bits
             and self.array_time(one) == self.array_time(other)
+            and (
+                not self.config.same_pages
+                or one.kind == "erase"
+                or one.slot // self.units_per_page == other.slot // self.units_per_page
+            )
         )
 
     def serve_bus(self, channel: int) -> None:
@@ -757,11 +863,14 @@ class Simulator:
         self.ending = None
         op.plane.past.append((op.began, self.now, latency.of_op(op, self.home)))
         self.offer(op.plane)
+        self.go_on_with_rest(self.array_of(op.plane))
 
     def wake(self, plane: Plane) -> None:
         plane.queue += plane.parked
         plane.parked = []
-        if plane.current is None:
+        if self.config.multiplane:
+            self.newly_queued.append(plane)
+        elif plane.current is None:
             self.offer(plane)
 
     # --- the host link -----------------------------------------------------------------------

@@ -8,7 +8,7 @@
 use super::resources::NOTHING;
 use super::{Device, Want};
 use crate::probe::Probe;
-use wordline_ftl::{Media, OpId, OpKind};
+use wordline_ftl::{Class, Media, OpId, OpKind};
 use wordline_units::SimTime;
 
 impl<P: Probe, M: Media> Device<P, M> {
@@ -19,11 +19,14 @@ impl<P: Probe, M: Media> Device<P, M> {
         if self.arrays.shared[array].waiting == 0 {
             return end;
         }
+        // While something is set aside, reads of the host alone.
+        let suspended = self.suspension.is_some() && self.interrupted[array].aside().is_some();
+        let may_join = |key: u64| key != NOTHING && (!suspended || key >> 56 == Class::Read as u64);
         let mut ready: Vec<(u64, usize)> = self
             .geometry
             .planes_of_die(self.planes[self.ftl.op(lead).plane.index()].die)
             .map(|plane| (self.arrays.wants[plane as usize], plane as usize))
-            .filter(|(key, _)| *key != NOTHING)
+            .filter(|(key, _)| may_join(*key))
             .filter(|(_, plane)| self.wanted(*plane).is_some_and(|id| self.ftl.are_alike(lead, id)))
             .collect();
         ready.sort_unstable();
@@ -43,6 +46,20 @@ impl<P: Probe, M: Media> Device<P, M> {
             end = end.max(self.now + time.all);
         }
         end
+    }
+
+    /// What has been queued at one moment has all been queued before any of it begins, so that what is alike goes
+    /// together: its planes say what they want, and then their buses and arrays serve.
+    pub(super) fn begin_newly_queued(&mut self) {
+        let mut planes = std::mem::take(&mut self.newly_queued);
+        planes.retain(|plane| self.may_begin(*plane));
+        planes.iter().for_each(|plane| self.post(*plane));
+        for plane in planes.drain(..) {
+            let (array, channel) = (self.planes[plane].array as usize, self.planes[plane].channel as usize);
+            self.try_bus(channel);
+            self.try_array(array);
+        }
+        self.newly_queued = planes;
     }
 
     /// Whether the program that an array would begin is like one that the bus is just bringing to another of

@@ -67,7 +67,9 @@ impl<P: Probe, M: Media> Device<P, M> {
         } else {
             self.ftl.op_mut(tail).next = id;
         }
-        if self.may_begin(plane) {
+        if self.pairs {
+            self.newly_queued.push(plane);
+        } else if self.may_begin(plane) {
             self.offer(plane);
         }
         if self.suspension.is_some() {
@@ -245,7 +247,9 @@ impl<P: Probe, M: Media> Device<P, M> {
                 self.planes[plane].tail[class] = id;
             }
         }
-        if self.may_begin(plane) {
+        if self.pairs {
+            self.newly_queued.push(plane);
+        } else if self.may_begin(plane) {
             self.offer(plane);
         }
     }

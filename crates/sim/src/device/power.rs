@@ -30,7 +30,7 @@ impl<P: Probe, M: Recorded> Device<P, M> {
     pub fn power_cut(self) -> PoweredOff<P, M> {
         let at_work = self.arrays.shared.iter().filter_map(|a| a.busy);
         let aside = self.interrupted.iter().filter_map(|i| i.aside());
-        let spoiled: Vec<OpId> = at_work.flat_map(|lead| self.together(lead)).chain(aside).collect();
+        let spoiled: Vec<OpId> = at_work.chain(aside).flat_map(|lead| self.together(lead)).collect();
         let remains = self.ftl.power_cut(&spoiled);
         let mut lost = remains.in_flight.clone();
         lost.extend(self.held_up.iter().map(|(_, number, _)| *number));

@@ -3,7 +3,8 @@
 //! When a read is queued at an array that is at a program or an erase, the array stops after the time that the
 //! command takes, what it was at is set aside, and all host reads that wait for the array are served. When none is
 //! left and the plane is free, the array goes on with the rest. In between nothing else begins there. The flash keeps
-//! the data of a suspended program in latches of its own, so that the plane's register serves the reads.
+//! the data of a suspended program in latches of its own, so that the plane's register serves the reads. A multi-plane
+//! command is suspended as one and goes on as one, when all of its planes are free.
 
 use super::waits::Work;
 use super::{Device, Held, Plane};
@@ -19,7 +20,7 @@ pub(super) struct Interrupted {
     since: SimTime,
     /// Whether it is about to set aside what it is at.
     stops: bool,
-    /// What has been set aside.
+    /// What has been set aside, the first of those that go together.
     aside: Option<OpId>,
     /// What that takes once more, or will.
     left: SimDuration,
@@ -97,15 +98,32 @@ impl<P: Probe, M: Media> Device<P, M> {
             && let Some(id) = self.arrays.shared[array].busy
         {
             let since = self.interrupted[array].since;
-            self.watch_array(id, self.ftl.op(id).plane.index(), since, self.now);
+            let mut at = Some(id);
+            while let Some(id) = at {
+                self.watch_array(id, self.ftl.op(id).plane.index(), since, self.now);
+                at = self.goes_with(id);
+            }
         }
     }
 
     /// An array has stopped. To those who wait, what it was at ends here, and what is left is queued anew.
     fn set_aside(&mut self, array: usize) {
-        let Some(id) = self.arrays.shared[array].busy.take() else { return };
+        let Some(lead) = self.arrays.shared[array].busy.take() else { return };
+        self.metrics.suspensions[self.ftl.op(lead).kind as usize] += 1;
+        let mut at = Some(lead);
+        while let Some(id) = at {
+            self.leave_plane(id);
+            at = self.goes_with(id);
+        }
+        self.interrupted[array].aside = Some(lead);
+        self.look_again_beside(self.ftl.op(lead).plane.index());
+        self.try_array(array);
+        self.go_on_with_rest(array);
+    }
+
+    /// An operation that is suspended gives its plane free.
+    fn leave_plane(&mut self, id: OpId) {
         let (plane, cause) = (self.ftl.op(id).plane.index(), self.ftl.op(id).cause());
-        self.metrics.suspensions[self.ftl.op(id).kind as usize] += 1;
         if self.ftl.op(id).is_idle_work() {
             self.charge_idle_work(id, plane);
         }
@@ -119,31 +137,32 @@ impl<P: Probe, M: Media> Device<P, M> {
             let piece = self.waits.piece(id, &held, busy, self.now, work);
             self.waits.continue_later(id, piece, self.now, p.busy);
         }
-        self.interrupted[array].aside = Some(id);
-        self.offer_beside(plane);
-        self.try_array(array);
-        self.go_on_with_rest(array);
     }
 
-    /// An array goes on with what was set aside, if no read wants it and the plane is free.
+    /// An array goes on with what was set aside, if no read wants it and its planes are free.
     pub(super) fn go_on_with_rest(&mut self, array: usize) {
         let i = self.interrupted[array];
-        let Some(id) = i.aside else { return };
-        let plane = self.ftl.op(id).plane.index();
+        let Some(lead) = i.aside else { return };
+        let plane = |id: OpId| self.ftl.op(id).plane.index();
         let resume = self.suspension.map_or(SimDuration::ZERO, |rule| rule.resume);
-        let is_free = self.arrays.shared[array].busy.is_none() && self.planes[plane].current.op.is_none();
+        let is_free = self.arrays.shared[array].busy.is_none()
+            && self.together(lead).all(|id| self.planes[plane(id)].current.op.is_none());
         if !is_free || !self.is_kept_for_reads(array) {
             return;
         }
-        self.planes[plane].current =
-            Held { op: id, began: self.now, turned: self.now, sensed: self.now, ..Held::NOTHING };
-        self.arrays.shared[array].busy = Some(id);
+        let held = Held { began: self.now, turned: self.now, sensed: self.now, ..Held::NOTHING };
+        let mut at = Some(lead);
+        while let Some(id) = at {
+            self.planes[self.ftl.op(id).plane.index()].current = Held { op: id, ..held };
+            at = self.goes_with(id);
+        }
+        self.arrays.shared[array].busy = Some(lead);
         let end = self.now + resume + i.left;
         self.arrays.shared[array].take_until(self.now, end);
         self.clock.set(array as u32, end);
         self.begin_interruptible(array);
         self.interrupted[array].aside = None;
-        self.offer_beside(plane);
+        self.look_again_beside(self.ftl.op(lead).plane.index());
     }
 
     /// Whether something has been set aside, so that only reads of the host may begin, and none is the next to.
@@ -157,13 +176,15 @@ impl<P: Probe, M: Media> Device<P, M> {
         next == Some(Class::Read as u64)
     }
 
-    /// The planes that share a plane's array look again at what they may begin, itself too.
-    fn offer_beside(&mut self, plane: usize) {
-        let Plane { die, array, .. } = self.planes[plane];
+    /// The planes that share a plane's array look again at what they may begin, itself too. All have said what they
+    /// want before any of them gets it.
+    fn look_again_beside(&mut self, plane: usize) {
+        let Plane { die, array, channel, .. } = self.planes[plane];
         for other in self.geometry.planes_of_die(die).map(|p| p as usize) {
             if self.planes[other].array == array && self.may_begin(other) {
-                self.offer(other);
+                self.post(other);
             }
         }
+        self.try_bus(channel as usize);
     }
 }

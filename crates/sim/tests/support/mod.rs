@@ -36,6 +36,7 @@ pub struct Tiny {
     pub spare: u32,
     pub one_shot: bool,
     pub multiplane: bool,
+    pub same_pages: bool,
     pub ack_buffer: Option<u32>,
     pub bus: &'static str,
     pub cache_register: &'static str,
@@ -101,6 +102,7 @@ impl Default for Tiny {
             spare: 5,
             one_shot: false,
             multiplane: false,
+            same_pages: false,
             ack_buffer: None,
             bus: "1ns/B",
             cache_register: "off",
@@ -189,6 +191,7 @@ erase = "60us"
 one_shot = {}
 [parallel]
 multiplane = "{}"
+multiplane_pages = "{}"
 [mapping]
 unit = "{unit}B"
 sector = "512B"
@@ -215,6 +218,7 @@ when_full = "direct"
             if self.one_shot { "\"90us\"" } else { "[\"40us\", \"80us\", \"120us\"]" },
             self.one_shot,
             if self.multiplane { "opportunistic" } else { "off" },
+            if self.same_pages { "same" } else { "any" },
             self.units(bits) * unit,
             self.extra,
             self.errors,

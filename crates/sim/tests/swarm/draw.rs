@@ -5,8 +5,9 @@ use crate::support::{self, BySector, FastThenDense, Restless, Rng, Tiny, TwoLane
 use std::sync::OnceLock;
 use wordline_device::{
     Ack, Allocation, Arbitration, ArbitrationOrder, Capacity, DeviceSpec, Dram, Flush, GcClass, GcSpec,
-    HostLink, HostQueue, Level, MergeBuffer, Multiplane, ParallelUnit, ProgramBuffer, Recheck, Service,
-    ServiceOrder, Shares, SlcCache, Superblock, Suspension, Trigger, Victim, WearSpec, WhenFull,
+    HostLink, HostQueue, Level, MergeBuffer, Multiplane, MultiplanePages, ParallelUnit, ProgramBuffer,
+    Recheck, Service, ServiceOrder, Shares, SlcCache, Superblock, Suspension, Trigger, Victim, WearSpec,
+    WhenFull,
 };
 use wordline_flash::{
     Beyond, CacheRegister, CommandOverhead, ErrorModel, Geometry, MOST_RETRIES, Medium, ModeErrors,
@@ -128,11 +129,17 @@ fn multiplane(rng: &Rng, unit: ParallelUnit) -> Multiplane {
     if on { Multiplane::Opportunistic } else { Multiplane::Off }
 }
 
+/// Which pages go together where planes do, drawn apart like that.
+fn multiplane_pages(rng: &Rng, spec: &DeviceSpec) -> MultiplanePages {
+    let same = Rng(rng.0 ^ 0x7361_6d65).once_in(2) && spec.multiplane == Multiplane::Opportunistic;
+    if same { MultiplanePages::Same } else { MultiplanePages::Any }
+}
+
 /// In which order a drive serves, and what its reads interrupt, drawn apart like that.
 fn service(rng: &Rng, spec: &DeviceSpec) -> Service {
     let mut own = Rng(rng.0 ^ 0x7365_7276);
     let caches = spec.media.iter().any(|m| m.cache_register != CacheRegister::Off);
-    if own.once_in(2) || spec.multiplane == Multiplane::Opportunistic || caches {
+    if own.once_in(2) || caches {
         let order = own.pick(&[
             ServiceOrder::ReadFirst,
             ServiceOrder::ReadFirst,
@@ -199,6 +206,7 @@ fn tuned(rng: &mut Rng) -> Case {
     spec.gc.class = rng.pick(&[GcClass::Background, GcClass::Host, GcClass::Urgent]);
     spec.parallel_unit = rng.pick(&[ParallelUnit::Die, ParallelUnit::Plane]);
     spec.multiplane = multiplane(rng, spec.parallel_unit);
+    spec.multiplane_pages = multiplane_pages(rng, &spec);
     for medium in &mut spec.media {
         medium.cache_register = cache_register(rng);
     }
@@ -247,6 +255,7 @@ fn random(rng: &mut Rng) -> Option<Case> {
         arbitration: None,
         parallel_unit: rng.pick(&[ParallelUnit::Die, ParallelUnit::Plane]),
         multiplane: Multiplane::Off,
+        multiplane_pages: MultiplanePages::Any,
         superblock: Superblock::Off,
         service: Service::default(),
         dram: Dram::default(),
@@ -296,6 +305,7 @@ fn random(rng: &mut Rng) -> Option<Case> {
         None => spec.program_buffer = ProgramBuffer::Protected,
     }
     spec.multiplane = multiplane(rng, spec.parallel_unit);
+    spec.multiplane_pages = multiplane_pages(rng, &spec);
     spec.service = service(rng, &spec);
     spec.dram = dram(rng, spec.unit);
     let units = room(&spec, scheme.as_ref(), roomy)?;

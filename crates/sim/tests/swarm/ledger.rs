@@ -2,7 +2,7 @@
 //! which bus, and whether a resource did two things at once.
 
 use std::collections::{HashMap, HashSet};
-use wordline_device::{Multiplane, ParallelUnit};
+use wordline_device::{Multiplane, MultiplanePages, ParallelUnit};
 use wordline_flash::Geometry;
 use wordline_ftl::{Cause, Counters, OpKind, Part, RegionId};
 use wordline_sim::{Begin, Event, Probe};
@@ -22,6 +22,7 @@ pub struct Drive {
     pub geometry: Geometry,
     pub parallel_unit: ParallelUnit,
     pub multiplane: Multiplane,
+    pub multiplane_pages: MultiplanePages,
     /// Whether every block is programmed from its first page to its last.
     pub in_order: bool,
     /// Wordlines of a window and bits of a wordline, by region, where the rule is that of windows.
@@ -34,6 +35,8 @@ pub struct Drive {
 struct Command {
     kind: OpKind,
     mode: CellMode,
+    /// Number of its page, where those that go together must have the same.
+    page: Option<u32>,
     start: SimTime,
     end: SimTime,
     planes: Vec<PlaneId>,
@@ -113,9 +116,10 @@ impl Ledger {
             }
             Event::Array { op, kind, cause, plane, ppn, mode, start, end, .. } => {
                 let die = self.array_of(plane);
-                if !self.joins(die, plane, (kind, mode), (start, end)) {
+                let page = self.page_asked_for(kind, ppn, plane);
+                if !self.joins(die, plane, (kind, mode, page), (start, end)) {
                     alone(&mut self.arrays, die, start, end).map_err(|at| format!("array {die} {at}"))?;
-                    self.commands.insert(die, Command { kind, mode, start, end, planes: vec![plane] });
+                    self.commands.insert(die, Command { kind, mode, page, start, end, planes: vec![plane] });
                 }
                 // The rest of what has been suspended.
                 if kind != OpKind::Read && !self.begun.insert(op) {
@@ -168,18 +172,25 @@ impl Ledger {
         }
     }
 
+    /// The number of a page in its block, where the planes of one command must work on the same.
+    fn page_asked_for(&self, kind: OpKind, ppn: Ppn, plane: PlaneId) -> Option<u32> {
+        let same = self.drive.as_ref().is_some_and(|d| d.multiplane_pages == MultiplanePages::Same);
+        let g = self.geometry();
+        (same && kind != OpKind::Erase).then(|| g.slot_of(ppn) / g.units_per_page(g.medium_index(plane)))
+    }
+
     /// Whether an operation is part of the command that an array is at: from and until the same time, of the
     /// same kind in the same mode, in another plane.
     fn joins(
         &mut self,
         array: u32,
         plane: PlaneId,
-        what: (OpKind, CellMode),
+        what: (OpKind, CellMode, Option<u32>),
         when: (SimTime, SimTime),
     ) -> bool {
         let on = self.drive.as_ref().is_some_and(|d| d.multiplane == Multiplane::Opportunistic);
         let command = self.commands.get_mut(&array).filter(|c| {
-            on && (c.kind, c.mode) == what && (c.start, c.end) == when && !c.planes.contains(&plane)
+            on && (c.kind, c.mode, c.page) == what && (c.start, c.end) == when && !c.planes.contains(&plane)
         });
         command.is_some_and(|c| {
             c.planes.push(plane);

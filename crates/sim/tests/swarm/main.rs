@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, mpsc};
 use std::time::{Duration, Instant};
 use support::Rng;
-use wordline_device::{Ack, ArbitrationOrder, Multiplane, ServiceOrder};
+use wordline_device::{Ack, ArbitrationOrder, Multiplane, MultiplanePages, ServiceOrder};
 use wordline_ftl::{Bytes, Initial, Mapped, Media, NoMedia, Outcome};
 use wordline_sim::{Arrivals, Completion, Device, Host, HostTurn, NoProbe, Probe, drive_host};
 use wordline_units::{DieId, Fraction, HostOp, HostRequest, QueueClass, SimTime};
@@ -183,6 +183,7 @@ impl<'a> Run<'a> {
                 geometry: case.geometry.clone(),
                 parallel_unit: case.spec.parallel_unit,
                 multiplane: case.spec.multiplane,
+                multiplane_pages: case.spec.multiplane_pages,
                 in_order: case.in_order(),
                 windows: case.windows(),
                 holds_data,
@@ -615,6 +616,9 @@ fn the_cases_reach_every_scheme_and_every_kind_of_drive() {
     reached("planes that may work together", &|c| {
         c.spec.multiplane == Multiplane::Opportunistic && c.geometry.planes_of_die(DieId(0)).len() > 1
     });
+    reached("planes that work together on pages of one number alone", &|c| {
+        c.spec.multiplane_pages == MultiplanePages::Same && c.geometry.planes_of_die(DieId(0)).len() > 1
+    });
     reached("a buffer that keeps pages back", &|c| c.spec.flush.is_some_and(|f| f.idle.is_none()));
     reached("a buffer that empties when the drive is idle", &|c| {
         c.spec.flush.is_some_and(|f| f.idle.is_some())
@@ -627,6 +631,10 @@ fn the_cases_reach_every_scheme_and_every_kind_of_drive() {
     });
     reached("a bound on the changes of a map on flash", &|c| c.spec.dram.map_journal.is_some());
     reached("programs that reads interrupt", &|c| c.spec.service.suspension.is_some());
+    reached("programs of several planes that reads interrupt", &|c| {
+        let together = c.spec.multiplane == Multiplane::Opportunistic;
+        c.spec.service.suspension.is_some() && together && c.geometry.planes_of_die(DieId(0)).len() > 1
+    });
     for order in [ServiceOrder::FirstCome, ServiceOrder::Shortest, ServiceOrder::Shares] {
         reached("another order of service", &|c| c.spec.service.order == order);
     }
