@@ -284,7 +284,7 @@ fn copies_that_the_host_overwrites_are_premature_and_those_that_last_are_not() {
 #[test]
 fn the_traditional_cache_reprograms_the_windows_and_is_empty_at_the_end() {
     let mut d = die("ips-cooperative:traditional=6,idle_after=1ms", 24, 2);
-    for i in 0..610 {
+    for i in 0..500 {
         ask(&mut d, HostOp::Write, 2 * i, 1);
     }
     let (w, t) = (wordline_ftl::RegionId(0), wordline_ftl::RegionId(1));
