@@ -46,6 +46,8 @@ pub struct Initial {
     pub aged_windows: Fraction,
     /// Program/erase cycles that the blocks of each mode have behind them, [`CellMode::index`].
     pub cycles: [u32; 4],
+    /// So many more at most, by which blocks of each mode differ: every number as often as another.
+    pub more_cycles: [u32; 4],
     /// How long before time 0 the data were programmed.
     pub retention: SimDuration,
 }
@@ -63,6 +65,7 @@ impl Initial {
             data_apart: false,
             aged_windows: Fraction::ZERO,
             cycles: [0; 4],
+            more_cycles: [0; 4],
             retention: SimDuration::ZERO,
         }
     }
@@ -162,12 +165,14 @@ impl<M: Media> Ftl<M> {
         for index in 0..self.state.regions.len() {
             let region = RegionId(index as u8);
             let mode: CellMode = self.state.regions[index].region.mode;
-            let cycles = initial.cycles[mode.index()];
-            if cycles == 0 {
+            let (least, more) = (initial.cycles[mode.index()], initial.more_cycles[mode.index()]);
+            if least == 0 && more == 0 {
                 continue;
             }
             for plane in self.planes_of(region) {
                 for block in self.blocks_of(region, plane) {
+                    let drawn = stream(seed, "ftl", "cycles", block as u64) % (more as u64 + 1);
+                    let cycles = least.saturating_add(drawn as u32);
                     let cost = cost_of_erase(self.state.endurance(BlockId(block), mode));
                     let info = &mut self.state.blocks[block as usize];
                     info.erases = info.erases.max(cycles);

@@ -699,9 +699,11 @@ impl<'a> View<'a> {
         self.state.at(self.region(region), plane).job.map(|job| job.block)
     }
 
-    /// The same, unless a program into it is under way: then it cannot be collected yet.
-    pub fn quiet_frontier(&self, region: RegionId, plane: PlaneId, class: SlotClass) -> Option<BlockId> {
-        self.frontier(region, plane, class).filter(|b| self.state.blocks[b.index()].writers == 0)
+    /// The block that a plane of a region is filling, once the run is over and no program into it is under way:
+    /// what empties a cache at the end begins with the full blocks and then takes this.
+    pub fn last_frontier(&self, region: RegionId, plane: PlaneId) -> Option<BlockId> {
+        let quiet = |b: &BlockId| self.draining() && self.state.blocks[b.index()].writers == 0;
+        self.frontier(region, plane, SlotClass::Next).filter(quiet)
     }
 
     /// Of the full blocks of a plane of a region whose victims are first in, first out, the one that was

@@ -16,7 +16,8 @@
 //! - `aged_invalid:70%`: that share of the home region's pages is used up and invalid, the first ones of
 //!   each block; `aged_blocks:70%[,data=spread|apart]`: that share of its blocks is used up, with the data
 //!   spread evenly over them and all else in them invalid, or with the data in free blocks besides.
-//! - `pe:tlc=500[,slc=100]`: program/erase cycles that the blocks have behind them.
+//! - `pe:tlc=500[,slc=100]`: program/erase cycles that the blocks have behind them; `pe:qlc=334..666`: from 334
+//!   to 666, every number as often as another.
 //! - `retention:30d`: the data were programmed so long before, for a drive whose errors are modelled.
 
 use std::fmt;
@@ -59,6 +60,8 @@ pub struct InitialSpec {
     pub data_apart: bool,
     /// Cycles that the blocks of each mode have behind them.
     pub cycles: [u32; 4],
+    /// How many more they have at most.
+    pub more_cycles: [u32; 4],
     /// How long before the first request the data were programmed.
     pub retention: SimDuration,
 }
@@ -83,6 +86,7 @@ impl FromStr for InitialSpec {
             aged_blocks: Fraction::ZERO,
             data_apart: false,
             cycles: [0; 4],
+            more_cycles: [0; 4],
             retention: SimDuration::ZERO,
         };
         let mut seen: Vec<&str> = vec![];
@@ -128,6 +132,7 @@ impl InitialSpec {
                 _ => Fraction::ZERO,
             },
             cycles: self.cycles,
+            more_cycles: self.more_cycles,
             retention: self.retention,
         }
     }
@@ -203,6 +208,15 @@ impl InitialSpec {
         Ok(())
     }
 
+    /// The modes of which blocks are worn, with their cycles as they are spelt.
+    pub(crate) fn worn(&self) -> impl Iterator<Item = (CellMode, String)> {
+        CellMode::ALL.into_iter().filter_map(|mode| {
+            let (least, more) = (self.cycles[mode.index()], self.more_cycles[mode.index()]);
+            let spelt = if more == 0 { least.to_string() } else { format!("{least}..{}", least + more) };
+            (least + more > 0).then_some((mode, spelt))
+        })
+    }
+
     fn cycles(&mut self, rest: &str) -> Result<(), String> {
         for part in rest.split(',').map(str::trim) {
             let (mode, count) =
@@ -211,8 +225,14 @@ impl InitialSpec {
                 .into_iter()
                 .find(|m| m.key() == mode)
                 .ok_or(format!("{mode:?} is not slc, mlc, tlc or qlc"))?;
-            self.cycles[mode.index()] =
-                count.parse().map_err(|_| format!("{count:?} is not a whole number of cycles"))?;
+            let whole = |text: &str| -> Result<u32, String> {
+                text.trim().parse().map_err(|_| format!("{text:?} is not a whole number of cycles"))
+            };
+            let (least, most) = count.split_once("..").unwrap_or((count, count));
+            let (least, most) = (whole(least)?, whole(most)?);
+            self.cycles[mode.index()] = least;
+            self.more_cycles[mode.index()] =
+                most.checked_sub(least).ok_or(format!("{count:?} is not from fewer to more cycles"))?;
         }
         Ok(())
     }
@@ -259,11 +279,8 @@ impl fmt::Display for InitialSpec {
             write!(f, "+aged_blocks:{}", self.aged_blocks)?;
             f.write_str(if self.data_apart { ",data=apart" } else { "" })?;
         }
-        let worn: Vec<String> = CellMode::ALL
-            .into_iter()
-            .filter(|m| self.cycles[m.index()] > 0)
-            .map(|m| format!("{}={}", m.key(), self.cycles[m.index()]))
-            .collect();
+        let worn: Vec<String> =
+            self.worn().map(|(mode, cycles)| format!("{}={cycles}", mode.key())).collect();
         if !worn.is_empty() {
             write!(f, "+pe:{}", worn.join(","))?;
         }
@@ -293,6 +310,7 @@ mod tests {
             "preload:sectors-read-first+pe:slc=1",
             "aged_windows:50%,valid=90%+pe:slc=1",
             "preload+pe:qlc=167+retention:2592000s",
+            "preload+pe:slc=7,qlc=0..333",
         ] {
             let spec: InitialSpec = text.parse().unwrap();
             assert_eq!(spec.to_string(), text);
@@ -323,6 +341,8 @@ mod tests {
             ("aged_blocks:70%+aged_invalid:70%", "twice"),
             ("aged_blocks:70%,data=away", "data=spread or data=apart"),
             ("pe:tlc=x", "whole number"),
+            ("pe:tlc=5..x", "whole number"),
+            ("pe:tlc=5..4", "from fewer to more"),
             ("pe:plc=1", "slc, mlc, tlc or qlc"),
             ("retention:101y", "retention"),
             ("retention:40000d", "100 years"),

@@ -13,7 +13,7 @@ use wordline_flash::Geometry;
 use wordline_ftl::{Initial, Mapped};
 use wordline_schemes::Entry;
 use wordline_sim::Pacing;
-use wordline_units::{CellMode, Fraction, Listed, Lpn, Opt, SectorMask};
+use wordline_units::{Fraction, Listed, Lpn, Opt, SectorMask};
 use wordline_workload::twin::with_original;
 use wordline_workload::{
     DriveShape, Limit, Overrides, Pacing as WorkloadPacing, Touched, Workload, with_options,
@@ -348,11 +348,9 @@ impl Setup {
             Some(Pacing::Open { queue_depth }) => json!({ "open": { "queue_depth": queue_depth } }),
             Some(Pacing::Closed { queue_depth }) => json!({ "closed": { "queue_depth": queue_depth } }),
         };
-        let worn: serde_json::Map<String, Value> = CellMode::ALL
-            .into_iter()
-            .filter(|m| self.initial.cycles[m.index()] > 0)
-            .map(|m| (m.key().to_string(), self.initial.cycles[m.index()].into()))
-            .collect();
+        let number = |cycles: String| cycles.parse::<u32>().map_or(cycles.into(), Value::from);
+        let worn: serde_json::Map<String, Value> =
+            self.initial.worn().map(|(mode, cycles)| (mode.key().to_string(), number(cycles))).collect();
         let initial = match &self.from_state {
             Some(from) => json!({ "spelling": "state", "state": from.config() }),
             None => json!({

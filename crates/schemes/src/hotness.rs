@@ -9,7 +9,7 @@
 //! What is read often is worth cells with fewer bits, whatever reading it costs now.
 //!
 //! ## Algorithm
-//! 1. Each page read by the host counts one for its logical page, as in `raro`.
+//! 1. Each page read by the host counts one for the place where it lies, as in `raro`.
 //! 2. After a read, a hot page in QLC or TLC moves to SLC, and a warm page in QLC to TLC.
 //! 3. All else is as in `raro`: the moves, writes, what is collected, and what is reclaimed.
 //!
@@ -17,7 +17,7 @@
 //! X, Y: the regions of SLC and TLC.
 //!
 //! ## Parameters
-//! - `warm`, `hot`, `decay`, `reclaim`, `reclaim_below`, `idle_after`: those of `raro`.
+//! - `warm`, `hot`, `heat`, `decay`, `reclaim`, `reclaim_below`, `idle_after`: those of `raro`.
 //!
 //! ## Differs
 //! The paper says no more of it than the quotation; that it has RARO's classifier, and its reclaim, is ASSUMED.
@@ -45,6 +45,7 @@ pub(crate) const ENTRY: Entry = Entry {
     parameters: &[
         read_heat::WARM,
         read_heat::HOT,
+        read_heat::HEAT,
         read_heat::DECAY,
         reclaim::RECLAIM,
         reclaim::RECLAIM_BELOW,
@@ -79,8 +80,8 @@ impl Scheme for Hotness {
         self.heat.place(parcel, view) // (3)
     }
 
-    fn read(&mut self, seen: &ReadSeen, _: &View) -> Option<Move> {
-        let region = match (seen.mode, self.heat.read(seen.lpn)) {
+    fn read(&mut self, seen: &ReadSeen, view: &View) -> Option<Move> {
+        let region = match (seen.mode, self.heat.read(seen, view)) {
             // (1)
             (CellMode::Qlc | CellMode::Tlc, Class::Hot) => X, // (2)
             (CellMode::Qlc, Class::Warm) => Y,

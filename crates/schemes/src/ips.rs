@@ -28,8 +28,8 @@
 //! - `window`: wordlines of a window; default 4, which makes 4 GB of the paper's drive (section V-A1).
 //! - `layers`: layers that a window spans; default 2 (section II-B), 1 for an odd number of wordlines.
 //! - `mode`: bits a cell comes to hold; default tlc. Under `qlc` a window has one layer (section IV-D3).
-//! - `reprogram_read`: time to read the old bits first; default that of an SLC read. ASSUMED: the paper
-//!   has the read and no time for it.
+//! - `reprogram_read`: time to read the old bits first; default 0us: "reprogram latency is conservatively set to TLC
+//!   program latency" (section IV-B), so the read is in it. `device` takes the time of an SLC read.
 //!
 //! ## Differs
 //! One erased block a plane is kept for collection, so the first cache is 2047 windows of a plane, not

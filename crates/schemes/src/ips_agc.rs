@@ -22,8 +22,7 @@
 //!
 //! ## Parameters
 //! - `window`, `layers`, `mode`, `reprogram_read`: those of `ips`.
-//! - `idle_after`: how long the drive must have had no request; default 100ms, ASSUMED: the paper says
-//!   "idle time".
+//! - `idle_after`: that of `turbo-write`.
 //!
 //! ## Differs
 //! The planes of a die take turns, a page each. Whether a copy was worth making is told by two figures:
@@ -55,7 +54,7 @@ pub(crate) const ENTRY: Entry = Entry {
         windows::LAYERS,
         layout::MODE,
         windows::REPROGRAM_READ,
-        layout::IDLE_AFTER,
+        layout::IDLE_AT_ONCE,
     ],
     leading: None,
     build: |p| Box::new(IpsAgc::from_parameters(p)),
@@ -70,7 +69,10 @@ pub struct IpsAgc {
 
 impl IpsAgc {
     fn from_parameters(p: &mut Section) -> IpsAgc {
-        IpsAgc { windows: Windows::from_parameters(p), idle_after: layout::take_idle_after(p) }
+        IpsAgc {
+            windows: Windows::from_parameters(p),
+            idle_after: layout::take_idle_after(p, &layout::IDLE_AT_ONCE),
+        }
     }
 }
 

@@ -14,13 +14,12 @@
 //! 2. In idle time, with nothing in the traditional cache, collection reprograms as in `ips-agc` (2.1).
 //! 3. Without such a page, a host write goes to the traditional cache (2.2); when that is full, it
 //!    reprograms as in `ips`, and at last is written to a window that is not used yet, with all bits.
-//! 4. In idle time the traditional cache gives up its blocks, those filled first first, the one being
-//!    filled last. Each live page reprograms a used window (3.1), or goes directly to one that is not used
+//! 4. In idle time the traditional cache gives up its full blocks, those filled first first. Each live page reprograms a used window (3.1), or goes directly to one that is not used
 //!    yet where there is none (3.2). After each page the die is asked again.
 //! 5. A block that is empty is erased and goes back to the pool of all (4). Both regions draw on that by
 //!    the fewest erases, so the traditional cache moves around the drive (section IV-D2).
 //! 6. Only idle time reclaims the traditional cache, unless a write has no place anywhere; the end of a
-//!    run empties it.
+//!    run empties it, with the blocks that are being filled.
 //! 7. The traditional cache shrinks where the data at rest need its blocks; that is looked at every
 //!    64 writes. ("can be dynamically allocated without loss of generality")
 //!
@@ -73,7 +72,7 @@ pub(crate) const ENTRY: Entry = Entry {
             default: "991/2048",
             what: "blocks of a plane that may serve as traditional SLC; default in the ratio of the paper's 991 of 2048",
         },
-        layout::IDLE_AFTER,
+        layout::IDLE_AT_ONCE,
     ],
     leading: None,
     build: |p| Box::new(IpsCooperative::from_parameters(p)),
@@ -96,7 +95,7 @@ impl IpsCooperative {
     fn from_parameters(p: &mut Section) -> IpsCooperative {
         IpsCooperative {
             windows: Windows::from_parameters(p),
-            idle_after: layout::take_idle_after(p),
+            idle_after: layout::take_idle_after(p, &layout::IDLE_AT_ONCE),
             asked: p.take("traditional"),
             blocks: 0,
             traditional: 0,
@@ -160,7 +159,7 @@ impl Scheme for IpsCooperative {
     }
 
     fn idle(&mut self, plane: PlaneId, view: &View) -> Option<IdleWork> {
-        let used = view.oldest(T, plane).or_else(|| view.quiet_frontier(T, plane, SlotClass::Next));
+        let used = view.oldest(T, plane).or_else(|| view.last_frontier(T, plane)); // (6)
         if let Some(block) = view.collecting(T, plane).or(used) {
             return Some(IdleWork::Collect(Collect { region: T, block: Some(block) }, Grain::Page)); // (4), (5)
         }

@@ -24,16 +24,21 @@ pub(crate) const WORDLINE_BUFFER: Parameter = Parameter {
     what: "on or off: whether the bits of unfinished wordlines are kept in RAM, or read again",
 };
 
-/// The parameter of [`take_idle_after`].
+/// The parameter of [`take_idle_after`], for work that has time.
 pub(crate) const IDLE_AFTER: Parameter = Parameter {
     key: "idle_after",
     default: "100ms",
     what: "how long the drive must have had no request before idle dies work",
 };
 
-/// How long the drive must have been idle.
-pub(crate) fn take_idle_after(p: &mut Section) -> SimDuration {
-    p.take_or("idle_after", SimDuration(100_000_000))
+/// The same for work that begins as soon as no request is left. At 0 it would begin between the requests of a host
+/// that asks again at the instant of a completion, too.
+pub(crate) const IDLE_AT_ONCE: Parameter = Parameter { default: "1us", ..IDLE_AFTER };
+
+/// How long the drive must have been idle; what one of these parameters says, unless it is given.
+pub(crate) fn take_idle_after(p: &mut Section, of: &Parameter) -> SimDuration {
+    let default = of.default.parse().unwrap_or(SimDuration::ZERO);
+    p.take_or(of.key, default)
 }
 
 /// The cell mode of a region that is programmed page by page.

@@ -123,7 +123,7 @@ impl PaSsd {
             mode: layout::take_mode(p),
             earlier_bits: layout::take_earlier_bits(p, EarlierBits::Reread),
             background_gc,
-            idle_after: layout::take_idle_after(p),
+            idle_after: layout::take_idle_after(p, &layout::IDLE_AFTER),
             lsb_pages: 0,
         }
     }

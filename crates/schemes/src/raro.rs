@@ -9,8 +9,9 @@
 //! SLC or TLC, which costs capacity, only for data that are read often and take many retries.
 //!
 //! ## Algorithm
-//! 1. Each page read by the host counts one for its logical page: warm from `warm` reads on, hot from `hot`.
-//!    Counts are halved every `decay` pages read.
+//! 1. Each page read by the host counts one for the place where it lies: warm from `warm` reads on, hot from
+//!    `hot`. Data that are moved begin anew where they come to lie, and so does a block that is erased. Counts are
+//!    halved every `decay` pages read.
 //! 2. After a read, a hot page in QLC or TLC that took at least R1 retries moves to SLC.
 //! 3. A warm page in QLC that took at least R2 retries moves to TLC. R2 depends on how worn the block is.
 //! 4. The move takes what the register holds, brings out the rest of the page, and programs it in the
@@ -34,6 +35,8 @@
 //! - `r2_young`, `r2_middle`, `r2_old`: default 5, 7 and 11 (section V-C), for blocks that have used up to a
 //!   third, to two thirds, and more of their life (table I).
 //! - `warm`, `hot`: default 4 and 16, ASSUMED: the paper gives no classifier. The results hang on them.
+//! - `heat`: default physical: "the access frequency of the target physical page" (section IV-D). Under `logical` a
+//!   page takes its count along.
 //! - `decay`: default off, ASSUMED likewise; 4000000 with `reclaim`.
 //! - `reclaim`: default off, as in the paper's runs.
 //! - `reclaim_below`: default 10 %, ASSUMED: the paper names "the remaining space of the device".
@@ -79,6 +82,7 @@ pub(crate) const ENTRY: Entry = Entry {
         Parameter { key: "r2_old", default: "11", what: "the same in the last third" },
         read_heat::WARM,
         read_heat::HOT,
+        read_heat::HEAT,
         read_heat::DECAY,
         reclaim::RECLAIM,
         reclaim::RECLAIM_BELOW,
@@ -126,7 +130,7 @@ impl Scheme for Raro {
 
     fn read(&mut self, seen: &ReadSeen, view: &View) -> Option<Move> {
         let retries = seen.retries as u32;
-        let region = match (seen.mode, self.heat.read(seen.lpn)) {
+        let region = match (seen.mode, self.heat.read(seen, view)) {
             // (1)
             (CellMode::Qlc | CellMode::Tlc, Class::Hot) if retries >= self.r1 => X, // (2)
             (CellMode::Qlc, Class::Warm) if retries >= self.r2(seen, view) => Y,    // (3)

@@ -1,6 +1,6 @@
-//! Moving what is read often into cells with fewer bits: how often each page has been read, how the blocks
-//! of a drive change their mode for it, and how they change back. Which pages are worth the move is each
-//! scheme's own.
+//! Moving what is read often into cells with fewer bits: how often each place or logical page has been read, how
+//! the blocks of a drive change their mode for it, and how they change back. Which pages are worth the move is
+//! each scheme's own.
 
 use crate::layout;
 use crate::reclaim::{self, Reclaim};
@@ -12,7 +12,7 @@ use wordline_ftl::{
     Collect, Drive, FreeOrder, Gather, Hooks, Layout, MapKind, Move, Need, Origin, Parcel, Place, PlanePick,
     Pool, PoolId, ReadSeen, Refusal, Region, RegionId, Route, View,
 };
-use wordline_units::{CellMode, Lpn, PlaneId, SimDuration};
+use wordline_units::{BlockId, CellMode, Lpn, PlaneId, Ppn, SimDuration};
 
 /// QLC, where data rest.
 pub(crate) const Z: RegionId = RegionId(0);
@@ -34,6 +34,21 @@ pub(crate) const DECAY: Parameter = Parameter {
     what: "halve the counts of reads after so many pages read by the host; or off; 4000000 with reclaim",
 };
 
+pub(crate) const HEAT: Parameter = Parameter {
+    key: "heat",
+    default: "physical",
+    what: "physical or logical: whether reads count for the place where a page lies, and anew where it is moved to, or for the page",
+};
+
+/// What reads are counted for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Heat {
+    /// The place that was read, until its block is erased.
+    Physical,
+    /// The logical page, wherever it lies.
+    Logical,
+}
+
 /// How often a page is read.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Class {
@@ -45,16 +60,19 @@ pub(crate) enum Class {
 /// What has been read.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Learnt {
-    /// How often each logical page was.
-    pages: Vec<u32>,
+    /// How often each place was, [`Heat::Physical`], or each logical page.
+    counts: Vec<u32>,
+    /// Of each block the erases behind it when its places were first counted; nothing for logical pages.
+    erases: Vec<u32>,
     /// Pages since these counts were last halved.
     reads: u64,
     pub reclaim: reclaim::Memory,
 }
 
-/// Three modes of one pool, and the heat of every logical page.
+/// Three modes of one pool, and how often what lies in them is read.
 #[derive(Clone, Debug)]
 pub(crate) struct ByReadHeat {
+    heat: Heat,
     warm: u32,
     hot: u32,
     pub decay: Option<u64>,
@@ -79,6 +97,8 @@ impl ByReadHeat {
             None | Some("off") => None,
             Some(_) => p.whole("decay", 1..=u32::MAX).map(u64::from),
         };
+        let heat = [("physical", Heat::Physical), ("logical", Heat::Logical)];
+        let heat = p.choice(HEAT.key, &heat, Heat::Physical);
         let reclaim = Reclaim::from_parameters(p);
         if reclaim.is_some() && p.has("decay") && decay.is_none() {
             p.refuse(
@@ -87,10 +107,11 @@ impl ByReadHeat {
             );
         }
         ByReadHeat {
+            heat,
             warm,
             hot,
             decay: decay.or(reclaim.map(|_| reclaim::DECAY)),
-            idle_after: layout::take_idle_after(p),
+            idle_after: layout::take_idle_after(p, &layout::IDLE_AFTER),
             reclaim,
             learnt: Learnt::default(),
             wordlines: 0,
@@ -116,7 +137,13 @@ impl ByReadHeat {
             let one_shot = medium.mode(mode).is_some_and(|t| t.pages_per_program > 1);
             layout::region(drive, name, PoolId(0), mode, layout::rule(mode, one_shot))
         };
-        self.learnt.pages = vec![0; drive.logical_pages as usize];
+        let blocks = drive.geometry.blocks as usize;
+        (self.learnt.counts, self.learnt.erases) = match self.heat {
+            Heat::Physical => {
+                (vec![0; drive.geometry.ppn(BlockId(blocks as u32), 0).index()], vec![0; blocks])
+            }
+            Heat::Logical => (vec![0; drive.logical_pages as usize], Vec::new()),
+        };
         self.wordlines = medium.wordlines_per_block;
         self.units_per_page = drive.geometry.units_per_page(0);
         self.least_free = drive.spec.gc.hard_reserve.max(MODES.len() as u32);
@@ -141,12 +168,29 @@ impl ByReadHeat {
         })
     }
 
-    pub fn reads_of(&self, lpn: Lpn) -> u32 {
-        self.learnt.pages.get(lpn.index()).copied().unwrap_or(0)
+    /// How often a page has been read, where it lies now or at all.
+    pub fn reads_of(&self, lpn: Lpn, view: &View) -> u32 {
+        let counted = match self.heat {
+            Heat::Logical => Some(lpn.index()),
+            Heat::Physical => {
+                view.locate(lpn).filter(|ppn| self.counts_since(view, *ppn)).map(|ppn| ppn.index())
+            }
+        };
+        counted.and_then(|i| self.learnt.counts.get(i)).copied().unwrap_or(0)
     }
 
-    pub fn class(&self, lpn: Lpn) -> Class {
-        match self.reads_of(lpn) {
+    /// Whether the counts of a place are of what its block holds now.
+    fn counts_since(&self, view: &View, ppn: Ppn) -> bool {
+        let block = view.geometry().block_of(ppn);
+        self.learnt.erases[block.index()] == view.erases(block)
+    }
+
+    pub fn class(&self, lpn: Lpn, view: &View) -> Class {
+        self.class_of(self.reads_of(lpn, view))
+    }
+
+    fn class_of(&self, reads: u32) -> Class {
+        match reads {
             reads if reads >= self.hot => Class::Hot,
             reads if reads >= self.warm => Class::Warm,
             _ => Class::Cold,
@@ -154,17 +198,33 @@ impl ByReadHeat {
     }
 
     /// Count a read, and say how hot that makes its page.
-    pub fn read(&mut self, lpn: Lpn) -> Class {
-        if let Some(reads) = self.learnt.pages.get_mut(lpn.index()) {
+    pub fn read(&mut self, seen: &ReadSeen, view: &View) -> Class {
+        let counted = match self.heat {
+            Heat::Logical => seen.lpn.index(),
+            Heat::Physical => {
+                if !self.counts_since(view, seen.ppn) {
+                    self.begin_block(view, view.geometry().block_of(seen.ppn));
+                }
+                seen.ppn.index()
+            }
+        };
+        if let Some(reads) = self.learnt.counts.get_mut(counted) {
             *reads = reads.saturating_add(1);
         }
         self.learnt.reads += 1;
         self.learnt.reclaim.reads += 1;
         if self.decay.is_some_and(|decay| self.learnt.reads >= decay) {
             self.learnt.reads = 0;
-            self.learnt.pages.iter_mut().for_each(|reads| *reads /= 2);
+            self.learnt.counts.iter_mut().for_each(|reads| *reads /= 2);
         }
-        self.class(lpn)
+        self.class_of(self.learnt.counts.get(counted).copied().unwrap_or(0))
+    }
+
+    /// Nothing in a block has been read since its last erase.
+    fn begin_block(&mut self, view: &View, block: BlockId) {
+        let first = |block| view.geometry().ppn(block, 0).index();
+        self.learnt.counts[first(block)..first(BlockId(block.0 + 1))].fill(0);
+        self.learnt.erases[block.index()] = view.erases(block);
     }
 
     /// The move of a page that has just been read.
@@ -189,8 +249,8 @@ impl ByReadHeat {
             Origin::Host(_) | Origin::Sealed => Z,
             Origin::Collected(from) | Origin::Moved(from) => {
                 let stays = |lpn| match self.reclaim {
-                    Some(_) => self.belongs(lpn, from),
-                    None => self.class(lpn) > Class::Cold,
+                    Some(_) => self.belongs(lpn, from, view),
+                    None => self.class(lpn, view) > Class::Cold,
                 };
                 let stays = parcel.spans.first().is_some_and(|s| stays(s.lpn));
                 if !stays || self.is_short(parcel.home, view) { Z } else { from }

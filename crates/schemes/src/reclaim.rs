@@ -102,8 +102,8 @@ impl ByReadHeat {
     }
 
     /// Whether a page has a reason to stay in the mode where it lies.
-    pub fn belongs(&self, lpn: Lpn, region: RegionId) -> bool {
-        self.class(lpn) >= made_for(region).1
+    pub fn belongs(&self, lpn: Lpn, region: RegionId, view: &View) -> bool {
+        self.class(lpn, view) >= made_for(region).1
     }
 
     /// Whether what the drive could hold besides the data stored is too little to wait for idle time.
@@ -128,7 +128,8 @@ impl ByReadHeat {
             let regained = medium.block_bytes(CellMode::Qlc) - medium.block_bytes(made_for(region).0);
             for block in view.full_blocks(region, plane).filter(|b| may(*b)) {
                 let sums = view.pages_in(block).try_fold((0, 0), |(moved, heat), lpn| {
-                    (!self.belongs(lpn, region)).then(|| (moved + 1, heat + self.reads_of(lpn) as u64))
+                    (!self.belongs(lpn, region, view))
+                        .then(|| (moved + 1, heat + self.reads_of(lpn, view) as u64))
                 });
                 let Some((moved, heat)) = sums else { continue };
                 let collect = Collect { region, block: Some(block) };

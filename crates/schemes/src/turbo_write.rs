@@ -12,12 +12,14 @@
 //!
 //! ## Algorithm
 //! 1. A host write goes to the cache; without a slot there it goes to the dense region.
-//! 2. A die of an idle drive reclaims the cache block by block, those filled first first, the one being
-//!    filled last: each live page is read and programmed into the dense region, then the block is erased.
+//! 2. A die of an idle drive reclaims the cache block by block, those filled first first: each live page is read
+//!    and programmed into the dense region, then the block is erased ("migrating data from used SLC pages ... and
+//!    erasing used blocks"). A block that still has free pages is none that is used up, and is filled on.
 //! 3. The reclaim of a block is not interrupted: the die is held until the erase is done, and host reads
 //!    and writes of it wait (Fig. 7: "it has to be delayed until the reclamation process is finished").
 //! 4. Never but in idle time is the cache reclaimed, unless a write has no place anywhere.
-//! 5. At the end of a run the cache is emptied in the same way, and what that programs is counted.
+//! 5. At the end of a run the cache is emptied in the same way, with the blocks that are being filled, and what
+//!    that programs is counted ("all data in the SLC cache is migrated to the TLC space").
 //! 6. A dynamic cache may own `static + dynamic x (1 - fill)` blocks of each plane, where `fill` is the
 //!    share of the logical pages that hold data; the share is looked at every 1024 writes.
 //!
@@ -27,8 +29,9 @@
 //! ## Parameters
 //! - `static_blocks`, `dynamic_blocks`: blocks of each plane; default from the device file's
 //!   `[slc_cache]`.
-//! - `idle_after`: how long the drive must have had no request; default 100ms, ASSUMED: the paper says
-//!   "idle time".
+//! - `idle_after`: how long the drive must have had no request; default 1us: the simulator of the paper, SSDSim,
+//!   does the work of idle time as soon as no channel has a request (`process()`), and a host that asks again at the
+//!   instant of a completion leaves none.
 //!
 //! ## Differs
 //! The paper's baseline is static; the dynamic size is that of drives on the market (section II-D). One
@@ -57,7 +60,7 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "turbo-write",
     title: "SLC write cache, emptied in idle time a block at a time",
     docs: include_str!("turbo_write.rs"),
-    parameters: &[cache::STATIC_BLOCKS, cache::DYNAMIC_BLOCKS, layout::IDLE_AFTER],
+    parameters: &[cache::STATIC_BLOCKS, cache::DYNAMIC_BLOCKS, layout::IDLE_AT_ONCE],
     leading: None,
     build: |p| Box::new(TurboWrite::from_parameters(p)),
 };
@@ -71,7 +74,10 @@ pub struct TurboWrite {
 
 impl TurboWrite {
     fn from_parameters(p: &mut Section) -> TurboWrite {
-        TurboWrite { size: cache::Size::from_parameters(p), idle_after: layout::take_idle_after(p) }
+        TurboWrite {
+            size: cache::Size::from_parameters(p),
+            idle_after: layout::take_idle_after(p, &layout::IDLE_AT_ONCE),
+        }
     }
 }
 
@@ -101,8 +107,7 @@ impl Scheme for TurboWrite {
     }
 
     fn idle(&mut self, plane: PlaneId, view: &View) -> Option<IdleWork> {
-        // (5): the end of a run asks, too.
-        let block = view.oldest(S, plane).or_else(|| view.quiet_frontier(S, plane, SlotClass::Next))?; // (2)
+        let block = view.oldest(S, plane).or_else(|| view.last_frontier(S, plane))?; // (2), (5)
         Some(IdleWork::Collect(Collect { region: S, block: Some(block) }, Grain::Block)) // (3)
     }
 

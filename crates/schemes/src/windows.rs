@@ -27,8 +27,8 @@ pub(crate) const LAYERS: Parameter = Parameter {
 /// The parameter `reprogram_read`.
 pub(crate) const REPROGRAM_READ: Parameter = Parameter {
     key: "reprogram_read",
-    default: "device",
-    what: "time to read the old bits of a wordline first, such as 20us; that of an SLC read",
+    default: "0us",
+    what: "time to read the old bits of a wordline first, such as 20us; or device: that of an SLC read",
 };
 
 /// Parameters of the windows.
@@ -37,6 +37,7 @@ pub(crate) struct Windows {
     wordlines: Option<u8>,
     layers: Option<u8>,
     mode: Option<CellMode>,
+    /// `None` for that of an SLC read.
     reread: Option<SimDuration>,
 }
 
@@ -47,8 +48,8 @@ impl Windows {
             layers: p.take("layers"),
             mode: layout::take_mode(p),
             reread: match p.text("reprogram_read").as_deref() {
-                None | Some("device") => None,
-                Some(_) => p.take("reprogram_read"),
+                Some("device") => None,
+                _ => Some(p.take_or("reprogram_read", SimDuration::ZERO)),
             },
         }
     }

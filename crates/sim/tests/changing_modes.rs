@@ -85,17 +85,43 @@ fn a_hot_page_of_many_retries_is_found_in_slc_and_its_old_place_is_stale() {
 #[test]
 fn a_hot_page_in_tlc_that_takes_a_retry_moves_on_to_slc() {
     let overrides = [("errors.model", "raro"), ("errors.tlc.epsilon", "0.02")];
-    let mut d = full(&spec(16, "512MiB", &overrides), "raro:warm=2,hot=4,r2_old=0", 900, Log::default());
-    let modes: Vec<CellMode> = (0..5)
-        .map(|_| {
+    // The reads in QLC count in TLC, too, where they are the page's and not the place's.
+    for (heat, to_tlc, to_slc) in [("physical", 2, 6), ("logical", 2, 4)] {
+        let scheme = format!("raro:warm=2,hot=4,r2_old=0,heat={heat}");
+        let mut d = full(&spec(16, "512MiB", &overrides), &scheme, 900, Log::default());
+        for i in 1..8 {
             read(&mut d, 9);
-            mode_of(&mut d, 9)
-        })
-        .collect();
-    assert_eq!(modes, [CellMode::Qlc, CellMode::Tlc, CellMode::Tlc, CellMode::Slc, CellMode::Slc]);
-    // What TLC and QLC held is stale; the blocks are theirs until they are erased.
-    assert_eq!(d.ftl.owned_blocks(wordline_ftl::RegionId(1)), 1);
-    d.ftl.check().unwrap();
+            let mode = match i {
+                _ if i < to_tlc => CellMode::Qlc,
+                _ if i < to_slc => CellMode::Tlc,
+                _ => CellMode::Slc,
+            };
+            assert_eq!(mode_of(&mut d, 9), mode, "{heat}, after read {i}");
+        }
+        // What TLC and QLC held is stale; the blocks are theirs until they are erased.
+        assert_eq!(d.ftl.owned_blocks(wordline_ftl::RegionId(1)), 1);
+        d.ftl.check().unwrap();
+    }
+}
+
+#[test]
+fn places_that_were_erased_are_counted_anew() {
+    for (heat, stays) in [("physical", true), ("logical", false)] {
+        let spec = spec(16, "512MiB", &[("medium.flash.qlc.program", "100us")]);
+        let mut d = full(&spec, &format!("hotness:warm=3,hot=100,heat={heat}"), 0, Log::default());
+        let before = usable(&d);
+        let pages = spec.logical_bytes() / spec.unit.0;
+        for page in (0..2 * pages).map(|p| p % pages) {
+            read(&mut d, page);
+        }
+        // So often that every place is programmed again.
+        for page in (0..3 * pages).map(|p| p % pages) {
+            d.submit(HostRequest::new(HostOp::Write, page * 32, 32), d.now()).unwrap();
+            while d.next_completion(d.now()).unwrap().is_some() {}
+        }
+        (0..100).for_each(|page| _ = read(&mut d, page));
+        assert_eq!(usable(&d) == before, stays, "{heat}");
+    }
 }
 
 #[test]
@@ -179,8 +205,9 @@ fn no_conversion_takes_what_the_host_may_store() {
 fn capacity_comes_back_with_blocks_whose_data_have_gone() {
     let spec = spec(16, "512MiB", &[]);
     let mut d = full(&spec, "hotness:warm=1,hot=2", 0, Log::default());
+    // The second and the third count for the place in TLC.
     for page in 0..2_000 {
-        (0..2).for_each(|_| _ = read(&mut d, page));
+        (0..3).for_each(|_| _ = read(&mut d, page));
     }
     let shrunk = usable(&d);
     // In each plane two blocks of SLC, one of them open still, and an open one of TLC that is stale.
@@ -204,7 +231,7 @@ fn capacity_comes_back_with_blocks_whose_data_have_gone() {
 /// SLC each in every plane; the host has then done something, and nothing for a second. Reads come 10 ms apart.
 fn cooled(more: &str, then: impl Fn(&mut Device<Log, NoMedia>)) -> Device<Log, NoMedia> {
     let spec = spec(32, "512MiB", &[("medium.flash.qlc.program", "100us")]);
-    let scheme = format!("hotness:warm=1,hot=2,decay=6144,idle_after=1ms{more}");
+    let scheme = format!("hotness:warm=1,hot=2,heat=logical,decay=6144,idle_after=1ms{more}");
     let mut d = full(&spec, &scheme, 0, Log::default());
     let once = (0..1_024).flat_map(|page| [page; 2]);
     let often = (1_024..2_048).flat_map(|page| [page; 4]);
@@ -245,7 +272,7 @@ fn blocks_whose_data_have_cooled_give_their_capacity_back_and_hot_ones_stay() {
 fn a_die_gives_one_block_back_in_each_idle_time() {
     // So short of capacity that nothing has to rest first, and no idle time between the reads.
     let spec = spec(32, "512MiB", &[]);
-    let scheme = "hotness:warm=1,hot=2,decay=4097,reclaim=on,reclaim_below=300%,idle_after=10ms";
+    let scheme = "hotness:warm=1,hot=2,heat=logical,decay=4097,reclaim=on,reclaim_below=300%,idle_after=10ms";
     let mut d = full(&spec, scheme, 0, Log::default());
     (0..2_048).flat_map(|page| [page; 2]).for_each(|page| read_after(&mut d, 5_000_000, page));
     for erases in [4, 8, 8] {
@@ -258,7 +285,7 @@ fn a_die_gives_one_block_back_in_each_idle_time() {
 #[test]
 fn what_has_come_lately_is_not_given_back() {
     let spec = spec(32, "512MiB", &[]);
-    let scheme = "hotness:warm=1,hot=2,decay=4096,reclaim=on,idle_after=1ms";
+    let scheme = "hotness:warm=1,hot=2,heat=logical,decay=4096,reclaim=on,idle_after=1ms";
     let mut d = full(&spec, scheme, 0, Log::default());
     (0..1_024).flat_map(|page| [page; 2]).for_each(|page| read_after(&mut d, 10_000_000, page));
     let second = SimDuration(1_000_000_000);

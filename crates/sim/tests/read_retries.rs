@@ -6,7 +6,7 @@
 use wordline_device::DeviceSpec;
 use wordline_ftl::{Cause, Due, Initial, LatencyPart, Mapped, NoMedia, Outcome};
 use wordline_sim::{Completion, Device, NoProbe, Pacing, Stop, drive};
-use wordline_units::{CellMode, HostOp, HostRequest, SimDuration, SimTime};
+use wordline_units::{BlockId, CellMode, HostOp, HostRequest, SimDuration, SimTime};
 
 const DAY: u64 = 86_400 * 1_000_000_000;
 
@@ -222,4 +222,19 @@ fn a_block_that_is_read_too_often_or_takes_too_many_retries_is_written_anew() {
     for (most, blocks) in [(fresh, 0), (stored, 1), (stored + 1, 0)] {
         assert_eq!(read_on("errors.refresh_retries", &most.to_string(), month), [0, 0, blocks]);
     }
+}
+
+#[test]
+fn blocks_may_differ_in_the_cycles_behind_them() {
+    let spec = spec(&[]);
+    let scheme = wordline_schemes::build("conventional").unwrap();
+    let mut d: Device<NoProbe, NoMedia> =
+        Device::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap();
+    let (cycles, more_cycles) = ([0, 0, 0, 334], [0, 0, 0, 332]);
+    d.ftl.precondition(&Initial { cycles, more_cycles, ..Initial::fresh() }, 7).unwrap();
+    let worn: Vec<u32> = (0..64).map(|b| d.ftl.view().erases(BlockId(b))).collect();
+    let mean = worn.iter().sum::<u32>() as f64 / 64.0;
+    assert!(worn.iter().all(|c| (334..=666).contains(c)), "{worn:?}");
+    // The mean of 64 draws has a standard deviation of 12.
+    assert!((mean - 500.0).abs() < 40.0 && worn.iter().max().unwrap() - worn.iter().min().unwrap() > 250);
 }

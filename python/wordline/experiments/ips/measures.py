@@ -23,9 +23,11 @@ VOLUMES = (
     *("HM_0", "HM_1", "PRN_0", "PROJ_0", "PROJ_4", "PRXY_0"),
     *("RSRCH_0", "STG_0", "TS_0", "USR_0", "WDEV_0"),
 )
+#: Volumes that the paper names: what fits into the cache, and what IPS/agc does not make faster.
+SMALL, EXCEPTIONS = ("HM_1", "PROJ_4"), ("STG_0", "WDEV_0")
 GIB = 2.0**30
-#: Times of a page program in ms (Table I), and of the read that a reprogram begins with.
-SLC_MS, TLC_MS, REREAD_MS = 0.5, 3.0, 0.02
+#: Times of a page program in ms (Table I); to reprogram takes as long as TLC (section IV-B).
+SLC_MS, TLC_MS = 0.5, 3.0
 
 # --- one run -----------------------------------------------------------------------------------
 
@@ -66,15 +68,51 @@ def mean_ratio(study: Study, group: str, scheme: str, figure: str) -> float:
     return fmean(ratio(study, workload, group, scheme, figure) for workload in VOLUMES)
 
 
-def greatest_ratio(study: Study, group: str, scheme: str, figure: str) -> float:
-    """Return the greatest `ratio` of the bursts of the cooperative design."""
-    return max(ratio(study, w, group, scheme, figure) for w in BURSTS)
-
-
-def rank(study: Study, workload: str, group: str, scheme: str, figure: str) -> float:
-    """Return the place of a volume among the eleven by `ratio`; 1 gains most."""
+def ratio_over_mean(study: Study, workload: str, group: str, scheme: str, figure: str) -> float:
+    """`ratio` of a volume over the mean of all."""
     own = ratio(study, workload, group, scheme, figure)
-    return 1.0 + sum(ratio(study, w, group, scheme, figure) < own for w in VOLUMES)
+    return own / mean_ratio(study, group, scheme, figure)
+
+
+def volumes_below(study: Study, group: str, scheme: str, below: float) -> float:
+    """Of how many volumes the latency ratio is below a figure."""
+    return float(sum(ratio(study, w, group, scheme, "latency") < below for w in VOLUMES))
+
+
+def greatest_but(study: Study, group: str, scheme: str, figure: str) -> float:
+    """Return the greatest `ratio` of the volumes that the paper does not name as exceptions."""
+    others = (w for w in VOLUMES if w not in EXCEPTIONS)
+    return max(ratio(study, w, group, scheme, figure) for w in others)
+
+
+def modest_over_small(study: Study, group: str) -> float:
+    """Return the least WA ratio of the volumes beyond the cache over the greatest of those within."""
+    found = {w: ratio(study, w, group, "IPS", "wa") for w in VOLUMES}
+    small = max(found.pop(w) for w in SMALL)
+    return min(found.values()) / small
+
+
+def mean_more_than_ips(study: Study) -> float:
+    """Mean over the volumes by how much more IPS/agc writes than IPS on the aged drive, a share."""
+
+    def of(workload: str, scheme: str) -> float:
+        return wa(study.report(workload, scheme, "aged"))
+
+    return fmean(of(w, "IPS/agc") / of(w, "IPS") for w in VOLUMES) - 1
+
+
+def rise(study: Study, scheme: str) -> float:
+    """Latency of the last third of HM_0's first 100,000 writes over that of the first third.
+
+    Thirds by volume, from the bins of the timeline.
+    """
+    report = study.report("HM_0", scheme, "first")
+    volume, _ = speed_over_volume(report)
+    each = np.diff(volume, prepend=0.0)
+    late = np.nan_to_num(np.asarray(report.timeline.write_latency_us_mean, dtype=float))
+    first, last = volume <= volume[-1] / 3, volume > volume[-1] * 2 / 3
+    means = [(late[part] * each[part]).sum() / each[part].sum() for part in (first, last)]
+    return float(means[1] / means[0])
 
 
 # --- closed forms (sections IV-A to IV-C, from the configured sizes) ----------------------------
@@ -118,7 +156,7 @@ def latency_form(study: Study, workload: str, group: str) -> float:
     """Mean service of the design over the baseline's, for the volume that was written."""
     base, own, _ = sizes_gib(study, workload, group)
     volume = written_gib(study.report(workload, BASELINE, group))
-    beyond = (SLC_MS + 2 * (TLC_MS + REREAD_MS)) / 3
+    beyond = (SLC_MS + 2 * TLC_MS) / 3
     design = min(volume, own) * SLC_MS + max(0.0, volume - own) * beyond
     return design / (min(volume, base) * SLC_MS + max(0.0, volume - base) * TLC_MS)
 
@@ -159,17 +197,30 @@ def falling(study: Study) -> float:
     return fmean(b < a for a, b in itertools.pairwise(found))
 
 
+def rising(study: Study) -> float:
+    """Share of neighbouring bursts of which the longer has the higher WA ratio."""
+    found = [ratio(study, w, "cooperative-burst", COOPERATIVE, "wa") for w in BURSTS]
+    return fmean(b > a for a, b in itertools.pairwise(found))
+
+
+def beyond_cache(study: Study, scheme: str) -> float:
+    """Mean latency from 20 to 40 GB of a burst in ms: the caches of 4 GB are full."""
+    spent, requests = {}, {}
+    for volume in ("20", "40"):
+        report = study.report(volume, scheme, "volumes")
+        requests[volume] = report.host.write_requests
+        spent[volume] = latency(report) * requests[volume]
+    return (spent["40"] - spent["20"]) / (requests["40"] - requests["20"])
+
+
 def sustained_ratio(study: Study) -> float:
-    """Latency of IPS over the baseline's from 20 to 40 GB of a burst: both caches are full."""
+    """Latency of IPS over the baseline's from 20 to 40 GB of a burst."""
+    return beyond_cache(study, "IPS") / beyond_cache(study, BASELINE)
 
-    def beyond(scheme: str) -> float:
-        spent = {}
-        for volume in ("20", "40"):
-            report = study.report(volume, scheme, "volumes")
-            spent[volume] = latency(report) * report.host.write_requests
-        return spent["40"] - spent["20"]
 
-    return beyond("IPS") / beyond(BASELINE)
+def latency_beyond(study: Study, scheme: str) -> float:
+    """Latency of a scheme from 20 to 40 GB of a burst over that of a burst that its cache takes."""
+    return beyond_cache(study, scheme) / latency(study.report("4", scheme, "volumes"))
 
 
 # --- cliffs ------------------------------------------------------------------------------------
@@ -221,9 +272,22 @@ def most_written_to_tlc(study: Study, group: str) -> float:
     return max(written_to_tlc(study.report(w, BASELINE, group)) for w in VOLUMES)
 
 
-def share_with_wa(study: Study, group: str, scheme: str, least: float, most: float) -> float:
-    """Share of the volumes whose WA lies between two bounds."""
-    return fmean(least <= wa(study.report(w, scheme, group)) <= most for w in VOLUMES)
+def volumes_mostly_to_tlc(study: Study, group: str) -> float:
+    """Of how many volumes more of the host's bytes went to TLC directly than to the cache."""
+    return float(sum(written_to_tlc(study.report(w, BASELINE, group)) > 0.5 for w in VOLUMES))
+
+
+def extreme_wa(study: Study, group: str, which: str) -> float:
+    """Return the ``least`` or the ``most`` WA of the baseline over the volumes."""
+    found = [wa(study.report(w, BASELINE, group)) for w in VOLUMES]
+    return min(found) if which == "least" else max(found)
+
+
+def written_to_slc(study: Study, workload: str, group: str, scheme: str) -> float:
+    """Share of the host's bytes that were written at SLC speed."""
+    report = study.report(workload, scheme, group)
+    windows = report.flash.windows
+    return windows.host_at_slc_speed if windows else 1 - written_to_tlc(report)
 
 
 def reprogrammed_bytes(study: Study, workload: str, group: str, scheme: str) -> float:

@@ -1,4 +1,4 @@
-"""RARO: its figures and tables, and what its claims are measured by."""
+"""RARO: its figures and tables, what its claims are measured by, and what came out in words."""
 
 from wordline.experiments.raro.figures import FIGURES
 from wordline.experiments.raro.measures import (
@@ -6,34 +6,48 @@ from wordline.experiments.raro.measures import (
     configured,
     iops_over_base,
     least_iops_over_base,
+    least_over_best_other,
+    least_retries,
     loses_less,
     modes_in_order,
     most_retries_of_tlc,
     moved_elsewhere,
     over_form,
+    over_hotness_most_off,
     principle,
     qlc_below_slc,
     saving,
     share_of_pages,
+    share_with_most,
     stage_begins,
     steps_down,
+    steps_up,
+    thresholds_better_than_chosen,
 )
+from wordline.experiments.raro.words import findings
 
 __all__ = [
     "FIGURES",
     "bandwidth_lost",
     "configured",
+    "findings",
     "iops_over_base",
     "least_iops_over_base",
+    "least_over_best_other",
+    "least_retries",
     "loses_less",
     "modes_in_order",
     "most_retries_of_tlc",
     "moved_elsewhere",
     "over_form",
+    "over_hotness_most_off",
     "principle",
     "qlc_below_slc",
     "saving",
     "share_of_pages",
+    "share_with_most",
     "stage_begins",
     "steps_down",
+    "steps_up",
+    "thresholds_better_than_chosen",
 ]

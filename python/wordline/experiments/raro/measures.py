@@ -10,6 +10,7 @@ import itertools
 from statistics import fmean
 
 from wordline import Report
+from wordline.experiments.raro import fit
 from wordline.quantity import in_us
 from wordline.reproduce.paper import Study
 
@@ -26,13 +27,15 @@ TLC_SHARES = (0, 1, 10, 50, 100)
 #: Warm from and hot from so many reads, skews and lengths of the grid beside Figures 13 to 16.
 GRID_HEAT = tuple((w, h) for w in (2, 4, 8) for h in (8, 16, 32, 64) if w < h)
 GRID_SKEWS = ("zipf 1.2", "zipf 1.5")
-GRID_READS = tuple(n * 1_000_000 for n in (1, 2, 4, 8))
+GRID_READS = tuple(n * 1_000_000 for n in (1, 4))
 #: Capacity that RARO saves against Hotness, as section V-B prints it, by threads, skew and stage.
 PRINTED_SAVING = {
     4: {"zipf 1.2": (0.741, 0.776, 0.534), "zipf 1.5": (0.667, 0.75, 0.75)},
     1: {"zipf 1.2": (0.704, 0.682, 0.386), "zipf 1.5": (0.714, 0.714, 0.571)},
 }
 MODES = ("SLC", "TLC", "QLC")
+#: The threshold that section V-C chooses for a stage.
+CHOSEN = {"young": 5, "middle": 7, "old": 11}
 #: Bounds of the bulk of QLC pages (section V-C).
 BULK = {"young": (4, 9), "middle": (7, 12), "old": (11, 16)}
 MIB = 2**20
@@ -107,6 +110,25 @@ def share_of_pages(study: Study, stage: str) -> float:
     return sum(histogram(study, "QLC", stage)[least : most + 1])
 
 
+def share_with_most(study: Study, stage: str) -> float:
+    """Share of QLC pages with the most retries of their stage."""
+    found, most = histogram(study, "QLC", stage), fit.PRINTED[stage][2]
+    return found[most] if most < len(found) else 0.0
+
+
+def least_retries(study: Study, stage: str) -> float:
+    """Return the fewest retries that a QLC page takes."""
+    return float(next(n for n, share in enumerate(histogram(study, "QLC", stage)) if share))
+
+
+def steps_up(study: Study) -> float:
+    """How often the mean retries of QLC pages are more than in the stage before."""
+    found = [
+        sum(n * share for n, share in enumerate(histogram(study, "QLC", stage))) for stage in STAGES
+    ]
+    return float(sum(b > a for a, b in itertools.pairwise(found)))
+
+
 def most_retries_of_tlc(study: Study, stage: str) -> float:
     """Return the most retries that a TLC page takes."""
     return float(len(histogram(study, "TLC", stage)) - 1)
@@ -141,6 +163,27 @@ def iops_over_base(study: Study, workload: str, stage: str, threads: int) -> flo
 def least_iops_over_base(study: Study, stage: str, threads: int) -> float:
     """Return the least of these ratios over the skews."""
     return min(iops_over_base(study, skew, stage, threads) for skew in SKEWS)
+
+
+def over_hotness(study: Study, workload: str, stage: str, threads: int = 4) -> float:
+    """IOPS of RARO over those of Hotness."""
+    hotness = iops(study, workload, "Hotness", stage, threads)
+    return iops(study, workload, "RARO", stage, threads) / hotness
+
+
+def over_hotness_most_off(study: Study, stage: str, threads: int) -> float:
+    """Return the one of these ratios over the skews that is farthest from 1."""
+    found = (over_hotness(study, skew, stage, threads) for skew in SKEWS)
+    return max(found, key=lambda ratio: abs(ratio - 1))
+
+
+def least_over_best_other(study: Study, stage: str, threads: int) -> float:
+    """Return the least ratio over the skews of RARO's IOPS to the most of Base and Hotness."""
+    return min(
+        iops(study, skew, "RARO", stage, threads)
+        / max(iops(study, skew, other, stage, threads) for other in ("Base", "Hotness"))
+        for skew in SKEWS
+    )
 
 
 def lost_bytes(report: Report) -> int:
@@ -235,6 +278,13 @@ def steps_down(study: Study, workload: str, stage: str) -> float:
     return float(sum(b < a for a, b in itertools.pairwise(found)))
 
 
+def thresholds_better_than_chosen(study: Study, workload: str, stage: str) -> float:
+    """How many R2 have both more IOPS and less loss than the one that the paper chooses."""
+    found = {r2: (r.throughput.iops, lost_bytes(r)) for r2, r in swept(study, workload, stage)}
+    chosen = found[CHOSEN[stage]]
+    return float(sum(r[0] > chosen[0] and r[1] < chosen[1] for r in found.values()))
+
+
 def lost_by_pages(report: Report) -> float:
     """Bytes of capacity that the pages moved take more than in QLC: 3 a byte in SLC, 1/3 in TLC."""
     moved = report.to_dict()["flash"]["program_bytes"]["migration"]
@@ -248,10 +298,19 @@ def shallow_lost(study: Study, retries: int) -> float:
     return 1 - of[retries] / of[0]
 
 
-def raro_over_base(study: Study, group: str) -> float:
-    """IOPS of RARO over Base's at zipf 1.5 in a group of runs."""
-    of = {s: study.report("zipf 1.5", s, group).throughput.iops for s in ("Base", "RARO")}
-    return of["RARO"] / of["Base"]
+# --- Readings that were not taken, and the retries of TLC mode ----------------------------------
+
+
+def in_group(study: Study, workload: str, group: str, over: str) -> float:
+    """IOPS of RARO over another scheme's in a group of runs."""
+    of = {s: study.report(workload, s, group).throughput.iops for s in (over, "RARO")}
+    return of["RARO"] / of[over]
+
+
+def saving_in(study: Study, workload: str, group: str) -> float:
+    """Share of Hotness' loss that RARO saves in a group of runs."""
+    of = {s: lost_bytes(study.report(workload, s, group)) for s in ("Hotness", "RARO")}
+    return 1 - of["RARO"] / of["Hotness"]
 
 
 def tlc_retried(study: Study, workload: str, share: int) -> float | None:
@@ -259,12 +318,6 @@ def tlc_retried(study: Study, workload: str, share: int) -> float | None:
     report = study.report(workload, "RARO", f"tlc-{share}").to_dict()
     counts = report["flash"]["errors"]["host_pages"].get("tlc")
     return 1 - counts[0] / sum(counts) if counts else None
-
-
-def over_hotness(study: Study, workload: str, share: int) -> float:
-    """IOPS of RARO over those of Hotness, where so many per cent of TLC pages take a retry."""
-    of = {s: study.report(workload, s, f"tlc-{share}") for s in ("Hotness", "RARO")}
-    return of["RARO"].throughput.iops / of["Hotness"].throughput.iops
 
 
 # --- Tables ------------------------------------------------------------------------------------
