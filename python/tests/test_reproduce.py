@@ -450,8 +450,10 @@ def test_real_traces_are_run_beside_the_twins(wordline, tmp_path):
     assert "Table pieces: real traces beside their twins" in done.out
     rows = (tmp_path / "p" / "table-pieces.csv").read_text().splitlines()
     assert rows[0].startswith("workload,trace,requests,twin_requests,scheme,write_twin,write,")
-    assert rows[1].startswith("Fin,financial1_head.spc,400,,Baseline,,1.0,,1.0,,1.0,too short to")
-    assert rows[4].endswith("the whole trace; too short to age the drive: no erase")
+    assert rows[1].startswith(
+        "Fin,financial1_head.spc,400,,Baseline,,1.0,,1.0,,1.0,writes 0.00 % of the"
+    )
+    assert rows[4].endswith("the whole trace; writes 0.00 % of the drive")
     page = (tmp_path / "p" / "README.md").read_text()
     assert "`--traces DIR` adds this table, where DIR has financial1_head.spc, DTR.spc." in page
     assert str(tmp_path) not in page

@@ -118,7 +118,9 @@ def rows(study: Study) -> list[dict[str, Any]]:
         twin = _there(study, piece.workload, baseline, piece.beside)
         if base is None:
             continue
-        idle = "" if sum(base.flash.erases.values()) else "too short to age the drive: no erase"
+        share = base.host.write_bytes / base.capacity["logical_bytes"]
+        # Whoever reads the row sees how far the drive was aged by it.
+        written = f"writes {share:.2%} of the drive".replace("%", " %")
         for scheme in schemes:
             own = study.reports[f"{GROUP}/{piece.label}/{scheme}"]
             of_twin = _over(_there(study, piece.workload, scheme, piece.beside), twin)
@@ -132,7 +134,7 @@ def rows(study: Study) -> list[dict[str, Any]]:
             }
             for what in ("write", "read", "waf"):
                 row |= {f"{what}_twin": of_twin.get(what), what: of_piece.get(what)}
-            table.append({**row, "note": "; ".join(filter(None, [piece.note, idle]))})
+            table.append({**row, "note": "; ".join(filter(None, [piece.note, written]))})
     return table
 
 
