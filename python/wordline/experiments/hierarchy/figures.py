@@ -320,6 +320,11 @@ def _causes(study: Study) -> Rows:
     for scheme in m.SCHEMES:
         latency = study.report("lun2", scheme, "unbounded").latency_us.write.mean
         rows.append(row("4a", f"write latency with no timeout, {scheme}, lun2, us", latency))
+    for scheme in m.SCHEMES:
+        suspended = study.report("lun2", scheme, "suspended").latency_us
+        for what, latency in (("write", suspended.write.mean), ("read", suspended.read.mean)):
+            said = f"{what} latency where reads set programs and erases aside, {scheme}, lun2, us"
+            rows.append(row("4a, 4b", said, latency))
     states = (("whole", "whole pages"), (m.MAIN, "sectors"), ("flushed-fresh", "nothing"))
     for group, state in states:
         for scheme in ("SA", "Hierarchy"):
@@ -456,6 +461,7 @@ FIGURES = (
             "steps-even/*/*",
             "any/*/*",
             "unbounded/*/*",
+            "suspended/*/*",
             "all-hot/*/*",
             "whole/*/*",
             "flushed/*/*",

@@ -86,7 +86,7 @@ def greatest_but(study: Study, group: str, scheme: str, figure: str) -> float:
 
 
 def modest_over_small(study: Study, group: str) -> float:
-    """Return the least WA ratio of the volumes beyond the cache over the greatest of those within."""
+    """Least WA ratio of the volumes beyond the cache over the greatest of those within."""
     found = {w: ratio(study, w, group, "IPS", "wa") for w in VOLUMES}
     small = max(found.pop(w) for w in SMALL)
     return min(found.values()) / small

@@ -31,8 +31,8 @@ def _daily(study: Study) -> str:
     )
     return (
         f"In daily use IPS has {ips:.2f} of the baseline's write latency (printed 1.3), IPS/agc "
-        f"{agc:.2f} (.75) and the cooperative design {cooperative:.2f} (.78), where idle work begins "
-        "as soon as no request is left, as in the simulator of the paper."
+        f"{agc:.2f} (.75) and the cooperative design {cooperative:.2f} (.78), where idle work "
+        "begins as soon as no request is left, as in the simulator of the paper."
     )
 
 
@@ -48,7 +48,7 @@ def _writes(study: Study) -> str:
     paper = m.mean_ratio(study, "aged", "IPS/agc", "wa_paper")
     return (
         f"IPS programs {ips:.2f} of what the baseline does (printed .53), the cooperative design "
-        f"{cooperative:.2f} (.67), and IPS/agc {agc:.2f}, for which .59 is printed: each SLC page of "
-        f"a window needs two further pages, so {paper:.2f} comes out only where copies count that "
-        "were premature."
+        f"{cooperative:.2f} (.67), and IPS/agc {agc:.2f}, for which .59 is printed: each SLC page "
+        f"of a window needs two further pages, so {paper:.2f} comes out only where copies count "
+        "that were premature."
     )

@@ -370,7 +370,7 @@ def _collections(study: Study) -> Rows:
 #: Groups of runs that show why a claim does not hold.
 CAUSES = (
     *("dynamic", "dynamic-background", "host", "scattered"),
-    *("bursts-apart", "heavier", "no-collection", "busier", "zero-load-long"),
+    *("heavier", "no-collection", "busier", "zero-load-long"),
 )
 
 
