@@ -22,7 +22,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml python/README.md docs/not-modell
 	$(shell find python/wordline -name '*.py' -o -name '*.pyi' -o -name '*.toml' -o -name '*.fio')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo wheel sdist release-check test check rust-test python-test bench bench-picture papers validate closed-forms fio twins twin-fits steady errors lifetime mutants bless swarm fuzz clean
+.PHONY: help demo wheel sdist release-check test check rust-test python-test bench bench-picture papers validate closed-forms fio twins twin-fits twin-classes steady errors lifetime mutants bless swarm fuzz clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -122,10 +122,30 @@ fio: ## Write the table of docs/jobs.md: job files under fio and under Wordline 
 twins: ## Make every twin whole, hold it to its table, and write docs/twins-table.md and its pictures
 	@cargo run --quiet --release --package wordline-cli -- twin check all --out docs
 
-# Three traces that may not be passed on, where TRACES has them.
+# Traces that may not be passed on, where TRACES has them.
 TRACES ?= ../shared/traces
-FITTED := cloudphysics/cloudPhysicsIO.vscsi.zst msps/DTRS1K.trace.zst ssdsim_disksim/ssd-iozone-aligned2-100K.trace.zst
-twin-fits: ## Write docs/twins-fits.md: twins fitted to three traces in the folder TRACES, beside them
+FITTED := cloudphysics/cloudPhysicsIO.vscsi.zst msps/DTRS1K.trace.zst ssdsim_disksim/ssd-iozone-aligned2-100K.trace.zst \
+	msr/hm_0.part7016.csv.zst replayer/msr_cut_rw_20_80.trace.zst msr/rsrch_1.csv.zst \
+	umass/financial1_head10000.ascii.zst
+# Of one class those with commas between them.
+CLASSES := msr/hm_0.part7016.csv.zst,replayer/msr_cut_rw_20_80.trace.zst,msr/rsrch_1.csv.zst,msr/wdev_1.csv.zst,msr/wdev_3.csv.zst \
+	msps/DTRS1K.trace.zst umass/financial1_head10000.ascii.zst fiu/cheetah_sample_10000_lines.zst \
+	systor17/systor17-traces-sample.csv.gz,cloudphysics/cloudPhysicsIO.vscsi.zst
+comma := ,
+twin-classes: ## Write docs/twins-classes.md: what classes of traces in the folder TRACES have in common
+	@cargo build --quiet --release --package wordline-cli
+	@{ printf '%s\n' '# Classes of workload, fitted to half of each trace and judged on the other' '' \
+		'Written by `make twin-classes`: the lines for a twin'"'"'s file, then the second half of each trace beside a twin' \
+		'with the addresses of its first half and the arrivals and stable items of the class.' \
+		'[What it is](twins.md#arrivals-with-memory).'; \
+	for c in $(CLASSES); do \
+		traces=$$(echo $$c | tr '$(comma)' ' '); \
+		printf '\n```\n$$ wordline twin class%s\n' "$$(for t in $$traces; do printf ' %s' $$(basename $$t); done)"; \
+		cargo run --quiet --release --package wordline-cli -- twin class $$(for t in $$traces; do echo $(TRACES)/$$t; done) || exit 1; \
+		printf '```\n'; \
+	done; } > docs/twins-classes.md
+
+twin-fits: ## Write docs/twins-fits.md: twins fitted to seven traces in the folder TRACES, beside them
 	@cargo build --quiet --release --package wordline-cli
 	@{ printf '%s\n' '# Twins fitted to traces' '' \
 		'Written by `make twin-fits`: each trace and its twin, in their statistics and on a drive.' \

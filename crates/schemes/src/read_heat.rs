@@ -182,7 +182,7 @@ impl ByReadHeat {
     /// Whether the counts of a place are of what its block holds now.
     fn counts_since(&self, view: &View, ppn: Ppn) -> bool {
         let block = view.geometry().block_of(ppn);
-        self.learnt.erases[block.index()] == view.erases(block)
+        self.learnt.erases.get(block.index()).copied().unwrap_or(0) == view.erases(block)
     }
 
     pub fn class(&self, lpn: Lpn, view: &View) -> Class {
@@ -202,7 +202,7 @@ impl ByReadHeat {
         let counted = match self.heat {
             Heat::Logical => seen.lpn.index(),
             Heat::Physical => {
-                if !self.counts_since(view, seen.ppn) {
+                if !self.counts_since(view, seen.ppn) || seen.ppn.index() >= self.learnt.counts.len() {
                     self.begin_block(view, view.geometry().block_of(seen.ppn));
                 }
                 seen.ppn.index()
@@ -223,7 +223,13 @@ impl ByReadHeat {
     /// Nothing in a block has been read since its last erase.
     fn begin_block(&mut self, view: &View, block: BlockId) {
         let first = |block| view.geometry().ppn(block, 0).index();
-        self.learnt.counts[first(block)..first(BlockId(block.0 + 1))].fill(0);
+        let past = first(BlockId(block.0 + 1));
+        // The layout is of the pool alone, and on a drive that is shared its blocks are not the first ones.
+        if past > self.learnt.counts.len() {
+            self.learnt.counts.resize(past, 0);
+            self.learnt.erases.resize(block.index() + 1, 0);
+        }
+        self.learnt.counts[first(block)..past].fill(0);
         self.learnt.erases[block.index()] = view.erases(block);
     }
 

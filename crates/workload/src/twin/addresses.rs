@@ -101,8 +101,15 @@ impl Items {
             return None;
         }
         let stable = side.stable.as_f64();
+        let fits = |size: u32| size as u64 * LBA_BYTES <= side.extent;
         let (sizes, mut shares): (Vec<u32>, Vec<f64>) =
-            law.listed().take(LOOSE as usize).map(|(size, share)| (size, share * stable)).unzip();
+            law.listed().filter(|(size, _)| fits(*size)).take(LOOSE as usize).unzip();
+        if sizes.is_empty() {
+            return None;
+        }
+        // Those of longer ones stay with requests that have no place of their own.
+        let all = if sizes.len() < law.listed().count() { shares.iter().sum() } else { 1.0 };
+        shares.iter_mut().for_each(|share| *share *= stable / all);
         // The last class is that of the loose ones.
         shares.push(1.0 - stable);
         let class = |i: usize| if i < sizes.len() { i as u8 } else { LOOSE };
@@ -257,7 +264,7 @@ impl Addresses {
         let long = blocks as u64;
         let slots = self.align.steps(self.extent.step.saturating_sub(long)) + 1;
         let inside = if slots > 1 { random.below(slots) * self.align.step } else { 0 };
-        if let Some(items) = self.items.as_ref().filter(|_| listed)
+        if let Some(items) = self.items.as_ref().filter(|_| listed && long <= self.extent.step)
             && let Some((at, size)) = items.place(start + inside, rank, self.extent, self.align)
         {
             return (self.begin + self.placed(at, size as u64, random), size);
