@@ -87,7 +87,8 @@ fn long_requests_deep_queues_mixtures_and_twins_are_met() {
         "uniform:bs=16KiB,qd=32",
         "zipf:bs=16KiB@80/64KiB@20,extent=64KiB,qd=2",
         "mix:uniform=50%,zipf=50%,bs=16KiB,qd=2",
-        "twin:hm_0:scale=16,closed=2",
+        // Whose mix does not move with time.
+        "twin:ts_0:scale=16,closed=2",
     ] {
         // Few long requests say little: it takes more drive writes until chance is below the criterion.
         agree(&small("conventional", workload), 6);
