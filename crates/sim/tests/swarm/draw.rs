@@ -634,6 +634,7 @@ fn initial(rng: &mut Rng, case: &Case) -> Initial {
         aged_blocks: if rng.once_in(4) { rng.percent(1, 80) } else { Fraction::ZERO },
         aged_windows: if rng.once_in(4) { rng.percent(1, 80) } else { Fraction::ZERO },
         cycles: rng.pick(&[[0, 1, 2, 3], [0, 1, 2, 3], [900, 800, 700, 600]]),
+        more_cycles: rng.pick(&[[0; 4], [0, 5, 50, 400]]),
         retention: rng.pick(&[SimDuration::ZERO, SimDuration(30 * 86_400 * 1_000_000_000)]),
     }
 }
