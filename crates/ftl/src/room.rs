@@ -205,7 +205,7 @@ impl State {
         let block = |at: usize| BlockId(first + at as u32);
         let victims = &self.at(region, plane).victims;
         let best = victims.best()?;
-        if self.gains(region, block(best)) {
+        if victims.has_best_first() || self.gains(region, block(best)) {
             return Some(block(best));
         }
         // The oldest block that gives something back, or just the oldest.
