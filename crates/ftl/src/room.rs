@@ -204,9 +204,13 @@ impl State {
         let first = self.geometry.blocks_of(plane).start + self.pool_of(region).offset;
         let block = |at: usize| BlockId(first + at as u32);
         let victims = &self.at(region, plane).victims;
+        let best = victims.best()?;
+        if victims.has_best_first() || self.gains(region, block(best)) {
+            return Some(block(best));
+        }
         // The oldest block that gives something back, or just the oldest.
         let gaining = victims.in_order().find(|at| self.gains(region, block(*at)));
-        gaining.or(victims.best()).map(block)
+        Some(block(gaining.unwrap_or(best)))
     }
 
     /// The first block by the region's own rule, whether or not it gives something back.

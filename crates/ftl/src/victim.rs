@@ -335,6 +335,11 @@ impl VictimIndex {
         dead.chain(by)
     }
 
+    /// Whether no position gives more back than the best victim.
+    pub fn has_best_first(&self) -> bool {
+        matches!(self.by, By::Greedy(_))
+    }
+
     /// The position of the best victim.
     pub fn best(&self) -> Option<usize> {
         if let Some(dead) = self.dead.as_ref().and_then(BTreeSet::first) {

@@ -107,7 +107,7 @@ pub(crate) fn collected() -> Route {
 pub(crate) fn advance(plane: PlaneId, view: &View) -> Option<IdleWork> {
     let victim = view.collecting(W, plane);
     let is_empty = victim.is_some_and(|block| view.live_sectors(block) == 0);
-    let waits = view.frontier(W, plane, SlotClass::Reprogram).is_some();
-    let goes_on = is_empty || waits && victim.or(view.best(W, plane)).is_some();
+    let waits = || view.frontier(W, plane, SlotClass::Reprogram).is_some();
+    let goes_on = is_empty || waits() && (victim.is_some() || view.best(W, plane).is_some());
     goes_on.then_some(IdleWork::Collect(Collect { region: W, block: None }, Grain::Page))
 }

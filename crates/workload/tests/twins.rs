@@ -122,7 +122,7 @@ fn the_same_seed_gives_the_same_requests_and_they_never_change() {
 }
 
 const PINNED_HM_0: u64 = 7_392_126_993_515_550_643;
-const PINNED_FINANCIAL: u64 = 6_993_378_261_306_187_486;
+const PINNED_FINANCIAL: u64 = 8_322_008_144_838_759_773;
 
 #[test]
 fn a_bounded_run_is_a_twin_of_a_shorter_trace() {

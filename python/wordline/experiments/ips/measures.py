@@ -286,8 +286,9 @@ def extreme_wa(study: Study, group: str, which: str) -> float:
 def written_to_slc(study: Study, workload: str, group: str, scheme: str) -> float:
     """Share of the host's bytes that were written at SLC speed."""
     report = study.report(workload, scheme, group)
-    windows = report.flash.windows
-    return windows.host_at_slc_speed if windows else 1 - written_to_tlc(report)
+    if scheme == COOPERATIVE:
+        return report.flash.windows.host_at_slc_speed
+    return 1 - written_to_tlc(report)
 
 
 def reprogrammed_bytes(study: Study, workload: str, group: str, scheme: str) -> float:
