@@ -112,7 +112,7 @@ fn panel(checked: &Checked) -> Option<TwinPanel> {
 
 pub(crate) fn class(args: &TwinClassArgs, console: &Console) -> Result<(), Failure> {
     let class = wordline_workload::twin::fit_class(&args.traces).map_err(RunError::Workload)?;
-    Ok(console.say(&class.render())?)
+    console.say(&class.render())
 }
 
 /// What a drive of its own choosing is made from, and the largest that it is made into.

@@ -67,11 +67,13 @@ fn split(n: u64, share: f64, random: &mut RandomStream) -> u64 {
     let few = if n <= 16 {
         let below = (rare * 2f64.powi(64)) as u64;
         (0..n).filter(|_| random.bits() < below).count() as u64
+    } else if rare == 0.0 {
+        0
     } else if rare * (n as f64) < 24.0 {
         // From one that falls there to the next.
         let scale = 1.0 / libm::log1p(-rare);
         let (mut at, mut found) = (0.0, 0);
-        while rare > 0.0 {
+        loop {
             at += libm::floor(libm::log(random.unit()) * scale) + 1.0;
             if at > n as f64 {
                 break;
