@@ -645,7 +645,7 @@ fn initial(rng: &mut Rng, case: &Case) -> Initial {
         data_apart: units % 2 == 1,
         aged_windows: if rng.once_in(4) { rng.percent(1, 80) } else { Fraction::ZERO },
         cycles: rng.pick(&[[0, 1, 2, 3], [0, 1, 2, 3], [900, 800, 700, 600]]),
-        more_cycles: if units % 3 == 0 { [0, 40, 30, 20] } else { [0; 4] },
+        more_cycles: if units.is_multiple_of(3) { [0, 40, 30, 20] } else { [0; 4] },
         retention: rng.pick(&[SimDuration::ZERO, SimDuration(30 * 86_400 * 1_000_000_000)]),
     }
 }
