@@ -241,7 +241,7 @@ fn an_slc_cache_returns_the_newest_data_whenever_requests_meet() {
 
 #[test]
 fn a_page_that_is_reclaimed_keeps_its_newest_data_whenever_requests_meet() {
-    let scheme = "hotness:warm=1,hot=2,decay=8,reclaim=on,idle_after=100us";
+    let scheme = "hotness:heat=logical,warm=1,hot=2,decay=8,reclaim=on,idle_after=100us";
     for scene in [Scene::Reclaim, Scene::Program, Scene::Fill] {
         every_moment_of(scheme, scene, 1);
     }
