@@ -246,7 +246,7 @@ def test_a_read_in_another_mode_than_the_wordline_is_in_is_found(tmp_path):
 
 
 def test_a_reprogram_without_the_read_of_the_old_bits_is_found(tmp_path):
-    lines = windowed(tmp_path)
+    lines = by_page("ips:window=2,reprogram_read=3us", tmp_path)
     header = json.loads(lines[0].removeprefix("#"))
     assert header["regions"][0]["reread_ns"] == 3 * US
     header["regions"][0]["reread_ns"] = 0
