@@ -127,8 +127,8 @@ impl Items {
         };
         let hottest = (HOTTEST / an_extent).clamp(1, hot);
         let weights = (1..=hottest).map(|rank| libm::pow(rank as f64, -side.theta));
-        let of_hottest =
-            weights.flat_map(|weight| (0..an_extent).map(move |_| weight)).map(&mut next).collect();
+        let items = weights.flat_map(|weight| (0..an_extent).map(move |_| weight)).take(HOTTEST as usize);
+        let of_hottest = items.map(&mut next).collect();
         let of_others = std::array::from_fn(|i| {
             let mut left = (i as f64 + 0.5) / 256.0;
             let passed = shares.iter().take_while(|share| {
