@@ -258,12 +258,12 @@ impl Drive {
 fn on_drive(verdict: &mut Verdict, trace: &Report, twin: &Report) {
     let both = |of: &dyn Fn(&Report) -> Option<f64>| [of(trace), of(twin)];
     let erases = |r: &Report| r.flash.erases.values().sum::<u64>();
-    let (near, far) = (Criterion::Percent(10.0), Criterion::Percent(25.0));
+    let (near, far) = (Criterion::Percent(10.0), Criterion::Percent(20.0));
     let collected = erases(trace) > 0;
     if collected {
         let (waf, aspect) = (near, Aspect::Amplification);
         verdict.add(aspect, "write amplification", Unit::Number, both(&|r| Some(r.waf.as_ref()?.total)), waf);
-        verdict.add(aspect, "erases", Unit::Count, both(&|r| Some(erases(r) as f64)), Criterion::Told);
+        verdict.add(aspect, "erases", Unit::Count, both(&|r| Some(erases(r) as f64)), near);
     } else {
         verdict.untried(
             "its write amplification was not put to the test, as the trace is too short for the drive to erase a block"
@@ -271,17 +271,15 @@ fn on_drive(verdict: &mut Verdict, trace: &Report, twin: &Report) {
         );
     }
     type Of = fn(&Latency) -> f64;
-    let figures: [(&str, Of, Criterion); 3] = [
-        ("mean", |l| l.mean, far),
-        ("median", |l| l.p50, Criterion::Told),
-        ("p99", |l| l.p99, Criterion::Told),
-    ];
+    let figures: [(&str, Of, Criterion); 3] =
+        [("mean", |l| l.mean, near), ("median", |l| l.p50, near), ("p99", |l| l.p99, far)];
     for (op, write) in [("write", true), ("read", false)] {
         for (name, figure, bound) in figures {
             let of = |r: &Report| {
                 let latency = if write { &r.latency_us.write } else { &r.latency_us.read };
                 latency.as_ref().map(figure)
             };
+            let bound = if write && name == "mean" { Criterion::Percent(25.0) } else { bound };
             let what = format!("{op} latency, {name}");
             verdict.add(Aspect::Latency, &what, Unit::Latency, both(&of), bound);
         }

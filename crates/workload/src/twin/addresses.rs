@@ -80,6 +80,8 @@ pub(crate) enum Way {
 struct Items {
     /// Length of one, in blocks.
     length: Grid,
+    /// How many an extent has.
+    an_extent: u64,
     sizes: Vec<u32>,
     /// Sizes of the items of the hottest extents, by rank and place in the extent; [`LOOSE`] has none.
     of_hottest: Vec<u8>,
@@ -138,7 +140,7 @@ impl Items {
             class(passed.count())
         });
         let length = Grid::of(side.item);
-        Some(Items { length, sizes, of_hottest, of_others, key })
+        Some(Items { length, an_extent, sizes, of_hottest, of_others, key })
     }
 
     /// The own place of the item at block `at` in the extent of this rank, if it has one: offset and size.
@@ -146,8 +148,7 @@ impl Items {
     fn place(&self, at: u64, rank: u64, extent: Grid, align: Grid) -> Option<(u64, u32)> {
         let item = self.length.floor(at);
         let hash = splitmix(item ^ self.key);
-        let an_extent = self.length.steps(extent.step + self.length.step - 1);
-        let number = rank * an_extent + self.length.steps(at - extent.floor(at));
+        let number = rank * self.an_extent + self.length.steps(at - extent.floor(at));
         let which = self.of_hottest.get(number as usize).unwrap_or(&self.of_others[(hash >> 56) as usize]);
         let size = *self.sizes.get(*which as usize)?;
         let slots = align.steps(self.length.step.saturating_sub(size as u64)) + 1;
@@ -234,10 +235,12 @@ impl Addresses {
             (self.since, self.moved) = (0, self.moved + 1);
         }
         let way = random.unit();
-        match () {
-            () if way <= self.sequential => Way::Along,
-            () if way <= self.hot => Way::Hot,
-            () => Way::Anywhere,
+        if way <= self.sequential {
+            Way::Along
+        } else if way <= self.hot {
+            Way::Hot
+        } else {
+            Way::Anywhere
         }
     }
 
@@ -260,39 +263,32 @@ impl Addresses {
     /// A place among the hot extents, and the size there.
     #[inline]
     fn hot(&self, blocks: u32, listed: bool, random: &mut RandomStream) -> (u64, u32) {
-        let (rank, start) = self.hot_extent(random);
-        let long = blocks as u64;
-        let slots = self.align.steps(self.extent.step.saturating_sub(long)) + 1;
-        let inside = if slots > 1 { random.below(slots) * self.align.step } else { 0 };
-        if let Some(items) = self.items.as_ref().filter(|_| listed && long <= self.extent.step)
-            && let Some((at, size)) = items.place(start + inside, rank, self.extent, self.align)
+        let (rank, at) = self.hot_block(blocks, random);
+        if let Some(items) = self.items.as_ref().filter(|_| listed && blocks as u64 <= self.extent.step)
+            && let Some((own, size)) = items.place(at, rank, self.extent, self.align)
         {
-            return (self.begin + self.placed(at, size as u64, random), size);
+            return (self.begin + self.placed(own, size as u64, random), size);
         }
-        (self.begin + self.placed(start + inside, long, random), blocks)
+        (self.begin + self.placed(at, blocks as u64, random), blocks)
     }
 
     /// Where a read of so many blocks of what is written often begins.
     #[inline]
     pub fn written(&self, blocks: u32, random: &mut RandomStream) -> u64 {
-        let (rank, start) = self.hot_extent(random);
-        let slots = self.align.steps(self.extent.step.saturating_sub(blocks as u64)) + 1;
-        let mut at = start + if slots > 1 { random.below(slots) * self.align.step } else { 0 };
-        if let Some(items) = &self.items
-            && let Some((own, _)) = items.place(at, rank, self.extent, self.align)
-        {
-            at = own;
-        }
-        self.begin + self.placed(at, blocks as u64, random)
+        let (rank, at) = self.hot_block(blocks, random);
+        let own = self.items.as_ref().and_then(|items| items.place(at, rank, self.extent, self.align));
+        self.begin + self.placed(own.map_or(at, |(own, _)| own), blocks as u64, random)
     }
 
-    /// A hot extent: its rank as it is now, and its first block.
+    /// A block in a hot extent from which on so many have room, and the rank of the extent as it is now.
     #[inline]
-    fn hot_extent(&self, random: &mut RandomStream) -> (u64, u64) {
+    fn hot_block(&self, blocks: u32, random: &mut RandomStream) -> (u64, u64) {
         let rank = self.law.draw(random);
         let number =
             if self.moved == 0 { rank } else { (rank + self.among - self.moved % self.among) % self.among };
-        (rank, self.scatter.of(number) * self.extent.step)
+        let slots = self.align.steps(self.extent.step.saturating_sub(blocks as u64)) + 1;
+        let inside = if slots > 1 { random.below(slots) * self.align.step } else { 0 };
+        (rank, self.scatter.of(number) * self.extent.step + inside)
     }
 
     /// Moves an address so that it keeps to pages and the request to the footprint.

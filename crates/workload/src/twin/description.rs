@@ -507,7 +507,7 @@ fn curve(a: &mut Section, key: &'static str, of: &str, many: usize) -> Option<Ve
 fn memory(a: &mut Section) -> Option<Memory> {
     let windows = a.take::<Lengths>("windows").map(|w| w.0);
     let many = windows.as_ref().map_or(0, Vec::len);
-    let mut found = ["read_dispersion", "write_dispersion"].map(|key| {
+    let [reads, writes] = ["read_dispersion", "write_dispersion"].map(|key| {
         if windows.is_none() && a.has(key) {
             a.missing("windows", "\"10ms/1s/100s\"");
         }
@@ -521,7 +521,6 @@ fn memory(a: &mut Section) -> Option<Memory> {
     if together.iter().any(|c| c.abs() > 1.0) {
         a.refuse("together", "a correlation lies between -1 and 1");
     }
-    let [reads, writes] = found.each_mut().map(std::mem::take);
     Some(Memory { windows: windows?, reads, writes, together })
 }
 

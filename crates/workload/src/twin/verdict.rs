@@ -183,6 +183,7 @@ impl Verdict {
         row("at the time of the one before", Unit::Share, Criterion::Points(2.0), &|s| {
             timed(s).then(|| s.group_share())
         });
+        row("variation of gaps", Unit::Number, Criterion::Percent(20.0), &|s| s.gap_variation());
         for (length, _, windows) in both[0].dispersion() {
             let criterion = if windows >= JUDGED { Criterion::Factor(1.5) } else { Criterion::Told };
             row(&format!("dispersion in {}", SimDuration(length)), Unit::Number, criterion, &|s| {

@@ -20,15 +20,17 @@ def _bursts(study: Study) -> str:
     )
 
 
+#: The designs in daily use, each with its runs.
+DESIGNS = (("daily", "IPS"), ("aged", "IPS/agc"), ("cooperative-daily", m.COOPERATIVE))
+
+
+def _each(study: Study, figure: str) -> list[float]:
+    """Return a figure of each design over the baseline's, mean of the volumes."""
+    return [m.mean_ratio(study, group, scheme, figure) for group, scheme in DESIGNS]
+
+
 def _daily(study: Study) -> str:
-    ips, agc, cooperative = (
-        m.mean_ratio(study, group, scheme, "latency")
-        for group, scheme in (
-            ("daily", "IPS"),
-            ("aged", "IPS/agc"),
-            ("cooperative-daily", m.COOPERATIVE),
-        )
-    )
+    ips, agc, cooperative = _each(study, "latency")
     return (
         f"In daily use IPS has {ips:.2f} of the baseline's write latency (printed 1.3), IPS/agc "
         f"{agc:.2f} (.75) and the cooperative design {cooperative:.2f} (.78), where idle work "
@@ -37,14 +39,7 @@ def _daily(study: Study) -> str:
 
 
 def _writes(study: Study) -> str:
-    ips, agc, cooperative = (
-        m.mean_ratio(study, group, scheme, "wa")
-        for group, scheme in (
-            ("daily", "IPS"),
-            ("aged", "IPS/agc"),
-            ("cooperative-daily", m.COOPERATIVE),
-        )
-    )
+    ips, agc, cooperative = _each(study, "wa")
     paper = m.mean_ratio(study, "aged", "IPS/agc", "wa_paper")
     return (
         f"IPS programs {ips:.2f} of what the baseline does (printed .53), the cooperative design "
