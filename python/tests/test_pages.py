@@ -34,6 +34,8 @@ LEAST_CONTRAST = 4.5
 
 #: What is wrong with a page as it is shown now.
 AUDIT = (Path(__file__).parent / "audit.js").read_text().split("\n", 1)[1]
+#: Until the page has been drawn with all that its observers change.
+DRAWN = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 #: What each picture says after seven arrow keys.
 WALK = """() => [...document.querySelectorAll("figure .plot")].map((plot) => {
   const key = () => new KeyboardEvent("keydown", { key: "ArrowRight" });
@@ -180,6 +182,7 @@ def test_a_page_fits_its_window_and_can_be_read_by_day_and_by_night(made, browse
         tab.set_viewport_size({"width": width, "height": 900})
         for scheme in ("light", "dark"):
             tab.emulate_media(color_scheme=scheme)
+            tab.evaluate(DRAWN)
             found = tab.evaluate(AUDIT, [LEAST_PX, LEAST_CONTRAST])
             if found:
                 wrong[f"{width} px, {scheme}"] = found
