@@ -204,13 +204,8 @@ fn medium(name: String, mut section: Section<'_>) -> Option<Read> {
             None
         }
     };
-    let mut command = section.section_or_empty("command");
-    let overhead = CommandOverhead {
-        read: command.take_within("read", TIMES).unwrap_or_default(),
-        program: command.take_within("program", TIMES).unwrap_or_default(),
-        erase: command.take_within("erase", TIMES).unwrap_or_default(),
-    };
-    command.finish();
+    let overhead = command_overhead(section.section_or_empty("command"));
+    let further = section.section("command_further").map(command_overhead);
     let cache_register = section.choice("cache_register", &CacheRegister::WORDS, CacheRegister::Off);
 
     let mut modes = [const { None }; 4];
@@ -245,6 +240,7 @@ fn medium(name: String, mut section: Section<'_>) -> Option<Read> {
         modes,
         bus: bus?,
         command: overhead,
+        command_further: further,
         cache_register,
         energy,
     };
@@ -277,6 +273,17 @@ fn timing(mode: CellMode, mut section: Section<'_>) -> Option<ModeTiming> {
         endurance,
         pages_per_program: if one_shot { mode.bits() as u8 } else { 1 },
     })
+}
+
+/// Times of commands, nothing where none is given.
+fn command_overhead(mut section: Section<'_>) -> CommandOverhead {
+    let overhead = CommandOverhead {
+        read: section.take_within("read", TIMES).unwrap_or_default(),
+        program: section.take_within("program", TIMES).unwrap_or_default(),
+        erase: section.take_within("erase", TIMES).unwrap_or_default(),
+    };
+    section.finish();
+    overhead
 }
 
 /// What the array takes in a mode.

@@ -38,6 +38,13 @@ fn write_spec(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
             "command = {{ read = \"{}\", program = \"{}\", erase = \"{}\" }}",
             c.read, c.program, c.erase
         )?;
+        if let Some(f) = m.command_further {
+            writeln!(
+                out,
+                "command_further = {{ read = \"{}\", program = \"{}\", erase = \"{}\" }}",
+                f.read, f.program, f.erase
+            )?;
+        }
         if !m.cache_register.is_off() {
             writeln!(out, "cache_register = \"{}\"", m.cache_register.key())?;
         }

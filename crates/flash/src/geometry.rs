@@ -60,6 +60,9 @@ pub struct Medium {
     pub bus: Rate,
     /// Time of the commands themselves.
     pub command: CommandOverhead,
+    /// What each further plane of a multi-plane command adds to it; [`Medium::further_plane`] where none is given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command_further: Option<CommandOverhead>,
     /// What the second register of each plane is used for.
     #[serde(default, skip_serializing_if = "CacheRegister::is_off")]
     pub cache_register: CacheRegister,
@@ -72,6 +75,13 @@ impl Medium {
     /// Times of a mode, where the flash offers it.
     pub fn mode(&self, mode: CellMode) -> Option<&ModeTiming> {
         self.modes[mode.index()].as_ref()
+    }
+
+    /// What each further plane of a multi-plane command adds to it: where the device does not say, nothing to a read or
+    /// an erase, and a whole command to a program, whose data come one plane after the other.
+    pub fn further_plane(&self) -> CommandOverhead {
+        let program_alone = CommandOverhead { program: self.command.program, ..CommandOverhead::default() };
+        self.command_further.unwrap_or(program_alone)
     }
 
     /// The mode with the most bits.

@@ -42,7 +42,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thiserror::Error;
 use wordline_device::{DeviceSpec, HostLink, Multiplane, ParallelUnit, Suspension};
-use wordline_flash::Geometry;
+use wordline_flash::{CommandOverhead, Geometry, Medium};
 use wordline_ftl::{
     Behind, Class, Drive, Effect, Fault, Ftl, LatencyParts, Media, OpId, Outcome, Refusal, RequestError,
     RequestId, Saved, Scheme, saved_fields,
@@ -132,6 +132,8 @@ pub struct Device<P: Probe, M: Media> {
     /// Bus time by medium and sectors moved.
     transfer: Vec<Vec<u64>>,
     command_program: Vec<u64>,
+    /// What each further plane of a multi-plane command adds, by medium.
+    command_further: Vec<CommandOverhead>,
     clock: Clock,
     now: SimTime,
     link: HostLink,
@@ -164,7 +166,7 @@ where
             ready, submitted, idle, idle_since, idle_counted, idle_epoch,
         ],
         parts: [ftl, metrics],
-        rebuilt: [probe, geometry, pairs, newly_queued, suspension, transfer, command_program, link, link_is_free, idle_after, life],
+        rebuilt: [probe, geometry, pairs, newly_queued, suspension, transfer, command_program, command_further, link, link_is_free, idle_after, life],
     }
 }
 
@@ -226,6 +228,7 @@ impl<P: Probe, M: Media> Device<P, M> {
                 .map(|m| (0..=most_sectors).map(|s| m.bus.time_for(s * geometry.sector).0).collect())
                 .collect(),
             command_program: geometry.media.iter().map(|m| m.command.program.0).collect(),
+            command_further: geometry.media.iter().map(Medium::further_plane).collect(),
             clock: Clock::default(),
             waiting: vec![VecDeque::new(); planes.len()],
             waits: Waits::default(),

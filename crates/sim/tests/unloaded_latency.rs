@@ -167,4 +167,7 @@ fn a_drive_imported_from_mqsim_has_its_unloaded_latencies_to_the_nanosecond() {
     assert_eq!(alone(&eight, HostOp::Read, 65_536), 119_914);
     assert_eq!(alone(&eight, HostOp::Write, 65_536), 794_973);
     assert_eq!(alone(&drive_of_mqsim(1, 1, 2, 200), HostOp::Read, 8_192), 121_380);
+    let two_planes = drive_of_mqsim(1, 2, 4, 333);
+    assert_eq!(alone(&two_planes, HostOp::Read, 16_384), 130_164);
+    assert_eq!(alone(&two_planes, HostOp::Write, 16_384), 805_389);
 }

@@ -58,6 +58,11 @@ def random_case(seed: int) -> tuple[Config, str]:
             "resume": aside.choice([0, 1 * US, 2_501]),
             "limit": aside.choice([1, 2, 8]),
         }
+    if c.multiplane and aside.random() < 0.5:
+        c.further = aside.choice([
+            {"read": 650, "program": 816, "erase": 700},
+            {"read": 1 * US, "program": 0, "erase": 5 * US},
+        ])
     c.page = c.unit * units_per_page
     # Round times make many things happen in one nanosecond, uneven ones make them interleave.
     if r.random() < 0.5:
@@ -156,6 +161,10 @@ def device_file(c: Config) -> str:
     def threshold(of: tuple[str, int]) -> str:
         return f'"{of[0]} < {of[1] / 10_000_000:g}%"'
 
+    def inline(of: dict) -> str:
+        return ", ".join(f'{k} = "{v}ns"' for k, v in of.items())
+
+    commands = (("command", c.command), ("command_further", c.further))
     pad = "never" if c.pad_after is None else f"{c.pad_after}ns"
     buffer = "protected" if c.pad_after is None else "volatile"
     lines = [
@@ -165,7 +174,7 @@ def device_file(c: Config) -> str:
         f"planes_per_die = {c.planes}\nblocks_per_plane = {c.blocks}",
         f'wordlines_per_block = {c.wordlines}\npage = "{c.page}B"',
         f"bus = {{ rate = {rate(c.bus)}, width = 1 }}",
-        "command = {{ {} }}".format(", ".join(f'{k} = "{v}ns"' for k, v in c.command.items())),
+        *(f"{key} = {{ {inline(of)} }}" for key, of in commands if of is not None),
     ]
     for name, of in (("slc", c.slc), ("tlc", c.tlc)):
         if of is None:

@@ -40,6 +40,7 @@ class Config:
     sector: int = 1024
     bus: tuple[int, int] = (1, 1)  # bytes in so many nanoseconds; (0, 0) takes no time
     command: dict = field(default_factory=lambda: {"read": 0, "program": 0, "erase": 0})
+    further: dict | None = None  # what each further plane of a multi-plane command adds
     slc: dict | None = None  # read, program: a time for each page type; erase; one_shot
     tlc: dict | None = None
     logical_pages: int = 100
@@ -666,7 +667,10 @@ class Simulator:
         self.array_busy[array] = True
         if not suspended:
             self.arrays[array].times = 0
-        self.works_on(array, together, max(self.time_of(one) for one in together))
+        time = max(self.time_of(one) for one in together)
+        if self.config.further is not None and op.kind != "program":
+            time += (len(together) - 1) * self.config.further[op.kind]
+        self.works_on(array, together, time)
 
     def works_on(self, array: int, together: list[Op], time: int) -> None:
         self.arrays[array].at, self.arrays[array].until = together, self.now + time
@@ -774,7 +778,7 @@ class Simulator:
                         self.serve_array(self.array_of(plane))
                     continue
                 plane.current, op.began = op, self.now
-                time += self.config.command["program"]
+                time += self.command_of_program(op)
             self.bus_busy[channel] = True
             self.on_bus[channel] = op
             op.wants = ""
@@ -785,6 +789,21 @@ class Simulator:
             time += transfer(self.config.bus, size)
             self.set_event(self.now + time, lambda op=op: self.bus_done(channel, op))
             return
+
+    def command_of_program(self, op: Op) -> int:
+        """A program's command is that of a further plane where one like it waits for the array."""
+        brought = [p.current for p in self.planes if self.array_of(p) == self.array_of(op.plane)]
+        joins = any(
+            o is not None
+            and o is not op
+            and o.kind == "program"
+            and o.wants == "array"
+            and self.are_alike(o, op)
+            for o in brought
+        )
+        if self.config.multiplane and self.config.further is not None and joins:
+            return self.config.further["program"]
+        return self.config.command["program"]
 
     def begin(self, op: Op) -> None:
         if op.plane.current is None:

@@ -2,14 +2,16 @@
 //!
 //! When an array begins an operation, those that stand ready in its other planes and are alike
 //! (`Ftl::are_alike`) go with it, and the array is taken until the longest is done. Programs are moved one after
-//! the other before they begin: while the bus brings one to a plane of the die, a like one waits for it. What
+//! the other before they begin: while the bus brings one to a plane of the die, a like one waits for it. What each
+//! further plane adds to a command is the device's (`Medium::further_plane`): to reads and erases on the array, for all
+//! of them, to programs on the bus. What
 //! goes together is a list by the link `next`, which an operation that stands in no queue does not use.
 
 use super::resources::NOTHING;
 use super::{Device, Want};
 use crate::probe::Probe;
 use wordline_ftl::{Class, Media, OpId, OpKind};
-use wordline_units::SimTime;
+use wordline_units::{SimDuration, SimTime};
 
 impl<P: Probe, M: Media> Device<P, M> {
     /// Let what is ready and like the operation that begins go with it, in the order of service. Returns
@@ -30,7 +32,7 @@ impl<P: Probe, M: Media> Device<P, M> {
             .filter(|(_, plane)| self.wanted(*plane).is_some_and(|id| self.ftl.are_alike(lead, id)))
             .collect();
         ready.sort_unstable();
-        let (mut last, mut end) = (lead, end);
+        let (mut last, mut end, mut further) = (lead, end, 0);
         for (key, plane) in ready {
             self.arrays.withdraw(array, plane);
             if self.planes[plane].wants == Want::Array {
@@ -41,11 +43,45 @@ impl<P: Probe, M: Media> Device<P, M> {
             self.ftl.op_mut(last).next = id;
             self.ftl.op_mut(id).next = OpId::NONE;
             last = id;
+            further += 1;
             let time = self.ftl.begin_on_array(id);
             self.planes[plane].current.again = time.again;
             end = end.max(self.now + time.all);
         }
-        end
+        let lead = self.ftl.op(lead);
+        let more = &self.command_further[self.planes[lead.plane.index()].medium as usize];
+        end + match lead.kind {
+            OpKind::Read => SimDuration(more.read.0 * further),
+            OpKind::Erase => SimDuration(more.erase.0 * further),
+            // Its command has gone over the bus before its data.
+            OpKind::Program => SimDuration::ZERO,
+        }
+    }
+
+    /// Time of the command of a program that has been bound and goes to its plane: that of a further plane where a like
+    /// one has been brought to another plane of the die and waits for the array.
+    #[inline(always)]
+    pub(super) fn command_of_program(&self, plane: usize, id: OpId) -> u64 {
+        let medium = self.planes[plane].medium as usize;
+        if self.pairs && self.joins_a_program(plane, id) {
+            self.command_further[medium].program.0
+        } else {
+            self.command_program[medium]
+        }
+    }
+
+    fn joins_a_program(&self, plane: usize, id: OpId) -> bool {
+        let array = self.planes[plane].array as usize;
+        self.arrays.shared[array].waiting > 0
+            && self.geometry.planes_of_die(self.planes[plane].die).any(|other| {
+                let other = other as usize;
+                let waits = self.arrays.wants[other] != NOTHING && self.planes[other].wants != Want::Array;
+                other != plane
+                    && waits
+                    && self.wanted(other).is_some_and(|brought| {
+                        self.ftl.op(brought).kind == OpKind::Program && self.ftl.are_alike(brought, id)
+                    })
+            })
     }
 
     /// What has been queued at one moment has all been queued before any of it begins, so that what is alike goes

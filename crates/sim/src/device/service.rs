@@ -104,7 +104,7 @@ impl<P: Probe, M: Media> Device<P, M> {
         let p = &mut self.planes[plane];
         let (array, channel) = (p.array as usize, p.channel as usize);
         if binding == Binding::Bound {
-            let command = self.command_program[p.medium as usize];
+            let command = self.command_of_program(plane, id);
             self.occupy(plane, id);
             self.begin_on_bus(channel, plane, id, command);
             return true;
