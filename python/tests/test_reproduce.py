@@ -262,11 +262,9 @@ def test_a_result_is_held_to_half_of_its_effect(least, most, kept):
     assert judged(1.0, least=0, most=9, kind="model").claim.fault == ""
 
 
-def test_rows_that_a_file_names_are_not_yet_held_to_the_rule(written):
-    wide = CLAIM.replace('"10%"', '"60%"')
-    assert len(claims.read(written('unmended = ["one-*"]\n' + wide))) == 2
-    with pytest.raises(wl.UserError, match="one-msb"):
-        claims.read(written('unmended = ["one-lsb"]\n' + wide))
+def test_a_row_that_is_held_to_too_little_is_refused_by_name(written):
+    with pytest.raises(wl.UserError, match="one-lsb: must come out"):
+        claims.read(written(CLAIM.replace('"10%"', '"60%"')))
 
 
 def judged(figure, **more):

@@ -20,7 +20,7 @@ A row of ``claims.toml``:
 No result is held to less than half of its effect. What must come out may be no farther from
 ``printed`` than half of the way to ``no_effect``, and without ``printed`` it may not go beyond
 ``no_effect``; with ``equal`` it stays within 5 % of that figure (.05 if it is 0). `read` refuses
-other rows, but for those that the file's ``unmended`` names by patterns.
+other rows.
 
 A claim is judged only where the runs that it speaks of were made. The others are counted apart, and
 so are those that only full scale can tell. Causes in ``causes.toml`` were found at full scale,
@@ -201,7 +201,7 @@ def read(path: Path) -> list[Claim]:
     for number, row in enumerate(text.get("claim", []), 1):
         rows += _rows(row, f"{path}: claim {row.get('id', number)}")
     for row in rows:
-        if row.fault and not any(fnmatchcase(row.id, p) for p in text.get("unmended", [])):
+        if row.fault:
             raise UserError(f"{path}: claim {row.id}: {row.fault}")
     twice = [i for i, n in Counter(row.id for row in rows).items() if n > 1]
     if twice:

@@ -1,9 +1,9 @@
-//! What traces of one class of workload have in common in when they ask and where within a page: fitted to the
-//! first half of the time of each, judged on the second.
+//! What traces of one class of workload have in common in when they ask and where within a page: fitted to all of
+//! each. How far such a fit may be trusted is judged by one to the first half of the time of each, on the second.
 
 use super::check::{Criterion, Row, Unit, aligned};
 use super::description::{Description, Memory};
-use super::fitting::{Piece, fit_piece};
+use super::fitting::{Fitted, Piece, fit_piece};
 use super::requests_of;
 use super::statistics::{Depth, Statistics, WINDOWS};
 use super::verdict::JUDGED;
@@ -25,7 +25,7 @@ pub struct Class {
     pub group: Fraction,
     /// Share of hot requests that go to the same place again.
     pub stable: Fraction,
-    /// Each trace's second half beside a twin with what the class has.
+    /// Each trace's second half beside a twin with what the class of the first halves has.
     pub judged: Vec<(String, Vec<Row>)>,
 }
 
@@ -46,73 +46,81 @@ impl Weighted {
     }
 }
 
-/// Fits a class to the first half of each trace, and holds twins with it to the second halves. Dispersions are means
-/// by requests, as of independent streams put together.
+/// Fits a class to traces, and holds twins to second halves of their times that have what the same fit makes of the
+/// first halves. Dispersions are means by requests, as of independent streams put together.
 ///
 /// # Errors
 /// What is wrong with a trace; one of a single instant or half; none at all.
 pub fn fit_class(traces: &[String]) -> Result<Class, WorkloadError> {
-    let mut halves = vec![];
+    let (mut wholes, mut firsts, mut seconds) = (vec![], vec![], vec![]);
     for text in traces {
         let piece = Piece::whole(text)?;
-        let middle = (piece.statistics()?.span_s() * 5e8) as u64;
+        let whole = fit_piece(&piece, "the whole")?;
+        let middle = (whole.trace.span_s() * 5e8) as u64;
         let [first, second] = [piece.within(0..middle), piece.within(middle..u64::MAX)];
         let second = second.statistics()?;
         if middle == 0 || second.span_s() == 0.0 {
             let what = "all of it, or of one half, is at one instant";
             return Err(Problem::new(ErrorKind::Content, text, what).allowed("a trace with times").into());
         }
-        halves.push((text, fit_piece(&first, "the first half")?, second));
+        wholes.push(whole);
+        firsts.push(fit_piece(&first, "the first half")?);
+        seconds.push(second);
     }
-    let none = || vec![Weighted::default(); WINDOWS.len()];
-    let (mut reads, mut writes, mut together) = (none(), none(), none());
-    let (mut group, mut stable) = (Weighted::default(), Weighted::default());
-    for (_, first, _) in &halves {
-        let trace = &first.trace;
-        let [read, written] = [&trace.reads, &trace.writes].map(|side| side.requests);
-        group.add(trace.group_share(), trace.requests() as f64);
-        if trace.updates() >= FEW_UPDATES {
-            stable.add(first.description.writes.stable.as_f64(), written as f64);
-        }
-        for (length, v) in trace.variations() {
-            let at = WINDOWS.iter().position(|w| *w == length).unwrap_or_default();
-            for (curve, op, n) in [(&mut reads, HostOp::Read, read), (&mut writes, HostOp::Write, written)] {
-                if let Some(d) = v.dispersion_of(op).filter(|_| n >= FEW) {
-                    curve[at].add(d, n as f64);
-                }
-            }
-            if let Some(c) = v.together().filter(|_| read.min(written) >= FEW) {
-                together[at].add(c, trace.requests() as f64);
-            }
-        }
-    }
-    let known: Vec<usize> =
-        (0..WINDOWS.len()).filter(|i| reads[*i].weight + writes[*i].weight > 0.0).collect();
-    let curve = |of: &[Weighted], chance: f64| {
-        let mut last = chance;
-        let found = known.iter().map(|i| {
-            // Where no trace is long enough, it stays as in the windows before.
-            last = of[*i].mean().unwrap_or(last);
-            last
-        });
-        found.collect::<Vec<f64>>()
-    };
-    let memory = Memory {
-        windows: known.iter().map(|i| SimDuration(WINDOWS[*i])).collect(),
-        reads: curve(&reads, 1.0),
-        writes: curve(&writes, 1.0),
-        together: curve(&together, 0.0),
-    };
-    let share = |w: Weighted| Fraction((w.mean().unwrap_or(0.0) * 1e9).round() as u64);
-    let mut class = Class { memory, group: share(group), stable: share(stable), judged: vec![] };
-    for (text, first, second) in &halves {
-        let twin = class.twin_of(&first.description, second)?;
+    let mut class = Class::of(&wholes);
+    let of_halves = Class::of(&firsts);
+    for ((text, first), second) in traces.iter().zip(&firsts).zip(&seconds) {
+        let twin = of_halves.twin_of(&first.description, second)?;
         class.judged.push((text.to_string(), rows(second, &twin)));
     }
     Ok(class)
 }
 
 impl Class {
+    /// What fitted traces have in common.
+    fn of(fitted: &[Fitted]) -> Class {
+        let none = || vec![Weighted::default(); WINDOWS.len()];
+        let (mut reads, mut writes, mut together) = (none(), none(), none());
+        let (mut group, mut stable) = (Weighted::default(), Weighted::default());
+        for Fitted { trace, description, .. } in fitted {
+            let [read, written] = [&trace.reads, &trace.writes].map(|side| side.requests);
+            group.add(trace.group_share(), trace.requests() as f64);
+            if trace.updates() >= FEW_UPDATES {
+                stable.add(description.writes.stable.as_f64(), written as f64);
+            }
+            for (length, v) in trace.variations() {
+                let at = WINDOWS.iter().position(|w| *w == length).unwrap_or_default();
+                for (curve, op, n) in [(&mut reads, HostOp::Read, read), (&mut writes, HostOp::Write, written)] {
+                    if let Some(d) = v.dispersion_of(op).filter(|_| n >= FEW) {
+                        curve[at].add(d, n as f64);
+                    }
+                }
+                if let Some(c) = v.together().filter(|_| read.min(written) >= FEW) {
+                    together[at].add(c, trace.requests() as f64);
+                }
+            }
+        }
+        let known: Vec<usize> =
+            (0..WINDOWS.len()).filter(|i| reads[*i].weight + writes[*i].weight > 0.0).collect();
+        let curve = |of: &[Weighted], chance: f64| {
+            let mut last = chance;
+            let found = known.iter().map(|i| {
+                // Where no trace is long enough, it stays as in the windows before.
+                last = of[*i].mean().unwrap_or(last);
+                last
+            });
+            found.collect::<Vec<f64>>()
+        };
+        let memory = Memory {
+            windows: known.iter().map(|i| SimDuration(WINDOWS[*i])).collect(),
+            reads: curve(&reads, 1.0),
+            writes: curve(&writes, 1.0),
+            together: curve(&together, 0.0),
+        };
+        let share = |w: Weighted| Fraction((w.mean().unwrap_or(0.0) * 1e9).round() as u64);
+        Class { memory, group: share(group), stable: share(stable), judged: vec![] }
+    }
+
     /// The figures of a twin with the counts of one half, the addresses of the other, and the class's arrivals.
     fn twin_of(&self, first: &Description, second: &Statistics) -> Result<Statistics, WorkloadError> {
         let mut d = first.clone();
@@ -150,7 +158,7 @@ impl Class {
         for (text, rows) in &self.judged {
             let heads = ["", "trace", "twin", "difference", "bound", "verdict"].map(str::to_string);
             let cells: Vec<_> = std::iter::once(heads).chain(rows.iter().map(Row::cells)).collect();
-            let _ = write!(out, "\nsecond half of {}\n{}", name_of(text), aligned(&cells));
+            let _ = write!(out, "\nsecond half of {}, and a twin by the first halves\n{}", name_of(text), aligned(&cells));
         }
         out
     }
