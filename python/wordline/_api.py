@@ -189,7 +189,8 @@ def compare(
         raise _wordline.UserError(f"schemes is the text {schemes!r}; give a list of spellings")
     files = (from_state, None, traces)
     asked = _asked(device, workload, seed, replicas, requests, set, initial, files, fit, check)
-    named, refused = list(schemes), []
+    named = list(schemes)
+    refused: list[tuple[str, str]] = []
     if _wordline.ALL_COMPATIBLE in named:
         named, refused = _wordline.admitted(asked, named)
     done = _wordline.compare(asked, named, _threads(threads), progress)
@@ -486,17 +487,18 @@ def why(
 
 def _one_report(report: Report | Comparison | str | os.PathLike[str], scheme: str | None) -> Report:
     """Return the report that is meant: of a comparison that of a scheme."""
-    is_json = isinstance(report, str) and report.lstrip().startswith("{")
     if isinstance(report, (Report, Comparison)):
         found = report
+    elif isinstance(report, str) and report.lstrip().startswith("{"):
+        found = _parsed(report)
     else:
-        found = _parsed(report) if is_json else load(report)
+        found = load(report)
     if isinstance(found, Report):
         if scheme in (None, found.scheme.name):
             return found
         raise _wordline.UserError(f"scheme={scheme!r}: the report is of {found.scheme.name}")
     names = [r.scheme.name for r in found]
-    if scheme not in names:
+    if scheme is None or scheme not in names:
         given = "which run is meant" if scheme is None else f"no run of {scheme!r} is in it"
         raise _wordline.UserError(f"{given}: say scheme= with one of {', '.join(names)}")
     return found[scheme]

@@ -118,7 +118,7 @@ class Estimate(NamedTuple):
 class Estimates(Mapping[str, Estimate]):
     """Means with intervals by the path of their figure, such as ``latency_us.write.mean``."""
 
-    def __init__(self, data: Mapping[str, Mapping[str, float | None]]) -> None:
+    def __init__(self, data: Mapping[str, Mapping[str, Any]]) -> None:
         self._data = data
 
     def __getitem__(self, path: str) -> Estimate:

@@ -7,7 +7,15 @@ import time
 from collections.abc import Callable
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
 from rich.text import Text
 
 from wordline.runs import Run
@@ -56,7 +64,7 @@ class Bars:
         )
         self._watched = console.is_terminal
         self._all = self._progress.add_task("runs", total=total, note=f"0 of {total}")
-        self._tasks: dict[Run, int] = {}
+        self._tasks: dict[Run, TaskID] = {}
 
     def __enter__(self) -> Bars:
         """Begin to show."""

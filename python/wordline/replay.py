@@ -346,9 +346,11 @@ class Checker:
         try:
             numbers = [int(fields[i]) for i in (0, 4, 5, 6, 7, 8, 9, 10, 11, 15, 17)]
             op, start, end, channel, die, plane, block, slot, slots, size, retries = numbers
+            use, kind, cause = fields[1:4]
+            mode, page, named, data = *fields[12:15], fields[16]
             u = Use(
-                op, *fields[1:4], start, end, channel, die, plane, block, slot, slots,
-                *fields[12:15], size, fields[16], retries,
+                op, use, kind, cause, start, end, channel, die, plane, block, slot, slots,
+                mode, page, named, size, data, retries,
             )  # fmt: skip
             u.parts()
         except ValueError:

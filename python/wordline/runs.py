@@ -16,6 +16,7 @@ from typing import Any
 
 import wordline
 from wordline import Refused, Report, UserError, _wordline
+from wordline._api import Progress
 
 #: Called with a run, the requests it has completed and the simulated time in seconds.
 Watch = Callable[["Run", int, float], object]
@@ -182,7 +183,13 @@ class Runner:
         for run in self._known:
             self._state(run).unlink(missing_ok=True)
         done = [run for run in asked if run not in refused]
-        return {run: wordline.load(self.path(run)) for run in done}, refused
+        return {run: self._report(run) for run in done}, refused
+
+    def _report(self, run: Run) -> Report:
+        found = wordline.load(self.path(run))
+        if not isinstance(found, Report):
+            raise UserError(f"{self.path(run)}: this is not the report of one run")
+        return found
 
     def _state(self, run: Run) -> Path:
         return self.folder / f"{self.key(run)}.state"
@@ -263,7 +270,7 @@ def _do(
     report: str,
     before: str | None,
     after: str | None,
-    progress: wordline.Progress | None = None,
+    progress: Progress | None = None,
 ) -> None:
     """Do one run and keep its report, whole or not at all."""
     result = wordline.run(

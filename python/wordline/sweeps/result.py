@@ -137,7 +137,7 @@ class Sweep(Sequence[Combination]):
         UserError
             The library is not installed.
         """
-        rows = []
+        rows: list[dict[str, Any]] = []
         for combination in self:
             for report in combination.reports:
                 rows += _frame.rows_of(report.to_dict(), self._columns_of(combination))
@@ -175,7 +175,7 @@ class Sweep(Sequence[Combination]):
             )
 
     def save(
-        self, folder: str | os.PathLike[str], frontier: tuple[str, str] | None = None
+        self, folder: str | os.PathLike[str], frontier: Sequence[str] | None = None
     ) -> list[Path]:
         """Write the table as CSV and Parquet and the page; return what was written.
 
