@@ -1,3 +1,4 @@
+import inspect
 import json
 import signal
 import subprocess
@@ -359,3 +360,19 @@ def test_what_is_wrong_with_lifetimes_is_a_user_error():
         wl.lifetime(schemes=["raro"], shelf="long", **LIVED)
     with pytest.raises(wl.UserError, match="is no end of a drive; allowed: capacity"):
         wl.lifetime(schemes=["raro"], end="soon", **LIVED)
+
+
+def test_every_public_name_says_what_it_is():
+    # ruff asks for it in all other modules, and takes those that begin with _ for private.
+    for name in sorted(set(wl.__all__) - {"__version__"}):
+        public = getattr(wl, name)
+        assert public.__doc__, name
+        written = [
+            c for c in getattr(public, "__mro__", ()) if c.__module__.startswith("wordline.")
+        ]
+        for member, found in [pair for c in written for pair in vars(c).items()]:
+            function = found.fget if isinstance(found, property) else found
+            is_public = not member.startswith("_") or member.endswith("__")
+            # What a NamedTuple or a dataclass makes has no file.
+            if is_public and inspect.isfunction(function) and inspect.getsourcefile(function):
+                assert function.__doc__, f"{name}.{member}"

@@ -46,6 +46,7 @@ class Bars:
     """Shows runs on standard error while they go. A context manager."""
 
     def __init__(self, total: int, name: Callable[[Run], str]) -> None:
+        """Take how many runs there are, and how each is called on its bar."""
         self._name = name
         self._total = total
         self._done = 0

@@ -170,6 +170,14 @@ class Drive:
     """Geometry and times, from the header alone."""
 
     def __init__(self, header: dict[str, Any]) -> None:
+        """Read the header of a log, schema ``wordline.log/1``.
+
+        Raises
+        ------
+        Unreadable
+            A log of this drive cannot be checked: its reads suspend what is under way, or a region
+            has a program rule or windows that are unknown here.
+        """
         self.unit = header["unit_bytes"]
         self.sector = header["sector_bytes"]
         self.media = header["media"]
@@ -292,6 +300,13 @@ class Checker:
     """Reads a log row by row and collects what is wrong with it."""
 
     def __init__(self, header: dict[str, Any]) -> None:
+        """Read the header of a log: the drive, and the blocks that were programmed before the run.
+
+        Raises
+        ------
+        Unreadable
+            As for `Drive`.
+        """
         self.header = header
         self.drive = d = Drive(header)
         self.violations: list[tuple[int, str]] = []

@@ -53,6 +53,22 @@ class Sweep(Sequence[Combination]):
         refused: Mapping[Run, Refused],
         figures: Sequence[str],
     ) -> None:
+        """Gather the runs of a grid.
+
+        Parameters
+        ----------
+        grid
+            All combinations.
+        reports, refused
+            What `wordline.runs.Runner.run` returns.
+        figures
+            The figures of the table by their paths.
+
+        Raises
+        ------
+        UserError
+            A path is that of no figure of any report.
+        """
         self._grid = grid
         self._reports = reports
         self._table = table(grid, reports, refused, figures)
