@@ -18,7 +18,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from wordline.runs import Run
+from wordline import Run
 
 
 def rate(per_second: float) -> str:

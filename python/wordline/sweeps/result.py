@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, overload
 
-from wordline import Refused, Report, UserError, _frame
-from wordline.runs import Run, Runner, stand_ins
+from wordline import Refused, Report, Run, UserError, _frame
+from wordline.runs import Runner, stand_ins
 from wordline.sweeps import frontier as pareto
 from wordline.sweeps.grid import Grid
 from wordline.sweeps.table import FIGURES, Row, Table, shown, table
