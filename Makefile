@@ -83,12 +83,13 @@ release-check: wheel sdist $(TOOLS) ## Build wheel and source distribution, and 
 test: check rust-test python-test ## Every check and every test
 	@echo "== all tests passed"
 
-check: $(TOOLS) ## Formatting and lints, of Rust and Python
-	@echo "== cargo fmt, cargo clippy, ruff"
+check: $(TOOLS) ## Formatting, lints and types, of Rust and Python
+	@echo "== cargo fmt, cargo clippy, ruff, mypy"
 	@cargo fmt --all --check
 	@cargo clippy --workspace --all-targets --features wordline-cli/parquet --quiet -- -D warnings
 	@$(BIN)/ruff format --check --quiet python tests crates/sim/benches
 	@$(BIN)/ruff check --quiet python tests crates/sim/benches
+	@$(BIN)/mypy --no-error-summary
 
 rust-test: ## The tests in Rust
 	@echo "== cargo test"

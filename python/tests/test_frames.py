@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import wordline as wl
-from wordline.runs import Run, Runner
+from wordline import Run
+from wordline.runs import Runner
 
 SMALL = {"device": "demo-8gb", "workload": "bursty", "requests": 500}
 BOTH = ["conventional", "slc-cache"]
@@ -156,5 +157,5 @@ def test_a_kept_run_is_found_wherever_the_files_that_it_reads_lie(tmp_path, trac
         device="demo-8gb", scheme="conventional", workload=str(folder / "trace.csv"), fit="wrap"
     )
     assert Runner(tmp_path / "runs").key(other) != keys[0][0]
-    identity = wl.identity(**other.arguments())
+    identity = other.identity()
     assert str(tmp_path) not in json.dumps(identity)

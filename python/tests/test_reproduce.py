@@ -52,7 +52,7 @@ def test_the_folder_of_every_paper_fits_together(name):
             there = any(claims.fnmatchcase(n, pattern) for n in read.runs)
             assert there or read.lacks(figure), f"no run {pattern}"
     for run in read.runs.values():
-        wl.identity(**run.arguments())
+        run.identity()
 
 
 @pytest.mark.parametrize("name", paper.papers())
@@ -98,7 +98,7 @@ def test_the_fair_table_asks_for_runs_that_its_drives_admit():
     seeds = {name.rsplit("/", 1)[1]: run.seed for name, run in read.runs.items()}
     assert seeds == {"1": 1, "2": 2, "3": 3}
     for run in read.runs.values():
-        wl.identity(**run.arguments())
+        run.identity()
     for drive, schemes in (
         (d, {r.scheme for r in read.runs.values() if r.device == d})
         for d in ("fair-tlc", "fair-qlc")

@@ -17,7 +17,8 @@ pytest.importorskip("pyarrow", reason="needs pip install 'wordline[sweep]'")
 import pyarrow.parquet as pq
 
 import wordline as wl
-from wordline.runs import Run, Runner
+from wordline import Run
+from wordline.runs import Runner
 from wordline.sweeps import frontier, grid
 from wordline.sweeps.table import Row, shown
 

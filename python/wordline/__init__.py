@@ -35,6 +35,7 @@ from wordline._result import (
     Replicas,
     Report,
 )
+from wordline._run import Run
 from wordline._wordline import Fault, Refused, UserError, __version__
 
 __all__ = [
@@ -49,6 +50,7 @@ __all__ = [
     "Refused",
     "Replicas",
     "Report",
+    "Run",
     "UserError",
     "__version__",
     "compare",

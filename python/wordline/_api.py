@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wordline import _wordline
 from wordline._result import Comparison, Figures, Lifetimes, Report
+from wordline._run import Progress, Run, asked, at_once
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from wordline.sweeps.result import Sweep
 
-Progress = Callable[[int, int, float], object]
 #: One name or path, or several.
 Several = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -54,7 +54,7 @@ def run(
     around: int | None = None,
     progress: Progress | None = None,
 ) -> Report:
-    """Run one scheme on one device under one workload.
+    """Run one scheme on one device under one workload: make a `Run` and do it.
 
     Parameters
     ----------
@@ -133,16 +133,21 @@ def run(
     OSError
         `log`, `completions` or `timeline` could not be written on.
     """
-    files = (from_state, save_state, traces)
-    asked = _asked(device, workload, seed, replicas, requests, set, initial, files, fit, check)
-    if timeline is None and not (window is None and around is None):
-        raise _wordline.UserError("window and around are of a timeline; say timeline=FILE, too")
-    recorded = {"log": log, "completions": completions, "timeline": timeline}
-    if any(file is not None for file in recorded.values()):
-        paths = {name: file and os.fspath(file) for name, file in recorded.items()}
-        wanted = {**paths, "window": window, "around": around}
-        return Report(_wordline.record(asked, scheme, wanted, progress))
-    return Report(_wordline.compare(asked, [scheme], _threads(threads), progress)[0])
+    files = (from_state, traces)
+    described = _described(
+        scheme, device, workload, seed, requests, set, initial, files, fit, check
+    )
+    return described.do(
+        replicas=replicas,
+        save_state=save_state,
+        threads=threads,
+        log=log,
+        completions=completions,
+        timeline=timeline,
+        window=window,
+        around=around,
+        progress=progress,
+    )
 
 
 def compare(
@@ -187,12 +192,14 @@ def compare(
     """
     if isinstance(schemes, str):
         raise _wordline.UserError(f"schemes is the text {schemes!r}; give a list of spellings")
-    files = (from_state, None, traces)
-    asked = _asked(device, workload, seed, replicas, requests, set, initial, files, fit, check)
-    named, refused = list(schemes), []
+    named, files = list(schemes), (from_state, traces)
+    first = named[0] if named else ""  # the engine refuses an empty list
+    run = _described(first, device, workload, seed, requests, set, initial, files, fit, check)
+    wanted = asked(run, replicas)
+    refused: list[tuple[str, str]] = []
     if _wordline.ALL_COMPATIBLE in named:
-        named, refused = _wordline.admitted(asked, named)
-    done = _wordline.compare(asked, named, _threads(threads), progress)
+        named, refused = _wordline.admitted(wanted, named)
+    done = _wordline.compare(wanted, named, at_once(threads), progress)
     return Comparison([Report(r) for r in done], dict(refused))
 
 
@@ -265,7 +272,7 @@ def sweep(
     for number, name in ((requests, "requests"), (threads, "threads")):
         if number is not None and number < 1:
             raise _wordline.UserError(f"{name}={number} is not at least 1")
-    asked = grid.grid(
+    wanted = grid.grid(
         devices=[os.fspath(d) for d in _several(device)],
         workloads=[os.fspath(w) for w in _several(workload)],
         schemes=schemes,
@@ -282,12 +289,12 @@ def sweep(
 
     def count(*_: object) -> None:
         if progress is not None:
-            progress(next(ended), len(asked.runs))
+            progress(next(ended), len(wanted.runs))
 
     with ExitStack() as stack:
         folder = out or stack.enter_context(TemporaryDirectory(prefix="wordline-"))
         runner = Runner(Path(folder) / "runs", jobs=threads, executor=executor, ended=count)
-        return result.perform(asked, runner, figures)
+        return result.perform(wanted, runner, figures)
 
 
 def lifetime(
@@ -348,12 +355,13 @@ def lifetime(
         raise _wordline.UserError(f"schemes is the text {schemes!r}; give a list of spellings")
     if acceleration is not None and not 1 <= acceleration < 2**32:
         raise _wordline.UserError(f"acceleration={acceleration} is not between 1 and 2**32 - 1")
-    files = (from_state, None, traces)
-    asked = _asked(device, workload, seed, replicas, requests, set, initial, files, fit, check)
-    at_once = _threads(threads)
+    named, files = list(schemes), (from_state, traces)
+    first = named[0] if named else ""  # the engine refuses an empty list
+    run = _described(first, device, workload, seed, requests, set, initial, files, fit, check)
     life = {"acceleration": acceleration, "shelf": shelf, "end": end}
-    found = _wordline.lifetime(asked, list(schemes), life, at_once, progress)
-    return Lifetimes(found)
+    return Lifetimes(
+        _wordline.lifetime(asked(run, replicas), named, life, at_once(threads), progress)
+    )
 
 
 def identity(
@@ -388,9 +396,11 @@ def identity(
     UserError
         As for `run`.
     """
-    files = (from_state, None, traces)
-    asked = _asked(device, workload, seed, 1, requests, set, initial, files, fit, check)
-    return json.loads(_wordline.identity(asked, scheme))
+    files = (from_state, traces)
+    described = _described(
+        scheme, device, workload, seed, requests, set, initial, files, fit, check
+    )
+    return described.identity()
 
 
 def rerun(
@@ -424,7 +434,7 @@ def rerun(
     """
     text = report.json if isinstance(report, Report) else report
     where = None if workload is None else os.fspath(workload)
-    return Report(_wordline.rerun(text, where, _threads(threads), progress))
+    return Report(_wordline.rerun(text, where, at_once(threads), progress))
 
 
 def why(
@@ -480,23 +490,24 @@ def why(
     """
     where = None if workload is None else os.fspath(workload)
     text = _one_report(report, scheme).json
-    asked = {"numbers": list(numbers), "slowest": str(slowest), "stories": stories, "op": op}
-    return json.loads(_wordline.why(text, asked, where, progress))
+    wanted = {"numbers": list(numbers), "slowest": str(slowest), "stories": stories, "op": op}
+    return json.loads(_wordline.why(text, wanted, where, progress))
 
 
 def _one_report(report: Report | Comparison | str | os.PathLike[str], scheme: str | None) -> Report:
     """Return the report that is meant: of a comparison that of a scheme."""
-    is_json = isinstance(report, str) and report.lstrip().startswith("{")
     if isinstance(report, (Report, Comparison)):
         found = report
+    elif isinstance(report, str) and report.lstrip().startswith("{"):
+        found = _parsed(report)
     else:
-        found = _parsed(report) if is_json else load(report)
+        found = load(report)
     if isinstance(found, Report):
         if scheme in (None, found.scheme.name):
             return found
         raise _wordline.UserError(f"scheme={scheme!r}: the report is of {found.scheme.name}")
     names = [r.scheme.name for r in found]
-    if scheme not in names:
+    if scheme is None or scheme not in names:
         given = "which run is meant" if scheme is None else f"no run of {scheme!r} is in it"
         raise _wordline.UserError(f"{given}: say scheme= with one of {', '.join(names)}")
     return found[scheme]
@@ -580,43 +591,30 @@ def _text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _threads(asked: int | None) -> int:
-    return asked if asked is not None else os.cpu_count() or 1
-
-
-def _asked(
+def _described(
+    scheme: str,
     device: str | os.PathLike[str],
     workload: str | os.PathLike[str],
     seed: int,
-    replicas: int,
     requests: int | None,
     changes: Mapping[str, object] | None,
     initial: str,
-    files: tuple[str | os.PathLike[str] | None, ...],
+    files: tuple[str | os.PathLike[str] | None, str | os.PathLike[str] | None],
     fit: str | None,
     check: bool,
-) -> dict[str, Any]:
-    if not 0 <= seed < 2**64:
-        raise _wordline.UserError(f"seed={seed} is not between 0 and 2**64 - 1")
-    if not 1 <= replicas <= _wordline.REPLICAS_MAX:
-        raise _wordline.UserError(
-            f"replicas={replicas} is not between 1 and {_wordline.REPLICAS_MAX}"
-        )
-    if requests is not None and requests < 1:
-        raise _wordline.UserError(f"requests={requests}: at least one request is needed")
-
-    from_state, save_state, traces = (None if f is None else os.fspath(f) for f in files)
-    return {
-        "device": os.fspath(device),
-        "workload": os.fspath(workload),
-        "seed": seed,
-        "replicas": replicas,
-        "requests": requests,
-        "set": {k: _text(v) for k, v in (changes or {}).items()},
-        "initial": initial,
-        "from_state": from_state,
-        "save_state": save_state,
-        "traces": traces,
-        "fit": fit,
-        "check": check,
-    }
+) -> Run:
+    """Return a run as it is described with paths and mappings; the files are a state and traces."""
+    from_state, traces = (None if f is None else os.fspath(f) for f in files)
+    return Run(
+        device=os.fspath(device),
+        scheme=scheme,
+        workload=os.fspath(workload),
+        seed=seed,
+        requests=requests,
+        set=tuple((key, _text(value)) for key, value in (changes or {}).items()),
+        initial=initial,
+        from_state=from_state,
+        traces=traces,
+        fit=fit,
+        check=check,
+    )

@@ -27,18 +27,35 @@ class Figures(Mapping[str, Any]):
     """
 
     def __init__(self, data: Mapping[str, Any]) -> None:
+        """Take a part of a report as JSON has it; a copy, but for what lies deeper."""
         self._data = dict(data)
 
     def __getitem__(self, key: str) -> Any:
+        """Return a figure, a list of numbers as an array, or the part of that name as `Figures`.
+
+        Raises
+        ------
+        KeyError
+            There is no such figure.
+        """
         return _shown(self._data[key])
 
     def __iter__(self) -> Iterator[str]:
+        """Give the names of the figures, in the order of the report."""
         return iter(self._data)
 
     def __len__(self) -> int:
+        """Return how many figures and parts there are."""
         return len(self._data)
 
     def __getattr__(self, name: str) -> Any:
+        """Return a figure as ``figures[name]`` does.
+
+        Raises
+        ------
+        AttributeError
+            There is no such figure; the message has those that there are.
+        """
         if name.startswith("_"):
             raise AttributeError(name)
         try:
@@ -48,9 +65,11 @@ class Figures(Mapping[str, Any]):
             raise AttributeError(f"there is no figure {name!r} here; there are {known}") from None
 
     def __dir__(self) -> list[str]:
+        """Return the attributes with the names of the figures, for completion."""
         return [*super().__dir__(), *self._data]
 
     def __repr__(self) -> str:
+        """Return the figures as JSON has them."""
         return f"Figures({self._data!r})"
 
     def to_dict(self) -> dict[str, Any]:
@@ -84,6 +103,13 @@ class Timeline(Figures):
     """
 
     def __getitem__(self, key: str) -> Any:
+        """Return a series as an array of ``float64``, or a single figure such as ``bin_s``.
+
+        Raises
+        ------
+        KeyError
+            There is no such series.
+        """
         value = self._data[key]
         if isinstance(value, list):
             import numpy as np
@@ -118,10 +144,18 @@ class Estimate(NamedTuple):
 class Estimates(Mapping[str, Estimate]):
     """Means with intervals by the path of their figure, such as ``latency_us.write.mean``."""
 
-    def __init__(self, data: Mapping[str, Mapping[str, float | None]]) -> None:
+    def __init__(self, data: Mapping[str, Mapping[str, Any]]) -> None:
+        """Take ``mean``, ``sd`` and ``half_width_95`` of each figure by its path."""
         self._data = data
 
     def __getitem__(self, path: str) -> Estimate:
+        """Return the estimate of a figure.
+
+        Raises
+        ------
+        KeyError
+            There is none; the message has paths that are spelled alike.
+        """
         try:
             return Estimate(**self._data[path])
         except KeyError:
@@ -130,12 +164,15 @@ class Estimates(Mapping[str, Estimate]):
             raise KeyError(f"there is no estimate of {path!r}{hint}") from None
 
     def __iter__(self) -> Iterator[str]:
+        """Give the paths of the figures."""
         return iter(self._data)
 
     def __len__(self) -> int:
+        """Return of how many figures there are estimates."""
         return len(self._data)
 
     def __repr__(self) -> str:
+        """Say how many figures there are."""
         return f"<Estimates of {len(self)} figures>"
 
 
@@ -152,15 +189,18 @@ class Replicas:
     """
 
     def __init__(self, data: Mapping[str, Any]) -> None:
+        """Take the part ``replicas`` of a report."""
         self._runs = data["runs"]
         self.figures = Estimates(data["figures"])
         self.seeds: list[int] = [r["seed"] for r in self._runs]
         self.result_hashes: list[str] = [r["result_hash"] for r in self._runs]
 
     def __len__(self) -> int:
+        """Return how often the run was done."""
         return len(self._runs)
 
     def __repr__(self) -> str:
+        """Say how many replicas there are, and with which seeds."""
         return f"<{len(self)} replicas, seeds {self.seeds[0]} to {self.seeds[-1]}>"
 
     def to_frame(self, library: str | None = None) -> Any:
@@ -207,6 +247,7 @@ class _Shown(ABC):
         return []
 
     def __str__(self) -> str:
+        """Return the table as the terminal shows it, 100 columns wide."""
         return _wordline.table(self._texts(), self._refused(), 100)
 
     def _repr_html_(self) -> str:
@@ -255,6 +296,7 @@ class _Read:
     """JSON whose parts are attributes."""
 
     def __init__(self, text: str) -> None:
+        """Take a report of Wordline as JSON."""
         self.json = text
 
     @cached_property
@@ -262,11 +304,19 @@ class _Read:
         return json.loads(self.json)
 
     def __getattr__(self, name: str) -> Any:
+        """Return a part of the report, or a figure.
+
+        Raises
+        ------
+        AttributeError
+            There is none of that name; the message has those that there are.
+        """
         if name.startswith("_"):
             raise AttributeError(name)
         return getattr(Figures(self._data), name)
 
     def __dir__(self) -> list[str]:
+        """Return the attributes with the names of the parts, for completion."""
         return [*super().__dir__(), *self._data]
 
 
@@ -293,6 +343,7 @@ class Report(_Read, _Shown):
         return [self.json]
 
     def __repr__(self) -> str:
+        """Say of what the report is, with its ``result_hash``."""
         who = f"{self.scheme.name} on {self.device.name} under {self.workload.name}"
         return f"<Report: {who}, {self.host.completed} requests, {self.result_hash}>"
 
@@ -339,6 +390,7 @@ class Comparison(_Shown, Sequence[Report]):
     """
 
     def __init__(self, reports: Sequence[Report], refused: Mapping[str, str] | None = None) -> None:
+        """Take the reports, the baseline first, and the schemes refused with their reasons."""
         self.reports = list(reports)
         self.refused = dict(refused or {})
 
@@ -353,6 +405,15 @@ class Comparison(_Shown, Sequence[Report]):
     @overload
     def __getitem__(self, index: slice) -> list[Report]: ...
     def __getitem__(self, index: int | str | slice) -> Report | list[Report]:
+        """Return the report of a place, or of a scheme by its name; of a slice a list.
+
+        Raises
+        ------
+        KeyError
+            No scheme of that name is compared.
+        IndexError
+            There is no such place.
+        """
         if isinstance(index, str):
             for report in self.reports:
                 if report.scheme.name == index:
@@ -362,9 +423,11 @@ class Comparison(_Shown, Sequence[Report]):
         return self.reports[index]
 
     def __len__(self) -> int:
+        """Return how many reports there are."""
         return len(self.reports)
 
     def __repr__(self) -> str:
+        """Say which schemes are compared."""
         return f"<Comparison of {', '.join(r.scheme.name for r in self.reports)}>"
 
     @property
@@ -406,10 +469,12 @@ class Lifetimes(_Read):
     """
 
     def __repr__(self) -> str:
+        """Say which drive lived under which schemes."""
         names = ", ".join(s["scheme"]["name"] for s in self._data["schemes"])
         return f"<Lifetimes of {self._data['device']['name']} under {names}>"
 
     def __str__(self) -> str:
+        """Return the table as the terminal shows it, 100 columns wide."""
         return _wordline.lifetime_table(self.json, 100)
 
     def _repr_html_(self) -> str:

@@ -2,10 +2,12 @@
 
 import os
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 __version__: str
 DEFAULT_SEED: int
+REPLICAS_MAX: int
 DEFAULT_INITIAL: str
 ALL_COMPATIBLE: str
 
@@ -18,16 +20,16 @@ class Refused(ValueError):
 class Fault(RuntimeError):
     """An illegal decision of a scheme, or a bug of Wordline."""
 
-Progress = Callable[[int, int, float], object]
+_Progress = Callable[[int, int, float], object]
 
 def compare(
-    asked: dict[str, Any], schemes: Sequence[str], threads: int, progress: Progress | None
+    asked: dict[str, Any], schemes: Sequence[str], threads: int, progress: _Progress | None
 ) -> list[str]: ...
 def admitted(
     asked: dict[str, Any], schemes: Sequence[str]
 ) -> tuple[list[str], list[tuple[str, str]]]: ...
 def estimate(values: Sequence[float]) -> tuple[float, float | None, float | None]: ...
-def report_file(named: str | os.PathLike[str]) -> os.PathLike[str]: ...
+def report_file(named: str | os.PathLike[str]) -> Path: ...
 def identity(asked: dict[str, Any], scheme: str) -> str: ...
 def model(asked: dict[str, Any], scheme: str) -> str: ...
 def page_write_cost(
@@ -37,14 +39,14 @@ def record(
     asked: dict[str, Any],
     scheme: str,
     files: dict[str, Any],
-    progress: Progress | None,
+    progress: _Progress | None,
 ) -> str: ...
-def rerun(report: str, workload: str | None, progress: Progress | None) -> str: ...
+def rerun(report: str, workload: str | None, threads: int, progress: _Progress | None) -> str: ...
 def why(
     report: str,
     asked: dict[str, Any],
     workload: str | None,
-    progress: Progress | None,
+    progress: _Progress | None,
 ) -> str: ...
 def table(reports: Sequence[str], refused: Sequence[tuple[str, str]], width: int) -> str: ...
 def html(reports: Sequence[str], refused: Sequence[tuple[str, str]]) -> str: ...
@@ -65,7 +67,7 @@ def lifetime(
     schemes: Sequence[str],
     life: dict[str, Any],
     threads: int,
-    progress: Progress | None,
+    progress: _Progress | None,
 ) -> str: ...
 def lifetime_table(lifetimes: str, width: int) -> str: ...
 def lifetime_html(lifetimes: str) -> str: ...

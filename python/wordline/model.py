@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from wordline import Report, UserError, _wordline
+from wordline import Report, Run, UserError, _run, _wordline
 from wordline.commands import SWEEP, perform, told
 from wordline.quantity import in_us
 
@@ -57,21 +57,17 @@ def curves(
     Refused
         The device does not suit the scheme.
     """
-    asked = {
-        "device": device,
-        "workload": workload,
-        "set": dict(set or {}),
-        "seed": seed,
-        "replicas": 1,
-        "traces": traces,
-        "requests": requests,
-        "fit": fit,
-        "initial": _wordline.DEFAULT_INITIAL,
-        "from_state": None,
-        "save_state": None,
-        "check": False,
-    }
-    return json.loads(_wordline.model(asked, scheme))
+    run = Run(
+        device=device,
+        scheme=scheme,
+        workload=workload,
+        seed=seed,
+        requests=requests,
+        set=tuple((set or {}).items()),
+        traces=traces,
+        fit=fit,
+    )
+    return json.loads(_wordline.model(_run.asked(run), scheme))
 
 
 def least_cost(points: Sequence[Mapping[str, Any]], key: str = "c_hyssd_us") -> Mapping[str, Any]:
@@ -229,7 +225,7 @@ def _simulated(
     import tempfile
 
     from wordline.progress import Bars
-    from wordline.runs import Run, Runner
+    from wordline.runs import Runner
 
     name, _, given = scheme.partition(":")
     kept = [part for part in given.split(",") if part.startswith("tlc_unit=")]

@@ -58,7 +58,8 @@ _STYLE = {
 @contextmanager
 def style(**changes: Any) -> Iterator[None]:
     """Draw in this style within the block."""
-    with plt.rc_context({**_STYLE, **changes}):
+    keys: dict[Any, Any] = {**_STYLE, **changes}
+    with plt.rc_context(keys):
         yield
 
 

@@ -7,10 +7,18 @@ import time
 from collections.abc import Callable
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
 from rich.text import Text
 
-from wordline.runs import Run
+from wordline import Run
 
 
 def rate(per_second: float) -> str:
@@ -38,6 +46,7 @@ class Bars:
     """Shows runs on standard error while they go. A context manager."""
 
     def __init__(self, total: int, name: Callable[[Run], str]) -> None:
+        """Take how many runs there are, and how each is called on its bar."""
         self._name = name
         self._total = total
         self._done = 0
@@ -56,7 +65,7 @@ class Bars:
         )
         self._watched = console.is_terminal
         self._all = self._progress.add_task("runs", total=total, note=f"0 of {total}")
-        self._tasks: dict[Run, int] = {}
+        self._tasks: dict[Run, TaskID] = {}
 
     def __enter__(self) -> Bars:
         """Begin to show."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from wordline import UserError
 
@@ -20,7 +21,7 @@ def in_us(text: str) -> float:
     return _read(text, _MICROSECONDS)
 
 
-def _read(text: str, units: dict[str, float]) -> float:
+def _read(text: str, units: Mapping[str, float]) -> float:
     found = re.fullmatch(r"([\d.]+)\s*([A-Za-z]+)", text)
     if not found or found[2] not in units:
         raise UserError(f"{text}: this is no number with one of the units {', '.join(units)}")

@@ -170,6 +170,14 @@ class Drive:
     """Geometry and times, from the header alone."""
 
     def __init__(self, header: dict[str, Any]) -> None:
+        """Read the header of a log, schema ``wordline.log/1``.
+
+        Raises
+        ------
+        Unreadable
+            A log of this drive cannot be checked: its reads suspend what is under way, or a region
+            has a program rule or windows that are unknown here.
+        """
         self.unit = header["unit_bytes"]
         self.sector = header["sector_bytes"]
         self.media = header["media"]
@@ -292,6 +300,13 @@ class Checker:
     """Reads a log row by row and collects what is wrong with it."""
 
     def __init__(self, header: dict[str, Any]) -> None:
+        """Read the header of a log: the drive, and the blocks that were programmed before the run.
+
+        Raises
+        ------
+        Unreadable
+            As for `Drive`.
+        """
         self.header = header
         self.drive = d = Drive(header)
         self.violations: list[tuple[int, str]] = []
@@ -346,9 +361,11 @@ class Checker:
         try:
             numbers = [int(fields[i]) for i in (0, 4, 5, 6, 7, 8, 9, 10, 11, 15, 17)]
             op, start, end, channel, die, plane, block, slot, slots, size, retries = numbers
+            use, kind, cause = fields[1:4]
+            mode, page, named, data = *fields[12:15], fields[16]
             u = Use(
-                op, *fields[1:4], start, end, channel, die, plane, block, slot, slots,
-                *fields[12:15], size, fields[16], retries,
+                op, use, kind, cause, start, end, channel, die, plane, block, slot, slots,
+                mode, page, named, size, data, retries,
             )  # fmt: skip
             u.parts()
         except ValueError:

@@ -12,48 +12,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import wordline
-from wordline import Refused, Report, UserError, _wordline
+from wordline import Refused, Report, Run, UserError, _wordline
+from wordline._run import Progress, beginning_with
 
 #: Called with a run, the requests it has completed and the simulated time in seconds.
-Watch = Callable[["Run", int, float], object]
-
-
-@dataclass(frozen=True)
-class Run:
-    """One run, as `wordline.run` takes it.
-
-    `after` is a run whose drive this one begins with, in place of `initial`.
-    """
-
-    device: str
-    scheme: str
-    workload: str
-    seed: int = _wordline.DEFAULT_SEED
-    requests: int | None = None
-    set: tuple[tuple[str, str], ...] = ()
-    initial: str = _wordline.DEFAULT_INITIAL
-    traces: str | None = None
-    fit: str | None = None
-    check: bool = False
-    after: Run | None = None
-
-    def arguments(self) -> dict[str, Any]:
-        """Return the keyword arguments of `wordline.run`, but for `after`."""
-        return {
-            "device": self.device,
-            "scheme": self.scheme,
-            "workload": self.workload,
-            "seed": self.seed,
-            "requests": self.requests,
-            "set": dict(self.set),
-            "initial": _wordline.DEFAULT_INITIAL if self.after else self.initial,
-            "traces": self.traces,
-            "fit": self.fit,
-            "check": self.check,
-        }
+Watch = Callable[[Run, int, float], object]
 
 
 @cache
@@ -75,7 +40,7 @@ class _Known:
 def _known(run: Run, found: dict[Run, _Known]) -> _Known:
     if run in found:
         return found[run]
-    identity = wordline.identity(**run.arguments())
+    identity = run.identity()
     before = _known(run.after, found).key if run.after else None
     text = json.dumps([_engine(), identity, run.check, before], sort_keys=True)
     key = hashlib.sha256(text.encode()).hexdigest()[:20]
@@ -182,7 +147,13 @@ class Runner:
         for run in self._known:
             self._state(run).unlink(missing_ok=True)
         done = [run for run in asked if run not in refused]
-        return {run: wordline.load(self.path(run)) for run in done}, refused
+        return {run: self._report(run) for run in done}, refused
+
+    def _report(self, run: Run) -> Report:
+        found = wordline.load(self.path(run))
+        if not isinstance(found, Report):
+            raise UserError(f"{self.path(run)}: this is not the report of one run")
+        return found
 
     def _state(self, run: Run) -> Path:
         return self.folder / f"{self.key(run)}.state"
@@ -263,12 +234,11 @@ def _do(
     report: str,
     before: str | None,
     after: str | None,
-    progress: wordline.Progress | None = None,
+    progress: Progress | None = None,
 ) -> None:
     """Do one run and keep its report, whole or not at all."""
-    result = wordline.run(
-        **run.arguments(), from_state=before, save_state=after, threads=1, progress=progress
-    )
+    begun = run if before is None else beginning_with(run, before)
+    result = begun.do(save_state=after, threads=1, progress=progress)
     part = Path(f"{report}.{os.getpid()}.{threading.get_ident()}.part")
     result.save(part)
     part.replace(report)

@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import lambertw
 
@@ -191,18 +192,15 @@ def cyclic_wait(rate: float, s: Sequence[float]) -> float:
     its denominator does, at Re z > 0 and in 0, which fixes all p_k. (Our derivation; with one
     service time it is M/D/1.)
     """
-    s = np.asarray(s, dtype=float)
     n, unit = len(s), float(np.mean(s))
-    s, lam = s / unit, rate * unit
+    times, lam = np.asarray(s, dtype=np.float64) / unit, rate * unit
+    total = float(times.sum())
 
-    def tails(z: complex, first: int) -> np.ndarray:
+    def tails(z: complex, first: int) -> NDArray[np.complex128]:
         """Return the factors of p_first, p_first+1, ... in the numerator of phi_first."""
         at = [(first + k) % n for k in range(n)]
-        after = [np.prod([lam * np.exp(-z * s[j]) for j in at[k + 1 :]]) for k in range(n)]
+        after = [np.prod([lam * np.exp(-z * times[j]) for j in at[k + 1 :]]) for k in range(n)]
         return np.array([(lam - z) ** k * after[k] for k in range(n)])
-
-    def denominator(z: complex) -> complex:
-        return (lam - z) ** n - lam**n * np.exp(-z * s.sum())
 
     # The zeros with Re z > 0: (lam - z) exp(z mean) = lam w for each n-th root of unity w but 1.
     zeros = []
@@ -210,17 +208,17 @@ def cyclic_wait(rate: float, s: Sequence[float]) -> float:
         w = np.exp(2j * np.pi * k / n)
         zeros.append(lam + lambertw(-lam * w * np.exp(-lam)))
     rows = [tails(z, 0) for z in zeros] + [np.ones(n)]
-    idle = np.linalg.solve(np.array(rows), np.array([0] * (n - 1) + [n - lam * s.sum()], complex))
+    sums = [0.0] * (n - 1) + [n - lam * total]
+    idle = np.linalg.solve(np.array(rows, np.complex128), np.array(sums, np.complex128))
     # phi'(0) by Taylor: numerator -z (T0 + T1 z), denominator D1 z + D2 z^2.
     waits = []
-    total = s.sum()
     d1 = -n * lam ** (n - 1) + lam**n * total
     d2 = n * (n - 1) / 2 * lam ** (n - 2) - lam**n * total**2 / 2
     for first in range(n):
         at = [(first + k) % n for k in range(n)]
         t1 = 0.0
         for k in range(n):
-            after = sum(s[j] for j in at[k + 1 :])
+            after = sum(times[j] for j in at[k + 1 :])
             slope = -k * lam ** (n - 2) - lam ** (n - 1) * after
             t1 += idle[at[k]].real * slope
         t0 = lam ** (n - 1) * idle.real.sum()

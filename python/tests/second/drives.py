@@ -59,10 +59,12 @@ def random_case(seed: int) -> tuple[Config, str]:
             "limit": aside.choice([1, 2, 8]),
         }
     if c.multiplane and aside.random() < 0.5:
-        c.further = aside.choice([
-            {"read": 650, "program": 816, "erase": 700},
-            {"read": 1 * US, "program": 0, "erase": 5 * US},
-        ])
+        c.further = aside.choice(
+            [
+                {"read": 650, "program": 816, "erase": 700},
+                {"read": 1 * US, "program": 0, "erase": 5 * US},
+            ]
+        )
     c.page = c.unit * units_per_page
     # Round times make many things happen in one nanosecond, uneven ones make them interleave.
     if r.random() < 0.5:

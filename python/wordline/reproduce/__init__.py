@@ -13,12 +13,11 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wordline import UserError
+from wordline import Run, UserError
 from wordline.commands import SWEEP, perform, told
 
 if TYPE_CHECKING:
     from wordline.reproduce.paper import Figure, Paper, Scope
-    from wordline.runs import Run
 
 
 def main(**arguments: Any) -> int:

@@ -103,21 +103,22 @@ class Claim:
                 "a result needs either no_effect (what would come out without the effect: 1 for a "
                 "ratio, 0 for a difference or a share) or equal (where the paper says so)"
             )
+        no_effect = self.no_effect or 0.0  # not asked for beside equal
         bounds = [b for b in (self.least, self.most) if abs(b) != float("inf")]
         if self.equal is not None:
             centre, room = self.equal, OF_EQUAL * (abs(self.equal) or 1)
             mend = f"within 5 % of equal = {self.equal:g}"
         elif self.printed is not None:
-            centre, room = self.printed, OF_EFFECT * abs(self.printed - self.no_effect)
-            mend = f"no farther from {self.printed:g} than half of the way to {self.no_effect:g}"
+            centre, room = self.printed, OF_EFFECT * abs(self.printed - no_effect)
+            mend = f"no farther from {self.printed:g} than half of the way to {no_effect:g}"
             # What goes farther than the paper, without a bound, is still the effect.
-            if not any((b - centre) * (self.no_effect - centre) >= 0 for b in bounds):
-                bounds = [self.no_effect]
+            if not any((b - centre) * (no_effect - centre) >= 0 for b in bounds):
+                bounds = [no_effect]
         else:
             return (
-                f"must come out {self.allowed}, and {self.shown(self.no_effect)}, which is no "
+                f"must come out {self.allowed}, and {self.shown(no_effect)}, which is no "
                 "effect, lies within; end the range at no_effect"
-                if self.least < self.no_effect < self.most
+                if self.least < no_effect < self.most
                 else ""
             )
         if all(abs(b - centre) <= room + 1e-9 * max(1.0, abs(centre)) for b in bounds):

@@ -26,10 +26,9 @@ from types import ModuleType
 from typing import Any
 
 import wordline
-from wordline import Report, UserError, _wordline, toml
+from wordline import Report, Run, UserError, _wordline, toml
 from wordline.quantity import in_bytes
 from wordline.reproduce import pieces
-from wordline.runs import Run
 
 #: Logical capacities are cut to whole units of this many bytes, which is no smaller than any page.
 UNIT = 1 << 14

@@ -99,8 +99,13 @@ def _whole(twins: Mapping[str, str], traces: str) -> dict[str, tuple[Path, str]]
         if not spelling.startswith("twin:"):
             continue
         twin, _, options = spelling.removeprefix("twin:").partition(":")
-        run = {"device": "demo-8gb", "scheme": "conventional", "initial": "fresh"}
-        trace = wordline.identity(**run, workload=f"twin:{twin}", traces=traces)["workload"]
+        trace = wordline.identity(
+            device="demo-8gb",
+            scheme="conventional",
+            workload=f"twin:{twin}",
+            initial="fresh",
+            traces=traces,
+        )["workload"]
         if trace.get("source") == "original":
             file = Path(traces) / trace["name"]
             comma = "," if options else ""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from wordline import UserError
+from wordline import Run, UserError
 from wordline.commands import SWEEP, perform
 
 
@@ -39,7 +39,7 @@ def _main(
     traces: str | None = None,
 ) -> None:
     from wordline.progress import Bars
-    from wordline.runs import Run, Runner
+    from wordline.runs import Runner
     from wordline.sweeps import frontier as pareto
     from wordline.sweeps import grid, result, show, table
 

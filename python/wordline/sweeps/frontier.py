@@ -42,6 +42,14 @@ def axes(paths: Sequence[str]) -> tuple[Axis, Axis]:
     return x, y
 
 
+def _figure(row: Row, axis: Axis) -> tuple[float, float | None]:
+    """Return mean and half interval of a row that has the figure of an axis."""
+    found = row.figures[axis.path]
+    if found is None:
+        raise ValueError(f"the row has no {axis.path}")
+    return found
+
+
 def frontier(rows: Sequence[Row], x: Axis, y: Axis) -> list[Row]:
     """Return the rows that no other row equals or beats in both, by rising x.
 
@@ -49,9 +57,8 @@ def frontier(rows: Sequence[Row], x: Axis, y: Axis) -> list[Row]:
     """
 
     def cost(row: Row) -> tuple[float, float]:
-        return tuple(
-            -row.figures[a.path][0] if a.more_is_better else row.figures[a.path][0] for a in (x, y)
-        )
+        a, b = (-_figure(row, a)[0] if a.more_is_better else _figure(row, a)[0] for a in (x, y))
+        return a, b
 
     there = [row for row in rows if row.figures[x.path] and row.figures[y.path]]
     costs = {id(row): cost(row) for row in there}
@@ -61,12 +68,12 @@ def frontier(rows: Sequence[Row], x: Axis, y: Axis) -> list[Row]:
         return any((c, d) != (a, b) and c <= a and d <= b for c, d in (costs[id(o)] for o in there))
 
     kept = [row for row in there if not beaten(row)]
-    return sorted(kept, key=lambda row: row.figures[x.path][0])
+    return sorted(kept, key=lambda row: _figure(row, x)[0])
 
 
 def _staircase(best: Sequence[Row], x: Axis, y: Axis) -> tuple[list[float], list[float]]:
     """Return the corners of the border of what the frontier beats."""
-    points = [(row.figures[x.path][0], row.figures[y.path][0]) for row in best]
+    points = [(_figure(row, x)[0], _figure(row, y)[0]) for row in best]
     worse_x, worse_y = (min if axis.more_is_better else max for axis in (x, y))
     corners = points[:1]
     for (x1, y1), (x2, y2) in itertools.pairwise(points):
@@ -78,7 +85,7 @@ def _numbers(best: Sequence[Row], x: Axis, y: Axis) -> dict[tuple[float, float],
     """Give the frontier its numbers, in the order of its list; rows at one place share a label."""
     numbers: dict[tuple[float, float], list[str]] = {}
     for number, row in enumerate(best, 1):
-        where = (row.figures[x.path][0], row.figures[y.path][0])
+        where = (_figure(row, x)[0], _figure(row, y)[0])
         numbers.setdefault(where, []).append(str(number))
     return {where: ", ".join(found) for where, found in numbers.items()}
 
@@ -102,10 +109,10 @@ def draw(table: Table, x: Axis, y: Axis, path: Path, note: str) -> None:
         for name in names:
             here = [r for r in rows if r.at[hue] == name]
             at.errorbar(
-                [r.figures[x.path][0] for r in here],
-                [r.figures[y.path][0] for r in here],
-                xerr=[r.figures[x.path][1] or 0 for r in here],
-                yerr=[r.figures[y.path][1] or 0 for r in here],
+                [_figure(r, x)[0] for r in here],
+                [_figure(r, y)[0] for r in here],
+                xerr=[_figure(r, x)[1] or 0 for r in here],
+                yerr=[_figure(r, y)[1] or 0 for r in here],
                 fmt=marks[name],
                 color=colours[name],
                 markersize=6,
@@ -114,7 +121,7 @@ def draw(table: Table, x: Axis, y: Axis, path: Path, note: str) -> None:
             )
         at.plot(*_staircase(best, x, y), color="#333333", lw=0.9, ls=(0, (4, 3)), zorder=1)
         for scale, axis in ((at.set_xscale, x), (at.set_yscale, y)):
-            found = [r.figures[axis.path][0] for r in rows]
+            found = [_figure(r, axis)[0] for r in rows]
             if min(found) > 0 and max(found) / min(found) > 20:
                 scale("log")
         short = FuncFormatter(lambda value, _: f"{value:,.6g}")

@@ -6,8 +6,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from wordline import UserError, _wordline
-from wordline.runs import Run
+from wordline import Run, UserError, _wordline
 
 
 def values(text: str) -> tuple[str, list[str]]:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, overload
 
-from wordline import Refused, Report, UserError, _frame
-from wordline.runs import Run, Runner, stand_ins
+from wordline import Refused, Report, Run, UserError, _frame
+from wordline.runs import Runner, stand_ins
 from wordline.sweeps import frontier as pareto
 from wordline.sweeps.grid import Grid
 from wordline.sweeps.table import FIGURES, Row, Table, shown, table
@@ -53,6 +53,22 @@ class Sweep(Sequence[Combination]):
         refused: Mapping[Run, Refused],
         figures: Sequence[str],
     ) -> None:
+        """Gather the runs of a grid.
+
+        Parameters
+        ----------
+        grid
+            All combinations.
+        reports, refused
+            What `wordline.runs.Runner.run` returns.
+        figures
+            The figures of the table by their paths.
+
+        Raises
+        ------
+        UserError
+            A path is that of no figure of any report.
+        """
         self._grid = grid
         self._reports = reports
         self._table = table(grid, reports, refused, figures)
@@ -137,7 +153,7 @@ class Sweep(Sequence[Combination]):
         UserError
             The library is not installed.
         """
-        rows = []
+        rows: list[dict[str, Any]] = []
         for combination in self:
             for report in combination.reports:
                 rows += _frame.rows_of(report.to_dict(), self._columns_of(combination))
@@ -175,7 +191,7 @@ class Sweep(Sequence[Combination]):
             )
 
     def save(
-        self, folder: str | os.PathLike[str], frontier: tuple[str, str] | None = None
+        self, folder: str | os.PathLike[str], frontier: Sequence[str] | None = None
     ) -> list[Path]:
         """Write the table as CSV and Parquet and the page; return what was written.
 

@@ -9,10 +9,10 @@ from rich import box
 from rich.console import Console
 from rich.table import Table as Shown
 
-from wordline import Report
+from wordline import Report, Run
 from wordline import page as pages
 from wordline.commands import told
-from wordline.runs import Run, stand_ins
+from wordline.runs import stand_ins
 from wordline.sweeps.grid import Grid
 from wordline.sweeps.table import Row, Table, shown
 

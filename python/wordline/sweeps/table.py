@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wordline import Refused, Report, UserError, _wordline
-from wordline.runs import Run
+from wordline import Refused, Report, Run, UserError, _wordline
 from wordline.sweeps.grid import Grid
 
 #: The figures of a table for which none are named.

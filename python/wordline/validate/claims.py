@@ -91,7 +91,7 @@ def _rows(table: Mapping[str, Any], where: str, quick: bool) -> list[Claim]:
     rows = []
     for values in itertools.product(*over.values()):
         # A key such as `spare_f_r` stands for several arguments that vary together.
-        varied = {}
+        varied: dict[str, Any] = {}
         for key, value in zip(over, values, strict=True):
             together = isinstance(value, list)
             varied.update(zip(key.split("_"), value, strict=True) if together else [(key, value)])

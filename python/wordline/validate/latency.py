@@ -35,7 +35,11 @@ def latency(
     requests: int = 1_000_000,
 ) -> Outcome:
     """Mean wait, or response over service time, of reads or programs at load u."""
-    service = [1000 * s for s in (service_us or MIXES[mix])]
+    if service_us is None:
+        if mix is None:
+            raise TypeError("latency() needs service_us or mix")
+        service_us = list(MIXES[mix])
+    service = [1000 * s for s in service_us]
     times = [service[0]] * 3 if kind == "one-shot" else service
     mean_us = float(np.mean(service)) / 1e3
     rate = _rate(u, mean_us)

@@ -29,7 +29,7 @@ def _cells(row: Row) -> list[str]:
     deviation = "0" if row.deviation == 0 else f"{100 * row.deviation:+.2f} %"
     if abs(row.deviation) < 5e-5:
         deviation = "0" if tolerance == 0 else deviation.replace("-", "").replace("+", "")
-    allowed = "exact" if tolerance == 0 else f"± {100 * tolerance:g} %"
+    allowed = f"± {100 * tolerance:g} %" if tolerance else "exact"
     return [row.claim.quantity, number(row.theirs), number(outcome.ours), half, deviation, allowed]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from typing import Any
 
 from wordline.validate.drives import Drive
 from wordline.validate.outcome import Outcome
@@ -55,7 +56,8 @@ def _expected(case: str, drive: Drive, random_: random.Random) -> tuple[Drive, s
         level = FIRST_LEVEL[case]
         order = level + "".join(c for c in drive.order if c != level)
         if count[level] == 1:
-            drive = replace(drive, **{{"C": "channels", "D": "dies", "P": "planes"}[level]: 3})
+            wider: dict[str, Any] = {{"C": "channels", "D": "dies", "P": "planes"}[level]: 3}
+            drive = replace(drive, **wider)
             physical = drive.plane_count * drive.blocks * drive.pages_per_block
             drive = replace(drive, logical_pages=physical * 3 // 4)
             count[level] = 3

@@ -94,7 +94,7 @@ def in_all(study: Study, drive: str, scheme: str, figure: str) -> tuple[float, f
         twin: [over(study, drive, twin, scheme, figure, seed) for seed in SEEDS]
         for twin in study.paper.workloads
     }
-    whole = [of for of in found.values() if None not in of]
+    whole = [[v for v in of if v is not None] for of in found.values() if None not in of]
     means = [geometric_mean([of[i] for of in whole]) for i in range(len(SEEDS))]
     known = [m for m in means if m is not None]
     return mean_and_half_width(known) if len(known) > 1 else None

@@ -7,11 +7,13 @@ Baseline's, as the paper's are.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import ceil
 from statistics import fmean
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wordline import Report
 from wordline.quantity import in_us
@@ -105,7 +107,8 @@ def over_others(study: Study, figure: str, scheme: str, of: str, group: str = MA
     others = [value for value in means.values() if value is not None]
     if own is None or not others:
         return None
-    other = {"least": min, "greatest": max, "mean": fmean}[of](others)
+    ways: dict[str, Callable[[list[float]], float]] = {"least": min, "greatest": max, "mean": fmean}
+    other = ways[of](others)
     return own / other if other else None
 
 
@@ -179,18 +182,20 @@ def reads_an_update(study: Study, group: str = "updates") -> float:
 # --- Figure 7 ----------------------------------------------------------------------------------
 
 
-def followed(study: Study, workload: str, name: str, group: str = "merge") -> np.ndarray:
+def followed(study: Study, workload: str, name: str, group: str = "merge") -> NDArray[np.float64]:
     """Return what the scheme followed, a value a window, shape ``(windows,)``."""
     found = study.report(workload, "Hierarchy", group).to_dict()["followed"][name]
     return np.array([value for _, value in found])
 
 
-def l1_share(study: Study, workload: str, group: str = "merge") -> np.ndarray:
+def l1_share(study: Study, workload: str, group: str = "merge") -> NDArray[np.float64]:
     """Return L1's share of what both levels own, a value a window."""
     return followed(study, workload, "l1_share", group)
 
 
-def owned_share(study: Study, workload: str, level: str, group: str = "merge") -> np.ndarray:
+def owned_share(
+    study: Study, workload: str, level: str, group: str = "merge"
+) -> NDArray[np.float64]:
     """Return a level's share of the blocks that both own, a value a window."""
     of = {at: followed(study, workload, f"{at}_owned", group) for at in ("l1", "l2")}
     return of[level] / np.maximum(of["l1"] + of["l2"], 1)
@@ -238,7 +243,7 @@ def traces_that_move(study: Study, least: float) -> float:
     return fmean(float(np.ptp(curve[1:] if len(curve) > 1 else curve)) >= least for curve in curves)
 
 
-def points(values: np.ndarray) -> np.ndarray:
+def points(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Means over ten windows each; what is left over is left out, unless it is all."""
     whole = len(values) // POINT * POINT
     return values[:whole].reshape(-1, POINT).mean(axis=1) if whole else values

@@ -13,6 +13,7 @@ from fractions import Fraction
 from statistics import fmean
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wordline import Report
 from wordline.quantity import in_us
@@ -226,7 +227,7 @@ def latency_beyond(study: Study, scheme: str) -> float:
 # --- cliffs ------------------------------------------------------------------------------------
 
 
-def speed_over_volume(report: Report) -> tuple[np.ndarray, np.ndarray]:
+def speed_over_volume(report: Report) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return GiB written until the end of each bin of time, and the bandwidth in it in MB/s."""
     line = report.timeline
     speed = np.asarray(line.write_mb_per_s)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import re
 from statistics import fmean
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -244,7 +245,7 @@ def zero_load_ms(study: Study, pages: int, scheme: str) -> float:
 # --- over time -----------------------------------------------------------------------------------
 
 
-def over_time(report: Report, width_s: float) -> dict[str, NDArray[np.float64]]:
+def over_time(report: Report, width_s: float) -> dict[str, NDArray[Any]]:
     """Mean write latency (ms) and free LSB pages in bins of so many seconds, by the end of the bin.
 
     The report's own bins are shorter; each goes where its middle is.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -127,7 +128,7 @@ def _schemes(study: Study, threads: int) -> Rows:
     rows = []
     for stage, skew, scheme in itertools.product(m.STAGES, m.SKEWS, SCHEMES):
         at = (skew, scheme, stage, threads)
-        row = {"stage": stage, "workload": skew, "scheme": scheme}
+        row: dict[str, Any] = {"stage": stage, "workload": skew, "scheme": scheme}
         row |= {"iops": m.iops(study, *at), "lost_mib": m.lost(study, *at) / m.MIB}
         iops, lost = (None, None) if scheme == "Base" else _ranges(study, at)
         row |= {"iops_least": iops and iops[0], "iops_most": iops and iops[1]}
@@ -301,18 +302,18 @@ def _causes(study: Study) -> Rows:
 
     for n in (1, 10):
         what = f"bandwidth lost to {n} retries, one request a thread"
-        row("4-sequential", what, lambda n=n: m.shallow_lost(study, n))
+        row("4-sequential", what, partial(m.shallow_lost, study, n))
     for (group, what), skew in itertools.product(READINGS.items(), m.GRID_SKEWS):
         at = (study, skew, group)
-        row("13-base", f"IOPS over Base, {skew}, {what}", lambda at=at: m.in_group(*at, "Base"))
+        row("13-base", f"IOPS over Base, {skew}, {what}", partial(m.in_group, *at, "Base"))
         what = f"{skew}, {what}"
-        row("13-same", f"IOPS over Hotness, {what}", lambda at=at: m.in_group(*at, "Hotness"))
-        row("16-saving", f"saving with four threads, {what}", lambda at=at: m.saving_in(*at))
+        row("13-same", f"IOPS over Hotness, {what}", partial(m.in_group, *at, "Hotness"))
+        row("16-saving", f"saving with four threads, {what}", partial(m.saving_in, *at))
     for stage, skew in itertools.product(("middle", "old"), m.GRID_SKEWS):
         at = (study, skew, f"fixed-{stage}")
         what = f"{skew}, {stage}, every block alike"
-        row("13-base", f"IOPS over Base, {what}", lambda at=at: m.in_group(*at, "Base"))
-        row("13-same", f"IOPS over Hotness, {what}", lambda at=at: m.in_group(*at, "Hotness"))
+        row("13-base", f"IOPS over Base, {what}", partial(m.in_group, *at, "Base"))
+        row("13-same", f"IOPS over Hotness, {what}", partial(m.in_group, *at, "Hotness"))
     for stage, skew in itertools.product(m.STAGES, m.GRID_SKEWS):
 
         def down(stage: str = stage, skew: str = skew) -> float:

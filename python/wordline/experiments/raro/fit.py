@@ -12,6 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 #: By stage: first and last cycle, the most retries, and the share of pages that take them.
 PRINTED = {
@@ -32,7 +33,7 @@ SIGMA = math.hypot(0.02, 0.03)
 SENSES = np.array([4, 4, 4, 3]) / 3.75
 
 
-def share(stage: str, coefficients: Sequence[float]) -> float:
+def share(stage: str, coefficients: Sequence[float] | NDArray[np.float64]) -> float:
     """Share of the pages of a stage that take its most retries, or more."""
     first, last, most, _ = PRINTED[stage]
     cycles = np.linspace(first, last, last - first + 1)
@@ -43,14 +44,14 @@ def share(stage: str, coefficients: Sequence[float]) -> float:
     return float(np.mean([0.5 * math.erfc(-z / SIGMA / math.sqrt(2)) for z in above.flat]))
 
 
-def fitted(stages: Sequence[str]) -> np.ndarray:
+def fitted(stages: Sequence[str]) -> NDArray[np.float64]:
     """Coefficients at which two stages have their printed shares, by Newton's method."""
     wanted = np.log([PRINTED[s][3] for s in stages])
 
-    def off(scaled: np.ndarray) -> np.ndarray:
+    def off(scaled: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.log([share(s, scaled * MODEL) for s in stages]) - wanted
 
-    at = np.ones(2)
+    at: NDArray[np.float64] = np.ones(2)
     for _ in range(20):
         now, by = off(at), 1e-5
         slopes = np.column_stack([(off(at + by * e) - now) / by for e in np.eye(2)])

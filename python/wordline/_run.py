@@ -1,0 +1,173 @@
+"""One run: what decides what comes out, and doing it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from wordline import _wordline
+from wordline._result import Report
+
+Progress = Callable[[int, int, float], object]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run: what decides what comes out, and nothing else.
+
+    It is plain and does not change, so that runs can be compared, be keys of a dictionary and go to
+    other processes. `run` makes one of its arguments and does it.
+
+    Attributes
+    ----------
+    device, scheme, workload, seed, requests, initial, from_state, traces, fit, check
+        As for `run`; paths are text.
+    set
+        Changes as for `run`, in pairs of key and value, both text.
+    after
+        A run whose drive this one begins with, in place of ``initial`` and ``from_state``.
+
+    Examples
+    --------
+    >>> aging = wl.Run(device="demo-8gb", scheme="slc-cache", workload="uniform")
+    >>> wl.Run(device="demo-8gb", scheme="slc-cache", workload="bursty", after=aging).do()
+    """
+
+    device: str
+    scheme: str
+    workload: str
+    seed: int = _wordline.DEFAULT_SEED
+    requests: int | None = None
+    set: tuple[tuple[str, str], ...] = ()
+    initial: str = _wordline.DEFAULT_INITIAL
+    from_state: str | None = None
+    traces: str | None = None
+    fit: str | None = None
+    check: bool = False
+    after: Run | None = None
+
+    def do(
+        self,
+        *,
+        replicas: int = 1,
+        save_state: str | os.PathLike[str] | None = None,
+        threads: int | None = None,
+        log: str | os.PathLike[str] | None = None,
+        completions: str | os.PathLike[str] | None = None,
+        timeline: str | os.PathLike[str] | None = None,
+        window: str | None = None,
+        around: int | None = None,
+        progress: Progress | None = None,
+    ) -> Report:
+        """Do it, and before it the run that it comes after.
+
+        Parameters
+        ----------
+        replicas, save_state, threads, log, completions, timeline, window, around, progress
+            As for `run`. Of a run ``after`` another only the last is recorded and has replicas;
+            `progress` is called for both.
+
+        Returns
+        -------
+        Report
+            As for `run`. That of a run ``after`` another names a state that is gone by then: use
+            ``save_state`` and ``from_state`` where the report is to be run again.
+
+        Raises
+        ------
+        UserError, Refused, Fault, OSError
+            As for `run`.
+        """
+        if self.after is not None:
+            # What is wrong is found before anything is run.
+            asked(self, replicas)
+            with TemporaryDirectory(prefix="wordline-") as folder:
+                state = Path(folder) / "before.state"
+                self.after.do(save_state=state, threads=threads, progress=progress)
+                return beginning_with(self, os.fspath(state)).do(
+                    replicas=replicas,
+                    save_state=save_state,
+                    threads=threads,
+                    log=log,
+                    completions=completions,
+                    timeline=timeline,
+                    window=window,
+                    around=around,
+                    progress=progress,
+                )
+        wanted = asked(self, replicas, save_state)
+        if timeline is None and not (window is None and around is None):
+            raise _wordline.UserError("window and around are of a timeline; say timeline=FILE, too")
+        recorded = {"log": log, "completions": completions, "timeline": timeline}
+        if any(file is not None for file in recorded.values()):
+            paths = {name: file and os.fspath(file) for name, file in recorded.items()}
+            files = {**paths, "window": window, "around": around}
+            return Report(_wordline.record(wanted, self.scheme, files, progress))
+        return Report(_wordline.compare(wanted, [self.scheme], at_once(threads), progress)[0])
+
+    def identity(self) -> dict[str, Any]:
+        """Say what decides the outcome, without running anything.
+
+        Returns
+        -------
+        dict
+            As for `wordline.identity`. What a run ``after`` another begins with is not in it.
+
+        Raises
+        ------
+        UserError
+            As for `run`.
+        """
+        found: dict[str, Any] = json.loads(_wordline.identity(asked(self), self.scheme))
+        return found
+
+
+def beginning_with(run: Run, state: str) -> Run:
+    """Return a run on the drive of a saved state, in place of that of the run before it."""
+    return replace(run, initial=_wordline.DEFAULT_INITIAL, from_state=state, after=None)
+
+
+def at_once(threads: int | None) -> int:
+    """Return how many runs go at once; as many as there are cores if that is not said."""
+    return threads if threads is not None else os.cpu_count() or 1
+
+
+def asked(
+    run: Run, replicas: int = 1, save_state: str | os.PathLike[str] | None = None
+) -> dict[str, Any]:
+    """Return what the native half takes of a run, all but the scheme.
+
+    Raises
+    ------
+    UserError
+        A number is out of its bounds, or the run is to begin with two drives.
+    """
+    if not 0 <= run.seed < 2**64:
+        raise _wordline.UserError(f"seed={run.seed} is not between 0 and 2**64 - 1")
+    if not 1 <= replicas <= _wordline.REPLICAS_MAX:
+        raise _wordline.UserError(
+            f"replicas={replicas} is not between 1 and {_wordline.REPLICAS_MAX}"
+        )
+    if run.requests is not None and run.requests < 1:
+        raise _wordline.UserError(f"requests={run.requests}: at least one request is needed")
+    if run.after is not None and run.from_state is not None:
+        raise _wordline.UserError("after and from_state: give one of them")
+    return {
+        "device": run.device,
+        "workload": run.workload,
+        "seed": run.seed,
+        "replicas": replicas,
+        "requests": run.requests,
+        "set": dict(run.set),
+        "initial": _wordline.DEFAULT_INITIAL if run.after else run.initial,
+        "from_state": run.from_state,
+        "save_state": None if save_state is None else os.fspath(save_state),
+        "traces": run.traces,
+        "fit": run.fit,
+        "check": run.check,
+    }
