@@ -2,9 +2,9 @@
 //! its data, reads since. The errors of a block are looked up, and found anew only when one of these has
 //! stepped: cycles at an erase, age by the hour, reads by one of every page.
 
+use crate::file::saved::{Saved, saved};
+use crate::file::table::Table;
 use crate::map::fetch;
-use crate::saved::{Saved, saved};
-use crate::table::Table;
 use bytemuck::{Pod, Zeroable};
 use std::io;
 use wordline_flash::{ErrorModel, Retries, RetryLaw, Stress};

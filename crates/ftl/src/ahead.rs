@@ -2,9 +2,9 @@
 //! before collection on demand would have moved it was made for nothing: those are counted, so that a run
 //! can tell what its idle time really cost in wear.
 
+use crate::file::saved::{Saved, saved};
+use crate::file::table::Table;
 use crate::map::Killed;
-use crate::saved::{Saved, saved};
-use crate::table::Table;
 use std::io;
 use wordline_units::Ppn;
 

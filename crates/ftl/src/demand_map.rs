@@ -21,14 +21,14 @@
 //! could displace others without end. So each request of the host allows as many as the map has pages, and what it
 //! costs ends with the requests.
 
-use crate::base::Mapped;
 use crate::counters::Cause;
+use crate::file::saved::sorted;
 use crate::ftl::{Ftl, RequestId};
+use crate::image::base::Mapped;
 use crate::journal::Journal;
 use crate::latency::{LatencyPart, LatencyParts};
 use crate::media::Media;
 use crate::op::{Class, Op, OpId, OpKind, Owner};
-use crate::saved::sorted;
 use crate::scheme::Layout;
 use crate::staging::Staging;
 use crate::state::State;

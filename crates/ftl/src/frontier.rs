@@ -1,10 +1,10 @@
 //! The blocks with slots left: how one is opened, and which of them takes the next program of each class.
 
 use crate::block::{Block, FreeBlocks, Phase};
+use crate::file::table::Table;
 use crate::map::IsFirst;
 use crate::scheme::{FreeOrder, RegionId};
 use crate::state::State;
-use crate::table::Table;
 use wordline_flash::{BlockState, SlotClass};
 use wordline_units::{BlockId, PlaneId, SimDuration};
 

@@ -2,9 +2,10 @@
 //! out. It has neither clock nor queue; `now` is told to it before every call.
 
 use crate::array::Times;
-use crate::base::BaseImage;
 use crate::counters::Counters;
+use crate::file::saved::{Saved, saved};
 use crate::gather::Gathering;
+use crate::image::base::BaseImage;
 use crate::latency::{LatencyParts, Piece};
 use crate::map::{MapKind, Span};
 use crate::media::Media;
@@ -12,7 +13,6 @@ use crate::merge::Open;
 use crate::moves::For;
 use crate::op::{Op, OpId, Owner};
 use crate::read_cache::ReadCache;
-use crate::saved::{Saved, saved};
 use crate::scheme::{
     Command, Drive, EarlierBits, Hooks, Layout, Move, ReadSeen, Refusal, RegionId, Scheme, Tag, View,
 };

@@ -1,8 +1,7 @@
 //! What can be asked of the translation layer and changes nothing in it: for probes, reports and checks.
 
 use crate::aging::lives;
-use crate::block::Block;
-use crate::block::Phase;
+use crate::block::{Block, Phase};
 use crate::ftl::{Ftl, Pending};
 use crate::map::MapTable;
 use crate::media::Media;

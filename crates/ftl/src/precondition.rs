@@ -2,11 +2,11 @@
 //! to blocks.
 
 use crate::aging::cost_of_erase;
-use crate::base::{BaseImage, Mapped, PlaneBase, Ranks};
 use crate::block::Phase;
 use crate::ftl::Ftl;
+use crate::image::base::{BaseImage, Mapped, PlaneBase, Ranks};
+use crate::image::permutation::{Permutation, mix};
 use crate::media::{BlockHeader, Media};
-use crate::permutation::{Permutation, mix};
 use crate::scheme::RegionId;
 use std::ops::Range;
 use thiserror::Error;

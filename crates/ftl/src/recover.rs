@@ -9,10 +9,10 @@
 //! nothing can be read in a block, not even its header, it counts as full of stale data.
 
 use crate::aging::Ages;
-use crate::base::BaseImage;
 use crate::block::Phase;
 use crate::counters::{Cause, Counters};
 use crate::ftl::Ftl;
+use crate::image::base::BaseImage;
 use crate::map::{IsFirst, Killed, Located, Span};
 use crate::media::{BlockHeader, Media, Recorded, SlotFound};
 use crate::op::{Class, Op, OpId, OpKind, Owner};

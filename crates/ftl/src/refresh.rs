@@ -5,10 +5,10 @@
 
 use crate::block::Phase;
 use crate::collect::Occasion;
+use crate::file::saved::{Saved, saved};
 use crate::ftl::Ftl;
 use crate::media::Media;
 use crate::op::OpId;
-use crate::saved::{Saved, saved};
 use crate::scheme::RegionId;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

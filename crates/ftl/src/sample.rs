@@ -1,7 +1,7 @@
 //! One plane that stands for all under a law of updates: pages of every class in the drive's proportions,
 //! written without time until write amplification stands still, and its blocks dealt out over the planes.
 
-use crate::base::{PlaneBase, PlanePages};
+use crate::image::base::{PlaneBase, PlanePages};
 use crate::steady::{Begun, Law, UNTOUCHED};
 use crate::untimed::{Draws, Shape, UntimedPlane};
 use crate::windows::Windows;

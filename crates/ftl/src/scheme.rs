@@ -4,8 +4,8 @@
 //! them, and refuses what is illegal with an error that names scheme, decision, time and state.
 
 use crate::block::Phase;
+use crate::file::saved::Memory;
 use crate::map::{MapKind, Span};
-use crate::saved::Memory;
 use crate::state::State;
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;

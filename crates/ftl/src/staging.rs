@@ -1,8 +1,8 @@
 //! Whatever is on its way: one index from logical page to what RAM holds of it. Reads consult it
 //! before the map, and a program commits only if nothing newer has.
 
+use crate::file::saved::sorted;
 use crate::op::OpId;
-use crate::saved::sorted;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use wordline_units::{Lpn, SectorMask};

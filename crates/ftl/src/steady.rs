@@ -9,11 +9,11 @@
 //! dealt out over the drive; where it is a stream, with an order of its own, each plane is written with
 //! what the stream has for it.
 
-use crate::base::{BaseImage, Mapped, PlaneBase, PlanePages, Ranks};
 use crate::ftl::Ftl;
+use crate::image::base::{BaseImage, Mapped, PlaneBase, PlanePages, Ranks};
+use crate::image::permutation::Permutation;
 use crate::map::MapKind;
 use crate::media::Media;
-use crate::permutation::Permutation;
 use crate::precondition::{Initial, InitialError};
 use crate::sample::{Sample, dealt, shuffled};
 use crate::scheme::Hooks;

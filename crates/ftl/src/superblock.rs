@@ -8,14 +8,14 @@
 //! emptied). An erased member goes back to its pool with the last.
 
 use crate::block::{Block, Phase};
+use crate::file::saved::{Saved, saved};
 use crate::ftl::{Effect, Ftl};
+use crate::image::stripe::Stripe;
 use crate::media::Media;
 use crate::op::{OpId, Owner};
-use crate::saved::{Saved, saved};
 use crate::scheme::{Drive, Hooks, Layout, Region, RegionId};
 use crate::stager::Company;
 use crate::state::State;
-use crate::stripe::Stripe;
 use std::cmp::Reverse;
 use std::ops::Range;
 use wordline_device::Superblock;

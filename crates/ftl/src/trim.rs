@@ -8,11 +8,11 @@
 //! protected RAM until they are logged.
 
 use crate::counters::Cause;
+use crate::file::saved::{sorted, sorted_set};
 use crate::ftl::{Ftl, RequestId};
 use crate::map::{MapKind, Span};
 use crate::media::Media;
 use crate::op::{Class, Op, OpId, OpKind, Owner};
-use crate::saved::{sorted, sorted_set};
 use crate::scheme::{Gather, Origin, Parcel, Place, PlanePick, RegionId, Route, View};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};

@@ -6,7 +6,7 @@
 //! The cycle is that of the timed drive: a block is opened, a victim is chosen among the closed ones,
 //! its live pages go to the open block, the host's pages fill what is left.
 
-use crate::permutation::{GOLDEN, Permutation, mix};
+use crate::image::permutation::{GOLDEN, Permutation, mix};
 use crate::victim::VictimIndex;
 use wordline_device::Victim;
 

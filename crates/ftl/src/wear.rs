@@ -5,12 +5,12 @@
 use crate::aging::{LIFE, cost_of_erase};
 use crate::block::{Block, Phase};
 use crate::collect::Occasion;
+use crate::file::saved::{Saved, saved};
 use crate::ftl::{Ftl, Outcome};
+use crate::image::permutation::{Permutation, mix};
 use crate::media::Media;
 use crate::op::{Op, Owner};
-use crate::permutation::{Permutation, mix};
 use crate::precondition::stream;
-use crate::saved::{Saved, saved};
 use crate::scheme::{PoolId, RegionId};
 use crate::state::{PoolState, State};
 use std::collections::BTreeMap;

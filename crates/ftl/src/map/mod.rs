@@ -9,8 +9,8 @@ mod overlay;
 mod page;
 mod sector;
 
-use crate::base::BaseImage;
-use crate::saved::{Loader, Saved, Saver, StateError};
+use crate::file::saved::{Loader, Saved, Saver, StateError};
+use crate::image::base::BaseImage;
 use crate::scheme::RegionId;
 use overlay::Overlay;
 use page::PageMap;

@@ -4,10 +4,10 @@
 
 use super::page::PageMap;
 use super::{IsFirst, Killed, Located, MapKind, Span};
-use crate::base::BaseImage;
-use crate::saved::{Saved, saved, sorted};
+use crate::file::saved::{Saved, saved, sorted};
+use crate::file::table::Table;
+use crate::image::base::BaseImage;
 use crate::scheme::RegionId;
-use crate::table::Table;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use std::io;

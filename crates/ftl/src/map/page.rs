@@ -2,9 +2,9 @@
 //! each slot that is live, and the base image behind both.
 
 use super::{Killed, fetch};
-use crate::base::BaseImage;
-use crate::saved::{Saved, saved};
-use crate::table::Table;
+use crate::file::saved::{Saved, saved};
+use crate::file::table::Table;
+use crate::image::base::BaseImage;
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::sync::Arc;

@@ -2,8 +2,8 @@
 //! that keep sectors apart do so beside a page map.
 
 use super::{Killed, Located, Span};
-use crate::base::BaseImage;
-use crate::saved::sorted;
+use crate::file::saved::sorted;
+use crate::image::base::BaseImage;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use wordline_flash::Geometry;

@@ -9,11 +9,11 @@
 //! that are all zeros are left out as holes; and the body, in postcard's encoding: what the state is
 //! of, where the tables are with a checksum of each chunk, and the fields in their order. The header
 //! holds the checksum of the body, so that this one number names a state, and it is written last, so
-//! that what was cut short is no state file. Tables are mapped copy-on-write ([`crate::table`]): a
+//! that what was cut short is no state file. Tables are mapped copy-on-write ([`crate::file::table`]): a
 //! drive that is restored reads of them what it touches, and costs the memory of what it changes.
 
+use crate::file::table::{Table, mapped};
 use crate::scheme::{Layout, Scheme};
-use crate::table::{Table, mapped};
 use bytemuck::Pod;
 use memmap2::Mmap;
 use serde::de::DeserializeOwned;

@@ -5,8 +5,8 @@
 //! of the plane, found by a search in the prefix sums of live counts, so a filled, an aged and a
 //! preloaded drive cost time and memory in proportion to their blocks, whatever they hold.
 
-use crate::permutation::Permutation;
-use crate::stripe::Stripe;
+use crate::image::permutation::Permutation;
+use crate::image::stripe::Stripe;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
