@@ -1,25 +1,25 @@
 //! The translation layer as the device sees it: requests and completions go in, operations come
 //! out. It has neither clock nor queue; `now` is told to it before every call.
 
-use crate::array::Times;
-use crate::counters::Counters;
 use crate::file::saved::{Saved, saved};
-use crate::gather::Gathering;
+use crate::flow::buffer::gather::Gathering;
+use crate::flow::buffer::merge::Open;
+use crate::flow::buffer::program_buffer::Company;
+use crate::flow::buffer::write_buffer::WriteBuffer;
+use crate::flow::collect::moves::For;
+use crate::flow::program::array::Times;
 use crate::image::base::BaseImage;
-use crate::latency::{LatencyParts, Piece};
 use crate::map::{MapKind, Span};
 use crate::media::Media;
-use crate::merge::Open;
-use crate::moves::For;
-use crate::op::{Op, OpId, Owner};
-use crate::read_cache::ReadCache;
 use crate::scheme::{
     Command, Drive, EarlierBits, Hooks, Layout, Move, ReadSeen, Refusal, RegionId, Scheme, Tag, View,
 };
-use crate::stager::Company;
-use crate::staging::NONE;
-use crate::state::State;
-use crate::write_buffer::WriteBuffer;
+use crate::state::counters::Counters;
+use crate::state::latency::{LatencyParts, Piece};
+use crate::state::op::{Op, OpId, Owner};
+use crate::state::read_cache::ReadCache;
+use crate::state::staging::NONE;
+use crate::state::state::State;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -671,8 +671,8 @@ impl<M: Media> Ftl<M> {
         }
     }
 
-    pub(crate) fn gc_class(&self, region: RegionId, plane: PlaneId) -> crate::op::Class {
-        use crate::op::Class;
+    pub(crate) fn gc_class(&self, region: RegionId, plane: PlaneId) -> crate::state::op::Class {
+        use crate::state::op::Class;
         if self.state.is_desperate(region, plane) {
             return Class::Urgent;
         }

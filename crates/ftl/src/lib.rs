@@ -9,70 +9,35 @@
 //! ends, and only if nothing newer was committed; a relocation commits only what the map still finds
 //! at its source.
 
-mod aging;
-mod ahead;
-mod array;
-mod backlog;
-mod bind;
-mod block;
-mod check;
-mod collect;
-mod commit;
-mod counters;
-mod demand_map;
 mod file;
-mod frontier;
+mod flow;
 mod ftl;
-mod gather;
-mod host;
-mod idle;
 mod image;
-mod journal;
-mod latency;
-mod look;
+mod initial;
 mod map;
 mod media;
-mod merge;
-mod moves;
-mod op;
-mod precondition;
-mod read_cache;
-mod recover;
-mod refresh;
-mod room;
-mod sample;
 mod scheme;
-mod stager;
-mod staging;
 mod state;
-mod steady;
-mod superblock;
-mod trim;
-mod untimed;
-mod victim;
-mod wear;
-mod windows;
-mod write_buffer;
 
-pub use array::ArrayTime;
-pub use bind::{Binding, Blocked};
-pub use check::Broken;
-pub use counters::{Cause, Counters, EnergyUsed, ReadErrors, RegionCounters};
 pub use file::saved::{About, Checked, Label, Loader, Memory, Saved, Saver, StateError, StateFile};
+pub use flow::begin::precondition::{Initial, InitialError, Order};
+pub use flow::begin::steady::{Begun, Law, Settling, SteadyError, UNTOUCHED, Updates};
+pub use flow::buffer::program_buffer::Company;
+pub use flow::collect::refresh::Due;
+pub use flow::inspect::blocks::{BlockLife, BlockLook};
+pub use flow::inspect::check::Broken;
+pub use flow::power::recover::Remains;
+pub use flow::program::array::ArrayTime;
+pub use flow::program::bind::{Binding, Blocked};
 pub use ftl::{Effect, Fault, Ftl, Outcome, Pending, Prefetch, RequestError, RequestId, Timer};
 pub use image::base::Mapped;
-pub use latency::{Behind, LatencyPart, LatencyParts, Piece};
-pub use look::{BlockLife, BlockLook};
 pub use map::{Located, MapKind, MapTable, RegionSet, Span};
 pub use media::{BlockFound, BlockHeader, Bytes, Media, Metadata, NoMedia, Oob, Recorded, SlotFound};
-pub use op::{Class, Emptying, Op, OpId, OpKind, Part, Reason};
-pub use precondition::{Initial, InitialError, Order};
-pub use recover::Remains;
-pub use refresh::Due;
 pub use scheme::{
     ChannelSet, Collect, Command, Drive, EarlierBits, FreeOrder, Gather, Grain, Hooks, IdleWork, Join,
     Layout, Move, MovedIn, Need, Origin, Parcel, Place, PlanePick, Pool, PoolId, ReadSeen, Refusal, Region,
     RegionId, Route, Scheme, Tag, Target, View,
 };
-pub use stager::Company;
-pub use steady::{Begun, Law, Settling, SteadyError, UNTOUCHED, Updates};
+pub use state::counters::{Cause, Counters, EnergyUsed, ReadErrors, RegionCounters};
+pub use state::latency::{Behind, LatencyPart, LatencyParts, Piece};
+pub use state::op::{Class, Emptying, Op, OpId, OpKind, Part, Reason};

@@ -3,10 +3,10 @@
 //! A scheme only decides. It sees a read-only [`View`] and returns values; the mechanism acts on
 //! them, and refuses what is illegal with an error that names scheme, decision, time and state.
 
-use crate::block::Phase;
 use crate::file::saved::Memory;
 use crate::map::{MapKind, Span};
-use crate::state::State;
+use crate::state::block::Phase;
+use crate::state::state::State;
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 use thiserror::Error;
@@ -781,7 +781,7 @@ impl<'a> View<'a> {
     /// Share of its life that a block has used up, its erases in each mode counted by what the mode endures; 0
     /// where that is not known.
     pub fn life_used(&self, block: BlockId) -> f64 {
-        crate::aging::lives(self.state.blocks[block.index()].life_used)
+        crate::state::aging::lives(self.state.blocks[block.index()].life_used)
     }
 
     /// Live sectors of a block.

@@ -1,0 +1,3 @@
+//! What a request of the host becomes.
+
+pub(crate) mod write;

@@ -1,0 +1,3 @@
+//! What a power cut leaves, and how a drive goes on from it.
+
+pub(crate) mod recover;

@@ -1,0 +1,5 @@
+//! An operation from the choice of its page to its end.
+
+pub(crate) mod array;
+pub(crate) mod bind;
+pub(crate) mod commit;

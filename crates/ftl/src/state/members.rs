@@ -1,0 +1,335 @@
+//! Superblocks: the blocks at one position in several planes are opened, filled, collected and erased as one, as
+//! drives on the market do it. A page goes to any plane of its group, the one that is behind; a row of such pages,
+//! one in each plane, is the superpage.
+//!
+//! What a plane has of a superblock stays a block of that plane: it has its own open slots, its own job and its own
+//! erase. Three things are decided for all of them: when they are opened (with the first), when they become a victim
+//! (with the last that is full, by the sum of what is live in them), and when they are erased (when the last has been
+//! emptied). An erased member goes back to its pool with the last.
+
+use crate::file::saved::{Saved, saved};
+use crate::flow::buffer::program_buffer::Company;
+use crate::ftl::{Effect, Ftl};
+use crate::image::stripe::Stripe;
+use crate::media::Media;
+use crate::scheme::{Drive, Hooks, Layout, Region, RegionId};
+use crate::state::block::{Block, Phase};
+use crate::state::op::{OpId, Owner};
+use crate::state::state::State;
+use std::cmp::Reverse;
+use std::ops::Range;
+use wordline_device::Superblock;
+use wordline_flash::{Geometry, Medium};
+use wordline_units::{BlockId, Fraction, PlaneId};
+
+/// Of a superblock that stands nowhere among the victims.
+const ABSENT: u32 = u32::MAX;
+
+/// What superblocks have in common; empty where blocks stand alone.
+#[derive(Clone, Default)]
+pub(crate) struct Superblocks {
+    /// Live sectors of those that stand among the victims, by the number of their first block.
+    live: Vec<u32>,
+    /// The planes of each group in the order in which pages go to them.
+    order: Vec<u32>,
+}
+
+impl Saved for Superblocks {
+    saved! { Superblocks, values: [live], parts: [], rebuilt: [order] }
+}
+
+/// Why a drive under a layout cannot have superblocks, if it cannot.
+pub(crate) fn refusal(drive: &Drive, layout: &Layout) -> Option<String> {
+    if drive.spec.superblock == Superblock::Off {
+        return None;
+    }
+    let wears = drive.spec.wear.enforce || drive.spec.wear.bad_blocks > Fraction::ZERO;
+    let copies = |m: &Medium| m.modes.iter().flatten().any(|mode| mode.copy_back.is_some());
+    let in_parts = |r: &Region| r.rule.by_bit() || r.rule.reprograms() || r.partial_victims;
+    let why = if layout.map.knows_sectors() || layout.merges.is_some() {
+        "its map knows parts of pages"
+    } else if layout.asks.asks(Hooks::IDLE) {
+        "it collects in idle time, a page at a time, and superblocks are collected as a whole"
+    } else if layout.asks.asks(Hooks::COLLECT) {
+        "it chooses victims by itself, block by block"
+    } else if layout.regions.iter().any(in_parts) {
+        "it programs the pages of a block in parts"
+    } else if layout.outpost.is_some() {
+        "its data lie on two media from the beginning"
+    } else if wears {
+        "blocks retire (wear.enforce, wear.bad_blocks), and how a superblock goes on without one is not modelled"
+    } else if drive.spec.media.iter().any(copies) {
+        "its flash copies pages within a plane (copy_back), and superblocks are filled across planes"
+    } else {
+        return None;
+    };
+    Some(format!("{why}; set parallel.superblock=off"))
+}
+
+impl Superblocks {
+    /// Those of a drive whose pages step through its media in this way.
+    pub fn new(superblock: Superblock, geometry: &Geometry, stripes: &[Stripe]) -> Superblocks {
+        if superblock == Superblock::Off {
+            return Superblocks::default();
+        }
+        let mut order = vec![];
+        for (medium, stripe) in geometry.media.iter().zip(stripes) {
+            let together = superblock.planes(medium.topology);
+            let mut planes: Vec<u32> = stripe.in_order().collect();
+            planes.sort_by_key(|p| (p - stripe.planes().start) / together);
+            order.extend(planes);
+        }
+        Superblocks { live: vec![ABSENT; geometry.blocks as usize], order }
+    }
+}
+
+impl State {
+    /// Whether blocks of a region form superblocks.
+    #[inline(always)]
+    pub(crate) fn has_superblocks(&self, region: RegionId) -> bool {
+        self.pool_of(region).together > 1
+    }
+
+    /// The planes that hold superblocks of a region together with one of them: that plane alone where there are none.
+    #[inline]
+    pub(crate) fn together(&self, region: RegionId, plane: PlaneId) -> Range<u32> {
+        let pool = self.pool_of(region);
+        let first = plane.0 - (plane.0 - pool.first_plane) % pool.together;
+        first..first + pool.together
+    }
+
+    /// From a block to the one at its position in the next plane.
+    fn stride(&self, plane: PlaneId) -> u32 {
+        self.geometry.medium_of(plane).blocks_per_plane
+    }
+
+    /// The block of a plane that is in the same superblock.
+    fn fellow(&self, block: BlockId, plane: PlaneId) -> BlockId {
+        let at = block.0 - self.geometry.first_block(self.geometry.plane_of(block));
+        BlockId(self.geometry.first_block(plane) + at)
+    }
+
+    /// The block of a superblock under whose number it stands among the victims, with its plane.
+    fn first_of(&self, region: RegionId, plane: PlaneId, block: BlockId) -> (PlaneId, BlockId) {
+        let first = PlaneId(self.together(region, plane).start);
+        (first, self.fellow(block, first))
+    }
+
+    /// All blocks of a superblock, with their planes.
+    pub(crate) fn members(
+        &self,
+        region: RegionId,
+        plane: PlaneId,
+        block: BlockId,
+    ) -> impl Iterator<Item = (PlaneId, BlockId)> + Clone + use<> {
+        let planes = self.together(region, plane);
+        let (first, stride) = (self.fellow(block, PlaneId(planes.start)).0, self.stride(plane));
+        planes.zip(0..).map(move |(p, i)| (PlaneId(p), BlockId(first + i * stride)))
+    }
+
+    /// A block takes no more programs: it becomes a victim, or its superblock does if it was the last.
+    #[inline]
+    pub(crate) fn list(&mut self, region: RegionId, plane: PlaneId, block: BlockId) {
+        if self.has_superblocks(region) {
+            return self.list_superblock(region, plane, block);
+        }
+        let (position, burden) = (self.position(region, plane, block), self.burden(block));
+        self.at_mut(region, plane).victims.insert(position, burden);
+    }
+
+    #[inline(never)]
+    fn list_superblock(&mut self, region: RegionId, plane: PlaneId, block: BlockId) {
+        let (first_plane, first) = self.first_of(region, plane, block);
+        let closed = |(_, b): (PlaneId, BlockId)| self.blocks[b.index()].is_listed();
+        if self.superblocks.live[first.index()] != ABSENT || !self.members(region, plane, block).all(closed) {
+            return;
+        }
+        let live = self.members(region, plane, block).map(|(_, b)| self.burden(b)).sum();
+        self.superblocks.live[first.index()] = live;
+        let position = self.position(region, first_plane, first);
+        self.at_mut(region, first_plane).victims.insert(position, live);
+    }
+
+    /// A block, or its superblock, is a victim no more.
+    pub(crate) fn unlist(&mut self, region: RegionId, plane: PlaneId, block: BlockId) {
+        let (first_plane, first) = self.first_of(region, plane, block);
+        if self.has_superblocks(region)
+            && std::mem::replace(&mut self.superblocks.live[first.index()], ABSENT) == ABSENT
+        {
+            return;
+        }
+        let position = self.position(region, first_plane, first);
+        self.at_mut(region, first_plane).victims.remove(position);
+    }
+
+    /// Whether a block, or its superblock, is among the victims.
+    pub(crate) fn is_victim(&self, region: RegionId, plane: PlaneId, block: BlockId) -> bool {
+        let (first_plane, first) = self.first_of(region, plane, block);
+        if self.has_superblocks(region) {
+            return self.superblocks.live[first.index()] != ABSENT;
+        }
+        self.at(region, first_plane).victims.contains(self.position(region, first_plane, first))
+    }
+
+    /// Sectors of a closed block of a superblock have died.
+    #[inline(never)]
+    pub(crate) fn lower_superblock(
+        &mut self,
+        region: RegionId,
+        plane: PlaneId,
+        block: BlockId,
+        sectors: u32,
+    ) {
+        let (first_plane, first) = self.first_of(region, plane, block);
+        let live = &mut self.superblocks.live[first.index()];
+        if *live == ABSENT {
+            return;
+        }
+        *live -= sectors;
+        let live = *live;
+        let position = self.position(region, first_plane, first);
+        self.at_mut(region, first_plane).victims.lower(position, live);
+    }
+
+    /// What emptying a superblock costs, in sectors.
+    pub(crate) fn burden_of_all(&self, region: RegionId, block: BlockId) -> u32 {
+        let plane = self.geometry.plane_of(block);
+        self.members(region, plane, block).map(|(_, b)| self.burden(b)).sum()
+    }
+
+    /// The plane of a group where a page goes: one where others wait for its company, else the one that is behind,
+    /// with the most slots left in open blocks when what is queued there has its own.
+    #[inline(always)]
+    pub(crate) fn behind(&mut self, region: RegionId, plane: PlaneId, company: Company) -> PlaneId {
+        if self.has_superblocks(region) { self.behind_in_group(region, plane, company) } else { plane }
+    }
+
+    #[inline(never)]
+    fn behind_in_group(&mut self, region: RegionId, plane: PlaneId, company: Company) -> PlaneId {
+        self.turn = self.turn.wrapping_add(1);
+        let r = &self.regions[region.index()];
+        let (planes, units) = (self.together(region, plane), r.units_per_page as i64);
+        let left = |p: u32| {
+            let at = &r.planes[(p - r.first_plane) as usize];
+            at.open_slots as i64 - self.backlog.of(PlaneId(p)) as i64 * units
+        };
+        let alone = |p: u32| {
+            let stager = &r.planes[(p - r.first_plane) as usize].stagers[company as usize];
+            stager.group.is_none() && stager.page.is_none()
+        };
+        let (count, turn) = (planes.len() as u32, self.turn);
+        let order = &self.superblocks.order[planes.start as usize..planes.end as usize];
+        let turned = (0..count).map(|i| order[(turn.wrapping_add(i) % count) as usize]);
+        PlaneId(turned.min_by_key(|p| (alone(*p), Reverse(left(*p)))).unwrap_or(plane.0))
+    }
+
+    /// Open the other blocks of a superblock.
+    #[inline(never)]
+    pub(crate) fn open_fellows(&mut self, region: RegionId, plane: PlaneId, block: BlockId) {
+        for (p, b) in self.members(region, plane, block).filter(|(p, _)| *p != plane) {
+            self.take_certain(region, p, b);
+            self.open(region, p, b);
+        }
+    }
+
+    /// A region takes a certain erased block of a plane.
+    fn take_certain(&mut self, region: RegionId, plane: PlaneId, block: BlockId) {
+        self.take_block(region, plane, |free, _| {
+            free.remove(block);
+            Some(block)
+        });
+    }
+
+    fn complete_superblock(&mut self, region: RegionId, plane: PlaneId, block: BlockId) {
+        let members = self.members(region, plane, block);
+        let has = |info: &Block| info.is_owned() && info.region == region.0;
+        if !members.clone().any(|(_, b)| has(&self.blocks[b.index()])) {
+            return;
+        }
+        let erases = members.clone().any(|(p, b)| self.is_emptied(region, p, b));
+        for (plane, block) in members {
+            if self.blocks[block.index()].phase != Phase::Free {
+                continue;
+            }
+            self.take_certain(region, plane, block);
+            if erases {
+                let info = &mut self.blocks[block.index()];
+                (info.phase, info.region) = (Phase::Erasing, region.0);
+            } else {
+                self.open(region, plane, block);
+            }
+        }
+    }
+
+    /// Whether a job of a plane empties, or erases, a block.
+    pub(crate) fn is_emptied(&self, region: RegionId, plane: PlaneId, block: BlockId) -> bool {
+        self.at(region, plane).job.is_some_and(|job| job.block == block)
+    }
+}
+
+impl<M: Media> Ftl<M> {
+    /// Superblocks that were opened, or written, only in part: their blank blocks are open, too.
+    pub(crate) fn complete_superblocks(&mut self) {
+        for region in (0..self.state.regions.len() as u8).map(RegionId) {
+            let together = self.state.pool_of(region).together as usize;
+            if together == 1 {
+                continue;
+            }
+            for plane in self.planes_of(region).step_by(together) {
+                for block in self.blocks_of(region, plane).map(BlockId) {
+                    self.state.complete_superblock(region, plane, block);
+                }
+            }
+        }
+    }
+
+    /// Whether the jobs of all planes of a superblock have emptied their blocks.
+    pub(crate) fn ready_to_erase(&self, region: RegionId, plane: PlaneId) -> bool {
+        let mut jobs =
+            self.state.together(region, plane).filter_map(|p| self.state.at(region, PlaneId(p)).job);
+        jobs.all(|j| j.exhausted && j.inflight == 0 && self.state.blocks[j.block.index()].readers == 0)
+    }
+
+    /// The power failed while a superblock was being erased, and some of its blocks still hold what is invalid:
+    /// those that are erased are open again.
+    #[cold]
+    pub(crate) fn open_again(&mut self, region: RegionId, members: impl Iterator<Item = (PlaneId, BlockId)>) {
+        for (plane, block) in members {
+            if self.state.blocks[block.index()].phase == Phase::Erasing {
+                self.state.open(region, plane, block);
+            }
+            self.state.starved[plane.index()] = false;
+            self.effects.push(Effect::Wake(plane)); // what waits there may go to a plane that has slots now
+        }
+    }
+
+    /// The region that erases a half-erased block anew: that of the rest of its superblock, where that is known.
+    pub(crate) fn region_known(&self, block: BlockId) -> Option<RegionId> {
+        let plane = self.state.geometry.plane_of(block);
+        let region = self.state.region_of(block);
+        if !self.state.has_superblocks(region) {
+            return None;
+        }
+        self.state.members(region, plane, block).find_map(|(p, b)| {
+            let info = &self.state.blocks[b.index()];
+            let has_job = |r: &RegionId| self.state.is_emptied(*r, p, b);
+            let erases = (0..self.state.regions.len() as u8).map(RegionId).find(has_job);
+            erases.or(matches!(info.phase, Phase::Open | Phase::Full).then_some(RegionId(info.region)))
+        })
+    }
+
+    /// A plane that has a slot for a program where its own has none: another one of its superblocks.
+    pub(crate) fn fellow_with_room(&self, id: OpId) -> Option<PlaneId> {
+        let op = &self.state.ops[id];
+        let (here, privileged) = (op.plane, op.privileged);
+        // What evens out wear, and what a scheme moves, may not take every slot that there is.
+        if op.owned_by == Owner::Move || self.state.wear.spec.static_beyond.is_some() && self.levels(op) {
+            return None;
+        }
+        let mut targets = op.route.targets().filter(|t| self.state.is_there(t.region, here));
+        targets.find_map(|target| {
+            let mut planes = self.state.together(target.region, here).map(PlaneId);
+            planes.find(|p| *p != here && self.has_room(target, *p, privileged))
+        })
+    }
+}
