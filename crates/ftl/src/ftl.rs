@@ -9,17 +9,20 @@ use crate::flow::buffer::write_buffer::WriteBuffer;
 use crate::flow::collect::moves::For;
 use crate::flow::program::array::Times;
 use crate::image::base::BaseImage;
-use crate::map::{MapKind, Span};
 use crate::media::Media;
-use crate::scheme::{
-    Command, Drive, EarlierBits, Hooks, Layout, Move, ReadSeen, Refusal, RegionId, Scheme, Tag, View,
-};
+use crate::plan::decision::{Command, Move, ReadSeen, Tag};
+use crate::plan::layout::{Drive, Hooks, Layout, Refusal};
+use crate::plan::map_kind::MapKind;
+use crate::plan::region::{EarlierBits, RegionId};
+use crate::plan::span::Span;
+use crate::scheme::Scheme;
 use crate::state::counters::Counters;
 use crate::state::latency::{LatencyParts, Piece};
 use crate::state::op::{Op, OpId, Owner};
 use crate::state::read_cache::ReadCache;
 use crate::state::staging::NONE;
 use crate::state::state::State;
+use crate::view::View;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -282,8 +285,8 @@ pub struct Ftl<M: Media> {
 /// Buffers that are kept between calls so that none allocates.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scratch {
-    pub dead: Vec<crate::map::Killed>,
-    pub located: Vec<crate::map::Located>,
+    pub dead: Vec<crate::plan::span::Killed>,
+    pub located: Vec<crate::plan::span::Located>,
     /// The places that a host request reads, under maps by which pages share them.
     pub reading: Vec<(Ppn, OpId)>,
     pub spans: Vec<Span>,
@@ -576,7 +579,7 @@ impl<M: Media> Ftl<M> {
                 for lpn in first..=last.min(first.saturating_add(7)) {
                     if let Some(ppn) = self.state.map.peek(Lpn(lpn)) {
                         let block = self.state.geometry.block_of(ppn);
-                        crate::map::fetch(&self.state.blocks, block.index());
+                        crate::file::table::fetch(&self.state.blocks, block.index());
                         self.state.aging.prefetch(block);
                     }
                 }

@@ -16,8 +16,10 @@ mod image;
 mod initial;
 mod map;
 mod media;
+mod plan;
 mod scheme;
 mod state;
+mod view;
 
 pub use file::saved::{About, Checked, Label, Loader, Memory, Saved, Saver, StateError, StateFile};
 pub use flow::begin::precondition::{Initial, InitialError, Order};
@@ -31,13 +33,17 @@ pub use flow::program::array::ArrayTime;
 pub use flow::program::bind::{Binding, Blocked};
 pub use ftl::{Effect, Fault, Ftl, Outcome, Pending, Prefetch, RequestError, RequestId, Timer};
 pub use image::base::Mapped;
-pub use map::{Located, MapKind, MapTable, RegionSet, Span};
 pub use media::{BlockFound, BlockHeader, Bytes, Media, Metadata, NoMedia, Oob, Recorded, SlotFound};
-pub use scheme::{
-    ChannelSet, Collect, Command, Drive, EarlierBits, FreeOrder, Gather, Grain, Hooks, IdleWork, Join,
-    Layout, Move, MovedIn, Need, Origin, Parcel, Place, PlanePick, Pool, PoolId, ReadSeen, Refusal, Region,
-    RegionId, Route, Scheme, Tag, Target, View,
+pub use plan::decision::{
+    ChannelSet, Collect, Command, Gather, Grain, IdleWork, Move, Need, Origin, Parcel, Place, PlanePick,
+    ReadSeen, Route, Tag, Target,
 };
+pub use plan::layout::{Drive, Hooks, Join, Layout, Refusal};
+pub use plan::map_kind::{MapKind, MapTable, RegionSet};
+pub use plan::region::{EarlierBits, FreeOrder, MovedIn, Pool, PoolId, Region, RegionId};
+pub use plan::span::{Located, Span};
+pub use scheme::Scheme;
 pub use state::counters::{Cause, Counters, EnergyUsed, ReadErrors, RegionCounters};
 pub use state::latency::{Behind, LatencyPart, LatencyParts, Piece};
 pub use state::op::{Class, Emptying, Op, OpId, OpKind, Part, Reason};
+pub use view::View;

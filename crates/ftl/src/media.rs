@@ -8,8 +8,8 @@
 //! reprogram will tear the slot of the page that it adds, and no other.
 
 use crate::file::saved::sorted;
-use crate::map::Span;
-use crate::scheme::RegionId;
+use crate::plan::region::RegionId;
+use crate::plan::span::Span;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;

@@ -13,7 +13,6 @@
 //! drive that is restored reads of them what it touches, and costs the memory of what it changes.
 
 use crate::file::table::{Table, mapped};
-use crate::scheme::{Layout, Scheme};
 use bytemuck::Pod;
 use memmap2::Mmap;
 use serde::de::DeserializeOwned;
@@ -66,13 +65,6 @@ pub struct About {
     pub now: SimTime,
     /// Requests that it had taken.
     pub requests: u64,
-}
-
-impl Layout {
-    /// A number that tells layouts apart.
-    pub fn fingerprint(&self) -> u64 {
-        XxHash3_64::oneshot(format!("{self:?}").as_bytes())
-    }
 }
 
 /// A state that cannot be taken up.
@@ -465,7 +457,7 @@ impl Loader<'_> {
         Err(self.other(of))
     }
 
-    fn other(&self, part: &str) -> StateError {
+    pub(crate) fn other(&self, part: &str) -> StateError {
         StateError::OtherVersion { part: part.to_string(), version: self.state.about.version.clone() }
     }
 
@@ -480,12 +472,9 @@ impl Loader<'_> {
         Ok(value)
     }
 
-    /// See that the scheme divides the drive as it did.
-    ///
-    /// # Errors
-    /// When it does not.
-    pub fn layout(&self, layout: &Layout) -> Result<(), StateError> {
-        if layout.fingerprint() == self.state.about.layout { Ok(()) } else { Err(self.other("layout")) }
+    /// See that the scheme divides the drive as it did, by the number of its layout.
+    pub(crate) fn divided_as(&self, fingerprint: u64) -> Result<(), StateError> {
+        if fingerprint == self.state.about.layout { Ok(()) } else { Err(self.other("layout")) }
     }
 
     /// See that nothing is left.
@@ -547,22 +536,6 @@ impl<T: Serialize + DeserializeOwned> Memory for T {
 
     fn set(&mut self, bytes: &[u8]) -> bool {
         postcard::from_bytes(bytes).map(|value| *self = value).is_ok()
-    }
-}
-
-impl Saved for Box<dyn Scheme> {
-    fn save(&self, to: &mut Saver) -> io::Result<()> {
-        let bytes = self.clone().memory().map(|m| m.to_bytes()).transpose()?;
-        to.value(&bytes)
-    }
-
-    fn load(&mut self, from: &mut Loader) -> Result<(), StateError> {
-        let bytes: Option<Vec<u8>> = from.value("scheme")?;
-        let taken = match (self.memory(), &bytes) {
-            (Some(memory), Some(bytes)) => memory.set(bytes),
-            (memory, bytes) => memory.is_none() && bytes.is_none(),
-        };
-        if taken { Ok(()) } else { Err(from.other("memory of the scheme")) }
     }
 }
 

@@ -105,6 +105,23 @@ impl<T: Pod> DerefMut for Table<T> {
     }
 }
 
+/// Ask the processor for an element of a table; a hint that reads nothing.
+#[inline(always)]
+pub(crate) fn fetch<T>(table: &[T], at: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(element) = table.get(at) {
+        // SAFETY: a prefetch has no effect but on the cache, and faults on no address.
+        unsafe {
+            std::arch::x86_64::_mm_prefetch(
+                std::ptr::from_ref(element).cast(),
+                std::arch::x86_64::_MM_HINT_T0,
+            );
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (table, at);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

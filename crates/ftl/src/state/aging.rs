@@ -3,8 +3,7 @@
 //! stepped: cycles at an erase, age by the hour, reads by one of every page.
 
 use crate::file::saved::{Saved, saved};
-use crate::file::table::Table;
-use crate::map::fetch;
+use crate::file::table::{Table, fetch};
 use bytemuck::{Pod, Zeroable};
 use std::io;
 use wordline_flash::{ErrorModel, Retries, RetryLaw, Stress};

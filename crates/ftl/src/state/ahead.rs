@@ -4,7 +4,7 @@
 
 use crate::file::saved::{Saved, saved};
 use crate::file::table::Table;
-use crate::map::Killed;
+use crate::plan::span::Killed;
 use std::io;
 use wordline_units::Ppn;
 

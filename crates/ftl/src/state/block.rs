@@ -1,6 +1,6 @@
 //! Blocks: where each is in its life, and those of a pool that are erased.
 
-use crate::scheme::FreeOrder;
+use crate::plan::region::FreeOrder;
 use bytemuck::{Pod, Zeroable};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;

@@ -25,7 +25,7 @@ use crate::file::saved::sorted;
 use crate::ftl::{Ftl, RequestId};
 use crate::image::base::Mapped;
 use crate::media::Media;
-use crate::scheme::Layout;
+use crate::plan::layout::Layout;
 use crate::state::counters::Cause;
 use crate::state::journal::Journal;
 use crate::state::latency::{LatencyPart, LatencyParts};

@@ -1,8 +1,8 @@
 //! The blocks with slots left: how one is opened, and which of them takes the next program of each class.
 
 use crate::file::table::Table;
-use crate::map::IsFirst;
-use crate::scheme::{FreeOrder, RegionId};
+use crate::map::overlay::IsFirst;
+use crate::plan::region::{FreeOrder, RegionId};
 use crate::state::block::{Block, FreeBlocks, Phase};
 use crate::state::state::State;
 use wordline_flash::{BlockState, SlotClass};

@@ -1,8 +1,8 @@
 //! A flash operation, from its decision to its completion: plain data in a slab, one cache line
 //! each, so that pending work can be saved in mid-flight.
 
-use crate::map::Span;
-use crate::scheme::{PlanePick, Route};
+use crate::plan::decision::{PlanePick, Route};
+use crate::plan::span::Span;
 use crate::state::counters::Cause;
 use crate::state::staging::NONE;
 use serde::{Deserialize, Serialize};

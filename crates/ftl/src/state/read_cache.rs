@@ -3,8 +3,8 @@
 //! drops it here.
 
 use crate::ftl::Ftl;
-use crate::map::Span;
 use crate::media::Media;
+use crate::plan::span::Span;
 use crate::state::op::OpId;
 use lru::LruCache;
 use rustc_hash::FxBuildHasher;

@@ -2,7 +2,8 @@
 //! which plane has most.
 
 use crate::flow::buffer::program_buffer::Company;
-use crate::scheme::{ChannelSet, MovedIn, RegionId};
+use crate::plan::decision::ChannelSet;
+use crate::plan::region::{MovedIn, RegionId};
 use crate::state::block::Phase;
 use crate::state::state::{RegionPlane, State};
 use std::cmp::Reverse;

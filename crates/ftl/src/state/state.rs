@@ -7,8 +7,10 @@ use crate::file::table::Table;
 use crate::flow::buffer::program_buffer::Company;
 use crate::flow::collect::refresh::Refreshing;
 use crate::image::stripe::Stripe;
-use crate::map::{Map, MapKind};
-use crate::scheme::{Drive, FreeOrder, Hooks, Layout, PoolId, Refusal, Region, RegionId};
+use crate::map::Map;
+use crate::plan::layout::{Drive, Hooks, Layout, Refusal};
+use crate::plan::map_kind::MapKind;
+use crate::plan::region::{FreeOrder, PoolId, Region, RegionId};
 use crate::state::aging::{Aging, PageRead, Reading, lives};
 use crate::state::ahead::Ahead;
 use crate::state::backlog::Backlog;
@@ -210,17 +212,6 @@ impl Saved for PoolState {
         values: [free],
         parts: [],
         rebuilt: [medium, first_plane, offset, blocks_per_plane, reserve, order, together],
-    }
-}
-
-impl Saved for Region {
-    saved! { Region,
-        values: [quota, slot_quota],
-        parts: [],
-        rebuilt: [
-            name, pool, mode, rule, trigger, victim, pad_after, pad_host_after, protected, earlier_bits, partial_victims, leaves_pool,
-            moved_in,
-        ],
     }
 }
 

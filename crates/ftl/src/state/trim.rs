@@ -9,11 +9,14 @@
 
 use crate::file::saved::{sorted, sorted_set};
 use crate::ftl::{Ftl, RequestId};
-use crate::map::{MapKind, Span};
 use crate::media::Media;
-use crate::scheme::{Gather, Origin, Parcel, Place, PlanePick, RegionId, Route, View};
+use crate::plan::decision::{Gather, Origin, Parcel, Place, PlanePick, Route};
+use crate::plan::map_kind::MapKind;
+use crate::plan::region::RegionId;
+use crate::plan::span::Span;
 use crate::state::counters::Cause;
 use crate::state::op::{Class, Op, OpId, OpKind, Owner};
+use crate::view::View;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;

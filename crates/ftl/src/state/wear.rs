@@ -8,7 +8,7 @@ use crate::flow::collect::job::Occasion;
 use crate::ftl::{Ftl, Outcome};
 use crate::image::permutation::{Permutation, mix};
 use crate::media::Media;
-use crate::scheme::{PoolId, RegionId};
+use crate::plan::region::{PoolId, RegionId};
 use crate::state::aging::{LIFE, cost_of_erase};
 use crate::state::block::{Block, Phase};
 use crate::state::op::{Op, Owner};

@@ -5,7 +5,7 @@ use crate::ftl::Ftl;
 use crate::image::base::{BaseImage, Mapped, PlaneBase, Ranks};
 use crate::image::permutation::{Permutation, mix};
 use crate::media::{BlockHeader, Media};
-use crate::scheme::RegionId;
+use crate::plan::region::RegionId;
 use crate::state::aging::cost_of_erase;
 use crate::state::block::Phase;
 use std::ops::Range;

@@ -3,9 +3,10 @@
 //! brought from is read once for all of them.
 
 use crate::ftl::Ftl;
-use crate::map::{Located, MapKind, Span};
 use crate::media::Media;
-use crate::scheme::RegionId;
+use crate::plan::map_kind::MapKind;
+use crate::plan::region::RegionId;
+use crate::plan::span::{Located, Span};
 use crate::state::op::{Op, OpId, OpKind, Owner};
 use crate::state::state::Job;
 use serde::{Deserialize, Serialize};

@@ -3,11 +3,13 @@
 //! so that reads are served from it; sealed, they are chained to one program, which the scheme places.
 
 use crate::ftl::{Effect, Ftl, RequestId, Timer};
-use crate::map::Span;
 use crate::media::Media;
-use crate::scheme::{Join, Origin, Parcel, Tag, View};
+use crate::plan::decision::{Origin, Parcel, Tag};
+use crate::plan::layout::Join;
+use crate::plan::span::Span;
 use crate::state::op::{OpId, Owner};
 use crate::state::staging::NONE;
+use crate::view::View;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use wordline_device::Ack;

@@ -2,9 +2,9 @@
 //! pages until they fill the group that is programmed in one shot, or until they have waited enough.
 
 use crate::ftl::{Effect, Ftl, Timer};
-use crate::map::MapKind;
 use crate::media::Media;
-use crate::scheme::{MovedIn, Region, RegionId};
+use crate::plan::map_kind::MapKind;
+use crate::plan::region::{MovedIn, Region, RegionId};
 use crate::state::op::{Op, OpId, Owner};
 use crate::state::state::Stager;
 use serde::{Deserialize, Serialize};

@@ -5,9 +5,9 @@
 //! true then, and moves that must come first are made for this page.
 
 use crate::ftl::Ftl;
-use crate::map::Span;
 use crate::media::Media;
-use crate::scheme::{Gather, Origin, Parcel, Place, PlanePick, Route, Tag};
+use crate::plan::decision::{Gather, Origin, Parcel, Place, PlanePick, Route, Tag};
+use crate::plan::span::Span;
 use crate::state::op::{OpId, Owner};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -4,7 +4,10 @@ use crate::flow::collect::job::Occasion;
 use crate::flow::collect::moves::For;
 use crate::ftl::Ftl;
 use crate::media::Media;
-use crate::scheme::{Hooks, IdleWork, RegionId, View};
+use crate::plan::decision::IdleWork;
+use crate::plan::layout::Hooks;
+use crate::plan::region::RegionId;
+use crate::view::View;
 use wordline_device::GcClass;
 use wordline_units::{DieId, PlaneId};
 

@@ -5,13 +5,16 @@
 
 use crate::flow::buffer::program_buffer::Company;
 use crate::ftl::{Effect, Ftl};
-use crate::map::MapKind;
 use crate::media::Media;
-use crate::scheme::{Collect, Gather, Grain, Hooks, Need, RegionId, View};
+use crate::plan::decision::{Collect, Gather, Grain, Need};
+use crate::plan::layout::Hooks;
+use crate::plan::map_kind::MapKind;
+use crate::plan::region::RegionId;
 use crate::state::block::Phase;
 use crate::state::counters::Cause;
 use crate::state::op::{Class, Op, OpId, OpKind, Owner};
 use crate::state::state::Job;
+use crate::view::View;
 use wordline_device::GcClass;
 use wordline_units::{BlockId, DieId, Lpn, PlaneId, Ppn, SectorMask};
 

@@ -2,9 +2,10 @@
 
 use crate::flow::buffer::program_buffer::Company;
 use crate::ftl::Ftl;
-use crate::map::Span;
 use crate::media::Media;
-use crate::scheme::{Gather, Move, MovedIn, Place, PlanePick, RegionId, Route};
+use crate::plan::decision::{Gather, Move, Place, PlanePick, Route};
+use crate::plan::region::{MovedIn, RegionId};
+use crate::plan::span::Span;
 use crate::state::counters::Cause;
 use crate::state::op::{Class, Op, OpId, OpKind, Owner};
 use crate::state::state::State;

@@ -7,7 +7,7 @@ use crate::file::saved::{Saved, saved};
 use crate::flow::collect::job::Occasion;
 use crate::ftl::Ftl;
 use crate::media::Media;
-use crate::scheme::RegionId;
+use crate::plan::region::RegionId;
 use crate::state::block::Phase;
 use crate::state::op::OpId;
 use serde::{Deserialize, Serialize};

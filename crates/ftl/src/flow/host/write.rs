@@ -4,14 +4,17 @@
 use crate::flow::buffer::program_buffer::Company;
 use crate::flow::collect::moves::For;
 use crate::ftl::{Effect, Ftl, Outcome, Pending, PendingFlush, RequestError, RequestId};
-use crate::map::{Located, MapKind, RegionSet, Span};
 use crate::media::Media;
-use crate::scheme::{Gather, Hooks, Origin, Parcel, Place, PlanePick, Tag, View};
+use crate::plan::decision::{Gather, Origin, Parcel, Place, PlanePick, Tag};
+use crate::plan::layout::Hooks;
+use crate::plan::map_kind::{MapKind, RegionSet};
+use crate::plan::span::{Located, Span};
 use crate::state::counters::Cause;
 use crate::state::demand_map::Waiting;
 use crate::state::latency::LatencyParts;
 use crate::state::op::{Class, Op, OpId, OpKind, Owner};
 use crate::state::staging::NONE;
+use crate::view::View;
 use wordline_units::{HostOp, HostRequest, Lpn, PlaneId, Ppn, SectorMask, SimDuration, SimTime};
 
 impl<M: Media> Ftl<M> {

@@ -1,9 +1,9 @@
 //! What can be asked of the translation layer and changes nothing in it: for probes, reports and checks.
 
 use crate::ftl::{Ftl, Pending};
-use crate::map::MapTable;
 use crate::media::Media;
-use crate::scheme::RegionId;
+use crate::plan::map_kind::MapTable;
+use crate::plan::region::RegionId;
 use crate::state::aging::lives;
 use crate::state::block::{Block, Phase};
 use crate::state::op::{Emptying, Op, OpId, OpKind, Owner, Part, Reason};

@@ -2,7 +2,7 @@
 
 use crate::ftl::Ftl;
 use crate::media::Media;
-use crate::scheme::RegionId;
+use crate::plan::region::RegionId;
 use crate::state::block::Phase;
 use thiserror::Error;
 use wordline_units::{BlockId, PlaneId};

@@ -10,9 +10,13 @@
 
 use crate::ftl::Ftl;
 use crate::image::base::BaseImage;
-use crate::map::{IsFirst, Killed, Located, Span};
+use crate::map::overlay::IsFirst;
 use crate::media::{BlockHeader, Media, Recorded, SlotFound};
-use crate::scheme::{Drive, FreeOrder, Origin, Parcel, Refusal, RegionId, Route, Scheme, Tag};
+use crate::plan::decision::{Origin, Parcel, Route, Tag};
+use crate::plan::layout::{Drive, Refusal};
+use crate::plan::region::{FreeOrder, RegionId};
+use crate::plan::span::{Killed, Located, Span};
+use crate::scheme::Scheme;
 use crate::state::aging::Ages;
 use crate::state::block::Phase;
 use crate::state::counters::{Cause, Counters};

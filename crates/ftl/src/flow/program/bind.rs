@@ -1,10 +1,11 @@
 //! Bound late: a program gets its slot when its plane is ready to begin it, from the first target of
 //! its route that has one. What finds none waits, falls back, is dropped, or fails.
 
+use crate::file::table::fetch;
 use crate::ftl::{Effect, Ftl, Outcome, RequestId};
-use crate::map::fetch;
 use crate::media::Media;
-use crate::scheme::{MovedIn, PlanePick, RegionId, Route, Target};
+use crate::plan::decision::{PlanePick, Route, Target};
+use crate::plan::region::{MovedIn, RegionId};
 use crate::state::block::Phase;
 use crate::state::counters::Cause;
 use crate::state::op::{Op, OpId, OpKind, Owner};
@@ -143,7 +144,7 @@ impl<M: Media> Ftl<M> {
     /// A page leaves its plane's queue for the group of the region that it falls back on.
     fn divert(&mut self, id: OpId, target: Target) {
         let op = &mut self.state.ops[id];
-        op.route = crate::scheme::Route::to(target.region, target.class);
+        op.route = crate::plan::decision::Route::to(target.region, target.class);
         self.state.backlog.take(op.plane, op.kind);
         self.add_page(target.region, id);
     }

@@ -1,14 +1,17 @@
 //! Committed late: what a completed read, program or erase changes, and who learns of it.
 
 use crate::ftl::{Effect, Ftl, Outcome, RequestId};
-use crate::map::{Killed, Span};
 use crate::media::{Media, Oob};
-use crate::scheme::{Gather, Hooks, Place, PlanePick, ReadSeen, RegionId, View};
+use crate::plan::decision::{Gather, Place, PlanePick, ReadSeen};
+use crate::plan::layout::Hooks;
+use crate::plan::region::RegionId;
+use crate::plan::span::{Killed, Span};
 use crate::state::block::Phase;
 use crate::state::counters::Cause;
 use crate::state::latency::Piece;
 use crate::state::op::{Op, OpId, OpKind, Owner};
 use crate::state::staging::NONE;
+use crate::view::View;
 use wordline_device::Recheck;
 use wordline_flash::SlotClass;
 use wordline_units::{BlockId, CellMode, PlaneId, Ppn, SectorMask};
