@@ -1,43 +1,12 @@
 //! What is counted, and where: at the completion of a flash operation, in one place, so that no
 //! scheme can flatter itself. All counts are integers and go into the result hash.
 
-use crate::flow::collect::refresh::Due;
+use crate::state::cause::Cause;
+use crate::state::refresh::Due;
 use serde::{Deserialize, Serialize};
 use wordline_device::DeviceSpec;
 use wordline_flash::{MOST_RETRIES, Retries, SlotClass};
 use wordline_units::CellMode;
-
-/// Why an operation was done.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[repr(u8)]
-pub enum Cause {
-    /// The host asked for it.
-    Host = 0,
-    /// Collection within a region.
-    Gc = 1,
-    /// A move to another region.
-    Migrate = 2,
-    /// The part of a page that was programmed with nothing in it.
-    Pad = 3,
-    /// The drive's own tables.
-    Metadata = 4,
-    /// The missing part of a partial update (reads only).
-    Rmw = 5,
-}
-
-impl Cause {
-    /// How many there are.
-    pub const COUNT: usize = 6;
-    /// All of them.
-    pub const ALL: [Cause; Cause::COUNT] =
-        [Cause::Host, Cause::Gc, Cause::Migrate, Cause::Pad, Cause::Metadata, Cause::Rmw];
-
-    /// The key that reports use.
-    pub const fn key(self) -> &'static str {
-        ["host", "gc", "migrate", "pad", "metadata", "rmw"][self as usize]
-    }
-}
 
 /// Counts of one region.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]

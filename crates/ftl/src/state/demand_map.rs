@@ -22,14 +22,15 @@
 //! costs ends with the requests.
 
 use crate::file::saved::sorted;
-use crate::ftl::{Ftl, RequestId};
+use crate::ftl::Ftl;
 use crate::image::base::Mapped;
 use crate::media::Media;
 use crate::plan::layout::Layout;
-use crate::state::counters::Cause;
+use crate::state::cause::Cause;
 use crate::state::journal::Journal;
 use crate::state::latency::{LatencyPart, LatencyParts};
 use crate::state::op::{Class, Op, OpId, OpKind, Owner};
+use crate::state::request::RequestId;
 use crate::state::staging::Staging;
 use crate::state::state::State;
 use lru::LruCache;

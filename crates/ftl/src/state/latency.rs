@@ -4,7 +4,7 @@
 //! waits for is told by sums that its plane keeps of its busy time, one for each of [`Behind`]: the
 //! operation notes them when it is queued, and the difference when it begins is what it stood behind.
 
-use crate::state::counters::Cause;
+use crate::state::cause::Cause;
 use serde::{Deserialize, Serialize};
 use std::ops::{Index, IndexMut};
 use wordline_units::{HostOp, SimTime};

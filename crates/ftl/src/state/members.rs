@@ -8,14 +8,15 @@
 //! emptied). An erased member goes back to its pool with the last.
 
 use crate::file::saved::{Saved, saved};
-use crate::flow::buffer::program_buffer::Company;
-use crate::ftl::{Effect, Ftl};
+use crate::ftl::Ftl;
 use crate::image::stripe::Stripe;
 use crate::media::Media;
 use crate::plan::layout::{Drive, Hooks, Layout};
 use crate::plan::region::{Region, RegionId};
 use crate::state::block::{Block, Phase};
 use crate::state::op::{OpId, Owner};
+use crate::state::request::Effect;
+use crate::state::stager::Company;
 use crate::state::state::State;
 use std::cmp::Reverse;
 use std::ops::Range;

@@ -3,8 +3,7 @@
 
 use crate::plan::decision::{PlanePick, Route};
 use crate::plan::span::Span;
-use crate::state::counters::Cause;
-use crate::state::staging::NONE;
+use crate::state::cause::Cause;
 use serde::{Deserialize, Serialize};
 use wordline_device::ServiceOrder;
 use wordline_flash::{Retries, SlotClass};
@@ -357,3 +356,5 @@ impl std::ops::IndexMut<OpId> for Ops {
         &mut self.ops[id.index()]
     }
 }
+
+pub(crate) const NONE: u32 = u32::MAX;

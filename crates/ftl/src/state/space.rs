@@ -1,11 +1,12 @@
 //! Room: how much is left in a plane of a region, when that is too little, what a collection would gain, and
 //! which plane has most.
 
-use crate::flow::buffer::program_buffer::Company;
 use crate::plan::decision::ChannelSet;
 use crate::plan::region::{MovedIn, RegionId};
 use crate::state::block::Phase;
-use crate::state::state::{RegionPlane, State};
+use crate::state::region::RegionPlane;
+use crate::state::stager::Company;
+use crate::state::state::State;
 use std::cmp::Reverse;
 use wordline_device::Trigger;
 use wordline_units::{BlockId, Fraction, PlaneId};

@@ -2,7 +2,7 @@
 //! before the map, and a program commits only if nothing newer has.
 
 use crate::file::saved::sorted;
-use crate::state::op::OpId;
+use crate::state::op::{NONE, OpId};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use wordline_units::{Lpn, SectorMask};
@@ -83,8 +83,6 @@ pub(crate) struct Staging {
     /// Sectors of a page where each has a version of its own, else 0.
     sectors: usize,
 }
-
-pub(crate) const NONE: u32 = u32::MAX;
 
 impl Staging {
     /// An empty index; `sectors` of a page have versions of their own, 0 for pages that commit whole.

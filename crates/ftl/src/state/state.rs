@@ -4,8 +4,6 @@
 
 use crate::file::saved::{Saved, saved};
 use crate::file::table::Table;
-use crate::flow::buffer::program_buffer::Company;
-use crate::flow::collect::refresh::Refreshing;
 use crate::image::stripe::Stripe;
 use crate::map::Map;
 use crate::plan::layout::{Drive, Hooks, Layout, Refusal};
@@ -18,151 +16,17 @@ use crate::state::block::{Block, FreeBlocks, Phase};
 use crate::state::counters::Counters;
 use crate::state::demand_map::{self, DemandMap};
 use crate::state::members::{self, Superblocks};
-use crate::state::op::{OpId, Ops};
+use crate::state::op::Ops;
+use crate::state::refresh::Refreshing;
+use crate::state::region::{PoolState, RegionPlane, RegionState};
 use crate::state::staging::Staging;
 use crate::state::trim::TrimLog;
 use crate::state::victim::VictimIndex;
 use crate::state::wear::Wear;
-use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
 use std::sync::Arc;
 use wordline_device::{Ack, Allocation, GcSpec, Level};
-use wordline_flash::{BlockShape, Geometry, Refresh, Retries, SlotClass};
+use wordline_flash::{Geometry, Refresh, Retries};
 use wordline_units::{BlockId, Bytes, CellMode, DieId, PlaneId, SimDuration, SimTime};
-
-/// The erased blocks of a pool, by plane of its medium.
-#[derive(Clone)]
-pub(crate) struct PoolState {
-    pub medium: usize,
-    pub first_plane: u32,
-    /// Position of the pool's first block among the blocks of its plane.
-    pub offset: u32,
-    pub blocks_per_plane: u32,
-    pub free: Vec<FreeBlocks>,
-    /// Erased blocks of each plane that only collection may take: one for each region that keeps what it
-    /// collects in the pool, so that a job of each always finds room for the block it empties.
-    pub reserve: u32,
-    pub order: FreeOrder,
-    /// Planes that hold a superblock together; 1 where blocks stand alone.
-    pub together: u32,
-}
-
-/// Units waiting for a program that writes several at once, in one plane of one region.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Stager {
-    /// Relocated units that do not fill a page yet, and how many slots they take, or sectors where these are packed.
-    pub page: OpId,
-    pub page_slots: u8,
-    /// Pages that do not fill a program yet.
-    pub group: OpId,
-    pub group_pages: u8,
-    /// Logical pages of the host among them, where these wait for as long as it takes.
-    pub group_units: u16,
-    /// Counts programs, so that a timer knows whether its group is still there.
-    pub generation: u32,
-    /// When it is padded, if at all.
-    pub pad_at: SimTime,
-}
-
-impl Default for Stager {
-    fn default() -> Stager {
-        Stager {
-            page: OpId::NONE,
-            page_slots: 0,
-            group: OpId::NONE,
-            group_pages: 0,
-            generation: 0,
-            group_units: 0,
-            pad_at: SimTime::NEVER,
-        }
-    }
-}
-
-/// The collection of one block.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(crate) struct Job {
-    pub block: BlockId,
-    /// Next slot to look at.
-    pub cursor: u32,
-    /// Pages read or relocated and not yet committed.
-    pub inflight: u32,
-    /// Those of them that hold back further reads.
-    pub window: u32,
-    pub exhausted: bool,
-    pub erasing: bool,
-    /// Begun in idle time, and not taken over since by a region that runs short.
-    pub idle: bool,
-    /// May go on. What idle time has begun rests after each page until it is asked for again.
-    pub granted: bool,
-    pub held: bool,
-    /// Makes a block wear that data at rest have kept young.
-    pub levels: bool,
-    /// Its pages find no place any more: it ends as soon as none is under way, and its block stays.
-    pub given_up: bool,
-    /// Begun because the block's data are to be written anew.
-    pub refreshes: bool,
-}
-
-impl Job {
-    /// Whether it waits for the drive to be idle again.
-    pub fn rests(&self) -> bool {
-        self.idle && !self.granted
-    }
-}
-
-/// One plane of a region.
-#[derive(Clone, Serialize, Deserialize)]
-pub(crate) struct RegionPlane {
-    /// Blocks with slots left, by class; the head takes the next program.
-    pub open: [VecDeque<u32>; SlotClass::COUNT],
-    pub victims: VictimIndex,
-    pub owned: u32,
-    /// Slots not yet programmed in open blocks.
-    pub open_slots: u64,
-    /// Live sectors in its blocks.
-    pub live: u64,
-    /// By [`Company`].
-    pub stagers: [Stager; Company::COUNT],
-    pub job: Option<Job>,
-}
-
-impl RegionPlane {
-    /// Whether a block takes the next program of some class.
-    pub fn is_frontier(&self, block: BlockId) -> bool {
-        self.open.iter().any(|blocks| blocks.front() == Some(&block.0))
-    }
-
-    /// The blocks with slots left, each once.
-    pub fn all_open(&self) -> impl Iterator<Item = u32> {
-        let mut blocks: Vec<u32> = self.open.iter().flatten().copied().collect();
-        blocks.sort_unstable();
-        blocks.dedup();
-        blocks.into_iter()
-    }
-}
-
-/// A region.
-#[derive(Clone)]
-pub(crate) struct RegionState {
-    pub region: Region,
-    pub shape: BlockShape,
-    /// First plane of its medium.
-    pub first_plane: u32,
-    pub units_per_page: u32,
-    pub pages_per_program: u32,
-    pub slots_per_block: u32,
-    pub planes: Vec<RegionPlane>,
-    /// Its planes, counted from the first, in the order in which they take turns.
-    pub turns: Vec<u32>,
-    /// Pages of each bit that open blocks still have, under rules that tell bits apart.
-    pub left: [u64; 4],
-    /// Erased blocks that it could open, in all planes.
-    pub openable: u64,
-    /// Units on their way into it that have a place in its buffer, under [`MovedIn::Through`].
-    pub buffered: u32,
-    /// Bytes that a block of it holds less than one of the densest region of its pool.
-    pub sparse_by: u64,
-}
 
 /// Everything but the data themselves and the scheme.
 pub struct State {
@@ -205,22 +69,6 @@ pub struct State {
     pub(crate) draining: bool,
     pub(crate) now: SimTime,
     pub(crate) turn: u32,
-}
-
-impl Saved for PoolState {
-    saved! { PoolState,
-        values: [free],
-        parts: [],
-        rebuilt: [medium, first_plane, offset, blocks_per_plane, reserve, order, together],
-    }
-}
-
-impl Saved for RegionState {
-    saved! { RegionState,
-        values: [planes, left, openable, buffered],
-        parts: [region],
-        rebuilt: [shape, first_plane, units_per_page, pages_per_program, slots_per_block, turns, sparse_by],
-    }
 }
 
 impl Saved for State {

@@ -8,14 +8,15 @@
 //! protected RAM until they are logged.
 
 use crate::file::saved::{sorted, sorted_set};
-use crate::ftl::{Ftl, RequestId};
+use crate::ftl::Ftl;
 use crate::media::Media;
 use crate::plan::decision::{Gather, Origin, Parcel, Place, PlanePick, Route};
 use crate::plan::map_kind::MapKind;
 use crate::plan::region::RegionId;
 use crate::plan::span::Span;
-use crate::state::counters::Cause;
+use crate::state::cause::Cause;
 use crate::state::op::{Class, Op, OpId, OpKind, Owner};
+use crate::state::request::RequestId;
 use crate::view::View;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};

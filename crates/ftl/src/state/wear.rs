@@ -4,15 +4,17 @@
 
 use crate::file::saved::{Saved, saved};
 use crate::flow::begin::precondition::stream;
-use crate::flow::collect::job::Occasion;
-use crate::ftl::{Ftl, Outcome};
+use crate::ftl::Ftl;
 use crate::image::permutation::{Permutation, mix};
 use crate::media::Media;
 use crate::plan::region::{PoolId, RegionId};
 use crate::state::aging::{LIFE, cost_of_erase};
 use crate::state::block::{Block, Phase};
+use crate::state::job::Occasion;
 use crate::state::op::{Op, Owner};
-use crate::state::state::{PoolState, State};
+use crate::state::region::PoolState;
+use crate::state::request::Outcome;
+use crate::state::state::State;
 use std::collections::BTreeMap;
 use wordline_device::WearSpec;
 use wordline_flash::standard_normal;

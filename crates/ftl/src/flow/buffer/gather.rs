@@ -6,48 +6,9 @@ use crate::ftl::Ftl;
 use crate::media::Media;
 use crate::plan::map_kind::MapKind;
 use crate::plan::region::RegionId;
-use crate::plan::span::{Located, Span};
+use crate::plan::span::Span;
 use crate::state::op::{Op, OpId, OpKind, Owner};
-use crate::state::state::Job;
-use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
-use wordline_units::{BlockId, Lpn, Ppn, SectorMask};
-
-/// What is being gathered.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Gathering {
-    /// Where a page is gathered from, by its program.
-    places: BTreeMap<u32, Vec<Located>>,
-    /// The program that gathers a page, by page.
-    of: BTreeMap<u32, OpId>,
-    /// The programs that wait for a place which is being read, by place.
-    waiting: BTreeMap<u32, Vec<OpId>>,
-    /// Places in victims that were read before the job came to them.
-    ahead: BTreeSet<u32>,
-}
-
-impl Gathering {
-    /// A job reads a place: whoever gathers from it may wait for that.
-    pub fn note_read(&mut self, ppn: Ppn) {
-        self.waiting.entry(ppn.0).or_default();
-    }
-
-    /// Whether a place that a job comes to has been read for another.
-    pub fn was_read(&mut self, ppn: Ppn) -> bool {
-        self.ahead.remove(&ppn.0)
-    }
-
-    /// A job has ended.
-    pub fn forget(&mut self, job: &Job, block_of: impl Fn(Ppn) -> BlockId) {
-        self.ahead.retain(|ppn| block_of(Ppn(*ppn)) != job.block);
-    }
-
-    /// Whether a page is being gathered, from this place among others.
-    pub fn takes(&self, lpn: Lpn, from: Ppn) -> bool {
-        let places = self.of.get(&lpn.0).and_then(|id| self.places.get(&id.0));
-        places.is_some_and(|places| places.iter().any(|at| at.ppn == from))
-    }
-}
+use wordline_units::{Ppn, SectorMask};
 
 impl<M: Media> Ftl<M> {
     /// Whether collection may want pages whole.

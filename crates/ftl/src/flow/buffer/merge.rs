@@ -2,51 +2,18 @@
 //! fills is a list of programs without a place, each of which waits in the staging index like any other,
 //! so that reads are served from it; sealed, they are chained to one program, which the scheme places.
 
-use crate::ftl::{Effect, Ftl, RequestId, Timer};
+use crate::ftl::Ftl;
 use crate::media::Media;
 use crate::plan::decision::{Origin, Parcel, Tag};
 use crate::plan::layout::Join;
 use crate::plan::span::Span;
-use crate::state::op::{OpId, Owner};
-use crate::state::staging::NONE;
+use crate::state::merge::OpenPage;
+use crate::state::op::{NONE, OpId, Owner};
+use crate::state::request::{Effect, RequestId, Timer};
 use crate::view::View;
-use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use wordline_device::Ack;
-use wordline_units::{HostOp, HostRequest, Lpn, SectorMask, SimDuration, SimTime};
-
-/// A page that fills.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct OpenPage {
-    /// Its number in the order of opening.
-    number: u64,
-    key: u8,
-    parts: Vec<OpId>,
-    /// Sectors in all parts.
-    sectors: u32,
-}
-
-/// The open pages, in the order in which they were opened.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Open {
-    pages: Vec<OpenPage>,
-    opened: u64,
-    /// When the host asked last.
-    pub last_request: SimTime,
-    /// A timer looks whether the drive is idle.
-    watched: bool,
-}
-
-impl Open {
-    /// Parts of pages that wait.
-    fn parts(&self) -> u64 {
-        self.pages.iter().map(|p| p.parts.len() as u64).sum()
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.pages.is_empty()
-    }
-}
+use wordline_units::{HostOp, HostRequest, Lpn, SectorMask, SimDuration};
 
 impl<M: Media> Ftl<M> {
     /// A part of a page has all its data: it joins a page that fills, with what of its logical page waits

@@ -1,45 +1,15 @@
 //! From data with a home to a program on its way: units wait for company until they fill a page, and
 //! pages until they fill the group that is programmed in one shot, or until they have waited enough.
 
-use crate::ftl::{Effect, Ftl, Timer};
+use crate::ftl::Ftl;
 use crate::media::Media;
 use crate::plan::map_kind::MapKind;
 use crate::plan::region::{MovedIn, Region, RegionId};
-use crate::state::op::{Op, OpId, Owner};
-use crate::state::state::Stager;
-use serde::{Deserialize, Serialize};
+use crate::state::op::{OpId, Owner};
+use crate::state::request::{Effect, Timer};
+use crate::state::stager::{Company, Stager};
 use wordline_device::Ack;
 use wordline_units::{Lpn, PlaneId, Ppn, SimTime};
-
-/// Data that may share a program. Each kind waits apart in a plane of a region: a group takes slots
-/// as its most privileged page may, and what is kept in reserve must go to collection alone.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[repr(u8)]
-pub enum Company {
-    /// Of the host.
-    Host,
-    /// Moved into the pool from another, or by a scheme's own wish: these take what is free, and give
-    /// nothing back to the pool.
-    Moved,
-    /// Collected within the pool: these may open its reserve, which the block that they leave makes
-    /// up for.
-    Collected,
-}
-
-impl Company {
-    /// How many kinds there are.
-    pub(crate) const COUNT: usize = 3;
-    /// All but the host's.
-    const WITHIN: [Company; 2] = [Company::Moved, Company::Collected];
-
-    fn of(op: &Op) -> Company {
-        match op {
-            op if op.owned_by == Owner::Request => Company::Host,
-            op if op.privileged => Company::Collected,
-            _ => Company::Moved,
-        }
-    }
-}
 
 impl<M: Media> Ftl<M> {
     /// A program, with its chain, has all its data: send it off, or let it wait for company.

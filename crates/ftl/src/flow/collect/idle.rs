@@ -1,12 +1,11 @@
 //! Work for a drive without requests: what its scheme is asked, and what goes on until nothing is left.
 
-use crate::flow::collect::job::Occasion;
-use crate::flow::collect::moves::For;
 use crate::ftl::Ftl;
 use crate::media::Media;
 use crate::plan::decision::IdleWork;
 use crate::plan::layout::Hooks;
 use crate::plan::region::RegionId;
+use crate::state::job::{For, Occasion};
 use crate::view::View;
 use wordline_device::GcClass;
 use wordline_units::{DieId, PlaneId};

@@ -3,33 +3,21 @@
 //! two counts, and takes its next page from the live bitmap when it is ready for it, so that pages
 //! that die meanwhile are never read.
 
-use crate::flow::buffer::program_buffer::Company;
-use crate::ftl::{Effect, Ftl};
+use crate::ftl::Ftl;
 use crate::media::Media;
 use crate::plan::decision::{Collect, Gather, Grain, Need};
 use crate::plan::layout::Hooks;
 use crate::plan::map_kind::MapKind;
 use crate::plan::region::RegionId;
 use crate::state::block::Phase;
-use crate::state::counters::Cause;
+use crate::state::cause::Cause;
+use crate::state::job::{Job, Occasion};
 use crate::state::op::{Class, Op, OpId, OpKind, Owner};
-use crate::state::state::Job;
+use crate::state::request::Effect;
+use crate::state::stager::Company;
 use crate::view::View;
 use wordline_device::GcClass;
 use wordline_units::{BlockId, DieId, Lpn, PlaneId, Ppn, SectorMask};
-
-/// Why a block is emptied.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Occasion {
-    /// Its region runs short.
-    Shortage,
-    /// The drive has nothing else to do.
-    Idleness(Grain),
-    /// It shall wear like the others.
-    Levelling,
-    /// Its data are to be written anew.
-    Due,
-}
 
 impl<M: Media> Ftl<M> {
     /// Begin a collection where a region's trigger asks for one.

@@ -1,27 +1,17 @@
 //! Pages that a scheme moves from one region to another, and when a move is over.
 
-use crate::flow::buffer::program_buffer::Company;
 use crate::ftl::Ftl;
 use crate::media::Media;
 use crate::plan::decision::{Gather, Move, Place, PlanePick, Route};
 use crate::plan::region::{MovedIn, RegionId};
 use crate::plan::span::Span;
-use crate::state::counters::Cause;
+use crate::state::cause::Cause;
+use crate::state::job::For;
 use crate::state::op::{Class, Op, OpId, OpKind, Owner};
+use crate::state::stager::Company;
 use crate::state::state::State;
 use wordline_flash::SlotClass;
 use wordline_units::{Lpn, PlaneId, Ppn, SectorMask};
-
-/// Why a page moves.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum For {
-    /// The scheme wants it elsewhere.
-    Scheme,
-    /// The drive has nothing else to do.
-    Idleness,
-    /// It makes room for a host program, which waits for it.
-    Program(OpId),
-}
 
 impl<M: Media> Ftl<M> {
     /// Read a page that shall move.

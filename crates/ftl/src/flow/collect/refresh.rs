@@ -3,76 +3,18 @@
 //! is found when a request comes and when a read ends, so a drive that nobody asks anything does not wake up
 //! for it; the work is done in the background, a block a plane, and never from a plane's last erased blocks.
 
-use crate::file::saved::{Saved, saved};
-use crate::flow::collect::job::Occasion;
 use crate::ftl::Ftl;
 use crate::media::Media;
 use crate::plan::region::RegionId;
 use crate::state::block::Phase;
+use crate::state::job::Occasion;
 use crate::state::op::OpId;
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
-use wordline_flash::{Refresh, Stress};
-use wordline_units::{BlockId, PlaneId, SimDuration, SimTime};
+use crate::state::refresh::Due;
+use wordline_flash::Stress;
+use wordline_units::{BlockId, PlaneId, SimDuration};
 
 /// Retention is counted in hours, so blocks are looked through no more often.
 const HOUR: SimDuration = SimDuration(3_600_000_000_000);
-
-/// Why a block is written anew.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[repr(u8)]
-pub enum Due {
-    /// Its data are too old.
-    Age,
-    /// It has been read too often.
-    Reads,
-    /// A page of it takes too many retries.
-    Retries,
-}
-
-impl Due {
-    /// How many there are.
-    pub const COUNT: usize = 3;
-    /// All of them.
-    pub const ALL: [Due; Due::COUNT] = [Due::Age, Due::Reads, Due::Retries];
-
-    /// The key that reports use.
-    pub const fn key(self) -> &'static str {
-        ["age", "reads", "retries"][self as usize]
-    }
-}
-
-/// The blocks that are due.
-pub(crate) struct Refreshing {
-    rule: Refresh,
-    due: BTreeMap<u32, Due>,
-    /// When the ages of all blocks are looked at next.
-    look_at: SimTime,
-}
-
-impl Saved for Refreshing {
-    saved! { Refreshing, values: [due, look_at], parts: [], rebuilt: [rule] }
-}
-
-impl Refreshing {
-    pub fn new(rule: Refresh) -> Refreshing {
-        Refreshing { rule, due: BTreeMap::new(), look_at: Self::first_look(rule) }
-    }
-
-    fn first_look(rule: Refresh) -> SimTime {
-        if rule.age.is_some() { SimTime(0) } else { SimTime::NEVER }
-    }
-
-    /// Time begins anew.
-    pub fn start_anew(&mut self) {
-        self.look_at = Self::first_look(self.rule);
-    }
-
-    /// A block has been erased.
-    pub fn forget(&mut self, block: BlockId) {
-        self.due.remove(&block.0);
-    }
-}
 
 impl<M: Media> Ftl<M> {
     /// A request comes: blocks may have grown too old meanwhile.

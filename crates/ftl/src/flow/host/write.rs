@@ -1,19 +1,19 @@
 //! What a host request becomes: reads are resolved in RAM first, then by the map; writes are cut
 //! into parcels, placed by the scheme and staged; trims and flushes act on both.
 
-use crate::flow::buffer::program_buffer::Company;
-use crate::flow::collect::moves::For;
-use crate::ftl::{Effect, Ftl, Outcome, Pending, PendingFlush, RequestError, RequestId};
+use crate::ftl::Ftl;
 use crate::media::Media;
 use crate::plan::decision::{Gather, Origin, Parcel, Place, PlanePick, Tag};
 use crate::plan::layout::Hooks;
 use crate::plan::map_kind::{MapKind, RegionSet};
 use crate::plan::span::{Located, Span};
-use crate::state::counters::Cause;
+use crate::state::cause::Cause;
 use crate::state::demand_map::Waiting;
+use crate::state::job::For;
 use crate::state::latency::LatencyParts;
-use crate::state::op::{Class, Op, OpId, OpKind, Owner};
-use crate::state::staging::NONE;
+use crate::state::op::{Class, NONE, Op, OpId, OpKind, Owner};
+use crate::state::request::{Effect, Outcome, Pending, PendingFlush, RequestError, RequestId};
+use crate::state::stager::Company;
 use crate::view::View;
 use wordline_units::{HostOp, HostRequest, Lpn, PlaneId, Ppn, SectorMask, SimDuration, SimTime};
 

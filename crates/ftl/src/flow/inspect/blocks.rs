@@ -1,13 +1,14 @@
 //! What can be asked of the translation layer and changes nothing in it: for probes, reports and checks.
 
-use crate::ftl::{Ftl, Pending};
+use crate::ftl::Ftl;
 use crate::media::Media;
 use crate::plan::map_kind::MapTable;
 use crate::plan::region::RegionId;
 use crate::state::aging::lives;
 use crate::state::block::{Block, Phase};
+use crate::state::job::Job;
 use crate::state::op::{Emptying, Op, OpId, OpKind, Owner, Part, Reason};
-use crate::state::state::Job;
+use crate::state::request::Pending;
 use serde::{Deserialize, Serialize};
 use wordline_device::Ack;
 use wordline_units::{BlockId, CellMode, PageType, PlaneId, Ppn, SectorMask};

@@ -4,26 +4,9 @@
 use crate::ftl::Ftl;
 use crate::media::Media;
 use crate::state::op::{Op, OpId, OpKind};
+use crate::state::times::ArrayTime;
 use wordline_flash::SlotClass;
 use wordline_units::{CellMode, SimDuration};
-
-/// How long an array works on an operation.
-#[derive(Clone, Copy, Debug)]
-pub struct ArrayTime {
-    /// In all.
-    pub all: SimDuration,
-    /// Of it, reading again.
-    pub again: SimDuration,
-}
-
-/// Array times of every medium, mode and page type.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Times {
-    pub read: [u64; 4],
-    pub program: [u64; 4],
-    pub copy_back: u64,
-    pub erase: u64,
-}
 
 impl<M: Media> Ftl<M> {
     /// An array begins to work on an operation: how long it does. A read learns how often it must be

@@ -2,14 +2,14 @@
 //! its route that has one. What finds none waits, falls back, is dropped, or fails.
 
 use crate::file::table::fetch;
-use crate::ftl::{Effect, Ftl, Outcome, RequestId};
+use crate::ftl::Ftl;
 use crate::media::Media;
 use crate::plan::decision::{PlanePick, Route, Target};
 use crate::plan::region::{MovedIn, RegionId};
 use crate::state::block::Phase;
-use crate::state::counters::Cause;
-use crate::state::op::{Op, OpId, OpKind, Owner};
-use crate::state::staging::NONE;
+use crate::state::cause::Cause;
+use crate::state::op::{NONE, Op, OpId, OpKind, Owner};
+use crate::state::request::{Effect, Outcome, RequestId};
 use wordline_device::Trigger;
 use wordline_units::{BlockId, PlaneId};
 

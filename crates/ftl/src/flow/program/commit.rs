@@ -1,16 +1,16 @@
 //! Committed late: what a completed read, program or erase changes, and who learns of it.
 
-use crate::ftl::{Effect, Ftl, Outcome, RequestId};
+use crate::ftl::Ftl;
 use crate::media::{Media, Oob};
 use crate::plan::decision::{Gather, Place, PlanePick, ReadSeen};
 use crate::plan::layout::Hooks;
 use crate::plan::region::RegionId;
 use crate::plan::span::{Killed, Span};
 use crate::state::block::Phase;
-use crate::state::counters::Cause;
+use crate::state::cause::Cause;
 use crate::state::latency::Piece;
-use crate::state::op::{Op, OpId, OpKind, Owner};
-use crate::state::staging::NONE;
+use crate::state::op::{NONE, Op, OpId, OpKind, Owner};
+use crate::state::request::{Effect, Outcome, RequestId};
 use crate::view::View;
 use wordline_device::Recheck;
 use wordline_flash::SlotClass;
