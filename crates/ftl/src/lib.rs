@@ -22,14 +22,14 @@ mod state;
 mod view;
 
 pub use file::saved::{About, Checked, Label, Loader, Memory, Saved, Saver, StateError, StateFile};
-pub use flow::begin::precondition::{Initial, InitialError, Order};
-pub use flow::begin::steady::{Begun, Law, Settling, SteadyError, UNTOUCHED, Updates};
 pub use flow::inspect::blocks::{BlockLife, BlockLook};
 pub use flow::inspect::check::Broken;
 pub use flow::power::recover::Remains;
 pub use flow::program::bind::{Binding, Blocked};
 pub use ftl::Ftl;
 pub use image::base::Mapped;
+pub use initial::initial::{Initial, InitialError, Order};
+pub use initial::steady_types::{Begun, Law, Settling, SteadyError, UNTOUCHED, Updates};
 pub use media::{BlockFound, BlockHeader, Bytes, Media, Metadata, NoMedia, Oob, Recorded, SlotFound};
 pub use plan::decision::{
     ChannelSet, Collect, Command, Gather, Grain, IdleWork, Move, Need, Origin, Parcel, Place, PlanePick,

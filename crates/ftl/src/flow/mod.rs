@@ -6,5 +6,6 @@ pub(crate) mod buffer;
 pub(crate) mod collect;
 pub(crate) mod host;
 pub(crate) mod inspect;
+pub(crate) mod metadata;
 pub(crate) mod power;
 pub(crate) mod program;

@@ -1,5 +1,7 @@
 //! What a drive can be before its first request, and how a plane is written without time until it is so.
 
+pub(crate) mod initial;
 pub(crate) mod sample;
+pub(crate) mod steady_types;
 pub(crate) mod untimed;
 pub(crate) mod windows;

@@ -1,8 +1,8 @@
 //! One plane that stands for all under a law of updates: pages of every class in the drive's proportions,
 //! written without time until write amplification stands still, and its blocks dealt out over the planes.
 
-use crate::flow::begin::steady::{Begun, Law, UNTOUCHED};
 use crate::image::base::{PlaneBase, PlanePages};
+use crate::initial::steady_types::{Begun, Law, UNTOUCHED};
 use crate::initial::untimed::{Draws, Shape, UntimedPlane};
 use crate::initial::windows::Windows;
 use wordline_units::Lpn;

@@ -1,6 +1,6 @@
 //! Whether write amplification stands still: its course, drive write by drive write.
 
-use crate::flow::begin::steady::{Begun, Settling};
+use crate::initial::steady_types::{Begun, Settling};
 use std::ops::Range;
 
 /// Drive writes before write amplification can be said to stand still.

@@ -7,83 +7,14 @@
 //! (with the last that is full, by the sum of what is live in them), and when they are erased (when the last has been
 //! emptied). An erased member goes back to its pool with the last.
 
-use crate::file::saved::{Saved, saved};
-use crate::ftl::Ftl;
-use crate::image::stripe::Stripe;
-use crate::media::Media;
-use crate::plan::layout::{Drive, Hooks, Layout};
-use crate::plan::region::{Region, RegionId};
+use crate::plan::region::RegionId;
 use crate::state::block::{Block, Phase};
-use crate::state::op::{OpId, Owner};
-use crate::state::request::Effect;
 use crate::state::stager::Company;
 use crate::state::state::State;
+use crate::state::superblocks::ABSENT;
 use std::cmp::Reverse;
 use std::ops::Range;
-use wordline_device::Superblock;
-use wordline_flash::{Geometry, Medium};
-use wordline_units::{BlockId, Fraction, PlaneId};
-
-/// Of a superblock that stands nowhere among the victims.
-const ABSENT: u32 = u32::MAX;
-
-/// What superblocks have in common; empty where blocks stand alone.
-#[derive(Clone, Default)]
-pub(crate) struct Superblocks {
-    /// Live sectors of those that stand among the victims, by the number of their first block.
-    live: Vec<u32>,
-    /// The planes of each group in the order in which pages go to them.
-    order: Vec<u32>,
-}
-
-impl Saved for Superblocks {
-    saved! { Superblocks, values: [live], parts: [], rebuilt: [order] }
-}
-
-/// Why a drive under a layout cannot have superblocks, if it cannot.
-pub(crate) fn refusal(drive: &Drive, layout: &Layout) -> Option<String> {
-    if drive.spec.superblock == Superblock::Off {
-        return None;
-    }
-    let wears = drive.spec.wear.enforce || drive.spec.wear.bad_blocks > Fraction::ZERO;
-    let copies = |m: &Medium| m.modes.iter().flatten().any(|mode| mode.copy_back.is_some());
-    let in_parts = |r: &Region| r.rule.by_bit() || r.rule.reprograms() || r.partial_victims;
-    let why = if layout.map.knows_sectors() || layout.merges.is_some() {
-        "its map knows parts of pages"
-    } else if layout.asks.asks(Hooks::IDLE) {
-        "it collects in idle time, a page at a time, and superblocks are collected as a whole"
-    } else if layout.asks.asks(Hooks::COLLECT) {
-        "it chooses victims by itself, block by block"
-    } else if layout.regions.iter().any(in_parts) {
-        "it programs the pages of a block in parts"
-    } else if layout.outpost.is_some() {
-        "its data lie on two media from the beginning"
-    } else if wears {
-        "blocks retire (wear.enforce, wear.bad_blocks), and how a superblock goes on without one is not modelled"
-    } else if drive.spec.media.iter().any(copies) {
-        "its flash copies pages within a plane (copy_back), and superblocks are filled across planes"
-    } else {
-        return None;
-    };
-    Some(format!("{why}; set parallel.superblock=off"))
-}
-
-impl Superblocks {
-    /// Those of a drive whose pages step through its media in this way.
-    pub fn new(superblock: Superblock, geometry: &Geometry, stripes: &[Stripe]) -> Superblocks {
-        if superblock == Superblock::Off {
-            return Superblocks::default();
-        }
-        let mut order = vec![];
-        for (medium, stripe) in geometry.media.iter().zip(stripes) {
-            let together = superblock.planes(medium.topology);
-            let mut planes: Vec<u32> = stripe.in_order().collect();
-            planes.sort_by_key(|p| (p - stripe.planes().start) / together);
-            order.extend(planes);
-        }
-        Superblocks { live: vec![ABSENT; geometry.blocks as usize], order }
-    }
-}
+use wordline_units::{BlockId, PlaneId};
 
 impl State {
     /// Whether blocks of a region form superblocks.
@@ -242,7 +173,7 @@ impl State {
         });
     }
 
-    fn complete_superblock(&mut self, region: RegionId, plane: PlaneId, block: BlockId) {
+    pub(crate) fn complete_superblock(&mut self, region: RegionId, plane: PlaneId, block: BlockId) {
         let members = self.members(region, plane, block);
         let has = |info: &Block| info.is_owned() && info.region == region.0;
         if !members.clone().any(|(_, b)| has(&self.blocks[b.index()])) {
@@ -266,72 +197,5 @@ impl State {
     /// Whether a job of a plane empties, or erases, a block.
     pub(crate) fn is_emptied(&self, region: RegionId, plane: PlaneId, block: BlockId) -> bool {
         self.at(region, plane).job.is_some_and(|job| job.block == block)
-    }
-}
-
-impl<M: Media> Ftl<M> {
-    /// Superblocks that were opened, or written, only in part: their blank blocks are open, too.
-    pub(crate) fn complete_superblocks(&mut self) {
-        for region in (0..self.state.regions.len() as u8).map(RegionId) {
-            let together = self.state.pool_of(region).together as usize;
-            if together == 1 {
-                continue;
-            }
-            for plane in self.planes_of(region).step_by(together) {
-                for block in self.blocks_of(region, plane).map(BlockId) {
-                    self.state.complete_superblock(region, plane, block);
-                }
-            }
-        }
-    }
-
-    /// Whether the jobs of all planes of a superblock have emptied their blocks.
-    pub(crate) fn ready_to_erase(&self, region: RegionId, plane: PlaneId) -> bool {
-        let mut jobs =
-            self.state.together(region, plane).filter_map(|p| self.state.at(region, PlaneId(p)).job);
-        jobs.all(|j| j.exhausted && j.inflight == 0 && self.state.blocks[j.block.index()].readers == 0)
-    }
-
-    /// The power failed while a superblock was being erased, and some of its blocks still hold what is invalid:
-    /// those that are erased are open again.
-    #[cold]
-    pub(crate) fn open_again(&mut self, region: RegionId, members: impl Iterator<Item = (PlaneId, BlockId)>) {
-        for (plane, block) in members {
-            if self.state.blocks[block.index()].phase == Phase::Erasing {
-                self.state.open(region, plane, block);
-            }
-            self.state.starved[plane.index()] = false;
-            self.effects.push(Effect::Wake(plane)); // what waits there may go to a plane that has slots now
-        }
-    }
-
-    /// The region that erases a half-erased block anew: that of the rest of its superblock, where that is known.
-    pub(crate) fn region_known(&self, block: BlockId) -> Option<RegionId> {
-        let plane = self.state.geometry.plane_of(block);
-        let region = self.state.region_of(block);
-        if !self.state.has_superblocks(region) {
-            return None;
-        }
-        self.state.members(region, plane, block).find_map(|(p, b)| {
-            let info = &self.state.blocks[b.index()];
-            let has_job = |r: &RegionId| self.state.is_emptied(*r, p, b);
-            let erases = (0..self.state.regions.len() as u8).map(RegionId).find(has_job);
-            erases.or(matches!(info.phase, Phase::Open | Phase::Full).then_some(RegionId(info.region)))
-        })
-    }
-
-    /// A plane that has a slot for a program where its own has none: another one of its superblocks.
-    pub(crate) fn fellow_with_room(&self, id: OpId) -> Option<PlaneId> {
-        let op = &self.state.ops[id];
-        let (here, privileged) = (op.plane, op.privileged);
-        // What evens out wear, and what a scheme moves, may not take every slot that there is.
-        if op.owned_by == Owner::Move || self.state.wear.spec.static_beyond.is_some() && self.levels(op) {
-            return None;
-        }
-        let mut targets = op.route.targets().filter(|t| self.state.is_there(t.region, here));
-        targets.find_map(|target| {
-            let mut planes = self.state.together(target.region, here).map(PlaneId);
-            planes.find(|p| *p != here && self.has_room(target, *p, privileged))
-        })
     }
 }

@@ -2,10 +2,6 @@
 //! dropped first. It says what takes no time; the data are those that the map finds, since whatever changes a sector
 //! drops it here.
 
-use crate::ftl::Ftl;
-use crate::media::Media;
-use crate::plan::span::Span;
-use crate::state::op::OpId;
 use lru::LruCache;
 use rustc_hash::FxBuildHasher;
 use serde::{Deserialize, Serialize};
@@ -49,12 +45,12 @@ impl ReadCache {
     }
 
     /// What of the wanted sectors of a page it holds; the page is then the most recently read.
-    fn find(&mut self, lpn: Lpn, wanted: SectorMask) -> SectorMask {
+    pub(crate) fn find(&mut self, lpn: Lpn, wanted: SectorMask) -> SectorMask {
         self.0.as_mut().and_then(|pages| pages.get(&lpn.0)).map_or(SectorMask::EMPTY, |held| held.and(wanted))
     }
 
     /// Sectors of a page have been read.
-    fn keep(&mut self, lpn: Lpn, sectors: SectorMask) {
+    pub(crate) fn keep(&mut self, lpn: Lpn, sectors: SectorMask) {
         if let Some(pages) = &mut self.0 {
             let held = pages.get_or_insert_mut(lpn.0, || SectorMask::EMPTY);
             *held = held.union(sectors);
@@ -76,33 +72,6 @@ impl ReadCache {
         *held = held.minus(sectors);
         if held.is_empty() {
             pages.pop(&lpn.0);
-        }
-    }
-}
-
-impl<M: Media> Ftl<M> {
-    /// What of the wanted sectors of a page the cache holds.
-    #[inline(never)]
-    pub(crate) fn find_cached(&mut self, lpn: Lpn, wanted: SectorMask) -> SectorMask {
-        let held = self.read_cache.find(lpn, wanted);
-        self.state.counters.reads_cached += !held.is_empty() as u64;
-        held
-    }
-
-    /// A read of the host has ended: the cache takes what is still the page's newest.
-    #[inline(never)]
-    pub(crate) fn cache_read(&mut self, id: OpId) {
-        let all = SectorMask::first(self.state.geometry.sectors_per_unit);
-        let mut part = id;
-        while !part.is_none() {
-            let op = &self.state.ops[part];
-            let (lpn, ppn, mask, chain) = (op.lpn, op.ppn, op.mask.and(all), op.chain);
-            let there = self.state.map.still_at(Span { lpn, mask, offset: 0 }, ppn);
-            let fresh = there.minus(self.state.staging.mask(lpn));
-            if !fresh.is_empty() {
-                self.read_cache.keep(lpn, fresh);
-            }
-            part = chain;
         }
     }
 }

@@ -15,18 +15,18 @@ use crate::state::backlog::Backlog;
 use crate::state::block::{Block, FreeBlocks, Phase};
 use crate::state::counters::Counters;
 use crate::state::demand_map::{self, DemandMap};
-use crate::state::members::{self, Superblocks};
 use crate::state::op::Ops;
 use crate::state::refresh::Refreshing;
 use crate::state::region::{PoolState, RegionPlane, RegionState};
 use crate::state::staging::Staging;
+use crate::state::superblocks::{self, Superblocks};
 use crate::state::trim::TrimLog;
 use crate::state::victim::VictimIndex;
 use crate::state::wear::Wear;
 use std::sync::Arc;
 use wordline_device::{Ack, Allocation, GcSpec, Level};
 use wordline_flash::{Geometry, Refresh, Retries};
-use wordline_units::{BlockId, Bytes, CellMode, DieId, PlaneId, SimDuration, SimTime};
+use wordline_units::{BlockId, Bytes, CellMode, DieId, Lpn, PlaneId, SimDuration, SimTime};
 
 /// Everything but the data themselves and the scheme.
 pub struct State {
@@ -104,7 +104,7 @@ impl State {
                 layout.regions.len()
             )));
         }
-        if let Some(why) = members::refusal(drive, layout) {
+        if let Some(why) = superblocks::refusal(drive, layout) {
             return Err(refuse(why));
         }
         let wear = Wear::new(drive.spec.wear);
@@ -548,5 +548,16 @@ impl State {
             .filter(|p| self.geometry.die_of(PlaneId(*p)) == die)
             .map(|p| self.backlog.of(PlaneId(p)))
             .sum()
+    }
+
+    /// Whether a page is one of the drive's own tables, behind the last logical page.
+    #[inline]
+    pub(crate) fn is_metadata(&self, lpn: Lpn) -> bool {
+        lpn.0 >= self.logical_pages
+    }
+
+    /// The page behind the last of all, those of the drive's own tables among them.
+    pub(crate) fn end_of_pages(&self) -> u32 {
+        self.demand.as_ref().map_or(self.trims.end(), |map| map.end())
     }
 }

@@ -3,19 +3,11 @@
 //! puts that off: data at rest leave the block that they keep young.
 
 use crate::file::saved::{Saved, saved};
-use crate::flow::begin::precondition::stream;
-use crate::ftl::Ftl;
-use crate::image::permutation::{Permutation, mix};
-use crate::media::Media;
+use crate::image::permutation::mix;
 use crate::plan::region::{PoolId, RegionId};
 use crate::state::aging::{LIFE, cost_of_erase};
 use crate::state::block::{Block, Phase};
-use crate::state::job::Occasion;
-use crate::state::op::{Op, Owner};
-use crate::state::region::PoolState;
-use crate::state::request::Outcome;
 use crate::state::state::State;
-use std::collections::BTreeMap;
 use wordline_device::WearSpec;
 use wordline_flash::standard_normal;
 use wordline_units::{BlockId, CellMode, Fraction, PlaneId, SimTime};
@@ -25,7 +17,7 @@ use wordline_units::{BlockId, CellMode, Fraction, PlaneId, SimTime};
 pub(crate) struct Wear {
     pub spec: WearSpec,
     /// Draws the lives of blocks.
-    seed: u64,
+    pub seed: u64,
     /// Blocks that were bad from the beginning, and those that have retired since.
     pub bad: u32,
     pub retired: u32,
@@ -74,7 +66,7 @@ impl State {
     }
 
     /// Take erased blocks off the end of those of a plane of a pool that were never opened.
-    fn lose_fresh(&mut self, pool: PoolId, plane: PlaneId, count: u32) {
+    pub(crate) fn lose_fresh(&mut self, pool: PoolId, plane: PlaneId, count: u32) {
         let lost = self.change_pool(pool, plane, |state| {
             let p = &mut state.pools[pool.0 as usize];
             p.free[(plane.0 - p.first_plane) as usize].lose(count)
@@ -99,7 +91,7 @@ impl State {
     }
 
     /// The block of a plane of a pool that data at rest have kept youngest, if it is too far behind.
-    fn left_behind(&self, pool: PoolId, plane: PlaneId, beyond: u32) -> Option<BlockId> {
+    pub(crate) fn left_behind(&self, pool: PoolId, plane: PlaneId, beyond: u32) -> Option<BlockId> {
         let p = &self.pools[pool.0 as usize];
         let first = self.geometry.first_block(plane) + p.offset;
         let blocks = || (first..first + p.blocks_per_plane).map(|b| (b, &self.blocks[b as usize]));
@@ -110,74 +102,5 @@ impl State {
             .filter(|(at, b)| b.is_listed() && stays(b) && self.is_victim(region(b), plane, BlockId(*at)));
         let (block, info) = at_rest.min_by_key(|(_, b)| b.erases)?;
         (most - info.erases > beyond).then_some(BlockId(block))
-    }
-}
-
-impl<M: Media> Ftl<M> {
-    /// Draw the lives of blocks, and those that are bad from the beginning. Which of a plane's they are
-    /// makes no difference, so they are its last.
-    pub(crate) fn begin_wear(&mut self, seed: u64) {
-        self.state.wear.seed = stream(seed, "ftl/wear", "lives", 0);
-        let share = self.state.wear.spec.bad_blocks;
-        let mut lost: BTreeMap<(u8, u32), u32> = BTreeMap::new();
-        for medium in 0..self.state.geometry.media.len() {
-            let planes = self.state.geometry.planes_of_medium(medium);
-            let each = self.state.geometry.media[medium].blocks_per_plane;
-            let all = planes.len() as u32 * each;
-            let drawn = Permutation::keyed(all, stream(seed, "ftl/wear", "bad blocks", medium as u64));
-            for bad in (0..share.of(all as u64) as u32).map(|i| drawn.forward(i)) {
-                let holds = |p: &PoolState| {
-                    p.medium == medium && (p.offset..p.offset + p.blocks_per_plane).contains(&(bad % each))
-                };
-                if let Some(pool) = self.state.pools.iter().position(holds) {
-                    *lost.entry((pool as u8, planes.start + bad / each)).or_default() += 1;
-                }
-            }
-        }
-        for ((pool, plane), count) in lost {
-            self.state.lose_fresh(PoolId(pool), PlaneId(plane), count);
-        }
-    }
-
-    /// A host write has no place and none can be made: the drive is full, or has worn out.
-    pub(crate) fn no_place(&mut self) -> Outcome {
-        if self.state.wear.retired == 0 {
-            return Outcome::OutOfSpace;
-        }
-        self.state.wear.over.get_or_insert(self.state.now);
-        Outcome::WornOut
-    }
-
-    /// When the drive wore out, if it has: it takes no more writes, and is read as before.
-    pub fn worn_out(&self) -> Option<SimTime> {
-        self.state.wear.over
-    }
-
-    /// Blocks that were bad from the beginning, and those that have retired since.
-    pub fn lost_blocks(&self) -> (u32, u32) {
-        (self.state.wear.bad, self.state.wear.retired)
-    }
-
-    /// Blocks whose data were moved by static wear levelling.
-    pub fn levelled_blocks(&self) -> u64 {
-        self.state.wear.levelled
-    }
-
-    /// Whether a program moves data at rest out of a block that they have kept young.
-    pub(crate) fn levels(&self, op: &Op) -> bool {
-        let job = || self.state.at(RegionId(op.owner as u8), self.plane_of(op.from)).job;
-        op.owned_by == Owner::Job && job().is_some_and(|j| j.levels)
-    }
-
-    /// Data at rest that keep a block of a plane too young for the others leave it.
-    pub(crate) fn level(&mut self, pool: PoolId, plane: PlaneId) {
-        let Some(beyond) = self.state.wear.spec.static_beyond else { return };
-        let Some(block) = self.state.left_behind(pool, plane, beyond) else { return };
-        let region = self.state.region_of(block);
-        if !self.state.is_short(region, plane)
-            && self.begin_job(region, plane, Some(block), Occasion::Levelling)
-        {
-            self.state.wear.levelled += 1;
-        }
     }
 }

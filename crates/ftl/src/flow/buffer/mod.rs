@@ -3,4 +3,5 @@
 pub(crate) mod gather;
 pub(crate) mod merge;
 pub(crate) mod program_buffer;
+pub(crate) mod read_cache;
 pub(crate) mod write_buffer;

@@ -5,10 +5,11 @@
 
 use crate::ftl::Ftl;
 use crate::media::Media;
-use crate::plan::decision::{Collect, Gather, Grain, Need};
+use crate::plan::decision::{Collect, Gather, Grain, Need, Origin, Parcel, Place};
 use crate::plan::layout::Hooks;
 use crate::plan::map_kind::MapKind;
 use crate::plan::region::RegionId;
+use crate::plan::span::Span;
 use crate::state::block::Phase;
 use crate::state::cause::Cause;
 use crate::state::job::{Job, Occasion};
@@ -601,5 +602,15 @@ impl<M: Media> Ftl<M> {
                 self.let_go(plane);
             }
         }
+    }
+
+    /// Where a collected page goes: the scheme says, except for pages that are not the host's.
+    #[inline]
+    pub(crate) fn place_collected(&mut self, region: RegionId, spans: &[Span], home: PlaneId) -> Place {
+        if spans.first().is_some_and(|s| self.state.is_metadata(s.lpn)) {
+            return self.metadata_place();
+        }
+        let parcel = Parcel { origin: Origin::Collected(region), spans, home };
+        self.scheme.place(&parcel, &View::of(&self.state))
     }
 }

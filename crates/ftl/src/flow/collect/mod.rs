@@ -2,5 +2,7 @@
 
 pub(crate) mod idle;
 pub(crate) mod job;
+pub(crate) mod level;
 pub(crate) mod moves;
 pub(crate) mod refresh;
+pub(crate) mod superblock;
