@@ -21,7 +21,8 @@ mod scheme;
 mod state;
 mod view;
 
-pub use file::saved::{About, Checked, Label, Loader, Memory, Saved, Saver, StateError, StateFile};
+pub use file::saved::{Loader, Memory, Saved, Saver};
+pub use file::state_file::{About, Checked, Label, StateError, StateFile};
 pub use flow::inspect::blocks::{BlockLife, BlockLook};
 pub use flow::inspect::check::Broken;
 pub use flow::power::recover::Remains;

@@ -3,7 +3,8 @@
 //! A scheme only decides. It sees a read-only [`View`] and returns values; the mechanism acts on
 //! them, and refuses what is illegal with an error that names scheme, decision, time and state.
 
-use crate::file::saved::{Loader, Memory, Saved, Saver, StateError};
+use crate::file::saved::{Loader, Memory, Saved, Saver};
+use crate::file::state_file::StateError;
 use crate::plan::decision::{Collect, Command, IdleWork, Move, Need, Parcel, Place, ReadSeen, Tag};
 use crate::plan::layout::{Drive, Layout, Refusal};
 use crate::plan::span::Span;

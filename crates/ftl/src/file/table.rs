@@ -58,7 +58,7 @@ impl<T: Pod> Table<T> {
     }
 
     /// Take what a file holds from an offset on for the values of the table. The offset is a multiple
-    /// of [`crate::file::saved::CHUNK`], and the file reaches to the table's end.
+    /// of [`crate::file::state_file::CHUNK`], and the file reaches to the table's end.
     ///
     /// # Errors
     /// When the file cannot be mapped.

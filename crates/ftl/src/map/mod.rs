@@ -9,7 +9,8 @@ pub(crate) mod overlay;
 pub(crate) mod page;
 pub(crate) mod sector;
 
-use crate::file::saved::{Loader, Saved, Saver, StateError};
+use crate::file::saved::{Loader, Saved, Saver};
+use crate::file::state_file::StateError;
 use crate::image::base::BaseImage;
 use crate::map::overlay::{IsFirst, Overlay};
 use crate::map::page::PageMap;

@@ -1,6 +1,7 @@
 //! How a scheme divides the drive, on what it is given, and why it may refuse.
 
-use crate::file::saved::{Loader, StateError};
+use crate::file::saved::Loader;
+use crate::file::state_file::StateError;
 use crate::plan::map_kind::MapKind;
 use crate::plan::region::{Pool, PoolId, Region, RegionId};
 use thiserror::Error;
@@ -75,6 +76,7 @@ impl Layout {
         sharing.map(|r| r.mode).max_by_key(|m| m.bits()).unwrap_or(CellMode::Slc)
     }
 }
+
 /// Which open page of a merge buffer a part of a page joins, of those with room.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Join {

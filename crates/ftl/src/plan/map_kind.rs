@@ -76,6 +76,7 @@ impl MapKind {
         }
     }
 }
+
 /// A table that a drive holds beside a page map, as the literature counts it: entries of so many bits. What the
 /// engine itself needs is another matter.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -35,6 +35,7 @@ impl Saved for PoolState {
         rebuilt: [medium, first_plane, offset, blocks_per_plane, reserve, order, together],
     }
 }
+
 /// One plane of a region.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct RegionPlane {

@@ -8,11 +8,11 @@ use crate::image::stripe::Stripe;
 use crate::map::Map;
 use crate::plan::layout::{Drive, Hooks, Layout, Refusal};
 use crate::plan::map_kind::MapKind;
-use crate::plan::region::{FreeOrder, PoolId, Region, RegionId};
-use crate::state::aging::{Aging, PageRead, Reading, lives};
+use crate::plan::region::{FreeOrder, Region, RegionId};
+use crate::state::aging::Aging;
 use crate::state::ahead::Ahead;
 use crate::state::backlog::Backlog;
-use crate::state::block::{Block, FreeBlocks, Phase};
+use crate::state::block::{Block, FreeBlocks};
 use crate::state::counters::Counters;
 use crate::state::demand_map::{self, DemandMap};
 use crate::state::op::Ops;
@@ -25,8 +25,8 @@ use crate::state::victim::VictimIndex;
 use crate::state::wear::Wear;
 use std::sync::Arc;
 use wordline_device::{Ack, Allocation, GcSpec, Level};
-use wordline_flash::{Geometry, Refresh, Retries};
-use wordline_units::{BlockId, Bytes, CellMode, DieId, Lpn, PlaneId, SimDuration, SimTime};
+use wordline_flash::{Geometry, Refresh};
+use wordline_units::{BlockId, Bytes, CellMode, DieId, Lpn, PlaneId, SimTime};
 
 /// Everything but the data themselves and the scheme.
 pub struct State {
@@ -289,119 +289,6 @@ impl State {
         stripe_over(&self.geometry, BY_CHANNEL, self.pool_of(region).medium)
     }
 
-    /// Find anew what regions could still program and where, after many blocks have changed at once.
-    pub(crate) fn recount(&mut self) {
-        let owned = |r: &RegionState| r.planes.iter().map(|p| p.owned as u64).sum::<u64>();
-        let lost = |p: &PoolState| p.free.iter().map(|f| f.lost as u64).sum::<u64>();
-        let gone = self.pools.iter().enumerate().map(|(i, p)| lost(p) * self.bytes_of_block(i));
-        self.shrunk = self.regions.iter().map(|r| owned(r) * r.sparse_by).sum::<u64>() + gone.sum::<u64>();
-        self.most_shrunk = self.shrunk;
-        for index in 0..self.regions.len() {
-            let region = RegionId(index as u8);
-            self.count_openable(region);
-            let r = &self.regions[index];
-            if !r.region.rule.by_bit() {
-                continue;
-            }
-            let mut left = [0; 4];
-            for b in r.planes.iter().flat_map(|at| at.all_open()) {
-                let pages = r.region.rule.left(r.shape, &self.blocks[b as usize].state);
-                left.iter_mut().zip(pages).for_each(|(all, pages)| *all += pages as u64);
-            }
-            self.regions[index].left = left;
-            let open: Vec<u32> = self.regions[index].planes.iter().flat_map(|at| at.all_open()).collect();
-            for b in open {
-                let plane = self.geometry.plane_of(BlockId(b));
-                self.look_at_frontier(region, plane, BlockId(b));
-            }
-        }
-    }
-
-    /// Count anew the erased blocks that a region could open.
-    pub(crate) fn count_openable(&mut self, region: RegionId) {
-        let r = &self.regions[region.index()];
-        let planes = r.first_plane..r.first_plane + r.planes.len() as u32;
-        let openable = planes.map(|p| self.free_blocks(region, PlaneId(p)) as u64).sum();
-        self.regions[region.index()].openable = openable;
-    }
-
-    /// What the drive holds less, block by block.
-    pub(crate) fn recount_shrunk(&self) -> u64 {
-        let blocks = self.blocks.iter().enumerate();
-        let less = |(i, b): (usize, &Block)| match b.phase {
-            Phase::Free => 0,
-            Phase::Retired => {
-                let region = self.region_of(BlockId(i as u32));
-                self.bytes_of_block(self.regions[region.index()].region.pool.0 as usize)
-            }
-            _ => self.regions[b.region as usize].sparse_by,
-        };
-        blocks.map(less).sum()
-    }
-
-    /// Bytes of all blocks, each in the densest mode that its pool gives.
-    pub(crate) fn physical_bytes(&self) -> u64 {
-        let of = |(i, p): (usize, &PoolState)| {
-            p.free.len() as u64 * p.blocks_per_plane as u64 * self.bytes_of_block(i)
-        };
-        self.pools.iter().enumerate().map(of).sum()
-    }
-
-    /// Bytes that blocks hold in which data may stay, each in the densest mode of its pool: as built, and without
-    /// those that are lost. Where data leave every pool in the end, all of them count.
-    pub(crate) fn lasting_bytes(&self) -> (u64, u64) {
-        let stays = |pool: usize| {
-            self.regions.iter().any(|r| r.region.pool.0 as usize == pool && !r.region.leaves_pool)
-        };
-        let all = !(0..self.pools.len()).any(stays);
-        let counted = self.pools.iter().enumerate().filter(|(i, _)| all || stays(*i));
-        counted.fold((0, 0), |(built, left), (i, p)| {
-            let blocks = p.free.len() as u64 * p.blocks_per_plane as u64;
-            let lost: u64 = p.free.iter().map(|f| f.lost as u64).sum();
-            let each = self.bytes_of_block(i);
-            (built + blocks * each, left + (blocks - lost) * each)
-        })
-    }
-
-    /// What blocks hold less that a plane of a pool has lost.
-    fn lost_bytes(&self, pool: PoolId, plane: PlaneId) -> u64 {
-        match self.lost_in(pool, plane) {
-            0 => 0,
-            lost => lost as u64 * self.bytes_of_block(pool.0 as usize),
-        }
-    }
-
-    /// What blocks of a plane that a region owns hold less.
-    fn sparse_in(&self, region: usize, plane: PlaneId) -> u64 {
-        let r = &self.regions[region];
-        r.planes[(plane.0 - r.first_plane) as usize].owned as u64 * r.sparse_by
-    }
-
-    /// Change what a plane of a pool has erased, or owes, and keep count of what its regions could open, and of
-    /// what the drive holds less.
-    pub(crate) fn change_pool<T>(
-        &mut self,
-        pool: PoolId,
-        plane: PlaneId,
-        change: impl FnOnce(&mut State) -> T,
-    ) -> T {
-        let sharing: Vec<usize> =
-            (0..self.regions.len()).filter(|i| self.regions[*i].region.pool == pool).collect();
-        for i in &sharing {
-            self.regions[*i].openable -= self.free_blocks(RegionId(*i as u8), plane) as u64;
-            self.shrunk -= self.sparse_in(*i, plane);
-        }
-        self.shrunk -= self.lost_bytes(pool, plane);
-        let result = change(self);
-        for i in &sharing {
-            self.regions[*i].openable += self.free_blocks(RegionId(*i as u8), plane) as u64;
-            self.shrunk += self.sparse_in(*i, plane);
-        }
-        self.shrunk += self.lost_bytes(pool, plane);
-        self.most_shrunk = self.most_shrunk.max(self.shrunk);
-        result
-    }
-
     /// Logical pages (page map) or sectors (sector map) that hold the host's data.
     pub(crate) fn mapped(&self) -> u64 {
         let tables = self.trims.mapped() + self.demand.as_ref().map_or(0, |map| map.mapped());
@@ -467,56 +354,6 @@ impl State {
     pub(crate) fn mode_of(&self, block: BlockId) -> CellMode {
         let info = &self.blocks[block.index()];
         if info.was_opened() { info.mode() } else { self.regions[self.region_of(block).index()].region.mode }
-    }
-
-    /// Cycles that a block endures in a mode; 0 where that is not known.
-    pub(crate) fn endurance(&self, block: BlockId, mode: CellMode) -> u32 {
-        let medium = self.geometry.medium_of(self.geometry.plane_of(block));
-        medium.mode(mode).map_or(0, |t| t.endurance)
-    }
-
-    /// All data on the drive were programmed so long ago.
-    pub(crate) fn age_data(&mut self, before: SimDuration) {
-        for b in 0..self.geometry.blocks {
-            if self.blocks[b as usize].is_owned() {
-                self.aging.opened(BlockId(b), self.now, before);
-            }
-        }
-    }
-
-    /// Cycles of a block in whatever modes, counted in those of the densest that its flash offers by the share
-    /// of a life that each has cost. Coefficients of all modes are fitted to these.
-    pub(crate) fn cycles(&self, block: BlockId) -> f64 {
-        let info = &self.blocks[block.index()];
-        let densest = self.geometry.medium_of(self.geometry.plane_of(block)).densest();
-        match self.endurance(block, densest) {
-            0 => info.erases as f64,
-            endurance => lives(info.life_used) * endurance as f64,
-        }
-    }
-
-    #[cold]
-    fn look_up_errors(&mut self, block: BlockId) {
-        let info = self.blocks[block.index()];
-        let (cycles, pages) = (self.cycles(block), self.regions[info.region as usize].shape.pages());
-        self.aging.look_up(block, info.mode(), Reading { pages, cycles, now: self.now });
-    }
-
-    /// A read begins of a page of a block whose wordline is in a mode now: how often must it be repeated?
-    #[inline]
-    pub(crate) fn sense(&mut self, block: BlockId, page: u32, mode: CellMode, bit: usize) -> Retries {
-        let block_mode = self.blocks[block.index()].mode();
-        if self.aging.is_stale(block, self.now) {
-            self.look_up_errors(block);
-        }
-        // Each mode has its own number of bits, so that dividing by them is a shift, or a product.
-        let wordline = match block_mode {
-            CellMode::Slc => page,
-            CellMode::Mlc => page / 2,
-            CellMode::Tlc => page / 3,
-            CellMode::Qlc => page / 4,
-        };
-        self.aging.read(PageRead { block, mode, is_own: mode == block_mode, wordline, bit })
     }
 
     /// So many more sectors of a block are live.

@@ -40,6 +40,7 @@ impl Superblocks {
         Superblocks { live: vec![ABSENT; geometry.blocks as usize], order }
     }
 }
+
 /// Why a drive under a layout cannot have superblocks, if it cannot.
 pub(crate) fn refusal(drive: &Drive, layout: &Layout) -> Option<String> {
     if drive.spec.superblock == Superblock::Off {
