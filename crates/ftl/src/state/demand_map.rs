@@ -107,9 +107,14 @@ impl From<SavedCache> for Cache {
 }
 
 impl DemandMap {
+    /// How many pages of the map RAM has room for; none where the map is in RAM as a whole.
+    pub fn size(dram: &Dram, unit: Bytes) -> Option<NonZeroUsize> {
+        NonZeroUsize::new((dram.map_cache.0 / unit.0.max(1)) as usize)
+    }
+
     /// That of so many logical pages, behind all pages that there are so far; none where the map is in RAM.
     pub fn new(dram: &Dram, unit: Bytes, logical_pages: u32, first: u32) -> Option<Box<DemandMap>> {
-        let size = NonZeroUsize::new((dram.map_cache.0 / unit.0.max(1)) as usize)?;
+        let size = DemandMap::size(dram, unit)?;
         let pages = map_pages(logical_pages as u64, unit) as u32;
         Some(Box::new(DemandMap {
             first,

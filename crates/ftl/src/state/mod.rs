@@ -27,6 +27,7 @@ pub(crate) mod space;
 pub(crate) mod stager;
 pub(crate) mod staging;
 pub(crate) mod state;
+pub(crate) mod suits;
 pub(crate) mod superblocks;
 pub(crate) mod times;
 pub(crate) mod trim;

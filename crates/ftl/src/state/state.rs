@@ -14,12 +14,13 @@ use crate::state::ahead::Ahead;
 use crate::state::backlog::Backlog;
 use crate::state::block::{Block, FreeBlocks};
 use crate::state::counters::Counters;
-use crate::state::demand_map::{self, DemandMap};
+use crate::state::demand_map::DemandMap;
 use crate::state::op::Ops;
 use crate::state::refresh::Refreshing;
 use crate::state::region::{PoolState, RegionPlane, RegionState};
 use crate::state::staging::Staging;
-use crate::state::superblocks::{self, Superblocks};
+use crate::state::suits;
+use crate::state::superblocks::Superblocks;
 use crate::state::trim::TrimLog;
 use crate::state::victim::VictimIndex;
 use crate::state::wear::Wear;
@@ -98,15 +99,7 @@ impl State {
             Allocation::Static(levels) => levels,
             Allocation::Dynamic => BY_CHANNEL,
         };
-        if layout.regions.is_empty() || layout.regions.len() > 15 {
-            return Err(refuse(format!(
-                "it lays out {} regions; 1 to 15 are possible",
-                layout.regions.len()
-            )));
-        }
-        if let Some(why) = superblocks::refusal(drive, layout) {
-            return Err(refuse(why));
-        }
+        suits::check(drive, layout).map_err(&refuse)?;
         let wear = Wear::new(drive.spec.wear);
         let mut used = vec![0; geometry.media.len()];
         let mut pools = vec![];
@@ -115,12 +108,6 @@ impl State {
             let planes = geometry.planes_of_medium(pool.medium);
             let offset = used[pool.medium];
             used[pool.medium] += pool.blocks_per_plane;
-            if used[pool.medium] > medium.blocks_per_plane {
-                return Err(refuse(format!(
-                    "it wants {} blocks a plane of medium {:?}, which has {}",
-                    used[pool.medium], medium.name, medium.blocks_per_plane
-                )));
-            }
             let keeps = |r: &&Region| r.pool.0 as usize == pools.len() && !r.leaves_pool;
             let within = layout.regions.iter().filter(keeps).count() as u32;
             pools.push(PoolState {
@@ -147,58 +134,8 @@ impl State {
         for region in &layout.regions {
             let pool = &pools[region.pool.0 as usize];
             let medium = &geometry.media[pool.medium];
-            if medium.mode(region.mode).is_none() {
-                return Err(refuse(format!(
-                    "region {} is {}, which medium {:?} does not offer",
-                    region.name, region.mode, medium.name
-                )));
-            }
-            if let Some(errors) = &drive.spec.errors {
-                let as_slc = region.rule.reprograms().then_some(CellMode::Slc);
-                let unknown = |mode: &CellMode| errors.mode(*mode).is_none();
-                if let Some(mode) = [Some(region.mode), as_slc].into_iter().flatten().find(unknown) {
-                    return Err(refuse(format!(
-                        "region {} holds {mode} pages, of which error model {} says nothing; give \
-                         [errors.{}], choose another model, or set errors=off",
-                        region.name,
-                        errors.name,
-                        mode.key()
-                    )));
-                }
-            }
-            if drive.spec.wear.enforce && medium.mode(region.mode).is_none_or(|t| t.endurance == 0) {
-                return Err(refuse(format!(
-                    "region {} holds {mode} pages, whose endurance is not known, and wear.enforce is on; give \
-                     medium.{}.{}.endurance, or set wear.enforce=false",
-                    region.name,
-                    medium.name,
-                    region.mode.key(),
-                    mode = region.mode
-                )));
-            }
             let shape = medium.shape(region.mode);
-            region.rule.check(shape).map_err(|e| refuse(format!("region {}: {e}", region.name)))?;
-            if region.rule.reprograms() && medium.mode(CellMode::Slc).is_none() {
-                return Err(refuse(format!(
-                    "the windows of region {} serve as SLC first, which medium {:?} does not offer",
-                    region.name, medium.name
-                )));
-            }
             let pages = region.rule.pages_per_program();
-            if pages != 1 && pages != region.mode.bits() {
-                return Err(refuse(format!(
-                    "region {} programs {pages} pages at once, but a {} wordline has {}",
-                    region.name,
-                    region.mode,
-                    region.mode.bits()
-                )));
-            }
-            if region.pad_after.is_none() && pages > 1 && !region.protected {
-                return Err(refuse(format!(
-                    "region {} never pads its one-shot groups, which needs a protected stager",
-                    region.name
-                )));
-            }
             let units = geometry.units_per_page(pool.medium);
             let blocks = pool.blocks_per_plane as usize;
             let full = shape.pages() * units * geometry.sectors_per_unit;
@@ -234,9 +171,6 @@ impl State {
         let watched = if idles { (geometry.blocks as usize) << geometry.slot_shift } else { 0 };
         let trims = TrimLog::new(&geometry, layout.map, drive.logical_pages);
         let demand = DemandMap::new(&drive.spec.dram, Bytes(geometry.unit), drive.logical_pages, trims.end());
-        if let Some(why) = demand.as_ref().and_then(|_| demand_map::refusal(layout)) {
-            return Err(refuse(why));
-        }
         let pages = demand.as_ref().map_or(trims.end(), |map| map.end());
         let mut state = State {
             gc: drive.spec.gc,
