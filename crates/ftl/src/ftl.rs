@@ -7,17 +7,16 @@ use crate::media::Media;
 use crate::plan::decision::{Command, Move, ReadSeen, Tag};
 use crate::plan::layout::{Drive, Hooks, Layout, Refusal};
 use crate::plan::map_kind::MapKind;
-use crate::plan::region::{EarlierBits, RegionId};
+use crate::plan::region::EarlierBits;
 use crate::plan::span::Span;
 use crate::scheme::Scheme;
 use crate::state::counters::Counters;
 use crate::state::gather::Gathering;
-use crate::state::job::For;
 use crate::state::latency::Piece;
 use crate::state::merge::Open;
-use crate::state::op::{NONE, Op, OpId, Owner};
+use crate::state::op::{Op, OpId, Owner};
 use crate::state::read_cache::ReadCache;
-use crate::state::request::{Effect, Fault, Pending, PendingFlush, Prefetch, RequestId};
+use crate::state::request::{Effect, Fault, Pending, PendingFlush, RequestId};
 use crate::state::state::State;
 use crate::state::times::Times;
 use crate::state::write_buffer::WriteBuffer;
@@ -27,14 +26,12 @@ use serde::de::DeserializeOwned;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 use std::sync::Arc;
-use wordline_device::{Ack, GcClass, MultiplanePages};
-use wordline_units::{
-    CellMode, DieId, HostOp, HostRequest, Lpn, PlaneId, Ppn, SectorMask, SimDuration, SimTime,
-};
+use wordline_device::{Ack, MultiplanePages};
+use wordline_units::{CellMode, DieId, Lpn, PlaneId, Ppn, SectorMask, SimDuration, SimTime};
 
 /// Division by a number that is mostly a power of two.
 #[derive(Clone, Copy, Debug)]
-struct Divisor {
+pub(crate) struct Divisor {
     by: u64,
     shift: Option<u32>,
 }
@@ -45,7 +42,7 @@ impl Divisor {
     }
 
     #[inline(always)]
-    fn of(self, n: u64) -> u64 {
+    pub(crate) fn of(self, n: u64) -> u64 {
         match self.shift {
             Some(shift) => n >> shift,
             None => n / self.by,
@@ -100,10 +97,10 @@ pub struct Ftl<M: Media> {
     /// Of programs whose sectors come from several host writes, the version of each, by operation; kept where
     /// media keep metadata.
     pub(crate) mixed: BTreeMap<u32, Vec<(SectorMask, u64)>>,
-    writes_until_tick: u32,
+    pub(crate) writes_until_tick: u32,
     pub(crate) lbas_per_unit: u64,
-    per_sector: Divisor,
-    per_unit: Divisor,
+    pub(crate) per_sector: Divisor,
+    pub(crate) per_unit: Divisor,
     pub(crate) lbas_per_sector: u64,
     pub(crate) times: Vec<[Times; 4]>,
     /// Time to read the earlier bits before a program, by region and bit.
@@ -346,18 +343,6 @@ impl<M: Media> Ftl<M> {
         &self.requests[id.0 as usize]
     }
 
-    /// A completed request leaves; its number may be used again. Returns what it read, where media
-    /// keep bytes.
-    #[inline]
-    pub fn release(&mut self, id: RequestId) -> Vec<u8> {
-        self.free_requests.push(id.0);
-        self.state.outstanding -= 1;
-        if self.state.outstanding == 0 {
-            self.watch_merged();
-        }
-        if M::BYTES { std::mem::take(&mut self.buffers[id.0 as usize]) } else { Vec::new() }
-    }
-
     /// What has been counted.
     pub fn counters(&self) -> &Counters {
         &self.state.counters
@@ -394,43 +379,9 @@ impl<M: Media> Ftl<M> {
         self.holders > 0
     }
 
-    /// Requests that a buffered acknowledgement still has room for.
-    pub fn admits(&self, request: &HostRequest) -> bool {
-        match self.ack {
-            Ack::Buffer(pages) if request.op == HostOp::Write => {
-                let first = request.lba.0 / self.lbas_per_unit;
-                let last = (request.lba.0 + request.blocks as u64).div_ceil(self.lbas_per_unit);
-                self.state.buffered == 0 || self.state.buffered + (last - first) <= pages as u64
-            }
-            _ => true,
-        }
-    }
-
     /// The drive's size in units of 512 bytes.
     pub fn logical_lbas(&self) -> u64 {
         self.state.logical_pages as u64 * self.lbas_per_unit
-    }
-
-    /// Bring closer what a request that comes soon will need, one step at a time: each step looks at
-    /// what the one before has fetched.
-    #[inline]
-    pub fn prefetch(&self, request: &HostRequest, step: Prefetch) {
-        let unit = |lba| self.per_unit.of(self.per_sector.of(lba)) as u32;
-        let first = unit(request.lba.0);
-        match step {
-            Prefetch::Leaf => self.state.map.prefetch_leaf(Lpn(first)),
-            Prefetch::Place => self.state.map.prefetch(Lpn(first)), // pages beside it lie beside it in the map
-            Prefetch::Block => {
-                let last = unit(request.lba.0.saturating_add(u64::from(request.blocks.saturating_sub(1))));
-                for lpn in first..=last.min(first.saturating_add(7)) {
-                    if let Some(ppn) = self.state.map.peek(Lpn(lpn)) {
-                        let block = self.state.geometry.block_of(ppn);
-                        crate::file::table::fetch(&self.state.blocks, block.index());
-                        self.state.aging.prefetch(block);
-                    }
-                }
-            }
-        }
     }
 
     pub(crate) fn illegal(&mut self, decision: String, state: String) {
@@ -447,88 +398,6 @@ impl<M: Media> Ftl<M> {
     pub(crate) fn internal(&mut self, what: String) {
         if self.fault.is_none() {
             self.fault = Some(Box::new(Fault::Internal { what, time: self.state.now }));
-        }
-    }
-
-    /// The pages of a request: logical page and the sectors of it that are covered. Reads and writes
-    /// are rounded outward to sectors.
-    #[inline]
-    pub(crate) fn units(&self, request: &HostRequest) -> (u32, u32, u32, u32) {
-        let first = self.per_sector.of(request.lba.0);
-        let last = self.per_sector.of(request.lba.0 + request.blocks as u64 - 1);
-        let (first_unit, last_unit) = (self.per_unit.of(first), self.per_unit.of(last));
-        let per_unit = self.state.geometry.sectors_per_unit as u64;
-        (
-            first_unit as u32,
-            last_unit as u32,
-            (first - first_unit * per_unit) as u32,
-            (last + 1 - last_unit * per_unit) as u32,
-        )
-    }
-
-    /// The sectors of one unit of a request, given the corners of [`Self::units`].
-    #[inline]
-    pub(crate) fn covered(&self, unit: u32, corners: (u32, u32, u32, u32)) -> SectorMask {
-        let (first, last, from, to) = corners;
-        let all = self.state.geometry.sectors_per_unit;
-        SectorMask::span(if unit == first { from } else { 0 }, if unit == last { to } else { all })
-    }
-
-    /// A write request has been taken: the controller loop may be due.
-    pub(crate) fn count_write_request(&mut self) {
-        if self.layout.tick_every_writes == 0 {
-            return;
-        }
-        self.writes_until_tick -= 1;
-        if self.writes_until_tick > 0 {
-            return;
-        }
-        self.writes_until_tick = self.layout.tick_every_writes;
-        let mut commands = std::mem::take(&mut self.scratch.commands);
-        self.scheme.tick(&View::of(&self.state), &mut commands);
-        for command in commands.drain(..) {
-            match command {
-                Command::SetQuota(region, quota) => {
-                    let Some(r) = self.state.regions.get_mut(region.index()) else {
-                        self.illegal(format!("{command:?}"), "there is no such region".into());
-                        continue;
-                    };
-                    r.region.quota = quota;
-                    self.state.count_openable(region);
-                    self.look_at_all(region);
-                }
-                Command::SetSlotQuota(region, quota) => {
-                    let Some(r) = self.state.regions.get_mut(region.index()) else {
-                        self.illegal(format!("{command:?}"), "there is no such region".into());
-                        continue;
-                    };
-                    r.region.slot_quota = quota;
-                    self.look_at_all(region);
-                }
-                Command::Enqueue(m) => self.enqueue_move(m, For::Scheme),
-            }
-        }
-        self.scratch.commands = commands;
-    }
-
-    /// A region may take more than before, or less: each of its planes is looked at.
-    fn look_at_all(&mut self, region: RegionId) {
-        let pool = self.state.pool_of(region);
-        for plane in pool.first_plane..pool.first_plane + pool.free.len() as u32 {
-            self.effects.push(Effect::Wake(PlaneId(plane)));
-            self.collect_if_short(region, PlaneId(plane));
-        }
-    }
-
-    pub(crate) fn gc_class(&self, region: RegionId, plane: PlaneId) -> crate::state::op::Class {
-        use crate::state::op::Class;
-        if self.state.is_desperate(region, plane) {
-            return Class::Urgent;
-        }
-        match self.state.gc.class {
-            GcClass::Background => Class::Background,
-            GcClass::Host => Class::Write,
-            GcClass::Urgent | GcClass::Foreground => Class::Urgent,
         }
     }
 
@@ -592,42 +461,5 @@ impl<M: Media> Ftl<M> {
 
     pub(crate) fn plane_of(&self, ppn: Ppn) -> PlaneId {
         self.state.geometry.plane_of(self.state.geometry.block_of(ppn))
-    }
-
-    /// One part of a request is over.
-    #[inline]
-    pub(crate) fn part_done(&mut self, id: RequestId) {
-        let request = &mut self.requests[id.0 as usize];
-        request.remaining -= 1;
-        if request.remaining == 0 {
-            let now = self.state.now;
-            let HostRequest { op, arrival, .. } = request.request;
-            request.parts = self.piece.parts_of(op, arrival, request.admitted, now);
-            if let Some(map) = &self.state.demand {
-                map.split(&mut request.parts, request.admitted);
-            }
-            request.ended = now;
-            self.completed.push(id);
-        }
-    }
-
-    /// Whoever waits for a host program learns that it is over.
-    pub(crate) fn notify(&mut self, id: OpId) {
-        let op = &self.state.ops[id];
-        if op.owned_by == Owner::Request && op.owner != NONE {
-            self.part_done(RequestId(op.owner));
-        }
-        if self.waiters.is_empty() {
-            return;
-        }
-        let mut i = 0;
-        while i < self.waiters.len() {
-            if self.waiters[i].0 == id {
-                let (_, request) = self.waiters.remove(i);
-                self.part_done(request);
-            } else {
-                i += 1;
-            }
-        }
     }
 }

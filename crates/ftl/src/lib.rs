@@ -25,7 +25,7 @@ pub use file::saved::{Loader, Memory, Saved, Saver};
 pub use file::state_file::{About, Checked, Label, StateError, StateFile};
 pub use flow::inspect::blocks::{BlockLife, BlockLook};
 pub use flow::inspect::check::Broken;
-pub use flow::power::recover::Remains;
+pub use flow::power::remains::Remains;
 pub use flow::program::bind::{Binding, Blocked};
 pub use ftl::Ftl;
 pub use image::base::Mapped;

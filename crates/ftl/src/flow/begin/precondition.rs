@@ -107,17 +107,6 @@ impl<M: Media> Ftl<M> {
         }
     }
 
-    pub(crate) fn planes_of(&self, region: RegionId) -> impl Iterator<Item = PlaneId> + use<M> {
-        let pool = self.state.pool_of(region);
-        (pool.first_plane..pool.first_plane + pool.free.len() as u32).map(PlaneId)
-    }
-
-    pub(crate) fn blocks_of(&self, region: RegionId, plane: PlaneId) -> std::ops::Range<u32> {
-        let pool = self.state.pool_of(region);
-        let first = self.state.geometry.blocks_of(plane).start + pool.offset;
-        first..first + pool.blocks_per_plane
-    }
-
     /// Blocks of a plane that initial data may fill: all but those that collection keeps in reserve,
     /// and one for the first write.
     fn fillable(&self, region: RegionId, plane: PlaneId) -> u32 {

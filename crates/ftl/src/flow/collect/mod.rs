@@ -5,4 +5,6 @@ pub(crate) mod job;
 pub(crate) mod level;
 pub(crate) mod moves;
 pub(crate) mod refresh;
+pub(crate) mod relocate;
 pub(crate) mod superblock;
+pub(crate) mod victim;

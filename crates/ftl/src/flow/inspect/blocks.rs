@@ -4,6 +4,7 @@ use crate::ftl::Ftl;
 use crate::media::Media;
 use crate::plan::map_kind::MapTable;
 use crate::plan::region::RegionId;
+use crate::plan::span::Located;
 use crate::state::aging::lives;
 use crate::state::block::{Block, Phase};
 use crate::state::job::Job;
@@ -11,7 +12,7 @@ use crate::state::op::{Emptying, Op, OpId, OpKind, Owner, Part, Reason};
 use crate::state::request::Pending;
 use serde::{Deserialize, Serialize};
 use wordline_device::Ack;
-use wordline_units::{BlockId, CellMode, PageType, PlaneId, Ppn, SectorMask};
+use wordline_units::{BlockId, CellMode, Lpn, PageType, PlaneId, Ppn, SectorMask};
 
 /// What a block is to the drive.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -254,5 +255,34 @@ impl<M: Media> Ftl<M> {
             self.state.staging.len(),
             jobs.collect::<Vec<_>>()
         )
+    }
+
+    /// Where the sectors of a logical page lie; those that were never written are left out.
+    pub fn locate(&mut self, lpn: Lpn) -> Vec<Located> {
+        let mut located = vec![];
+        let all = SectorMask::first(self.state.geometry.sectors_per_unit);
+        self.state.map.resolve(lpn, all, &mut located);
+        located
+    }
+
+    /// The pages of the drive's own tables, behind the last logical page: the trim log, and a map on flash.
+    pub fn own_pages(&self) -> std::ops::Range<u32> {
+        self.state.logical_pages..self.state.end_of_pages()
+    }
+
+    /// The pages of the trim log, behind the last logical page.
+    pub fn trim_log(&self) -> std::ops::Range<u32> {
+        self.state.logical_pages..self.state.trims.end()
+    }
+
+    pub(crate) fn planes_of(&self, region: RegionId) -> impl Iterator<Item = PlaneId> + use<M> {
+        let pool = self.state.pool_of(region);
+        (pool.first_plane..pool.first_plane + pool.free.len() as u32).map(PlaneId)
+    }
+
+    pub(crate) fn blocks_of(&self, region: RegionId, plane: PlaneId) -> std::ops::Range<u32> {
+        let pool = self.state.pool_of(region);
+        let first = self.state.geometry.blocks_of(plane).start + pool.offset;
+        first..first + pool.blocks_per_plane
     }
 }

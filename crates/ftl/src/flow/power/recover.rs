@@ -8,91 +8,23 @@
 //! ones could not spare while they collect. A block whose erase was cut is erased again. Where
 //! nothing can be read in a block, not even its header, it counts as full of stale data.
 
+use crate::flow::power::remains::{Kept, KeptFrom, Remains};
 use crate::ftl::Ftl;
-use crate::image::base::BaseImage;
 use crate::map::overlay::IsFirst;
-use crate::media::{BlockHeader, Media, Recorded, SlotFound};
-use crate::plan::decision::{Origin, Parcel, Route, Tag};
+use crate::media::{Recorded, SlotFound};
+use crate::plan::decision::{Origin, Parcel, Tag};
 use crate::plan::layout::{Drive, Refusal};
 use crate::plan::region::{FreeOrder, RegionId};
-use crate::plan::span::{Killed, Located, Span};
+use crate::plan::span::{Killed, Span};
 use crate::scheme::Scheme;
-use crate::state::aging::Ages;
 use crate::state::block::Phase;
 use crate::state::cause::Cause;
-use crate::state::counters::Counters;
 use crate::state::job::Job;
-use crate::state::op::{Class, NONE, Op, OpId, OpKind, Owner};
+use crate::state::op::{Class, Op, OpKind, Owner};
 use crate::state::state::State;
-use crate::state::trim::AllTrims;
-use crate::state::wear::Wear;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 use wordline_units::{BlockId, DieId, Lpn, PlaneId, Ppn, SectorMask, SimDuration, SimTime};
-
-/// What is left of a drive when its power fails.
-#[derive(Clone, Debug)]
-pub struct Remains<M: Media> {
-    /// The flash.
-    pub media: M,
-    /// Requests that were admitted and had not completed, by number.
-    pub in_flight: Vec<u64>,
-    /// What the flash held at time 0, as far as it has not been erased since.
-    base: Option<Arc<BaseImage>>,
-    counters: Counters,
-    /// How worn the blocks are and what reading them costs, which the flash itself keeps.
-    wear: Worn,
-    /// Trims in protected RAM: entry of the trim log, version.
-    trims: Vec<(u64, u64)>,
-    /// Pages of a map on flash that were not up to date there.
-    stale_map: BTreeSet<u32>,
-    /// Data in protected RAM.
-    kept: Vec<Kept<M::Page>>,
-}
-
-impl<M: Media> Remains<M> {
-    /// Logical pages with data in protected RAM, which are programmed when the power is back.
-    pub fn protected_pages(&self) -> impl Iterator<Item = Lpn> + '_ {
-        self.kept.iter().map(|k| k.lpn)
-    }
-
-    /// Trims in protected RAM, of a page or of a sector.
-    pub fn protected_trims(&self) -> usize {
-        self.trims.len()
-    }
-}
-
-#[derive(Clone, Debug)]
-struct Worn {
-    /// What of its life each block has used up.
-    lives: Vec<u32>,
-    ages: Ages,
-    drive: Wear,
-    /// Blocks marked as lost.
-    lost: Vec<BlockId>,
-}
-
-/// Sectors of a page in protected RAM.
-#[derive(Clone, Debug)]
-struct Kept<P> {
-    lpn: Lpn,
-    mask: SectorMask,
-    page: P,
-    from: KeptFrom,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum KeptFrom {
-    /// The write buffer.
-    Buffer,
-    /// A protected stager of moved data, which have a version already.
-    Stager { version: u64, route: Route, plane: PlaneId, cause: Cause, privileged: Privilege },
-}
-
-/// Whether a program may break into the blocks that collection keeps.
-#[derive(Clone, Copy, Debug)]
-struct Privilege(bool);
 
 /// The newest copy of an entry.
 #[derive(Clone, Copy)]
@@ -103,138 +35,7 @@ struct Newest {
     span: Span,
 }
 
-impl<M: Media> Ftl<M> {
-    /// What the first program of a block writes beside its data.
-    pub(crate) fn header(&self, block: BlockId) -> BlockHeader {
-        let info = &self.state.blocks[block.index()];
-        BlockHeader {
-            region: RegionId(info.region),
-            mode: info.mode(),
-            erases: info.erases,
-            opened: self.sequence + 1,
-        }
-    }
-
-    /// Where the sectors of a logical page lie; those that were never written are left out.
-    pub fn locate(&mut self, lpn: Lpn) -> Vec<Located> {
-        let mut located = vec![];
-        let all = SectorMask::first(self.state.geometry.sectors_per_unit);
-        self.state.map.resolve(lpn, all, &mut located);
-        located
-    }
-
-    /// The pages of the drive's own tables, behind the last logical page: the trim log, and a map on flash.
-    pub fn own_pages(&self) -> std::ops::Range<u32> {
-        self.state.logical_pages..self.state.end_of_pages()
-    }
-
-    /// The pages of the trim log, behind the last logical page.
-    pub fn trim_log(&self) -> std::ops::Range<u32> {
-        self.state.logical_pages..self.state.trims.end()
-    }
-}
-
 impl<M: Recorded> Ftl<M> {
-    /// The power fails while the arrays work on `spoiled`. Whatever else is on its way leaves no trace,
-    /// except in protected RAM.
-    pub fn power_cut(mut self, spoiled: &[OpId]) -> Remains<M> {
-        for id in spoiled {
-            let op = &self.state.ops[*id];
-            let (block, slot) = (self.state.geometry.block_of(op.ppn), self.state.geometry.slot_of(op.ppn));
-            match op.kind {
-                OpKind::Read => {}
-                OpKind::Program => self.media.tear_program(block, slot..slot + op.slots as u32),
-                OpKind::Erase => {
-                    self.hold_trims_of(block);
-                    self.media.tear_erase(block, self.state.geometry.slot_shift);
-                }
-            }
-        }
-        let mut in_flight: Vec<u64> = (0..self.requests.len() as u32)
-            .filter(|i| !self.free_requests.contains(i))
-            .map(|i| self.requests[i as usize].number)
-            .collect();
-        in_flight.sort_unstable();
-        let (kept, which) = if self.ack.answers_from_ram() {
-            (self.kept_in_buffer(), AllTrims::Kept)
-        } else {
-            (self.kept_in_stagers(), AllTrims::Held)
-        };
-        let mut trims = self.state.trims.kept(which);
-        for id in self.protected_programs() {
-            trims.extend(self.state.trims.record(id.0, self.state.ops[id].lpn));
-        }
-        trims.sort_unstable();
-        let under_way = self.state.staging.iter().map(|s| s.lpn);
-        let stale_map = self.state.demand.as_ref().map_or_else(BTreeSet::new, |map| map.stale(under_way));
-        let lives = self.state.blocks.iter().map(|b| b.life_used).collect();
-        let is_lost = |b: &BlockId| self.state.blocks[b.index()].phase == Phase::Retired;
-        let lost = (0..self.state.geometry.blocks).map(BlockId).filter(is_lost).collect();
-        let wear = Worn { lives, ages: self.state.aging.ages(), drive: self.state.wear, lost };
-        Remains {
-            media: self.media,
-            base: self.base,
-            counters: self.state.counters,
-            wear,
-            in_flight,
-            trims,
-            stale_map,
-            kept,
-        }
-    }
-
-    /// A protected buffer holds the newest data of every page on its way.
-    fn kept_in_buffer(&mut self) -> Vec<Kept<M::Page>> {
-        let mut kept = vec![];
-        for stage in self.state.staging.entries() {
-            let entry = self.state.staging.get(stage);
-            let (lpn, mask) = (entry.lpn, entry.mask);
-            if mask.is_empty() || self.state.is_metadata(lpn) {
-                continue;
-            }
-            let page = self.staged_page(stage).clone();
-            kept.push(Kept { lpn, mask, page, from: KeptFrom::Buffer });
-        }
-        kept
-    }
-
-    /// Programs of moved data that have left their old place for a protected stager.
-    fn protected_programs(&self) -> Vec<OpId> {
-        let mut programs = self.state.ops.alive();
-        programs.retain(|id| {
-            let op = &self.state.ops[*id];
-            op.kind == OpKind::Program && op.owned_by == Owner::Nobody && op.stage != NONE
-        });
-        programs
-    }
-
-    /// What protected stagers hold.
-    fn kept_in_stagers(&mut self) -> Vec<Kept<M::Page>> {
-        let mut kept = vec![];
-        for id in self.protected_programs() {
-            let op = &self.state.ops[id];
-            let (lpn, version) = (op.lpn, op.version);
-            let all = op.mask;
-            let mask = self.state.staging.get(op.stage).homeless(id);
-            if self.state.is_metadata(lpn) {
-                continue; // what it says is kept, and programmed again
-            }
-            let (route, plane, cause) = (op.route, op.plane, op.cause);
-            let privileged = Privilege(op.privileged);
-            let page = if M::BYTES { self.pages[id.index()].clone() } else { M::Page::default() };
-            for (part, version) in self.versions_of(id, all, version) {
-                // What of it has been trimmed since is not programmed any more, and so is lost.
-                self.state.trims.hold(lpn, part, version);
-                let (mask, page) = (mask.and(part), page.clone());
-                if !mask.is_empty() {
-                    let from = KeptFrom::Stager { version, route, plane, cause, privileged };
-                    kept.push(Kept { lpn, mask, page, from });
-                }
-            }
-        }
-        kept
-    }
-
     /// The power is back: build every table from what is left, and go on. Returns the drive, and when
     /// it is ready: every programmed page is sensed once, die by die, for want of anything quicker.
     ///

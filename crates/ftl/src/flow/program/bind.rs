@@ -8,8 +8,8 @@ use crate::plan::decision::{PlanePick, Route, Target};
 use crate::plan::region::{MovedIn, RegionId};
 use crate::state::block::Phase;
 use crate::state::cause::Cause;
-use crate::state::op::{NONE, Op, OpId, OpKind, Owner};
-use crate::state::request::{Effect, Outcome, RequestId};
+use crate::state::op::{NONE, Op, OpId, Owner};
+use crate::state::request::Effect;
 use wordline_device::Trigger;
 use wordline_units::{BlockId, PlaneId};
 
@@ -420,28 +420,5 @@ impl<M: Media> Ftl<M> {
             self.awaited(*waits);
         }
         !held.is_empty()
-    }
-
-    /// End the flushes and the writes with FUA under way, where nothing is pending and writes that were
-    /// acknowledged when they were taken have no place: the data stay in the buffer. Returns whether there
-    /// was one.
-    pub fn fail_flushes(&mut self) -> bool {
-        let mut ended: Vec<RequestId> = vec![];
-        // Pages of the trim log wait like data, and are programmed when there is a place.
-        for id in self.state.ops.alive() {
-            let op = &mut self.state.ops[id];
-            if op.kind == OpKind::Program && op.owned_by == Owner::Request && op.owner != NONE {
-                ended.push(RequestId(std::mem::replace(&mut op.owner, NONE)));
-            }
-        }
-        ended.extend(self.waiters.drain(..).map(|(_, request)| request));
-        // A flush ends after the writes that it waits for.
-        ended.extend(self.flushes.drain(..).map(|f| f.request));
-        let outcome = if ended.is_empty() { Outcome::Done } else { self.no_place() };
-        for request in &ended {
-            self.requests[request.0 as usize].outcome = outcome;
-            self.part_done(*request);
-        }
-        !ended.is_empty()
     }
 }

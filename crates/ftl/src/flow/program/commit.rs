@@ -1,8 +1,8 @@
 //! Committed late: what a completed read, program or erase changes, and who learns of it.
 
 use crate::ftl::Ftl;
-use crate::media::{Media, Oob};
-use crate::plan::decision::{Gather, Place, PlanePick, ReadSeen};
+use crate::media::{BlockHeader, Media, Oob};
+use crate::plan::decision::ReadSeen;
 use crate::plan::layout::Hooks;
 use crate::plan::region::RegionId;
 use crate::plan::span::{Killed, Span};
@@ -17,51 +17,6 @@ use wordline_flash::SlotClass;
 use wordline_units::{BlockId, CellMode, PlaneId, Ppn, SectorMask};
 
 impl<M: Media> Ftl<M> {
-    /// A later write or a trim made the read of missing sectors pointless; the program goes without.
-    pub(crate) fn cancel_fill(&mut self, stage: u32) {
-        let entry = self.state.staging.get(stage);
-        let (program, read) = (OpId(entry.filling), OpId(entry.fill_read));
-        self.state.ops[read].owned_by = Owner::Nobody;
-        self.filled(program);
-    }
-
-    /// A program's missing sectors are there, or not needed any more.
-    pub(crate) fn filled(&mut self, id: OpId) {
-        let op = &self.state.ops[id];
-        let (stage, slot, ppn) = (op.stage, op.slot, op.ppn);
-        let entry = self.state.staging.get(stage);
-        if entry.filling == id.0 {
-            entry.filling = NONE;
-        }
-        self.awaited(if slot == 0 { id } else { OpId(ppn.0) });
-    }
-
-    /// One of the reads and moves that a host program waits for is over: with the last it goes.
-    pub(crate) fn awaited(&mut self, lead: OpId) {
-        let left = &mut self.state.ops[lead].ppn.0;
-        *left -= 1;
-        if *left == 0 {
-            self.state.ops[lead].ppn = Ppn::NONE;
-            self.pick_again(lead);
-            self.send(lead);
-        }
-    }
-
-    /// The roomiest plane may be another one by now.
-    fn pick_again(&mut self, lead: OpId) {
-        let op = &self.state.ops[lead];
-        if op.pick != PlanePick::Roomiest {
-            return;
-        }
-        let place = Place { gather: Gather::AsIs, plane: op.pick, route: op.route };
-        let plane = self.pick_plane(&place, op.plane);
-        let mut part = lead;
-        while !part.is_none() {
-            self.state.ops[part].plane = plane;
-            part = self.state.ops[part].chain;
-        }
-    }
-
     /// A host program is over, committed or not.
     pub(crate) fn settle(&mut self, part: OpId) {
         let (stage, version, host) = {
@@ -87,20 +42,6 @@ impl<M: Media> Ftl<M> {
             }
         }
         self.state.ops.remove(part);
-    }
-
-    fn settle_flushes(&mut self, version: u64) {
-        let mut ended: Vec<RequestId> = vec![];
-        self.flushes.retain_mut(|f| {
-            f.remaining -= (version < f.version) as u64;
-            if f.remaining == 0 {
-                ended.push(f.request);
-            }
-            f.remaining > 0
-        });
-        for request in ended {
-            self.part_done(request);
-        }
     }
 
     /// What the last change of the map left dead.
@@ -144,18 +85,6 @@ impl<M: Media> Ftl<M> {
             return self.state.starved[plane.index()];
         }
         false
-    }
-
-    #[cold]
-    fn collect_for_starved(&mut self, dead: &[Killed]) {
-        for killed in dead {
-            let block = self.state.geometry.block_of(killed.ppn);
-            let info = &self.state.blocks[block.index()];
-            let (region, plane) = (RegionId(info.region), self.state.geometry.plane_of(block));
-            if info.is_listed() && self.state.starved[plane.index()] {
-                self.collect_for(region, plane);
-            }
-        }
     }
 
     /// An operation has ended, and has been through `piece` where a host request waits for it.
@@ -267,47 +196,6 @@ impl<M: Media> Ftl<M> {
         if info.readers == 0 && info.phase == Phase::Victim {
             let region = RegionId(info.region);
             self.step_job(region, self.state.geometry.plane_of(block));
-        }
-    }
-
-    /// The missing sectors of a read-modify-write have been read.
-    fn fill(&mut self, program: OpId, brought: wordline_units::SectorMask, ppn: Ppn) {
-        let op = &self.state.ops[program];
-        let (stage, lpn, version) = (op.stage, op.lpn, op.version);
-        let entry = self.state.staging.get(stage);
-        // After a trim, or with something newer on flash, what was read is old: a page will be born
-        // invalid, of sectors the program has fewer.
-        let brought = entry.current(brought, version);
-        if !brought.is_empty() {
-            let missing = brought.minus(entry.mask);
-            entry.mask = entry.mask.union(brought);
-            self.state.ops[program].mask = self.state.ops[program].mask.union(brought);
-            if M::BYTES {
-                let old = self.media.read(ppn, lpn);
-                let sector = self.state.geometry.sector as usize;
-                M::copy(self.staged_page(stage), &old, missing, sector);
-                self.load_page(program, stage);
-            }
-        } else if M::METADATA && !self.state.map_kind().knows_sectors() {
-            self.state.trims.void.insert(program.0);
-        }
-        // What a trim that a cut undid has left in a second place.
-        if self.state.map_kind().knows_sectors() && self.fetch_missing(program, stage) {
-            return;
-        }
-        self.filled(program);
-    }
-
-    fn deliver_read(&mut self, id: OpId) {
-        let request = RequestId(self.state.ops[id].owner);
-        let all = wordline_units::SectorMask::first(self.state.geometry.sectors_per_unit);
-        let mut part = id;
-        while !part.is_none() {
-            let op = &self.state.ops[part];
-            let (lpn, ppn, mask, next) = (op.lpn, op.ppn, op.mask.and(all), op.chain);
-            let page = self.media.read(ppn, lpn);
-            self.deliver(request, lpn, mask, &page);
-            part = next;
         }
     }
 
@@ -554,5 +442,16 @@ impl<M: Media> Ftl<M> {
         }
         self.level(pool, plane);
         self.refresh(plane);
+    }
+
+    /// What the first program of a block writes beside its data.
+    pub(crate) fn header(&self, block: BlockId) -> BlockHeader {
+        let info = &self.state.blocks[block.index()];
+        BlockHeader {
+            region: RegionId(info.region),
+            mode: info.mode(),
+            erases: info.erases,
+            opened: self.sequence + 1,
+        }
     }
 }

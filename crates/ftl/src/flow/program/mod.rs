@@ -3,3 +3,4 @@
 pub(crate) mod array;
 pub(crate) mod bind;
 pub(crate) mod commit;
+pub(crate) mod plane;
