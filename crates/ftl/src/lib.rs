@@ -8,6 +8,9 @@
 //! is chosen when the plane begins the program. **Committed late**: the map changes when a program
 //! ends, and only if nothing newer was committed; a relocation commits only what the map still finds
 //! at its source.
+//!
+//! Its files stand in rooms, each of which imports only from those above it: ARCHITECTURE.md has the list, and
+//! `tests/house.rs` holds it.
 
 mod file;
 mod flow;

@@ -1,4 +1,5 @@
-//! How state is written to a file and read back: the tables it lies in, and the list of fields of each struct.
+//! How state is written to a file and read back: large tables, the file itself, and the list of fields that each struct
+//! keeps.
 
 pub(crate) mod saved;
 pub(crate) mod state_file;

@@ -1,16 +1,9 @@
-//! The state of a drive as a file, in mid-flight too: everything pending is plain data.
+//! The state of a drive, written and read back, in mid-flight too: everything pending is plain data.
 //!
 //! What changes as a drive works is saved. What follows from the device description and the scheme's
 //! layout is built again and not saved. Each struct lists its fields as the one or the other with
 //! [`saved_fields!`](crate::saved_fields), which takes the struct apart, so that a new field cannot be
 //! forgotten.
-//!
-//! The file: a header of 64 bytes; the large tables, each at a multiple of 64 KiB, of which chunks
-//! that are all zeros are left out as holes; and the body, in postcard's encoding: what the state is
-//! of, where the tables are with a checksum of each chunk, and the fields in their order. The header
-//! holds the checksum of the body, so that this one number names a state, and it is written last, so
-//! that what was cut short is no state file. Tables are mapped copy-on-write ([`crate::file::table`]): a
-//! drive that is restored reads of them what it touches, and costs the memory of what it changes.
 
 use crate::file::state_file::{
     About, BYTE_ORDER, CHUNK, FORMAT, MAGIC, StateError, StateFile, TableAt, is_zero,

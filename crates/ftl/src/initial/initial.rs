@@ -1,4 +1,5 @@
-//! What is on a drive before time 0.
+//! What is on a drive before time 0: which pages, in which order, how worn its blocks are. And where the random numbers of
+//! each part begin.
 
 use crate::image::base::Mapped;
 use crate::image::permutation::mix;

@@ -1,4 +1,4 @@
-//! How a drive is written until its write amplification is steady, and how that went.
+//! What a drive is written with until its write amplification is steady, and how that went.
 
 use crate::initial::initial::InitialError;
 use std::ops::Range;

@@ -1,4 +1,5 @@
-//! What a scheme says, as plain data: how it divides the drive, and what it decides.
+//! What a scheme says, as plain data: how it divides the drive, and what it decides. Whoever acts on it need not know the
+//! trait.
 
 pub(crate) mod decision;
 pub(crate) mod layout;

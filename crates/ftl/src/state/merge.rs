@@ -1,4 +1,4 @@
-//! The open pages of the merge buffer.
+//! The open pages of the merge buffer, in the order in which they were opened.
 
 use crate::state::op::OpId;
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,8 @@
-//! All that changes as a drive works, with its own invariants: data and the methods that keep them true, and nothing
-//! that begins an operation.
+//! All that changes as a drive works, with its own invariants: data, and the methods that keep them true. Nothing here begins
+//! an operation.
+//!
+//! `state.rs` puts the parts together. What concerns several of them at once is added to it in files that import it:
+//! `frontier.rs`, `space.rs`, `capacity.rs`, `lives.rs`, `members.rs`.
 
 pub(crate) mod aging;
 pub(crate) mod ahead;

@@ -1,4 +1,4 @@
-//! Blocks whose data are too old, or have been read too often.
+//! Blocks whose data are too old, or have been read too often, and when the ages of all are looked at next.
 
 use crate::file::saved::{Saved, saved};
 use serde::{Deserialize, Serialize};

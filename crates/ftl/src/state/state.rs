@@ -1,6 +1,7 @@
 //! All state of the translation layer that does not depend on what data are kept: pools, regions, map,
-//! staging, pending operations and jobs. Blocks, the room that they leave, and those that are open have files
-//! of their own (`block.rs`, `room.rs`, `frontier.rs`).
+//! staging, pending operations and jobs. The room that blocks leave, those that are open, what the drive can hold, what
+//! blocks have been through, and superblocks have files of their own (`space.rs`, `frontier.rs`, `capacity.rs`,
+//! `lives.rs`, `members.rs`).
 
 use crate::file::saved::{Saved, saved};
 use crate::file::table::Table;

@@ -1,4 +1,4 @@
-//! How long an array works, by mode and type of page.
+//! How long an array works, by mode and type of page: looked up for each operation, and so kept as plain numbers.
 
 use wordline_units::SimDuration;
 

@@ -1,5 +1,5 @@
-//! What is on the drive before time 0. All of it is held as one implicit image, in time proportional
-//! to blocks.
+//! The drive is put into a state before its first request. Whatever it holds is one implicit image, so that this takes time
+//! in proportion to blocks.
 
 use crate::ftl::Ftl;
 use crate::image::base::{BaseImage, Mapped, PlaneBase, Ranks};

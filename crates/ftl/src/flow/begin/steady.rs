@@ -3,9 +3,9 @@
 //! workload.
 //!
 //! No closed form covers every rule and workload, and the mean field of several rates under greedy
-//! collection has a dimension for each. So the field is sampled: a plane without time (`untimed.rs`) is
-//! written until its write amplification stands still (`windows.rs`). Where the workload is a law, one
-//! plane stands for all of them (`sample.rs`), of fewer blocks where blocks are many, and its blocks are
+//! collection has a dimension for each. So the field is sampled: a plane without time (`initial/untimed.rs`) is
+//! written until its write amplification stands still (`initial/windows.rs`). Where the workload is a law, one
+//! plane stands for all of them (`initial/sample.rs`), of fewer blocks where blocks are many, and its blocks are
 //! dealt out over the drive; where it is a stream, with an order of its own, each plane is written with
 //! what the stream has for it.
 

@@ -1,8 +1,10 @@
-//! When the write buffer empties: at once, when it is full to a mark, or also when the drive is idle. What waits there is a row of programs that
-//! have all their data and are not sent off yet. They stand in the staging index like any other, so that reads are
-//! served from it; a page that is written anew meanwhile takes the place of what waits, and its old data are never
-//! programmed. The scheme is asked where a page goes when it leaves, not when it comes: what it knows of free space is
+//! When the write buffer empties: at once, when it is full to a mark, or also when the drive is idle. What waits there is a
+//! row of programs that have all their data and are not sent off yet. They stand in the staging index like any other, so
+//! that reads are served from it; a page that is written anew meanwhile takes the place of what waits, and its old data are
+//! never programmed. The scheme is asked where a page goes when it leaves, not when it comes: what it knows of free space is
 //! true then, and moves that must come first are made for this page.
+//!
+//! Every host program passes here: where nothing is kept back, it is sent off at once.
 
 use crate::ftl::Ftl;
 use crate::media::Media;

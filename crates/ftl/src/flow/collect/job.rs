@@ -1,5 +1,5 @@
-//! Collection: a victim's live pages are read, given a new home by the scheme, programmed,
-//! and committed only where nothing newer has come; then the block is erased. A job is a cursor and
+//! A collection from its beginning to its erase: a victim's live pages are read, given a new home by the scheme,
+//! programmed, and committed only where nothing newer has come; then the block is erased. A job is a cursor and
 //! two counts, and takes its next page from the live bitmap when it is ready for it, so that pages
 //! that die meanwhile are never read.
 

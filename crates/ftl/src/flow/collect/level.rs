@@ -1,4 +1,5 @@
-//! Static wear levelling, and the end of a drive that has worn out.
+//! Static wear levelling: data at rest leave the block that they keep young. And the end of a drive that has worn out,
+//! as those who ask see it.
 
 use crate::ftl::Ftl;
 use crate::media::Media;

@@ -1,4 +1,5 @@
-//! Superblocks as collection sees them: their planes erase together.
+//! Superblocks in the flow: they are erased when all their planes are ready, and a program that finds no slot in one plane
+//! goes to another of its group.
 
 use crate::ftl::Ftl;
 use crate::media::Media;

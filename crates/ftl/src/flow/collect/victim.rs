@@ -1,4 +1,5 @@
-//! When a plane of a region is collected, and which block is taken.
+//! When a plane of a region is collected, and which block is taken. The scheme is asked where it wants to be; else the
+//! region's own rule decides.
 
 use crate::ftl::Ftl;
 use crate::media::Media;

@@ -1,4 +1,5 @@
-//! Read-modify-write: the sectors that a host program lacks are read, and come to it, or are not needed any more.
+//! Read-modify-write: the sectors that a host program lacks are read and come to it. A later write or a trim may make them
+//! pointless, and the program then goes without.
 
 use crate::ftl::Ftl;
 use crate::media::Media;

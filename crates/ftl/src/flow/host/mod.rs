@@ -1,4 +1,5 @@
-//! What a request of the host becomes.
+//! What a request of the host becomes. Reads are resolved in RAM first, then by the map; writes are cut into parcels, placed
+//! by the scheme and staged; trims and flushes act on both.
 
 pub(crate) mod complete;
 pub(crate) mod fill;

@@ -1,4 +1,5 @@
-//! A request comes: whether it can be taken, what it becomes, and what every request has in common.
+//! A request comes: whether it can be taken, which pages it covers, and what else its coming sets off: its entry in the
+//! slab, prefetches, the scheme's controller loop.
 
 use crate::ftl::Ftl;
 use crate::media::Media;

@@ -1,5 +1,5 @@
-//! What a host request becomes: reads are resolved in RAM first, then by the map; writes are cut
-//! into parcels, placed by the scheme and staged; trims and flushes act on both.
+//! A write of the host: it is cut into the units of physical pages, each parcel is placed by the scheme, staged, and sent
+//! off when it has all its data. What meets a write that still waits joins it.
 
 use crate::ftl::Ftl;
 use crate::media::Media;

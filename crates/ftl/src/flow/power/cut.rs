@@ -1,4 +1,4 @@
-//! Power fails: the flash stays with its metadata, and what stands in protected RAM.
+//! Power fails. What is left is the flash with its metadata, and what stands in protected RAM.
 
 use crate::flow::power::remains::{Kept, KeptFrom, Privilege, Remains, Worn};
 use crate::ftl::Ftl;

@@ -1,5 +1,5 @@
-//! Power fails, and comes back. What then is left is the flash with its metadata, and what stood in
-//! protected RAM; from these alone the tables are built again. Of several copies of a page the one
+//! Power comes back. From the flash with its metadata, and from what stood in protected RAM, the tables
+//! are built again. Of several copies of a page the one
 //! with the highest version is the newest, of copies of one version the one programmed last; the
 //! trim log says which copies a trim has made stale.
 //!
