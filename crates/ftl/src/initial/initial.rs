@@ -38,7 +38,7 @@ pub struct Initial {
     /// of each block, of none up to that share of them, every number as often as another. Zero, and under
     /// other rules, to fill blocks as `valid` says.
     pub aged_windows: Fraction,
-    /// Program/erase cycles that the blocks of each mode have behind them, [`CellMode::index`].
+    /// Program/erase cycles that the blocks of each mode have behind them, [`CellMode::index`](wordline_units::CellMode::index).
     pub cycles: [u32; 4],
     /// So many more at most, by which blocks of each mode differ: every number as often as another.
     pub more_cycles: [u32; 4],

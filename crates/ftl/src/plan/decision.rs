@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use wordline_flash::SlotClass;
 use wordline_units::{BlockId, CellMode, ChannelId, Lpn, PlaneId, Ppn};
 
-/// What a request is marked with by [`Scheme::admit`]; its parts inherit it.
+/// What a request is marked with by [`Scheme::admit`](crate::Scheme::admit); its parts inherit it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Tag(pub u8);
 
@@ -103,7 +103,7 @@ impl Route {
         Route([region.0 << 4 | class as u8, Route::END, Route::END, Route::END])
     }
 
-    /// Into the merge buffer of [`Layout::merges`], with a key: parts of a page wait there for company, and are
+    /// Into the merge buffer of [`Layout::merges`](crate::Layout::merges), with a key: parts of a page wait there for company, and are
     /// placed as [`Origin::Sealed`] when their page is full or has waited long enough. A page that the host
     /// writes in several parts, each while the others wait with the same key, is placed once more as the host's
     /// when it is whole.

@@ -15,19 +15,19 @@ use wordline_units::{CellMode, SimDuration};
 pub struct Hooks(pub u8);
 
 impl Hooks {
-    /// [`Scheme::admit`].
+    /// [`Scheme::admit`](crate::Scheme::admit).
     pub const ADMIT: Hooks = Hooks(1);
-    /// [`Scheme::read`].
+    /// [`Scheme::read`](crate::Scheme::read).
     pub const READ: Hooks = Hooks(2);
-    /// [`Scheme::collect`].
+    /// [`Scheme::collect`](crate::Scheme::collect).
     pub const COLLECT: Hooks = Hooks(4);
-    /// [`Scheme::idle`].
+    /// [`Scheme::idle`](crate::Scheme::idle).
     pub const IDLE: Hooks = Hooks(8);
-    /// [`Scheme::forget`].
+    /// [`Scheme::forget`](crate::Scheme::forget).
     pub const FORGET: Hooks = Hooks(16);
-    /// [`Scheme::make_room`].
+    /// [`Scheme::make_room`](crate::Scheme::make_room).
     pub const MAKE_ROOM: Hooks = Hooks(32);
-    /// [`Scheme::divide`].
+    /// [`Scheme::divide`](crate::Scheme::divide).
     pub const DIVIDE: Hooks = Hooks(64);
     /// None of them.
     pub const NONE: Hooks = Hooks(0);
@@ -59,13 +59,13 @@ pub struct Layout {
     pub outpost: Option<(RegionId, u32)>,
     /// The kind of map.
     pub map: MapKind,
-    /// How parts of pages find company in a merge buffer, where it has one; see [`Route::into_buffer`].
+    /// How parts of pages find company in a merge buffer, where it has one; see [`Route::into_buffer`](crate::Route::into_buffer).
     pub merges: Option<Join>,
     /// The hooks to be asked.
     pub asks: Hooks,
-    /// Ask [`Scheme::tick`] after every so many host write requests; 0 for never.
+    /// Ask [`Scheme::tick`](crate::Scheme::tick) after every so many host write requests; 0 for never.
     pub tick_every_writes: u32,
-    /// How long the drive must have had no request before [`Scheme::idle`] is asked.
+    /// How long the drive must have had no request before [`Scheme::idle`](crate::Scheme::idle) is asked.
     pub idle_after: SimDuration,
 }
 

@@ -6,11 +6,11 @@ use wordline_device::{Trigger, Victim};
 use wordline_flash::ProgramRule;
 use wordline_units::{CellMode, SimDuration};
 
-/// A pool, by its position in [`Layout::pools`].
+/// A pool, by its position in [`Layout::pools`](crate::Layout::pools).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct PoolId(pub u8);
 
-/// A region, by its position in [`Layout::regions`].
+/// A region, by its position in [`Layout::regions`](crate::Layout::regions).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct RegionId(pub u8);
 

@@ -126,7 +126,7 @@ pub enum Effect {
     Wake(PlaneId),
     /// A job has begun or ceased to hold a die.
     Hold(DieId),
-    /// Call [`Ftl::timer`] with the token at that time.
+    /// Call [`Ftl::timer`](crate::Ftl::timer) with the token at that time.
     Timer(SimTime, Timer),
 }
 

@@ -100,7 +100,7 @@ impl<M: Media> Ftl<M> {
     }
 
     /// Whether two operations in different planes can be one command of their die: of one kind, on cells in
-    /// one mode, and of one time; with [`MultiplanePages::Same`] on pages with one number in their blocks, but for erases.
+    /// one mode, and of one time; with [`MultiplanePages::Same`](wordline_device::MultiplanePages::Same) on pages with one number in their blocks, but for erases.
     pub fn are_alike(&self, one: OpId, other: OpId) -> bool {
         let (a, b) = (&self.state.ops[one], &self.state.ops[other]);
         a.kind == b.kind
