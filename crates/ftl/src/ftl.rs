@@ -1,191 +1,37 @@
 //! The translation layer as the device sees it: requests and completions go in, operations come
 //! out. It has neither clock nor queue; `now` is told to it before every call.
 
-use crate::array::Times;
-use crate::base::BaseImage;
-use crate::counters::Counters;
-use crate::gather::Gathering;
-use crate::latency::{LatencyParts, Piece};
-use crate::map::{MapKind, Span};
+use crate::file::saved::{Saved, saved};
+use crate::image::base::BaseImage;
 use crate::media::Media;
-use crate::merge::Open;
-use crate::moves::For;
-use crate::op::{Op, OpId, Owner};
-use crate::read_cache::ReadCache;
-use crate::saved::{Saved, saved};
-use crate::scheme::{
-    Command, Drive, EarlierBits, Hooks, Layout, Move, ReadSeen, Refusal, RegionId, Scheme, Tag, View,
-};
-use crate::stager::Company;
-use crate::staging::NONE;
-use crate::state::State;
-use crate::write_buffer::WriteBuffer;
+use crate::plan::decision::{Command, Move, ReadSeen, Tag};
+use crate::plan::layout::{Drive, Hooks, Layout, Refusal};
+use crate::plan::map_kind::MapKind;
+use crate::plan::region::EarlierBits;
+use crate::plan::span::Span;
+use crate::scheme::Scheme;
+use crate::state::counters::Counters;
+use crate::state::gather::Gathering;
+use crate::state::latency::Piece;
+use crate::state::merge::Open;
+use crate::state::op::{Op, OpId, Owner};
+use crate::state::read_cache::ReadCache;
+use crate::state::request::{Effect, Fault, Pending, PendingFlush, RequestId};
+use crate::state::state::State;
+use crate::state::times::Times;
+use crate::state::write_buffer::WriteBuffer;
+use crate::view::View;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 use std::sync::Arc;
-use thiserror::Error;
-use wordline_device::{Ack, GcClass, MultiplanePages};
-use wordline_units::{
-    CellMode, DieId, HostOp, HostRequest, Lpn, PlaneId, Ppn, SectorMask, SimDuration, SimTime,
-};
-
-/// A request in the drive, by its number in the slab.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub struct RequestId(pub u32);
-
-/// How a request ended.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[repr(u8)]
-pub enum Outcome {
-    /// As asked.
-    Done = 0,
-    /// A write found no place and none can be made: the drive is full.
-    OutOfSpace = 1,
-    /// A read has more errors than can be corrected.
-    Uncorrectable = 2,
-    /// A write found no place, since too many blocks have worn out: the drive can only be read.
-    WornOut = 3,
-}
-
-impl Outcome {
-    /// The key that files and reports use.
-    pub const fn key(self) -> &'static str {
-        ["done", "out_of_space", "uncorrectable", "worn_out"][self as usize]
-    }
-}
-
-/// A request in flight.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Pending {
-    /// What was asked.
-    pub request: HostRequest,
-    /// When it was admitted, which may be after it arrived.
-    pub admitted: SimTime,
-    /// When its last part ended.
-    pub ended: SimTime,
-    /// Where its time went until then.
-    pub parts: LatencyParts,
-    /// Its number among all requests of the run.
-    pub number: u64,
-    /// How it ends, as far as is known.
-    pub outcome: Outcome,
-    /// Of a write, the last bit that a program of it was, counted from 1, where the rule tells bits
-    /// apart; otherwise 0.
-    pub slowest_bit: u8,
-    /// The longest that one of its parts stood behind idle work.
-    pub behind_idle: SimDuration,
-    pub(crate) remaining: u32,
-}
-
-/// How far ahead of a request its memory is fetched.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Prefetch {
-    /// Which leaf of the map its first page has.
-    Leaf,
-    /// The page's entry in it.
-    Place,
-    /// The block that the entry names.
-    Block,
-}
-
-/// A request that the device cannot take.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
-pub enum RequestError {
-    /// It reaches past the end.
-    #[error("request {number} covers bytes {from} to {to}, but the drive ends at {end}")]
-    BeyondDrive {
-        /// Its number.
-        number: u64,
-        /// Its first byte.
-        from: u64,
-        /// The byte after its last.
-        to: u64,
-        /// Bytes of the drive.
-        end: u64,
-    },
-    /// It covers nothing.
-    #[error("request {number} has no length; a read, write or trim covers at least 512 bytes")]
-    Empty {
-        /// Its number.
-        number: u64,
-    },
-}
-
-/// A decision that the mechanism refuses, or a broken invariant of its own.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
-pub enum Fault {
-    /// A scheme decided something illegal.
-    #[error("scheme {scheme} made an illegal decision at {} ns: {decision} ({state})", time.0)]
-    IllegalDecision {
-        /// The scheme.
-        scheme: String,
-        /// What it decided.
-        decision: String,
-        /// When.
-        time: SimTime,
-        /// What the drive looked like.
-        state: String,
-    },
-    /// Wordline itself is at fault.
-    #[error("internal fault at {} ns: {what}; please report it with the command that led here", time.0)]
-    Internal {
-        /// What went wrong.
-        what: String,
-        /// When.
-        time: SimTime,
-    },
-}
-
-/// Something that the device has to do after a call.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub enum Effect {
-    /// Queue an operation at its plane.
-    Queue(OpId),
-    /// Queue an operation at its plane that has left another's queue.
-    ChangePlane(OpId),
-    /// Space may have come up: try again what waits at a plane.
-    Wake(PlaneId),
-    /// A job has begun or ceased to hold a die.
-    Hold(DieId),
-    /// Call [`Ftl::timer`] with the token at that time.
-    Timer(SimTime, Timer),
-}
-
-/// What a timer is for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub enum Timer {
-    /// An incomplete one-shot group has waited long enough.
-    Pad {
-        /// Its region.
-        region: RegionId,
-        /// Its plane.
-        plane: PlaneId,
-        /// Whose data wait.
-        company: Company,
-        /// Which group it was.
-        generation: u32,
-    },
-    /// A page of the merge buffer has waited long enough.
-    Merge {
-        /// Its number.
-        page: u64,
-    },
-    /// The drive may be idle, so that the merge buffer goes to flash.
-    MergeIdle,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct PendingFlush {
-    pub version: u64,
-    pub request: RequestId,
-    pub remaining: u64,
-}
+use wordline_device::{Ack, MultiplanePages};
+use wordline_units::{CellMode, DieId, Lpn, PlaneId, Ppn, SectorMask, SimDuration, SimTime};
 
 /// Division by a number that is mostly a power of two.
 #[derive(Clone, Copy, Debug)]
-struct Divisor {
+pub(crate) struct Divisor {
     by: u64,
     shift: Option<u32>,
 }
@@ -196,7 +42,7 @@ impl Divisor {
     }
 
     #[inline(always)]
-    fn of(self, n: u64) -> u64 {
+    pub(crate) fn of(self, n: u64) -> u64 {
         match self.shift {
             Some(shift) => n >> shift,
             None => n / self.by,
@@ -251,10 +97,10 @@ pub struct Ftl<M: Media> {
     /// Of programs whose sectors come from several host writes, the version of each, by operation; kept where
     /// media keep metadata.
     pub(crate) mixed: BTreeMap<u32, Vec<(SectorMask, u64)>>,
-    writes_until_tick: u32,
+    pub(crate) writes_until_tick: u32,
     pub(crate) lbas_per_unit: u64,
-    per_sector: Divisor,
-    per_unit: Divisor,
+    pub(crate) per_sector: Divisor,
+    pub(crate) per_unit: Divisor,
     pub(crate) lbas_per_sector: u64,
     pub(crate) times: Vec<[Times; 4]>,
     /// Time to read the earlier bits before a program, by region and bit.
@@ -282,8 +128,8 @@ pub struct Ftl<M: Media> {
 /// Buffers that are kept between calls so that none allocates.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scratch {
-    pub dead: Vec<crate::map::Killed>,
-    pub located: Vec<crate::map::Located>,
+    pub dead: Vec<crate::plan::span::Killed>,
+    pub located: Vec<crate::plan::span::Located>,
     /// The places that a host request reads, under maps by which pages share them.
     pub reading: Vec<(Ppn, OpId)>,
     pub spans: Vec<Span>,
@@ -497,18 +343,6 @@ impl<M: Media> Ftl<M> {
         &self.requests[id.0 as usize]
     }
 
-    /// A completed request leaves; its number may be used again. Returns what it read, where media
-    /// keep bytes.
-    #[inline]
-    pub fn release(&mut self, id: RequestId) -> Vec<u8> {
-        self.free_requests.push(id.0);
-        self.state.outstanding -= 1;
-        if self.state.outstanding == 0 {
-            self.watch_merged();
-        }
-        if M::BYTES { std::mem::take(&mut self.buffers[id.0 as usize]) } else { Vec::new() }
-    }
-
     /// What has been counted.
     pub fn counters(&self) -> &Counters {
         &self.state.counters
@@ -545,43 +379,9 @@ impl<M: Media> Ftl<M> {
         self.holders > 0
     }
 
-    /// Requests that a buffered acknowledgement still has room for.
-    pub fn admits(&self, request: &HostRequest) -> bool {
-        match self.ack {
-            Ack::Buffer(pages) if request.op == HostOp::Write => {
-                let first = request.lba.0 / self.lbas_per_unit;
-                let last = (request.lba.0 + request.blocks as u64).div_ceil(self.lbas_per_unit);
-                self.state.buffered == 0 || self.state.buffered + (last - first) <= pages as u64
-            }
-            _ => true,
-        }
-    }
-
     /// The drive's size in units of 512 bytes.
     pub fn logical_lbas(&self) -> u64 {
         self.state.logical_pages as u64 * self.lbas_per_unit
-    }
-
-    /// Bring closer what a request that comes soon will need, one step at a time: each step looks at
-    /// what the one before has fetched.
-    #[inline]
-    pub fn prefetch(&self, request: &HostRequest, step: Prefetch) {
-        let unit = |lba| self.per_unit.of(self.per_sector.of(lba)) as u32;
-        let first = unit(request.lba.0);
-        match step {
-            Prefetch::Leaf => self.state.map.prefetch_leaf(Lpn(first)),
-            Prefetch::Place => self.state.map.prefetch(Lpn(first)), // pages beside it lie beside it in the map
-            Prefetch::Block => {
-                let last = unit(request.lba.0.saturating_add(u64::from(request.blocks.saturating_sub(1))));
-                for lpn in first..=last.min(first.saturating_add(7)) {
-                    if let Some(ppn) = self.state.map.peek(Lpn(lpn)) {
-                        let block = self.state.geometry.block_of(ppn);
-                        crate::map::fetch(&self.state.blocks, block.index());
-                        self.state.aging.prefetch(block);
-                    }
-                }
-            }
-        }
     }
 
     pub(crate) fn illegal(&mut self, decision: String, state: String) {
@@ -598,88 +398,6 @@ impl<M: Media> Ftl<M> {
     pub(crate) fn internal(&mut self, what: String) {
         if self.fault.is_none() {
             self.fault = Some(Box::new(Fault::Internal { what, time: self.state.now }));
-        }
-    }
-
-    /// The pages of a request: logical page and the sectors of it that are covered. Reads and writes
-    /// are rounded outward to sectors.
-    #[inline]
-    pub(crate) fn units(&self, request: &HostRequest) -> (u32, u32, u32, u32) {
-        let first = self.per_sector.of(request.lba.0);
-        let last = self.per_sector.of(request.lba.0 + request.blocks as u64 - 1);
-        let (first_unit, last_unit) = (self.per_unit.of(first), self.per_unit.of(last));
-        let per_unit = self.state.geometry.sectors_per_unit as u64;
-        (
-            first_unit as u32,
-            last_unit as u32,
-            (first - first_unit * per_unit) as u32,
-            (last + 1 - last_unit * per_unit) as u32,
-        )
-    }
-
-    /// The sectors of one unit of a request, given the corners of [`Self::units`].
-    #[inline]
-    pub(crate) fn covered(&self, unit: u32, corners: (u32, u32, u32, u32)) -> SectorMask {
-        let (first, last, from, to) = corners;
-        let all = self.state.geometry.sectors_per_unit;
-        SectorMask::span(if unit == first { from } else { 0 }, if unit == last { to } else { all })
-    }
-
-    /// A write request has been taken: the controller loop may be due.
-    pub(crate) fn count_write_request(&mut self) {
-        if self.layout.tick_every_writes == 0 {
-            return;
-        }
-        self.writes_until_tick -= 1;
-        if self.writes_until_tick > 0 {
-            return;
-        }
-        self.writes_until_tick = self.layout.tick_every_writes;
-        let mut commands = std::mem::take(&mut self.scratch.commands);
-        self.scheme.tick(&View::of(&self.state), &mut commands);
-        for command in commands.drain(..) {
-            match command {
-                Command::SetQuota(region, quota) => {
-                    let Some(r) = self.state.regions.get_mut(region.index()) else {
-                        self.illegal(format!("{command:?}"), "there is no such region".into());
-                        continue;
-                    };
-                    r.region.quota = quota;
-                    self.state.count_openable(region);
-                    self.look_at_all(region);
-                }
-                Command::SetSlotQuota(region, quota) => {
-                    let Some(r) = self.state.regions.get_mut(region.index()) else {
-                        self.illegal(format!("{command:?}"), "there is no such region".into());
-                        continue;
-                    };
-                    r.region.slot_quota = quota;
-                    self.look_at_all(region);
-                }
-                Command::Enqueue(m) => self.enqueue_move(m, For::Scheme),
-            }
-        }
-        self.scratch.commands = commands;
-    }
-
-    /// A region may take more than before, or less: each of its planes is looked at.
-    fn look_at_all(&mut self, region: RegionId) {
-        let pool = self.state.pool_of(region);
-        for plane in pool.first_plane..pool.first_plane + pool.free.len() as u32 {
-            self.effects.push(Effect::Wake(PlaneId(plane)));
-            self.collect_if_short(region, PlaneId(plane));
-        }
-    }
-
-    pub(crate) fn gc_class(&self, region: RegionId, plane: PlaneId) -> crate::op::Class {
-        use crate::op::Class;
-        if self.state.is_desperate(region, plane) {
-            return Class::Urgent;
-        }
-        match self.state.gc.class {
-            GcClass::Background => Class::Background,
-            GcClass::Host => Class::Write,
-            GcClass::Urgent | GcClass::Foreground => Class::Urgent,
         }
     }
 
@@ -743,42 +461,5 @@ impl<M: Media> Ftl<M> {
 
     pub(crate) fn plane_of(&self, ppn: Ppn) -> PlaneId {
         self.state.geometry.plane_of(self.state.geometry.block_of(ppn))
-    }
-
-    /// One part of a request is over.
-    #[inline]
-    pub(crate) fn part_done(&mut self, id: RequestId) {
-        let request = &mut self.requests[id.0 as usize];
-        request.remaining -= 1;
-        if request.remaining == 0 {
-            let now = self.state.now;
-            let HostRequest { op, arrival, .. } = request.request;
-            request.parts = self.piece.parts_of(op, arrival, request.admitted, now);
-            if let Some(map) = &self.state.demand {
-                map.split(&mut request.parts, request.admitted);
-            }
-            request.ended = now;
-            self.completed.push(id);
-        }
-    }
-
-    /// Whoever waits for a host program learns that it is over.
-    pub(crate) fn notify(&mut self, id: OpId) {
-        let op = &self.state.ops[id];
-        if op.owned_by == Owner::Request && op.owner != NONE {
-            self.part_done(RequestId(op.owner));
-        }
-        if self.waiters.is_empty() {
-            return;
-        }
-        let mut i = 0;
-        while i < self.waiters.len() {
-            if self.waiters[i].0 == id {
-                let (_, request) = self.waiters.remove(i);
-                self.part_done(request);
-            } else {
-                i += 1;
-            }
-        }
     }
 }

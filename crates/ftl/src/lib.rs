@@ -8,74 +8,48 @@
 //! is chosen when the plane begins the program. **Committed late**: the map changes when a program
 //! ends, and only if nothing newer was committed; a relocation commits only what the map still finds
 //! at its source.
+//!
+//! Its files stand in rooms, each of which imports only from those above it: ARCHITECTURE.md has the list, and
+//! `tests/house.rs` holds it.
 
-mod aging;
-mod ahead;
-mod array;
-mod backlog;
-mod base;
-mod bind;
-mod block;
-mod check;
-mod collect;
-mod commit;
-mod counters;
-mod demand_map;
-mod frontier;
+mod file;
+mod flow;
 mod ftl;
-mod gather;
-mod host;
-mod idle;
-mod journal;
-mod latency;
-mod look;
+mod image;
+mod initial;
 mod map;
 mod media;
-mod merge;
-mod moves;
-mod op;
-mod permutation;
-mod precondition;
-mod read_cache;
-mod recover;
-mod refresh;
-mod room;
-mod sample;
-mod saved;
+mod plan;
 mod scheme;
-mod stager;
-mod staging;
 mod state;
-mod steady;
-mod stripe;
-mod superblock;
-mod table;
-mod trim;
-mod untimed;
-mod victim;
-mod wear;
-mod windows;
-mod write_buffer;
+mod view;
 
-pub use array::ArrayTime;
-pub use base::Mapped;
-pub use bind::{Binding, Blocked};
-pub use check::Broken;
-pub use counters::{Cause, Counters, EnergyUsed, ReadErrors, RegionCounters};
-pub use ftl::{Effect, Fault, Ftl, Outcome, Pending, Prefetch, RequestError, RequestId, Timer};
-pub use latency::{Behind, LatencyPart, LatencyParts, Piece};
-pub use look::{BlockLife, BlockLook};
-pub use map::{Located, MapKind, MapTable, RegionSet, Span};
+pub use file::saved::{Loader, Memory, Saved, Saver};
+pub use file::state_file::{About, Checked, Label, StateError, StateFile};
+pub use flow::inspect::blocks::{BlockLife, BlockLook};
+pub use flow::inspect::check::Broken;
+pub use flow::power::remains::Remains;
+pub use flow::program::bind::{Binding, Blocked};
+pub use ftl::Ftl;
+pub use image::base::Mapped;
+pub use initial::initial::{Initial, InitialError, Order};
+pub use initial::steady_types::{Begun, Law, Settling, SteadyError, UNTOUCHED, Updates};
 pub use media::{BlockFound, BlockHeader, Bytes, Media, Metadata, NoMedia, Oob, Recorded, SlotFound};
-pub use op::{Class, Emptying, Op, OpId, OpKind, Part, Reason};
-pub use precondition::{Initial, InitialError, Order};
-pub use recover::Remains;
-pub use refresh::Due;
-pub use saved::{About, Checked, Label, Loader, Memory, Saved, Saver, StateError, StateFile};
-pub use scheme::{
-    ChannelSet, Collect, Command, Drive, EarlierBits, FreeOrder, Gather, Grain, Hooks, IdleWork, Join,
-    Layout, Move, MovedIn, Need, Origin, Parcel, Place, PlanePick, Pool, PoolId, ReadSeen, Refusal, Region,
-    RegionId, Route, Scheme, Tag, Target, View,
+pub use plan::decision::{
+    ChannelSet, Collect, Command, Gather, Grain, IdleWork, Move, Need, Origin, Parcel, Place, PlanePick,
+    ReadSeen, Route, Tag, Target,
 };
-pub use stager::Company;
-pub use steady::{Begun, Law, Settling, SteadyError, UNTOUCHED, Updates};
+pub use plan::layout::{Drive, Hooks, Join, Layout, Refusal};
+pub use plan::map_kind::{MapKind, MapTable, RegionSet};
+pub use plan::region::{EarlierBits, FreeOrder, MovedIn, Pool, PoolId, Region, RegionId};
+pub use plan::span::{Located, Span};
+pub use scheme::Scheme;
+pub use state::cause::Cause;
+pub use state::counters::{Counters, EnergyUsed, ReadErrors, RegionCounters};
+pub use state::latency::{Behind, LatencyPart, LatencyParts, Piece};
+pub use state::op::{Class, Emptying, Op, OpId, OpKind, Part, Reason};
+pub use state::refresh::Due;
+pub use state::request::{Effect, Fault, Outcome, Pending, Prefetch, RequestError, RequestId, Timer};
+pub use state::stager::Company;
+pub use state::times::ArrayTime;
+pub use view::View;

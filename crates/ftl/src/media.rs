@@ -7,9 +7,9 @@
 //! program are torn: a drive holds the old bits in protected RAM until the operation ends. A
 //! reprogram will tear the slot of the page that it adds, and no other.
 
-use crate::map::Span;
-use crate::saved::sorted;
-use crate::scheme::RegionId;
+use crate::file::saved::sorted;
+use crate::plan::region::RegionId;
+use crate::plan::span::Span;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;

@@ -5,148 +5,23 @@
 //! `live_in` says what of a place is still needed. The page map knows one place a logical page; the
 //! others know sectors, so that several logical pages may share a place.
 
-mod overlay;
-mod page;
-mod sector;
+pub(crate) mod overlay;
+pub(crate) mod page;
+pub(crate) mod sector;
 
-use crate::base::BaseImage;
-use crate::saved::{Loader, Saved, Saver, StateError};
-use crate::scheme::RegionId;
-use overlay::Overlay;
-use page::PageMap;
-use sector::SectorMap;
-use serde::{Deserialize, Serialize};
+use crate::file::saved::{Loader, Saved, Saver};
+use crate::file::state_file::StateError;
+use crate::image::base::BaseImage;
+use crate::map::overlay::{IsFirst, Overlay};
+use crate::map::page::PageMap;
+use crate::map::sector::SectorMap;
+use crate::plan::map_kind::MapKind;
+use crate::plan::region::RegionId;
+use crate::plan::span::{Killed, Located, Span};
 use std::io;
 use std::sync::Arc;
 use wordline_flash::Geometry;
 use wordline_units::{BlockId, Lpn, Ppn, SectorMask};
-
-/// Some sectors of one logical page that lie in one place. Sector `s` of the page is physical
-/// sector `s` of the place under a page map; under a sector map they stand one behind the other
-/// from `offset` on, in increasing order.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Span {
-    /// The logical page.
-    pub lpn: Lpn,
-    /// Its sectors.
-    pub mask: SectorMask,
-    /// First physical sector within the place (sector maps only).
-    pub offset: u8,
-}
-
-/// Sectors of one logical page and the place that holds them.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Located {
-    /// The place.
-    pub ppn: Ppn,
-    /// The sectors of the page that lie there.
-    pub mask: SectorMask,
-}
-
-/// Sectors that a commit or a trim left dead at a place.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Killed {
-    pub ppn: Ppn,
-    pub sectors: u32,
-}
-
-/// Regions, by their positions in the layout.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct RegionSet(u16);
-
-impl RegionSet {
-    /// One region.
-    pub const fn of(region: RegionId) -> RegionSet {
-        RegionSet(1 << region.0)
-    }
-
-    /// These and one more.
-    pub(crate) const fn and(self, region: RegionId) -> RegionSet {
-        RegionSet(self.0 | 1 << region.0)
-    }
-
-    /// Whether a region is one of them.
-    pub const fn contains(self, region: RegionId) -> bool {
-        self.0 >> region.0 & 1 == 1
-    }
-}
-
-/// The kind of map that a scheme asks for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum MapKind {
-    /// One place for each logical page; a partial update is a read-modify-write.
-    Page,
-    /// One place for each sector.
-    Sector,
-    /// A page map, and over it runs of sectors: those that lie in the regions of the set, where several
-    /// logical pages share a slot, in so many slots at most. A sector has its place in a run, else in its page.
-    Overlay(RegionSet, u32),
-    /// One place for each logical page, with the sectors that it has there; several may share a slot.
-    Extent,
-}
-
-impl MapKind {
-    /// Whether parts of several pages may share a slot.
-    #[inline]
-    pub fn shares_slots(self) -> bool {
-        matches!(self, MapKind::Overlay(..) | MapKind::Extent)
-    }
-
-    /// Whether sectors of a page are written, trimmed and lost one by one.
-    #[inline]
-    pub fn knows_sectors(self) -> bool {
-        self != MapKind::Page
-    }
-}
-
-/// A table that a drive holds beside a page map, as the literature counts it: entries of so many bits. What the
-/// engine itself needs is another matter.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct MapTable {
-    /// Its name.
-    pub name: &'static str,
-    /// Its entries.
-    pub entries: u64,
-    /// Bits of an entry.
-    pub entry_bits: u32,
-}
-
-impl MapTable {
-    /// Its size, rounded up.
-    pub fn bytes(&self) -> u64 {
-        (self.entries * self.entry_bits as u64).div_ceil(8)
-    }
-}
-
-/// Bits that number so many things.
-fn bits_for(things: u64) -> u32 {
-    u64::BITS - things.saturating_sub(1).leading_zeros()
-}
-
-impl MapKind {
-    /// What a drive of so many logical pages holds beside a page map, whose cache has so many slots.
-    ///
-    /// An overlay has an entry for each sector of its slots: the logical page, the slot, a flag for each sector
-    /// and the offset of the first. A table numbers the slots of at most half the cache, as in section IV-C of
-    /// "A Two-level SLC Cache Hierarchy for Hybrid SSDs"; a larger overlay has several tables. Extents add flags
-    /// and offset to the entries of the page map.
-    pub(crate) fn tables(self, geometry: &Geometry, logical_pages: u32, cache_slots: u64) -> Vec<MapTable> {
-        let sectors = geometry.sectors_per_unit;
-        let within = sectors + bits_for(sectors as u64);
-        match self {
-            MapKind::Page | MapKind::Sector => vec![],
-            MapKind::Overlay(_, slots) => {
-                let tables = (slots as u64).div_ceil((cache_slots / 2).max(1));
-                let slot_bits = bits_for((slots as u64).div_ceil(tables.max(1)));
-                let entry_bits = bits_for(logical_pages as u64) + slot_bits + within;
-                vec![MapTable { name: "SMT", entries: slots as u64 * sectors as u64, entry_bits }]
-            }
-            MapKind::Extent => {
-                vec![MapTable { name: "extents", entries: logical_pages as u64, entry_bits: within }]
-            }
-        }
-    }
-}
 
 /// A map of one of the kinds.
 pub(crate) enum Map {
@@ -440,25 +315,4 @@ impl Map {
     pub fn prefetch_commit(&self, lpn: Lpn, from: Ppn, ppn: Ppn) -> Option<Ppn> {
         if let Map::Page(m) = self { m.prefetch_commit(lpn, from, ppn) } else { None }
     }
-}
-
-/// Whether a block is opened for the first time.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct IsFirst(pub bool);
-
-/// Ask the processor for an element of a table; a hint that reads nothing.
-#[inline(always)]
-pub(crate) fn fetch<T>(table: &[T], at: usize) {
-    #[cfg(target_arch = "x86_64")]
-    if let Some(element) = table.get(at) {
-        // SAFETY: a prefetch has no effect but on the cache, and faults on no address.
-        unsafe {
-            std::arch::x86_64::_mm_prefetch(
-                std::ptr::from_ref(element).cast(),
-                std::arch::x86_64::_MM_HINT_T0,
-            );
-        }
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (table, at);
 }

@@ -2,12 +2,13 @@
 //! several pages share others. Every sector has one place, in a run or else in its page; which of the
 //! two it is, is a matter of how it is found, and of nothing else.
 
-use super::page::PageMap;
-use super::{IsFirst, Killed, Located, MapKind, Span};
-use crate::base::BaseImage;
-use crate::saved::{Saved, saved, sorted};
-use crate::scheme::RegionId;
-use crate::table::Table;
+use crate::file::saved::{Saved, saved, sorted};
+use crate::file::table::Table;
+use crate::image::base::BaseImage;
+use crate::map::page::PageMap;
+use crate::plan::map_kind::MapKind;
+use crate::plan::region::RegionId;
+use crate::plan::span::{Killed, Located, Span};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -275,3 +276,7 @@ impl Overlay {
         self.pages.bytes() + self.pages.slots_in_use() * 4 + runs + keys * vector
     }
 }
+
+/// Whether a block is opened for the first time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct IsFirst(pub bool);

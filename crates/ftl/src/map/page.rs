@@ -1,10 +1,10 @@
 //! One place for each logical page: leaves that are written out when they are first touched, a bit for
 //! each slot that is live, and the base image behind both.
 
-use super::{Killed, fetch};
-use crate::base::BaseImage;
-use crate::saved::{Saved, saved};
-use crate::table::Table;
+use crate::file::saved::{Saved, saved};
+use crate::file::table::{Table, fetch};
+use crate::image::base::BaseImage;
+use crate::plan::span::Killed;
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::sync::Arc;

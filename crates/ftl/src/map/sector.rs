@@ -1,9 +1,9 @@
 //! One place for each sector; several logical pages may share a place. Plain tables, for tests: schemes
 //! that keep sectors apart do so beside a page map.
 
-use super::{Killed, Located, Span};
-use crate::base::BaseImage;
-use crate::saved::sorted;
+use crate::file::saved::sorted;
+use crate::image::base::BaseImage;
+use crate::plan::span::{Killed, Located, Span};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use wordline_flash::Geometry;

@@ -1,0 +1,279 @@
+//! The state of a drive, written and read back, in mid-flight too: everything pending is plain data.
+//!
+//! What changes as a drive works is saved. What follows from the device description and the scheme's
+//! layout is built again and not saved. Each struct lists its fields as the one or the other with
+//! [`saved_fields!`](crate::saved_fields), which takes the struct apart, so that a new field cannot be
+//! forgotten.
+
+use crate::file::state_file::{
+    About, BYTE_ORDER, CHUNK, FORMAT, MAGIC, StateError, StateFile, TableAt, is_zero,
+};
+use crate::file::table::Table;
+use bytemuck::Pod;
+use serde::de::DeserializeOwned;
+use serde::{Serialize, Serializer};
+use std::hash::BuildHasher;
+use std::io::{self, Seek, SeekFrom, Write};
+use twox_hash::{XxHash3_64, XxHash3_128};
+
+/// Something whose state is saved and loaded in place: what is not saved has been built before.
+pub trait Saved {
+    /// Write what changes.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    fn save(&self, to: &mut Saver) -> io::Result<()>;
+
+    /// Read it back.
+    ///
+    /// # Errors
+    /// When the state is of another version, or damaged.
+    fn load(&mut self, from: &mut Loader) -> Result<(), StateError>;
+}
+
+/// [`Saved`] for a struct from the names of its fields: `values` are written whole, `parts` in place,
+/// and what is `rebuilt` is left alone.
+#[macro_export]
+macro_rules! saved_fields {
+    (
+        $of:ident,
+        values: [$($value:ident),* $(,)?],
+        parts: [$($part:ident),* $(,)?],
+        rebuilt: [$($rebuilt:ident),* $(,)?] $(,)?
+    ) => {
+        fn save(&self, to: &mut $crate::Saver) -> ::std::io::Result<()> {
+            let $of { $($value,)* $($part,)* $($rebuilt: _,)* } = self;
+            to.shape(concat!(stringify!($of) $(, " ", stringify!($value))* $(, " ", stringify!($part))*))?;
+            $(to.value($value)?;)*
+            $($crate::Saved::save($part, to)?;)*
+            Ok(())
+        }
+
+        fn load(&mut self, from: &mut $crate::Loader) -> ::std::result::Result<(), $crate::StateError> {
+            from.shape(
+                stringify!($of),
+                concat!(stringify!($of) $(, " ", stringify!($value))* $(, " ", stringify!($part))*),
+            )?;
+            $(self.$value = from.value(concat!(stringify!($of), ".", stringify!($value)))?;)*
+            $($crate::Saved::load(&mut self.$part, from)?;)*
+            Ok(())
+        }
+    };
+}
+
+pub(crate) use saved_fields as saved;
+
+/// Writes a state.
+pub struct Saver<'a> {
+    file: &'a mut dyn Target,
+    /// Where the next table may begin.
+    end: u64,
+    tables: Vec<TableAt>,
+    fields: Vec<u8>,
+}
+
+trait Target: Write + Seek {}
+impl<T: Write + Seek> Target for T {}
+
+impl std::fmt::Debug for Saver<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Saver").field("end", &self.end).finish_non_exhaustive()
+    }
+}
+
+fn encode<T: Serialize + ?Sized>(value: &T, into: Vec<u8>) -> io::Result<Vec<u8>> {
+    postcard::to_extend(value, into).map_err(io::Error::other)
+}
+
+impl<'a> Saver<'a> {
+    /// Begin at the start of an empty file.
+    pub fn new(file: &'a mut (impl Write + Seek)) -> Saver<'a> {
+        Saver { file, end: CHUNK as u64, tables: vec![], fields: vec![] }
+    }
+
+    /// The names of the fields that follow, so that another list of them is noticed.
+    ///
+    /// # Errors
+    /// Never; for the sake of [`saved_fields!`](crate::saved_fields).
+    pub fn shape(&mut self, fields: &str) -> io::Result<()> {
+        self.value(&(XxHash3_64::oneshot(fields.as_bytes()) as u32))
+    }
+
+    /// One value.
+    ///
+    /// # Errors
+    /// When it cannot be written as bytes.
+    pub fn value<T: Serialize + ?Sized>(&mut self, value: &T) -> io::Result<()> {
+        self.fields = encode(value, std::mem::take(&mut self.fields))?;
+        Ok(())
+    }
+
+    fn table(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let mut chunks = vec![];
+        for (i, chunk) in bytes.chunks(CHUNK).enumerate() {
+            if is_zero(chunk) {
+                continue;
+            }
+            self.file.seek(SeekFrom::Start(self.end + (i * CHUNK) as u64))?;
+            self.file.write_all(chunk)?;
+            chunks.push((i as u64, XxHash3_64::oneshot(chunk)));
+        }
+        self.tables.push(TableAt { offset: self.end, bytes: bytes.len() as u64, chunks });
+        self.end += (bytes.len().max(1).div_ceil(CHUNK) * CHUNK) as u64;
+        Ok(())
+    }
+
+    /// Write the body, and the header that makes it a state file. Returns the body's checksum.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn finish(self, about: &About) -> io::Result<String> {
+        let mut body = encode(about, vec![])?;
+        body = encode(&self.tables, body)?;
+        body.extend(self.fields);
+        let hash = XxHash3_128::oneshot(&body);
+        self.file.seek(SeekFrom::Start(self.end))?;
+        self.file.write_all(&body)?;
+        self.file.flush()?;
+        let mut header = MAGIC.to_vec();
+        header.extend(FORMAT.to_le_bytes());
+        header.extend(BYTE_ORDER.to_ne_bytes());
+        header.extend(self.end.to_le_bytes());
+        header.extend((body.len() as u64).to_le_bytes());
+        header.extend(hash.to_le_bytes());
+        header.extend(XxHash3_64::oneshot(&header).to_le_bytes());
+        self.file.seek(SeekFrom::Start(0))?;
+        self.file.write_all(&header)?;
+        self.file.flush()?;
+        Ok(format!("{hash:032x}"))
+    }
+}
+
+/// Reads a state.
+#[derive(Debug)]
+pub struct Loader<'a> {
+    state: &'a StateFile,
+    at: usize,
+    table: usize,
+}
+
+impl Loader<'_> {
+    /// See that the fields that follow are those that were saved.
+    ///
+    /// # Errors
+    /// When they are not.
+    pub fn shape(&mut self, of: &str, fields: &str) -> Result<(), StateError> {
+        if self.value::<u32>(of)? == XxHash3_64::oneshot(fields.as_bytes()) as u32 {
+            return Ok(());
+        }
+        Err(self.other(of))
+    }
+
+    pub(crate) fn other(&self, part: &str) -> StateError {
+        StateError::OtherVersion { part: part.to_string(), version: self.state.about.version.clone() }
+    }
+
+    /// One value; `of` says whose, for errors.
+    ///
+    /// # Errors
+    /// When its bytes are not such a value.
+    pub fn value<T: DeserializeOwned>(&mut self, of: &str) -> Result<T, StateError> {
+        let bytes = &self.state.map[self.at..];
+        let (value, rest) = postcard::take_from_bytes(bytes).map_err(|_| self.other(of))?;
+        self.at = self.state.map.len() - rest.len();
+        Ok(value)
+    }
+
+    /// See that the scheme divides the drive as it did, by the number of its layout.
+    pub(crate) fn divided_as(&self, fingerprint: u64) -> Result<(), StateError> {
+        if fingerprint == self.state.about.layout { Ok(()) } else { Err(self.other("layout")) }
+    }
+
+    /// See that nothing is left.
+    ///
+    /// # Errors
+    /// When something is.
+    pub fn finish(self) -> Result<(), StateError> {
+        if self.at == self.state.fields.end && self.table == self.state.tables.len() {
+            return Ok(());
+        }
+        Err(self.other("list of parts"))
+    }
+}
+
+impl<T: Pod> Saved for Table<T> {
+    fn save(&self, to: &mut Saver) -> io::Result<()> {
+        to.table(self.bytes())
+    }
+
+    fn load(&mut self, from: &mut Loader) -> Result<(), StateError> {
+        let at = from.state.tables.get(from.table);
+        let at = at.filter(|at| at.bytes == self.bytes().len() as u64);
+        let at = at.ok_or_else(|| from.other("size of a table"))?;
+        from.table += 1;
+        Ok(self.map(&from.state.file, at.offset)?)
+    }
+}
+
+impl<T: Saved> Saved for Vec<T> {
+    fn save(&self, to: &mut Saver) -> io::Result<()> {
+        to.value(&self.len())?;
+        self.iter().try_for_each(|part| part.save(to))
+    }
+
+    fn load(&mut self, from: &mut Loader) -> Result<(), StateError> {
+        if from.value::<usize>("number of parts")? != self.len() {
+            return Err(from.other("number of parts"));
+        }
+        self.iter_mut().try_for_each(|part| part.load(from))
+    }
+}
+
+/// What a scheme has learnt. Whatever serde writes and reads will do.
+pub trait Memory {
+    /// As bytes.
+    ///
+    /// # Errors
+    /// When serde cannot write it.
+    fn to_bytes(&self) -> io::Result<Vec<u8>>;
+
+    /// From such bytes. Returns whether they were such.
+    fn set(&mut self, bytes: &[u8]) -> bool;
+}
+
+impl<T: Serialize + DeserializeOwned> Memory for T {
+    fn to_bytes(&self) -> io::Result<Vec<u8>> {
+        encode(self, vec![])
+    }
+
+    fn set(&mut self, bytes: &[u8]) -> bool {
+        postcard::from_bytes(bytes).map(|value| *self = value).is_ok()
+    }
+}
+
+/// A hash map in the order of its keys, so that one state is one file.
+pub(crate) fn sorted<K: Serialize + Ord, V: Serialize, H: BuildHasher, S: Serializer>(
+    map: &std::collections::HashMap<K, V, H>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let mut entries: Vec<(&K, &V)> = map.iter().collect();
+    entries.sort_unstable_by_key(|(k, _)| *k);
+    serializer.collect_map(entries)
+}
+
+/// A hash set in the order of its values.
+pub(crate) fn sorted_set<T: Serialize + Ord, H: BuildHasher, S: Serializer>(
+    set: &std::collections::HashSet<T, H>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let mut values: Vec<&T> = set.iter().collect();
+    values.sort_unstable();
+    serializer.collect_seq(values)
+}
+
+impl StateFile {
+    /// Read it into what was built for it.
+    pub fn loader(&self) -> Loader<'_> {
+        Loader { state: self, at: self.fields.start, table: 0 }
+    }
+}

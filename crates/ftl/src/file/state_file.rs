@@ -1,0 +1,310 @@
+//! A state as a file: what it says of itself, and whether it is what was written.
+//!
+//! The file: a header of 64 bytes; the large tables, each at a multiple of 64 KiB, of which chunks
+//! that are all zeros are left out as holes; and the body, in postcard's encoding: what the state is
+//! of, where the tables are with a checksum of each chunk, and the fields in their order. The header
+//! holds the checksum of the body, so that this one number names a state, and it is written last, so
+//! that what was cut short is no state file. Tables are mapped copy-on-write ([`crate::file::table`]): a
+//! drive that is restored reads of them what it touches, and costs the memory of what it changes.
+
+use crate::file::table::mapped;
+use memmap2::Mmap;
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use thiserror::Error;
+use twox_hash::{XxHash3_64, XxHash3_128};
+use wordline_device::{DeviceSpec, to_toml};
+use wordline_units::SimTime;
+
+/// Tables begin at multiples of this, which every system can map, and have holes and checksums by it.
+pub(crate) const CHUNK: usize = 64 << 10;
+
+pub(crate) const MAGIC: [u8; 16] = *b"\x89Wordline state\n";
+/// Raised whenever a state of today could not be read as one of yesterday. Lists of fields look after
+/// themselves; this is for their types, and for the file.
+pub(crate) const FORMAT: u32 = 14;
+/// Written as the machine writes it, since tables are.
+pub(crate) const BYTE_ORDER: u32 = 0x0102_0304;
+const HEADER: usize = 64;
+
+/// What a state belongs to: only the same device under the same scheme can take it.
+#[derive(Clone, Copy, Debug)]
+pub struct Label<'a> {
+    /// The device, resolved.
+    pub device: &'a DeviceSpec,
+    /// The scheme's spelling.
+    pub scheme: &'a str,
+}
+
+/// What a state file says of itself.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct About {
+    /// The version of Wordline that wrote it.
+    pub version: String,
+    /// The device's name.
+    pub device: String,
+    /// The device as a file, every default spelled out.
+    pub toml: String,
+    /// The scheme's spelling.
+    pub scheme: String,
+    /// A hash of how the scheme divided the drive.
+    pub layout: u64,
+    /// The seed of the run that led here.
+    pub seed: u64,
+    /// The drive's time.
+    pub now: SimTime,
+    /// Requests that it had taken.
+    pub requests: u64,
+}
+
+/// A state that cannot be taken up.
+#[derive(Debug, Error)]
+pub enum StateError {
+    /// Something else, or a file that was not written to its end.
+    #[error("this is not a state file, or it was not written to its end")]
+    NotAState,
+    /// Written in another format.
+    #[error(
+        "this state file is of format {found}, and this version of Wordline reads format {FORMAT}; \
+         save it again with this version"
+    )]
+    OtherFormat {
+        /// Its format.
+        found: u32,
+    },
+    /// Written by a machine with another order of bytes.
+    #[error("this state was saved on a machine with another order of bytes; save it again on this one")]
+    OtherOrder,
+    /// Written by a Wordline whose drives have other fields.
+    #[error(
+        "this state was saved by another build of Wordline, version {version}: its {part} is not as here; \
+         save it again with this one"
+    )]
+    OtherVersion {
+        /// What differs first.
+        part: String,
+        /// The version that saved it.
+        version: String,
+    },
+    /// Its bytes are not those that were written.
+    #[error(
+        "this state file is damaged: {part} is not as it was written; take another copy, or save it again"
+    )]
+    Damaged {
+        /// Which of them.
+        part: String,
+    },
+    /// Of another drive.
+    #[error(
+        "this is the state of device {saved}, and not of {given}: {differs}; name the device it was saved with"
+    )]
+    OtherDevice {
+        /// Whose it is.
+        saved: String,
+        /// Whose it should be.
+        given: String,
+        /// The first key that differs, with both values.
+        differs: String,
+    },
+    /// Of a drive under another scheme.
+    #[error(
+        "this is the state of a drive under scheme {saved}, and not under {given}; name the scheme it was saved with"
+    )]
+    OtherScheme {
+        /// Whose it is.
+        saved: String,
+        /// Whose it should be.
+        given: String,
+    },
+    /// The system cannot read it.
+    #[error("the state file cannot be read: {0}")]
+    Io(#[from] io::Error),
+}
+
+fn damaged(part: impl Into<String>) -> StateError {
+    StateError::Damaged { part: part.into() }
+}
+
+/// How far a file is read before it is believed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Checked {
+    /// To its end: for files from anywhere.
+    Whole,
+    /// Its header and body; tables when they are touched. For files that nobody else can write to.
+    Body,
+}
+
+/// Where a table is, and which of its chunks are there.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct TableAt {
+    pub offset: u64,
+    pub bytes: u64,
+    /// Number and checksum of each chunk that is not all zeros.
+    pub chunks: Vec<(u64, u64)>,
+}
+
+impl std::fmt::Debug for TableAt {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} bytes at {}", self.bytes, self.offset)
+    }
+}
+
+impl TableAt {
+    /// Compare with what was written; the chunk that differs first.
+    fn check(&self, map: &Mmap) -> Result<(), u64> {
+        let from = self.offset as usize;
+        let mut there = self.chunks.iter().peekable();
+        for (i, chunk) in map[from..from + self.bytes as usize].chunks(CHUNK).enumerate() {
+            let sound = match there.next_if(|(at, _)| *at == i as u64) {
+                Some((_, sum)) => XxHash3_64::oneshot(chunk) == *sum,
+                None => is_zero(chunk),
+            };
+            if !sound {
+                return Err(i as u64);
+            }
+        }
+        Ok(())
+    }
+}
+
+pub(crate) fn is_zero(bytes: &[u8]) -> bool {
+    let (head, words, tail) = bytemuck::pod_align_to::<u8, u64>(bytes);
+    words.chunks(64).all(|w| w.iter().fold(0, |all, w| all | w) == 0)
+        && head.iter().chain(tail).all(|b| *b == 0)
+}
+
+/// A state in a file, found to be sound.
+#[derive(Debug)]
+pub struct StateFile {
+    pub(crate) file: File,
+    pub(crate) map: Mmap,
+    pub(crate) about: About,
+    pub(crate) tables: Vec<TableAt>,
+    pub(crate) fields: Range<usize>,
+    checksum: String,
+}
+
+impl StateFile {
+    /// Look a file through.
+    ///
+    /// # Errors
+    /// When it is not a state file of this version, or damaged.
+    pub fn open(file: File, checked: Checked) -> Result<StateFile, StateError> {
+        if file.metadata()?.len() < HEADER as u64 {
+            return Err(StateError::NotAState);
+        }
+        let map = mapped(&file)?;
+        let (header, sum) = map[..HEADER].split_at(HEADER - 8);
+        if header[..16] != MAGIC {
+            return Err(StateError::NotAState);
+        }
+        let word = |at: usize| -> u64 {
+            let bytes: [u8; 8] = std::array::from_fn(|i| header[at + i]);
+            u64::from_le_bytes(bytes)
+        };
+        if XxHash3_64::oneshot(header).to_le_bytes() != *sum {
+            return Err(damaged("its header"));
+        }
+        if word(16) as u32 != FORMAT {
+            return Err(StateError::OtherFormat { found: word(16) as u32 });
+        }
+        if header[20..24] != BYTE_ORDER.to_ne_bytes() {
+            return Err(StateError::OtherOrder);
+        }
+        let (begin, len) = (word(24), word(32));
+        if begin.checked_add(len) != Some(map.len() as u64) || begin < HEADER as u64 {
+            return Err(damaged("its length"));
+        }
+        let begin = begin as usize;
+        let body = &map[begin..];
+        let hash = XxHash3_128::oneshot(body);
+        if hash.to_le_bytes() != header[40..56] {
+            return Err(damaged("its body"));
+        }
+        let no_head = |_| damaged("the head of its body");
+        let (about, rest): (About, &[u8]) = postcard::take_from_bytes(body).map_err(no_head)?;
+        let (tables, rest): (Vec<TableAt>, &[u8]) = postcard::take_from_bytes(rest).map_err(no_head)?;
+        for (i, table) in tables.iter().enumerate() {
+            let end = table.offset.checked_add(table.bytes.max(1));
+            if end.is_none_or(|end| end > begin as u64) || !table.offset.is_multiple_of(CHUNK as u64) {
+                return Err(damaged(format!("the place of table {i}")));
+            }
+            if checked == Checked::Whole {
+                table.check(&map).map_err(|chunk| damaged(format!("chunk {chunk} of table {i}")))?;
+            }
+        }
+        let fields = map.len() - rest.len()..map.len();
+        Ok(StateFile { about, tables, fields, checksum: format!("{hash:032x}"), file, map })
+    }
+
+    /// What it is the state of.
+    pub fn about(&self) -> &About {
+        &self.about
+    }
+
+    /// The number that names it: of the body, which holds the checksums of the tables.
+    pub fn checksum(&self) -> &str {
+        &self.checksum
+    }
+
+    /// Whether it can be taken up by a device under a scheme.
+    ///
+    /// # Errors
+    /// When it is of another device or scheme.
+    pub fn is_of(&self, label: Label) -> Result<(), StateError> {
+        if let Some(differs) = first_difference(&self.about.toml, &to_toml(label.device)) {
+            let (saved, given) = (self.about.device.clone(), label.device.name.clone());
+            return Err(StateError::OtherDevice { saved, given, differs });
+        }
+        if self.about.scheme != label.scheme {
+            let (saved, given) = (self.about.scheme.clone(), label.scheme.to_string());
+            return Err(StateError::OtherScheme { saved, given });
+        }
+        Ok(())
+    }
+}
+
+/// The first key of two device files in which they differ; descriptions may.
+fn first_difference(saved: &str, given: &str) -> Option<String> {
+    fn keys(text: &str) -> Vec<(String, &str)> {
+        let mut section = "";
+        let mut keys = vec![];
+        for line in text.lines() {
+            if let Some(name) = line.strip_prefix('[') {
+                section = name.trim_end_matches(']');
+            } else if let Some((key, value)) = line.split_once(" = ")
+                && (section, key) != ("device", "description")
+            {
+                keys.push((format!("{}.{key}", section.replace('"', "")), value));
+            }
+        }
+        keys
+    }
+    let (saved, given) = (keys(saved), keys(given));
+    let of =
+        |list: &[(String, &str)], key: &str| list.iter().find(|(k, _)| k == key).map(|(_, v)| v.to_string());
+    let all = saved.iter().chain(&given).map(|(k, _)| k);
+    let word = |v: Option<String>| v.unwrap_or("not there".into());
+    all.map(|key| (key, of(&saved, key), of(&given, key)))
+        .find(|(_, a, b)| a != b)
+        .map(|(key, a, b)| format!("{key} is {} in the state and {} here", word(a), word(b)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_key_that_differs_is_named_and_a_description_may_differ() {
+        let a = "[device]\nname = \"x\"\ndescription = \"a\"\n\n[medium.\"f\"]\npage = \"4KiB\"\n";
+        let b = a.replace("\"a\"", "\"b\"");
+        assert_eq!(first_difference(a, &b), None);
+        let b = b.replace("4KiB", "8KiB");
+        let said = first_difference(a, &b).unwrap();
+        assert_eq!(said, "medium.f.page is \"4KiB\" in the state and \"8KiB\" here");
+        let more = format!("{a}[ack]\nmode = \"buffer\"\n");
+        assert!(first_difference(a, &more).unwrap().contains("ack.mode is not there in the state"));
+    }
+}

@@ -1,0 +1,148 @@
+//! Large tables of plain values, in memory that the system provides only where it is touched. A
+//! drive of terabytes costs what its footprint costs, and nothing at the start. A table that was
+//! saved is mapped from its file copy-on-write: read where it is touched, copied where it changes.
+
+use bytemuck::Pod;
+use memmap2::{Mmap, MmapMut, MmapOptions};
+use std::fs::File;
+use std::io;
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+
+/// A table of so many values, each all zeros at first.
+pub(crate) struct Table<T> {
+    memory: MmapMut,
+    len: usize,
+    of: PhantomData<T>,
+}
+
+/// Tables up to this many bytes are held in huge pages wherever they are touched.
+const SMALL: usize = 256 << 20;
+
+impl<T: Pod> Table<T> {
+    /// A table that is touched here and there. One that is small asks the system for huge pages, as
+    /// [`Self::dense`] does; a large one would hold much that nobody has touched.
+    ///
+    /// # Errors
+    /// When the system has no address space for it.
+    pub fn zeroed(len: usize) -> io::Result<Table<T>> {
+        let table = Table::reserved(len)?;
+        if table.memory.len() <= SMALL {
+            table.ask_for_huge_pages();
+        }
+        Ok(table)
+    }
+
+    /// The same for a table that fills from its start on and is looked up anywhere. It asks the system for
+    /// huge pages, since the processor remembers where few small ones lie, and even a prefetch waits for
+    /// the look-up of one that it has forgotten.
+    ///
+    /// # Errors
+    /// As [`Self::zeroed`].
+    pub fn dense(len: usize) -> io::Result<Table<T>> {
+        let table = Table::reserved(len)?;
+        table.ask_for_huge_pages();
+        Ok(table)
+    }
+
+    fn reserved(len: usize) -> io::Result<Table<T>> {
+        let bytes = len.checked_mul(size_of::<T>()).ok_or(io::ErrorKind::OutOfMemory)?;
+        let memory = MmapOptions::new().len(bytes.max(1)).no_reserve_swap().map_anon()?;
+        Ok(Table { memory, len, of: PhantomData })
+    }
+
+    /// A wish: without them the table is as good.
+    fn ask_for_huge_pages(&self) {
+        #[cfg(target_os = "linux")]
+        let _ = self.memory.advise(memmap2::Advice::HugePage);
+    }
+
+    /// Take what a file holds from an offset on for the values of the table. The offset is a multiple
+    /// of [`crate::file::state_file::CHUNK`], and the file reaches to the table's end.
+    ///
+    /// # Errors
+    /// When the file cannot be mapped.
+    pub fn map(&mut self, file: &File, offset: u64) -> io::Result<()> {
+        let mut options = MmapOptions::new();
+        options.offset(offset).len(self.bytes().len().max(1)).no_reserve_swap();
+        // SAFETY: the mapping is private, so nothing is written to the file, and any bytes at all are
+        // values of T (`Pod`). That nobody changes or cuts the file meanwhile is for its owner to see to:
+        // a snapshot's has no name, and a state file is replaced as a whole, never written to.
+        self.memory = unsafe { options.map_copy(file)? };
+        Ok(())
+    }
+
+    /// The values as the bytes they are.
+    pub fn bytes(&self) -> &[u8] {
+        bytemuck::cast_slice(self)
+    }
+}
+
+/// A whole file to be read.
+///
+/// # Errors
+/// When it cannot be mapped.
+pub(crate) fn mapped(file: &File) -> io::Result<Mmap> {
+    // SAFETY: it is read as bytes only; about its owner see [`Table::map`].
+    unsafe { MmapOptions::new().map_copy_read_only(file) }
+}
+
+impl<T: Pod> Deref for Table<T> {
+    type Target = [T];
+    #[inline(always)]
+    fn deref(&self) -> &[T] {
+        // SAFETY: the mapping begins on a page, so it is aligned for T; it holds at least `len` of them,
+        // and any bytes are a T (`Pod`); `self` borrows it.
+        unsafe { std::slice::from_raw_parts(self.memory.as_ptr().cast(), self.len) }
+    }
+}
+
+impl<T: Pod> DerefMut for Table<T> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [T] {
+        // SAFETY: as above, and `self` borrows it alone.
+        unsafe { std::slice::from_raw_parts_mut(self.memory.as_mut_ptr().cast(), self.len) }
+    }
+}
+
+/// Ask the processor for an element of a table; a hint that reads nothing.
+#[inline(always)]
+pub(crate) fn fetch<T>(table: &[T], at: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(element) = table.get(at) {
+        // SAFETY: a prefetch has no effect but on the cache, and faults on no address.
+        unsafe {
+            std::arch::x86_64::_mm_prefetch(
+                std::ptr::from_ref(element).cast(),
+                std::arch::x86_64::_MM_HINT_T0,
+            );
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (table, at);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_is_zero_at_first_and_keeps_what_is_put_into_it() {
+        for len in [0, 1, 5000] {
+            let mut t: Table<u32> = Table::zeroed(len).unwrap();
+            assert_eq!(t.len(), len);
+            assert!(t.iter().all(|n| *n == 0));
+            t.iter_mut().enumerate().for_each(|(i, n)| *n = i as u32);
+            assert!(t.iter().enumerate().all(|(i, n)| *n == i as u32));
+        }
+    }
+
+    #[test]
+    fn a_table_larger_than_memory_can_be_had_and_one_larger_than_the_address_space_is_refused() {
+        let mut t: Table<u64> = Table::zeroed(1 << 35).unwrap();
+        t[1 << 34] = 7;
+        assert_eq!(t[1 << 34], 7);
+        assert!(Table::<u64>::zeroed(usize::MAX / 2).is_err());
+        assert!(Table::<u64>::zeroed(1 << 59).is_err());
+    }
+}

@@ -1,0 +1,4 @@
+//! How a drive comes into its first state.
+
+pub(crate) mod precondition;
+pub(crate) mod steady;

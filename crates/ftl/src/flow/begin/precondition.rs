@@ -1,0 +1,286 @@
+//! The drive is put into a state before its first request. Whatever it holds is one implicit image, so that this takes time
+//! in proportion to blocks.
+
+use crate::ftl::Ftl;
+use crate::image::base::{BaseImage, Mapped, PlaneBase, Ranks};
+use crate::image::permutation::Permutation;
+use crate::initial::initial::{Initial, InitialError, Order, stream};
+use crate::media::{BlockHeader, Media};
+use crate::plan::region::{PoolId, RegionId};
+use crate::state::aging::cost_of_erase;
+use crate::state::block::Phase;
+use crate::state::region::PoolState;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use wordline_units::{BlockId, CellMode, Fraction, Lpn, PlaneId};
+
+impl<M: Media> Ftl<M> {
+    /// Put the drive into a state before its first request.
+    ///
+    /// # Errors
+    /// When the data do not fit; the drive must then be thrown away.
+    pub fn precondition(&mut self, initial: &Initial, seed: u64) -> Result<(), InitialError> {
+        let home = self.state.home;
+        self.begin(initial, seed)?;
+        let map = self.state.demand.as_ref().map_or(0..0, |map| map.of(&initial.mapped));
+        let mut image = match self.layout.outpost {
+            None => self.image(home, &initial.mapped, &map, initial, seed)?,
+            Some((outpost, pages)) => self.drawn_image(outpost, pages, initial, seed)?,
+        };
+        if self.state.map_kind().knows_sectors() {
+            image.lacking = initial.lacking.clone();
+        }
+        self.adopt_image(image);
+        if let Some(demand) = &mut self.state.demand {
+            map.for_each(|page| demand.set_on_flash(Lpn(page)));
+        }
+        if initial.aged_invalid > Fraction::ZERO {
+            self.age(home, initial.aged_invalid);
+        }
+        self.complete_superblocks();
+        self.state.age_data(initial.retention);
+        self.state.recount();
+        Ok(())
+    }
+
+    /// Seed what draws, and wear the blocks: what every initial state has in common.
+    pub(crate) fn begin(&mut self, initial: &Initial, seed: u64) -> Result<(), InitialError> {
+        let last = match &initial.mapped {
+            Mapped::First(n) => n.checked_sub(1),
+            Mapped::Set(set) => set.last().map(|l| l.0),
+        };
+        if let Some(last) = last.filter(|l| *l >= self.state.logical_pages) {
+            return Err(InitialError::BeyondDrive { last, logical_pages: self.state.logical_pages });
+        }
+        for region in &mut self.state.regions {
+            for (local, at) in region.planes.iter_mut().enumerate() {
+                at.victims.seed(stream(seed, "ftl/victim", region.region.name, local as u64));
+            }
+        }
+        let scheme = stream(seed, "scheme", self.scheme.name(), 0);
+        self.scheme.seed(scheme);
+        self.begin_wear(seed);
+        for index in 0..self.state.regions.len() {
+            let region = RegionId(index as u8);
+            let mode: CellMode = self.state.regions[index].region.mode;
+            let (least, more) = (initial.cycles[mode.index()], initial.more_cycles[mode.index()]);
+            if least == 0 && more == 0 {
+                continue;
+            }
+            for plane in self.planes_of(region) {
+                for block in self.blocks_of(region, plane) {
+                    let drawn = stream(seed, "ftl", "cycles", block as u64) % (more as u64 + 1);
+                    let cycles = least.saturating_add(drawn as u32);
+                    let cost = cost_of_erase(self.state.endurance(BlockId(block), mode));
+                    let info = &mut self.state.blocks[block as usize];
+                    info.erases = info.erases.max(cycles);
+                    info.life_used = info.life_used.max(cycles.saturating_mul(cost));
+                    if M::METADATA {
+                        let erases = info.erases;
+                        self.media.wear(BlockId(block), erases);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Take an image as the contents of the home region.
+    pub(crate) fn adopt_image(&mut self, image: BaseImage) {
+        let spu = self.state.geometry.sectors_per_unit;
+        let placed = image.live_sectors(spu);
+        if M::METADATA {
+            self.base = Some(std::sync::Arc::new(image.clone()));
+        }
+        self.state.map.adopt(image);
+        let home = self.state.home;
+        for (block, programmed, live) in placed {
+            let plane = self.state.geometry.plane_of(block);
+            let at_home = self.state.reaches(home, plane) && self.blocks_of(home, plane).contains(&block.0);
+            let region = match self.layout.outpost {
+                Some((outpost, _)) if !at_home => outpost,
+                _ => home,
+            };
+            if programmed > 0 {
+                self.adopt_block(region, block, programmed, live);
+            }
+        }
+    }
+
+    /// Blocks of a plane that initial data may fill: all but those that collection keeps in reserve,
+    /// and one for the first write.
+    fn fillable(&self, region: RegionId, plane: PlaneId) -> u32 {
+        let pool = self.state.pool_of(region);
+        let lost = self.state.lost_in(self.state.regions[region.index()].region.pool, plane);
+        pool.blocks_per_plane.saturating_sub(pool.reserve + 1 + lost)
+    }
+
+    /// The image of a drive with an outpost: that has its share of the pages, as many as it takes of all.
+    fn drawn_image(
+        &self,
+        outpost: RegionId,
+        pages: u32,
+        initial: &Initial,
+        seed: u64,
+    ) -> Result<BaseImage, InitialError> {
+        let all = initial.mapped.count();
+        let there =
+            (all as u64 * pages as u64 / self.state.logical_pages.max(1) as u64).min(all as u64) as u32;
+        let home = self.image(self.state.home, &Mapped::First(all - there), &(0..0), initial, seed)?;
+        let outpost = self.image(outpost, &Mapped::First(there), &(0..0), initial, seed)?;
+        Ok(BaseImage::drawn(home, outpost, &initial.mapped, stream(seed, "ftl/base", "outpost", 0)))
+    }
+
+    /// An image of a region that holds certain pages, and a run of pages behind them all.
+    fn image(
+        &self,
+        home: RegionId,
+        mapped: &Mapped,
+        behind: &Range<u32>,
+        initial: &Initial,
+        seed: u64,
+    ) -> Result<BaseImage, InitialError> {
+        let r = &self.state.regions[home.index()];
+        let slots = r.slots_per_block;
+        let step = r.units_per_page * r.region.rule.fills_by(r.shape);
+        let per_block = (initial.valid.of(slots as u64) as u32).clamp(1, slots);
+        let aged = initial.aged_blocks.of(self.state.total_blocks(home) as u64) as u32;
+        let windows = initial.aged_windows > Fraction::ZERO && r.region.rule.reprograms();
+        let most = initial.aged_windows.of((slots / step) as u64) as u32;
+        let mut error = None;
+        let key = match initial.order {
+            Order::Sequential => None,
+            Order::Random => Some(seed ^ 0x6261_7365_696d_6167),
+        };
+        let image = BaseImage::new(
+            &self.state.geometry,
+            self.state.stripe_of(home),
+            mapped,
+            behind,
+            |plane| self.blocks_of(home, plane).start,
+            |plane, pages| {
+                let count = pages.count;
+                let ranks = Ranks::Keyed(match key {
+                    Some(k) => Permutation::keyed(count, k ^ (plane.0 as u64) << 32),
+                    None => Permutation::identity(count),
+                });
+                let available = self.fillable(home, plane);
+                let aged = aged.min(available);
+                let apart = if initial.data_apart { aged } else { 0 };
+                let needed = count.div_ceil(per_block) + apart;
+                let base = if windows {
+                    let turn =
+                        Permutation::keyed(available, seed ^ 0x7769_6e64_6f77_7321 ^ (plane.0 as u64) << 32);
+                    PlaneBase::windows(count, available, |block| turn.forward(block) % (most + 1) * step)
+                } else if initial.data_apart {
+                    let packed = PlaneBase::packed(count, per_block, slots, step);
+                    (needed <= available).then(|| PlaneBase::behind(aged, packed, slots))
+                } else if aged > 0 && count <= aged * slots {
+                    Some(PlaneBase::spread(count, aged, slots))
+                } else {
+                    (needed <= available).then(|| PlaneBase::packed(count, per_block, slots, step))
+                };
+                if base.is_none() {
+                    error.get_or_insert(InitialError::TooMuch {
+                        plane,
+                        region: r.region.name,
+                        needed,
+                        available,
+                        valid: initial.valid,
+                    });
+                }
+                (base.unwrap_or_else(|| PlaneBase::packed(0, 1, slots, step)), ranks)
+            },
+        );
+        match error {
+            Some(e) => Err(e),
+            None => Ok(image),
+        }
+    }
+
+    /// Give a region an erased block that already holds so much.
+    fn adopt_block(&mut self, region: RegionId, block: BlockId, programmed: u32, live_sectors: u32) {
+        let plane = self.state.geometry.plane_of(block);
+        let local = self.state.local(region, plane);
+        let r = &mut self.state.regions[region.index()];
+        self.state.pools[r.region.pool.0 as usize].free[local].remove(block);
+        let info = &mut self.state.blocks[block.index()];
+        info.region = region.0;
+        info.set_mode(r.region.mode);
+        info.state = r.region.rule.filled(r.shape, programmed / r.units_per_page);
+        if M::METADATA {
+            let header = BlockHeader { region, mode: info.mode(), erases: info.erases, opened: 0 };
+            self.media.preload(block, programmed, header);
+        }
+        let at = &mut r.planes[local];
+        at.owned += 1;
+        at.live += live_sectors as u64;
+        info.live = live_sectors;
+        if programmed == r.slots_per_block {
+            info.phase = Phase::Full;
+            if self.state.has_superblocks(region) {
+                self.state.list(region, plane, block);
+            } else {
+                let position = self.state.position(region, plane, block);
+                self.state.at_mut(region, plane).victims.insert(position, live_sectors);
+            }
+            return;
+        }
+        info.phase = Phase::Open;
+        at.open_slots += (r.slots_per_block - programmed) as u64;
+        let (rule, shape, state) = (r.region.rule, r.shape, info.state);
+        for class in rule.classes(shape) {
+            if rule.has_left(shape, &state, *class) {
+                self.state.enter_list(region, plane, block, *class);
+            }
+        }
+    }
+
+    /// SSDSim's way of ageing: the first pages of each block are used up and invalid.
+    fn age(&mut self, region: RegionId, share: Fraction) {
+        let r = &self.state.regions[region.index()];
+        let (pages, units) = (r.shape.pages(), r.units_per_page);
+        let step = r.pages_per_program.max(r.region.rule.ages_by(r.shape));
+        let each = ((share.of(pages as u64) as u32 + 1).div_ceil(step) * step).min(pages);
+        // Every region of the pool has yet to open a block, and none is full that collection could take.
+        let pool = self.state.regions[region.index()].region.pool;
+        let regions = self.state.regions.iter().filter(|r| r.region.pool == pool).count() as u32;
+        for plane in self.planes_of(region).collect::<Vec<_>>() {
+            let all = self.state.total_blocks(region) as u64 * pages as u64;
+            let mut used = self.state.owned(region, plane) as u64 * pages as u64;
+            while used < share.of(all)
+                && self.state.free_blocks(region, plane) > self.state.pool_of(region).reserve + regions
+            {
+                let local = self.state.local(region, plane);
+                let Some(block) = self.state.pools[pool.0 as usize].free[local].first() else { break };
+                self.adopt_block(region, block, each * units, 0);
+                used += each as u64;
+            }
+        }
+    }
+
+    /// Draw the lives of blocks, and those that are bad from the beginning. Which of a plane's they are
+    /// makes no difference, so they are its last.
+    pub(crate) fn begin_wear(&mut self, seed: u64) {
+        self.state.wear.seed = stream(seed, "ftl/wear", "lives", 0);
+        let share = self.state.wear.spec.bad_blocks;
+        let mut lost: BTreeMap<(u8, u32), u32> = BTreeMap::new();
+        for medium in 0..self.state.geometry.media.len() {
+            let planes = self.state.geometry.planes_of_medium(medium);
+            let each = self.state.geometry.media[medium].blocks_per_plane;
+            let all = planes.len() as u32 * each;
+            let drawn = Permutation::keyed(all, stream(seed, "ftl/wear", "bad blocks", medium as u64));
+            for bad in (0..share.of(all as u64) as u32).map(|i| drawn.forward(i)) {
+                let holds = |p: &PoolState| {
+                    p.medium == medium && (p.offset..p.offset + p.blocks_per_plane).contains(&(bad % each))
+                };
+                if let Some(pool) = self.state.pools.iter().position(holds) {
+                    *lost.entry((pool as u8, planes.start + bad / each)).or_default() += 1;
+                }
+            }
+        }
+        for ((pool, plane), count) in lost {
+            self.state.lose_fresh(PoolId(pool), PlaneId(plane), count);
+        }
+    }
+}

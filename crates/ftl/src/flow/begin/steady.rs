@@ -1,0 +1,280 @@
+//! The initial state of a drive that has been written for so long that nothing changes any more: each
+//! block holds as many live pages, of each rate of update, as the victim rule leaves it under the
+//! workload.
+//!
+//! No closed form covers every rule and workload, and the mean field of several rates under greedy
+//! collection has a dimension for each. So the field is sampled: a plane without time (`initial/untimed.rs`) is
+//! written until its write amplification stands still (`initial/windows.rs`). Where the workload is a law, one
+//! plane stands for all of them (`initial/sample.rs`), of fewer blocks where blocks are many, and its blocks are
+//! dealt out over the drive; where it is a stream, with an order of its own, each plane is written with
+//! what the stream has for it.
+
+use crate::ftl::Ftl;
+use crate::image::base::{BaseImage, Mapped, PlaneBase, PlanePages, Ranks};
+use crate::image::permutation::Permutation;
+use crate::initial::initial::Initial;
+use crate::initial::sample::{Sample, dealt, shuffled};
+use crate::initial::steady_types::{Begun, Law, SteadyError, UNTOUCHED, Updates};
+use crate::initial::untimed::{Shape, UntimedPlane};
+use crate::initial::windows::Windows;
+use crate::media::Media;
+use crate::plan::layout::Hooks;
+use crate::plan::map_kind::MapKind;
+use std::ops::Range;
+use wordline_units::{Fraction, Lpn};
+
+/// Slots of the plane that is sampled where it would have more, and the fewest blocks.
+const SAMPLE_SLOTS: u32 = 1 << 17;
+const SAMPLE_BLOCKS: u32 = 128;
+/// The most drive writes of a stream.
+const STREAM_WINDOWS_MAX: usize = 12;
+
+/// Collected pages that a plane gets done for each host page that is always waiting there: less than the
+/// two that a job keeps under way, since they are read first. Under dynamic allocation host pages go where
+/// there is least to do, so that no plane is ever left to its collection. Both from runs of `demo-8gb`.
+const KEPT_UP: [f64; 2] = [1.2, 2.0];
+
+/// Write amplification of FIFO collection under uniform writes at a utilisation, P. Desnoyers, SYSTOR 2012,
+/// section 3.1: the live share of a victim solves x = exp(-(1 - x) / rho).
+fn fifo_amplification(rho: f64) -> f64 {
+    let mut x = 0.0;
+    for _ in 0..200 {
+        x = libm::exp(-(1.0 - x) / rho);
+    }
+    1.0 / (1.0 - x)
+}
+
+impl<M: Media> Ftl<M> {
+    /// Put the drive into the state that a workload brings it to in the long run. Of `initial` the pages
+    /// that hold data and the cycles count. `outstanding` are the requests that a closed loop keeps under
+    /// way; `None` for an open loop, which is taken to leave collection the time it needs.
+    ///
+    /// # Errors
+    /// When the scheme has more than one region or a rule of collection of its own, the map is not by
+    /// pages, or data leave nothing to collect; the drive must then be thrown away.
+    pub fn precondition_steady(
+        &mut self,
+        initial: &Initial,
+        updates: Updates,
+        outstanding: Option<u32>,
+        seed: u64,
+    ) -> Result<Begun, SteadyError> {
+        self.is_plain()?;
+        if self.state.wear.spec.bad_blocks > Fraction::ZERO {
+            return Err(SteadyError::BadBlocks);
+        }
+        if self.state.demand.is_some() {
+            return Err(SteadyError::MapCache);
+        }
+        if self.state.has_superblocks(self.state.home) {
+            return Err(SteadyError::Superblocks);
+        }
+        if initial.mapped.count() == 0 {
+            return Err(SteadyError::Empty);
+        }
+        self.begin(initial, seed)?;
+        let stripe = self.state.stripe.clone();
+        let pages = PlanePages::of(&stripe, &initial.mapped, &(0..0));
+        let pages_a_write = match &updates {
+            Updates::Law(law) => law.mean_length(),
+            Updates::Stream(_) => 1.0,
+        };
+        // What a buffer holds is under way, too.
+        let buffered = self.state.buffer_pages.unwrap_or(0) as f64;
+        let under_way = outstanding.map_or(0.0, |n| (n as f64 * pages_a_write).max(buffered));
+        let erased = self.erased_at_choice(under_way, &pages);
+        let shapes = pages.iter().map(|p| self.untimed_shape(p, erased)).collect::<Result<Vec<_>, _>>()?;
+        let (begun, mut planes) = match updates {
+            Updates::Law(law) => self.by_law(law, &initial.mapped, &pages, &shapes, seed),
+            Updates::Stream(stream) => self.by_stream(stream, &pages, &shapes, seed),
+        };
+        let home = self.state.home;
+        let mut planes = planes.drain(..);
+        let image = BaseImage::new(
+            &self.state.geometry,
+            stripe.clone(),
+            &initial.mapped,
+            &(0..0),
+            |plane| self.blocks_of(home, plane).start,
+            |_, _| planes.next().unwrap_or_else(|| (PlaneBase::default(), Ranks::listed(vec![]))),
+        );
+        drop(planes);
+        self.adopt_image(image);
+        self.state.age_data(initial.retention);
+        self.state.recount();
+        Ok(begun)
+    }
+
+    fn is_plain(&self) -> Result<(), SteadyError> {
+        let no = |why| Err(SteadyError::Scheme { scheme: self.scheme.name().to_string(), why });
+        if self.state.regions.len() > 1 {
+            return no("lays out more than one region");
+        }
+        if self.asks.asks(Hooks::COLLECT) {
+            return no("chooses victims by itself");
+        }
+        if self.state.map.kind() != MapKind::Page {
+            return no("maps sectors, not pages");
+        }
+        Ok(())
+    }
+
+    /// Blocks of a plane that are erased as a victim is chosen. Where collection keeps up, as many as the
+    /// trigger says. A host that keeps many pages under way takes slots faster than collection gives them
+    /// back: between two host pages a plane serves [`KEPT_UP`] collected ones at most, and a host page costs
+    /// A - 1 of them (A estimated as for FIFO). Planes then go down towards the hard reserve, where
+    /// collection becomes urgent: half the way, and all of it where the host asks twice as much.
+    fn erased_at_choice(&self, outstanding: f64, pages: &[PlanePages]) -> u32 {
+        let home = self.state.home;
+        let (held, reserve) = (self.state.held_back(home), self.state.hard_reserve(home));
+        let planes = self.state.stripe.planes().len() as f64;
+        let closed = self.state.total_blocks(home).saturating_sub(held + 1);
+        let slots = closed as f64 * self.state.regions[home.index()].slots_per_block as f64;
+        let data = pages.iter().map(|p| p.count).max().unwrap_or(0) as f64;
+        let asked = outstanding / planes * (fifo_amplification(data / slots) - 1.0);
+        let kept_up = if self.state.dynamic { KEPT_UP[0] } else { KEPT_UP[1] };
+        match asked / kept_up {
+            x if x < 1.0 => held,
+            x if x < 2.0 => (held + reserve) / 2,
+            _ => reserve,
+        }
+    }
+
+    /// The plane without time that stands for a plane, where so many blocks are erased as a victim is
+    /// chosen.
+    fn untimed_shape(&self, pages: &PlanePages, erased: u32) -> Result<Shape, SteadyError> {
+        let home = self.state.home;
+        let r = &self.state.regions[home.index()];
+        let closed = self.state.total_blocks(home).saturating_sub(erased + 1);
+        let shape = Shape {
+            closed,
+            slots: r.slots_per_block,
+            lost: r.units_per_page * r.pages_per_program,
+            pages: pages.count,
+            victim: r.region.victim,
+            dead_first: self.state.gc.dead_first,
+        };
+        if closed < 2
+            || shape.pages as u64 > closed as u64 * shape.slots.saturating_sub(shape.lost + 1) as u64
+        {
+            let plane = pages.plane;
+            return Err(SteadyError::Full { plane, pages: pages.count, blocks: closed, slots: shape.slots });
+        }
+        Ok(shape)
+    }
+
+    /// Slots by which a block of the home region may be part full.
+    fn step(&self) -> u32 {
+        let r = &self.state.regions[self.state.home.index()];
+        r.units_per_page * r.region.rule.fills_by(r.shape)
+    }
+
+    /// Pages of one plane that are written at once where the host writes so many: they go to as many
+    /// planes as there are physical pages of them.
+    fn lengths(&self, law: &Law) -> Vec<(u32, f64)> {
+        let (planes, units) = (self.state.stripe.planes().len() as u32, self.state.stripe.units_per_page());
+        let mut found: Vec<(u32, f64)> = vec![];
+        for (pages, weight) in &law.lengths {
+            let hit = pages.div_ceil(units).min(planes).max(1);
+            let (low, over) = (pages / hit, pages % hit);
+            for (length, times) in [(low, hit - over), (low + 1, over)] {
+                if length > 0 && times > 0 {
+                    found.push((length, weight * times as f64));
+                }
+            }
+        }
+        found
+    }
+
+    fn by_law(
+        &self,
+        law: &Law,
+        mapped: &Mapped,
+        pages: &[PlanePages],
+        shapes: &[Shape],
+        seed: u64,
+    ) -> (Begun, Vec<(PlaneBase, Ranks)>) {
+        let mut counts = vec![0u64; law.shares.len() + 1];
+        let mut count = |lpn: usize| match law.class_of.get(lpn) {
+            Some(class) if *class != UNTOUCHED => counts[*class as usize] += 1,
+            _ => counts[law.shares.len()] += 1,
+        };
+        match mapped {
+            Mapped::First(n) => (0..*n as usize).for_each(&mut count),
+            Mapped::Set(set) => set.iter().for_each(|lpn| count(lpn.index())),
+        }
+        let of = shapes.iter().copied().max_by_key(|s| s.pages).unwrap_or(shapes[0]);
+        let closed = of.closed.min((SAMPLE_SLOTS / of.slots).max(SAMPLE_BLOCKS));
+        let scaled = (of.pages as u64 * closed as u64 / of.closed as u64) as u32;
+        let lengths = self.lengths(law);
+        let together = lengths.iter().map(|l| l.0).min().filter(|_| law.aligned).unwrap_or(1);
+        let sample = Sample::new(law, &counts, lengths, scaled);
+        let shape = Shape { closed, pages: sample.pages.iter().sum(), ..of };
+        let (begun, snapshots) = sample.settle(shape, self.step(), seed);
+        let plane = |(n, pages): (usize, &PlanePages)| {
+            let key = seed ^ (pages.plane.0 as u64) << 32;
+            let snapshot = &snapshots[n % snapshots.len()];
+            if sample.pages.len() == 1 && together == 1 {
+                let (base, _) = dealt(snapshot, of.closed, &[pages.count]);
+                return (base, Ranks::Keyed(Permutation::keyed(pages.count, key)));
+            }
+            let lists = shuffled(pages, law, &sample, together, key);
+            let totals: Vec<u32> = lists.iter().map(|l| l.len() as u32).collect();
+            let (base, each) = dealt(snapshot, of.closed, &totals);
+            let mut from = vec![0usize; lists.len()];
+            let mut page_at = Vec::with_capacity(pages.count as usize);
+            for counts in each {
+                for (class, count) in counts.into_iter().enumerate() {
+                    page_at.extend_from_slice(&lists[class][from[class]..from[class] + count as usize]);
+                    from[class] += count as usize;
+                }
+            }
+            (base, Ranks::listed(page_at))
+        };
+        (begun, pages.iter().enumerate().map(plane).collect())
+    }
+
+    fn by_stream(
+        &self,
+        stream: &mut dyn Iterator<Item = Range<u32>>,
+        pages: &[PlanePages],
+        shapes: &[Shape],
+        seed: u64,
+    ) -> (Begun, Vec<(PlaneBase, Ranks)>) {
+        let first = self.state.stripe.planes().start;
+        let mut planes: Vec<UntimedPlane> =
+            shapes.iter().zip(seed..).map(|(s, seed)| UntimedPlane::packed(*s, seed)).collect();
+        let all: u64 = shapes.iter().map(|s| s.pages as u64).sum();
+        let mut windows = Windows::new();
+        let (mut written, mut begins_again) = (0, false);
+        for run in stream {
+            begins_again |= run.is_empty();
+            let done = windows.is_still() || windows.count() >= STREAM_WINDOWS_MAX;
+            if done && (run.is_empty() || !begins_again) {
+                break;
+            }
+            for lpn in run {
+                let (plane, position) = self.state.stripe.home(Lpn(lpn));
+                let at = (plane.0 - first) as usize;
+                let Some(number) = pages[at].find(position) else { continue };
+                planes[at].write(number);
+                written += 1;
+                if written % all == 0 {
+                    windows.end(written, planes.iter().map(UntimedPlane::programmed).sum());
+                }
+            }
+        }
+        let step = self.step();
+        let plane = |plane: &UntimedPlane| {
+            let mut base = PlaneBase { programmed: vec![], before: vec![0] };
+            let mut page_at = vec![];
+            for (block, programmed) in plane.blocks() {
+                page_at.extend(plane.live_pages(block));
+                base.programmed.push(programmed.next_multiple_of(step));
+                base.before.push(page_at.len() as u32);
+            }
+            (base, Ranks::listed(page_at))
+        };
+        (windows.begun(all), planes.iter().map(plane).collect())
+    }
+}

@@ -1,0 +1,141 @@
+//! Pages that collection wants whole: a page of which a victim has a part is brought together from wherever it
+//! lies, leaves all those places for protected RAM, and goes on to flash as one. A place that several pages are
+//! brought from is read once for all of them.
+
+use crate::ftl::Ftl;
+use crate::media::Media;
+use crate::plan::map_kind::MapKind;
+use crate::plan::region::RegionId;
+use crate::plan::span::Span;
+use crate::state::op::{Op, OpId, OpKind, Owner};
+use wordline_units::{Ppn, SectorMask};
+
+impl<M: Media> Ftl<M> {
+    /// Whether collection may want pages whole.
+    pub(crate) fn may_gather(&self) -> bool {
+        matches!(self.state.map_kind(), MapKind::Overlay(..))
+    }
+
+    /// A collected page is wanted whole: read what of it lies elsewhere. No place that it is read from is
+    /// erased before it has left all of them.
+    pub(crate) fn gather_whole(&mut self, id: OpId) {
+        let op = &self.state.ops[id];
+        let (lpn, from) = (op.lpn, op.from);
+        let mut places = vec![];
+        let all = SectorMask::first(self.state.geometry.sectors_per_unit);
+        self.state.map.resolve(lpn, all, &mut places);
+        let others: Vec<Ppn> = places.iter().map(|at| at.ppn).filter(|ppn| *ppn != from).collect();
+        self.state.ops[id].ppn = Ppn(others.len() as u32);
+        self.gathering.places.insert(id.0, places);
+        self.gathering.of.insert(lpn.0, id);
+        for ppn in &others {
+            self.state.blocks[self.state.geometry.block_of(*ppn).index()].readers += 1;
+            match self.gathering.waiting.get_mut(&ppn.0) {
+                Some(waiting) => waiting.push(id),
+                None => self.read_for(id, *ppn),
+            }
+        }
+        if others.is_empty() {
+            self.gathered(id);
+        }
+    }
+
+    /// Read a place for a page that is gathered. One in the victim itself is read for all that moves from it.
+    fn read_for(&mut self, id: OpId, ppn: Ppn) {
+        self.gathering.waiting.insert(ppn.0, vec![id]);
+        let mut spans = vec![];
+        self.state.map.live_in(ppn, &mut spans);
+        let sectors = spans.iter().map(|span| span.mask.count()).sum();
+        let op = &self.state.ops[id];
+        let (region, from, idle) = (RegionId(op.owner as u8), op.from, op.idle);
+        let block = self.state.geometry.block_of(ppn);
+        let plane = self.state.geometry.plane_of(block);
+        let mut read = Op::new(OpKind::Read, plane, op.cause, op.class);
+        (read.lpn, read.ppn, read.mask) = (op.lpn, ppn, SectorMask::first(sectors));
+        (read.owned_by, read.owner, read.idle) = (Owner::Whole, region.0 as u32, idle);
+        let one_a_page = self.state.regions[region.index()].units_per_page == 1;
+        let at = self.plane_of(from);
+        if let Some(job) = &mut self.state.at_mut(region, at).job
+            && job.block == block
+            && one_a_page
+        {
+            job.inflight += 1;
+            job.window += 1;
+            read.owned_by = Owner::Job;
+            self.gathering.ahead.insert(ppn.0);
+        }
+        self.state.blocks[block.index()].readers += 1;
+        let read = self.add_op(read);
+        self.emit(read);
+    }
+
+    /// A place has been read for nothing but pages that are gathered.
+    pub(crate) fn brought_whole(&mut self, read: OpId) {
+        let ppn = self.state.ops[read].ppn;
+        self.state.ops.remove(read);
+        self.brought(ppn);
+    }
+
+    /// A place has been read: those that waited for it have it.
+    pub(crate) fn brought(&mut self, ppn: Ppn) {
+        for id in self.gathering.waiting.remove(&ppn.0).unwrap_or_default() {
+            let left = &mut self.state.ops[id].ppn.0;
+            *left -= 1;
+            if *left == 0 {
+                self.gathered(id);
+            }
+        }
+    }
+
+    /// A page has been gathered: what of it is still where it was read leaves for protected RAM, and goes on
+    /// to flash as one. What was overwritten or moved meanwhile is not among it.
+    fn gathered(&mut self, id: OpId) {
+        let places = self.gathering.places.remove(&id.0).unwrap_or_default();
+        let (lpn, from, owner) = {
+            let op = &self.state.ops[id];
+            (op.lpn, op.from, RegionId(op.owner as u8))
+        };
+        if self.gathering.of.get(&lpn.0) == Some(&id) {
+            self.gathering.of.remove(&lpn.0);
+        }
+        let plane = self.plane_of(from);
+        let stage = self.state.staging.enter(lpn);
+        self.state.staging.get(stage).pending += 1;
+        let (mut whole, mut versions) = (SectorMask::EMPTY, vec![]);
+        let mut dead = std::mem::take(&mut self.scratch.dead);
+        for at in &places {
+            let there = self.state.map.still_at(Span { lpn, mask: at.mask, offset: 0 }, at.ppn);
+            self.state.map.forget(lpn, there, &mut dead);
+            versions.extend(self.stored_versions(at.ppn, lpn, there));
+            if M::BYTES && !there.is_empty() {
+                let page = self.media.read(at.ppn, lpn);
+                let sector = self.state.geometry.sector as usize;
+                let older = there.minus(self.state.staging.get(stage).mask);
+                M::copy(&mut self.pages[id.index()], &page, there, sector);
+                M::copy(self.staged_page(stage), &page, older, sector);
+            }
+            whole = whole.union(there);
+            let entry = self.state.staging.get(stage);
+            entry.mask = entry.mask.union(there);
+            entry.leave_home(id, there);
+        }
+        self.scratch.dead = dead;
+        self.bury_dead();
+        let op = &mut self.state.ops[id];
+        (op.mask, op.stage, op.from, op.ppn) = (whole, stage, Ppn::NONE, Ppn::NONE);
+        (op.owned_by, op.version) = (Owner::Nobody, versions.iter().map(|v| v.1).max().unwrap_or(0));
+        self.mixed.remove(&id.0);
+        if versions.len() > 1 {
+            self.mixed.insert(id.0, versions);
+        }
+        if whole.is_empty() {
+            self.settle(id);
+        } else {
+            self.launch(id);
+        }
+        self.job_page_over(owner, plane, true);
+        for at in places.iter().filter(|at| at.ppn != from) {
+            self.unpin(self.state.geometry.block_of(at.ppn));
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! The merge buffer: parts of pages wait in RAM for others until they fill a page together. A page that
+//! fills is a list of programs without a place, each of which waits in the staging index like any other,
+//! so that reads are served from it; sealed, they are chained to one program, which the scheme places.
+
+use crate::ftl::Ftl;
+use crate::media::Media;
+use crate::plan::decision::{Origin, Parcel, Tag};
+use crate::plan::layout::Join;
+use crate::plan::span::Span;
+use crate::state::merge::OpenPage;
+use crate::state::op::{NONE, OpId, Owner};
+use crate::state::request::{Effect, RequestId, Timer};
+use crate::view::View;
+use std::cmp::Reverse;
+use wordline_device::Ack;
+use wordline_units::{HostOp, HostRequest, Lpn, SectorMask, SimDuration};
+
+impl<M: Media> Ftl<M> {
+    /// A part of a page has all its data: it joins a page that fills, with what of its logical page waits
+    /// there.
+    pub(crate) fn merge(&mut self, id: OpId, key: u8) {
+        let Some(join) = self.layout.merges else {
+            return self.illegal("place into a merge buffer".into(), "its layout has none".into());
+        };
+        let version = self.state.ops[id].version;
+        // Had it not waited for missing sectors, the flush would have sealed it; what waits now is newer.
+        let is_late = self.flushes.iter().any(|f| f.version > version);
+        let hurries = is_late || self.is_forced(id);
+        if !is_late {
+            self.supersede(id, Some(key));
+        }
+        let (lpn, mask) = (self.state.ops[id].lpn, self.state.ops[id].mask);
+        let all = SectorMask::first(self.state.geometry.sectors_per_unit);
+        if mask == all {
+            let spans = [Span { lpn, mask, offset: 0 }];
+            let home = self.state.stripe.plane(lpn);
+            let parcel = Parcel { origin: Origin::Host(Tag::default()), spans: &spans, home };
+            let place = self.place_host(&parcel);
+            if place.route.buffer_key().is_none() {
+                let plane = self.pick_plane(&place, home);
+                let op = &mut self.state.ops[id];
+                (op.route, op.pick, op.plane) = (place.route, place.plane, plane);
+                self.load_page(id, self.state.ops[id].stage);
+                return self.launch_after(id, 0);
+            }
+        }
+        let at = self.page_for(join, key, lpn, mask.count());
+        let page = &mut self.open.pages[at];
+        page.parts.push(id);
+        page.sectors += mask.count();
+        if page.sectors == all.count() || hurries {
+            self.seal_page(at);
+        } else {
+            self.answer_from_buffer(id);
+        }
+    }
+
+    /// Whether a write that waits for a part asks for it to be on flash when it ends (FUA).
+    pub(crate) fn is_forced(&self, id: OpId) -> bool {
+        let op = &self.state.ops[id];
+        let fua = |request: u32| self.requests[request as usize].request.attributes.is_fua();
+        self.ack.answers_from_ram()
+            && (op.owner != NONE && fua(op.owner)
+                || self.waiters.iter().any(|(part, request)| *part == id && fua(request.0)))
+    }
+
+    /// Where the buffer is what answers a write, those that wait for a part end.
+    fn answer_from_buffer(&mut self, id: OpId) {
+        if self.ack == Ack::Merge {
+            self.notify(id);
+            self.state.ops[id].owner = NONE;
+        }
+    }
+
+    /// A program takes over what it writes anew of the parts of its page that wait: of a part with the same
+    /// key all, of others the sectors that it has. Who waits for those waits for it.
+    pub(crate) fn supersede(&mut self, id: OpId, key: Option<u8>) {
+        let (lpn, stage) = (self.state.ops[id].lpn, self.state.ops[id].stage);
+        let mut at = 0;
+        while at < self.open.pages.len() {
+            let page = &self.open.pages[at];
+            let same = key == Some(page.key);
+            let found = page.parts.iter().position(|part| self.state.ops[*part].lpn == lpn);
+            let Some(index) = found else {
+                at += 1;
+                continue;
+            };
+            let part = page.parts[index];
+            let (old, new) = (self.state.ops[part].mask, self.state.ops[id].mask);
+            if same || new.covers(old) {
+                self.state.ops[id].mask = new.union(old);
+                self.hand_over(part, id);
+                let page = &mut self.open.pages[at];
+                page.parts.remove(index);
+                page.sectors -= old.count();
+                self.state.staging.get(stage).pending -= 1;
+                self.unsettled -= 1;
+                self.state.buffered -= u64::from(self.ack.is_buffer());
+                self.state.ops.remove(part);
+            } else if !old.and(new).is_empty() {
+                self.share(part, id);
+                self.state.ops[part].mask = old.minus(new);
+                self.open.pages[at].sectors -= old.and(new).count();
+            }
+            if self.open.pages[at].parts.is_empty() {
+                self.open.pages.remove(at);
+            } else {
+                at += 1;
+            }
+        }
+    }
+
+    /// Who waits for a program waits for another instead.
+    fn hand_over(&mut self, from: OpId, to: OpId) {
+        for (op, _) in self.waiters.iter_mut().filter(|(op, _)| *op == from) {
+            *op = to;
+        }
+        let owner = std::mem::replace(&mut self.state.ops[from].owner, NONE);
+        if owner != NONE {
+            self.waiters.push((to, RequestId(owner)));
+        }
+    }
+
+    /// Who waits for a program waits for another, too.
+    fn share(&mut self, part: OpId, with: OpId) {
+        let mut requests: Vec<RequestId> =
+            self.waiters.iter().filter(|(op, _)| *op == part).map(|(_, request)| *request).collect();
+        let owner = self.state.ops[part].owner;
+        requests.extend((owner != NONE).then_some(RequestId(owner)));
+        for request in requests {
+            self.requests[request.0 as usize].remaining += 1;
+            self.waiters.push((with, request));
+        }
+    }
+
+    /// The open page that a part joins; a new one where none has room.
+    fn page_for(&mut self, join: Join, key: u8, lpn: Lpn, sectors: u32) -> usize {
+        let most = self.state.geometry.sectors_per_unit - sectors;
+        // A page holds one part of a logical page, or it could not be told which is newer.
+        let holds = |page: &OpenPage| page.parts.iter().any(|part| self.state.ops[*part].lpn == lpn);
+        let room = |page: &OpenPage| {
+            page.sectors <= most && (join != Join::SameKey || page.key == key) && !holds(page)
+        };
+        let having_room = self.open.pages.iter().enumerate().filter(|(_, page)| room(page));
+        let found = match join {
+            Join::First | Join::SameKey => having_room.map(|(at, _)| at).next(),
+            Join::FewestChannels => having_room
+                .min_by_key(|(_, page)| {
+                    let with = page.parts.iter().map(|part| self.state.ops[*part].lpn).chain([lpn]);
+                    (self.channels_of(with), Reverse(page.sectors))
+                })
+                .map(|(at, _)| at),
+        };
+        if let Some(at) = found {
+            return at;
+        }
+        if self.open.pages.len() >= self.merge_pages as usize {
+            let fullest = (0..self.open.pages.len())
+                .max_by_key(|at| (self.open.pages[*at].sectors, Reverse(self.open.pages[*at].number)));
+            self.seal_page(fullest.unwrap_or(0));
+        }
+        self.open.opened += 1;
+        let page = OpenPage { number: self.open.opened, key, parts: vec![], sectors: 0 };
+        self.open.pages.push(page);
+        if self.ack == Ack::Program {
+            // Writes wait for their parts to come to flash, so none may wait long.
+            let timer = Timer::Merge { page: self.open.opened };
+            self.effects.push(Effect::Timer(self.state.now + self.merge_after, timer));
+        }
+        self.open.pages.len() - 1
+    }
+
+    /// Channels on which the pages of these logical pages lie.
+    fn channels_of(&self, lpns: impl Iterator<Item = Lpn>) -> u32 {
+        let g = &self.state.geometry;
+        let places = lpns.filter_map(|lpn| self.state.map.locate(lpn));
+        let channels = places.map(|ppn| g.channel_of(g.die_of(g.plane_of(g.block_of(ppn)))).0);
+        channels.fold(0u128, |set, channel| set | 1 << (channel % 128)).count_ones()
+    }
+
+    /// An open page goes to flash.
+    fn seal_page(&mut self, at: usize) {
+        let page = self.open.pages.remove(at);
+        let mut spans = vec![];
+        let mut offset = 0;
+        for part in &page.parts {
+            let op = &mut self.state.ops[*part];
+            op.offset = offset;
+            offset += op.mask.count() as u8;
+            spans.push(op.span());
+        }
+        let Some(lead) = page.parts.first().copied() else { return };
+        let home = self.state.stripe.plane(spans[0].lpn);
+        let parcel = Parcel { origin: Origin::Sealed, spans: &spans, home };
+        let place = self.scheme.place(&parcel, &View::of(&self.state));
+        if place.route.buffer_key().is_some() {
+            return self
+                .illegal("place a sealed page in the merge buffer".into(), "it comes from there".into());
+        }
+        let plane = self.pick_plane(&place, home);
+        let mut next = OpId::NONE;
+        for part in page.parts.into_iter().rev() {
+            let op = &mut self.state.ops[part];
+            (op.route, op.plane, op.chain) = (place.route, plane, next);
+            let stage = op.stage;
+            self.load_page(part, stage);
+            next = part;
+        }
+        self.launch(lead);
+    }
+
+    /// All open pages go to flash.
+    pub(crate) fn seal_merged(&mut self) {
+        while !self.open.pages.is_empty() {
+            self.seal_page(0);
+        }
+    }
+
+    /// What waits for company in a full write buffer must not hold a write up: pages are sealed, those opened
+    /// first first, until it will have room when all else is on flash.
+    pub fn make_way(&mut self, request: &HostRequest) {
+        self.make_way_in_buffer(request);
+        self.make_way_in_groups();
+        let Ack::Buffer(pages) = self.ack else { return };
+        if self.open.is_empty() || request.op != HostOp::Write {
+            return;
+        }
+        let (first, last, ..) = self.units(request);
+        let wanted = (last + 1 - first).min(pages) as u64;
+        while !self.open.is_empty() && self.open.parts() + wanted > pages as u64 {
+            self.seal_page(0);
+        }
+    }
+
+    /// A page has waited long enough.
+    pub(crate) fn merge_timer(&mut self, page: u64) {
+        if let Some(at) = self.open.pages.iter().position(|p| p.number == page) {
+            self.seal_page(at);
+        }
+    }
+
+    /// How long the drive must have had no request before what waits for company, or in the write buffer, goes.
+    fn idle_wait(&self) -> Option<SimDuration> {
+        let buffered = || self.write_buffer.as_ref()?.idle();
+        (!self.open.is_empty()).then_some(self.merge_idle).or_else(buffered)
+    }
+
+    /// No request is outstanding: what waits for company shall not wait for ever.
+    pub(crate) fn watch_merged(&mut self) {
+        if let Some(idle) = self.idle_wait()
+            && !std::mem::replace(&mut self.open.watched, true)
+        {
+            let at = self.state.now.max(self.open.last_request + idle);
+            self.effects.push(Effect::Timer(at, Timer::MergeIdle));
+        }
+    }
+
+    /// The drive has had no request for long, unless some have come meanwhile. (While one is outstanding no
+    /// timer runs: it would hide that the drive can do nothing more.)
+    pub(crate) fn merge_idle_timer(&mut self) {
+        self.open.watched = false;
+        if self.state.outstanding > 0 {
+            return;
+        }
+        let Some(idle) = self.idle_wait() else { return };
+        if self.open.last_request + idle <= self.state.now {
+            self.seal_merged();
+            self.empty_to(0);
+        } else {
+            self.watch_merged();
+        }
+    }
+
+    /// Sectors of a page have been trimmed: the parts of it that wait have them no longer. They are gone then, as if
+    /// erased.
+    pub(crate) fn trim_merged(&mut self, lpn: Lpn, mask: SectorMask) {
+        let mut at = 0;
+        while at < self.open.pages.len() {
+            let page = &mut self.open.pages[at];
+            let mut gone = vec![];
+            for part in &page.parts {
+                let op = &mut self.state.ops[*part];
+                if op.lpn != lpn {
+                    continue;
+                }
+                let lost = op.mask.and(mask);
+                self.state.trims.hold(lpn, lost, op.version);
+                page.sectors -= lost.count();
+                op.mask = op.mask.minus(mask);
+                gone.extend(op.mask.is_empty().then_some(*part));
+            }
+            page.parts.retain(|part| !gone.contains(part));
+            if page.parts.is_empty() {
+                self.open.pages.remove(at);
+            } else {
+                at += 1;
+            }
+            for part in gone {
+                debug_assert!(self.state.ops[part].owned_by == Owner::Request);
+                self.settle(part);
+            }
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! Where data wait in RAM, for company or for their turn, and what waits with them.
+
+pub(crate) mod gather;
+pub(crate) mod merge;
+pub(crate) mod program_buffer;
+pub(crate) mod read_cache;
+pub(crate) mod write_buffer;

@@ -1,0 +1,445 @@
+//! From data with a home to a program on its way: units wait for company until they fill a page, and
+//! pages until they fill the group that is programmed in one shot, or until they have waited enough.
+
+use crate::ftl::Ftl;
+use crate::media::Media;
+use crate::plan::map_kind::MapKind;
+use crate::plan::region::{MovedIn, Region, RegionId};
+use crate::state::op::{OpId, Owner};
+use crate::state::request::{Effect, Timer};
+use crate::state::stager::{Company, Stager};
+use wordline_device::Ack;
+use wordline_units::{Lpn, PlaneId, Ppn, SimTime};
+
+impl<M: Media> Ftl<M> {
+    /// A program, with its chain, has all its data: send it off, or let it wait for company.
+    pub(crate) fn launch(&mut self, lead: OpId) {
+        if let Some(key) = self.state.ops[lead].route.buffer_key() {
+            return self.merge(lead, key);
+        }
+        let region = self.state.ops[lead].route.region();
+        let Some(r) = self.state.regions.get(region.index()) else {
+            self.illegal(format!("place in region {}", region.0), "there is no such region".into());
+            return;
+        };
+        let (units, pages) = (r.units_per_page, r.pages_per_program);
+        let alone = matches!(r.region.moved_in, MovedIn::Alone | MovedIn::Rewritten);
+        if !self.state.ops[lead].chain.is_none()
+            && let Some(rest) = self.split(lead, units as u8)
+        {
+            self.launch(lead);
+            self.launch(rest);
+            return;
+        }
+        if units == 1 && pages == 1 && !self.packs_sectors() {
+            self.emit(lead);
+            return;
+        }
+        if alone && pages == 1 && Company::of(&self.state.ops[lead]) == Company::Moved {
+            self.state.ops[lead].slots = units as u8;
+            self.emit(lead);
+            return;
+        }
+        let host = self.state.ops[lead].owned_by == Owner::Request;
+        if !host && self.packs_sectors() {
+            self.add_sectors(region, lead);
+        } else if host || units == 1 {
+            self.add_page(region, lead);
+        } else {
+            self.add_unit(region, lead);
+        }
+    }
+
+    /// A parcel is cut for pages of the home region; those of another medium may hold fewer units.
+    /// Returns what does not fit into the page, as a program of its own.
+    fn split(&mut self, lead: OpId, units: u8) -> Option<OpId> {
+        let first = self.state.ops[lead].slot;
+        let mut last = lead;
+        loop {
+            let next = self.state.ops[last].chain;
+            if next.is_none() {
+                return None;
+            }
+            if self.state.ops[next].slot - first >= units {
+                self.state.ops[last].chain = OpId::NONE;
+                let from = self.state.ops[next].slot;
+                let mut part = next;
+                while !part.is_none() {
+                    self.state.ops[part].slot -= from;
+                    part = self.state.ops[part].chain;
+                }
+                return Some(next);
+            }
+            last = next;
+        }
+    }
+
+    /// Relocated units share pages: one more unit for the page that is being packed.
+    fn add_unit(&mut self, region: RegionId, lead: OpId) {
+        let plane = self.state.ops[lead].plane;
+        let units = self.state.regions[region.index()].units_per_page as u8;
+        let company = Company::of(&self.state.ops[lead]);
+        self.entered_stager(region, lead);
+        let stager = self.stager(region, plane, company);
+        let (first, slot) = (stager.page, stager.page_slots);
+        stager.page_slots += 1;
+        if first.is_none() {
+            stager.page = lead;
+        }
+        let full = stager.page_slots == units;
+        self.shift_slots(lead, slot); // a moved unit comes with slot 0
+        if !first.is_none() {
+            self.join(first, lead);
+        }
+        if full {
+            self.close_page(region, plane, company);
+        } else {
+            self.arm_pad(region, plane, company);
+        }
+    }
+
+    /// Whether parts of several logical pages share the pages to which they are moved.
+    fn packs_sectors(&self) -> bool {
+        self.state.map_kind() == MapKind::Extent
+    }
+
+    /// What a slot held shares the page that is being packed with others, if all of it has room there: so
+    /// moving never takes more slots than it empties.
+    fn add_sectors(&mut self, region: RegionId, lead: OpId) {
+        let plane = self.state.ops[lead].plane;
+        let company = Company::of(&self.state.ops[lead]);
+        let all = self.state.geometry.sectors_per_unit as u8;
+        self.entered_stager(region, lead);
+        let parts =
+            std::iter::successors(Some(lead), |p| Some(self.state.ops[*p].chain).filter(|c| !c.is_none()));
+        let parts: Vec<(Lpn, u32)> =
+            parts.map(|p| (self.state.ops[p].lpn, self.state.ops[p].mask.count())).collect();
+        let sectors = parts.iter().map(|(_, sectors)| sectors).sum::<u32>() as u8;
+        let stager = &self.state.at(region, plane).stagers[company as usize];
+        let (waiting, has_room) = (stager.page, stager.page_slots + sectors <= all);
+        // A page holds one part of a logical page, or it could not be told which is newer.
+        if !has_room || self.holds_any(waiting, &parts) {
+            self.close_page(region, plane, company);
+        }
+        let stager = self.stager(region, plane, company);
+        let (first, offset) = (stager.page, stager.page_slots);
+        stager.page_slots += sectors;
+        let full = stager.page_slots == all;
+        if first.is_none() {
+            stager.page = lead;
+        } else {
+            let mut part = lead;
+            while !part.is_none() {
+                self.state.ops[part].offset += offset;
+                part = self.state.ops[part].chain;
+            }
+            self.join(first, lead);
+        }
+        if full {
+            self.close_page(region, plane, company);
+        } else {
+            self.arm_pad(region, plane, company);
+        }
+    }
+
+    /// Whether a program has a part of any of these logical pages.
+    fn holds_any(&self, lead: OpId, lpns: &[(Lpn, u32)]) -> bool {
+        let mut part = lead;
+        while !part.is_none() {
+            let op = &self.state.ops[part];
+            if lpns.iter().any(|(lpn, _)| *lpn == op.lpn) {
+                return true;
+            }
+            part = op.chain;
+        }
+        false
+    }
+
+    /// The page that was being packed is as full as it gets.
+    fn close_page(&mut self, region: RegionId, plane: PlaneId, company: Company) {
+        let alone = self.state.regions[region.index()].pages_per_program == 1;
+        let stager = self.stager(region, plane, company);
+        let page = std::mem::replace(&mut stager.page, OpId::NONE);
+        stager.page_slots = 0;
+        if alone {
+            // The page is the whole group: the next one waits for its own time, not for what is left of this one's.
+            stager.generation += 1;
+            stager.pad_at = SimTime::NEVER;
+        }
+        if !page.is_none() {
+            self.add_page(region, page);
+        }
+    }
+
+    /// One more page for the group that is programmed in one shot.
+    pub(crate) fn add_page(&mut self, region: RegionId, lead: OpId) {
+        let plane = self.state.ops[lead].plane;
+        let r = &self.state.regions[region.index()];
+        let (units, pages) = (r.units_per_page as u8, r.pages_per_program as u8);
+        if pages == 1 {
+            self.state.ops[lead].slots = units;
+            self.emit(lead);
+            return;
+        }
+        let company = Company::of(&self.state.ops[lead]);
+        let waits_on = company == Company::Host && r.region.pad_after.is_none();
+        if units == 1 {
+            self.entered_stager(region, lead);
+        }
+        let came = if waits_on { self.chain_of(lead).count() as u16 } else { 0 };
+        self.state.incomplete_units += u64::from(came);
+        let stager = self.stager(region, plane, company);
+        let (group, page) = (stager.group, stager.group_pages);
+        stager.group_pages += 1;
+        stager.group_units += came;
+        if group.is_none() {
+            stager.group = lead;
+        }
+        let full = stager.group_pages == pages;
+        self.shift_slots(lead, page * units);
+        if !group.is_none() {
+            self.join(group, lead);
+        }
+        if full {
+            self.close_group(region, plane, company);
+        } else {
+            self.arm_pad(region, plane, company);
+        }
+    }
+
+    /// Send a group off, whole or padded.
+    fn close_group(&mut self, region: RegionId, plane: PlaneId, company: Company) {
+        let r = &self.state.regions[region.index()];
+        let slots = (r.units_per_page * r.pages_per_program) as u8;
+        let stager = self.stager(region, plane, company);
+        let group = std::mem::replace(&mut stager.group, OpId::NONE);
+        stager.group_pages = 0;
+        stager.generation += 1;
+        stager.pad_at = SimTime::NEVER;
+        let units = std::mem::take(&mut stager.group_units);
+        self.state.incomplete_units -= u64::from(units);
+        if !group.is_none() {
+            self.state.ops[group].slots = slots;
+            self.emit(group);
+        }
+    }
+
+    /// A relocation that waits for company no longer holds back its job. If the stager is safe from
+    /// a power cut the data leave their old place at once, so that it can be erased; for a move that is its
+    /// end.
+    pub(crate) fn entered_stager(&mut self, region: RegionId, lead: OpId) {
+        let op = &self.state.ops[lead];
+        let (owned_by, owner, lpn, source, idle) = (op.owned_by, op.owner, op.lpn, op.from, op.idle);
+        if owned_by != Owner::Job && owned_by != Owner::Move {
+            return;
+        }
+        let (from_region, plane) = (RegionId(owner as u8), self.plane_of(source)); // the job's, not the target's
+        if !self.state.regions[region.index()].region.protected {
+            if owned_by == Owner::Move {
+                return;
+            }
+            // It may have fallen back from another one.
+            let in_window = std::mem::replace(&mut self.state.ops[lead].in_window, false);
+            if let Some(job) = &mut self.state.at_mut(from_region, plane).job {
+                job.window -= u32::from(in_window);
+            }
+            return;
+        }
+        let (mut part, mut parts, mut in_window) = (lead, 0, 0);
+        let mut dead = std::mem::take(&mut self.scratch.dead);
+        while !part.is_none() {
+            let (span, from, next) = {
+                let op = &self.state.ops[part];
+                (op.span(), op.from, op.chain)
+            };
+            let keep = self.state.map.still_at(span, from);
+            let stage = self.state.staging.enter(span.lpn);
+            let entry = self.state.staging.get(stage);
+            entry.pending += 1;
+            // What RAM holds already is newer: a write that waits for its missing sectors, say.
+            let older = keep.minus(entry.mask);
+            entry.mask = entry.mask.union(keep);
+            entry.leave_home(part, keep);
+            self.state.ops[part].mask = keep;
+            self.state.map.forget(span.lpn, keep, &mut dead);
+            if M::BYTES && !older.is_empty() {
+                let page = self.pages[part.index()].clone();
+                let sector = self.state.geometry.sector as usize;
+                M::copy(self.staged_page(stage), &page, older, sector);
+            }
+            self.state.ops[part].stage = stage;
+            self.state.ops[part].from = Ppn::NONE;
+            self.state.ops[part].owned_by = Owner::Nobody;
+            in_window += u32::from(self.state.ops[part].in_window);
+            (part, parts) = (next, parts + 1);
+        }
+        self.scratch.dead = dead;
+        self.bury_dead();
+        match owned_by {
+            // What has fallen back from a stager that is not safe does not count in the window any more.
+            Owner::Job => (0..parts).for_each(|i| self.job_page_over(from_region, plane, i < in_window)),
+            _ => self.end_move(lpn, source, idle, OpId(owner)),
+        }
+    }
+
+    /// More parts for a program, which becomes as urgent as the most urgent of them.
+    fn join(&mut self, chain: OpId, more: OpId) {
+        let class = self.state.ops[chain].class.min(self.state.ops[more].class);
+        let privileged = self.state.ops[chain].privileged || self.state.ops[more].privileged;
+        self.state.ops[chain].class = class;
+        self.state.ops[chain].privileged = privileged;
+        let mut last = chain;
+        while !self.state.ops[last].chain.is_none() {
+            last = self.state.ops[last].chain;
+        }
+        self.state.ops[last].chain = more;
+    }
+
+    fn shift_slots(&mut self, lead: OpId, by: u8) {
+        let mut part = lead;
+        while !part.is_none() {
+            self.state.ops[part].slot += by;
+            part = self.state.ops[part].chain;
+        }
+    }
+
+    fn stager(&mut self, region: RegionId, plane: PlaneId, company: Company) -> &mut Stager {
+        &mut self.state.at_mut(region, plane).stagers[company as usize]
+    }
+
+    /// Whether a page that a scheme moves is among those that wait.
+    fn holds_move(&self, region: RegionId, plane: PlaneId, company: Company) -> bool {
+        let stager = &self.state.at(region, plane).stagers[company as usize];
+        let next = |id: &OpId| Some(self.state.ops[*id].chain).filter(|c| !c.is_none());
+        [stager.page, stager.group].into_iter().filter(|lead| !lead.is_none()).any(|lead| {
+            std::iter::successors(Some(lead), next).any(|part| self.state.ops[part].owned_by == Owner::Move)
+        })
+    }
+
+    /// A group waits for company from now on, for so long as what is in it may.
+    fn arm_pad(&mut self, region: RegionId, plane: PlaneId, company: Company) {
+        let stager = &self.state.at(region, plane).stagers[company as usize];
+        let waited_for = self.state.draining
+            || match company {
+                Company::Host => self.is_group_waited_for(stager.group),
+                _ => self.holds_move(region, plane, company),
+            };
+        let Region { pad_after, pad_host_after, .. } = self.state.regions[region.index()].region;
+        let Some(wait) = (if waited_for { Some(pad_host_after) } else { pad_after }) else { return };
+        let at = self.state.now + wait;
+        let stager = self.stager(region, plane, company);
+        if at < stager.pad_at {
+            stager.pad_at = at;
+            let timer = Timer::Pad { region, plane, company, generation: stager.generation };
+            self.effects.push(Effect::Timer(at, timer));
+        }
+    }
+
+    /// Whether a request waits for the program of any of these host data: always, but for what a buffer has answered.
+    fn is_group_waited_for(&self, group: OpId) -> bool {
+        !matches!(self.ack, Ack::Buffer(_)) || self.chain_of(group).any(|part| self.is_waited_for(part))
+    }
+
+    /// Groups that wait for ever may take half of a full write buffer: beyond that the fullest are padded, so that room
+    /// is left for what is programmed.
+    pub(crate) fn make_way_in_groups(&mut self) {
+        let Ack::Buffer(pages) = self.ack else { return };
+        while self.state.incomplete_units > u64::from(pages) / 2
+            && let Some((region, plane)) = self.fullest_group()
+        {
+            self.close_group(region, plane, Company::Host);
+        }
+    }
+
+    /// Where most logical pages of the host wait for a group to be full; of equals the first region and plane.
+    fn fullest_group(&self) -> Option<(RegionId, PlaneId)> {
+        let mut fullest = None;
+        let mut most = 0;
+        for (index, region) in self.state.regions.iter().enumerate() {
+            let first = self.state.pool_of(RegionId(index as u8)).first_plane;
+            for (local, plane) in region.planes.iter().enumerate() {
+                let units = plane.stagers[Company::Host as usize].group_units;
+                if units > most {
+                    most = units;
+                    fullest = Some((RegionId(index as u8), PlaneId(first + local as u32)));
+                }
+            }
+        }
+        fullest
+    }
+
+    /// Nothing is pending: host data that wait for company need not wait any longer. Returns whether any did.
+    #[cold]
+    pub fn complete_host_groups(&mut self) -> bool {
+        let any = self.state.incomplete_units > 0;
+        if any {
+            self.seal(false);
+        }
+        any
+    }
+
+    /// A timer is due.
+    pub fn timer(&mut self, timer: Timer) {
+        let (region, plane, company, generation) = match timer {
+            Timer::Pad { region, plane, company, generation } => (region, plane, company, generation),
+            Timer::Merge { page } => return self.merge_timer(page),
+            Timer::MergeIdle => return self.merge_idle_timer(),
+        };
+        let stager = self.stager(region, plane, company);
+        if stager.generation != generation {
+            return;
+        }
+        stager.pad_at = SimTime::NEVER;
+        // While a job still reads, its pages are the company to wait for: padding them one by one
+        // could cost more than the job gives back.
+        if self.feeds(region, plane, company) && !self.state.jammed[plane.index()] {
+            self.arm_pad(region, plane, company);
+        } else {
+            self.pad(region, plane, company);
+        }
+    }
+
+    /// Whether a job of a plane has pages left to read that may come into a group.
+    fn feeds(&self, region: RegionId, plane: PlaneId, company: Company) -> bool {
+        let pool = self.state.regions[region.index()].region.pool;
+        (0..self.state.regions.len() as u8).map(RegionId).any(|from| {
+            let within = self.state.regions[from.index()].region.pool == pool;
+            let comes = match company {
+                Company::Host => false,
+                Company::Moved => !within,
+                Company::Collected => within,
+            };
+            comes
+                && self.state.reaches(from, plane)
+                && self.state.together(from, plane).any(|p| {
+                    let job = self.state.at(from, PlaneId(p)).job;
+                    job.is_some_and(|j| !j.rests() && (!j.exhausted || j.window > 0))
+                })
+        })
+    }
+
+    fn pad(&mut self, region: RegionId, plane: PlaneId, company: Company) {
+        if company != Company::Host {
+            self.close_page(region, plane, company);
+        }
+        self.close_group(region, plane, company);
+    }
+
+    /// Pad the host data that wait for company anywhere, and with `moved` what collection moves too.
+    pub(crate) fn seal(&mut self, moved: bool) {
+        for index in 0..self.state.regions.len() {
+            let region = RegionId(index as u8);
+            let r = &self.state.regions[index];
+            if r.units_per_page * r.pages_per_program == 1 && !self.packs_sectors() {
+                continue;
+            }
+            let first = self.state.pool_of(region).first_plane;
+            for local in 0..self.state.regions[index].planes.len() as u32 {
+                self.pad(region, PlaneId(first + local), Company::Host);
+                for company in Company::WITHIN.into_iter().filter(|_| moved) {
+                    self.pad(region, PlaneId(first + local), company);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Reads that find their sectors in the read cache, and what is kept there after a read.
+
+use crate::ftl::Ftl;
+use crate::media::Media;
+use crate::plan::span::Span;
+use crate::state::op::OpId;
+use wordline_units::{Lpn, SectorMask};
+
+impl<M: Media> Ftl<M> {
+    /// What of the wanted sectors of a page the cache holds.
+    #[inline(never)]
+    pub(crate) fn find_cached(&mut self, lpn: Lpn, wanted: SectorMask) -> SectorMask {
+        let held = self.read_cache.find(lpn, wanted);
+        self.state.counters.reads_cached += !held.is_empty() as u64;
+        held
+    }
+
+    /// A read of the host has ended: the cache takes what is still the page's newest.
+    #[inline(never)]
+    pub(crate) fn cache_read(&mut self, id: OpId) {
+        let all = SectorMask::first(self.state.geometry.sectors_per_unit);
+        let mut part = id;
+        while !part.is_none() {
+            let op = &self.state.ops[part];
+            let (lpn, ppn, mask, chain) = (op.lpn, op.ppn, op.mask.and(all), op.chain);
+            let there = self.state.map.still_at(Span { lpn, mask, offset: 0 }, ppn);
+            let fresh = there.minus(self.state.staging.mask(lpn));
+            if !fresh.is_empty() {
+                self.read_cache.keep(lpn, fresh);
+            }
+            part = chain;
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! When the write buffer empties: at once, when it is full to a mark, or also when the drive is idle. What waits there is a
+//! row of programs that have all their data and are not sent off yet. They stand in the staging index like any other, so
+//! that reads are served from it; a page that is written anew meanwhile takes the place of what waits, and its old data are
+//! never programmed. The scheme is asked where a page goes when it leaves, not when it comes: what it knows of free space is
+//! true then, and moves that must come first are made for this page.
+//!
+//! Every host program passes here: where nothing is kept back, it is sent off at once.
+
+use crate::ftl::Ftl;
+use crate::media::Media;
+use crate::plan::decision::{Gather, Origin, Parcel, Place, PlanePick, Route, Tag};
+use crate::plan::span::Span;
+use crate::state::op::{OpId, Owner};
+use wordline_device::Ack;
+use wordline_units::{HostOp, HostRequest};
+
+impl<M: Media> Ftl<M> {
+    /// Where host data go for now: nowhere, where they may wait in the write buffer.
+    pub(crate) fn placed_later(&self) -> Option<Place> {
+        let place = Place { gather: Gather::Fill, plane: PlanePick::Home, route: Route::NOWHERE };
+        self.write_buffer.as_ref().map(|_| place)
+    }
+
+    /// A host program, with its chain, has all its data, and what must come first is over: it waits in the write
+    /// buffer, or is sent off.
+    pub(crate) fn send(&mut self, lead: OpId) {
+        if self.write_buffer.is_none() || self.state.ops[lead].route != Route::NOWHERE {
+            return self.launch(lead);
+        }
+        if !self.may_wait(lead) {
+            return self.place_and_send(lead);
+        }
+        self.stand(lead);
+        if let Some(b) = &self.write_buffer
+            && b.waiting >= b.high
+        {
+            self.empty_to(b.low);
+        }
+    }
+
+    /// Whether a FLUSH or a write with FUA waits for a page of the host to be on flash.
+    pub(crate) fn is_waited_for(&self, part: OpId) -> bool {
+        let version = self.state.ops[part].version;
+        self.is_forced(part) || self.flushes.iter().any(|flush| flush.version > version)
+    }
+
+    /// Whether nobody waits for a program to be on flash, nor for the end of the run; and whether its page is still what
+    /// was written, so that a later write may join it.
+    fn may_wait(&self, lead: OpId) -> bool {
+        let waits = |id: OpId| {
+            let op = &self.state.ops[id];
+            op.owned_by == Owner::Request
+                && op.version >= self.state.staging.committed(op.stage)
+                && !self.is_waited_for(id)
+        };
+        !self.state.draining && self.chain_of(lead).all(waits)
+    }
+
+    pub(crate) fn chain_of(&self, lead: OpId) -> impl Iterator<Item = OpId> + '_ {
+        std::iter::successors(Some(lead), |id| Some(self.state.ops[*id].chain).filter(|next| !next.is_none()))
+    }
+
+    /// A program waits in the buffer, last in turn.
+    fn stand(&mut self, lead: OpId) {
+        let parts: Vec<OpId> = self.chain_of(lead).collect();
+        let Some(b) = &mut self.write_buffer else { return };
+        b.turn += 1;
+        b.programs.insert(b.turn, lead);
+        b.waiting += parts.len() as u64;
+        for part in parts {
+            let (stage, version) = (self.state.ops[part].stage, self.state.ops[part].version);
+            // A program may have waited for the missing sectors of another of its pages while this one was written
+            // anew by a program of its own: only to the newest data may newer ones be added.
+            if b.newest.get(&stage) == Some(&version) && version >= self.state.staging.committed(stage) {
+                b.pages.insert(stage, (part, b.turn));
+            }
+        }
+    }
+
+    /// A program waits no more.
+    fn leave(&mut self, turn: u64) -> Option<OpId> {
+        let lead = self.write_buffer.as_mut()?.programs.remove(&turn)?;
+        let stages: Vec<u32> = self.chain_of(lead).map(|part| self.state.ops[part].stage).collect();
+        let b = self.write_buffer.as_mut()?;
+        b.waiting -= stages.len() as u64;
+        for stage in stages {
+            if b.pages.get(&stage).is_some_and(|(_, of)| *of == turn) {
+                b.pages.remove(&stage);
+            }
+        }
+        Some(lead)
+    }
+
+    /// The program of a page that waits has been written anew: it waits again from now on, or goes if the write waits
+    /// for that.
+    pub(crate) fn written_anew(&mut self, stage: u32, tag: Tag, goes: bool) {
+        let Some(b) = &mut self.write_buffer else { return };
+        let Some((_, turn)) = b.pages.get(&stage).copied() else { return };
+        if let Some(lead) = b.programs.get(&turn) {
+            b.tags.insert(lead.0, tag);
+        }
+        if goes {
+            self.send_off(turn);
+        } else if let Some(lead) = self.leave(turn) {
+            self.stand(lead);
+        }
+    }
+
+    /// A page that waits goes to flash, if it does.
+    pub(crate) fn let_page_go(&mut self, stage: u32) {
+        let turn = self.write_buffer.as_ref().and_then(|b| b.pages.get(&stage)).map(|(_, turn)| *turn);
+        turn.into_iter().for_each(|turn| self.send_off(turn));
+    }
+
+    /// A program that waits goes to flash.
+    fn send_off(&mut self, turn: u64) {
+        if let Some(lead) = self.leave(turn) {
+            self.place_and_send(lead);
+        }
+    }
+
+    /// Ask the scheme where a program goes, and send it off once the moves are made that must come first.
+    fn place_and_send(&mut self, lead: OpId) {
+        let tag = self.write_buffer.as_mut().and_then(|b| b.tags.remove(&lead.0)).unwrap_or_default();
+        let parts: Vec<OpId> = self.chain_of(lead).collect();
+        let spans: Vec<Span> = parts.iter().map(|part| self.state.ops[*part].span()).collect();
+        let home = self.state.stripe.plane(spans[0].lpn);
+        let place = self.place_host(&Parcel { origin: Origin::Host(tag), spans: &spans, home });
+        let plane = self.pick_plane(&place, home);
+        for part in parts {
+            let op = &mut self.state.ops[part];
+            (op.route, op.pick, op.plane) = (place.route, place.plane, plane);
+        }
+        self.launch_after(lead, 0);
+    }
+
+    /// What was written least recently goes to flash until no more than so many pages wait.
+    pub(crate) fn empty_to(&mut self, pages: u64) {
+        while let Some(turn) = self.write_buffer.as_ref().and_then(|b| b.beyond(pages)) {
+            self.send_off(turn);
+        }
+    }
+
+    /// A write that the full buffer holds up must not wait for what nobody sends off.
+    pub(crate) fn make_way_in_buffer(&mut self, request: &HostRequest) {
+        let (Ack::Buffer(size), true) = (self.ack, self.write_buffer.is_some()) else { return };
+        if request.op == HostOp::Write {
+            let (first, last, ..) = self.units(request);
+            self.empty_to((size as u64).saturating_sub((last + 1 - first) as u64));
+        }
+    }
+}

@@ -1,0 +1,340 @@
+//! A collection from its beginning to its erase: a victim's live pages are read, given a new home by the scheme,
+//! programmed, and committed only where nothing newer has come; then the block is erased. A job is a cursor and
+//! two counts, and takes its next page from the live bitmap when it is ready for it, so that pages
+//! that die meanwhile are never read.
+
+use crate::ftl::Ftl;
+use crate::media::Media;
+use crate::plan::decision::Grain;
+use crate::plan::map_kind::MapKind;
+use crate::plan::region::RegionId;
+use crate::state::block::Phase;
+use crate::state::cause::Cause;
+use crate::state::job::{Job, Occasion};
+use crate::state::op::{Class, Op, OpKind, Owner};
+use crate::state::request::Effect;
+use wordline_device::GcClass;
+use wordline_units::{BlockId, PlaneId, SectorMask};
+
+impl<M: Media> Ftl<M> {
+    /// A job takes the die of a plane for itself.
+    pub(crate) fn hold(&mut self, plane: PlaneId) {
+        let die = self.state.geometry.die_of(plane);
+        self.held[die.index()] += 1;
+        self.holders += 1;
+        self.effects.push(Effect::Hold(die));
+    }
+
+    /// A job lets go of the die that it held.
+    fn let_go(&mut self, plane: PlaneId) {
+        let die = self.state.geometry.die_of(plane);
+        self.held[die.index()] -= 1;
+        self.holders -= 1;
+        self.effects.push(Effect::Hold(die));
+    }
+
+    /// Nothing is pending, and collections that hold their dies wait for space: let the host's operations pass,
+    /// which may give some back, or need none. Returns whether a die was held.
+    pub fn let_go_of_dies(&mut self) -> bool {
+        if !self.holds_a_die() {
+            return false;
+        }
+        let mut any = false;
+        for index in 0..self.state.regions.len() {
+            let region = RegionId(index as u8);
+            let first = self.state.pool_of(region).first_plane;
+            for plane in (0..self.state.regions[index].planes.len() as u32).map(|i| PlaneId(first + i)) {
+                let job = &mut self.state.at_mut(region, plane).job;
+                if job.as_mut().is_some_and(|job| std::mem::take(&mut job.held)) {
+                    self.let_go(plane);
+                    any = true;
+                }
+            }
+        }
+        any
+    }
+
+    /// Begin to empty a block. Returns whether there was one.
+    pub(crate) fn begin_job(
+        &mut self,
+        region: RegionId,
+        plane: PlaneId,
+        block: Option<BlockId>,
+        why: Occasion,
+    ) -> bool {
+        let idle = matches!(why, Occasion::Idleness(_));
+        if region.index() >= self.state.regions.len() || !self.state.reaches(region, plane) {
+            let what = format!("collect region {} in plane {plane}", region.0);
+            self.illegal(what, "the region has no blocks there".into());
+            return false;
+        }
+        let mut together = self.state.together(region, plane).map(PlaneId);
+        if together.any(|p| self.state.at(region, p).job.is_some()) || self.worn_out().is_some() {
+            return false;
+        }
+        let Some(victim) = block.or_else(|| self.state.best_victim(region, plane)) else { return false };
+        let info = self.state.blocks[victim.index()];
+        let eligible = || {
+            let closes = why != Occasion::Shortage && info.phase == Phase::Open;
+            closes || self.state.is_victim(region, plane, victim)
+        };
+        if block.is_some()
+            && (self.state.geometry.plane_of(victim) != plane || info.region != region.0 || !eligible())
+        {
+            let state = format!("block {victim} is {:?} in region {}", info.phase, info.region);
+            self.illegal(format!("collect block {victim} of region {}", region.0), state);
+            return false;
+        }
+        if info.writers > 0 {
+            return false; // a frontier, whose last program is still under way
+        }
+        if self.state.has_superblocks(region) && !self.state.is_victim(region, plane, victim) {
+            return false; // other blocks of it are still being written
+        }
+        // Moving a block that is live nearly throughout gains nothing where its pages come back to the
+        // same pool; a cache passes them on.
+        let wanted = matches!(why, Occasion::Levelling | Occasion::Due);
+        if !wanted && !self.state.gains(region, victim) && !self.passes_on(region, plane, victim) {
+            return false;
+        }
+        let die = self.state.geometry.die_of(plane);
+        let held = match why {
+            Occasion::Idleness(grain) => grain == Grain::Block,
+            Occasion::Shortage => self.state.gc.class == GcClass::Foreground,
+            Occasion::Levelling | Occasion::Due => false,
+        };
+        if idle && held && self.has_job(die) {
+            return false; // it might need what the holder would lock out
+        }
+        if idle {
+            self.idle_jobs[die.index()] += 1;
+            self.idle_busy += 1;
+        }
+        if info.is_open() {
+            self.close(region, plane, victim);
+        }
+        self.state.unlist(region, plane, victim);
+        let members = self.state.members(region, plane, victim);
+        for (plane, block) in members.clone() {
+            if held {
+                self.hold(plane);
+            }
+            self.state.at_mut(region, plane).job = Some(Job {
+                block,
+                cursor: 0,
+                inflight: 0,
+                window: 0,
+                exhausted: false,
+                erasing: false,
+                idle,
+                granted: true,
+                held,
+                levels: why == Occasion::Levelling,
+                given_up: false,
+                refreshes: why == Occasion::Due,
+            });
+            self.state.blocks[block.index()].phase = Phase::Victim;
+            self.state.counters.collections += u64::from(why != Occasion::Due);
+        }
+        members.for_each(|(plane, _)| self.step_job(region, plane));
+        true
+    }
+
+    pub(super) fn job_class(&self, region: RegionId, plane: PlaneId, job: &Job) -> Class {
+        // Collection that begins while a die is held is what the holder waits for.
+        if job.held || self.held[self.state.geometry.die_of(plane).index()] > 0 {
+            Class::Held
+        } else if (job.idle || job.refreshes) && !self.state.is_desperate(region, plane) {
+            Class::Background
+        } else {
+            self.gc_class(region, plane)
+        }
+    }
+
+    /// Read on, or finish, as far as a job can now.
+    pub(crate) fn step_job(&mut self, region: RegionId, plane: PlaneId) {
+        let Some(job) = self.state.at(region, plane).job else { return };
+        if job.given_up {
+            return self.give_up_job(region, plane, job);
+        }
+        if job.erasing || job.rests() {
+            return;
+        }
+        let planes = self.state.geometry.medium_of(plane).topology.planes_per_die;
+        let depth = if job.idle && !job.held { 1 } else { 2 * planes };
+        if job.window < depth && !job.exhausted {
+            self.read_on(region, plane, depth);
+        }
+        let Some(job) = self.state.at(region, plane).job else { return };
+        if job.exhausted && job.inflight == 0 {
+            self.finish_job(region, plane, job);
+        }
+    }
+
+    /// Read the next live pages of a job's block, so that `depth` are under way.
+    fn read_on(&mut self, region: RegionId, plane: PlaneId, depth: u32) {
+        let Some(mut job) = self.state.at(region, plane).job else { return };
+        let (class, cause) = (self.job_class(region, plane, &job), self.job_cause(region));
+        let r = &self.state.regions[region.index()];
+        let (slots, units) = (r.slots_per_block, r.units_per_page);
+        let copies = self.state.geometry.medium_of(plane).mode(r.region.mode).and_then(|mode| mode.copy_back);
+        let copies = copies.is_some() && self.state.map.kind() == MapKind::Page;
+        while job.window < depth {
+            let Some(slot) = self.state.map.next_live(job.block, job.cursor, slots) else {
+                job.exhausted = true;
+                break;
+            };
+            let page = if units == 1 { slot } else { slot / units * units };
+            job.cursor = page + units;
+            let first = self.state.geometry.ppn(job.block, slot);
+            self.state.map.prefetch_behind(first);
+            if self.gathering.was_read(first) {
+                continue;
+            }
+            if copies && self.copy_back(region, plane, &job, page, class) {
+                job.inflight += units;
+                job.window += units;
+                continue;
+            }
+            job.inflight += 1;
+            job.window += 1;
+            let mut read = Op::new(OpKind::Read, plane, cause, class);
+            read.ppn = first;
+            read.mask = self.live_sectors(job.block, slot, page + units);
+            (read.owned_by, read.owner) = (Owner::Job, region.0 as u32);
+            read.idle = job.idle;
+            self.state.blocks[job.block.index()].readers += 1;
+            if self.may_gather() {
+                self.gathering.note_read(read.ppn);
+            }
+            let read = self.add_op(read);
+            self.emit(read);
+        }
+        self.state.at_mut(region, plane).job = Some(job);
+    }
+
+    /// The sectors of the live slots from one on to the end of its page, counted from that slot.
+    #[inline]
+    fn live_sectors(&mut self, block: BlockId, slot: u32, end: u32) -> SectorMask {
+        let per_unit = self.state.geometry.sectors_per_unit;
+        let unit = SectorMask::first(per_unit);
+        let mut mask = unit;
+        let mut at = slot + 1;
+        while at < end
+            && let Some(next) = self.state.map.next_live(block, at, end)
+            && next < end
+        {
+            mask = mask.union(SectorMask(unit.0 << ((next - slot) * per_unit)));
+            at = next + 1;
+        }
+        mask
+    }
+
+    /// A job has nothing left to read and nothing under way: erase its block when nobody reads it.
+    fn finish_job(&mut self, region: RegionId, plane: PlaneId, mut job: Job) {
+        let block = self.state.blocks[job.block.index()];
+        if block.readers > 0 {
+            if job.held {
+                // Reads that came before the hold are locked out by it: let them go first.
+                job.held = false;
+                self.let_go(plane);
+                self.state.at_mut(region, plane).job = Some(job);
+            }
+            return;
+        }
+        if self.ready_to_erase(region, plane) {
+            for p in self.state.together(region, plane).map(PlaneId) {
+                self.erase_victim(region, p);
+            }
+        }
+    }
+
+    /// Send off the erase with which a job ends.
+    fn erase_victim(&mut self, region: RegionId, plane: PlaneId) {
+        let Some(mut job) = self.state.at(region, plane).job.filter(|job| !job.erasing) else { return };
+        let live = self.state.blocks[job.block.index()].live;
+        if live > 0 {
+            self.internal(format!("block {} is to be erased with {live} live sectors", job.block));
+            return;
+        }
+        let mut erase =
+            Op::new(OpKind::Erase, plane, self.job_cause(region), self.job_class(region, plane, &job));
+        erase.ppn = self.state.geometry.ppn(job.block, 0);
+        erase.idle = job.idle;
+        job.erasing = true;
+        self.state.blocks[job.block.index()].phase = Phase::Erasing;
+        self.state.at_mut(region, plane).job = Some(job);
+        let erase = self.add_op(erase);
+        self.emit(erase);
+    }
+
+    /// Data that leave the region where they were at rest are migrated, others collected.
+    pub(super) fn job_cause(&self, region: RegionId) -> Cause {
+        let rests = region == self.state.home || self.layout.outpost.is_some_and(|(r, _)| r == region);
+        if rests { Cause::Gc } else { Cause::Migrate }
+    }
+
+    /// One page of a job is committed, or safe in a protected stager.
+    pub(crate) fn job_page_over(&mut self, region: RegionId, plane: PlaneId, in_window: bool) {
+        if let Some(job) = &mut self.state.at_mut(region, plane).job {
+            job.inflight -= 1;
+            job.window -= in_window as u32;
+        }
+        self.go_on(region, plane);
+    }
+
+    /// A job has one page less under way: it goes on, or rests where idle time has begun it.
+    pub(super) fn go_on(&mut self, region: RegionId, plane: PlaneId) {
+        if let Some(job) = &mut self.state.at_mut(region, plane).job
+            && (job.idle && !job.held && job.inflight == 0 && !job.given_up)
+        {
+            let granted = std::mem::replace(&mut job.granted, false);
+            self.count_grant(plane, granted, -1);
+        } else {
+            self.step_job(region, plane);
+        }
+    }
+
+    /// A page of a job finds no place, since blocks that collection counted on have worn out: it stays where it
+    /// is, and the drive is over.
+    pub(crate) fn give_up_page(&mut self, region: RegionId, plane: PlaneId, in_window: bool) {
+        self.no_place();
+        if let Some(job) = &mut self.state.at_mut(region, plane).job {
+            job.given_up = true;
+        }
+        self.job_page_over(region, plane, in_window);
+    }
+
+    /// A job ends without its erase, as soon as nothing of it is under way: its block goes back on the list.
+    fn give_up_job(&mut self, region: RegionId, plane: PlaneId, job: Job) {
+        if job.inflight > 0 || job.erasing {
+            return;
+        }
+        self.end_job(region, plane);
+        self.state.blocks[job.block.index()].phase = Phase::Full;
+        self.state.list(region, plane, job.block);
+    }
+
+    /// The victim is erased, or the job given up.
+    pub(crate) fn end_job(&mut self, region: RegionId, plane: PlaneId) {
+        if let Some(job) = self.state.at_mut(region, plane).job.take() {
+            self.gathering.forget(&job, |ppn| self.state.geometry.block_of(ppn));
+            self.count_grant(plane, job.idle && job.granted, -1);
+            if job.held {
+                self.let_go(plane);
+            }
+        }
+    }
+
+    pub(crate) fn gc_class(&self, region: RegionId, plane: PlaneId) -> crate::state::op::Class {
+        use crate::state::op::Class;
+        if self.state.is_desperate(region, plane) {
+            return Class::Urgent;
+        }
+        match self.state.gc.class {
+            GcClass::Background => Class::Background,
+            GcClass::Host => Class::Write,
+            GcClass::Urgent | GcClass::Foreground => Class::Urgent,
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Static wear levelling: data at rest leave the block that they keep young. And the end of a drive that has worn out,
+//! as those who ask see it.
+
+use crate::ftl::Ftl;
+use crate::media::Media;
+use crate::plan::region::{PoolId, RegionId};
+use crate::state::job::Occasion;
+use crate::state::op::{Op, Owner};
+use crate::state::request::Outcome;
+use wordline_units::{PlaneId, SimTime};
+
+impl<M: Media> Ftl<M> {
+    /// A host write has no place and none can be made: the drive is full, or has worn out.
+    pub(crate) fn no_place(&mut self) -> Outcome {
+        if self.state.wear.retired == 0 {
+            return Outcome::OutOfSpace;
+        }
+        self.state.wear.over.get_or_insert(self.state.now);
+        Outcome::WornOut
+    }
+
+    /// When the drive wore out, if it has: it takes no more writes, and is read as before.
+    pub fn worn_out(&self) -> Option<SimTime> {
+        self.state.wear.over
+    }
+
+    /// Blocks that were bad from the beginning, and those that have retired since.
+    pub fn lost_blocks(&self) -> (u32, u32) {
+        (self.state.wear.bad, self.state.wear.retired)
+    }
+
+    /// Blocks whose data were moved by static wear levelling.
+    pub fn levelled_blocks(&self) -> u64 {
+        self.state.wear.levelled
+    }
+
+    /// Whether a program moves data at rest out of a block that they have kept young.
+    pub(crate) fn levels(&self, op: &Op) -> bool {
+        let job = || self.state.at(RegionId(op.owner as u8), self.plane_of(op.from)).job;
+        op.owned_by == Owner::Job && job().is_some_and(|j| j.levels)
+    }
+
+    /// Data at rest that keep a block of a plane too young for the others leave it.
+    pub(crate) fn level(&mut self, pool: PoolId, plane: PlaneId) {
+        let Some(beyond) = self.state.wear.spec.static_beyond else { return };
+        let Some(block) = self.state.left_behind(pool, plane, beyond) else { return };
+        let region = self.state.region_of(block);
+        if !self.state.is_short(region, plane)
+            && self.begin_job(region, plane, Some(block), Occasion::Levelling)
+        {
+            self.state.wear.levelled += 1;
+        }
+    }
+}

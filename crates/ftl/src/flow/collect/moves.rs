@@ -1,0 +1,265 @@
+//! Pages that a scheme moves from one region to another, and when a move is over.
+
+use crate::ftl::Ftl;
+use crate::media::Media;
+use crate::plan::decision::{Gather, Move, Place, PlanePick, Route};
+use crate::plan::region::{MovedIn, RegionId};
+use crate::plan::span::Span;
+use crate::state::cause::Cause;
+use crate::state::job::For;
+use crate::state::op::{Class, Op, OpId, OpKind, Owner};
+use crate::state::stager::Company;
+use crate::state::state::State;
+use wordline_flash::SlotClass;
+use wordline_units::{Lpn, PlaneId, Ppn, SectorMask};
+
+impl<M: Media> Ftl<M> {
+    /// Read a page that shall move.
+    pub(crate) fn enqueue_move(&mut self, m: Move, why: For) {
+        if let Some(id) = self.begin_move(m, why) {
+            self.emit(id);
+        }
+    }
+
+    /// Move a page that has just been read, of which these sectors have been brought out: its plane goes on
+    /// with the others, since its register still holds the page.
+    #[inline(never)]
+    pub(crate) fn move_on(&mut self, m: Move, read: Ppn, brought: SectorMask) {
+        let Some(id) = self.begin_move(m, For::Scheme) else { return };
+        let held = self.is_held(self.state.geometry.die_of(self.state.ops[id].plane));
+        if m.seen != read || held || self.continuation.is_some() {
+            return self.emit(id);
+        }
+        let op = &mut self.state.ops[id];
+        op.to_bring = Some(op.mask.minus(brought).count() as u8);
+        self.go_on_with(id);
+    }
+
+    /// The read of a page that shall move, if it is still where the scheme saw it and does not move yet. One
+    /// that the host waits for may have to wait for room itself.
+    pub(crate) fn begin_move(&mut self, mut m: Move, why: For) -> Option<OpId> {
+        let (idle, waits) = match why {
+            For::Scheme => (false, OpId::NONE),
+            For::Idleness => (true, OpId::NONE),
+            For::Program(lead) => (false, lead),
+        };
+        let region = m.route.region();
+        if region.index() >= self.state.regions.len() {
+            self.illegal(format!("move to region {}", region.0), "there is no such region".into());
+            return None;
+        }
+        if self.worn_out().is_some() && waits.is_none() {
+            return None;
+        }
+        if self.state.has_full_buffer(region) {
+            if !waits.is_none() {
+                self.held_moves.push_back((m, waits));
+            }
+            return None;
+        }
+        if why != For::Scheme {
+            m.seen = self.follow(m.lpn, m.seen);
+        }
+        let all = SectorMask::first(self.state.geometry.sectors_per_unit);
+        let span = Span { lpn: m.lpn, mask: all, offset: 0 };
+        let valid = m.lpn.0 < self.state.logical_pages && !m.seen.is_none();
+        let there = if valid { self.state.map.still_at(span, m.seen) } else { SectorMask::EMPTY };
+        if there.is_empty() || !self.moving.insert(m.lpn) {
+            self.state.counters.moves_dropped += 1;
+            if !waits.is_none() {
+                self.awaited(waits);
+            }
+            return None;
+        }
+        let block = self.state.geometry.block_of(m.seen);
+        let plane = self.state.geometry.plane_of(block);
+        let class = if waits.is_none() { Class::Background } else { Class::Write };
+        let mut read = Op::new(OpKind::Read, plane, Cause::Migrate, class);
+        (read.lpn, read.ppn, read.mask, read.route) = (m.lpn, m.seen, there, m.route);
+        (read.owned_by, read.owner, read.idle) = (Owner::Move, waits.0, idle);
+        read.pick = m.plane;
+        if matches!(self.state.regions[region.index()].region.moved_in, MovedIn::Through(_)) {
+            read.buffered = true;
+            self.state.regions[region.index()].buffered += 1;
+        }
+        self.state.blocks[block.index()].readers += 1;
+        if idle {
+            self.idle_jobs[self.state.geometry.die_of(plane).index()] += 1;
+            self.idle_busy += 1;
+        }
+        Some(self.add_op(read))
+    }
+
+    /// Where a page is that was seen at a place, if it has only been collected since.
+    pub(crate) fn follow(&mut self, lpn: Lpn, seen: Ppn) -> Ppn {
+        if lpn.0 >= self.state.logical_pages || seen.is_none() {
+            return seen;
+        }
+        let now = self.state.map.place(lpn);
+        let region = |state: &State, ppn| state.region_of(state.geometry.block_of(ppn));
+        let stays = !now.is_none() && region(&self.state, now) == region(&self.state, seen);
+        if stays { now } else { seen }
+    }
+
+    /// The page of a move has been read: program it elsewhere.
+    pub(crate) fn finish_move_read(&mut self, id: OpId) {
+        let read = self.state.ops[id].clone();
+        let waits = OpId(read.owner);
+        let span = Span { lpn: read.lpn, mask: read.mask, offset: 0 };
+        let there = self.state.map.still_at(span, read.ppn);
+        if there.is_empty() {
+            // It follows its page, with the place that it has in a buffer.
+            let now = self.follow(read.lpn, read.ppn);
+            if (read.idle || !waits.is_none()) && now != read.ppn {
+                let block = self.state.geometry.block_of(now);
+                let mut again = read;
+                (again.ppn, again.plane) = (now, self.state.geometry.plane_of(block));
+                self.state.blocks[block.index()].readers += 1;
+                self.state.ops.remove(id);
+                let again = self.add_op(again);
+                self.emit(again);
+                return;
+            }
+            self.leave_buffer(id);
+            self.state.ops.remove(id);
+            self.state.counters.moves_dropped += 1;
+            self.leave_move(read.lpn, read.ppn, read.idle, waits);
+            return;
+        }
+        self.state.ops.remove(id);
+        // The source stays pinned until the move commits. Were its block erased and programmed again,
+        // the page could come back to the very same place with newer data, and the move take it for
+        // the old.
+        self.state.blocks[self.state.geometry.block_of(read.ppn).index()].readers += 1;
+        let region = read.route.region();
+        let plane = match read.pick {
+            PlanePick::Home if self.state.reaches(region, read.plane) => {
+                self.state.behind(region, read.plane, Company::Moved)
+            }
+            pick => self.moves_to(region, pick, read.plane),
+        };
+        let op = self.program_of(&read, there, plane);
+        if self.state.regions[region.index()].region.moved_in != MovedIn::Rewritten || !self.read_rest(op) {
+            self.launch(op);
+        }
+    }
+
+    /// The program of sectors that have been read to move.
+    fn program_of(&mut self, read: &Op, there: SectorMask, plane: PlaneId) -> OpId {
+        let mut op = Op::new(OpKind::Program, plane, Cause::Migrate, read.class);
+        (op.lpn, op.mask, op.from, op.route) = (read.lpn, there, read.ppn, read.route);
+        (op.owned_by, op.owner, op.idle) = (Owner::Move, read.owner, read.idle);
+        op.buffered = read.buffered;
+        if M::METADATA {
+            op.version = self.media.version(read.ppn, read.lpn);
+        }
+        let op = self.add_op(op);
+        if M::BYTES {
+            self.pages[op.index()] = self.media.read(read.ppn, read.lpn);
+        }
+        op
+    }
+
+    /// Read what a moved unit shares its page with in the region that it goes to. Returns whether there is any.
+    fn read_rest(&mut self, program: OpId) -> bool {
+        let op = &self.state.ops[program];
+        let (rest, region, class, route) = (Lpn(op.lpn.0 ^ 1), op.route.region(), op.class, op.route);
+        if rest.0 >= self.state.logical_pages {
+            return false;
+        }
+        let Some(ppn) = self.state.map.locate(rest) else { return false };
+        let block = self.state.geometry.block_of(ppn);
+        if self.state.region_of(block) != region || !self.moving.insert(rest) {
+            return false;
+        }
+        let plane = self.state.geometry.plane_of(block);
+        let mut read = Op::new(OpKind::Read, plane, Cause::Rmw, class);
+        (read.lpn, read.ppn, read.route) = (rest, ppn, route);
+        read.mask = SectorMask::first(self.state.geometry.sectors_per_unit);
+        (read.owned_by, read.owner) = (Owner::Rewrite, program.0);
+        self.state.blocks[block.index()].readers += 1;
+        let read = self.add_op(read);
+        self.emit(read);
+        true
+    }
+
+    /// The rest of a moved unit's page has been read: it leaves its place for protected RAM, and is programmed
+    /// with the unit. It must not stay pinned, since the collection that makes room for the program may want its
+    /// block. What was overwritten or collected meanwhile stays where it is.
+    pub(crate) fn bring_rest(&mut self, id: OpId) {
+        let read = self.state.ops[id].clone();
+        self.state.ops.remove(id);
+        let unit = OpId(read.owner);
+        let span = Span { lpn: read.lpn, mask: read.mask, offset: 0 };
+        let there = self.state.map.still_at(span, read.ppn);
+        if there.is_empty() {
+            self.moving.remove(&read.lpn);
+            return self.launch(unit);
+        }
+        self.state.blocks[self.state.geometry.block_of(read.ppn).index()].readers += 1; // until the move ends
+        let plane = self.state.ops[unit].plane;
+        let rest = self.program_of(&Op { owner: OpId::NONE.0, ..read }, there, plane);
+        self.entered_stager(self.state.ops[unit].route.region(), rest);
+        // What nobody can give up leads, so that the program is not given up.
+        self.state.ops[unit].slot = 1;
+        self.state.ops[rest].chain = unit;
+        self.launch(rest);
+    }
+
+    /// No program that is pending can be bound: units that wait for theirs with what nobody waits for leave their
+    /// places, too, which ends their moves. Returns whether there were any.
+    pub fn end_joined_moves(&mut self) -> bool {
+        let joined: Vec<(OpId, OpId)> = (self.state.ops.alive().into_iter())
+            .filter(|id| self.state.ops[*id].kind == OpKind::Program)
+            .filter(|id| self.state.ops[*id].owned_by == Owner::Nobody)
+            .map(|id| (id, self.state.ops[id].chain))
+            .filter(|(_, unit)| !unit.is_none() && self.state.ops[*unit].owned_by == Owner::Move)
+            .collect();
+        for (lead, unit) in &joined {
+            let region = self.state.ops[*lead].route.region();
+            self.entered_stager(region, *unit);
+        }
+        !joined.is_empty()
+    }
+
+    /// The plane that a page of another goes to: where one waits for company, if one does, so that it never
+    /// waits in two.
+    pub(crate) fn moves_to(&mut self, region: RegionId, plane: PlanePick, home: PlaneId) -> PlaneId {
+        let place = Place { gather: Gather::AsIs, plane, route: Route::to(region, SlotClass::Next) };
+        self.state.waiting_plane(region).unwrap_or_else(|| self.pick_plane(&place, home))
+    }
+
+    /// A move is over: its source need not stay any longer, nor whoever waits for it.
+    pub(crate) fn end_move(&mut self, lpn: Lpn, from: Ppn, idle: bool, waits: OpId) {
+        self.leave_move(lpn, from, idle, waits);
+        self.unpin(self.state.geometry.block_of(from));
+    }
+
+    /// A move is over that had no hold on its source. A die that moved a page in its idle time may be asked
+    /// again.
+    pub(crate) fn leave_move(&mut self, lpn: Lpn, from: Ppn, idle: bool, waits: OpId) {
+        self.moving.remove(&lpn);
+        let die = self.state.geometry.die_of(self.plane_of(from));
+        self.idle_jobs[die.index()] -= idle as u32;
+        self.idle_busy -= idle as u32;
+        if !waits.is_none() {
+            self.awaited(waits);
+        }
+    }
+
+    /// A move gives its place in the buffer of the region back: others begin.
+    pub(crate) fn leave_buffer(&mut self, id: OpId) {
+        let op = &mut self.state.ops[id];
+        if !std::mem::replace(&mut op.buffered, false) {
+            return;
+        }
+        let region = op.route.region();
+        self.state.regions[region.index()].buffered -= 1;
+        while let Some((m, _)) = self.held_moves.front()
+            && !self.state.has_full_buffer(m.route.region())
+            && let Some((m, waits)) = self.held_moves.pop_front()
+        {
+            self.enqueue_move(m, For::Program(waits));
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Refresh and read reclaim: a block whose data are too old, or that has been read too often, is emptied and
+//! erased like any victim, live as it is. Its pages go wherever its scheme sends collected ones. What is due
+//! is found when a request comes and when a read ends, so a drive that nobody asks anything does not wake up
+//! for it; the work is done in the background, a block a plane, and never from a plane's last erased blocks.
+
+use crate::ftl::Ftl;
+use crate::media::Media;
+use crate::plan::region::RegionId;
+use crate::state::block::Phase;
+use crate::state::job::Occasion;
+use crate::state::op::OpId;
+use crate::state::refresh::Due;
+use wordline_flash::Stress;
+use wordline_units::{BlockId, PlaneId, SimDuration};
+
+/// Retention is counted in hours, so blocks are looked through no more often.
+const HOUR: SimDuration = SimDuration(3_600_000_000_000);
+
+impl<M: Media> Ftl<M> {
+    /// A request comes: blocks may have grown too old meanwhile.
+    #[inline(always)]
+    pub(crate) fn look_for_old(&mut self) {
+        if self.state.now >= self.state.refreshing.look_at {
+            self.look_through_ages();
+        }
+    }
+
+    #[cold]
+    fn look_through_ages(&mut self) {
+        let (now, most) = (self.state.now, self.state.refreshing.rule.age.unwrap_or(SimDuration::ZERO));
+        // What is written from now on is due no sooner.
+        let mut next = now + most;
+        for block in 0..self.state.geometry.blocks {
+            if matches!(
+                self.state.blocks[block as usize].phase,
+                Phase::Free | Phase::Retired | Phase::Erasing
+            ) {
+                continue;
+            }
+            let age = self.state.aging.age(BlockId(block), now);
+            if age >= most {
+                self.state.refreshing.due.entry(block).or_insert(Due::Age);
+            } else {
+                next = next.min(now + SimDuration(most.0 - age.0));
+            }
+        }
+        self.state.refreshing.look_at = next.max(now + HOUR);
+        for plane in 0..self.state.geometry.planes {
+            self.refresh(PlaneId(plane));
+        }
+    }
+
+    /// A page has been read: its block may be due.
+    pub(crate) fn look_at_read(&mut self, id: OpId) {
+        let op = &self.state.ops[id];
+        let (block, retries) = (self.state.geometry.block_of(op.ppn), op.retries.count);
+        let rule = self.state.refreshing.rule;
+        let due = if rule.reads.is_some_and(|most| self.state.aging.reads(block) >= most) {
+            Due::Reads
+        } else if rule.retries.is_some_and(|most| retries >= most) && self.would_gain(id) {
+            Due::Retries
+        } else {
+            return;
+        };
+        self.state.refreshing.due.entry(block.0).or_insert(due);
+    }
+
+    /// Whether the page of a read would take fewer retries than are too many, had it just been written.
+    fn would_gain(&self, id: OpId) -> bool {
+        let op = &self.state.ops[id];
+        let block = self.state.geometry.block_of(op.ppn);
+        let fresh = Stress { cycles: self.state.cycles(block), ..Stress::default() };
+        let units = self.state.geometry.units_per_page(self.state.geometry.medium_index(op.plane));
+        let (page, mode) =
+            (self.state.geometry.slot_of(op.ppn) / units, self.state.blocks[block.index()].mode());
+        let (wordline, bit) = (page / mode.bits(), page % mode.bits());
+        let retries = self.state.aging.retries_at(fresh, (block, mode), wordline, bit as usize);
+        self.state.refreshing.rule.retries.is_none_or(|most| retries < most)
+    }
+
+    /// Begin with a block of a plane that is due, if the plane has room for its pages.
+    #[inline(always)]
+    pub(crate) fn refresh(&mut self, plane: PlaneId) {
+        if !self.state.refreshing.due.is_empty() && !self.state.draining {
+            self.refresh_one_of(plane);
+        }
+    }
+
+    #[inline(never)]
+    fn refresh_one_of(&mut self, plane: PlaneId) {
+        let blocks = self.state.geometry.blocks_of(plane);
+        let due: Vec<(u32, Due)> = self.state.refreshing.due.range(blocks).map(|(b, d)| (*b, *d)).collect();
+        for (block, due) in due {
+            let info = self.state.blocks[block as usize];
+            let region = self.state.region_of(BlockId(block));
+            // A block that stands in several lists, by windows or types of pages, waits until it is in none, and one
+            // of a superblock until all of them are full.
+            let rule = self.state.regions[region.index()].region.rule;
+            let in_lists = rule.reprograms() || rule.by_bit() || self.state.has_superblocks(region);
+            let is_frontier = info.phase == Phase::Open && info.writers == 0 && !in_lists;
+            let can_begin =
+                is_frontier || (info.is_listed() && self.state.is_victim(region, plane, BlockId(block)));
+            let mut regions = (0..self.state.regions.len() as u8).map(RegionId);
+            let has_job =
+                regions.any(|r| self.state.reaches(r, plane) && self.state.at(r, plane).job.is_some());
+            // Its pages take a block before it gives one back.
+            let pool = self.state.pool_of(region);
+            let spare = pool.free[self.state.local(region, plane)].len() as u32;
+            let home = self.state.home;
+            let has_room = spare > pool.reserve + 1
+                && (!self.state.reaches(home, plane) || !self.state.is_desperate(home, plane));
+            if can_begin
+                && !has_job
+                && has_room
+                && self.begin_job(region, plane, Some(BlockId(block)), Occasion::Due)
+            {
+                if let Some(errors) = &mut self.state.counters.errors {
+                    errors.refreshed[due as usize] += 1;
+                }
+                self.state.refreshing.due.remove(&block);
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Superblocks in the flow: they are erased when all their planes are ready, and a program that finds no slot in one plane
+//! goes to another of its group.
+
+use crate::ftl::Ftl;
+use crate::media::Media;
+use crate::plan::region::RegionId;
+use crate::state::block::Phase;
+use crate::state::op::{OpId, Owner};
+use crate::state::request::Effect;
+use wordline_units::{BlockId, PlaneId};
+
+impl<M: Media> Ftl<M> {
+    /// Superblocks that were opened, or written, only in part: their blank blocks are open, too.
+    pub(crate) fn complete_superblocks(&mut self) {
+        for region in (0..self.state.regions.len() as u8).map(RegionId) {
+            let together = self.state.pool_of(region).together as usize;
+            if together == 1 {
+                continue;
+            }
+            for plane in self.planes_of(region).step_by(together) {
+                for block in self.blocks_of(region, plane).map(BlockId) {
+                    self.state.complete_superblock(region, plane, block);
+                }
+            }
+        }
+    }
+
+    /// Whether the jobs of all planes of a superblock have emptied their blocks.
+    pub(crate) fn ready_to_erase(&self, region: RegionId, plane: PlaneId) -> bool {
+        let mut jobs =
+            self.state.together(region, plane).filter_map(|p| self.state.at(region, PlaneId(p)).job);
+        jobs.all(|j| j.exhausted && j.inflight == 0 && self.state.blocks[j.block.index()].readers == 0)
+    }
+
+    /// The power failed while a superblock was being erased, and some of its blocks still hold what is invalid:
+    /// those that are erased are open again.
+    #[cold]
+    pub(crate) fn open_again(&mut self, region: RegionId, members: impl Iterator<Item = (PlaneId, BlockId)>) {
+        for (plane, block) in members {
+            if self.state.blocks[block.index()].phase == Phase::Erasing {
+                self.state.open(region, plane, block);
+            }
+            self.state.starved[plane.index()] = false;
+            self.effects.push(Effect::Wake(plane)); // what waits there may go to a plane that has slots now
+        }
+    }
+
+    /// The region that erases a half-erased block anew: that of the rest of its superblock, where that is known.
+    pub(crate) fn region_known(&self, block: BlockId) -> Option<RegionId> {
+        let plane = self.state.geometry.plane_of(block);
+        let region = self.state.region_of(block);
+        if !self.state.has_superblocks(region) {
+            return None;
+        }
+        self.state.members(region, plane, block).find_map(|(p, b)| {
+            let info = &self.state.blocks[b.index()];
+            let has_job = |r: &RegionId| self.state.is_emptied(*r, p, b);
+            let erases = (0..self.state.regions.len() as u8).map(RegionId).find(has_job);
+            erases.or(matches!(info.phase, Phase::Open | Phase::Full).then_some(RegionId(info.region)))
+        })
+    }
+
+    /// A plane that has a slot for a program where its own has none: another one of its superblocks.
+    pub(crate) fn fellow_with_room(&self, id: OpId) -> Option<PlaneId> {
+        let op = &self.state.ops[id];
+        let (here, privileged) = (op.plane, op.privileged);
+        // What evens out wear, and what a scheme moves, may not take every slot that there is.
+        if op.owned_by == Owner::Move || self.state.wear.spec.static_beyond.is_some() && self.levels(op) {
+            return None;
+        }
+        let mut targets = op.route.targets().filter(|t| self.state.is_there(t.region, here));
+        targets.find_map(|target| {
+            let mut planes = self.state.together(target.region, here).map(PlaneId);
+            planes.find(|p| *p != here && self.has_room(target, *p, privileged))
+        })
+    }
+}

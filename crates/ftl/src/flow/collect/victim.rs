@@ -1,0 +1,111 @@
+//! When a plane of a region is collected, and which block is taken. The scheme is asked where it wants to be; else the
+//! region's own rule decides.
+
+use crate::ftl::Ftl;
+use crate::media::Media;
+use crate::plan::decision::{Collect, Need};
+use crate::plan::layout::Hooks;
+use crate::plan::region::RegionId;
+use crate::plan::span::Killed;
+use crate::state::job::Occasion;
+use crate::view::View;
+use wordline_units::{BlockId, DieId, PlaneId};
+
+impl<M: Media> Ftl<M> {
+    /// Begin a collection where a region's trigger asks for one.
+    #[inline]
+    pub(crate) fn collect_if_short(&mut self, region: RegionId, plane: PlaneId) {
+        if self.state.at(region, plane).job.is_none_or(|job| job.idle) && self.state.is_short(region, plane) {
+            self.collect_now(region, plane);
+        }
+    }
+
+    /// Begin a collection, or go on with one that idle time has begun.
+    fn collect_now(&mut self, region: RegionId, plane: PlaneId) {
+        match self.state.at(region, plane).job {
+            None => self.collect(region, plane),
+            Some(job) if job.idle && !job.held => self.take_over(region, plane),
+            Some(_) => {}
+        }
+    }
+
+    /// A slot, or a block, of a region has been taken: whoever shares its pool may be short now.
+    pub(crate) fn collect_after_taking(&mut self, region: RegionId, plane: PlaneId) {
+        let pool = self.state.regions[region.index()].region.pool;
+        for other in 0..self.state.regions.len() {
+            if self.state.regions[other].region.pool == pool {
+                self.collect_if_short(RegionId(other as u8), plane);
+            }
+        }
+    }
+
+    /// A program waits for a slot of a region: any region that shares the pool may give a block back.
+    pub(crate) fn collect_for(&mut self, region: RegionId, plane: PlaneId) {
+        let pool = self.state.regions[region.index()].region.pool;
+        for other in 0..self.state.regions.len() {
+            let other = RegionId(other as u8);
+            if self.state.regions[other.index()].region.pool == pool {
+                self.collect_now(other, plane);
+            }
+        }
+    }
+
+    /// Begin the collection of a plane of a region, if there is a block worth it.
+    fn collect(&mut self, region: RegionId, plane: PlaneId) {
+        let mut chosen = None;
+        if self.asks.asks(Hooks::COLLECT) {
+            let view = View::of(&self.state);
+            chosen = self.scheme.collect(Need { region, plane }, &view);
+        }
+        let Collect { region, block } = chosen.unwrap_or(Collect { region, block: None });
+        self.begin_job(region, plane, block, Occasion::Shortage);
+    }
+
+    /// A block with slots left takes no more programs; they are lost until it is erased.
+    pub(super) fn close(&mut self, region: RegionId, plane: PlaneId, block: BlockId) {
+        let (unused, state) = (self.state.unused_slots(block), self.state.blocks[block.index()].state);
+        let at = self.state.at_mut(region, plane);
+        at.open_slots -= unused as u64;
+        at.open.iter_mut().for_each(|blocks| blocks.retain(|b| *b != block.0));
+        let r = &mut self.state.regions[region.index()];
+        if !r.region.rule.by_bit() {
+            return;
+        }
+        let pages = r.region.rule.left(r.shape, &state);
+        r.left.iter_mut().zip(pages).for_each(|(left, pages)| *left -= pages as u64);
+    }
+
+    pub(super) fn has_job(&self, die: DieId) -> bool {
+        let planes = self.state.geometry.planes_of_die(die).map(PlaneId);
+        let regions = || (0..self.state.regions.len() as u8).map(RegionId);
+        planes.into_iter().any(|plane| {
+            regions().any(|r| self.state.reaches(r, plane) && self.state.at(r, plane).job.is_some())
+        })
+    }
+
+    /// Whether a scheme sends the collected pages of a region to another pool.
+    pub(super) fn passes_on(&mut self, region: RegionId, plane: PlaneId, block: BlockId) -> bool {
+        let slots = self.state.regions[region.index()].slots_per_block;
+        let Some(slot) = self.state.map.next_live(block, 0, slots) else { return true };
+        let mut spans = std::mem::take(&mut self.scratch.live);
+        self.state.map.live_in(self.state.geometry.ppn(block, slot), &mut spans);
+        let place = self.place_collected(region, &spans, plane);
+        self.scratch.live = spans;
+        let to = place.route.region();
+        to.index() >= self.state.regions.len()
+            || self.state.regions[to.index()].region.pool != self.state.regions[region.index()].region.pool
+            || self.state.regions[to.index()].region.mode != self.state.regions[region.index()].region.mode
+    }
+
+    #[cold]
+    pub(crate) fn collect_for_starved(&mut self, dead: &[Killed]) {
+        for killed in dead {
+            let block = self.state.geometry.block_of(killed.ppn);
+            let info = &self.state.blocks[block.index()];
+            let (region, plane) = (RegionId(info.region), self.state.geometry.plane_of(block));
+            if info.is_listed() && self.state.starved[plane.index()] {
+                self.collect_for(region, plane);
+            }
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! A request ends: with its last part, which whoever waits for an operation counts.
+
+use crate::ftl::Ftl;
+use crate::media::Media;
+use crate::state::op::{NONE, OpId, Owner};
+use crate::state::request::RequestId;
+use wordline_units::HostRequest;
+
+impl<M: Media> Ftl<M> {
+    /// One part of a request is over.
+    #[inline]
+    pub(crate) fn part_done(&mut self, id: RequestId) {
+        let request = &mut self.requests[id.0 as usize];
+        request.remaining -= 1;
+        if request.remaining == 0 {
+            let now = self.state.now;
+            let HostRequest { op, arrival, .. } = request.request;
+            request.parts = self.piece.parts_of(op, arrival, request.admitted, now);
+            if let Some(map) = &self.state.demand {
+                map.split(&mut request.parts, request.admitted);
+            }
+            request.ended = now;
+            self.completed.push(id);
+        }
+    }
+
+    /// Whoever waits for a host program learns that it is over.
+    pub(crate) fn notify(&mut self, id: OpId) {
+        let op = &self.state.ops[id];
+        if op.owned_by == Owner::Request && op.owner != NONE {
+            self.part_done(RequestId(op.owner));
+        }
+        if self.waiters.is_empty() {
+            return;
+        }
+        let mut i = 0;
+        while i < self.waiters.len() {
+            if self.waiters[i].0 == id {
+                let (_, request) = self.waiters.remove(i);
+                self.part_done(request);
+            } else {
+                i += 1;
+            }
+        }
+    }
+
+    /// A completed request leaves; its number may be used again. Returns what it read, where media
+    /// keep bytes.
+    #[inline]
+    pub fn release(&mut self, id: RequestId) -> Vec<u8> {
+        self.free_requests.push(id.0);
+        self.state.outstanding -= 1;
+        if self.state.outstanding == 0 {
+            self.watch_merged();
+        }
+        if M::BYTES { std::mem::take(&mut self.buffers[id.0 as usize]) } else { Vec::new() }
+    }
+}

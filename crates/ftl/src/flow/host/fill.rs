@@ -1,0 +1,133 @@
+//! Read-modify-write: the sectors that a host program lacks are read and come to it. A later write or a trim may make them
+//! pointless, and the program then goes without.
+
+use crate::ftl::Ftl;
+use crate::media::Media;
+use crate::plan::decision::Gather;
+use crate::plan::map_kind::MapKind;
+use crate::plan::span::Located;
+use crate::state::cause::Cause;
+use crate::state::op::{Class, NONE, Op, OpId, OpKind, Owner};
+use wordline_units::{Ppn, SectorMask};
+
+impl<M: Media> Ftl<M> {
+    /// Complete a program's page from RAM or by a read of the missing sectors. Returns whether a
+    /// read is on its way.
+    pub(crate) fn gather(&mut self, id: OpId, stage: u32, in_ram: SectorMask, gather: Gather) -> bool {
+        let by_sector = self.state.map_kind().knows_sectors();
+        if by_sector && gather != Gather::Fill {
+            return false;
+        }
+        let op = &mut self.state.ops[id];
+        op.mask = op.mask.union(in_ram);
+        let (lpn, mask) = (op.lpn, op.mask);
+        let fetches = self.fetch_missing(id, stage);
+        if fetches && gather != Gather::Fill {
+            let all = SectorMask::first(self.state.geometry.sectors_per_unit);
+            self.illegal(
+                format!("place logical page {lpn} as it is"),
+                format!(
+                    "sectors {:?} of it lie elsewhere, and a page map knows one place a page",
+                    all.minus(mask)
+                ),
+            );
+        }
+        fetches
+    }
+
+    /// Read what a program still lacks of its page, from the first place that has some of it. Returns whether
+    /// there is one.
+    pub(crate) fn fetch_missing(&mut self, id: OpId, stage: u32) -> bool {
+        let all = SectorMask::first(self.state.geometry.sectors_per_unit);
+        let op = &self.state.ops[id];
+        let (lpn, mask, version) = (op.lpn, op.mask, op.version);
+        // Of what is newer than the program it has no use.
+        let wanted = self.state.staging.get(stage).current(all.minus(mask), version);
+        if wanted.is_empty() {
+            return false;
+        }
+        let mut located = std::mem::take(&mut self.scratch.located);
+        self.state.map.resolve(lpn, wanted, &mut located);
+        let first = located.iter().find(|at| self.fills_from(at.ppn)).copied();
+        self.scratch.located = located;
+        let Some(Located { ppn, mask: missing }) = first else { return false };
+        let block = self.state.geometry.block_of(ppn);
+        let mut read = Op::new(OpKind::Read, self.state.geometry.plane_of(block), Cause::Rmw, Class::Write);
+        (read.lpn, read.ppn, read.mask) = (lpn, ppn, missing);
+        (read.owned_by, read.owner) = (Owner::Fill, id.0);
+        self.state.blocks[block.index()].readers += 1;
+        let read = self.add_op(read);
+        let entry = self.state.staging.get(stage);
+        (entry.filling, entry.fill_read) = (id.0, read.0);
+        self.emit_mapped(read, lpn);
+        true
+    }
+
+    /// Whether missing sectors are taken from a place: under an overlay a page is not taken apart for a run.
+    fn fills_from(&self, ppn: Ppn) -> bool {
+        match self.state.map_kind() {
+            MapKind::Overlay(regions, _) => {
+                regions.contains(self.state.region_of(self.state.geometry.block_of(ppn)))
+            }
+            _ => true,
+        }
+    }
+
+    /// The missing sectors of a read-modify-write have been read.
+    pub(crate) fn fill(&mut self, program: OpId, brought: wordline_units::SectorMask, ppn: Ppn) {
+        let op = &self.state.ops[program];
+        let (stage, lpn, version) = (op.stage, op.lpn, op.version);
+        let entry = self.state.staging.get(stage);
+        // After a trim, or with something newer on flash, what was read is old: a page will be born
+        // invalid, of sectors the program has fewer.
+        let brought = entry.current(brought, version);
+        if !brought.is_empty() {
+            let missing = brought.minus(entry.mask);
+            entry.mask = entry.mask.union(brought);
+            self.state.ops[program].mask = self.state.ops[program].mask.union(brought);
+            if M::BYTES {
+                let old = self.media.read(ppn, lpn);
+                let sector = self.state.geometry.sector as usize;
+                M::copy(self.staged_page(stage), &old, missing, sector);
+                self.load_page(program, stage);
+            }
+        } else if M::METADATA && !self.state.map_kind().knows_sectors() {
+            self.state.trims.void.insert(program.0);
+        }
+        // What a trim that a cut undid has left in a second place.
+        if self.state.map_kind().knows_sectors() && self.fetch_missing(program, stage) {
+            return;
+        }
+        self.filled(program);
+    }
+
+    /// A later write or a trim made the read of missing sectors pointless; the program goes without.
+    pub(crate) fn cancel_fill(&mut self, stage: u32) {
+        let entry = self.state.staging.get(stage);
+        let (program, read) = (OpId(entry.filling), OpId(entry.fill_read));
+        self.state.ops[read].owned_by = Owner::Nobody;
+        self.filled(program);
+    }
+
+    /// A program's missing sectors are there, or not needed any more.
+    pub(crate) fn filled(&mut self, id: OpId) {
+        let op = &self.state.ops[id];
+        let (stage, slot, ppn) = (op.stage, op.slot, op.ppn);
+        let entry = self.state.staging.get(stage);
+        if entry.filling == id.0 {
+            entry.filling = NONE;
+        }
+        self.awaited(if slot == 0 { id } else { OpId(ppn.0) });
+    }
+
+    /// One of the reads and moves that a host program waits for is over: with the last it goes.
+    pub(crate) fn awaited(&mut self, lead: OpId) {
+        let left = &mut self.state.ops[lead].ppn.0;
+        *left -= 1;
+        if *left == 0 {
+            self.state.ops[lead].ppn = Ppn::NONE;
+            self.pick_again(lead);
+            self.send(lead);
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! A read of the host: what is in RAM is served from there, the rest by the map.
+
+use crate::ftl::Ftl;
+use crate::media::Media;
+use crate::plan::map_kind::MapKind;
+use crate::plan::span::Located;
+use crate::state::cause::Cause;
+use crate::state::demand_map::Waiting;
+use crate::state::op::{Class, Op, OpId, OpKind, Owner};
+use crate::state::request::RequestId;
+use wordline_units::{HostRequest, Lpn, SectorMask};
+
+impl<M: Media> Ftl<M> {
+    pub(super) fn submit_read(&mut self, id: RequestId, request: &HostRequest) {
+        let corners = self.units(request);
+        if M::BYTES {
+            let (first, last, from, to) = corners;
+            let per_unit = self.state.geometry.sectors_per_unit;
+            let sectors = (last - first) * per_unit + to - from;
+            self.buffers[id.0 as usize] = vec![0; sectors as usize * self.state.geometry.sector as usize];
+        }
+        let mut joined = OpId::NONE;
+        self.scratch.reading.clear();
+        for unit in corners.0..=corners.1 {
+            let mask = self.covered(unit, corners);
+            self.read_unit(id, Lpn(unit), mask, &mut joined);
+        }
+    }
+
+    #[inline]
+    fn read_unit(&mut self, id: RequestId, lpn: Lpn, wanted: SectorMask, joined: &mut OpId) {
+        let mut wanted = wanted;
+        if let Some(stage) = self.state.staging.find(lpn) {
+            let in_ram = self.state.staging.get(stage).mask.and(wanted);
+            if !in_ram.is_empty() {
+                self.state.counters.reads_from_ram += 1;
+                wanted = wanted.minus(in_ram);
+                if M::BYTES {
+                    let page = self.staged_page(stage).clone();
+                    self.deliver(id, lpn, in_ram, &page);
+                }
+                if wanted.is_empty() {
+                    return;
+                }
+            }
+        }
+        let mut located = std::mem::take(&mut self.scratch.located);
+        if self.read_cache.is_on() {
+            let held = self.find_cached(lpn, wanted);
+            wanted = wanted.minus(held);
+            if M::BYTES {
+                self.state.map.resolve(lpn, held, &mut located);
+                for at in &located {
+                    let page = self.media.read(at.ppn, lpn);
+                    self.deliver(id, lpn, at.mask, &page);
+                }
+            }
+        }
+        let finds = wanted.is_empty() || self.finds_entry(lpn);
+        self.state.map.resolve(lpn, wanted, &mut located);
+        if located.is_empty() && !wanted.is_empty() {
+            self.state.counters.reads_unmapped += 1;
+            if !finds && self.awaits_entry(lpn, Waiting::Request(id)) {
+                self.requests[id.0 as usize].remaining += 1;
+            }
+        }
+        for at in &located {
+            self.read_place(id, lpn, *at, joined);
+        }
+        self.scratch.located = located;
+    }
+
+    /// Read the sectors of a page that lie at one place.
+    #[inline]
+    fn read_place(&mut self, id: RequestId, lpn: Lpn, at: Located, joined: &mut OpId) {
+        if let Some((with, shift)) = self.joins(*joined, lpn, at) {
+            // What shares a page is sensed once; each part stands in the chain for its delivery.
+            *joined = with;
+            let lead = &mut self.state.ops[with];
+            lead.mask = lead.mask.union(SectorMask(at.mask.0 << shift));
+            let mut part = Op::new(OpKind::Read, lead.plane, Cause::Host, Class::Read);
+            (part.lpn, part.ppn, part.mask, part.chain) = (lpn, at.ppn, at.mask, lead.chain);
+            let part = self.add_op(part);
+            self.state.ops[*joined].chain = part;
+            return;
+        }
+        let block = self.state.geometry.block_of(at.ppn);
+        self.state.blocks[block.index()].readers += 1;
+        let mut op = Op::new(OpKind::Read, self.state.geometry.plane_of(block), Cause::Host, Class::Read);
+        (op.lpn, op.ppn, op.mask) = (lpn, at.ppn, at.mask);
+        (op.owned_by, op.owner) = (Owner::Request, id.0);
+        self.requests[id.0 as usize].remaining += 1;
+        let op = self.add_op(op);
+        *joined = op;
+        if self.state.map_kind().shares_slots() {
+            self.scratch.reading.push((at.ppn, op));
+        }
+        self.emit_mapped(op, lpn);
+    }
+
+    /// The operation of the same request that already reads the page of a place, and the bit of its mask from
+    /// which on the sectors there count: `last` where units share a page, any where pages share a unit.
+    #[inline]
+    fn joins(&self, last: OpId, lpn: Lpn, at: Located) -> Option<(OpId, u32)> {
+        if self.state.map_kind().shares_slots() {
+            let (_, op) = self.scratch.reading.iter().find(|(ppn, _)| *ppn == at.ppn)?;
+            let used = u32::BITS - self.state.ops[*op].mask.0.leading_zeros();
+            let shift = used.max(self.state.geometry.sectors_per_unit);
+            return (shift + self.state.geometry.sectors_per_unit <= u32::BITS).then_some((*op, shift));
+        }
+        if last.is_none() || self.state.map_kind() != MapKind::Page {
+            return None;
+        }
+        let op = &self.state.ops[last];
+        let units = self.state.geometry.units_per_page(self.state.geometry.medium_index(op.plane));
+        let shares = units > 1
+            && at.ppn.0 > op.ppn.0
+            && op.ppn.0 / units == at.ppn.0 / units
+            && self.state.geometry.block_of(op.ppn) == self.state.geometry.block_of(at.ppn)
+            && self.state.demand.as_ref().is_none_or(|map| map.together(op.lpn, lpn));
+        shares.then(|| (last, (at.ppn.0 - op.ppn.0) * self.state.geometry.sectors_per_unit))
+    }
+
+    /// Copy sectors of a page into what a read request returns.
+    pub(crate) fn deliver(&mut self, id: RequestId, lpn: Lpn, mask: SectorMask, page: &M::Page) {
+        let request = self.requests[id.0 as usize].request;
+        let (first, _, from, _) = self.units(&request);
+        let bytes = self.state.geometry.sector as usize;
+        let base = (lpn.0 - first) * self.state.geometry.sectors_per_unit;
+        let buffer = &mut self.buffers[id.0 as usize];
+        for s in mask.iter() {
+            let at = (base + s - from) as usize * bytes;
+            buffer[at..at + bytes].copy_from_slice(M::sector(page, s, bytes));
+        }
+    }
+
+    pub(crate) fn deliver_read(&mut self, id: OpId) {
+        let request = RequestId(self.state.ops[id].owner);
+        let all = wordline_units::SectorMask::first(self.state.geometry.sectors_per_unit);
+        let mut part = id;
+        while !part.is_none() {
+            let op = &self.state.ops[part];
+            let (lpn, ppn, mask, next) = (op.lpn, op.ppn, op.mask.and(all), op.chain);
+            let page = self.media.read(ppn, lpn);
+            self.deliver(request, lpn, mask, &page);
+            part = next;
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! A request comes: whether it can be taken, which pages it covers, and what else its coming sets off: its entry in the
+//! slab, prefetches, the scheme's controller loop.
+
+use crate::ftl::Ftl;
+use crate::media::Media;
+use crate::plan::decision::Command;
+use crate::plan::region::RegionId;
+use crate::state::job::For;
+use crate::state::latency::LatencyParts;
+use crate::state::request::{Effect, Outcome, Pending, Prefetch, RequestError, RequestId};
+use crate::view::View;
+use wordline_device::Ack;
+use wordline_units::{HostOp, HostRequest, Lpn, PlaneId, SectorMask, SimDuration, SimTime};
+
+impl<M: Media> Ftl<M> {
+    /// Whether the drive can take a request at all.
+    ///
+    /// # Errors
+    /// When the request reaches past the drive's end or covers nothing.
+    pub fn validate(&self, request: &HostRequest, number: u64) -> Result<(), RequestError> {
+        if request.op == HostOp::Flush {
+            return Ok(());
+        }
+        if request.blocks == 0 {
+            return Err(RequestError::Empty { number });
+        }
+        let end = self.logical_lbas();
+        if request.lba.0.checked_add(request.blocks as u64).is_none_or(|last| last > end) {
+            let from = request.lba.0.saturating_mul(512);
+            let to = from.saturating_add(request.bytes());
+            return Err(RequestError::BeyondDrive { number, from, to, end: end * 512 });
+        }
+        Ok(())
+    }
+
+    /// Admit a request that [`Self::validate`] has accepted and that arrived at `request.arrival`.
+    /// `data` are the bytes of a write, from its first sector on, where media keep them. A drive that has worn
+    /// out takes no writes.
+    pub fn submit(&mut self, request: HostRequest, number: u64, data: &[u8]) -> RequestId {
+        if request.op == HostOp::Write && self.worn_out().is_some() {
+            let id = self.enter(request, number, Outcome::WornOut);
+            self.part_done(id);
+            return id;
+        }
+        self.look_for_old();
+        self.allow_map_pages();
+        let id = self.enter(request, number, Outcome::Done);
+        match request.op {
+            HostOp::Read => self.submit_read(id, &request),
+            HostOp::Write => self.submit_write(id, &request, data),
+            HostOp::Trim => self.submit_trim(&request),
+            HostOp::Flush => self.submit_flush(id),
+        }
+        self.part_done(id);
+        id
+    }
+
+    /// End a write that was never admitted: the buffer is full, and nothing in it finds a place.
+    pub fn refuse(&mut self, write: HostRequest, number: u64) {
+        let (first, last, ..) = self.units(&write);
+        self.state.counters.host_bytes_page += (last + 1 - first) as u64 * self.state.geometry.unit;
+        let outcome = self.no_place();
+        let id = self.enter(write, number, outcome);
+        self.part_done(id);
+    }
+
+    /// Note a request, as one that ends so as far as is known and has one part, until all are known.
+    fn enter(&mut self, request: HostRequest, number: u64, outcome: Outcome) -> RequestId {
+        let pending = Pending {
+            request,
+            admitted: self.state.now,
+            ended: SimTime::NEVER,
+            parts: LatencyParts::default(),
+            number,
+            outcome,
+            slowest_bit: 0,
+            behind_idle: SimDuration::ZERO,
+            remaining: 1,
+        };
+        let id = match self.free_requests.pop() {
+            Some(i) => {
+                self.requests[i as usize] = pending;
+                RequestId(i)
+            }
+            None => {
+                self.requests.push(pending);
+                if M::BYTES {
+                    self.buffers.push(vec![]);
+                }
+                RequestId(self.requests.len() as u32 - 1)
+            }
+        };
+        self.state.outstanding += 1;
+        self.open.last_request = self.state.now;
+        self.state.draining = false;
+        self.state.counters.host_requests[request.op as usize] += 1;
+        self.state.counters.host_bytes[request.op as usize] += request.bytes();
+        id
+    }
+
+    /// Requests that a buffered acknowledgement still has room for.
+    pub fn admits(&self, request: &HostRequest) -> bool {
+        match self.ack {
+            Ack::Buffer(pages) if request.op == HostOp::Write => {
+                let first = request.lba.0 / self.lbas_per_unit;
+                let last = (request.lba.0 + request.blocks as u64).div_ceil(self.lbas_per_unit);
+                self.state.buffered == 0 || self.state.buffered + (last - first) <= pages as u64
+            }
+            _ => true,
+        }
+    }
+
+    /// The pages of a request: logical page and the sectors of it that are covered. Reads and writes
+    /// are rounded outward to sectors.
+    #[inline]
+    pub(crate) fn units(&self, request: &HostRequest) -> (u32, u32, u32, u32) {
+        let first = self.per_sector.of(request.lba.0);
+        let last = self.per_sector.of(request.lba.0 + request.blocks as u64 - 1);
+        let (first_unit, last_unit) = (self.per_unit.of(first), self.per_unit.of(last));
+        let per_unit = self.state.geometry.sectors_per_unit as u64;
+        (
+            first_unit as u32,
+            last_unit as u32,
+            (first - first_unit * per_unit) as u32,
+            (last + 1 - last_unit * per_unit) as u32,
+        )
+    }
+
+    /// The sectors of one unit of a request, given the corners of [`Self::units`].
+    #[inline]
+    pub(crate) fn covered(&self, unit: u32, corners: (u32, u32, u32, u32)) -> SectorMask {
+        let (first, last, from, to) = corners;
+        let all = self.state.geometry.sectors_per_unit;
+        SectorMask::span(if unit == first { from } else { 0 }, if unit == last { to } else { all })
+    }
+
+    /// Bring closer what a request that comes soon will need, one step at a time: each step looks at
+    /// what the one before has fetched.
+    #[inline]
+    pub fn prefetch(&self, request: &HostRequest, step: Prefetch) {
+        let unit = |lba| self.per_unit.of(self.per_sector.of(lba)) as u32;
+        let first = unit(request.lba.0);
+        match step {
+            Prefetch::Leaf => self.state.map.prefetch_leaf(Lpn(first)),
+            Prefetch::Place => self.state.map.prefetch(Lpn(first)), // pages beside it lie beside it in the map
+            Prefetch::Block => {
+                let last = unit(request.lba.0.saturating_add(u64::from(request.blocks.saturating_sub(1))));
+                for lpn in first..=last.min(first.saturating_add(7)) {
+                    if let Some(ppn) = self.state.map.peek(Lpn(lpn)) {
+                        let block = self.state.geometry.block_of(ppn);
+                        crate::file::table::fetch(&self.state.blocks, block.index());
+                        self.state.aging.prefetch(block);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A write request has been taken: the controller loop may be due.
+    pub(crate) fn count_write_request(&mut self) {
+        if self.layout.tick_every_writes == 0 {
+            return;
+        }
+        self.writes_until_tick -= 1;
+        if self.writes_until_tick > 0 {
+            return;
+        }
+        self.writes_until_tick = self.layout.tick_every_writes;
+        let mut commands = std::mem::take(&mut self.scratch.commands);
+        self.scheme.tick(&View::of(&self.state), &mut commands);
+        for command in commands.drain(..) {
+            match command {
+                Command::SetQuota(region, quota) => {
+                    let Some(r) = self.state.regions.get_mut(region.index()) else {
+                        self.illegal(format!("{command:?}"), "there is no such region".into());
+                        continue;
+                    };
+                    r.region.quota = quota;
+                    self.state.count_openable(region);
+                    self.look_at_all(region);
+                }
+                Command::SetSlotQuota(region, quota) => {
+                    let Some(r) = self.state.regions.get_mut(region.index()) else {
+                        self.illegal(format!("{command:?}"), "there is no such region".into());
+                        continue;
+                    };
+                    r.region.slot_quota = quota;
+                    self.look_at_all(region);
+                }
+                Command::Enqueue(m) => self.enqueue_move(m, For::Scheme),
+            }
+        }
+        self.scratch.commands = commands;
+    }
+
+    /// A region may take more than before, or less: each of its planes is looked at.
+    fn look_at_all(&mut self, region: RegionId) {
+        let pool = self.state.pool_of(region);
+        for plane in pool.first_plane..pool.first_plane + pool.free.len() as u32 {
+            self.effects.push(Effect::Wake(PlaneId(plane)));
+            self.collect_if_short(region, PlaneId(plane));
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! What can be asked of the translation layer and changes nothing in it: for probes, reports and checks.
+
+use crate::ftl::Ftl;
+use crate::media::Media;
+use crate::plan::map_kind::MapTable;
+use crate::plan::region::RegionId;
+use crate::plan::span::Located;
+use crate::state::aging::lives;
+use crate::state::block::{Block, Phase};
+use crate::state::job::Job;
+use crate::state::op::{Emptying, Op, OpId, OpKind, Owner, Part, Reason};
+use crate::state::request::Pending;
+use serde::{Deserialize, Serialize};
+use wordline_device::Ack;
+use wordline_units::{BlockId, CellMode, Lpn, PageType, PlaneId, Ppn, SectorMask};
+
+/// What a block is to the drive.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub enum BlockLife {
+    /// It can be opened.
+    Erased,
+    /// It has slots left that may yet be programmed.
+    Open,
+    /// Every slot is taken.
+    Full,
+    /// It is being emptied, or erased.
+    Emptied,
+    /// It is lost.
+    Retired,
+}
+
+/// A block as one sees it from outside.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct BlockLook {
+    /// The region that owns it, or owned it last.
+    pub region: RegionId,
+    /// The mode in which it is, or was before its erase.
+    pub mode: CellMode,
+    /// What it is to the drive.
+    pub life: BlockLife,
+    /// How much of it is live, in whole tenths.
+    pub live_tenths: u8,
+}
+
+impl<M: Media> Ftl<M> {
+    /// The cell mode and page type that an operation works on, once it is bound.
+    pub fn page_of(&self, id: OpId) -> (CellMode, PageType) {
+        let (mode, bit) = self.wordline_of(&self.state.ops[id]);
+        (mode, PageType::ALL[bit])
+    }
+
+    /// The region that owns the block of an operation, once it is bound.
+    pub fn region_of(&self, id: OpId) -> RegionId {
+        RegionId(self.state.blocks[self.state.geometry.block_of(self.state.ops[id].ppn).index()].region)
+    }
+
+    /// Slots that an operation covers from its place on; all of a block for an erase.
+    pub fn slots_of(&self, id: OpId) -> u32 {
+        let op = &self.state.ops[id];
+        match op.kind {
+            OpKind::Read => {
+                let sectors = u32::BITS - op.mask.0.leading_zeros();
+                let units = self.state.geometry.units_per_page(self.state.geometry.medium_index(op.plane));
+                sectors.div_ceil(self.state.geometry.sectors_per_unit).clamp(1, units)
+            }
+            OpKind::Program => op.slots as u32,
+            OpKind::Erase => self.state.regions[self.region_of(id).index()].slots_per_block,
+        }
+    }
+
+    /// The logical pages that an operation is about, once it is bound; none for an erase and for a
+    /// collection's read, which takes what is live.
+    pub fn parts_of(&self, id: OpId) -> impl Iterator<Item = Part> + '_ {
+        let lead = &self.state.ops[id];
+        let all = SectorMask::first(self.state.geometry.sectors_per_unit);
+        let chain = std::iter::successors(Some(lead), |op| {
+            Some(op.chain).filter(|c| !c.is_none()).map(|c| &self.state.ops[c])
+        });
+        chain.filter(|op| !op.lpn.is_none()).map(move |op| Part {
+            lpn: op.lpn,
+            ppn: if lead.kind == OpKind::Program { Ppn(lead.ppn.0 + op.slot as u32) } else { op.ppn },
+            // The lead of a read stands for all that it senses; its own part comes first.
+            sectors: op.mask.and(all).count(),
+            cause: op.cause,
+        })
+    }
+
+    /// The block from which a program takes the first of its data, where it moves them.
+    pub fn source_of(&self, id: OpId) -> Option<BlockId> {
+        let op = &self.state.ops[id];
+        let moves = op.kind == OpKind::Program && op.from != Ppn::NONE;
+        moves.then(|| self.state.geometry.block_of(op.from))
+    }
+
+    /// The block that is emptied by an operation, if it is a part of that.
+    pub fn emptying_of(&self, id: OpId) -> Option<Emptying> {
+        let op = &self.state.ops[id];
+        let block = match op.kind {
+            OpKind::Program => self.source_of(id)?,
+            OpKind::Read | OpKind::Erase => self.state.geometry.block_of(op.ppn),
+        };
+        let (region, plane) = (self.state.region_of(block), self.state.geometry.plane_of(block));
+        let job = self.state.at(region, plane).job.filter(|job| job.block == block)?;
+        let collects = op.kind != OpKind::Read || op.owned_by == Owner::Job;
+        let reason = match job {
+            Job { levels: true, .. } => Reason::Levelling,
+            Job { refreshes: true, .. } => Reason::Refresh,
+            Job { idle: true, .. } => Reason::Idleness,
+            _ => Reason::Shortage,
+        };
+        let free_blocks = self.state.free_blocks(region, plane);
+        collects.then_some(Emptying { block, reason, free_blocks })
+    }
+
+    /// Every block that is not erased, with the region that owns it and the pages programmed in it, by
+    /// bit of their wordline, and whether it is in the middle of a window written with all bits.
+    pub fn programmed(&self) -> impl Iterator<Item = (BlockId, RegionId, [u32; 4], bool)> + '_ {
+        let blocks = self.state.blocks.iter().enumerate();
+        blocks.filter(|(_, b)| b.is_owned()).map(|(i, b)| {
+            let r = &self.state.regions[b.region as usize];
+            let all = r.region.rule.left(r.shape, &Default::default());
+            let left = r.region.rule.left(r.shape, &b.state);
+            let pages = std::array::from_fn(|bit| all[bit] - left[bit]);
+            (BlockId(i as u32), RegionId(b.region), pages, b.state.direct > 0)
+        })
+    }
+
+    /// How a block looks from outside.
+    pub fn look_at(&self, block: BlockId) -> BlockLook {
+        let info = &self.state.blocks[block.index()];
+        let life = match info.phase {
+            Phase::Free => BlockLife::Erased,
+            Phase::Open | Phase::Standby => BlockLife::Open,
+            Phase::Victim | Phase::Erasing => BlockLife::Emptied,
+            Phase::Retired => BlockLife::Retired,
+            _ => BlockLife::Full,
+        };
+        let region = self.state.region_of(block);
+        let holds = self.state.regions[region.index()].slots_per_block * self.state.geometry.sectors_per_unit;
+        let tenths = (info.live as u64 * 10 / holds.max(1) as u64).min(10) as u8;
+        BlockLook { region, mode: self.state.mode_of(block), life, live_tenths: tenths }
+    }
+
+    /// Mode and erase count of every block; a block never opened has the mode of the first region of
+    /// its pool.
+    pub fn wear(&self) -> impl Iterator<Item = (CellMode, u32)> + '_ {
+        let blocks = self.state.blocks.iter().enumerate();
+        blocks.map(|(i, b)| (self.state.mode_of(BlockId(i as u32)), b.erases))
+    }
+
+    /// Bytes that the drive can hold now, and could at the least: each block in the mode that it is in, an
+    /// erased one in the densest that its pool gives, and without those that are lost.
+    pub fn usable_bytes(&self) -> (u64, u64) {
+        let all = self.state.physical_bytes();
+        (all - self.state.shrunk, all - self.state.most_shrunk)
+    }
+
+    /// Bytes that the drive's blocks hold in which data may stay, each in the densest mode of its pool: as built, and
+    /// without those that are lost. An SLC cache that data leave does not count.
+    pub fn lasting_bytes(&self) -> (u64, u64) {
+        self.state.lasting_bytes()
+    }
+
+    /// Whether blocks change between modes of different capacity, or are lost.
+    pub fn changes_capacity(&self) -> bool {
+        let wear = &self.state.wear;
+        wear.spec.enforce || wear.bad > 0 || self.state.regions.iter().any(|r| r.sparse_by > 0)
+    }
+
+    /// Share of a life that the blocks have used up: the mean over those whose endurance is known, and the most.
+    pub fn life_used(&self) -> Option<(f64, f64)> {
+        let known =
+            self.state.geometry.media.iter().flat_map(|m| m.modes.iter().flatten()).any(|t| t.endurance > 0);
+        let lives = || self.state.blocks.iter().map(|b| lives(b.life_used));
+        let mean = lives().sum::<f64>() / self.state.blocks.len() as f64;
+        known.then(|| (mean, lives().fold(0.0, f64::max)))
+    }
+
+    /// Blocks that a region owns now, in all planes.
+    pub fn owned_blocks(&self, region: RegionId) -> u64 {
+        self.state.regions[region.index()].planes.iter().map(|p| p.owned as u64).sum()
+    }
+
+    /// Share of a region's blocks that are erased and could be opened, over all planes.
+    pub fn free_share(&self, region: RegionId) -> f64 {
+        let pool = self.state.pool_of(region);
+        let planes = pool.first_plane..pool.first_plane + pool.free.len() as u32;
+        let free: u64 = planes.map(|p| self.state.free_blocks(region, PlaneId(p)) as u64).sum();
+        free as f64 / (self.state.total_blocks(region) as u64 * pool.free.len() as u64).max(1) as f64
+    }
+
+    /// Bytes of the blocks that have been erased, each in the mode that it was in. In the long run as
+    /// many as are programmed.
+    pub fn erased_bytes(&self) -> u64 {
+        let regions = self.state.regions.iter().zip(&self.state.counters.regions);
+        regions
+            .map(|(r, c)| {
+                let medium = self.layout.pools[r.region.pool.0 as usize].medium;
+                c.erases * self.state.geometry.media[medium].block_bytes(r.region.mode)
+            })
+            .sum()
+    }
+
+    /// Bytes of the map with its inverse, and of all tables together.
+    pub fn table_bytes(&self) -> (u64, u64) {
+        let map = self.state.map.bytes();
+        let block = size_of::<Block>() as u64 + 4;
+        let blocks = self.state.geometry.blocks as u64 * (block + 4 + 4);
+        let ops =
+            (self.state.ops.capacity() * size_of::<Op>() + self.requests.len() * size_of::<Pending>()) as u64;
+        (map, map + blocks + ops)
+    }
+
+    /// RAM that the drive has for data on their way: its write buffer and its merge buffer, in bytes.
+    pub fn buffer_bytes(&self) -> u64 {
+        let buffered = if let Ack::Buffer(pages) = self.ack { pages as u64 } else { 0 };
+        let merged = if self.layout.merges.is_some() { self.merge_pages as u64 } else { 0 };
+        (buffered + merged) * self.state.geometry.unit
+    }
+
+    /// What the drive holds beside a page map, as the literature counts it.
+    pub fn map_tables(&self) -> Vec<MapTable> {
+        let first = &self.state.regions[0];
+        let blocks = first.planes.len() as u64 * self.state.pool_of(RegionId(0)).blocks_per_plane as u64;
+        let slots = blocks * first.slots_per_block as u64;
+        self.layout.map.tables(&self.state.geometry, self.state.logical_pages, slots)
+    }
+
+    /// Bytes of the host's that stand in the drive's buffer alone: acknowledged, or of writes with FUA. Once a drive has
+    /// drained, these are what it found no place for on flash, since it is full.
+    pub fn unplaced_bytes(&self) -> u64 {
+        if !self.ack.answers_from_ram() {
+            return 0;
+        }
+        let hosts = self.state.staging.iter().filter(|s| !self.state.is_metadata(s.lpn));
+        hosts.map(|s| s.mask.count() as u64).sum::<u64>() * self.state.geometry.sector
+    }
+
+    /// Logical pages (page map) or sectors (sector map) that hold data.
+    pub fn mapped(&self) -> u64 {
+        self.state.mapped()
+    }
+
+    /// Whether any operation, staged page or job is left.
+    pub fn is_quiet(&self) -> bool {
+        self.state.ops.live() == 0 && self.state.staging.len() == 0
+    }
+
+    /// What is still on its way, in words.
+    pub fn leftovers(&self) -> String {
+        let jobs = self.state.regions.iter().flat_map(|r| &r.planes).filter_map(|p| p.job.as_ref());
+        format!(
+            "{} operations, {} staged pages, jobs {:?}",
+            self.state.ops.live(),
+            self.state.staging.len(),
+            jobs.collect::<Vec<_>>()
+        )
+    }
+
+    /// Where the sectors of a logical page lie; those that were never written are left out.
+    pub fn locate(&mut self, lpn: Lpn) -> Vec<Located> {
+        let mut located = vec![];
+        let all = SectorMask::first(self.state.geometry.sectors_per_unit);
+        self.state.map.resolve(lpn, all, &mut located);
+        located
+    }
+
+    /// The pages of the drive's own tables, behind the last logical page: the trim log, and a map on flash.
+    pub fn own_pages(&self) -> std::ops::Range<u32> {
+        self.state.logical_pages..self.state.end_of_pages()
+    }
+
+    /// The pages of the trim log, behind the last logical page.
+    pub fn trim_log(&self) -> std::ops::Range<u32> {
+        self.state.logical_pages..self.state.trims.end()
+    }
+
+    pub(crate) fn planes_of(&self, region: RegionId) -> impl Iterator<Item = PlaneId> + use<M> {
+        let pool = self.state.pool_of(region);
+        (pool.first_plane..pool.first_plane + pool.free.len() as u32).map(PlaneId)
+    }
+
+    pub(crate) fn blocks_of(&self, region: RegionId, plane: PlaneId) -> std::ops::Range<u32> {
+        let pool = self.state.pool_of(region);
+        let first = self.state.geometry.blocks_of(plane).start + pool.offset;
+        first..first + pool.blocks_per_plane
+    }
+}

@@ -1,0 +1,4 @@
+//! What can be asked of a drive, and whether its tables agree.
+
+pub(crate) mod blocks;
+pub(crate) mod check;

@@ -1,0 +1,228 @@
+//! Look-ups in a map on flash: a page of the map comes to the cache, and who needs an entry of it waits meanwhile.
+//! Changes that wait for their page of the map are kept within their bound.
+
+use crate::ftl::Ftl;
+use crate::media::Media;
+use crate::state::cause::Cause;
+use crate::state::demand_map::Waiting;
+use crate::state::op::{Class, Op, OpId, OpKind, Owner};
+use crate::state::state::State;
+use wordline_units::{Lpn, SectorMask, SimTime};
+
+/// Where a map page comes from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Source {
+    /// From flash, which takes a read.
+    Flash,
+    /// From RAM, where it waits for its program.
+    Ram,
+    /// It was never programmed, and is blank.
+    Nothing,
+}
+
+impl<M: Media> Ftl<M> {
+    /// The entry of a logical page is needed: whether it is in RAM. If not, its map page is on its way.
+    #[inline(always)]
+    pub(crate) fn finds_entry(&mut self, lpn: Lpn) -> bool {
+        self.state.demand.is_none() || self.look_up(lpn)
+    }
+
+    #[inline(never)]
+    fn look_up(&mut self, lpn: Lpn) -> bool {
+        let state = &mut self.state;
+        let Some(map) = &mut state.demand else { return true };
+        let page = map.page_of(lpn);
+        state.counters.map_lookups += 1;
+        if map.cached.0.get(&page).is_some() {
+            state.counters.map_hits += 1;
+            return true;
+        }
+        if map.loading.contains_key(&page) {
+            return false;
+        }
+        let from = self.bring(page);
+        self.state.counters.map_hits += u64::from(from == Source::Ram);
+        from != Source::Flash
+    }
+
+    /// A map page comes to the cache, or is on its way.
+    fn bring(&mut self, page: u32) -> Source {
+        let state = &mut self.state;
+        let Some(map) = &mut state.demand else { return Source::Nothing };
+        let at = Lpn(map.first + page);
+        // It has just been displaced, and has not come to flash yet.
+        let is_in_ram = !state.staging.mask(at).is_empty();
+        let ppn = state.map.place(at);
+        if is_in_ram || ppn.is_none() {
+            self.keep_map_page(page);
+            return if is_in_ram { Source::Ram } else { Source::Nothing };
+        }
+        map.loading.insert(page, vec![]);
+        map.journal.set(page, true);
+        let block = state.geometry.block_of(ppn);
+        state.blocks[block.index()].readers += 1;
+        let mut read = Op::new(OpKind::Read, state.geometry.plane_of(block), Cause::Metadata, Class::Read);
+        (read.lpn, read.ppn) = (at, ppn);
+        read.mask = SectorMask::first(state.geometry.sectors_per_unit);
+        read.owned_by = Owner::Map;
+        let read = self.add_op(read);
+        self.emit(read);
+        Source::Flash
+    }
+
+    /// The entry of a logical page has changed, or its place.
+    #[inline(always)]
+    pub(crate) fn note_map_change(&mut self, lpn: Lpn) {
+        if self.state.demand.is_some() {
+            self.change_entry(lpn);
+        }
+    }
+
+    #[inline(never)]
+    fn change_entry(&mut self, lpn: Lpn) {
+        if self.state.is_metadata(lpn) {
+            return;
+        }
+        let State { demand, staging, .. } = &mut self.state;
+        if let Some(map) = demand {
+            map.change(lpn, staging);
+        }
+        self.shorten_journal();
+    }
+
+    /// The program of one of the drive's own tables is over.
+    #[cold]
+    pub(crate) fn metadata_over(&mut self, lpn: Lpn) {
+        let State { demand, staging, .. } = &mut self.state;
+        let Some(map) = demand else { return };
+        if lpn.0 >= map.first && staging.mask(lpn).is_empty() {
+            map.journal.set(lpn.0 - map.first, false);
+            self.shorten_journal();
+        }
+    }
+
+    /// A request comes, which allows map pages to be brought in.
+    #[inline(always)]
+    pub(crate) fn allow_map_pages(&mut self) {
+        if let Some(map) = &mut self.state.demand {
+            map.journal.allow(map.pages);
+            self.shorten_journal();
+        }
+    }
+
+    /// Where more changes wait than may, map pages are brought in until the rest is within the bound.
+    fn shorten_journal(&mut self) {
+        while let Some(page) = self.state.demand.as_mut().and_then(|map| map.journal.next_to_bring()) {
+            if self.bring(page) == Source::Flash
+                && let Some(map) = &mut self.state.demand
+            {
+                map.asked = page;
+            }
+        }
+    }
+
+    /// A host program waits for the last of the map pages that have been asked for, where more changes wait than may.
+    /// Returns whether it does.
+    #[inline(always)]
+    pub(crate) fn awaits_journal(&mut self, lead: OpId) -> bool {
+        let Some(map) = &mut self.state.demand else { return false };
+        let asked = map.asked;
+        map.journal.is_beyond()
+            && map.loading.get_mut(&asked).map(|waiters| waiters.push(Waiting::Program(lead))).is_some()
+    }
+
+    /// The most RAM that changes took at once which waited for their page of the map, in bytes.
+    pub fn map_journal_peak_bytes(&self) -> u64 {
+        self.state.demand.as_ref().map_or(0, |map| map.journal.peak_bytes())
+    }
+
+    /// Someone waits for the map page of a logical page, if that is on its way. Returns whether it is.
+    #[inline(always)]
+    pub(crate) fn awaits_entry(&mut self, lpn: Lpn, waiting: Waiting) -> bool {
+        let Some(map) = &mut self.state.demand else { return false };
+        let page = map.page_of(lpn);
+        map.loading.get_mut(&page).map(|waiters| waiters.push(waiting)).is_some()
+    }
+
+    /// Queue a read of a page's data, as soon as its map page is there.
+    #[inline(always)]
+    pub(crate) fn emit_mapped(&mut self, read: OpId, lpn: Lpn) {
+        if !self.awaits_entry(lpn, Waiting::Read(read)) {
+            self.emit(read);
+        }
+    }
+
+    /// A map page has been read.
+    pub(crate) fn map_page_read(&mut self, lpn: Lpn) {
+        let now = self.state.now;
+        let Some(map) = &mut self.state.demand else { return };
+        let page = lpn.0 - map.first;
+        let waiters = map.loading.remove(&page).unwrap_or_default();
+        for waiting in waiters {
+            match waiting {
+                Waiting::Read(read) => {
+                    self.note_entry(read);
+                    self.emit(read);
+                }
+                Waiting::Program(lead) => {
+                    let mut part = lead;
+                    while !part.is_none() {
+                        self.note_entry(part);
+                        part = self.state.ops[part].chain;
+                    }
+                    self.awaited(lead);
+                }
+                Waiting::Request(request) => {
+                    self.set_ending(now);
+                    self.part_done(request);
+                    self.set_ending(SimTime(0));
+                }
+            }
+        }
+        self.keep_map_page(page);
+    }
+
+    fn set_ending(&mut self, came: SimTime) {
+        if let Some(map) = &mut self.state.demand {
+            map.ending = came;
+        }
+    }
+
+    /// The map page that an operation waited for is there.
+    fn note_entry(&mut self, id: OpId) {
+        if let Some(map) = &mut self.state.demand {
+            map.came.insert(id.0, self.state.now);
+        }
+    }
+
+    /// A request's operation ends: from now on requests that end are told when its map page came.
+    #[inline(always)]
+    pub(crate) fn begin_ending(&mut self, id: OpId) {
+        if let Some(map) = &mut self.state.demand {
+            map.ending = map.came.remove(&id.0).unwrap_or(SimTime(0));
+        }
+    }
+
+    /// Nothing ends any more.
+    #[inline(always)]
+    pub(crate) fn end_ending(&mut self) {
+        self.set_ending(SimTime(0));
+    }
+
+    /// A map page comes to the cache, and another one may go.
+    fn keep_map_page(&mut self, page: u32) {
+        let Some(map) = &mut self.state.demand else { return };
+        let Some(gone) = map.keep(page) else { return };
+        let lpn = Lpn(map.first + gone);
+        let program = self.program_metadata(lpn, None);
+        self.launch(program);
+    }
+
+    /// No place could be found for a map page: its changes go on waiting in RAM.
+    #[cold]
+    pub(crate) fn map_page_not_written(&mut self, lpn: Lpn) {
+        if let Some(map) = &mut self.state.demand {
+            map.owed.insert(lpn.0 - map.first);
+        }
+    }
+}

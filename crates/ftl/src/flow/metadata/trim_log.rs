@@ -1,0 +1,139 @@
+//! The programs of the trim log: what a FLUSH writes, and what a trim notes until then.
+
+use crate::ftl::Ftl;
+use crate::media::Media;
+use crate::plan::decision::{Gather, Place, PlanePick, Route};
+use crate::state::cause::Cause;
+use crate::state::op::{Class, Op, OpId, OpKind, Owner};
+use crate::state::request::RequestId;
+use wordline_units::{BlockId, Lpn, Ppn, SectorMask};
+
+impl<M: Media> Ftl<M> {
+    /// A trim has made data stale that may be on flash.
+    pub(crate) fn note_trim(&mut self, lpn: Lpn, mask: SectorMask) {
+        self.state.trims.note(lpn);
+        if M::METADATA {
+            self.state.trims.remember(lpn, mask, self.version);
+        }
+    }
+
+    /// Program the ranges that were trimmed since they were last programmed. A FLUSH waits for them.
+    pub(crate) fn log_trims(&mut self, flush: RequestId) {
+        for range in std::mem::take(&mut self.state.trims.dirty) {
+            let op = self.program_metadata(self.state.trims.page(range), Some(flush));
+            if M::METADATA
+                && let Some(versions) = self.state.trims.versions.get(&range)
+            {
+                let record = versions.as_slice().into();
+                self.state.trims.records.insert(op.0, record);
+            }
+            self.launch(op);
+        }
+    }
+
+    /// Make the program of a page of the drive's own tables, which a request may wait for.
+    pub(crate) fn program_metadata(&mut self, lpn: Lpn, waits: Option<RequestId>) -> OpId {
+        let place = self.metadata_place();
+        let plane = self.pick_plane(&place, self.state.stripe.plane(lpn));
+        let all = SectorMask::first(self.state.geometry.sectors_per_unit);
+        let stage = self.state.staging.enter(lpn);
+        let entry = self.state.staging.get(stage);
+        entry.pending += 1;
+        entry.mask = all;
+        let mut op = Op::new(OpKind::Program, plane, Cause::Metadata, Class::Write);
+        (op.lpn, op.mask, op.stage, op.version) = (lpn, all, stage, self.version);
+        (op.owned_by, op.route) = (Owner::Request, place.route);
+        if let Some(request) = waits {
+            op.owner = request.0;
+            self.requests[request.0 as usize].remaining += 1;
+        }
+        self.unsettled += 1;
+        self.state.buffered += u64::from(self.ack.is_buffer());
+        self.add_op(op)
+    }
+
+    /// Where pages of the drive's own tables go: to the home region, whatever the scheme does with data.
+    pub(crate) fn metadata_place(&self) -> Place {
+        let home = self.state.home;
+        let r = &self.state.regions[home.index()];
+        let route = Route::classes(home, r.region.rule.classes(r.shape));
+        Place { gather: Gather::AsIs, plane: PlanePick::Home, route }
+    }
+
+    /// A relocation of a log page carries what its source holds.
+    pub(crate) fn load_record(&mut self, op: u32, lpn: Lpn, from: Ppn) {
+        if self.state.trims.is_log(lpn)
+            && let Some(record) = self.media.trims(from)
+        {
+            self.state.trims.records.insert(op, record);
+        }
+    }
+
+    /// A log page is on flash.
+    pub(crate) fn store_record(&mut self, op: u32, lpn: Lpn, ppn: Ppn) {
+        if self.state.trims.is_log(lpn)
+            && let Some(record) = self.state.trims.records.remove(&op)
+        {
+            self.media.record_trims(ppn, record);
+        }
+    }
+
+    /// A page of the drive's own tables has been programmed anew.
+    pub(crate) fn metadata_programmed(&mut self, lpn: Lpn, version: u64) {
+        if self.state.trims.is_log(lpn) {
+            self.trims_logged(lpn, version);
+        } else if let Some(map) = &mut self.state.demand {
+            map.set_on_flash(lpn);
+        }
+    }
+
+    /// No place could be found for a page of the drive's own tables.
+    pub(crate) fn metadata_not_programmed(&mut self, op: u32, lpn: Lpn) {
+        if self.state.trims.is_log(lpn) {
+            self.trims_not_logged(op, lpn);
+        } else {
+            self.map_page_not_written(lpn);
+        }
+    }
+
+    /// The program of a log page that a FLUSH asked for is over: its trims are durable.
+    #[cold]
+    fn trims_logged(&mut self, lpn: Lpn, version: u64) {
+        let log = &mut self.state.trims;
+        log.set_logged(lpn);
+        let range = log.range_of_page(lpn);
+        let each = log.range as u64 * log.grain as u64;
+        log.unlogged.retain(|entry, trim| (entry / each) as u32 != range || trim.version > version);
+    }
+
+    /// No place could be found for a log page: the next FLUSH tries again.
+    #[cold]
+    fn trims_not_logged(&mut self, op: u32, lpn: Lpn) {
+        self.state.trims.records.remove(&op);
+        let range = self.state.trims.range_of_page(lpn);
+        self.state.trims.dirty.insert(range);
+    }
+
+    /// Every copy in a block is about to be lost.
+    pub(crate) fn hold_trims_of(&mut self, block: BlockId) {
+        if self.state.trims.unlogged.is_empty() {
+            return;
+        }
+        for slot in 0..1 << self.state.geometry.slot_shift {
+            let ppn = self.state.geometry.ppn(block, slot);
+            for (span, version) in self.media.stored(ppn) {
+                if !self.state.is_metadata(span.lpn) {
+                    self.state.trims.hold(span.lpn, span.mask, version);
+                }
+            }
+        }
+        let Some(base) = self.base.as_ref().filter(|_| self.media.holds_base(block)) else { return };
+        let plane = self.state.geometry.plane_of(block);
+        let all = SectorMask::first(self.state.geometry.sectors_per_unit);
+        for slot in 0..1 << self.state.geometry.slot_shift {
+            if let Some(lpn) = base.owner_of(plane, block, slot) {
+                self.state.trims.hold(lpn, all, 0);
+            }
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Power fails. What is left is the flash with its metadata, and what stands in protected RAM.
+
+use crate::flow::power::remains::{Kept, KeptFrom, Privilege, Remains, Worn};
+use crate::ftl::Ftl;
+use crate::media::Recorded;
+use crate::state::block::Phase;
+use crate::state::op::{NONE, OpId, OpKind, Owner};
+use crate::state::trim::AllTrims;
+use std::collections::BTreeSet;
+use wordline_units::BlockId;
+
+impl<M: Recorded> Ftl<M> {
+    /// The power fails while the arrays work on `spoiled`. Whatever else is on its way leaves no trace,
+    /// except in protected RAM.
+    pub fn power_cut(mut self, spoiled: &[OpId]) -> Remains<M> {
+        for id in spoiled {
+            let op = &self.state.ops[*id];
+            let (block, slot) = (self.state.geometry.block_of(op.ppn), self.state.geometry.slot_of(op.ppn));
+            match op.kind {
+                OpKind::Read => {}
+                OpKind::Program => self.media.tear_program(block, slot..slot + op.slots as u32),
+                OpKind::Erase => {
+                    self.hold_trims_of(block);
+                    self.media.tear_erase(block, self.state.geometry.slot_shift);
+                }
+            }
+        }
+        let mut in_flight: Vec<u64> = (0..self.requests.len() as u32)
+            .filter(|i| !self.free_requests.contains(i))
+            .map(|i| self.requests[i as usize].number)
+            .collect();
+        in_flight.sort_unstable();
+        let (kept, which) = if self.ack.answers_from_ram() {
+            (self.kept_in_buffer(), AllTrims::Kept)
+        } else {
+            (self.kept_in_stagers(), AllTrims::Held)
+        };
+        let mut trims = self.state.trims.kept(which);
+        for id in self.protected_programs() {
+            trims.extend(self.state.trims.record(id.0, self.state.ops[id].lpn));
+        }
+        trims.sort_unstable();
+        let under_way = self.state.staging.iter().map(|s| s.lpn);
+        let stale_map = self.state.demand.as_ref().map_or_else(BTreeSet::new, |map| map.stale(under_way));
+        let lives = self.state.blocks.iter().map(|b| b.life_used).collect();
+        let is_lost = |b: &BlockId| self.state.blocks[b.index()].phase == Phase::Retired;
+        let lost = (0..self.state.geometry.blocks).map(BlockId).filter(is_lost).collect();
+        let wear = Worn { lives, ages: self.state.aging.ages(), drive: self.state.wear, lost };
+        Remains {
+            media: self.media,
+            base: self.base,
+            counters: self.state.counters,
+            wear,
+            in_flight,
+            trims,
+            stale_map,
+            kept,
+        }
+    }
+
+    /// A protected buffer holds the newest data of every page on its way.
+    fn kept_in_buffer(&mut self) -> Vec<Kept<M::Page>> {
+        let mut kept = vec![];
+        for stage in self.state.staging.entries() {
+            let entry = self.state.staging.get(stage);
+            let (lpn, mask) = (entry.lpn, entry.mask);
+            if mask.is_empty() || self.state.is_metadata(lpn) {
+                continue;
+            }
+            let page = self.staged_page(stage).clone();
+            kept.push(Kept { lpn, mask, page, from: KeptFrom::Buffer });
+        }
+        kept
+    }
+
+    /// Programs of moved data that have left their old place for a protected stager.
+    fn protected_programs(&self) -> Vec<OpId> {
+        let mut programs = self.state.ops.alive();
+        programs.retain(|id| {
+            let op = &self.state.ops[*id];
+            op.kind == OpKind::Program && op.owned_by == Owner::Nobody && op.stage != NONE
+        });
+        programs
+    }
+
+    /// What protected stagers hold.
+    fn kept_in_stagers(&mut self) -> Vec<Kept<M::Page>> {
+        let mut kept = vec![];
+        for id in self.protected_programs() {
+            let op = &self.state.ops[id];
+            let (lpn, version) = (op.lpn, op.version);
+            let all = op.mask;
+            let mask = self.state.staging.get(op.stage).homeless(id);
+            if self.state.is_metadata(lpn) {
+                continue; // what it says is kept, and programmed again
+            }
+            let (route, plane, cause) = (op.route, op.plane, op.cause);
+            let privileged = Privilege(op.privileged);
+            let page = if M::BYTES { self.pages[id.index()].clone() } else { M::Page::default() };
+            for (part, version) in self.versions_of(id, all, version) {
+                // What of it has been trimmed since is not programmed any more, and so is lost.
+                self.state.trims.hold(lpn, part, version);
+                let (mask, page) = (mask.and(part), page.clone());
+                if !mask.is_empty() {
+                    let from = KeptFrom::Stager { version, route, plane, cause, privileged };
+                    kept.push(Kept { lpn, mask, page, from });
+                }
+            }
+        }
+        kept
+    }
+}

@@ -1,0 +1,439 @@
+//! Power comes back. From the flash with its metadata, and from what stood in protected RAM, the tables
+//! are built again. Of several copies of a page the one
+//! with the highest version is the newest, of copies of one version the one programmed last; the
+//! trim log says which copies a trim has made stale.
+//!
+//! An open block goes on behind what was programmed in it, except that a torn wordline takes no more.
+//! Drives that close every open block instead lose a block of each frontier at each cut, which small
+//! ones could not spare while they collect. A block whose erase was cut is erased again. Where
+//! nothing can be read in a block, not even its header, it counts as full of stale data.
+
+use crate::flow::power::remains::{Kept, KeptFrom, Remains};
+use crate::ftl::Ftl;
+use crate::map::overlay::IsFirst;
+use crate::media::{Recorded, SlotFound};
+use crate::plan::decision::{Origin, Parcel, Tag};
+use crate::plan::layout::{Drive, Refusal};
+use crate::plan::region::{FreeOrder, RegionId};
+use crate::plan::span::{Killed, Span};
+use crate::scheme::Scheme;
+use crate::state::block::Phase;
+use crate::state::cause::Cause;
+use crate::state::job::Job;
+use crate::state::op::{Class, Op, OpKind, Owner};
+use crate::state::state::State;
+use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, BTreeSet};
+use wordline_units::{BlockId, DieId, Lpn, PlaneId, Ppn, SectorMask, SimDuration, SimTime};
+
+/// The newest copy of an entry.
+#[derive(Clone, Copy)]
+struct Newest {
+    version: u64,
+    sequence: u64,
+    ppn: Ppn,
+    span: Span,
+}
+
+impl<M: Recorded> Ftl<M> {
+    /// The power is back: build every table from what is left, and go on. Returns the drive, and when
+    /// it is ready: every programmed page is sensed once, die by die, for want of anything quicker.
+    ///
+    /// # Errors
+    /// A refusal where scheme and device do not fit, or did not write what is found.
+    pub fn recover(
+        drive: &Drive,
+        scheme: Box<dyn Scheme>,
+        remains: Remains<M>,
+        at: SimTime,
+    ) -> Result<(Ftl<M>, SimTime), Refusal> {
+        let mut ftl = Ftl::new(drive, scheme)?;
+        let Remains { media, base, counters, wear, trims, stale_map, kept, .. } = remains;
+        (ftl.media, ftl.base) = (media, base);
+        if counters.regions.len() == ftl.state.regions.len() {
+            ftl.state.counters = counters;
+        }
+        if let Err(reason) = ftl.find_blocks() {
+            let (scheme, device) = (ftl.scheme.name().to_string(), drive.spec.name.clone());
+            return Err(Refusal { scheme, device, reason });
+        }
+        for (info, used) in ftl.state.blocks.iter_mut().zip(wear.lives) {
+            info.life_used = used;
+        }
+        ftl.state.aging.restore(&wear.ages);
+        ftl.state.wear = wear.drive;
+        for block in wear.lost {
+            ftl.state.blocks[block.index()].phase = Phase::Retired;
+        }
+        ftl.find_base();
+        ftl.find_trims(&trims);
+        let newest = ftl.find_pages();
+        ftl.find_map_pages(stale_map);
+        ftl.list_blocks();
+        let ready = at + ftl.scan_time();
+        ftl.set_now(ready);
+        ftl.erase_again();
+        ftl.complete_superblocks();
+        // What is written from now on is newer than anything, in protected RAM too.
+        let versions = kept.iter().filter_map(|k| match k.from {
+            KeptFrom::Stager { version, .. } => Some(version),
+            KeptFrom::Buffer => None,
+        });
+        ftl.version = versions.fold(ftl.version, u64::max);
+        for kept in kept {
+            ftl.restage(kept, &newest);
+        }
+        Ok((ftl, ready))
+    }
+
+    /// Mode, region and programmed pages of every block.
+    fn find_blocks(&mut self) -> Result<(), String> {
+        for b in 0..self.state.geometry.blocks {
+            let Some(found) = self.media.metadata().block(BlockId(b)) else { continue };
+            let unknown = self.region_unwritten(BlockId(b));
+            let info = &mut self.state.blocks[b as usize];
+            info.erases = found.erases;
+            if found.half_erased {
+                info.phase = Phase::Victim;
+                continue;
+            }
+            if found.slots.iter().all(|s| *s == SlotFound::Blank) {
+                continue;
+            }
+            let strange = || {
+                format!(
+                    "block {b} was written as {:?}, which is not how this layout would write it; power the \
+                     drive on with the device, scheme and parameters that it ran under",
+                    found.header
+                )
+            };
+            let region = found.header.map_or(unknown, |h| h.region).0;
+            let r = self.state.regions.get(region as usize).ok_or_else(strange)?;
+            let pool = &self.state.pools[r.region.pool.0 as usize];
+            let plane = self.state.geometry.plane_of(BlockId(b));
+            let first = self.state.geometry.blocks_of(plane).start + pool.offset;
+            let planes = pool.first_plane..pool.first_plane + pool.free.len() as u32;
+            if !planes.contains(&plane.0)
+                || !(first..first + pool.blocks_per_plane).contains(&b)
+                || found.header.is_some_and(|h| h.mode != r.region.mode)
+                || found.slots.len() > r.slots_per_block as usize
+            {
+                return Err(strange());
+            }
+            info.region = region;
+            info.set_mode(r.region.mode);
+            let slots = |what: fn(SlotFound) -> bool| {
+                let found = found.slots.iter().enumerate();
+                found.filter(move |(_, s)| what(**s)).map(|(slot, _)| slot as u32 / r.units_per_page)
+            };
+            info.state = match found.header {
+                Some(_) => {
+                    let torn = slots(|s| s == SlotFound::Torn).next_back();
+                    r.region.rule.found(r.shape, slots(|s| s != SlotFound::Blank), torn)
+                }
+                None => r.region.rule.filled(r.shape, r.shape.pages()),
+            };
+            if !r.region.rule.programmed(&info.state).is_multiple_of(r.pages_per_program) {
+                return Err(strange());
+            }
+            let full = r.region.rule.programmed(&info.state) == r.shape.pages();
+            info.phase = if full { Phase::Full } else { Phase::Open };
+        }
+        Ok(())
+    }
+
+    /// The region of a block whose first program was torn: that of the rest of its superblock, or the first of its
+    /// pool.
+    fn region_unwritten(&self, block: BlockId) -> RegionId {
+        let (region, plane) = (self.state.region_of(block), self.state.geometry.plane_of(block));
+        let header = |(_, b)| self.media.metadata().block(b).and_then(|found| found.header);
+        let written = self.state.members(region, plane, block).filter(|(p, _)| *p != plane).find_map(header);
+        written.map_or(region, |header| header.region)
+    }
+
+    /// What of the base image has not been erased.
+    fn find_base(&mut self) {
+        let spu = self.state.geometry.sectors_per_unit;
+        let mut dead = vec![];
+        if let Some(base) = self.base.clone() {
+            self.state.map.adopt((*base).clone());
+            for (block, programmed, live) in base.live_sectors(spu) {
+                if programmed == 0 {
+                    continue;
+                }
+                if self.media.holds_base(block) {
+                    self.state.add_live(block, live);
+                    continue;
+                }
+                let plane = self.state.geometry.plane_of(block);
+                for slot in base.live_slots(plane, block) {
+                    if let Some(lpn) = base.owner_of(plane, block, slot) {
+                        self.state.map.forget(lpn, SectorMask::first(spu), &mut dead);
+                    }
+                }
+                self.state.map.erase(block);
+            }
+        }
+        for (b, info) in self.state.blocks.iter().enumerate().filter(|(_, info)| info.was_opened()) {
+            self.state.map.open(BlockId(b as u32), RegionId(info.region), IsFirst(true));
+        }
+    }
+
+    /// The trim log, and the trims of protected RAM.
+    fn find_trims(&mut self, kept: &[(u64, u64)]) {
+        let metadata = self.media.metadata();
+        for (ppn, record) in metadata.trim_pages() {
+            for oob in metadata.page(ppn) {
+                self.state.trims.merge(oob.span.lpn, record);
+            }
+        }
+        for (entry, version) in kept {
+            self.state.trims.restore(*entry, *version);
+        }
+        let mut dead = vec![];
+        for (entry, version) in self.state.trims.all() {
+            self.version = self.version.max(version);
+            let (lpn, mask) = self.state.trims.sectors_of(entry);
+            self.state.map.forget(lpn, mask, &mut dead);
+        }
+        self.uncount(dead);
+    }
+
+    /// The newest copy of everything, and the map.
+    fn find_pages(&mut self) -> FxHashMap<u64, Newest> {
+        let trims = &self.state.trims;
+        let mut newest: FxHashMap<u64, Newest> = FxHashMap::default();
+        for (ppn, oobs) in self.media.metadata().pages() {
+            for oob in oobs {
+                self.version = self.version.max(oob.version);
+                self.sequence = self.sequence.max(oob.sequence);
+                let is_log = trims.is_log(oob.span.lpn);
+                for entry in trims.entries(oob.span.lpn, oob.span.mask) {
+                    if !is_log && trims.version(entry) > oob.version {
+                        continue;
+                    }
+                    let this = Newest { version: oob.version, sequence: oob.sequence, ppn, span: oob.span };
+                    let best = newest.entry(entry).or_insert(this);
+                    if (best.version, best.sequence) < (this.version, this.sequence) {
+                        *best = this;
+                    }
+                }
+            }
+        }
+        // Entries that share a copy are installed together.
+        let mut copies: BTreeMap<(Ppn, Lpn), (Span, SectorMask)> = BTreeMap::new();
+        for (entry, n) in &newest {
+            let (_, sectors) = trims.sectors_of(*entry);
+            let (_, keep) = copies.entry((n.ppn, n.span.lpn)).or_insert((n.span, SectorMask::EMPTY));
+            *keep = keep.union(sectors.and(n.span.mask));
+        }
+        let mut dead = vec![];
+        for ((ppn, lpn), (span, keep)) in copies {
+            self.state.map.install(span, keep, ppn, &mut dead);
+            let block = self.state.geometry.block_of(ppn);
+            self.state.add_live(block, self.state.map.weight(keep));
+            if self.state.trims.is_log(lpn) {
+                self.state.trims.set_logged(lpn);
+            }
+        }
+        self.uncount(dead);
+        newest
+    }
+
+    /// Which pages of a map on flash are there, and which of them are not up to date: reading all that is programmed
+    /// has found every entry anew.
+    fn find_map_pages(&mut self, stale: BTreeSet<u32>) {
+        let State { demand, map, .. } = &mut self.state;
+        let Some(demand) = demand else { return };
+        for lpn in (demand.first()..demand.end()).map(Lpn) {
+            if !map.place(lpn).is_none() {
+                demand.set_on_flash(lpn);
+            }
+        }
+        demand.restore(stale);
+    }
+
+    fn uncount(&mut self, dead: Vec<Killed>) {
+        for killed in dead {
+            let block = self.state.geometry.block_of(killed.ppn);
+            self.state.take_live(block, killed.sectors);
+        }
+    }
+
+    /// Put every block on the lists where it belongs: by the order in which blocks were opened, or
+    /// filled where the victim rule asks for it.
+    fn list_blocks(&mut self) {
+        let mut last: FxHashMap<u32, u64> = FxHashMap::default();
+        for (ppn, oobs) in self.media.metadata().pages() {
+            let last = last.entry(self.state.geometry.block_of(ppn).0).or_default();
+            *last = oobs.iter().map(|o| o.sequence).fold(*last, u64::max);
+        }
+        let mut blocks: Vec<(u64, u32)> = (0..self.state.geometry.blocks)
+            .filter(|b| matches!(self.state.blocks[*b as usize].phase, Phase::Open | Phase::Full))
+            .map(|b| {
+                let opened = self.media.metadata().block(BlockId(b)).and_then(|f| f.header);
+                let full = self.state.blocks[b as usize].phase == Phase::Full;
+                let at = if full { last.get(&b).copied() } else { opened.map(|h| h.opened) };
+                (at.unwrap_or(0), b)
+            })
+            .collect();
+        blocks.sort_unstable();
+        for (_, b) in blocks {
+            let block = BlockId(b);
+            let info = self.state.blocks[b as usize];
+            let region = RegionId(info.region);
+            let plane = self.state.geometry.plane_of(block);
+            let local = self.state.local(region, plane);
+            let r = &mut self.state.regions[region.index()];
+            let at = &mut r.planes[local];
+            at.owned += 1;
+            if info.phase == Phase::Full {
+                self.state.list(region, plane, block);
+                continue;
+            }
+            let left = r.shape.pages() - r.region.rule.programmed(&info.state);
+            at.open_slots += (left * r.units_per_page) as u64;
+            for class in r.region.rule.classes(r.shape) {
+                if r.region.rule.has_left(r.shape, &info.state, *class) {
+                    at.open[*class as usize].push_back(b);
+                }
+            }
+        }
+        let blocks = &self.state.blocks;
+        for pool in &mut self.state.pools {
+            for free in &mut pool.free {
+                free.lost = free.count(|b| blocks[b.index()].phase == Phase::Retired);
+                free.retain(|b| blocks[b.index()].phase == Phase::Free);
+                if pool.order == FreeOrder::LeastErased {
+                    free.sort(|b| blocks[b as usize].erases);
+                }
+            }
+        }
+        self.state.recount();
+    }
+
+    /// Every programmed page, and the first blank one of each block, sensed once.
+    fn scan_time(&self) -> SimDuration {
+        let mut dies = vec![0u64; self.state.geometry.dies as usize];
+        for b in 0..self.state.geometry.blocks {
+            let plane = self.state.geometry.plane_of(BlockId(b));
+            let medium = self.state.geometry.medium_index(plane);
+            let info = &self.state.blocks[b as usize];
+            let r = &self.state.regions[self.state.region_of(BlockId(b)).index()];
+            let used = match info.phase {
+                Phase::Open | Phase::Standby | Phase::Full => r.region.rule.programmed(&info.state),
+                _ => 0,
+            };
+            let die: DieId = self.state.geometry.die_of(plane);
+            let pages = 0..(used + 1).min(r.shape.pages());
+            let time = pages.map(|page| self.sense_time(medium, r.region.mode, page).0).sum::<u64>();
+            dies[die.index()] += time;
+        }
+        SimDuration(dies.into_iter().max().unwrap_or(0))
+    }
+
+    /// Blocks whose erase was cut are erased, each as the end of a collection. A plane ran one erase
+    /// at a time for each of its regions, so there is a region for each.
+    fn erase_again(&mut self) {
+        let is_cut = |b: &BlockId| self.state.blocks[b.index()].phase == Phase::Victim;
+        let mut cut: Vec<BlockId> = (0..self.state.geometry.blocks).map(BlockId).filter(is_cut).collect();
+        cut.sort_by_key(|b| self.region_known(*b).is_none());
+        for block in cut {
+            let b = block.0;
+            let plane = self.state.geometry.plane_of(block);
+            let pool = self.state.regions[self.state.region_of(block).index()].region.pool;
+            let has_none = |r: &RegionId| {
+                let mut planes = self.state.together(*r, plane).map(PlaneId);
+                planes.all(|p| self.state.at(*r, p).job.is_none())
+            };
+            let within = |r: &RegionId| self.state.regions[r.index()].region.pool == pool;
+            let mut regions = (0..self.state.regions.len() as u8).map(RegionId).filter(within);
+            let idle = self.region_known(block).or_else(|| regions.find(has_none));
+            let Some(region) = idle else {
+                self.internal(format!("plane {plane} has more half-erased blocks than regions"));
+                return;
+            };
+            let r = &self.state.regions[region.index()];
+            let info = &mut self.state.blocks[b as usize];
+            info.region = region.0;
+            info.set_mode(r.region.mode);
+            info.state = r.region.rule.filled(r.shape, r.shape.pages());
+            let pool = self.state.regions[region.index()].region.pool;
+            self.state.change_pool(pool, plane, |state| state.at_mut(region, plane).owned += 1);
+            let at = self.state.at_mut(region, plane);
+            at.job = Some(Job {
+                block,
+                cursor: 0,
+                inflight: 0,
+                window: 0,
+                exhausted: true,
+                erasing: false,
+                idle: false,
+                granted: true,
+                held: false,
+                levels: false,
+                given_up: false,
+                refreshes: false,
+            });
+            self.step_job(region, plane);
+        }
+    }
+
+    /// Data from protected RAM go on to flash.
+    fn restage(&mut self, kept: Kept<M::Page>, newest: &FxHashMap<u64, Newest>) {
+        let Kept { lpn, mut mask, page, from } = kept;
+        if let KeptFrom::Stager { version, .. } = from {
+            // The place that they left may not have been erased yet.
+            let trims = &self.state.trims;
+            let stale = trims.entries(lpn, mask).filter(|entry| {
+                newest.get(entry).is_some_and(|n| n.version >= version) || trims.version(*entry) > version
+            });
+            mask = stale.fold(mask, |mask, entry| mask.minus(trims.sectors_of(entry).1));
+        }
+        if mask.is_empty() {
+            return;
+        }
+        let stage = self.state.staging.enter(lpn);
+        let in_ram = self.state.staging.get(stage).mask;
+        let entry = self.state.staging.get(stage);
+        entry.pending += 1;
+        entry.mask = in_ram.union(mask);
+        if M::BYTES {
+            let sector = self.state.geometry.sector as usize;
+            M::copy(self.staged_page(stage), &page, mask, sector);
+        }
+        match from {
+            KeptFrom::Buffer => {
+                self.version += 1;
+                let home = self.state.stripe.plane(lpn);
+                let spans = [Span { lpn, mask, offset: 0 }];
+                let parcel = Parcel { origin: Origin::Host(Tag::default()), spans: &spans, home };
+                let place = self.place_host(&parcel);
+                let plane = self.pick_plane(&place, home);
+                let mut op = Op::new(OpKind::Program, plane, Cause::Host, Class::Write);
+                (op.lpn, op.mask, op.stage, op.version) = (lpn, mask, stage, self.version);
+                (op.route, op.pick, op.owned_by) = (place.route, place.plane, Owner::Request);
+                self.state.buffered += u64::from(self.ack.is_buffer());
+                self.unsettled += 1;
+                let op = self.add_op(op);
+                let fills = u32::from(self.gather(op, stage, in_ram, place.gather));
+                self.load_page(op, stage);
+                self.launch_after(op, fills);
+            }
+            KeptFrom::Stager { version, route, plane, cause, privileged } => {
+                // What is found on flash instead is older, and was committed no more.
+                let mut dead = std::mem::take(&mut self.scratch.dead);
+                self.state.map.forget(lpn, mask, &mut dead);
+                self.scratch.dead = dead;
+                self.bury_dead();
+                let mut op = Op::new(OpKind::Program, plane, cause, Class::Background);
+                (op.lpn, op.mask, op.stage, op.version) = (lpn, mask, stage, version);
+                (op.route, op.privileged) = (route, privileged.0);
+                let op = self.add_op(op);
+                self.state.staging.get(stage).leave_home(op, mask);
+                self.load_page(op, stage);
+                self.launch(op);
+            }
+        }
+    }
+}

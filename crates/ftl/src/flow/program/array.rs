@@ -1,0 +1,197 @@
+//! What an operation asks of its array and bus: for how long, how often it is sensed, what it moves, and what
+//! it takes from the supply.
+
+use crate::ftl::Ftl;
+use crate::media::Media;
+use crate::state::op::{Op, OpId, OpKind};
+use crate::state::times::ArrayTime;
+use wordline_flash::SlotClass;
+use wordline_units::{CellMode, SimDuration};
+
+impl<M: Media> Ftl<M> {
+    /// An array begins to work on an operation: how long it does. A read learns how often it must be
+    /// repeated, which takes the array, too, unless each attempt goes over the bus.
+    #[inline(always)]
+    pub fn begin_on_array(&mut self, id: OpId) -> ArrayTime {
+        if self.state.aging.is_modelled() && self.state.ops[id].kind == OpKind::Read {
+            return self.begin_read(id);
+        }
+        ArrayTime { all: self.array_time(id), again: SimDuration::ZERO }
+    }
+
+    /// The same of a read that may err; apart, since drives without errors have no use for it.
+    #[inline(never)]
+    fn begin_read(&mut self, id: OpId) -> ArrayTime {
+        let once = self.array_time(id);
+        if self.state.ops[id].repeated > 0 {
+            return ArrayTime { all: self.decode + once, again: SimDuration::ZERO };
+        }
+        let retries = self.sense(id);
+        let again = if self.retransfer { 0 } else { (once + self.decode).0 * retries as u64 };
+        ArrayTime { all: once + SimDuration(again), again: SimDuration(again) }
+    }
+
+    /// A read finds out how often it must be repeated.
+    #[inline]
+    pub(crate) fn sense(&mut self, id: OpId) -> u8 {
+        let op = &self.state.ops[id];
+        let (mode, bit) = self.wordline_of(op);
+        let block = self.state.geometry.block_of(op.ppn);
+        let units = self.state.geometry.units_per_page(self.state.geometry.medium_index(op.plane));
+        let slot = self.state.geometry.slot_of(op.ppn);
+        let page = if units == 1 { slot } else { slot / units };
+        let retries = self.state.sense(block, page, mode, bit);
+        self.state.ops[id].retries = retries;
+        retries.count
+    }
+
+    /// The data of a read have been brought out: whether they must be read again, since the decoder at
+    /// the other end of the bus has failed.
+    #[inline(always)]
+    pub fn repeat(&mut self, id: OpId) -> bool {
+        self.retransfer && self.repeat_by_bus(id)
+    }
+
+    #[inline(never)]
+    fn repeat_by_bus(&mut self, id: OpId) -> bool {
+        let op = &mut self.state.ops[id];
+        let again = op.repeated < op.retries.count;
+        op.repeated += again as u8;
+        again
+    }
+
+    /// Whether a read that has been sensed will have to be sensed again, once it has been brought out.
+    pub fn will_repeat(&self, id: OpId) -> bool {
+        let op = &self.state.ops[id];
+        self.retransfer && op.repeated < op.retries.count
+    }
+
+    /// Whether a program may be brought in while another is under way in its plane: not a copy, which
+    /// itself reads, nor where bits are added to wordlines that the array has yet to program.
+    pub fn may_be_cached(&self, id: OpId) -> bool {
+        !self.state.ops[id].copies && !self.has_windows
+    }
+
+    /// Time that the array works on an operation once.
+    #[inline(always)]
+    fn array_time(&self, id: OpId) -> SimDuration {
+        let op = &self.state.ops[id];
+        let (mode, bit) = self.wordline_of(op);
+        let times = &self.times[self.state.geometry.medium_index(op.plane)][mode.index()];
+        SimDuration(match op.kind {
+            OpKind::Erase => times.erase,
+            OpKind::Read => times.read[bit],
+            OpKind::Program if op.copies => times.copy_back,
+            OpKind::Program => {
+                let block = self.state.geometry.block_of(op.ppn);
+                let region = self.state.blocks[block.index()].region as usize;
+                if self.has_windows && self.written_whole(op, region) {
+                    times.program[bit]
+                } else {
+                    times.program[bit] + self.rereads[region][bit]
+                }
+            }
+        })
+    }
+
+    /// Time to sense one page.
+    pub(crate) fn sense_time(&self, medium: usize, mode: CellMode, page: u32) -> SimDuration {
+        SimDuration(self.times[medium][mode.index()].read[(page % mode.bits()) as usize])
+    }
+
+    /// Whether two operations in different planes can be one command of their die: of one kind, on cells in
+    /// one mode, and of one time; with [`MultiplanePages::Same`](wordline_device::MultiplanePages::Same) on pages with one number in their blocks, but for erases.
+    pub fn are_alike(&self, one: OpId, other: OpId) -> bool {
+        let (a, b) = (&self.state.ops[one], &self.state.ops[other]);
+        a.kind == b.kind
+            && a.copies == b.copies
+            && self.wordline_of(a).0 == self.wordline_of(b).0
+            && self.array_time(one) == self.array_time(other)
+            && (self.pairs_any || a.kind == OpKind::Erase || self.page_number(a) == self.page_number(b))
+    }
+
+    /// The number of an operation's page in its block.
+    #[inline(always)]
+    fn page_number(&self, op: &Op) -> u32 {
+        let g = &self.state.geometry;
+        let (slot, units) = (g.slot_of(op.ppn), g.units_per_page(g.medium_index(op.plane)));
+        if units == 1 { slot } else { slot / units }
+    }
+
+    /// Whether a program is of a window that is written wordline by wordline, whose bits stand in RAM.
+    fn written_whole(&self, op: &Op, region: usize) -> bool {
+        op.taken == SlotClass::Next && self.state.regions[region].region.rule.reprograms()
+    }
+
+    /// The mode in which an operation finds its wordline, and which bit of it the page is.
+    #[inline(always)]
+    pub(crate) fn wordline_of(&self, op: &Op) -> (CellMode, usize) {
+        let block = &self.state.blocks[self.state.geometry.block_of(op.ppn).index()];
+        let mode = block.mode();
+        let page = self.page_number(op);
+        if self.has_windows && op.kind != OpKind::Erase {
+            let r = &self.state.regions[block.region as usize];
+            if r.region.rule.reprograms() && r.region.rule.cell_bits(r.shape, &block.state, page) == 1 {
+                return (CellMode::Slc, 0);
+            }
+        }
+        let bit = match mode {
+            CellMode::Slc => 0,
+            CellMode::Mlc => page % 2,
+            CellMode::Tlc => page % 3,
+            CellMode::Qlc => page % 4,
+        };
+        (mode, bit as usize)
+    }
+
+    /// Sectors that an operation moves over the bus: those wanted of a read, whole pages of a
+    /// program, since the register must be filled.
+    #[inline]
+    pub fn transfer_sectors(&self, id: OpId) -> u32 {
+        let op = &self.state.ops[id];
+        match op.kind {
+            OpKind::Read => op.to_bring.map_or_else(|| op.mask.count(), u32::from),
+            OpKind::Program if op.copies => 0,
+            OpKind::Program => op.slots as u32 * self.state.geometry.sectors_per_unit,
+            OpKind::Erase => 0,
+        }
+    }
+
+    /// Bytes of data that a program writes, without what pads them.
+    pub fn data_bytes(&self, id: OpId) -> u64 {
+        self.parts_of(id).map(|p| p.sectors as u64 * self.state.geometry.sector).sum()
+    }
+
+    /// What an operation has taken from the supply, by why it was done.
+    #[inline(never)]
+    pub(crate) fn count_energy(&mut self, id: OpId) {
+        let op = &self.state.ops[id];
+        let medium = self.state.geometry.medium_of(op.plane);
+        let (mode, bit) = self.wordline_of(op);
+        let Some((byte, array)) = medium.energy.as_ref().and_then(|e| Some((e.byte, e.modes[mode.index()]?)))
+        else {
+            return;
+        };
+        // What a register still held is not sensed anew.
+        let senses = if op.to_bring.is_none() { op.retries.count as u64 + 1 } else { 0 };
+        let transfers = if self.retransfer { senses.max(1) } else { 1 };
+        let moved = self.transfer_sectors(id) as u64 * self.state.geometry.sector * transfers;
+        let (cause, kind, copies) = (op.cause as usize, op.kind, op.copies);
+        let region = self.state.blocks[self.state.geometry.block_of(op.ppn).index()].region as usize;
+        let rereads = kind == OpKind::Program
+            && self.rereads[region][bit] > 0
+            && !(self.has_windows && self.written_whole(op, region));
+        let Some(used) = &mut self.state.counters.energy else { return };
+        let used = &mut used[cause];
+        match kind {
+            OpKind::Read => used.read += array.read[bit].0 * senses,
+            OpKind::Erase => used.erase += array.erase.0,
+            OpKind::Program => {
+                used.program += array.program[bit].0;
+                let again = if copies { bit..bit + 1 } else { 0..if rereads { bit } else { 0 } };
+                used.read += array.read[again].iter().map(|e| e.0).sum::<u64>();
+            }
+        }
+        used.transfer += byte.0 * moved;
+    }
+}

@@ -1,0 +1,424 @@
+//! Bound late: a program gets its slot when its plane is ready to begin it, from the first target of
+//! its route that has one. What finds none waits, falls back, is dropped, or fails.
+
+use crate::file::table::fetch;
+use crate::ftl::Ftl;
+use crate::media::Media;
+use crate::plan::decision::{PlanePick, Route, Target};
+use crate::plan::region::{MovedIn, RegionId};
+use crate::state::block::Phase;
+use crate::state::cause::Cause;
+use crate::state::op::{NONE, Op, OpId, Owner};
+use crate::state::request::Effect;
+use wordline_device::Trigger;
+use wordline_units::{BlockId, PlaneId};
+
+/// What became of a program that a plane was ready to begin.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Binding {
+    /// It has its page.
+    Bound,
+    /// It has left the queue to be programmed together with others.
+    Diverted,
+    /// No slot of its route is free: it waits, or is given up.
+    Blocked,
+}
+
+/// What becomes of a program that finds no slot in its plane.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Blocked {
+    /// It waits there.
+    Waits,
+    /// It has left for another plane.
+    ChangesPlane,
+    /// It is given up.
+    Dropped,
+}
+
+impl<M: Media> Ftl<M> {
+    /// Bind a program to the first slot that its route offers now. A page that falls back on a region
+    /// which programs whole wordlines joins the group that forms there.
+    #[inline]
+    pub fn bind(&mut self, id: OpId) -> Binding {
+        let op = &self.state.ops[id];
+        let (privileged, route) = (op.privileged, op.route);
+        // Where pages of another type will do, no block of the reserve is opened for one type.
+        if privileged && route.has_alternates() {
+            let bound = self.bind_along(id, route, false);
+            if bound != Some(Binding::Blocked) {
+                return bound.unwrap_or(Binding::Blocked);
+            }
+        }
+        let bound = self.bind_along(id, route, privileged);
+        self.state.counters.stalls += (bound == Some(Binding::Blocked)) as u64;
+        bound.unwrap_or(Binding::Blocked)
+    }
+
+    /// Bind a program along its route, perhaps to a block that is opened from the reserve; `None` after
+    /// an illegal decision of the scheme.
+    #[inline]
+    fn bind_along(&mut self, id: OpId, route: Route, reserve: bool) -> Option<Binding> {
+        let op = &self.state.ops[id];
+        let (plane, privileged, slots) = (op.plane, op.privileged, op.slots as u32);
+        for target in route.targets() {
+            let region = target.region;
+            if !self.state.is_there(region, plane) {
+                let state = format!("plane {plane} has no blocks of region {}", region.0);
+                self.illegal(format!("route to region {}", region.0), state);
+                return None;
+            }
+            let r = &self.state.regions[region.index()];
+            let units = r.units_per_page;
+            let whole = units * r.pages_per_program;
+            if slots > whole {
+                let state = format!("the group was formed for region {}", route.region().0);
+                self.illegal(
+                    format!("a group of {slots} pages falls back on region {}", r.region.name),
+                    state,
+                );
+                return None;
+            }
+            if slots < whole && r.pages_per_program > 1 {
+                if self.has_room(target, plane, privileged) {
+                    self.divert(id, target);
+                    return Some(Binding::Diverted);
+                }
+            } else if self.refuses_conversion(id, target) {
+                self.state.counters.conversions_refused += 1;
+            } else if let Some((block, page)) = self.take_slot(id, target, reserve) {
+                let ppn = self.state.geometry.ppn(block, page * units);
+                let op = &mut self.state.ops[id];
+                (op.ppn, op.taken) = (ppn, target.class);
+                if matches!(self.state.regions[region.index()].region.moved_in, MovedIn::Through(_)) {
+                    self.leave_buffer_all(id);
+                }
+                if self.state.regions[region.index()].region.rule.tells_types() {
+                    self.count_page_type(id, target, page);
+                }
+                let op = &self.state.ops[id];
+                if let Some(old) = self.state.map.prefetch_commit(op.lpn, op.from, ppn) {
+                    let block = self.state.geometry.block_of(old).index();
+                    fetch(&self.state.blocks, block);
+                }
+                return Some(Binding::Bound);
+            }
+        }
+        Some(Binding::Blocked)
+    }
+
+    /// Whether a page that a scheme moves would turn one block too many to a mode with fewer bits.
+    fn refuses_conversion(&self, id: OpId, target: Target) -> bool {
+        let op = &self.state.ops[id];
+        let Target { region, class } = target;
+        op.owned_by == Owner::Move
+            && self.state.at(region, op.plane).open[class as usize].is_empty()
+            && !self.state.may_convert(region, op.plane)
+    }
+
+    /// Whether a region could take a program in a plane now.
+    pub(crate) fn has_room(&self, target: Target, plane: PlaneId, privileged: bool) -> bool {
+        let Target { region, class } = target;
+        let open = !self.state.at(region, plane).open[class as usize].is_empty();
+        self.may_take(region, plane, privileged) && (open || self.may_open(region, plane, privileged))
+    }
+
+    /// Whether a program may have a slot of an open block: with the reserve broken into, the blocks
+    /// that are open belong to the collection that opened them.
+    #[inline]
+    fn may_take(&self, region: RegionId, plane: PlaneId, privileged: bool) -> bool {
+        let pool = self.state.pool_of(region);
+        privileged
+            || (pool.free[self.state.local(region, plane)].len() as u32 >= pool.reserve
+                && self.state.has_slots_left(region, plane))
+    }
+
+    /// Whether a program may open an erased block. Collection frees more than it takes, so what it
+    /// takes of the reserve comes back.
+    fn may_open(&self, region: RegionId, plane: PlaneId, privileged: bool) -> bool {
+        let pool = self.state.pool_of(region);
+        let free = pool.free[self.state.local(region, plane)].len() as u32;
+        let quota = self.state.regions[region.index()].region.quota;
+        free > 0 && (privileged || (free > pool.reserve && self.state.at(region, plane).owned < quota))
+    }
+
+    /// A page leaves its plane's queue for the group of the region that it falls back on.
+    fn divert(&mut self, id: OpId, target: Target) {
+        let op = &mut self.state.ops[id];
+        op.route = crate::plan::decision::Route::to(target.region, target.class);
+        self.state.backlog.take(op.plane, op.kind);
+        self.add_page(target.region, id);
+    }
+
+    #[inline]
+    fn take_slot(&mut self, id: OpId, target: Target, reserve: bool) -> Option<(BlockId, u32)> {
+        let Target { region, class } = target;
+        let op = &self.state.ops[id];
+        let (plane, privileged) = (op.plane, op.privileged);
+        let levels = self.state.wear.spec.static_beyond.is_some() && self.levels(op);
+        if !self.may_take(region, plane, privileged) {
+            return None;
+        }
+        let local = self.state.local(region, plane);
+        let r = &mut self.state.regions[region.index()];
+        let (rule, shape) = (r.region.rule, r.shape);
+        let at = &mut r.planes[local];
+        let mut opened = false;
+        // Data at rest stay apart from those of the frontier, where blocks are plain.
+        let apart = levels && !rule.by_bit() && !rule.reprograms() && !at.open[class as usize].is_empty();
+        let head = match at.open[class as usize].get(apart as usize) {
+            Some(b) => BlockId(*b),
+            // Pages of this type come later in the life of a block.
+            None if !rule.begins_with(shape, class) && rule.classes(shape).contains(&class) => return None,
+            None => {
+                opened = true;
+                self.open_block(target, plane, reserve, levels)?
+            }
+        };
+        let block = &mut self.state.blocks[head.index()];
+        let before = block.state;
+        let page = rule.next(shape, &block.state, class)?;
+        if let Err(e) = rule.apply(shape, &mut block.state, class, page) {
+            self.internal(e.to_string());
+            return None;
+        }
+        block.writers += 1;
+        let state = block.state;
+        let pages = rule.pages_per_program();
+        let r = &mut self.state.regions[region.index()];
+        let at = &mut r.planes[local];
+        at.open_slots -= (pages * r.units_per_page) as u64;
+        if rule.by_bit() {
+            r.left[(page % shape.bits as u32) as usize] -= 1;
+        }
+        if rule.reprograms() {
+            self.state.change_lists(region, plane, head, before);
+        } else if !rule.has_left(shape, &state, class) {
+            at.open[class as usize].retain(|b| *b != head.0);
+            let next = at.open[class as usize].front().copied();
+            if rule.programmed(&state) == shape.pages() {
+                self.state.blocks[head.index()].phase = Phase::Full;
+            }
+            for block in [Some(head.0), next].into_iter().flatten() {
+                self.state.look_at_frontier(region, plane, BlockId(block));
+            }
+        }
+        let trigger = self.state.regions[region.index()].region.trigger;
+        if opened || matches!(trigger, Trigger::FreeSlots(_)) {
+            self.collect_after_taking(region, plane);
+        }
+        Some((head, page))
+    }
+
+    /// Open an erased block for a region: now it takes its mode. Data at rest get the most worn one.
+    fn open_block(&mut self, target: Target, plane: PlaneId, reserve: bool, levels: bool) -> Option<BlockId> {
+        let Target { region, class } = target;
+        let r = &self.state.regions[region.index()];
+        if !r.region.rule.classes(r.shape).contains(&class) {
+            let rule = r.region.rule;
+            self.illegal(format!("route to {class:?} slots"), format!("a block under {rule:?} has none"));
+            return None;
+        }
+        if !self.may_open(region, plane, reserve) {
+            return None;
+        }
+        let block = self.state.take_block(region, plane, |free, blocks| {
+            if levels { free.take_most_worn(|b| blocks[b as usize].erases) } else { free.take() }
+        })?;
+        self.state.open(region, plane, block);
+        if self.state.has_superblocks(region) {
+            self.state.open_fellows(region, plane, block);
+        }
+        Some(block)
+    }
+
+    /// A host program under a rule that tells bits apart has its page: note which type it got, and which
+    /// it asked for.
+    fn count_page_type(&mut self, id: OpId, got: Target, page: u32) {
+        let op = &self.state.ops[id];
+        if op.owned_by != Owner::Request {
+            return;
+        }
+        let asked = op.route.targets().next().map_or(got.class, |t| t.class);
+        let r = &self.state.regions[got.region.index()];
+        let bit = r.shape.page_type(page) as usize;
+        let types = &mut self.state.counters.regions[got.region.index()].page_types;
+        if let Some(types) = types.get_mut(asked as usize) {
+            types[bit] += 1;
+        }
+    }
+
+    /// A program begins: what it writes needs its places in the buffer no longer.
+    fn leave_buffer_all(&mut self, lead: OpId) {
+        let mut part = lead;
+        while !part.is_none() {
+            self.leave_buffer(part);
+            part = self.state.ops[part].chain;
+        }
+    }
+
+    /// A program found no slot in its plane. Begin a collection that may help; if none can yet, each
+    /// page that dies in the plane is a new chance, and the device gives up only when nothing is
+    /// pending anywhere. A move within its pool that nobody waits for is dropped, since it pins the block that it
+    /// leaves; a program of a superblock goes where another plane of that has a slot.
+    pub fn blocked(&mut self, id: OpId) -> Blocked {
+        let mut parts =
+            std::iter::successors(Some(id), |p| Some(self.state.ops[*p].chain).filter(|c| !c.is_none()));
+        // A program into the same pool might wait for the very block that the move pins.
+        let pool = |region: RegionId| self.state.regions[region.index()].region.pool;
+        let mere = |op: &Op| {
+            let source = || self.state.region_of(self.state.geometry.block_of(op.from));
+            op.owned_by == Owner::Move && op.owner == NONE && pool(source()) == pool(op.route.region())
+        };
+        if parts.all(|p| mere(&self.state.ops[p])) {
+            self.leave_pages(id);
+            return Blocked::Dropped;
+        }
+        if let Some(there) = self.fellow_with_room(id) {
+            self.change_plane(id, there);
+            return Blocked::ChangesPlane;
+        }
+        let (plane, route) = (self.state.ops[id].plane, self.state.ops[id].route);
+        // A page that its job waits for, not one of a group: that job reads on without it, and what it
+        // reads is the company that other groups wait for.
+        let op = &self.state.ops[id];
+        let jams = op.owned_by == Owner::Job && op.in_window;
+        if jams {
+            for p in self.state.together(RegionId(op.owner as u8), self.plane_of(op.from)) {
+                self.state.jammed[p as usize] = true;
+            }
+        }
+        for target in route.targets() {
+            if !self.state.is_there(target.region, plane) {
+                continue;
+            }
+            for p in self.state.together(target.region, plane) {
+                self.state.starved[p as usize] = true;
+                self.state.jammed[p as usize] |= jams;
+            }
+            self.collect_for(target.region, plane);
+        }
+        Blocked::Waits
+    }
+
+    /// Give up pages that find no place where they should go: they stay where they are.
+    fn leave_pages(&mut self, lead: OpId) {
+        let op = &self.state.ops[lead];
+        self.state.backlog.take(op.plane, op.kind);
+        let mut part = lead;
+        while !part.is_none() {
+            let op = &self.state.ops[part];
+            let (lpn, from, idle, owner, next) = (op.lpn, op.from, op.idle, op.owner, op.chain);
+            let (owned_by, in_window) = (op.owned_by, op.in_window);
+            self.leave_buffer(part);
+            self.state.ops.remove(part);
+            if owned_by == Owner::Job {
+                self.give_up_page(RegionId(owner as u8), self.plane_of(from), in_window);
+            } else {
+                self.state.counters.moves_dropped += 1;
+                self.end_move(lpn, from, idle, OpId(owner));
+            }
+            part = next;
+        }
+    }
+
+    /// Send a program whose data have left their old place, or that may go to any plane, to the roomiest that can
+    /// take it: its own has no slot for it and nothing is pending. Returns whether there is one.
+    pub fn send_elsewhere(&mut self, id: OpId) -> bool {
+        let op = &self.state.ops[id];
+        let is_free = match op.owned_by {
+            Owner::Nobody => true,
+            Owner::Request => self.state.dynamic || op.pick != PlanePick::Home,
+            _ => false,
+        };
+        if !is_free {
+            return false;
+        }
+        let (here, route) = (op.plane, op.route);
+        let there = route.targets().find_map(|target| {
+            let takes = self.planes_of(target.region);
+            let takes = takes.filter(|p| *p != here && self.has_room(target, *p, false));
+            takes.max_by_key(|p| self.state.room(target.region, *p))
+        });
+        if let Some(there) = there {
+            self.change_plane(id, there);
+        }
+        there.is_some()
+    }
+
+    /// A program that is in no queue goes to another plane.
+    fn change_plane(&mut self, id: OpId, there: PlaneId) {
+        let op = &mut self.state.ops[id];
+        let here = std::mem::replace(&mut op.plane, there);
+        self.state.backlog.take(here, op.kind);
+        self.state.backlog.add(there, op.kind);
+        self.effects.push(Effect::ChangePlane(id));
+    }
+
+    /// Give up a program that can never be bound: the drive is full, or has worn out.
+    pub fn fail(&mut self, lead: OpId) {
+        if matches!(self.state.ops[lead].owned_by, Owner::Move | Owner::Job) {
+            return self.leave_pages(lead);
+        }
+        let outcome = self.no_place();
+        let op = &self.state.ops[lead];
+        self.state.backlog.take(op.plane, op.kind);
+        let mut part = lead;
+        while !part.is_none() {
+            let (owner, next) = (self.state.ops[part].owner, self.state.ops[part].chain);
+            let mut metadata = None;
+            if self.state.ops[part].owned_by == Owner::Request {
+                if M::METADATA {
+                    self.state.trims.void.remove(&part.0);
+                }
+                if self.state.ops[part].cause == Cause::Metadata {
+                    metadata = Some(self.state.ops[part].lpn);
+                    self.metadata_not_programmed(part.0, self.state.ops[part].lpn);
+                }
+                if owner != NONE {
+                    self.requests[owner as usize].outcome = outcome;
+                }
+                for (op, request) in &self.waiters {
+                    if *op == part {
+                        self.requests[request.0 as usize].outcome = outcome;
+                    }
+                }
+            }
+            self.settle(part);
+            if let Some(lpn) = metadata {
+                self.metadata_over(lpn);
+            }
+            part = next;
+        }
+    }
+
+    /// Whether a host request may be as late as an operation.
+    #[inline(always)]
+    pub fn serves_host(&self, id: OpId) -> bool {
+        self.state.ops[id].owned_by == Owner::Request
+    }
+
+    /// Whether a program may be given up: one of the host whose data are not acknowledged yet, so that
+    /// its end can be reported, a move that was to make room for one, or where blocks have worn out a page
+    /// whose collection counted on them.
+    pub fn can_fail(&self, id: OpId) -> bool {
+        match self.state.ops[id].owned_by {
+            Owner::Request => !self.ack.answers_from_ram(),
+            Owner::Move => true,
+            Owner::Job => self.state.wear.retired > 0,
+            Owner::Nobody | Owner::Fill | Owner::Whole | Owner::Rewrite | Owner::Map => false,
+        }
+    }
+
+    /// Give up what waits for room in a buffer that nothing leaves any more. Returns whether there was any.
+    pub fn fail_held_moves(&mut self) -> bool {
+        if self.state.wear.retired == 0 {
+            return false;
+        }
+        let held = std::mem::take(&mut self.held_moves);
+        for (_, waits) in &held {
+            self.state.counters.moves_dropped += 1;
+            self.awaited(*waits);
+        }
+        !held.is_empty()
+    }
+}

@@ -1,0 +1,6 @@
+//! An operation from the choice of its page to its end.
+
+pub(crate) mod array;
+pub(crate) mod bind;
+pub(crate) mod commit;
+pub(crate) mod plane;

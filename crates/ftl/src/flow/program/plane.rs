@@ -1,0 +1,44 @@
+//! The plane of a program, where its place leaves a choice: chosen when the data come, and once more when they have waited
+//! for reads or moves.
+
+use crate::ftl::Ftl;
+use crate::media::Media;
+use crate::plan::decision::{Gather, Place, PlanePick};
+use crate::state::op::OpId;
+use crate::state::stager::Company;
+use wordline_units::PlaneId;
+
+impl<M: Media> Ftl<M> {
+    /// The plane that a decision means.
+    pub(crate) fn pick_plane(&mut self, place: &Place, home: PlaneId) -> PlaneId {
+        let region = place.route.region();
+        if place.route.buffer_key().is_some() {
+            return home;
+        }
+        if place.plane == PlanePick::Home && self.state.reaches(region, home) && !self.state.dynamic {
+            return self.state.behind(region, home, Company::Host);
+        }
+        self.state.turn = self.state.turn.wrapping_add(1);
+        let best = match place.plane {
+            PlanePick::Roomiest => self.state.roomiest(region),
+            PlanePick::Avoid(channels) => self.state.least_busy(region, Some(channels)),
+            _ => self.state.least_busy(region, None),
+        };
+        self.state.behind(region, best.unwrap_or(home), Company::Host)
+    }
+
+    /// The roomiest plane may be another one by now.
+    pub(crate) fn pick_again(&mut self, lead: OpId) {
+        let op = &self.state.ops[lead];
+        if op.pick != PlanePick::Roomiest {
+            return;
+        }
+        let place = Place { gather: Gather::AsIs, plane: op.pick, route: op.route };
+        let plane = self.pick_plane(&place, op.plane);
+        let mut part = lead;
+        while !part.is_none() {
+            self.state.ops[part].plane = plane;
+            part = self.state.ops[part].chain;
+        }
+    }
+}

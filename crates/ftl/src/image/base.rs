@@ -1,0 +1,497 @@
+//! The base image: what was on the drive before time 0, held as arithmetic instead of tables.
+//!
+//! A preconditioned plane is a run of blocks, each with so many pages programmed and so many of
+//! them live, and a keyed permutation from its logical pages to ranks. Rank r is the r-th live slot
+//! of the plane, found by a search in the prefix sums of live counts, so a filled, an aged and a
+//! preloaded drive cost time and memory in proportion to their blocks, whatever they hold.
+
+use crate::image::permutation::Permutation;
+use crate::image::stripe::Stripe;
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+use wordline_flash::Geometry;
+use wordline_units::{BlockId, Lpn, PlaneId, Ppn, SectorMask};
+
+/// Which logical pages hold data at time 0.
+#[derive(Clone, Debug)]
+pub enum Mapped {
+    /// The first so many.
+    First(u32),
+    /// These, in increasing order.
+    Set(Vec<Lpn>),
+}
+
+impl Mapped {
+    /// How many.
+    pub fn count(&self) -> u32 {
+        match self {
+            Mapped::First(n) => *n,
+            Mapped::Set(s) => s.len() as u32,
+        }
+    }
+}
+
+/// The blocks of one plane that the base image fills: the plane's pool from its first block on.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct PlaneBase {
+    /// Slots programmed in each block.
+    pub programmed: Vec<u32>,
+    /// Live slots in all blocks before each, with the total at the end.
+    pub before: Vec<u32>,
+}
+
+impl PlaneBase {
+    /// So many pages, spread evenly over full blocks.
+    pub fn spread(count: u32, blocks: u32, slots: u32) -> PlaneBase {
+        let before = |block: u32| (count as u64 * block as u64 / blocks as u64) as u32;
+        PlaneBase { programmed: vec![slots; blocks as usize], before: (0..=blocks).map(before).collect() }
+    }
+
+    /// So many pages in one block after another, of each of which `per_block` slots are live. The last is
+    /// filled by whole steps, as far as they are needed, where the others have nothing invalid.
+    pub fn packed(count: u32, per_block: u32, slots: u32, step: u32) -> PlaneBase {
+        let mut base = PlaneBase { programmed: vec![], before: vec![0] };
+        let mut left = count;
+        while left > 0 {
+            let live = left.min(per_block);
+            left -= live;
+            let whole = left > 0 || per_block < slots;
+            base.programmed.push(if whole { slots } else { (live.div_ceil(step) * step).min(slots) });
+            base.before.push(count - left);
+        }
+        base
+    }
+
+    /// So many pages, packed into blocks behind others that are full of invalid ones.
+    pub fn behind(invalid: u32, packed: PlaneBase, slots: u32) -> PlaneBase {
+        let blocks = invalid as usize;
+        PlaneBase {
+            programmed: [vec![slots; blocks], packed.programmed].concat(),
+            before: [vec![0; blocks], packed.before].concat(),
+        }
+    }
+
+    /// So many pages in blocks of which different numbers of slots are programmed, as evenly as those
+    /// allow; none if they have no place there.
+    pub fn windows(count: u32, blocks: u32, programmed: impl Fn(u32) -> u32) -> Option<PlaneBase> {
+        let programmed: Vec<u32> = (0..blocks).map(programmed).collect();
+        let all: u64 = programmed.iter().map(|n| *n as u64).sum();
+        let mut sum = 0;
+        let mut before = vec![0];
+        for n in &programmed {
+            sum += *n as u64;
+            before.push((count as u64 * sum / all.max(1)) as u32);
+        }
+        (count as u64 <= all).then_some(PlaneBase { programmed, before })
+    }
+
+    pub fn live(&self, i: usize) -> u32 {
+        self.before[i + 1] - self.before[i]
+    }
+
+    /// The block that holds the live slot of a rank. Mostly blocks are as live as each other, and it is
+    /// where it would be if all were.
+    fn holding(&self, rank: u32) -> usize {
+        let blocks = self.before.len() - 1;
+        let likely = (rank as u64 * blocks as u64 / self.before[blocks].max(1) as u64) as usize;
+        let mut near = likely.saturating_sub(1)..(likely + 2).min(blocks);
+        match near.find(|i| self.before[*i] <= rank && rank < self.before[i + 1]) {
+            Some(i) => i,
+            None => self.before.partition_point(|b| *b <= rank) - 1,
+        }
+    }
+}
+
+/// The logical pages that one plane holds, in the order of their numbers.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+enum Residents {
+    All,
+    /// All but a run of positions within the plane.
+    AllBut(Range<u32>),
+    Some(Listed),
+}
+
+/// Positions within a plane of the pages that are mapped, increasing, and a bit for each position.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(from = "Vec<u32>", into = "Vec<u32>")]
+struct Listed {
+    positions: Vec<u32>,
+    /// For each 64 positions those that are mapped, and how many are before them.
+    words: Vec<(u64, u32)>,
+}
+
+impl From<Vec<u32>> for Listed {
+    fn from(positions: Vec<u32>) -> Listed {
+        let end = positions.last().map_or(0, |last| last / 64 + 1);
+        let mut words = vec![(0, 0); end as usize];
+        for (position, before) in positions.iter().zip(0..) {
+            let word: &mut (u64, u32) = &mut words[(position / 64) as usize];
+            *word = (word.0 | 1 << (position % 64), if word.0 == 0 { before } else { word.1 });
+        }
+        Listed { positions, words }
+    }
+}
+
+impl From<Listed> for Vec<u32> {
+    fn from(listed: Listed) -> Vec<u32> {
+        listed.positions
+    }
+}
+
+impl Listed {
+    fn find(&self, position: u32) -> Option<u32> {
+        let (word, before) = self.words.get((position / 64) as usize)?;
+        let bit = 1 << (position % 64);
+        (word & bit != 0).then(|| before + (word & (bit - 1)).count_ones())
+    }
+
+    fn bytes(&self) -> usize {
+        size_of_val(self.positions.as_slice()) + size_of_val(self.words.as_slice())
+    }
+}
+
+impl Residents {
+    fn position(&self, at: u32) -> u32 {
+        match self {
+            Residents::All => at,
+            Residents::AllBut(gap) => at + if at < gap.start { 0 } else { gap.end - gap.start },
+            Residents::Some(list) => list.positions[at as usize],
+        }
+    }
+
+    fn find(&self, position: u32) -> Option<u32> {
+        match self {
+            Residents::All => Some(position),
+            Residents::AllBut(gap) if gap.contains(&position) => None,
+            Residents::AllBut(gap) => {
+                Some(position - if position < gap.start { 0 } else { gap.end - gap.start })
+            }
+            Residents::Some(list) => list.find(position),
+        }
+    }
+}
+
+/// The mapped pages of one plane, by number.
+pub(crate) struct PlanePages<'a> {
+    stripe: &'a Stripe,
+    pub plane: PlaneId,
+    /// How many there are.
+    pub count: u32,
+    residents: Residents,
+}
+
+impl<'a> PlanePages<'a> {
+    /// The mapped pages of each plane of a stripe, and of a run of pages behind them all.
+    pub fn of(stripe: &'a Stripe, mapped: &Mapped, behind: &Range<u32>) -> Vec<PlanePages<'a>> {
+        let planes = stripe.planes();
+        let residents: Vec<(u32, Residents)> = match mapped {
+            Mapped::First(n) if behind.is_empty() => planes
+                .clone()
+                .map(|plane| (stripe.residents_below(PlaneId(plane), *n), Residents::All))
+                .collect(),
+            Mapped::First(n) => {
+                let of = |plane| {
+                    let below = |end| stripe.residents_below(PlaneId(plane), end);
+                    let gap = below(*n)..below(behind.start);
+                    (below(behind.end) - gap.len() as u32, Residents::AllBut(gap))
+                };
+                planes.clone().map(of).collect()
+            }
+            Mapped::Set(set) => {
+                let mut lists: Vec<Vec<u32>> = vec![vec![]; planes.len()];
+                for lpn in set.iter().copied().chain(behind.clone().map(Lpn)) {
+                    let (plane, position) = stripe.home(lpn);
+                    lists[(plane.0 - planes.start) as usize].push(position);
+                }
+                lists.into_iter().map(|list| (list.len() as u32, Residents::Some(list.into()))).collect()
+            }
+        };
+        let pages = planes.zip(residents);
+        pages
+            .map(|(plane, (count, residents))| PlanePages { stripe, plane: PlaneId(plane), count, residents })
+            .collect()
+    }
+
+    /// The logical page with a number below `count`.
+    pub fn lpn(&self, number: u32) -> Lpn {
+        self.stripe.resident(self.plane, self.residents.position(number))
+    }
+
+    /// Every mapped page has a number in its home plane: the one of a page at this place there.
+    pub fn find(&self, position: u32) -> Option<u32> {
+        self.residents.find(position).filter(|at| *at < self.count)
+    }
+}
+
+/// Which of a plane's pages has which rank.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum Ranks {
+    /// By arithmetic.
+    Keyed(Permutation),
+    /// By tables, where it matters which page lies in which block: the rank of each page, and the page
+    /// of each rank.
+    Listed { rank_of: Vec<u32>, page_at: Vec<u32> },
+}
+
+impl Ranks {
+    /// The pages in the order of their ranks: each number below their count once.
+    pub fn listed(page_at: Vec<u32>) -> Ranks {
+        let mut rank_of = vec![0; page_at.len()];
+        page_at.iter().zip(0..).for_each(|(page, rank)| rank_of[*page as usize] = rank);
+        Ranks::Listed { rank_of, page_at }
+    }
+
+    fn rank(&self, page: u32) -> u32 {
+        match self {
+            Ranks::Keyed(order) => order.forward(page),
+            Ranks::Listed { rank_of, .. } => rank_of[page as usize],
+        }
+    }
+
+    fn page(&self, rank: u32) -> u32 {
+        match self {
+            Ranks::Keyed(order) => order.inverse(rank),
+            Ranks::Listed { page_at, .. } => page_at[rank as usize],
+        }
+    }
+
+    fn bytes(&self) -> u64 {
+        match self {
+            Ranks::Keyed(_) => 0,
+            Ranks::Listed { rank_of, page_at } => (rank_of.len() + page_at.len()) as u64 * 4,
+        }
+    }
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct PlaneImage {
+    first_block: u32,
+    blocks: PlaneBase,
+    residents: Residents,
+    ranks: Ranks,
+}
+
+/// The image of one region, over pages that are numbered along the stripe of its medium.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct RegionImage {
+    stripe: Stripe,
+    /// Slots of the smallest unit that is programmed at once; live slots are the last of a block.
+    planes: Vec<PlaneImage>,
+    first_plane: u32,
+    /// The page behind the last, where pages are not listed.
+    end: Option<u32>,
+}
+
+impl RegionImage {
+    fn plane(&self, plane: PlaneId) -> Option<&PlaneImage> {
+        self.planes.get(plane.0.checked_sub(self.first_plane)? as usize)
+    }
+}
+
+/// How the pages of an image are drawn from home and outpost by chance: their numbers are shuffled, and the
+/// first so many lie in the outpost.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Draw {
+    /// The pages by number, where they are not the first ones of the drive.
+    listed: Option<Vec<u32>>,
+    order: Permutation,
+    in_outpost: u32,
+}
+
+impl Draw {
+    /// The part that a page lies in, and its number there.
+    fn part(&self, lpn: Lpn) -> Option<(usize, Lpn)> {
+        let number = match &self.listed {
+            Some(list) => list.binary_search(&lpn.0).ok()? as u32,
+            None => Some(lpn.0).filter(|n| *n < self.order.len())?,
+        };
+        let at = self.order.forward(number);
+        Some(match at.checked_sub(self.in_outpost) {
+            Some(at) => (0, Lpn(at)),
+            None => (1, Lpn(at)),
+        })
+    }
+
+    /// The page with a number in a part.
+    fn page(&self, part: usize, at: Lpn) -> Lpn {
+        let number = self.order.inverse(if part == 0 { at.0 + self.in_outpost } else { at.0 });
+        Lpn(self.listed.as_ref().map_or(number, |list| list[number as usize]))
+    }
+}
+
+/// The image of a whole drive: of its home region, and of the outpost where it has one.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct BaseImage {
+    slot_shift: u32,
+    parts: Vec<RegionImage>,
+    draw: Option<Draw>,
+    mapped: u32,
+    /// Sectors that pages do not hold, by page; under a map that knows pages only, none.
+    pub lacking: Vec<(Lpn, SectorMask)>,
+}
+
+impl BaseImage {
+    /// Lay `mapped`, and a run of pages `behind` them all, out over the planes of a stripe. `fill` is asked for each plane with the pages that
+    /// it holds: how many live and programmed slots each block shall have, and which page has which
+    /// rank.
+    pub fn new(
+        geometry: &Geometry,
+        stripe: Stripe,
+        mapped: &Mapped,
+        behind: &Range<u32>,
+        first_block: impl Fn(PlaneId) -> u32,
+        mut fill: impl FnMut(PlaneId, &PlanePages) -> (PlaneBase, Ranks),
+    ) -> BaseImage {
+        let images = PlanePages::of(&stripe, mapped, behind)
+            .into_iter()
+            .map(|pages| {
+                let (blocks, ranks) = fill(pages.plane, &pages);
+                PlaneImage {
+                    first_block: first_block(pages.plane),
+                    blocks,
+                    residents: pages.residents,
+                    ranks,
+                }
+            })
+            .collect();
+        let first_plane = stripe.planes().start;
+        let end = match mapped {
+            Mapped::First(n) => Some(if behind.is_empty() { *n } else { behind.end }),
+            Mapped::Set(_) => None,
+        };
+        let part = RegionImage { stripe, planes: images, first_plane, end };
+        BaseImage {
+            slot_shift: geometry.slot_shift,
+            parts: vec![part],
+            draw: None,
+            mapped: mapped.count() + behind.len() as u32,
+            lacking: vec![],
+        }
+    }
+
+    /// One image of two, whose pages are numbered from 0 each: those of `mapped`, drawn by a key.
+    pub fn drawn(home: BaseImage, outpost: BaseImage, mapped: &Mapped, key: u64) -> BaseImage {
+        let listed = match mapped {
+            Mapped::First(_) => None,
+            Mapped::Set(set) => Some(set.iter().map(|lpn| lpn.0).collect()),
+        };
+        let order = Permutation::keyed(mapped.count(), key);
+        let draw = Draw { listed, order, in_outpost: outpost.mapped };
+        BaseImage {
+            mapped: mapped.count(),
+            parts: home.parts.into_iter().chain(outpost.parts).collect(),
+            draw: Some(draw),
+            ..home
+        }
+    }
+
+    /// Logical pages in the image.
+    pub fn mapped(&self) -> u32 {
+        self.mapped
+    }
+
+    /// The blocks of a plane that hold it.
+    pub fn blocks(&self) -> impl Iterator<Item = (BlockId, u32, u32)> + '_ {
+        self.parts.iter().flat_map(|part| &part.planes).flat_map(|p| {
+            (0..p.blocks.programmed.len())
+                .map(|i| (BlockId(p.first_block + i as u32), p.blocks.programmed[i], p.blocks.live(i)))
+        })
+    }
+
+    /// Each block with the slots that are programmed, and the sectors that live there.
+    pub fn live_sectors(&self, per_slot: u32) -> Vec<(BlockId, u32, u32)> {
+        let mut missing: FxHashMap<u32, u32> = FxHashMap::default();
+        for (lpn, mask) in &self.lacking {
+            if let Some(ppn) = self.place_of(*lpn) {
+                *missing.entry(ppn.0 >> self.slot_shift).or_default() += mask.count();
+            }
+        }
+        let missing = |block: BlockId| missing.get(&block.0).copied().unwrap_or(0);
+        self.blocks().map(|(b, programmed, live)| (b, programmed, live * per_slot - missing(b))).collect()
+    }
+
+    /// Where a logical page lies, if it is mapped.
+    pub fn place_of(&self, lpn: Lpn) -> Option<Ppn> {
+        let (part, lpn) = match &self.draw {
+            Some(draw) => draw.part(lpn)?,
+            None => (0, lpn),
+        };
+        let part = &self.parts[part];
+        if part.end.is_some_and(|end| lpn.0 >= end) {
+            return None;
+        }
+        let (plane, position) = part.stripe.home(lpn);
+        let image = &part.planes[(plane.0 - part.first_plane) as usize];
+        let at = image.residents.find(position)?;
+        let rank = image.ranks.rank(at);
+        let i = image.blocks.holding(rank);
+        let dead = image.blocks.programmed[i] - image.blocks.live(i);
+        let slot = dead + rank - image.blocks.before[i];
+        Some(Ppn((image.first_block + i as u32) << self.slot_shift | slot))
+    }
+
+    /// The logical page that a live slot of the image holds.
+    pub fn owner_of(&self, plane: PlaneId, block: BlockId, slot: u32) -> Option<Lpn> {
+        let (number, part) = self.parts.iter().enumerate().find(|(_, p)| p.plane(plane).is_some())?;
+        let image = part.plane(plane)?;
+        let i = block.0.checked_sub(image.first_block)? as usize;
+        let programmed = *image.blocks.programmed.get(i)?;
+        let dead = programmed - image.blocks.live(i);
+        if slot < dead || slot >= programmed {
+            return None;
+        }
+        let at = image.ranks.page(image.blocks.before[i] + slot - dead);
+        let lpn = part.stripe.resident(plane, image.residents.position(at));
+        Some(self.draw.as_ref().map_or(lpn, |draw| draw.page(number, lpn)))
+    }
+
+    /// The plane of one of the image's blocks.
+    pub fn plane_of(&self, block: BlockId) -> Option<PlaneId> {
+        self.parts.iter().find_map(|part| {
+            let holds = |p: &PlaneImage| {
+                (p.first_block..p.first_block + p.blocks.programmed.len() as u32).contains(&block.0)
+            };
+            let at = part.planes.iter().position(holds)?;
+            Some(PlaneId(part.first_plane + at as u32))
+        })
+    }
+
+    /// The live slots of a block of the image, as a range.
+    pub fn live_slots(&self, plane: PlaneId, block: BlockId) -> std::ops::Range<u32> {
+        let Some(image) = self.parts.iter().find_map(|part| part.plane(plane)) else { return 0..0 };
+        let i = (block.0 - image.first_block) as usize;
+        image.blocks.programmed[i] - image.blocks.live(i)..image.blocks.programmed[i]
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> u64 {
+        let listed = self.draw.as_ref().and_then(|draw| draw.listed.as_ref()).map_or(0, Vec::len) as u64 * 4;
+        let planes = self.parts.iter().flat_map(|part| &part.planes);
+        let planes = planes.map(|p| {
+            let list = match &p.residents {
+                Residents::All | Residents::AllBut(_) => 0,
+                Residents::Some(listed) => listed.bytes(),
+            };
+            (p.blocks.programmed.len() + p.blocks.before.len()) as u64 * 4 + list as u64 + p.ranks.bytes()
+        });
+        planes.sum::<u64>() + listed + size_of_val(self.lacking.as_slice()) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_listed_page_is_found_where_a_search_finds_it() {
+        for positions in [vec![], vec![0], vec![63, 64, 65, 127, 128, 4095], (0..700).step_by(7).collect()] {
+            let listed = Listed::from(positions.clone());
+            for position in 0..5000 {
+                let found = positions.binary_search(&position).ok().map(|at| at as u32);
+                assert_eq!(listed.find(position), found, "position {position} of {positions:?}");
+            }
+            assert_eq!(Vec::from(listed), positions);
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! What is on a drive before time 0: which pages, in which order, how worn its blocks are. And where the random numbers of
+//! each part begin.
+
+use crate::image::base::Mapped;
+use crate::image::permutation::mix;
+use thiserror::Error;
+use wordline_units::{Fraction, Lpn, PlaneId, SectorMask, SimDuration};
+
+/// In which order the pages of a filled drive lie.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Order {
+    /// By their numbers, as if written once from first to last.
+    Sequential,
+    /// By a keyed permutation within each plane, as if written at random.
+    Random,
+}
+
+/// The state of a drive at time 0 (SPEC of the initial states: fresh, fill, preload, aged, worn).
+#[derive(Clone, Debug)]
+pub struct Initial {
+    /// The logical pages that hold data.
+    pub mapped: Mapped,
+    /// Sectors that some of them do not hold, where the map knows sectors, by page; never all of a page.
+    pub lacking: Vec<(Lpn, SectorMask)>,
+    /// How they lie.
+    pub order: Order,
+    /// Share of the pages in the blocks they occupy that are live; the others are invalid.
+    pub valid: Fraction,
+    /// Of each remaining block of the home region, so many pages are programmed and invalid, until
+    /// that share of the plane's pages is used.
+    pub aged_invalid: Fraction,
+    /// Share of the home region's blocks that are used up: the data are spread evenly over them, and
+    /// what is left of them is invalid. Zero to fill blocks as `valid` says.
+    pub aged_blocks: Fraction,
+    /// Whether aged blocks hold nothing valid, and the data lie in blocks besides, as `valid` says.
+    pub data_apart: bool,
+    /// Where blocks of the home region are programmed a window at a time: the data lie in the first windows
+    /// of each block, of none up to that share of them, every number as often as another. Zero, and under
+    /// other rules, to fill blocks as `valid` says.
+    pub aged_windows: Fraction,
+    /// Program/erase cycles that the blocks of each mode have behind them, [`CellMode::index`](wordline_units::CellMode::index).
+    pub cycles: [u32; 4],
+    /// So many more at most, by which blocks of each mode differ: every number as often as another.
+    pub more_cycles: [u32; 4],
+    /// How long before time 0 the data were programmed.
+    pub retention: SimDuration,
+}
+
+impl Initial {
+    /// Nothing written, nothing worn.
+    pub fn fresh() -> Initial {
+        Initial {
+            mapped: Mapped::First(0),
+            lacking: vec![],
+            order: Order::Random,
+            valid: Fraction::ONE,
+            aged_invalid: Fraction::ZERO,
+            aged_blocks: Fraction::ZERO,
+            data_apart: false,
+            aged_windows: Fraction::ZERO,
+            cycles: [0; 4],
+            more_cycles: [0; 4],
+            retention: SimDuration::ZERO,
+        }
+    }
+
+    /// These pages written, in no particular order, with nothing invalid.
+    pub fn holding(mapped: Mapped) -> Initial {
+        Initial { mapped, ..Initial::fresh() }
+    }
+}
+
+/// An initial state that does not fit.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum InitialError {
+    /// The data need more blocks than the home region can give.
+    #[error(
+        "the initial data need {needed} blocks in plane {plane} of region {region}, which has {available} \
+         besides those kept for collection; map fewer pages, or raise the valid share above {valid}"
+    )]
+    TooMuch {
+        /// The plane.
+        plane: PlaneId,
+        /// The home region.
+        region: &'static str,
+        /// Blocks needed.
+        needed: u32,
+        /// Blocks there are.
+        available: u32,
+        /// The share asked for.
+        valid: Fraction,
+    },
+    /// A page that is mapped lies beyond the drive.
+    #[error("the initial data reach logical page {last}, but the drive has {logical_pages}")]
+    BeyondDrive {
+        /// The last page.
+        last: u32,
+        /// Pages of the drive.
+        logical_pages: u32,
+    },
+}
+
+/// Where the random numbers of a part of a component begin, from the run's seed and their names.
+pub(crate) fn stream(seed: u64, component: &str, part: &str, number: u64) -> u64 {
+    // FNV-1a, 64 bits.
+    let hash = component
+        .bytes()
+        .chain(part.bytes())
+        .fold(0xcbf2_9ce4_8422_2325u64, |h, b| (h ^ b as u64).wrapping_mul(0x0100_0000_01b3));
+    mix(mix(seed ^ hash).wrapping_add(number))
+}

@@ -1,0 +1,107 @@
+//! What a drive is written with until its write amplification is steady, and how that went.
+
+use crate::initial::initial::InitialError;
+use std::ops::Range;
+use thiserror::Error;
+use wordline_units::PlaneId;
+
+/// The class of pages that are never written.
+pub const UNTOUCHED: u8 = u8::MAX;
+
+/// Which logical pages are written how often, each write independent of the others.
+#[derive(Clone, Debug)]
+pub struct Law {
+    /// The class of each logical page of the drive, or [`UNTOUCHED`]. Pages of a class are equally
+    /// likely, and neighbours in the numbering of classes have like rates.
+    pub class_of: Vec<u8>,
+    /// The share of the page writes that each class gets.
+    pub shares: Vec<f64>,
+    /// Pages that one write covers, each with how often it does.
+    pub lengths: Vec<(u32, f64)>,
+    /// Whether each write begins at a multiple of its length.
+    pub aligned: bool,
+}
+
+impl Law {
+    /// Pages of a write, on average.
+    pub(crate) fn mean_length(&self) -> f64 {
+        let (pages, all) = self.lengths.iter().fold((0.0, 0.0), |(p, w), l| (p + l.0 as f64 * l.1, w + l.1));
+        if all > 0.0 { pages / all } else { 1.0 }
+    }
+}
+
+/// What the drive has been written with.
+pub enum Updates<'a> {
+    /// Independent writes.
+    Law(&'a Law),
+    /// These, in their order, each a run of logical pages. An empty one says that the run of the drive
+    /// will begin as what follows here: if there are any, writing ends at one of them.
+    Stream(&'a mut dyn Iterator<Item = Range<u32>>),
+}
+
+/// Whether write amplification stood still at the end of the untimed writes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Settling {
+    /// It did.
+    Settled,
+    /// The stream ended or the bound was reached before.
+    Unsettled,
+}
+
+/// How a drive was put into its steady state.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Begun {
+    /// Write amplification without padding of the untimed writes, over the last two drive writes.
+    pub waf: f64,
+    /// The same over the two before them, over `waf`, less one.
+    pub drift: f64,
+    /// Untimed writes, in multiples of the data on the drive (of the sampled plane).
+    pub drive_writes: f64,
+    /// Pages that hold data in the planes that were written, which is all where a stream was.
+    pub sampled_pages: u64,
+    /// Whether `waf` stood still.
+    pub settling: Settling,
+}
+
+/// Why a drive cannot be put into a steady state.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum SteadyError {
+    /// What every initial state may meet.
+    #[error(transparent)]
+    Initial(#[from] InitialError),
+    /// Data move between regions by rules of the scheme's own.
+    #[error("scheme {scheme} {why}, and what lies where in the long run is then for the scheme to say")]
+    Scheme {
+        /// Its name.
+        scheme: String,
+        /// What stands in the way.
+        why: &'static str,
+    },
+    /// Planes differ in their blocks.
+    #[error("one plane cannot stand for all where some of their blocks are bad from the beginning")]
+    BadBlocks,
+    /// Pages of the map are written, too, at rates that follow from the cache.
+    #[error("what pages of a map on flash are written, and when, is not foretold")]
+    MapCache,
+    /// A plane's blocks hold pages of whichever plane.
+    #[error("one plane cannot stand for all where pages go to whichever plane of a superblock is behind")]
+    Superblocks,
+    /// There is nothing to lie anywhere.
+    #[error("no logical page holds data; give a larger share (steady:SHARE)")]
+    Empty,
+    /// No block would ever have a page to give back.
+    #[error(
+        "plane {plane} holds {pages} pages in {blocks} blocks of {slots}, which leaves collection nothing to \
+         gain; lower capacity.logical, or let less of it hold data (steady:SHARE)"
+    )]
+    Full {
+        /// The plane.
+        plane: PlaneId,
+        /// Pages that hold data there.
+        pages: u32,
+        /// Blocks for them.
+        blocks: u32,
+        /// Slots of a block.
+        slots: u32,
+    },
+}

@@ -1,0 +1,130 @@
+//! How a scheme divides the drive, on what it is given, and why it may refuse.
+
+use crate::file::saved::Loader;
+use crate::file::state_file::StateError;
+use crate::plan::map_kind::MapKind;
+use crate::plan::region::{Pool, PoolId, Region, RegionId};
+use thiserror::Error;
+use twox_hash::XxHash3_64;
+use wordline_device::DeviceSpec;
+use wordline_flash::Geometry;
+use wordline_units::{CellMode, SimDuration};
+
+/// The hooks that a scheme wants to be asked; the others are skipped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Hooks(pub u8);
+
+impl Hooks {
+    /// [`Scheme::admit`](crate::Scheme::admit).
+    pub const ADMIT: Hooks = Hooks(1);
+    /// [`Scheme::read`](crate::Scheme::read).
+    pub const READ: Hooks = Hooks(2);
+    /// [`Scheme::collect`](crate::Scheme::collect).
+    pub const COLLECT: Hooks = Hooks(4);
+    /// [`Scheme::idle`](crate::Scheme::idle).
+    pub const IDLE: Hooks = Hooks(8);
+    /// [`Scheme::forget`](crate::Scheme::forget).
+    pub const FORGET: Hooks = Hooks(16);
+    /// [`Scheme::make_room`](crate::Scheme::make_room).
+    pub const MAKE_ROOM: Hooks = Hooks(32);
+    /// [`Scheme::divide`](crate::Scheme::divide).
+    pub const DIVIDE: Hooks = Hooks(64);
+    /// None of them.
+    pub const NONE: Hooks = Hooks(0);
+
+    /// Whether a hook is among them.
+    #[inline(always)]
+    pub const fn asks(self, hook: Hooks) -> bool {
+        self.0 & hook.0 != 0
+    }
+
+    /// Both sets.
+    pub const fn and(self, other: Hooks) -> Hooks {
+        Hooks(self.0 | other.0)
+    }
+}
+
+/// How a scheme divides the drive.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Layout {
+    /// Pools of blocks.
+    pub pools: Vec<Pool>,
+    /// Regions on them; at most 15.
+    pub regions: Vec<Region>,
+    /// The region where data lie at rest: it takes the base image, and its medium gives each
+    /// logical page its home plane.
+    pub home: RegionId,
+    /// Another region where data lie at rest, and how many of the drive's logical pages: these are drawn
+    /// from the base image by chance, in proportion where it holds fewer.
+    pub outpost: Option<(RegionId, u32)>,
+    /// The kind of map.
+    pub map: MapKind,
+    /// How parts of pages find company in a merge buffer, where it has one; see [`Route::into_buffer`](crate::Route::into_buffer).
+    pub merges: Option<Join>,
+    /// The hooks to be asked.
+    pub asks: Hooks,
+    /// Ask [`Scheme::tick`](crate::Scheme::tick) after every so many host write requests; 0 for never.
+    pub tick_every_writes: u32,
+    /// How long the drive must have had no request before [`Scheme::idle`](crate::Scheme::idle) is asked.
+    pub idle_after: SimDuration,
+}
+
+impl Layout {
+    /// The mode with the most bits among the regions of a pool: what an erased block of it can be.
+    pub fn densest_in(&self, pool: PoolId) -> CellMode {
+        let sharing = self.regions.iter().filter(|r| r.pool == pool);
+        sharing.map(|r| r.mode).max_by_key(|m| m.bits()).unwrap_or(CellMode::Slc)
+    }
+}
+
+/// Which open page of a merge buffer a part of a page joins, of those with room.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Join {
+    /// The one opened first.
+    First,
+    /// The one opened first among those opened with the same key.
+    SameKey,
+    /// The one whose parts have their pages on the fewest channels, the new one's counted; of equals the
+    /// fullest, and of these the one opened first.
+    FewestChannels,
+}
+
+/// What a scheme is given to lay itself out on.
+#[derive(Clone, Copy, Debug)]
+pub struct Drive<'a> {
+    /// The device file, resolved.
+    pub spec: &'a DeviceSpec,
+    /// Its numbering.
+    pub geometry: &'a Geometry,
+    /// Logical pages that the host can address.
+    pub logical_pages: u32,
+}
+
+/// A scheme that cannot work on a device, and why.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("scheme {scheme} cannot run on device {device}: {reason}")]
+pub struct Refusal {
+    /// The scheme.
+    pub scheme: String,
+    /// The device.
+    pub device: String,
+    /// Why, and what would do.
+    pub reason: String,
+}
+
+impl Layout {
+    /// A number that tells layouts apart.
+    pub fn fingerprint(&self) -> u64 {
+        XxHash3_64::oneshot(format!("{self:?}").as_bytes())
+    }
+}
+
+impl Loader<'_> {
+    /// See that the scheme divides the drive as it did.
+    ///
+    /// # Errors
+    /// When it does not.
+    pub fn layout(&self, layout: &Layout) -> Result<(), StateError> {
+        self.divided_as(layout.fingerprint())
+    }
+}

@@ -1,0 +1,102 @@
+//! The kinds of map that a scheme may ask for, and what each needs beside a page map.
+
+use crate::plan::region::RegionId;
+use wordline_flash::Geometry;
+
+/// Regions, by their positions in the layout.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct RegionSet(u16);
+
+impl RegionSet {
+    /// One region.
+    pub const fn of(region: RegionId) -> RegionSet {
+        RegionSet(1 << region.0)
+    }
+
+    /// These and one more.
+    pub(crate) const fn and(self, region: RegionId) -> RegionSet {
+        RegionSet(self.0 | 1 << region.0)
+    }
+
+    /// Whether a region is one of them.
+    pub const fn contains(self, region: RegionId) -> bool {
+        self.0 >> region.0 & 1 == 1
+    }
+}
+
+/// The kind of map that a scheme asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MapKind {
+    /// One place for each logical page; a partial update is a read-modify-write.
+    Page,
+    /// One place for each sector.
+    Sector,
+    /// A page map, and over it runs of sectors: those that lie in the regions of the set, where several
+    /// logical pages share a slot, in so many slots at most. A sector has its place in a run, else in its page.
+    Overlay(RegionSet, u32),
+    /// One place for each logical page, with the sectors that it has there; several may share a slot.
+    Extent,
+}
+
+impl MapKind {
+    /// Whether parts of several pages may share a slot.
+    #[inline]
+    pub fn shares_slots(self) -> bool {
+        matches!(self, MapKind::Overlay(..) | MapKind::Extent)
+    }
+
+    /// Whether sectors of a page are written, trimmed and lost one by one.
+    #[inline]
+    pub fn knows_sectors(self) -> bool {
+        self != MapKind::Page
+    }
+}
+
+impl MapKind {
+    /// What a drive of so many logical pages holds beside a page map, whose cache has so many slots.
+    ///
+    /// An overlay has an entry for each sector of its slots: the logical page, the slot, a flag for each sector
+    /// and the offset of the first. A table numbers the slots of at most half the cache, as in section IV-C of
+    /// "A Two-level SLC Cache Hierarchy for Hybrid SSDs"; a larger overlay has several tables. Extents add flags
+    /// and offset to the entries of the page map.
+    pub(crate) fn tables(self, geometry: &Geometry, logical_pages: u32, cache_slots: u64) -> Vec<MapTable> {
+        let sectors = geometry.sectors_per_unit;
+        let within = sectors + bits_for(sectors as u64);
+        match self {
+            MapKind::Page | MapKind::Sector => vec![],
+            MapKind::Overlay(_, slots) => {
+                let tables = (slots as u64).div_ceil((cache_slots / 2).max(1));
+                let slot_bits = bits_for((slots as u64).div_ceil(tables.max(1)));
+                let entry_bits = bits_for(logical_pages as u64) + slot_bits + within;
+                vec![MapTable { name: "SMT", entries: slots as u64 * sectors as u64, entry_bits }]
+            }
+            MapKind::Extent => {
+                vec![MapTable { name: "extents", entries: logical_pages as u64, entry_bits: within }]
+            }
+        }
+    }
+}
+
+/// A table that a drive holds beside a page map, as the literature counts it: entries of so many bits. What the
+/// engine itself needs is another matter.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MapTable {
+    /// Its name.
+    pub name: &'static str,
+    /// Its entries.
+    pub entries: u64,
+    /// Bits of an entry.
+    pub entry_bits: u32,
+}
+
+impl MapTable {
+    /// Its size, rounded up.
+    pub fn bytes(&self) -> u64 {
+        (self.entries * self.entry_bits as u64).div_ceil(8)
+    }
+}
+
+/// Bits that number so many things.
+fn bits_for(things: u64) -> u32 {
+    u64::BITS - things.saturating_sub(1).leading_zeros()
+}

@@ -1,0 +1,217 @@
+//! What each block has been through, and what reading it costs by then: cycles across modes, the age of
+//! its data, reads since. The errors of a block are looked up, and found anew only when one of these has
+//! stepped: cycles at an erase, age by the hour, reads by one of every page.
+
+use crate::file::saved::{Saved, saved};
+use crate::file::table::{Table, fetch};
+use bytemuck::{Pod, Zeroable};
+use std::io;
+use wordline_flash::{ErrorModel, Retries, RetryLaw, Stress};
+use wordline_units::{BlockId, CellMode, SimDuration, SimTime};
+
+const HOUR: i64 = 3_600_000_000_000;
+
+/// A block's life in the unit in which it is used up.
+pub(crate) const LIFE: u32 = 1 << 28;
+
+/// What one erase takes of a life, given the cycles that a block endures in the mode that it had;
+/// nothing where that is not known.
+pub(crate) fn cost_of_erase(endurance: u32) -> u32 {
+    (LIFE + endurance / 2).checked_div(endurance).unwrap_or(0)
+}
+
+/// So much of a life as a share of it.
+pub(crate) fn lives(used: u32) -> f64 {
+    used as f64 / LIFE as f64
+}
+
+/// A block since its first program. All zeros for a block that was never opened.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+struct Age {
+    /// When its oldest data were programmed, ns; before time 0 where they were there before.
+    written: i64,
+    /// Until when `steps` holds, ns.
+    until: i64,
+    /// Pages read since it was opened.
+    reads: u32,
+    /// Before how many of them `steps` holds.
+    reads_until: u32,
+    /// Errors of an average page, as [`RetryLaw::of_block`] has them: in the block's own mode, and of
+    /// wordlines of it that serve as SLC.
+    steps: [f32; 2],
+}
+
+/// The ages of the blocks of a drive without power.
+#[derive(Clone, Debug)]
+pub(crate) struct Ages(Vec<Age>);
+
+/// A page that is read, as its block has it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PageRead {
+    pub block: BlockId,
+    /// Bits that its wordline holds now, and whether they are those for which the block is made.
+    pub mode: CellMode,
+    pub is_own: bool,
+    pub wordline: u32,
+    /// Which bit of the wordline the page is.
+    pub bit: usize,
+}
+
+/// What a block's errors are looked up by, besides its age.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reading {
+    /// Pages of the block.
+    pub pages: u32,
+    /// What it has been through.
+    pub cycles: f64,
+    pub now: SimTime,
+}
+
+/// The age of every block; empty where no errors are modelled.
+pub(crate) struct Aging {
+    laws: [Option<RetryLaw>; 4],
+    ages: Table<Age>,
+}
+
+impl Saved for Aging {
+    saved! { Aging, values: [], parts: [ages], rebuilt: [laws] }
+}
+
+impl Aging {
+    /// # Errors
+    /// When the system has no address space for it.
+    pub fn new(model: Option<&ErrorModel>, blocks: usize) -> io::Result<Aging> {
+        let law = |mode| model.and_then(|m| RetryLaw::new(m, mode));
+        let ages = Table::zeroed(if model.is_some() { blocks } else { 0 })?;
+        Ok(Aging { laws: CellMode::ALL.map(law), ages })
+    }
+
+    #[inline(always)]
+    pub fn is_modelled(&self) -> bool {
+        !self.ages.is_empty()
+    }
+
+    /// Bring the age of a block closer, of which a read comes soon.
+    #[inline(always)]
+    pub fn prefetch(&self, block: BlockId) {
+        if self.is_modelled() {
+            fetch(&self.ages, block.index());
+        }
+    }
+
+    /// Whether something has stepped since the errors of a block were looked up.
+    #[inline]
+    pub fn is_stale(&self, block: BlockId, now: SimTime) -> bool {
+        let age = &self.ages[block.index()];
+        age.reads >= age.reads_until || now.0 as i64 >= age.until
+    }
+
+    /// Count a read that begins now, and say how often it must be repeated.
+    #[inline]
+    pub fn read(&mut self, page: PageRead) -> Retries {
+        let age = &mut self.ages[page.block.index()];
+        age.reads = age.reads.saturating_add(1);
+        let steps = age.steps[!page.is_own as usize];
+        match &self.laws[page.mode.index()] {
+            Some(law) => law.of_page(steps, page.block.0, page.wordline, page.bit),
+            None => Retries::default(),
+        }
+    }
+
+    /// How long the data of a block have lain.
+    pub fn age(&self, block: BlockId, now: SimTime) -> SimDuration {
+        SimDuration((now.0 as i64 - self.ages[block.index()].written).max(0) as u64)
+    }
+
+    /// Pages read of a block since it was opened.
+    pub fn reads(&self, block: BlockId) -> u32 {
+        self.ages[block.index()].reads
+    }
+
+    /// Retries of a page of a block, had that been through something else.
+    pub fn retries_at(&self, stress: Stress, of: (BlockId, CellMode), wordline: u32, bit: usize) -> u8 {
+        let (block, mode) = of;
+        let law = self.laws[mode.index()].as_ref();
+        law.map_or(0, |law| law.of_page(law.of_block(stress, block.0), block.0, wordline, bit).count)
+    }
+
+    /// Look up the errors of a block in a mode anew.
+    pub fn look_up(&mut self, block: BlockId, mode: CellMode, by: Reading) {
+        let age = &mut self.ages[block.index()];
+        let hours = (by.now.0 as i64 - age.written).max(0) / HOUR;
+        let reads = age.reads / by.pages;
+        let stress = Stress { cycles: by.cycles, hours: hours as u64, reads: reads as u64 };
+        let modes = [mode, CellMode::Slc].map(|mode| self.laws[mode.index()].as_ref());
+        for (steps, law) in age.steps.iter_mut().zip(modes) {
+            *steps = law.map_or(0.0, |law| law.of_block(stress, block.0));
+        }
+        age.until = age.written + (hours + 1) * HOUR;
+        age.reads_until = (reads + 1).saturating_mul(by.pages);
+    }
+
+    /// A block takes its first program, or had taken it so long before.
+    pub fn opened(&mut self, block: BlockId, now: SimTime, before: SimDuration) {
+        if self.is_modelled() {
+            let written = now.0 as i64 - before.0 as i64;
+            self.ages[block.index()] = Age { written, until: written, ..Age::zeroed() };
+        }
+    }
+
+    /// The ages of all blocks, for a drive that is built around the same flash.
+    pub fn ages(&self) -> Ages {
+        Ages(self.ages.to_vec())
+    }
+
+    /// Take the ages of the blocks as they are.
+    pub fn restore(&mut self, ages: &Ages) {
+        for (age, found) in self.ages.iter_mut().zip(&ages.0) {
+            *age = *found;
+        }
+    }
+
+    /// All data are so much older from now on: time begins anew, or passes on the shelf.
+    pub fn pass(&mut self, time: SimDuration) {
+        for age in self.ages.iter_mut() {
+            age.written = age.written.saturating_sub_unsigned(time.0);
+            age.until = age.until.saturating_sub_unsigned(time.0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_life_is_used_up_by_as_many_erases_as_the_mode_endures() {
+        for endurance in [100, 1_000, 3_000, 100_000] {
+            let used = cost_of_erase(endurance) as u64 * endurance as u64;
+            assert!((used as f64 / LIFE as f64 - 1.0).abs() < 2e-4, "{endurance}");
+        }
+        assert_eq!(cost_of_erase(0), 0);
+    }
+
+    #[test]
+    fn errors_are_looked_up_anew_when_an_hour_or_a_read_of_every_page_has_passed() {
+        let model = ErrorModel::builtin("raro").unwrap();
+        let mut aging = Aging::new(Some(&model), 4).unwrap();
+        let page = PageRead { block: BlockId(2), mode: CellMode::Qlc, is_own: true, wordline: 0, bit: 0 };
+        let read = |aging: &mut Aging, hours: u64| {
+            let now = SimTime(hours * HOUR as u64);
+            let stale = aging.is_stale(page.block, now);
+            if stale {
+                aging.look_up(page.block, page.mode, Reading { pages: 8, cycles: 500.0, now });
+            }
+            aging.read(page);
+            stale
+        };
+        aging.opened(BlockId(2), SimTime(0), SimDuration(0));
+        let first: Vec<bool> = (0..17).map(|_| read(&mut aging, 0)).collect();
+        let stepped: Vec<usize> = (0..17).filter(|i| first[*i]).collect();
+        assert_eq!(stepped, [0, 8, 16]);
+        assert_eq!([0, 1, 1, 2].map(|hours| read(&mut aging, hours)), [false, true, false, true]);
+        aging.opened(BlockId(2), SimTime(2 * HOUR as u64), SimDuration(0));
+        assert_eq!([2, 2].map(|hours| read(&mut aging, hours)), [true, false]);
+    }
+}

@@ -1,0 +1,55 @@
+//! Copies that collection made in idle time, ahead of need. One whose page the host overwrites or trims
+//! before collection on demand would have moved it was made for nothing: those are counted, so that a run
+//! can tell what its idle time really cost in wear.
+
+use crate::file::saved::{Saved, saved};
+use crate::file::table::Table;
+use crate::plan::span::Killed;
+use std::io;
+use wordline_units::Ppn;
+
+/// How often the data of each slot have been copied in idle time since collection on demand last moved them,
+/// or the host wrote them. Empty where a scheme has no idle work.
+pub(crate) struct Ahead {
+    copies: Table<u8>,
+}
+
+impl Saved for Ahead {
+    saved! { Ahead, values: [], parts: [copies], rebuilt: [] }
+}
+
+impl Ahead {
+    /// # Errors
+    /// When the system has no address space for it.
+    pub fn new(slots: usize) -> io::Result<Ahead> {
+        Ok(Ahead { copies: Table::zeroed(slots)? })
+    }
+
+    /// Begin anew, as if nothing had been copied yet.
+    pub fn forget(&mut self) {
+        if !self.copies.is_empty() {
+            self.copies.fill(0);
+        }
+    }
+
+    /// Data have been copied, in idle time or not.
+    #[inline(always)]
+    pub fn copied(&mut self, from: Ppn, to: Ppn, in_idle_time: bool) {
+        if self.copies.is_empty() {
+            return;
+        }
+        let before = std::mem::take(&mut self.copies[from.0 as usize]);
+        if in_idle_time {
+            self.copies[to.0 as usize] = before.saturating_add(1);
+        }
+    }
+
+    /// The host has made data stale: how many copies of them were for nothing.
+    #[inline(always)]
+    pub fn premature(&mut self, dead: &[Killed]) -> u64 {
+        if self.copies.is_empty() {
+            return 0;
+        }
+        dead.iter().map(|k| std::mem::take(&mut self.copies[k.ppn.0 as usize]) as u64).sum()
+    }
+}

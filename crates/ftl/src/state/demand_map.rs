@@ -1,0 +1,238 @@
+//! A map that lies on flash, of which RAM holds the part that was used last, for drives without RAM for all of it:
+//! DFTL (Gupta, Kim and Urgaonkar, "DFTL: A Flash Translation Layer Employing Demand-based Selective Caching of
+//! Page-level Address Mappings", ASPLOS 2009), with a cache of whole pages of the map.
+//!
+//! The map is cut into *map pages*, each as large as a mapping unit, of entries of [`MAP_ENTRY`] bytes. They are pages
+//! behind the last logical one, as those of the trim log are: programmed in the home region with cause `metadata`,
+//! moved by collection, and found by a directory in RAM, which is their part of the engine's own map. A page of the
+//! host's that is looked up finds its map page in the cache, or waits until that has been read; who needs the same one
+//! meanwhile waits for the same read. The least recently used page makes room, and is programmed if it has changed.
+//! What is looked up decides when things happen and what they cost, never what they find: the engine's map is the
+//! truth, so what is late here cannot be wrong.
+//!
+//! An entry changes when a program commits or a page is trimmed. Where its map page is not in the cache, since it has
+//! been displaced or because collection moved the data, the change waits in RAM, in the journal, and is taken up when
+//! the page comes to the cache again (the paper's lazy copying, carried further): collection itself never waits for the
+//! map, so it can not come to need more room than it makes.
+//!
+//! A journal may have a bound. A change beyond it has the pages brought in that have the most changes, until what is
+//! left is within the bound; programs of the host that come meanwhile wait for the last of those reads. A page that is
+//! displaced is programmed, which may lead to a collection, which changes entries again, and pages brought in for these
+//! could displace others without end. So each request of the host allows as many as the map has pages, and what it
+//! costs ends with the requests.
+
+use crate::file::saved::sorted;
+use crate::image::base::Mapped;
+use crate::plan::layout::Layout;
+use crate::state::journal::Journal;
+use crate::state::latency::{LatencyPart, LatencyParts};
+use crate::state::op::OpId;
+use crate::state::request::RequestId;
+use crate::state::staging::Staging;
+use lru::LruCache;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroUsize;
+use std::ops::Range;
+use wordline_device::{Dram, MAP_ENTRY, map_pages};
+use wordline_units::{Bytes, Lpn, SimTime};
+
+/// Who waits for a map page.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) enum Waiting {
+    /// A read, which can be queued then.
+    Read(OpId),
+    /// A host program, among other things.
+    Program(OpId),
+    /// A read request that will find that it has nothing to read.
+    Request(RequestId),
+}
+
+/// Whether a cached map page differs from what is on flash.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) enum Dirty {
+    No,
+    Yes,
+}
+
+/// What of the map is in RAM.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct DemandMap {
+    /// The first map page, behind all other pages.
+    pub first: u32,
+    /// Map pages, and entries in each.
+    pub pages: u32,
+    entries: u32,
+    pub cached: Cache,
+    /// Map pages that are being read, with who waits, in the order in which they came.
+    pub loading: BTreeMap<u32, Vec<Waiting>>,
+    /// Changes that wait for their map page.
+    pub journal: Journal,
+    /// The map page that was asked for last to shorten the journal.
+    pub asked: u32,
+    /// Map pages that flash lacks as a whole: no place was found for them, or a power cut has lost their changes.
+    pub owed: BTreeSet<u32>,
+    /// Which map pages have a copy on flash, and how many.
+    on_flash: Vec<bool>,
+    mapped: u32,
+    /// When the map page came that an operation had to wait for, by operation.
+    #[serde(serialize_with = "sorted")]
+    pub came: FxHashMap<u32, SimTime>,
+    /// The same of the operation that ends at this moment.
+    pub ending: SimTime,
+}
+
+/// Map pages by their last use.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(into = "SavedCache", from = "SavedCache")]
+pub(crate) struct Cache(pub LruCache<u32, Dirty, FxBuildHasher>);
+
+/// Its size, and its pages from the least recently used on.
+#[derive(Clone, Serialize, Deserialize)]
+struct SavedCache(NonZeroUsize, Vec<(u32, Dirty)>);
+
+impl From<Cache> for SavedCache {
+    fn from(Cache(pages): Cache) -> SavedCache {
+        SavedCache(pages.cap(), pages.iter().rev().map(|(page, dirty)| (*page, *dirty)).collect())
+    }
+}
+
+impl From<SavedCache> for Cache {
+    fn from(SavedCache(size, pages): SavedCache) -> Cache {
+        let mut cache = LruCache::with_hasher(size, FxBuildHasher);
+        pages.into_iter().for_each(|(page, dirty)| _ = cache.push(page, dirty));
+        Cache(cache)
+    }
+}
+
+impl DemandMap {
+    /// How many pages of the map RAM has room for; none where the map is in RAM as a whole.
+    pub fn size(dram: &Dram, unit: Bytes) -> Option<NonZeroUsize> {
+        NonZeroUsize::new((dram.map_cache.0 / unit.0.max(1)) as usize)
+    }
+
+    /// That of so many logical pages, behind all pages that there are so far; none where the map is in RAM.
+    pub fn new(dram: &Dram, unit: Bytes, logical_pages: u32, first: u32) -> Option<Box<DemandMap>> {
+        let size = DemandMap::size(dram, unit)?;
+        let pages = map_pages(logical_pages as u64, unit) as u32;
+        Some(Box::new(DemandMap {
+            first,
+            pages,
+            entries: (unit.0 / MAP_ENTRY).max(1) as u32,
+            cached: SavedCache(size.min(NonZeroUsize::new(pages as usize).unwrap_or(size)), vec![]).into(),
+            loading: BTreeMap::new(),
+            journal: Journal::new(dram.map_journal),
+            asked: 0,
+            owed: BTreeSet::new(),
+            on_flash: vec![false; pages as usize],
+            mapped: 0,
+            came: FxHashMap::default(),
+            ending: SimTime(0),
+        }))
+    }
+
+    /// The first map page.
+    pub fn first(&self) -> u32 {
+        self.first
+    }
+
+    /// The page behind the last.
+    pub fn end(&self) -> u32 {
+        self.first.saturating_add(self.pages)
+    }
+
+    /// How many map pages there are.
+    pub fn pages(&self) -> u32 {
+        self.pages
+    }
+
+    /// Map pages that are mapped themselves.
+    pub fn mapped(&self) -> u64 {
+        self.mapped as u64
+    }
+
+    /// The map page with the entry of a logical page.
+    pub(crate) fn page_of(&self, lpn: Lpn) -> u32 {
+        lpn.0 / self.entries
+    }
+
+    /// Whether two logical pages have their entries in one map page.
+    pub fn together(&self, one: Lpn, other: Lpn) -> bool {
+        self.page_of(one) == self.page_of(other)
+    }
+
+    /// The map pages with the entries of some logical pages, and all others between the first and the last of them.
+    pub fn of(&self, mapped: &Mapped) -> Range<u32> {
+        let (first, last) = match mapped {
+            Mapped::First(n) => (Some(Lpn(0)), n.checked_sub(1).map(Lpn)),
+            Mapped::Set(set) => (set.first().copied(), set.last().copied()),
+        };
+        let (Some(first), Some(last)) = (first, last) else { return 0..0 };
+        self.first + self.page_of(first)..self.first + self.page_of(last) + 1
+    }
+
+    /// A map page has a copy on flash.
+    pub fn set_on_flash(&mut self, lpn: Lpn) {
+        let had = std::mem::replace(&mut self.on_flash[(lpn.0 - self.first) as usize], true);
+        self.mapped += u32::from(!had);
+    }
+
+    /// The entry of a logical page has changed.
+    pub(crate) fn change(&mut self, lpn: Lpn, staging: &Staging) {
+        let (page, entry) = (self.page_of(lpn), lpn.0 % self.entries);
+        if let Some(dirty) = self.cached.0.peek_mut(&page) {
+            *dirty = Dirty::Yes;
+            return;
+        }
+        let leaves = || !staging.mask(Lpn(self.first + page)).is_empty();
+        let under_way = self.loading.contains_key(&page) || leaves();
+        self.journal.note(page, entry, under_way);
+    }
+
+    /// A map page comes to the cache. Returns the one that goes, where that has changes.
+    pub(crate) fn keep(&mut self, page: u32) -> Option<u32> {
+        let changed = self.journal.take(page) | self.owed.remove(&page);
+        let dirty = if changed { Dirty::Yes } else { Dirty::No };
+        let (gone, dirty) = self.cached.0.push(page, dirty)?;
+        (dirty == Dirty::Yes).then_some(gone)
+    }
+
+    /// Map pages of which flash has not the newest, where power fails now: those on their way count, too.
+    pub fn stale(&self, under_way: impl Iterator<Item = Lpn>) -> BTreeSet<u32> {
+        let dirty = self.cached.0.iter().filter(|(_, dirty)| **dirty == Dirty::Yes).map(|(page, _)| *page);
+        let under_way = under_way.filter_map(|lpn| lpn.0.checked_sub(self.first));
+        dirty.chain(under_way).chain(self.journal.pages()).chain(self.owed.iter().copied()).collect()
+    }
+
+    /// Take over what [`Self::stale`] found when the power failed.
+    pub fn restore(&mut self, stale: BTreeSet<u32>) {
+        self.owed = stale;
+    }
+
+    /// The most is counted from now on.
+    pub fn start_anew(&mut self) {
+        self.journal.start_anew();
+    }
+
+    /// Of a piece that ends a request now, what it waited in RAM for its map page is apart.
+    pub fn split(&self, parts: &mut LatencyParts, admitted: SimTime) {
+        let miss = self.ending.0.saturating_sub(admitted.0).min(parts[LatencyPart::Staging]);
+        parts[LatencyPart::MapMiss] = miss;
+        parts[LatencyPart::Staging] -= miss;
+    }
+}
+
+/// Why a drive under a layout cannot have its map on flash, if it cannot.
+pub(crate) fn refusal(layout: &Layout) -> Option<String> {
+    let why = if layout.map.knows_sectors() || layout.merges.is_some() {
+        "its map knows parts of pages, and has no entry of a fixed size for each page"
+    } else if layout.outpost.is_some() {
+        "its data lie on two media from the beginning, and where its map would lie is not defined"
+    } else {
+        return None;
+    };
+    Some(format!(
+        "{why}, so the map cannot be cached by pages; set dram.map_cache=off, or choose another scheme"
+    ))
+}

@@ -1,0 +1,62 @@
+//! The collection of a block as plain data, and why blocks are emptied and pages moved.
+
+use crate::plan::decision::Grain;
+use crate::state::op::OpId;
+use serde::{Deserialize, Serialize};
+use wordline_units::BlockId;
+
+/// The collection of one block.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Job {
+    pub block: BlockId,
+    /// Next slot to look at.
+    pub cursor: u32,
+    /// Pages read or relocated and not yet committed.
+    pub inflight: u32,
+    /// Those of them that hold back further reads.
+    pub window: u32,
+    pub exhausted: bool,
+    pub erasing: bool,
+    /// Begun in idle time, and not taken over since by a region that runs short.
+    pub idle: bool,
+    /// May go on. What idle time has begun rests after each page until it is asked for again.
+    pub granted: bool,
+    pub held: bool,
+    /// Makes a block wear that data at rest have kept young.
+    pub levels: bool,
+    /// Its pages find no place any more: it ends as soon as none is under way, and its block stays.
+    pub given_up: bool,
+    /// Begun because the block's data are to be written anew.
+    pub refreshes: bool,
+}
+
+impl Job {
+    /// Whether it waits for the drive to be idle again.
+    pub fn rests(&self) -> bool {
+        self.idle && !self.granted
+    }
+}
+
+/// Why a block is emptied.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Occasion {
+    /// Its region runs short.
+    Shortage,
+    /// The drive has nothing else to do.
+    Idleness(Grain),
+    /// It shall wear like the others.
+    Levelling,
+    /// Its data are to be written anew.
+    Due,
+}
+
+/// Why a page moves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum For {
+    /// The scheme wants it elsewhere.
+    Scheme,
+    /// The drive has nothing else to do.
+    Idleness,
+    /// It makes room for a host program, which waits for it.
+    Program(OpId),
+}

@@ -1,0 +1,143 @@
+//! Where a request's time goes: the parts of its latency, which add up to it exactly.
+//!
+//! A request is as late as the last of its pieces, so the parts are that piece's. What an operation
+//! waits for is told by sums that its plane keeps of its busy time, one for each of [`Behind`]: the
+//! operation notes them when it is queued, and the difference when it begins is what it stood behind.
+
+use crate::state::cause::Cause;
+use serde::{Deserialize, Serialize};
+use std::ops::{Index, IndexMut};
+use wordline_units::{HostOp, SimTime};
+
+/// A part of a request's latency.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum LatencyPart {
+    /// Not yet admitted: the queue before the drive is full, or its write buffer.
+    Admission = 0,
+    /// For the page of the map with its entry, where the map is on flash.
+    MapMiss,
+    /// In the drive's RAM: for the company of a one-shot group, for the missing sectors of a page, for
+    /// the writes that a flush waits for.
+    Staging,
+    /// Its plane works for the host.
+    BehindHost,
+    /// Its plane collects.
+    BehindGc,
+    /// Its plane migrates.
+    BehindMigration,
+    /// No free page can be had, from the first time that one was looked for.
+    Space,
+    /// The array works on it; with the wait for an array that other planes use, or that a job holds.
+    Die,
+    /// It is read again, since it has more errors than can be corrected.
+    Retry,
+    /// Its data move over the channel's bus; with the wait for it.
+    Bus,
+    /// The host link moves its data; with the wait for it.
+    Link,
+}
+
+impl LatencyPart {
+    /// How many there are.
+    pub const COUNT: usize = 11;
+    /// All of them, in the order in which a request goes through them.
+    pub const ALL: [LatencyPart; LatencyPart::COUNT] = {
+        use LatencyPart::*;
+        [Admission, MapMiss, Staging, BehindHost, BehindGc, BehindMigration, Space, Die, Retry, Bus, Link]
+    };
+
+    /// The key that reports use.
+    pub const fn key(self) -> &'static str {
+        const KEYS: [&str; LatencyPart::COUNT] = [
+            "admission",
+            "map_miss",
+            "staging",
+            "behind_host",
+            "behind_gc",
+            "behind_migration",
+            "space",
+            "die",
+            "retry",
+            "bus",
+            "link",
+        ];
+        KEYS[self as usize]
+    }
+}
+
+/// The latency of a request in parts, nanoseconds each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct LatencyParts([u64; LatencyPart::COUNT]);
+
+impl LatencyParts {
+    /// The latency.
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+
+    /// All of them, in the order of [`LatencyPart::ALL`].
+    pub fn nanoseconds(&self) -> &[u64; LatencyPart::COUNT] {
+        &self.0
+    }
+}
+
+impl Index<LatencyPart> for LatencyParts {
+    type Output = u64;
+    #[inline(always)]
+    fn index(&self, part: LatencyPart) -> &u64 {
+        &self.0[part as usize]
+    }
+}
+
+impl IndexMut<LatencyPart> for LatencyParts {
+    #[inline(always)]
+    fn index_mut(&mut self, part: LatencyPart) -> &mut u64 {
+        &mut self.0[part as usize]
+    }
+}
+
+/// For whom a plane is busy: the host, collection, migration.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Behind(pub [u64; 3]);
+
+impl Behind {
+    /// A plane was busy with an operation for so long.
+    #[inline(always)]
+    pub fn add(&mut self, cause: Cause, time: u64) {
+        const WHO: [u8; Cause::COUNT] = [0, 1, 2, 0, 0, 0]; // in the order of `Cause::ALL`
+        self.0[WHO[cause as usize] as usize] += time;
+    }
+}
+
+/// What the operation that ends now has been through since it was queued. The parts add up to the
+/// time since then.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Piece {
+    /// When it was queued at its plane.
+    pub queued: SimTime,
+    /// Where its time went.
+    pub parts: LatencyParts,
+}
+
+impl Piece {
+    /// No operation ends now.
+    pub const NONE: Piece = Piece { queued: SimTime::NEVER, parts: LatencyParts([0; LatencyPart::COUNT]) };
+
+    /// The parts of a request that this piece ends now. A piece that was queued before the request
+    /// came is another's, whose end it waited for.
+    #[inline(always)]
+    pub(crate) fn parts_of(
+        &self,
+        op: HostOp,
+        arrival: SimTime,
+        admitted: SimTime,
+        now: SimTime,
+    ) -> LatencyParts {
+        let own = op != HostOp::Flush && admitted <= self.queued && self.queued <= now;
+        let (mut parts, launched) = if own { (self.parts, self.queued) } else { (Piece::NONE.parts, now) };
+        parts[LatencyPart::Admission] = admitted.since(arrival).0;
+        parts[LatencyPart::Staging] = launched.since(admitted).0;
+        parts
+    }
+}

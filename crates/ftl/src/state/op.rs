@@ -1,0 +1,360 @@
+//! A flash operation, from its decision to its completion: plain data in a slab, one cache line
+//! each, so that pending work can be saved in mid-flight.
+
+use crate::plan::decision::{PlanePick, Route};
+use crate::plan::span::Span;
+use crate::state::cause::Cause;
+use serde::{Deserialize, Serialize};
+use wordline_device::ServiceOrder;
+use wordline_flash::{Retries, SlotClass};
+use wordline_units::{BlockId, Lpn, PlaneId, Ppn, SectorMask};
+
+/// An operation, by its number in the slab.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct OpId(pub u32);
+
+impl OpId {
+    /// No operation.
+    pub const NONE: OpId = OpId(NONE);
+
+    /// Whether this is [`Self::NONE`].
+    #[inline(always)]
+    pub const fn is_none(self) -> bool {
+        self.0 == NONE
+    }
+
+    #[inline(always)]
+    pub(crate) const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What the die does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[repr(u8)]
+pub enum OpKind {
+    /// Sense a page and bring it out.
+    Read,
+    /// Bring a page in and program it.
+    Program,
+    /// Erase a block.
+    Erase,
+}
+
+impl OpKind {
+    /// All of them.
+    pub const ALL: [OpKind; 3] = [OpKind::Read, OpKind::Program, OpKind::Erase];
+
+    /// The key that files use.
+    pub const fn key(self) -> &'static str {
+        ["read", "program", "erase"][self as usize]
+    }
+}
+
+/// Who waits for an operation; `owner` of the operation says which. The owner of a move is the host program
+/// that waits for it, if one does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[repr(u8)]
+pub(crate) enum Owner {
+    /// A host request.
+    Request,
+    /// A program that lacks the sectors this read brings.
+    Fill,
+    /// The collection of a region's plane.
+    Job,
+    /// A collected program that gathers its page from several places, of which this read brings one.
+    Whole,
+    /// A move that the scheme asked for.
+    Move,
+    /// A moved unit that is written with the rest of its page, which this read brings.
+    Rewrite,
+    /// Whoever needs an entry of the page of the map that this read brings.
+    Map,
+    /// Nobody any more.
+    Nobody,
+}
+
+/// In which order operations are served: lower classes first, first come first served within one.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[repr(u8)]
+pub enum Class {
+    /// Work of a job that holds its die.
+    Held = 0,
+    /// Reads of the host.
+    Read = 1,
+    /// Collection that cannot wait.
+    Urgent = 2,
+    /// Writes of the host, and the reads they need.
+    Write = 3,
+    /// Everything else.
+    Background = 4,
+}
+
+impl Class {
+    /// How many there are.
+    pub const COUNT: usize = 5;
+}
+
+/// A logical page that an operation reads or writes, for those who watch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Part {
+    /// The page.
+    pub lpn: Lpn,
+    /// Where it lies, or comes to lie.
+    pub ppn: Ppn,
+    /// Sectors of it.
+    pub sectors: u32,
+    /// Why.
+    pub cause: Cause,
+}
+
+/// A block being emptied, for those who watch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Emptying {
+    /// The block.
+    pub block: BlockId,
+    /// Why.
+    pub reason: Reason,
+    /// Erased blocks that its region can open in its plane at this moment.
+    pub free_blocks: u32,
+}
+
+/// Why a block is emptied.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reason {
+    /// Its region runs short of space.
+    Shortage,
+    /// The drive has nothing else to do.
+    Idleness,
+    /// It shall wear like the others.
+    Levelling,
+    /// Its data are old, or were read too often.
+    Refresh,
+}
+
+/// One operation, or a further part of a program that writes several units at once.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Op {
+    /// Link of whatever queue the operation stands in.
+    pub next: OpId,
+    /// Next part of the same program.
+    pub(crate) chain: OpId,
+    pub(crate) lpn: Lpn,
+    /// Place read from, or bound for a program; until then the number of fills still awaited.
+    pub ppn: Ppn,
+    /// Place that a relocation takes its data from.
+    pub(crate) from: Ppn,
+    pub(crate) owner: u32,
+    pub(crate) mask: SectorMask,
+    pub(crate) stage: u32,
+    /// Arrival number of the host write that the data come from.
+    pub(crate) version: u64,
+    /// Order of service: rank in the top byte, that of its class unless the drive has another order, and arrival
+    /// below.
+    pub key: u64,
+    pub(crate) route: Route,
+    /// Of a move's read and a host program: how the plane is chosen that it goes to.
+    pub(crate) pick: PlanePick,
+    /// The plane that works on it.
+    pub plane: PlaneId,
+    /// What the die does.
+    pub kind: OpKind,
+    pub(crate) owned_by: Owner,
+    pub(crate) cause: Cause,
+    pub(crate) class: Class,
+    /// Which of the program's slots this part fills.
+    pub(crate) slot: u8,
+    /// First physical sector within the slot.
+    pub(crate) offset: u8,
+    /// Slots that the whole program covers.
+    pub(crate) slots: u8,
+    /// May open the last free block of a plane.
+    pub(crate) privileged: bool,
+    /// A relocation that counts among those its job has under way at once.
+    pub(crate) in_window: bool,
+    /// The class of the slot that a program is bound to.
+    pub(crate) taken: SlotClass,
+    /// Done because the drive had nothing else to do.
+    pub(crate) idle: bool,
+    /// A copy within the plane, by the flash itself: its data are not read before nor moved over the bus.
+    pub(crate) copies: bool,
+    /// A move that has a place in the buffer of the region that it goes to.
+    pub(crate) buffered: bool,
+    /// Of a read that has begun, how often it is repeated.
+    pub(crate) retries: Retries,
+    /// Of a read, how often it has been repeated.
+    pub(crate) repeated: u8,
+    /// Of a read whose page stands in the plane's register, the sectors that are still to be brought out.
+    pub(crate) to_bring: Option<u8>,
+}
+
+impl Op {
+    pub(crate) fn new(kind: OpKind, plane: PlaneId, cause: Cause, class: Class) -> Op {
+        Op {
+            next: OpId::NONE,
+            chain: OpId::NONE,
+            lpn: Lpn::NONE,
+            ppn: Ppn::NONE,
+            from: Ppn::NONE,
+            owner: NONE,
+            mask: SectorMask::EMPTY,
+            stage: NONE,
+            version: 0,
+            key: 0,
+            route: Route::NOWHERE,
+            pick: PlanePick::Home,
+            plane,
+            kind,
+            owned_by: Owner::Nobody,
+            cause,
+            class,
+            slot: 0,
+            offset: 0,
+            slots: 1,
+            privileged: false,
+            in_window: true,
+            taken: SlotClass::Next,
+            idle: false,
+            copies: false,
+            buffered: false,
+            retries: Retries::default(),
+            repeated: 0,
+            to_bring: None,
+        }
+    }
+
+    /// The kind of work whose share it takes, by number: reads of the host, writes of the host with what they need,
+    /// collection, and all else.
+    fn share_of(&self, class: Class) -> usize {
+        match class {
+            Class::Held | Class::Urgent => 2,
+            _ if self.cause == Cause::Gc => 2,
+            Class::Read => 0,
+            Class::Write => 1,
+            Class::Background => 3,
+        }
+    }
+
+    pub(crate) fn span(&self) -> Span {
+        Span { lpn: self.lpn, mask: self.mask, offset: self.offset }
+    }
+
+    /// Its turn among all operations of the run: unlike its place in the slab, no other has it.
+    pub fn number(&self) -> u64 {
+        self.key & (u64::MAX >> 8)
+    }
+
+    /// Of a read that has begun, how often it is repeated.
+    pub fn retries(&self) -> Retries {
+        self.retries
+    }
+
+    /// Of a read, how often its data have been brought out and found wrong.
+    pub fn repeated(&self) -> u8 {
+        self.repeated
+    }
+
+    /// Whether it is a read that goes on with what its plane's register holds.
+    pub fn goes_on(&self) -> bool {
+        self.to_bring.is_some()
+    }
+
+    /// Whether it is done because the drive had nothing else to do.
+    pub fn is_idle_work(&self) -> bool {
+        self.idle
+    }
+
+    /// Its place in the order of service.
+    pub fn class(&self) -> Class {
+        self.class
+    }
+
+    /// Why it is done.
+    pub fn cause(&self) -> Cause {
+        self.cause
+    }
+}
+
+/// The slab.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Ops {
+    ops: Vec<Op>,
+    free: Vec<u32>,
+    sequence: u64,
+    order: ServiceOrder,
+}
+
+impl Ops {
+    /// No operations, served in an order.
+    pub fn served(order: ServiceOrder) -> Ops {
+        Ops { order, ..Ops::default() }
+    }
+
+    #[inline]
+    pub fn add(&mut self, op: Op) -> OpId {
+        match self.free.pop() {
+            Some(i) => {
+                self.ops[i as usize] = op;
+                OpId(i)
+            }
+            None => {
+                self.ops.push(op);
+                OpId(self.ops.len() as u32 - 1)
+            }
+        }
+    }
+
+    #[inline]
+    pub fn remove(&mut self, id: OpId) {
+        self.free.push(id.0);
+    }
+
+    /// Give an operation its turn among those of its class.
+    #[inline]
+    pub fn stamp(&mut self, id: OpId) {
+        self.sequence += 1;
+        let op = &mut self.ops[id.index()];
+        let rank = match (self.order, op.class) {
+            (ServiceOrder::ReadFirst, class) => class as u64,
+            (_, Class::Held) => Class::Held as u64,
+            (ServiceOrder::FirstCome, _) => 1,
+            (ServiceOrder::Shortest, _) => 1 + op.kind as u64,
+            (ServiceOrder::Shares, class) => 1 + op.share_of(class) as u64,
+        };
+        op.key = rank << 56 | self.sequence;
+    }
+
+    /// The operations that have not ended.
+    pub fn alive(&self) -> Vec<OpId> {
+        let mut alive = vec![true; self.ops.len()];
+        for i in &self.free {
+            alive[*i as usize] = false;
+        }
+        (0..self.ops.len() as u32).filter(|i| alive[*i as usize]).map(OpId).collect()
+    }
+
+    pub fn capacity(&self) -> usize {
+        self.ops.len()
+    }
+
+    pub fn live(&self) -> usize {
+        self.ops.len() - self.free.len()
+    }
+}
+
+impl std::ops::Index<OpId> for Ops {
+    type Output = Op;
+    #[inline(always)]
+    fn index(&self, id: OpId) -> &Op {
+        &self.ops[id.index()]
+    }
+}
+
+impl std::ops::IndexMut<OpId> for Ops {
+    #[inline(always)]
+    fn index_mut(&mut self, id: OpId) -> &mut Op {
+        &mut self.ops[id.index()]
+    }
+}
+
+pub(crate) const NONE: u32 = u32::MAX;

@@ -1,0 +1,77 @@
+//! The cache of what the host has read: which sectors of which pages the drive holds in RAM, the least recently read
+//! dropped first. It says what takes no time; the data are those that the map finds, since whatever changes a sector
+//! drops it here.
+
+use lru::LruCache;
+use rustc_hash::FxBuildHasher;
+use serde::{Deserialize, Serialize};
+use std::num::NonZeroUsize;
+use wordline_units::{Lpn, SectorMask};
+
+/// Pages by the last read, none where the drive has no such cache.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(into = "Saved", from = "Saved")]
+pub(crate) struct ReadCache(Option<LruCache<u32, SectorMask, FxBuildHasher>>);
+
+/// Its size, and its pages from the least recently read on.
+#[derive(Clone, Serialize, Deserialize)]
+struct Saved(usize, Vec<(u32, SectorMask)>);
+
+impl From<ReadCache> for Saved {
+    fn from(cache: ReadCache) -> Saved {
+        let Some(pages) = cache.0 else { return Saved(0, vec![]) };
+        Saved(pages.cap().get(), pages.iter().rev().map(|(lpn, mask)| (*lpn, *mask)).collect())
+    }
+}
+
+impl From<Saved> for ReadCache {
+    fn from(Saved(size, pages): Saved) -> ReadCache {
+        let mut cache = ReadCache::of(size);
+        pages.into_iter().for_each(|(lpn, mask)| cache.keep(Lpn(lpn), mask));
+        cache
+    }
+}
+
+impl ReadCache {
+    /// One of so many pages.
+    pub fn of(pages: usize) -> ReadCache {
+        ReadCache(NonZeroUsize::new(pages).map(|pages| LruCache::with_hasher(pages, FxBuildHasher)))
+    }
+
+    /// Whether the drive has one.
+    #[inline(always)]
+    pub fn is_on(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// What of the wanted sectors of a page it holds; the page is then the most recently read.
+    pub(crate) fn find(&mut self, lpn: Lpn, wanted: SectorMask) -> SectorMask {
+        self.0.as_mut().and_then(|pages| pages.get(&lpn.0)).map_or(SectorMask::EMPTY, |held| held.and(wanted))
+    }
+
+    /// Sectors of a page have been read.
+    pub(crate) fn keep(&mut self, lpn: Lpn, sectors: SectorMask) {
+        if let Some(pages) = &mut self.0 {
+            let held = pages.get_or_insert_mut(lpn.0, || SectorMask::EMPTY);
+            *held = held.union(sectors);
+        }
+    }
+
+    /// Sectors of a page are not what they were.
+    #[inline(always)]
+    pub fn drop(&mut self, lpn: Lpn, sectors: SectorMask) {
+        if self.is_on() {
+            self.forget(lpn, sectors);
+        }
+    }
+
+    #[inline(never)]
+    fn forget(&mut self, lpn: Lpn, sectors: SectorMask) {
+        let Some(pages) = &mut self.0 else { return };
+        let Some(held) = pages.peek_mut(&lpn.0) else { return };
+        *held = held.minus(sectors);
+        if held.is_empty() {
+            pages.pop(&lpn.0);
+        }
+    }
+}

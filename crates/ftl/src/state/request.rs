@@ -1,0 +1,161 @@
+//! Requests in the drive, how they end, and what the drive asks of the device meanwhile.
+
+use crate::plan::region::RegionId;
+use crate::state::latency::LatencyParts;
+use crate::state::op::OpId;
+use crate::state::stager::Company;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use wordline_units::{DieId, HostRequest, PlaneId, SimDuration, SimTime};
+
+/// A request in the drive, by its number in the slab.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct RequestId(pub u32);
+
+/// How a request ended.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[repr(u8)]
+pub enum Outcome {
+    /// As asked.
+    Done = 0,
+    /// A write found no place and none can be made: the drive is full.
+    OutOfSpace = 1,
+    /// A read has more errors than can be corrected.
+    Uncorrectable = 2,
+    /// A write found no place, since too many blocks have worn out: the drive can only be read.
+    WornOut = 3,
+}
+
+impl Outcome {
+    /// The key that files and reports use.
+    pub const fn key(self) -> &'static str {
+        ["done", "out_of_space", "uncorrectable", "worn_out"][self as usize]
+    }
+}
+
+/// A request in flight.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Pending {
+    /// What was asked.
+    pub request: HostRequest,
+    /// When it was admitted, which may be after it arrived.
+    pub admitted: SimTime,
+    /// When its last part ended.
+    pub ended: SimTime,
+    /// Where its time went until then.
+    pub parts: LatencyParts,
+    /// Its number among all requests of the run.
+    pub number: u64,
+    /// How it ends, as far as is known.
+    pub outcome: Outcome,
+    /// Of a write, the last bit that a program of it was, counted from 1, where the rule tells bits
+    /// apart; otherwise 0.
+    pub slowest_bit: u8,
+    /// The longest that one of its parts stood behind idle work.
+    pub behind_idle: SimDuration,
+    pub(crate) remaining: u32,
+}
+
+/// How far ahead of a request its memory is fetched.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Prefetch {
+    /// Which leaf of the map its first page has.
+    Leaf,
+    /// The page's entry in it.
+    Place,
+    /// The block that the entry names.
+    Block,
+}
+
+/// A request that the device cannot take.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum RequestError {
+    /// It reaches past the end.
+    #[error("request {number} covers bytes {from} to {to}, but the drive ends at {end}")]
+    BeyondDrive {
+        /// Its number.
+        number: u64,
+        /// Its first byte.
+        from: u64,
+        /// The byte after its last.
+        to: u64,
+        /// Bytes of the drive.
+        end: u64,
+    },
+    /// It covers nothing.
+    #[error("request {number} has no length; a read, write or trim covers at least 512 bytes")]
+    Empty {
+        /// Its number.
+        number: u64,
+    },
+}
+
+/// A decision that the mechanism refuses, or a broken invariant of its own.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum Fault {
+    /// A scheme decided something illegal.
+    #[error("scheme {scheme} made an illegal decision at {} ns: {decision} ({state})", time.0)]
+    IllegalDecision {
+        /// The scheme.
+        scheme: String,
+        /// What it decided.
+        decision: String,
+        /// When.
+        time: SimTime,
+        /// What the drive looked like.
+        state: String,
+    },
+    /// Wordline itself is at fault.
+    #[error("internal fault at {} ns: {what}; please report it with the command that led here", time.0)]
+    Internal {
+        /// What went wrong.
+        what: String,
+        /// When.
+        time: SimTime,
+    },
+}
+
+/// Something that the device has to do after a call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Effect {
+    /// Queue an operation at its plane.
+    Queue(OpId),
+    /// Queue an operation at its plane that has left another's queue.
+    ChangePlane(OpId),
+    /// Space may have come up: try again what waits at a plane.
+    Wake(PlaneId),
+    /// A job has begun or ceased to hold a die.
+    Hold(DieId),
+    /// Call [`Ftl::timer`](crate::Ftl::timer) with the token at that time.
+    Timer(SimTime, Timer),
+}
+
+/// What a timer is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Timer {
+    /// An incomplete one-shot group has waited long enough.
+    Pad {
+        /// Its region.
+        region: RegionId,
+        /// Its plane.
+        plane: PlaneId,
+        /// Whose data wait.
+        company: Company,
+        /// Which group it was.
+        generation: u32,
+    },
+    /// A page of the merge buffer has waited long enough.
+    Merge {
+        /// Its number.
+        page: u64,
+    },
+    /// The drive may be idle, so that the merge buffer goes to flash.
+    MergeIdle,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct PendingFlush {
+    pub version: u64,
+    pub request: RequestId,
+    pub remaining: u64,
+}

@@ -1,0 +1,242 @@
+//! Room: how much is left in a plane of a region, when that is too little, what a collection would gain, and
+//! which plane has most.
+
+use crate::plan::decision::ChannelSet;
+use crate::plan::region::{MovedIn, RegionId};
+use crate::state::block::Phase;
+use crate::state::region::RegionPlane;
+use crate::state::stager::Company;
+use crate::state::state::State;
+use std::cmp::Reverse;
+use wordline_device::Trigger;
+use wordline_units::{BlockId, Fraction, PlaneId};
+
+impl State {
+    #[inline]
+    pub(crate) fn free_blocks(&self, region: RegionId, plane: PlaneId) -> u32 {
+        let r = &self.regions[region.index()];
+        let local = (plane.0 - r.first_plane) as usize;
+        let free = self.pools[r.region.pool.0 as usize].free[local].len() as u32;
+        free.min(r.region.quota.saturating_sub(r.planes[local].owned))
+    }
+
+    pub(crate) fn free_slots(&self, region: RegionId, plane: PlaneId) -> u64 {
+        let r = &self.regions[region.index()];
+        self.at(region, plane).open_slots + self.free_blocks(region, plane) as u64 * r.slots_per_block as u64
+    }
+
+    /// Blocks of a plane that a region may own.
+    pub(crate) fn total_blocks(&self, region: RegionId) -> u32 {
+        self.regions[region.index()].region.quota.min(self.pool_of(region).blocks_per_plane)
+    }
+
+    /// Blocks of a plane that a region may own, without those that are lost.
+    fn blocks_left(&self, region: RegionId, plane: PlaneId) -> u32 {
+        let pool = self.pool_of(region);
+        let left = pool.blocks_per_plane - pool.free[self.local(region, plane)].lost;
+        self.regions[region.index()].region.quota.min(left)
+    }
+
+    /// Whether a plane of a region is short of space by its trigger, or by the hard reserve.
+    pub(crate) fn is_short(&self, region: RegionId, plane: PlaneId) -> bool {
+        let total = self.blocks_left(region, plane);
+        let slots = self.regions[region.index()].slots_per_block as u64;
+        let below = |f: Fraction, free: u64, all: u64| free < f.of_ceil(all);
+        let short = match self.regions[region.index()].region.trigger {
+            Trigger::Never => return false,
+            Trigger::LastBlock => return self.has_opened_last(region, plane),
+            Trigger::FreeBlocks(f) => below(f, self.free_blocks(region, plane) as u64, total as u64),
+            Trigger::FreeSlots(f) => below(f, self.free_slots(region, plane), total as u64 * slots),
+        };
+        short || self.is_desperate(region, plane)
+    }
+
+    /// Whether a plane of a region is down to the hard reserve, so that collection goes first.
+    #[inline]
+    pub(crate) fn is_desperate(&self, region: RegionId, plane: PlaneId) -> bool {
+        let reserve = self.hard_reserve(region);
+        match self.regions[region.index()].region.trigger {
+            Trigger::Never | Trigger::LastBlock => false,
+            Trigger::FreeBlocks(_) => self.free_blocks(region, plane) <= reserve,
+            Trigger::FreeSlots(_) => {
+                let slots = self.regions[region.index()].slots_per_block as u64;
+                self.free_slots(region, plane) <= reserve as u64 * slots
+            }
+        }
+    }
+
+    /// Blocks of a plane of a region that are erased when a block has just been opened and a collection
+    /// begins: the most that are too few, by the trigger or by the hard reserve.
+    pub(crate) fn held_back(&self, region: RegionId) -> u32 {
+        let total = self.total_blocks(region);
+        let by_trigger = match self.regions[region.index()].region.trigger {
+            Trigger::Never | Trigger::LastBlock => 0,
+            Trigger::FreeBlocks(share) | Trigger::FreeSlots(share) => {
+                (share.of_ceil(total as u64) as u32).saturating_sub(1)
+            }
+        };
+        by_trigger.max(self.hard_reserve(region))
+    }
+
+    /// Erased blocks of a plane at which collection becomes urgent.
+    pub(crate) fn hard_reserve(&self, region: RegionId) -> u32 {
+        self.gc.hard_reserve.min(self.total_blocks(region) / 2).max(self.pool_of(region).reserve)
+    }
+
+    /// Slots of a plane of a region that are programmed, live or not.
+    pub(crate) fn used_slots(&self, region: RegionId, plane: PlaneId) -> u64 {
+        let (r, at) = (&self.regions[region.index()], self.at(region, plane));
+        at.owned as u64 * r.slots_per_block as u64 - at.open_slots
+    }
+
+    /// Whether a plane of a region may have more slots programmed.
+    #[inline]
+    pub(crate) fn has_slots_left(&self, region: RegionId, plane: PlaneId) -> bool {
+        let most = self.regions[region.index()].region.slot_quota;
+        most == u64::MAX || self.used_slots(region, plane) < most
+    }
+
+    /// Whether a plane of a region has opened the last block that it may own, or has less than a block of
+    /// slots left.
+    fn has_opened_last(&self, region: RegionId, plane: PlaneId) -> bool {
+        let r = &self.regions[region.index()];
+        let most = r.region.slot_quota;
+        self.free_blocks(region, plane) == 0
+            || (most < u64::MAX && self.used_slots(region, plane) + r.slots_per_block as u64 > most)
+    }
+
+    /// Slots of a block that are not yet programmed.
+    pub(crate) fn unused_slots(&self, block: BlockId) -> u32 {
+        let info = &self.blocks[block.index()];
+        let r = &self.regions[info.region as usize];
+        (r.shape.pages() - r.region.rule.programmed(&info.state)) * r.units_per_page
+    }
+
+    /// Slots of a plane of a region that hold nothing live, or will when what is queued there is done.
+    pub(crate) fn room(&self, region: RegionId, plane: PlaneId) -> u64 {
+        let r = &self.regions[region.index()];
+        let slots = self.blocks_left(region, plane) as u64 * r.slots_per_block as u64;
+        let queued = self.backlog.of(plane) as u64 * r.units_per_page as u64;
+        slots.saturating_sub(self.at(region, plane).live / self.geometry.sectors_per_unit as u64 + queued)
+    }
+
+    /// The plane with the most slots that hold nothing live, and of about equals, within a sixteenth of a block, the
+    /// one with the least to do.
+    pub(crate) fn roomiest(&self, region: RegionId) -> Option<PlaneId> {
+        let r = &self.regions[region.index()];
+        let step = (r.slots_per_block as u64 / 16).max(1);
+        self.in_turn(region)
+            .map(|local| PlaneId(r.first_plane + local as u32))
+            .min_by_key(|p| (Reverse(self.room(region, *p) / step), self.backlog.before(*p)))
+    }
+
+    /// The plane where a host write waits least: one that has room, then one on a channel that is not unwanted, then
+    /// one where a group waits for company, then the one whose array has the least to do, then whose channel has,
+    /// then that has the fewest operations itself.
+    #[inline]
+    pub(crate) fn least_busy(&self, region: RegionId, unwanted: Option<ChannelSet>) -> Option<PlaneId> {
+        let r = &self.regions[region.index()];
+        let free = &self.pools[r.region.pool.0 as usize].free;
+        // A loop, and numbers that are kept: every write passes here.
+        let (mut best, mut least) = (None, (u32::MAX, (0, 0, 0)));
+        for local in self.in_turn(region) {
+            let (at, plane) = (&r.planes[local], PlaneId(r.first_plane + local as u32));
+            let full = at.open_slots == 0 && (free[local].is_empty() || at.owned >= r.region.quota);
+            let avoided = unwanted
+                .is_some_and(|set| set.contains(self.geometry.channel_of(self.geometry.die_of(plane))));
+            let alone = at.stagers[Company::Host as usize].group.is_none();
+            let kind = (full as u32) << 2 | (avoided as u32) << 1 | alone as u32;
+            let waits = (kind, self.backlog.before(plane));
+            if waits < least {
+                (best, least) = (Some(plane), waits);
+            }
+        }
+        best
+    }
+
+    /// The planes of a region, counted from its first, in their order from the one whose turn it is.
+    #[inline(always)]
+    fn in_turn(&self, region: RegionId) -> impl Iterator<Item = usize> {
+        let turns = &self.regions[region.index()].turns;
+        let (before, from) = turns.split_at(self.turn as usize % turns.len());
+        from.iter().chain(before).map(|local| *local as usize)
+    }
+
+    /// The plane of a region where moved units wait for company.
+    pub(crate) fn waiting_plane(&self, region: RegionId) -> Option<PlaneId> {
+        let r = &self.regions[region.index()];
+        let waits = |at: &RegionPlane| !at.stagers[Company::Moved as usize].page.is_none();
+        let local = r.planes.iter().position(waits)?;
+        Some(PlaneId(r.first_plane + local as u32))
+    }
+
+    /// Whether a move that the host waits for has to wait for room in the buffer of its region.
+    pub(crate) fn has_full_buffer(&self, region: RegionId) -> bool {
+        let r = &self.regions[region.index()];
+        matches!(r.region.moved_in, MovedIn::Through(units) if r.buffered >= units)
+    }
+
+    /// Whether emptying a block within its pool gives back more than the padding of one program may
+    /// cost; otherwise collection could go round in circles.
+    pub(crate) fn gains(&self, region: RegionId, block: BlockId) -> bool {
+        let r = &self.regions[region.index()];
+        let lost = r.units_per_page * r.pages_per_program;
+        let most = (r.slots_per_block - lost) * self.geometry.sectors_per_unit;
+        let together = self.pool_of(region).together;
+        if together > 1 {
+            return self.burden_of_all(region, block) <= most * together;
+        }
+        self.burden(block) <= most
+    }
+
+    /// What emptying a block costs, in sectors: what it has to program, and the slots that go unused.
+    /// By this victims are ranked, so that the one with the most invalid sectors is first.
+    #[inline]
+    pub(crate) fn burden(&self, block: BlockId) -> u32 {
+        let info = &self.blocks[block.index()];
+        let unused = if info.phase == Phase::Standby { self.unused_slots(block) } else { 0 };
+        let leaves = self.regions[info.region as usize].region.leaves_pool;
+        // What goes to another pool may be packed anew there; what stays takes a slot for a slot.
+        let moves = if leaves { info.live } else { self.map.burden(block, info.live) };
+        moves + unused * self.geometry.sectors_per_unit
+    }
+
+    pub(crate) fn best_victim(&self, region: RegionId, plane: PlaneId) -> Option<BlockId> {
+        let plane = PlaneId(self.together(region, plane).start);
+        let first = self.geometry.blocks_of(plane).start + self.pool_of(region).offset;
+        let block = |at: usize| BlockId(first + at as u32);
+        let victims = &self.at(region, plane).victims;
+        let best = victims.best()?;
+        if victims.has_best_first() || self.gains(region, block(best)) {
+            return Some(block(best));
+        }
+        // The oldest block that gives something back, or just the oldest.
+        let gaining = victims.in_order().find(|at| self.gains(region, block(*at)));
+        Some(block(gaining.unwrap_or(best)))
+    }
+
+    /// The first block by the region's own rule, whether or not it gives something back.
+    pub(crate) fn oldest_victim(&self, region: RegionId, plane: PlaneId) -> Option<BlockId> {
+        let plane = PlaneId(self.together(region, plane).start);
+        let first = self.geometry.blocks_of(plane).start + self.pool_of(region).offset;
+        self.at(region, plane).victims.best().map(|at| BlockId(first + at as u32))
+    }
+
+    /// Whether one more block of a plane may become one of a region that holds less than the home region in the
+    /// same pool: the blocks that stay with the home region must be able to take back all that the host may
+    /// store, with those that collection needs.
+    pub(crate) fn may_convert(&self, region: RegionId, plane: PlaneId) -> bool {
+        let (r, home) = (&self.regions[region.index()], &self.regions[self.home.index()]);
+        if r.region.pool != home.region.pool || r.slots_per_block >= home.slots_per_block {
+            return true;
+        }
+        let tables = self.demand.as_ref().map_or(0, |map| map.pages());
+        let data =
+            (self.logical_pages + tables).div_ceil(home.planes.len() as u32).div_ceil(home.slots_per_block);
+        let sharing = self.regions.iter().filter(|s| s.region.pool == r.region.pool);
+        let sparse = sharing.filter(|s| s.slots_per_block < home.slots_per_block);
+        let owned: u32 = sparse.map(|s| s.planes[(plane.0 - s.first_plane) as usize].owned).sum();
+        let kept = self.hard_reserve(self.home) + 1;
+        owned + 1 + data + kept + self.lost_in(r.region.pool, plane) <= self.pool_of(region).blocks_per_plane
+    }
+}

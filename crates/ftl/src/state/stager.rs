@@ -1,0 +1,66 @@
+//! What waits for company in a plane of a region until it fills a page, and a page until it fills a program.
+
+use crate::state::op::{Op, OpId, Owner};
+use serde::{Deserialize, Serialize};
+use wordline_units::SimTime;
+
+/// Units waiting for a program that writes several at once, in one plane of one region.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Stager {
+    /// Relocated units that do not fill a page yet, and how many slots they take, or sectors where these are packed.
+    pub page: OpId,
+    pub page_slots: u8,
+    /// Pages that do not fill a program yet.
+    pub group: OpId,
+    pub group_pages: u8,
+    /// Logical pages of the host among them, where these wait for as long as it takes.
+    pub group_units: u16,
+    /// Counts programs, so that a timer knows whether its group is still there.
+    pub generation: u32,
+    /// When it is padded, if at all.
+    pub pad_at: SimTime,
+}
+
+impl Default for Stager {
+    fn default() -> Stager {
+        Stager {
+            page: OpId::NONE,
+            page_slots: 0,
+            group: OpId::NONE,
+            group_pages: 0,
+            generation: 0,
+            group_units: 0,
+            pad_at: SimTime::NEVER,
+        }
+    }
+}
+
+/// Data that may share a program. Each kind waits apart in a plane of a region: a group takes slots
+/// as its most privileged page may, and what is kept in reserve must go to collection alone.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[repr(u8)]
+pub enum Company {
+    /// Of the host.
+    Host,
+    /// Moved into the pool from another, or by a scheme's own wish: these take what is free, and give
+    /// nothing back to the pool.
+    Moved,
+    /// Collected within the pool: these may open its reserve, which the block that they leave makes
+    /// up for.
+    Collected,
+}
+
+impl Company {
+    /// How many kinds there are.
+    pub(crate) const COUNT: usize = 3;
+    /// All but the host's.
+    pub(crate) const WITHIN: [Company; 2] = [Company::Moved, Company::Collected];
+
+    pub(crate) fn of(op: &Op) -> Company {
+        match op {
+            op if op.owned_by == Owner::Request => Company::Host,
+            op if op.privileged => Company::Collected,
+            _ => Company::Moved,
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Whatever is on its way: one index from logical page to what RAM holds of it. Reads consult it
+//! before the map, and a program commits only if nothing newer has.
+
+use crate::file::saved::sorted;
+use crate::state::op::{NONE, OpId};
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+use wordline_units::{Lpn, SectorMask};
+
+/// A logical page with data in RAM or programs under way.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Staged {
+    pub lpn: Lpn,
+    /// Sectors whose newest data are in RAM.
+    pub mask: SectorMask,
+    /// Sectors that have left their place on flash for protected RAM, and that nothing newer has replaced, with
+    /// the programs that bring them back.
+    homeless: Vec<(OpId, SectorMask)>,
+    /// Programs that will commit to this page.
+    pub pending: u32,
+    /// Version of the newest commit or trim since the entry exists; 0 for none.
+    pub committed: u64,
+    /// The same by sector, under a map that knows sectors; empty under a page map, where a page
+    /// commits as a whole.
+    by_sector: Vec<u64>,
+    /// The program that waits for missing sectors to be read, into which later writes merge.
+    pub filling: u32,
+    /// The read that brings them.
+    pub fill_read: u32,
+}
+
+impl Staged {
+    /// The sectors of a program that nothing newer has replaced.
+    #[inline]
+    pub fn current(&self, mask: SectorMask, version: u64) -> SectorMask {
+        if self.by_sector.is_empty() {
+            return if version >= self.committed { mask } else { SectorMask::EMPTY };
+        }
+        let newer = mask.iter().filter(|s| self.by_sector[*s as usize] > version);
+        newer.fold(mask, |m, s| m.minus(SectorMask(1 << s)))
+    }
+
+    /// Sectors have left their place for RAM, until a program brings them back to flash.
+    pub fn leave_home(&mut self, by: OpId, sectors: SectorMask) {
+        self.homeless.push((by, sectors));
+    }
+
+    /// What of the sectors that a program brings back nothing newer has replaced.
+    pub fn homeless(&self, by: OpId) -> SectorMask {
+        self.homeless.iter().filter(|(op, _)| *op == by).fold(SectorMask::EMPTY, |m, (_, s)| m.union(*s))
+    }
+
+    /// The same when they are there: they are homeless no more.
+    pub fn come_home(&mut self, by: OpId) -> SectorMask {
+        let home = self.homeless(by);
+        self.homeless.retain(|(op, _)| *op != by);
+        home
+    }
+
+    /// Sectors are committed, or trimmed, by a version.
+    #[inline]
+    pub fn commit(&mut self, mask: SectorMask, version: u64) {
+        self.committed = self.committed.max(version);
+        let whole = self.by_sector.is_empty();
+        for (_, sectors) in &mut self.homeless {
+            *sectors = if whole { SectorMask::EMPTY } else { sectors.minus(mask) };
+        }
+        if !self.by_sector.is_empty() {
+            for s in mask.iter() {
+                self.by_sector[s as usize] = version;
+            }
+        }
+    }
+}
+
+/// The index. Entries are found by page once, and by number from then on.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Staging {
+    #[serde(serialize_with = "sorted")]
+    index: FxHashMap<u32, u32>,
+    entries: Vec<Staged>,
+    free: Vec<u32>,
+    /// Sectors of a page where each has a version of its own, else 0.
+    sectors: usize,
+}
+
+impl Staging {
+    /// An empty index; `sectors` of a page have versions of their own, 0 for pages that commit whole.
+    pub fn new(sectors: u32) -> Staging {
+        Staging { sectors: sectors as usize, ..Staging::default() }
+    }
+
+    #[inline]
+    pub fn find(&self, lpn: Lpn) -> Option<u32> {
+        if self.index.is_empty() { None } else { self.index.get(&lpn.0).copied() }
+    }
+
+    /// The sectors of a page whose newest data are in RAM.
+    pub fn mask(&self, lpn: Lpn) -> SectorMask {
+        self.find(lpn).map_or(SectorMask::EMPTY, |i| self.entries[i as usize].mask)
+    }
+
+    /// The entry of a page, made if there is none.
+    #[inline]
+    pub fn enter(&mut self, lpn: Lpn) -> u32 {
+        let Staging { index, entries, free, sectors } = self;
+        *index.entry(lpn.0).or_insert_with(|| {
+            let fresh = Staged {
+                lpn,
+                mask: SectorMask::EMPTY,
+                homeless: vec![],
+                pending: 0,
+                committed: 0,
+                by_sector: vec![0; *sectors],
+                filling: NONE,
+                fill_read: NONE,
+            };
+            match free.pop() {
+                Some(i) => {
+                    entries[i as usize] = fresh;
+                    i
+                }
+                None => {
+                    entries.push(fresh);
+                    entries.len() as u32 - 1
+                }
+            }
+        })
+    }
+
+    #[inline]
+    pub fn get(&mut self, i: u32) -> &mut Staged {
+        &mut self.entries[i as usize]
+    }
+
+    /// Version of the newest commit or trim of an entry's page.
+    pub fn committed(&self, i: u32) -> u64 {
+        self.entries[i as usize].committed
+    }
+
+    /// A program of the entry is over; the entry goes with the last. Returns whether it went.
+    #[inline]
+    pub fn settle(&mut self, i: u32) -> bool {
+        let entry = &mut self.entries[i as usize];
+        entry.pending -= 1;
+        if entry.pending > 0 {
+            return false;
+        }
+        self.index.remove(&entry.lpn.0);
+        self.free.push(i);
+        true
+    }
+
+    /// The entries in the order of their pages.
+    pub fn entries(&self) -> Vec<u32> {
+        let mut entries: Vec<(u32, u32)> = self.index.iter().map(|(lpn, i)| (*lpn, *i)).collect();
+        entries.sort_unstable();
+        entries.into_iter().map(|(_, i)| i).collect()
+    }
+
+    /// The entries, in no order.
+    pub fn iter(&self) -> impl Iterator<Item = &Staged> {
+        self.index.values().map(|i| &self.entries[*i as usize])
+    }
+
+    pub fn len(&self) -> usize {
+        self.index.len()
+    }
+}

@@ -1,0 +1,335 @@
+//! All state of the translation layer that does not depend on what data are kept: pools, regions, map,
+//! staging, pending operations and jobs. The room that blocks leave, those that are open, what the drive can hold, what
+//! blocks have been through, and superblocks have files of their own (`space.rs`, `frontier.rs`, `capacity.rs`,
+//! `lives.rs`, `members.rs`).
+
+use crate::file::saved::{Saved, saved};
+use crate::file::table::Table;
+use crate::image::stripe::Stripe;
+use crate::map::Map;
+use crate::plan::layout::{Drive, Hooks, Layout, Refusal};
+use crate::plan::map_kind::MapKind;
+use crate::plan::region::{FreeOrder, Region, RegionId};
+use crate::state::aging::Aging;
+use crate::state::ahead::Ahead;
+use crate::state::backlog::Backlog;
+use crate::state::block::{Block, FreeBlocks};
+use crate::state::counters::Counters;
+use crate::state::demand_map::DemandMap;
+use crate::state::op::Ops;
+use crate::state::refresh::Refreshing;
+use crate::state::region::{PoolState, RegionPlane, RegionState};
+use crate::state::staging::Staging;
+use crate::state::suits;
+use crate::state::superblocks::Superblocks;
+use crate::state::trim::TrimLog;
+use crate::state::victim::VictimIndex;
+use crate::state::wear::Wear;
+use std::sync::Arc;
+use wordline_device::{Ack, Allocation, GcSpec, Level};
+use wordline_flash::{Geometry, Refresh};
+use wordline_units::{BlockId, Bytes, CellMode, DieId, Lpn, PlaneId, SimTime};
+
+/// Everything but the data themselves and the scheme.
+pub struct State {
+    pub(crate) geometry: Arc<Geometry>,
+    pub(crate) gc: GcSpec,
+    pub(crate) logical_pages: u32,
+    pub(crate) dynamic: bool,
+    pub(crate) stripe: Stripe,
+    pub(crate) home: RegionId,
+    pub(crate) pools: Vec<PoolState>,
+    pub(crate) regions: Vec<RegionState>,
+    pub(crate) blocks: Table<Block>,
+    pub(crate) superblocks: Superblocks,
+    pub(crate) map: Map,
+    pub(crate) trims: TrimLog,
+    /// What of the map is in RAM, where it lies on flash.
+    pub(crate) demand: Option<Box<DemandMap>>,
+    pub(crate) ahead: Ahead,
+    pub(crate) aging: Aging,
+    pub(crate) wear: Wear,
+    pub(crate) refreshing: Refreshing,
+    pub(crate) staging: Staging,
+    pub(crate) ops: Ops,
+    pub(crate) counters: Counters,
+    /// Bytes that the drive holds less now, and held less at most, since blocks are in a mode with fewer bits
+    /// than their pool could give them.
+    pub(crate) shrunk: u64,
+    pub(crate) most_shrunk: u64,
+    pub(crate) backlog: Backlog,
+    /// Planes where a program waits for a slot.
+    pub(crate) starved: Vec<bool>,
+    /// Planes where a moved page waits for a slot.
+    pub(crate) jammed: Vec<bool>,
+    pub(crate) outstanding: u32,
+    /// Pages in the write buffer, and its size, where there is one.
+    pub(crate) buffered: u64,
+    /// Logical pages of the host in one-shot groups that wait to be full for as long as it takes.
+    pub(crate) incomplete_units: u64,
+    pub(crate) buffer_pages: Option<u32>,
+    pub(crate) draining: bool,
+    pub(crate) now: SimTime,
+    pub(crate) turn: u32,
+}
+
+impl Saved for State {
+    saved! { State,
+        values: [trims, demand, staging, ops, counters, shrunk, most_shrunk, starved, jammed, outstanding, buffered, incomplete_units, draining, now, turn],
+        parts: [backlog, pools, regions, blocks, superblocks, map, ahead, aging, wear, refreshing],
+        rebuilt: [geometry, gc, logical_pages, dynamic, stripe, home, buffer_pages],
+    }
+}
+
+/// The order of steps where the device file names none.
+const BY_CHANNEL: [Level; 4] = [Level::Channel, Level::Chip, Level::Die, Level::Plane];
+
+fn stripe_over(geometry: &Geometry, levels: [Level; 4], medium: usize) -> Stripe {
+    let first = geometry.planes_of_medium(medium).start;
+    Stripe::new(geometry.media[medium].topology, first, geometry.units_per_page(medium), levels)
+}
+
+impl State {
+    pub(crate) fn new(
+        drive: &Drive,
+        layout: &Layout,
+        refuse: impl Fn(String) -> Refusal,
+    ) -> Result<State, Refusal> {
+        let geometry = Arc::new(drive.geometry.clone());
+        let levels = match drive.spec.allocation {
+            Allocation::Static(levels) => levels,
+            Allocation::Dynamic => BY_CHANNEL,
+        };
+        suits::check(drive, layout).map_err(&refuse)?;
+        let wear = Wear::new(drive.spec.wear);
+        let mut used = vec![0; geometry.media.len()];
+        let mut pools = vec![];
+        for pool in &layout.pools {
+            let medium = &geometry.media[pool.medium];
+            let planes = geometry.planes_of_medium(pool.medium);
+            let offset = used[pool.medium];
+            used[pool.medium] += pool.blocks_per_plane;
+            let keeps = |r: &&Region| r.pool.0 as usize == pools.len() && !r.leaves_pool;
+            let within = layout.regions.iter().filter(keeps).count() as u32;
+            pools.push(PoolState {
+                medium: pool.medium,
+                first_plane: planes.start,
+                offset,
+                blocks_per_plane: pool.blocks_per_plane,
+                free: planes
+                    .map(|p| {
+                        let first = geometry.blocks_of(PlaneId(p)).start + offset;
+                        FreeBlocks::new(first..first + pool.blocks_per_plane)
+                    })
+                    .collect(),
+                reserve: if within > 0 { within + wear.further_reserve() } else { 0 },
+                together: drive.spec.superblock.planes(medium.topology),
+                order: if wear.spec.dynamic { FreeOrder::LeastErased } else { pool.free },
+            });
+        }
+        let home_medium = pools[layout.regions[layout.home.index()].pool.0 as usize].medium;
+        let stripes: Vec<Stripe> = (0..geometry.media.len())
+            .map(|m| stripe_over(&geometry, if m == home_medium { levels } else { BY_CHANNEL }, m))
+            .collect();
+        let mut regions = vec![];
+        for region in &layout.regions {
+            let pool = &pools[region.pool.0 as usize];
+            let medium = &geometry.media[pool.medium];
+            let shape = medium.shape(region.mode);
+            let pages = region.rule.pages_per_program();
+            let units = geometry.units_per_page(pool.medium);
+            let blocks = pool.blocks_per_plane as usize;
+            let full = shape.pages() * units * geometry.sectors_per_unit;
+            regions.push(RegionState {
+                shape,
+                first_plane: pool.first_plane,
+                units_per_page: units,
+                pages_per_program: pages,
+                slots_per_block: shape.pages() * units,
+                planes: (0..pool.free.len())
+                    .map(|_| RegionPlane {
+                        open: Default::default(),
+                        victims: VictimIndex::new(region.victim, blocks, full, drive.spec.gc.dead_first),
+                        owned: 0,
+                        open_slots: 0,
+                        live: 0,
+                        stagers: Default::default(),
+                        job: None,
+                    })
+                    .collect(),
+                turns: stripes[pool.medium].in_order().map(|plane| plane - pool.first_plane).collect(),
+                left: [0; 4],
+                openable: 0,
+                buffered: 0,
+                sparse_by: medium.block_bytes(layout.densest_in(region.pool))
+                    - medium.block_bytes(region.mode),
+                region: region.clone(),
+            });
+        }
+        let superblocks = Superblocks::new(drive.spec.superblock, &geometry, &stripes);
+        let unmapped = |e| refuse(format!("its tables find no room in this computer's address space: {e}"));
+        let idles = layout.asks.asks(Hooks::IDLE);
+        let watched = if idles { (geometry.blocks as usize) << geometry.slot_shift } else { 0 };
+        let trims = TrimLog::new(&geometry, layout.map, drive.logical_pages);
+        let demand = DemandMap::new(&drive.spec.dram, Bytes(geometry.unit), drive.logical_pages, trims.end());
+        let pages = demand.as_ref().map_or(trims.end(), |map| map.end());
+        let mut state = State {
+            gc: drive.spec.gc,
+            logical_pages: drive.logical_pages,
+            dynamic: drive.spec.allocation == Allocation::Dynamic,
+            stripe: stripes[home_medium].clone(),
+            home: layout.home,
+            counters: Counters::new(regions.len(), drive.spec),
+            pools,
+            regions,
+            blocks: Table::zeroed(geometry.blocks as usize).map_err(unmapped)?,
+            superblocks,
+            map: Map::new(layout.map, &geometry, pages).map_err(unmapped)?,
+            trims,
+            demand,
+            ahead: Ahead::new(watched).map_err(unmapped)?,
+            wear,
+            aging: Aging::new(drive.spec.errors.as_ref(), geometry.blocks as usize).map_err(unmapped)?,
+            refreshing: Refreshing::new(
+                drive.spec.errors.as_ref().map_or_else(Refresh::default, |e| e.refresh),
+            ),
+            staging: Staging::new(if layout.map.knows_sectors() { geometry.sectors_per_unit } else { 0 }),
+            ops: Ops::served(drive.spec.service.order),
+            shrunk: 0,
+            most_shrunk: 0,
+            backlog: Backlog::new(&geometry, drive.spec.parallel_unit),
+            jammed: vec![false; geometry.planes as usize],
+            starved: vec![false; geometry.planes as usize],
+            outstanding: 0,
+            buffered: 0,
+            incomplete_units: 0,
+            buffer_pages: match drive.spec.ack {
+                Ack::Program | Ack::Merge => None,
+                Ack::Buffer(pages) => Some(pages),
+            },
+            draining: false,
+            now: SimTime(0),
+            turn: 0,
+            geometry,
+        };
+        state.recount();
+        Ok(state)
+    }
+
+    /// The stripe over the planes of a region's medium.
+    pub(crate) fn stripe_of(&self, region: RegionId) -> Stripe {
+        if region == self.home {
+            return self.stripe.clone();
+        }
+        stripe_over(&self.geometry, BY_CHANNEL, self.pool_of(region).medium)
+    }
+
+    /// Logical pages (page map) or sectors (sector map) that hold the host's data.
+    pub(crate) fn mapped(&self) -> u64 {
+        let tables = self.trims.mapped() + self.demand.as_ref().map_or(0, |map| map.mapped());
+        // Pages of these may be on their way through a protected stager, and not mapped.
+        self.map.mapped().saturating_sub(tables)
+    }
+
+    pub(crate) fn map_kind(&self) -> MapKind {
+        self.map.kind()
+    }
+
+    pub(crate) fn pool_of(&self, region: RegionId) -> &PoolState {
+        &self.pools[self.regions[region.index()].region.pool.0 as usize]
+    }
+
+    /// Position of a plane among those of a region's medium.
+    #[inline]
+    pub(crate) fn local(&self, region: RegionId, plane: PlaneId) -> usize {
+        (plane.0 - self.regions[region.index()].first_plane) as usize
+    }
+
+    /// Whether there is such a region and it has blocks in a plane.
+    #[inline(always)]
+    pub(crate) fn is_there(&self, region: RegionId, plane: PlaneId) -> bool {
+        region.index() < self.regions.len() && self.reaches(region, plane)
+    }
+
+    /// Whether a region has blocks in a plane.
+    pub(crate) fn reaches(&self, region: RegionId, plane: PlaneId) -> bool {
+        let pool = self.pool_of(region);
+        (pool.first_plane..pool.first_plane + pool.free.len() as u32).contains(&plane.0)
+    }
+
+    #[inline]
+    pub(crate) fn at(&self, region: RegionId, plane: PlaneId) -> &RegionPlane {
+        let r = &self.regions[region.index()];
+        &r.planes[(plane.0 - r.first_plane) as usize]
+    }
+
+    #[inline]
+    pub(crate) fn at_mut(&mut self, region: RegionId, plane: PlaneId) -> &mut RegionPlane {
+        let r = &mut self.regions[region.index()];
+        &mut r.planes[(plane.0 - r.first_plane) as usize]
+    }
+
+    /// The region that owns a block, or owned it last; of one never opened, the first of its pool.
+    pub(crate) fn region_of(&self, block: BlockId) -> RegionId {
+        let info = &self.blocks[block.index()];
+        if info.was_opened() {
+            return RegionId(info.region);
+        }
+        let plane = self.geometry.plane_of(block);
+        let medium = self.geometry.medium_index(plane);
+        let at = block.0 - self.geometry.first_block(plane);
+        let holds =
+            |p: &PoolState| p.medium == medium && (p.offset..p.offset + p.blocks_per_plane).contains(&at);
+        let pool = self.pools.iter().position(holds);
+        let first = self.regions.iter().position(|r| Some(r.region.pool.0 as usize) == pool);
+        RegionId(first.unwrap_or(0) as u8)
+    }
+
+    /// The mode of a block; one never opened has the mode of the first region of its pool.
+    pub(crate) fn mode_of(&self, block: BlockId) -> CellMode {
+        let info = &self.blocks[block.index()];
+        if info.was_opened() { info.mode() } else { self.regions[self.region_of(block).index()].region.mode }
+    }
+
+    /// So many more sectors of a block are live.
+    #[inline]
+    pub(crate) fn add_live(&mut self, block: BlockId, sectors: u32) {
+        let info = &mut self.blocks[block.index()];
+        info.live += sectors;
+        let region = RegionId(info.region);
+        let plane = self.geometry.plane_of(block);
+        self.at_mut(region, plane).live += sectors as u64;
+    }
+
+    /// So many of them have died.
+    #[inline]
+    pub(crate) fn take_live(&mut self, block: BlockId, sectors: u32) {
+        let info = &mut self.blocks[block.index()];
+        info.live -= sectors;
+        let region = RegionId(info.region);
+        let plane = self.geometry.plane_of(block);
+        self.at_mut(region, plane).live -= sectors as u64;
+    }
+
+    pub(crate) fn owned(&self, region: RegionId, plane: PlaneId) -> u32 {
+        self.at(region, plane).owned
+    }
+
+    pub(crate) fn backlog_of_die(&self, die: DieId) -> u32 {
+        (0..self.geometry.planes)
+            .filter(|p| self.geometry.die_of(PlaneId(*p)) == die)
+            .map(|p| self.backlog.of(PlaneId(p)))
+            .sum()
+    }
+
+    /// Whether a page is one of the drive's own tables, behind the last logical page.
+    #[inline]
+    pub(crate) fn is_metadata(&self, lpn: Lpn) -> bool {
+        lpn.0 >= self.logical_pages
+    }
+
+    /// The page behind the last of all, those of the drive's own tables among them.
+    pub(crate) fn end_of_pages(&self) -> u32 {
+        self.demand.as_ref().map_or(self.trims.end(), |map| map.end())
+    }
+}

@@ -1,0 +1,108 @@
+//! Whether a layout can be built on a drive: all that is refused before anything of it is.
+
+use crate::plan::layout::{Drive, Layout};
+use crate::plan::region::Region;
+use crate::state::demand_map::{self, DemandMap};
+use crate::state::superblocks;
+use wordline_flash::Medium;
+use wordline_units::{Bytes, CellMode};
+
+/// See that a drive can have a layout.
+///
+/// # Errors
+/// Why it cannot, and what would do.
+pub(crate) fn check(drive: &Drive, layout: &Layout) -> Result<(), String> {
+    if layout.regions.is_empty() || layout.regions.len() > 15 {
+        return Err(format!("it lays out {} regions; 1 to 15 are possible", layout.regions.len()));
+    }
+    if let Some(why) = superblocks::refusal(drive, layout) {
+        return Err(why);
+    }
+    check_pools(drive, layout)?;
+    for region in &layout.regions {
+        let medium = &drive.geometry.media[layout.pools[region.pool.0 as usize].medium];
+        check_modes(drive, region, medium)?;
+        check_programs(region, medium)?;
+    }
+    match DemandMap::size(&drive.spec.dram, Bytes(drive.geometry.unit)) {
+        Some(_) => demand_map::refusal(layout).map_or(Ok(()), Err),
+        None => Ok(()),
+    }
+}
+
+/// Whether a medium has as many blocks as its pools want.
+fn check_pools(drive: &Drive, layout: &Layout) -> Result<(), String> {
+    let mut used = vec![0; drive.geometry.media.len()];
+    for pool in &layout.pools {
+        let medium = &drive.geometry.media[pool.medium];
+        used[pool.medium] += pool.blocks_per_plane;
+        if used[pool.medium] > medium.blocks_per_plane {
+            return Err(format!(
+                "it wants {} blocks a plane of medium {:?}, which has {}",
+                used[pool.medium], medium.name, medium.blocks_per_plane
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a region's mode is offered, and all is known of it that the device file asks for.
+fn check_modes(drive: &Drive, region: &Region, medium: &Medium) -> Result<(), String> {
+    if medium.mode(region.mode).is_none() {
+        return Err(format!(
+            "region {} is {}, which medium {:?} does not offer",
+            region.name, region.mode, medium.name
+        ));
+    }
+    if let Some(errors) = &drive.spec.errors {
+        let as_slc = region.rule.reprograms().then_some(CellMode::Slc);
+        let unknown = |mode: &CellMode| errors.mode(*mode).is_none();
+        if let Some(mode) = [Some(region.mode), as_slc].into_iter().flatten().find(unknown) {
+            return Err(format!(
+                "region {} holds {mode} pages, of which error model {} says nothing; give \
+                 [errors.{}], choose another model, or set errors=off",
+                region.name,
+                errors.name,
+                mode.key()
+            ));
+        }
+    }
+    if drive.spec.wear.enforce && medium.mode(region.mode).is_none_or(|t| t.endurance == 0) {
+        return Err(format!(
+            "region {} holds {mode} pages, whose endurance is not known, and wear.enforce is on; give \
+             medium.{}.{}.endurance, or set wear.enforce=false",
+            region.name,
+            medium.name,
+            region.mode.key(),
+            mode = region.mode
+        ));
+    }
+    Ok(())
+}
+
+/// Whether blocks of the medium can be programmed as a region wants it.
+fn check_programs(region: &Region, medium: &Medium) -> Result<(), String> {
+    region.rule.check(medium.shape(region.mode)).map_err(|e| format!("region {}: {e}", region.name))?;
+    if region.rule.reprograms() && medium.mode(CellMode::Slc).is_none() {
+        return Err(format!(
+            "the windows of region {} serve as SLC first, which medium {:?} does not offer",
+            region.name, medium.name
+        ));
+    }
+    let pages = region.rule.pages_per_program();
+    if pages != 1 && pages != region.mode.bits() {
+        return Err(format!(
+            "region {} programs {pages} pages at once, but a {} wordline has {}",
+            region.name,
+            region.mode,
+            region.mode.bits()
+        ));
+    }
+    if region.pad_after.is_none() && pages > 1 && !region.protected {
+        return Err(format!(
+            "region {} never pads its one-shot groups, which needs a protected stager",
+            region.name
+        ));
+    }
+    Ok(())
+}

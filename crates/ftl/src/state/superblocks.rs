@@ -1,0 +1,70 @@
+//! What superblocks have in common, and which drives cannot have them.
+
+use crate::file::saved::{Saved, saved};
+use crate::image::stripe::Stripe;
+use crate::plan::layout::{Drive, Hooks, Layout};
+use crate::plan::region::Region;
+use wordline_device::Superblock;
+use wordline_flash::{Geometry, Medium};
+use wordline_units::Fraction;
+
+/// Of a superblock that stands nowhere among the victims.
+pub(crate) const ABSENT: u32 = u32::MAX;
+
+/// What superblocks have in common; empty where blocks stand alone.
+#[derive(Clone, Default)]
+pub(crate) struct Superblocks {
+    /// Live sectors of those that stand among the victims, by the number of their first block.
+    pub live: Vec<u32>,
+    /// The planes of each group in the order in which pages go to them.
+    pub order: Vec<u32>,
+}
+
+impl Saved for Superblocks {
+    saved! { Superblocks, values: [live], parts: [], rebuilt: [order] }
+}
+
+impl Superblocks {
+    /// Those of a drive whose pages step through its media in this way.
+    pub fn new(superblock: Superblock, geometry: &Geometry, stripes: &[Stripe]) -> Superblocks {
+        if superblock == Superblock::Off {
+            return Superblocks::default();
+        }
+        let mut order = vec![];
+        for (medium, stripe) in geometry.media.iter().zip(stripes) {
+            let together = superblock.planes(medium.topology);
+            let mut planes: Vec<u32> = stripe.in_order().collect();
+            planes.sort_by_key(|p| (p - stripe.planes().start) / together);
+            order.extend(planes);
+        }
+        Superblocks { live: vec![ABSENT; geometry.blocks as usize], order }
+    }
+}
+
+/// Why a drive under a layout cannot have superblocks, if it cannot.
+pub(crate) fn refusal(drive: &Drive, layout: &Layout) -> Option<String> {
+    if drive.spec.superblock == Superblock::Off {
+        return None;
+    }
+    let wears = drive.spec.wear.enforce || drive.spec.wear.bad_blocks > Fraction::ZERO;
+    let copies = |m: &Medium| m.modes.iter().flatten().any(|mode| mode.copy_back.is_some());
+    let in_parts = |r: &Region| r.rule.by_bit() || r.rule.reprograms() || r.partial_victims;
+    let why = if layout.map.knows_sectors() || layout.merges.is_some() {
+        "its map knows parts of pages"
+    } else if layout.asks.asks(Hooks::IDLE) {
+        "it collects in idle time, a page at a time, and superblocks are collected as a whole"
+    } else if layout.asks.asks(Hooks::COLLECT) {
+        "it chooses victims by itself, block by block"
+    } else if layout.regions.iter().any(in_parts) {
+        "it programs the pages of a block in parts"
+    } else if layout.outpost.is_some() {
+        "its data lie on two media from the beginning"
+    } else if wears {
+        "blocks retire (wear.enforce, wear.bad_blocks), and how a superblock goes on without one is not modelled"
+    } else if drive.spec.media.iter().any(copies) {
+        "its flash copies pages within a plane (copy_back), and superblocks are filled across planes"
+    } else {
+        return None;
+    };
+    Some(format!("{why}; set parallel.superblock=off"))
+}

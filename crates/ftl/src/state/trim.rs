@@ -1,0 +1,224 @@
+//! Trims outlive a power cut once a FLUSH has completed, through the trim log: pages past the
+//! logical end, each with the version of the newest trim of every page in a range. A FLUSH programs
+//! those of the ranges that were trimmed since the last one, in the home region like any page, and
+//! collection moves them like any page, so that the record lives as long as old copies may.
+//!
+//! A trim that no FLUSH has covered may be undone by a cut: the page's newest copy is still on flash.
+//! When that copy is erased, the trim alone keeps an older one from coming back. Such trims stand in
+//! protected RAM until they are logged.
+
+use crate::file::saved::{sorted, sorted_set};
+use crate::plan::map_kind::MapKind;
+use crate::plan::span::Span;
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use wordline_flash::Geometry;
+use wordline_units::{Lpn, SectorMask};
+
+/// Bytes of a version in a page of the log.
+const ENTRY_BYTES: u64 = 8;
+
+/// A trim that no page of the log holds.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Unlogged {
+    pub version: u64,
+    /// A copy that it killed has been erased: it stands in protected RAM.
+    pub held: bool,
+}
+
+/// What of the log is in RAM. A drive that is never trimmed keeps nothing.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct TrimLog {
+    /// The first page of the log, behind the last logical page.
+    first: u32,
+    /// Logical pages in the range of one page of the log.
+    pub range: u32,
+    /// Entries for each logical page: one, or one a sector where sectors are mapped.
+    pub grain: u32,
+    sectors: u32,
+    /// Ranges with a trim since they were last programmed.
+    pub dirty: BTreeSet<u32>,
+    /// Ranges whose page has been programmed.
+    #[serde(serialize_with = "sorted_set")]
+    logged: FxHashSet<u32>,
+    /// The newest trim of each entry, by range; kept where media keep metadata.
+    #[serde(serialize_with = "sorted")]
+    pub versions: FxHashMap<u32, Vec<u64>>,
+    /// By entry.
+    #[serde(serialize_with = "sorted")]
+    pub unlogged: FxHashMap<u64, Unlogged>,
+    /// What programs of log pages carry, by operation.
+    #[serde(serialize_with = "sorted")]
+    pub records: FxHashMap<u32, Arc<[u64]>>,
+    /// Programs under way that lack sectors, since they were trimmed, or overwritten, before the
+    /// sectors were read: their pages are marked as padding.
+    #[serde(serialize_with = "sorted_set")]
+    pub void: FxHashSet<u32>,
+}
+
+impl TrimLog {
+    pub fn new(geometry: &Geometry, kind: MapKind, logical_pages: u32) -> TrimLog {
+        let sectors = geometry.sectors_per_unit;
+        let grain = if kind.knows_sectors() { sectors } else { 1 };
+        TrimLog {
+            first: logical_pages,
+            range: ((geometry.unit / ENTRY_BYTES) as u32 / grain).max(1),
+            grain,
+            sectors,
+            dirty: BTreeSet::new(),
+            logged: FxHashSet::default(),
+            versions: FxHashMap::default(),
+            unlogged: FxHashMap::default(),
+            records: FxHashMap::default(),
+            void: FxHashSet::default(),
+        }
+    }
+
+    /// Pages of the log and of the drive together.
+    pub fn end(&self) -> u32 {
+        self.first.saturating_add(self.first.div_ceil(self.range))
+    }
+
+    #[inline]
+    pub fn is_log(&self, lpn: Lpn) -> bool {
+        (self.first..self.end()).contains(&lpn.0)
+    }
+
+    /// Pages of the log that are mapped, in the unit that the map counts.
+    pub fn mapped(&self) -> u64 {
+        self.logged.len() as u64 * self.grain as u64
+    }
+
+    pub fn note(&mut self, lpn: Lpn) {
+        self.dirty.insert(lpn.0 / self.range);
+    }
+
+    pub fn page(&self, range: u32) -> Lpn {
+        Lpn(self.first + range)
+    }
+
+    pub(crate) fn range_of_page(&self, lpn: Lpn) -> u32 {
+        lpn.0 - self.first
+    }
+
+    /// The entries of some sectors of a page.
+    pub fn entries(&self, lpn: Lpn, mask: SectorMask) -> impl Iterator<Item = u64> + use<> {
+        let first = lpn.0 as u64 * self.grain as u64;
+        let mask = if self.grain == 1 { SectorMask(1) } else { mask };
+        mask.iter().map(move |s| first + s as u64)
+    }
+
+    /// The sectors that an entry stands for.
+    pub fn sectors_of(&self, entry: u64) -> (Lpn, SectorMask) {
+        let lpn = Lpn((entry / self.grain as u64) as u32);
+        let all = SectorMask::first(self.sectors);
+        (lpn, if self.grain == 1 { all } else { SectorMask(1 << (entry % self.grain as u64)) })
+    }
+
+    fn range_of_entry(&self, entry: u64) -> (u32, usize) {
+        let each = self.range as u64 * self.grain as u64;
+        ((entry / each) as u32, (entry % each) as usize)
+    }
+
+    /// The newest trim of an entry; 0 for none.
+    pub fn version(&self, entry: u64) -> u64 {
+        let (range, at) = self.range_of_entry(entry);
+        self.versions.get(&range).map_or(0, |v| v[at])
+    }
+
+    /// Note the newest trim of an entry.
+    pub fn raise(&mut self, entry: u64, version: u64) {
+        let (range, at) = self.range_of_entry(entry);
+        let each = (self.range * self.grain) as usize;
+        let newest = &mut self.versions.entry(range).or_insert_with(|| vec![0; each])[at];
+        *newest = version.max(*newest);
+    }
+
+    pub(crate) fn remember(&mut self, lpn: Lpn, mask: SectorMask, version: u64) {
+        for entry in self.entries(lpn, mask) {
+            self.raise(entry, version);
+            let unlogged = self.unlogged.entry(entry).or_insert(Unlogged { version, held: false });
+            unlogged.version = version;
+        }
+    }
+
+    /// A copy is about to be lost for good: if a trim alone has made it stale, that trim must not be
+    /// forgotten, or an older copy could come back.
+    pub fn hold(&mut self, lpn: Lpn, mask: SectorMask, version: u64) {
+        for entry in self.entries(lpn, mask) {
+            if let Some(trim) = self.unlogged.get_mut(&entry) {
+                trim.held |= version < trim.version;
+            }
+        }
+    }
+
+    /// Whether a program that ends is void. Its data are gone then, as if erased.
+    pub fn is_void(&mut self, op: u32, span: Span, version: u64) -> bool {
+        let void = self.void.remove(&op);
+        if void {
+            self.hold(span.lpn, span.mask, version);
+        }
+        void
+    }
+
+    /// The trims that a cut does not take: those held, or `all` of those not yet logged.
+    pub fn kept(&self, all: AllTrims) -> Vec<(u64, u64)> {
+        let kept = self.unlogged.iter().filter(|(_, t)| t.held || all == AllTrims::Kept);
+        let mut kept: Vec<(u64, u64)> = kept.map(|(entry, t)| (*entry, t.version)).collect();
+        kept.sort_unstable();
+        kept
+    }
+
+    /// Take over a trim that outlived the cut in protected RAM.
+    pub fn restore(&mut self, entry: u64, version: u64) {
+        self.raise(entry, version);
+        let trim = self.unlogged.entry(entry).or_insert(Unlogged { version, held: true });
+        trim.version = trim.version.max(version);
+        self.note(self.sectors_of(entry).0);
+    }
+
+    /// Take over a page of the log that was found on flash.
+    pub fn merge(&mut self, lpn: Lpn, record: &[u64]) {
+        let range = self.range_of_page(lpn);
+        for (entry, version) in self.record_entries(range, record) {
+            self.raise(entry, version);
+        }
+    }
+
+    /// The entries that a page of the log names.
+    pub fn record_entries(&self, range: u32, record: &[u64]) -> Vec<(u64, u64)> {
+        let first = range as u64 * self.range as u64 * self.grain as u64;
+        let entries = record.iter().enumerate().filter(|(_, v)| **v > 0);
+        entries.map(|(at, v)| (first + at as u64, *v)).collect()
+    }
+
+    /// What the program of a log page that is on its way carries.
+    /// Nothing for other programs.
+    pub fn record(&self, op: u32, lpn: Lpn) -> Vec<(u64, u64)> {
+        self.records.get(&op).map_or(vec![], |r| self.record_entries(self.range_of_page(lpn), r))
+    }
+
+    /// Every entry that was ever trimmed, with the newest trim.
+    pub fn all(&self) -> Vec<(u64, u64)> {
+        let mut all: Vec<(u64, u64)> =
+            self.versions.iter().flat_map(|(range, v)| self.record_entries(*range, v)).collect();
+        all.sort_unstable();
+        all
+    }
+
+    /// A page of the log is mapped.
+    pub fn set_logged(&mut self, lpn: Lpn) {
+        self.logged.insert(self.range_of_page(lpn));
+    }
+}
+
+/// Which unlogged trims outlive a cut.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum AllTrims {
+    /// Those whose newest copy has been erased.
+    Held,
+    /// All, since the drive's buffer is protected.
+    Kept,
+}

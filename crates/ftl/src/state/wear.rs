@@ -1,0 +1,50 @@
+//! The end of blocks: each erase takes of a block's life, a block whose life is used up retires at its
+//! erase, and a plane that can no longer take what the host stores ends the drive's. Static wear levelling
+//! puts that off. What of it has happened is here; an erase is counted in `lives.rs`, blocks are lost in `capacity.rs`.
+
+use crate::file::saved::{Saved, saved};
+use crate::image::permutation::mix;
+use crate::state::aging::LIFE;
+use wordline_device::WearSpec;
+use wordline_flash::standard_normal;
+use wordline_units::{BlockId, Fraction, SimTime};
+
+/// What wear has done to a drive.
+#[derive(Clone, Debug)]
+pub(crate) struct Wear {
+    pub spec: WearSpec,
+    /// Draws the lives of blocks.
+    pub seed: u64,
+    /// Blocks that were bad from the beginning, and those that have retired since.
+    pub bad: u32,
+    pub retired: u32,
+    /// When the first host write found no place that wear had left.
+    pub over: Option<SimTime>,
+    /// Blocks whose data moved so that the block would wear, too.
+    pub levelled: u64,
+}
+
+impl Saved for Wear {
+    saved! { Wear, values: [seed, bad, retired, over, levelled], parts: [], rebuilt: [spec] }
+}
+
+impl Wear {
+    pub fn new(spec: WearSpec) -> Wear {
+        Wear { spec, seed: 0, bad: 0, retired: 0, over: None, levelled: 0 }
+    }
+
+    /// A block's life, in the unit of [`cost_of_erase`].
+    pub(crate) fn life_of(&self, block: BlockId) -> u32 {
+        if self.spec.spread == Fraction::ZERO {
+            return LIFE;
+        }
+        let off = self.spec.spread.as_f64() * standard_normal(mix(self.seed ^ mix(block.0 as u64))) as f64;
+        (LIFE as f64 * (1.0 + off)).max(1.0) as u32
+    }
+
+    /// Erased blocks that each plane of a pool keeps besides those that collection needs anyway. The block
+    /// that a collection counts on may retire at its erase; levelling moves a block that gives nothing back.
+    pub fn further_reserve(&self) -> u32 {
+        self.spec.enforce as u32 + self.spec.static_beyond.is_some() as u32
+    }
+}

@@ -1,0 +1,242 @@
+//! What a scheme sees: the drive's state, read-only.
+
+use crate::plan::region::RegionId;
+use crate::state::block::Phase;
+use crate::state::state::State;
+use wordline_flash::{Geometry, SlotClass};
+use wordline_units::{BlockId, DieId, Lpn, PlaneId, Ppn, SectorMask, SimTime};
+
+/// What a scheme sees: the drive's state, read-only.
+#[derive(Clone, Copy)]
+pub struct View<'a> {
+    state: &'a State,
+    /// The region that a scheme's own numbers name, where it has a part of a layout; all of it otherwise.
+    named: Option<&'a [RegionId]>,
+    /// The time.
+    pub now: SimTime,
+}
+
+impl<'a> View<'a> {
+    pub(crate) fn of(state: &'a State) -> View<'a> {
+        View { state, named: None, now: state.now }
+    }
+
+    /// The same for a scheme that has a part of a layout: its region of each number is called so here.
+    pub fn named(self, regions: &'a [RegionId]) -> View<'a> {
+        View { named: Some(regions), ..self }
+    }
+
+    #[inline(always)]
+    fn region(&self, own: RegionId) -> RegionId {
+        match self.named {
+            None => own,
+            Some(names) => names[own.index()],
+        }
+    }
+
+    /// The drive's numbering.
+    pub fn geometry(&self) -> &Geometry {
+        &self.state.geometry
+    }
+
+    /// Whether the run is over and the drive is emptying its buffers.
+    pub fn draining(&self) -> bool {
+        self.state.draining
+    }
+
+    /// Pages that the write buffer could still take; `None` where the drive has none.
+    pub fn buffer_room(&self) -> Option<u64> {
+        Some((self.state.buffer_pages? as u64).saturating_sub(self.state.buffered))
+    }
+
+    /// Pages of each bit that a region can still program: those left in open blocks, and those of the
+    /// erased blocks that it could open. Zeros under rules that do not tell bits apart.
+    pub fn free_pages(&self, region: RegionId) -> [u64; 4] {
+        let r = &self.state.regions[self.region(region).index()];
+        let mut pages = r.left;
+        if r.region.rule.by_bit() {
+            for pages in &mut pages[..r.shape.bits as usize] {
+                *pages += r.openable * r.shape.wordlines as u64;
+            }
+        }
+        pages
+    }
+
+    /// Host requests admitted and not yet complete.
+    pub fn outstanding(&self) -> u32 {
+        self.state.outstanding
+    }
+
+    /// Erased blocks that a region could still open in a plane; none in a plane of another medium.
+    pub fn free_blocks(&self, region: RegionId, plane: PlaneId) -> u32 {
+        let region = self.region(region);
+        if self.state.reaches(region, plane) { self.state.free_blocks(region, plane) } else { 0 }
+    }
+
+    /// Slots not yet programmed in a region's open blocks and in the blocks it could still open; none in a plane of
+    /// another medium.
+    pub fn free_slots(&self, region: RegionId, plane: PlaneId) -> u64 {
+        let region = self.region(region);
+        if self.state.reaches(region, plane) { self.state.free_slots(region, plane) } else { 0 }
+    }
+
+    /// The same in all planes of a region.
+    pub fn room(&self, region: RegionId) -> u64 {
+        let region = self.region(region);
+        self.planes_of(region).map(|p| self.state.free_slots(region, p)).sum()
+    }
+
+    /// The planes that a region of the drive has blocks in.
+    fn planes_of(&self, region: RegionId) -> impl Iterator<Item = PlaneId> + use<> {
+        let r = &self.state.regions[region.index()];
+        (r.first_plane..r.first_plane + r.planes.len() as u32).map(PlaneId)
+    }
+
+    /// The full blocks of a plane of a region that no collection has. All blocks of the plane are looked at, so
+    /// this is for decisions that have time.
+    pub fn full_blocks(&self, region: RegionId, plane: PlaneId) -> impl Iterator<Item = BlockId> + use<'a> {
+        let (state, region) = (self.state, self.region(region));
+        let is_full = move |b: &BlockId| {
+            let block = &state.blocks[b.index()];
+            block.region == region.0 && block.phase == Phase::Full && block.writers == 0
+        };
+        state.geometry.blocks_of(plane).map(BlockId).filter(is_full)
+    }
+
+    /// The logical pages that live in a block of a region that has no base image.
+    pub fn pages_in(&self, block: BlockId) -> impl Iterator<Item = Lpn> + use<'a> {
+        let state = self.state;
+        let slots = state.regions[state.region_of(block).index()].slots_per_block;
+        (0..slots).filter_map(move |slot| state.map.page_at(state.geometry.ppn(block, slot)))
+    }
+
+    /// How often a block has been erased.
+    pub fn erases(&self, block: BlockId) -> u32 {
+        self.state.blocks[block.index()].erases
+    }
+
+    /// Bytes that the drive can hold now, each block in its mode, an erased one in the densest of its pool.
+    pub fn usable_bytes(&self) -> u64 {
+        self.state.physical_bytes() - self.state.shrunk
+    }
+
+    /// Blocks of a plane that a region owns.
+    pub fn owned(&self, region: RegionId, plane: PlaneId) -> u32 {
+        self.state.owned(self.region(region), plane)
+    }
+
+    /// The block of a plane of a region that would take the next program of a class, if one is open.
+    pub fn frontier(&self, region: RegionId, plane: PlaneId, class: SlotClass) -> Option<BlockId> {
+        self.state.at(self.region(region), plane).open[class as usize].front().map(|b| BlockId(*b))
+    }
+
+    /// The block that a collection in a plane of a region is emptying, if one is.
+    pub fn collecting(&self, region: RegionId, plane: PlaneId) -> Option<BlockId> {
+        self.state.at(self.region(region), plane).job.map(|job| job.block)
+    }
+
+    /// The block that a plane of a region is filling, once the run is over and no program into it is under way:
+    /// what empties a cache at the end begins with the full blocks and then takes this.
+    pub fn last_frontier(&self, region: RegionId, plane: PlaneId) -> Option<BlockId> {
+        let quiet = |b: &BlockId| self.draining() && self.state.blocks[b.index()].writers == 0;
+        self.frontier(region, plane, SlotClass::Next).filter(quiet)
+    }
+
+    /// Of the full blocks of a plane of a region whose victims are first in, first out, the one that was
+    /// filled first.
+    pub fn oldest(&self, region: RegionId, plane: PlaneId) -> Option<BlockId> {
+        self.state.oldest_victim(self.region(region), plane)
+    }
+
+    /// Blocks that a region owns in all planes, and slots programmed in them.
+    pub fn taken(&self, region: RegionId) -> (u64, u64) {
+        let region = self.region(region);
+        self.planes_of(region).fold((0, 0), |(blocks, slots), p| {
+            (blocks + self.state.owned(region, p) as u64, slots + self.state.used_slots(region, p))
+        })
+    }
+
+    /// The sectors of a logical page that hold data, in RAM or on flash.
+    pub fn sectors(&self, lpn: Lpn) -> SectorMask {
+        self.state.staging.mask(lpn).union(self.state.map.held(lpn))
+    }
+
+    /// The place of a logical page on flash, under a page map or beneath an overlay; newer data may be on their
+    /// way.
+    pub fn locate(&self, lpn: Lpn) -> Option<Ppn> {
+        self.state.map.locate(lpn)
+    }
+
+    /// Whether data of a logical page are in RAM, or on their way to flash.
+    pub fn is_staged(&self, lpn: Lpn) -> bool {
+        self.state.staging.find(lpn).is_some()
+    }
+
+    /// The plane that a place lies in, and the region that owns its block; [`RegionId::OTHER`] for one that is
+    /// not the scheme's.
+    pub fn owner(&self, ppn: Ppn) -> (PlaneId, RegionId) {
+        let block = self.state.geometry.block_of(ppn);
+        let region = self.state.region_of(block);
+        let own = match self.named {
+            None => region,
+            Some(names) => {
+                let position = names.iter().position(|name| *name == region);
+                position.map_or(RegionId::OTHER, |own| RegionId(own as u8))
+            }
+        };
+        (self.state.geometry.plane_of(block), own)
+    }
+
+    /// Cycles that the blocks of a region's pool have behind them, on the mean.
+    pub fn mean_erases(&self, region: RegionId) -> f64 {
+        let pool = self.state.pool_of(self.region(region));
+        let planes = pool.first_plane..pool.first_plane + pool.free.len() as u32;
+        let blocks = planes.flat_map(|plane| {
+            let first = self.state.geometry.blocks_of(PlaneId(plane)).start + pool.offset;
+            &self.state.blocks[first as usize..(first + pool.blocks_per_plane) as usize]
+        });
+        let (n, sum) = blocks.fold((0u64, 0u64), |(n, sum), b| (n + 1, sum + b.erases as u64));
+        sum as f64 / n.max(1) as f64
+    }
+
+    /// Whether a region takes a moved page now, or its buffer of them is full.
+    pub fn takes_moves(&self, region: RegionId) -> bool {
+        !self.state.has_full_buffer(self.region(region))
+    }
+
+    /// Operations waiting or running in the planes of a die.
+    pub fn backlog(&self, die: DieId) -> u32 {
+        self.state.backlog_of_die(die)
+    }
+
+    /// The block that a region's own rule would collect next.
+    pub fn best(&self, region: RegionId, plane: PlaneId) -> Option<BlockId> {
+        self.state.best_victim(self.region(region), plane)
+    }
+
+    /// Share of its life that a block has used up, its erases in each mode counted by what the mode endures; 0
+    /// where that is not known.
+    pub fn life_used(&self, block: BlockId) -> f64 {
+        crate::state::aging::lives(self.state.blocks[block.index()].life_used)
+    }
+
+    /// Live sectors of a block.
+    pub fn live_sectors(&self, block: BlockId) -> u32 {
+        self.state.blocks[block.index()].live
+    }
+
+    /// Units of the map that live in a plane of a region.
+    pub fn live_units(&self, region: RegionId, plane: PlaneId) -> u64 {
+        self.state.at(self.region(region), plane).live / self.state.geometry.sectors_per_unit as u64
+    }
+
+    /// Logical pages (page map) or sectors (sector map) that hold data.
+    pub fn mapped(&self) -> u64 {
+        self.state.mapped()
+    }
+
+    /// Logical pages that the host can address.
+    pub fn logical_pages(&self) -> u32 {
+        self.state.logical_pages
+    }
+}

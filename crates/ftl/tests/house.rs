@@ -1,0 +1,356 @@
+//! Do the files of a crate stand as ARCHITECTURE.md says: in rooms, each of which imports only from those above it,
+//! with no circle of files, and none too long to be read at once?
+//!
+//! Document and test have one list: a fence ` ```rooms crates/ftl/src ` with a line for each room, from the top down.
+//! A crate with such a fence is held to it.
+
+#![allow(clippy::unwrap_used)] // helpers of tests, beside the test functions
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The most lines of a file.
+const LONGEST: usize = 500;
+
+/// Files that may be longer, since they are flat tables.
+const FLAT_TABLES: [&str; 0] = [];
+
+/// The sources of a crate by their path below `src`, and its rooms from the top down.
+struct Crate {
+    sources: BTreeMap<String, String>,
+    rooms: Vec<String>,
+}
+
+/// What stands in a source where code does: comments, strings and letters are left out.
+fn code_of(source: &str) -> String {
+    let mut code = String::new();
+    let mut rest = source;
+    while let Some(first) = rest.chars().next() {
+        let length = skipped(rest);
+        if length > 0 {
+            code.push(' ');
+        } else {
+            code.push(first);
+        }
+        rest = &rest[length.max(first.len_utf8())..];
+        // An `r` within a word begins no raw string.
+        if first.is_alphanumeric() || first == '_' {
+            let word = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+            if length == 0 {
+                code.push_str(&rest[..word]);
+                rest = &rest[word..];
+            }
+        }
+    }
+    code
+}
+
+/// How long the comment, string or letter is with which a text begins; 0 for none.
+fn skipped(text: &str) -> usize {
+    let to = |end: &str, from: usize| text[from..].find(end).map_or(text.len(), |at| from + at + end.len());
+    if text.starts_with("//") {
+        return text.find('\n').unwrap_or(text.len());
+    }
+    if text.starts_with("/*") {
+        return to("*/", 2);
+    }
+    let raw = text.strip_prefix('r').map(|rest| rest.len() - rest.trim_start_matches('#').len());
+    if let Some(marks) = raw.filter(|marks| text[1 + marks..].starts_with('"')) {
+        return to(&format!("\"{}", "#".repeat(marks)), marks + 2);
+    }
+    if text.starts_with('"') {
+        return closed(text, '"');
+    }
+    let mut letters = text.chars();
+    match (letters.next(), letters.next(), letters.next()) {
+        (Some('\''), Some('\\'), _) => closed(text, '\''),
+        (Some('\''), Some(letter), Some('\'')) => 2 + letter.len_utf8(),
+        _ => 0,
+    }
+}
+
+/// Where a string ends that begins with a mark, and may hold it behind a backslash.
+fn closed(text: &str, mark: char) -> usize {
+    let mut escaped = false;
+    for (at, letter) in text.char_indices().skip(1) {
+        match letter {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            _ if letter == mark => return at + 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// The words of code, with `::` as one, and every other mark by itself.
+fn words(code: &str) -> Vec<&str> {
+    let mut words = vec![];
+    let mut rest = code.trim_start();
+    while let Some(first) = rest.chars().next() {
+        let length = match first {
+            ':' if rest.starts_with("::") => 2,
+            c if c.is_alphanumeric() || c == '_' => {
+                rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len())
+            }
+            c => c.len_utf8(),
+        };
+        words.push(&rest[..length]);
+        rest = rest[length..].trim_start();
+    }
+    words
+}
+
+/// The paths that a tree of an import names, each with what stands before it. Returns the word behind the tree.
+fn paths(words: &[&str], mut at: usize, before: &[String], found: &mut Vec<Vec<String>>) -> usize {
+    let mut path = before.to_vec();
+    loop {
+        match words.get(at) {
+            Some(&"{") => {
+                at += 1;
+                while words.get(at).is_some_and(|word| *word != "}") {
+                    let from = at;
+                    at = paths(words, at, &path, found);
+                    if words.get(at) == Some(&",") || at == from {
+                        at += 1;
+                    }
+                }
+                return at + 1;
+            }
+            Some(&"self") if !path.is_empty() => {}
+            Some(word) => path.push(word.to_string()),
+            None => {}
+        }
+        at += 1;
+        if words.get(at) != Some(&"::") {
+            break;
+        }
+        at += 1;
+    }
+    found.push(path);
+    if words.get(at) == Some(&"as") { at + 2 } else { at }
+}
+
+/// The path of the module that a file is.
+fn module_of(file: &str) -> Vec<String> {
+    let path = file.trim_end_matches(".rs");
+    let path = path.strip_suffix("/mod").unwrap_or(path);
+    path.split('/').map(str::to_string).collect()
+}
+
+/// Every path within the crate that a file names, from the crate's root on.
+fn named(file: &str, source: &str) -> Vec<Vec<String>> {
+    let code = code_of(source);
+    let words = words(&code);
+    let own = module_of(file);
+    let mods = words.windows(3).filter(|w| w[0] == "mod" && w[2] == ";");
+    let children: BTreeSet<&str> = mods.map(|w| w[1]).collect();
+    let mut found = vec![];
+    // Of each brace that is open, whether it is that of a module within the file.
+    let mut open: Vec<bool> = vec![];
+    for (at, word) in words.iter().enumerate() {
+        let within = open.iter().filter(|is_module| **is_module).count();
+        let before = |back: usize| at.checked_sub(back).map_or("", |at| words[at]);
+        match *word {
+            "{" => open.push(before(2) == "mod"),
+            "}" => _ = open.pop(),
+            _ => {}
+        }
+        if words.get(at + 1) != Some(&"::") || ["::", "$"].contains(&before(1)) {
+            continue;
+        }
+        let start = match *word {
+            "crate" | "super" | "self" => at,
+            child if within == 0 && children.contains(child) => at,
+            _ => continue,
+        };
+        let mut here = vec![];
+        paths(&words, start, &[], &mut here);
+        found.extend(here.into_iter().filter_map(|path| from_root(&own, within, path)));
+    }
+    found
+}
+
+/// A path as seen from the root, of a file whose inner modules are so many deep here; none for what lies in the file.
+fn from_root(own: &[String], within: usize, path: Vec<String>) -> Option<Vec<String>> {
+    let up = path.iter().take_while(|part| *part == "super").count();
+    match path[0].as_str() {
+        "crate" => Some(path[1..].to_vec()),
+        "super" if up <= within => None,
+        "super" => Some([&own[..own.len() - (up - within).min(own.len())], &path[up..]].concat()),
+        "self" if within > 0 => None,
+        "self" => Some([own, &path[1..]].concat()),
+        _ => Some([own, &path[..]].concat()),
+    }
+}
+
+impl Crate {
+    /// The room of a file, by its number from the top.
+    fn room(&self, file: &str) -> Option<usize> {
+        let top = file.split('/').next()?;
+        self.rooms.iter().position(|room| room == top)
+    }
+
+    /// The file in which a path ends.
+    fn file_of(&self, path: &[String]) -> Option<String> {
+        (1..=path.len()).rev().find_map(|parts| {
+            let base = path[..parts].join("/");
+            let files = [format!("{base}.rs"), format!("{base}/mod.rs")];
+            files.into_iter().find(|file| self.sources.contains_key(file))
+        })
+    }
+
+    /// What is wrong with it.
+    fn complaints(&self) -> Vec<String> {
+        let mut complaints = vec![];
+        let mut imports: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for (file, source) in self.sources.iter().filter(|(file, _)| *file != "lib.rs") {
+            let Some(room) = self.room(file) else {
+                complaints.push(format!("{file} stands in none of the rooms"));
+                continue;
+            };
+            for path in named(file, source) {
+                let Some(other) = self.file_of(&path) else {
+                    complaints.push(format!("{file} imports {} by way of lib.rs", path.join("::")));
+                    continue;
+                };
+                if self.room(&other).is_some_and(|above| above > room) {
+                    complaints.push(format!("{file} imports upwards from {other}"));
+                }
+                if other != *file {
+                    imports.entry(file.clone()).or_default().insert(other);
+                }
+            }
+        }
+        complaints.extend(circle(&imports).map(|files| format!("a circle of files: {}", files.join(" -> "))));
+        for (file, source) in &self.sources {
+            let lines = source.lines().count();
+            if lines > LONGEST && !FLAT_TABLES.contains(&file.as_str()) {
+                complaints.push(format!("{file} has {lines} lines, and {LONGEST} are the most"));
+            }
+        }
+        for room in &self.rooms {
+            if !self.sources.keys().any(|file| file.split('/').next() == Some(room)) {
+                complaints.push(format!("there is no room {room}"));
+            }
+        }
+        complaints.sort();
+        complaints.dedup();
+        complaints
+    }
+}
+
+/// Files that import each other in a circle, the first one again at the end.
+fn circle(imports: &BTreeMap<String, BTreeSet<String>>) -> Option<Vec<String>> {
+    let mut done = BTreeSet::new();
+    imports.keys().find_map(|file| circle_from(file, imports, &mut vec![], &mut done))
+}
+
+fn circle_from(
+    file: &str,
+    imports: &BTreeMap<String, BTreeSet<String>>,
+    way: &mut Vec<String>,
+    done: &mut BTreeSet<String>,
+) -> Option<Vec<String>> {
+    if let Some(at) = way.iter().position(|before| before == file) {
+        return Some(way[at..].iter().cloned().chain([file.to_string()]).collect());
+    }
+    if done.contains(file) {
+        return None;
+    }
+    way.push(file.to_string());
+    let others = imports.get(file).into_iter().flatten();
+    let found = others.into_iter().find_map(|other| circle_from(other, imports, way, done));
+    way.pop();
+    done.insert(file.to_string());
+    found
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().to_path_buf()
+}
+
+/// All Rust files of a folder, by their path below it.
+fn sources(folder: &Path, below: &str, into: &mut BTreeMap<String, String>) {
+    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        let (path, name) = (entry.path(), entry.file_name().into_string().unwrap());
+        let file = format!("{below}{name}");
+        if path.is_dir() {
+            sources(&path, &format!("{file}/"), into);
+        } else if name.ends_with(".rs") {
+            into.insert(file, fs::read_to_string(&path).unwrap());
+        }
+    }
+}
+
+/// The crates whose rooms ARCHITECTURE.md lists, by their folder.
+fn listed(document: &str) -> Vec<(&str, Vec<String>)> {
+    let fences = document.split("\n```rooms ").skip(1);
+    let fences = fences.map(|fence| fence.split("\n```").next().unwrap_or(""));
+    let first = |line: &str| line.split_whitespace().next().map(str::to_string);
+    fences
+        .map(|fence| {
+            let (folder, rooms) = fence.split_once('\n').unwrap_or((fence, ""));
+            (folder.trim(), rooms.lines().filter_map(first).collect())
+        })
+        .collect()
+}
+
+#[test]
+fn rooms_import_only_from_rooms_above_them_and_no_files_in_a_circle() {
+    let document = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let crates = listed(&document);
+    assert!(crates.iter().any(|(folder, _)| *folder == "crates/ftl/src"), "no list of rooms was found");
+    for (folder, rooms) in crates {
+        let mut files = BTreeMap::new();
+        sources(&root().join(folder), "", &mut files);
+        let complaints = Crate { sources: files, rooms }.complaints();
+        assert!(complaints.is_empty(), "{folder}:\n  {}", complaints.join("\n  "));
+    }
+}
+
+/// What is said of a small crate with rooms `low`, `top.rs` and `flow`, to one file of which a line has been added.
+fn said(to: &str, line: &str) -> Vec<String> {
+    let files = [
+        ("lib.rs", "mod low; mod top; mod flow; pub use flow::a::A;"),
+        ("low/mod.rs", "pub(crate) mod one; pub(crate) mod two;"),
+        ("low/one.rs", "// crate::flow::a\npub struct One<'a>(&'a str); const S: &str = \"crate::flow::a\";"),
+        ("low/two.rs", "use crate::low::one::One;\n#[cfg(test)]\nmod tests {\n use super::*; }"),
+        ("top.rs", "macro_rules! of { () => { $crate::A } }\nuse crate::low::{one, two::{self, Two as T}};"),
+        ("flow/mod.rs", "pub(crate) mod a; pub(crate) mod b;"),
+        ("flow/a.rs", "use crate::top::Top;"),
+        ("flow/b.rs", "use super::a::A; fn f() { crate::top::g() }"),
+    ];
+    let mut sources: BTreeMap<String, String> =
+        files.iter().map(|(file, source)| (file.to_string(), source.to_string())).collect();
+    sources.entry(to.to_string()).or_default().push_str(line);
+    Crate { sources, rooms: ["low", "top.rs", "flow"].map(str::to_string).to_vec() }.complaints()
+}
+
+#[test]
+fn what_is_wrong_is_found_and_named() {
+    assert_eq!(said("flow/b.rs", "\n"), Vec::<String>::new());
+    assert_eq!(said("low/one.rs", "use crate::top::Top;")[1..], ["low/one.rs imports upwards from top.rs"]);
+    assert_eq!(
+        said("low/one.rs", "fn f() { crate::flow::a::f() }").last().unwrap(),
+        "low/one.rs imports upwards from flow/a.rs"
+    );
+    assert_eq!(
+        said("low/two.rs", "use super::super::{top::{Top}};").last().unwrap(),
+        "low/two.rs imports upwards from top.rs"
+    );
+    assert_eq!(
+        said("flow/a.rs", "use super::b::B;"),
+        ["a circle of files: flow/a.rs -> flow/b.rs -> flow/a.rs"]
+    );
+    assert_eq!(said("flow/mod.rs", "use b::B;"), Vec::<String>::new());
+    assert_eq!(
+        said("flow/b.rs", "use crate::flow::C; use crate::A;"),
+        ["flow/b.rs imports A by way of lib.rs"]
+    );
+    assert_eq!(said("flow/mod.rs", "use b::B; use crate::flow::a;"), Vec::<String>::new());
+    assert_eq!(said("flow/mod.rs", "use b::B; mod c; fn f() { super::low::one::f() }"), Vec::<String>::new());
+    assert_eq!(said("other.rs", ""), ["other.rs stands in none of the rooms"]);
+    assert_eq!(said("flow/a.rs", &"\n".repeat(501)), ["flow/a.rs has 501 lines, and 500 are the most"]);
+}
