@@ -135,9 +135,10 @@ CLASSES := msr/hm_0.part7016.csv.zst,replayer/msr_cut_rw_20_80.trace.zst,msr/rsr
 comma := ,
 twin-classes: ## Write docs/twins-classes.md: what classes of traces in the folder TRACES have in common
 	@cargo build --quiet --release --package wordline-cli
-	@{ printf '%s\n' '# Classes of workload, fitted to half of each trace and judged on the other' '' \
-		'Written by `make twin-classes`: the lines for a twin'"'"'s file, then the second half of each trace beside a twin' \
-		'with the addresses of its first half and the arrivals and stable items of the class.' \
+	@{ printf '%s\n' '# Classes of workload, fitted to all of each trace, and how far such a fit may be trusted' '' \
+		'Written by `make twin-classes`: the lines for a twin'"'"'s file, fitted to all of each trace; then the second half of the time' \
+		'of each beside a twin with the addresses of its first half, and arrivals and stable items as the same fit has them of the' \
+		'first halves.' \
 		'[What it is](twins.md#arrivals-with-memory).'; \
 	for c in $(CLASSES); do \
 		traces=$$(echo $$c | tr '$(comma)' ' '); \

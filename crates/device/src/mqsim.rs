@@ -62,11 +62,8 @@ const COMMANDS: [(&str, u64); 3] = [
 ];
 
 /// What each further plane adds to them (the same constants, with t_DBSY 500 and t_CALS 15).
-const FURTHER: [(&str, u64); 3] = [
-    ("read", 500 + 6 * 25),
-    ("program", 500 + 5 * 25 + 70 + 6 + 15 + 100),
-    ("erase", 500 + 4 * 25 + 100),
-];
+const FURTHER: [(&str, u64); 3] =
+    [("read", 500 + 6 * 25), ("program", 500 + 5 * 25 + 70 + 6 + 15 + 100), ("erase", 500 + 4 * 25 + 100)];
 
 /// From the end of a sense to the signal that the chip is ready, ns.
 const READY: u64 = 20;
@@ -139,7 +136,9 @@ fn flash(given: &mut Given, sheet: &mut Sheet) -> Option<Flash> {
     let source =
         "MQSim: Channel_Transfer_Rate, of which it takes whole nanoseconds a transfer, x Flash_Channel_Width";
     sheet.put("bus", format!("{{ rate = \"{bus}\", width = 1 }}"), source);
-    for (key, times, of) in [("command", COMMANDS, "one plane"), ("command_further", FURTHER, "each further plane")] {
+    for (key, times, of) in
+        [("command", COMMANDS, "one plane"), ("command_further", FURTHER, "each further plane")]
+    {
         let times = times.map(|(kind, time)| format!("{kind} = \"{time}ns\"")).join(", ");
         let source = format!("MQSim: NV-DDR2 as ONFI_Channel_NVDDR2 has it, for {of}");
         sheet.put(key, format!("{{ {times} }}"), source);

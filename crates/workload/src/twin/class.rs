@@ -90,7 +90,9 @@ impl Class {
             }
             for (length, v) in trace.variations() {
                 let at = WINDOWS.iter().position(|w| *w == length).unwrap_or_default();
-                for (curve, op, n) in [(&mut reads, HostOp::Read, read), (&mut writes, HostOp::Write, written)] {
+                for (curve, op, n) in
+                    [(&mut reads, HostOp::Read, read), (&mut writes, HostOp::Write, written)]
+                {
                     if let Some(d) = v.dispersion_of(op).filter(|_| n >= FEW) {
                         curve[at].add(d, n as f64);
                     }
@@ -158,7 +160,12 @@ impl Class {
         for (text, rows) in &self.judged {
             let heads = ["", "trace", "twin", "difference", "bound", "verdict"].map(str::to_string);
             let cells: Vec<_> = std::iter::once(heads).chain(rows.iter().map(Row::cells)).collect();
-            let _ = write!(out, "\nsecond half of {}, and a twin by the first halves\n{}", name_of(text), aligned(&cells));
+            let _ = write!(
+                out,
+                "\nsecond half of {}, and a twin by the first halves\n{}",
+                name_of(text),
+                aligned(&cells)
+            );
         }
         out
     }

@@ -2,8 +2,8 @@
 
 use super::values::{Address, Average, Blocks, Hit, Lengths, Numbers, Range, Slashed, Spread};
 use super::{
-    Arrivals, DRIFT, Description, EXTENT, Envelope, HotLies, Memory, Modulation, REQUESTS_MAX, RUN, Rest, Side,
-    Straddle, THETA, Targets, item_in,
+    Arrivals, DRIFT, Description, EXTENT, Envelope, HotLies, Memory, Modulation, REQUESTS_MAX, RUN, Rest,
+    Side, Straddle, THETA, Targets, item_in,
 };
 use crate::pace::Depth;
 use wordline_config::{ConfigErrors, Problems, Section};
