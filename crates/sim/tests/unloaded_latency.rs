@@ -31,6 +31,17 @@ fn alone(spec: &DeviceSpec, op: HostOp, bytes: u64) -> u64 {
     d.next_completion(SimTime::NEVER).unwrap().unwrap().at.0
 }
 
+/// The latency of a read of what has been written a second before, so that its pages have one number in their planes.
+fn read_back(spec: &DeviceSpec, bytes: u64) -> u64 {
+    let (mut d, later) = (device(spec), SimTime(1_000_000_000));
+    for (op, at) in [(HostOp::Write, SimTime(0)), (HostOp::Read, later)] {
+        d.submit(HostRequest::new(op, 0, (bytes / 512) as u32), at).unwrap();
+    }
+    let mut ends = [(); 2].map(|()| d.next_completion(SimTime::NEVER).unwrap().unwrap().at.0);
+    ends.sort_unstable();
+    ends[1] - later.0
+}
+
 #[test]
 fn the_figures_recorded_of_mqsim_come_out_to_the_nanosecond() {
     // PEERS: queue depth 1, one plane, SLC, 75 us, 750 us, 3 ns a byte, PCIe at 39 ns per 128 bytes.
@@ -168,6 +179,6 @@ fn a_drive_imported_from_mqsim_has_its_unloaded_latencies_to_the_nanosecond() {
     assert_eq!(alone(&eight, HostOp::Write, 65_536), 794_973);
     assert_eq!(alone(&drive_of_mqsim(1, 1, 2, 200), HostOp::Read, 8_192), 121_380);
     let two_planes = drive_of_mqsim(1, 2, 4, 333);
-    assert_eq!(alone(&two_planes, HostOp::Read, 16_384), 130_164);
+    assert_eq!(read_back(&two_planes, 16_384), 130_164);
     assert_eq!(alone(&two_planes, HostOp::Write, 16_384), 805_389);
 }

@@ -84,8 +84,8 @@ fn a_value_without_source_is_found() {
 #[test]
 fn every_twin_is_within_the_criteria() {
     for twin in TWINS.iter().filter(|t| !matches!(t.body, TwinBody::Same(_))) {
-        // A mix that moves has its mean over the whole only.
-        let whole = twin.text().is_some_and(|t| t.contains("modulated_by"));
+        // A mix that moves has its mean over the whole only, and under an envelope a part is the beginning, bursts and all.
+        let whole = twin.text().is_some_and(|t| t.contains("modulated_by") || t.contains("envelope"));
         let most = if whole { None } else { Some(600_000) };
         let checked = check(twin.name, most, Depth::Counts).unwrap_or_else(|e| panic!("{e}"));
         println!("{}", checked.render());
@@ -121,7 +121,7 @@ fn the_same_seed_gives_the_same_requests_and_they_never_change() {
     assert_eq!(digest(&requests("twin:financial:requests=20k", 42)), PINNED_FINANCIAL);
 }
 
-const PINNED_HM_0: u64 = 7_392_126_993_515_550_643;
+const PINNED_HM_0: u64 = 16_061_182_915_627_832_412;
 const PINNED_FINANCIAL: u64 = 8_322_008_144_838_759_773;
 
 #[test]
@@ -147,10 +147,11 @@ fn drift_replaces_the_hot_set_and_keeps_how_hot_it_is() {
     let places = |text: &str| -> Vec<u64> {
         requests(text, 1).iter().filter(|r| r.op == HostOp::Write).map(|r| r.lba.0 / 128).collect()
     };
-    // Extents among the most written of one half, and how much of the writes goes to as many in the other.
+    // Extents among the most written of the first third of the writes, and of the last: bursts lie where they will, so
+    // that halves of the writes are no halves of the time, and meet in one hot set.
     let kept = |text: &str| {
         let all = places(text);
-        let (first, last) = all.split_at(all.len() / 2);
+        let (first, last) = (&all[..all.len() / 3], &all[all.len() / 3 * 2..]);
         let top = |half: &[u64]| {
             let mut counts = std::collections::HashMap::new();
             half.iter().for_each(|p| *counts.entry(*p).or_insert(0u64) += 1);
@@ -248,9 +249,9 @@ fn mistakes_in_a_file_are_named_with_line_and_hint() {
         ("write = \"64.5%\"", "write = \"164.5%\"", "more than 100 %"),
         ("windows = \"10us/", "windows = \"1s/", "are no lengths above 0 that ascend"),
         ("windows = \"10us/", "windows = \"", "8 numbers for 7 windows; there must be one for each"),
-        ("together = \"0.28", "together = \"1.28", "lies between -1 and 1"),
-        ("group = \"12.7%\"", "group = \"100%\"", "at one instant"),
-        ("stable = \"78.2%\"", "item = \"1MiB\"", "it is longer than extent"),
+        ("together = \"0.20", "together = \"1.20", "lies between -1 and 1"),
+        ("group = \"12.6%\"", "group = \"100%\"", "at one instant"),
+        ("stable = \"94.1%\"", "item = \"1MiB\"", "it is longer than extent"),
         ("hot_lies = \"apart\"", "hot_lies = \"about\"", "apart"),
         ("align = \"4KiB\"", "align = \"4000B\"", "is not a multiple of 512 B"),
         ("footprint = \"1.6GiB\"", "footprint = \"64KiB\"", "no room for a request"),
