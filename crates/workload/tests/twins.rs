@@ -122,7 +122,7 @@ fn the_same_seed_gives_the_same_requests_and_they_never_change() {
 }
 
 const PINNED_HM_0: u64 = 16_061_182_915_627_832_412;
-const PINNED_FINANCIAL: u64 = 8_322_008_144_838_759_773;
+const PINNED_FINANCIAL: u64 = 17_716_487_935_500_090_283;
 
 #[test]
 fn a_bounded_run_is_a_twin_of_a_shorter_trace() {
