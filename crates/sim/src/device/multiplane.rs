@@ -4,8 +4,8 @@
 //! (`Ftl::are_alike`) go with it, and the array is taken until the longest is done. Programs are moved one after
 //! the other before they begin: while the bus brings one to a plane of the die, a like one waits for it. What each
 //! further plane adds to a command is the device's (`Medium::further_plane`): to reads and erases on the array, for all
-//! of them, to programs on the bus. What
-//! goes together is a list by the link `next`, which an operation that stands in no queue does not use.
+//! of them, to programs on the bus. What goes together is a list by the link `next`, which an operation that stands in
+//! no queue does not use.
 
 use super::resources::NOTHING;
 use super::{Device, Want};
@@ -63,11 +63,9 @@ impl<P: Probe, M: Media> Device<P, M> {
     #[inline(always)]
     pub(super) fn command_of_program(&self, plane: usize, id: OpId) -> u64 {
         let medium = self.planes[plane].medium as usize;
-        if self.pairs && self.joins_a_program(plane, id) {
-            self.command_further[medium].program.0
-        } else {
-            self.command_program[medium]
-        }
+        let (alone, further) = (self.command_program[medium], self.command_further[medium].program.0);
+        // Looked for only where it makes a difference.
+        if self.pairs && further != alone && self.joins_a_program(plane, id) { further } else { alone }
     }
 
     fn joins_a_program(&self, plane: usize, id: OpId) -> bool {
