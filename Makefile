@@ -44,14 +44,14 @@ endif
 	@rm -f $(VENV)/.installed*
 	@touch $@
 
-# The packages in lists of pyproject.toml.
+# The packages in lists of pyproject.toml; mypy reads what the package itself depends on, too.
 listed = $(BIN)/python -c 'import re; text = open("pyproject.toml").read(); \
 	lists = re.findall(r"^(?:$(1)) = \[(.*)\]", text, re.M); \
 	print("\n".join(re.findall(r"\"([^\"]+)\"", " ".join(lists))))'
 
 $(TOOLS): $(VENV)/bin/python pyproject.toml
 	@echo "== installing the tools of the tests"
-	@$(call listed,dev|validate|sweep) > $(VENV)/tools.txt
+	@$(call listed,dependencies|dev|validate|sweep) > $(VENV)/tools.txt
 	@$(PIP) install -r $(VENV)/tools.txt
 	@touch $@
 
