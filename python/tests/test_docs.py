@@ -1,29 +1,53 @@
 import os
 import re
+import shlex
 import subprocess
 import sys
+from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
+
+import pytest
 
 from wordline import toml
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "devices/README.md"]
+ENGINE = sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs/engine").glob("*.md"))
+PAGES = [
+    *["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "devices/README.md"],
+    *sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").rglob("*.md")),
+]
+# How many commands of the recipes are run, and how many are not.
+COUNTS = (60, 10)
+
+
+def anchors(page):
+    """The anchors of a page's headings, as the sites that show Markdown make them."""
+    without_fences = re.sub(r"^```.*?^```", "", page, flags=re.S | re.M)
+    headings = re.findall(r"^#+ (.*)$", without_fences, re.M)
+    return {re.sub(r"[^\w\- ]", "", h.lower()).replace(" ", "-") for h in headings}
 
 
 def test_every_link_of_the_pages_leads_somewhere():
     for page in PAGES:
-        folder = (ROOT / page).parent
-        for target in re.findall(r"\]\(([^)#:]+)\)", (ROOT / page).read_text()):
-            assert (folder / target).exists(), f"{page} links to {target}"
+        text = re.sub(r"^```.*?^```", "", (ROOT / page).read_text(), flags=re.S | re.M)
+        for path, anchor in re.findall(r"\]\(([^)#:\s]*)(?:#([^)\s]+))?\)", text):
+            target = (ROOT / page).parent / path if path else ROOT / page
+            assert target.exists(), f"{page} links to {path}"
+            if anchor and target.suffix == ".md":
+                found = anchors(target.read_text())
+                assert anchor in found, f"{page} links to {path}#{anchor}"
 
 
 def test_every_path_that_the_pages_name_exists():
-    for page in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"]:
-        for path in re.findall(
-            r"`((?:crates|devices|python)/[\w./-]+)`", (ROOT / page).read_text()
-        ):
+    crates = "|".join(sorted(crate.name for crate in (ROOT / "crates").iterdir()))
+    named = rf"`((?:crates|devices|python|{crates})/[\w./-]+)`"
+    for page in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", *ENGINE]:
+        for path in re.findall(named, (ROOT / page).read_text()):
+            crate, _, rest = path.partition("/")
+            places = [ROOT / path, ROOT / "crates" / path, ROOT / "crates" / crate / "src" / rest]
             if "my_scheme" not in path:
-                assert (ROOT / path).exists(), f"{page} names {path}"
+                assert any(place.exists() for place in places), f"{page} names {path}"
 
 
 def test_the_first_screen_shows_what_the_demonstration_prints(wordline, tmp_path):
@@ -32,27 +56,129 @@ def test_the_first_screen_shows_what_the_demonstration_prints(wordline, tmp_path
     assert printed.out.rstrip() == shown.group(1).rstrip()
 
 
+@dataclass
+class Shown:
+    """Something that a page shows with what it prints: a command, or a program in Python."""
+
+    command: str
+    lines: list[str]
+    not_run: str | None = None
+
+    def is_printed(self, output):
+        """Whether the output has these lines; `…` stands for any, or within a line for any text."""
+        parts = [
+            "(?:.*\n)*?" if line == "…" else re.escape(line).replace("…", ".*") + " *\n"
+            for line in self.lines
+        ]
+        return re.fullmatch("".join(parts), output.rstrip() + "\n") or not self.lines
+
+    def with_figures_of(self, output):
+        """The lines with the figures of an output whose words are the same."""
+        printed = [line.rstrip() for line in output.rstrip().splitlines()]
+        words = [without_figures(line) for line in printed]
+        found, at = [], 0
+        for marked, part in groupby(self.lines, lambda line: line == "…"):
+            lines = list(part)
+            wanted = [without_figures(line) for line in lines]
+            ends = range(at + len(lines), len(words) + 1)
+            fits = (end for end in ends if words[end - len(lines) : end] == wanted)
+            if marked or (end := next(fits, None)) is None:
+                found += lines
+            else:
+                found, at = found + printed[end - len(lines) : end], end
+        return found
+
+
+def without_figures(line):
+    return re.sub(r"[\d.,\s*\u2212-]+", " ", line)
+
+
 def shown(page):
-    """Commands that a page shows, as a shell takes them, each with the lines behind it."""
-    for block in re.findall(r"^```\n(\$ .*?)\n```$", page, re.S | re.M):
-        for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
-            command, *lines = part.replace("\\\n", " ").splitlines()
-            yield command, lines
+    """What a page shows, in its order.
+
+    A fence that begins with `$ ` has commands as a shell takes them, each with what it prints, or
+    nothing; a fence ```python has a program, and the fence behind it what that prints. A fence
+    ```not-run REASON has commands that would take too long, or need what is not here.
+    """
+    program = None
+    for told, block in re.findall(r"^```([^\n]*)\n(.*?)\n```$", page, re.S | re.M):
+        kind, _, reason = told.partition(" ")
+        if kind == "python":
+            program = block
+        elif program is not None:
+            yield Shown(shlex.join([sys.executable, "-c", program]), block.splitlines())
+            program = None
+        elif block.startswith("$ ") and kind in ("", "not-run"):
+            for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
+                command, *lines = part.replace("\\\n", " ").splitlines()
+                yield Shown(command, lines, reason if kind else None)
 
 
-def test_what_the_readme_shows_is_what_its_commands_print(tmp_path):
+# README.md and the recipes, as far as they show something.
+SHOWING = [
+    page
+    for page in PAGES
+    if page == "README.md" or page.startswith("docs/recipes/")
+    if any(shown((ROOT / page).read_text()))
+]
+
+
+@pytest.mark.parametrize("page", SHOWING)
+def test_what_a_page_shows_is_what_its_commands_print(page, tmp_path):
     scripts = Path(sys.executable).parent
     env = {**os.environ, "PATH": f"{scripts}:{os.environ['PATH']}"}
-    commands = list(shown((ROOT / "README.md").read_text()))
-    assert len(commands) >= 3
-    for command, lines in commands:
+    text, at = (ROOT / page).read_text(), 0
+    for part in shown(text):
+        if part.not_run is not None:
+            continue
         done = subprocess.run(
-            command, shell=True, cwd=tmp_path, env=env, capture_output=True, text=True, check=True
+            part.command,
+            shell=True,
+            cwd=tmp_path,
+            env=env,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
         )
-        # What is left out is marked; all else stands there, in this order.
-        printed = iter(done.stdout.splitlines())
-        for line in lines:
-            assert line == "…" or line in printed, f"{command} does not print\n{line}"
+        assert done.returncode == 0, f"{part.command}\n{done.stdout}"
+        lines = "\n".join(part.lines)
+        if "BLESS" in os.environ:
+            part.lines = part.with_figures_of(done.stdout)
+            at = text.index(lines, at)
+            text = text[:at] + "\n".join(part.lines) + text[at + len(lines) :]
+            at += len("\n".join(part.lines))
+            (ROOT / page).write_text(text)
+        assert part.is_printed(done.stdout), f"{part.command} prints\n{done.stdout}"
+
+
+def test_few_commands_are_not_run_and_each_says_why_and_is_spelt_right(wordline):
+    parts = [part for page in SHOWING for part in shown((ROOT / page).read_text())]
+    left_out = [part for part in parts if part.not_run is not None]
+    # More of either: say so here.
+    assert (len(parts) - len(left_out), len(left_out)) == COUNTS
+    for part in left_out:
+        assert part.not_run, f"{part.command} is not run, and no reason is given"
+        program, *words = shlex.split(part.command)
+        if program == "wordline":
+            commands = words[:2] if words[0] in ("trace", "twin", "device") else words[:1]
+            known = wordline(*commands, "--help").out
+            for option in (word for word in words if word.startswith("--")):
+                assert option in known, f"{part.command}: there is no {option}"
+
+
+def test_an_output_is_compared_line_by_line_but_for_what_is_marked():
+    def fits(*lines):
+        return bool(Shown("", list(lines)).is_printed("a\nb 1 s\nc\n"))
+
+    assert fits("a", "b 1 s", "c")
+    assert fits("a", "…")
+    assert fits("…", "c")
+    assert fits("…", "b … s", "…")
+    assert fits()
+    assert not fits("a", "c")
+    assert not fits("a", "b 1 s")
+    assert not fits("…", "b", "…")
+    assert Shown("", ["…", "b 2.5 s", "…"]).with_figures_of("a\nb 1 s\nc\n") == ["…", "b 1 s", "…"]
 
 
 def test_every_fault_to_plant_finds_its_place_once():

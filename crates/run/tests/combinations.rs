@@ -87,8 +87,8 @@ fn page() -> String {
         "# One scheme over another\n\n`--scheme FRONT+DENSE`, each with its parameters, as in \
          `--scheme 'turbo-write:static_blocks=8+pa-ssd:QDS+UBS'`: the front\nkeeps its cache and decides what goes \
          where; what it calls its dense region is laid out, programmed and looked after\nby the other. How that \
-         works is in [ARCHITECTURE.md](../ARCHITECTURE.md#one-over-another).\n\nThe error model goes with all of \
-         them: it is the flash's, and no scheme is asked.\n\n## What goes together\n\nEach was filled, written over \
+         works is in [media-and-modes.md](engine/media-and-modes.md#one-scheme-over-another).\n\nThe error model goes \
+         with all of them: it is the flash's, and no scheme is asked.\n\n## What goes together\n\nEach was filled, written over \
          and recounted on small drives of these kinds.\n\n| front | dense, and on which drives |\n|---|---|\n{goes}\n\
          ## What does not, and why\n\nHierarchy's packing goes in front of In-place Switch, as `hierarchy+ips`: parts of \
          pages are packed in the cache, and\nwhat leaves it comes to the windows. Packed pages in the windows \

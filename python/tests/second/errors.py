@@ -1,4 +1,4 @@
-"""How often a page must be read again, from the formulas of ARCHITECTURE ("Errors") alone.
+"""How often a page must be read again, from the formulas of docs/engine/errors-and-wear.md alone.
 
 Everything is found anew for each read: the block's rate, the hashes of its number and of its
 wordline's, and the quantile that they choose. Only the precision is the engine's, since a page
