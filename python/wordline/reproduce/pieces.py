@@ -152,12 +152,12 @@ def _there(study: Study, workload: str, scheme: str, group: str) -> Report | Non
 
 
 def _over(own: Report | None, base: Report | None) -> Mapping[str, float]:
-    """Return mean latencies of writes and reads, and the WAF, over the baseline's."""
+    """Return mean latencies of writes and reads, and the WAF, over the baseline's; none over 0."""
     if own is None or base is None:
         return {}
     found = {}
     for kind, count in (("write", own.host.write_requests), ("read", own.host.read_requests)):
-        if count:
+        if count and base.latency_us[kind].mean:
             found[kind] = own.latency_us[kind].mean / base.latency_us[kind].mean
     if base.waf.total:
         found["waf"] = own.waf.total / base.waf.total
