@@ -111,14 +111,14 @@ papers: $(INSTALLED) $(TOOLS) ## Reproduce all papers, or PAPERS="ips raro", at 
 	@for p in $(PAPERS); do $(BIN)/wordline reproduce $$p --causes --out docs/$$p || exit 1; done
 
 closed-forms: ## Hold In-place Switch to its closed forms on the whole 384 GiB drive (some minutes)
-	@WORDLINE_WHOLE_DRIVE=1 cargo test --release --package wordline-sim --test in_place_switch -- --nocapture closed_forms
+	@WORDLINE_WHOLE_DRIVE=1 cargo test --release --package wordline-sim --test it -- --nocapture closed_forms
 
 bench: ## Speed of the engine on fixed work, beside the naked loop if LIMIT names it; CASES=size for others
 	@$(if $(LIMIT),cargo build --quiet --release --manifest-path $(LIMIT) --target-dir target/limit)
 	@WORDLINE_LIMIT=$(if $(LIMIT),$(CURDIR)/target/limit/release/proto) cargo bench --quiet --package wordline-sim --bench engine -- $(CASES)
 
 fio: ## Write the table of docs/jobs.md: job files under fio and under Wordline (needs fio)
-	@FIO_TABLE=1 cargo test --quiet --package wordline-workload --test fio ten_job_files
+	@FIO_TABLE=1 cargo test --quiet --package wordline-workload --test it fio::ten_job_files
 
 twins: ## Make every twin whole, hold it to its table, and write docs/twins-table.md and its pictures
 	@cargo run --quiet --release --package wordline-cli -- twin check all --out docs
@@ -198,7 +198,7 @@ bless: ## Accept changed golden files and schemas; say in the commit why they ch
 N ?= 1000
 SEED ?= 1
 swarm: ## Random drives, schemes and workloads with every check on: make swarm N=1000 SEED=1
-	@WORDLINE_CASES=$(N) WORDLINE_SEED=$(SEED) cargo test --package wordline-sim --test swarm --quiet every_read
+	@WORDLINE_CASES=$(N) WORDLINE_SEED=$(SEED) cargo test --package wordline-sim --test it --quiet swarm::every_read
 
 SECONDS ?= 10
 TARGETS ?= device scheme workload initial trace job-file twin-file blktrace vscsi1 vscsi2 vscsi-csv msr systor17 spc \

@@ -49,15 +49,25 @@ def plant(mutant: dict) -> None:
     path.write_text(text.replace(mutant["find"], mutant["replace"]))
 
 
+def failed(text: str) -> list[str]:
+    """Return the tests that a suite says have failed."""
+    return sorted(set(re.findall(r"^test ([\w:]+) \.\.\. FAILED$", text, flags=re.M)))
+
+
 def run(suite: list[str]) -> list[str]:
-    """Run the tests of some crates up to the first program with failures; return those."""
-    command = ["cargo", "test", "--quiet", *(f"--package={name}" for name in suite)]
+    """Run the tests of some crates up to the first program with failures; return those.
+
+    Each is told as it ends, so that those before a hang or an abort are known.
+    """
+    command = ["cargo", "test", *(f"--package={name}" for name in suite)]
     try:
         done = subprocess.run(command, cwd=COPY, capture_output=True, text=True, timeout=SECONDS)
-    except subprocess.TimeoutExpired:
-        return ["(the suite hangs)"]
+    except subprocess.TimeoutExpired as late:
+        return failed((late.stdout or b"").decode()) or ["(the suite hangs)"]
     text = done.stdout + done.stderr
-    tests = sorted(set(re.findall(r"^    ([\w:]+)$", text, flags=re.M)))
+    tests = failed(text)
+    if not tests and "the drive never ends" in text:
+        return ["(the swarm: a drive never ends)"]
     if done.returncode and not tests:
         sys.exit(f"the suite did not run:\n{text[-3000:]}")
     return tests

@@ -1,0 +1,10 @@
+//! The native binary as a process: all integration tests of this crate, as one program.
+
+#![allow(clippy::unwrap_used)] // helpers of tests, beside the test functions
+
+mod completions;
+mod device;
+mod interrupt;
+mod trace;
+mod tree;
+mod twin;

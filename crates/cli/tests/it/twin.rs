@@ -1,0 +1,52 @@
+//! `twin fit` as it is typed: the verdict, the drive that it chooses, and what it says of one that does not do.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// Exit code, standard output and standard error.
+fn wordline(folder: &Path, args: &[&str]) -> (i32, String, String) {
+    let done = Command::new(env!("CARGO_BIN_EXE_wordline")).args(args).current_dir(folder).output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (done.status.code().unwrap_or(-1), text(&done.stdout), text(&done.stderr))
+}
+
+/// A trace of so many writes of 1 MiB, each where the one before ended.
+fn trace(folder: &Path, writes: u64) {
+    let row =
+        |i: u64| format!("{},x,0,Write,{},{},1\n", 128_166_372_003_061_629 + i * 20_000, i << 20, 1 << 20);
+    fs::write(folder.join("t.csv"), (0..writes).map(row).collect::<String>()).unwrap();
+}
+
+#[test]
+fn the_verdict_of_a_twin_is_printed_and_the_twin_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    trace(folder.path(), 100);
+    let (code, out, err) = wordline(folder.path(), &["twin", "fit", "t.csv", "--out", "my.toml"]);
+    assert_eq!(code, 0, "{err}");
+    for word in
+        ["difference", "bound", "counts, mix and sizes", "on demo-8gb under slc-cache", "This twin may"]
+    {
+        assert!(out.contains(word), "{word}: {out}");
+    }
+    assert!(out.contains("not put to the test"), "nothing was erased: {out}");
+    let run = ["run", "--device", "demo-8gb", "--workload", "my.toml", "--scheme", "conventional"];
+    let (code, _, err) = wordline(folder.path(), &run);
+    assert_eq!(code, 0, "{err}");
+}
+
+#[test]
+fn a_drive_grows_with_the_trace_and_one_that_is_named_and_too_small_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    trace(folder.path(), 9 * 1024);
+    let (code, out, err) = wordline(folder.path(), &["twin", "fit", "t.csv"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("demo-8gb made 2 times as large"), "{out}");
+    let named = ["twin", "fit", "t.csv", "--device", "demo-8gb", "--out", "my.toml"];
+    let (code, out, err) = wordline(folder.path(), &named);
+    assert_eq!(code, 2, "{err}");
+    for word in ["--device demo-8gb", "--fit wrap", "wordline device new large.toml --capacity"] {
+        assert!(err.contains(word), "{word}: {err}");
+    }
+    assert!(out.contains("it was not run on a drive") && folder.path().join("my.toml").exists(), "{out}");
+}

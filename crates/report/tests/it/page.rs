@@ -1,0 +1,379 @@
+//! The page and its pictures: complete, safe, self-contained and whole, whatever the runs were?
+
+use crate::sample;
+use wordline_report::{Comparison, JobActivity, JobRequests, TerminalStyle, figures, html};
+
+/// Names of the elements still open at the end, or what closed wrongly. Void elements of HTML and
+/// closed ones of SVG are fine; script and style hold no markup.
+fn unbalanced(text: &str) -> Result<(), String> {
+    const VOID: [&str; 5] = ["meta", "link", "br", "wbr", "!doctype"];
+    let mut open: Vec<&str> = Vec::new();
+    let mut rest = text;
+    while let Some(start) = rest.find('<') {
+        rest = &rest[start + 1..];
+        let end = rest.find('>').ok_or("a tag has no end")?;
+        let tag = &rest[..end];
+        rest = &rest[end + 1..];
+        let name = tag.trim_start_matches('/').split([' ', '/', '\n']).next().unwrap_or("");
+        if let Some(closed) = tag.strip_prefix('/') {
+            let last = open.pop();
+            if last != Some(closed) {
+                return Err(format!("</{closed}> closes {last:?}"));
+            }
+        } else if !tag.ends_with('/') && !VOID.contains(&name) {
+            open.push(name);
+            if name == "script" || name == "style" {
+                let close = format!("</{name}>");
+                rest = &rest[rest.find(&close).ok_or("a script has no end")?..];
+            }
+        }
+    }
+    if open.is_empty() { Ok(()) } else { Err(format!("open at the end: {open:?}")) }
+}
+
+/// The page as a reader sees it, without style, script and markup.
+fn visible(page: &str) -> String {
+    let mut out = String::new();
+    let mut rest = page;
+    while let Some(start) = rest.find('<') {
+        out.push_str(&rest[..start]);
+        out.push(' ');
+        rest = &rest[start..];
+        for name in ["script", "style"] {
+            if rest.starts_with(&format!("<{name}")) {
+                rest = &rest[rest.find(&format!("</{name}>")).unwrap()..];
+            }
+        }
+        rest = &rest[rest.find('>').unwrap() + 1..];
+    }
+    out + rest
+}
+
+#[test]
+fn a_job_file_has_its_jobs_on_the_page() {
+    let plain = sample::all().into_iter().find(|(_, c)| c.reports.len() == 1).unwrap().1;
+    assert!(!html(&plain).contains("<h2>Jobs</h2>"));
+    let mut report = plain.reports[0].clone();
+    let read = JobRequests {
+        requests: 1200,
+        bytes: 1200 << 12,
+        mean_ns: 81_000.0,
+        percentiles_ns: vec![(50.0, 70_000), (99.0, 250_000)],
+        ..JobRequests::default()
+    };
+    report.jobs = vec![JobActivity {
+        name: "log<1>".into(),
+        until_s: 2.0,
+        read: Some(read),
+        flush: Some(JobRequests::default()),
+        ..JobActivity::default()
+    }];
+    let page = html(&Comparison::new(vec![report]));
+    assert_eq!(unbalanced(&page), Ok(()));
+    let seen = visible(&page);
+    for text in ["log&lt;1&gt;", "1,200", "81.0", "250", "600", "flush"] {
+        assert!(seen.contains(text), "{text}");
+    }
+    assert!(!seen.contains("NaN") && !seen.contains("inf"));
+}
+
+#[test]
+fn every_page_is_well_formed_and_under_a_megabyte() {
+    for (name, c) in sample::all() {
+        let page = html(&c);
+        assert_eq!(unbalanced(&page), Ok(()), "{name}");
+        assert!(page.len() < 1_000_000, "{name}: {} bytes", page.len());
+        assert!(page.ends_with("</html>\n"), "{name}");
+    }
+}
+
+#[test]
+fn a_page_of_sixteen_full_runs_stays_under_a_megabyte() {
+    let runs: Vec<_> = (0..4).flat_map(|_| sample::four().reports).collect();
+    let page = html(&Comparison::new(runs));
+    assert!(page.len() < 1_000_000, "{} bytes", page.len());
+}
+
+#[test]
+fn conditions_stand_beside_each_other_and_where_they_differ_the_page_says_so() {
+    let mut two = sample::two();
+    let differing = visible(&html(&two));
+    assert!(differing.contains("not the same for all: RAM (39.2 MiB against 42.0 MiB)"), "{differing}");
+    assert_eq!(html(&two).matches("class=\"differs\"").count(), 1);
+    two.reports[1].conditions = two.reports[0].conditions.clone();
+    let alike = visible(&html(&two));
+    assert!(alike.contains("the same for all: capacity 39.2 GiB, over-provisioning 7.0 %, RAM 39.2 MiB"));
+    assert_eq!(html(&two).matches("class=\"differs\"").count(), 0);
+    let text =
+        wordline_report::table(&sample::two(), TerminalStyle { width: 200, ..TerminalStyle::default() });
+    assert!(text.contains("drive not the same for all: RAM (39.2 MiB against 42.0 MiB)"), "{text}");
+    two.reports[1].conditions = None;
+    assert!(
+        !visible(&html(&two)).contains("the same for all"),
+        "an old report says nothing of its conditions"
+    );
+}
+
+#[test]
+fn every_report_says_what_is_not_modelled() {
+    for (name, c) in sample::all() {
+        let page = html(&c);
+        assert!(page.contains("<a href=\"#not-modelled\">"), "{name}");
+        for part in ["Host and controller", "Times are constant", "Suspension"] {
+            assert!(visible(&page).contains(part), "{name}: {part}");
+        }
+    }
+}
+
+#[test]
+fn the_page_asks_the_network_for_nothing() {
+    for (name, c) in sample::all() {
+        let page = html(&c).replace("http://www.w3.org/2000/svg", "");
+        for scheme in ["http://", "https://", "url(", "@import", "src=\"", "import("] {
+            assert!(!page.contains(scheme), "{name}: {scheme}");
+        }
+        assert!(page.contains("default-src 'none'"), "{name}");
+    }
+}
+
+#[test]
+fn nothing_that_is_no_number_is_printed() {
+    for (name, c) in sample::all() {
+        let page = html(&c);
+        let seen = visible(&page);
+        for word in ["NaN", "inf", "null"] {
+            let found = seen.split(|ch: char| !ch.is_alphabetic()).any(|w| w == word);
+            assert!(!found, "{name}: {word}");
+        }
+        for f in figures(&c) {
+            for word in ["NaN", "inf,", "inf ", "inf\"", "-inf"] {
+                assert!(!f.svg.contains(word), "{name}, {}: {word}", f.name);
+                assert!(!f.csv.contains(word.trim_end_matches('"')), "{name}, {}.csv: {word}", f.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn names_cannot_become_markup() {
+    let c = sample::hostile();
+    let page = html(&c);
+    assert_eq!(page.matches("<script>").count(), 1, "only our own");
+    assert_eq!(page.matches("</script>").count(), 1);
+    assert_eq!(page.matches("</style>").count(), 1);
+    assert!(!page.contains('\u{1b}'));
+    for f in figures(&c) {
+        assert!(!f.svg.contains("<script"), "{}", f.name);
+    }
+}
+
+#[test]
+fn the_page_shows_every_part() {
+    let page = html(&sample::four());
+    for part in ["Measures", "Latency", "What the programs were for", "Over time", "Configuration"] {
+        assert!(page.contains(&format!("<h2>{part}</h2>")), "{part}");
+    }
+    for f in figures(&sample::four()) {
+        assert!(page.contains(&format!("<figure id=\"{}\">", f.name)), "{}", f.name);
+    }
+    let c = sample::two();
+    let page = html(&c);
+    for r in &c.reports {
+        assert!(page.contains(&r.result_hash));
+        assert!(page.contains(&r.hints[0]));
+    }
+    let page = page.replace("<wbr>", "");
+    assert!(page.contains("scheme.cache_blocks"), "the keys that differ");
+    assert!(page.contains("device.media[0].slc.program"), "and the others");
+}
+
+#[test]
+fn figures_have_data_beside_them() {
+    let four = figures(&sample::four());
+    let names: Vec<_> = four.iter().map(|f| f.name).collect();
+    assert_eq!(
+        names,
+        [
+            "write-latency-cdf",
+            "read-latency-cdf",
+            "write-latency-parts",
+            "read-latency-parts",
+            "programs-by-cause",
+            "programs-by-region",
+            "erases-by-mode",
+            "waf-over-time",
+            "write-latency-over-time",
+            "read-latency-over-time",
+            "write-throughput-over-time",
+            "read-throughput-over-time",
+            "free-blocks-over-time",
+            "block-map",
+            "busy-dies-and-buses",
+            "busy-dies-over-time",
+            "busy-buses-over-time",
+            "wear-slc",
+            "wear-tlc",
+        ]
+    );
+    for f in &four {
+        assert_eq!(unbalanced(&f.svg), Ok(()), "{}", f.name);
+        assert!(f.svg.starts_with("<svg xmlns="), "{}", f.name);
+        let columns = f.csv.lines().next().unwrap().split(',').count();
+        assert!(f.csv.lines().count() > 4, "{}", f.name);
+        assert!(f.csv.lines().all(|l| l.split(',').count() == columns), "{}", f.name);
+        for scheme in ["conventional", "slc-cache", "hierarchy", "ips"] {
+            assert!(f.svg.contains(&format!(">{scheme}</text>")), "{}: {scheme} is labelled", f.name);
+            assert!(f.csv.contains(&format!("\n{scheme},")), "{}: {scheme} has data", f.name);
+        }
+    }
+}
+
+#[test]
+fn replicas_bring_whiskers_and_the_differences() {
+    let all = figures(&sample::replicated());
+    let find = |name: &str| all.iter().find(|f| f.name == name).unwrap();
+    let differences = find("differences");
+    assert_eq!(unbalanced(&differences.svg), Ok(()));
+    assert!(differences.csv.contains("slc-cache,write latency mean,-"), "{}", differences.csv);
+    for name in ["programs-by-cause", "programs-by-region", "erases-by-mode"] {
+        let f = find(name);
+        assert!(f.svg.contains("±") && f.caption.contains("whisker"), "{name}");
+        assert!(f.csv.lines().next().unwrap().ends_with("half_width_95"), "{name}");
+        assert!(f.csv.contains("conventional,total,"), "{name}");
+    }
+    assert!(find("write-latency-cdf").caption.contains("first replica, seed 1"));
+    let page = html(&sample::replicated());
+    assert!(page.contains("<span class=\"spread\">±"));
+    assert!(page.contains("<b>conventional</b>: steady"));
+    assert!(!html(&sample::two()).contains("±"));
+}
+
+#[test]
+fn a_picture_without_data_is_left_out() {
+    let names = |c: &Comparison| figures(c).iter().map(|f| f.name).collect::<Vec<_>>();
+    assert!(names(&sample::without_reads()).iter().all(|n| !n.starts_with("read")));
+    assert_eq!(
+        names(&sample::without_pictures()),
+        [
+            "write-latency-parts",
+            "read-latency-parts",
+            "programs-by-cause",
+            "programs-by-region",
+            "erases-by-mode"
+        ]
+    );
+    assert!(names(&sample::empty()).is_empty());
+    assert!(names(&Comparison::new(Vec::new())).is_empty());
+}
+
+#[test]
+fn a_scheme_keeps_its_colour_and_the_baseline_is_grey() {
+    let mut c = sample::four();
+    c.baseline = 2;
+    for f in figures(&c) {
+        for (scheme, colour) in [("hierarchy", "#646c79"), ("conventional", "#4c3fbf"), ("ips", "#14746b")] {
+            let label = f.svg.split("<text").find(|t| t.contains(&format!(">{scheme}</text>"))).unwrap();
+            assert!(label.contains(colour), "{}: {scheme}", f.name);
+        }
+    }
+}
+
+#[test]
+fn causes_lie_in_the_order_of_the_house_and_add_up_to_the_waf() {
+    let c = sample::four();
+    let f = figures(&c).into_iter().find(|f| f.name == "programs-by-cause").unwrap();
+    let causes: Vec<&str> =
+        f.csv.lines().filter(|l| l.starts_with("ips,")).map(|l| l.split(',').nth(1).unwrap()).collect();
+    assert_eq!(causes, ["host", "gc", "migration", "reprogram", "pad"]);
+    for r in &c.reports {
+        let prefix = format!("{},", r.scheme.name);
+        let lines = f.csv.lines().filter(|l| l.starts_with(&prefix));
+        let sum: f64 = lines.map(|l| l.rsplit(',').next().unwrap().parse::<f64>().unwrap()).sum();
+        assert!((sum - r.waf.as_ref().unwrap().total).abs() < 1e-4, "{prefix}{sum}");
+    }
+}
+
+#[test]
+fn curves_reach_p9999_and_no_further() {
+    let f = figures(&sample::two()).into_iter().find(|f| f.name == "write-latency-cdf").unwrap();
+    for tick in ["0", "25%", "50%", "90%", "99%", "99.9%", "99.99%"] {
+        assert!(f.svg.contains(&format!(">{tick}</text>")), "{tick}");
+    }
+    let top: f64 =
+        f.svg.split("data-y=\"lin 0 1 ").nth(1).unwrap().split(['"', ' ']).nth(1).unwrap().parse().unwrap();
+    for series in f.svg.split("class=\"series\"").skip(1) {
+        let d = series.split(" d=\"M").nth(1).unwrap().split('"').next().unwrap();
+        let heights = d.split('L').map(|p| p.split(' ').nth(1).unwrap().parse::<f64>().unwrap());
+        let highest = heights.fold(f64::INFINITY, f64::min);
+        assert!((highest - top).abs() < 0.2, "{highest} against {top}");
+    }
+}
+
+#[test]
+fn the_verdict_says_what_came_out() {
+    assert_eq!(
+        sample::two().verdict(),
+        "Against conventional, slc-cache writes 2.5× faster at the median but 1.2× slower at p99.9, and reads \
+         1.3× faster at the median but 1.6× slower at p99.9; its WAF is 2.33 against 1.28 (1.82×)."
+    );
+    assert!(sample::four().verdict().starts_with("Of 4 schemes, hierarchy is the fastest to write:"));
+    assert!(sample::with_failures().verdict().contains("failed requests"));
+    let mut alone = sample::two();
+    alone.reports.truncate(1);
+    let said = alone.verdict();
+    assert!(
+        said.starts_with("conventional answered 72,175 requests: writes take 2.12 ms at the median"),
+        "{said}"
+    );
+}
+
+#[test]
+fn arrays_are_called_what_they_are() {
+    let mut c = sample::two();
+    let find = |c: &Comparison| {
+        let all = figures(c);
+        all.into_iter().find(|f| f.name == "busy-dies-and-buses").unwrap()
+    };
+    assert!(find(&c).csv.contains("conventional,die,0,"));
+    for r in &mut c.reports {
+        r.config["device"]["parallel_unit"] = "plane".into();
+    }
+    let planes = find(&c);
+    assert!(planes.csv.contains("conventional,plane,0,") && !planes.csv.contains(",die,"), "{}", planes.csv);
+    assert!(planes.title.contains("planes") && !planes.svg.contains(": die "), "{}", planes.title);
+}
+
+#[test]
+fn many_runs_are_rows_with_small_plots_and_few_share_one() {
+    let many: Vec<_> = (0..4).flat_map(|_| sample::four().reports).take(15).collect();
+    let page = html(&Comparison::new(many.clone()));
+    assert!(page.contains("<table class=\"byscheme\">") && page.contains("All measures of all 15 runs"));
+    let curves = |runs: Vec<wordline_report::Report>| {
+        let all = figures(&Comparison::new(runs));
+        let f = all.into_iter().find(|f| f.name == "write-latency-cdf").unwrap();
+        (f.svg.matches("class=\"series\"").count(), f.svg.matches("class=\"line ").count())
+    };
+    // A small plot has its own curve and, but for the baseline's, the baseline's.
+    assert_eq!(curves(many), (0, 29));
+    assert_eq!(curves(sample::four().reports), (4, 4));
+}
+
+#[test]
+fn a_heading_has_whole_spellings_and_a_command_to_copy() {
+    let heading = wordline_report::Heading {
+        title: "two <schemes>".into(),
+        lead: "So it came out.".into(),
+        facts: vec![("workload".into(), format!("bursty:{}", "write_rate=100MB/s,".repeat(4)))],
+        command: Some("wordline run --scheme 'a<b>'".into()),
+    };
+    let page = wordline_report::page(&heading, "<p>body</p>", &["the end & more".to_string()]);
+    assert_eq!(unbalanced(&page), Ok(()));
+    for part in [
+        "two &lt;schemes&gt;",
+        "<div class=\"long\"><dt>workload</dt>",
+        "<pre><code>wordline run --scheme &#39;a&lt;b&gt;&#39;</code></pre>",
+        "the end &amp; more",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+}

@@ -1,0 +1,250 @@
+//! The table: does a person read the right thing, at any width?
+
+use crate::sample;
+use unicode_width::UnicodeWidthStr;
+use wordline_report::{Comparison, Estimate, TerminalStyle, summary, table};
+
+fn plain(width: usize) -> TerminalStyle {
+    TerminalStyle { colour: false, width }
+}
+
+/// The line of a measure under its heading.
+fn row<'a>(text: &'a str, group: &str, label: &str) -> &'a str {
+    let mut lines = text.lines().skip_while(|l| *l != group);
+    lines
+        .find(|l| l.trim_start().starts_with(label))
+        .unwrap_or_else(|| panic!("no {group}, {label} in\n{text}"))
+}
+
+fn without_codes(text: &str) -> String {
+    let mut parts = text.split("\x1b[");
+    let mut out = parts.next().unwrap_or("").to_string();
+    for part in parts {
+        out.push_str(part.split_once('m').unwrap().1);
+    }
+    out
+}
+
+#[test]
+fn the_best_of_each_row_is_marked_and_the_ratio_stands_beside_it() {
+    let text = table(&sample::two(), plain(80));
+    assert_eq!(row(&text, "Write latency", "p50"), "  p50         µs     2,120            857   * (0.41×)");
+    assert_eq!(
+        row(&text, "Write amplification", "WAF"),
+        "  WAF                    1.28*          2.33  (1.82×)"
+    );
+    assert_eq!(row(&text, "Throughput", "written"), "  written     MB/s       5.20           5.20  (1.00×)");
+    assert!(!row(&text, "Write amplification", "migration").contains(['*', '×']), "a part is no merit");
+    assert!(!row(&text, "Erases", "SLC").contains('*'), "nor is having no cache");
+}
+
+#[test]
+fn replicas_show_the_mean_with_its_interval_and_the_paired_difference() {
+    let c = sample::replicated();
+    let text = table(&c, plain(100));
+    let means = |scheme: usize| -> Vec<f64> {
+        let runs = &c.reports[scheme].replicas.as_ref().unwrap().runs;
+        runs.iter().map(|r| r.latency_us.write.unwrap().p50).collect()
+    };
+    let line = row(&text, "Write latency", "p50");
+    let numbers: Vec<f64> = line.replace(',', "").split([' ', '*']).filter_map(|w| w.parse().ok()).collect();
+    for (scheme, shown) in [(0, &numbers[0..2]), (1, &numbers[2..4])] {
+        let e = Estimate::of(&means(scheme)).unwrap();
+        let half = e.half_width_95.unwrap();
+        // One digit of the half-width is shown, and the mean to its place.
+        assert!(half > 0.0 && (shown[1] / half - 1.0).abs() < 0.34, "{half}: {line}");
+        assert!((shown[0] - e.mean).abs() < half, "{}: {line}", e.mean);
+    }
+    let paired: Vec<f64> = means(1).iter().zip(means(0)).map(|(a, b)| (a / b - 1.0) * 100.0).collect();
+    let e = Estimate::of(&paired).unwrap();
+    assert!(line.contains(&format!("−{:.1} % ± ", -e.mean)), "{e:?}: {line}");
+    // Paired by seed, most of the chance cancels.
+    assert!(e.half_width_95.unwrap() < 0.5, "{e:?}");
+    assert!(text.contains("Means of 8 replicas") && text.contains("seeds 1 to 8"), "{text}");
+    assert_eq!(c.differences_percent[1]["latency_us.write.p50"], e);
+}
+
+#[test]
+fn replicas_that_are_all_alike_get_no_interval_but_a_word() {
+    let text = table(&sample::replicas_alike(), plain(100));
+    assert!(text.contains("all 3 replicas have the same result"), "{text}");
+    assert!(!text.contains('±'), "{text}");
+    assert_eq!(
+        row(&text, "Write latency", "p50"),
+        row(&table(&sample::two(), plain(100)), "Write latency", "p50")
+    );
+}
+
+#[test]
+fn the_steady_state_is_said_in_a_line_with_what_was_measured_after_it() {
+    let mut c = sample::replicated();
+    c.reports.iter_mut().for_each(|r| r.replicas = None);
+    let text = table(&c, plain(120));
+    let line = "state conventional: steady from 19.2 min (18 % of the requests); WAF after it 1.31 ± 0.03.";
+    assert!(text.contains(line), "{text}");
+    let line = "state slc-cache: not steady: WAF still rises, by 3.1 % from the third to the last quarter of the run; \
+                run";
+    assert!(text.contains(line), "{text}");
+    assert_eq!(
+        row(&text, "After warm-up", "WAF").split_whitespace().collect::<Vec<_>>(),
+        ["WAF", "1.31", "–"]
+    );
+    assert!(summary(&c.reports[0], plain(120)).contains("steady state   steady from 19.2 min"), "{text}");
+}
+
+#[test]
+fn decimal_points_stand_in_line() {
+    let text = table(&sample::two(), plain(80));
+    let at = |group, label| row(&text, group, label).find('.').unwrap();
+    assert_eq!(at("Write latency", "mean"), at("Write amplification", "WAF"));
+    assert_eq!(at("Write latency", "mean"), at("Throughput", "IOPS"));
+}
+
+#[test]
+fn a_run_that_failed_requests_is_never_best() {
+    let text = table(&sample::with_failures(), plain(80));
+    assert!(row(&text, "Requests", "failed").ends_with("1,203"));
+    assert!(!row(&text, "Write latency", "p50").contains('*'), "one run alone is not the best of two");
+    assert!(text.contains("hint  slc-cache: 1,203 of 72,253 requests failed (1,203 out of space)"), "{text}");
+    assert!(row(&text, "Requests", "in buffer").ends_with("12.0"), "{text}");
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let hint = "hint slc-cache: 12.0 MiB of acknowledged writes are in the drive's buffer at the end";
+    assert!(words.join(" ").contains(hint), "{text}");
+}
+
+/// What stands before the command that makes it again, which is never cut.
+fn before_command(text: &str) -> &str {
+    text.split("\nwordline ").next().unwrap()
+}
+
+#[test]
+fn no_line_is_wider_than_the_terminal() {
+    for width in [40, 60, 80, 100, 200] {
+        for (name, c) in sample::all() {
+            for colour in [false, true] {
+                let style = TerminalStyle { colour, width };
+                let mut texts = vec![table(&c, style)];
+                texts.extend(c.reports.iter().map(|r| summary(r, style)));
+                for line in texts.iter().flat_map(|t| before_command(t).lines()) {
+                    let wide = without_codes(line).width();
+                    assert!(wide <= width, "{name}: {wide} > {width}: {line}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn three_schemes_with_ratios_fit_eighty_columns() {
+    let mut reports = sample::four().reports;
+    reports.truncate(3);
+    let text = table(&Comparison::new(reports.clone()), plain(80));
+    assert_eq!(row(&text, "Write latency", "p50").matches('×').count(), 2, "{text}");
+    let names = text.lines().take_while(|line| *line != "Write latency").last().unwrap();
+    for scheme in ["conventional", "slc-cache", "hierarchy"] {
+        assert!(names.contains(scheme), "{text}");
+    }
+}
+
+#[test]
+fn more_schemes_than_fit_become_rows() {
+    let runs: Vec<_> = (0..3).flat_map(|_| sample::four().reports).collect();
+    let text = table(&Comparison::new(runs), plain(80));
+    assert_eq!(text.lines().filter(|l| l.starts_with("slc-cache (3)  ")).count(), 2, "two tables:\n{text}");
+    assert!(!text.contains('×'), "{text}");
+    for head in ["w mean", "w p99.9", "r mean", "r p99.9", "WAF", "IOPS"] {
+        assert!(text.lines().any(|l| l.contains(head)), "{head} in\n{text}");
+    }
+    let best = text.lines().find(|l| l.starts_with("hierarchy   ")).unwrap();
+    assert!(best.contains('*'), "{text}");
+}
+
+#[test]
+fn colour_changes_nothing_but_the_look() {
+    let reports = sample::two().reports;
+    let coloured = table(&Comparison::new(reports.clone()), TerminalStyle { colour: true, width: 80 });
+    assert!(coloured.contains("\x1b[1;32m857"));
+    let bare = |t: &str| t.replace('*', " ").split_whitespace().map(str::to_string).collect::<Vec<_>>();
+    let plain = bare(&table(&Comparison::new(reports.clone()), plain(80)));
+    assert_eq!(bare(&without_codes(&coloured).replace("Green is", "is")), plain);
+}
+
+#[test]
+fn a_name_cannot_command_the_terminal() {
+    let c = sample::hostile();
+    assert!(!table(&c, plain(120)).contains('\x1b'));
+    assert!(!summary(&c.reports[0], plain(120)).contains('\x1b'));
+}
+
+#[test]
+fn nothing_that_is_no_number_is_printed() {
+    for (name, c) in sample::all() {
+        let mut text = table(&c, plain(100));
+        c.reports.iter().for_each(|r| text.push_str(&summary(r, plain(100))));
+        let words = |w: &str| text.split(|ch: char| !ch.is_alphabetic()).any(|t| t == w);
+        assert!(!words("NaN") && !words("inf"), "{name}:\n{text}");
+    }
+}
+
+#[test]
+fn the_summary_tells_what_the_table_leaves_out() {
+    let text = summary(&sample::two().reports[1], plain(80));
+    for part in [
+        "slc-cache: page-granular",
+        "flash reads",
+        "migration 812,331",
+        "capacity",
+        "over-provisioning",
+        "wear",
+        "result hash",
+    ] {
+        assert!(text.contains(part), "{part} in\n{text}");
+    }
+    assert!(!text.contains('×') && !text.contains('*'), "{text}");
+}
+
+#[test]
+fn names_are_whole_at_any_number_of_schemes() {
+    let long = "turbo-write+pa-ssd:QDS+UBS,window=12,when_full=wait";
+    for count in [2, 4, 7, 15] {
+        let mut reports: Vec<_> = (0..4).flat_map(|_| sample::four().reports).take(count).collect();
+        reports[1].scheme.name = long.into();
+        let text = table(&Comparison::new(reports), plain(80));
+        let heads: String = text.split_whitespace().collect();
+        assert!(!text.contains('…'), "{count}:\n{text}");
+        for part in ["turbo-", "write+", "pa-", "QDS+", "UBS,", "window=12,", "when_"] {
+            assert!(heads.contains(part), "{part} with {count}:\n{text}");
+        }
+    }
+}
+
+#[test]
+fn a_warning_of_several_schemes_is_said_once() {
+    let mut reports: Vec<_> = (0..2).flat_map(|_| sample::four().reports).take(7).collect();
+    for (i, r) in reports.iter_mut().enumerate() {
+        r.hints = if i == 2 { vec![] } else { vec![format!("the drive was full {} times.", 3 + i)] };
+    }
+    let text = table(&Comparison::new(reports), plain(80));
+    assert_eq!(text.matches("the drive was full").count(), 1, "{text}");
+    assert!(text.contains("all but hierarchy: the drive was full 3 to 9 times."), "{text}");
+}
+
+#[test]
+fn nothing_is_concluded_from_latencies_under_overload() {
+    let mut c = sample::two();
+    for r in &mut c.reports {
+        r.config["pacing"] = serde_json::json!({ "open": { "queue_depth": 1 } });
+        r.latency_us.write.as_mut().unwrap().mean = 9e6;
+    }
+    let said = c.verdict();
+    assert!(said.starts_with("The drive is overloaded under every scheme"), "{said}");
+    assert!(said.contains("requests/s against") && !said.contains("faster at"), "{said}");
+    let text = table(&c, plain(80));
+    assert!(!row(&text, "Write latency", "p50").contains(['*', '×']), "{text}");
+    assert!(row(&text, "Write amplification", "WAF").contains('×'), "{text}");
+    c.reports[1].latency_us.write.as_mut().unwrap().mean = 1.0;
+    let said = c.verdict();
+    assert!(said.starts_with("The drive is overloaded under conventional:"), "{said}");
+    let alone = Comparison::new(vec![c.reports[0].clone()]).verdict();
+    assert!(alone.contains("latencies measure the queue; it serves"), "{alone}");
+}

@@ -1,0 +1,321 @@
+//! One experiment from its words to the report, and what is said when the words are wrong.
+
+#![allow(clippy::print_stdout)]
+
+use std::ops::ControlFlow;
+use wordline_report::{Reached, Report};
+use wordline_run::{Blame, RunError, RunSpec, Setup, compare, rerun, run};
+
+fn demo(scheme: &str, requests: u64) -> RunSpec {
+    RunSpec {
+        requests: Some(requests),
+        check: true,
+        ..RunSpec::new("demo-8gb", scheme, "bursty:write_rate=100MB/s")
+    }
+}
+
+fn report(spec: &RunSpec) -> Report {
+    run(spec, &mut |_| ControlFlow::Continue(())).unwrap()
+}
+
+fn error(spec: &RunSpec) -> RunError {
+    run(spec, &mut |_| ControlFlow::Continue(())).unwrap_err()
+}
+
+#[test]
+fn the_same_seed_gives_the_same_report_twice_and_on_any_number_of_threads() {
+    let schemes = ["conventional", "slc-cache", "slc-cache:when_full=wait"].map(str::to_string);
+    let spec = demo(&schemes[0], 6000);
+    let alone: Vec<Report> = schemes.iter().map(|s| report(&spec.with_scheme(s))).collect();
+    for threads in [1, 3] {
+        let setup = Setup::resolve(&spec).unwrap();
+        let together = compare(&setup, &schemes, threads, &mut |_| ControlFlow::Continue(())).unwrap();
+        assert!(together.reports == alone, "on {threads} threads");
+    }
+    assert_ne!(alone[0].result_hash, alone[1].result_hash);
+    let other = report(&RunSpec { seed: 2, ..spec });
+    assert_ne!(other.result_hash, alone[0].result_hash);
+}
+
+#[test]
+fn replicas_are_the_runs_of_their_seeds_on_any_number_of_threads() {
+    let schemes = ["conventional", "slc-cache"].map(str::to_string);
+    let spec = RunSpec { seed: u64::MAX, replicas: 3, ..demo(&schemes[0], 3000) };
+    let setup = Setup::resolve(&spec).unwrap();
+    let on = |threads| compare(&setup, &schemes, threads, &mut |_| ControlFlow::Continue(())).unwrap();
+    let alone = on(1);
+    for threads in [2, 5, 64] {
+        assert!(on(threads) == alone, "on {threads} threads");
+    }
+    for (report, scheme) in alone.reports.iter().zip(&schemes) {
+        let replicas = report.replicas.as_ref().unwrap();
+        let first = RunSpec { replicas: 1, ..spec.with_scheme(scheme) };
+        let without = self::report(&first);
+        assert!(Report { replicas: None, ..report.clone() } == without, "the first is the run itself");
+        assert_eq!(replicas.runs.iter().map(|r| r.seed).collect::<Vec<_>>(), [u64::MAX, 0, 1]);
+        for run in &replicas.runs {
+            let single = self::report(&RunSpec { seed: run.seed, ..first.clone() });
+            assert!(*run == single.in_brief(), "seed {}", run.seed);
+        }
+    }
+    let p50 = |r: &Report| r.latency_us.write.unwrap().p50;
+    let runs = |i: usize| alone.reports[i].replicas.as_ref().unwrap().runs.iter().map(p50);
+    let mean = runs(0).zip(runs(1)).map(|(a, b)| (b / a - 1.0) * 100.0).sum::<f64>() / 3.0;
+    assert!((alone.differences_percent[1]["latency_us.write.p50"].mean - mean).abs() < 1e-9);
+}
+
+#[test]
+fn a_replicated_report_reproduces_every_replica() {
+    let spec = RunSpec { replicas: 3, seed: 9, ..demo("slc-cache", 3000) };
+    let first = Report::from_json(&report(&spec).to_json().unwrap()).unwrap();
+    let again = rerun(&first, None, 2, &mut |_| ControlFlow::Continue(())).unwrap();
+    assert!(again.is_same() && again.report.replicas == first.replicas);
+    let mut forged = first.clone();
+    forged.replicas.as_mut().unwrap().runs[1].result_hash = "0".repeat(16);
+    let found = rerun(&forged, None, 2, &mut |_| ControlFlow::Continue(())).unwrap();
+    assert!(!found.is_same());
+    assert_eq!(found.differing_seeds, [10]);
+}
+
+#[test]
+fn a_run_without_chance_has_replicas_without_intervals() {
+    let spec =
+        RunSpec { replicas: 3, ..RunSpec::new("demo-8gb", "conventional", "sequential:read=0%,requests=2k") };
+    let replicas = report(&spec).replicas.unwrap();
+    assert!(replicas.are_alike() && replicas.figures.is_empty());
+}
+
+/// Overwriting a full small drive at random: collection begins at once, and evens out.
+fn overwritten(requests: u64) -> RunSpec {
+    RunSpec {
+        requests: Some(requests),
+        initial: "fill:100%,order=random".into(),
+        ..RunSpec::new("demo-8gb", "conventional", "uniform:read=0%,bs=16KiB,qd=16")
+    }
+}
+
+#[test]
+fn a_drive_that_is_being_filled_is_steady_only_when_the_run_is_long() {
+    let tiny = report(&overwritten(1000)).steady_state.unwrap();
+    assert_eq!((tiny.reached, tiny.after), (Reached::TooShort, None));
+    assert!(tiny.why.contains("at least 2000"), "{}", tiny.why);
+
+    // Nothing is erased yet, and everything as even as can be.
+    let short = report(&overwritten(30_000)).steady_state.unwrap();
+    assert_eq!((short.reached, short.after), (Reached::No, None));
+    assert!(short.why.contains("fills up: 0 blocks"), "{}", short.why);
+
+    let long = report(&overwritten(1_200_000));
+    let waf = long.waf.as_ref().unwrap().total;
+    let state = long.steady_state.clone().unwrap();
+    assert_eq!(state.reached, Reached::Yes, "{}", state.why);
+    let (from, after) = (state.from.unwrap(), state.after.unwrap());
+    assert!(from.share > 0.05 && from.share <= 0.5, "{from:?}");
+    assert_eq!(from.requests + after.requests, long.host.requests);
+    assert!((from.time_s + after.simulated_s - long.simulated_s).abs() < 1e-6);
+    let known = after.waf.unwrap();
+    assert!(known.mean > waf + 0.05, "{known:?} after the warm-up, {waf} with it");
+    assert!(known.half_width_95.unwrap() < 0.05 * known.mean);
+    assert!(after.read_latency_us.is_none());
+}
+
+#[test]
+fn reading_is_steady_and_what_follows_the_warm_up_agrees_with_the_whole() {
+    let r = report(&RunSpec::new("demo-8gb", "conventional", "uniform:read=100%,qd=4,requests=20k"));
+    let state = r.steady_state.unwrap();
+    assert_eq!(state.reached, Reached::Yes, "{}", state.why);
+    let after = state.after.unwrap();
+    let (e, whole) = (after.read_latency_us.unwrap(), r.latency_us.read.unwrap().mean);
+    assert!((e.mean / whole - 1.0).abs() < 0.02 && after.waf.is_none(), "{e:?} against {whole}");
+}
+
+#[test]
+fn a_report_alone_reproduces_its_run() {
+    let spec = RunSpec {
+        set: [
+            ("gc.victim", "fifo"),
+            ("workload.read", "40%"),
+            ("scheme.when_full", "wait"),
+            ("medium.flash.tlc.program", "1800us"),
+        ]
+        .map(|(k, v)| (k.to_string(), v.to_string()))
+        .to_vec(),
+        seed: 77,
+        initial: "fill:60%,valid=80%+pe:tlc=30".into(),
+        requests: Some(5000),
+        ..RunSpec::new("demo-8gb", "slc-cache", "zipf:qd=8")
+    };
+    let first = report(&spec);
+    let text = first.to_json().unwrap();
+    let read = Report::from_json(&text).unwrap();
+    assert!(read == first, "a report read back is the report");
+    let again = rerun(&read, None, 1, &mut |_| ControlFlow::Continue(())).unwrap();
+    assert!(again.is_same(), "{} became {}", again.recorded, again.report.result_hash);
+    assert_eq!(again.report.config, first.config);
+    assert_eq!(first.wear["tlc"].min, 30);
+}
+
+#[test]
+fn every_request_and_every_byte_is_in_the_report() {
+    let r = report(&demo("slc-cache", 20_000));
+    assert_eq!(r.host.requests, 20_000);
+    assert_eq!(r.host.completed + r.host.failures(), r.host.requests);
+    assert_eq!(r.host.read_requests + r.host.write_requests, 20_000);
+    let waf = r.waf.as_ref().unwrap();
+    let parts: f64 = waf.parts.values().flat_map(|k| k.values()).sum();
+    let line = &r.timeline;
+    let so_far = line.programmed_mb_per_s.iter().sum::<f64>() / line.write_page_mb_per_s.iter().sum::<f64>();
+    assert!((so_far - waf.total).abs() < 1e-9, "{so_far} over time, {} in all", waf.total);
+    assert!((parts - waf.total).abs() < 1e-9);
+    let by_region: u64 = r.flash.regions.iter().map(|g| g.program_bytes).sum();
+    let by_cause: u64 =
+        r.flash.program_bytes.values().flat_map(|k| k.values()).flat_map(|g| g.values()).sum();
+    assert_eq!(by_region, by_cause);
+    let pages = (waf.total * r.host.write_page_bytes as f64).round() as u64;
+    assert_eq!(pages, by_cause);
+    assert!(r.latency_cdf.write.len() <= 400 && r.latency_cdf.write.last().unwrap()[1] == 1.0);
+    let write = r.latency_us.write.unwrap();
+    assert!(write.p50 <= write.p99 && write.p99 <= write.max && write.mean <= write.max);
+    assert!(write.p99 > 100.0, "no flash program is that fast: {write:?}");
+    let written: f64 = r.timeline.write_mb_per_s.iter().sum::<f64>() * r.timeline.bin_s * 1e6;
+    assert!((written - r.host.write_bytes as f64).abs() < 1.0);
+    assert!(r.capacity.live_bytes > 0 && r.capacity.live_bytes <= r.capacity.logical_bytes);
+    assert_eq!(r.capacity.regions.len(), 2);
+}
+
+#[test]
+fn a_preloaded_drive_finds_every_page_that_is_read() {
+    let mut spec = demo("conventional", 4000);
+    let full = report(&spec);
+    assert!(!full.hints.iter().any(|h| h.contains("never written")), "{:?}", full.hints);
+    spec.initial = "fresh".into();
+    spec.workload = "uniform:read=90%".into();
+    let fresh = report(&spec);
+    assert!(fresh.hints.iter().any(|h| h.contains("never written")), "{:?}", fresh.hints);
+}
+
+#[test]
+fn a_closed_loop_may_be_bounded_by_time() {
+    let spec = RunSpec::new("demo-8gb", "conventional", "uniform:read=100%,qd=4,duration=200ms");
+    let r = report(&spec);
+    assert!((0.19..0.25).contains(&r.simulated_s), "{}", r.simulated_s);
+    assert!(r.host.completed > 1000);
+}
+
+#[test]
+fn a_mistake_is_the_users_and_says_what_is_allowed() {
+    let good = demo("conventional", 100);
+    let set = |k: &str, v: &str| RunSpec { set: vec![(k.into(), v.into())], ..good.clone() };
+    let cases: [(RunSpec, &[&str]); 11] = [
+        (
+            RunSpec { device: "demo-8bg".into(), ..good.clone() },
+            &["did you mean \"demo-8gb\"?", "list devices"],
+        ),
+        (RunSpec { scheme: "slc-cahce".into(), ..good.clone() }, &["did you mean \"slc-cache\"?"]),
+        (RunSpec { workload: "brusty".into(), ..good.clone() }, &["did you mean \"bursty\"?"]),
+        (set("gc.victm", "fifo"), &["victm", "did you mean \"victim\"?"]),
+        (set("medium.flash.tlc.read", "75"), &["75", "unit"]),
+        (set("capacity.logical", "1TiB"), &["capacity.logical", "more than the flash holds"]),
+        (set("workload.raed", "1%"), &["raed", "allowed"]),
+        (set("scheme.static", "1"), &["scheme.static", "allowed"]),
+        (RunSpec { initial: "full".into(), ..good.clone() }, &["initial", "allowed"]),
+        (RunSpec { replicas: 1001, ..good.clone() }, &["--replicas 1001", "1 to 1000"]),
+        (
+            RunSpec { requests: None, workload: "uniform:duration=1s,requests=0".into(), ..good.clone() },
+            &["requests"],
+        ),
+    ];
+    for (spec, says) in cases {
+        let e = error(&spec);
+        assert_eq!((e.blame(), e.exit_code()), (Blame::User, 2), "{e}");
+        for word in says {
+            assert!(e.to_string().contains(word), "{word:?} is not in: {e}");
+        }
+    }
+}
+
+#[test]
+fn all_problems_of_a_device_are_reported_at_once() {
+    let set = [("gc.victm", "fifo"), ("mapping.unit", "10"), ("slc_cache.when_full", "never")];
+    let set = set.map(|(k, v)| (k.to_string(), v.to_string())).to_vec();
+    let text = error(&RunSpec { set, ..demo("conventional", 100) }).to_string();
+    for word in ["victm", "unit", "when_full"] {
+        assert!(text.contains(word), "{word} is not in: {text}");
+    }
+}
+
+#[test]
+fn a_scheme_that_does_not_fit_the_device_is_refused_with_the_reason() {
+    let e = error(&RunSpec { requests: Some(10), ..RunSpec::new("mqsim-qd1", "slc-cache", "uniform") });
+    assert_eq!((e.blame(), e.exit_code()), (Blame::Refused, 2), "{e}");
+    assert!(e.to_string().contains("slc-cache") && e.to_string().contains("mqsim-qd1"), "{e}");
+}
+
+#[test]
+fn an_interrupted_run_gives_no_report() {
+    let spec =
+        RunSpec { requests: Some(200_000), ..RunSpec::new("demo-8gb", "conventional", "uniform:read=100%") };
+    let e = run(&spec, &mut |_| ControlFlow::Break(())).unwrap_err();
+    assert_eq!((e.blame(), e.exit_code()), (Blame::Interrupted, 130));
+}
+
+#[test]
+fn a_run_without_collection_says_so() {
+    let r = report(&demo("conventional", 1000));
+    assert!(r.hints.iter().any(|h| h.contains("no collection happened")), "{:?}", r.hints);
+}
+
+#[test]
+fn a_drive_that_cannot_follow_the_workload_says_so() {
+    let fast =
+        RunSpec { requests: Some(20_000), ..RunSpec::new("demo-8gb", "conventional", "uniform:rate=200k") };
+    let hint = |r: &Report| r.hints.iter().any(|h| h.contains("faster than the drive"));
+    assert!(hint(&report(&fast)));
+    assert!(!hint(&report(&RunSpec { workload: "uniform:rate=100".into(), requests: Some(500), ..fast })));
+}
+
+/// Collection once left a filled drive without a block to collect into.
+#[test]
+fn a_cache_that_waits_has_room_on_a_drive_that_is_filled_to_95_percent() {
+    let device = format!("{}/tests/golden/hybrid.toml", env!("CARGO_MANIFEST_DIR"));
+    for scheme in ["slc-cache:when_full=wait", "slc-cache:when_full=direct"] {
+        for workload in ["uniform:bs=4KiB,qd=32", "sequential:bs=64KiB,qd=8", "zipf:bs=4KiB@50/32KiB@50,qd=8"]
+        {
+            for initial in ["fill:95%", "fill:95%,order=seq"] {
+                let spec = RunSpec {
+                    set: vec![("capacity.logical".into(), "14MiB".into())],
+                    initial: initial.into(),
+                    requests: Some(6000),
+                    check: true,
+                    ..RunSpec::new(&device, scheme, workload)
+                };
+                let r = report(&spec);
+                assert_eq!((r.host.completed, r.host.failures()), (6000, 0), "{}", spec.shell_command());
+                assert!(r.flash.erases["tlc"] > 0, "{}", spec.shell_command());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_column_of_latency_hints_guides_the_types_of_pages_under_hgs() {
+    // Fast pages first, so that the pages behind them may be programmed; then ten small writes.
+    let rows = |hint: &str| {
+        let large = (0..20).map(|n| format!("{n}00000,W,{},2097152,\n", n << 21));
+        let small = (20..30).map(|n| format!("{n}00000,W,{},8192,{hint}\n", n << 21));
+        std::iter::once("us,op,at,size,urgent\n".to_string()).chain(large).chain(small).collect::<String>()
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let dominated = |hint: &str, column: &str| {
+        let path = folder.path().join(format!("{hint}.csv"));
+        std::fs::write(&path, rows(hint)).unwrap();
+        let spelling = format!("{}:format=csv,time=us:us,op=op,offset=at,size=size{column}", path.display());
+        let report = report(&RunSpec::new("pa-ssd-288gb", "pa-ssd:HGS+LFS", &spelling));
+        let counts = report.flash.page_types.unwrap().writes_dominated_by;
+        ["lsb", "csb"].map(|page| counts.get(page).copied().unwrap_or(0))
+    };
+    assert_eq!(dominated("short", ",hint=urgent"), [30, 0]);
+    assert_eq!(dominated("medium", ",hint=urgent"), [20, 10]);
+    assert_eq!(dominated("", ",hint=urgent"), [30, 0]);
+    assert_eq!(dominated("medium", ""), [30, 0]);
+}

@@ -1,0 +1,140 @@
+//! A drive begun in its steady state has the write amplification of one that was warmed up by eight
+//! drive writes, and a drive for which there is no such beginning says what to do instead.
+
+#![allow(clippy::print_stdout)]
+
+use std::ops::ControlFlow;
+use wordline_report::Report;
+use wordline_run::{Blame, RunError, RunSpec, rerun, run};
+
+/// 4 dies of 64 blocks of 72 pages of 16 KiB, 288 MiB.
+fn small(scheme: &str, workload: &str) -> RunSpec {
+    let mut spec = RunSpec { check: true, ..RunSpec::new("demo-8gb", scheme, workload) };
+    let set = [
+        ("medium.flash.channels", "2"),
+        ("medium.flash.blocks_per_plane", "64"),
+        ("medium.flash.wordlines_per_block", "24"),
+        ("medium.flash.tlc.one_shot", "false"),
+        ("medium.flash.tlc.program", "500us"),
+        ("slc_cache.static_blocks", "8"),
+        ("capacity.logical", "230MiB"),
+    ];
+    spec.set = set.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
+    spec
+}
+
+fn set(mut spec: RunSpec, key: &str, value: &str) -> RunSpec {
+    spec.set.push((key.into(), value.into()));
+    spec
+}
+
+fn try_run(spec: &RunSpec) -> Result<Report, RunError> {
+    run(spec, &mut |_| ControlFlow::Continue(()))
+}
+
+fn steady(spec: &RunSpec) -> RunSpec {
+    RunSpec { initial: "steady".into(), ..spec.clone() }
+}
+
+/// Write amplification over some drive writes after eight, and a run of as many from a steady beginning.
+fn both(spec: &RunSpec, over: u32) -> (f64, Report) {
+    let of = |times| RunSpec { workload: format!("{},bytes={times}x", spec.workload), ..spec.clone() };
+    let warmed = try_run(&RunSpec { initial: "fill:100%".into(), ..of(8 + over) }).unwrap();
+    (warmed.waf_after(8.0).unwrap(), try_run(&steady(&of(over))).unwrap())
+}
+
+/// Both write amplifications over some drive writes, and what was foretold, within 3 % of each other.
+fn agree(spec: &RunSpec, over: u32) {
+    let (warm, report) = both(spec, over);
+    let within = 0.03;
+    let begun = report.begun_steady.as_ref().unwrap();
+    let ours = report.waf_after(0.0).unwrap();
+    let about = format!("{:?} {}", spec.set.last(), spec.workload);
+    println!("{about}: warmed up {warm:.3}, foretold {:.3}, begun steady {ours:.3}", begun.expected_waf);
+    assert!((ours / warm - 1.0).abs() < within, "{about}: {ours} against {warm}");
+    assert!((begun.expected_waf / warm - 1.0).abs() < within, "{about}: {begun:?} against {warm}");
+    assert!(begun.settled, "{about}: {begun:?}");
+}
+
+fn under(victim: &str) {
+    for logical in ["250MiB", "220MiB"] {
+        for workload in ["uniform:bs=16KiB,qd=2", "hot-cold:bs=16KiB,qd=2", "zipf:bs=16KiB,qd=2"] {
+            let spec = set(small("conventional", workload), "gc.victim", victim);
+            agree(&set(spec, "capacity.logical", logical), 2);
+        }
+    }
+}
+
+#[test]
+fn greedy_begins_where_eight_drive_writes_lead() {
+    under("greedy");
+}
+
+#[test]
+fn fifo_begins_where_eight_drive_writes_lead() {
+    under("fifo");
+}
+
+#[test]
+fn d_choices_begin_where_eight_drive_writes_lead() {
+    under("d-choices:4");
+}
+
+#[test]
+fn long_requests_deep_queues_mixtures_and_twins_are_met() {
+    for workload in [
+        "uniform:bs=256KiB,qd=1",
+        "uniform:bs=16KiB,qd=32",
+        "zipf:bs=16KiB@80/64KiB@20,extent=64KiB,qd=2",
+        "mix:uniform=50%,zipf=50%,bs=16KiB,qd=2",
+        // Whose mix does not move with time.
+        "twin:ts_0:scale=16,closed=2",
+    ] {
+        // Few long requests say little: it takes more drive writes until chance is below the criterion.
+        agree(&small("conventional", workload), 6);
+    }
+    for scheme in ["conventional-tlc", "pa-ssd"] {
+        agree(&small(scheme, "hot-cold:bs=16KiB,qd=2"), 2);
+    }
+}
+
+#[test]
+fn a_steady_beginning_is_reproduced_from_the_report_and_differs_with_the_seed() {
+    let spec = steady(&small("conventional", "zipf:bs=16KiB,requests=3000"));
+    let first = try_run(&spec).unwrap();
+    assert_eq!(first.config["initial"]["spelling"], "steady");
+    let again = rerun(&first, None, 1, &mut |_| ControlFlow::Continue(())).unwrap();
+    assert!(again.report == first && again.differing_seeds.is_empty());
+    let other = try_run(&RunSpec { seed: 2, ..spec }).unwrap();
+    assert_ne!(other.result_hash, first.result_hash);
+    assert_ne!(other.begun_steady, first.begun_steady);
+}
+
+#[test]
+fn a_share_of_the_drive_holds_data_and_so_does_what_the_workload_touches() {
+    let workload = "uniform:bs=16KiB,qd=2,offset=50%,span=20%,requests=30k";
+    let spec = RunSpec { initial: "steady:30%".into(), ..small("conventional", workload) };
+    let report = try_run(&spec).unwrap();
+    let mapped = report.config["initial"]["mapped_pages"].as_u64().unwrap() as f64;
+    let pages = (report.capacity.logical_bytes / 16_384) as f64;
+    assert!((0.45..=0.51).contains(&(mapped / pages)), "{mapped} of {pages}");
+    assert_eq!(report.begun_steady.unwrap().by, "law");
+}
+
+#[test]
+fn what_has_no_steady_beginning_is_refused_with_what_to_do_instead() {
+    let zipf = "zipf:bs=16KiB,requests=100";
+    let full = set(small("conventional", zipf), "slc_cache.static_blocks", "1");
+    let full = set(full, "capacity.logical", "283MiB");
+    for (spec, says) in [
+        (small("slc-cache", zipf), "--save-state FILE"),
+        (small("hot-cold", zipf), "more than one region"),
+        (small("conventional", "uniform:read=100%,requests=100"), "writes nothing"),
+        (small("conventional", "uniform:trim=10%,requests=100"), "trims"),
+        (full, "lower capacity.logical"),
+    ] {
+        let e = try_run(&steady(&spec)).unwrap_err();
+        assert_eq!(e.blame(), Blame::User, "{e}");
+        assert!(e.to_string().contains(says), "{says}: {e}");
+    }
+}

@@ -1,0 +1,98 @@
+//! Do pages go where they wait least, when they may go to any plane?
+
+use crate::support::{Rng, Tiny};
+use std::convert::Infallible;
+use wordline_ftl::NoMedia;
+use wordline_sim::{Device, NoProbe, Pacing, Stop, drive};
+use wordline_units::{HostOp, HostRequest, SimTime};
+
+/// A page of 2 KiB takes 2048 ns over the bus; an SLC page is programmed in 20 us.
+const MOVE: u64 = 2_048;
+const PROGRAM: u64 = 20_000;
+
+fn device(tiny: &Tiny) -> Device<NoProbe, NoMedia> {
+    let spec = tiny.spec(1);
+    let scheme = wordline_schemes::build("conventional:mode=slc").unwrap();
+    Device::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap()
+}
+
+/// A drive of so many planes in all, where pages may go to any of them or go where their number says.
+fn drive_of(planes: u32, dies: u32, multiplane: bool, dynamic: bool) -> Tiny {
+    Tiny {
+        channels: 4,
+        chips: dies / 4,
+        planes: planes / dies,
+        blocks: 40,
+        wordlines: 16,
+        multiplane,
+        extra: if dynamic { "[allocation]\norder = \"dynamic\"\n" } else { "" },
+        ..Tiny::default()
+    }
+}
+
+/// What the host asks, and when.
+#[derive(Clone, Copy, Debug)]
+enum Load {
+    /// Half writes of a page and half of eight, this far apart: seldom two at a time.
+    Sparse(u64),
+    /// The same, and a read of a page for each, at random times this far apart on the mean.
+    Mixed(u64),
+    /// Writes of one to sixteen pages, so many at a time.
+    Closed(u32),
+}
+
+fn mean_write(tiny: &Tiny, load: Load) -> f64 {
+    let mut d = device(tiny);
+    let (pages, mut rng, mut now) = (tiny.units(1) as u64, Rng(7), 0);
+    let stream = (0..1_500u64).map(|i| {
+        let (op, length) = match load {
+            Load::Mixed(_) if i % 2 == 1 => (HostOp::Read, 1),
+            Load::Closed(_) => (HostOp::Write, 1 + rng.below(16)),
+            _ => (HostOp::Write, if rng.below(2) == 0 { 1 } else { 8 }),
+        };
+        now += match load {
+            Load::Sparse(apart) => apart,
+            Load::Mixed(apart) => rng.below(2 * apart),
+            Load::Closed(_) => 0,
+        };
+        let first = rng.below(pages - length);
+        let request = HostRequest::new(op, first * 4, length as u32 * 4);
+        Ok::<_, Infallible>(HostRequest { arrival: SimTime(now), ..request })
+    });
+    let pacing = match load {
+        Load::Closed(queue_depth) => Pacing::Closed { queue_depth },
+        _ => Pacing::Open { queue_depth: 64 },
+    };
+    drive(&mut d, stream, pacing, Stop::default(), |_| {}).unwrap();
+    d.metrics.latency[HostOp::Write as usize].mean().unwrap()
+}
+
+#[test]
+fn pages_of_a_request_go_to_other_channels_first_then_to_other_dies_then_to_other_planes() {
+    for (pages, ends) in [
+        (4, MOVE + PROGRAM),     // a channel each
+        (8, 2 * MOVE + PROGRAM), // a die each
+        (9, MOVE + 2 * PROGRAM), // the last waits in a second plane for the first die that is done
+    ] {
+        let mut d = device(&drive_of(16, 8, false, true));
+        d.submit(HostRequest::new(HostOp::Write, 0, pages * 4), SimTime(0)).unwrap();
+        assert_eq!(d.next_completion(SimTime::NEVER).unwrap().unwrap().at.0, ends, "{pages} pages");
+    }
+}
+
+#[test]
+fn where_pages_may_go_to_any_plane_writes_are_no_slower_than_where_they_may_not() {
+    let loads = [Load::Sparse(1_000_000), Load::Sparse(60_000), Load::Mixed(20_000), Load::Closed(16)];
+    for (planes, dies) in [(8, 8), (64, 8), (32, 16), (16, 4)] {
+        for multiplane in [false, true] {
+            for load in loads {
+                let of = |dynamic| mean_write(&drive_of(planes, dies, multiplane, dynamic), load);
+                let (fixed, free) = (of(false), of(true));
+                assert!(
+                    free <= fixed,
+                    "{planes} planes, {dies} dies, {multiplane}, {load:?}: {fixed} ns to {free}"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Energy of operations: every sum follows from what was done, and nothing else depends on it.
+
+use wordline_device::DeviceSpec;
+use wordline_ftl::{Cause, EnergyUsed, Initial, Mapped, NoMedia};
+use wordline_sim::{Device, NoProbe};
+use wordline_units::{HostOp, HostRequest, SimTime};
+
+const PJ: [(&str, u64, u64, u64); 3] =
+    [("slc", 3_000, 11_000, 170_000), ("tlc", 7_000, 29_000, 230_000), ("qlc", 13_000, 53_000, 290_000)];
+/// For each byte on a bus.
+const BYTE: u64 = 19;
+const PAGE: u64 = 16 * 1024;
+
+/// RARO's drive with a few blocks of eight wordlines, and energies that no two operations share.
+fn spec(energy: bool, overrides: &[(&str, &str)]) -> DeviceSpec {
+    let mut all: Vec<(String, String)> = vec![];
+    let mut set = |key: String, value: String| all.push((key, value));
+    for (key, value) in [
+        ("medium.flash.blocks_per_plane", "16"),
+        ("medium.flash.wordlines_per_block", "8"),
+        ("capacity.logical", "16MiB"),
+    ] {
+        set(key.into(), value.into());
+    }
+    if energy {
+        set("medium.flash.bus.energy".into(), format!("{BYTE}pJ"));
+        for (mode, read, program, erase) in PJ {
+            let at = format!("medium.flash.{mode}.energy");
+            set(format!("{at}.read"), format!("{read}pJ"));
+            set(format!("{at}.program"), format!("{program}pJ"));
+            set(format!("{at}.erase"), format!("{erase}pJ"));
+        }
+    }
+    for (key, value) in overrides {
+        set((*key).into(), (*value).into());
+    }
+    wordline_device::find("raro-16gb").unwrap().spec(&all).unwrap()
+}
+
+fn device(spec: &DeviceSpec, scheme: &str) -> Device<NoProbe, NoMedia> {
+    let scheme = wordline_schemes::build(scheme).unwrap();
+    let mut d = Device::new(spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap();
+    let pages = (spec.logical_bytes() / spec.unit.0) as u32;
+    d.ftl.precondition(&Initial::holding(Mapped::First(pages)), 7).unwrap();
+    d
+}
+
+fn ask(d: &mut Device<NoProbe, NoMedia>, op: HostOp, page: u64, sectors: u32) {
+    d.submit(HostRequest::new(op, page * 32, sectors * 8), d.now()).unwrap();
+    d.next_completion(SimTime::NEVER).unwrap().unwrap();
+}
+
+fn used(d: &Device<NoProbe, NoMedia>, cause: Cause) -> EnergyUsed {
+    d.ftl.counters().energy.unwrap()[cause as usize]
+}
+
+#[test]
+fn a_read_and_a_write_take_what_the_device_file_says() {
+    let mut d = device(&spec(true, &[]), "conventional:mode=qlc");
+    ask(&mut d, HostOp::Write, 3, 4);
+    let write = EnergyUsed { program: 53_000, transfer: PAGE * BYTE, ..EnergyUsed::default() };
+    assert_eq!(used(&d, Cause::Host), write);
+    // Only the sectors that are wanted move.
+    ask(&mut d, HostOp::Read, 3, 1);
+    let both = EnergyUsed { read: 13_000, transfer: (PAGE + 4_096) * BYTE, ..write };
+    assert_eq!(used(&d, Cause::Host), both);
+    // A part of a page: the rest is read first.
+    ask(&mut d, HostOp::Write, 5, 1);
+    let fill = EnergyUsed { read: 13_000, transfer: 3 * 4_096 * BYTE, ..EnergyUsed::default() };
+    assert_eq!(used(&d, Cause::Rmw), fill);
+}
+
+#[test]
+fn each_retry_senses_again_and_moves_again_where_attempts_go_over_the_bus() {
+    for (retransfer, moves) in [("false", 1), ("true", 4)] {
+        let errors = [("errors.model", "fixed:3"), ("errors.retransfer", retransfer)];
+        let mut d = device(&spec(true, &errors), "conventional:mode=tlc");
+        ask(&mut d, HostOp::Read, 0, 4);
+        let read = EnergyUsed { read: 4 * 7_000, transfer: moves * PAGE * BYTE, ..EnergyUsed::default() };
+        assert_eq!(used(&d, Cause::Host), read, "retransfer {retransfer}");
+    }
+}
+
+#[test]
+fn a_one_shot_program_is_counted_once() {
+    let mut d = device(&spec(true, &[("medium.flash.tlc.one_shot", "true")]), "conventional:mode=tlc");
+    for page in [0, 4, 8] {
+        d.submit(HostRequest::new(HostOp::Write, page * 32, 32), SimTime(0)).unwrap();
+    }
+    while d.next_completion(SimTime::NEVER).unwrap().is_some() {}
+    let once = EnergyUsed { program: 29_000, transfer: 3 * PAGE * BYTE, ..EnergyUsed::default() };
+    assert_eq!(used(&d, Cause::Host), once);
+}
+
+/// Overwrite so much that blocks are collected.
+fn overwritten(spec: &DeviceSpec, scheme: &str) -> Device<NoProbe, NoMedia> {
+    let mut d = device(spec, scheme);
+    let pages = spec.logical_bytes() / spec.unit.0;
+    for i in 0..4 * pages {
+        ask(&mut d, HostOp::Write, i * 7919 % pages, 4);
+        if i.is_multiple_of(3) {
+            ask(&mut d, HostOp::Read, i * 31 % pages, 2);
+        }
+    }
+    d.drain().unwrap();
+    d
+}
+
+#[test]
+fn over_a_run_with_collection_the_sums_are_counts_times_energies() {
+    for (mode, read, program, erase) in PJ.into_iter().skip(1) {
+        let scheme = format!("conventional:mode={mode}");
+        let d = overwritten(&spec(true, &[]), &scheme);
+        let c = d.ftl.counters();
+        let r = &c.regions[0];
+        for cause in [Cause::Host, Cause::Gc] {
+            let (k, used) = (cause as usize, used(&d, cause));
+            assert!(r.reads[k] > 0 && r.program_pages[k] > 0, "{mode} {cause:?}");
+            assert_eq!(used.read, r.reads[k] * read);
+            assert_eq!(used.program, r.program_pages[k] * program);
+            let half = if cause == Cause::Host { 2 } else { 1 };
+            assert_eq!(used.transfer, (r.reads[k] / half + r.program_pages[k]) * PAGE * BYTE);
+        }
+        let erased: u64 = c.energy.unwrap().iter().map(|used| used.erase).sum();
+        assert!(r.erases > 0);
+        assert_eq!(erased, r.erases * erase);
+    }
+}
+
+#[test]
+fn a_copy_within_a_plane_moves_nothing() {
+    let d = overwritten(&spec(true, &[("medium.flash.qlc.copy_back", "3.3ms")]), "conventional:mode=qlc");
+    let (used, r) = (used(&d, Cause::Gc), &d.ftl.counters().regions[0]);
+    assert!(r.copy_backs > 0 && r.copy_backs == r.program_pages[Cause::Gc as usize]);
+    assert_eq!((used.read, used.program), (r.copy_backs * 13_000, r.copy_backs * 53_000));
+    assert_eq!(used.transfer, 0);
+}
+
+#[test]
+fn nothing_but_the_sums_depends_on_energy() {
+    for scheme in ["conventional:mode=qlc", "hotness:warm=1,hot=2", "ips:mode=qlc"] {
+        let [with, without] = [true, false].map(|energy| overwritten(&spec(energy, &[]), scheme));
+        let hash = |d: &Device<NoProbe, NoMedia>| d.metrics.result_hash(&d.ftl.counters().integers());
+        assert_eq!(hash(&with), hash(&without), "{scheme}");
+        assert_eq!(without.ftl.counters().energy, None);
+    }
+}

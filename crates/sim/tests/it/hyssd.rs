@@ -1,0 +1,216 @@
+//! HySSD on small drives: where data lie, who waits for whom, and that no utilisation locks a drive up.
+
+use wordline_device::DeviceSpec;
+use wordline_ftl::{Cause, Initial, Mapped, NoMedia, Outcome, RegionId};
+use wordline_sim::{Device, NoProbe};
+use wordline_units::{HostOp, HostRequest, Lpn, SimTime};
+
+const S: RegionId = RegionId(0);
+/// A unit in host addresses.
+const UNIT: u64 = 8;
+
+/// `hyssd-st` with few blocks: 4 x `fast` of 128 pages beside 8 x 22 of 384, and `logical` of capacity.
+fn sized(fast: u32, logical: &str) -> DeviceSpec {
+    let set = [
+        ("medium.slc.channels", "4"),
+        ("medium.slc.blocks_per_plane", fast.to_string().as_str()),
+        ("medium.tlc.blocks_per_plane", "22"),
+        ("capacity.logical", logical),
+    ]
+    .map(|(k, v)| (k.to_string(), v.to_string()));
+    wordline_device::find("hyssd-st").unwrap().spec(&set).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn spec(logical: &str) -> DeviceSpec {
+    sized(32, logical)
+}
+
+type Plain = Device<NoProbe, NoMedia>;
+
+fn begun(spec: &DeviceSpec, scheme: &str, pages: u32) -> Result<Plain, String> {
+    let scheme = wordline_schemes::build(scheme).unwrap();
+    let mut device =
+        Device::new(spec, &spec.geometry().unwrap(), scheme, NoProbe).map_err(|e| e.to_string())?;
+    device.ftl.precondition(&Initial::holding(Mapped::First(pages)), 7).map_err(|e| e.to_string())?;
+    Ok(device)
+}
+
+fn pages(spec: &DeviceSpec) -> u32 {
+    (spec.logical_bytes() / spec.unit.0) as u32
+}
+
+/// Whether the superior medium holds a page.
+fn is_in_superior(device: &Plain, page: u32) -> bool {
+    let view = device.ftl.view();
+    view.locate(Lpn(page)).is_some_and(|ppn| view.owner(ppn).1 == S)
+}
+
+/// Pages of the superior medium that hold data.
+fn in_superior(device: &Plain, pages: u32) -> u32 {
+    (0..pages).filter(|page| is_in_superior(device, *page)).count() as u32
+}
+
+fn write(page: u64) -> HostRequest {
+    HostRequest::new(HostOp::Write, page * UNIT, UNIT as u32)
+}
+
+/// A write to an idle drive, and how long it took in microseconds.
+fn alone(device: &mut Plain, page: u64) -> f64 {
+    let now = device.now();
+    device.submit(write(page).at(now), now).unwrap();
+    let done = device.next_completion(SimTime::NEVER).unwrap().unwrap();
+    assert_eq!(done.outcome, Outcome::Done);
+    done.at.since(now).as_us()
+}
+
+#[test]
+fn the_superior_medium_holds_its_target_from_the_beginning_on() {
+    let spec = spec("448MiB");
+    let all = pages(&spec);
+    let mut device = begun(&spec, "hyssd:static,u=60%", all).unwrap();
+    let target = 4 * 32 * 128 * 6 / 10;
+    assert_eq!(in_superior(&device, all), target);
+    let mut random = 7u64;
+    for i in 0..40_000 {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        let page = (random >> 33) % all as u64;
+        let now = device.now();
+        device.submit(write(page).at(now), now).unwrap();
+        while device.outstanding() >= 16 {
+            assert_eq!(device.next_completion(SimTime::NEVER).unwrap().unwrap().outcome, Outcome::Done);
+        }
+        if i % 10_000 == 9_999 {
+            let held = in_superior(&device, all);
+            assert!(held.abs_diff(target) <= 32, "{held} of {target} after {i} writes");
+        }
+    }
+    device.drain().unwrap();
+    device.ftl.check().unwrap();
+    assert_eq!(device.ftl.mapped(), all as u64);
+    let counters = device.ftl.counters();
+    assert!(counters.regions[1].program_bytes[Cause::Migrate as usize] > 0);
+    assert!(counters.regions.iter().all(|r| r.erases > 0 && r.copy_backs > 0), "{counters:?}");
+}
+
+#[test]
+fn a_write_that_misses_waits_for_the_destage_and_a_hit_does_not() {
+    // Unpacked: the coldest page is read (135 us) and programmed in TLC (2500 us) before the write (350 us).
+    let spec = spec("448MiB");
+    let mut device = begun(&spec, "hyssd:static,u=50%,tlc_unit=unpacked", pages(&spec)).unwrap();
+    assert_eq!(alone(&mut device, 5), 135.0 + 2500.0 + 350.0);
+    assert_eq!(alone(&mut device, 5), 350.0);
+    // Packed: the page is safe in the buffer once it has been read. Its program, with a second one, begins
+    // in the time of the third write, which finds room.
+    let mut device = begun(&spec, "hyssd:static,u=50%", pages(&spec)).unwrap();
+    for page in 5..9 {
+        assert_eq!(alone(&mut device, page), 135.0 + 350.0);
+    }
+    assert_eq!(alone(&mut device, 8), 350.0);
+    device.drain().unwrap();
+    assert_eq!(device.ftl.counters().regions[1].program_ops, 2);
+}
+
+#[test]
+fn a_destage_rewrites_a_page_of_tlc_with_the_unit_that_it_shares_it_with() {
+    // Read (135 us), then the other unit of the page if that lies in TLC (350 us), and both programmed at once
+    // (2500 us), before the write (350 us).
+    let spec = spec("448MiB");
+    let all = pages(&spec);
+    let mut device = begun(&spec, "hyssd:static,u=50%,tlc_unit=rmw", all).unwrap();
+    let (mut with, mut without) = (0, 0);
+    for page in 0..200 {
+        let before: Vec<bool> = (0..all).map(|page| is_in_superior(&device, page)).collect();
+        let units = device.ftl.counters().regions[1].program_bytes[Cause::Migrate as usize] / spec.unit.0;
+        let took = alone(&mut device, page);
+        let left: Vec<u32> =
+            (0..all).filter(|p| before[*p as usize] && !is_in_superior(&device, *p)).collect();
+        let written = device.ftl.counters().regions[1].program_bytes[Cause::Migrate as usize] / spec.unit.0;
+        let (expected, own) = match left[..] {
+            [] => (350.0, 0),
+            // The other one is being written, and so in RAM.
+            [one] if before[(one ^ 1) as usize] || u64::from(one ^ 1) == page => (135.0 + 2500.0 + 350.0, 1),
+            [_] => (135.0 + 350.0 + 2500.0 + 350.0, 2),
+            _ => panic!("{left:?} left for the write of {page}"),
+        };
+        if u64::from(left.first().copied().unwrap_or(0) ^ 1) != page {
+            assert_eq!((took, written - units), (expected, own), "{left:?} left for the write of {page}");
+        }
+        with += (own == 2) as u32;
+        without += (own == 1) as u32;
+        device.ftl.check().unwrap();
+    }
+    assert!(with > 50 && without > 5, "{with} with another unit, {without} without");
+    assert_eq!(device.ftl.counters().regions[1].reads[Cause::Rmw as usize], u64::from(with));
+    // No page of TLC holds one unit twice, and none is lost.
+    assert_eq!(device.ftl.mapped(), all as u64);
+    let wide = [("medium.tlc.page".to_string(), "16KiB".to_string())];
+    let wide = wordline_device::find("hyssd-st").unwrap().spec(&wide).unwrap();
+    assert!(begun(&wide, "hyssd:static,tlc_unit=rmw", 0).err().unwrap().contains("hold two"));
+}
+
+#[test]
+fn no_u_from_5_to_98_percent_locks_the_drive_up() {
+    let many = &[5, 6, 8, 10, 25, 50, 75, 90, 95, 97, 98][..];
+    for (tlc_unit, utilisations) in [("packed", many), ("rmw", &[5, 50, 98]), ("unpacked", many)] {
+        for &u in utilisations {
+            // As much data as the two media admit at this u: 22 blocks a plane less the reserve and the
+            // frontier, and what one program may pad in every block.
+            let inferior = 8 * 20 * 766;
+            let superior = 4 * 200 * 128 * u / 100;
+            let logical = format!("{}KiB", (inferior + superior) * 4);
+            let spec = sized(200, &logical);
+            let all = pages(&spec);
+            let scheme = format!("hyssd:static,u={u}%,tlc_unit={tlc_unit}");
+            let mut device = begun(&spec, &scheme, all).unwrap_or_else(|e| panic!("u={u}: {e}"));
+            let mut random = u as u64;
+            for i in 0..4_000u64 {
+                random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                // Bursts of long requests, and single pages.
+                let length = if i % 64 < 8 { 32 } else { 1 };
+                let page = (random >> 33) % (all as u64 - length);
+                let request = HostRequest::new(HostOp::Write, page * UNIT, (length * UNIT) as u32);
+                let now = device.now();
+                device.submit(request.at(now), now).unwrap_or_else(|e| panic!("{scheme}: {e}"));
+                while device.outstanding() >= 24 {
+                    let done = device.next_completion(SimTime::NEVER);
+                    let done = done.unwrap_or_else(|e| panic!("{scheme}: {e}")).unwrap();
+                    assert_eq!(done.outcome, Outcome::Done, "{scheme}: request {}", done.number);
+                }
+            }
+            device.drain().unwrap_or_else(|e| panic!("{scheme}: {e}"));
+            device.ftl.check().unwrap();
+            assert!(device.ftl.is_quiet(), "{scheme}: {}", device.ftl.leftovers());
+        }
+    }
+}
+
+#[test]
+fn a_drive_too_full_for_a_utilisation_is_refused_with_those_that_it_admits() {
+    let refusal = begun(&spec("530MiB"), "hyssd:static,u=5%", 0).err().unwrap();
+    assert!(refusal.contains("u is between") && refusal.contains("capacity.logical"), "{refusal}");
+    let wrong = wordline_schemes::build("hyssd:fast").unwrap_err().to_string();
+    assert!(wrong.contains("perf") && wrong.contains("static"), "{wrong}");
+    let one = wordline_device::find("demo-8gb").unwrap().spec(&[]).unwrap();
+    assert!(begun(&one, "hyssd", 0).err().unwrap().contains("two media"));
+}
+
+#[test]
+fn cold_pages_above_the_target_leave_when_the_drive_is_idle_and_old_enough() {
+    // The first period ends with a target of 5 %, since every write misses and costs least there; then
+    // 45 % of the superior medium are surplus.
+    let spec = spec("400MiB");
+    let all = pages(&spec);
+    let mut device = begun(&spec, "hyssd:perf,u=50%,period=256,age=2", all).unwrap();
+    for i in 0..1_024u64 {
+        alone(&mut device, i % 8);
+    }
+    let before = in_superior(&device, all);
+    let target = (0.05 * 4.0 * 32.0 * 128.0) as u32;
+    assert!(before > 2 * target, "{before} pages are left for idle time");
+    let later = SimTime(device.now().0 + 60_000_000_000);
+    device.advance_to(later).unwrap();
+    let after = in_superior(&device, all);
+    assert!(after < before && after >= 8, "{before} before a minute of idle time, {after} after it");
+    assert_eq!(device.ftl.view().live_units(S, wordline_units::PlaneId(0)) > 0, after > 0);
+    device.ftl.check().unwrap();
+}

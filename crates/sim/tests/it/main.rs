@@ -1,0 +1,34 @@
+//! The device as its users drive it: all integration tests of this crate, as one program, so that the engine is
+//! compiled for them once.
+
+#![allow(clippy::unwrap_used)] // helpers of tests, beside the test functions
+
+mod allocation;
+mod cache_register;
+mod changing_modes;
+mod energy;
+mod hierarchy;
+mod hot_cold;
+mod hyssd;
+mod in_place_switch;
+mod interleavings;
+mod map_cache;
+mod multiplane;
+mod page_types;
+mod power_cut;
+mod program_buffer;
+mod queues;
+mod read_cache;
+mod read_retries;
+mod regressions;
+mod service;
+mod snapshot;
+mod stepping;
+mod superblock;
+mod support;
+mod swarm;
+mod two_media;
+mod unloaded_latency;
+mod watched;
+mod wear;
+mod write_buffer;

@@ -1,0 +1,134 @@
+//! Are the blocks of a superblock opened, filled, collected and erased as one?
+
+use crate::support::Tiny;
+use std::collections::BTreeSet;
+use wordline_device::{DeviceSpec, Superblock, Victim};
+use wordline_flash::Geometry;
+use wordline_ftl::{BlockLife, Initial, Mapped, NoMedia, OpKind};
+use wordline_sim::{Device, MultiplaneCounts, NoProbe};
+use wordline_units::{BlockId, Fraction, HostOp, HostRequest, PlaneId, SimTime};
+
+/// A page of 2 KiB takes 2048 ns over the bus; an SLC page is programmed in 20 us.
+const MOVE: u64 = 2_048;
+const PROGRAM: u64 = 20_000;
+
+fn tiny() -> Tiny {
+    Tiny { channels: 2, chips: 1, planes: 4, multiplane: true, ..Tiny::default() }
+}
+
+fn device(spec: &DeviceSpec) -> Device<NoProbe, NoMedia> {
+    let scheme = wordline_schemes::build("conventional:mode=slc").unwrap();
+    Device::new(spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap()
+}
+
+fn with(superblock: Superblock) -> DeviceSpec {
+    DeviceSpec { superblock, ..tiny().spec(1) }
+}
+
+fn write(page: u64) -> HostRequest {
+    HostRequest::new(HostOp::Write, page * 4, 4)
+}
+
+/// When writes of these pages end that are submitted at time 0, in the order of their submission.
+fn ends(d: &mut Device<NoProbe, NoMedia>, pages: &[u64]) -> Vec<u64> {
+    for page in pages {
+        d.submit(write(*page), SimTime(0)).unwrap();
+    }
+    let mut all: Vec<_> = std::iter::from_fn(|| d.next_completion(SimTime::NEVER).unwrap()).collect();
+    all.sort_by_key(|c| c.number);
+    all.iter().map(|c| c.at.0).collect()
+}
+
+/// The lives of the blocks at each position of the planes of a group.
+fn groups(
+    d: &Device<NoProbe, NoMedia>,
+    g: &Geometry,
+    planes: std::ops::Range<u32>,
+) -> Vec<BTreeSet<BlockLife>> {
+    let starts: Vec<u32> = planes.map(|p| g.blocks_of(PlaneId(p)).start).collect();
+    let life = |b: u32| d.ftl.look_at(BlockId(b)).life;
+    (0..g.media[0].blocks_per_plane).map(|at| starts.iter().map(|s| life(s + at)).collect()).collect()
+}
+
+#[test]
+fn pages_of_one_home_are_spread_over_the_planes_of_a_superblock() {
+    // Four pages whose home is the first plane of the first channel.
+    let pages = [0, 8, 16, 24];
+    let alone = ends(&mut device(&with(Superblock::Off)), &pages);
+    assert_eq!(alone, [1, 2, 3, 4].map(|n| MOVE + n * PROGRAM + (n - 1) * MOVE));
+    let mut d = device(&with(Superblock::Die));
+    assert_eq!(ends(&mut d, &pages), [4 * MOVE + PROGRAM; 4]);
+    assert_eq!(d.metrics.multiplane, MultiplaneCounts { commands: [0, 1, 0], operations: [0, 4, 0] });
+    // Over all planes they go to both dies, whose programs and buses do not wait for each other.
+    assert_eq!(ends(&mut device(&with(Superblock::Drive)), &pages), [2 * MOVE + PROGRAM; 4]);
+}
+
+/// A drive three quarters full after so many random writes, which looks at itself after each; how many erases there
+/// were, and how many of them began with others.
+fn worked(spec: &DeviceSpec, mut look: impl FnMut(&Device<NoProbe, NoMedia>)) -> (u64, u64) {
+    let mut d = device(spec);
+    let pages = tiny().units(1) as u64;
+    d.ftl.precondition(&Initial::holding(Mapped::First(pages as u32 * 3 / 4)), 3).unwrap();
+    let mut at = 1;
+    for n in 0..3_000u64 {
+        at = at * 48_271 % 0x7fff_ffff;
+        d.submit(write(at % pages), d.now()).unwrap();
+        if n % 8 == 7 {
+            while d.next_completion(SimTime::NEVER).unwrap().is_some() {}
+        }
+        look(&d);
+    }
+    d.drain().unwrap();
+    d.ftl.check().unwrap();
+    (d.ftl.counters().erases[0], d.metrics.multiplane.operations[OpKind::Erase as usize])
+}
+
+#[test]
+fn a_superblock_is_opened_and_erased_as_one_at_any_time() {
+    for (superblock, planes) in [(Superblock::Die, 4), (Superblock::Drive, 8)] {
+        for victim in [Victim::Greedy, Victim::Fifo, Victim::DChoices(2), Victim::CostBenefit] {
+            let mut spec = with(superblock);
+            spec.gc.victim = victim;
+            let geometry = spec.geometry().unwrap();
+            let (erases, _) = worked(&spec, |d| {
+                for first in (0..8).step_by(planes) {
+                    let groups = groups(d, &geometry, first..first + planes as u32);
+                    let erased = |lives: &BTreeSet<BlockLife>| lives.contains(&BlockLife::Erased);
+                    assert!(groups.iter().all(|lives| !erased(lives) || lives.len() == 1), "{groups:?}");
+                }
+            });
+            assert!(erases > 500 && erases.is_multiple_of(planes as u64), "{erases} erases");
+        }
+    }
+}
+
+#[test]
+fn the_blocks_of_a_die_are_mostly_erased_by_one_command() {
+    let share = |superblock| {
+        let (erases, together) = worked(&with(superblock), |_| ());
+        together as f64 / erases as f64
+    };
+    let (alone, together) = (share(Superblock::Off), share(Superblock::Die));
+    assert!(together > 0.7 && together > 2.0 * alone, "{together} against {alone}");
+}
+
+#[test]
+fn what_cannot_be_in_superblocks_is_refused_with_the_reason() {
+    let refused = |scheme: &str, change: &dyn Fn(&mut DeviceSpec)| {
+        let mut spec = DeviceSpec { superblock: Superblock::Die, ..tiny().spec(3) };
+        change(&mut spec);
+        let scheme = wordline_schemes::build(scheme).unwrap();
+        let made = Device::<_, NoMedia>::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe);
+        let why = made.err().map(|e| e.to_string()).unwrap();
+        assert!(why.contains("set parallel.superblock=off"), "{why}");
+        why
+    };
+    assert!(refused("hierarchy", &|_| ()).contains("its map knows parts of pages"));
+    assert!(refused("turbo-write", &|_| ()).contains("it collects in idle time"));
+    assert!(refused("pa-ssd", &|_| ()).contains("in parts"));
+    assert!(refused("conventional", &|s| s.wear.bad_blocks = Fraction::percent(2)).contains("blocks retire"));
+    let copies = |s: &mut DeviceSpec| {
+        s.media[0].modes.iter_mut().flatten().for_each(|m| m.copy_back = Some(m.erase));
+    };
+    assert!(refused("conventional", &copies).contains("copy_back"));
+}

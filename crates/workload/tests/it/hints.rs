@@ -1,0 +1,185 @@
+//! What a user is told of a table that no format knows, and the recipes that the documents give:
+//! each spelling that is printed is run.
+
+use wordline_workload::{DriveShape, Inspection, Overrides, Pacing, Workload, inspect};
+
+const DRIVE: DriveShape = DriveShape { logical_bytes: 1 << 40, sector_bytes: 4096, unit_bytes: 4096 };
+
+struct Case {
+    _folder: tempfile::TempDir,
+    path: String,
+}
+
+fn file(content: &[u8]) -> Case {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("odd.txt");
+    std::fs::write(&path, content).unwrap();
+    Case { path: path.to_str().unwrap().to_string(), _folder: folder }
+}
+
+fn refusal(case: &Case) -> String {
+    inspect(&case.path).unwrap_err().to_string()
+}
+
+/// The `csv:` spelling that a refusal proposes.
+fn proposed(refusal: &str) -> String {
+    let (_, rest) =
+        refusal.split_once("--format 'csv:").unwrap_or_else(|| panic!("no spelling in {refusal}"));
+    rest.split_once('\'').unwrap().0.to_string()
+}
+
+/// What the proposal reads, with the unit of time that is asked for next.
+fn read(case: &Case, options: &str, time: &str) -> Inspection {
+    let options = options.replacen(time.split(':').next().unwrap(), time, 1);
+    inspect(&format!("{}:format=csv,{options}", case.path)).unwrap_or_else(|e| panic!("{e}"))
+}
+
+#[test]
+fn a_micro_sign_in_a_title_does_not_make_data_the_columns() {
+    let rows = "5;0;4096;R\n9;4096;8192;W\n12;8192;4096;R\n15;0;4096;W\n";
+    let greek = format!("When (\u{3bc}s);Place;Length;Op\n{rows}");
+    let utf8 = format!("When (\u{b5}s);Place;Length;Op\n{rows}");
+    let latin1: Vec<u8> = utf8.chars().map(|c| c as u8).collect();
+    for content in [greek.as_bytes(), utf8.as_bytes(), &latin1] {
+        let case = file(content);
+        let said = refusal(&case);
+        assert!(said.contains("When (µs) | Place | Length | Op"), "{said}");
+        // Either sign may be typed for either.
+        for typed in ["When (\u{b5}s)", "When (\u{3bc}s)"] {
+            let text = format!("{}:format=csv,time={typed},offset=Place,size=Length,op=Op", case.path);
+            let found = inspect(&text).unwrap_or_else(|e| panic!("{e}"));
+            assert_eq!((found.requests, found.span_s), (4, 1e-5));
+        }
+    }
+}
+
+#[test]
+fn a_table_without_titles_is_told_numbered_columns_that_read_it() {
+    for (content, offset) in [
+        ("R,100,8192,4096\nW,220,4096,8192\nR,300,65536,4096\nW,410,20480,512\n", "offset=#3"),
+        ("W\t8192\t4096\t100\nR\t4096\t8192\t220\nW\t65536\t4096\t300\nR\t20480\t512\t410\n", "offset=#2"),
+        (
+            "100 8192 4096 read x\n220 4096 8192 write y\n300 65536 4096 read x\n410 20480 512 write y\n",
+            "offset=#2",
+        ),
+    ] {
+        let case = file(content.as_bytes());
+        let said = refusal(&case);
+        assert!(said.contains("without titles") && said.contains(offset), "{said}");
+        let options = proposed(&said);
+        let time = options.split(',').find(|o| o.starts_with("time=")).unwrap().to_string();
+        let found = read(&case, &options, &format!("{time}:us"));
+        assert_eq!((found.requests, found.reads, found.span_s), (4, 2, 310e-6), "{options}");
+    }
+}
+
+#[test]
+fn a_column_without_a_unit_is_asked_for_and_its_options_can_be_typed() {
+    let rows: String = (0..200).map(|i| format!("{},{},4096,R\n", i * 250, i * 8192)).collect();
+    let case = file(rows.as_bytes());
+    let said = inspect(&format!("{}:format=csv,time=#1,offset=#2,size=#3,op=#4", case.path)).unwrap_err();
+    let said = said.to_string();
+    for option in ["time=#1:us", "time=#1:ms", "span", "busiest ms"] {
+        assert!(said.contains(option), "{option} is not in {said}");
+    }
+}
+
+#[test]
+fn five_columns_in_another_order_are_told_a_spelling_that_reads_them() {
+    // Address, time, size, device, op: nothing is in the place where the grammar has it.
+    let rows: String = (0..3_000u64)
+        .map(|i| format!("{} {} {} 0 {}\n", i * 7_919 % 100_000 * 8, i * 250 + i % 7, 8 << (i % 3), i % 2))
+        .collect();
+    let case = file(rows.as_bytes());
+    let said = refusal(&case);
+    assert!(said.contains("no row would be a request") && said.contains("another order"), "{said}");
+    let options = proposed(&said);
+    assert!(options.starts_with("time=#2,offset=#1,size=#3,op=#5"), "{options}");
+    // Its sizes would be 8 to 32 bytes: the unit is asked for.
+    let found = read(&case, &format!("{options},unit=sector"), "time=#2:us");
+    assert_eq!(found.requests, 3_000);
+    assert!((4.0..16.0).contains(&found.mean_write_kib), "{}", found.mean_write_kib);
+}
+
+#[test]
+fn the_recipe_for_biosnoop_reads_what_it_prints() {
+    let text = "\
+TIME(s)     COMM           PID    DISK      T SECTOR     BYTES  LAT(ms)
+0.000000    fio            4211   nvme0n1   W 123456     4096      0.11
+0.000213    kworker/u8:2   88     nvme0n1   R 8          16384     0.09
+0.001377    jbd2/sda1-8    301    sda       W 2048       4096      1.20
+";
+    let case = file(text.as_bytes());
+    let said = refusal(&case);
+    let recipe = "time=TIME(s),offset=SECTOR:sector,size=BYTES,op=T,device=DISK";
+    let found = inspect(&format!("{}:format=csv,{recipe}", case.path)).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!((found.requests, found.writes, found.volumes.len(), found.span_s), (3, 2, 2, 0.001377));
+    assert_eq!(proposed(&said), recipe);
+    assert!(include_str!("../../../../docs/traces.md").contains(recipe));
+}
+
+#[test]
+fn text_of_ftrace_is_recognised_with_its_event() {
+    let line = |i: u64, event: &str| {
+        format!(
+            "  fio-4211  [002] d..1. 123.{:06}: {event}: 259,0 WS 4096 () {} + 8 none,0,0 [fio]\n",
+            i * 40,
+            i * 8
+        )
+    };
+    let rows: String = (0..50).map(|i| line(i, "block_rq_issue") + &line(i, "block_rq_complete")).collect();
+    let case = file(format!("# tracer: nop\n#\n{rows}").as_bytes());
+    let found = inspect(&case.path).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!((found.format.as_str(), found.requests, found.asides), ("ftrace", 50, 52));
+    assert_eq!(found.options["event"], "D");
+}
+
+fn oracle(rows: u64) -> Vec<u8> {
+    let record = |i: u64| {
+        let next = if i + 40 < rows { i as i64 + 40 } else { -1 };
+        let (time, size) = ((i / 10) as u32, 1_000 + (i % 40) as u32 * 700);
+        [&time.to_le_bytes()[..], &(i % 40 * 7_919).to_le_bytes(), &size.to_le_bytes(), &next.to_le_bytes()]
+            .concat()
+    };
+    (0..rows).flat_map(record).collect()
+}
+
+#[test]
+fn an_oracle_general_trace_is_certain_by_its_links_and_says_what_stands_in() {
+    let bytes = oracle(400);
+    for content in [bytes.clone(), zstd::encode_all(&bytes[..], 3).unwrap()] {
+        let case = file(&content);
+        let found = inspect(&case.path).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!((found.format.as_str(), found.requests, found.writes), ("oracle-general", 400, 0));
+        assert_eq!(found.span_s, 39.0);
+        assert!(found.reason.contains("laid out by first use"), "{}", found.reason);
+        assert!(found.remarks.iter().any(|r| r.contains("neither operations nor addresses")));
+    }
+}
+
+#[test]
+fn a_list_of_addresses_is_asked_its_unit_and_replayed_as_a_closed_loop() {
+    let rows: String = (0..300u64).map(|i| format!("{}\n", i * 7_919 % 4_096)).collect();
+    let case = file(rows.as_bytes());
+    let said = refusal(&case);
+    for part in ["addresses", "unit=sector", "unit=4KiB"] {
+        assert!(said.contains(part), "{part} is not in {said}");
+    }
+    let text = format!("{}:unit=4KiB", case.path);
+    let workload = Workload::parse(&text, Overrides::default()).unwrap();
+    assert_eq!(workload.pacing(), Pacing::Closed { queue_depth: 32, threads: 1 });
+    assert!(workload.remarks().iter().any(|r| r.contains("no clock")), "{:?}", workload.remarks());
+    assert_eq!(workload.open(DRIVE, 0).unwrap().count(), 300);
+    let told = Workload::parse(&format!("{text},closed=4"), Overrides::default()).unwrap();
+    assert_eq!(told.pacing(), Pacing::Closed { queue_depth: 4, threads: 1 });
+    assert!(!told.remarks().iter().any(|r| r.contains("no clock")));
+}
+
+#[test]
+fn a_table_without_a_clock_is_replayed_as_a_closed_loop() {
+    let case = file(b"op,at,len\nR,0,4096\nW,4096,4096\nR,8192,4096\nW,0,4096\n");
+    let text = format!("{}:format=csv,time=none,offset=at,size=len,op=op", case.path);
+    let workload = Workload::parse(&text, Overrides::default()).unwrap();
+    assert_eq!(workload.pacing(), Pacing::Closed { queue_depth: 32, threads: 1 });
+    assert_eq!(workload.open(DRIVE, 0).unwrap().count(), 4);
+}

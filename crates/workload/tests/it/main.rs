@@ -1,0 +1,13 @@
+//! Traces, job files, synthetic workloads and twins: all integration tests of this crate, as one program.
+
+#![allow(clippy::unwrap_used)] // helpers of tests, beside the test functions
+
+mod bad_input;
+mod fio;
+mod hints;
+mod hostile;
+mod sources;
+mod synthetic;
+mod traces;
+mod twins;
+mod units;

@@ -1,0 +1,574 @@
+//! Twins: each value has its source, what comes out has the figures of the table, mistakes in a file are
+//! named with their lines, and an original goes before its twin.
+
+#![allow(clippy::print_stdout)]
+
+use proptest::prelude::*;
+use std::path::{Path, PathBuf};
+use wordline_units::{HostOp, HostRequest};
+use wordline_workload::twin::{
+    Aspect, Checked, Depth, Description, Fitted, Statistics, TWINS, TwinBody, check, fit, twin_named,
+    with_original,
+};
+use wordline_workload::{DriveShape, Fit, Overrides, Pacing, RandomStream, Workload};
+
+const DRIVE: DriveShape = DriveShape { logical_bytes: 400 << 30, sector_bytes: 4096, unit_bytes: 16_384 };
+
+fn parse(text: &str) -> Workload {
+    Workload::parse(text, Overrides::default()).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn requests(text: &str, seed: u64) -> Vec<HostRequest> {
+    parse(text).open(DRIVE, seed).unwrap_or_else(|e| panic!("{e}")).map(|r| r.unwrap()).collect()
+}
+
+fn digest(requests: &[HostRequest]) -> u64 {
+    requests.iter().fold(0xcbf2_9ce4_8422_2325, |h, r| {
+        [r.arrival.0, r.lba.0, r.blocks as u64, r.op as u64]
+            .into_iter()
+            .fold(h, |h: u64, x| (h ^ x).wrapping_mul(0x0100_0000_01b3).rotate_left(23))
+    })
+}
+
+fn outside(checked: &Checked) -> Vec<String> {
+    checked.rows.iter().filter(|r| !r.holds()).map(|r| r.cells().join(" | ")).collect()
+}
+
+// --- sources ----------------------------------------------------------------------------------
+
+/// Values of a twin's file whose comment neither names a source declared at its head
+/// (`# Paper = ...`) nor says `ASSUMED:` and why. Title and names of files have no source.
+fn without_source(text: &str) -> Vec<String> {
+    let declared: Vec<&str> = text
+        .lines()
+        .take_while(|l| l.starts_with('#'))
+        .filter_map(|l| l.trim_start_matches("# ").split_once(" = ").map(|(name, _)| name))
+        .collect();
+    let sourced = |comment: &str| match comment.strip_prefix("ASSUMED:") {
+        Some(reason) => reason.trim().len() >= 10,
+        None => {
+            declared.iter().any(|d| comment.strip_prefix(d).is_some_and(|rest| rest.starts_with([',', ':'])))
+        }
+    };
+    text.lines()
+        .filter(|l| !l.starts_with(['#', '[']) && l.contains(" = "))
+        .filter(|l| !l.starts_with("title = ") && !l.starts_with("original = "))
+        .filter(|l| !l.rsplit_once("# ").is_some_and(|(_, comment)| sourced(comment)))
+        .map(str::to_string)
+        .collect()
+}
+
+#[test]
+fn every_value_of_every_twin_has_its_source_or_its_reason() {
+    for twin in TWINS {
+        if let Some(text) = twin.text() {
+            assert_eq!(without_source(text), Vec::<String>::new(), "{}", twin.name);
+        }
+    }
+}
+
+#[test]
+fn a_value_without_source_is_found() {
+    let with = |line: &str| without_source(&format!("# Paper = A title\n\n[write]\n{line}\n"));
+    assert!(with("theta = 1.0  # Paper, Table 2").is_empty());
+    assert!(with("theta = 1.0  # ASSUMED: usual for block traces").is_empty());
+    for bad in
+        ["theta = 1.0", "theta = 1.0  # ASSUMED:", "theta = 1.0  # Table 2", "theta = 1.0  # Papers, 2"]
+    {
+        assert_eq!(with(bad).len(), 1, "{bad}");
+    }
+}
+
+// --- criteria ---------------------------------------------------------------------------------
+
+#[test]
+fn every_twin_is_within_the_criteria() {
+    for twin in TWINS.iter().filter(|t| !matches!(t.body, TwinBody::Same(_))) {
+        // A mix that moves has its mean over the whole only, and under an envelope a part is the beginning, bursts and all.
+        let whole = twin.text().is_some_and(|t| t.contains("modulated_by") || t.contains("envelope"));
+        let most = if whole { None } else { Some(600_000) };
+        let checked = check(twin.name, most, Depth::Counts).unwrap_or_else(|e| panic!("{e}"));
+        println!("{}", checked.render());
+        assert_eq!(outside(&checked), Vec::<String>::new(), "{}", twin.name);
+    }
+}
+
+#[test]
+fn the_hit_curves_that_hyssd_implies_are_met() {
+    for name in ["financial", "exchange"] {
+        let checked = check(name, None, Depth::Full).unwrap_or_else(|e| panic!("{e}"));
+        println!("{}", checked.render());
+        assert_eq!(outside(&checked), Vec::<String>::new(), "{name}");
+    }
+}
+
+#[test]
+fn a_figure_outside_its_criterion_is_told() {
+    let mut checked = check("web_1", Some(20_000), Depth::Counts).unwrap();
+    let writes = checked.rows.iter_mut().find(|r| r.statistic == "writes").unwrap();
+    writes.target = Some(writes.found + 0.006);
+    assert!(!checked.holds() && checked.render().contains("OUTSIDE"), "{}", checked.render());
+}
+
+// --- requests ---------------------------------------------------------------------------------
+
+#[test]
+fn the_same_seed_gives_the_same_requests_and_they_never_change() {
+    let once = requests("twin:hm_0:requests=20k", 42);
+    assert!(once == requests("twin:hm_0:requests=20k", 42) && once != requests("twin:hm_0:requests=20k", 43));
+    // A change here changes every result that was ever published with twins.
+    assert_eq!(digest(&once), PINNED_HM_0);
+    assert_eq!(digest(&requests("twin:financial:requests=20k", 42)), PINNED_FINANCIAL);
+}
+
+const PINNED_HM_0: u64 = 16_061_182_915_627_832_412;
+const PINNED_FINANCIAL: u64 = 17_716_487_935_500_090_283;
+
+#[test]
+fn a_bounded_run_is_a_twin_of_a_shorter_trace() {
+    // As many requests as asked for, at the twin's rate and with its share of writes, however bursty it is.
+    let d = Description::from_toml(twin_named("lun1").unwrap().text().unwrap(), "lun1").unwrap();
+    let rate = d.requests as f64 / d.arrivals.span.as_secs();
+    let of = |text: &str| {
+        let all = requests(text, 5);
+        let writes = all.iter().filter(|r| r.op == HostOp::Write).count() as f64 / all.len() as f64;
+        (all.len(), writes, all.last().unwrap().arrival.0 as f64 / 1e9)
+    };
+    let (n, writes, span) = of("twin:lun1:requests=10k");
+    assert!(n == 10_000 && (writes - d.write.as_f64()).abs() < 1e-4, "{n} {writes}");
+    assert!((span / (10_000.0 / rate) - 1.0).abs() < 0.05, "{span} {rate}");
+    let (n, writes, span) = of("twin:lun1:duration=10s,speedup=4");
+    assert!((n as f64 / (40.0 * rate) - 1.0).abs() < 0.05 && span <= 10.0, "{n} {span}");
+    assert!((writes - d.write.as_f64()).abs() < 0.03, "{writes}");
+}
+
+#[test]
+fn drift_replaces_the_hot_set_and_keeps_how_hot_it_is() {
+    let places = |text: &str| -> Vec<u64> {
+        requests(text, 1).iter().filter(|r| r.op == HostOp::Write).map(|r| r.lba.0 / 128).collect()
+    };
+    // Extents among the most written of the first third of the writes, and of the last: bursts lie where they will, so
+    // that halves of the writes are no halves of the time, and meet in one hot set.
+    let kept = |text: &str| {
+        let all = places(text);
+        let (first, last) = (&all[..all.len() / 3], &all[all.len() / 3 * 2..]);
+        let top = |half: &[u64]| {
+            let mut counts = std::collections::HashMap::new();
+            half.iter().for_each(|p| *counts.entry(*p).or_insert(0u64) += 1);
+            let mut sorted: Vec<(u64, u64)> = counts.into_iter().map(|(p, n)| (n, p)).collect();
+            sorted.sort_unstable_by(|a, b| b.cmp(a));
+            sorted.truncate(100);
+            sorted
+        };
+        let (before, after) = (top(first), top(last));
+        // So few that the hot set stays as it is meanwhile.
+        let lately = &last[last.len() - 2_000..];
+        let share = top(lately).iter().map(|(n, _)| *n).sum::<u64>() as f64 / lately.len() as f64;
+        let both = after.iter().filter(|(_, p)| before.iter().any(|(_, q)| q == p)).count();
+        (both, share)
+    };
+    let (same, hot) = kept("twin:web_1");
+    let (moved, drifting) = kept("twin:web_1:drift=4");
+    assert!(same > 70 && moved < 10, "{same} {moved}");
+    assert!(drifting > 0.6 * hot, "{hot} {drifting}");
+}
+
+#[test]
+fn every_request_lies_in_the_footprint_and_time_never_runs_back() {
+    for twin in TWINS {
+        let Some(text) = twin.text() else { continue };
+        let d = Description::from_toml(text, twin.name).unwrap();
+        let (mut before, mut n) = (0, 0);
+        for r in requests(&format!("twin:{}:requests=50k", twin.name), 3) {
+            let side = if r.op == HostOp::Write { &d.writes } else { &d.reads };
+            let end = (r.lba.0 + r.blocks as u64) * 512;
+            let room = side.footprint.max(if r.op == HostOp::Read { d.writes.footprint } else { 0 });
+            assert!(end <= room + side.extent, "{} {r:?}", twin.name);
+            assert!(r.lba.0.is_multiple_of(side.align.min(d.writes.align)), "{} {r:?}", twin.name);
+            assert!(r.arrival.0 >= before, "{} {r:?}", twin.name);
+            (before, n) = (r.arrival.0, n + 1);
+        }
+        assert_eq!(n, 50_000);
+    }
+}
+
+#[test]
+fn scale_divides_footprint_and_requests_and_a_small_drive_is_told_of_it() {
+    let n = requests("twin:web_1:scale=4", 1);
+    assert_eq!(n.len(), 160_891 / 4);
+    let end = n.iter().map(|r| (r.lba.0 + r.blocks as u64) * 512).max().unwrap();
+    assert!(end <= (3.9 / 4.0 * (1u64 << 30) as f64) as u64 + 65_536, "{end}");
+    let small = DriveShape { logical_bytes: 2 << 30, ..DRIVE };
+    let Err(e) = parse("twin:web_1").open(small, 1) else { panic!("3.9 GiB do not fit into 2 GiB") };
+    assert!(e.to_string().contains("twin:web_1:scale=2"), "{e}");
+}
+
+#[test]
+fn a_burst_writes_the_volume_of_the_twin_sequentially_in_a_closed_loop() {
+    let burst = parse("twin:hm_1:mode=burst");
+    assert_eq!(burst.pacing(), Pacing::Closed { queue_depth: 32, threads: 1 });
+    let all: Vec<HostRequest> = burst.open(DRIVE, 1).unwrap().map(|r| r.unwrap()).collect();
+    assert!(all.iter().all(|r| r.op == HostOp::Write && r.bytes() == 32_768));
+    assert!(all.windows(2).all(|w| w[1].lba.0 == w[0].lba.0 + 64));
+    let (written, table) = (all.len() as f64 * 32_768.0, 610_000.0 * 0.047 * 20.0 * 1024.0);
+    assert!((written / table - 1.0).abs() < 1e-3, "{written} {table}");
+}
+
+#[test]
+fn a_workload_of_a_paper_that_used_a_generator_takes_its_options() {
+    let reads = requests("twin:raro-1.2:requests=1000,bs=16KiB", 1);
+    assert!(reads.len() == 1000 && reads.iter().all(|r| r.op == HostOp::Read && r.blocks == 32));
+}
+
+#[test]
+fn locality_moves_the_hit_rate_by_the_points_asked_for() {
+    for points in [-3.0, 3.0] {
+        let resolved = parse(&format!("twin:web_1:locality={points}")).resolved();
+        let reached = resolved["locality"]["reached_points"].as_f64().unwrap();
+        assert!((reached - points).abs() < 0.5, "{resolved}");
+    }
+    let e = Workload::parse("twin:web_1:locality=49", Overrides::default()).unwrap_err();
+    assert!(e.to_string().contains("points at most"), "{e}");
+}
+
+// --- files ------------------------------------------------------------------------------------
+
+fn problems(change: impl Fn(String) -> String) -> String {
+    let text = change(twin_named("hm_0").unwrap().text().unwrap().to_string());
+    Description::from_toml(&text, "my.twin.toml").map(|_| String::new()).unwrap_or_else(|e| e.to_string())
+}
+
+#[test]
+fn mistakes_in_a_file_are_named_with_line_and_hint() {
+    assert_eq!(problems(|t| t), "");
+    let cases = [
+        ("uniform = \"8%\"", "uniform = \"9%\"", "must come to 100%"),
+        ("hot_space", "hot_spase", "unknown key \"hot_spase\"; did you mean"),
+        ("mean = \"8.33KiB\"", "mean = \"80KiB\"", "a mean of 80.00KiB cannot be had"),
+        ("mean = \"8.33KiB\"", "mean = \"8.33\"", "is not a mean size"),
+        ("write = \"64.5%\"", "write = \"164.5%\"", "more than 100 %"),
+        ("windows = \"10us/", "windows = \"1s/", "are no lengths above 0 that ascend"),
+        ("windows = \"10us/", "windows = \"", "8 numbers for 7 windows; there must be one for each"),
+        ("together = \"0.20", "together = \"1.20", "lies between -1 and 1"),
+        ("group = \"12.6%\"", "group = \"100%\"", "at one instant"),
+        ("stable = \"94.1%\"", "item = \"1MiB\"", "it is longer than extent"),
+        ("hot_lies = \"apart\"", "hot_lies = \"about\"", "apart"),
+        ("align = \"4KiB\"", "align = \"4000B\"", "is not a multiple of 512 B"),
+        ("footprint = \"1.6GiB\"", "footprint = \"64KiB\"", "no room for a request"),
+        ("partial = \"70%..80%\"", "partial = \"80%..70%\"", "is not a range"),
+        ("theta = 1.0", "theta = 9", "9 is not between 0 and 5"),
+    ];
+    for (from, to, says) in cases {
+        let said = problems(|t| {
+            assert!(t.contains(from), "{from}");
+            t.replacen(from, to, 1)
+        });
+        assert!(said.contains(says) && said.starts_with("my.twin.toml:"), "{to}: {said}");
+    }
+}
+
+#[test]
+fn a_file_of_ones_own_is_a_workload_and_an_unknown_name_gets_the_list() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("my.twin.toml");
+    std::fs::write(&file, twin_named("hm_0").unwrap().text().unwrap()).unwrap();
+    let own = requests(&format!("{}:requests=1000", file.display()), 1);
+    assert_eq!(own, requests("twin:hm_0:requests=1000", 1));
+    let e = Workload::parse("twin:hm0", Overrides::default()).unwrap_err().to_string();
+    assert!(e.contains("did you mean \"hm_0\"?"), "{e}");
+}
+
+#[test]
+fn a_description_written_and_read_again_makes_the_same_requests() {
+    for name in ["hm_0", "financial", "bs"] {
+        let d = Description::from_toml(twin_named(name).unwrap().text().unwrap(), name).unwrap();
+        let again =
+            Description::from_toml(&d.to_toml(&[], "again"), "again").unwrap_or_else(|e| panic!("{e}"));
+        let plain = Description { original: vec![], targets: Default::default(), ..d };
+        assert_eq!(again.arrivals, plain.arrivals);
+        assert_eq!((again.writes.sizes, again.reads.footprint), (plain.writes.sizes, plain.reads.footprint));
+    }
+}
+
+// --- originals --------------------------------------------------------------------------------
+
+#[test]
+fn an_original_goes_before_its_twin_and_is_said_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let row = |n: u64| format!("128316603{n:09},hm,0,Write,{},4096,100\n", n * 4096);
+    std::fs::write(folder.path().join("hm_0.csv"), (0..100).map(row).collect::<String>()).unwrap();
+    let text = with_original("twin:hm_0:speedup=2", folder.path()).unwrap();
+    let workload = parse(&text);
+    let resolved = workload.resolved();
+    assert_eq!(
+        (&resolved["source"], &resolved["twin"]),
+        (&"original".into(), &"twin:hm_0".into()),
+        "{resolved}"
+    );
+    assert!(workload.name().ends_with("hm_0.csv") && resolved["sha256"].is_string(), "{resolved}");
+    assert_eq!(workload.open(DRIVE, 1).unwrap().count(), 100);
+    assert_eq!(parse("twin:hm_0").resolved()["source"], "twin");
+    // Without the file, and for other workloads, nothing changes.
+    assert_eq!(with_original("twin:usr_0", folder.path()).unwrap(), "twin:usr_0");
+    assert_eq!(with_original("zipf", folder.path()).unwrap(), "zipf");
+    let e = Workload::parse(&format!("{text},scale=2"), Overrides::default()).unwrap_err().to_string();
+    assert!(e.contains("scale changes a twin"), "{e}");
+    std::fs::write(folder.path().join("hm_0.csv.gz"), "x").unwrap();
+    let e = with_original("twin:hm_0", folder.path()).unwrap_err().to_string();
+    assert!(e.contains("hm_0.csv, hm_0.csv.gz"), "{e}");
+    assert!(with_original("twin:hm_0", &folder.path().join("none")).is_err());
+}
+
+// --- fitting ----------------------------------------------------------------------------------
+
+/// The folder of real traces, if it is there.
+fn real(name: &str) -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces").join(name);
+    if path.exists() {
+        return Some(path);
+    }
+    println!("skipped: there is no {}", path.display());
+    None
+}
+
+#[test]
+fn a_twin_of_a_made_trace_has_its_figures() {
+    // Groups, bursts and a hot part that are known.
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("made.csv");
+    let mut random = RandomStream::new(1, "test");
+    let (mut text, mut time) = (String::new(), 128_166_372_003_061_629u64);
+    for _ in 0..60_000 {
+        time += if random.below(10) < 8 { random.below(2_000) } else { random.below(2_000_000) };
+        let op = if random.below(10) < 6 { "Write" } else { "Read" };
+        let page = if random.below(10) < 7 { random.below(2_000) } else { random.below(20_000) };
+        text += &format!("{time},x,0,{op},{},{},1\n", page * 4096, 4096 * (1 + random.below(2)));
+    }
+    std::fs::write(&file, text).unwrap();
+    let fitted = fit(&file.display().to_string(), "made").unwrap_or_else(|e| panic!("{e}"));
+    let (trace, twin) = (&fitted.trace, &fitted.twin);
+    assert_eq!(trace.requests(), twin.requests());
+    assert!((trace.write_share() - twin.write_share()).abs() < 0.01);
+    assert!((twin.write_mean().unwrap() / trace.write_mean().unwrap() - 1.0).abs() < 0.02);
+    assert!((twin.span_s() / trace.span_s() - 1.0).abs() < 0.1, "{} {}", twin.span_s(), trace.span_s());
+    let hits = |s: &Statistics| s.hits(&fitted.caches).unwrap();
+    for (a, b) in hits(trace).into_iter().zip(hits(twin)) {
+        assert!((a - b).abs() < 0.03, "{:?} {:?}", hits(trace), hits(twin));
+    }
+    let text = fitted.to_toml();
+    assert!(Description::from_toml(&text, "fitted").is_ok(), "{text}");
+    assert!(!text.contains("made.csv"), "a twin names no file: {text}");
+}
+
+/// A request of a made trace: time in nanoseconds, offset and size in bytes, whether it writes.
+type Made = (u64, u64, u64, bool);
+
+/// A trace of these requests, as a file with its format and more options.
+fn made(folder: &Path, rows: &[Made], options: &str) -> String {
+    let file = folder.join("made.csv");
+    let line = |(time, offset, size, write): &Made| {
+        format!("{time},{offset},{size},{}\n", if *write { "W" } else { "R" })
+    };
+    let text: String = rows.iter().map(line).collect();
+    std::fs::write(&file, format!("t,o,s,op\n{text}")).unwrap();
+    let format = "csv,time=t:ns,offset=o,size=s,op=op";
+    format!("{}:format={format}{options}", file.display())
+}
+
+/// Fits a twin, which must read back as it is, and give its requests.
+fn round_trip(folder: &Path, text: &str, title: &str) -> Fitted {
+    let fitted = fit(text, title).unwrap_or_else(|e| panic!("{text}: {e}"));
+    let toml = fitted.to_toml();
+    let read = Description::from_toml(&toml, "fitted").unwrap_or_else(|e| panic!("{e}\n{toml}"));
+    assert_eq!(read, fitted.description, "{toml}");
+    assert_eq!(read.title, title);
+    let file = folder.join("fitted.toml");
+    std::fs::write(&file, &toml).unwrap();
+    let room = DriveShape { logical_bytes: fitted.room().max(1 << 30), ..DRIVE };
+    let twin = parse(&file.display().to_string());
+    let mut again = Statistics::new(16 << 10, Depth::Counts);
+    for request in twin.open(room, 1).unwrap_or_else(|e| panic!("{e}\n{toml}")) {
+        again.add(&request.unwrap());
+    }
+    assert_eq!(again.requests(), fitted.trace.requests());
+    assert_eq!((again.volumes(), again.span_s()), (fitted.twin.volumes(), fitted.twin.span_s()), "{toml}");
+    let told = fitted.verdict().render();
+    assert!(told.lines().last().unwrap().starts_with("This twin may"), "{told}");
+    fitted
+}
+
+const YEAR: u64 = 365 * 86_400 * 1_000_000_000;
+
+#[test]
+fn every_trace_that_can_be_read_has_a_twin_that_can_be_read() {
+    let cases: [(&str, Vec<Made>); 14] = [
+        ("one write", vec![(7, 0, 512, true)]),
+        ("one read", vec![(7, 1 << 40, 7168, false)]),
+        ("two at one instant", vec![(7, 0, 512, true), (7, 4096, 512, false)]),
+        ("all at one instant", (0..500).map(|i| (3, i * 8192, 4096, i % 3 == 0)).collect()),
+        ("one address", (0..500).map(|i| (i * 1000, 4096, 4096, i % 2 == 0)).collect()),
+        ("reads only", (0..500).map(|i| (i * 1000, i % 7 * 65_536, 4096, false)).collect()),
+        ("writes only", (0..500).map(|i| (i * 1000, i % 7 * 65_536, 4096, true)).collect()),
+        ("7 KiB, odd", (0..500).map(|i| (i * 1000, 512 + i * 7168, 7168, i % 2 == 0)).collect()),
+        ("beyond 2^60", (0..500).map(|i| (i * 1000, (1 << 61) + i * 4096, 4096, i % 2 == 0)).collect()),
+        ("far apart", (0..300).map(|i| (i * 1000, i << 52, 4096, i % 2 == 0)).collect()),
+        ("nanoseconds", (0..6000).map(|i| (i / 60, i % 50 * 4096, 4096, i % 2 == 0)).collect()),
+        ("years", (0..500).map(|i| (i * YEAR / 10, i * 4096, 4096, i % 2 == 0)).collect()),
+        ("every size", (1..500).map(|i| (i * 1000, i * 512, i * 512, i % 2 == 0)).collect()),
+        ("4 GiB", vec![(0, 0, 1 << 32, true), (1000, 4096, 512, false)]),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    for (name, rows) in cases {
+        round_trip(folder.path(), &made(folder.path(), &rows, ""), name);
+    }
+}
+
+#[test]
+fn more_than_2_gib_are_written_before_the_reads_begin() {
+    // What reads alone touch begins past 1 GiB of the twin.
+    let rows: Vec<Made> = (0..3000).map(|i| (i * 1000, i * (1 << 20), 1 << 20, i < 2600)).collect();
+    let folder = tempfile::tempdir().unwrap();
+    let fitted = round_trip(folder.path(), &made(folder.path(), &rows, ""), "late reads");
+    assert!(fitted.description.reads.begin > 2 << 30, "{}", fitted.description.reads.begin);
+}
+
+#[test]
+fn a_trace_without_times_has_a_twin_in_a_closed_loop() {
+    let rows: Vec<Made> = (0..500).map(|i| (0, i % 9 * 65_536, 4096, i % 2 == 0)).collect();
+    let folder = tempfile::tempdir().unwrap();
+    let fitted = round_trip(folder.path(), &made(folder.path(), &rows, ",closed=8x2"), "closed");
+    let twin = parse(&folder.path().join("fitted.toml").display().to_string());
+    assert_eq!(twin.pacing(), Pacing::Closed { queue_depth: 8, threads: 2 });
+    assert!(fitted.fallbacks.iter().any(|f| f.to_string().contains("closed loop")), "{:?}", fitted.fallbacks);
+    assert!(fitted.to_toml().contains("# arrivals not fitted"), "{}", fitted.to_toml());
+    // At one instant no time ends them.
+    let rows: Vec<Made> = rows.into_iter().map(|(_, offset, size, write)| (5, offset, size, write)).collect();
+    round_trip(folder.path(), &made(folder.path(), &rows, ""), "at once");
+    let file = folder.path().join("fitted.toml").display().to_string();
+    let e = Workload::parse(&format!("{file}:duration=1s"), Overrides::default()).unwrap_err();
+    assert!(e.to_string().contains("one instant"), "{e}");
+    assert_eq!(
+        parse(&format!("{file}:duration=1s,closed=4")).pacing(),
+        Pacing::Closed { queue_depth: 4, threads: 1 }
+    );
+}
+
+#[test]
+fn any_title_reads_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = made(folder.path(), &[(0, 0, 512, true), (9, 0, 512, true)], "");
+    for title in ["", "a \"b\" \\ 'c'", "two\nlines", "\u{0}\u{200b}\u{85}é"] {
+        round_trip(folder.path(), &text, title);
+    }
+}
+
+#[test]
+fn what_is_no_trace_is_refused() {
+    for text in ["zipf:requests=10", "twin:hm_0"] {
+        let e = fit(text, "none").err().unwrap().to_string();
+        assert!(e.contains("no trace"), "{e}");
+    }
+}
+
+#[test]
+fn a_twin_too_large_for_a_drive_wraps_if_told_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows: Vec<Made> = (0..3000).map(|i| (i * 1000, i * (1 << 20), 1 << 20, i < 2600)).collect();
+    round_trip(folder.path(), &made(folder.path(), &rows, ""), "large");
+    let file = folder.path().join("fitted.toml").display().to_string();
+    let small = DriveShape { logical_bytes: 1 << 30, ..DRIVE };
+    let of = |fit| Workload::parse(&file, Overrides { fit, requests: None }).unwrap().open(small, 1);
+    assert!(of(None).err().unwrap().to_string().contains("--fit wrap"));
+    let past = of(Some(Fit::Wrap)).unwrap().map(|r| r.unwrap()).map(|r| r.lba.0 + r.blocks as u64);
+    assert!(past.max().unwrap() <= small.blocks());
+}
+
+fn any_trace() -> impl Strategy<Value = Vec<Made>> {
+    let size = prop_oneof![1u64..=16, Just(14u64), 1u64..=2048].prop_map(|blocks| blocks * 512);
+    let gap = prop_oneof![3 => Just(0u64), 2 => 0u64..3, 4 => 0u64..1_000_000, 1 => 0u64..1 << 50];
+    let offset = (prop_oneof![Just(0u64), Just(1u64 << 31), 0u64..1 << 53], 0u64..4096);
+    let one = (gap, offset, size, 0u8..10);
+    (prop::collection::vec(one, 1..200), prop_oneof![Just(0u8), Just(10), 1u8..9]).prop_map(
+        |(rows, writes)| {
+            let mut time = 0;
+            let row = |(gap, (far, near), size, kind): (u64, (u64, u64), u64, u8)| {
+                time += gap;
+                (time, (far + near) * 512, size, kind < writes)
+            };
+            rows.into_iter().map(row).collect()
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_trace_has_a_twin_that_reads_back_and_gives_its_requests(rows in any_trace()) {
+        let folder = tempfile::tempdir().unwrap();
+        round_trip(folder.path(), &made(folder.path(), &rows, ""), "any");
+    }
+}
+
+/// Span, requests at one time, and the dispersion in windows of which there are thirty, within the verdict's bounds.
+fn varies_alike(fitted: &Fitted) {
+    let (trace, twin) = (&fitted.trace, &fitted.twin);
+    assert!((twin.span_s() / trace.span_s() - 1.0).abs() < 0.05, "{} {}", twin.span_s(), trace.span_s());
+    assert!((twin.group_share() - trace.group_share()).abs() < 0.02);
+    let judged: Vec<_> = trace.dispersion().into_iter().filter(|(.., windows)| *windows >= 30).collect();
+    assert!(judged.len() >= 3, "{judged:?}");
+    for (length, asked, _) in judged {
+        let (_, found, _) = twin.dispersion().into_iter().find(|d| d.0 == length).unwrap();
+        assert!((1.0 / 1.5..=1.5).contains(&(found / asked)), "{length} ns: {found} for {asked}");
+    }
+}
+
+#[test]
+fn a_verdict_names_what_a_twin_may_stand_for_and_what_not() {
+    // A short and a long write of a page in turn, so that half of them cover what was written and none is the same:
+    // no twin keeps that.
+    let mut random = RandomStream::new(1, "test");
+    let (mut rows, mut time, mut turns): (Vec<Made>, u64, Vec<u64>) = (vec![], 0, vec![0; 2_000]);
+    for i in 0..20_000u64 {
+        let busy = i / 500 % 4 == 0;
+        time += random.below(if busy { 20_000 } else { 60_000_000 });
+        let (page, write) = (random.below(2_000), random.below(10) < 7);
+        turns[page as usize] += u64::from(write);
+        rows.push((time, page * 16_384, 4096 * (1 + turns[page as usize] % 2), write));
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let fitted = round_trip(folder.path(), &made(folder.path(), &rows, ""), "judged");
+    let verdict = fitted.verdict();
+    assert_eq!(verdict.holds(Aspect::Mix), Some(true), "{}", verdict.render());
+    assert_eq!(verdict.holds(Aspect::WithinPages), Some(false), "{}", verdict.render());
+    varies_alike(&fitted);
+    assert_eq!(verdict.holds(Aspect::Latency), None);
+    let sentence = verdict.sentence();
+    assert!(sentence.contains("in counts, mix and sizes"), "{sentence}");
+    assert!(sentence.contains("; not in ") && sentence.contains("locality within pages ("), "{sentence}");
+}
+
+#[test]
+fn a_twin_of_a_real_trace_has_its_counts_and_its_hit_curve() {
+    let Some(file) = real("msr/rsrch_1.csv.zst") else { return };
+    let fitted = fit(&file.display().to_string(), "real").unwrap_or_else(|e| panic!("{e}"));
+    println!("{}", fitted.verdict().render());
+    let (trace, twin) = (&fitted.trace, &fitted.twin);
+    assert_eq!(trace.requests(), twin.requests());
+    let far = trace.hits(&fitted.caches).unwrap().into_iter().zip(twin.hits(&fitted.caches).unwrap());
+    assert!(far.into_iter().all(|(a, b)| (a - b).abs() < 0.05));
+}
+
+/// Dispersions of a twin of a real trace, in windows of which there are thirty, and shares of updates within pages.
+#[test]
+fn a_twin_of_a_real_trace_varies_as_it_does() {
+    for name in ["umass/financial1_head10000.ascii.zst", "replayer/msr_cut_rw_20_80.trace.zst"] {
+        let Some(file) = real(name) else { return };
+        let fitted = fit(&file.display().to_string(), "real").unwrap_or_else(|e| panic!("{e}"));
+        println!("{}", fitted.verdict().render());
+        varies_alike(&fitted);
+        let shares = |s: &Statistics| s.stable_shares().unwrap();
+        let (trace, twin) = (shares(&fitted.trace), shares(&fitted.twin));
+        assert!(trace.iter().zip(twin).all(|(a, b)| (a - b).abs() < 0.12), "{name}: {trace:?} {twin:?}");
+    }
+}
