@@ -6,7 +6,7 @@
 use crate::file::saved::{Loader, Memory, Saved, Saver};
 use crate::file::state_file::StateError;
 use crate::plan::decision::{Collect, Command, IdleWork, Move, Need, Parcel, Place, ReadSeen, Tag};
-use crate::plan::layout::{Drive, Layout, Refusal};
+use crate::plan::layout::{DriveInfo, Layout, Refusal};
 use crate::plan::span::Span;
 use crate::view::View;
 use std::fmt::Debug;
@@ -22,7 +22,7 @@ pub trait Scheme: Debug + Send {
     ///
     /// # Errors
     /// A refusal with its reason where the device does not suit the scheme.
-    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal>;
+    fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal>;
 
     /// Find a home for host data, a collected page or a moved page.
     fn place(&mut self, parcel: &Parcel, view: &View) -> Place;
@@ -38,7 +38,7 @@ pub trait Scheme: Debug + Send {
 
     /// The host writes a part of a page: the sectors of it that are placed together first. It is asked again
     /// for the rest.
-    fn divide(&mut self, span: &Span, _view: &View) -> SectorMask {
+    fn split_write(&mut self, span: &Span, _view: &View) -> SectorMask {
         span.mask
     }
 
@@ -64,11 +64,11 @@ pub trait Scheme: Debug + Send {
     fn seed(&mut self, _seed: u64) {}
 
     /// The host has trimmed a page.
-    fn forget(&mut self, _lpn: Lpn) {}
+    fn on_trim(&mut self, _lpn: Lpn) {}
 
     /// What the scheme has followed through the run, for reports: names, and host page writes with the value
     /// from then on.
-    fn followed(&self) -> Vec<(&'static str, &[[f64; 2]])> {
+    fn metrics(&self) -> Vec<(&'static str, &[[f64; 2]])> {
         vec![]
     }
 

@@ -40,8 +40,8 @@ use crate::registry::{Entry, Parameter};
 use wordline_device::config::Section;
 use wordline_flash::SlotClass;
 use wordline_ftl::{
-    Collect, Drive, Gather, Hooks, Layout, Need, Origin, Parcel, Place, PlanePick, PoolId, Refusal, RegionId,
-    Route, Scheme, Tag, View,
+    Collect, DriveInfo, Gather, Hooks, Layout, Need, Origin, Parcel, Place, PlanePick, PoolId, Refusal,
+    RegionId, Route, Scheme, Tag, View,
 };
 use wordline_units::{CellMode, HostRequest};
 
@@ -104,7 +104,7 @@ impl Scheme for Conventional {
         ENTRY.name
     }
 
-    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+    fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
         let refuse = layout::refuser(ENTRY.name, drive);
         let medium = layout::only_medium(drive, &refuse)?;
         let mode = self.mode.unwrap_or(medium.densest());
@@ -118,7 +118,7 @@ impl Scheme for Conventional {
         let mut layout = layout::one_region(medium, region("D"));
         layout.regions.extend(STREAMS.into_iter().take(self.streams as usize).map(region));
         if self.streams > 0 {
-            layout.asks = Hooks::ADMIT.and(Hooks::COLLECT);
+            layout.enabled_hooks = Hooks::ADMIT.and(Hooks::COLLECT);
         }
         Ok(layout)
     }

@@ -38,8 +38,8 @@ use crate::registry::Entry;
 use wordline_device::config::Section;
 use wordline_flash::{ProgramRule, SlotClass};
 use wordline_ftl::{
-    Drive, EarlierBits, Gather, Layout, Parcel, Place, PlanePick, PoolId, Refusal, Region, RegionId, Route,
-    Scheme, View,
+    DriveInfo, EarlierBits, Gather, Layout, Parcel, Place, PlanePick, PoolId, Refusal, Region, RegionId,
+    Route, Scheme, View,
 };
 use wordline_units::CellMode;
 
@@ -75,7 +75,7 @@ impl Scheme for ConventionalTlc {
         ENTRY.name
     }
 
-    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+    fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
         let refuse = layout::refuser(ENTRY.name, drive);
         let medium = layout::only_medium(drive, &refuse)?;
         let mode = layout::by_page(medium, self.mode, &refuse)?;

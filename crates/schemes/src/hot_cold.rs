@@ -47,8 +47,8 @@ use crate::registry::{Entry, Parameter};
 use wordline_device::config::Section;
 use wordline_flash::SlotClass;
 use wordline_ftl::{
-    Collect, Drive, FreeOrder, Gather, Hooks, Layout, MapKind, Need, Origin, Parcel, Place, PlanePick, Pool,
-    PoolId, Refusal, RegionId, Route, Scheme, View,
+    Collect, DriveInfo, FreeOrder, Gather, Hooks, Layout, MapKind, Need, Origin, Parcel, Place, PlanePick,
+    Pool, PoolId, Refusal, RegionId, Route, Scheme, View,
 };
 use wordline_units::{Fraction, SimDuration};
 
@@ -122,7 +122,7 @@ impl HotCold {
     }
 
     /// Blocks of a plane for H and for C; step 4.
-    fn split(&self, drive: &Drive, slots: u32) -> Result<[u32; 2], String> {
+    fn split(&self, drive: &DriveInfo, slots: u32) -> Result<[u32; 2], String> {
         let medium = &drive.geometry.media[0];
         let planes = medium.topology.planes();
         let hot = self.hot.of(drive.logical_pages as u64) as u32;
@@ -150,7 +150,7 @@ impl Scheme for HotCold {
         ENTRY.name
     }
 
-    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+    fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
         let refuse = layout::refuser(ENTRY.name, drive);
         let medium = layout::only_medium(drive, &refuse)?;
         if self.hot == Fraction::ZERO || self.hot >= Fraction::ONE {
@@ -179,10 +179,10 @@ impl Scheme for HotCold {
                 .map(|n| Pool { medium: 0, blocks_per_plane: n, free: FreeOrder::Fifo })
                 .collect(),
             home: C,
-            outpost: None,
+            second_home: None,
             map: MapKind::Page,
             merges: None,
-            asks: if self.pools == Pools::Shared { Hooks::COLLECT } else { Hooks::NONE },
+            enabled_hooks: if self.pools == Pools::Shared { Hooks::COLLECT } else { Hooks::NONE },
             tick_every_writes: 0,
             idle_after: SimDuration::ZERO,
         })

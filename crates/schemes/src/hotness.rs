@@ -34,7 +34,8 @@ use crate::reclaim;
 use crate::registry::Entry;
 use wordline_device::config::Section;
 use wordline_ftl::{
-    Collect, Drive, IdleWork, Layout, Memory, Move, Need, Parcel, Place, ReadSeen, Refusal, Scheme, Tag, View,
+    Collect, DriveInfo, IdleWork, Layout, Memory, Move, Need, Parcel, Place, ReadSeen, Refusal, Scheme, Tag,
+    View,
 };
 use wordline_units::{CellMode, HostRequest, PlaneId};
 
@@ -72,7 +73,7 @@ impl Scheme for Hotness {
         ENTRY.name
     }
 
-    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+    fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
         self.heat.layout(drive, layout::refuser(ENTRY.name, drive))
     }
 

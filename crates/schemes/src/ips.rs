@@ -48,7 +48,7 @@ use crate::layout;
 use crate::registry::Entry;
 use crate::windows::{self, Windows};
 use wordline_device::config::Section;
-use wordline_ftl::{Drive, Gather, Layout, Origin, Parcel, Place, PlanePick, Refusal, Scheme, View};
+use wordline_ftl::{DriveInfo, Gather, Layout, Origin, Parcel, Place, PlanePick, Refusal, Scheme, View};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "ips",
@@ -76,7 +76,7 @@ impl Scheme for Ips {
         ENTRY.name
     }
 
-    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+    fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
         self.windows.layout(drive, layout::refuser(ENTRY.name, drive)) // (5)
     }
 

@@ -41,7 +41,7 @@ use crate::registry::Entry;
 use crate::windows::{self, Windows};
 use wordline_device::config::Section;
 use wordline_ftl::{
-    Drive, Gather, Hooks, IdleWork, Layout, Origin, Parcel, Place, PlanePick, Refusal, Scheme, View,
+    DriveInfo, Gather, Hooks, IdleWork, Layout, Origin, Parcel, Place, PlanePick, Refusal, Scheme, View,
 };
 use wordline_units::{PlaneId, SimDuration};
 
@@ -81,9 +81,9 @@ impl Scheme for IpsAgc {
         ENTRY.name
     }
 
-    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+    fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
         let layout = self.windows.layout(drive, layout::refuser(ENTRY.name, drive))?;
-        Ok(Layout { asks: Hooks::IDLE, idle_after: self.idle_after, ..layout })
+        Ok(Layout { enabled_hooks: Hooks::IDLE, idle_after: self.idle_after, ..layout })
     }
 
     fn place(&mut self, parcel: &Parcel, _: &View) -> Place {

@@ -48,7 +48,7 @@ use wordline_device::config::Section;
 use wordline_device::{Trigger, Victim};
 use wordline_flash::{ProgramRule, SlotClass};
 use wordline_ftl::{
-    Collect, Command, Drive, Gather, Grain, Hooks, IdleWork, Layout, Origin, Parcel, Place, PlanePick,
+    Collect, Command, DriveInfo, Gather, Grain, Hooks, IdleWork, Layout, Origin, Parcel, Place, PlanePick,
     PoolId, Refusal, Region, RegionId, Route, Scheme, View,
 };
 use wordline_units::{CellMode, PlaneId, SimDuration};
@@ -117,7 +117,7 @@ impl Scheme for IpsCooperative {
         ENTRY.name
     }
 
-    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+    fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
         let refuse = layout::refuser(ENTRY.name, drive);
         let mut layout = self.windows.layout(drive, &refuse)?;
         let medium = layout::only_medium(drive, &refuse)?;
@@ -140,8 +140,8 @@ impl Scheme for IpsCooperative {
             victim: Victim::Fifo,    // (4)
             ..layout::region(drive, "T", PoolId(0), CellMode::Slc, ProgramRule::Sequential)
         });
-        let asks = Hooks::IDLE;
-        Ok(Layout { asks, idle_after: self.idle_after, tick_every_writes: LOOK_EVERY, ..layout })
+        let enabled_hooks = Hooks::IDLE;
+        Ok(Layout { enabled_hooks, idle_after: self.idle_after, tick_every_writes: LOOK_EVERY, ..layout })
     }
 
     fn place(&mut self, parcel: &Parcel, _: &View) -> Place {

@@ -54,7 +54,7 @@ use crate::registry::{Entry, Parameter};
 use wordline_device::config::Section;
 use wordline_flash::ProgramRule;
 use wordline_ftl::{
-    Collect, Drive, EarlierBits, Gather, Grain, Hooks, IdleWork, Layout, Memory, Origin, Parcel, Place,
+    Collect, DriveInfo, EarlierBits, Gather, Grain, Hooks, IdleWork, Layout, Memory, Origin, Parcel, Place,
     PlanePick, PoolId, Refusal, Region, RegionId, Scheme, Tag, View,
 };
 use wordline_units::{CellMode, Fraction, HostRequest, PageType, PlaneId, SimDuration};
@@ -134,7 +134,7 @@ impl Scheme for PaSsd {
         ENTRY.name
     }
 
-    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+    fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
         let refuse = layout::refuser(ENTRY.name, drive);
         let medium = layout::only_medium(drive, &refuse)?;
         let mode = layout::by_page(medium, self.mode, &refuse)?;
@@ -148,7 +148,7 @@ impl Scheme for PaSsd {
         };
         let idle = if self.background_gc.is_some() { Hooks::IDLE } else { Hooks::NONE };
         Ok(Layout {
-            asks: Hooks::ADMIT.and(idle),
+            enabled_hooks: Hooks::ADMIT.and(idle),
             idle_after: self.idle_after,
             ..layout::one_region(medium, d)
         })

@@ -63,7 +63,8 @@ use crate::reclaim;
 use crate::registry::{Entry, Parameter};
 use wordline_device::config::Section;
 use wordline_ftl::{
-    Collect, Drive, IdleWork, Layout, Memory, Move, Need, Parcel, Place, ReadSeen, Refusal, Scheme, Tag, View,
+    Collect, DriveInfo, IdleWork, Layout, Memory, Move, Need, Parcel, Place, ReadSeen, Refusal, Scheme, Tag,
+    View,
 };
 use wordline_units::{CellMode, HostRequest, PlaneId};
 
@@ -120,7 +121,7 @@ impl Scheme for Raro {
         ENTRY.name
     }
 
-    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+    fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
         self.heat.layout(drive, layout::refuser(ENTRY.name, drive))
     }
 

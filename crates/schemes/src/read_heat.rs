@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use wordline_device::config::Section;
 use wordline_flash::SlotClass;
 use wordline_ftl::{
-    Collect, Drive, FreeOrder, Gather, Hooks, Layout, MapKind, Move, Need, Origin, Parcel, Place, PlanePick,
-    Pool, PoolId, ReadSeen, Refusal, Region, RegionId, Route, View,
+    Collect, DriveInfo, FreeOrder, Gather, Hooks, Layout, MapKind, Move, Need, Origin, Parcel, Place,
+    PlanePick, Pool, PoolId, ReadSeen, Refusal, Region, RegionId, Route, View,
 };
 use wordline_units::{BlockId, CellMode, Lpn, PlaneId, Ppn, SimDuration};
 
@@ -124,7 +124,11 @@ impl ByReadHeat {
     ///
     /// # Errors
     /// A refusal where the flash lacks one of the modes.
-    pub fn layout(&mut self, drive: &Drive, refuse: impl Fn(String) -> Refusal) -> Result<Layout, Refusal> {
+    pub fn layout(
+        &mut self,
+        drive: &DriveInfo,
+        refuse: impl Fn(String) -> Refusal,
+    ) -> Result<Layout, Refusal> {
         let medium = layout::only_medium(drive, &refuse)?;
         if let Some((_, mode)) = MODES.iter().find(|(_, mode)| medium.mode(*mode).is_none()) {
             return Err(refuse(format!(
@@ -159,10 +163,10 @@ impl ByReadHeat {
             }],
             regions: MODES.into_iter().map(region).collect(),
             home: Z,
-            outpost: None,
+            second_home: None,
             map: MapKind::Page,
             merges: None,
-            asks: Hooks::READ.and(Hooks::COLLECT).and(reclaims),
+            enabled_hooks: Hooks::READ.and(Hooks::COLLECT).and(reclaims),
             tick_every_writes: 0,
             idle_after: self.idle_after,
         })

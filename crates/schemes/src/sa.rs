@@ -44,8 +44,8 @@ use crate::packing::{self, Cache};
 use crate::registry::Entry;
 use wordline_flash::SlotClass;
 use wordline_ftl::{
-    Drive, Gather, Join, Layout, MapKind, Origin, Parcel, Place, PlanePick, Refusal, RegionId, Route, Scheme,
-    View,
+    DriveInfo, Gather, Join, Layout, MapKind, Origin, Parcel, Place, PlanePick, Refusal, RegionId, Route,
+    Scheme, View,
 };
 use wordline_units::SectorMask;
 
@@ -74,7 +74,7 @@ impl Scheme for Sa {
         ENTRY.name
     }
 
-    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+    fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
         let cache = Cache::of(drive, self.asked, layout::refuser(ENTRY.name, drive))?;
         self.all = SectorMask::first(drive.geometry.sectors_per_unit);
         Ok(cache.layout(vec![cache.region("S")], MapKind::Extent, Join::First)) // (4)

@@ -47,7 +47,8 @@ use wordline_device::config::Section;
 use wordline_device::{Trigger, WhenFull};
 use wordline_flash::SlotClass;
 use wordline_ftl::{
-    Command, Drive, Gather, Layout, Origin, Parcel, Place, PlanePick, Refusal, Region, Route, Scheme, View,
+    Command, DriveInfo, Gather, Layout, Origin, Parcel, Place, PlanePick, Refusal, Region, Route, Scheme,
+    View,
 };
 use wordline_units::Fraction;
 
@@ -96,7 +97,7 @@ impl Scheme for SlcCache {
         ENTRY.name
     }
 
-    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+    fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
         let file = drive.spec.slc_cache;
         self.direct = match self.when_full.or(file.map(|c| c.when_full)) {
             Some(w) => w == WhenFull::Direct,

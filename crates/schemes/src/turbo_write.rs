@@ -51,7 +51,7 @@ use wordline_device::config::Section;
 use wordline_device::{Trigger, Victim};
 use wordline_flash::SlotClass;
 use wordline_ftl::{
-    Collect, Command, Drive, Gather, Grain, Hooks, IdleWork, Layout, Origin, Parcel, Place, PlanePick,
+    Collect, Command, DriveInfo, Gather, Grain, Hooks, IdleWork, Layout, Origin, Parcel, Place, PlanePick,
     Refusal, Region, Route, Scheme, View,
 };
 use wordline_units::{PlaneId, SimDuration};
@@ -86,15 +86,15 @@ impl Scheme for TurboWrite {
         ENTRY.name
     }
 
-    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+    fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
         let refuse = layout::refuser(ENTRY.name, drive);
         let layout = self.size.layout(drive, 0, refuse, |s| Region {
             trigger: Trigger::Never, // (4)
             victim: Victim::Fifo,    // (2)
             ..s
         })?;
-        let mut layout = Layout { asks: Hooks::IDLE, idle_after: self.idle_after, ..layout };
-        layout.regions[0].leaves_pool = self.size.is_apart();
+        let mut layout = Layout { enabled_hooks: Hooks::IDLE, idle_after: self.idle_after, ..layout };
+        layout.regions[0].evicts_to_other_pool = self.size.is_apart();
         Ok(layout)
     }
 

@@ -8,7 +8,7 @@ mod support;
 use support::FastThenDense;
 use wordline_flash::SlotClass;
 use wordline_ftl::{
-    Bytes, Drive, Fault, Gather, Layout, NoMedia, Outcome, Parcel, Place, PlanePick, Refusal, RegionId,
+    Bytes, DriveInfo, Fault, Gather, Layout, NoMedia, Outcome, Parcel, Place, PlanePick, Refusal, RegionId,
     Route, Scheme, View,
 };
 use wordline_sim::{Device, DeviceError, NoProbe};
@@ -77,7 +77,7 @@ impl Scheme for Astray {
     fn name(&self) -> &str {
         "astray"
     }
-    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+    fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
         let mut layout = FastThenDense.layout(drive)?;
         layout.regions[1].quota = 1; // so that the second target is soon tried
         Ok(layout)

@@ -4,9 +4,9 @@
 use wordline_device::{Capacity, DeviceSpec, JOURNAL_ENTRY, Superblock, Trigger, Victim, map_pages};
 use wordline_flash::{ProgramRule, SlotClass};
 use wordline_ftl::{
-    Collect, Command, Drive, EarlierBits, FreeOrder, Ftl, Gather, Grain, Hooks, IdleWork, Layout, MapKind,
-    Memory, Move, MovedIn, NoMedia, Origin, Parcel, Place, PlanePick, Pool, PoolId, ReadSeen, Refusal,
-    Region, RegionId, Route, Scheme, View,
+    Collect, Command, DriveInfo, EarlierBits, FreeOrder, Ftl, Gather, Grain, Hooks, IdleWork, Layout,
+    MapKind, Memory, Move, MovedIn, NoMedia, Origin, Parcel, Place, PlanePick, Pool, PoolId, ReadSeen,
+    Refusal, Region, RegionId, Route, Scheme, View,
 };
 use wordline_units::{Bytes, CellMode, Fraction, PlaneId, SimDuration};
 
@@ -249,7 +249,7 @@ pub fn in_superblocks(spec: &mut DeviceSpec, scheme: &dyn Scheme, superblock: Su
 fn change_if_taken(spec: &mut DeviceSpec, with: DeviceSpec, scheme: &dyn Scheme) {
     let geometry = with.geometry().unwrap_or_else(|e| panic!("{e}"));
     let logical_pages = (with.logical_bytes() / with.unit.0) as u32;
-    let drive = Drive { spec: &with, geometry: &geometry, logical_pages };
+    let drive = DriveInfo { spec: &with, geometry: &geometry, logical_pages };
     if Ftl::<NoMedia>::new(&drive, scheme.clone_box()).is_ok() {
         *spec = with;
     }
@@ -269,7 +269,7 @@ fn region(name: &'static str, pool: u8, mode: CellMode, rule: ProgramRule) -> Re
         protected: false,
         earlier_bits: EarlierBits::Buffered,
         partial_victims: rule == ProgramRule::Relaxed,
-        leaves_pool: false,
+        evicts_to_other_pool: false,
         moved_in: MovedIn::Packed,
         slot_quota: u64::MAX,
     }
@@ -279,11 +279,11 @@ fn layout(pools: Vec<Pool>, regions: Vec<Region>, map: MapKind) -> Layout {
     Layout {
         pools,
         home: RegionId(regions.len() as u8 - 1),
-        outpost: None,
+        second_home: None,
         regions,
         map,
         merges: None,
-        asks: Hooks::NONE,
+        enabled_hooks: Hooks::NONE,
         tick_every_writes: 0,
         idle_after: SimDuration(100_000),
     }
@@ -297,7 +297,7 @@ impl Scheme for BySector {
     fn name(&self) -> &str {
         "by-sector"
     }
-    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+    fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
         let blocks = drive.geometry.media[0].blocks_per_plane;
         let d = region("D", 0, CellMode::Mlc, ProgramRule::Sequential);
         Ok(layout(
@@ -322,7 +322,7 @@ impl Scheme for TwoLanes {
     fn name(&self) -> &str {
         "two-lanes"
     }
-    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+    fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
         let blocks = drive.geometry.media[0].blocks_per_plane;
         let d = region("D", 0, CellMode::Mlc, ProgramRule::Relaxed);
         Ok(layout(
@@ -360,7 +360,7 @@ impl Scheme for Restless {
     fn name(&self) -> &str {
         "restless"
     }
-    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+    fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
         let blocks = drive.geometry.media[0].blocks_per_plane;
         let mut s = region("S", 0, CellMode::Slc, ProgramRule::Sequential);
         s.quota = 3;
@@ -370,7 +370,7 @@ impl Scheme for Restless {
             vec![s, d],
             MapKind::Page,
         );
-        l.asks = Hooks::READ.and(Hooks::IDLE);
+        l.enabled_hooks = Hooks::READ.and(Hooks::IDLE);
         l.tick_every_writes = 7;
         Ok(l)
     }
@@ -423,7 +423,7 @@ impl Scheme for FastThenDense {
     fn name(&self) -> &str {
         "fast-then-dense"
     }
-    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+    fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
         let media = &drive.geometry.media;
         if media.len() != 2 {
             let (scheme, device) = (self.name().to_string(), drive.spec.name.clone());
