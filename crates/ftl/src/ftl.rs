@@ -174,7 +174,7 @@ impl<M: Media> Ftl<M> {
     /// # Errors
     /// A refusal with its reason where scheme and device do not fit.
     pub fn new(drive: &DriveInfo, mut scheme: Box<dyn Scheme>) -> Result<Ftl<M>, Refusal> {
-        let layout = scheme.layout(drive)?;
+        let layout = scheme.laid_out(drive)?;
         let refuse = |reason: String| Refusal {
             scheme: scheme.name().to_string(),
             device: drive.spec.name.clone(),

@@ -104,7 +104,7 @@ impl Size {
             second_home: None,
             map: MapKind::Page,
             merges: None,
-            enabled_hooks: Hooks::NONE,
+            enabled_hooks: Hooks::ALL,
             tick_every_writes: if dynamic == 0 { 0 } else { LOOK_EVERY },
             idle_after: SimDuration::ZERO,
         })

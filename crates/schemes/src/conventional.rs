@@ -99,6 +99,7 @@ impl Conventional {
     }
 }
 
+#[wordline_ftl::hooks]
 impl Scheme for Conventional {
     fn name(&self) -> &str {
         ENTRY.name
@@ -117,8 +118,8 @@ impl Scheme for Conventional {
         let region = |name| layout::region(drive, name, PoolId(0), mode, layout::rule(mode, one_shot));
         let mut layout = layout::one_region(medium, region("D"));
         layout.regions.extend(STREAMS.into_iter().take(self.streams as usize).map(region));
-        if self.streams > 0 {
-            layout.enabled_hooks = Hooks::ADMIT.and(Hooks::COLLECT);
+        if self.streams == 0 {
+            layout.enabled_hooks = Hooks::NONE;
         }
         Ok(layout)
     }
@@ -141,9 +142,5 @@ impl Scheme for Conventional {
         let best = |region| view.best(region, need.plane).map(|b| (view.live_sectors(b), b, region));
         let (_, _, region) = (0..=self.streams).map(RegionId).filter_map(best).min()?; // (3)
         Some(Collect { region, block: None })
-    }
-
-    fn clone_box(&self) -> Box<dyn Scheme> {
-        Box::new(self.clone())
     }
 }

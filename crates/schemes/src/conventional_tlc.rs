@@ -70,6 +70,7 @@ impl ConventionalTlc {
     }
 }
 
+#[wordline_ftl::hooks]
 impl Scheme for ConventionalTlc {
     fn name(&self) -> &str {
         ENTRY.name
@@ -89,9 +90,5 @@ impl Scheme for ConventionalTlc {
     fn place(&mut self, _: &Parcel, _: &View) -> Place {
         // (1), (2)
         Place { gather: Gather::Fill, plane: PlanePick::Home, route: Route::to(D, SlotClass::Next) }
-    }
-
-    fn clone_box(&self) -> Box<dyn Scheme> {
-        Box::new(self.clone())
     }
 }

@@ -68,8 +68,8 @@ use wordline_device::Trigger;
 use wordline_device::config::Section;
 use wordline_flash::SlotClass;
 use wordline_ftl::{
-    ChannelSet, Command, DriveInfo, Gather, Hooks, Join, Layout, MapKind, Memory, Origin, Parcel, Place,
-    PlanePick, Refusal, Region, RegionId, RegionSet, Route, Scheme, Span, Tag, View,
+    ChannelSet, Command, DriveInfo, Gather, Join, Layout, MapKind, Memory, Origin, Parcel, Place, PlanePick,
+    Refusal, Region, RegionId, RegionSet, Route, Scheme, Span, Tag, View,
 };
 use wordline_units::{HostRequest, SectorMask};
 
@@ -205,6 +205,7 @@ impl Hierarchy {
     }
 }
 
+#[wordline_ftl::hooks]
 impl Scheme for Hierarchy {
     fn name(&self) -> &str {
         ENTRY.name
@@ -226,7 +227,7 @@ impl Scheme for Hierarchy {
         let levels = vec![level("L1", 0), level("L2", 1)];
         let map = MapKind::Overlay(RegionSet::of(L1), (self.cache_pages / 2) as u32);
         let layout = cache.layout(levels, map, Join::FewestChannels);
-        Ok(Layout { enabled_hooks: Hooks::ADMIT, tick_every_writes: self.window, ..layout })
+        Ok(Layout { tick_every_writes: self.window, ..layout })
     }
 
     fn admit(&mut self, _: &HostRequest, _: &View) -> Tag {
@@ -294,9 +295,5 @@ impl Scheme for Hierarchy {
 
     fn memory(&mut self) -> Option<&mut dyn Memory> {
         Some(&mut self.known)
-    }
-
-    fn clone_box(&self) -> Box<dyn Scheme> {
-        Box::new(self.clone())
     }
 }

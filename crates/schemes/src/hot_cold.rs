@@ -145,6 +145,7 @@ impl HotCold {
     }
 }
 
+#[wordline_ftl::hooks]
 impl Scheme for HotCold {
     fn name(&self) -> &str {
         ENTRY.name
@@ -182,7 +183,7 @@ impl Scheme for HotCold {
             second_home: None,
             map: MapKind::Page,
             merges: None,
-            enabled_hooks: if self.pools == Pools::Shared { Hooks::COLLECT } else { Hooks::NONE },
+            enabled_hooks: if self.pools == Pools::Shared { Hooks::ALL } else { Hooks::NONE },
             tick_every_writes: 0,
             idle_after: SimDuration::ZERO,
         })
@@ -205,9 +206,5 @@ impl Scheme for HotCold {
         let best = |region| view.best(region, need.plane).map(|b| (view.live_sectors(b), b, region));
         let (_, _, region) = [H, C].into_iter().filter_map(best).min()?;
         Some(Collect { region, block: None })
-    }
-
-    fn clone_box(&self) -> Box<dyn Scheme> {
-        Box::new(self.clone())
     }
 }

@@ -68,6 +68,7 @@ impl Hotness {
     }
 }
 
+#[wordline_ftl::hooks]
 impl Scheme for Hotness {
     fn name(&self) -> &str {
         ENTRY.name
@@ -106,9 +107,5 @@ impl Scheme for Hotness {
 
     fn memory(&mut self) -> Option<&mut dyn Memory> {
         Some(&mut self.heat.learnt)
-    }
-
-    fn clone_box(&self) -> Box<dyn Scheme> {
-        Box::new(self.clone())
     }
 }

@@ -418,6 +418,7 @@ fn holds(medium: &Medium, mode: CellMode, units_per_page: u32) -> u32 {
     medium.topology.planes() * medium.blocks_per_plane.saturating_sub(2) * slots
 }
 
+#[wordline_ftl::hooks]
 impl Scheme for Hyssd {
     fn name(&self) -> &str {
         ENTRY.name
@@ -525,7 +526,7 @@ impl Scheme for Hyssd {
             second_home: Some((S, chosen)),
             map: MapKind::Page,
             merges: None,
-            enabled_hooks: Hooks::MAKE_ROOM.and(Hooks::READ).and(Hooks::IDLE).and(Hooks::ON_TRIM),
+            enabled_hooks: Hooks::ALL,
             tick_every_writes: 0,
             idle_after: self.idle_after,
         })
@@ -580,9 +581,5 @@ impl Scheme for Hyssd {
 
     fn memory(&mut self) -> Option<&mut dyn Memory> {
         Some(&mut self.known)
-    }
-
-    fn clone_box(&self) -> Box<dyn Scheme> {
-        Box::new(self.clone())
     }
 }

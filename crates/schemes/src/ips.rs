@@ -71,6 +71,7 @@ impl Ips {
     }
 }
 
+#[wordline_ftl::hooks]
 impl Scheme for Ips {
     fn name(&self) -> &str {
         ENTRY.name
@@ -86,9 +87,5 @@ impl Scheme for Ips {
             Origin::Collected(_) | Origin::Moved(_) => windows::collected(), // (4)
         };
         Place { gather: Gather::Fill, plane: PlanePick::Home, route }
-    }
-
-    fn clone_box(&self) -> Box<dyn Scheme> {
-        Box::new(self.clone())
     }
 }

@@ -48,8 +48,8 @@ use wordline_device::config::Section;
 use wordline_device::{Trigger, Victim};
 use wordline_flash::{ProgramRule, SlotClass};
 use wordline_ftl::{
-    Collect, Command, DriveInfo, Gather, Grain, Hooks, IdleWork, Layout, Origin, Parcel, Place, PlanePick,
-    PoolId, Refusal, Region, RegionId, Route, Scheme, View,
+    Collect, Command, DriveInfo, Gather, Grain, IdleWork, Layout, Origin, Parcel, Place, PlanePick, PoolId,
+    Refusal, Region, RegionId, Route, Scheme, View,
 };
 use wordline_units::{CellMode, PlaneId, SimDuration};
 
@@ -112,6 +112,7 @@ impl IpsCooperative {
     }
 }
 
+#[wordline_ftl::hooks]
 impl Scheme for IpsCooperative {
     fn name(&self) -> &str {
         ENTRY.name
@@ -140,8 +141,7 @@ impl Scheme for IpsCooperative {
             victim: Victim::Fifo,    // (4)
             ..layout::region(drive, "T", PoolId(0), CellMode::Slc, ProgramRule::Sequential)
         });
-        let enabled_hooks = Hooks::IDLE;
-        Ok(Layout { enabled_hooks, idle_after: self.idle_after, tick_every_writes: LOOK_EVERY, ..layout })
+        Ok(Layout { idle_after: self.idle_after, tick_every_writes: LOOK_EVERY, ..layout })
     }
 
     fn place(&mut self, parcel: &Parcel, _: &View) -> Place {
@@ -170,9 +170,5 @@ impl Scheme for IpsCooperative {
         let quota = self.quota(view.mapped()); // (7)
         out.push(Command::SetQuota(T, quota));
         out.push(Command::SetQuota(W, self.blocks - quota));
-    }
-
-    fn clone_box(&self) -> Box<dyn Scheme> {
-        Box::new(self.clone())
     }
 }

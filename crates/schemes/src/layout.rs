@@ -114,7 +114,7 @@ pub(crate) fn one_region(medium: &Medium, region: Region) -> Layout {
         second_home: None,
         map: MapKind::Page,
         merges: None,
-        enabled_hooks: Hooks::NONE,
+        enabled_hooks: Hooks::ALL,
         tick_every_writes: 0,
         idle_after: SimDuration::ZERO,
     }

@@ -129,6 +129,7 @@ impl PaSsd {
     }
 }
 
+#[wordline_ftl::hooks]
 impl Scheme for PaSsd {
     fn name(&self) -> &str {
         ENTRY.name
@@ -146,9 +147,9 @@ impl Scheme for PaSsd {
             partial_victims: true,                                               // (6)
             ..layout::region(drive, "D", PoolId(0), mode, ProgramRule::Relaxed)  // (2)
         };
-        let idle = if self.background_gc.is_some() { Hooks::IDLE } else { Hooks::NONE };
+        let needless = if self.background_gc.is_some() { Hooks::NONE } else { Hooks::IDLE };
         Ok(Layout {
-            enabled_hooks: Hooks::ADMIT.and(idle),
+            enabled_hooks: Hooks::ALL.without(needless),
             idle_after: self.idle_after,
             ..layout::one_region(medium, d)
         })
@@ -180,9 +181,5 @@ impl Scheme for PaSsd {
 
     fn memory(&mut self) -> Option<&mut dyn Memory> {
         Some(&mut self.types.memory)
-    }
-
-    fn clone_box(&self) -> Box<dyn Scheme> {
-        Box::new(self.clone())
     }
 }

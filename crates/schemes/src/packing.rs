@@ -127,7 +127,7 @@ impl<'a> Cache<'a> {
             second_home: None,
             map,
             merges: Some(join),
-            enabled_hooks: Hooks::NONE,
+            enabled_hooks: Hooks::ALL,
             tick_every_writes: 0,
             idle_after: SimDuration::ZERO,
         }

@@ -116,6 +116,7 @@ impl Raro {
     }
 }
 
+#[wordline_ftl::hooks]
 impl Scheme for Raro {
     fn name(&self) -> &str {
         ENTRY.name
@@ -155,9 +156,5 @@ impl Scheme for Raro {
 
     fn memory(&mut self) -> Option<&mut dyn Memory> {
         Some(&mut self.heat.learnt)
-    }
-
-    fn clone_box(&self) -> Box<dyn Scheme> {
-        Box::new(self.clone())
     }
 }

@@ -154,7 +154,8 @@ impl ByReadHeat {
         if let Some(reclaim) = &mut self.reclaim {
             reclaim.unit = drive.spec.unit.0;
         }
-        let reclaims = if self.reclaim.is_some() { Hooks::ADMIT.and(Hooks::IDLE) } else { Hooks::NONE };
+        let reclaims = Hooks::ADMIT.union(Hooks::IDLE);
+        let needless = if self.reclaim.is_some() { Hooks::NONE } else { reclaims };
         Ok(Layout {
             pools: vec![Pool {
                 medium: 0,
@@ -166,7 +167,7 @@ impl ByReadHeat {
             second_home: None,
             map: MapKind::Page,
             merges: None,
-            enabled_hooks: Hooks::READ.and(Hooks::COLLECT).and(reclaims),
+            enabled_hooks: Hooks::ALL.without(needless),
             tick_every_writes: 0,
             idle_after: self.idle_after,
         })

@@ -69,6 +69,7 @@ pub struct Sa {
     all: SectorMask,
 }
 
+#[wordline_ftl::hooks]
 impl Scheme for Sa {
     fn name(&self) -> &str {
         ENTRY.name
@@ -93,9 +94,5 @@ impl Scheme for Sa {
             Origin::Collected(_) | Origin::Moved(_) => (PlanePick::Home, to(D)), // (4), (5)
         };
         Place { gather: Gather::Fill, plane, route }
-    }
-
-    fn clone_box(&self) -> Box<dyn Scheme> {
-        Box::new(self.clone())
     }
 }

@@ -49,8 +49,8 @@ use std::collections::BTreeMap;
 use wordline_device::config::Section;
 use wordline_flash::SlotClass;
 use wordline_ftl::{
-    Command, DriveInfo, Gather, Hooks, Join, Layout, MapKind, Memory, Origin, Parcel, Place, PlanePick,
-    Refusal, RegionId, RegionSet, Route, Scheme, Span, View,
+    Command, DriveInfo, Gather, Join, Layout, MapKind, Memory, Origin, Parcel, Place, PlanePick, Refusal,
+    RegionId, RegionSet, Route, Scheme, Span, View,
 };
 use wordline_units::{Lpn, SectorMask};
 
@@ -118,6 +118,7 @@ impl Sector {
     }
 }
 
+#[wordline_ftl::hooks]
 impl Scheme for Sector {
     fn name(&self) -> &str {
         ENTRY.name
@@ -128,8 +129,7 @@ impl Scheme for Sector {
         self.all = SectorMask::first(drive.geometry.sectors_per_unit);
         let map = MapKind::Overlay(RegionSet::of(S), cache.pages() as u32);
         let layout = cache.layout(vec![cache.region("S")], map, Join::SameKey);
-        let enabled_hooks = Hooks::SPLIT_WRITE.and(Hooks::ON_TRIM);
-        Ok(Layout { enabled_hooks, tick_every_writes: HALVE_EVERY, ..layout })
+        Ok(Layout { tick_every_writes: HALVE_EVERY, ..layout })
     }
 
     fn split_write(&mut self, span: &Span, _: &View) -> SectorMask {
@@ -174,9 +174,5 @@ impl Scheme for Sector {
 
     fn memory(&mut self) -> Option<&mut dyn Memory> {
         Some(&mut self.heat)
-    }
-
-    fn clone_box(&self) -> Box<dyn Scheme> {
-        Box::new(self.clone())
     }
 }

@@ -92,6 +92,7 @@ impl SlcCache {
     }
 }
 
+#[wordline_ftl::hooks]
 impl Scheme for SlcCache {
     fn name(&self) -> &str {
         ENTRY.name
@@ -120,9 +121,5 @@ impl Scheme for SlcCache {
 
     fn tick(&mut self, view: &View, out: &mut Vec<Command>) {
         self.size.resize(view, out);
-    }
-
-    fn clone_box(&self) -> Box<dyn Scheme> {
-        Box::new(self.clone())
     }
 }

@@ -63,7 +63,7 @@ impl Stacked {
         spec.media = vec![medium];
         let geometry = spec.geometry().map_err(|e| self.refuse(drive, e))?;
         let part = DriveInfo { spec: &spec, geometry: &geometry, logical_pages: drive.logical_pages };
-        self.dense.layout(&part).map_err(|r| self.refuse(drive, format!("{} says: {}", r.scheme, r.reason)))
+        self.dense.laid_out(&part).map_err(|r| self.refuse(drive, format!("{} says: {}", r.scheme, r.reason)))
     }
 
     /// Why the two do not go together, if so.
@@ -148,13 +148,15 @@ impl Stacked {
     }
 }
 
+#[wordline_ftl::hooks]
 impl Scheme for Stacked {
     fn name(&self) -> &str {
         &self.name
     }
 
     fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
-        let mut layout = self.front.layout(drive).map_err(|r| Refusal { scheme: self.name.clone(), ..r })?;
+        let mut layout =
+            self.front.laid_out(drive).map_err(|r| Refusal { scheme: self.name.clone(), ..r })?;
         self.home = layout.home;
         if layout.regions.len() == 1 {
             let (over, under) = (self.front.name(), self.dense.name());
@@ -201,7 +203,7 @@ impl Scheme for Stacked {
         if !layout.enabled_hooks.contains(Hooks::IDLE) {
             layout.idle_after = dense.idle_after;
         }
-        layout.enabled_hooks = layout.enabled_hooks.and(dense.enabled_hooks);
+        layout.enabled_hooks = layout.enabled_hooks.union(dense.enabled_hooks);
         Ok(layout)
     }
 
@@ -318,10 +320,6 @@ impl Scheme for Stacked {
     fn memory(&mut self) -> Option<&mut dyn Memory> {
         let learns = self.front.memory().is_some() || self.dense.memory().is_some();
         learns.then_some(self as &mut dyn Memory)
-    }
-
-    fn clone_box(&self) -> Box<dyn Scheme> {
-        Box::new(self.clone())
     }
 }
 

@@ -51,8 +51,8 @@ use wordline_device::config::Section;
 use wordline_device::{Trigger, Victim};
 use wordline_flash::SlotClass;
 use wordline_ftl::{
-    Collect, Command, DriveInfo, Gather, Grain, Hooks, IdleWork, Layout, Origin, Parcel, Place, PlanePick,
-    Refusal, Region, Route, Scheme, View,
+    Collect, Command, DriveInfo, Gather, Grain, IdleWork, Layout, Origin, Parcel, Place, PlanePick, Refusal,
+    Region, Route, Scheme, View,
 };
 use wordline_units::{PlaneId, SimDuration};
 
@@ -81,6 +81,7 @@ impl TurboWrite {
     }
 }
 
+#[wordline_ftl::hooks]
 impl Scheme for TurboWrite {
     fn name(&self) -> &str {
         ENTRY.name
@@ -93,7 +94,7 @@ impl Scheme for TurboWrite {
             victim: Victim::Fifo,    // (2)
             ..s
         })?;
-        let mut layout = Layout { enabled_hooks: Hooks::IDLE, idle_after: self.idle_after, ..layout };
+        let mut layout = Layout { idle_after: self.idle_after, ..layout };
         layout.regions[0].evicts_to_other_pool = self.size.is_apart();
         Ok(layout)
     }
@@ -113,9 +114,5 @@ impl Scheme for TurboWrite {
 
     fn tick(&mut self, view: &View, out: &mut Vec<Command>) {
         self.size.resize(view, out); // (6)
-    }
-
-    fn clone_box(&self) -> Box<dyn Scheme> {
-        Box::new(self.clone())
     }
 }

@@ -25,6 +25,7 @@ const SECTOR: usize = 512;
 #[derive(Clone, Debug)]
 struct ProtectedBuffer;
 
+#[wordline_ftl::hooks]
 impl Scheme for ProtectedBuffer {
     fn name(&self) -> &str {
         "safe-stager"
@@ -60,7 +61,7 @@ impl Scheme for ProtectedBuffer {
             second_home: None,
             map: MapKind::Page,
             merges: None,
-            enabled_hooks: Hooks::NONE,
+            enabled_hooks: Hooks::ALL,
             tick_every_writes: 0,
             idle_after: SimDuration(100_000),
         })
@@ -72,9 +73,6 @@ impl Scheme for ProtectedBuffer {
             _ => Route::to(d, SlotClass::Next),
         };
         Place { gather: Gather::Fill, plane: PlanePick::Home, route }
-    }
-    fn clone_box(&self) -> Box<dyn Scheme> {
-        Box::new(self.clone())
     }
 }
 

@@ -73,6 +73,7 @@ fn data_written_to_one_medium_and_moved_to_another_are_read_back() {
 #[derive(Clone, Debug)]
 struct Astray;
 
+#[wordline_ftl::hooks]
 impl Scheme for Astray {
     fn name(&self) -> &str {
         "astray"
@@ -86,9 +87,6 @@ impl Scheme for Astray {
         // Home is in the dense medium, where the first target exists and the second does not.
         let route = Route::to(RegionId(1), SlotClass::Next).or(RegionId(0), SlotClass::Next);
         Place { gather: Gather::Fill, plane: PlanePick::Home, route }
-    }
-    fn clone_box(&self) -> Box<dyn Scheme> {
-        Box::new(self.clone())
     }
 }
 

@@ -10,7 +10,7 @@ use wordline_device::DeviceSpec;
 use wordline_flash::Geometry;
 use wordline_units::{CellMode, SimDuration};
 
-/// The hooks that a scheme wants to be asked; the others are skipped.
+/// Some of a scheme's optional hooks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Hooks(pub u8);
 
@@ -29,8 +29,12 @@ impl Hooks {
     pub const MAKE_ROOM: Hooks = Hooks(32);
     /// [`Scheme::split_write`](crate::Scheme::split_write).
     pub const SPLIT_WRITE: Hooks = Hooks(64);
+    /// [`Scheme::tick`](crate::Scheme::tick), which [`Layout::tick_every_writes`] enables.
+    pub const TICK: Hooks = Hooks(128);
     /// None of them.
     pub const NONE: Hooks = Hooks(0);
+    /// All that [`Layout::enabled_hooks`] may enable.
+    pub const ALL: Hooks = Hooks(127);
 
     /// Whether a hook is among them.
     #[inline(always)]
@@ -38,9 +42,38 @@ impl Hooks {
         self.0 & hook.0 != 0
     }
 
-    /// Both sets.
-    pub const fn and(self, other: Hooks) -> Hooks {
+    /// What either has.
+    pub const fn union(self, other: Hooks) -> Hooks {
         Hooks(self.0 | other.0)
+    }
+
+    /// What both have.
+    pub const fn intersection(self, other: Hooks) -> Hooks {
+        Hooks(self.0 & other.0)
+    }
+
+    /// These but for some.
+    pub const fn without(self, other: Hooks) -> Hooks {
+        Hooks(self.0 & !other.0)
+    }
+
+    /// Those among the methods of these names.
+    pub fn named(methods: &[&str]) -> Hooks {
+        methods.iter().fold(Hooks::NONE, |hooks, method| hooks.union(Hooks::of(method)))
+    }
+
+    fn of(method: &str) -> Hooks {
+        match method {
+            "admit" => Hooks::ADMIT,
+            "read" => Hooks::READ,
+            "collect" => Hooks::COLLECT,
+            "idle" => Hooks::IDLE,
+            "on_trim" => Hooks::ON_TRIM,
+            "make_room" => Hooks::MAKE_ROOM,
+            "split_write" => Hooks::SPLIT_WRITE,
+            "tick" => Hooks::TICK,
+            _ => Hooks::NONE,
+        }
     }
 }
 
@@ -61,7 +94,8 @@ pub struct Layout {
     pub map: MapKind,
     /// How parts of pages find company in a merge buffer, where it has one; see [`Route::into_buffer`](crate::Route::into_buffer).
     pub merges: Option<Join>,
-    /// The hooks to be asked.
+    /// Of the optional hooks that the scheme has, those that are called: [`Hooks::ALL`], unless a parameter or the
+    /// drive makes some needless, as in `Hooks::ALL.without(Hooks::IDLE)`.
     pub enabled_hooks: Hooks,
     /// Ask [`Scheme::tick`](crate::Scheme::tick) after every so many host write requests; 0 for never.
     pub tick_every_writes: u32,

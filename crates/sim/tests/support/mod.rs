@@ -283,7 +283,7 @@ fn layout(pools: Vec<Pool>, regions: Vec<Region>, map: MapKind) -> Layout {
         regions,
         map,
         merges: None,
-        enabled_hooks: Hooks::NONE,
+        enabled_hooks: Hooks::ALL,
         tick_every_writes: 0,
         idle_after: SimDuration(100_000),
     }
@@ -293,6 +293,7 @@ fn layout(pools: Vec<Pool>, regions: Vec<Region>, map: MapKind) -> Layout {
 #[derive(Clone, Debug)]
 pub struct BySector;
 
+#[wordline_ftl::hooks]
 impl Scheme for BySector {
     fn name(&self) -> &str {
         "by-sector"
@@ -309,15 +310,13 @@ impl Scheme for BySector {
     fn place(&mut self, _: &Parcel, _: &View) -> Place {
         Place { gather: Gather::AsIs, plane: PlanePick::Home, route: Route::to(RegionId(0), SlotClass::Next) }
     }
-    fn clone_box(&self) -> Box<dyn Scheme> {
-        Box::new(self.clone())
-    }
 }
 
 /// Blocks open in two classes at once: host data prefer the first, collected data the second.
 #[derive(Clone, Debug)]
 pub struct TwoLanes;
 
+#[wordline_ftl::hooks]
 impl Scheme for TwoLanes {
     fn name(&self) -> &str {
         "two-lanes"
@@ -339,9 +338,6 @@ impl Scheme for TwoLanes {
         };
         Place { gather: Gather::Fill, plane: PlanePick::Home, route }
     }
-    fn clone_box(&self) -> Box<dyn Scheme> {
-        Box::new(self.clone())
-    }
 }
 
 /// Blocks change their mode, pages move when they are read, idle time is used in both grains, quotas
@@ -356,6 +352,7 @@ impl Restless {
     const D: RegionId = RegionId(1);
 }
 
+#[wordline_ftl::hooks]
 impl Scheme for Restless {
     fn name(&self) -> &str {
         "restless"
@@ -370,7 +367,6 @@ impl Scheme for Restless {
             vec![s, d],
             MapKind::Page,
         );
-        l.enabled_hooks = Hooks::READ.and(Hooks::IDLE);
         l.tick_every_writes = 7;
         Ok(l)
     }
@@ -404,9 +400,6 @@ impl Scheme for Restless {
     fn memory(&mut self) -> Option<&mut dyn Memory> {
         Some(&mut self.turn)
     }
-    fn clone_box(&self) -> Box<dyn Scheme> {
-        Box::new(self.clone())
-    }
 }
 
 /// Two media with pages of different size: writes go to the fast one, collection moves them to the
@@ -419,6 +412,7 @@ impl FastThenDense {
     const D: RegionId = RegionId(1);
 }
 
+#[wordline_ftl::hooks]
 impl Scheme for FastThenDense {
     fn name(&self) -> &str {
         "fast-then-dense"
@@ -449,9 +443,6 @@ impl Scheme for FastThenDense {
             _ => (Self::D, PlanePick::Home),
         };
         Place { gather: Gather::Fill, plane, route: Route::to(region, SlotClass::Next) }
-    }
-    fn clone_box(&self) -> Box<dyn Scheme> {
-        Box::new(self.clone())
     }
 }
 
