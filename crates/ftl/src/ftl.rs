@@ -5,14 +5,14 @@ use crate::file::saved::{Saved, saved};
 use crate::image::base::BaseImage;
 use crate::media::Media;
 use crate::plan::decision::{Command, Move, ReadSeen, Tag};
-use crate::plan::layout::{Drive, Hooks, Layout, Refusal};
+use crate::plan::layout::{DriveInfo, Hooks, Layout, Refusal};
 use crate::plan::map_kind::MapKind;
 use crate::plan::region::EarlierBits;
 use crate::plan::span::Span;
 use crate::scheme::Scheme;
 use crate::state::counters::Counters;
 use crate::state::gather::Gathering;
-use crate::state::latency::Piece;
+use crate::state::latency::LatencyBreakdown;
 use crate::state::merge::Open;
 use crate::state::op::{Op, OpId, Owner};
 use crate::state::read_cache::ReadCache;
@@ -55,7 +55,7 @@ pub struct Ftl<M: Media> {
     pub(crate) state: State,
     pub(crate) scheme: Box<dyn Scheme>,
     pub(crate) layout: Layout,
-    pub(crate) asks: Hooks,
+    pub(crate) enabled_hooks: Hooks,
     /// What the flash holds.
     pub media: M,
     /// Data of operations on their way, by operation.
@@ -66,7 +66,7 @@ pub struct Ftl<M: Media> {
     pub(crate) free_requests: Vec<u32>,
     pub(crate) buffers: Vec<Vec<u8>>,
     /// What the operation that ends at this moment has been through.
-    pub(crate) piece: Piece,
+    pub(crate) breakdown: LatencyBreakdown,
     pub(crate) version: u64,
     /// Counts the units programmed, where media keep metadata.
     pub(crate) sequence: u64,
@@ -128,7 +128,7 @@ pub struct Ftl<M: Media> {
 /// Buffers that are kept between calls so that none allocates.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scratch {
-    pub dead: Vec<crate::plan::span::Killed>,
+    pub dead: Vec<crate::plan::span::Invalidated>,
     pub located: Vec<crate::plan::span::Located>,
     /// The places that a host request reads, under maps by which pages share them.
     pub reading: Vec<(Ppn, OpId)>,
@@ -153,8 +153,8 @@ impl<M: Media<Page: Serialize + DeserializeOwned> + Serialize + DeserializeOwned
         ],
         parts: [state, scheme],
         rebuilt: [
-            layout, asks, ack, lbas_per_unit, per_sector, per_unit, lbas_per_sector, times, rereads, has_windows,
-            counts_updates, decode, retransfer, pairs_any, merge_pages, merge_after, merge_idle, fault, scratch, piece, continuation,
+            layout, enabled_hooks, ack, lbas_per_unit, per_sector, per_unit, lbas_per_sector, times, rereads, has_windows,
+            counts_updates, decode, retransfer, pairs_any, merge_pages, merge_after, merge_idle, fault, scratch, breakdown, continuation,
         ],
     }
 }
@@ -173,15 +173,15 @@ impl<M: Media> Ftl<M> {
     ///
     /// # Errors
     /// A refusal with its reason where scheme and device do not fit.
-    pub fn new(drive: &Drive, mut scheme: Box<dyn Scheme>) -> Result<Ftl<M>, Refusal> {
-        let layout = scheme.layout(drive)?;
+    pub fn new(drive: &DriveInfo, mut scheme: Box<dyn Scheme>) -> Result<Ftl<M>, Refusal> {
+        let layout = scheme.laid_out(drive)?;
         let refuse = |reason: String| Refusal {
             scheme: scheme.name().to_string(),
             device: drive.spec.name.clone(),
             reason,
         };
-        let divides = layout.merges.is_some() || layout.asks.asks(Hooks::DIVIDE);
-        if drive.spec.flush.is_some() && (layout.map != MapKind::Page || divides) {
+        let splits_writes = layout.merges.is_some() || layout.enabled_hooks.contains(Hooks::SPLIT_WRITE);
+        if drive.spec.flush.is_some() && (layout.map != MapKind::Page || splits_writes) {
             let what = "it packs parts of pages in RAM itself, and ack.flush keeps whole pages back";
             return Err(refuse(format!("{what}; set ack.flush = \"at-once\"")));
         }
@@ -221,7 +221,7 @@ impl<M: Media> Ftl<M> {
             ack => ack,
         };
         Ok(Ftl {
-            asks: layout.asks,
+            enabled_hooks: layout.enabled_hooks,
             counts_updates: layout.regions.len() > 1 && geometry.sectors_per_unit > 1,
             has_windows: layout.regions.iter().any(|r| r.rule.reprograms()),
             writes_until_tick: layout.tick_every_writes,
@@ -235,7 +235,7 @@ impl<M: Media> Ftl<M> {
             requests: vec![],
             free_requests: vec![],
             buffers: vec![],
-            piece: Piece::NONE,
+            breakdown: LatencyBreakdown::NONE,
             version: 0,
             sequence: 0,
             base: None,
@@ -276,11 +276,11 @@ impl<M: Media> Ftl<M> {
 
     /// Count from zero, at time 0, on the drive as it is. Nothing may be pending.
     pub fn start_anew(&mut self) {
-        self.pass(self.state.now.since(SimTime(0)));
+        self.age_by(self.state.now.since(SimTime(0)));
         self.state.now = SimTime(0);
         self.state.most_shrunk = self.state.shrunk;
         self.state.draining = false;
-        self.state.ahead.forget();
+        self.state.idle_gc_copies.clear();
         self.state.counters = self.state.counters.anew();
         if let Some(map) = &mut self.state.demand {
             map.start_anew();
@@ -288,8 +288,8 @@ impl<M: Media> Ftl<M> {
     }
 
     /// Data grow older by so much, while the drive lies on the shelf.
-    pub fn pass(&mut self, time: SimDuration) {
-        self.state.aging.pass(time);
+    pub fn age_by(&mut self, time: SimDuration) {
+        self.state.aging.age_by(time);
         self.state.refreshing.start_anew();
     }
 

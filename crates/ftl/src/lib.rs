@@ -26,9 +26,9 @@ mod view;
 
 pub use file::saved::{Loader, Memory, Saved, Saver};
 pub use file::state_file::{About, Checked, Label, StateError, StateFile};
-pub use flow::inspect::blocks::{BlockLife, BlockLook};
+pub use flow::inspect::blocks::{BlockLife, BlockStatus};
 pub use flow::inspect::check::Broken;
-pub use flow::power::remains::Remains;
+pub use flow::power::power_loss_image::PowerLossImage;
 pub use flow::program::bind::{Binding, Blocked};
 pub use ftl::Ftl;
 pub use image::base::Mapped;
@@ -39,17 +39,18 @@ pub use plan::decision::{
     ChannelSet, Collect, Command, Gather, Grain, IdleWork, Move, Need, Origin, Parcel, Place, PlanePick,
     ReadSeen, Route, Tag, Target,
 };
-pub use plan::layout::{Drive, Hooks, Join, Layout, Refusal};
+pub use plan::layout::{DriveInfo, Hooks, Join, Layout, Refusal};
 pub use plan::map_kind::{MapKind, MapTable, RegionSet};
 pub use plan::region::{EarlierBits, FreeOrder, MovedIn, Pool, PoolId, Region, RegionId};
 pub use plan::span::{Located, Span};
-pub use scheme::Scheme;
+pub use scheme::{CloneScheme, Scheme};
 pub use state::cause::Cause;
 pub use state::counters::{Counters, EnergyUsed, ReadErrors, RegionCounters};
-pub use state::latency::{Behind, LatencyPart, LatencyParts, Piece};
-pub use state::op::{Class, Emptying, Op, OpId, OpKind, Part, Reason};
+pub use state::latency::{BusyTime, LatencyBreakdown, LatencyPart, LatencyParts};
+pub use state::op::{Class, Collecting, Op, OpId, OpKind, Part, Reason};
+pub use state::program_buffer::WriteStream;
 pub use state::refresh::Due;
 pub use state::request::{Effect, Fault, Outcome, Pending, Prefetch, RequestError, RequestId, Timer};
-pub use state::stager::Company;
 pub use state::times::ArrayTime;
 pub use view::View;
+pub use wordline_hooks::hooks;

@@ -6,15 +6,16 @@
 use crate::file::saved::{Loader, Memory, Saved, Saver};
 use crate::file::state_file::StateError;
 use crate::plan::decision::{Collect, Command, IdleWork, Move, Need, Parcel, Place, ReadSeen, Tag};
-use crate::plan::layout::{Drive, Layout, Refusal};
+use crate::plan::layout::{DriveInfo, Hooks, Layout, Refusal};
 use crate::plan::span::Span;
 use crate::view::View;
 use std::fmt::Debug;
 use std::io;
 use wordline_units::{HostRequest, Lpn, PlaneId, SectorMask};
 
-/// A scheme: two hooks that it must answer and some that it may.
-pub trait Scheme: Debug + Send {
+/// A scheme: it has a `name`, a `layout` and answers `place`; the other hooks have defaults. Its `impl` begins with
+/// `#[wordline_ftl::hooks]`, which notes those that it has, and it derives `Clone`.
+pub trait Scheme: CloneScheme + Debug + Send {
     /// Its name in the registry.
     fn name(&self) -> &str;
 
@@ -22,10 +23,14 @@ pub trait Scheme: Debug + Send {
     ///
     /// # Errors
     /// A refusal with its reason where the device does not suit the scheme.
-    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal>;
+    fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal>;
 
     /// Find a home for host data, a collected page or a moved page.
     fn place(&mut self, parcel: &Parcel, view: &View) -> Place;
+
+    /// Which optional hooks it has. Written by [`hooks`](macro@crate::hooks) and not by hand: the others are never
+    /// called.
+    fn answers(&self) -> Hooks;
 
     /// Mark a host write, once, when it is admitted.
     fn admit(&mut self, _request: &HostRequest, _view: &View) -> Tag {
@@ -38,7 +43,7 @@ pub trait Scheme: Debug + Send {
 
     /// The host writes a part of a page: the sectors of it that are placed together first. It is asked again
     /// for the rest.
-    fn divide(&mut self, span: &Span, _view: &View) -> SectorMask {
+    fn split_write(&mut self, span: &Span, _view: &View) -> SectorMask {
         span.mask
     }
 
@@ -64,11 +69,11 @@ pub trait Scheme: Debug + Send {
     fn seed(&mut self, _seed: u64) {}
 
     /// The host has trimmed a page.
-    fn forget(&mut self, _lpn: Lpn) {}
+    fn on_trim(&mut self, _lpn: Lpn) {}
 
     /// What the scheme has followed through the run, for reports: names, and host page writes with the value
     /// from then on.
-    fn followed(&self) -> Vec<(&'static str, &[[f64; 2]])> {
+    fn metrics(&self) -> Vec<(&'static str, &[[f64; 2]])> {
         vec![]
     }
 
@@ -77,14 +82,35 @@ pub trait Scheme: Debug + Send {
     fn memory(&mut self) -> Option<&mut dyn Memory> {
         None
     }
+}
 
+impl dyn Scheme {
+    /// Its layout, with the optional hooks enabled that it has and wants.
+    ///
+    /// # Errors
+    /// As [`Scheme::layout`].
+    pub fn laid_out(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
+        let layout = self.layout(drive)?;
+        let enabled_hooks = layout.enabled_hooks.intersection(self.answers());
+        Ok(Layout { enabled_hooks, ..layout })
+    }
+}
+
+/// A scheme that can be copied behind a `Box`: each that is `Clone`.
+pub trait CloneScheme {
     /// A copy with the same state, for forks of a run.
     fn clone_box(&self) -> Box<dyn Scheme>;
 }
 
+impl<S: Scheme + Clone + 'static> CloneScheme for S {
+    fn clone_box(&self) -> Box<dyn Scheme> {
+        Box::new(self.clone())
+    }
+}
+
 impl Clone for Box<dyn Scheme> {
     fn clone(&self) -> Self {
-        self.clone_box()
+        (**self).clone_box()
     }
 }
 

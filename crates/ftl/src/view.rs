@@ -45,7 +45,7 @@ impl<'a> View<'a> {
     }
 
     /// Pages that the write buffer could still take; `None` where the drive has none.
-    pub fn buffer_room(&self) -> Option<u64> {
+    pub fn free_buffer_pages(&self) -> Option<u64> {
         Some((self.state.buffer_pages? as u64).saturating_sub(self.state.buffered))
     }
 
@@ -81,7 +81,7 @@ impl<'a> View<'a> {
     }
 
     /// The same in all planes of a region.
-    pub fn room(&self, region: RegionId) -> u64 {
+    pub fn free_slots_in(&self, region: RegionId) -> u64 {
         let region = self.region(region);
         self.planes_of(region).map(|p| self.state.free_slots(region, p)).sum()
     }

@@ -11,7 +11,7 @@ use std::path::Path;
 use wordline_device::map_pages;
 use wordline_flash::SlotClass;
 use wordline_ftl::{
-    BlockLife, BlockLook, Cause, Counters, Due, EnergyUsed, Ftl, LatencyPart, MapKind, NoMedia, OpKind,
+    BlockLife, BlockStatus, Cause, Counters, Due, EnergyUsed, Ftl, LatencyPart, MapKind, NoMedia, OpKind,
     Region, RegionCounters, RegionId,
 };
 use wordline_report::{
@@ -372,9 +372,9 @@ fn idle(run: &Outcome) -> Option<IdleTime> {
 /// Both ways of counting write amplification.
 fn waf(run: &Outcome, c: &Counters, flash: &Flash, host_write_page_bytes: u64) -> Option<Waf> {
     let mut waf = Waf::new(&flash.program_bytes, host_write_page_bytes)?;
-    if c.ahead_bytes > 0 {
-        let premature = (c.premature_units * run.setup.device.unit.0).min(c.ahead_bytes);
-        let left_out = (c.ahead_bytes - premature) as f64;
+    if c.idle_gc_bytes > 0 {
+        let premature = (c.premature_units * run.setup.device.unit.0).min(c.idle_gc_bytes);
+        let left_out = (c.idle_gc_bytes - premature) as f64;
         waf.paper = Some(waf.total - left_out / host_write_page_bytes as f64);
     }
     Some(waf)
@@ -531,7 +531,7 @@ fn conditions(run: &Outcome) -> Conditions {
 
 fn block_map(run: &Outcome) -> BlockMap {
     let (ftl, frames) = (run.device.ftl, run.device.metrics.frames());
-    let kind = |look: &BlockLook| -> BlockKind {
+    let kind = |look: &BlockStatus| -> BlockKind {
         let (region, mode) = (&ftl.layout().regions[look.region.0 as usize].name, look.mode.key());
         let (owned, state) = match look.life {
             BlockLife::Erased => (false, "erased"),
@@ -553,7 +553,7 @@ fn block_map(run: &Outcome) -> BlockMap {
             legend.push(kind);
         }
     }
-    let letter = |look: &BlockLook| {
+    let letter = |look: &BlockStatus| {
         let kind = kind(look);
         BlockMap::letter(legend.iter().position(|k| *k == kind).unwrap_or(usize::MAX))
     };
@@ -573,7 +573,7 @@ fn block_map(run: &Outcome) -> BlockMap {
 }
 
 fn followed(run: &Outcome) -> BTreeMap<String, Vec<[f64; 2]>> {
-    let followed = run.device.ftl.scheme().followed();
+    let followed = run.device.ftl.scheme().metrics();
     followed.into_iter().map(|(name, series)| (name.to_string(), series.to_vec())).collect()
 }
 

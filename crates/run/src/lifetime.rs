@@ -292,7 +292,7 @@ fn live(spec: &LifetimeSpec, plan: &Plan, told: &dyn Fn(LifeProgress) -> bool) -
             return Err((wear + ", or a longer workload").into());
         }
         device.start_anew().map_err(|e| fault(e.to_string()))?;
-        device.ftl.pass(spec.shelf);
+        device.ftl.age_by(spec.shelf);
     };
     if setup.spec.check && ended.is_some() {
         device.ftl.check().map_err(|e| fault(e.to_string()))?;

@@ -4,7 +4,7 @@ use crate::error::RunError;
 use crate::setup::Setup;
 use crate::spec::RunSpec;
 use serde_json::{Value, json};
-use wordline_ftl::Drive;
+use wordline_ftl::DriveInfo;
 use wordline_schemes::{Model, ModelError};
 use wordline_units::HostOp;
 
@@ -16,7 +16,7 @@ use wordline_units::HostOp;
 pub fn model(spec: &RunSpec) -> Result<Value, RunError> {
     let setup = Setup::without_state(spec)?;
     let logical_pages = (setup.device.logical_bytes() / setup.device.unit.0) as u32;
-    let drive = Drive { spec: &setup.device, geometry: &setup.geometry, logical_pages };
+    let drive = DriveInfo { spec: &setup.device, geometry: &setup.geometry, logical_pages };
     let mut model = Model::new(&setup.scheme(&spec.scheme)?, &drive).map_err(|e| match e {
         ModelError::Scheme(e) => RunError::Scheme(e),
         ModelError::Refused(e) => RunError::Refused(e),

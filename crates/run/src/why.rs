@@ -18,7 +18,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Instant;
-use wordline_ftl::{Cause, Emptying, LatencyPart, OpKind, Part, Reason};
+use wordline_ftl::{Cause, Collecting, LatencyPart, OpKind, Part, Reason};
 use wordline_report::{
     Beside, Emptied, LastPiece, Report, Spent, Story, Stretch, WHY_SCHEMA, Why, WhySummary, Work,
 };
@@ -146,7 +146,7 @@ impl Seen {
 
 /// A block being emptied: since when, why, and what was free then.
 #[derive(Clone, Copy)]
-struct Since(SimTime, Emptying);
+struct Since(SimTime, Collecting);
 
 /// A request that has come, until all before it and it itself have ended.
 struct Outstanding {
@@ -251,8 +251,8 @@ impl Watcher {
         self.planes[plane].iter_mut().rev().find(|seen| seen.begin.op == op)
     }
 
-    fn emptied(&self, empties: Option<Emptying>) -> Option<Emptied> {
-        let Emptying { block, reason, free_blocks } = empties?;
+    fn emptied(&self, empties: Option<Collecting>) -> Option<Emptied> {
+        let Collecting { block, reason, free_blocks } = empties?;
         let since = self.emptying.get(&block);
         let reason = match reason {
             Reason::Shortage => "shortage",

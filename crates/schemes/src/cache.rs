@@ -6,7 +6,7 @@ use crate::registry::Parameter;
 use wordline_device::config::Section;
 use wordline_flash::ProgramRule;
 use wordline_ftl::{
-    Command, Drive, FreeOrder, Hooks, Layout, MapKind, Pool, PoolId, Refusal, Region, RegionId, View,
+    Command, DriveInfo, FreeOrder, Hooks, Layout, MapKind, Pool, PoolId, Refusal, Region, RegionId, View,
 };
 use wordline_units::{CellMode, SimDuration};
 
@@ -57,7 +57,7 @@ impl Size {
     /// A refusal where the flash has no two modes, or the size does not fit.
     pub fn layout(
         &mut self,
-        drive: &Drive,
+        drive: &DriveInfo,
         least: u32,
         refuse: impl Fn(String) -> Refusal,
         cache: impl FnOnce(Region) -> Region,
@@ -101,10 +101,10 @@ impl Size {
             regions: vec![cache(s), d],
             pools: blocks.into_iter().map(pool).collect(),
             home: D,
-            outpost: None,
+            second_home: None,
             map: MapKind::Page,
             merges: None,
-            asks: Hooks::NONE,
+            enabled_hooks: Hooks::ALL,
             tick_every_writes: if dynamic == 0 { 0 } else { LOOK_EVERY },
             idle_after: SimDuration::ZERO,
         })

@@ -11,15 +11,15 @@ const BUCKETS: usize = 1024;
 
 /// How many accesses found their page at which depth of the order.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Depths {
+pub(crate) struct ReuseDistances {
     found: Vec<f64>,
     /// With those that did not find it at all.
     all: f64,
 }
 
-impl Depths {
-    fn new() -> Depths {
-        Depths { found: vec![0.0; BUCKETS], all: 0.0 }
+impl ReuseDistances {
+    fn new() -> ReuseDistances {
+        ReuseDistances { found: vec![0.0; BUCKETS], all: 0.0 }
     }
 
     fn count(&mut self, distance: Option<u32>, capacity: u32) {
@@ -68,8 +68,8 @@ pub(crate) struct Classifier {
     written_in: Vec<u32>,
     /// B: pages that the superior medium could hold.
     capacity: u32,
-    pub writes: Depths,
-    pub reads: Depths,
+    pub writes: ReuseDistances,
+    pub reads: ReuseDistances,
 }
 
 impl Classifier {
@@ -79,8 +79,8 @@ impl Classifier {
             residents: LruStack::new(logical_pages as usize),
             written_in: vec![0; logical_pages as usize],
             capacity,
-            writes: Depths::new(),
-            reads: Depths::new(),
+            writes: ReuseDistances::new(),
+            reads: ReuseDistances::new(),
         }
     }
 
@@ -108,7 +108,7 @@ impl Classifier {
     }
 
     /// A page is trimmed.
-    pub fn forget(&mut self, page: u32) {
+    pub fn remove(&mut self, page: u32) {
         self.order.remove(page);
         self.residents.remove(page);
     }
@@ -190,7 +190,7 @@ mod tests {
         assert!(!c.write(3, 1) && !c.write(4, 2) && c.write(7, 3) && c.write(3, 4));
         assert_eq!(c.coldest_residents().collect::<Vec<_>>(), [4, 7, 3]);
         c.leave(7);
-        c.forget(4);
+        c.remove(4);
         let coldest = c.coldest_residents().next();
         assert_eq!((c.residents(), coldest, c.written_in(3)), (1, Some(3), 4));
     }

@@ -40,8 +40,8 @@ use crate::registry::{Entry, Parameter};
 use wordline_device::config::Section;
 use wordline_flash::SlotClass;
 use wordline_ftl::{
-    Collect, Drive, Gather, Hooks, Layout, Need, Origin, Parcel, Place, PlanePick, PoolId, Refusal, RegionId,
-    Route, Scheme, Tag, View,
+    Collect, DriveInfo, Gather, Hooks, Layout, Need, Origin, Parcel, Place, PlanePick, PoolId, Refusal,
+    RegionId, Route, Scheme, Tag, View,
 };
 use wordline_units::{CellMode, HostRequest};
 
@@ -99,12 +99,13 @@ impl Conventional {
     }
 }
 
+#[wordline_ftl::hooks]
 impl Scheme for Conventional {
     fn name(&self) -> &str {
         ENTRY.name
     }
 
-    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+    fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
         let refuse = layout::refuser(ENTRY.name, drive);
         let medium = layout::only_medium(drive, &refuse)?;
         let mode = self.mode.unwrap_or(medium.densest());
@@ -117,8 +118,8 @@ impl Scheme for Conventional {
         let region = |name| layout::region(drive, name, PoolId(0), mode, layout::rule(mode, one_shot));
         let mut layout = layout::one_region(medium, region("D"));
         layout.regions.extend(STREAMS.into_iter().take(self.streams as usize).map(region));
-        if self.streams > 0 {
-            layout.asks = Hooks::ADMIT.and(Hooks::COLLECT);
+        if self.streams == 0 {
+            layout.enabled_hooks = Hooks::NONE;
         }
         Ok(layout)
     }
@@ -141,9 +142,5 @@ impl Scheme for Conventional {
         let best = |region| view.best(region, need.plane).map(|b| (view.live_sectors(b), b, region));
         let (_, _, region) = (0..=self.streams).map(RegionId).filter_map(best).min()?; // (3)
         Some(Collect { region, block: None })
-    }
-
-    fn clone_box(&self) -> Box<dyn Scheme> {
-        Box::new(self.clone())
     }
 }

@@ -38,8 +38,8 @@ use crate::registry::Entry;
 use wordline_device::config::Section;
 use wordline_flash::{ProgramRule, SlotClass};
 use wordline_ftl::{
-    Drive, EarlierBits, Gather, Layout, Parcel, Place, PlanePick, PoolId, Refusal, Region, RegionId, Route,
-    Scheme, View,
+    DriveInfo, EarlierBits, Gather, Layout, Parcel, Place, PlanePick, PoolId, Refusal, Region, RegionId,
+    Route, Scheme, View,
 };
 use wordline_units::CellMode;
 
@@ -70,12 +70,13 @@ impl ConventionalTlc {
     }
 }
 
+#[wordline_ftl::hooks]
 impl Scheme for ConventionalTlc {
     fn name(&self) -> &str {
         ENTRY.name
     }
 
-    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+    fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
         let refuse = layout::refuser(ENTRY.name, drive);
         let medium = layout::only_medium(drive, &refuse)?;
         let mode = layout::by_page(medium, self.mode, &refuse)?;
@@ -89,9 +90,5 @@ impl Scheme for ConventionalTlc {
     fn place(&mut self, _: &Parcel, _: &View) -> Place {
         // (1), (2)
         Place { gather: Gather::Fill, plane: PlanePick::Home, route: Route::to(D, SlotClass::Next) }
-    }
-
-    fn clone_box(&self) -> Box<dyn Scheme> {
-        Box::new(self.clone())
     }
 }

@@ -68,8 +68,8 @@ use wordline_device::Trigger;
 use wordline_device::config::Section;
 use wordline_flash::SlotClass;
 use wordline_ftl::{
-    ChannelSet, Command, Drive, Gather, Hooks, Join, Layout, MapKind, Memory, Origin, Parcel, Place,
-    PlanePick, Refusal, Region, RegionId, RegionSet, Route, Scheme, Span, Tag, View,
+    ChannelSet, Command, DriveInfo, Gather, Join, Layout, MapKind, Memory, Origin, Parcel, Place, PlanePick,
+    Refusal, Region, RegionId, RegionSet, Route, Scheme, Span, Tag, View,
 };
 use wordline_units::{HostRequest, SectorMask};
 
@@ -205,12 +205,13 @@ impl Hierarchy {
     }
 }
 
+#[wordline_ftl::hooks]
 impl Scheme for Hierarchy {
     fn name(&self) -> &str {
         ENTRY.name
     }
 
-    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+    fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
         let cache = Cache::of(drive, self.asked, layout::refuser(ENTRY.name, drive))?;
         (self.cache_pages, self.usable) = (cache.pages(), cache.usable());
         self.pages_per_block = cache.pages_per_block;
@@ -226,7 +227,7 @@ impl Scheme for Hierarchy {
         let levels = vec![level("L1", 0), level("L2", 1)];
         let map = MapKind::Overlay(RegionSet::of(L1), (self.cache_pages / 2) as u32);
         let layout = cache.layout(levels, map, Join::FewestChannels);
-        Ok(Layout { asks: Hooks::ADMIT, tick_every_writes: self.window, ..layout })
+        Ok(Layout { tick_every_writes: self.window, ..layout })
     }
 
     fn admit(&mut self, _: &HostRequest, _: &View) -> Tag {
@@ -287,16 +288,12 @@ impl Scheme for Hierarchy {
         self.known.shares.push([page_writes as f64, share]);
     }
 
-    fn followed(&self) -> Vec<(&'static str, &[[f64; 2]])> {
+    fn metrics(&self) -> Vec<(&'static str, &[[f64; 2]])> {
         let Known { ratios, shares, owned: [l1, l2], .. } = &self.known;
         vec![("cur_ratio", ratios), ("l1_share", shares), ("l1_owned", l1), ("l2_owned", l2)]
     }
 
     fn memory(&mut self) -> Option<&mut dyn Memory> {
         Some(&mut self.known)
-    }
-
-    fn clone_box(&self) -> Box<dyn Scheme> {
-        Box::new(self.clone())
     }
 }

@@ -47,8 +47,8 @@ use crate::registry::{Entry, Parameter};
 use wordline_device::config::Section;
 use wordline_flash::SlotClass;
 use wordline_ftl::{
-    Collect, Drive, FreeOrder, Gather, Hooks, Layout, MapKind, Need, Origin, Parcel, Place, PlanePick, Pool,
-    PoolId, Refusal, RegionId, Route, Scheme, View,
+    Collect, DriveInfo, FreeOrder, Gather, Hooks, Layout, MapKind, Need, Origin, Parcel, Place, PlanePick,
+    Pool, PoolId, Refusal, RegionId, Route, Scheme, View,
 };
 use wordline_units::{Fraction, SimDuration};
 
@@ -122,7 +122,7 @@ impl HotCold {
     }
 
     /// Blocks of a plane for H and for C; step 4.
-    fn split(&self, drive: &Drive, slots: u32) -> Result<[u32; 2], String> {
+    fn split(&self, drive: &DriveInfo, slots: u32) -> Result<[u32; 2], String> {
         let medium = &drive.geometry.media[0];
         let planes = medium.topology.planes();
         let hot = self.hot.of(drive.logical_pages as u64) as u32;
@@ -145,12 +145,13 @@ impl HotCold {
     }
 }
 
+#[wordline_ftl::hooks]
 impl Scheme for HotCold {
     fn name(&self) -> &str {
         ENTRY.name
     }
 
-    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+    fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
         let refuse = layout::refuser(ENTRY.name, drive);
         let medium = layout::only_medium(drive, &refuse)?;
         if self.hot == Fraction::ZERO || self.hot >= Fraction::ONE {
@@ -179,10 +180,10 @@ impl Scheme for HotCold {
                 .map(|n| Pool { medium: 0, blocks_per_plane: n, free: FreeOrder::Fifo })
                 .collect(),
             home: C,
-            outpost: None,
+            second_home: None,
             map: MapKind::Page,
             merges: None,
-            asks: if self.pools == Pools::Shared { Hooks::COLLECT } else { Hooks::NONE },
+            enabled_hooks: if self.pools == Pools::Shared { Hooks::ALL } else { Hooks::NONE },
             tick_every_writes: 0,
             idle_after: SimDuration::ZERO,
         })
@@ -205,9 +206,5 @@ impl Scheme for HotCold {
         let best = |region| view.best(region, need.plane).map(|b| (view.live_sectors(b), b, region));
         let (_, _, region) = [H, C].into_iter().filter_map(best).min()?;
         Some(Collect { region, block: None })
-    }
-
-    fn clone_box(&self) -> Box<dyn Scheme> {
-        Box::new(self.clone())
     }
 }

@@ -34,7 +34,8 @@ use crate::reclaim;
 use crate::registry::Entry;
 use wordline_device::config::Section;
 use wordline_ftl::{
-    Collect, Drive, IdleWork, Layout, Memory, Move, Need, Parcel, Place, ReadSeen, Refusal, Scheme, Tag, View,
+    Collect, DriveInfo, IdleWork, Layout, Memory, Move, Need, Parcel, Place, ReadSeen, Refusal, Scheme, Tag,
+    View,
 };
 use wordline_units::{CellMode, HostRequest, PlaneId};
 
@@ -67,12 +68,13 @@ impl Hotness {
     }
 }
 
+#[wordline_ftl::hooks]
 impl Scheme for Hotness {
     fn name(&self) -> &str {
         ENTRY.name
     }
 
-    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+    fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
         self.heat.layout(drive, layout::refuser(ENTRY.name, drive))
     }
 
@@ -105,9 +107,5 @@ impl Scheme for Hotness {
 
     fn memory(&mut self) -> Option<&mut dyn Memory> {
         Some(&mut self.heat.learnt)
-    }
-
-    fn clone_box(&self) -> Box<dyn Scheme> {
-        Box::new(self.clone())
     }
 }

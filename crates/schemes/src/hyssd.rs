@@ -61,8 +61,8 @@ use serde::{Deserialize, Serialize};
 use wordline_device::config::Section;
 use wordline_flash::{Medium, ProgramRule, SlotClass};
 use wordline_ftl::{
-    Drive, FreeOrder, Gather, Hooks, IdleWork, Layout, MapKind, Memory, Move, MovedIn, Origin, Parcel, Place,
-    PlanePick, Pool, PoolId, ReadSeen, Refusal, Region, RegionId, Route, Scheme, View,
+    DriveInfo, FreeOrder, Gather, Hooks, IdleWork, Layout, MapKind, Memory, Move, MovedIn, Origin, Parcel,
+    Place, PlanePick, Pool, PoolId, ReadSeen, Refusal, Region, RegionId, Route, Scheme, View,
 };
 use wordline_units::{CellMode, Fraction, Lpn, PlaneId, SimDuration};
 
@@ -285,7 +285,7 @@ impl Hyssd {
     }
 
     /// The media of a drive: the one with fewer bits a cell first.
-    fn media<'a>(drive: &Drive<'a>) -> Result<[(usize, &'a Medium, CellMode); 2], String> {
+    fn media<'a>(drive: &DriveInfo<'a>) -> Result<[(usize, &'a Medium, CellMode); 2], String> {
         let [a, b] = &drive.geometry.media[..] else {
             return Err(format!(
                 "it needs two media of its own, and this drive has {}; hyssd-st and hyssd-mt have two",
@@ -317,7 +317,7 @@ impl Model {
     ///
     /// # Errors
     /// Where the spelling is wrong or another scheme's, or the drive does not suit it.
-    pub fn new(spelling: &str, drive: &Drive) -> Result<Model, ModelError> {
+    pub fn new(spelling: &str, drive: &DriveInfo) -> Result<Model, ModelError> {
         let mut scheme = crate::registry::made(&ENTRY, spelling, Hyssd::from_parameters)?;
         scheme.layout(drive)?;
         let Some(hybrid) = scheme.model else { return Err(ModelError::Nothing) };
@@ -408,7 +408,7 @@ pub enum ModelError {
 /// A page goes from S to T.
 fn to_inferior(page: u32, seen: wordline_units::Ppn) -> Move {
     let route = Route::to(T, SlotClass::Next);
-    Move { lpn: Lpn(page), seen, plane: PlanePick::Roomiest, route }
+    Move { lpn: Lpn(page), seen, plane: PlanePick::MostFree, route }
 }
 
 /// Units that a region holds so that a plane of it can still be collected: all but the reserve, the frontier,
@@ -418,12 +418,13 @@ fn holds(medium: &Medium, mode: CellMode, units_per_page: u32) -> u32 {
     medium.topology.planes() * medium.blocks_per_plane.saturating_sub(2) * slots
 }
 
+#[wordline_ftl::hooks]
 impl Scheme for Hyssd {
     fn name(&self) -> &str {
         ENTRY.name
     }
 
-    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+    fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
         let refuse = layout::refuser(ENTRY.name, drive);
         let [(s, fast, fast_mode), (t, dense, dense_mode)] = Hyssd::media(drive).map_err(&refuse)?;
         for (medium, mode) in [(fast, fast_mode), (dense, dense_mode)] {
@@ -522,10 +523,10 @@ impl Scheme for Hyssd {
             pools: vec![pool(s, fast), pool(t, dense)],
             regions: vec![region("S", 0, fast_mode), Region { moved_in, ..region("T", 1, dense_mode) }],
             home: T,
-            outpost: Some((S, chosen)),
+            second_home: Some((S, chosen)),
             map: MapKind::Page,
             merges: None,
-            asks: Hooks::MAKE_ROOM.and(Hooks::READ).and(Hooks::IDLE).and(Hooks::FORGET),
+            enabled_hooks: Hooks::ALL,
             tick_every_writes: 0,
             idle_after: self.idle_after,
         })
@@ -542,8 +543,8 @@ impl Scheme for Hyssd {
         self.take_stock(view);
         let page = parcel.spans.first().map_or(0, |span| span.lpn.0);
         let (region, plane) = match parcel.origin {
-            Origin::Host(_) | Origin::Sealed => (S, PlanePick::Roomiest), // (1)
-            Origin::Collected(S) if !self.stays(page, parcel.home, view) => (T, PlanePick::Roomiest), // (8)
+            Origin::Host(_) | Origin::Sealed => (S, PlanePick::MostFree), // (1)
+            Origin::Collected(S) if !self.stays(page, parcel.home, view) => (T, PlanePick::MostFree), // (8)
             Origin::Collected(region) | Origin::Moved(region) => (region, PlanePick::Home), // (7)
         };
         Place { gather: Gather::Fill, plane, route: Route::to(region, SlotClass::Next) }
@@ -570,19 +571,15 @@ impl Scheme for Hyssd {
         Some(IdleWork::Move(to_inferior(page, seen))) // (6)
     }
 
-    fn forget(&mut self, lpn: Lpn) {
-        self.known.classifier.forget(lpn.0);
+    fn on_trim(&mut self, lpn: Lpn) {
+        self.known.classifier.remove(lpn.0);
     }
 
-    fn followed(&self) -> Vec<(&'static str, &[[f64; 2]])> {
+    fn metrics(&self) -> Vec<(&'static str, &[[f64; 2]])> {
         vec![("u", &self.known.chosen)]
     }
 
     fn memory(&mut self) -> Option<&mut dyn Memory> {
         Some(&mut self.known)
-    }
-
-    fn clone_box(&self) -> Box<dyn Scheme> {
-        Box::new(self.clone())
     }
 }

@@ -48,7 +48,7 @@ use crate::layout;
 use crate::registry::Entry;
 use crate::windows::{self, Windows};
 use wordline_device::config::Section;
-use wordline_ftl::{Drive, Gather, Layout, Origin, Parcel, Place, PlanePick, Refusal, Scheme, View};
+use wordline_ftl::{DriveInfo, Gather, Layout, Origin, Parcel, Place, PlanePick, Refusal, Scheme, View};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "ips",
@@ -71,12 +71,13 @@ impl Ips {
     }
 }
 
+#[wordline_ftl::hooks]
 impl Scheme for Ips {
     fn name(&self) -> &str {
         ENTRY.name
     }
 
-    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+    fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
         self.windows.layout(drive, layout::refuser(ENTRY.name, drive)) // (5)
     }
 
@@ -86,9 +87,5 @@ impl Scheme for Ips {
             Origin::Collected(_) | Origin::Moved(_) => windows::collected(), // (4)
         };
         Place { gather: Gather::Fill, plane: PlanePick::Home, route }
-    }
-
-    fn clone_box(&self) -> Box<dyn Scheme> {
-        Box::new(self.clone())
     }
 }

@@ -41,7 +41,7 @@ use crate::registry::Entry;
 use crate::windows::{self, Windows};
 use wordline_device::config::Section;
 use wordline_ftl::{
-    Drive, Gather, Hooks, IdleWork, Layout, Origin, Parcel, Place, PlanePick, Refusal, Scheme, View,
+    DriveInfo, Gather, IdleWork, Layout, Origin, Parcel, Place, PlanePick, Refusal, Scheme, View,
 };
 use wordline_units::{PlaneId, SimDuration};
 
@@ -76,14 +76,15 @@ impl IpsAgc {
     }
 }
 
+#[wordline_ftl::hooks]
 impl Scheme for IpsAgc {
     fn name(&self) -> &str {
         ENTRY.name
     }
 
-    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+    fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
         let layout = self.windows.layout(drive, layout::refuser(ENTRY.name, drive))?;
-        Ok(Layout { asks: Hooks::IDLE, idle_after: self.idle_after, ..layout })
+        Ok(Layout { idle_after: self.idle_after, ..layout })
     }
 
     fn place(&mut self, parcel: &Parcel, _: &View) -> Place {
@@ -96,9 +97,5 @@ impl Scheme for IpsAgc {
 
     fn idle(&mut self, plane: PlaneId, view: &View) -> Option<IdleWork> {
         if view.draining() { None } else { windows::advance(plane, view) } // (2), (3), (4)
-    }
-
-    fn clone_box(&self) -> Box<dyn Scheme> {
-        Box::new(self.clone())
     }
 }

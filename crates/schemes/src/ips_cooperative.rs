@@ -48,8 +48,8 @@ use wordline_device::config::Section;
 use wordline_device::{Trigger, Victim};
 use wordline_flash::{ProgramRule, SlotClass};
 use wordline_ftl::{
-    Collect, Command, Drive, Gather, Grain, Hooks, IdleWork, Layout, Origin, Parcel, Place, PlanePick,
-    PoolId, Refusal, Region, RegionId, Route, Scheme, View,
+    Collect, Command, DriveInfo, Gather, Grain, IdleWork, Layout, Origin, Parcel, Place, PlanePick, PoolId,
+    Refusal, Region, RegionId, Route, Scheme, View,
 };
 use wordline_units::{CellMode, PlaneId, SimDuration};
 
@@ -112,12 +112,13 @@ impl IpsCooperative {
     }
 }
 
+#[wordline_ftl::hooks]
 impl Scheme for IpsCooperative {
     fn name(&self) -> &str {
         ENTRY.name
     }
 
-    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+    fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
         let refuse = layout::refuser(ENTRY.name, drive);
         let mut layout = self.windows.layout(drive, &refuse)?;
         let medium = layout::only_medium(drive, &refuse)?;
@@ -140,8 +141,7 @@ impl Scheme for IpsCooperative {
             victim: Victim::Fifo,    // (4)
             ..layout::region(drive, "T", PoolId(0), CellMode::Slc, ProgramRule::Sequential)
         });
-        let asks = Hooks::IDLE;
-        Ok(Layout { asks, idle_after: self.idle_after, tick_every_writes: LOOK_EVERY, ..layout })
+        Ok(Layout { idle_after: self.idle_after, tick_every_writes: LOOK_EVERY, ..layout })
     }
 
     fn place(&mut self, parcel: &Parcel, _: &View) -> Place {
@@ -170,9 +170,5 @@ impl Scheme for IpsCooperative {
         let quota = self.quota(view.mapped()); // (7)
         out.push(Command::SetQuota(T, quota));
         out.push(Command::SetQuota(W, self.blocks - quota));
-    }
-
-    fn clone_box(&self) -> Box<dyn Scheme> {
-        Box::new(self.clone())
     }
 }

@@ -6,7 +6,8 @@ use wordline_device::ProgramBuffer;
 use wordline_device::config::Section;
 use wordline_flash::{Medium, ProgramRule};
 use wordline_ftl::{
-    Drive, EarlierBits, FreeOrder, Hooks, Layout, MapKind, MovedIn, Pool, PoolId, Refusal, Region, RegionId,
+    DriveInfo, EarlierBits, FreeOrder, Hooks, Layout, MapKind, MovedIn, Pool, PoolId, Refusal, Region,
+    RegionId,
 };
 use wordline_units::{CellMode, SimDuration};
 
@@ -80,7 +81,7 @@ pub(crate) fn by_page(
 }
 
 /// How a scheme refuses a drive: with a reason.
-pub(crate) fn refuser(scheme: &str, drive: &Drive) -> impl Fn(String) -> Refusal + use<> {
+pub(crate) fn refuser(scheme: &str, drive: &DriveInfo) -> impl Fn(String) -> Refusal + use<> {
     let (scheme, device) = (scheme.to_string(), drive.spec.name.clone());
     move |reason| Refusal { scheme: scheme.clone(), device: device.clone(), reason }
 }
@@ -90,7 +91,7 @@ pub(crate) fn refuser(scheme: &str, drive: &Drive) -> impl Fn(String) -> Refusal
 /// # Errors
 /// A refusal where it has several.
 pub(crate) fn only_medium<'a>(
-    drive: &Drive<'a>,
+    drive: &DriveInfo<'a>,
     refuse: impl Fn(String) -> Refusal,
 ) -> Result<&'a Medium, Refusal> {
     match &drive.geometry.media[..] {
@@ -110,10 +111,10 @@ pub(crate) fn one_region(medium: &Medium, region: Region) -> Layout {
         pools: vec![Pool { medium: 0, blocks_per_plane: medium.blocks_per_plane, free: FreeOrder::Fifo }],
         regions: vec![region],
         home: RegionId(0),
-        outpost: None,
+        second_home: None,
         map: MapKind::Page,
         merges: None,
-        asks: Hooks::NONE,
+        enabled_hooks: Hooks::ALL,
         tick_every_writes: 0,
         idle_after: SimDuration::ZERO,
     }
@@ -121,7 +122,7 @@ pub(crate) fn one_region(medium: &Medium, region: Region) -> Layout {
 
 /// A region without a quota, with trigger, victim rule and padding from the device file.
 pub(crate) fn region(
-    drive: &Drive,
+    drive: &DriveInfo,
     name: &'static str,
     pool: PoolId,
     mode: CellMode,
@@ -140,7 +141,7 @@ pub(crate) fn region(
         protected: drive.spec.program_buffer == ProgramBuffer::Protected,
         earlier_bits: EarlierBits::Buffered,
         partial_victims: false,
-        leaves_pool: false,
+        evicts_to_other_pool: false,
         moved_in: MovedIn::Packed,
         slot_quota: u64::MAX,
     }

@@ -54,7 +54,7 @@ use crate::registry::{Entry, Parameter};
 use wordline_device::config::Section;
 use wordline_flash::ProgramRule;
 use wordline_ftl::{
-    Collect, Drive, EarlierBits, Gather, Grain, Hooks, IdleWork, Layout, Memory, Origin, Parcel, Place,
+    Collect, DriveInfo, EarlierBits, Gather, Grain, Hooks, IdleWork, Layout, Memory, Origin, Parcel, Place,
     PlanePick, PoolId, Refusal, Region, RegionId, Scheme, Tag, View,
 };
 use wordline_units::{CellMode, Fraction, HostRequest, PageType, PlaneId, SimDuration};
@@ -129,12 +129,13 @@ impl PaSsd {
     }
 }
 
+#[wordline_ftl::hooks]
 impl Scheme for PaSsd {
     fn name(&self) -> &str {
         ENTRY.name
     }
 
-    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+    fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
         let refuse = layout::refuser(ENTRY.name, drive);
         let medium = layout::only_medium(drive, &refuse)?;
         let mode = layout::by_page(medium, self.mode, &refuse)?;
@@ -146,9 +147,9 @@ impl Scheme for PaSsd {
             partial_victims: true,                                               // (6)
             ..layout::region(drive, "D", PoolId(0), mode, ProgramRule::Relaxed)  // (2)
         };
-        let idle = if self.background_gc.is_some() { Hooks::IDLE } else { Hooks::NONE };
+        let needless = if self.background_gc.is_some() { Hooks::NONE } else { Hooks::IDLE };
         Ok(Layout {
-            asks: Hooks::ADMIT.and(idle),
+            enabled_hooks: Hooks::ALL.without(needless),
             idle_after: self.idle_after,
             ..layout::one_region(medium, d)
         })
@@ -180,9 +181,5 @@ impl Scheme for PaSsd {
 
     fn memory(&mut self) -> Option<&mut dyn Memory> {
         Some(&mut self.types.memory)
-    }
-
-    fn clone_box(&self) -> Box<dyn Scheme> {
-        Box::new(self.clone())
     }
 }

@@ -7,7 +7,7 @@ use wordline_device::Trigger;
 use wordline_device::config::Section;
 use wordline_flash::ProgramRule;
 use wordline_ftl::{
-    Drive, FreeOrder, Hooks, Join, Layout, MapKind, Pool, PoolId, Refusal, Region, RegionId, Span,
+    DriveInfo, FreeOrder, Hooks, Join, Layout, MapKind, Pool, PoolId, Refusal, Region, RegionId, Span,
 };
 use wordline_units::{CellMode, Fraction, SectorMask, SimDuration};
 
@@ -25,7 +25,7 @@ pub(crate) fn take_static_blocks(p: &mut Section) -> Option<u32> {
 
 /// An SLC cache of fixed size over dense flash, on a drive whose pages hold several sectors.
 pub(crate) struct Cache<'a> {
-    drive: &'a Drive<'a>,
+    drive: &'a DriveInfo<'a>,
     /// SLC blocks of each plane.
     pub blocks: u32,
     /// Pages of an SLC block.
@@ -42,7 +42,7 @@ impl<'a> Cache<'a> {
     /// A refusal where the flash has no two modes, pages of the map have no parts or are not those of the
     /// flash, or the cache does not fit.
     pub fn of(
-        drive: &'a Drive<'a>,
+        drive: &'a DriveInfo<'a>,
         asked: Option<u32>,
         refuse: impl Fn(String) -> Refusal,
     ) -> Result<Cache<'a>, Refusal> {
@@ -105,7 +105,7 @@ impl<'a> Cache<'a> {
     pub fn region(&self, name: &'static str) -> Region {
         Region {
             trigger: self.trigger,
-            leaves_pool: true,
+            evicts_to_other_pool: true,
             ..layout::region(self.drive, name, PoolId(0), CellMode::Slc, ProgramRule::Sequential)
         }
     }
@@ -124,10 +124,10 @@ impl<'a> Cache<'a> {
             pools: vec![pool(self.blocks), pool(self.dense_blocks)],
             regions: cache.into_iter().chain([dense]).collect(),
             home,
-            outpost: None,
+            second_home: None,
             map,
             merges: Some(join),
-            asks: Hooks::NONE,
+            enabled_hooks: Hooks::ALL,
             tick_every_writes: 0,
             idle_after: SimDuration::ZERO,
         }

@@ -161,7 +161,7 @@ impl PageTypes {
                 Specifier::Qds => (view.outstanding() > self.settings.queue).then_some(PageType::Lsb),
                 // Without a buffer there is nothing that could fill.
                 Specifier::Wbs => {
-                    view.buffer_room().is_none_or(|room| room <= pages).then_some(PageType::Lsb)
+                    view.free_buffer_pages().is_none_or(|room| room <= pages).then_some(PageType::Lsb)
                 }
             };
             if let Some(page) = chosen {

@@ -63,7 +63,8 @@ use crate::reclaim;
 use crate::registry::{Entry, Parameter};
 use wordline_device::config::Section;
 use wordline_ftl::{
-    Collect, Drive, IdleWork, Layout, Memory, Move, Need, Parcel, Place, ReadSeen, Refusal, Scheme, Tag, View,
+    Collect, DriveInfo, IdleWork, Layout, Memory, Move, Need, Parcel, Place, ReadSeen, Refusal, Scheme, Tag,
+    View,
 };
 use wordline_units::{CellMode, HostRequest, PlaneId};
 
@@ -115,12 +116,13 @@ impl Raro {
     }
 }
 
+#[wordline_ftl::hooks]
 impl Scheme for Raro {
     fn name(&self) -> &str {
         ENTRY.name
     }
 
-    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+    fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
         self.heat.layout(drive, layout::refuser(ENTRY.name, drive))
     }
 
@@ -154,9 +156,5 @@ impl Scheme for Raro {
 
     fn memory(&mut self) -> Option<&mut dyn Memory> {
         Some(&mut self.heat.learnt)
-    }
-
-    fn clone_box(&self) -> Box<dyn Scheme> {
-        Box::new(self.clone())
     }
 }

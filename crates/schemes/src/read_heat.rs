@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use wordline_device::config::Section;
 use wordline_flash::SlotClass;
 use wordline_ftl::{
-    Collect, Drive, FreeOrder, Gather, Hooks, Layout, MapKind, Move, Need, Origin, Parcel, Place, PlanePick,
-    Pool, PoolId, ReadSeen, Refusal, Region, RegionId, Route, View,
+    Collect, DriveInfo, FreeOrder, Gather, Hooks, Layout, MapKind, Move, Need, Origin, Parcel, Place,
+    PlanePick, Pool, PoolId, ReadSeen, Refusal, Region, RegionId, Route, View,
 };
 use wordline_units::{BlockId, CellMode, Lpn, PlaneId, Ppn, SimDuration};
 
@@ -124,7 +124,11 @@ impl ByReadHeat {
     ///
     /// # Errors
     /// A refusal where the flash lacks one of the modes.
-    pub fn layout(&mut self, drive: &Drive, refuse: impl Fn(String) -> Refusal) -> Result<Layout, Refusal> {
+    pub fn layout(
+        &mut self,
+        drive: &DriveInfo,
+        refuse: impl Fn(String) -> Refusal,
+    ) -> Result<Layout, Refusal> {
         let medium = layout::only_medium(drive, &refuse)?;
         if let Some((_, mode)) = MODES.iter().find(|(_, mode)| medium.mode(*mode).is_none()) {
             return Err(refuse(format!(
@@ -150,7 +154,8 @@ impl ByReadHeat {
         if let Some(reclaim) = &mut self.reclaim {
             reclaim.unit = drive.spec.unit.0;
         }
-        let reclaims = if self.reclaim.is_some() { Hooks::ADMIT.and(Hooks::IDLE) } else { Hooks::NONE };
+        let reclaims = Hooks::ADMIT.union(Hooks::IDLE);
+        let needless = if self.reclaim.is_some() { Hooks::NONE } else { reclaims };
         Ok(Layout {
             pools: vec![Pool {
                 medium: 0,
@@ -159,10 +164,10 @@ impl ByReadHeat {
             }],
             regions: MODES.into_iter().map(region).collect(),
             home: Z,
-            outpost: None,
+            second_home: None,
             map: MapKind::Page,
             merges: None,
-            asks: Hooks::READ.and(Hooks::COLLECT).and(reclaims),
+            enabled_hooks: Hooks::ALL.without(needless),
             tick_every_writes: 0,
             idle_after: self.idle_after,
         })

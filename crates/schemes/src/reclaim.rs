@@ -117,7 +117,7 @@ impl ByReadHeat {
     /// Whether the host will hardly need what is free before a block is given back.
     fn has_time(&self, view: &View) -> bool {
         let unit = self.reclaim.map_or(0, |r| r.unit);
-        self.learnt.reclaim.demand(view.now) < (view.room(Z) * unit) as f64
+        self.learnt.reclaim.demand(view.now) < (view.free_slots_in(Z) * unit) as f64
     }
 
     /// The block of a plane whose reclaim gains most, of those that hold nothing that belongs there.

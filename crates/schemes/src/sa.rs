@@ -44,8 +44,8 @@ use crate::packing::{self, Cache};
 use crate::registry::Entry;
 use wordline_flash::SlotClass;
 use wordline_ftl::{
-    Drive, Gather, Join, Layout, MapKind, Origin, Parcel, Place, PlanePick, Refusal, RegionId, Route, Scheme,
-    View,
+    DriveInfo, Gather, Join, Layout, MapKind, Origin, Parcel, Place, PlanePick, Refusal, RegionId, Route,
+    Scheme, View,
 };
 use wordline_units::SectorMask;
 
@@ -69,12 +69,13 @@ pub struct Sa {
     all: SectorMask,
 }
 
+#[wordline_ftl::hooks]
 impl Scheme for Sa {
     fn name(&self) -> &str {
         ENTRY.name
     }
 
-    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+    fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
         let cache = Cache::of(drive, self.asked, layout::refuser(ENTRY.name, drive))?;
         self.all = SectorMask::first(drive.geometry.sectors_per_unit);
         Ok(cache.layout(vec![cache.region("S")], MapKind::Extent, Join::First)) // (4)
@@ -93,9 +94,5 @@ impl Scheme for Sa {
             Origin::Collected(_) | Origin::Moved(_) => (PlanePick::Home, to(D)), // (4), (5)
         };
         Place { gather: Gather::Fill, plane, route }
-    }
-
-    fn clone_box(&self) -> Box<dyn Scheme> {
-        Box::new(self.clone())
     }
 }

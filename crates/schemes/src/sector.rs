@@ -49,7 +49,7 @@ use std::collections::BTreeMap;
 use wordline_device::config::Section;
 use wordline_flash::SlotClass;
 use wordline_ftl::{
-    Command, Drive, Gather, Hooks, Join, Layout, MapKind, Memory, Origin, Parcel, Place, PlanePick, Refusal,
+    Command, DriveInfo, Gather, Join, Layout, MapKind, Memory, Origin, Parcel, Place, PlanePick, Refusal,
     RegionId, RegionSet, Route, Scheme, Span, View,
 };
 use wordline_units::{Lpn, SectorMask};
@@ -118,21 +118,21 @@ impl Sector {
     }
 }
 
+#[wordline_ftl::hooks]
 impl Scheme for Sector {
     fn name(&self) -> &str {
         ENTRY.name
     }
 
-    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+    fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
         let cache = Cache::of(drive, self.asked, layout::refuser(ENTRY.name, drive))?;
         self.all = SectorMask::first(drive.geometry.sectors_per_unit);
         let map = MapKind::Overlay(RegionSet::of(S), cache.pages() as u32);
         let layout = cache.layout(vec![cache.region("S")], map, Join::SameKey);
-        let asks = Hooks::DIVIDE.and(Hooks::FORGET);
-        Ok(Layout { asks, tick_every_writes: HALVE_EVERY, ..layout })
+        Ok(Layout { tick_every_writes: HALVE_EVERY, ..layout })
     }
 
-    fn divide(&mut self, span: &Span, _: &View) -> SectorMask {
+    fn split_write(&mut self, span: &Span, _: &View) -> SectorMask {
         let class = |s| self.heat.class(span.lpn, s);
         let Some(first) = span.mask.iter().next().filter(|_| span.mask != self.all) else {
             return span.mask; // (5)
@@ -164,7 +164,7 @@ impl Scheme for Sector {
         Place { gather, plane, route }
     }
 
-    fn forget(&mut self, lpn: Lpn) {
+    fn on_trim(&mut self, lpn: Lpn) {
         self.heat.0.remove(&lpn.0);
     }
 
@@ -174,9 +174,5 @@ impl Scheme for Sector {
 
     fn memory(&mut self) -> Option<&mut dyn Memory> {
         Some(&mut self.heat)
-    }
-
-    fn clone_box(&self) -> Box<dyn Scheme> {
-        Box::new(self.clone())
     }
 }

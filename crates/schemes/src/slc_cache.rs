@@ -47,7 +47,8 @@ use wordline_device::config::Section;
 use wordline_device::{Trigger, WhenFull};
 use wordline_flash::SlotClass;
 use wordline_ftl::{
-    Command, Drive, Gather, Layout, Origin, Parcel, Place, PlanePick, Refusal, Region, Route, Scheme, View,
+    Command, DriveInfo, Gather, Layout, Origin, Parcel, Place, PlanePick, Refusal, Region, Route, Scheme,
+    View,
 };
 use wordline_units::Fraction;
 
@@ -91,12 +92,13 @@ impl SlcCache {
     }
 }
 
+#[wordline_ftl::hooks]
 impl Scheme for SlcCache {
     fn name(&self) -> &str {
         ENTRY.name
     }
 
-    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+    fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
         let file = drive.spec.slc_cache;
         self.direct = match self.when_full.or(file.map(|c| c.when_full)) {
             Some(w) => w == WhenFull::Direct,
@@ -119,9 +121,5 @@ impl Scheme for SlcCache {
 
     fn tick(&mut self, view: &View, out: &mut Vec<Command>) {
         self.size.resize(view, out);
-    }
-
-    fn clone_box(&self) -> Box<dyn Scheme> {
-        Box::new(self.clone())
     }
 }

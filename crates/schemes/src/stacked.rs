@@ -10,7 +10,7 @@ use std::io;
 use std::ops::Range;
 use wordline_flash::ProgramRule;
 use wordline_ftl::{
-    Collect, Command, Drive, Hooks, IdleWork, Layout, MapKind, Memory, Move, Need, Origin, Parcel, Place,
+    Collect, Command, DriveInfo, Hooks, IdleWork, Layout, MapKind, Memory, Move, Need, Origin, Parcel, Place,
     Pool, ReadSeen, Refusal, Region, RegionId, Route, Scheme, Span, Tag, View,
 };
 use wordline_units::{HostRequest, Lpn, PlaneId, SectorMask};
@@ -30,8 +30,8 @@ pub(crate) struct Stacked {
     names: Vec<RegionId>,
     /// The dense scheme's own home.
     dense_home: RegionId,
-    front_asks: Hooks,
-    dense_asks: Hooks,
+    front_hooks: Hooks,
+    dense_hooks: Hooks,
     /// The planes of the dense scheme's blocks.
     planes: Range<u32>,
 }
@@ -45,25 +45,25 @@ impl Stacked {
             home: RegionId(0),
             names: vec![],
             dense_home: RegionId(0),
-            front_asks: Hooks::NONE,
-            dense_asks: Hooks::NONE,
+            front_hooks: Hooks::NONE,
+            dense_hooks: Hooks::NONE,
             planes: 0..0,
         }
     }
 
-    fn refuse(&self, drive: &Drive, reason: impl Display) -> Refusal {
+    fn refuse(&self, drive: &DriveInfo, reason: impl Display) -> Refusal {
         Refusal { scheme: self.name.clone(), device: drive.spec.name.clone(), reason: reason.to_string() }
     }
 
     /// What the dense scheme makes of the blocks of the front's home.
-    fn dense_layout(&mut self, drive: &Drive, pool: Pool) -> Result<Layout, Refusal> {
+    fn dense_layout(&mut self, drive: &DriveInfo, pool: Pool) -> Result<Layout, Refusal> {
         let mut medium = drive.geometry.media[pool.medium].clone();
         medium.blocks_per_plane = pool.blocks_per_plane;
         let mut spec = drive.spec.clone();
         spec.media = vec![medium];
         let geometry = spec.geometry().map_err(|e| self.refuse(drive, e))?;
-        let part = Drive { spec: &spec, geometry: &geometry, logical_pages: drive.logical_pages };
-        self.dense.layout(&part).map_err(|r| self.refuse(drive, format!("{} says: {}", r.scheme, r.reason)))
+        let part = DriveInfo { spec: &spec, geometry: &geometry, logical_pages: drive.logical_pages };
+        self.dense.laid_out(&part).map_err(|r| self.refuse(drive, format!("{} says: {}", r.scheme, r.reason)))
     }
 
     /// Why the two do not go together, if so.
@@ -84,7 +84,7 @@ impl Stacked {
                 theirs.mode,
                 ours.mode.key()
             ))
-        } else if dense.asks.asks(Hooks::MAKE_ROOM) {
+        } else if dense.enabled_hooks.contains(Hooks::MAKE_ROOM) {
             Some(format!("{under} wants to move data before each host write, which {over} decides about"))
         } else if front.tick_every_writes.min(dense.tick_every_writes) > 0
             && front.tick_every_writes != dense.tick_every_writes
@@ -148,13 +148,15 @@ impl Stacked {
     }
 }
 
+#[wordline_ftl::hooks]
 impl Scheme for Stacked {
     fn name(&self) -> &str {
         &self.name
     }
 
-    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
-        let mut layout = self.front.layout(drive).map_err(|r| Refusal { scheme: self.name.clone(), ..r })?;
+    fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
+        let mut layout =
+            self.front.laid_out(drive).map_err(|r| Refusal { scheme: self.name.clone(), ..r })?;
         self.home = layout.home;
         if layout.regions.len() == 1 {
             let (over, under) = (self.front.name(), self.dense.name());
@@ -182,16 +184,26 @@ impl Scheme for Stacked {
         let theirs = dense.regions.remove(dense.home.0 as usize);
         let ours = &mut layout.regions[self.home.0 as usize];
         // What comes in from the front, and when it is padded, is its own.
-        let Region { name, pool, pad_after, pad_host_after, protected, leaves_pool, moved_in, .. } =
-            ours.clone();
-        *ours = Region { name, pool, pad_after, pad_host_after, protected, leaves_pool, moved_in, ..theirs };
+        let Region {
+            name, pool, pad_after, pad_host_after, protected, evicts_to_other_pool, moved_in, ..
+        } = ours.clone();
+        *ours = Region {
+            name,
+            pool,
+            pad_after,
+            pad_host_after,
+            protected,
+            evicts_to_other_pool,
+            moved_in,
+            ..theirs
+        };
         layout.regions.extend(dense.regions.into_iter().map(|r| Region { pool, ..r }));
-        (self.front_asks, self.dense_asks) = (layout.asks, dense.asks);
+        (self.front_hooks, self.dense_hooks) = (layout.enabled_hooks, dense.enabled_hooks);
         layout.tick_every_writes = layout.tick_every_writes.max(dense.tick_every_writes);
-        if !layout.asks.asks(Hooks::IDLE) {
+        if !layout.enabled_hooks.contains(Hooks::IDLE) {
             layout.idle_after = dense.idle_after;
         }
-        layout.asks = layout.asks.and(dense.asks);
+        layout.enabled_hooks = layout.enabled_hooks.union(dense.enabled_hooks);
         Ok(layout)
     }
 
@@ -227,35 +239,35 @@ impl Scheme for Stacked {
         }
     }
 
-    fn divide(&mut self, span: &Span, view: &View) -> SectorMask {
-        self.front.divide(span, view)
+    fn split_write(&mut self, span: &Span, view: &View) -> SectorMask {
+        self.front.split_write(span, view)
     }
 
     fn read(&mut self, seen: &ReadSeen, view: &View) -> Option<Move> {
-        let front = if self.front_asks.asks(Hooks::READ) { self.front.read(seen, view) } else { None };
+        let front = if self.front_hooks.contains(Hooks::READ) { self.front.read(seen, view) } else { None };
         let front = front.map(|m| self.placed(m, view));
-        let ours = self.dense_asks.asks(Hooks::READ) && self.own(view.owner(seen.ppn).1).is_some();
+        let ours = self.dense_hooks.contains(Hooks::READ) && self.own(view.owner(seen.ppn).1).is_some();
         let dense = if ours { self.dense.read(seen, &view.named(&self.names)) } else { None };
         front.or(dense.map(|m| self.moved(m)))
     }
 
     fn collect(&mut self, need: Need, view: &View) -> Option<Collect> {
         let own = self.own(need.region);
-        if self.front_asks.asks(Hooks::COLLECT)
+        if self.front_hooks.contains(Hooks::COLLECT)
             && (own.is_none() || need.region == self.home)
             && let Some(collect) = self.front.collect(need, view)
         {
             return Some(collect);
         }
         let need = Need { region: own?, ..need };
-        if !self.dense_asks.asks(Hooks::COLLECT) {
+        if !self.dense_hooks.contains(Hooks::COLLECT) {
             return None;
         }
         self.dense.collect(need, &view.named(&self.names)).map(|c| self.collected(c))
     }
 
     fn idle(&mut self, plane: PlaneId, view: &View) -> Option<IdleWork> {
-        if self.front_asks.asks(Hooks::IDLE)
+        if self.front_hooks.contains(Hooks::IDLE)
             && let Some(work) = self.front.idle(plane, view)
         {
             return Some(match work {
@@ -263,7 +275,7 @@ impl Scheme for Stacked {
                 IdleWork::Collect(..) => work,
             });
         }
-        if !self.dense_asks.asks(Hooks::IDLE) || !self.planes.contains(&plane.0) {
+        if !self.dense_hooks.contains(Hooks::IDLE) || !self.planes.contains(&plane.0) {
             return None;
         }
         Some(match self.dense.idle(plane, &view.named(&self.names))? {
@@ -294,24 +306,20 @@ impl Scheme for Stacked {
         self.dense.seed(seed);
     }
 
-    fn forget(&mut self, lpn: Lpn) {
-        self.front.forget(lpn);
-        self.dense.forget(lpn);
+    fn on_trim(&mut self, lpn: Lpn) {
+        self.front.on_trim(lpn);
+        self.dense.on_trim(lpn);
     }
 
-    fn followed(&self) -> Vec<(&'static str, &[[f64; 2]])> {
-        let mut followed = self.front.followed();
-        followed.extend(self.dense.followed());
-        followed
+    fn metrics(&self) -> Vec<(&'static str, &[[f64; 2]])> {
+        let mut metrics = self.front.metrics();
+        metrics.extend(self.dense.metrics());
+        metrics
     }
 
     fn memory(&mut self) -> Option<&mut dyn Memory> {
         let learns = self.front.memory().is_some() || self.dense.memory().is_some();
         learns.then_some(self as &mut dyn Memory)
-    }
-
-    fn clone_box(&self) -> Box<dyn Scheme> {
-        Box::new(self.clone())
     }
 }
 

@@ -51,8 +51,8 @@ use wordline_device::config::Section;
 use wordline_device::{Trigger, Victim};
 use wordline_flash::SlotClass;
 use wordline_ftl::{
-    Collect, Command, Drive, Gather, Grain, Hooks, IdleWork, Layout, Origin, Parcel, Place, PlanePick,
-    Refusal, Region, Route, Scheme, View,
+    Collect, Command, DriveInfo, Gather, Grain, IdleWork, Layout, Origin, Parcel, Place, PlanePick, Refusal,
+    Region, Route, Scheme, View,
 };
 use wordline_units::{PlaneId, SimDuration};
 
@@ -81,20 +81,21 @@ impl TurboWrite {
     }
 }
 
+#[wordline_ftl::hooks]
 impl Scheme for TurboWrite {
     fn name(&self) -> &str {
         ENTRY.name
     }
 
-    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+    fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
         let refuse = layout::refuser(ENTRY.name, drive);
         let layout = self.size.layout(drive, 0, refuse, |s| Region {
             trigger: Trigger::Never, // (4)
             victim: Victim::Fifo,    // (2)
             ..s
         })?;
-        let mut layout = Layout { asks: Hooks::IDLE, idle_after: self.idle_after, ..layout };
-        layout.regions[0].leaves_pool = self.size.is_apart();
+        let mut layout = Layout { idle_after: self.idle_after, ..layout };
+        layout.regions[0].evicts_to_other_pool = self.size.is_apart();
         Ok(layout)
     }
 
@@ -113,9 +114,5 @@ impl Scheme for TurboWrite {
 
     fn tick(&mut self, view: &View, out: &mut Vec<Command>) {
         self.size.resize(view, out); // (6)
-    }
-
-    fn clone_box(&self) -> Box<dyn Scheme> {
-        Box::new(self.clone())
     }
 }

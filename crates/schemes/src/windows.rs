@@ -7,8 +7,8 @@ use wordline_device::Trigger;
 use wordline_device::config::Section;
 use wordline_flash::{ProgramRule, SlotClass, Window};
 use wordline_ftl::{
-    Collect, Drive, EarlierBits, FreeOrder, Grain, IdleWork, Layout, Pool, PoolId, Refusal, Region, RegionId,
-    Route, View,
+    Collect, DriveInfo, EarlierBits, FreeOrder, Grain, IdleWork, Layout, Pool, PoolId, Refusal, Region,
+    RegionId, Route, View,
 };
 use wordline_units::{CellMode, PlaneId, SimDuration};
 
@@ -58,7 +58,7 @@ impl Windows {
     ///
     /// # Errors
     /// A refusal where the flash cannot be programmed page by page in two modes.
-    pub fn layout(&self, drive: &Drive, refuse: impl Fn(String) -> Refusal) -> Result<Layout, Refusal> {
+    pub fn layout(&self, drive: &DriveInfo, refuse: impl Fn(String) -> Refusal) -> Result<Layout, Refusal> {
         let medium = layout::only_medium(drive, &refuse)?;
         let mode = layout::by_page(medium, self.mode, &refuse)?;
         let Some(slc) = medium.mode(CellMode::Slc) else {

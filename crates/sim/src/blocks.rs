@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use wordline_flash::Geometry;
-use wordline_ftl::BlockLook;
+use wordline_ftl::BlockStatus;
 use wordline_units::{BlockId, PlaneId, SimTime};
 
 /// The most blocks that are looked at.
@@ -55,7 +55,7 @@ pub struct Frame {
     /// When.
     pub at: SimTime,
     /// By row, then by column.
-    pub cells: Vec<BlockLook>,
+    pub cells: Vec<BlockStatus>,
 }
 
 /// Frames after every so many requests; the distance doubles as the run grows.

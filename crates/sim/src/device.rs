@@ -14,6 +14,7 @@ mod life;
 mod multiplane;
 mod planes;
 mod power;
+mod queue_delay;
 mod registers;
 mod resources;
 mod service;
@@ -21,18 +22,17 @@ mod shares;
 mod state;
 mod suspend;
 mod timers;
-mod waits;
 mod watch;
 
 use planes::{Plane, Want};
 pub use power::PoweredOff;
-use registers::Held;
+use queue_delay::QueueDelays;
+use registers::RegisterUse;
 use resources::Resources;
 use shares::Fair;
 pub use state::{Busy, RestoreError};
 use suspend::Interrupted;
 use timers::Alarm;
-use waits::Waits;
 
 use crate::clock::Clock;
 use crate::metrics::Metrics;
@@ -44,8 +44,8 @@ use thiserror::Error;
 use wordline_device::{DeviceSpec, HostLink, Multiplane, ParallelUnit, Suspension};
 use wordline_flash::{CommandOverhead, Geometry, Medium};
 use wordline_ftl::{
-    Behind, Class, Drive, Effect, Fault, Ftl, LatencyParts, Media, OpId, Outcome, Refusal, RequestError,
-    RequestId, Saved, Scheme, saved_fields,
+    BusyTime, Class, DriveInfo, Effect, Fault, Ftl, LatencyParts, Media, OpId, Outcome, Refusal,
+    RequestError, RequestId, Saved, Scheme, saved_fields,
 };
 use wordline_units::{HostRequest, PlaneId, SimDuration, SimTime};
 
@@ -97,7 +97,7 @@ pub enum DeviceError {
 
 /// Forget what has been dealt with, mostly all of it.
 #[inline(always)]
-fn forget_first<T>(list: &mut Vec<T>, n: usize) {
+fn drop_first<T>(list: &mut Vec<T>, n: usize) {
     if list.len() == n {
         list.clear();
     } else {
@@ -117,7 +117,7 @@ pub struct Device<P: Probe, M: Media> {
     planes: Vec<Plane>,
     /// Programs that found no slot, by plane, in the order they came.
     waiting: Vec<VecDeque<OpId>>,
-    waits: Waits,
+    queue_delays: QueueDelays,
     arrays: Resources,
     /// Whether like operations of an array's planes go together.
     pairs: bool,
@@ -142,7 +142,7 @@ pub struct Device<P: Probe, M: Media> {
     link_queue: VecDeque<(SimTime, RequestId)>,
     alarms: Vec<Alarm>,
     free_alarms: Vec<u32>,
-    held_up: VecDeque<(HostRequest, u64, Vec<u8>)>,
+    admission_queue: VecDeque<(HostRequest, u64, Vec<u8>)>,
     ready: VecDeque<Completion>,
     submitted: u64,
     idle: bool,
@@ -162,7 +162,7 @@ where
 {
     saved_fields! { Device,
         values: [
-            planes, waiting, waits, arrays, interrupted, buses, fair, clock, now, link_free_at, link_queue, alarms, free_alarms, held_up,
+            planes, waiting, queue_delays as waits, arrays, interrupted, buses, fair, clock, now, link_free_at, link_queue, alarms, free_alarms, admission_queue as held_up,
             ready, submitted, idle, idle_since, idle_counted, idle_epoch,
         ],
         parts: [ftl, metrics],
@@ -181,14 +181,14 @@ impl<P: Probe, M: Media> Device<P, M> {
         scheme: Box<dyn Scheme>,
         probe: P,
     ) -> Result<Device<P, M>, Refusal> {
-        let ftl = Ftl::new(&Self::drawing(spec, geometry), scheme)?;
+        let ftl = Ftl::new(&Self::drive_info(spec, geometry), scheme)?;
         Ok(Self::around(ftl, spec, geometry, probe))
     }
 
     /// What a scheme is given to lay itself out on.
-    fn drawing<'a>(spec: &'a DeviceSpec, geometry: &'a Geometry) -> Drive<'a> {
+    fn drive_info<'a>(spec: &'a DeviceSpec, geometry: &'a Geometry) -> DriveInfo<'a> {
         let logical_pages = (spec.logical_bytes() / spec.unit.0).min(u32::MAX as u64 - 1) as u32;
-        Drive { spec, geometry, logical_pages }
+        DriveInfo { spec, geometry, logical_pages }
     }
 
     /// The clock and the queues of a drive.
@@ -209,10 +209,10 @@ impl<P: Probe, M: Media> Device<P, M> {
                 head: [OpId::NONE; Class::COUNT],
                 tail: [OpId::NONE; Class::COUNT],
                 queued: 0,
-                current: Held::NOTHING,
+                current: RegisterUse::NOTHING,
                 cache: geometry.medium_of(PlaneId(p)).cache_register,
-                busy: Behind::default(),
-                second: Box::default(),
+                busy: BusyTime::default(),
+                cache_register: Box::default(),
                 array,
                 channel: channel.0,
                 die,
@@ -231,7 +231,7 @@ impl<P: Probe, M: Media> Device<P, M> {
             command_further: geometry.media.iter().map(Medium::further_plane).collect(),
             clock: Clock::default(),
             waiting: vec![VecDeque::new(); planes.len()],
-            waits: Waits::default(),
+            queue_delays: QueueDelays::default(),
             fair: Fair::asked(spec, &planes),
             planes,
             suspension: spec.service.suspension,
@@ -249,7 +249,7 @@ impl<P: Probe, M: Media> Device<P, M> {
             link_queue: VecDeque::new(),
             alarms: vec![],
             free_alarms: vec![],
-            held_up: VecDeque::new(),
+            admission_queue: VecDeque::new(),
             ready: VecDeque::new(),
             submitted: 0,
             idle: false,
@@ -272,7 +272,7 @@ impl<P: Probe, M: Media> Device<P, M> {
 
     /// Requests submitted and not yet complete.
     pub fn outstanding(&self) -> u32 {
-        self.ftl.view().outstanding() + self.held_up.len() as u32
+        self.ftl.view().outstanding() + self.admission_queue.len() as u32
     }
 
     /// Requests submitted so far.
@@ -309,9 +309,9 @@ impl<P: Probe, M: Media> Device<P, M> {
         if P::WATCHES {
             self.probe.moment(Moment::Submitted { request: number, op: request.op, at: self.now });
         }
-        if !self.held_up.is_empty() || !self.ftl.admits(&request) {
+        if !self.admission_queue.is_empty() || !self.ftl.admits(&request) {
             self.ftl.make_way(&request);
-            self.held_up.push_back((request, number, data.to_vec()));
+            self.admission_queue.push_back((request, number, data.to_vec()));
         } else {
             self.ftl.submit(request, number, data);
         }
@@ -474,7 +474,10 @@ impl<P: Probe, M: Media> Device<P, M> {
     /// Act on what the translation layer asks for, and end the requests that have ended.
     #[inline(always)]
     fn settle(&mut self) {
-        if !(self.ftl.effects().is_empty() && self.ftl.completed().is_empty() && self.held_up.is_empty()) {
+        if !(self.ftl.effects().is_empty()
+            && self.ftl.completed().is_empty()
+            && self.admission_queue.is_empty())
+        {
             self.act();
         }
     }
@@ -491,7 +494,7 @@ impl<P: Probe, M: Media> Device<P, M> {
                     Effect::Timer(at, timer) => self.alarm(at, Alarm::Layer(timer)),
                 }
             }
-            forget_first(self.ftl.effects(), asked);
+            drop_first(self.ftl.effects(), asked);
             if !self.newly_queued.is_empty() {
                 self.begin_newly_queued();
             }
@@ -500,14 +503,14 @@ impl<P: Probe, M: Media> Device<P, M> {
                 let id = self.ftl.completed()[i];
                 self.queue_on_link(id);
             }
-            forget_first(self.ftl.completed(), ended);
-            while let Some((request, number, data)) = self.held_up.front()
+            drop_first(self.ftl.completed(), ended);
+            while let Some((request, number, data)) = self.admission_queue.front()
                 && self.ftl.admits(request)
             {
                 self.ftl.submit(*request, *number, data);
-                self.held_up.pop_front();
+                self.admission_queue.pop_front();
             }
-            if let Some((request, ..)) = self.held_up.front() {
+            if let Some((request, ..)) = self.admission_queue.front() {
                 self.ftl.make_way(request);
             }
             if self.ftl.effects().is_empty() && self.ftl.completed().is_empty() {

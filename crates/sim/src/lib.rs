@@ -4,7 +4,7 @@
 mod blocks;
 mod clock;
 mod device;
-mod drive;
+mod driver;
 mod end;
 mod idle;
 mod metrics;
@@ -13,7 +13,7 @@ mod queues;
 
 pub use blocks::{Frame, MAP_CELLS_MAX, MAP_FRAMES_MAX, MapRow, map_rows};
 pub use device::{Busy, Completion, Device, DeviceError, PoweredOff, RestoreError};
-pub use drive::{Arrivals, DriveError, Host, HostTurn, Pacing, Progress, Stop, Summary, drive, drive_host};
+pub use driver::{Arrivals, DriveError, Host, HostTurn, Pacing, Progress, Stop, Summary, drive, drive_host};
 pub use end::EndOfLife;
 pub use idle::IdleTime;
 pub use metrics::{Checkpoint, Free, Histogram, Metrics, MultiplaneCounts, TimeBin, Usage};

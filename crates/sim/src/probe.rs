@@ -1,7 +1,7 @@
 //! What can be watched of a device at work. A run that watches nothing pays nothing.
 
 use crate::device::Completion;
-use wordline_ftl::{Cause, Class, Emptying, OpKind, Part, RegionId};
+use wordline_ftl::{Cause, Class, Collecting, OpKind, Part, RegionId};
 use wordline_units::{BlockId, CellMode, ChannelId, DieId, HostOp, PageType, PlaneId, Ppn, SimTime};
 
 /// A flash operation as it begins: what it does, and where.
@@ -34,7 +34,7 @@ pub struct Begin {
     /// From which block the first of its data come, where a program moves them.
     pub from: Option<BlockId>,
     /// The block that is emptied by it, if it is a part of that.
-    pub empties: Option<Emptying>,
+    pub empties: Option<Collecting>,
 }
 
 /// A use of a resource by a flash operation, from `start` to `end`.
@@ -112,7 +112,7 @@ pub enum Moment {
         /// The plane.
         plane: PlaneId,
         /// The block that is emptied by it, if it is a part of that.
-        empties: Option<Emptying>,
+        empties: Option<Collecting>,
         /// When.
         at: SimTime,
     },

@@ -192,7 +192,7 @@ class Region:
 
 
 @dataclass(eq=False)
-class Stager:
+class PlaneProgramBuffer:
     page: list = field(default_factory=list)  # moved units that do not fill a page yet
     group: Op | None = None  # pages that do not fill a program yet
     pages: int = 0
@@ -231,12 +231,12 @@ class Plane:
     current: Op | None = None
     free: dict = field(default_factory=dict)  # pool -> erased blocks, oldest first
     open: dict = field(default_factory=dict)  # region -> open blocks, oldest first
-    stagers: dict = field(default_factory=dict)  # (region, HOST, MOVED or COLLECTED)
+    program_buffers: dict = field(default_factory=dict)  # (region, HOST, MOVED or COLLECTED)
     jobs: dict = field(default_factory=dict)  # region
     past: list = field(default_factory=list)  # (begin, end, for whom) of what has ended
     backlog: list = field(default_factory=list)  # operations that wait or are under way
-    starved: bool = False
-    jammed: bool = False
+    programs_blocked: bool = False
+    gc_blocked: bool = False
 
 
 @dataclass(eq=False)
@@ -330,7 +330,7 @@ class Simulator:
                 plane.open[r] = []
                 plane.jobs[r] = None
                 for which in (HOST, MOVED, COLLECTED):
-                    plane.stagers[r, which] = Stager()
+                    plane.program_buffers[r, which] = PlaneProgramBuffer()
             self.planes.append(plane)
         self.blocks = [b for p in self.planes for pool in pools for b in p.free[pool]]
         for r in self.regions:
@@ -1084,7 +1084,7 @@ class Simulator:
             in_turn,
             key=lambda p: (
                 self.free_slots(region, p) == 0,
-                p.stagers[region, HOST].group is None,
+                p.program_buffers[region, HOST].group is None,
                 stands_before(p),
             ),
         )
@@ -1146,25 +1146,25 @@ class Simulator:
 
     def add_unit(self, region: Region, unit: Op) -> None:
         """Moved units share pages."""
-        plane, which = unit.plane, self.company(unit)
-        self.entered_stager(unit)
-        stager = plane.stagers[region, which]
-        stager.page.append(unit)
-        if len(stager.page) == self.units_per_page:
+        plane, which = unit.plane, self.stream(unit)
+        self.enter_program_buffer(unit)
+        buffer = plane.program_buffers[region, which]
+        buffer.page.append(unit)
+        if len(buffer.page) == self.units_per_page:
             self.close_page(region, plane, which)
         else:
             self.arm(region, plane, which)
 
-    def company(self, op: Op) -> str:
+    def stream(self, op: Op) -> str:
         if op.parts[0].is_host:
             return HOST
         return COLLECTED if op.privileged else MOVED
 
     def close_page(self, region: Region, plane: Plane, which: str) -> None:
-        stager = plane.stagers[region, which]
-        units, stager.page = stager.page, []
+        buffer = plane.program_buffers[region, which]
+        units, buffer.page = buffer.page, []
         if region.pages_per_program == 1:
-            stager.since = None  # the next page waits for itself
+            buffer.since = None  # the next page waits for itself
         if units:
             page = units[0]
             for at, unit in enumerate(units[1:], 1):
@@ -1183,35 +1183,35 @@ class Simulator:
             page.slots = self.units_per_page
             self.emit(page)
             return
-        which = self.company(page)
+        which = self.stream(page)
         if self.units_per_page == 1:
-            self.entered_stager(page)
-        stager = plane.stagers[region, which]
+            self.enter_program_buffer(page)
+        buffer = plane.program_buffers[region, which]
         for part in page.parts:
-            part.at += stager.pages * self.units_per_page
-        stager.pages += 1
-        if stager.group is None:
-            stager.group = page
+            part.at += buffer.pages * self.units_per_page
+        buffer.pages += 1
+        if buffer.group is None:
+            buffer.group = page
         else:
-            self.join(stager.group, page)
-        if stager.pages == region.pages_per_program:
+            self.join(buffer.group, page)
+        if buffer.pages == region.pages_per_program:
             self.close_group(region, plane, which)
         else:
             self.arm(region, plane, which)
 
     def close_group(self, region: Region, plane: Plane, which: str) -> None:
-        stager = plane.stagers[region, which]
-        group, stager.group = stager.group, None
-        stager.pages = 0
-        stager.since = None
+        buffer = plane.program_buffers[region, which]
+        group, buffer.group = buffer.group, None
+        buffer.pages = 0
+        buffer.since = None
         if group is not None:
             group.slots = self.units_per_page * region.pages_per_program
             self.emit(group)
 
-    def entered_stager(self, op: Op) -> None:
+    def enter_program_buffer(self, op: Op) -> None:
         """A relocation that waits for company no longer holds back its job.
 
-        If the stager never pads it is protected, and the data leave their old place at once.
+        If the buffer never pads it is protected, and the data leave their old place at once.
         """
         part = op.parts[0]
         job = part.job
@@ -1241,14 +1241,14 @@ class Simulator:
         if self.config.pad_after is not None:
             return []
         places = [(region, plane) for region in self.regions for plane in self.planes]
-        return [(r, p) for r, p in places if p.stagers[r, HOST].group is not None]
+        return [(r, p) for r, p in places if p.program_buffers[r, HOST].group is not None]
 
     def make_way_in_groups(self) -> None:
         """Groups that wait take half of a full buffer; beyond that the fullest are padded."""
         if self.config.ack_buffer is None:
             return
         incomplete = self.incomplete_groups()
-        units = {at: len(at[1].stagers[at[0], HOST].group.parts) for at in incomplete}
+        units = {at: len(at[1].program_buffers[at[0], HOST].group.parts) for at in incomplete}
         while sum(units.values()) > self.config.ack_buffer // 2:
             fullest = max(units, key=lambda at: units[at])
             del units[fullest]
@@ -1262,24 +1262,24 @@ class Simulator:
 
     def arm(self, region: Region, plane: Plane, which: str) -> None:
         wait = self.config.pad_after
-        stager = plane.stagers[region, which]
+        buffer = plane.program_buffers[region, which]
         if wait is None:
-            if which != HOST or not self.is_waited_for(stager.group):
+            if which != HOST or not self.is_waited_for(buffer.group):
                 return
             wait = PAD_FOR_HOST
-        if stager.since is not None:
+        if buffer.since is not None:
             return
-        token = stager.since = object()
+        token = buffer.since = object()
         at = self.now + wait
         self.todo.append(lambda: self.set_event(at, lambda: self.ring(region, plane, which, token)))
 
     def ring(self, region: Region, plane: Plane, which: str, token: object) -> None:
-        stager = plane.stagers[region, which]
-        if stager.since is not token:
+        buffer = plane.program_buffers[region, which]
+        if buffer.since is not token:
             return
-        stager.since = None
+        buffer.since = None
         # While a job still reads, its pages are the company to wait for.
-        if self.feeds(region, plane, which) and not plane.jammed:
+        if self.feeds(region, plane, which) and not plane.gc_blocked:
             self.arm(region, plane, which)
         else:
             self.pad(region, plane, which)
@@ -1355,9 +1355,9 @@ class Simulator:
     def blocked(self, op: Op) -> None:
         plane = op.plane
         op.blocked = self.now if op.blocked is None else op.blocked
-        plane.starved = True
+        plane.programs_blocked = True
         lead = op.parts[0]
-        plane.jammed = plane.jammed or (lead.job is not None and lead.in_window)
+        plane.gc_blocked = plane.gc_blocked or (lead.job is not None and lead.in_window)
         for region in op.route:
             self.collect_for(region, plane)
         plane.parked.append(op)
@@ -1365,7 +1365,7 @@ class Simulator:
     # --- committed late ----------------------------------------------------------------------
 
     def page_died(self, block: Block) -> None:
-        if block.phase == "full" and block.writers == 0 and block.plane.starved:
+        if block.phase == "full" and block.writers == 0 and block.plane.programs_blocked:
             self.collect_for(block.region, block.plane)
 
     def read_done(self, op: Op) -> None:
@@ -1396,7 +1396,7 @@ class Simulator:
         block.writers -= 1
         if block.phase == "full" and block.writers == 0:
             self.close(block)
-            if block.plane.starved:
+            if block.plane.programs_blocked:
                 self.collect_for(region, block.plane)
             else:
                 self.collect_if_short(region, block.plane)
@@ -1446,7 +1446,7 @@ class Simulator:
         block.erases += 1
         plane.free[region.pool].append(block)
         plane.jobs[region] = None
-        plane.jammed = plane.starved = False
+        plane.gc_blocked = plane.programs_blocked = False
         self.todo.append(lambda: self.wake(plane))
         for other in self.regions:
             self.collect_if_short(other, plane)

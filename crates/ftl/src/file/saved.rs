@@ -32,18 +32,23 @@ pub trait Saved {
 }
 
 /// [`Saved`] for a struct from the names of its fields: `values` are written whole, `parts` in place,
-/// and what is `rebuilt` is left alone.
+/// and what is `rebuilt` is left alone. A struct or field that has been renamed since the format was made keeps
+/// its name in the file: `new_name as old_name`.
 #[macro_export]
 macro_rules! saved_fields {
     (
-        $of:ident,
-        values: [$($value:ident),* $(,)?],
-        parts: [$($part:ident),* $(,)?],
+        $of:ident $(as $of_file:ident)?,
+        values: [$($value:ident $(as $value_file:ident)?),* $(,)?],
+        parts: [$($part:ident $(as $part_file:ident)?),* $(,)?],
         rebuilt: [$($rebuilt:ident),* $(,)?] $(,)?
     ) => {
         fn save(&self, to: &mut $crate::Saver) -> ::std::io::Result<()> {
             let $of { $($value,)* $($part,)* $($rebuilt: _,)* } = self;
-            to.shape(concat!(stringify!($of) $(, " ", stringify!($value))* $(, " ", stringify!($part))*))?;
+            to.shape(concat!(
+                $crate::name_in_file!($of $(as $of_file)?)
+                $(, " ", $crate::name_in_file!($value $(as $value_file)?))*
+                $(, " ", $crate::name_in_file!($part $(as $part_file)?))*
+            ))?;
             $(to.value($value)?;)*
             $($crate::Saved::save($part, to)?;)*
             Ok(())
@@ -51,13 +56,29 @@ macro_rules! saved_fields {
 
         fn load(&mut self, from: &mut $crate::Loader) -> ::std::result::Result<(), $crate::StateError> {
             from.shape(
-                stringify!($of),
-                concat!(stringify!($of) $(, " ", stringify!($value))* $(, " ", stringify!($part))*),
+                $crate::name_in_file!($of $(as $of_file)?),
+                concat!(
+                    $crate::name_in_file!($of $(as $of_file)?)
+                    $(, " ", $crate::name_in_file!($value $(as $value_file)?))*
+                    $(, " ", $crate::name_in_file!($part $(as $part_file)?))*
+                ),
             )?;
             $(self.$value = from.value(concat!(stringify!($of), ".", stringify!($value)))?;)*
             $($crate::Saved::load(&mut self.$part, from)?;)*
             Ok(())
         }
+    };
+}
+
+/// The name that a struct or field has in files: its own, or the one behind `as`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! name_in_file {
+    ($name:ident) => {
+        stringify!($name)
+    };
+    ($name:ident as $in_file:ident) => {
+        stringify!($in_file)
     };
 }
 

@@ -289,14 +289,14 @@ impl RegionImage {
     }
 }
 
-/// How the pages of an image are drawn from home and outpost by chance: their numbers are shuffled, and the
-/// first so many lie in the outpost.
+/// How the pages of an image are drawn from home and second home by chance: their numbers are shuffled, and the
+/// first so many lie in the second home.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Draw {
     /// The pages by number, where they are not the first ones of the drive.
     listed: Option<Vec<u32>>,
     order: Permutation,
-    in_outpost: u32,
+    in_second_home: u32,
 }
 
 impl Draw {
@@ -307,7 +307,7 @@ impl Draw {
             None => Some(lpn.0).filter(|n| *n < self.order.len())?,
         };
         let at = self.order.forward(number);
-        Some(match at.checked_sub(self.in_outpost) {
+        Some(match at.checked_sub(self.in_second_home) {
             Some(at) => (0, Lpn(at)),
             None => (1, Lpn(at)),
         })
@@ -315,12 +315,12 @@ impl Draw {
 
     /// The page with a number in a part.
     fn page(&self, part: usize, at: Lpn) -> Lpn {
-        let number = self.order.inverse(if part == 0 { at.0 + self.in_outpost } else { at.0 });
+        let number = self.order.inverse(if part == 0 { at.0 + self.in_second_home } else { at.0 });
         Lpn(self.listed.as_ref().map_or(number, |list| list[number as usize]))
     }
 }
 
-/// The image of a whole drive: of its home region, and of the outpost where it has one.
+/// The image of a whole drive: of its home region, and of the second home where it has one.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct BaseImage {
     slot_shift: u32,
@@ -371,16 +371,16 @@ impl BaseImage {
     }
 
     /// One image of two, whose pages are numbered from 0 each: those of `mapped`, drawn by a key.
-    pub fn drawn(home: BaseImage, outpost: BaseImage, mapped: &Mapped, key: u64) -> BaseImage {
+    pub fn drawn(home: BaseImage, second_home: BaseImage, mapped: &Mapped, key: u64) -> BaseImage {
         let listed = match mapped {
             Mapped::First(_) => None,
             Mapped::Set(set) => Some(set.iter().map(|lpn| lpn.0).collect()),
         };
         let order = Permutation::keyed(mapped.count(), key);
-        let draw = Draw { listed, order, in_outpost: outpost.mapped };
+        let draw = Draw { listed, order, in_second_home: second_home.mapped };
         BaseImage {
             mapped: mapped.count(),
-            parts: home.parts.into_iter().chain(outpost.parts).collect(),
+            parts: home.parts.into_iter().chain(second_home.parts).collect(),
             draw: Some(draw),
             ..home
         }

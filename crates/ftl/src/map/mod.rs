@@ -17,7 +17,7 @@ use crate::map::page::PageMap;
 use crate::map::sector::SectorMap;
 use crate::plan::map_kind::MapKind;
 use crate::plan::region::RegionId;
-use crate::plan::span::{Killed, Located, Span};
+use crate::plan::span::{Invalidated, Located, Span};
 use std::io;
 use std::sync::Arc;
 use wordline_flash::Geometry;
@@ -107,7 +107,7 @@ impl Map {
     /// Make a place the home of the sectors `keep` of a span that was programmed there, and say what
     /// that left dead.
     #[inline]
-    pub fn install(&mut self, span: Span, keep: SectorMask, ppn: Ppn, dead: &mut Vec<Killed>) {
+    pub fn install(&mut self, span: Span, keep: SectorMask, ppn: Ppn, dead: &mut Vec<Invalidated>) {
         match self {
             Map::Page(m) => m.install(span.lpn, ppn, dead),
             Map::Sector(m) => m.install(span, keep, ppn, dead),
@@ -117,7 +117,7 @@ impl Map {
 
     /// Make a place the home of what of a span still lies at `from`: returns those sectors.
     #[inline]
-    pub fn relocate(&mut self, span: Span, from: Ppn, ppn: Ppn, dead: &mut Vec<Killed>) -> SectorMask {
+    pub fn relocate(&mut self, span: Span, from: Ppn, ppn: Ppn, dead: &mut Vec<Invalidated>) -> SectorMask {
         if let Map::Page(m) = self {
             return if m.relocate(span.lpn, from, ppn, dead) { span.mask } else { SectorMask::EMPTY };
         }
@@ -138,10 +138,10 @@ impl Map {
     }
 
     /// Forget sectors. A page map forgets whole pages only and leaves a partial span alone.
-    pub fn forget(&mut self, lpn: Lpn, mask: SectorMask, dead: &mut Vec<Killed>) {
+    pub fn unmap(&mut self, lpn: Lpn, mask: SectorMask, dead: &mut Vec<Invalidated>) {
         match self {
             Map::Page(m) if mask.count() < m.geometry.sectors_per_unit => {}
-            Map::Page(m) => m.forget(lpn, dead),
+            Map::Page(m) => m.unmap(lpn, dead),
             Map::Sector(m) => m.remove(lpn, mask, dead),
             Map::Overlay(m) => m.remove(lpn, mask, dead),
         }
@@ -181,7 +181,7 @@ impl Map {
     /// What emptying a block with so many live sectors has to program, in sectors: a slot moves whole,
     /// however few of its sectors still live.
     #[inline]
-    pub fn burden(&self, block: BlockId, live_sectors: u32) -> u32 {
+    pub fn relocation_cost(&self, block: BlockId, live_sectors: u32) -> u32 {
         match self {
             Map::Page(_) => live_sectors, // all sectors of a slot live and die together
             Map::Sector(m) => m.live_slots(block) * m.sectors,

@@ -8,7 +8,7 @@ use crate::image::base::BaseImage;
 use crate::map::page::PageMap;
 use crate::plan::map_kind::MapKind;
 use crate::plan::region::RegionId;
-use crate::plan::span::{Killed, Located, Span};
+use crate::plan::span::{Invalidated, Located, Span};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -121,7 +121,7 @@ impl Overlay {
     }
 
     /// Sectors leave wherever they are.
-    pub fn remove(&mut self, lpn: Lpn, mask: SectorMask, dead: &mut Vec<Killed>) {
+    pub fn remove(&mut self, lpn: Lpn, mask: SectorMask, dead: &mut Vec<Invalidated>) {
         let before = dead.len();
         if let Some(runs) = self.runs.of.get_mut(&lpn.0) {
             for (ppn, run) in runs.iter_mut() {
@@ -130,7 +130,7 @@ impl Overlay {
                     continue;
                 }
                 *run = run.minus(lost);
-                dead.push(Killed { ppn: Ppn(*ppn), sectors: lost.count() });
+                dead.push(Invalidated { ppn: Ppn(*ppn), sectors: lost.count() });
                 let Some(spans) = self.runs.at.get_mut(ppn) else { continue };
                 for span in spans.iter_mut().filter(|span| span.lpn == lpn) {
                     span.mask = span.mask.minus(lost);
@@ -149,12 +149,12 @@ impl Overlay {
         if let Some((ppn, there)) = self.page(lpn) {
             let lost = there.and(mask);
             if !lost.is_empty() {
-                dead.push(Killed { ppn, sectors: lost.count() });
+                dead.push(Invalidated { ppn, sectors: lost.count() });
                 let at = self.pages.owner_index(ppn);
                 self.gone[at] |= lost.0;
                 if lost == there {
                     self.pages.vacate(ppn);
-                    self.pages.unmap(lpn);
+                    self.pages.clear_entry(lpn);
                 }
             }
         }
@@ -163,7 +163,7 @@ impl Overlay {
 
     /// Where a page comes to lie in a slot of its own that takes in all that its old place still had, the
     /// page moves; anything else is a run.
-    pub fn install(&mut self, span: Span, keep: SectorMask, ppn: Ppn, dead: &mut Vec<Killed>) {
+    pub fn install(&mut self, span: Span, keep: SectorMask, ppn: Ppn, dead: &mut Vec<Invalidated>) {
         self.remove(span.lpn, keep, dead);
         self.mapped += keep.count() as u64;
         let block = self.pages.geometry.block_of(ppn);

@@ -4,7 +4,7 @@
 use crate::file::saved::{Saved, saved};
 use crate::file::table::{Table, fetch};
 use crate::image::base::BaseImage;
-use crate::plan::span::Killed;
+use crate::plan::span::Invalidated;
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::sync::Arc;
@@ -135,7 +135,7 @@ impl PageMap {
     }
 
     #[inline]
-    pub fn kill(&mut self, ppn: Ppn) -> Killed {
+    pub fn invalidate(&mut self, ppn: Ppn) -> Invalidated {
         let block = self.geometry.block_of(ppn);
         if self.base_state[block.index()] == BaseState::Untouched {
             self.touch_base(block);
@@ -143,7 +143,7 @@ impl PageMap {
         let (word, bit) = self.bit(ppn);
         debug_assert!(self.live[word] & bit != 0, "place {ppn} dies twice");
         self.live[word] &= !bit;
-        Killed { ppn, sectors: self.geometry.sectors_per_unit }
+        Invalidated { ppn, sectors: self.geometry.sectors_per_unit }
     }
 
     /// A page is live at a place from now on.
@@ -200,37 +200,37 @@ impl PageMap {
 
     /// Make a place the home of a page.
     #[inline]
-    pub fn install(&mut self, lpn: Lpn, ppn: Ppn, dead: &mut Vec<Killed>) {
+    pub fn install(&mut self, lpn: Lpn, ppn: Ppn, dead: &mut Vec<Invalidated>) {
         let old = Ppn(std::mem::replace(self.entry(lpn), ppn.0));
         if old.is_none() {
             self.mapped += 1;
         } else {
-            dead.push(self.kill(old));
+            dead.push(self.invalidate(old));
         }
         self.settle(lpn, ppn);
     }
 
     /// Make a place the home of a page if it still lies at `from`. Returns whether it did.
     #[inline]
-    pub fn relocate(&mut self, lpn: Lpn, from: Ppn, ppn: Ppn, dead: &mut Vec<Killed>) -> bool {
+    pub fn relocate(&mut self, lpn: Lpn, from: Ppn, ppn: Ppn, dead: &mut Vec<Invalidated>) -> bool {
         let entry = self.entry(lpn);
         if *entry != from.0 {
             return false;
         }
         *entry = ppn.0;
-        dead.push(self.kill(from));
+        dead.push(self.invalidate(from));
         self.settle(lpn, ppn);
         true
     }
 
-    /// Forget a page.
-    pub fn forget(&mut self, lpn: Lpn, dead: &mut Vec<Killed>) {
+    /// A page has no place any more: its slot is invalid.
+    pub fn unmap(&mut self, lpn: Lpn, dead: &mut Vec<Invalidated>) {
         if self.lookup(lpn).is_none() {
             return;
         }
         let old = Ppn(std::mem::replace(self.entry(lpn), Ppn::NONE.0));
         self.mapped -= 1;
-        dead.push(self.kill(old));
+        dead.push(self.invalidate(old));
     }
 
     /// The page that lives at a place, if one does.
@@ -342,11 +342,11 @@ impl PageMap {
 
     /// Nothing lives at a place any more.
     pub fn vacate(&mut self, ppn: Ppn) {
-        self.kill(ppn);
+        self.invalidate(ppn);
     }
 
     /// A page has no place any more.
-    pub fn unmap(&mut self, lpn: Lpn) {
+    pub fn clear_entry(&mut self, lpn: Lpn) {
         *self.entry(lpn) = Ppn::NONE.0;
         self.mapped -= 1;
     }

@@ -3,7 +3,7 @@
 
 use crate::file::saved::sorted;
 use crate::image::base::BaseImage;
-use crate::plan::span::{Killed, Located, Span};
+use crate::plan::span::{Invalidated, Located, Span};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use wordline_flash::Geometry;
@@ -31,7 +31,7 @@ impl SectorMap {
         lpn.0 as u64 * self.sectors as u64 + sector as u64
     }
 
-    pub fn remove(&mut self, lpn: Lpn, mask: SectorMask, dead: &mut Vec<Killed>) {
+    pub fn remove(&mut self, lpn: Lpn, mask: SectorMask, dead: &mut Vec<Invalidated>) {
         for s in mask.iter() {
             let key = self.key(lpn, s);
             if let Some((ppn, at)) = self.places.remove(&key) {
@@ -41,7 +41,7 @@ impl SectorMap {
                         *self.live_slots.entry(ppn >> self.slot_shift).or_default() -= 1;
                     }
                 }
-                dead.push(Killed { ppn: Ppn(ppn), sectors: 1 });
+                dead.push(Invalidated { ppn: Ppn(ppn), sectors: 1 });
             }
         }
     }
@@ -84,7 +84,7 @@ impl SectorMap {
         }
     }
 
-    pub fn install(&mut self, span: Span, keep: SectorMask, ppn: Ppn, dead: &mut Vec<Killed>) {
+    pub fn install(&mut self, span: Span, keep: SectorMask, ppn: Ppn, dead: &mut Vec<Invalidated>) {
         self.remove(span.lpn, keep, dead);
         let owners = self.owners.entry(ppn.0).or_insert_with(|| vec![None; self.sectors as usize]);
         if !keep.is_empty() && owners.iter().all(Option::is_none) {

@@ -74,7 +74,7 @@ pub enum PlanePick {
     Avoid(ChannelSet),
     /// The one with the most space that holds nothing live, and of about equals the one that has least to
     /// do: then no plane is full while another has room.
-    Roomiest,
+    MostFree,
 }
 
 /// A place to try: a region, and the class of slot in it.

@@ -10,7 +10,7 @@ use wordline_device::DeviceSpec;
 use wordline_flash::Geometry;
 use wordline_units::{CellMode, SimDuration};
 
-/// The hooks that a scheme wants to be asked; the others are skipped.
+/// Some of a scheme's optional hooks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Hooks(pub u8);
 
@@ -23,24 +23,57 @@ impl Hooks {
     pub const COLLECT: Hooks = Hooks(4);
     /// [`Scheme::idle`](crate::Scheme::idle).
     pub const IDLE: Hooks = Hooks(8);
-    /// [`Scheme::forget`](crate::Scheme::forget).
-    pub const FORGET: Hooks = Hooks(16);
+    /// [`Scheme::on_trim`](crate::Scheme::on_trim).
+    pub const ON_TRIM: Hooks = Hooks(16);
     /// [`Scheme::make_room`](crate::Scheme::make_room).
     pub const MAKE_ROOM: Hooks = Hooks(32);
-    /// [`Scheme::divide`](crate::Scheme::divide).
-    pub const DIVIDE: Hooks = Hooks(64);
+    /// [`Scheme::split_write`](crate::Scheme::split_write).
+    pub const SPLIT_WRITE: Hooks = Hooks(64);
+    /// [`Scheme::tick`](crate::Scheme::tick), which [`Layout::tick_every_writes`] enables.
+    pub const TICK: Hooks = Hooks(128);
     /// None of them.
     pub const NONE: Hooks = Hooks(0);
+    /// All that [`Layout::enabled_hooks`] may enable.
+    pub const ALL: Hooks = Hooks(127);
 
     /// Whether a hook is among them.
     #[inline(always)]
-    pub const fn asks(self, hook: Hooks) -> bool {
+    pub const fn contains(self, hook: Hooks) -> bool {
         self.0 & hook.0 != 0
     }
 
-    /// Both sets.
-    pub const fn and(self, other: Hooks) -> Hooks {
+    /// What either has.
+    pub const fn union(self, other: Hooks) -> Hooks {
         Hooks(self.0 | other.0)
+    }
+
+    /// What both have.
+    pub const fn intersection(self, other: Hooks) -> Hooks {
+        Hooks(self.0 & other.0)
+    }
+
+    /// These but for some.
+    pub const fn without(self, other: Hooks) -> Hooks {
+        Hooks(self.0 & !other.0)
+    }
+
+    /// Those among the methods of these names.
+    pub fn named(methods: &[&str]) -> Hooks {
+        methods.iter().fold(Hooks::NONE, |hooks, method| hooks.union(Hooks::of(method)))
+    }
+
+    fn of(method: &str) -> Hooks {
+        match method {
+            "admit" => Hooks::ADMIT,
+            "read" => Hooks::READ,
+            "collect" => Hooks::COLLECT,
+            "idle" => Hooks::IDLE,
+            "on_trim" => Hooks::ON_TRIM,
+            "make_room" => Hooks::MAKE_ROOM,
+            "split_write" => Hooks::SPLIT_WRITE,
+            "tick" => Hooks::TICK,
+            _ => Hooks::NONE,
+        }
     }
 }
 
@@ -56,13 +89,14 @@ pub struct Layout {
     pub home: RegionId,
     /// Another region where data lie at rest, and how many of the drive's logical pages: these are drawn
     /// from the base image by chance, in proportion where it holds fewer.
-    pub outpost: Option<(RegionId, u32)>,
+    pub second_home: Option<(RegionId, u32)>,
     /// The kind of map.
     pub map: MapKind,
     /// How parts of pages find company in a merge buffer, where it has one; see [`Route::into_buffer`](crate::Route::into_buffer).
     pub merges: Option<Join>,
-    /// The hooks to be asked.
-    pub asks: Hooks,
+    /// Of the optional hooks that the scheme has, those that are called: [`Hooks::ALL`], unless a parameter or the
+    /// drive makes some needless, as in `Hooks::ALL.without(Hooks::IDLE)`.
+    pub enabled_hooks: Hooks,
     /// Ask [`Scheme::tick`](crate::Scheme::tick) after every so many host write requests; 0 for never.
     pub tick_every_writes: u32,
     /// How long the drive must have had no request before [`Scheme::idle`](crate::Scheme::idle) is asked.
@@ -91,7 +125,7 @@ pub enum Join {
 
 /// What a scheme is given to lay itself out on.
 #[derive(Clone, Copy, Debug)]
-pub struct Drive<'a> {
+pub struct DriveInfo<'a> {
     /// The device file, resolved.
     pub spec: &'a DeviceSpec,
     /// Its numbering.
@@ -113,9 +147,17 @@ pub struct Refusal {
 }
 
 impl Layout {
-    /// A number that tells layouts apart.
+    /// A number that tells layouts apart. It goes into state files, and so is made from the names that the fields
+    /// had when the format was.
     pub fn fingerprint(&self) -> u64 {
-        XxHash3_64::oneshot(format!("{self:?}").as_bytes())
+        const NAMES_IN_FILES: [(&str, &str); 3] = [
+            ("second_home: ", "outpost: "),
+            ("enabled_hooks: ", "asks: "),
+            ("evicts_to_other_pool: ", "leaves_pool: "),
+        ];
+        let text =
+            NAMES_IN_FILES.iter().fold(format!("{self:?}"), |text, (now, then)| text.replace(now, then));
+        XxHash3_64::oneshot(text.as_bytes())
     }
 }
 

@@ -62,7 +62,7 @@ pub struct Region {
     /// Which block is then taken.
     pub victim: Victim,
     /// How long data that no request waits for wait for the rest of a one-shot group before it is padded; `None` for
-    /// ever, which only a protected stager may.
+    /// ever, which only a protected program buffer may.
     pub pad_after: Option<SimDuration>,
     /// The same for data that a request waits for, and for what goes with them.
     pub pad_host_after: SimDuration,
@@ -75,7 +75,7 @@ pub struct Region {
     pub partial_victims: bool,
     /// Whether all that is collected here goes to another pool, so that this one need not keep an erased
     /// block for it.
-    pub leaves_pool: bool,
+    pub evicts_to_other_pool: bool,
     /// How units that come from another pool, or by a scheme's own wish, share pages.
     pub moved_in: MovedIn,
     /// The most slots of each plane that may be programmed in its blocks, live or not; `u64::MAX` for no limit
@@ -114,7 +114,7 @@ impl Saved for Region {
         values: [quota, slot_quota],
         parts: [],
         rebuilt: [
-            name, pool, mode, rule, trigger, victim, pad_after, pad_host_after, protected, earlier_bits, partial_victims, leaves_pool,
+            name, pool, mode, rule, trigger, victim, pad_after, pad_host_after, protected, earlier_bits, partial_victims, evicts_to_other_pool,
             moved_in,
         ],
     }

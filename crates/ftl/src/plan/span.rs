@@ -27,7 +27,7 @@ pub struct Located {
 
 /// Sectors that a commit or a trim left dead at a place.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Killed {
+pub(crate) struct Invalidated {
     pub ppn: Ppn,
     pub sectors: u32,
 }

@@ -171,7 +171,7 @@ impl Aging {
     }
 
     /// All data are so much older from now on: time begins anew, or passes on the shelf.
-    pub fn pass(&mut self, time: SimDuration) {
+    pub fn age_by(&mut self, time: SimDuration) {
         for age in self.ages.iter_mut() {
             age.written = age.written.saturating_sub_unsigned(time.0);
             age.until = age.until.saturating_sub_unsigned(time.0);

@@ -26,7 +26,7 @@ impl Phase {
     /// Owned by a region, every slot taken.
     pub const Full: Phase = Phase(2);
     /// Being emptied.
-    pub const Victim: Phase = Phase(3);
+    pub const Collecting: Phase = Phase(3);
     /// Its erase is under way.
     pub const Erasing: Phase = Phase(4);
     /// Owned by a region, with slots left, and the frontier of none of its classes: it may be collected
@@ -38,7 +38,7 @@ impl Phase {
 
 impl fmt::Debug for Phase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = ["Free", "Open", "Full", "Victim", "Erasing", "Standby", "Retired"];
+        let names = ["Free", "Open", "Full", "Collecting", "Erasing", "Standby", "Retired"];
         f.write_str(names.get(self.0 as usize).unwrap_or(&"unknown"))
     }
 }

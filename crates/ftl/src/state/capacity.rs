@@ -95,7 +95,7 @@ impl State {
     /// those that are lost. Where data leave every pool in the end, all of them count.
     pub(crate) fn lasting_bytes(&self) -> (u64, u64) {
         let stays = |pool: usize| {
-            self.regions.iter().any(|r| r.region.pool.0 as usize == pool && !r.region.leaves_pool)
+            self.regions.iter().any(|r| r.region.pool.0 as usize == pool && !r.region.evicts_to_other_pool)
         };
         let all = !(0..self.pools.len()).any(stays);
         let counted = self.pools.iter().enumerate().filter(|(i, _)| all || stays(*i));

@@ -139,7 +139,7 @@ pub struct Counters {
     /// Live units moved by collections.
     pub collected_units: u64,
     /// Bytes that idle time copied within the home region.
-    pub ahead_bytes: u64,
+    pub idle_gc_bytes: u64,
     /// Of these copies, units whose data the host made stale before collection on demand moved them.
     pub premature_units: u64,
     /// What errors have cost reads; `None` where none are modelled.
@@ -213,8 +213,8 @@ impl Counters {
         if self.conversions_refused > 0 {
             all.push(self.conversions_refused);
         }
-        if self.ahead_bytes > 0 {
-            all.extend([self.ahead_bytes, self.premature_units]);
+        if self.idle_gc_bytes > 0 {
+            all.extend([self.idle_gc_bytes, self.premature_units]);
         }
         if let Some(errors) = &self.errors {
             all.extend(errors.host.iter().chain(&errors.retries).chain(&errors.uncorrectable));

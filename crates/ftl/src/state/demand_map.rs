@@ -158,7 +158,7 @@ impl DemandMap {
     }
 
     /// Whether two logical pages have their entries in one map page.
-    pub fn together(&self, one: Lpn, other: Lpn) -> bool {
+    pub fn share_map_page(&self, one: Lpn, other: Lpn) -> bool {
         self.page_of(one) == self.page_of(other)
     }
 
@@ -227,7 +227,7 @@ impl DemandMap {
 pub(crate) fn refusal(layout: &Layout) -> Option<String> {
     let why = if layout.map.knows_sectors() || layout.merges.is_some() {
         "its map knows parts of pages, and has no entry of a fixed size for each page"
-    } else if layout.outpost.is_some() {
+    } else if layout.second_home.is_some() {
         "its data lie on two media from the beginning, and where its map would lie is not defined"
     } else {
         return None;

@@ -126,8 +126,8 @@ impl State {
         if before.is_listed() {
             self.at_mut(region, plane).victims.remove(position);
         } else if self.blocks[block.index()].is_listed() {
-            let burden = self.burden(block);
-            self.at_mut(region, plane).victims.insert(position, burden);
+            let relocation_cost = self.relocation_cost(block);
+            self.at_mut(region, plane).victims.insert(position, relocation_cost);
         }
     }
 }

@@ -17,7 +17,7 @@ pub(crate) struct Gathering {
     /// The programs that wait for a place which is being read, by place.
     pub waiting: BTreeMap<u32, Vec<OpId>>,
     /// Places in victims that were read before the job came to them.
-    pub ahead: BTreeSet<u32>,
+    pub read_early: BTreeSet<u32>,
 }
 
 impl Gathering {
@@ -28,12 +28,12 @@ impl Gathering {
 
     /// Whether a place that a job comes to has been read for another.
     pub fn was_read(&mut self, ppn: Ppn) -> bool {
-        self.ahead.remove(&ppn.0)
+        self.read_early.remove(&ppn.0)
     }
 
     /// A job has ended.
-    pub fn forget(&mut self, job: &Job, block_of: impl Fn(Ppn) -> BlockId) {
-        self.ahead.retain(|ppn| block_of(Ppn(*ppn)) != job.block);
+    pub fn job_over(&mut self, job: &Job, block_of: impl Fn(Ppn) -> BlockId) {
+        self.read_early.retain(|ppn| block_of(Ppn(*ppn)) != job.block);
     }
 
     /// Whether a page is being gathered, from this place among others.

@@ -32,14 +32,14 @@ pub(crate) struct Job {
 
 impl Job {
     /// Whether it waits for the drive to be idle again.
-    pub fn rests(&self) -> bool {
+    pub fn is_paused(&self) -> bool {
         self.idle && !self.granted
     }
 }
 
 /// Why a block is emptied.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Occasion {
+pub(crate) enum GcReason {
     /// Its region runs short.
     Shortage,
     /// The drive has nothing else to do.
@@ -52,7 +52,7 @@ pub(crate) enum Occasion {
 
 /// Why a page moves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum For {
+pub(crate) enum MoveReason {
     /// The scheme wants it elsewhere.
     Scheme,
     /// The drive has nothing else to do.

@@ -1,7 +1,7 @@
 //! Where a request's time goes: the parts of its latency, which add up to it exactly.
 //!
 //! A request is as late as the last of its pieces, so the parts are that piece's. What an operation
-//! waits for is told by sums that its plane keeps of its busy time, one for each of [`Behind`]: the
+//! waits for is told by sums that its plane keeps of its busy time, one for each of [`BusyTime`]: the
 //! operation notes them when it is queued, and the difference when it begins is what it stood behind.
 
 use crate::state::cause::Cause;
@@ -99,9 +99,9 @@ impl IndexMut<LatencyPart> for LatencyParts {
 
 /// For whom a plane is busy: the host, collection, migration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Behind(pub [u64; 3]);
+pub struct BusyTime(pub [u64; 3]);
 
-impl Behind {
+impl BusyTime {
     /// A plane was busy with an operation for so long.
     #[inline(always)]
     pub fn add(&mut self, cause: Cause, time: u64) {
@@ -113,16 +113,17 @@ impl Behind {
 /// What the operation that ends now has been through since it was queued. The parts add up to the
 /// time since then.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub struct Piece {
+pub struct LatencyBreakdown {
     /// When it was queued at its plane.
     pub queued: SimTime,
     /// Where its time went.
     pub parts: LatencyParts,
 }
 
-impl Piece {
+impl LatencyBreakdown {
     /// No operation ends now.
-    pub const NONE: Piece = Piece { queued: SimTime::NEVER, parts: LatencyParts([0; LatencyPart::COUNT]) };
+    pub const NONE: LatencyBreakdown =
+        LatencyBreakdown { queued: SimTime::NEVER, parts: LatencyParts([0; LatencyPart::COUNT]) };
 
     /// The parts of a request that this piece ends now. A piece that was queued before the request
     /// came is another's, whose end it waited for.
@@ -135,7 +136,8 @@ impl Piece {
         now: SimTime,
     ) -> LatencyParts {
         let own = op != HostOp::Flush && admitted <= self.queued && self.queued <= now;
-        let (mut parts, launched) = if own { (self.parts, self.queued) } else { (Piece::NONE.parts, now) };
+        let (mut parts, launched) =
+            if own { (self.parts, self.queued) } else { (LatencyBreakdown::NONE.parts, now) };
         parts[LatencyPart::Admission] = admitted.since(arrival).0;
         parts[LatencyPart::Staging] = launched.since(admitted).0;
         parts

@@ -2,35 +2,35 @@
 //! an operation.
 //!
 //! `state.rs` puts the parts together. What concerns several of them at once is added to it in files that import it:
-//! `frontier.rs`, `space.rs`, `capacity.rs`, `lives.rs`, `members.rs`.
+//! `frontier.rs`, `free_space.rs`, `capacity.rs`, `block_wear.rs`, `superblock_members.rs`.
 
 pub(crate) mod aging;
-pub(crate) mod ahead;
 pub(crate) mod backlog;
 pub(crate) mod block;
+pub(crate) mod block_wear;
 pub(crate) mod capacity;
 pub(crate) mod cause;
 pub(crate) mod counters;
 pub(crate) mod demand_map;
+pub(crate) mod free_space;
 pub(crate) mod frontier;
 pub(crate) mod gather;
+pub(crate) mod idle_gc_copies;
 pub(crate) mod job;
 pub(crate) mod journal;
 pub(crate) mod latency;
-pub(crate) mod lives;
-pub(crate) mod members;
+pub(crate) mod layout_check;
 pub(crate) mod merge;
 pub(crate) mod min_tree;
 pub(crate) mod op;
+pub(crate) mod program_buffer;
 pub(crate) mod read_cache;
 pub(crate) mod refresh;
 pub(crate) mod region;
 pub(crate) mod request;
-pub(crate) mod space;
-pub(crate) mod stager;
 pub(crate) mod staging;
 pub(crate) mod state;
-pub(crate) mod suits;
+pub(crate) mod superblock_members;
 pub(crate) mod superblocks;
 pub(crate) mod times;
 pub(crate) mod trim;

@@ -59,11 +59,11 @@ pub(crate) enum Owner {
     /// A host request.
     Request,
     /// A program that lacks the sectors this read brings.
-    Fill,
+    Rmw,
     /// The collection of a region's plane.
     Job,
     /// A collected program that gathers its page from several places, of which this read brings one.
-    Whole,
+    Gather,
     /// A move that the scheme asked for.
     Move,
     /// A moved unit that is written with the rest of its page, which this read brings.
@@ -110,7 +110,7 @@ pub struct Part {
 
 /// A block being emptied, for those who watch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Emptying {
+pub struct Collecting {
     /// The block.
     pub block: BlockId,
     /// Why.
@@ -173,7 +173,7 @@ pub struct Op {
     /// A relocation that counts among those its job has under way at once.
     pub(crate) in_window: bool,
     /// The class of the slot that a program is bound to.
-    pub(crate) taken: SlotClass,
+    pub(crate) bound_class: SlotClass,
     /// Done because the drive had nothing else to do.
     pub(crate) idle: bool,
     /// A copy within the plane, by the flash itself: its data are not read before nor moved over the bus.
@@ -213,7 +213,7 @@ impl Op {
             slots: 1,
             privileged: false,
             in_window: true,
-            taken: SlotClass::Next,
+            bound_class: SlotClass::Next,
             idle: false,
             copies: false,
             buffered: false,

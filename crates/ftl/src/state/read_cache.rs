@@ -61,12 +61,12 @@ impl ReadCache {
     #[inline(always)]
     pub fn drop(&mut self, lpn: Lpn, sectors: SectorMask) {
         if self.is_on() {
-            self.forget(lpn, sectors);
+            self.invalidate(lpn, sectors);
         }
     }
 
     #[inline(never)]
-    fn forget(&mut self, lpn: Lpn, sectors: SectorMask) {
+    fn invalidate(&mut self, lpn: Lpn, sectors: SectorMask) {
         let Some(pages) = &mut self.0 else { return };
         let Some(held) = pages.peek_mut(&lpn.0) else { return };
         *held = held.minus(sectors);

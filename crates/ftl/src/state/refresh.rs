@@ -35,29 +35,29 @@ pub(crate) struct Refreshing {
     pub rule: Refresh,
     pub due: BTreeMap<u32, Due>,
     /// When the ages of all blocks are looked at next.
-    pub look_at: SimTime,
+    pub next_scan: SimTime,
 }
 
 impl Saved for Refreshing {
-    saved! { Refreshing, values: [due, look_at], parts: [], rebuilt: [rule] }
+    saved! { Refreshing, values: [due, next_scan as look_at], parts: [], rebuilt: [rule] }
 }
 
 impl Refreshing {
     pub fn new(rule: Refresh) -> Refreshing {
-        Refreshing { rule, due: BTreeMap::new(), look_at: Self::first_look(rule) }
+        Refreshing { rule, due: BTreeMap::new(), next_scan: Self::first_scan(rule) }
     }
 
-    fn first_look(rule: Refresh) -> SimTime {
+    fn first_scan(rule: Refresh) -> SimTime {
         if rule.age.is_some() { SimTime(0) } else { SimTime::NEVER }
     }
 
     /// Time begins anew.
     pub fn start_anew(&mut self) {
-        self.look_at = Self::first_look(self.rule);
+        self.next_scan = Self::first_scan(self.rule);
     }
 
     /// A block has been erased.
-    pub fn forget(&mut self, block: BlockId) {
+    pub fn erased(&mut self, block: BlockId) {
         self.due.remove(&block.0);
     }
 }

@@ -4,7 +4,7 @@ use crate::file::saved::{Saved, saved};
 use crate::plan::region::{FreeOrder, Region};
 use crate::state::block::FreeBlocks;
 use crate::state::job::Job;
-use crate::state::stager::{Company, Stager};
+use crate::state::program_buffer::{PlaneProgramBuffer, WriteStream};
 use crate::state::victim::VictimIndex;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -25,14 +25,14 @@ pub(crate) struct PoolState {
     pub reserve: u32,
     pub order: FreeOrder,
     /// Planes that hold a superblock together; 1 where blocks stand alone.
-    pub together: u32,
+    pub planes_per_superblock: u32,
 }
 
 impl Saved for PoolState {
     saved! { PoolState,
         values: [free],
         parts: [],
-        rebuilt: [medium, first_plane, offset, blocks_per_plane, reserve, order, together],
+        rebuilt: [medium, first_plane, offset, blocks_per_plane, reserve, order, planes_per_superblock],
     }
 }
 
@@ -47,8 +47,8 @@ pub(crate) struct RegionPlane {
     pub open_slots: u64,
     /// Live sectors in its blocks.
     pub live: u64,
-    /// By [`Company`].
-    pub stagers: [Stager; Company::COUNT],
+    /// By [`WriteStream`].
+    pub program_buffers: [PlaneProgramBuffer; WriteStream::COUNT],
     pub job: Option<Job>,
 }
 

@@ -3,7 +3,7 @@
 use crate::plan::region::RegionId;
 use crate::state::latency::LatencyParts;
 use crate::state::op::OpId;
-use crate::state::stager::Company;
+use crate::state::program_buffer::WriteStream;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use wordline_units::{DieId, HostRequest, PlaneId, SimDuration, SimTime};
@@ -140,7 +140,7 @@ pub enum Timer {
         /// Its plane.
         plane: PlaneId,
         /// Whose data wait.
-        company: Company,
+        stream: WriteStream,
         /// Which group it was.
         generation: u32,
     },

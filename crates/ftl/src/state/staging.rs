@@ -15,7 +15,7 @@ pub(crate) struct Staged {
     pub mask: SectorMask,
     /// Sectors that have left their place on flash for protected RAM, and that nothing newer has replaced, with
     /// the programs that bring them back.
-    homeless: Vec<(OpId, SectorMask)>,
+    relocating: Vec<(OpId, SectorMask)>,
     /// Programs that will commit to this page.
     pub pending: u32,
     /// Version of the newest commit or trim since the entry exists; 0 for none.
@@ -41,19 +41,19 @@ impl Staged {
     }
 
     /// Sectors have left their place for RAM, until a program brings them back to flash.
-    pub fn leave_home(&mut self, by: OpId, sectors: SectorMask) {
-        self.homeless.push((by, sectors));
+    pub fn begin_relocation(&mut self, by: OpId, sectors: SectorMask) {
+        self.relocating.push((by, sectors));
     }
 
     /// What of the sectors that a program brings back nothing newer has replaced.
-    pub fn homeless(&self, by: OpId) -> SectorMask {
-        self.homeless.iter().filter(|(op, _)| *op == by).fold(SectorMask::EMPTY, |m, (_, s)| m.union(*s))
+    pub fn relocating(&self, by: OpId) -> SectorMask {
+        self.relocating.iter().filter(|(op, _)| *op == by).fold(SectorMask::EMPTY, |m, (_, s)| m.union(*s))
     }
 
-    /// The same when they are there: they are homeless no more.
-    pub fn come_home(&mut self, by: OpId) -> SectorMask {
-        let home = self.homeless(by);
-        self.homeless.retain(|(op, _)| *op != by);
+    /// The same when they are there: their relocation is committed.
+    pub fn commit_relocation(&mut self, by: OpId) -> SectorMask {
+        let home = self.relocating(by);
+        self.relocating.retain(|(op, _)| *op != by);
         home
     }
 
@@ -62,7 +62,7 @@ impl Staged {
     pub fn commit(&mut self, mask: SectorMask, version: u64) {
         self.committed = self.committed.max(version);
         let whole = self.by_sector.is_empty();
-        for (_, sectors) in &mut self.homeless {
+        for (_, sectors) in &mut self.relocating {
             *sectors = if whole { SectorMask::EMPTY } else { sectors.minus(mask) };
         }
         if !self.by_sector.is_empty() {
@@ -108,7 +108,7 @@ impl Staging {
             let fresh = Staged {
                 lpn,
                 mask: SectorMask::EMPTY,
-                homeless: vec![],
+                relocating: vec![],
                 pending: 0,
                 committed: 0,
                 by_sector: vec![0; *sectors],

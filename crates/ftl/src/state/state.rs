@@ -1,26 +1,26 @@
 //! All state of the translation layer that does not depend on what data are kept: pools, regions, map,
 //! staging, pending operations and jobs. The room that blocks leave, those that are open, what the drive can hold, what
-//! blocks have been through, and superblocks have files of their own (`space.rs`, `frontier.rs`, `capacity.rs`,
-//! `lives.rs`, `members.rs`).
+//! blocks have been through, and superblocks have files of their own (`free_space.rs`, `frontier.rs`, `capacity.rs`,
+//! `block_wear.rs`, `superblock_members.rs`).
 
 use crate::file::saved::{Saved, saved};
 use crate::file::table::Table;
 use crate::image::stripe::Stripe;
 use crate::map::Map;
-use crate::plan::layout::{Drive, Hooks, Layout, Refusal};
+use crate::plan::layout::{DriveInfo, Hooks, Layout, Refusal};
 use crate::plan::map_kind::MapKind;
 use crate::plan::region::{FreeOrder, Region, RegionId};
 use crate::state::aging::Aging;
-use crate::state::ahead::Ahead;
 use crate::state::backlog::Backlog;
 use crate::state::block::{Block, FreeBlocks};
 use crate::state::counters::Counters;
 use crate::state::demand_map::DemandMap;
+use crate::state::idle_gc_copies::IdleGcCopies;
+use crate::state::layout_check;
 use crate::state::op::Ops;
 use crate::state::refresh::Refreshing;
 use crate::state::region::{PoolState, RegionPlane, RegionState};
 use crate::state::staging::Staging;
-use crate::state::suits;
 use crate::state::superblocks::Superblocks;
 use crate::state::trim::TrimLog;
 use crate::state::victim::VictimIndex;
@@ -46,7 +46,7 @@ pub struct State {
     pub(crate) trims: TrimLog,
     /// What of the map is in RAM, where it lies on flash.
     pub(crate) demand: Option<Box<DemandMap>>,
-    pub(crate) ahead: Ahead,
+    pub(crate) idle_gc_copies: IdleGcCopies,
     pub(crate) aging: Aging,
     pub(crate) wear: Wear,
     pub(crate) refreshing: Refreshing,
@@ -59,9 +59,9 @@ pub struct State {
     pub(crate) most_shrunk: u64,
     pub(crate) backlog: Backlog,
     /// Planes where a program waits for a slot.
-    pub(crate) starved: Vec<bool>,
+    pub(crate) programs_blocked: Vec<bool>,
     /// Planes where a moved page waits for a slot.
-    pub(crate) jammed: Vec<bool>,
+    pub(crate) gc_blocked: Vec<bool>,
     pub(crate) outstanding: u32,
     /// Pages in the write buffer, and its size, where there is one.
     pub(crate) buffered: u64,
@@ -75,8 +75,9 @@ pub struct State {
 
 impl Saved for State {
     saved! { State,
-        values: [trims, demand, staging, ops, counters, shrunk, most_shrunk, starved, jammed, outstanding, buffered, incomplete_units, draining, now, turn],
-        parts: [backlog, pools, regions, blocks, superblocks, map, ahead, aging, wear, refreshing],
+        values: [trims, demand, staging, ops, counters, shrunk, most_shrunk, programs_blocked as starved, gc_blocked as jammed,
+            outstanding, buffered, incomplete_units, draining, now, turn],
+        parts: [backlog, pools, regions, blocks, superblocks, map, idle_gc_copies as ahead, aging, wear, refreshing],
         rebuilt: [geometry, gc, logical_pages, dynamic, stripe, home, buffer_pages],
     }
 }
@@ -91,7 +92,7 @@ fn stripe_over(geometry: &Geometry, levels: [Level; 4], medium: usize) -> Stripe
 
 impl State {
     pub(crate) fn new(
-        drive: &Drive,
+        drive: &DriveInfo,
         layout: &Layout,
         refuse: impl Fn(String) -> Refusal,
     ) -> Result<State, Refusal> {
@@ -100,7 +101,7 @@ impl State {
             Allocation::Static(levels) => levels,
             Allocation::Dynamic => BY_CHANNEL,
         };
-        suits::check(drive, layout).map_err(&refuse)?;
+        layout_check::check(drive, layout).map_err(&refuse)?;
         let wear = Wear::new(drive.spec.wear);
         let mut used = vec![0; geometry.media.len()];
         let mut pools = vec![];
@@ -109,7 +110,7 @@ impl State {
             let planes = geometry.planes_of_medium(pool.medium);
             let offset = used[pool.medium];
             used[pool.medium] += pool.blocks_per_plane;
-            let keeps = |r: &&Region| r.pool.0 as usize == pools.len() && !r.leaves_pool;
+            let keeps = |r: &&Region| r.pool.0 as usize == pools.len() && !r.evicts_to_other_pool;
             let within = layout.regions.iter().filter(keeps).count() as u32;
             pools.push(PoolState {
                 medium: pool.medium,
@@ -123,7 +124,7 @@ impl State {
                     })
                     .collect(),
                 reserve: if within > 0 { within + wear.further_reserve() } else { 0 },
-                together: drive.spec.superblock.planes(medium.topology),
+                planes_per_superblock: drive.spec.superblock.planes(medium.topology),
                 order: if wear.spec.dynamic { FreeOrder::LeastErased } else { pool.free },
             });
         }
@@ -153,7 +154,7 @@ impl State {
                         owned: 0,
                         open_slots: 0,
                         live: 0,
-                        stagers: Default::default(),
+                        program_buffers: Default::default(),
                         job: None,
                     })
                     .collect(),
@@ -168,7 +169,7 @@ impl State {
         }
         let superblocks = Superblocks::new(drive.spec.superblock, &geometry, &stripes);
         let unmapped = |e| refuse(format!("its tables find no room in this computer's address space: {e}"));
-        let idles = layout.asks.asks(Hooks::IDLE);
+        let idles = layout.enabled_hooks.contains(Hooks::IDLE);
         let watched = if idles { (geometry.blocks as usize) << geometry.slot_shift } else { 0 };
         let trims = TrimLog::new(&geometry, layout.map, drive.logical_pages);
         let demand = DemandMap::new(&drive.spec.dram, Bytes(geometry.unit), drive.logical_pages, trims.end());
@@ -187,7 +188,7 @@ impl State {
             map: Map::new(layout.map, &geometry, pages).map_err(unmapped)?,
             trims,
             demand,
-            ahead: Ahead::new(watched).map_err(unmapped)?,
+            idle_gc_copies: IdleGcCopies::new(watched).map_err(unmapped)?,
             wear,
             aging: Aging::new(drive.spec.errors.as_ref(), geometry.blocks as usize).map_err(unmapped)?,
             refreshing: Refreshing::new(
@@ -198,8 +199,8 @@ impl State {
             shrunk: 0,
             most_shrunk: 0,
             backlog: Backlog::new(&geometry, drive.spec.parallel_unit),
-            jammed: vec![false; geometry.planes as usize],
-            starved: vec![false; geometry.planes as usize],
+            gc_blocked: vec![false; geometry.planes as usize],
+            programs_blocked: vec![false; geometry.planes as usize],
             outstanding: 0,
             buffered: 0,
             incomplete_units: 0,
@@ -227,7 +228,7 @@ impl State {
     /// Logical pages (page map) or sectors (sector map) that hold the host's data.
     pub(crate) fn mapped(&self) -> u64 {
         let tables = self.trims.mapped() + self.demand.as_ref().map_or(0, |map| map.mapped());
-        // Pages of these may be on their way through a protected stager, and not mapped.
+        // Pages of these may be on their way through a protected program buffer, and not mapped.
         self.map.mapped().saturating_sub(tables)
     }
 

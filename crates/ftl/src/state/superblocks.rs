@@ -2,7 +2,7 @@
 
 use crate::file::saved::{Saved, saved};
 use crate::image::stripe::Stripe;
-use crate::plan::layout::{Drive, Hooks, Layout};
+use crate::plan::layout::{DriveInfo, Hooks, Layout};
 use crate::plan::region::Region;
 use wordline_device::Superblock;
 use wordline_flash::{Geometry, Medium};
@@ -42,7 +42,7 @@ impl Superblocks {
 }
 
 /// Why a drive under a layout cannot have superblocks, if it cannot.
-pub(crate) fn refusal(drive: &Drive, layout: &Layout) -> Option<String> {
+pub(crate) fn refusal(drive: &DriveInfo, layout: &Layout) -> Option<String> {
     if drive.spec.superblock == Superblock::Off {
         return None;
     }
@@ -51,13 +51,13 @@ pub(crate) fn refusal(drive: &Drive, layout: &Layout) -> Option<String> {
     let in_parts = |r: &Region| r.rule.by_bit() || r.rule.reprograms() || r.partial_victims;
     let why = if layout.map.knows_sectors() || layout.merges.is_some() {
         "its map knows parts of pages"
-    } else if layout.asks.asks(Hooks::IDLE) {
+    } else if layout.enabled_hooks.contains(Hooks::IDLE) {
         "it collects in idle time, a page at a time, and superblocks are collected as a whole"
-    } else if layout.asks.asks(Hooks::COLLECT) {
+    } else if layout.enabled_hooks.contains(Hooks::COLLECT) {
         "it chooses victims by itself, block by block"
     } else if layout.regions.iter().any(in_parts) {
         "it programs the pages of a block in parts"
-    } else if layout.outpost.is_some() {
+    } else if layout.second_home.is_some() {
         "its data lie on two media from the beginning"
     } else if wears {
         "blocks retire (wear.enforce, wear.bad_blocks), and how a superblock goes on without one is not modelled"

@@ -24,7 +24,7 @@ const ENTRY_BYTES: u64 = 8;
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Unlogged {
     pub version: u64,
-    /// A copy that it killed has been erased: it stands in protected RAM.
+    /// A copy that it made invalid has been erased: it stands in protected RAM.
     pub held: bool,
 }
 

@@ -47,7 +47,7 @@ impl WriteBuffer {
     }
 
     /// No program of a page is on its way any more.
-    pub fn forget(&mut self, stage: u32) {
+    pub fn remove(&mut self, stage: u32) {
         self.newest.remove(&stage);
     }
 

@@ -88,14 +88,16 @@ impl<P: Probe, M: Media> Device<P, M> {
         let usage = Usage { at: self.now, arrays: used(&self.arrays), buses: used(&self.buses) };
         self.metrics.sample(self.now, self.ftl.counters(), free, usage);
         if self.metrics.wants_frame() {
-            self.look_at_blocks();
+            self.sample_block_map();
         }
     }
 
     /// Note how the blocks are now that stand for all on a map.
-    pub(crate) fn look_at_blocks(&mut self) {
-        let cells =
-            map_rows(&self.geometry).into_iter().flat_map(|row| row.blocks()).map(|b| self.ftl.look_at(b));
+    pub(crate) fn sample_block_map(&mut self) {
+        let cells = map_rows(&self.geometry)
+            .into_iter()
+            .flat_map(|row| row.blocks())
+            .map(|b| self.ftl.block_status(b));
         self.metrics.add_frame(Frame { at: self.now, cells: cells.collect() });
     }
 

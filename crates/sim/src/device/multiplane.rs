@@ -22,7 +22,7 @@ impl<P: Probe, M: Media> Device<P, M> {
             return end;
         }
         // While something is set aside, reads of the host alone.
-        let suspended = self.suspension.is_some() && self.interrupted[array].aside().is_some();
+        let suspended = self.suspension.is_some() && self.interrupted[array].suspended().is_some();
         let may_join = |key: u64| key != NOTHING && (!suspended || key >> 56 == Class::Read as u64);
         let mut ready: Vec<(u64, usize)> = self
             .geometry
@@ -98,7 +98,7 @@ impl<P: Probe, M: Media> Device<P, M> {
 
     /// Whether the program that an array would begin is like one that the bus is just bringing to another of
     /// its planes, for which nothing else there stands before the array.
-    pub(super) fn expects_company(&mut self, array: usize) -> bool {
+    pub(super) fn expects_sibling_plane(&mut self, array: usize) -> bool {
         let Some(plane) = self.arrays.first(array) else { return false };
         let Some(lead) = self.wanted(plane) else { return false };
         let Some(coming) = self.buses.shared[self.planes[plane].channel as usize].busy else { return false };

@@ -2,11 +2,11 @@
 //! becomes of programs that find no page.
 
 use super::Device;
-use super::registers::{Held, Second};
+use super::registers::{CacheRegisterUse, RegisterUse};
 use crate::probe::{Moment, Probe};
 use serde::{Deserialize, Serialize};
 use wordline_flash::CacheRegister;
-use wordline_ftl::{Behind, Blocked, Class, Media, OpId, OpKind};
+use wordline_ftl::{Blocked, BusyTime, Class, Media, OpId, OpKind};
 use wordline_units::{DieId, PlaneId};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -16,14 +16,14 @@ pub(super) struct Plane {
     /// A bit for each class with an operation waiting.
     pub queued: u8,
     /// The operation that has the plane, or of two the one that has the page register.
-    pub current: Held,
+    pub current: RegisterUse,
     /// What the cache register is used for.
     pub cache: CacheRegister,
     /// How long the plane has been busy with operations that have ended; where it has two registers, how long
     /// a read could not have begun, until `counted`.
-    pub busy: Behind,
+    pub busy: BusyTime,
     /// What planes of one register do without: apart, since most have one, and each operation touches its plane.
-    pub second: Box<Second>,
+    pub cache_register: Box<CacheRegisterUse>,
     pub array: u32,
     pub channel: u32,
     pub die: DieId,
@@ -49,7 +49,7 @@ impl<P: Probe, M: Media> Device<P, M> {
         if self.ftl.serves_host(id) {
             let plane = self.ftl.op(id).plane.index();
             let busy = self.busy_until_now(plane, id);
-            self.waits.queue(id, self.now, busy);
+            self.queue_delays.queue(id, self.now, busy);
         }
         self.stand_in_queue(id);
     }
@@ -79,7 +79,7 @@ impl<P: Probe, M: Media> Device<P, M> {
 
     /// How long a plane has been busy, with the operation that it is at, as one sees it that would begin.
     #[inline(always)]
-    fn busy_until_now(&mut self, plane: usize, id: OpId) -> Behind {
+    fn busy_until_now(&mut self, plane: usize, id: OpId) -> BusyTime {
         let p = &self.planes[plane];
         if !p.cache.is_off() {
             return self.busy_for(plane, id);
@@ -103,7 +103,7 @@ impl<P: Probe, M: Media> Device<P, M> {
     pub(super) fn first(&self, plane: usize) -> OpId {
         let p = &self.planes[plane];
         let mut queued = if self.ftl.is_held(p.die) { p.queued & 1 << Class::Held as u8 } else { p.queued };
-        if self.suspension.is_some() && self.interrupted[p.array as usize].aside().is_some() {
+        if self.suspension.is_some() && self.interrupted[p.array as usize].suspended().is_some() {
             queued &= 1 << Class::Read as u8;
         }
         if queued == 0 {
@@ -224,7 +224,7 @@ impl<P: Probe, M: Media> Device<P, M> {
         }
         if self.ftl.serves_host(id) {
             let busy = self.busy_until_now(plane, id);
-            self.waits.block(id, self.now, busy);
+            self.queue_delays.block(id, self.now, busy);
         }
         if P::WATCHES {
             let op = self.ftl.op(id).number();
@@ -297,7 +297,7 @@ impl<P: Probe, M: Media> Device<P, M> {
         if !gave_up {
             gave_up = self.ftl.fail_held_moves() || self.ftl.end_joined_moves() || self.ftl.fail_flushes();
         }
-        if !gave_up && let Some((request, number, _)) = self.held_up.pop_front() {
+        if !gave_up && let Some((request, number, _)) = self.admission_queue.pop_front() {
             self.ftl.refuse(request, number);
             gave_up = true;
         }

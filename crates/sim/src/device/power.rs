@@ -5,13 +5,13 @@ use crate::metrics::Metrics;
 use crate::probe::Probe;
 use wordline_device::DeviceSpec;
 use wordline_flash::Geometry;
-use wordline_ftl::{Ftl, OpId, Recorded, Refusal, Remains, Scheme};
+use wordline_ftl::{Ftl, OpId, PowerLossImage, Recorded, Refusal, Scheme};
 use wordline_units::SimTime;
 
 /// A drive without power.
 pub struct PoweredOff<P: Probe, M: Recorded> {
     /// Flash, and protected RAM.
-    pub remains: Remains<M>,
+    pub image: PowerLossImage<M>,
     /// Requests that had ended and were not yet taken.
     pub completed: Vec<Completion>,
     /// Requests that will never end, by number.
@@ -29,13 +29,13 @@ impl<P: Probe, M: Recorded> Device<P, M> {
     /// arrays are at work on, or have set aside, are torn; a program whose data are still on the bus leaves no trace.
     pub fn power_cut(self) -> PoweredOff<P, M> {
         let at_work = self.arrays.shared.iter().filter_map(|a| a.busy);
-        let aside = self.interrupted.iter().filter_map(|i| i.aside());
-        let spoiled: Vec<OpId> = at_work.chain(aside).flat_map(|lead| self.together(lead)).collect();
-        let remains = self.ftl.power_cut(&spoiled);
-        let mut lost = remains.in_flight.clone();
-        lost.extend(self.held_up.iter().map(|(_, number, _)| *number));
+        let suspended = self.interrupted.iter().filter_map(|i| i.suspended());
+        let spoiled: Vec<OpId> = at_work.chain(suspended).flat_map(|lead| self.together(lead)).collect();
+        let image = self.ftl.power_cut(&spoiled);
+        let mut lost = image.in_flight.clone();
+        lost.extend(self.admission_queue.iter().map(|(_, number, _)| *number));
         PoweredOff {
-            remains,
+            image,
             completed: self.ready.into(),
             lost,
             at: self.now,
@@ -56,7 +56,7 @@ impl<P: Probe, M: Recorded> Device<P, M> {
         scheme: Box<dyn Scheme>,
         off: PoweredOff<P, M>,
     ) -> Result<Device<P, M>, Refusal> {
-        let (ftl, ready) = Ftl::recover(&Self::drawing(spec, geometry), scheme, off.remains, off.at)?;
+        let (ftl, ready) = Ftl::recover(&Self::drive_info(spec, geometry), scheme, off.image, off.at)?;
         let mut device = Self::around(ftl, spec, geometry, off.probe);
         device.now = ready;
         device.link_free_at = device.now;

@@ -8,12 +8,12 @@
 use super::{Device, Plane};
 use crate::probe::Probe;
 use serde::{Deserialize, Serialize};
-use wordline_ftl::{Behind, Media, OpId, OpKind};
+use wordline_ftl::{BusyTime, Media, OpId, OpKind};
 use wordline_units::{SimDuration, SimTime};
 
 /// What has a register, and how far it is.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Held {
+pub(super) struct RegisterUse {
     pub op: OpId,
     /// Since when the operation has the plane.
     pub began: SimTime,
@@ -26,44 +26,44 @@ pub(super) struct Held {
     /// Whether its data wait for the other register.
     pub waits: bool,
     /// Where the plane has two registers, how long it had been busy when the operation began.
-    pub behind: Behind,
+    pub busy_before: BusyTime,
 }
 
-impl Held {
-    pub const NOTHING: Held = Held {
+impl RegisterUse {
+    pub const NOTHING: RegisterUse = RegisterUse {
         op: OpId::NONE,
         began: SimTime(0),
         turned: SimTime(0),
         sensed: SimTime(0),
         again: SimDuration::ZERO,
         waits: false,
-        behind: Behind([0; 3]),
+        busy_before: BusyTime([0; 3]),
     };
 }
 
 /// What a plane with a cache register has besides.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Second {
+pub(super) struct CacheRegisterUse {
     /// What has the cache register.
-    pub cached: Held,
+    pub cached: RegisterUse,
     /// How long a program could not have begun, as `busy` has it for reads.
-    pub busy_for_programs: Behind,
+    pub busy_for_programs: BusyTime,
     /// Until when both are counted.
     pub counted: SimTime,
 }
 
-impl Default for Held {
-    fn default() -> Held {
-        Held::NOTHING
+impl Default for RegisterUse {
+    fn default() -> RegisterUse {
+        RegisterUse::NOTHING
     }
 }
 
 impl Plane {
     /// The register that an operation has.
     #[inline(always)]
-    pub fn of(&mut self, id: OpId) -> &mut Held {
-        if !self.cache.is_off() && self.second.cached.op == id {
-            &mut self.second.cached
+    pub fn of(&mut self, id: OpId) -> &mut RegisterUse {
+        if !self.cache.is_off() && self.cache_register.cached.op == id {
+            &mut self.cache_register.cached
         } else {
             &mut self.current
         }
@@ -72,8 +72,8 @@ impl Plane {
     /// The operation whose data move next, if the plane has begun one.
     #[inline(always)]
     pub fn at_bus(&self) -> OpId {
-        let by_cache = !self.cache.is_off() && !self.second.cached.op.is_none();
-        if by_cache { self.second.cached.op } else { self.current.op }
+        let by_cache = !self.cache.is_off() && !self.cache_register.cached.op.is_none();
+        if by_cache { self.cache_register.cached.op } else { self.current.op }
     }
 }
 
@@ -90,7 +90,7 @@ impl<P: Probe, M: Media> Device<P, M> {
     /// Whether a plane with two registers has one for an operation.
     #[inline(never)]
     pub(super) fn has_register(&self, plane: usize, id: OpId) -> bool {
-        let (current, cached) = (self.planes[plane].current.op, self.planes[plane].second.cached.op);
+        let (current, cached) = (self.planes[plane].current.op, self.planes[plane].cache_register.cached.op);
         if self.ftl.op(id).kind == OpKind::Program {
             let follows = self.is_cached(plane, current) && self.is_cached(plane, id);
             cached.is_none() && (current.is_none() || follows)
@@ -102,24 +102,24 @@ impl<P: Probe, M: Media> Device<P, M> {
     /// An operation takes the register that it needs first: what goes on with a page that was read, and a
     /// program that may, the cache register.
     pub(super) fn take_register(&mut self, plane: usize, id: OpId) {
-        let behind = self.busy_for(plane, id);
+        let busy_before = self.busy_for(plane, id);
         let goes_on = self.planes[plane].cache.reads() && self.ftl.op(id).goes_on();
         let by_cache = goes_on || self.is_cached(plane, id);
-        let held = Held { op: id, began: self.now, behind, ..Held::NOTHING };
+        let held = RegisterUse { op: id, began: self.now, busy_before, ..RegisterUse::NOTHING };
         let p = &mut self.planes[plane];
-        *(if by_cache { &mut p.second.cached } else { &mut p.current }) = held;
+        *(if by_cache { &mut p.cache_register.cached } else { &mut p.current }) = held;
     }
 
     /// An operation has ended.
     pub(super) fn leave_register(&mut self, plane: usize, id: OpId) {
         self.count_busy(plane);
-        *self.planes[plane].of(id) = Held::NOTHING;
+        *self.planes[plane].of(id) = RegisterUse::NOTHING;
     }
 
     /// A page has been sensed. It goes over to the cache register if that is free, and the next can be
     /// sensed; one that must be sensed again after its transfer stays.
     pub(super) fn bring_out(&mut self, plane: usize) {
-        self.planes[plane].current.waits = !self.planes[plane].second.cached.op.is_none();
+        self.planes[plane].current.waits = !self.planes[plane].cache_register.cached.op.is_none();
         if self.planes[plane].current.waits {
             return;
         }
@@ -129,7 +129,7 @@ impl<P: Probe, M: Media> Device<P, M> {
         if leaves {
             self.count_busy(plane);
             let p = &mut self.planes[plane];
-            p.second.cached = std::mem::replace(&mut p.current, Held::NOTHING);
+            p.cache_register.cached = std::mem::replace(&mut p.current, RegisterUse::NOTHING);
         }
         self.buses.want(channel, plane, key);
         self.try_bus(channel);
@@ -141,13 +141,13 @@ impl<P: Probe, M: Media> Device<P, M> {
     /// A page is in the cache register. It goes over to the page register if that is free, and the next can
     /// be brought in.
     pub(super) fn bring_in(&mut self, plane: usize) {
-        self.planes[plane].second.cached.waits = !self.planes[plane].current.op.is_none();
-        if self.planes[plane].second.cached.waits {
+        self.planes[plane].cache_register.cached.waits = !self.planes[plane].current.op.is_none();
+        if self.planes[plane].cache_register.cached.waits {
             return;
         }
         self.count_busy(plane);
         let p = &mut self.planes[plane];
-        p.current = std::mem::replace(&mut p.second.cached, Held::NOTHING);
+        p.current = std::mem::replace(&mut p.cache_register.cached, RegisterUse::NOTHING);
         let (id, array) = (p.current.op, p.array as usize);
         self.arrays.want(array, plane, self.ftl.op(id).key);
         self.try_array(array);
@@ -159,7 +159,7 @@ impl<P: Probe, M: Media> Device<P, M> {
     pub(super) fn go_on_in(&mut self, plane: usize) {
         if self.planes[plane].current.waits {
             self.bring_out(plane);
-        } else if self.planes[plane].second.cached.waits {
+        } else if self.planes[plane].cache_register.cached.waits {
             self.bring_in(plane);
         } else {
             self.offer(plane);
@@ -167,17 +167,17 @@ impl<P: Probe, M: Media> Device<P, M> {
     }
 
     /// How long an operation could not have begun in a plane with two registers, until now.
-    pub(super) fn busy_for(&mut self, plane: usize, id: OpId) -> Behind {
+    pub(super) fn busy_for(&mut self, plane: usize, id: OpId) -> BusyTime {
         self.count_busy(plane);
         let p = &self.planes[plane];
-        if self.ftl.op(id).kind == OpKind::Program { p.second.busy_for_programs } else { p.busy }
+        if self.ftl.op(id).kind == OpKind::Program { p.cache_register.busy_for_programs } else { p.busy }
     }
 
     /// Add to what a plane has been busy with, before that changes.
     fn count_busy(&mut self, plane: usize) {
         let p = &self.planes[plane];
-        let (current, cached) = (p.current.op, p.second.cached.op);
-        let passed = self.now.since(p.second.counted).0;
+        let (current, cached) = (p.current.op, p.cache_register.cached.op);
+        let passed = self.now.since(p.cache_register.counted).0;
         let keeps_reads =
             if current.is_none() && self.is(cached, OpKind::Program) { cached } else { current };
         let keeps_programs =
@@ -185,12 +185,12 @@ impl<P: Probe, M: Media> Device<P, M> {
         let cause = |id: OpId| (!id.is_none()).then(|| self.ftl.op(id).cause());
         let (reads, programs) = (cause(keeps_reads), cause(keeps_programs));
         let p = &mut self.planes[plane];
-        p.second.counted = self.now;
+        p.cache_register.counted = self.now;
         if let Some(cause) = reads {
             p.busy.add(cause, passed);
         }
         if let Some(cause) = programs {
-            p.second.busy_for_programs.add(cause, passed);
+            p.cache_register.busy_for_programs.add(cause, passed);
         }
     }
 }

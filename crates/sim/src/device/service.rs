@@ -2,9 +2,9 @@
 
 use super::Device;
 use super::planes::Want;
-use super::waits::Work;
+use super::queue_delay::Work;
 use crate::probe::{Event, Probe};
-use wordline_ftl::{Binding, Media, OpId, OpKind, Piece};
+use wordline_ftl::{Binding, LatencyBreakdown, Media, OpId, OpKind};
 use wordline_units::{PlaneId, SimDuration};
 
 impl<P: Probe, M: Media> Device<P, M> {
@@ -17,7 +17,7 @@ impl<P: Probe, M: Media> Device<P, M> {
     }
 
     fn serve_array(&mut self, array: usize) {
-        if (self.pairs && self.expects_company(array)) || self.is_kept_for_reads(array) {
+        if (self.pairs && self.expects_sibling_plane(array)) || self.is_kept_for_reads(array) {
             return;
         }
         while let Some((plane, key)) = self.next_at_array(array) {
@@ -190,8 +190,8 @@ impl<P: Probe, M: Media> Device<P, M> {
         let is_read = op.kind == OpKind::Read;
         if is_read && !self.ftl.repeat(id) {
             self.end(id, plane);
-        } else if !self.planes[plane].cache.is_off() && self.planes[plane].second.cached.op == id {
-            self.planes[plane].second.cached.turned = self.now;
+        } else if !self.planes[plane].cache.is_off() && self.planes[plane].cache_register.cached.op == id {
+            self.planes[plane].cache_register.cached.turned = self.now;
             self.serve_bus_first(channel);
             self.bring_in(plane);
         } else {
@@ -219,26 +219,26 @@ impl<P: Probe, M: Media> Device<P, M> {
             self.probe.event(Event::Ready { op, plane: PlaneId(plane as u32), at: self.now });
         }
         let (cause, is_program) = (self.ftl.op(id).cause(), self.ftl.op(id).kind == OpKind::Program);
-        let piece = if self.ftl.serves_host(id) {
-            let behind = self.waits.idle(id);
-            if behind > SimDuration::ZERO
+        let breakdown = if self.ftl.serves_host(id) {
+            let idle_delay = self.queue_delays.idle(id);
+            if idle_delay > SimDuration::ZERO
                 && let Some(request) = self.ftl.request_of(id)
             {
-                request.behind_idle = request.behind_idle.max(behind);
+                request.behind_idle = request.behind_idle.max(idle_delay);
             }
             let work = if is_program { Work::Program } else { Work::Read };
             let p = &mut self.planes[plane];
-            let busy = if p.cache.is_off() { p.busy } else { p.of(id).behind };
+            let busy = if p.cache.is_off() { p.busy } else { p.of(id).busy_before };
             if self.suspension.is_some() {
-                self.waits.piece_of_all(id, p.of(id), busy, self.now, work)
+                self.queue_delays.breakdown_of_all(id, p.of(id), busy, self.now, work)
             } else {
-                self.waits.piece(id, p.of(id), busy, self.now, work)
+                self.queue_delays.breakdown(id, p.of(id), busy, self.now, work)
             }
         } else {
             if self.ftl.op(id).is_idle_work() {
                 self.count_idle_work(id, plane);
             }
-            Piece::NONE
+            LatencyBreakdown::NONE
         };
         let p = &mut self.planes[plane];
         if p.cache.is_off() {
@@ -248,9 +248,9 @@ impl<P: Probe, M: Media> Device<P, M> {
             self.leave_register(plane, id);
         }
         if P::WATCHES {
-            self.watch_done(id, piece);
+            self.watch_done(id, breakdown);
         } else {
-            self.ftl.done(id, piece);
+            self.ftl.done(id, breakdown);
         }
         if self.idle {
             let die = self.planes[plane].die;

@@ -46,7 +46,7 @@ impl<P: Probe, M: Media> Device<P, M> {
             return Err(Busy { outstanding: self.outstanding(), now: self.now });
         }
         self.ftl.start_anew();
-        self.planes.iter_mut().for_each(|plane| plane.second.counted = SimTime(0));
+        self.planes.iter_mut().for_each(|plane| plane.cache_register.counted = SimTime(0));
         let resources = self.arrays.shared.iter_mut().chain(&mut self.buses.shared);
         resources.for_each(|shared| (shared.taken, shared.until) = (0, SimTime(0)));
         if let Some(fair) = &mut self.fair {

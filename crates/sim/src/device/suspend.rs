@@ -6,8 +6,8 @@
 //! the data of a suspended program in latches of its own, so that the plane's register serves the reads. A multi-plane
 //! command is suspended as one and goes on as one, when all of its planes are free.
 
-use super::waits::Work;
-use super::{Device, Held, Plane};
+use super::queue_delay::Work;
+use super::{Device, Plane, RegisterUse};
 use crate::probe::Probe;
 use serde::{Deserialize, Serialize};
 use wordline_ftl::{Class, Media, OpId, OpKind};
@@ -21,7 +21,7 @@ pub(super) struct Interrupted {
     /// Whether it is about to set aside what it is at.
     stops: bool,
     /// What has been set aside, the first of those that go together.
-    aside: Option<OpId>,
+    suspended: Option<OpId>,
     /// What that takes once more, or will.
     left: SimDuration,
     /// How often what is aside has been suspended; where nothing is, what the array is at.
@@ -30,12 +30,12 @@ pub(super) struct Interrupted {
 
 impl Interrupted {
     pub const NOTHING: Interrupted =
-        Interrupted { since: SimTime(0), stops: false, aside: None, left: SimDuration::ZERO, times: 0 };
+        Interrupted { since: SimTime(0), stops: false, suspended: None, left: SimDuration::ZERO, times: 0 };
 
     /// What has been set aside; then only reads of the host may begin there.
     #[inline(always)]
-    pub fn aside(&self) -> Option<OpId> {
-        self.aside
+    pub fn suspended(&self) -> Option<OpId> {
+        self.suspended
     }
 }
 
@@ -44,7 +44,7 @@ impl<P: Probe, M: Media> Device<P, M> {
     pub(super) fn begin_interruptible(&mut self, array: usize) {
         let i = &mut self.interrupted[array];
         i.since = self.now;
-        if i.aside.is_none() {
+        if i.suspended.is_none() {
             i.times = 0;
         }
     }
@@ -87,7 +87,7 @@ impl<P: Probe, M: Media> Device<P, M> {
         self.watch_interruptible(array);
         let stops = std::mem::take(&mut self.interrupted[array].stops);
         if stops {
-            self.set_aside(array);
+            self.suspend(array);
         }
         !stops
     }
@@ -107,7 +107,7 @@ impl<P: Probe, M: Media> Device<P, M> {
     }
 
     /// An array has stopped. To those who wait, what it was at ends here, and what is left is queued anew.
-    fn set_aside(&mut self, array: usize) {
+    fn suspend(&mut self, array: usize) {
         let Some(lead) = self.arrays.shared[array].busy.take() else { return };
         self.metrics.suspensions[self.ftl.op(lead).kind as usize] += 1;
         let mut at = Some(lead);
@@ -115,7 +115,7 @@ impl<P: Probe, M: Media> Device<P, M> {
             self.leave_plane(id);
             at = self.goes_with(id);
         }
-        self.interrupted[array].aside = Some(lead);
+        self.interrupted[array].suspended = Some(lead);
         self.look_again_beside(self.ftl.op(lead).plane.index());
         self.try_array(array);
         self.go_on_with_rest(array);
@@ -128,21 +128,21 @@ impl<P: Probe, M: Media> Device<P, M> {
             self.charge_idle_work(id, plane);
         }
         let p = &mut self.planes[plane];
-        let held = std::mem::replace(&mut p.current, Held::NOTHING);
+        let held = std::mem::replace(&mut p.current, RegisterUse::NOTHING);
         let busy = p.busy;
         p.busy.add(cause, self.now.since(held.began).0);
         if self.ftl.serves_host(id) {
-            let resumed = self.waits.is_continued(id);
+            let resumed = self.queue_delays.is_continued(id);
             let work = if resumed { Work::Rest } else { Work::Program };
-            let piece = self.waits.piece(id, &held, busy, self.now, work);
-            self.waits.continue_later(id, piece, self.now, p.busy);
+            let breakdown = self.queue_delays.breakdown(id, &held, busy, self.now, work);
+            self.queue_delays.continue_later(id, breakdown, self.now, p.busy);
         }
     }
 
     /// An array goes on with what was set aside, if no read wants it and its planes are free.
     pub(super) fn go_on_with_rest(&mut self, array: usize) {
         let i = self.interrupted[array];
-        let Some(lead) = i.aside else { return };
+        let Some(lead) = i.suspended else { return };
         let plane = |id: OpId| self.ftl.op(id).plane.index();
         let resume = self.suspension.map_or(SimDuration::ZERO, |rule| rule.resume);
         let is_free = self.arrays.shared[array].busy.is_none()
@@ -150,10 +150,11 @@ impl<P: Probe, M: Media> Device<P, M> {
         if !is_free || !self.is_kept_for_reads(array) {
             return;
         }
-        let held = Held { began: self.now, turned: self.now, sensed: self.now, ..Held::NOTHING };
+        let held =
+            RegisterUse { began: self.now, turned: self.now, sensed: self.now, ..RegisterUse::NOTHING };
         let mut at = Some(lead);
         while let Some(id) = at {
-            self.planes[self.ftl.op(id).plane.index()].current = Held { op: id, ..held };
+            self.planes[self.ftl.op(id).plane.index()].current = RegisterUse { op: id, ..held };
             at = self.goes_with(id);
         }
         self.arrays.shared[array].busy = Some(lead);
@@ -161,14 +162,14 @@ impl<P: Probe, M: Media> Device<P, M> {
         self.arrays.shared[array].take_until(self.now, end);
         self.clock.set(array as u32, end);
         self.begin_interruptible(array);
-        self.interrupted[array].aside = None;
+        self.interrupted[array].suspended = None;
         self.look_again_beside(self.ftl.op(lead).plane.index());
     }
 
     /// Whether something has been set aside, so that only reads of the host may begin, and none is the next to.
     #[inline(always)]
     pub(super) fn is_kept_for_reads(&mut self, array: usize) -> bool {
-        self.suspension.is_some() && self.interrupted[array].aside.is_some() && !self.read_is_next(array)
+        self.suspension.is_some() && self.interrupted[array].suspended.is_some() && !self.read_is_next(array)
     }
 
     fn read_is_next(&mut self, array: usize) -> bool {

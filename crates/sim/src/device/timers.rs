@@ -86,18 +86,18 @@ impl<P: Probe, M: Media> Device<P, M> {
             if !held && self.planes[other].array != array {
                 continue;
             }
-            let Plane { current, second, .. } = &self.planes[other];
-            let cached = &second.cached;
+            let Plane { current, cache_register, .. } = &self.planes[other];
+            let cached = &cache_register.cached;
             let waits_for_array = !current.op.is_none() && self.arrays.wants[other] != NOTHING;
             for (held, waits) in [(current, waits_for_array), (cached, cached.waits)] {
                 if waits && self.ftl.serves_host(held.op) {
-                    self.waits.behind_idle(held.op, from, Some(held.turned), self.now);
+                    self.queue_delays.behind_idle(held.op, from, Some(held.turned), self.now);
                 }
             }
             for mut waiting in self.planes[other].head {
                 while !waiting.is_none() {
                     if self.ftl.serves_host(waiting) {
-                        self.waits.behind_idle(waiting, from, None, self.now);
+                        self.queue_delays.behind_idle(waiting, from, None, self.now);
                     }
                     waiting = self.ftl.op(waiting).next;
                 }

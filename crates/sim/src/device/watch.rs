@@ -2,7 +2,7 @@
 
 use super::Device;
 use crate::probe::{Begin, Event, Moment, Probe};
-use wordline_ftl::{Media, OpId, Piece};
+use wordline_ftl::{LatencyBreakdown, Media, OpId};
 use wordline_units::{PlaneId, SimTime};
 
 impl<P: Probe, M: Media> Device<P, M> {
@@ -28,7 +28,7 @@ impl<P: Probe, M: Media> Device<P, M> {
             page,
             bytes: self.ftl.transfer_sectors(id) as u64 * self.geometry.sector,
             from: self.ftl.source_of(id),
-            empties: self.ftl.emptying_of(id),
+            empties: self.ftl.collecting_of(id),
         };
         self.probe.begin(&begin, self.ftl.parts_of(id));
     }
@@ -36,7 +36,7 @@ impl<P: Probe, M: Media> Device<P, M> {
     pub(super) fn watch_queued(&mut self, id: OpId) {
         let op = self.ftl.op(id);
         let (op, class, plane) = (op.number(), op.class(), op.plane);
-        let empties = self.ftl.emptying_of(id);
+        let empties = self.ftl.collecting_of(id);
         self.probe.moment(Moment::Queued { op, class, plane, empties, at: self.now });
     }
 
@@ -60,9 +60,9 @@ impl<P: Probe, M: Media> Device<P, M> {
     }
 
     /// An operation is over, and the probe sees which requests that ends.
-    pub(super) fn watch_done(&mut self, id: OpId, piece: Piece) {
+    pub(super) fn watch_done(&mut self, id: OpId, breakdown: LatencyBreakdown) {
         let (op, before) = (self.ftl.op(id).number(), self.ftl.completed().len());
-        self.ftl.done(id, piece);
+        self.ftl.done(id, breakdown);
         for i in before..self.ftl.completed().len() {
             let ended = self.ftl.completed()[i];
             let request = self.ftl.pending(ended).number;

@@ -269,14 +269,14 @@ fn copies_that_the_host_overwrites_are_premature_and_those_that_last_are_not() {
         }
     }
     wait(&mut d, 10_000.0);
-    let copies = d.ftl.counters().ahead_bytes / 4096;
+    let copies = d.ftl.counters().idle_gc_bytes / 4096;
     assert!(copies > 0);
     assert_eq!(d.ftl.counters().premature_units, 0, "nothing has been overwritten since");
     for i in 0..62 {
         ask(&mut d, HostOp::Write, 2 * i, 1);
     }
     let c = d.ftl.counters();
-    assert!(c.premature_units > 0 && c.premature_units <= c.ahead_bytes / 4096, "{c:?}");
+    assert!(c.premature_units > 0 && c.premature_units <= c.idle_gc_bytes / 4096, "{c:?}");
 }
 
 #[test]

@@ -7,25 +7,26 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use wordline_device::{DeviceSpec, Trigger, Victim};
 use wordline_flash::{ProgramRule, SlotClass};
 use wordline_ftl::{
-    Bytes, Cause, Drive, EarlierBits, FreeOrder, Gather, Hooks, Initial, Layout, Located, MapKind, Mapped,
-    Media, Metadata, MovedIn, NoMedia, OpKind, Origin, Outcome, Parcel, Place, PlanePick, Pool, PoolId,
-    Recorded, Refusal, Region, RegionId, Route, Scheme, View,
+    Bytes, Cause, DriveInfo, EarlierBits, FreeOrder, Gather, Hooks, Initial, Layout, Located, MapKind,
+    Mapped, Media, Metadata, MovedIn, NoMedia, OpKind, Origin, Outcome, Parcel, Place, PlanePick, Pool,
+    PoolId, Recorded, Refusal, Region, RegionId, Route, Scheme, View,
 };
 use wordline_sim::{Device, Event, NoProbe, Probe};
 use wordline_units::{CellMode, Fraction, HostOp, HostRequest, Lpn, Ppn, SectorMask, SimDuration, SimTime};
 
 const SECTOR: usize = 512;
 
-/// A cache in front of one-shot blocks whose stager is safe from a power cut, so that a block of the
+/// A cache in front of one-shot blocks whose program buffer is safe from a power cut, so that a block of the
 /// cache may be erased while its last pages wait.
 #[derive(Clone, Debug)]
-struct SafeStager;
+struct ProtectedBuffer;
 
-impl Scheme for SafeStager {
+#[wordline_ftl::hooks]
+impl Scheme for ProtectedBuffer {
     fn name(&self) -> &str {
         "safe-stager"
     }
-    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+    fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
         let region = |name, pool, mode, rule, safe: bool| Region {
             name,
             pool: PoolId(pool),
@@ -39,7 +40,7 @@ impl Scheme for SafeStager {
             protected: safe,
             earlier_bits: EarlierBits::Buffered,
             partial_victims: false,
-            leaves_pool: false,
+            evicts_to_other_pool: false,
             moved_in: MovedIn::Packed,
             slot_quota: u64::MAX,
         };
@@ -53,10 +54,10 @@ impl Scheme for SafeStager {
                 region("D", 1, CellMode::Tlc, ProgramRule::OneShot(3), true),
             ],
             home: RegionId(1),
-            outpost: None,
+            second_home: None,
             map: MapKind::Page,
             merges: None,
-            asks: Hooks::NONE,
+            enabled_hooks: Hooks::ALL,
             tick_every_writes: 0,
             idle_after: SimDuration(100_000),
         })
@@ -69,9 +70,6 @@ impl Scheme for SafeStager {
         };
         Place { gather: Gather::Fill, plane: PlanePick::Home, route }
     }
-    fn clone_box(&self) -> Box<dyn Scheme> {
-        Box::new(self.clone())
-    }
 }
 
 const SCHEMES: u64 = support::SCHEMES as u64 + 1;
@@ -82,7 +80,7 @@ fn scheme(which: u64, tiny: &mut Tiny) -> (Box<dyn Scheme>, u32) {
     }
     tiny.one_shot = true;
     tiny.spare += 4;
-    (Box::new(SafeStager), 3)
+    (Box::new(ProtectedBuffer), 3)
 }
 
 /// Sees that no torn slot is read and none programmed before its block has been erased, and when
@@ -346,12 +344,12 @@ impl Run {
         let committed = self.places();
         let wear: Vec<_> = self.device.ftl.wear().map(|(_, erases)| erases).collect();
         let mut off = self.device.power_cut();
-        let (at, protected) = (off.at, off.remains.protected_pages().collect::<HashSet<Lpn>>());
-        let torn = off.remains.media.metadata().torn(off.probe.slot_shift);
+        let (at, protected) = (off.at, off.image.protected_pages().collect::<HashSet<Lpn>>());
+        let torn = off.image.media.metadata().torn(off.probe.slot_shift);
         let mut gone: Vec<u64> = off.lost.clone();
         gone.sort_unstable();
         let geometry = self.spec.geometry().unwrap();
-        let log = off.remains.media.metadata().trim_pages().count() as u64;
+        let log = off.image.media.metadata().trim_pages().count() as u64;
         self.tally.cuts += 1;
         self.tally.lost_requests += gone.len() as u64;
         self.tally.protected += protected.len() as u64;
@@ -359,7 +357,7 @@ impl Run {
         self.tally.torn_programs += torn.len() as u64;
         self.tally.torn_erases += (0..geometry.blocks)
             .filter(|b| {
-                let found = off.remains.media.metadata().block(wordline_units::BlockId(*b));
+                let found = off.image.media.metadata().block(wordline_units::BlockId(*b));
                 found.is_some_and(|f| f.half_erased)
             })
             .count() as u64;

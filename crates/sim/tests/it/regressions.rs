@@ -28,7 +28,7 @@ fn write(page: u64, at: SimTime) -> HostRequest {
 /// A collected page was copied over what RAM held of it, and a partial write that waited for its
 /// missing sectors then programmed the old ones.
 #[test]
-fn a_page_that_enters_a_protected_stager_leaves_newer_sectors_in_ram_alone() {
+fn a_page_that_enters_a_protected_program_buffer_leaves_newer_sectors_in_ram_alone() {
     let tiny = Tiny { one_shot: true, wordlines: 2, spare: 8, extra: NEVER_PADS, ..Tiny::default() };
     for delay in 0..400 {
         let mut d: Device<NoProbe, Bytes> = device(&tiny, named("slc-cache"), 3, NoProbe);
@@ -109,10 +109,10 @@ fn a_full_cache_drive_ends_its_collections_and_answers_out_of_space() {
     assert!(full > 0 && done > 0, "{done} writes were done and {full} found no space");
 }
 
-/// A move pinned the block of a job all of whose pages were in the stager; the job was never asked
-/// to read on, the stager waited for the job, and its timer for the stager.
+/// A move pinned the block of a job all of whose pages were in the program buffer; the job was never asked
+/// to read on, the program buffer waited for the job, and its timer for the program buffer.
 #[test]
-fn a_collection_reads_on_while_a_move_out_of_its_block_waits_in_the_same_stager() {
+fn a_collection_reads_on_while_a_move_out_of_its_block_waits_in_the_same_program_buffer() {
     for seed in 0..200u64 {
         let tiny = Tiny {
             chips: 2,

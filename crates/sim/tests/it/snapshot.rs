@@ -308,7 +308,7 @@ where
     let ends = [device, restored].map(|device| {
         let off = device.power_cut();
         let (lost, at) = (off.lost.clone(), off.at);
-        seen = [lost.len(), off.remains.protected_trims(), off.remains.media.metadata().trim_pages().count()];
+        seen = [lost.len(), off.image.protected_trims(), off.image.media.metadata().trim_pages().count()];
         let (scheme, _) = support::scheme(plan.which, &mut plan.tiny.clone());
         let geometry = plan.spec.geometry().unwrap();
         let mut device: Device<NoProbe, M> = Device::power_on(&plan.spec, &geometry, scheme, off)

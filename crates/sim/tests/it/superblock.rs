@@ -46,7 +46,7 @@ fn groups(
     planes: std::ops::Range<u32>,
 ) -> Vec<BTreeSet<BlockLife>> {
     let starts: Vec<u32> = planes.map(|p| g.blocks_of(PlaneId(p)).start).collect();
-    let life = |b: u32| d.ftl.look_at(BlockId(b)).life;
+    let life = |b: u32| d.ftl.block_status(BlockId(b)).life;
     (0..g.media[0].blocks_per_plane).map(|at| starts.iter().map(|s| life(s + at)).collect()).collect()
 }
 

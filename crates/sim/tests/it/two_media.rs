@@ -4,7 +4,7 @@
 use crate::support::FastThenDense;
 use wordline_flash::SlotClass;
 use wordline_ftl::{
-    Bytes, Drive, Fault, Gather, Layout, NoMedia, Outcome, Parcel, Place, PlanePick, Refusal, RegionId,
+    Bytes, DriveInfo, Fault, Gather, Layout, NoMedia, Outcome, Parcel, Place, PlanePick, Refusal, RegionId,
     Route, Scheme, View,
 };
 use wordline_sim::{Device, DeviceError, NoProbe};
@@ -69,11 +69,12 @@ fn data_written_to_one_medium_and_moved_to_another_are_read_back() {
 #[derive(Clone, Debug)]
 struct Astray;
 
+#[wordline_ftl::hooks]
 impl Scheme for Astray {
     fn name(&self) -> &str {
         "astray"
     }
-    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+    fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
         let mut layout = FastThenDense.layout(drive)?;
         layout.regions[1].quota = 1; // so that the second target is soon tried
         Ok(layout)
@@ -82,9 +83,6 @@ impl Scheme for Astray {
         // Home is in the dense medium, where the first target exists and the second does not.
         let route = Route::to(RegionId(1), SlotClass::Next).or(RegionId(0), SlotClass::Next);
         Place { gather: Gather::Fill, plane: PlanePick::Home, route }
-    }
-    fn clone_box(&self) -> Box<dyn Scheme> {
-        Box::new(self.clone())
     }
 }
 

@@ -23,9 +23,9 @@ impl<M: Media> Ftl<M> {
         let home = self.state.home;
         self.begin(initial, seed)?;
         let map = self.state.demand.as_ref().map_or(0..0, |map| map.of(&initial.mapped));
-        let mut image = match self.layout.outpost {
+        let mut image = match self.layout.second_home {
             None => self.image(home, &initial.mapped, &map, initial, seed)?,
-            Some((outpost, pages)) => self.drawn_image(outpost, pages, initial, seed)?,
+            Some((second_home, pages)) => self.drawn_image(second_home, pages, initial, seed)?,
         };
         if self.state.map_kind().knows_sectors() {
             image.lacking = initial.lacking.clone();
@@ -97,8 +97,8 @@ impl<M: Media> Ftl<M> {
         for (block, programmed, live) in placed {
             let plane = self.state.geometry.plane_of(block);
             let at_home = self.state.reaches(home, plane) && self.blocks_of(home, plane).contains(&block.0);
-            let region = match self.layout.outpost {
-                Some((outpost, _)) if !at_home => outpost,
+            let region = match self.layout.second_home {
+                Some((second_home, _)) if !at_home => second_home,
                 _ => home,
             };
             if programmed > 0 {
@@ -115,10 +115,10 @@ impl<M: Media> Ftl<M> {
         pool.blocks_per_plane.saturating_sub(pool.reserve + 1 + lost)
     }
 
-    /// The image of a drive with an outpost: that has its share of the pages, as many as it takes of all.
+    /// The image of a drive with a second home: that has its share of the pages, as many as it takes of all.
     fn drawn_image(
         &self,
-        outpost: RegionId,
+        second_home: RegionId,
         pages: u32,
         initial: &Initial,
         seed: u64,
@@ -127,8 +127,8 @@ impl<M: Media> Ftl<M> {
         let there =
             (all as u64 * pages as u64 / self.state.logical_pages.max(1) as u64).min(all as u64) as u32;
         let home = self.image(self.state.home, &Mapped::First(all - there), &(0..0), initial, seed)?;
-        let outpost = self.image(outpost, &Mapped::First(there), &(0..0), initial, seed)?;
-        Ok(BaseImage::drawn(home, outpost, &initial.mapped, stream(seed, "ftl/base", "outpost", 0)))
+        let second_home = self.image(second_home, &Mapped::First(there), &(0..0), initial, seed)?;
+        Ok(BaseImage::drawn(home, second_home, &initial.mapped, stream(seed, "ftl/base", "outpost", 0)))
     }
 
     /// An image of a region that holds certain pages, and a run of pages behind them all.

@@ -110,7 +110,7 @@ impl<M: Media> Ftl<M> {
         if self.state.regions.len() > 1 {
             return no("lays out more than one region");
         }
-        if self.asks.asks(Hooks::COLLECT) {
+        if self.enabled_hooks.contains(Hooks::COLLECT) {
             return no("chooses victims by itself");
         }
         if self.state.map.kind() != MapKind::Page {

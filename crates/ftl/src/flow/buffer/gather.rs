@@ -52,7 +52,7 @@ impl<M: Media> Ftl<M> {
         let plane = self.state.geometry.plane_of(block);
         let mut read = Op::new(OpKind::Read, plane, op.cause, op.class);
         (read.lpn, read.ppn, read.mask) = (op.lpn, ppn, SectorMask::first(sectors));
-        (read.owned_by, read.owner, read.idle) = (Owner::Whole, region.0 as u32, idle);
+        (read.owned_by, read.owner, read.idle) = (Owner::Gather, region.0 as u32, idle);
         let one_a_page = self.state.regions[region.index()].units_per_page == 1;
         let at = self.plane_of(from);
         if let Some(job) = &mut self.state.at_mut(region, at).job
@@ -62,7 +62,7 @@ impl<M: Media> Ftl<M> {
             job.inflight += 1;
             job.window += 1;
             read.owned_by = Owner::Job;
-            self.gathering.ahead.insert(ppn.0);
+            self.gathering.read_early.insert(ppn.0);
         }
         self.state.blocks[block.index()].readers += 1;
         let read = self.add_op(read);
@@ -70,7 +70,7 @@ impl<M: Media> Ftl<M> {
     }
 
     /// A place has been read for nothing but pages that are gathered.
-    pub(crate) fn brought_whole(&mut self, read: OpId) {
+    pub(crate) fn gather_read_done(&mut self, read: OpId) {
         let ppn = self.state.ops[read].ppn;
         self.state.ops.remove(read);
         self.brought(ppn);
@@ -105,7 +105,7 @@ impl<M: Media> Ftl<M> {
         let mut dead = std::mem::take(&mut self.scratch.dead);
         for at in &places {
             let there = self.state.map.still_at(Span { lpn, mask: at.mask, offset: 0 }, at.ppn);
-            self.state.map.forget(lpn, there, &mut dead);
+            self.state.map.unmap(lpn, there, &mut dead);
             versions.extend(self.stored_versions(at.ppn, lpn, there));
             if M::BYTES && !there.is_empty() {
                 let page = self.media.read(at.ppn, lpn);
@@ -117,10 +117,10 @@ impl<M: Media> Ftl<M> {
             whole = whole.union(there);
             let entry = self.state.staging.get(stage);
             entry.mask = entry.mask.union(there);
-            entry.leave_home(id, there);
+            entry.begin_relocation(id, there);
         }
         self.scratch.dead = dead;
-        self.bury_dead();
+        self.invalidate_dead();
         let op = &mut self.state.ops[id];
         (op.mask, op.stage, op.from, op.ppn) = (whole, stage, Ppn::NONE, Ppn::NONE);
         (op.owned_by, op.version) = (Owner::Nobody, versions.iter().map(|v| v.1).max().unwrap_or(0));

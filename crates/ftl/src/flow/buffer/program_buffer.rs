@@ -6,8 +6,8 @@ use crate::media::Media;
 use crate::plan::map_kind::MapKind;
 use crate::plan::region::{MovedIn, Region, RegionId};
 use crate::state::op::{OpId, Owner};
+use crate::state::program_buffer::{PlaneProgramBuffer, WriteStream};
 use crate::state::request::{Effect, Timer};
-use crate::state::stager::{Company, Stager};
 use wordline_device::Ack;
 use wordline_units::{Lpn, PlaneId, Ppn, SimTime};
 
@@ -35,7 +35,7 @@ impl<M: Media> Ftl<M> {
             self.emit(lead);
             return;
         }
-        if alone && pages == 1 && Company::of(&self.state.ops[lead]) == Company::Moved {
+        if alone && pages == 1 && WriteStream::of(&self.state.ops[lead]) == WriteStream::Moved {
             self.state.ops[lead].slots = units as u8;
             self.emit(lead);
             return;
@@ -78,23 +78,23 @@ impl<M: Media> Ftl<M> {
     fn add_unit(&mut self, region: RegionId, lead: OpId) {
         let plane = self.state.ops[lead].plane;
         let units = self.state.regions[region.index()].units_per_page as u8;
-        let company = Company::of(&self.state.ops[lead]);
-        self.entered_stager(region, lead);
-        let stager = self.stager(region, plane, company);
-        let (first, slot) = (stager.page, stager.page_slots);
-        stager.page_slots += 1;
+        let stream = WriteStream::of(&self.state.ops[lead]);
+        self.enter_program_buffer(region, lead);
+        let buffer = self.program_buffer(region, plane, stream);
+        let (first, slot) = (buffer.page, buffer.page_slots);
+        buffer.page_slots += 1;
         if first.is_none() {
-            stager.page = lead;
+            buffer.page = lead;
         }
-        let full = stager.page_slots == units;
+        let full = buffer.page_slots == units;
         self.shift_slots(lead, slot); // a moved unit comes with slot 0
         if !first.is_none() {
             self.join(first, lead);
         }
         if full {
-            self.close_page(region, plane, company);
+            self.close_page(region, plane, stream);
         } else {
-            self.arm_pad(region, plane, company);
+            self.arm_pad(region, plane, stream);
         }
     }
 
@@ -107,26 +107,26 @@ impl<M: Media> Ftl<M> {
     /// moving never takes more slots than it empties.
     fn add_sectors(&mut self, region: RegionId, lead: OpId) {
         let plane = self.state.ops[lead].plane;
-        let company = Company::of(&self.state.ops[lead]);
+        let stream = WriteStream::of(&self.state.ops[lead]);
         let all = self.state.geometry.sectors_per_unit as u8;
-        self.entered_stager(region, lead);
+        self.enter_program_buffer(region, lead);
         let parts =
             std::iter::successors(Some(lead), |p| Some(self.state.ops[*p].chain).filter(|c| !c.is_none()));
         let parts: Vec<(Lpn, u32)> =
             parts.map(|p| (self.state.ops[p].lpn, self.state.ops[p].mask.count())).collect();
         let sectors = parts.iter().map(|(_, sectors)| sectors).sum::<u32>() as u8;
-        let stager = &self.state.at(region, plane).stagers[company as usize];
-        let (waiting, has_room) = (stager.page, stager.page_slots + sectors <= all);
+        let buffer = &self.state.at(region, plane).program_buffers[stream as usize];
+        let (waiting, has_room) = (buffer.page, buffer.page_slots + sectors <= all);
         // A page holds one part of a logical page, or it could not be told which is newer.
         if !has_room || self.holds_any(waiting, &parts) {
-            self.close_page(region, plane, company);
+            self.close_page(region, plane, stream);
         }
-        let stager = self.stager(region, plane, company);
-        let (first, offset) = (stager.page, stager.page_slots);
-        stager.page_slots += sectors;
-        let full = stager.page_slots == all;
+        let buffer = self.program_buffer(region, plane, stream);
+        let (first, offset) = (buffer.page, buffer.page_slots);
+        buffer.page_slots += sectors;
+        let full = buffer.page_slots == all;
         if first.is_none() {
-            stager.page = lead;
+            buffer.page = lead;
         } else {
             let mut part = lead;
             while !part.is_none() {
@@ -136,9 +136,9 @@ impl<M: Media> Ftl<M> {
             self.join(first, lead);
         }
         if full {
-            self.close_page(region, plane, company);
+            self.close_page(region, plane, stream);
         } else {
-            self.arm_pad(region, plane, company);
+            self.arm_pad(region, plane, stream);
         }
     }
 
@@ -156,15 +156,15 @@ impl<M: Media> Ftl<M> {
     }
 
     /// The page that was being packed is as full as it gets.
-    fn close_page(&mut self, region: RegionId, plane: PlaneId, company: Company) {
+    fn close_page(&mut self, region: RegionId, plane: PlaneId, stream: WriteStream) {
         let alone = self.state.regions[region.index()].pages_per_program == 1;
-        let stager = self.stager(region, plane, company);
-        let page = std::mem::replace(&mut stager.page, OpId::NONE);
-        stager.page_slots = 0;
+        let buffer = self.program_buffer(region, plane, stream);
+        let page = std::mem::replace(&mut buffer.page, OpId::NONE);
+        buffer.page_slots = 0;
         if alone {
             // The page is the whole group: the next one waits for its own time, not for what is left of this one's.
-            stager.generation += 1;
-            stager.pad_at = SimTime::NEVER;
+            buffer.generation += 1;
+            buffer.pad_at = SimTime::NEVER;
         }
         if !page.is_none() {
             self.add_page(region, page);
@@ -181,42 +181,42 @@ impl<M: Media> Ftl<M> {
             self.emit(lead);
             return;
         }
-        let company = Company::of(&self.state.ops[lead]);
-        let waits_on = company == Company::Host && r.region.pad_after.is_none();
+        let stream = WriteStream::of(&self.state.ops[lead]);
+        let waits_on = stream == WriteStream::Host && r.region.pad_after.is_none();
         if units == 1 {
-            self.entered_stager(region, lead);
+            self.enter_program_buffer(region, lead);
         }
         let came = if waits_on { self.chain_of(lead).count() as u16 } else { 0 };
         self.state.incomplete_units += u64::from(came);
-        let stager = self.stager(region, plane, company);
-        let (group, page) = (stager.group, stager.group_pages);
-        stager.group_pages += 1;
-        stager.group_units += came;
+        let buffer = self.program_buffer(region, plane, stream);
+        let (group, page) = (buffer.group, buffer.group_pages);
+        buffer.group_pages += 1;
+        buffer.group_units += came;
         if group.is_none() {
-            stager.group = lead;
+            buffer.group = lead;
         }
-        let full = stager.group_pages == pages;
+        let full = buffer.group_pages == pages;
         self.shift_slots(lead, page * units);
         if !group.is_none() {
             self.join(group, lead);
         }
         if full {
-            self.close_group(region, plane, company);
+            self.close_group(region, plane, stream);
         } else {
-            self.arm_pad(region, plane, company);
+            self.arm_pad(region, plane, stream);
         }
     }
 
     /// Send a group off, whole or padded.
-    fn close_group(&mut self, region: RegionId, plane: PlaneId, company: Company) {
+    fn close_group(&mut self, region: RegionId, plane: PlaneId, stream: WriteStream) {
         let r = &self.state.regions[region.index()];
         let slots = (r.units_per_page * r.pages_per_program) as u8;
-        let stager = self.stager(region, plane, company);
-        let group = std::mem::replace(&mut stager.group, OpId::NONE);
-        stager.group_pages = 0;
-        stager.generation += 1;
-        stager.pad_at = SimTime::NEVER;
-        let units = std::mem::take(&mut stager.group_units);
+        let buffer = self.program_buffer(region, plane, stream);
+        let group = std::mem::replace(&mut buffer.group, OpId::NONE);
+        buffer.group_pages = 0;
+        buffer.generation += 1;
+        buffer.pad_at = SimTime::NEVER;
+        let units = std::mem::take(&mut buffer.group_units);
         self.state.incomplete_units -= u64::from(units);
         if !group.is_none() {
             self.state.ops[group].slots = slots;
@@ -224,10 +224,10 @@ impl<M: Media> Ftl<M> {
         }
     }
 
-    /// A relocation that waits for company no longer holds back its job. If the stager is safe from
+    /// A relocation that waits for company no longer holds back its job. If the program buffer is safe from
     /// a power cut the data leave their old place at once, so that it can be erased; for a move that is its
     /// end.
-    pub(crate) fn entered_stager(&mut self, region: RegionId, lead: OpId) {
+    pub(crate) fn enter_program_buffer(&mut self, region: RegionId, lead: OpId) {
         let op = &self.state.ops[lead];
         let (owned_by, owner, lpn, source, idle) = (op.owned_by, op.owner, op.lpn, op.from, op.idle);
         if owned_by != Owner::Job && owned_by != Owner::Move {
@@ -259,9 +259,9 @@ impl<M: Media> Ftl<M> {
             // What RAM holds already is newer: a write that waits for its missing sectors, say.
             let older = keep.minus(entry.mask);
             entry.mask = entry.mask.union(keep);
-            entry.leave_home(part, keep);
+            entry.begin_relocation(part, keep);
             self.state.ops[part].mask = keep;
-            self.state.map.forget(span.lpn, keep, &mut dead);
+            self.state.map.unmap(span.lpn, keep, &mut dead);
             if M::BYTES && !older.is_empty() {
                 let page = self.pages[part.index()].clone();
                 let sector = self.state.geometry.sector as usize;
@@ -274,9 +274,9 @@ impl<M: Media> Ftl<M> {
             (part, parts) = (next, parts + 1);
         }
         self.scratch.dead = dead;
-        self.bury_dead();
+        self.invalidate_dead();
         match owned_by {
-            // What has fallen back from a stager that is not safe does not count in the window any more.
+            // What has fallen back from a program buffer that is not safe does not count in the window any more.
             Owner::Job => (0..parts).for_each(|i| self.job_page_over(from_region, plane, i < in_window)),
             _ => self.end_move(lpn, source, idle, OpId(owner)),
         }
@@ -303,34 +303,39 @@ impl<M: Media> Ftl<M> {
         }
     }
 
-    fn stager(&mut self, region: RegionId, plane: PlaneId, company: Company) -> &mut Stager {
-        &mut self.state.at_mut(region, plane).stagers[company as usize]
+    fn program_buffer(
+        &mut self,
+        region: RegionId,
+        plane: PlaneId,
+        stream: WriteStream,
+    ) -> &mut PlaneProgramBuffer {
+        &mut self.state.at_mut(region, plane).program_buffers[stream as usize]
     }
 
     /// Whether a page that a scheme moves is among those that wait.
-    fn holds_move(&self, region: RegionId, plane: PlaneId, company: Company) -> bool {
-        let stager = &self.state.at(region, plane).stagers[company as usize];
+    fn holds_move(&self, region: RegionId, plane: PlaneId, stream: WriteStream) -> bool {
+        let buffer = &self.state.at(region, plane).program_buffers[stream as usize];
         let next = |id: &OpId| Some(self.state.ops[*id].chain).filter(|c| !c.is_none());
-        [stager.page, stager.group].into_iter().filter(|lead| !lead.is_none()).any(|lead| {
+        [buffer.page, buffer.group].into_iter().filter(|lead| !lead.is_none()).any(|lead| {
             std::iter::successors(Some(lead), next).any(|part| self.state.ops[part].owned_by == Owner::Move)
         })
     }
 
     /// A group waits for company from now on, for so long as what is in it may.
-    fn arm_pad(&mut self, region: RegionId, plane: PlaneId, company: Company) {
-        let stager = &self.state.at(region, plane).stagers[company as usize];
+    fn arm_pad(&mut self, region: RegionId, plane: PlaneId, stream: WriteStream) {
+        let buffer = &self.state.at(region, plane).program_buffers[stream as usize];
         let waited_for = self.state.draining
-            || match company {
-                Company::Host => self.is_group_waited_for(stager.group),
-                _ => self.holds_move(region, plane, company),
+            || match stream {
+                WriteStream::Host => self.is_group_waited_for(buffer.group),
+                _ => self.holds_move(region, plane, stream),
             };
         let Region { pad_after, pad_host_after, .. } = self.state.regions[region.index()].region;
         let Some(wait) = (if waited_for { Some(pad_host_after) } else { pad_after }) else { return };
         let at = self.state.now + wait;
-        let stager = self.stager(region, plane, company);
-        if at < stager.pad_at {
-            stager.pad_at = at;
-            let timer = Timer::Pad { region, plane, company, generation: stager.generation };
+        let buffer = self.program_buffer(region, plane, stream);
+        if at < buffer.pad_at {
+            buffer.pad_at = at;
+            let timer = Timer::Pad { region, plane, stream, generation: buffer.generation };
             self.effects.push(Effect::Timer(at, timer));
         }
     }
@@ -347,7 +352,7 @@ impl<M: Media> Ftl<M> {
         while self.state.incomplete_units > u64::from(pages) / 2
             && let Some((region, plane)) = self.fullest_group()
         {
-            self.close_group(region, plane, Company::Host);
+            self.close_group(region, plane, WriteStream::Host);
         }
     }
 
@@ -358,7 +363,7 @@ impl<M: Media> Ftl<M> {
         for (index, region) in self.state.regions.iter().enumerate() {
             let first = self.state.pool_of(RegionId(index as u8)).first_plane;
             for (local, plane) in region.planes.iter().enumerate() {
-                let units = plane.stagers[Company::Host as usize].group_units;
+                let units = plane.program_buffers[WriteStream::Host as usize].group_units;
                 if units > most {
                     most = units;
                     fullest = Some((RegionId(index as u8), PlaneId(first + local as u32)));
@@ -380,49 +385,49 @@ impl<M: Media> Ftl<M> {
 
     /// A timer is due.
     pub fn timer(&mut self, timer: Timer) {
-        let (region, plane, company, generation) = match timer {
-            Timer::Pad { region, plane, company, generation } => (region, plane, company, generation),
+        let (region, plane, stream, generation) = match timer {
+            Timer::Pad { region, plane, stream, generation } => (region, plane, stream, generation),
             Timer::Merge { page } => return self.merge_timer(page),
             Timer::MergeIdle => return self.merge_idle_timer(),
         };
-        let stager = self.stager(region, plane, company);
-        if stager.generation != generation {
+        let buffer = self.program_buffer(region, plane, stream);
+        if buffer.generation != generation {
             return;
         }
-        stager.pad_at = SimTime::NEVER;
+        buffer.pad_at = SimTime::NEVER;
         // While a job still reads, its pages are the company to wait for: padding them one by one
         // could cost more than the job gives back.
-        if self.feeds(region, plane, company) && !self.state.jammed[plane.index()] {
-            self.arm_pad(region, plane, company);
+        if self.feeds(region, plane, stream) && !self.state.gc_blocked[plane.index()] {
+            self.arm_pad(region, plane, stream);
         } else {
-            self.pad(region, plane, company);
+            self.pad(region, plane, stream);
         }
     }
 
     /// Whether a job of a plane has pages left to read that may come into a group.
-    fn feeds(&self, region: RegionId, plane: PlaneId, company: Company) -> bool {
+    fn feeds(&self, region: RegionId, plane: PlaneId, stream: WriteStream) -> bool {
         let pool = self.state.regions[region.index()].region.pool;
         (0..self.state.regions.len() as u8).map(RegionId).any(|from| {
             let within = self.state.regions[from.index()].region.pool == pool;
-            let comes = match company {
-                Company::Host => false,
-                Company::Moved => !within,
-                Company::Collected => within,
+            let comes = match stream {
+                WriteStream::Host => false,
+                WriteStream::Moved => !within,
+                WriteStream::Collected => within,
             };
             comes
                 && self.state.reaches(from, plane)
-                && self.state.together(from, plane).any(|p| {
+                && self.state.superblock_planes(from, plane).any(|p| {
                     let job = self.state.at(from, PlaneId(p)).job;
-                    job.is_some_and(|j| !j.rests() && (!j.exhausted || j.window > 0))
+                    job.is_some_and(|j| !j.is_paused() && (!j.exhausted || j.window > 0))
                 })
         })
     }
 
-    fn pad(&mut self, region: RegionId, plane: PlaneId, company: Company) {
-        if company != Company::Host {
-            self.close_page(region, plane, company);
+    fn pad(&mut self, region: RegionId, plane: PlaneId, stream: WriteStream) {
+        if stream != WriteStream::Host {
+            self.close_page(region, plane, stream);
         }
-        self.close_group(region, plane, company);
+        self.close_group(region, plane, stream);
     }
 
     /// Pad the host data that wait for company anywhere, and with `moved` what collection moves too.
@@ -435,9 +440,9 @@ impl<M: Media> Ftl<M> {
             }
             let first = self.state.pool_of(region).first_plane;
             for local in 0..self.state.regions[index].planes.len() as u32 {
-                self.pad(region, PlaneId(first + local), Company::Host);
-                for company in Company::WITHIN.into_iter().filter(|_| moved) {
-                    self.pad(region, PlaneId(first + local), company);
+                self.pad(region, PlaneId(first + local), WriteStream::Host);
+                for stream in WriteStream::WITHIN.into_iter().filter(|_| moved) {
+                    self.pad(region, PlaneId(first + local), stream);
                 }
             }
         }

@@ -5,7 +5,7 @@ use crate::media::Media;
 use crate::plan::decision::IdleWork;
 use crate::plan::layout::Hooks;
 use crate::plan::region::RegionId;
-use crate::state::job::{For, Occasion};
+use crate::state::job::{GcReason, MoveReason};
 use crate::view::View;
 use wordline_device::GcClass;
 use wordline_units::{DieId, PlaneId};
@@ -14,7 +14,10 @@ impl<M: Media> Ftl<M> {
     /// A die has nothing to do, or the drive drains: ask the scheme for one job, plane by plane in
     /// turn. Returns whether it had one.
     pub fn idle(&mut self, die: DieId) -> bool {
-        if !self.asks.asks(Hooks::IDLE) || self.idle_jobs[die.index()] > 0 || self.worn_out().is_some() {
+        if !self.enabled_hooks.contains(Hooks::IDLE)
+            || self.idle_jobs[die.index()] > 0
+            || self.worn_out().is_some()
+        {
             return false;
         }
         let planes = self.state.geometry.planes_of_die(die);
@@ -27,12 +30,12 @@ impl<M: Media> Ftl<M> {
             let began = match work {
                 IdleWork::Move(m) => {
                     let before = self.idle_busy;
-                    self.enqueue_move(m, For::Idleness);
+                    self.enqueue_move(m, MoveReason::Idleness);
                     self.idle_busy > before
                 }
                 IdleWork::Collect(c, grain) => {
                     self.grant(c.region, plane)
-                        || self.begin_job(c.region, plane, c.block, Occasion::Idleness(grain))
+                        || self.begin_job(c.region, plane, c.block, GcReason::Idleness(grain))
                 }
             };
             if began {
@@ -61,7 +64,7 @@ impl<M: Media> Ftl<M> {
         if region.index() >= self.state.regions.len() || !self.state.reaches(region, plane) {
             return false;
         }
-        let Some(job) = self.state.at_mut(region, plane).job.as_mut().filter(|job| job.rests()) else {
+        let Some(job) = self.state.at_mut(region, plane).job.as_mut().filter(|job| job.is_paused()) else {
             return false;
         };
         job.granted = true;
@@ -80,7 +83,7 @@ impl<M: Media> Ftl<M> {
 
     /// Whether the scheme wants to be asked for work on idle dies.
     pub fn works_when_idle(&self) -> bool {
-        self.asks.asks(Hooks::IDLE)
+        self.enabled_hooks.contains(Hooks::IDLE)
     }
 
     /// Idle jobs under way on a die.

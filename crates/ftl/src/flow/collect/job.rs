@@ -10,7 +10,7 @@ use crate::plan::map_kind::MapKind;
 use crate::plan::region::RegionId;
 use crate::state::block::Phase;
 use crate::state::cause::Cause;
-use crate::state::job::{Job, Occasion};
+use crate::state::job::{GcReason, Job};
 use crate::state::op::{Class, Op, OpKind, Owner};
 use crate::state::request::Effect;
 use wordline_device::GcClass;
@@ -60,22 +60,22 @@ impl<M: Media> Ftl<M> {
         region: RegionId,
         plane: PlaneId,
         block: Option<BlockId>,
-        why: Occasion,
+        why: GcReason,
     ) -> bool {
-        let idle = matches!(why, Occasion::Idleness(_));
+        let idle = matches!(why, GcReason::Idleness(_));
         if region.index() >= self.state.regions.len() || !self.state.reaches(region, plane) {
             let what = format!("collect region {} in plane {plane}", region.0);
             self.illegal(what, "the region has no blocks there".into());
             return false;
         }
-        let mut together = self.state.together(region, plane).map(PlaneId);
+        let mut together = self.state.superblock_planes(region, plane).map(PlaneId);
         if together.any(|p| self.state.at(region, p).job.is_some()) || self.worn_out().is_some() {
             return false;
         }
         let Some(victim) = block.or_else(|| self.state.best_victim(region, plane)) else { return false };
         let info = self.state.blocks[victim.index()];
         let eligible = || {
-            let closes = why != Occasion::Shortage && info.phase == Phase::Open;
+            let closes = why != GcReason::Shortage && info.phase == Phase::Open;
             closes || self.state.is_victim(region, plane, victim)
         };
         if block.is_some()
@@ -93,15 +93,15 @@ impl<M: Media> Ftl<M> {
         }
         // Moving a block that is live nearly throughout gains nothing where its pages come back to the
         // same pool; a cache passes them on.
-        let wanted = matches!(why, Occasion::Levelling | Occasion::Due);
-        if !wanted && !self.state.gains(region, victim) && !self.passes_on(region, plane, victim) {
+        let wanted = matches!(why, GcReason::Levelling | GcReason::Due);
+        if !wanted && !self.state.gains(region, victim) && !self.evicts(region, plane, victim) {
             return false;
         }
         let die = self.state.geometry.die_of(plane);
         let held = match why {
-            Occasion::Idleness(grain) => grain == Grain::Block,
-            Occasion::Shortage => self.state.gc.class == GcClass::Foreground,
-            Occasion::Levelling | Occasion::Due => false,
+            GcReason::Idleness(grain) => grain == Grain::Block,
+            GcReason::Shortage => self.state.gc.class == GcClass::Foreground,
+            GcReason::Levelling | GcReason::Due => false,
         };
         if idle && held && self.has_job(die) {
             return false; // it might need what the holder would lock out
@@ -129,12 +129,12 @@ impl<M: Media> Ftl<M> {
                 idle,
                 granted: true,
                 held,
-                levels: why == Occasion::Levelling,
+                levels: why == GcReason::Levelling,
                 given_up: false,
-                refreshes: why == Occasion::Due,
+                refreshes: why == GcReason::Due,
             });
-            self.state.blocks[block.index()].phase = Phase::Victim;
-            self.state.counters.collections += u64::from(why != Occasion::Due);
+            self.state.blocks[block.index()].phase = Phase::Collecting;
+            self.state.counters.collections += u64::from(why != GcReason::Due);
         }
         members.for_each(|(plane, _)| self.step_job(region, plane));
         true
@@ -144,7 +144,7 @@ impl<M: Media> Ftl<M> {
         // Collection that begins while a die is held is what the holder waits for.
         if job.held || self.held[self.state.geometry.die_of(plane).index()] > 0 {
             Class::Held
-        } else if (job.idle || job.refreshes) && !self.state.is_desperate(region, plane) {
+        } else if (job.idle || job.refreshes) && !self.state.is_at_hard_reserve(region, plane) {
             Class::Background
         } else {
             self.gc_class(region, plane)
@@ -157,7 +157,7 @@ impl<M: Media> Ftl<M> {
         if job.given_up {
             return self.give_up_job(region, plane, job);
         }
-        if job.erasing || job.rests() {
+        if job.erasing || job.is_paused() {
             return;
         }
         let planes = self.state.geometry.medium_of(plane).topology.planes_per_die;
@@ -243,7 +243,7 @@ impl<M: Media> Ftl<M> {
             return;
         }
         if self.ready_to_erase(region, plane) {
-            for p in self.state.together(region, plane).map(PlaneId) {
+            for p in self.state.superblock_planes(region, plane).map(PlaneId) {
                 self.erase_victim(region, p);
             }
         }
@@ -270,11 +270,11 @@ impl<M: Media> Ftl<M> {
 
     /// Data that leave the region where they were at rest are migrated, others collected.
     pub(super) fn job_cause(&self, region: RegionId) -> Cause {
-        let rests = region == self.state.home || self.layout.outpost.is_some_and(|(r, _)| r == region);
+        let rests = region == self.state.home || self.layout.second_home.is_some_and(|(r, _)| r == region);
         if rests { Cause::Gc } else { Cause::Migrate }
     }
 
-    /// One page of a job is committed, or safe in a protected stager.
+    /// One page of a job is committed, or safe in a protected program buffer.
     pub(crate) fn job_page_over(&mut self, region: RegionId, plane: PlaneId, in_window: bool) {
         if let Some(job) = &mut self.state.at_mut(region, plane).job {
             job.inflight -= 1;
@@ -318,7 +318,7 @@ impl<M: Media> Ftl<M> {
     /// The victim is erased, or the job given up.
     pub(crate) fn end_job(&mut self, region: RegionId, plane: PlaneId) {
         if let Some(job) = self.state.at_mut(region, plane).job.take() {
-            self.gathering.forget(&job, |ppn| self.state.geometry.block_of(ppn));
+            self.gathering.job_over(&job, |ppn| self.state.geometry.block_of(ppn));
             self.count_grant(plane, job.idle && job.granted, -1);
             if job.held {
                 self.let_go(plane);
@@ -328,7 +328,7 @@ impl<M: Media> Ftl<M> {
 
     pub(crate) fn gc_class(&self, region: RegionId, plane: PlaneId) -> crate::state::op::Class {
         use crate::state::op::Class;
-        if self.state.is_desperate(region, plane) {
+        if self.state.is_at_hard_reserve(region, plane) {
             return Class::Urgent;
         }
         match self.state.gc.class {

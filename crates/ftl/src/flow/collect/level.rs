@@ -4,7 +4,7 @@
 use crate::ftl::Ftl;
 use crate::media::Media;
 use crate::plan::region::{PoolId, RegionId};
-use crate::state::job::Occasion;
+use crate::state::job::GcReason;
 use crate::state::op::{Op, Owner};
 use crate::state::request::Outcome;
 use wordline_units::{PlaneId, SimTime};
@@ -43,10 +43,10 @@ impl<M: Media> Ftl<M> {
     /// Data at rest that keep a block of a plane too young for the others leave it.
     pub(crate) fn level(&mut self, pool: PoolId, plane: PlaneId) {
         let Some(beyond) = self.state.wear.spec.static_beyond else { return };
-        let Some(block) = self.state.left_behind(pool, plane, beyond) else { return };
+        let Some(block) = self.state.least_worn_at_rest(pool, plane, beyond) else { return };
         let region = self.state.region_of(block);
         if !self.state.is_short(region, plane)
-            && self.begin_job(region, plane, Some(block), Occasion::Levelling)
+            && self.begin_job(region, plane, Some(block), GcReason::Levelling)
         {
             self.state.wear.levelled += 1;
         }

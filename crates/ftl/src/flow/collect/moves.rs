@@ -6,16 +6,16 @@ use crate::plan::decision::{Gather, Move, Place, PlanePick, Route};
 use crate::plan::region::{MovedIn, RegionId};
 use crate::plan::span::Span;
 use crate::state::cause::Cause;
-use crate::state::job::For;
+use crate::state::job::MoveReason;
 use crate::state::op::{Class, Op, OpId, OpKind, Owner};
-use crate::state::stager::Company;
+use crate::state::program_buffer::WriteStream;
 use crate::state::state::State;
 use wordline_flash::SlotClass;
 use wordline_units::{Lpn, PlaneId, Ppn, SectorMask};
 
 impl<M: Media> Ftl<M> {
     /// Read a page that shall move.
-    pub(crate) fn enqueue_move(&mut self, m: Move, why: For) {
+    pub(crate) fn enqueue_move(&mut self, m: Move, why: MoveReason) {
         if let Some(id) = self.begin_move(m, why) {
             self.emit(id);
         }
@@ -25,7 +25,7 @@ impl<M: Media> Ftl<M> {
     /// with the others, since its register still holds the page.
     #[inline(never)]
     pub(crate) fn move_on(&mut self, m: Move, read: Ppn, brought: SectorMask) {
-        let Some(id) = self.begin_move(m, For::Scheme) else { return };
+        let Some(id) = self.begin_move(m, MoveReason::Scheme) else { return };
         let held = self.is_held(self.state.geometry.die_of(self.state.ops[id].plane));
         if m.seen != read || held || self.continuation.is_some() {
             return self.emit(id);
@@ -37,11 +37,11 @@ impl<M: Media> Ftl<M> {
 
     /// The read of a page that shall move, if it is still where the scheme saw it and does not move yet. One
     /// that the host waits for may have to wait for room itself.
-    pub(crate) fn begin_move(&mut self, mut m: Move, why: For) -> Option<OpId> {
+    pub(crate) fn begin_move(&mut self, mut m: Move, why: MoveReason) -> Option<OpId> {
         let (idle, waits) = match why {
-            For::Scheme => (false, OpId::NONE),
-            For::Idleness => (true, OpId::NONE),
-            For::Program(lead) => (false, lead),
+            MoveReason::Scheme => (false, OpId::NONE),
+            MoveReason::Idleness => (true, OpId::NONE),
+            MoveReason::Program(lead) => (false, lead),
         };
         let region = m.route.region();
         if region.index() >= self.state.regions.len() {
@@ -57,7 +57,7 @@ impl<M: Media> Ftl<M> {
             }
             return None;
         }
-        if why != For::Scheme {
+        if why != MoveReason::Scheme {
             m.seen = self.follow(m.lpn, m.seen);
         }
         let all = SectorMask::first(self.state.geometry.sectors_per_unit);
@@ -134,7 +134,7 @@ impl<M: Media> Ftl<M> {
         let region = read.route.region();
         let plane = match read.pick {
             PlanePick::Home if self.state.reaches(region, read.plane) => {
-                self.state.behind(region, read.plane, Company::Moved)
+                self.state.least_filled_plane(region, read.plane, WriteStream::Moved)
             }
             pick => self.moves_to(region, pick, read.plane),
         };
@@ -186,7 +186,7 @@ impl<M: Media> Ftl<M> {
     /// The rest of a moved unit's page has been read: it leaves its place for protected RAM, and is programmed
     /// with the unit. It must not stay pinned, since the collection that makes room for the program may want its
     /// block. What was overwritten or collected meanwhile stays where it is.
-    pub(crate) fn bring_rest(&mut self, id: OpId) {
+    pub(crate) fn rewrite_read_done(&mut self, id: OpId) {
         let read = self.state.ops[id].clone();
         self.state.ops.remove(id);
         let unit = OpId(read.owner);
@@ -199,7 +199,7 @@ impl<M: Media> Ftl<M> {
         self.state.blocks[self.state.geometry.block_of(read.ppn).index()].readers += 1; // until the move ends
         let plane = self.state.ops[unit].plane;
         let rest = self.program_of(&Op { owner: OpId::NONE.0, ..read }, there, plane);
-        self.entered_stager(self.state.ops[unit].route.region(), rest);
+        self.enter_program_buffer(self.state.ops[unit].route.region(), rest);
         // What nobody can give up leads, so that the program is not given up.
         self.state.ops[unit].slot = 1;
         self.state.ops[rest].chain = unit;
@@ -217,7 +217,7 @@ impl<M: Media> Ftl<M> {
             .collect();
         for (lead, unit) in &joined {
             let region = self.state.ops[*lead].route.region();
-            self.entered_stager(region, *unit);
+            self.enter_program_buffer(region, *unit);
         }
         !joined.is_empty()
     }
@@ -259,7 +259,7 @@ impl<M: Media> Ftl<M> {
             && !self.state.has_full_buffer(m.route.region())
             && let Some((m, waits)) = self.held_moves.pop_front()
         {
-            self.enqueue_move(m, For::Program(waits));
+            self.enqueue_move(m, MoveReason::Program(waits));
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::ftl::Ftl;
 use crate::media::Media;
 use crate::plan::region::RegionId;
 use crate::state::block::Phase;
-use crate::state::job::Occasion;
+use crate::state::job::GcReason;
 use crate::state::op::OpId;
 use crate::state::refresh::Due;
 use wordline_flash::Stress;
@@ -19,14 +19,14 @@ const HOUR: SimDuration = SimDuration(3_600_000_000_000);
 impl<M: Media> Ftl<M> {
     /// A request comes: blocks may have grown too old meanwhile.
     #[inline(always)]
-    pub(crate) fn look_for_old(&mut self) {
-        if self.state.now >= self.state.refreshing.look_at {
-            self.look_through_ages();
+    pub(crate) fn scan_for_old(&mut self) {
+        if self.state.now >= self.state.refreshing.next_scan {
+            self.scan_ages();
         }
     }
 
     #[cold]
-    fn look_through_ages(&mut self) {
+    fn scan_ages(&mut self) {
         let (now, most) = (self.state.now, self.state.refreshing.rule.age.unwrap_or(SimDuration::ZERO));
         // What is written from now on is due no sooner.
         let mut next = now + most;
@@ -44,14 +44,14 @@ impl<M: Media> Ftl<M> {
                 next = next.min(now + SimDuration(most.0 - age.0));
             }
         }
-        self.state.refreshing.look_at = next.max(now + HOUR);
+        self.state.refreshing.next_scan = next.max(now + HOUR);
         for plane in 0..self.state.geometry.planes {
             self.refresh(PlaneId(plane));
         }
     }
 
     /// A page has been read: its block may be due.
-    pub(crate) fn look_at_read(&mut self, id: OpId) {
+    pub(crate) fn check_after_read(&mut self, id: OpId) {
         let op = &self.state.ops[id];
         let (block, retries) = (self.state.geometry.block_of(op.ppn), op.retries.count);
         let rule = self.state.refreshing.rule;
@@ -108,11 +108,11 @@ impl<M: Media> Ftl<M> {
             let spare = pool.free[self.state.local(region, plane)].len() as u32;
             let home = self.state.home;
             let has_room = spare > pool.reserve + 1
-                && (!self.state.reaches(home, plane) || !self.state.is_desperate(home, plane));
+                && (!self.state.reaches(home, plane) || !self.state.is_at_hard_reserve(home, plane));
             if can_begin
                 && !has_job
                 && has_room
-                && self.begin_job(region, plane, Some(BlockId(block)), Occasion::Due)
+                && self.begin_job(region, plane, Some(BlockId(block)), GcReason::Due)
             {
                 if let Some(errors) = &mut self.state.counters.errors {
                     errors.refreshed[due as usize] += 1;

@@ -7,7 +7,7 @@ use crate::plan::region::RegionId;
 use crate::plan::span::Span;
 use crate::state::job::Job;
 use crate::state::op::{Class, Op, OpId, OpKind, Owner};
-use crate::state::stager::Company;
+use crate::state::program_buffer::WriteStream;
 use crate::view::View;
 use wordline_units::{Lpn, PlaneId, Ppn, SectorMask};
 
@@ -42,8 +42,8 @@ impl<M: Media> Ftl<M> {
             } else if to.index() < self.state.regions.len() {
                 let within = self.state.regions[to.index()].region.pool
                     == self.state.regions[region.index()].region.pool;
-                let company = if within { Company::Collected } else { Company::Moved };
-                self.state.behind(to, plane, company)
+                let stream = if within { WriteStream::Collected } else { WriteStream::Moved };
+                self.state.least_filled_plane(to, plane, stream)
             } else {
                 plane
             };
@@ -100,8 +100,8 @@ impl<M: Media> Ftl<M> {
                 self.gather_whole(*lead);
             }
         }
-        // With every page in a stager it is the job that must read on: the end of this read steps it
-        // only if nobody else reads the block, and a move out of it may wait in the same stager.
+        // With every page in a program buffer it is the job that must read on: the end of this read steps it
+        // only if nobody else reads the block, and a move out of it may wait in the same program buffer.
         if self.state.at(region, plane).job.is_some_and(|j| j.window == 0 && !j.exhausted) {
             self.step_job(region, plane);
         }

@@ -13,7 +13,7 @@ impl<M: Media> Ftl<M> {
     /// Superblocks that were opened, or written, only in part: their blank blocks are open, too.
     pub(crate) fn complete_superblocks(&mut self) {
         for region in (0..self.state.regions.len() as u8).map(RegionId) {
-            let together = self.state.pool_of(region).together as usize;
+            let together = self.state.pool_of(region).planes_per_superblock as usize;
             if together == 1 {
                 continue;
             }
@@ -28,7 +28,7 @@ impl<M: Media> Ftl<M> {
     /// Whether the jobs of all planes of a superblock have emptied their blocks.
     pub(crate) fn ready_to_erase(&self, region: RegionId, plane: PlaneId) -> bool {
         let mut jobs =
-            self.state.together(region, plane).filter_map(|p| self.state.at(region, PlaneId(p)).job);
+            self.state.superblock_planes(region, plane).filter_map(|p| self.state.at(region, PlaneId(p)).job);
         jobs.all(|j| j.exhausted && j.inflight == 0 && self.state.blocks[j.block.index()].readers == 0)
     }
 
@@ -40,7 +40,7 @@ impl<M: Media> Ftl<M> {
             if self.state.blocks[block.index()].phase == Phase::Erasing {
                 self.state.open(region, plane, block);
             }
-            self.state.starved[plane.index()] = false;
+            self.state.programs_blocked[plane.index()] = false;
             self.effects.push(Effect::Wake(plane)); // what waits there may go to a plane that has slots now
         }
     }
@@ -61,7 +61,7 @@ impl<M: Media> Ftl<M> {
     }
 
     /// A plane that has a slot for a program where its own has none: another one of its superblocks.
-    pub(crate) fn fellow_with_room(&self, id: OpId) -> Option<PlaneId> {
+    pub(crate) fn member_with_space(&self, id: OpId) -> Option<PlaneId> {
         let op = &self.state.ops[id];
         let (here, privileged) = (op.plane, op.privileged);
         // What evens out wear, and what a scheme moves, may not take every slot that there is.
@@ -70,7 +70,7 @@ impl<M: Media> Ftl<M> {
         }
         let mut targets = op.route.targets().filter(|t| self.state.is_there(t.region, here));
         targets.find_map(|target| {
-            let mut planes = self.state.together(target.region, here).map(PlaneId);
+            let mut planes = self.state.superblock_planes(target.region, here).map(PlaneId);
             planes.find(|p| *p != here && self.has_room(target, *p, privileged))
         })
     }

@@ -6,8 +6,8 @@ use crate::media::Media;
 use crate::plan::decision::{Collect, Need};
 use crate::plan::layout::Hooks;
 use crate::plan::region::RegionId;
-use crate::plan::span::Killed;
-use crate::state::job::Occasion;
+use crate::plan::span::Invalidated;
+use crate::state::job::GcReason;
 use crate::view::View;
 use wordline_units::{BlockId, DieId, PlaneId};
 
@@ -53,12 +53,12 @@ impl<M: Media> Ftl<M> {
     /// Begin the collection of a plane of a region, if there is a block worth it.
     fn collect(&mut self, region: RegionId, plane: PlaneId) {
         let mut chosen = None;
-        if self.asks.asks(Hooks::COLLECT) {
+        if self.enabled_hooks.contains(Hooks::COLLECT) {
             let view = View::of(&self.state);
             chosen = self.scheme.collect(Need { region, plane }, &view);
         }
         let Collect { region, block } = chosen.unwrap_or(Collect { region, block: None });
-        self.begin_job(region, plane, block, Occasion::Shortage);
+        self.begin_job(region, plane, block, GcReason::Shortage);
     }
 
     /// A block with slots left takes no more programs; they are lost until it is erased.
@@ -84,7 +84,7 @@ impl<M: Media> Ftl<M> {
     }
 
     /// Whether a scheme sends the collected pages of a region to another pool.
-    pub(super) fn passes_on(&mut self, region: RegionId, plane: PlaneId, block: BlockId) -> bool {
+    pub(super) fn evicts(&mut self, region: RegionId, plane: PlaneId, block: BlockId) -> bool {
         let slots = self.state.regions[region.index()].slots_per_block;
         let Some(slot) = self.state.map.next_live(block, 0, slots) else { return true };
         let mut spans = std::mem::take(&mut self.scratch.live);
@@ -98,12 +98,12 @@ impl<M: Media> Ftl<M> {
     }
 
     #[cold]
-    pub(crate) fn collect_for_starved(&mut self, dead: &[Killed]) {
-        for killed in dead {
-            let block = self.state.geometry.block_of(killed.ppn);
+    pub(crate) fn collect_for_blocked(&mut self, dead: &[Invalidated]) {
+        for invalidated in dead {
+            let block = self.state.geometry.block_of(invalidated.ppn);
             let info = &self.state.blocks[block.index()];
             let (region, plane) = (RegionId(info.region), self.state.geometry.plane_of(block));
-            if info.is_listed() && self.state.starved[plane.index()] {
+            if info.is_listed() && self.state.programs_blocked[plane.index()] {
                 self.collect_for(region, plane);
             }
         }

@@ -15,7 +15,7 @@ impl<M: Media> Ftl<M> {
         if request.remaining == 0 {
             let now = self.state.now;
             let HostRequest { op, arrival, .. } = request.request;
-            request.parts = self.piece.parts_of(op, arrival, request.admitted, now);
+            request.parts = self.breakdown.parts_of(op, arrival, request.admitted, now);
             if let Some(map) = &self.state.demand {
                 map.split(&mut request.parts, request.admitted);
             }

@@ -54,7 +54,7 @@ impl<M: Media> Ftl<M> {
         let block = self.state.geometry.block_of(ppn);
         let mut read = Op::new(OpKind::Read, self.state.geometry.plane_of(block), Cause::Rmw, Class::Write);
         (read.lpn, read.ppn, read.mask) = (lpn, ppn, missing);
-        (read.owned_by, read.owner) = (Owner::Fill, id.0);
+        (read.owned_by, read.owner) = (Owner::Rmw, id.0);
         self.state.blocks[block.index()].readers += 1;
         let read = self.add_op(read);
         let entry = self.state.staging.get(stage);

@@ -117,7 +117,7 @@ impl<M: Media> Ftl<M> {
             && at.ppn.0 > op.ppn.0
             && op.ppn.0 / units == at.ppn.0 / units
             && self.state.geometry.block_of(op.ppn) == self.state.geometry.block_of(at.ppn)
-            && self.state.demand.as_ref().is_none_or(|map| map.together(op.lpn, lpn));
+            && self.state.demand.as_ref().is_none_or(|map| map.share_map_page(op.lpn, lpn));
         shares.then(|| (last, (at.ppn.0 - op.ppn.0) * self.state.geometry.sectors_per_unit))
     }
 

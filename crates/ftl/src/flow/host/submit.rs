@@ -5,7 +5,7 @@ use crate::ftl::Ftl;
 use crate::media::Media;
 use crate::plan::decision::Command;
 use crate::plan::region::RegionId;
-use crate::state::job::For;
+use crate::state::job::MoveReason;
 use crate::state::latency::LatencyParts;
 use crate::state::request::{Effect, Outcome, Pending, Prefetch, RequestError, RequestId};
 use crate::view::View;
@@ -42,7 +42,7 @@ impl<M: Media> Ftl<M> {
             self.part_done(id);
             return id;
         }
-        self.look_for_old();
+        self.scan_for_old();
         self.allow_map_pages();
         let id = self.enter(request, number, Outcome::Done);
         match request.op {
@@ -187,7 +187,7 @@ impl<M: Media> Ftl<M> {
                     r.region.slot_quota = quota;
                     self.look_at_all(region);
                 }
-                Command::Enqueue(m) => self.enqueue_move(m, For::Scheme),
+                Command::Enqueue(m) => self.enqueue_move(m, MoveReason::Scheme),
             }
         }
         self.scratch.commands = commands;

@@ -49,11 +49,11 @@ impl<M: Media> Ftl<M> {
             }
         }
         let mut dead = std::mem::take(&mut self.scratch.dead);
-        self.state.map.forget(lpn, mask, &mut dead);
-        self.state.counters.premature_units += self.state.ahead.premature(&dead);
-        self.bury(&dead);
-        for killed in dead.drain(..) {
-            let plane = self.state.geometry.plane_of(self.state.geometry.block_of(killed.ppn));
+        self.state.map.unmap(lpn, mask, &mut dead);
+        self.state.counters.premature_units += self.state.idle_gc_copies.premature(&dead);
+        self.invalidate(&dead);
+        for invalidated in dead.drain(..) {
+            let plane = self.state.geometry.plane_of(self.state.geometry.block_of(invalidated.ppn));
             self.effects.push(Effect::Wake(plane));
             stale = true;
             self.note_map_change(lpn);
@@ -65,8 +65,8 @@ impl<M: Media> Ftl<M> {
         if self.state.map_kind().knows_sectors() {
             self.trim_waiting(lpn, mask);
         }
-        if self.asks.asks(Hooks::FORGET) {
-            self.scheme.forget(lpn);
+        if self.enabled_hooks.contains(Hooks::ON_TRIM) {
+            self.scheme.on_trim(lpn);
         }
     }
 

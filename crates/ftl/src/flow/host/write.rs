@@ -9,7 +9,7 @@ use crate::plan::map_kind::RegionSet;
 use crate::plan::span::Span;
 use crate::state::cause::Cause;
 use crate::state::demand_map::Waiting;
-use crate::state::job::For;
+use crate::state::job::MoveReason;
 use crate::state::op::{Class, NONE, Op, OpId, OpKind, Owner};
 use crate::state::request::RequestId;
 use crate::view::View;
@@ -18,7 +18,7 @@ use wordline_units::{HostRequest, Lpn, PlaneId, Ppn, SectorMask};
 impl<M: Media> Ftl<M> {
     pub(super) fn submit_write(&mut self, id: RequestId, request: &HostRequest, data: &[u8]) {
         self.version += 1;
-        let tag = if self.asks.asks(Hooks::ADMIT) {
+        let tag = if self.enabled_hooks.contains(Hooks::ADMIT) {
             self.scheme.admit(request, &View::of(&self.state))
         } else {
             Tag::default()
@@ -64,8 +64,8 @@ impl<M: Media> Ftl<M> {
         if !spans.is_empty() {
             let home = self.state.stripe.plane(spans[0].lpn);
             let parcel = Parcel { origin: Origin::Host(tag), spans: &spans, home };
-            if self.asks.asks(Hooks::DIVIDE) && spans.len() == 1 {
-                self.stage_divided(id, spans[0], tag, corners, data);
+            if self.enabled_hooks.contains(Hooks::SPLIT_WRITE) && spans.len() == 1 {
+                self.stage_split(id, spans[0], tag, corners, data);
             } else {
                 let (place, plane) = match self.placed_later() {
                     Some(place) => (place, home),
@@ -83,7 +83,7 @@ impl<M: Media> Ftl<M> {
     }
 
     /// Place the sectors of a span apart, as the scheme divides them.
-    fn stage_divided(
+    fn stage_split(
         &mut self,
         id: RequestId,
         span: Span,
@@ -96,7 +96,7 @@ impl<M: Media> Ftl<M> {
         while !left.is_empty() {
             let rest = Span { mask: left, ..span };
             let view = View::of(&self.state);
-            let mask = self.scheme.divide(&rest, &view).and(left);
+            let mask = self.scheme.split_write(&rest, &view).and(left);
             let mask = if mask.is_empty() { left } else { mask };
             left = left.minus(mask);
             let spans = [Span { mask, ..span }];
@@ -115,7 +115,7 @@ impl<M: Media> Ftl<M> {
     /// Where host data go; the moves that must come first are left in `scratch.moves`.
     pub(crate) fn place_host(&mut self, parcel: &Parcel) -> Place {
         let view = View::of(&self.state);
-        if self.asks.asks(Hooks::MAKE_ROOM) {
+        if self.enabled_hooks.contains(Hooks::MAKE_ROOM) {
             self.scheme.make_room(parcel, &view, &mut self.scratch.moves);
         }
         self.scheme.place(parcel, &view)
@@ -212,7 +212,7 @@ impl<M: Media> Ftl<M> {
             self.state.ops[lead].ppn = Ppn(awaited);
         }
         for m in moves.drain(..) {
-            self.enqueue_move(m, For::Program(lead));
+            self.enqueue_move(m, MoveReason::Program(lead));
         }
         self.scratch.moves = moves;
     }

@@ -8,7 +8,7 @@ use crate::plan::span::Located;
 use crate::state::aging::lives;
 use crate::state::block::{Block, Phase};
 use crate::state::job::Job;
-use crate::state::op::{Emptying, Op, OpId, OpKind, Owner, Part, Reason};
+use crate::state::op::{Collecting, Op, OpId, OpKind, Owner, Part, Reason};
 use crate::state::request::Pending;
 use serde::{Deserialize, Serialize};
 use wordline_device::Ack;
@@ -31,7 +31,7 @@ pub enum BlockLife {
 
 /// A block as one sees it from outside.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct BlockLook {
+pub struct BlockStatus {
     /// The region that owns it, or owned it last.
     pub region: RegionId,
     /// The mode in which it is, or was before its erase.
@@ -93,7 +93,7 @@ impl<M: Media> Ftl<M> {
     }
 
     /// The block that is emptied by an operation, if it is a part of that.
-    pub fn emptying_of(&self, id: OpId) -> Option<Emptying> {
+    pub fn collecting_of(&self, id: OpId) -> Option<Collecting> {
         let op = &self.state.ops[id];
         let block = match op.kind {
             OpKind::Program => self.source_of(id)?,
@@ -109,7 +109,7 @@ impl<M: Media> Ftl<M> {
             _ => Reason::Shortage,
         };
         let free_blocks = self.state.free_blocks(region, plane);
-        collects.then_some(Emptying { block, reason, free_blocks })
+        collects.then_some(Collecting { block, reason, free_blocks })
     }
 
     /// Every block that is not erased, with the region that owns it and the pages programmed in it, by
@@ -126,19 +126,19 @@ impl<M: Media> Ftl<M> {
     }
 
     /// How a block looks from outside.
-    pub fn look_at(&self, block: BlockId) -> BlockLook {
+    pub fn block_status(&self, block: BlockId) -> BlockStatus {
         let info = &self.state.blocks[block.index()];
         let life = match info.phase {
             Phase::Free => BlockLife::Erased,
             Phase::Open | Phase::Standby => BlockLife::Open,
-            Phase::Victim | Phase::Erasing => BlockLife::Emptied,
+            Phase::Collecting | Phase::Erasing => BlockLife::Emptied,
             Phase::Retired => BlockLife::Retired,
             _ => BlockLife::Full,
         };
         let region = self.state.region_of(block);
         let holds = self.state.regions[region.index()].slots_per_block * self.state.geometry.sectors_per_unit;
         let tenths = (info.live as u64 * 10 / holds.max(1) as u64).min(10) as u8;
-        BlockLook { region, mode: self.state.mode_of(block), life, live_tenths: tenths }
+        BlockStatus { region, mode: self.state.mode_of(block), life, live_tenths: tenths }
     }
 
     /// Mode and erase count of every block; a block never opened has the mode of the first region of

@@ -54,13 +54,13 @@ impl<M: Media> Ftl<M> {
                 live_slots += 1;
                 slot = at + 1;
             }
-            let burden = self.state.burden(block);
+            let relocation_cost = self.state.relocation_cost(block);
             let unused = if info.phase == Phase::Standby { self.state.unused_slots(block) } else { 0 };
             let per_slot = self.state.geometry.sectors_per_unit;
-            let moves = if region.region.leaves_pool { live as u32 } else { live_slots * per_slot };
-            if burden != moves + unused * per_slot {
+            let moves = if region.region.evicts_to_other_pool { live as u32 } else { live_slots * per_slot };
+            if relocation_cost != moves + unused * per_slot {
                 return broken(format!(
-                    "block {b} has {live_slots} live slots and counts {burden} sectors to move"
+                    "block {b} has {live_slots} live slots and counts {relocation_cost} sectors to move"
                 ));
             }
             if live != self.state.blocks[block.index()].live as u64 {

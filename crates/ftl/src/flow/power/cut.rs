@@ -1,6 +1,6 @@
 //! Power fails. What is left is the flash with its metadata, and what stands in protected RAM.
 
-use crate::flow::power::remains::{Kept, KeptFrom, Privilege, Remains, Worn};
+use crate::flow::power::power_loss_image::{Kept, KeptFrom, PowerLossImage, Privilege, Worn};
 use crate::ftl::Ftl;
 use crate::media::Recorded;
 use crate::state::block::Phase;
@@ -12,7 +12,7 @@ use wordline_units::BlockId;
 impl<M: Recorded> Ftl<M> {
     /// The power fails while the arrays work on `spoiled`. Whatever else is on its way leaves no trace,
     /// except in protected RAM.
-    pub fn power_cut(mut self, spoiled: &[OpId]) -> Remains<M> {
+    pub fn power_cut(mut self, spoiled: &[OpId]) -> PowerLossImage<M> {
         for id in spoiled {
             let op = &self.state.ops[*id];
             let (block, slot) = (self.state.geometry.block_of(op.ppn), self.state.geometry.slot_of(op.ppn));
@@ -33,7 +33,7 @@ impl<M: Recorded> Ftl<M> {
         let (kept, which) = if self.ack.answers_from_ram() {
             (self.kept_in_buffer(), AllTrims::Kept)
         } else {
-            (self.kept_in_stagers(), AllTrims::Held)
+            (self.kept_in_program_buffers(), AllTrims::Held)
         };
         let mut trims = self.state.trims.kept(which);
         for id in self.protected_programs() {
@@ -46,7 +46,7 @@ impl<M: Recorded> Ftl<M> {
         let is_lost = |b: &BlockId| self.state.blocks[b.index()].phase == Phase::Retired;
         let lost = (0..self.state.geometry.blocks).map(BlockId).filter(is_lost).collect();
         let wear = Worn { lives, ages: self.state.aging.ages(), drive: self.state.wear, lost };
-        Remains {
+        PowerLossImage {
             media: self.media,
             base: self.base,
             counters: self.state.counters,
@@ -73,7 +73,7 @@ impl<M: Recorded> Ftl<M> {
         kept
     }
 
-    /// Programs of moved data that have left their old place for a protected stager.
+    /// Programs of moved data that have left their old place for a protected program buffer.
     fn protected_programs(&self) -> Vec<OpId> {
         let mut programs = self.state.ops.alive();
         programs.retain(|id| {
@@ -83,14 +83,14 @@ impl<M: Recorded> Ftl<M> {
         programs
     }
 
-    /// What protected stagers hold.
-    fn kept_in_stagers(&mut self) -> Vec<Kept<M::Page>> {
+    /// What protected program buffers hold.
+    fn kept_in_program_buffers(&mut self) -> Vec<Kept<M::Page>> {
         let mut kept = vec![];
         for id in self.protected_programs() {
             let op = &self.state.ops[id];
             let (lpn, version) = (op.lpn, op.version);
             let all = op.mask;
-            let mask = self.state.staging.get(op.stage).homeless(id);
+            let mask = self.state.staging.get(op.stage).relocating(id);
             if self.state.is_metadata(lpn) {
                 continue; // what it says is kept, and programmed again
             }
@@ -102,7 +102,7 @@ impl<M: Recorded> Ftl<M> {
                 self.state.trims.hold(lpn, part, version);
                 let (mask, page) = (mask.and(part), page.clone());
                 if !mask.is_empty() {
-                    let from = KeptFrom::Stager { version, route, plane, cause, privileged };
+                    let from = KeptFrom::ProgramBuffer { version, route, plane, cause, privileged };
                     kept.push(Kept { lpn, mask, page, from });
                 }
             }

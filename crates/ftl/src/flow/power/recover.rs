@@ -8,14 +8,14 @@
 //! ones could not spare while they collect. A block whose erase was cut is erased again. Where
 //! nothing can be read in a block, not even its header, it counts as full of stale data.
 
-use crate::flow::power::remains::{Kept, KeptFrom, Remains};
+use crate::flow::power::power_loss_image::{Kept, KeptFrom, PowerLossImage};
 use crate::ftl::Ftl;
 use crate::map::overlay::IsFirst;
 use crate::media::{Recorded, SlotFound};
 use crate::plan::decision::{Origin, Parcel, Tag};
-use crate::plan::layout::{Drive, Refusal};
+use crate::plan::layout::{DriveInfo, Refusal};
 use crate::plan::region::{FreeOrder, RegionId};
-use crate::plan::span::{Killed, Span};
+use crate::plan::span::{Invalidated, Span};
 use crate::scheme::Scheme;
 use crate::state::block::Phase;
 use crate::state::cause::Cause;
@@ -42,13 +42,13 @@ impl<M: Recorded> Ftl<M> {
     /// # Errors
     /// A refusal where scheme and device do not fit, or did not write what is found.
     pub fn recover(
-        drive: &Drive,
+        drive: &DriveInfo,
         scheme: Box<dyn Scheme>,
-        remains: Remains<M>,
+        image: PowerLossImage<M>,
         at: SimTime,
     ) -> Result<(Ftl<M>, SimTime), Refusal> {
         let mut ftl = Ftl::new(drive, scheme)?;
-        let Remains { media, base, counters, wear, trims, stale_map, kept, .. } = remains;
+        let PowerLossImage { media, base, counters, wear, trims, stale_map, kept, .. } = image;
         (ftl.media, ftl.base) = (media, base);
         if counters.regions.len() == ftl.state.regions.len() {
             ftl.state.counters = counters;
@@ -76,7 +76,7 @@ impl<M: Recorded> Ftl<M> {
         ftl.complete_superblocks();
         // What is written from now on is newer than anything, in protected RAM too.
         let versions = kept.iter().filter_map(|k| match k.from {
-            KeptFrom::Stager { version, .. } => Some(version),
+            KeptFrom::ProgramBuffer { version, .. } => Some(version),
             KeptFrom::Buffer => None,
         });
         ftl.version = versions.fold(ftl.version, u64::max);
@@ -94,7 +94,7 @@ impl<M: Recorded> Ftl<M> {
             let info = &mut self.state.blocks[b as usize];
             info.erases = found.erases;
             if found.half_erased {
-                info.phase = Phase::Victim;
+                info.phase = Phase::Collecting;
                 continue;
             }
             if found.slots.iter().all(|s| *s == SlotFound::Blank) {
@@ -168,7 +168,7 @@ impl<M: Recorded> Ftl<M> {
                 let plane = self.state.geometry.plane_of(block);
                 for slot in base.live_slots(plane, block) {
                     if let Some(lpn) = base.owner_of(plane, block, slot) {
-                        self.state.map.forget(lpn, SectorMask::first(spu), &mut dead);
+                        self.state.map.unmap(lpn, SectorMask::first(spu), &mut dead);
                     }
                 }
                 self.state.map.erase(block);
@@ -194,7 +194,7 @@ impl<M: Recorded> Ftl<M> {
         for (entry, version) in self.state.trims.all() {
             self.version = self.version.max(version);
             let (lpn, mask) = self.state.trims.sectors_of(entry);
-            self.state.map.forget(lpn, mask, &mut dead);
+            self.state.map.unmap(lpn, mask, &mut dead);
         }
         self.uncount(dead);
     }
@@ -253,10 +253,10 @@ impl<M: Recorded> Ftl<M> {
         demand.restore(stale);
     }
 
-    fn uncount(&mut self, dead: Vec<Killed>) {
-        for killed in dead {
-            let block = self.state.geometry.block_of(killed.ppn);
-            self.state.take_live(block, killed.sectors);
+    fn uncount(&mut self, dead: Vec<Invalidated>) {
+        for invalidated in dead {
+            let block = self.state.geometry.block_of(invalidated.ppn);
+            self.state.take_live(block, invalidated.sectors);
         }
     }
 
@@ -335,7 +335,7 @@ impl<M: Recorded> Ftl<M> {
     /// Blocks whose erase was cut are erased, each as the end of a collection. A plane ran one erase
     /// at a time for each of its regions, so there is a region for each.
     fn erase_again(&mut self) {
-        let is_cut = |b: &BlockId| self.state.blocks[b.index()].phase == Phase::Victim;
+        let is_cut = |b: &BlockId| self.state.blocks[b.index()].phase == Phase::Collecting;
         let mut cut: Vec<BlockId> = (0..self.state.geometry.blocks).map(BlockId).filter(is_cut).collect();
         cut.sort_by_key(|b| self.region_known(*b).is_none());
         for block in cut {
@@ -343,7 +343,7 @@ impl<M: Recorded> Ftl<M> {
             let plane = self.state.geometry.plane_of(block);
             let pool = self.state.regions[self.state.region_of(block).index()].region.pool;
             let has_none = |r: &RegionId| {
-                let mut planes = self.state.together(*r, plane).map(PlaneId);
+                let mut planes = self.state.superblock_planes(*r, plane).map(PlaneId);
                 planes.all(|p| self.state.at(*r, p).job.is_none())
             };
             let within = |r: &RegionId| self.state.regions[r.index()].region.pool == pool;
@@ -382,7 +382,7 @@ impl<M: Recorded> Ftl<M> {
     /// Data from protected RAM go on to flash.
     fn restage(&mut self, kept: Kept<M::Page>, newest: &FxHashMap<u64, Newest>) {
         let Kept { lpn, mut mask, page, from } = kept;
-        if let KeptFrom::Stager { version, .. } = from {
+        if let KeptFrom::ProgramBuffer { version, .. } = from {
             // The place that they left may not have been erased yet.
             let trims = &self.state.trims;
             let stale = trims.entries(lpn, mask).filter(|entry| {
@@ -420,17 +420,17 @@ impl<M: Recorded> Ftl<M> {
                 self.load_page(op, stage);
                 self.launch_after(op, fills);
             }
-            KeptFrom::Stager { version, route, plane, cause, privileged } => {
+            KeptFrom::ProgramBuffer { version, route, plane, cause, privileged } => {
                 // What is found on flash instead is older, and was committed no more.
                 let mut dead = std::mem::take(&mut self.scratch.dead);
-                self.state.map.forget(lpn, mask, &mut dead);
+                self.state.map.unmap(lpn, mask, &mut dead);
                 self.scratch.dead = dead;
-                self.bury_dead();
+                self.invalidate_dead();
                 let mut op = Op::new(OpKind::Program, plane, cause, Class::Background);
                 (op.lpn, op.mask, op.stage, op.version) = (lpn, mask, stage, version);
                 (op.route, op.privileged) = (route, privileged.0);
                 let op = self.add_op(op);
-                self.state.staging.get(stage).leave_home(op, mask);
+                self.state.staging.get(stage).begin_relocation(op, mask);
                 self.load_page(op, stage);
                 self.launch(op);
             }

@@ -120,7 +120,7 @@ impl<M: Media> Ftl<M> {
 
     /// Whether a program is of a window that is written wordline by wordline, whose bits stand in RAM.
     fn written_whole(&self, op: &Op, region: usize) -> bool {
-        op.taken == SlotClass::Next && self.state.regions[region].region.rule.reprograms()
+        op.bound_class == SlotClass::Next && self.state.regions[region].region.rule.reprograms()
     }
 
     /// The mode in which an operation finds its wordline, and which bit of it the page is.

@@ -88,7 +88,7 @@ impl<M: Media> Ftl<M> {
             } else if let Some((block, page)) = self.take_slot(id, target, reserve) {
                 let ppn = self.state.geometry.ppn(block, page * units);
                 let op = &mut self.state.ops[id];
-                (op.ppn, op.taken) = (ppn, target.class);
+                (op.ppn, op.bound_class) = (ppn, target.class);
                 if matches!(self.state.regions[region.index()].region.moved_in, MovedIn::Through(_)) {
                     self.leave_buffer_all(id);
                 }
@@ -226,7 +226,7 @@ impl<M: Media> Ftl<M> {
         })?;
         self.state.open(region, plane, block);
         if self.state.has_superblocks(region) {
-            self.state.open_fellows(region, plane, block);
+            self.state.open_superblock_members(region, plane, block);
         }
         Some(block)
     }
@@ -270,10 +270,10 @@ impl<M: Media> Ftl<M> {
             op.owned_by == Owner::Move && op.owner == NONE && pool(source()) == pool(op.route.region())
         };
         if parts.all(|p| mere(&self.state.ops[p])) {
-            self.leave_pages(id);
+            self.abandon_moves(id);
             return Blocked::Dropped;
         }
-        if let Some(there) = self.fellow_with_room(id) {
+        if let Some(there) = self.member_with_space(id) {
             self.change_plane(id, there);
             return Blocked::ChangesPlane;
         }
@@ -281,19 +281,19 @@ impl<M: Media> Ftl<M> {
         // A page that its job waits for, not one of a group: that job reads on without it, and what it
         // reads is the company that other groups wait for.
         let op = &self.state.ops[id];
-        let jams = op.owned_by == Owner::Job && op.in_window;
-        if jams {
-            for p in self.state.together(RegionId(op.owner as u8), self.plane_of(op.from)) {
-                self.state.jammed[p as usize] = true;
+        let blocks_gc = op.owned_by == Owner::Job && op.in_window;
+        if blocks_gc {
+            for p in self.state.superblock_planes(RegionId(op.owner as u8), self.plane_of(op.from)) {
+                self.state.gc_blocked[p as usize] = true;
             }
         }
         for target in route.targets() {
             if !self.state.is_there(target.region, plane) {
                 continue;
             }
-            for p in self.state.together(target.region, plane) {
-                self.state.starved[p as usize] = true;
-                self.state.jammed[p as usize] |= jams;
+            for p in self.state.superblock_planes(target.region, plane) {
+                self.state.programs_blocked[p as usize] = true;
+                self.state.gc_blocked[p as usize] |= blocks_gc;
             }
             self.collect_for(target.region, plane);
         }
@@ -301,7 +301,7 @@ impl<M: Media> Ftl<M> {
     }
 
     /// Give up pages that find no place where they should go: they stay where they are.
-    fn leave_pages(&mut self, lead: OpId) {
+    fn abandon_moves(&mut self, lead: OpId) {
         let op = &self.state.ops[lead];
         self.state.backlog.take(op.plane, op.kind);
         let mut part = lead;
@@ -337,7 +337,7 @@ impl<M: Media> Ftl<M> {
         let there = route.targets().find_map(|target| {
             let takes = self.planes_of(target.region);
             let takes = takes.filter(|p| *p != here && self.has_room(target, *p, false));
-            takes.max_by_key(|p| self.state.room(target.region, *p))
+            takes.max_by_key(|p| self.state.spare_slots(target.region, *p))
         });
         if let Some(there) = there {
             self.change_plane(id, there);
@@ -357,7 +357,7 @@ impl<M: Media> Ftl<M> {
     /// Give up a program that can never be bound: the drive is full, or has worn out.
     pub fn fail(&mut self, lead: OpId) {
         if matches!(self.state.ops[lead].owned_by, Owner::Move | Owner::Job) {
-            return self.leave_pages(lead);
+            return self.abandon_moves(lead);
         }
         let outcome = self.no_place();
         let op = &self.state.ops[lead];
@@ -405,7 +405,7 @@ impl<M: Media> Ftl<M> {
             Owner::Request => !self.ack.answers_from_ram(),
             Owner::Move => true,
             Owner::Job => self.state.wear.retired > 0,
-            Owner::Nobody | Owner::Fill | Owner::Whole | Owner::Rewrite | Owner::Map => false,
+            Owner::Nobody | Owner::Rmw | Owner::Gather | Owner::Rewrite | Owner::Map => false,
         }
     }
 

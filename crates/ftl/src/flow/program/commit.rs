@@ -5,10 +5,10 @@ use crate::media::{BlockHeader, Media, Oob};
 use crate::plan::decision::ReadSeen;
 use crate::plan::layout::Hooks;
 use crate::plan::region::RegionId;
-use crate::plan::span::{Killed, Span};
+use crate::plan::span::{Invalidated, Span};
 use crate::state::block::Phase;
 use crate::state::cause::Cause;
-use crate::state::latency::Piece;
+use crate::state::latency::LatencyBreakdown;
 use crate::state::op::{NONE, Op, OpId, OpKind, Owner};
 use crate::state::request::{Effect, Outcome, RequestId};
 use crate::view::View;
@@ -25,7 +25,7 @@ impl<M: Media> Ftl<M> {
         };
         if stage != NONE && self.state.staging.settle(stage) {
             if let Some(b) = &mut self.write_buffer {
-                b.forget(stage);
+                b.remove(stage);
             }
             if M::BYTES {
                 *self.staged_page(stage) = M::Page::default();
@@ -46,9 +46,9 @@ impl<M: Media> Ftl<M> {
 
     /// What the last change of the map left dead.
     #[inline]
-    pub(crate) fn bury_dead(&mut self) {
+    pub(crate) fn invalidate_dead(&mut self) {
         let mut dead = std::mem::take(&mut self.scratch.dead);
-        self.bury(&dead);
+        self.invalidate(&dead);
         dead.clear();
         self.scratch.dead = dead;
     }
@@ -56,43 +56,43 @@ impl<M: Media> Ftl<M> {
     /// Sectors have died at places. All are off the map already, so all are off their blocks before any
     /// collection begins that finds them gone.
     #[inline]
-    pub(crate) fn bury(&mut self, dead: &[Killed]) {
-        let mut starved = false;
-        for killed in dead {
-            starved |= self.take_off_block(*killed);
+    pub(crate) fn invalidate(&mut self, dead: &[Invalidated]) {
+        let mut programs_blocked = false;
+        for invalidated in dead {
+            programs_blocked |= self.take_off_block(*invalidated);
         }
-        if starved {
-            self.collect_for_starved(dead);
+        if programs_blocked {
+            self.collect_for_blocked(dead);
         }
     }
 
     /// Sectors of a block live no more. Returns whether its plane waits for space that it may give now.
     #[inline]
-    fn take_off_block(&mut self, killed: Killed) -> bool {
-        let block = self.state.geometry.block_of(killed.ppn);
-        self.state.take_live(block, killed.sectors);
+    fn take_off_block(&mut self, invalidated: Invalidated) -> bool {
+        let block = self.state.geometry.block_of(invalidated.ppn);
+        self.state.take_live(block, invalidated.sectors);
         let info = &self.state.blocks[block.index()];
         if info.is_listed() {
             let region = RegionId(info.region);
             let plane = self.state.geometry.plane_of(block);
             if self.state.has_superblocks(region) {
-                self.state.lower_superblock(region, plane, block, killed.sectors);
+                self.state.lower_superblock(region, plane, block, invalidated.sectors);
             } else {
-                let (position, burden) =
-                    (self.state.position(region, plane, block), self.state.burden(block));
-                self.state.at_mut(region, plane).victims.lower(position, burden);
+                let (position, relocation_cost) =
+                    (self.state.position(region, plane, block), self.state.relocation_cost(block));
+                self.state.at_mut(region, plane).victims.lower(position, relocation_cost);
             }
-            return self.state.starved[plane.index()];
+            return self.state.programs_blocked[plane.index()];
         }
         false
     }
 
-    /// An operation has ended, and has been through `piece` where a host request waits for it.
+    /// An operation has ended, and has been through `breakdown` where a host request waits for it.
     #[inline]
-    pub fn done(&mut self, id: OpId, piece: Piece) {
-        self.piece = piece;
+    pub fn done(&mut self, id: OpId, breakdown: LatencyBreakdown) {
+        self.breakdown = breakdown;
         self.end(id);
-        self.piece.queued = Piece::NONE.queued;
+        self.breakdown.queued = LatencyBreakdown::NONE.queued;
     }
 
     #[inline(always)]
@@ -129,7 +129,7 @@ impl<M: Media> Ftl<M> {
                     self.deliver_read(id);
                 }
                 let mut seen = std::mem::take(&mut self.scratch.seen);
-                if self.asks.asks(Hooks::READ) && !retries.failed {
+                if self.enabled_hooks.contains(Hooks::READ) && !retries.failed {
                     let all = SectorMask::first(self.state.geometry.sectors_per_unit);
                     let mut part = id;
                     while !part.is_none() {
@@ -154,14 +154,14 @@ impl<M: Media> Ftl<M> {
                 }
                 self.scratch.seen = seen;
             }
-            Owner::Fill => {
+            Owner::Rmw => {
                 self.state.ops.remove(id);
                 self.fill(OpId(owner), mask, ppn);
             }
             Owner::Job => self.relocate(id),
-            Owner::Whole => self.brought_whole(id),
+            Owner::Gather => self.gather_read_done(id),
             Owner::Move => self.finish_move_read(id),
-            Owner::Rewrite => self.bring_rest(id),
+            Owner::Rewrite => self.rewrite_read_done(id),
             Owner::Map => {
                 let lpn = self.state.ops[id].lpn;
                 self.state.ops.remove(id);
@@ -181,7 +181,7 @@ impl<M: Media> Ftl<M> {
         if let Some(errors) = &mut self.state.counters.errors {
             errors.count(op.cause, mode, op.retries);
         }
-        self.look_at_read(id);
+        self.check_after_read(id);
         let op = &self.state.ops[id];
         if op.retries.failed && op.owned_by == Owner::Request {
             self.requests[op.owner as usize].outcome = Outcome::Uncorrectable;
@@ -193,7 +193,7 @@ impl<M: Media> Ftl<M> {
     pub(crate) fn unpin(&mut self, block: BlockId) {
         let info = &mut self.state.blocks[block.index()];
         info.readers -= 1;
-        if info.readers == 0 && info.phase == Phase::Victim {
+        if info.readers == 0 && info.phase == Phase::Collecting {
             let region = RegionId(info.region);
             self.step_job(region, self.state.geometry.plane_of(block));
         }
@@ -234,7 +234,7 @@ impl<M: Media> Ftl<M> {
         info.writers -= 1;
         if info.is_listed() {
             self.state.list(region, plane, block);
-            if self.state.starved[plane.index()] {
+            if self.state.programs_blocked[plane.index()] {
                 self.collect_for(region, plane);
             } else {
                 self.collect_if_short(region, plane);
@@ -269,13 +269,13 @@ impl<M: Media> Ftl<M> {
         let (sector, unit) = (g.sector, g.unit);
         let counters = &mut self.state.counters.regions[region.index()];
         let before = (counters.program_bytes, counters.program_pages);
-        let (mut used, mut ahead) = (0, 0);
+        let (mut used, mut idle_gc) = (0, 0);
         let mut page = u8::MAX;
         let mut part = lead;
         while !part.is_none() {
             let op = &self.state.ops[part];
             let bytes = op.mask.count() as u64 * sector;
-            ahead += if op.idle && op.cause == Cause::Gc { bytes } else { 0 };
+            idle_gc += if op.idle && op.cause == Cause::Gc { bytes } else { 0 };
             counters.program_bytes[op.cause as usize] += bytes;
             used += bytes;
             if op.slot / units_per_page != page {
@@ -289,9 +289,9 @@ impl<M: Media> Ftl<M> {
         let pages = slots / units_per_page;
         counters.program_pages[Cause::Pad as usize] += (pages - 1 - page) as u64;
         counters.program_bytes[Cause::Pad as usize] += slots as u64 * unit - used;
-        self.state.counters.ahead_bytes += ahead;
+        self.state.counters.idle_gc_bytes += idle_gc;
         let counters = &mut self.state.counters.regions[region.index()];
-        let some = match self.state.ops[lead].taken {
+        let some = match self.state.ops[lead].bound_class {
             SlotClass::Slc => &mut counters.as_slc,
             SlotClass::Reprogram => &mut counters.reprogrammed,
             _ => return,
@@ -315,7 +315,7 @@ impl<M: Media> Ftl<M> {
         let keep = if from.is_none() {
             let staged = self.state.staging.get(stage);
             let keep = if has_moved {
-                staged.come_home(part)
+                staged.commit_relocation(part)
             } else {
                 let keep = staged.current(span.mask, version);
                 if !keep.is_empty() {
@@ -325,14 +325,14 @@ impl<M: Media> Ftl<M> {
             };
             if !keep.is_empty() {
                 self.state.map.install(span, keep, ppn, dead);
-                self.state.counters.premature_units += self.state.ahead.premature(dead);
+                self.state.counters.premature_units += self.state.idle_gc_copies.premature(dead);
             }
             keep
         } else {
             let keep = self.state.map.relocate(span, from, ppn, dead);
             if !keep.is_empty() {
                 let op = &self.state.ops[part];
-                self.state.ahead.copied(from, ppn, op.idle && op.cause == Cause::Gc);
+                self.state.idle_gc_copies.copied(from, ppn, op.idle && op.cause == Cause::Gc);
             }
             keep
         };
@@ -340,7 +340,7 @@ impl<M: Media> Ftl<M> {
             self.state.counters.born_invalid += 1;
         } else {
             self.state.add_live(self.state.geometry.block_of(ppn), self.state.map.weight(keep));
-            self.bury_dead();
+            self.invalidate_dead();
             self.note_map_change(span.lpn);
         }
         let op = &self.state.ops[part];
@@ -405,7 +405,7 @@ impl<M: Media> Ftl<M> {
         }
         self.state.wear.retired += retires as u32;
         self.end_job(region, plane);
-        self.state.refreshing.forget(block);
+        self.state.refreshing.erased(block);
         let members = self.state.members(region, plane, block);
         if members.clone().any(|(p, b)| self.state.is_emptied(region, p, b)) {
             return; // the erases of others have not ended
@@ -431,12 +431,12 @@ impl<M: Media> Ftl<M> {
             }
             state.regions[region.index()].planes[local].owned -= 1;
         });
-        self.state.jammed[plane.index()] = false;
-        self.state.starved[plane.index()] = false; // until one of those that wake now is blocked again
+        self.state.gc_blocked[plane.index()] = false;
+        self.state.programs_blocked[plane.index()] = false; // until one of those that wake now is blocked again
         self.effects.push(Effect::Wake(plane));
         for other in (0..self.state.regions.len() as u8).map(RegionId) {
             let again = self.state.gc.recheck == Recheck::Erase;
-            if self.state.reaches(other, plane) && (again || self.state.is_desperate(other, plane)) {
+            if self.state.reaches(other, plane) && (again || self.state.is_at_hard_reserve(other, plane)) {
                 self.collect_if_short(other, plane);
             }
         }

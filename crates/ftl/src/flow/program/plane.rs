@@ -5,7 +5,7 @@ use crate::ftl::Ftl;
 use crate::media::Media;
 use crate::plan::decision::{Gather, Place, PlanePick};
 use crate::state::op::OpId;
-use crate::state::stager::Company;
+use crate::state::program_buffer::WriteStream;
 use wordline_units::PlaneId;
 
 impl<M: Media> Ftl<M> {
@@ -16,21 +16,21 @@ impl<M: Media> Ftl<M> {
             return home;
         }
         if place.plane == PlanePick::Home && self.state.reaches(region, home) && !self.state.dynamic {
-            return self.state.behind(region, home, Company::Host);
+            return self.state.least_filled_plane(region, home, WriteStream::Host);
         }
         self.state.turn = self.state.turn.wrapping_add(1);
         let best = match place.plane {
-            PlanePick::Roomiest => self.state.roomiest(region),
+            PlanePick::MostFree => self.state.most_free(region),
             PlanePick::Avoid(channels) => self.state.least_busy(region, Some(channels)),
             _ => self.state.least_busy(region, None),
         };
-        self.state.behind(region, best.unwrap_or(home), Company::Host)
+        self.state.least_filled_plane(region, best.unwrap_or(home), WriteStream::Host)
     }
 
     /// The roomiest plane may be another one by now.
     pub(crate) fn pick_again(&mut self, lead: OpId) {
         let op = &self.state.ops[lead];
-        if op.pick != PlanePick::Roomiest {
+        if op.pick != PlanePick::MostFree {
             return;
         }
         let place = Place { gather: Gather::AsIs, plane: op.pick, route: op.route };

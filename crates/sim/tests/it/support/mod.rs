@@ -5,9 +5,9 @@ pub mod one_die;
 use wordline_device::{Capacity, DeviceSpec, JOURNAL_ENTRY, Superblock, Trigger, Victim, map_pages};
 use wordline_flash::{ProgramRule, SlotClass};
 use wordline_ftl::{
-    Collect, Command, Drive, EarlierBits, FreeOrder, Ftl, Gather, Grain, Hooks, IdleWork, Layout, MapKind,
-    Memory, Move, MovedIn, NoMedia, Origin, Parcel, Place, PlanePick, Pool, PoolId, ReadSeen, Refusal,
-    Region, RegionId, Route, Scheme, View,
+    Collect, Command, DriveInfo, EarlierBits, FreeOrder, Ftl, Gather, Grain, Hooks, IdleWork, Layout,
+    MapKind, Memory, Move, MovedIn, NoMedia, Origin, Parcel, Place, PlanePick, Pool, PoolId, ReadSeen,
+    Refusal, Region, RegionId, Route, Scheme, View,
 };
 use wordline_units::{Bytes, CellMode, Fraction, PlaneId, SimDuration};
 
@@ -250,7 +250,7 @@ pub fn in_superblocks(spec: &mut DeviceSpec, scheme: &dyn Scheme, superblock: Su
 fn change_if_taken(spec: &mut DeviceSpec, with: DeviceSpec, scheme: &dyn Scheme) {
     let geometry = with.geometry().unwrap_or_else(|e| panic!("{e}"));
     let logical_pages = (with.logical_bytes() / with.unit.0) as u32;
-    let drive = Drive { spec: &with, geometry: &geometry, logical_pages };
+    let drive = DriveInfo { spec: &with, geometry: &geometry, logical_pages };
     if Ftl::<NoMedia>::new(&drive, scheme.clone_box()).is_ok() {
         *spec = with;
     }
@@ -270,7 +270,7 @@ fn region(name: &'static str, pool: u8, mode: CellMode, rule: ProgramRule) -> Re
         protected: false,
         earlier_bits: EarlierBits::Buffered,
         partial_victims: rule == ProgramRule::Relaxed,
-        leaves_pool: false,
+        evicts_to_other_pool: false,
         moved_in: MovedIn::Packed,
         slot_quota: u64::MAX,
     }
@@ -280,11 +280,11 @@ fn layout(pools: Vec<Pool>, regions: Vec<Region>, map: MapKind) -> Layout {
     Layout {
         pools,
         home: RegionId(regions.len() as u8 - 1),
-        outpost: None,
+        second_home: None,
         regions,
         map,
         merges: None,
-        asks: Hooks::NONE,
+        enabled_hooks: Hooks::ALL,
         tick_every_writes: 0,
         idle_after: SimDuration(100_000),
     }
@@ -294,11 +294,12 @@ fn layout(pools: Vec<Pool>, regions: Vec<Region>, map: MapKind) -> Layout {
 #[derive(Clone, Debug)]
 pub struct BySector;
 
+#[wordline_ftl::hooks]
 impl Scheme for BySector {
     fn name(&self) -> &str {
         "by-sector"
     }
-    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+    fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
         let blocks = drive.geometry.media[0].blocks_per_plane;
         let d = region("D", 0, CellMode::Mlc, ProgramRule::Sequential);
         Ok(layout(
@@ -310,20 +311,18 @@ impl Scheme for BySector {
     fn place(&mut self, _: &Parcel, _: &View) -> Place {
         Place { gather: Gather::AsIs, plane: PlanePick::Home, route: Route::to(RegionId(0), SlotClass::Next) }
     }
-    fn clone_box(&self) -> Box<dyn Scheme> {
-        Box::new(self.clone())
-    }
 }
 
 /// Blocks open in two classes at once: host data prefer the first, collected data the second.
 #[derive(Clone, Debug)]
 pub struct TwoLanes;
 
+#[wordline_ftl::hooks]
 impl Scheme for TwoLanes {
     fn name(&self) -> &str {
         "two-lanes"
     }
-    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+    fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
         let blocks = drive.geometry.media[0].blocks_per_plane;
         let d = region("D", 0, CellMode::Mlc, ProgramRule::Relaxed);
         Ok(layout(
@@ -340,9 +339,6 @@ impl Scheme for TwoLanes {
         };
         Place { gather: Gather::Fill, plane: PlanePick::Home, route }
     }
-    fn clone_box(&self) -> Box<dyn Scheme> {
-        Box::new(self.clone())
-    }
 }
 
 /// Blocks change their mode, pages move when they are read, idle time is used in both grains, quotas
@@ -357,11 +353,12 @@ impl Restless {
     const D: RegionId = RegionId(1);
 }
 
+#[wordline_ftl::hooks]
 impl Scheme for Restless {
     fn name(&self) -> &str {
         "restless"
     }
-    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+    fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
         let blocks = drive.geometry.media[0].blocks_per_plane;
         let mut s = region("S", 0, CellMode::Slc, ProgramRule::Sequential);
         s.quota = 3;
@@ -371,7 +368,6 @@ impl Scheme for Restless {
             vec![s, d],
             MapKind::Page,
         );
-        l.asks = Hooks::READ.and(Hooks::IDLE);
         l.tick_every_writes = 7;
         Ok(l)
     }
@@ -405,9 +401,6 @@ impl Scheme for Restless {
     fn memory(&mut self) -> Option<&mut dyn Memory> {
         Some(&mut self.turn)
     }
-    fn clone_box(&self) -> Box<dyn Scheme> {
-        Box::new(self.clone())
-    }
 }
 
 /// Two media with pages of different size: writes go to the fast one, collection moves them to the
@@ -420,11 +413,12 @@ impl FastThenDense {
     const D: RegionId = RegionId(1);
 }
 
+#[wordline_ftl::hooks]
 impl Scheme for FastThenDense {
     fn name(&self) -> &str {
         "fast-then-dense"
     }
-    fn layout(&mut self, drive: &Drive) -> Result<Layout, Refusal> {
+    fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
         let media = &drive.geometry.media;
         if media.len() != 2 {
             let (scheme, device) = (self.name().to_string(), drive.spec.name.clone());
@@ -450,9 +444,6 @@ impl Scheme for FastThenDense {
             _ => (Self::D, PlanePick::Home),
         };
         Place { gather: Gather::Fill, plane, route: Route::to(region, SlotClass::Next) }
-    }
-    fn clone_box(&self) -> Box<dyn Scheme> {
-        Box::new(self.clone())
     }
 }
 

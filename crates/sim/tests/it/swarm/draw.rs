@@ -13,7 +13,7 @@ use wordline_flash::{
     Beyond, CacheRegister, CommandOverhead, ErrorModel, Geometry, MOST_RETRIES, Medium, ModeErrors,
     ModeTiming, ProgramRule, Refresh, Topology,
 };
-use wordline_ftl::{Drive, Ftl, Initial, Layout, MapKind, Mapped, NoMedia, Order, Scheme};
+use wordline_ftl::{DriveInfo, Ftl, Initial, Layout, MapKind, Mapped, NoMedia, Order, Scheme};
 use wordline_sim::Queues;
 use wordline_units::{
     Bytes, CellMode, Fraction, HostOp, HostRequest, Lpn, QueueClass, Rate, SectorMask, SimDuration, SimTime,
@@ -393,14 +393,14 @@ fn fitted(spec: DeviceSpec, scheme: Box<dyn Scheme>, label: String, roomy: bool)
     let spec = spec.checked("drawn.toml").unwrap_or_else(|e| panic!("a drawn device is wrong: {e}"));
     let geometry = spec.geometry().map_err(|e| e.to_string())?;
     let logical_pages = (spec.logical_bytes() / spec.unit.0) as u32;
-    let drive = Drive { spec: &spec, geometry: &geometry, logical_pages };
+    let drive = DriveInfo { spec: &spec, geometry: &geometry, logical_pages };
     let layout = accepted(&drive, scheme.as_ref())?;
     let (initial, requests) = (Initial::fresh(), vec![]);
     Ok(Case { spec, geometry, scheme, label, layout, initial, seed: 0, requests, roomy })
 }
 
 /// How a scheme lays a drive out, if neither it nor the mechanism refuses.
-fn accepted(drive: &Drive, scheme: &dyn Scheme) -> Result<Layout, String> {
+fn accepted(drive: &DriveInfo, scheme: &dyn Scheme) -> Result<Layout, String> {
     let ftl: Ftl<NoMedia> = Ftl::new(drive, scheme.clone_box()).map_err(|e| e.to_string())?;
     Ok(ftl.layout().clone())
 }
@@ -408,7 +408,7 @@ fn accepted(drive: &Drive, scheme: &dyn Scheme) -> Result<Layout, String> {
 /// Logical units that the scheme's home region holds with room to spare, or at the very most.
 fn room(spec: &DeviceSpec, scheme: &dyn Scheme, roomy: bool) -> Option<u64> {
     let geometry = spec.geometry().ok()?;
-    let drive = Drive { spec, geometry: &geometry, logical_pages: 1 };
+    let drive = DriveInfo { spec, geometry: &geometry, logical_pages: 1 };
     let layout = accepted(&drive, scheme).ok()?;
     let home = &layout.regions[layout.home.0 as usize];
     let pool = layout.pools[home.pool.0 as usize];

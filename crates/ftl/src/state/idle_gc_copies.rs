@@ -4,29 +4,29 @@
 
 use crate::file::saved::{Saved, saved};
 use crate::file::table::Table;
-use crate::plan::span::Killed;
+use crate::plan::span::Invalidated;
 use std::io;
 use wordline_units::Ppn;
 
 /// How often the data of each slot have been copied in idle time since collection on demand last moved them,
 /// or the host wrote them. Empty where a scheme has no idle work.
-pub(crate) struct Ahead {
+pub(crate) struct IdleGcCopies {
     copies: Table<u8>,
 }
 
-impl Saved for Ahead {
-    saved! { Ahead, values: [], parts: [copies], rebuilt: [] }
+impl Saved for IdleGcCopies {
+    saved! { IdleGcCopies as Ahead, values: [], parts: [copies], rebuilt: [] }
 }
 
-impl Ahead {
+impl IdleGcCopies {
     /// # Errors
     /// When the system has no address space for it.
-    pub fn new(slots: usize) -> io::Result<Ahead> {
-        Ok(Ahead { copies: Table::zeroed(slots)? })
+    pub fn new(slots: usize) -> io::Result<IdleGcCopies> {
+        Ok(IdleGcCopies { copies: Table::zeroed(slots)? })
     }
 
     /// Begin anew, as if nothing had been copied yet.
-    pub fn forget(&mut self) {
+    pub fn clear(&mut self) {
         if !self.copies.is_empty() {
             self.copies.fill(0);
         }
@@ -46,7 +46,7 @@ impl Ahead {
 
     /// The host has made data stale: how many copies of them were for nothing.
     #[inline(always)]
-    pub fn premature(&mut self, dead: &[Killed]) -> u64 {
+    pub fn premature(&mut self, dead: &[Invalidated]) -> u64 {
         if self.copies.is_empty() {
             return 0;
         }

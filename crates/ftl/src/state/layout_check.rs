@@ -1,6 +1,6 @@
 //! Whether a layout can be built on a drive: all that is refused before anything of it is.
 
-use crate::plan::layout::{Drive, Layout};
+use crate::plan::layout::{DriveInfo, Layout};
 use crate::plan::region::Region;
 use crate::state::demand_map::{self, DemandMap};
 use crate::state::superblocks;
@@ -11,7 +11,7 @@ use wordline_units::{Bytes, CellMode};
 ///
 /// # Errors
 /// Why it cannot, and what would do.
-pub(crate) fn check(drive: &Drive, layout: &Layout) -> Result<(), String> {
+pub(crate) fn check(drive: &DriveInfo, layout: &Layout) -> Result<(), String> {
     if layout.regions.is_empty() || layout.regions.len() > 15 {
         return Err(format!("it lays out {} regions; 1 to 15 are possible", layout.regions.len()));
     }
@@ -31,7 +31,7 @@ pub(crate) fn check(drive: &Drive, layout: &Layout) -> Result<(), String> {
 }
 
 /// Whether a medium has as many blocks as its pools want.
-fn check_pools(drive: &Drive, layout: &Layout) -> Result<(), String> {
+fn check_pools(drive: &DriveInfo, layout: &Layout) -> Result<(), String> {
     let mut used = vec![0; drive.geometry.media.len()];
     for pool in &layout.pools {
         let medium = &drive.geometry.media[pool.medium];
@@ -47,7 +47,7 @@ fn check_pools(drive: &Drive, layout: &Layout) -> Result<(), String> {
 }
 
 /// Whether a region's mode is offered, and all is known of it that the device file asks for.
-fn check_modes(drive: &Drive, region: &Region, medium: &Medium) -> Result<(), String> {
+fn check_modes(drive: &DriveInfo, region: &Region, medium: &Medium) -> Result<(), String> {
     if medium.mode(region.mode).is_none() {
         return Err(format!(
             "region {} is {}, which medium {:?} does not offer",
@@ -100,7 +100,7 @@ fn check_programs(region: &Region, medium: &Medium) -> Result<(), String> {
     }
     if region.pad_after.is_none() && pages > 1 && !region.protected {
         return Err(format!(
-            "region {} never pads its one-shot groups, which needs a protected stager",
+            "region {} never pads its one-shot groups, which needs a protected program buffer",
             region.name
         ));
     }

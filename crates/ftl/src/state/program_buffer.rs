@@ -6,7 +6,7 @@ use wordline_units::SimTime;
 
 /// Units waiting for a program that writes several at once, in one plane of one region.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Stager {
+pub(crate) struct PlaneProgramBuffer {
     /// Relocated units that do not fill a page yet, and how many slots they take, or sectors where these are packed.
     pub page: OpId,
     pub page_slots: u8,
@@ -21,9 +21,9 @@ pub(crate) struct Stager {
     pub pad_at: SimTime,
 }
 
-impl Default for Stager {
-    fn default() -> Stager {
-        Stager {
+impl Default for PlaneProgramBuffer {
+    fn default() -> PlaneProgramBuffer {
+        PlaneProgramBuffer {
             page: OpId::NONE,
             page_slots: 0,
             group: OpId::NONE,
@@ -39,7 +39,7 @@ impl Default for Stager {
 /// as its most privileged page may, and what is kept in reserve must go to collection alone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[repr(u8)]
-pub enum Company {
+pub enum WriteStream {
     /// Of the host.
     Host,
     /// Moved into the pool from another, or by a scheme's own wish: these take what is free, and give
@@ -50,17 +50,17 @@ pub enum Company {
     Collected,
 }
 
-impl Company {
+impl WriteStream {
     /// How many kinds there are.
     pub(crate) const COUNT: usize = 3;
     /// All but the host's.
-    pub(crate) const WITHIN: [Company; 2] = [Company::Moved, Company::Collected];
+    pub(crate) const WITHIN: [WriteStream; 2] = [WriteStream::Moved, WriteStream::Collected];
 
-    pub(crate) fn of(op: &Op) -> Company {
+    pub(crate) fn of(op: &Op) -> WriteStream {
         match op {
-            op if op.owned_by == Owner::Request => Company::Host,
-            op if op.privileged => Company::Collected,
-            _ => Company::Moved,
+            op if op.owned_by == Owner::Request => WriteStream::Host,
+            op if op.privileged => WriteStream::Collected,
+            _ => WriteStream::Moved,
         }
     }
 }

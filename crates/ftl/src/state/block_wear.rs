@@ -22,12 +22,12 @@ impl State {
     }
 
     /// The block of a plane of a pool that data at rest have kept youngest, if it is too far behind.
-    pub(crate) fn left_behind(&self, pool: PoolId, plane: PlaneId, beyond: u32) -> Option<BlockId> {
+    pub(crate) fn least_worn_at_rest(&self, pool: PoolId, plane: PlaneId, beyond: u32) -> Option<BlockId> {
         let p = &self.pools[pool.0 as usize];
         let first = self.geometry.first_block(plane) + p.offset;
         let blocks = || (first..first + p.blocks_per_plane).map(|b| (b, &self.blocks[b as usize]));
         let most = blocks().filter(|(_, b)| b.phase != Phase::Retired).map(|(_, b)| b.erases).max()?;
-        let stays = |b: &Block| !self.regions[b.region as usize].region.leaves_pool;
+        let stays = |b: &Block| !self.regions[b.region as usize].region.evicts_to_other_pool;
         let region = |b: &Block| RegionId(b.region);
         let at_rest = blocks()
             .filter(|(at, b)| b.is_listed() && stays(b) && self.is_victim(region(b), plane, BlockId(*at)));

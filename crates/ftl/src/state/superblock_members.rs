@@ -9,7 +9,7 @@
 
 use crate::plan::region::RegionId;
 use crate::state::block::{Block, Phase};
-use crate::state::stager::Company;
+use crate::state::program_buffer::WriteStream;
 use crate::state::state::State;
 use crate::state::superblocks::ABSENT;
 use std::cmp::Reverse;
@@ -20,15 +20,15 @@ impl State {
     /// Whether blocks of a region form superblocks.
     #[inline(always)]
     pub(crate) fn has_superblocks(&self, region: RegionId) -> bool {
-        self.pool_of(region).together > 1
+        self.pool_of(region).planes_per_superblock > 1
     }
 
     /// The planes that hold superblocks of a region together with one of them: that plane alone where there are none.
     #[inline]
-    pub(crate) fn together(&self, region: RegionId, plane: PlaneId) -> Range<u32> {
+    pub(crate) fn superblock_planes(&self, region: RegionId, plane: PlaneId) -> Range<u32> {
         let pool = self.pool_of(region);
-        let first = plane.0 - (plane.0 - pool.first_plane) % pool.together;
-        first..first + pool.together
+        let first = plane.0 - (plane.0 - pool.first_plane) % pool.planes_per_superblock;
+        first..first + pool.planes_per_superblock
     }
 
     /// From a block to the one at its position in the next plane.
@@ -37,15 +37,15 @@ impl State {
     }
 
     /// The block of a plane that is in the same superblock.
-    fn fellow(&self, block: BlockId, plane: PlaneId) -> BlockId {
+    fn superblock_member(&self, block: BlockId, plane: PlaneId) -> BlockId {
         let at = block.0 - self.geometry.first_block(self.geometry.plane_of(block));
         BlockId(self.geometry.first_block(plane) + at)
     }
 
     /// The block of a superblock under whose number it stands among the victims, with its plane.
     fn first_of(&self, region: RegionId, plane: PlaneId, block: BlockId) -> (PlaneId, BlockId) {
-        let first = PlaneId(self.together(region, plane).start);
-        (first, self.fellow(block, first))
+        let first = PlaneId(self.superblock_planes(region, plane).start);
+        (first, self.superblock_member(block, first))
     }
 
     /// All blocks of a superblock, with their planes.
@@ -55,8 +55,8 @@ impl State {
         plane: PlaneId,
         block: BlockId,
     ) -> impl Iterator<Item = (PlaneId, BlockId)> + Clone + use<> {
-        let planes = self.together(region, plane);
-        let (first, stride) = (self.fellow(block, PlaneId(planes.start)).0, self.stride(plane));
+        let planes = self.superblock_planes(region, plane);
+        let (first, stride) = (self.superblock_member(block, PlaneId(planes.start)).0, self.stride(plane));
         planes.zip(0..).map(move |(p, i)| (PlaneId(p), BlockId(first + i * stride)))
     }
 
@@ -66,8 +66,8 @@ impl State {
         if self.has_superblocks(region) {
             return self.list_superblock(region, plane, block);
         }
-        let (position, burden) = (self.position(region, plane, block), self.burden(block));
-        self.at_mut(region, plane).victims.insert(position, burden);
+        let (position, relocation_cost) = (self.position(region, plane, block), self.relocation_cost(block));
+        self.at_mut(region, plane).victims.insert(position, relocation_cost);
     }
 
     #[inline(never)]
@@ -77,7 +77,7 @@ impl State {
         if self.superblocks.live[first.index()] != ABSENT || !self.members(region, plane, block).all(closed) {
             return;
         }
-        let live = self.members(region, plane, block).map(|(_, b)| self.burden(b)).sum();
+        let live = self.members(region, plane, block).map(|(_, b)| self.relocation_cost(b)).sum();
         self.superblocks.live[first.index()] = live;
         let position = self.position(region, first_plane, first);
         self.at_mut(region, first_plane).victims.insert(position, live);
@@ -125,30 +125,44 @@ impl State {
     }
 
     /// What emptying a superblock costs, in sectors.
-    pub(crate) fn burden_of_all(&self, region: RegionId, block: BlockId) -> u32 {
+    pub(crate) fn superblock_relocation_cost(&self, region: RegionId, block: BlockId) -> u32 {
         let plane = self.geometry.plane_of(block);
-        self.members(region, plane, block).map(|(_, b)| self.burden(b)).sum()
+        self.members(region, plane, block).map(|(_, b)| self.relocation_cost(b)).sum()
     }
 
-    /// The plane of a group where a page goes: one where others wait for its company, else the one that is behind,
+    /// The plane of a group where a page goes: one where others wait for its company, else the least filled one,
     /// with the most slots left in open blocks when what is queued there has its own.
     #[inline(always)]
-    pub(crate) fn behind(&mut self, region: RegionId, plane: PlaneId, company: Company) -> PlaneId {
-        if self.has_superblocks(region) { self.behind_in_group(region, plane, company) } else { plane }
+    pub(crate) fn least_filled_plane(
+        &mut self,
+        region: RegionId,
+        plane: PlaneId,
+        stream: WriteStream,
+    ) -> PlaneId {
+        if self.has_superblocks(region) {
+            self.least_filled_of_superblock(region, plane, stream)
+        } else {
+            plane
+        }
     }
 
     #[inline(never)]
-    fn behind_in_group(&mut self, region: RegionId, plane: PlaneId, company: Company) -> PlaneId {
+    fn least_filled_of_superblock(
+        &mut self,
+        region: RegionId,
+        plane: PlaneId,
+        stream: WriteStream,
+    ) -> PlaneId {
         self.turn = self.turn.wrapping_add(1);
         let r = &self.regions[region.index()];
-        let (planes, units) = (self.together(region, plane), r.units_per_page as i64);
+        let (planes, units) = (self.superblock_planes(region, plane), r.units_per_page as i64);
         let left = |p: u32| {
             let at = &r.planes[(p - r.first_plane) as usize];
             at.open_slots as i64 - self.backlog.of(PlaneId(p)) as i64 * units
         };
         let alone = |p: u32| {
-            let stager = &r.planes[(p - r.first_plane) as usize].stagers[company as usize];
-            stager.group.is_none() && stager.page.is_none()
+            let buffer = &r.planes[(p - r.first_plane) as usize].program_buffers[stream as usize];
+            buffer.group.is_none() && buffer.page.is_none()
         };
         let (count, turn) = (planes.len() as u32, self.turn);
         let order = &self.superblocks.order[planes.start as usize..planes.end as usize];
@@ -158,7 +172,7 @@ impl State {
 
     /// Open the other blocks of a superblock.
     #[inline(never)]
-    pub(crate) fn open_fellows(&mut self, region: RegionId, plane: PlaneId, block: BlockId) {
+    pub(crate) fn open_superblock_members(&mut self, region: RegionId, plane: PlaneId, block: BlockId) {
         for (p, b) in self.members(region, plane, block).filter(|(p, _)| *p != plane) {
             self.take_certain(region, p, b);
             self.open(region, p, b);

@@ -11,9 +11,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use wordline_units::{BlockId, Lpn, PlaneId, SectorMask};
 
-/// What is left of a drive when its power fails.
+/// What is left of a drive when its power fails: the flash, and what protected RAM holds.
 #[derive(Clone, Debug)]
-pub struct Remains<M: Media> {
+pub struct PowerLossImage<M: Media> {
     /// The flash.
     pub media: M,
     /// Requests that were admitted and had not completed, by number.
@@ -31,7 +31,7 @@ pub struct Remains<M: Media> {
     pub(crate) kept: Vec<Kept<M::Page>>,
 }
 
-impl<M: Media> Remains<M> {
+impl<M: Media> PowerLossImage<M> {
     /// Logical pages with data in protected RAM, which are programmed when the power is back.
     pub fn protected_pages(&self) -> impl Iterator<Item = Lpn> + '_ {
         self.kept.iter().map(|k| k.lpn)
@@ -66,8 +66,8 @@ pub(crate) struct Kept<P> {
 pub(crate) enum KeptFrom {
     /// The write buffer.
     Buffer,
-    /// A protected stager of moved data, which have a version already.
-    Stager { version: u64, route: Route, plane: PlaneId, cause: Cause, privileged: Privilege },
+    /// A protected program buffer of moved data, which have a version already.
+    ProgramBuffer { version: u64, route: Route, plane: PlaneId, cause: Cause, privileged: Privilege },
 }
 
 /// Whether a program may break into the blocks that collection keeps.

@@ -1,11 +1,11 @@
-//! Room: how much is left in a plane of a region, when that is too little, what a collection would gain, and
+//! Free space: how much is left in a plane of a region, when that is too little, what a collection would gain, and
 //! which plane has most.
 
 use crate::plan::decision::ChannelSet;
 use crate::plan::region::{MovedIn, RegionId};
 use crate::state::block::Phase;
+use crate::state::program_buffer::WriteStream;
 use crate::state::region::RegionPlane;
-use crate::state::stager::Company;
 use crate::state::state::State;
 use std::cmp::Reverse;
 use wordline_device::Trigger;
@@ -48,12 +48,12 @@ impl State {
             Trigger::FreeBlocks(f) => below(f, self.free_blocks(region, plane) as u64, total as u64),
             Trigger::FreeSlots(f) => below(f, self.free_slots(region, plane), total as u64 * slots),
         };
-        short || self.is_desperate(region, plane)
+        short || self.is_at_hard_reserve(region, plane)
     }
 
     /// Whether a plane of a region is down to the hard reserve, so that collection goes first.
     #[inline]
-    pub(crate) fn is_desperate(&self, region: RegionId, plane: PlaneId) -> bool {
+    pub(crate) fn is_at_hard_reserve(&self, region: RegionId, plane: PlaneId) -> bool {
         let reserve = self.hard_reserve(region);
         match self.regions[region.index()].region.trigger {
             Trigger::Never | Trigger::LastBlock => false,
@@ -113,7 +113,7 @@ impl State {
     }
 
     /// Slots of a plane of a region that hold nothing live, or will when what is queued there is done.
-    pub(crate) fn room(&self, region: RegionId, plane: PlaneId) -> u64 {
+    pub(crate) fn spare_slots(&self, region: RegionId, plane: PlaneId) -> u64 {
         let r = &self.regions[region.index()];
         let slots = self.blocks_left(region, plane) as u64 * r.slots_per_block as u64;
         let queued = self.backlog.of(plane) as u64 * r.units_per_page as u64;
@@ -122,12 +122,12 @@ impl State {
 
     /// The plane with the most slots that hold nothing live, and of about equals, within a sixteenth of a block, the
     /// one with the least to do.
-    pub(crate) fn roomiest(&self, region: RegionId) -> Option<PlaneId> {
+    pub(crate) fn most_free(&self, region: RegionId) -> Option<PlaneId> {
         let r = &self.regions[region.index()];
         let step = (r.slots_per_block as u64 / 16).max(1);
         self.in_turn(region)
             .map(|local| PlaneId(r.first_plane + local as u32))
-            .min_by_key(|p| (Reverse(self.room(region, *p) / step), self.backlog.before(*p)))
+            .min_by_key(|p| (Reverse(self.spare_slots(region, *p) / step), self.backlog.before(*p)))
     }
 
     /// The plane where a host write waits least: one that has room, then one on a channel that is not unwanted, then
@@ -144,7 +144,7 @@ impl State {
             let full = at.open_slots == 0 && (free[local].is_empty() || at.owned >= r.region.quota);
             let avoided = unwanted
                 .is_some_and(|set| set.contains(self.geometry.channel_of(self.geometry.die_of(plane))));
-            let alone = at.stagers[Company::Host as usize].group.is_none();
+            let alone = at.program_buffers[WriteStream::Host as usize].group.is_none();
             let kind = (full as u32) << 2 | (avoided as u32) << 1 | alone as u32;
             let waits = (kind, self.backlog.before(plane));
             if waits < least {
@@ -165,7 +165,7 @@ impl State {
     /// The plane of a region where moved units wait for company.
     pub(crate) fn waiting_plane(&self, region: RegionId) -> Option<PlaneId> {
         let r = &self.regions[region.index()];
-        let waits = |at: &RegionPlane| !at.stagers[Company::Moved as usize].page.is_none();
+        let waits = |at: &RegionPlane| !at.program_buffers[WriteStream::Moved as usize].page.is_none();
         let local = r.planes.iter().position(waits)?;
         Some(PlaneId(r.first_plane + local as u32))
     }
@@ -182,27 +182,27 @@ impl State {
         let r = &self.regions[region.index()];
         let lost = r.units_per_page * r.pages_per_program;
         let most = (r.slots_per_block - lost) * self.geometry.sectors_per_unit;
-        let together = self.pool_of(region).together;
+        let together = self.pool_of(region).planes_per_superblock;
         if together > 1 {
-            return self.burden_of_all(region, block) <= most * together;
+            return self.superblock_relocation_cost(region, block) <= most * together;
         }
-        self.burden(block) <= most
+        self.relocation_cost(block) <= most
     }
 
     /// What emptying a block costs, in sectors: what it has to program, and the slots that go unused.
     /// By this victims are ranked, so that the one with the most invalid sectors is first.
     #[inline]
-    pub(crate) fn burden(&self, block: BlockId) -> u32 {
+    pub(crate) fn relocation_cost(&self, block: BlockId) -> u32 {
         let info = &self.blocks[block.index()];
         let unused = if info.phase == Phase::Standby { self.unused_slots(block) } else { 0 };
-        let leaves = self.regions[info.region as usize].region.leaves_pool;
+        let leaves = self.regions[info.region as usize].region.evicts_to_other_pool;
         // What goes to another pool may be packed anew there; what stays takes a slot for a slot.
-        let moves = if leaves { info.live } else { self.map.burden(block, info.live) };
+        let moves = if leaves { info.live } else { self.map.relocation_cost(block, info.live) };
         moves + unused * self.geometry.sectors_per_unit
     }
 
     pub(crate) fn best_victim(&self, region: RegionId, plane: PlaneId) -> Option<BlockId> {
-        let plane = PlaneId(self.together(region, plane).start);
+        let plane = PlaneId(self.superblock_planes(region, plane).start);
         let first = self.geometry.blocks_of(plane).start + self.pool_of(region).offset;
         let block = |at: usize| BlockId(first + at as u32);
         let victims = &self.at(region, plane).victims;
@@ -217,7 +217,7 @@ impl State {
 
     /// The first block by the region's own rule, whether or not it gives something back.
     pub(crate) fn oldest_victim(&self, region: RegionId, plane: PlaneId) -> Option<BlockId> {
-        let plane = PlaneId(self.together(region, plane).start);
+        let plane = PlaneId(self.superblock_planes(region, plane).start);
         let first = self.geometry.blocks_of(plane).start + self.pool_of(region).offset;
         self.at(region, plane).victims.best().map(|at| BlockId(first + at as u32))
     }

@@ -216,7 +216,7 @@ pub fn drive_host<P: Probe, M: Media, H: Host>(
     let duration = host.is_timed().then_some(SimDuration(u64::MAX));
     let stop = Stop { duration, ..Stop::default() };
     let mut run = Run { stop, requests: 0, bytes: 0, completed: 0, last_progress: (SimTime(0), 0) };
-    device.look_at_blocks();
+    device.sample_block_map();
     loop {
         while let Some(completion) = device.poll() {
             host.completed(&completion);
@@ -276,7 +276,7 @@ pub fn drive<P: Probe, M: Media, E: std::error::Error>(
 ) -> Result<Summary, DriveError<E>> {
     let mut run = Run { stop, requests: 0, bytes: 0, completed: 0, last_progress: (SimTime(0), 0) };
     let mut stream = ReadAhead::new(stream, stop.requests);
-    device.look_at_blocks();
+    device.sample_block_map();
     let (depth, open) = match pacing {
         Pacing::Open { queue_depth } => (queue_depth.max(1), true),
         Pacing::Closed { queue_depth } => (queue_depth.max(1), false),
@@ -384,7 +384,7 @@ impl Run {
     ) -> Result<Summary, DriveError<E>> {
         let end = device.metrics.last;
         device.note_usage();
-        device.look_at_blocks();
+        device.sample_block_map();
         device.drain()?;
         while let Some(at) = device.forget_completion() {
             self.count(at, true, progress)?;
