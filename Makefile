@@ -107,7 +107,7 @@ validate: $(INSTALLED) $(TOOLS) ## Hold the engine to theory and to MQSim, and w
 	@$(BIN)/wordline validate --out docs
 
 PAPERS ?= hierarchy hyssd ips pa-ssd raro
-papers: $(INSTALLED) $(TOOLS) ## Reproduce all papers, or PAPERS="ips raro", at full scale with the causes (76 minutes of two cores for all), and write docs/PAPER
+papers: $(INSTALLED) $(TOOLS) ## Reproduce all papers, or PAPERS="ips raro", at full scale with the causes (some two hours of two cores for all), and write docs/PAPER
 	@for p in $(PAPERS); do $(BIN)/wordline reproduce $$p --causes --out docs/$$p || exit 1; done
 
 closed-forms: ## Hold In-place Switch to its closed forms on the whole 384 GiB drive (some minutes)
