@@ -35,7 +35,7 @@
 //! ## Checked by
 //! `write amplification against theory`, `unloaded latencies`, golden rows.
 
-use crate::layout;
+use crate::parts::layout;
 use crate::registry::{Entry, Parameter};
 use wordline_device::config::Section;
 use wordline_flash::SlotClass;

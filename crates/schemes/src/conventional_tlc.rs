@@ -33,7 +33,7 @@
 //! `the strict order is that of the paper`, `P_fast, P_medium and P_slow at zero load`, `reference model`,
 //! golden rows.
 
-use crate::layout;
+use crate::parts::layout;
 use crate::registry::Entry;
 use wordline_device::config::Section;
 use wordline_flash::{ProgramRule, SlotClass};

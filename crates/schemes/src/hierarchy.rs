@@ -60,8 +60,8 @@
 //! `the division follows a step of the writes as fast as a page a write allows`, `the sector tables are of the
 //! paper's size`, `reference model`, golden rows.
 
-use crate::layout;
-use crate::packing::{self, Cache};
+use crate::parts::layout;
+use crate::parts::packing::{self, Cache};
 use crate::registry::{Entry, Parameter};
 use serde::{Deserialize, Serialize};
 use wordline_device::Trigger;

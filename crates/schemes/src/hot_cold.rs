@@ -42,7 +42,7 @@
 //! ## Checked by
 //! `wordline validate`, rows `waf-hot-cold`; `reference model`.
 
-use crate::layout;
+use crate::parts::layout;
 use crate::registry::{Entry, Parameter};
 use wordline_device::config::Section;
 use wordline_flash::SlotClass;

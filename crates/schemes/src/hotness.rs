@@ -28,9 +28,9 @@
 //! ## Checked by
 //! `heat alone moves a page that took no retry`, `reference model`, golden rows.
 
-use crate::layout;
-use crate::read_heat::{self, ByReadHeat, Class, X, Y};
-use crate::reclaim;
+use crate::parts::layout;
+use crate::parts::read_heat::{self, ByReadHeat, Class, X, Y};
+use crate::parts::reclaim;
 use crate::registry::Entry;
 use wordline_device::config::Section;
 use wordline_ftl::{

@@ -53,9 +53,9 @@
 //! `the superior medium holds its target`, `a write that misses waits for the destage`, `no u from 5 to 98 %
 //! locks the drive up`, `the cost model` tables, `reference model`, golden rows.
 
-use crate::classifier::Classifier;
 use crate::cost_model::{Costs, GRID, Hybrid, Mix, remaining_lifetime};
-use crate::layout;
+use crate::parts::classifier::Classifier;
+use crate::parts::layout;
 use crate::registry::{Entry, Parameter};
 use serde::{Deserialize, Serialize};
 use wordline_device::config::Section;

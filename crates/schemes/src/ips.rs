@@ -44,9 +44,9 @@
 //! conditions admit in every state`, `a wordline is as fast as the bits it holds and keeps its pages through
 //! both reprograms`, `reference model`, golden rows.
 
-use crate::layout;
+use crate::parts::layout;
+use crate::parts::windows::{self, Windows};
 use crate::registry::Entry;
-use crate::windows::{self, Windows};
 use wordline_device::config::Section;
 use wordline_ftl::{DriveInfo, Gather, Layout, Origin, Parcel, Place, PlanePick, Refusal, Scheme, View};
 

@@ -36,9 +36,9 @@
 //! `idle collection gives windows their further bits and stops when the host comes`, `reference model`,
 //! golden rows.
 
-use crate::layout;
+use crate::parts::layout;
+use crate::parts::windows::{self, Windows};
 use crate::registry::Entry;
-use crate::windows::{self, Windows};
 use wordline_device::config::Section;
 use wordline_ftl::{
     DriveInfo, Gather, IdleWork, Layout, Origin, Parcel, Place, PlanePick, Refusal, Scheme, View,

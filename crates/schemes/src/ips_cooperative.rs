@@ -41,9 +41,9 @@
 //! ## Checked by
 //! `the cooperative cache is as fast and as thrifty as its closed forms`, `reference model`, golden rows.
 
-use crate::layout;
+use crate::parts::layout;
+use crate::parts::windows::{self, W, Windows};
 use crate::registry::{Entry, Parameter};
-use crate::windows::{self, W, Windows};
 use wordline_device::config::Section;
 use wordline_device::{Trigger, Victim};
 use wordline_flash::{ProgramRule, SlotClass};

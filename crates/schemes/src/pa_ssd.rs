@@ -48,8 +48,8 @@
 //! paper's figure 7`, `every part of a request gets the type of the request`, `reference model`,
 //! golden rows.
 
-use crate::layout;
-use crate::page_type::{Alternates, PageTypes, Settings};
+use crate::parts::layout;
+use crate::parts::page_type::{Alternates, PageTypes, Settings};
 use crate::registry::{Entry, Parameter};
 use wordline_device::config::Section;
 use wordline_flash::ProgramRule;

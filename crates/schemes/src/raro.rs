@@ -57,9 +57,9 @@
 //! `a hot page of many retries is found in slc and its old place is stale` (figures 8 to 11),
 //! `blocks whose data have cooled give their capacity back and hot ones stay`, `reference model`, golden rows.
 
-use crate::layout;
-use crate::read_heat::{self, ByReadHeat, Class, X, Y};
-use crate::reclaim;
+use crate::parts::layout;
+use crate::parts::read_heat::{self, ByReadHeat, Class, X, Y};
+use crate::parts::reclaim;
 use crate::registry::{Entry, Parameter};
 use wordline_device::config::Section;
 use wordline_ftl::{

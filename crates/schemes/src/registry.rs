@@ -161,6 +161,13 @@ pub(crate) fn made<T>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::my_scheme;
+    use wordline_ftl::{DriveInfo, Hooks};
+
+    /// The schemes, and the one that CONTRIBUTING.md shows.
+    fn all_and_sample() -> impl Iterator<Item = &'static Entry> {
+        all().iter().chain([&my_scheme::ENTRY])
+    }
 
     #[test]
     fn every_scheme_file_opens_with_the_same_headings() {
@@ -175,7 +182,7 @@ mod tests {
             "Checked by",
             "",
         ];
-        for entry in all() {
+        for entry in all_and_sample() {
             let found: Vec<&str> = entry
                 .docs
                 .lines()
@@ -188,7 +195,7 @@ mod tests {
 
     #[test]
     fn every_step_of_an_algorithm_is_marked_in_the_code() {
-        for entry in all() {
+        for entry in all_and_sample() {
             let steps = entry
                 .docs
                 .lines()
@@ -205,6 +212,15 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn the_scheme_in_contributing_lays_out_a_drive() {
+        let scheme = made(&my_scheme::ENTRY, "my-scheme:grain=block", my_scheme::ENTRY.build).unwrap();
+        let spec = wordline_device::builtin()[0].spec(&[]).unwrap();
+        let geometry = spec.geometry().unwrap();
+        let drive = DriveInfo { spec: &spec, geometry: &geometry, logical_pages: 1 };
+        assert_eq!(scheme.clone().laid_out(&drive).unwrap().enabled_hooks, Hooks::IDLE);
     }
 
     #[test]

@@ -39,8 +39,8 @@
 //! ## Checked by
 //! `a page under sa is found in one place`, `reference model`, golden rows.
 
-use crate::layout;
-use crate::packing::{self, Cache};
+use crate::parts::layout;
+use crate::parts::packing::{self, Cache};
 use crate::registry::Entry;
 use wordline_flash::SlotClass;
 use wordline_ftl::{

@@ -41,8 +41,8 @@
 //! `the sector tables are of the paper's size`, `sectors of a class share a page`, `reference model`, golden
 //! rows.
 
-use crate::layout;
-use crate::packing::{self, Cache};
+use crate::parts::layout;
+use crate::parts::packing::{self, Cache};
 use crate::registry::Entry;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -40,8 +40,8 @@
 //! ## Checked by
 //! `each partial update of a cached page costs one read`, `reference model`, golden rows.
 
-use crate::cache::{self, D, S};
-use crate::layout;
+use crate::parts::cache::{self, D, S};
+use crate::parts::layout;
 use crate::registry::{Entry, Parameter};
 use wordline_device::config::Section;
 use wordline_device::{Trigger, WhenFull};

@@ -44,8 +44,8 @@
 //! `burst latency and write amplification are those of the closed forms`, `a write waits for the whole
 //! reclaim of a block and for a page of an idle collection`, `reference model`, golden rows.
 
-use crate::cache::{self, D, S};
-use crate::layout;
+use crate::parts::cache::{self, D, S};
+use crate::parts::layout;
 use crate::registry::Entry;
 use wordline_device::config::Section;
 use wordline_device::{Trigger, Victim};

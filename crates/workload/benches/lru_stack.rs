@@ -2,7 +2,8 @@
 
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
-use wordline_workload::{LruStack, RandomStream};
+use wordline_reuse::LruStack;
+use wordline_workload::RandomStream;
 
 const PAGES: u32 = 4_000_000;
 const USES: u64 = 4_000_000;

@@ -3,13 +3,13 @@
 //! by rank among all that are touched, so that counting them takes arrays and no maps.
 
 use crate::error::WorkloadError;
-use crate::lru_stack::LruStack;
 use crate::pages::{PageSet, RankedPages};
 use crate::random::splitmix;
 use crate::scan::PAGE_BLOCKS;
 use crate::trace::Trace;
 use serde::Serialize;
 use std::ops::Range;
+use wordline_reuse::LruStack;
 use wordline_units::{HostOp, HostRequest};
 
 /// Bytes of a page.

@@ -1,8 +1,8 @@
 //! Stack distances of pages that are not numbered densely, nor counted beforehand: pages get their
 //! numbers as they come, and the stack grows with them.
 
-use crate::lru_stack::LruStack;
 use rustc_hash::FxHashMap;
+use wordline_reuse::LruStack;
 
 /// Pages for which there is room at first.
 const FIRST: usize = 1 << 12;

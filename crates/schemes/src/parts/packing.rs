@@ -1,7 +1,7 @@
 //! What schemes have in common that pack parts of pages into an SLC cache of fixed size: how they divide a
 //! drive. What goes where is each scheme's own.
 
-use crate::layout;
+use crate::parts::layout;
 use crate::registry::Parameter;
 use wordline_device::Trigger;
 use wordline_device::config::Section;

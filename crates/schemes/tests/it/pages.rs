@@ -1,8 +1,6 @@
 //! One page of the documentation a scheme, from the head of its file: the pages in `docs/schemes` are
 //! those of the code. `BLESS=1` rewrites them.
 
-#![allow(clippy::unwrap_used)] // helpers of tests, beside the test functions
-
 use std::path::{Path, PathBuf};
 use wordline_schemes::{Entry, all};
 

@@ -2,8 +2,8 @@
 //! the blocks of a drive change their mode for it, and how they change back. Which pages are worth the move is
 //! each scheme's own.
 
-use crate::layout;
-use crate::reclaim::{self, Reclaim};
+use crate::parts::layout;
+use crate::parts::reclaim::{self, Reclaim};
 use crate::registry::Parameter;
 use serde::{Deserialize, Serialize};
 use wordline_device::config::Section;

@@ -1,7 +1,7 @@
 //! What the In-place Switch schemes share: the region of windows, the routes into it, and the collection
 //! that gives used windows their further bits in idle time.
 
-use crate::layout;
+use crate::parts::layout;
 use crate::registry::Parameter;
 use wordline_device::Trigger;
 use wordline_device::config::Section;

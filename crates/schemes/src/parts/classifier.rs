@@ -4,7 +4,7 @@
 //! have.
 
 use serde::{Deserialize, Serialize};
-use wordline_workload::LruStack;
+use wordline_reuse::LruStack;
 
 /// Classes of stack distances.
 const BUCKETS: usize = 1024;

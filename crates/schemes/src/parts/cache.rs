@@ -1,7 +1,7 @@
 //! An SLC cache in front of a dense region: how large it is, and how it divides a drive. What becomes of
 //! data in it is each scheme's own.
 
-use crate::layout;
+use crate::parts::layout;
 use crate::registry::Parameter;
 use wordline_device::config::Section;
 use wordline_flash::ProgramRule;

@@ -2,7 +2,7 @@
 //! is QLC again when it is opened next. The paper names what must be weighed (the space that is left, what
 //! collection gains, what the host writes) and gives no formula; here is one.
 
-use crate::read_heat::{ByReadHeat, Class, X, Y, Z};
+use crate::parts::read_heat::{ByReadHeat, Class, X, Y, Z};
 use crate::registry::Parameter;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -1,0 +1,11 @@
+//! What schemes are put together from: layouts, caches, windows, counts of heat. Each is used by several of them, or is
+//! large enough to stand beside the one that uses it; none knows a scheme.
+
+pub(crate) mod cache;
+pub(crate) mod classifier;
+pub(crate) mod layout;
+pub(crate) mod packing;
+pub(crate) mod page_type;
+pub(crate) mod read_heat;
+pub(crate) mod reclaim;
+pub(crate) mod windows;
