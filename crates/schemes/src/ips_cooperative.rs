@@ -69,7 +69,7 @@ pub(crate) const ENTRY: Entry = Entry {
         windows::REPROGRAM_READ,
         Parameter {
             key: "traditional",
-            default: "991/2048",
+            default: "device",
             what: "blocks of a plane that may serve as traditional SLC; default in the ratio of the paper's 991 of 2048",
         },
         layout::IDLE_AT_ONCE,
