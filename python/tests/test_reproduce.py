@@ -1,6 +1,7 @@
 """Papers run again: the command, and how claims are judged."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -88,6 +89,18 @@ def test_runs_that_show_causes_are_done_where_they_are_asked_for():
     assert asked("busier/Fin/US", ["*"], ["busier/*"], [])
     assert not asked("main/Fin/US", ["*"], ["busier/*"], [])
     assert not asked("main/Fin/US", ["rounds/*"], [], [])
+
+
+def test_a_group_may_have_the_workloads_of_another():
+    groups = [
+        {"name": "near", "own_workloads": {"x": "uniform"}},
+        {"name": "far", "own_workloads": "near"},
+    ]
+    paper._share_workloads(groups, Path("experiment.toml"))
+    assert groups[1]["own_workloads"] == {"x": "uniform"}
+    groups.append({"name": "off", "own_workloads": "nearby"})
+    with pytest.raises(wl.UserError, match=r"off\.own_workloads.*'nearby'.*there are near"):
+        paper._share_workloads(groups, Path("experiment.toml"))
 
 
 def test_the_fair_table_asks_for_runs_that_its_drives_admit():

@@ -157,6 +157,7 @@ def read(name: str, *, scale: int = 1, traces: str | None = None) -> Paper:
         raise UserError("--scale divides twins, not traces; leave --scale or --traces out")
     folder = known[name]
     text = toml.read(folder / "experiment.toml")
+    _share_workloads(text["runs"], folder / "experiment.toml")
     common = dict(text.get("set", {}))
     workloads, schemes = text["workloads"], text["schemes"]
     runs: dict[str, Run] = {}
@@ -209,6 +210,20 @@ def _pieces_table(read: Paper) -> Figure:
         pieces.rows,
         beside=f"`--traces DIR` adds this table, where DIR has {pieces.files(read.pieces)}.",
     )
+
+
+def _share_workloads(groups: Sequence[dict[str, Any]], file: Path) -> None:
+    """Give groups whose ``own_workloads`` is the name of another group those of that group."""
+    tables = {g["name"]: own for g in groups if isinstance(own := g.get("own_workloads"), dict)}
+    for group in groups:
+        named = group.get("own_workloads")
+        if isinstance(named, str):
+            if named not in tables:
+                raise UserError(
+                    f"{file}: {group['name']}.own_workloads: there is no group {named!r} with "
+                    f"workloads of its own; there are {', '.join(tables)}"
+                )
+            group["own_workloads"] = tables[named]
 
 
 def _workloads(group: Mapping[str, Any], text: Mapping[str, Any]) -> dict[str, str]:

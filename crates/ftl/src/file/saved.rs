@@ -44,10 +44,8 @@ macro_rules! saved_fields {
     ) => {
         fn save(&self, to: &mut $crate::Saver) -> ::std::io::Result<()> {
             let $of { $($value,)* $($part,)* $($rebuilt: _,)* } = self;
-            to.shape(concat!(
-                $crate::name_in_file!($of $(as $of_file)?)
-                $(, " ", $crate::name_in_file!($value $(as $value_file)?))*
-                $(, " ", $crate::name_in_file!($part $(as $part_file)?))*
+            to.shape($crate::shape_in_file!(
+                [$of $(as $of_file)?] $([$value $(as $value_file)?])* $([$part $(as $part_file)?])*
             ))?;
             $(to.value($value)?;)*
             $($crate::Saved::save($part, to)?;)*
@@ -57,10 +55,8 @@ macro_rules! saved_fields {
         fn load(&mut self, from: &mut $crate::Loader) -> ::std::result::Result<(), $crate::StateError> {
             from.shape(
                 $crate::name_in_file!($of $(as $of_file)?),
-                concat!(
-                    $crate::name_in_file!($of $(as $of_file)?)
-                    $(, " ", $crate::name_in_file!($value $(as $value_file)?))*
-                    $(, " ", $crate::name_in_file!($part $(as $part_file)?))*
+                $crate::shape_in_file!(
+                    [$of $(as $of_file)?] $([$value $(as $value_file)?])* $([$part $(as $part_file)?])*
                 ),
             )?;
             $(self.$value = from.value(concat!(stringify!($of), ".", stringify!($value)))?;)*
@@ -79,6 +75,15 @@ macro_rules! name_in_file {
     };
     ($name:ident as $in_file:ident) => {
         stringify!($in_file)
+    };
+}
+
+/// A struct's shape in files: its name there and those of its fields.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! shape_in_file {
+    ([$($of:tt)+] $([$($field:tt)+])*) => {
+        concat!($crate::name_in_file!($($of)+) $(, " ", $crate::name_in_file!($($field)+))*)
     };
 }
 

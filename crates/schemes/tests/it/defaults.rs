@@ -1,24 +1,14 @@
 //! Is the default of a parameter, as listings show it, the one that its scheme takes?
 
-use wordline_device::DeviceSpec;
-use wordline_ftl::{DriveInfo, Layout, Scheme};
+use crate::support::{drives, layouts};
 use wordline_schemes::{all, build};
 
 /// A default that is no value: what the device file says.
 const FROM_DEVICE: &str = "device";
 
-fn layouts(scheme: &dyn Scheme, specs: &[DeviceSpec]) -> Vec<Layout> {
-    let on = |spec: &DeviceSpec| {
-        let geometry = spec.geometry().unwrap();
-        let logical_pages = (spec.logical_bytes() / spec.unit.0) as u32;
-        scheme.clone_box().laid_out(&DriveInfo { spec, geometry: &geometry, logical_pages }).ok()
-    };
-    specs.iter().filter_map(on).collect()
-}
-
 #[test]
 fn a_parameter_left_out_is_as_if_its_default_were_given() {
-    let specs: Vec<DeviceSpec> = wordline_device::builtin().iter().map(|d| d.spec(&[]).unwrap()).collect();
+    let specs = drives();
     for entry in all() {
         let plain = build(entry.name).unwrap();
         for p in entry.parameters.iter().filter(|p| p.default != FROM_DEVICE) {

@@ -1,27 +1,18 @@
 //! Is every hook that a scheme has called, under some of its parameters? `#[hooks]` enables what a scheme has; what its
 //! layout switches off again must be on with another parameter.
 
+use crate::support::{drives, layouts};
 use wordline_device::DeviceSpec;
-use wordline_ftl::{DriveInfo, Hooks, Layout};
+use wordline_ftl::{Hooks, Layout};
 use wordline_schemes::{Entry, Parameter, all, build};
 
 /// What the parameters of schemes take, besides the words of their descriptions.
 const NUMBERS: [&str; 5] = ["1", "2", "8", "10%", "1us"];
 
-fn drives() -> Vec<DeviceSpec> {
-    let specs = wordline_device::builtin().iter().map(|device| device.spec(&[]).unwrap());
-    specs.collect()
-}
-
 /// The layouts of a spelling on the drives that it suits, and all hooks that it has.
 fn laid_out(spelling: &str, specs: &[DeviceSpec]) -> (Hooks, Vec<Layout>) {
     let Ok(scheme) = build(spelling) else { return (Hooks::NONE, vec![]) };
-    let on = |spec: &DeviceSpec| {
-        let geometry = spec.geometry().unwrap();
-        let logical_pages = (spec.logical_bytes() / spec.unit.0) as u32;
-        scheme.clone().laid_out(&DriveInfo { spec, geometry: &geometry, logical_pages }).ok()
-    };
-    (scheme.answers(), specs.iter().filter_map(on).collect())
+    (scheme.answers(), layouts(&*scheme, specs))
 }
 
 /// A scheme as it is, and with each of its parameters at values that its description lists.

@@ -7,3 +7,4 @@ mod defaults;
 mod hooks;
 mod pages;
 mod sample;
+mod support;

@@ -15,18 +15,8 @@ fn spec(cache_register: &str, keys: &[(&str, &str)]) -> DeviceSpec {
     one_die::spec(&[&[("medium.flash.cache_register", cache_register)], keys].concat())
 }
 
-/// Whole pages, each of its own, asked for at a time each; their completions in the order of the requests.
 fn run(spec: &DeviceSpec, asked: &[(HostOp, u64)]) -> Vec<Completion> {
-    let mut d = one_die::full(spec, "conventional");
-    for (page, (op, at)) in (0..).zip(asked) {
-        d.submit(HostRequest::new(*op, page * 32, 32), SimTime(*at)).unwrap();
-    }
-    let mut done: Vec<_> = std::iter::from_fn(|| d.next_completion(SimTime::NEVER).unwrap()).collect();
-    done.sort_by_key(|c| c.number);
-    for c in &done {
-        assert_eq!(c.parts.total(), c.at.since(c.request.arrival).0, "{c:?}");
-    }
-    done
+    one_die::serve(&mut one_die::full(spec, "conventional"), asked)
 }
 
 fn ends(spec: &DeviceSpec, asked: &[(HostOp, u64)]) -> Vec<u64> {

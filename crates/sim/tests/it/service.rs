@@ -26,18 +26,10 @@ fn spec(planes: &str, keys: &[(&str, &str)]) -> DeviceSpec {
     one_die::spec(&[&[("medium.flash.planes_per_die", planes)], keys].concat())
 }
 
-/// Whole pages, each of its own, asked for at a time each; their completions in the order of the requests, and
-/// suspensions of programs and erases.
+/// The completions of whole pages, and suspensions of programs and erases.
 fn run(spec: &DeviceSpec, asked: &[(HostOp, u64)]) -> (Vec<Completion>, [u64; 3]) {
     let mut d = one_die::full(spec, "conventional");
-    for (page, (op, at)) in (0..).zip(asked) {
-        d.submit(HostRequest::new(*op, page * 32, 32), SimTime(*at)).unwrap();
-    }
-    let mut done: Vec<_> = std::iter::from_fn(|| d.next_completion(SimTime::NEVER).unwrap()).collect();
-    done.sort_by_key(|c| c.number);
-    for c in &done {
-        assert_eq!(c.parts.total(), c.at.since(c.request.arrival).0, "{c:?}");
-    }
+    let done = one_die::serve(&mut d, asked);
     (done, d.metrics.suspensions)
 }
 

@@ -7,6 +7,7 @@ mod fio;
 mod hints;
 mod hostile;
 mod sources;
+mod support;
 mod synthetic;
 mod traces;
 mod twins;

@@ -1,6 +1,7 @@
 //! Synthetic workloads: the same seed gives the same requests, and what comes out has the shares,
 //! sizes, addresses and arrivals that were asked for.
 
+use crate::support::{self, digest, parse};
 use std::collections::HashMap;
 use wordline_units::{HostOp, HostRequest};
 use wordline_workload::{DriveShape, Overrides, Pacing, SYNTHETICS, Touched, Workload};
@@ -8,20 +9,8 @@ use wordline_workload::{DriveShape, Overrides, Pacing, SYNTHETICS, Touched, Work
 const DRIVE: DriveShape = DriveShape { logical_bytes: 16 << 30, sector_bytes: 4096, unit_bytes: 16_384 };
 const BLOCKS: u64 = (16 << 30) / 512;
 
-fn parse(text: &str) -> Workload {
-    Workload::parse(text, Overrides::default()).unwrap_or_else(|e| panic!("{e}"))
-}
-
 fn requests(text: &str, seed: u64) -> Vec<HostRequest> {
-    parse(text).open(DRIVE, seed).unwrap_or_else(|e| panic!("{e}")).map(|r| r.unwrap()).collect()
-}
-
-fn digest(requests: &[HostRequest]) -> u64 {
-    requests.iter().fold(0xcbf2_9ce4_8422_2325, |h, r| {
-        [r.arrival.0, r.lba.0, r.blocks as u64, r.op as u64]
-            .into_iter()
-            .fold(h, |h: u64, x| (h ^ x).wrapping_mul(0x0100_0000_01b3).rotate_left(23))
-    })
+    support::requests(text, DRIVE, seed)
 }
 
 /// Five standard deviations of a share `p` in `n` draws.

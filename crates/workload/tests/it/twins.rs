@@ -3,6 +3,7 @@
 
 #![allow(clippy::print_stdout)]
 
+use crate::support::{self, digest, parse};
 use proptest::prelude::*;
 use std::path::{Path, PathBuf};
 use wordline_units::{HostOp, HostRequest};
@@ -14,20 +15,8 @@ use wordline_workload::{DriveShape, Fit, Overrides, Pacing, RandomStream, Worklo
 
 const DRIVE: DriveShape = DriveShape { logical_bytes: 400 << 30, sector_bytes: 4096, unit_bytes: 16_384 };
 
-fn parse(text: &str) -> Workload {
-    Workload::parse(text, Overrides::default()).unwrap_or_else(|e| panic!("{e}"))
-}
-
 fn requests(text: &str, seed: u64) -> Vec<HostRequest> {
-    parse(text).open(DRIVE, seed).unwrap_or_else(|e| panic!("{e}")).map(|r| r.unwrap()).collect()
-}
-
-fn digest(requests: &[HostRequest]) -> u64 {
-    requests.iter().fold(0xcbf2_9ce4_8422_2325, |h, r| {
-        [r.arrival.0, r.lba.0, r.blocks as u64, r.op as u64]
-            .into_iter()
-            .fold(h, |h: u64, x| (h ^ x).wrapping_mul(0x0100_0000_01b3).rotate_left(23))
-    })
+    support::requests(text, DRIVE, seed)
 }
 
 fn outside(checked: &Checked) -> Vec<String> {

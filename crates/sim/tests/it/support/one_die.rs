@@ -3,7 +3,8 @@
 
 use wordline_device::DeviceSpec;
 use wordline_ftl::{Initial, Mapped, NoMedia};
-use wordline_sim::{Device, NoProbe};
+use wordline_sim::{Completion, Device, NoProbe};
+use wordline_units::{HostOp, HostRequest, SimTime};
 
 /// Its file, with further keys.
 pub fn spec(keys: &[(&str, &str)]) -> DeviceSpec {
@@ -33,4 +34,17 @@ pub fn holding(spec: &DeviceSpec, scheme: &str, pages: u32) -> Device<NoProbe, N
 /// One that holds all of its pages at time 0.
 pub fn full(spec: &DeviceSpec, scheme: &str) -> Device<NoProbe, NoMedia> {
     holding(spec, scheme, (spec.logical_bytes() / spec.unit.0) as u32)
+}
+
+/// Whole pages, each of its own, asked of a drive at a time each; their completions in the order of the requests.
+pub fn serve(d: &mut Device<NoProbe, NoMedia>, asked: &[(HostOp, u64)]) -> Vec<Completion> {
+    for (page, (op, at)) in (0..).zip(asked) {
+        d.submit(HostRequest::new(*op, page * 32, 32), SimTime(*at)).unwrap();
+    }
+    let mut done: Vec<_> = std::iter::from_fn(|| d.next_completion(SimTime::NEVER).unwrap()).collect();
+    done.sort_by_key(|c| c.number);
+    for c in &done {
+        assert_eq!(c.parts.total(), c.at.since(c.request.arrival).0, "{c:?}");
+    }
+    done
 }
