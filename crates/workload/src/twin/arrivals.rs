@@ -21,13 +21,91 @@ const ASTRIDE: f64 = 1.25;
 /// Reads and writes, in this order.
 const KINDS: usize = 2;
 
+/// The share of a half, as its requests are drawn.
+#[derive(Clone, Copy)]
+struct Share {
+    /// The smaller of its own and the other half's.
+    rare: f64,
+    /// The same, of 2⁶⁴.
+    below: u64,
+    /// Requests from one in the smaller share to the next, for each natural logarithm of a draw.
+    gap: f64,
+    /// Whether the half has the larger.
+    many: bool,
+}
+
+impl Share {
+    fn new(share: f64) -> Share {
+        let (rare, many) = if share > 0.5 { (1.0 - share, true) } else { (share, false) };
+        Share { rare, below: (rare * 2f64.powi(64)) as u64, gap: 1.0 / libm::log1p(-rare), many }
+    }
+
+    /// How many of `n` fall to the half.
+    #[inline(always)]
+    fn of(&self, n: u64, random: &mut RandomStream) -> u64 {
+        let few = if n <= 16 {
+            let mut few = 0;
+            for _ in 0..n {
+                few += u64::from(random.bits() < self.below);
+            }
+            few
+        } else {
+            self.of_many(n, random)
+        };
+        if self.many { n - few } else { few }
+    }
+
+    /// How many of so many that not each is drawn fall to the smaller half.
+    fn of_many(&self, n: u64, random: &mut RandomStream) -> u64 {
+        let rare = self.rare;
+        if rare == 0.0 {
+            0
+        } else if rare * (n as f64) < 24.0 {
+            // From one that falls there to the next.
+            let (mut at, mut found) = (0.0, 0);
+            loop {
+                at += libm::floor(libm::log(random.unit()) * self.gap) + 1.0;
+                if at > n as f64 {
+                    break;
+                }
+                found += 1;
+            }
+            found
+        } else {
+            let (mean, deviation) = (rare * n as f64, libm::sqrt(rare * (1.0 - rare) * n as f64));
+            let normal = libm::sqrt(-2.0 * libm::log(random.unit()))
+                * libm::cos(core::f64::consts::TAU * random.unit());
+            libm::round(mean + deviation * normal).clamp(0.0, n as f64) as u64
+        }
+    }
+}
+
 /// How counts are split at one level.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy)]
 struct Level {
-    /// Bias of each kind, 0 to 1.
-    bias: [f64; KINDS],
-    /// Chance that both kinds have their larger share in the same half.
-    alike: f64,
+    /// The share of the first half, of each kind, where it is the smaller and where it is the larger.
+    shares: [[Share; 2]; KINDS],
+    /// Of 2⁵³ coins, those by which both kinds have their larger share in the same half.
+    alike: u64,
+}
+
+impl Level {
+    /// A level with this bias of each kind, 0 to 1, and this chance that both have it to the same half.
+    fn new(bias: [f64; KINDS], alike: f64) -> Level {
+        let shares = bias.map(|bias| [-1.0, 1.0].map(|sign| Share::new(0.5 * (1.0 + sign * bias))));
+        Level { shares, alike: libm::ceil(alike * (1u64 << 53) as f64) as u64 }
+    }
+
+    /// How many of each kind fall to the first half.
+    #[inline(always)]
+    fn split(&self, [reads, writes]: [u64; KINDS], random: &mut RandomStream) -> [u64; KINDS] {
+        let coin = random.bits();
+        let of_writes = (coin & 1) ^ 1;
+        let of_reads = of_writes ^ u64::from(coin >> 11 >= self.alike);
+        let [for_reads, for_writes] = &self.shares;
+        let reads = for_reads[of_reads as usize].of(reads, random);
+        [reads, for_writes[of_writes as usize].of(writes, random)]
+    }
 }
 
 /// The levels below a stretch of time, from its halves down.
@@ -53,41 +131,12 @@ fn levels(memory: &Memory, stretch_ns: f64, rates: [f64; KINDS], group: f64) -> 
         let both = bias[0] * bias[1];
         let ratio = wanted_both / had_both - 1.0;
         let alike = if both > 0.0 { (ratio / both).clamp(-1.0, 1.0) } else { 0.0 };
-        found.push(Level { bias, alike: 0.5 * (1.0 + alike) });
+        found.push(Level::new(bias, 0.5 * (1.0 + alike)));
         had = [0, 1].map(|k| had[k] * (1.0 + bias[k] * bias[k]));
         had_both *= 1.0 + alike * both;
         width *= 0.5;
     }
     found
-}
-
-/// How many of `n` fall to a half that gets this share.
-fn split(n: u64, share: f64, random: &mut RandomStream) -> u64 {
-    let (rare, many) = if share > 0.5 { (1.0 - share, true) } else { (share, false) };
-    let few = if n <= 16 {
-        let below = (rare * 2f64.powi(64)) as u64;
-        (0..n).filter(|_| random.bits() < below).count() as u64
-    } else if rare == 0.0 {
-        0
-    } else if rare * (n as f64) < 24.0 {
-        // From one that falls there to the next.
-        let scale = 1.0 / libm::log1p(-rare);
-        let (mut at, mut found) = (0.0, 0);
-        loop {
-            at += libm::floor(libm::log(random.unit()) * scale) + 1.0;
-            if at > n as f64 {
-                break;
-            }
-            found += 1;
-        }
-        found
-    } else {
-        let (mean, deviation) = (rare * n as f64, libm::sqrt(rare * (1.0 - rare) * n as f64));
-        let normal =
-            libm::sqrt(-2.0 * libm::log(random.unit())) * libm::cos(core::f64::consts::TAU * random.unit());
-        libm::round(mean + deviation * normal).clamp(0.0, n as f64) as u64
-    };
-    if many { n - few } else { few }
 }
 
 /// Requests in a stretch of time.
@@ -218,27 +267,24 @@ impl Clock {
     /// Goes on to the next window with requests.
     fn descend(&mut self) {
         let mut node = self.open.pop().unwrap_or_else(|| self.parts.next());
+        // A copy, which stays in registers.
+        let mut random = self.random.clone();
         let total = |n: [u64; KINDS]| n[0] + n[1];
         while node.depth < self.levels.len() && total(node.counts) > 1 {
-            let level = self.levels[node.depth];
-            let coin = self.random.bits();
-            let first = if coin & 1 == 0 { 1.0 } else { -1.0 };
-            let alike = ((coin >> 11) as f64) * (1.0 / (1u64 << 53) as f64) < level.alike;
-            let sign = [if alike { first } else { -first }, first];
-            let early = [0, 1].map(|k| match node.counts[k] {
-                0 => 0,
-                n => split(n, 0.5 * (1.0 + sign[k] * level.bias[k]), &mut self.random),
-            });
-            let late = [0, 1].map(|k| node.counts[k] - early[k]);
-            let (depth, width) = (node.depth + 1, node.width * 0.5);
-            let second = Node { depth, begin: node.begin + width, width, counts: late };
-            node = Node { depth, begin: node.begin, width, counts: early };
+            let early = self.levels[node.depth].split(node.counts, &mut random);
+            let late = [node.counts[0] - early[0], node.counts[1] - early[1]];
+            (node.depth, node.width) = (node.depth + 1, node.width * 0.5);
+            let middle = node.begin + node.width;
             if total(early) == 0 {
-                node = second;
-            } else if total(late) > 0 {
-                self.open.push(second);
+                (node.begin, node.counts) = (middle, late);
+                continue;
             }
+            if total(late) > 0 {
+                self.open.push(Node { begin: middle, counts: late, ..node });
+            }
+            node.counts = early;
         }
+        self.random = random;
         self.window = Window { end: node.begin + node.width, left: node.counts };
         if total(node.counts) > 0 {
             self.now = self.now.max(node.begin);
