@@ -7,48 +7,31 @@ use crate::media::Media;
 use crate::plan::decision::{Command, Move, ReadSeen, Tag};
 use crate::plan::layout::{DriveInfo, Hooks, Layout, Refusal};
 use crate::plan::map_kind::MapKind;
-use crate::plan::region::EarlierBits;
 use crate::plan::span::Span;
 use crate::scheme::Scheme;
+use crate::state::addressing::Addressing;
 use crate::state::counters::Counters;
+use crate::state::dies::{HeldDies, IdleJobs};
 use crate::state::gather::Gathering;
 use crate::state::latency::LatencyBreakdown;
-use crate::state::merge::Open;
-use crate::state::op::{Op, OpId, Owner};
+use crate::state::merge::MergeBuffer;
+use crate::state::moves::Moves;
+use crate::state::op::{Op, OpId};
+use crate::state::outbox::Outbox;
 use crate::state::read_cache::ReadCache;
-use crate::state::request::{Effect, Fault, Pending, PendingFlush, RequestId};
+use crate::state::request::{Effect, Fault, Pending, RequestId};
+use crate::state::requests::Requests;
 use crate::state::state::State;
-use crate::state::times::Times;
+use crate::state::times::ArrayTimes;
 use crate::state::write_buffer::WriteBuffer;
 use crate::view::View;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
-use wordline_device::{Ack, MultiplanePages};
-use wordline_units::{CellMode, DieId, Lpn, PlaneId, Ppn, SectorMask, SimDuration, SimTime};
-
-/// Division by a number that is mostly a power of two.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Divisor {
-    by: u64,
-    shift: Option<u32>,
-}
-
-impl Divisor {
-    fn new(by: u64) -> Divisor {
-        Divisor { by, shift: by.is_power_of_two().then(|| by.trailing_zeros()) }
-    }
-
-    #[inline(always)]
-    pub(crate) fn of(self, n: u64) -> u64 {
-        match self.shift {
-            Some(shift) => n >> shift,
-            None => n / self.by,
-        }
-    }
-}
+use wordline_device::Ack;
+use wordline_units::{DieId, PlaneId, Ppn, SectorMask, SimDuration, SimTime};
 
 /// The translation layer over some kind of media.
 pub struct Ftl<M: Media> {
@@ -62,66 +45,31 @@ pub struct Ftl<M: Media> {
     pub(crate) pages: Vec<M::Page>,
     /// Newest data in RAM, by staging entry.
     pub(crate) staged: Vec<M::Page>,
-    pub(crate) requests: Vec<Pending>,
-    pub(crate) free_requests: Vec<u32>,
-    pub(crate) buffers: Vec<Vec<u8>>,
+    pub(crate) requests: Requests,
     /// What the operation that ends at this moment has been through.
     pub(crate) breakdown: LatencyBreakdown,
-    pub(crate) version: u64,
     /// Counts the units programmed, where media keep metadata.
     pub(crate) sequence: u64,
     /// What the flash held at time 0, where media keep metadata.
     pub(crate) base: Option<Arc<BaseImage>>,
     pub(crate) ack: Ack,
-    pub(crate) waiters: Vec<(OpId, RequestId)>,
-    pub(crate) unsettled: u64,
-    pub(crate) flushes: Vec<PendingFlush>,
-    /// Jobs that hold a die, by die.
-    pub(crate) held: Vec<u32>,
-    /// How many jobs hold a die.
-    pub(crate) holders: u32,
-    pub(crate) idle_jobs: Vec<u32>,
-    pub(crate) idle_busy: u32,
-    pub(crate) idle_turn: Vec<u32>,
-    /// Moves that wait for room in the buffer of their region, with the host programs that wait for them.
-    pub(crate) held_moves: VecDeque<(Move, OpId)>,
-    /// The merge buffer's open pages, how many there may be, and how long they wait.
-    pub(crate) open: Open,
+    pub(crate) held_dies: HeldDies,
+    pub(crate) idle_jobs: IdleJobs,
+    pub(crate) moves: Moves,
+    pub(crate) merge_buffer: MergeBuffer,
     /// What waits in the write buffer, where it does not empty at once.
     pub(crate) write_buffer: Option<Box<WriteBuffer>>,
-    pub(crate) merge_pages: u32,
     pub(crate) read_cache: ReadCache,
-    pub(crate) merge_after: SimDuration,
-    pub(crate) merge_idle: SimDuration,
     pub(crate) gathering: Gathering,
     /// Of programs whose sectors come from several host writes, the version of each, by operation; kept where
     /// media keep metadata.
     pub(crate) mixed: BTreeMap<u32, Vec<(SectorMask, u64)>>,
     pub(crate) writes_until_tick: u32,
-    pub(crate) lbas_per_unit: u64,
-    pub(crate) per_sector: Divisor,
-    pub(crate) per_unit: Divisor,
-    pub(crate) lbas_per_sector: u64,
-    pub(crate) times: Vec<[Times; 4]>,
-    /// Time to read the earlier bits before a program, by region and bit.
-    pub(crate) rereads: Vec<[u64; 4]>,
-    /// Whether any region has windows of wordlines that serve as SLC.
-    pub(crate) has_windows: bool,
+    pub(crate) addressing: Addressing,
+    pub(crate) array: ArrayTimes,
     /// Whether the sizes of updates are counted by region.
     pub(crate) counts_updates: bool,
-    /// Time until a read is known to have failed.
-    pub(crate) decode: SimDuration,
-    /// Whether each attempt of a read is brought out over the bus.
-    pub(crate) retransfer: bool,
-    /// Whether planes of a die work together on any pages, and not only on those with one number.
-    pub(crate) pairs_any: bool,
-    /// Pages that schemes have moved and that have not arrived.
-    pub(crate) moving: BTreeSet<Lpn>,
-    /// An operation that goes on in its plane with what the register holds, which nothing may come before.
-    pub(crate) continuation: Option<OpId>,
-    pub(crate) effects: Vec<Effect>,
-    pub(crate) completed: Vec<RequestId>,
-    pub(crate) fault: Option<Box<Fault>>,
+    pub(crate) out: Outbox,
     pub(crate) scratch: Scratch,
 }
 
@@ -147,14 +95,12 @@ pub(crate) struct Scratch {
 impl<M: Media<Page: Serialize + DeserializeOwned> + Serialize + DeserializeOwned> Saved for Ftl<M> {
     saved! { Ftl,
         values: [
-            media, pages, staged, requests, free_requests, buffers, version, sequence, base, waiters, unsettled,
-            flushes, held, holders, idle_jobs, idle_busy, idle_turn, held_moves, open, write_buffer, read_cache, gathering, mixed, writes_until_tick, moving,
-            effects, completed,
+            media, pages, staged, requests, sequence, base, held_dies, idle_jobs, moves, write_buffer, read_cache,
+            gathering, mixed, writes_until_tick, out,
         ],
-        parts: [state, scheme],
+        parts: [state, scheme, merge_buffer],
         rebuilt: [
-            layout, enabled_hooks, ack, lbas_per_unit, per_sector, per_unit, lbas_per_sector, times, rereads, has_windows,
-            counts_updates, decode, retransfer, pairs_any, merge_pages, merge_after, merge_idle, fault, scratch, breakdown, continuation,
+            layout, enabled_hooks, ack, addressing, array, counts_updates, scratch, breakdown,
         ],
     }
 }
@@ -186,88 +132,34 @@ impl<M: Media> Ftl<M> {
             return Err(refuse(format!("{what}; set ack.flush = \"at-once\"")));
         }
         let state = State::new(drive, &layout, refuse)?;
-        let geometry = state.geometry.clone();
-        let per_unit = geometry.unit / wordline_units::LBA_BYTES;
-        let times = geometry
-            .media
-            .iter()
-            .map(|m| {
-                let mut by_mode = [Times::default(); 4];
-                for mode in CellMode::ALL {
-                    let Some(t) = m.mode(mode) else { continue };
-                    by_mode[mode.index()] = Times {
-                        read: t.read.map(|d| (d + m.command.read).0),
-                        program: t.program.map(|d| d.0),
-                        copy_back: t.copy_back.map_or(0, |d| d.0),
-                        erase: (t.erase + m.command.erase).0,
-                    };
-                }
-                by_mode
-            })
-            .collect();
-        let rereads = layout.regions.iter().map(|r| {
-            let medium = layout.pools[r.pool.0 as usize].medium;
-            let read = geometry.media[medium].mode(r.mode).map_or([SimDuration::ZERO; 4], |t| t.read);
-            let before = |bit: usize| read[..bit].iter().map(|d| d.0).sum();
-            match r.earlier_bits {
-                EarlierBits::Buffered => [0; 4],
-                EarlierBits::Reread => std::array::from_fn(before),
-                EarlierBits::RereadIn(time) => std::array::from_fn(|bit| if bit > 0 { time.0 } else { 0 }),
-            }
-        });
-        let rereads = rereads.collect();
         let ack = match drive.spec.ack {
             Ack::Merge if layout.merges.is_none() => Ack::Program,
             ack => ack,
         };
         Ok(Ftl {
             enabled_hooks: layout.enabled_hooks,
-            counts_updates: layout.regions.len() > 1 && geometry.sectors_per_unit > 1,
-            has_windows: layout.regions.iter().any(|r| r.rule.reprograms()),
+            counts_updates: layout.regions.len() > 1 && state.geometry.sectors_per_unit > 1,
             writes_until_tick: layout.tick_every_writes,
-            decode: drive.spec.errors.as_ref().map_or(SimDuration::ZERO, |e| e.decode),
-            pairs_any: drive.spec.multiplane_pages == MultiplanePages::Any,
-            retransfer: drive.spec.errors.as_ref().is_some_and(|e| e.retransfer),
+            array: ArrayTimes::new(drive, &layout),
+            addressing: Addressing::new(&state.geometry),
             layout,
             media: M::default(),
             pages: vec![],
             staged: vec![],
-            requests: vec![],
-            free_requests: vec![],
-            buffers: vec![],
+            requests: Requests::default(),
             breakdown: LatencyBreakdown::NONE,
-            version: 0,
             sequence: 0,
             base: None,
             ack,
+            held_dies: HeldDies::new(state.geometry.dies),
+            idle_jobs: IdleJobs::new(state.geometry.dies),
+            moves: Moves::default(),
+            merge_buffer: MergeBuffer::new(&drive.spec.merge),
             write_buffer: WriteBuffer::of(drive.spec.flush, ack),
-            open: Open::default(),
-            merge_pages: drive.spec.merge.pages,
             read_cache: ReadCache::of((drive.spec.dram.read_cache.0 / drive.spec.unit.0) as usize),
-            merge_after: drive.spec.merge.after,
-            merge_idle: drive.spec.merge.idle,
             gathering: Gathering::default(),
             mixed: BTreeMap::new(),
-            waiters: vec![],
-            unsettled: 0,
-            flushes: vec![],
-            held: vec![0; geometry.dies as usize],
-            holders: 0,
-            idle_jobs: vec![0; geometry.dies as usize],
-            idle_busy: 0,
-            idle_turn: vec![0; geometry.dies as usize],
-            held_moves: VecDeque::new(),
-            lbas_per_unit: per_unit,
-            per_sector: Divisor::new(geometry.sector / wordline_units::LBA_BYTES),
-            per_unit: Divisor::new(geometry.sectors_per_unit as u64),
-            lbas_per_sector: geometry.sector / wordline_units::LBA_BYTES,
-            times,
-            rereads,
-            moving: BTreeSet::new(),
-            continuation: None,
-            effects: vec![],
-            completed: vec![],
-            fault: None,
+            out: Outbox::default(),
             scratch: Scratch::default(),
             state,
             scheme,
@@ -302,19 +194,19 @@ impl<M: Media> Ftl<M> {
     /// What the device has to do; take all of it after every call.
     #[inline(always)]
     pub fn effects(&mut self) -> &mut Vec<Effect> {
-        &mut self.effects
+        &mut self.out.effects
     }
 
     /// Requests whose last part has ended; take all of them after every call.
     #[inline(always)]
     pub fn completed(&mut self) -> &mut Vec<RequestId> {
-        &mut self.completed
+        &mut self.out.completed
     }
 
     /// A decision refused or an invariant broken. The run is over then.
     #[inline(always)]
     pub fn fault(&self) -> Option<&Fault> {
-        self.fault.as_deref()
+        self.out.fault.as_deref()
     }
 
     /// An operation.
@@ -326,9 +218,8 @@ impl<M: Media> Ftl<M> {
     /// The request that waits for an operation, if it is a part of one.
     #[inline(always)]
     pub fn request_of(&mut self, id: OpId) -> Option<&mut Pending> {
-        let op = &self.state.ops[id];
-        let owner = (op.owned_by == Owner::Request).then_some(op.owner)?;
-        self.requests.get_mut(owner as usize)
+        let request = self.state.ops[id].owner.request()?;
+        self.requests.get_mut(request)
     }
 
     /// An operation, for the queue that holds it.
@@ -340,7 +231,7 @@ impl<M: Media> Ftl<M> {
     /// A request in flight.
     #[inline(always)]
     pub fn pending(&self, id: RequestId) -> &Pending {
-        &self.requests[id.0 as usize]
+        &self.requests[id]
     }
 
     /// What has been counted.
@@ -366,7 +257,7 @@ impl<M: Media> Ftl<M> {
     /// Whether a job holds a die, so that only its own operations run there.
     #[inline(always)]
     pub fn is_held(&self, die: DieId) -> bool {
-        self.held[die.index()] > 0
+        self.held_dies.is_held(die)
     }
 
     /// Whether any operation is on its way.
@@ -376,29 +267,21 @@ impl<M: Media> Ftl<M> {
 
     /// Whether a collection holds any die.
     pub fn holds_a_die(&self) -> bool {
-        self.holders > 0
+        self.held_dies.any()
     }
 
     /// The drive's size in units of 512 bytes.
     pub fn logical_lbas(&self) -> u64 {
-        self.state.logical_pages as u64 * self.lbas_per_unit
+        self.state.logical_pages as u64 * self.addressing.lbas_per_page()
     }
 
     pub(crate) fn illegal(&mut self, decision: String, state: String) {
-        if self.fault.is_none() {
-            self.fault = Some(Box::new(Fault::IllegalDecision {
-                scheme: self.scheme.name().to_string(),
-                decision,
-                time: self.state.now,
-                state,
-            }));
-        }
+        let (scheme, time) = (self.scheme.name(), self.state.now);
+        self.out.fail(|| Fault::IllegalDecision { scheme: scheme.to_string(), decision, time, state });
     }
 
     pub(crate) fn internal(&mut self, what: String) {
-        if self.fault.is_none() {
-            self.fault = Some(Box::new(Fault::Internal { what, time: self.state.now }));
-        }
+        self.out.internal(what, self.state.now);
     }
 
     /// Hand an operation to the device.
@@ -407,7 +290,7 @@ impl<M: Media> Ftl<M> {
         self.state.ops.stamp(id);
         let op = &self.state.ops[id];
         self.state.backlog.add(op.plane, op.kind);
-        self.effects.push(Effect::Queue(id));
+        self.out.effects.push(Effect::Queue(id));
     }
 
     /// Hand the device an operation that its plane goes on with at once.
@@ -415,13 +298,13 @@ impl<M: Media> Ftl<M> {
         self.state.ops.stamp(id);
         let op = &self.state.ops[id];
         self.state.backlog.add(op.plane, op.kind);
-        self.continuation = Some(id);
+        self.out.continuation = Some(id);
     }
 
     /// What the plane goes on with whose operation has just ended.
     #[inline(always)]
     pub fn take_continuation(&mut self) -> Option<OpId> {
-        if self.continuation.is_some() { self.continuation.take() } else { None }
+        if self.out.continuation.is_some() { self.out.continuation.take() } else { None }
     }
 
     /// Room for the data of an operation.

@@ -24,7 +24,7 @@ pub(crate) const CHUNK: usize = 64 << 10;
 pub(crate) const MAGIC: [u8; 16] = *b"\x89Wordline state\n";
 /// Raised whenever a state of today could not be read as one of yesterday. Lists of fields look after
 /// themselves; this is for their types, and for the file.
-pub(crate) const FORMAT: u32 = 14;
+pub(crate) const FORMAT: u32 = 15;
 /// Written as the machine writes it, since tables are.
 pub(crate) const BYTE_ORDER: u32 = 0x0102_0304;
 const HEADER: usize = 64;

@@ -1,8 +1,10 @@
 //! The open pages of the merge buffer, in the order in which they were opened.
 
-use crate::state::op::OpId;
+use crate::file::saved::{Saved, saved};
+use crate::state::id::OpId;
 use serde::{Deserialize, Serialize};
-use wordline_units::SimTime;
+use wordline_device::MergeBuffer as MergeSpec;
+use wordline_units::{SimDuration, SimTime};
 
 /// A page that fills.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -15,18 +17,40 @@ pub(crate) struct OpenPage {
     pub sectors: u32,
 }
 
-/// The open pages, in the order in which they were opened.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Open {
+/// The open pages, in the order in which they were opened, and for how long they may wait.
+#[derive(Clone, Debug)]
+pub(crate) struct MergeBuffer {
     pub pages: Vec<OpenPage>,
     pub opened: u64,
     /// When the host asked last.
     pub last_request: SimTime,
     /// A timer looks whether the drive is idle.
     pub watched: bool,
+    /// Pages that may be open at once.
+    pub most: u32,
+    /// How long a page waits for parts.
+    pub after: SimDuration,
+    /// How long the drive must have had no request before all pages go to flash.
+    pub idle: SimDuration,
 }
 
-impl Open {
+impl Saved for MergeBuffer {
+    saved! { MergeBuffer, values: [pages, opened, last_request, watched], parts: [], rebuilt: [most, after, idle] }
+}
+
+impl MergeBuffer {
+    pub fn new(spec: &MergeSpec) -> MergeBuffer {
+        MergeBuffer {
+            pages: vec![],
+            opened: 0,
+            last_request: SimTime(0),
+            watched: false,
+            most: spec.pages,
+            after: spec.after,
+            idle: spec.idle,
+        }
+    }
+
     /// Parts of pages that wait.
     pub(crate) fn parts(&self) -> u64 {
         self.pages.iter().map(|p| p.parts.len() as u64).sum()

@@ -4,6 +4,7 @@
 //! `state.rs` puts the parts together. What concerns several of them at once is added to it in files that import it:
 //! `frontier.rs`, `free_space.rs`, `capacity.rs`, `block_wear.rs`, `superblock_members.rs`.
 
+pub(crate) mod addressing;
 pub(crate) mod aging;
 pub(crate) mod backlog;
 pub(crate) mod block;
@@ -12,9 +13,11 @@ pub(crate) mod capacity;
 pub(crate) mod cause;
 pub(crate) mod counters;
 pub(crate) mod demand_map;
+pub(crate) mod dies;
 pub(crate) mod free_space;
 pub(crate) mod frontier;
 pub(crate) mod gather;
+pub(crate) mod id;
 pub(crate) mod idle_gc_copies;
 pub(crate) mod job;
 pub(crate) mod journal;
@@ -22,12 +25,15 @@ pub(crate) mod latency;
 pub(crate) mod layout_check;
 pub(crate) mod merge;
 pub(crate) mod min_tree;
+pub(crate) mod moves;
 pub(crate) mod op;
+pub(crate) mod outbox;
 pub(crate) mod program_buffer;
 pub(crate) mod read_cache;
 pub(crate) mod refresh;
 pub(crate) mod region;
 pub(crate) mod request;
+pub(crate) mod requests;
 pub(crate) mod staging;
 pub(crate) mod state;
 pub(crate) mod superblock_members;

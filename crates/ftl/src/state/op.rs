@@ -2,32 +2,15 @@
 //! each, so that pending work can be saved in mid-flight.
 
 use crate::plan::decision::{PlanePick, Route};
+use crate::plan::region::RegionId;
 use crate::plan::span::Span;
 use crate::state::cause::Cause;
+pub use crate::state::id::OpId;
+pub(crate) use crate::state::id::{NONE, RequestId};
 use serde::{Deserialize, Serialize};
 use wordline_device::ServiceOrder;
 use wordline_flash::{Retries, SlotClass};
 use wordline_units::{BlockId, Lpn, PlaneId, Ppn, SectorMask};
-
-/// An operation, by its number in the slab.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct OpId(pub u32);
-
-impl OpId {
-    /// No operation.
-    pub const NONE: OpId = OpId(NONE);
-
-    /// Whether this is [`Self::NONE`].
-    #[inline(always)]
-    pub const fn is_none(self) -> bool {
-        self.0 == NONE
-    }
-
-    #[inline(always)]
-    pub(crate) const fn index(self) -> usize {
-        self.0 as usize
-    }
-}
 
 /// What the die does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -51,27 +34,41 @@ impl OpKind {
     }
 }
 
-/// Who waits for an operation; `owner` of the operation says which. The owner of a move is the host program
-/// that waits for it, if one does.
+/// Who waits for an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[repr(u8)]
 pub(crate) enum Owner {
     /// A host request.
-    Request,
+    Request(RequestId),
+    /// Nobody, though the data are the host's: the request has been answered from RAM, or the drive wrote for itself.
+    Answered,
     /// A program that lacks the sectors this read brings.
-    Rmw,
-    /// The collection of a region's plane.
-    Job,
-    /// A collected program that gathers its page from several places, of which this read brings one.
+    Rmw(OpId),
+    /// The collection of a region in the plane that the data come from.
+    Job(RegionId),
+    /// Collected programs that gather their pages from several places, of which this read brings one.
     Gather,
-    /// A move that the scheme asked for.
-    Move,
+    /// A move that the scheme asked for, and the host program that waits for it, if one does.
+    Move(OpId),
     /// A moved unit that is written with the rest of its page, which this read brings.
-    Rewrite,
+    Rewrite(OpId),
     /// Whoever needs an entry of the page of the map that this read brings.
     Map,
     /// Nobody any more.
     Nobody,
+}
+
+impl Owner {
+    /// Whether the data are the host's, whoever still waits for them.
+    #[inline(always)]
+    pub const fn is_host(self) -> bool {
+        matches!(self, Owner::Request(_) | Owner::Answered)
+    }
+
+    /// The request that waits.
+    #[inline(always)]
+    pub const fn request(self) -> Option<RequestId> {
+        if let Owner::Request(id) = self { Some(id) } else { None }
+    }
 }
 
 /// In which order operations are served: lower classes first, first come first served within one.
@@ -140,11 +137,15 @@ pub struct Op {
     /// Next part of the same program.
     pub(crate) chain: OpId,
     pub(crate) lpn: Lpn,
-    /// Place read from, or bound for a program; until then the number of fills still awaited.
+    /// Place read from, or bound for a program.
     pub ppn: Ppn,
     /// Place that a relocation takes its data from.
     pub(crate) from: Ppn,
-    pub(crate) owner: u32,
+    pub(crate) owner: Owner,
+    /// Of a program that has not been sent off: the reads and moves that must be over before.
+    pub(crate) awaits: u32,
+    /// Of a further part of a host program: the first, which counts what is awaited for all.
+    pub(crate) lead: OpId,
     pub(crate) mask: SectorMask,
     pub(crate) stage: u32,
     /// Arrival number of the host write that the data come from.
@@ -159,7 +160,6 @@ pub struct Op {
     pub plane: PlaneId,
     /// What the die does.
     pub kind: OpKind,
-    pub(crate) owned_by: Owner,
     pub(crate) cause: Cause,
     pub(crate) class: Class,
     /// Which of the program's slots this part fills.
@@ -196,7 +196,9 @@ impl Op {
             lpn: Lpn::NONE,
             ppn: Ppn::NONE,
             from: Ppn::NONE,
-            owner: NONE,
+            owner: Owner::Nobody,
+            awaits: 0,
+            lead: OpId::NONE,
             mask: SectorMask::EMPTY,
             stage: NONE,
             version: 0,
@@ -205,7 +207,6 @@ impl Op {
             pick: PlanePick::Home,
             plane,
             kind,
-            owned_by: Owner::Nobody,
             cause,
             class,
             slot: 0,
@@ -356,5 +357,3 @@ impl std::ops::IndexMut<OpId> for Ops {
         &mut self.ops[id.index()]
     }
 }
-
-pub(crate) const NONE: u32 = u32::MAX;

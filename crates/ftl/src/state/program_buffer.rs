@@ -1,6 +1,6 @@
 //! What waits for company in a plane of a region until it fills a page, and a page until it fills a program.
 
-use crate::state::op::{Op, OpId, Owner};
+use crate::state::op::{Op, OpId};
 use serde::{Deserialize, Serialize};
 use wordline_units::SimTime;
 
@@ -58,7 +58,7 @@ impl WriteStream {
 
     pub(crate) fn of(op: &Op) -> WriteStream {
         match op {
-            op if op.owned_by == Owner::Request => WriteStream::Host,
+            op if op.owner.is_host() => WriteStream::Host,
             op if op.privileged => WriteStream::Collected,
             _ => WriteStream::Moved,
         }

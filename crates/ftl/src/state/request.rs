@@ -1,16 +1,13 @@
 //! Requests in the drive, how they end, and what the drive asks of the device meanwhile.
 
 use crate::plan::region::RegionId;
+use crate::state::id::OpId;
+pub use crate::state::id::RequestId;
 use crate::state::latency::LatencyParts;
-use crate::state::op::OpId;
 use crate::state::program_buffer::WriteStream;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use wordline_units::{DieId, HostRequest, PlaneId, SimDuration, SimTime};
-
-/// A request in the drive, by its number in the slab.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub struct RequestId(pub u32);
 
 /// How a request ended.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]

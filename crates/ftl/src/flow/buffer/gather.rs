@@ -5,7 +5,6 @@
 use crate::ftl::Ftl;
 use crate::media::Media;
 use crate::plan::map_kind::MapKind;
-use crate::plan::region::RegionId;
 use crate::plan::span::Span;
 use crate::state::op::{Op, OpId, OpKind, Owner};
 use wordline_units::{Ppn, SectorMask};
@@ -25,7 +24,7 @@ impl<M: Media> Ftl<M> {
         let all = SectorMask::first(self.state.geometry.sectors_per_unit);
         self.state.map.resolve(lpn, all, &mut places);
         let others: Vec<Ppn> = places.iter().map(|at| at.ppn).filter(|ppn| *ppn != from).collect();
-        self.state.ops[id].ppn = Ppn(others.len() as u32);
+        self.state.ops[id].awaits = others.len() as u32;
         self.gathering.places.insert(id.0, places);
         self.gathering.of.insert(lpn.0, id);
         for ppn in &others {
@@ -47,12 +46,13 @@ impl<M: Media> Ftl<M> {
         self.state.map.live_in(ppn, &mut spans);
         let sectors = spans.iter().map(|span| span.mask.count()).sum();
         let op = &self.state.ops[id];
-        let (region, from, idle) = (RegionId(op.owner as u8), op.from, op.idle);
+        let Owner::Job(region) = op.owner else { return };
+        let (from, idle) = (op.from, op.idle);
         let block = self.state.geometry.block_of(ppn);
         let plane = self.state.geometry.plane_of(block);
         let mut read = Op::new(OpKind::Read, plane, op.cause, op.class);
         (read.lpn, read.ppn, read.mask) = (op.lpn, ppn, SectorMask::first(sectors));
-        (read.owned_by, read.owner, read.idle) = (Owner::Gather, region.0 as u32, idle);
+        (read.owner, read.idle) = (Owner::Gather, idle);
         let one_a_page = self.state.regions[region.index()].units_per_page == 1;
         let at = self.plane_of(from);
         if let Some(job) = &mut self.state.at_mut(region, at).job
@@ -61,7 +61,7 @@ impl<M: Media> Ftl<M> {
         {
             job.inflight += 1;
             job.window += 1;
-            read.owned_by = Owner::Job;
+            read.owner = Owner::Job(region);
             self.gathering.read_early.insert(ppn.0);
         }
         self.state.blocks[block.index()].readers += 1;
@@ -79,7 +79,7 @@ impl<M: Media> Ftl<M> {
     /// A place has been read: those that waited for it have it.
     pub(crate) fn brought(&mut self, ppn: Ppn) {
         for id in self.gathering.waiting.remove(&ppn.0).unwrap_or_default() {
-            let left = &mut self.state.ops[id].ppn.0;
+            let left = &mut self.state.ops[id].awaits;
             *left -= 1;
             if *left == 0 {
                 self.gathered(id);
@@ -93,7 +93,7 @@ impl<M: Media> Ftl<M> {
         let places = self.gathering.places.remove(&id.0).unwrap_or_default();
         let (lpn, from, owner) = {
             let op = &self.state.ops[id];
-            (op.lpn, op.from, RegionId(op.owner as u8))
+            (op.lpn, op.from, op.owner)
         };
         if self.gathering.of.get(&lpn.0) == Some(&id) {
             self.gathering.of.remove(&lpn.0);
@@ -122,8 +122,8 @@ impl<M: Media> Ftl<M> {
         self.scratch.dead = dead;
         self.invalidate_dead();
         let op = &mut self.state.ops[id];
-        (op.mask, op.stage, op.from, op.ppn) = (whole, stage, Ppn::NONE, Ppn::NONE);
-        (op.owned_by, op.version) = (Owner::Nobody, versions.iter().map(|v| v.1).max().unwrap_or(0));
+        (op.mask, op.stage, op.from) = (whole, stage, Ppn::NONE);
+        (op.owner, op.version) = (Owner::Nobody, versions.iter().map(|v| v.1).max().unwrap_or(0));
         self.mixed.remove(&id.0);
         if versions.len() > 1 {
             self.mixed.insert(id.0, versions);
@@ -133,7 +133,9 @@ impl<M: Media> Ftl<M> {
         } else {
             self.launch(id);
         }
-        self.job_page_over(owner, plane, true);
+        if let Owner::Job(region) = owner {
+            self.job_page_over(region, plane, true);
+        }
         for at in places.iter().filter(|at| at.ppn != from) {
             self.unpin(self.state.geometry.block_of(at.ppn));
         }

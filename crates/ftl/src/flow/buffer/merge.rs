@@ -8,7 +8,7 @@ use crate::plan::decision::{Origin, Parcel, Tag};
 use crate::plan::layout::Join;
 use crate::plan::span::Span;
 use crate::state::merge::OpenPage;
-use crate::state::op::{NONE, OpId, Owner};
+use crate::state::op::{OpId, Owner};
 use crate::state::request::{Effect, RequestId, Timer};
 use crate::view::View;
 use std::cmp::Reverse;
@@ -24,7 +24,7 @@ impl<M: Media> Ftl<M> {
         };
         let version = self.state.ops[id].version;
         // Had it not waited for missing sectors, the flush would have sealed it; what waits now is newer.
-        let is_late = self.flushes.iter().any(|f| f.version > version);
+        let is_late = self.requests.is_flushed_since(version);
         let hurries = is_late || self.is_forced(id);
         if !is_late {
             self.supersede(id, Some(key));
@@ -45,7 +45,7 @@ impl<M: Media> Ftl<M> {
             }
         }
         let at = self.page_for(join, key, lpn, mask.count());
-        let page = &mut self.open.pages[at];
+        let page = &mut self.merge_buffer.pages[at];
         page.parts.push(id);
         page.sectors += mask.count();
         if page.sectors == all.count() || hurries {
@@ -58,17 +58,16 @@ impl<M: Media> Ftl<M> {
     /// Whether a write that waits for a part asks for it to be on flash when it ends (FUA).
     pub(crate) fn is_forced(&self, id: OpId) -> bool {
         let op = &self.state.ops[id];
-        let fua = |request: u32| self.requests[request as usize].request.attributes.is_fua();
+        let fua = |request: RequestId| self.requests[request].request.attributes.is_fua();
         self.ack.answers_from_ram()
-            && (op.owner != NONE && fua(op.owner)
-                || self.waiters.iter().any(|(part, request)| *part == id && fua(request.0)))
+            && (op.owner.request().is_some_and(fua) || self.requests.waiting_for(id).any(fua))
     }
 
     /// Where the buffer is what answers a write, those that wait for a part end.
     fn answer_from_buffer(&mut self, id: OpId) {
         if self.ack == Ack::Merge {
             self.notify(id);
-            self.state.ops[id].owner = NONE;
+            self.state.ops[id].owner = Owner::Answered;
         }
     }
 
@@ -77,8 +76,8 @@ impl<M: Media> Ftl<M> {
     pub(crate) fn supersede(&mut self, id: OpId, key: Option<u8>) {
         let (lpn, stage) = (self.state.ops[id].lpn, self.state.ops[id].stage);
         let mut at = 0;
-        while at < self.open.pages.len() {
-            let page = &self.open.pages[at];
+        while at < self.merge_buffer.pages.len() {
+            let page = &self.merge_buffer.pages[at];
             let same = key == Some(page.key);
             let found = page.parts.iter().position(|part| self.state.ops[*part].lpn == lpn);
             let Some(index) = found else {
@@ -90,20 +89,20 @@ impl<M: Media> Ftl<M> {
             if same || new.covers(old) {
                 self.state.ops[id].mask = new.union(old);
                 self.hand_over(part, id);
-                let page = &mut self.open.pages[at];
+                let page = &mut self.merge_buffer.pages[at];
                 page.parts.remove(index);
                 page.sectors -= old.count();
                 self.state.staging.get(stage).pending -= 1;
-                self.unsettled -= 1;
+                self.requests.unsettled -= 1;
                 self.state.buffered -= u64::from(self.ack.is_buffer());
                 self.state.ops.remove(part);
             } else if !old.and(new).is_empty() {
                 self.share(part, id);
                 self.state.ops[part].mask = old.minus(new);
-                self.open.pages[at].sectors -= old.and(new).count();
+                self.merge_buffer.pages[at].sectors -= old.and(new).count();
             }
-            if self.open.pages[at].parts.is_empty() {
-                self.open.pages.remove(at);
+            if self.merge_buffer.pages[at].parts.is_empty() {
+                self.merge_buffer.pages.remove(at);
             } else {
                 at += 1;
             }
@@ -112,24 +111,16 @@ impl<M: Media> Ftl<M> {
 
     /// Who waits for a program waits for another instead.
     fn hand_over(&mut self, from: OpId, to: OpId) {
-        for (op, _) in self.waiters.iter_mut().filter(|(op, _)| *op == from) {
-            *op = to;
-        }
-        let owner = std::mem::replace(&mut self.state.ops[from].owner, NONE);
-        if owner != NONE {
-            self.waiters.push((to, RequestId(owner)));
-        }
+        let owner = std::mem::replace(&mut self.state.ops[from].owner, Owner::Answered);
+        self.requests.hand_over(from, owner.request(), to);
     }
 
     /// Who waits for a program waits for another, too.
     fn share(&mut self, part: OpId, with: OpId) {
-        let mut requests: Vec<RequestId> =
-            self.waiters.iter().filter(|(op, _)| *op == part).map(|(_, request)| *request).collect();
-        let owner = self.state.ops[part].owner;
-        requests.extend((owner != NONE).then_some(RequestId(owner)));
+        let mut requests: Vec<RequestId> = self.requests.waiting_for(part).collect();
+        requests.extend(self.state.ops[part].owner.request());
         for request in requests {
-            self.requests[request.0 as usize].remaining += 1;
-            self.waiters.push((with, request));
+            self.requests.wait_for(with, request);
         }
     }
 
@@ -141,7 +132,7 @@ impl<M: Media> Ftl<M> {
         let room = |page: &OpenPage| {
             page.sectors <= most && (join != Join::SameKey || page.key == key) && !holds(page)
         };
-        let having_room = self.open.pages.iter().enumerate().filter(|(_, page)| room(page));
+        let having_room = self.merge_buffer.pages.iter().enumerate().filter(|(_, page)| room(page));
         let found = match join {
             Join::First | Join::SameKey => having_room.map(|(at, _)| at).next(),
             Join::FewestChannels => having_room
@@ -154,20 +145,21 @@ impl<M: Media> Ftl<M> {
         if let Some(at) = found {
             return at;
         }
-        if self.open.pages.len() >= self.merge_pages as usize {
-            let fullest = (0..self.open.pages.len())
-                .max_by_key(|at| (self.open.pages[*at].sectors, Reverse(self.open.pages[*at].number)));
+        if self.merge_buffer.pages.len() >= self.merge_buffer.most as usize {
+            let fullest = (0..self.merge_buffer.pages.len()).max_by_key(|at| {
+                (self.merge_buffer.pages[*at].sectors, Reverse(self.merge_buffer.pages[*at].number))
+            });
             self.seal_page(fullest.unwrap_or(0));
         }
-        self.open.opened += 1;
-        let page = OpenPage { number: self.open.opened, key, parts: vec![], sectors: 0 };
-        self.open.pages.push(page);
+        self.merge_buffer.opened += 1;
+        let page = OpenPage { number: self.merge_buffer.opened, key, parts: vec![], sectors: 0 };
+        self.merge_buffer.pages.push(page);
         if self.ack == Ack::Program {
             // Writes wait for their parts to come to flash, so none may wait long.
-            let timer = Timer::Merge { page: self.open.opened };
-            self.effects.push(Effect::Timer(self.state.now + self.merge_after, timer));
+            let timer = Timer::Merge { page: self.merge_buffer.opened };
+            self.out.effects.push(Effect::Timer(self.state.now + self.merge_buffer.after, timer));
         }
-        self.open.pages.len() - 1
+        self.merge_buffer.pages.len() - 1
     }
 
     /// Channels on which the pages of these logical pages lie.
@@ -180,7 +172,7 @@ impl<M: Media> Ftl<M> {
 
     /// An open page goes to flash.
     fn seal_page(&mut self, at: usize) {
-        let page = self.open.pages.remove(at);
+        let page = self.merge_buffer.pages.remove(at);
         let mut spans = vec![];
         let mut offset = 0;
         for part in &page.parts {
@@ -211,7 +203,7 @@ impl<M: Media> Ftl<M> {
 
     /// All open pages go to flash.
     pub(crate) fn seal_merged(&mut self) {
-        while !self.open.pages.is_empty() {
+        while !self.merge_buffer.pages.is_empty() {
             self.seal_page(0);
         }
     }
@@ -222,19 +214,18 @@ impl<M: Media> Ftl<M> {
         self.make_way_in_buffer(request);
         self.make_way_in_groups();
         let Ack::Buffer(pages) = self.ack else { return };
-        if self.open.is_empty() || request.op != HostOp::Write {
+        if self.merge_buffer.is_empty() || request.op != HostOp::Write {
             return;
         }
-        let (first, last, ..) = self.units(request);
-        let wanted = (last + 1 - first).min(pages) as u64;
-        while !self.open.is_empty() && self.open.parts() + wanted > pages as u64 {
+        let wanted = self.addressing.extent(request).pages().min(pages) as u64;
+        while !self.merge_buffer.is_empty() && self.merge_buffer.parts() + wanted > pages as u64 {
             self.seal_page(0);
         }
     }
 
     /// A page has waited long enough.
     pub(crate) fn merge_timer(&mut self, page: u64) {
-        if let Some(at) = self.open.pages.iter().position(|p| p.number == page) {
+        if let Some(at) = self.merge_buffer.pages.iter().position(|p| p.number == page) {
             self.seal_page(at);
         }
     }
@@ -242,28 +233,28 @@ impl<M: Media> Ftl<M> {
     /// How long the drive must have had no request before what waits for company, or in the write buffer, goes.
     fn idle_wait(&self) -> Option<SimDuration> {
         let buffered = || self.write_buffer.as_ref()?.idle();
-        (!self.open.is_empty()).then_some(self.merge_idle).or_else(buffered)
+        (!self.merge_buffer.is_empty()).then_some(self.merge_buffer.idle).or_else(buffered)
     }
 
     /// No request is outstanding: what waits for company shall not wait for ever.
     pub(crate) fn watch_merged(&mut self) {
         if let Some(idle) = self.idle_wait()
-            && !std::mem::replace(&mut self.open.watched, true)
+            && !std::mem::replace(&mut self.merge_buffer.watched, true)
         {
-            let at = self.state.now.max(self.open.last_request + idle);
-            self.effects.push(Effect::Timer(at, Timer::MergeIdle));
+            let at = self.state.now.max(self.merge_buffer.last_request + idle);
+            self.out.effects.push(Effect::Timer(at, Timer::MergeIdle));
         }
     }
 
     /// The drive has had no request for long, unless some have come meanwhile. (While one is outstanding no
     /// timer runs: it would hide that the drive can do nothing more.)
     pub(crate) fn merge_idle_timer(&mut self) {
-        self.open.watched = false;
+        self.merge_buffer.watched = false;
         if self.state.outstanding > 0 {
             return;
         }
         let Some(idle) = self.idle_wait() else { return };
-        if self.open.last_request + idle <= self.state.now {
+        if self.merge_buffer.last_request + idle <= self.state.now {
             self.seal_merged();
             self.empty_to(0);
         } else {
@@ -275,8 +266,8 @@ impl<M: Media> Ftl<M> {
     /// erased.
     pub(crate) fn trim_merged(&mut self, lpn: Lpn, mask: SectorMask) {
         let mut at = 0;
-        while at < self.open.pages.len() {
-            let page = &mut self.open.pages[at];
+        while at < self.merge_buffer.pages.len() {
+            let page = &mut self.merge_buffer.pages[at];
             let mut gone = vec![];
             for part in &page.parts {
                 let op = &mut self.state.ops[*part];
@@ -291,12 +282,12 @@ impl<M: Media> Ftl<M> {
             }
             page.parts.retain(|part| !gone.contains(part));
             if page.parts.is_empty() {
-                self.open.pages.remove(at);
+                self.merge_buffer.pages.remove(at);
             } else {
                 at += 1;
             }
             for part in gone {
-                debug_assert!(self.state.ops[part].owned_by == Owner::Request);
+                debug_assert!(self.state.ops[part].owner.is_host());
                 self.settle(part);
             }
         }

@@ -40,7 +40,7 @@ impl<M: Media> Ftl<M> {
             self.emit(lead);
             return;
         }
-        let host = self.state.ops[lead].owned_by == Owner::Request;
+        let host = self.state.ops[lead].owner.is_host();
         if !host && self.packs_sectors() {
             self.add_sectors(region, lead);
         } else if host || units == 1 {
@@ -229,15 +229,13 @@ impl<M: Media> Ftl<M> {
     /// end.
     pub(crate) fn enter_program_buffer(&mut self, region: RegionId, lead: OpId) {
         let op = &self.state.ops[lead];
-        let (owned_by, owner, lpn, source, idle) = (op.owned_by, op.owner, op.lpn, op.from, op.idle);
-        if owned_by != Owner::Job && owned_by != Owner::Move {
+        let (owner, lpn, source, idle) = (op.owner, op.lpn, op.from, op.idle);
+        if !matches!(owner, Owner::Job(_) | Owner::Move(_)) {
             return;
         }
-        let (from_region, plane) = (RegionId(owner as u8), self.plane_of(source)); // the job's, not the target's
+        let plane = self.plane_of(source);
         if !self.state.regions[region.index()].region.protected {
-            if owned_by == Owner::Move {
-                return;
-            }
+            let Owner::Job(from_region) = owner else { return };
             // It may have fallen back from another one.
             let in_window = std::mem::replace(&mut self.state.ops[lead].in_window, false);
             if let Some(job) = &mut self.state.at_mut(from_region, plane).job {
@@ -269,16 +267,17 @@ impl<M: Media> Ftl<M> {
             }
             self.state.ops[part].stage = stage;
             self.state.ops[part].from = Ppn::NONE;
-            self.state.ops[part].owned_by = Owner::Nobody;
+            self.state.ops[part].owner = Owner::Nobody;
             in_window += u32::from(self.state.ops[part].in_window);
             (part, parts) = (next, parts + 1);
         }
         self.scratch.dead = dead;
         self.invalidate_dead();
-        match owned_by {
+        match owner {
             // What has fallen back from a program buffer that is not safe does not count in the window any more.
-            Owner::Job => (0..parts).for_each(|i| self.job_page_over(from_region, plane, i < in_window)),
-            _ => self.end_move(lpn, source, idle, OpId(owner)),
+            Owner::Job(from) => (0..parts).for_each(|i| self.job_page_over(from, plane, i < in_window)),
+            Owner::Move(waits) => self.end_move(lpn, source, idle, waits),
+            _ => {}
         }
     }
 
@@ -317,7 +316,8 @@ impl<M: Media> Ftl<M> {
         let buffer = &self.state.at(region, plane).program_buffers[stream as usize];
         let next = |id: &OpId| Some(self.state.ops[*id].chain).filter(|c| !c.is_none());
         [buffer.page, buffer.group].into_iter().filter(|lead| !lead.is_none()).any(|lead| {
-            std::iter::successors(Some(lead), next).any(|part| self.state.ops[part].owned_by == Owner::Move)
+            std::iter::successors(Some(lead), next)
+                .any(|part| matches!(self.state.ops[part].owner, Owner::Move(_)))
         })
     }
 
@@ -336,7 +336,7 @@ impl<M: Media> Ftl<M> {
         if at < buffer.pad_at {
             buffer.pad_at = at;
             let timer = Timer::Pad { region, plane, stream, generation: buffer.generation };
-            self.effects.push(Effect::Timer(at, timer));
+            self.out.effects.push(Effect::Timer(at, timer));
         }
     }
 

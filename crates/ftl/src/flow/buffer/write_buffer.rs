@@ -10,7 +10,7 @@ use crate::ftl::Ftl;
 use crate::media::Media;
 use crate::plan::decision::{Gather, Origin, Parcel, Place, PlanePick, Route, Tag};
 use crate::plan::span::Span;
-use crate::state::op::{OpId, Owner};
+use crate::state::op::OpId;
 use wordline_device::Ack;
 use wordline_units::{HostOp, HostRequest};
 
@@ -41,7 +41,7 @@ impl<M: Media> Ftl<M> {
     /// Whether a FLUSH or a write with FUA waits for a page of the host to be on flash.
     pub(crate) fn is_waited_for(&self, part: OpId) -> bool {
         let version = self.state.ops[part].version;
-        self.is_forced(part) || self.flushes.iter().any(|flush| flush.version > version)
+        self.is_forced(part) || self.requests.is_flushed_since(version)
     }
 
     /// Whether nobody waits for a program to be on flash, nor for the end of the run; and whether its page is still what
@@ -49,7 +49,7 @@ impl<M: Media> Ftl<M> {
     fn may_wait(&self, lead: OpId) -> bool {
         let waits = |id: OpId| {
             let op = &self.state.ops[id];
-            op.owned_by == Owner::Request
+            op.owner.is_host()
                 && op.version >= self.state.staging.committed(op.stage)
                 && !self.is_waited_for(id)
         };
@@ -145,8 +145,8 @@ impl<M: Media> Ftl<M> {
     pub(crate) fn make_way_in_buffer(&mut self, request: &HostRequest) {
         let (Ack::Buffer(size), true) = (self.ack, self.write_buffer.is_some()) else { return };
         if request.op == HostOp::Write {
-            let (first, last, ..) = self.units(request);
-            self.empty_to((size as u64).saturating_sub((last + 1 - first) as u64));
+            let pages = self.addressing.extent(request).pages();
+            self.empty_to((size as u64).saturating_sub(pages as u64));
         }
     }
 }

@@ -15,23 +15,23 @@ impl<M: Media> Ftl<M> {
     /// turn. Returns whether it had one.
     pub fn idle(&mut self, die: DieId) -> bool {
         if !self.enabled_hooks.contains(Hooks::IDLE)
-            || self.idle_jobs[die.index()] > 0
+            || self.idle_jobs.of(die) > 0
             || self.worn_out().is_some()
         {
             return false;
         }
         let planes = self.state.geometry.planes_of_die(die);
-        let (turn, count) = (self.idle_turn[die.index()], planes.len() as u32);
+        let (turn, count) = (self.idle_jobs.turn(die), planes.len() as u32);
         for i in 0..count {
             let plane = PlaneId(planes.start + (turn + i) % count);
             let view = View::of(&self.state);
             let Some(work) = self.scheme.idle(plane, &view) else { continue };
-            self.idle_turn[die.index()] = turn + i + 1;
+            self.idle_jobs.took(die, turn + i);
             let began = match work {
                 IdleWork::Move(m) => {
-                    let before = self.idle_busy;
+                    let before = self.idle_jobs.under_way();
                     self.enqueue_move(m, MoveReason::Idleness);
-                    self.idle_busy > before
+                    self.idle_jobs.under_way() > before
                 }
                 IdleWork::Collect(c, grain) => {
                     self.grant(c.region, plane)
@@ -55,7 +55,7 @@ impl<M: Media> Ftl<M> {
         if alone {
             self.hold(plane);
         }
-        self.count_grant(plane, granted, -1);
+        self.end_grant(plane, granted);
         self.step_job(region, plane);
     }
 
@@ -68,16 +68,15 @@ impl<M: Media> Ftl<M> {
             return false;
         };
         job.granted = true;
-        self.count_grant(plane, true, 1);
+        self.idle_jobs.begin(self.state.geometry.die_of(plane));
         self.step_job(region, plane);
         true
     }
 
-    pub(crate) fn count_grant(&mut self, plane: PlaneId, granted: bool, change: i32) {
+    /// What idle time had granted a job of a plane, if it had, is used up.
+    pub(crate) fn end_grant(&mut self, plane: PlaneId, granted: bool) {
         if granted {
-            let die = self.state.geometry.die_of(plane).index();
-            self.idle_jobs[die] = self.idle_jobs[die].wrapping_add_signed(change);
-            self.idle_busy = self.idle_busy.wrapping_add_signed(change);
+            self.idle_jobs.end(self.state.geometry.die_of(plane));
         }
     }
 
@@ -88,7 +87,7 @@ impl<M: Media> Ftl<M> {
 
     /// Idle jobs under way on a die.
     pub fn idle_jobs(&self, die: DieId) -> u32 {
-        self.idle_jobs[die.index()]
+        self.idle_jobs.of(die)
     }
 
     /// The run is over: pad what waits for company, and let [`Self::idle`] empty what it likes.

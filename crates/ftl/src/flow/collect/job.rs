@@ -20,17 +20,15 @@ impl<M: Media> Ftl<M> {
     /// A job takes the die of a plane for itself.
     pub(crate) fn hold(&mut self, plane: PlaneId) {
         let die = self.state.geometry.die_of(plane);
-        self.held[die.index()] += 1;
-        self.holders += 1;
-        self.effects.push(Effect::Hold(die));
+        self.held_dies.hold(die);
+        self.out.effects.push(Effect::Hold(die));
     }
 
     /// A job lets go of the die that it held.
     fn let_go(&mut self, plane: PlaneId) {
         let die = self.state.geometry.die_of(plane);
-        self.held[die.index()] -= 1;
-        self.holders -= 1;
-        self.effects.push(Effect::Hold(die));
+        self.held_dies.let_go(die);
+        self.out.effects.push(Effect::Hold(die));
     }
 
     /// Nothing is pending, and collections that hold their dies wait for space: let the host's operations pass,
@@ -107,8 +105,7 @@ impl<M: Media> Ftl<M> {
             return false; // it might need what the holder would lock out
         }
         if idle {
-            self.idle_jobs[die.index()] += 1;
-            self.idle_busy += 1;
+            self.idle_jobs.begin(die);
         }
         if info.is_open() {
             self.close(region, plane, victim);
@@ -142,7 +139,7 @@ impl<M: Media> Ftl<M> {
 
     pub(super) fn job_class(&self, region: RegionId, plane: PlaneId, job: &Job) -> Class {
         // Collection that begins while a die is held is what the holder waits for.
-        if job.held || self.held[self.state.geometry.die_of(plane).index()] > 0 {
+        if job.held || self.held_dies.is_held(self.state.geometry.die_of(plane)) {
             Class::Held
         } else if (job.idle || job.refreshes) && !self.state.is_at_hard_reserve(region, plane) {
             Class::Background
@@ -201,7 +198,7 @@ impl<M: Media> Ftl<M> {
             let mut read = Op::new(OpKind::Read, plane, cause, class);
             read.ppn = first;
             read.mask = self.live_sectors(job.block, slot, page + units);
-            (read.owned_by, read.owner) = (Owner::Job, region.0 as u32);
+            read.owner = Owner::Job(region);
             read.idle = job.idle;
             self.state.blocks[job.block.index()].readers += 1;
             if self.may_gather() {
@@ -289,7 +286,7 @@ impl<M: Media> Ftl<M> {
             && (job.idle && !job.held && job.inflight == 0 && !job.given_up)
         {
             let granted = std::mem::replace(&mut job.granted, false);
-            self.count_grant(plane, granted, -1);
+            self.end_grant(plane, granted);
         } else {
             self.step_job(region, plane);
         }
@@ -319,7 +316,7 @@ impl<M: Media> Ftl<M> {
     pub(crate) fn end_job(&mut self, region: RegionId, plane: PlaneId) {
         if let Some(job) = self.state.at_mut(region, plane).job.take() {
             self.gathering.job_over(&job, |ppn| self.state.geometry.block_of(ppn));
-            self.count_grant(plane, job.idle && job.granted, -1);
+            self.end_grant(plane, job.idle && job.granted);
             if job.held {
                 self.let_go(plane);
             }

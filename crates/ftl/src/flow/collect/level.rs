@@ -3,7 +3,7 @@
 
 use crate::ftl::Ftl;
 use crate::media::Media;
-use crate::plan::region::{PoolId, RegionId};
+use crate::plan::region::PoolId;
 use crate::state::job::GcReason;
 use crate::state::op::{Op, Owner};
 use crate::state::request::Outcome;
@@ -36,8 +36,8 @@ impl<M: Media> Ftl<M> {
 
     /// Whether a program moves data at rest out of a block that they have kept young.
     pub(crate) fn levels(&self, op: &Op) -> bool {
-        let job = || self.state.at(RegionId(op.owner as u8), self.plane_of(op.from)).job;
-        op.owned_by == Owner::Job && job().is_some_and(|j| j.levels)
+        let Owner::Job(region) = op.owner else { return false };
+        self.state.at(region, self.plane_of(op.from)).job.is_some_and(|j| j.levels)
     }
 
     /// Data at rest that keep a block of a plane too young for the others leave it.

@@ -27,7 +27,7 @@ impl<M: Media> Ftl<M> {
     pub(crate) fn move_on(&mut self, m: Move, read: Ppn, brought: SectorMask) {
         let Some(id) = self.begin_move(m, MoveReason::Scheme) else { return };
         let held = self.is_held(self.state.geometry.die_of(self.state.ops[id].plane));
-        if m.seen != read || held || self.continuation.is_some() {
+        if m.seen != read || held || self.out.continuation.is_some() {
             return self.emit(id);
         }
         let op = &mut self.state.ops[id];
@@ -53,7 +53,7 @@ impl<M: Media> Ftl<M> {
         }
         if self.state.has_full_buffer(region) {
             if !waits.is_none() {
-                self.held_moves.push_back((m, waits));
+                self.moves.waiting.push_back((m, waits));
             }
             return None;
         }
@@ -64,7 +64,7 @@ impl<M: Media> Ftl<M> {
         let span = Span { lpn: m.lpn, mask: all, offset: 0 };
         let valid = m.lpn.0 < self.state.logical_pages && !m.seen.is_none();
         let there = if valid { self.state.map.still_at(span, m.seen) } else { SectorMask::EMPTY };
-        if there.is_empty() || !self.moving.insert(m.lpn) {
+        if there.is_empty() || !self.moves.under_way.insert(m.lpn) {
             self.state.counters.moves_dropped += 1;
             if !waits.is_none() {
                 self.awaited(waits);
@@ -76,7 +76,7 @@ impl<M: Media> Ftl<M> {
         let class = if waits.is_none() { Class::Background } else { Class::Write };
         let mut read = Op::new(OpKind::Read, plane, Cause::Migrate, class);
         (read.lpn, read.ppn, read.mask, read.route) = (m.lpn, m.seen, there, m.route);
-        (read.owned_by, read.owner, read.idle) = (Owner::Move, waits.0, idle);
+        (read.owner, read.idle) = (Owner::Move(waits), idle);
         read.pick = m.plane;
         if matches!(self.state.regions[region.index()].region.moved_in, MovedIn::Through(_)) {
             read.buffered = true;
@@ -84,8 +84,7 @@ impl<M: Media> Ftl<M> {
         }
         self.state.blocks[block.index()].readers += 1;
         if idle {
-            self.idle_jobs[self.state.geometry.die_of(plane).index()] += 1;
-            self.idle_busy += 1;
+            self.idle_jobs.begin(self.state.geometry.die_of(plane));
         }
         Some(self.add_op(read))
     }
@@ -102,9 +101,8 @@ impl<M: Media> Ftl<M> {
     }
 
     /// The page of a move has been read: program it elsewhere.
-    pub(crate) fn finish_move_read(&mut self, id: OpId) {
+    pub(crate) fn finish_move_read(&mut self, id: OpId, waits: OpId) {
         let read = self.state.ops[id].clone();
-        let waits = OpId(read.owner);
         let span = Span { lpn: read.lpn, mask: read.mask, offset: 0 };
         let there = self.state.map.still_at(span, read.ppn);
         if there.is_empty() {
@@ -138,17 +136,17 @@ impl<M: Media> Ftl<M> {
             }
             pick => self.moves_to(region, pick, read.plane),
         };
-        let op = self.program_of(&read, there, plane);
+        let op = self.program_of(&read, waits, there, plane);
         if self.state.regions[region.index()].region.moved_in != MovedIn::Rewritten || !self.read_rest(op) {
             self.launch(op);
         }
     }
 
-    /// The program of sectors that have been read to move.
-    fn program_of(&mut self, read: &Op, there: SectorMask, plane: PlaneId) -> OpId {
+    /// The program of sectors that have been read to move, for which a host program waits or none.
+    fn program_of(&mut self, read: &Op, waits: OpId, there: SectorMask, plane: PlaneId) -> OpId {
         let mut op = Op::new(OpKind::Program, plane, Cause::Migrate, read.class);
         (op.lpn, op.mask, op.from, op.route) = (read.lpn, there, read.ppn, read.route);
-        (op.owned_by, op.owner, op.idle) = (Owner::Move, read.owner, read.idle);
+        (op.owner, op.idle) = (Owner::Move(waits), read.idle);
         op.buffered = read.buffered;
         if M::METADATA {
             op.version = self.media.version(read.ppn, read.lpn);
@@ -169,14 +167,14 @@ impl<M: Media> Ftl<M> {
         }
         let Some(ppn) = self.state.map.locate(rest) else { return false };
         let block = self.state.geometry.block_of(ppn);
-        if self.state.region_of(block) != region || !self.moving.insert(rest) {
+        if self.state.region_of(block) != region || !self.moves.under_way.insert(rest) {
             return false;
         }
         let plane = self.state.geometry.plane_of(block);
         let mut read = Op::new(OpKind::Read, plane, Cause::Rmw, class);
         (read.lpn, read.ppn, read.route) = (rest, ppn, route);
         read.mask = SectorMask::first(self.state.geometry.sectors_per_unit);
-        (read.owned_by, read.owner) = (Owner::Rewrite, program.0);
+        read.owner = Owner::Rewrite(program);
         self.state.blocks[block.index()].readers += 1;
         let read = self.add_op(read);
         self.emit(read);
@@ -186,19 +184,18 @@ impl<M: Media> Ftl<M> {
     /// The rest of a moved unit's page has been read: it leaves its place for protected RAM, and is programmed
     /// with the unit. It must not stay pinned, since the collection that makes room for the program may want its
     /// block. What was overwritten or collected meanwhile stays where it is.
-    pub(crate) fn rewrite_read_done(&mut self, id: OpId) {
+    pub(crate) fn rewrite_read_done(&mut self, id: OpId, unit: OpId) {
         let read = self.state.ops[id].clone();
         self.state.ops.remove(id);
-        let unit = OpId(read.owner);
         let span = Span { lpn: read.lpn, mask: read.mask, offset: 0 };
         let there = self.state.map.still_at(span, read.ppn);
         if there.is_empty() {
-            self.moving.remove(&read.lpn);
+            self.moves.under_way.remove(&read.lpn);
             return self.launch(unit);
         }
         self.state.blocks[self.state.geometry.block_of(read.ppn).index()].readers += 1; // until the move ends
         let plane = self.state.ops[unit].plane;
-        let rest = self.program_of(&Op { owner: OpId::NONE.0, ..read }, there, plane);
+        let rest = self.program_of(&read, OpId::NONE, there, plane);
         self.enter_program_buffer(self.state.ops[unit].route.region(), rest);
         // What nobody can give up leads, so that the program is not given up.
         self.state.ops[unit].slot = 1;
@@ -211,9 +208,9 @@ impl<M: Media> Ftl<M> {
     pub fn end_joined_moves(&mut self) -> bool {
         let joined: Vec<(OpId, OpId)> = (self.state.ops.alive().into_iter())
             .filter(|id| self.state.ops[*id].kind == OpKind::Program)
-            .filter(|id| self.state.ops[*id].owned_by == Owner::Nobody)
+            .filter(|id| self.state.ops[*id].owner == Owner::Nobody)
             .map(|id| (id, self.state.ops[id].chain))
-            .filter(|(_, unit)| !unit.is_none() && self.state.ops[*unit].owned_by == Owner::Move)
+            .filter(|(_, unit)| !unit.is_none() && matches!(self.state.ops[*unit].owner, Owner::Move(_)))
             .collect();
         for (lead, unit) in &joined {
             let region = self.state.ops[*lead].route.region();
@@ -238,10 +235,10 @@ impl<M: Media> Ftl<M> {
     /// A move is over that had no hold on its source. A die that moved a page in its idle time may be asked
     /// again.
     pub(crate) fn leave_move(&mut self, lpn: Lpn, from: Ppn, idle: bool, waits: OpId) {
-        self.moving.remove(&lpn);
-        let die = self.state.geometry.die_of(self.plane_of(from));
-        self.idle_jobs[die.index()] -= idle as u32;
-        self.idle_busy -= idle as u32;
+        self.moves.under_way.remove(&lpn);
+        if idle {
+            self.idle_jobs.end(self.state.geometry.die_of(self.plane_of(from)));
+        }
         if !waits.is_none() {
             self.awaited(waits);
         }
@@ -255,9 +252,9 @@ impl<M: Media> Ftl<M> {
         }
         let region = op.route.region();
         self.state.regions[region.index()].buffered -= 1;
-        while let Some((m, _)) = self.held_moves.front()
+        while let Some((m, _)) = self.moves.waiting.front()
             && !self.state.has_full_buffer(m.route.region())
-            && let Some((m, waits)) = self.held_moves.pop_front()
+            && let Some((m, waits)) = self.moves.waiting.pop_front()
         {
             self.enqueue_move(m, MoveReason::Program(waits));
         }

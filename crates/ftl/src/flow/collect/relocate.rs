@@ -13,9 +13,9 @@ use wordline_units::{Lpn, PlaneId, Ppn, SectorMask};
 
 impl<M: Media> Ftl<M> {
     /// A page of a victim has been read: what of it still lives finds a new home.
-    pub(crate) fn relocate(&mut self, read: OpId) {
+    pub(crate) fn relocate(&mut self, read: OpId, region: RegionId) {
         let op = &self.state.ops[read];
-        let (first, region, plane, cause) = (op.ppn, RegionId(op.owner as u8), op.plane, op.cause);
+        let (first, plane, cause) = (op.ppn, op.plane, op.cause);
         self.state.ops.remove(read);
         let units = self.state.regions[region.index()].units_per_page;
         let end = first.0 / units * units + units;
@@ -27,7 +27,8 @@ impl<M: Media> Ftl<M> {
         self.brought(first);
         let mut programs = 0;
         let mut spans = std::mem::take(&mut self.scratch.live);
-        let mut leads = [OpId::NONE; 32];
+        // The first operation of each program, and whether its page is gathered first.
+        let mut leads = [(OpId::NONE, false); 32];
         for from in first.0..end {
             let from = Ppn(from);
             self.state.map.live_in(from, &mut spans);
@@ -59,20 +60,20 @@ impl<M: Media> Ftl<M> {
                 self.state.map.prefetch(span.lpn); // for the commit
                 let mut op = Op::new(OpKind::Program, target, cause, class);
                 (op.lpn, op.mask, op.from, op.route) = (span.lpn, span.mask, from, place.route);
-                (op.owned_by, op.owner) = (Owner::Job, region.0 as u32);
+                op.owner = Owner::Job(region);
                 (op.offset, op.privileged, op.idle) = (offset, privileged, job.idle);
                 if self.state.map_kind().knows_sectors() {
                     offset += span.mask.count() as u8;
                 }
                 let id = self.carry(op);
                 if whole {
-                    (self.state.ops[id].offset, self.state.ops[id].ppn) = (0, Ppn(0));
-                    leads[programs] = id;
+                    self.state.ops[id].offset = 0;
+                    leads[programs] = (id, true);
                     programs += 1;
                     continue;
                 }
                 if last.is_none() {
-                    leads[programs] = id;
+                    leads[programs] = (id, false);
                 } else {
                     self.state.ops[last].chain = id;
                 }
@@ -84,7 +85,7 @@ impl<M: Media> Ftl<M> {
         self.scratch.live = spans;
         // One page in flight has become as many programs as it had live slots, each of which ends
         // once for every part of its chain.
-        let parts: u32 = leads[..programs].iter().map(|l| self.chain_len(*l)).sum();
+        let parts: u32 = leads[..programs].iter().map(|(lead, _)| self.chain_len(*lead)).sum();
         if let Some(job) = &mut self.state.at_mut(region, plane).job {
             job.inflight = job.inflight + parts - 1;
             job.window = job.window + parts - 1;
@@ -92,12 +93,11 @@ impl<M: Media> Ftl<M> {
         if programs == 0 {
             self.go_on(region, plane);
         }
-        for lead in &leads[..programs] {
-            // A page that is gathered counts the reads that it waits for.
-            if self.state.ops[*lead].ppn.is_none() {
-                self.launch(*lead);
-            } else {
+        for (lead, gathers) in &leads[..programs] {
+            if *gathers {
                 self.gather_whole(*lead);
+            } else {
+                self.launch(*lead);
             }
         }
         // With every page in a program buffer it is the job that must read on: the end of this read steps it
@@ -187,7 +187,7 @@ impl<M: Media> Ftl<M> {
             }
             let mut op = Op::new(OpKind::Program, plane, cause, class);
             (op.lpn, op.mask, op.from, op.route) = (spans[0].lpn, spans[0].mask, from, route);
-            (op.owned_by, op.owner, op.idle) = (Owner::Job, region.0 as u32, job.idle);
+            (op.owner, op.idle) = (Owner::Job(region), job.idle);
             (op.slot, op.slots, op.copies) = ((slot - page) as u8, units as u8, true);
             op.privileged =
                 self.state.regions[to.index()].region.pool == self.state.regions[region.index()].region.pool;

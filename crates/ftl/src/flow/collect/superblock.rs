@@ -41,7 +41,7 @@ impl<M: Media> Ftl<M> {
                 self.state.open(region, plane, block);
             }
             self.state.programs_blocked[plane.index()] = false;
-            self.effects.push(Effect::Wake(plane)); // what waits there may go to a plane that has slots now
+            self.out.effects.push(Effect::Wake(plane)); // what waits there may go to a plane that has slots now
         }
     }
 
@@ -65,7 +65,9 @@ impl<M: Media> Ftl<M> {
         let op = &self.state.ops[id];
         let (here, privileged) = (op.plane, op.privileged);
         // What evens out wear, and what a scheme moves, may not take every slot that there is.
-        if op.owned_by == Owner::Move || self.state.wear.spec.static_beyond.is_some() && self.levels(op) {
+        if matches!(op.owner, Owner::Move(_))
+            || self.state.wear.spec.static_beyond.is_some() && self.levels(op)
+        {
             return None;
         }
         let mut targets = op.route.targets().filter(|t| self.state.is_there(t.region, here));

@@ -2,7 +2,7 @@
 
 use crate::ftl::Ftl;
 use crate::media::Media;
-use crate::state::op::{NONE, OpId, Owner};
+use crate::state::op::OpId;
 use crate::state::request::RequestId;
 use wordline_units::HostRequest;
 
@@ -10,7 +10,7 @@ impl<M: Media> Ftl<M> {
     /// One part of a request is over.
     #[inline]
     pub(crate) fn part_done(&mut self, id: RequestId) {
-        let request = &mut self.requests[id.0 as usize];
+        let request = &mut self.requests[id];
         request.remaining -= 1;
         if request.remaining == 0 {
             let now = self.state.now;
@@ -20,27 +20,17 @@ impl<M: Media> Ftl<M> {
                 map.split(&mut request.parts, request.admitted);
             }
             request.ended = now;
-            self.completed.push(id);
+            self.out.completed.push(id);
         }
     }
 
     /// Whoever waits for a host program learns that it is over.
     pub(crate) fn notify(&mut self, id: OpId) {
-        let op = &self.state.ops[id];
-        if op.owned_by == Owner::Request && op.owner != NONE {
-            self.part_done(RequestId(op.owner));
+        if let Some(request) = self.state.ops[id].owner.request() {
+            self.part_done(request);
         }
-        if self.waiters.is_empty() {
-            return;
-        }
-        let mut i = 0;
-        while i < self.waiters.len() {
-            if self.waiters[i].0 == id {
-                let (_, request) = self.waiters.remove(i);
-                self.part_done(request);
-            } else {
-                i += 1;
-            }
+        for request in self.requests.take_waiting_for(id) {
+            self.part_done(request);
         }
     }
 
@@ -48,11 +38,11 @@ impl<M: Media> Ftl<M> {
     /// keep bytes.
     #[inline]
     pub fn release(&mut self, id: RequestId) -> Vec<u8> {
-        self.free_requests.push(id.0);
+        self.requests.leave(id);
         self.state.outstanding -= 1;
         if self.state.outstanding == 0 {
             self.watch_merged();
         }
-        if M::BYTES { std::mem::take(&mut self.buffers[id.0 as usize]) } else { Vec::new() }
+        if M::BYTES { std::mem::take(&mut self.requests.buffers[id.index()]) } else { Vec::new() }
     }
 }

@@ -54,7 +54,7 @@ impl<M: Media> Ftl<M> {
         let block = self.state.geometry.block_of(ppn);
         let mut read = Op::new(OpKind::Read, self.state.geometry.plane_of(block), Cause::Rmw, Class::Write);
         (read.lpn, read.ppn, read.mask) = (lpn, ppn, missing);
-        (read.owned_by, read.owner) = (Owner::Rmw, id.0);
+        read.owner = Owner::Rmw(id);
         self.state.blocks[block.index()].readers += 1;
         let read = self.add_op(read);
         let entry = self.state.staging.get(stage);
@@ -105,27 +105,26 @@ impl<M: Media> Ftl<M> {
     pub(crate) fn cancel_fill(&mut self, stage: u32) {
         let entry = self.state.staging.get(stage);
         let (program, read) = (OpId(entry.filling), OpId(entry.fill_read));
-        self.state.ops[read].owned_by = Owner::Nobody;
+        self.state.ops[read].owner = Owner::Nobody;
         self.filled(program);
     }
 
     /// A program's missing sectors are there, or not needed any more.
     pub(crate) fn filled(&mut self, id: OpId) {
         let op = &self.state.ops[id];
-        let (stage, slot, ppn) = (op.stage, op.slot, op.ppn);
+        let (stage, lead) = (op.stage, op.lead);
         let entry = self.state.staging.get(stage);
         if entry.filling == id.0 {
             entry.filling = NONE;
         }
-        self.awaited(if slot == 0 { id } else { OpId(ppn.0) });
+        self.awaited(if lead.is_none() { id } else { lead });
     }
 
     /// One of the reads and moves that a host program waits for is over: with the last it goes.
     pub(crate) fn awaited(&mut self, lead: OpId) {
-        let left = &mut self.state.ops[lead].ppn.0;
+        let left = &mut self.state.ops[lead].awaits;
         *left -= 1;
         if *left == 0 {
-            self.state.ops[lead].ppn = Ppn::NONE;
             self.pick_again(lead);
             self.send(lead);
         }

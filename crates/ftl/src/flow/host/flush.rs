@@ -2,34 +2,24 @@
 
 use crate::ftl::Ftl;
 use crate::media::Media;
-use crate::state::op::{NONE, OpKind, Owner};
+use crate::state::op::{OpKind, Owner};
 use crate::state::request::{Outcome, PendingFlush, RequestId};
 
 impl<M: Media> Ftl<M> {
     pub(super) fn submit_flush(&mut self, id: RequestId) {
-        self.version += 1;
+        self.requests.version += 1;
         self.seal_merged();
         self.empty_to(0);
-        let earlier = self.unsettled;
+        let earlier = self.requests.unsettled;
         self.log_trims(id);
         self.seal(false);
         if earlier > 0 {
-            self.requests[id.0 as usize].remaining += 1;
-            self.flushes.push(PendingFlush { version: self.version, request: id, remaining: earlier });
-        }
-    }
-
-    pub(crate) fn settle_flushes(&mut self, version: u64) {
-        let mut ended: Vec<RequestId> = vec![];
-        self.flushes.retain_mut(|f| {
-            f.remaining -= (version < f.version) as u64;
-            if f.remaining == 0 {
-                ended.push(f.request);
-            }
-            f.remaining > 0
-        });
-        for request in ended {
-            self.part_done(request);
+            self.requests.add_part(id);
+            self.requests.flushes.push(PendingFlush {
+                version: self.requests.version,
+                request: id,
+                remaining: earlier,
+            });
         }
     }
 
@@ -41,16 +31,15 @@ impl<M: Media> Ftl<M> {
         // Pages of the trim log wait like data, and are programmed when there is a place.
         for id in self.state.ops.alive() {
             let op = &mut self.state.ops[id];
-            if op.kind == OpKind::Program && op.owned_by == Owner::Request && op.owner != NONE {
-                ended.push(RequestId(std::mem::replace(&mut op.owner, NONE)));
+            if let (OpKind::Program, Some(request)) = (op.kind, op.owner.request()) {
+                op.owner = Owner::Answered;
+                ended.push(request);
             }
         }
-        ended.extend(self.waiters.drain(..).map(|(_, request)| request));
-        // A flush ends after the writes that it waits for.
-        ended.extend(self.flushes.drain(..).map(|f| f.request));
+        ended.extend(self.requests.take_all_waiting());
         let outcome = if ended.is_empty() { Outcome::Done } else { self.no_place() };
         for request in &ended {
-            self.requests[request.0 as usize].outcome = outcome;
+            self.requests[*request].outcome = outcome;
             self.part_done(*request);
         }
         !ended.is_empty()

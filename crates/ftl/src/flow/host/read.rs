@@ -12,18 +12,15 @@ use wordline_units::{HostRequest, Lpn, SectorMask};
 
 impl<M: Media> Ftl<M> {
     pub(super) fn submit_read(&mut self, id: RequestId, request: &HostRequest) {
-        let corners = self.units(request);
+        let extent = self.addressing.extent(request);
         if M::BYTES {
-            let (first, last, from, to) = corners;
-            let per_unit = self.state.geometry.sectors_per_unit;
-            let sectors = (last - first) * per_unit + to - from;
-            self.buffers[id.0 as usize] = vec![0; sectors as usize * self.state.geometry.sector as usize];
+            let bytes = extent.sectors() as usize * self.state.geometry.sector as usize;
+            self.requests.buffers[id.index()] = vec![0; bytes];
         }
         let mut joined = OpId::NONE;
         self.scratch.reading.clear();
-        for unit in corners.0..=corners.1 {
-            let mask = self.covered(unit, corners);
-            self.read_unit(id, Lpn(unit), mask, &mut joined);
+        for unit in extent.first..=extent.last {
+            self.read_unit(id, Lpn(unit), extent.covered(unit), &mut joined);
         }
     }
 
@@ -61,7 +58,7 @@ impl<M: Media> Ftl<M> {
         if located.is_empty() && !wanted.is_empty() {
             self.state.counters.reads_unmapped += 1;
             if !finds && self.awaits_entry(lpn, Waiting::Request(id)) {
-                self.requests[id.0 as usize].remaining += 1;
+                self.requests.add_part(id);
             }
         }
         for at in &located {
@@ -88,8 +85,8 @@ impl<M: Media> Ftl<M> {
         self.state.blocks[block.index()].readers += 1;
         let mut op = Op::new(OpKind::Read, self.state.geometry.plane_of(block), Cause::Host, Class::Read);
         (op.lpn, op.ppn, op.mask) = (lpn, at.ppn, at.mask);
-        (op.owned_by, op.owner) = (Owner::Request, id.0);
-        self.requests[id.0 as usize].remaining += 1;
+        op.owner = Owner::Request(id);
+        self.requests.add_part(id);
         let op = self.add_op(op);
         *joined = op;
         if self.state.map_kind().shares_slots() {
@@ -123,19 +120,16 @@ impl<M: Media> Ftl<M> {
 
     /// Copy sectors of a page into what a read request returns.
     pub(crate) fn deliver(&mut self, id: RequestId, lpn: Lpn, mask: SectorMask, page: &M::Page) {
-        let request = self.requests[id.0 as usize].request;
-        let (first, _, from, _) = self.units(&request);
+        let extent = self.addressing.extent(&self.requests[id].request);
         let bytes = self.state.geometry.sector as usize;
-        let base = (lpn.0 - first) * self.state.geometry.sectors_per_unit;
-        let buffer = &mut self.buffers[id.0 as usize];
+        let buffer = &mut self.requests.buffers[id.index()];
         for s in mask.iter() {
-            let at = (base + s - from) as usize * bytes;
+            let at = extent.before(lpn, s) as usize * bytes;
             buffer[at..at + bytes].copy_from_slice(M::sector(page, s, bytes));
         }
     }
 
-    pub(crate) fn deliver_read(&mut self, id: OpId) {
-        let request = RequestId(self.state.ops[id].owner);
+    pub(crate) fn deliver_read(&mut self, request: RequestId, id: OpId) {
         let all = wordline_units::SectorMask::first(self.state.geometry.sectors_per_unit);
         let mut part = id;
         while !part.is_none() {

@@ -10,7 +10,7 @@ use crate::state::latency::LatencyParts;
 use crate::state::request::{Effect, Outcome, Pending, Prefetch, RequestError, RequestId};
 use crate::view::View;
 use wordline_device::Ack;
-use wordline_units::{HostOp, HostRequest, Lpn, PlaneId, SectorMask, SimDuration, SimTime};
+use wordline_units::{HostOp, HostRequest, Lpn, PlaneId, SimDuration, SimTime};
 
 impl<M: Media> Ftl<M> {
     /// Whether the drive can take a request at all.
@@ -57,8 +57,8 @@ impl<M: Media> Ftl<M> {
 
     /// End a write that was never admitted: the buffer is full, and nothing in it finds a place.
     pub fn refuse(&mut self, write: HostRequest, number: u64) {
-        let (first, last, ..) = self.units(&write);
-        self.state.counters.host_bytes_page += (last + 1 - first) as u64 * self.state.geometry.unit;
+        let pages = self.addressing.extent(&write).pages();
+        self.state.counters.host_bytes_page += pages as u64 * self.state.geometry.unit;
         let outcome = self.no_place();
         let id = self.enter(write, number, outcome);
         self.part_done(id);
@@ -77,21 +77,9 @@ impl<M: Media> Ftl<M> {
             behind_idle: SimDuration::ZERO,
             remaining: 1,
         };
-        let id = match self.free_requests.pop() {
-            Some(i) => {
-                self.requests[i as usize] = pending;
-                RequestId(i)
-            }
-            None => {
-                self.requests.push(pending);
-                if M::BYTES {
-                    self.buffers.push(vec![]);
-                }
-                RequestId(self.requests.len() as u32 - 1)
-            }
-        };
+        let id = self.requests.enter(pending, M::BYTES);
         self.state.outstanding += 1;
-        self.open.last_request = self.state.now;
+        self.merge_buffer.last_request = self.state.now;
         self.state.draining = false;
         self.state.counters.host_requests[request.op as usize] += 1;
         self.state.counters.host_bytes[request.op as usize] += request.bytes();
@@ -102,49 +90,24 @@ impl<M: Media> Ftl<M> {
     pub fn admits(&self, request: &HostRequest) -> bool {
         match self.ack {
             Ack::Buffer(pages) if request.op == HostOp::Write => {
-                let first = request.lba.0 / self.lbas_per_unit;
-                let last = (request.lba.0 + request.blocks as u64).div_ceil(self.lbas_per_unit);
-                self.state.buffered == 0 || self.state.buffered + (last - first) <= pages as u64
+                let more = self.addressing.extent(request).pages();
+                self.state.buffered == 0 || self.state.buffered + more as u64 <= pages as u64
             }
             _ => true,
         }
-    }
-
-    /// The pages of a request: logical page and the sectors of it that are covered. Reads and writes
-    /// are rounded outward to sectors.
-    #[inline]
-    pub(crate) fn units(&self, request: &HostRequest) -> (u32, u32, u32, u32) {
-        let first = self.per_sector.of(request.lba.0);
-        let last = self.per_sector.of(request.lba.0 + request.blocks as u64 - 1);
-        let (first_unit, last_unit) = (self.per_unit.of(first), self.per_unit.of(last));
-        let per_unit = self.state.geometry.sectors_per_unit as u64;
-        (
-            first_unit as u32,
-            last_unit as u32,
-            (first - first_unit * per_unit) as u32,
-            (last + 1 - last_unit * per_unit) as u32,
-        )
-    }
-
-    /// The sectors of one unit of a request, given the corners of [`Self::units`].
-    #[inline]
-    pub(crate) fn covered(&self, unit: u32, corners: (u32, u32, u32, u32)) -> SectorMask {
-        let (first, last, from, to) = corners;
-        let all = self.state.geometry.sectors_per_unit;
-        SectorMask::span(if unit == first { from } else { 0 }, if unit == last { to } else { all })
     }
 
     /// Bring closer what a request that comes soon will need, one step at a time: each step looks at
     /// what the one before has fetched.
     #[inline]
     pub fn prefetch(&self, request: &HostRequest, step: Prefetch) {
-        let unit = |lba| self.per_unit.of(self.per_sector.of(lba)) as u32;
-        let first = unit(request.lba.0);
+        let first = self.addressing.page_of(request.lba.0);
         match step {
             Prefetch::Leaf => self.state.map.prefetch_leaf(Lpn(first)),
             Prefetch::Place => self.state.map.prefetch(Lpn(first)), // pages beside it lie beside it in the map
             Prefetch::Block => {
-                let last = unit(request.lba.0.saturating_add(u64::from(request.blocks.saturating_sub(1))));
+                let end = request.lba.0.saturating_add(u64::from(request.blocks.saturating_sub(1)));
+                let last = self.addressing.page_of(end);
                 for lpn in first..=last.min(first.saturating_add(7)) {
                     if let Some(ppn) = self.state.map.peek(Lpn(lpn)) {
                         let block = self.state.geometry.block_of(ppn);
@@ -197,7 +160,7 @@ impl<M: Media> Ftl<M> {
     fn look_at_all(&mut self, region: RegionId) {
         let pool = self.state.pool_of(region);
         for plane in pool.first_plane..pool.first_plane + pool.free.len() as u32 {
-            self.effects.push(Effect::Wake(PlaneId(plane)));
+            self.out.effects.push(Effect::Wake(PlaneId(plane)));
             self.collect_if_short(region, PlaneId(plane));
         }
     }

@@ -10,10 +10,10 @@ use wordline_units::{HostRequest, Lpn, SectorMask};
 
 impl<M: Media> Ftl<M> {
     pub(super) fn submit_trim(&mut self, request: &HostRequest) {
-        self.version += 1;
+        self.requests.version += 1;
         // Rounded inward: a sector is forgotten only when all of it is trimmed.
-        let first = request.lba.0.div_ceil(self.lbas_per_sector);
-        let end = (request.lba.0 + request.blocks as u64) / self.lbas_per_sector;
+        let first = request.lba.0.div_ceil(self.addressing.lbas_per_sector());
+        let end = (request.lba.0 + request.blocks as u64) / self.addressing.lbas_per_sector();
         let per_unit = self.state.geometry.sectors_per_unit as u64;
         let all = SectorMask::first(per_unit as u32);
         let mut sector = first;
@@ -38,7 +38,7 @@ impl<M: Media> Ftl<M> {
             stale = true;
             self.let_page_go(stage);
             let entry = self.state.staging.get(stage);
-            entry.commit(mask, self.version);
+            entry.commit(mask, self.requests.version);
             entry.mask = entry.mask.minus(mask);
             let filling = entry.filling;
             if filling != NONE && !self.state.map_kind().knows_sectors() {
@@ -54,7 +54,7 @@ impl<M: Media> Ftl<M> {
         self.invalidate(&dead);
         for invalidated in dead.drain(..) {
             let plane = self.state.geometry.plane_of(self.state.geometry.block_of(invalidated.ppn));
-            self.effects.push(Effect::Wake(plane));
+            self.out.effects.push(Effect::Wake(plane));
             stale = true;
             self.note_map_change(lpn);
         }
@@ -73,7 +73,7 @@ impl<M: Media> Ftl<M> {
     /// Sectors of a page have been trimmed that programs may hold or lack which are not on their way yet: they
     /// go without.
     fn trim_waiting(&mut self, lpn: Lpn, mask: SectorMask) {
-        if !self.open.is_empty() {
+        if !self.merge_buffer.is_empty() {
             self.trim_merged(lpn, mask);
         }
         let Some(stage) = self.state.staging.find(lpn) else { return };

@@ -7,48 +7,59 @@ use crate::plan::decision::{Origin, Parcel, Place, Tag};
 use crate::plan::layout::Hooks;
 use crate::plan::map_kind::RegionSet;
 use crate::plan::span::Span;
+use crate::state::addressing::Extent;
 use crate::state::cause::Cause;
 use crate::state::demand_map::Waiting;
 use crate::state::job::MoveReason;
 use crate::state::op::{Class, NONE, Op, OpId, OpKind, Owner};
 use crate::state::request::RequestId;
 use crate::view::View;
-use wordline_units::{HostRequest, Lpn, PlaneId, Ppn, SectorMask};
+use wordline_units::{HostRequest, Lpn, PlaneId, SectorMask};
+
+/// A write of the host, as it was admitted.
+struct HostWrite<'a> {
+    id: RequestId,
+    extent: Extent,
+    tag: Tag,
+    /// Its bytes from its first sector on, where media keep them.
+    data: &'a [u8],
+}
+
+impl HostWrite<'_> {
+    /// The bytes from the first sector that it covers of a page on, with sectors of so many bytes.
+    fn bytes_of(&self, lpn: Lpn, sector: usize) -> &[u8] {
+        self.data.get(self.extent.before(lpn, 0) as usize * sector..).unwrap_or(&[])
+    }
+}
 
 impl<M: Media> Ftl<M> {
     pub(super) fn submit_write(&mut self, id: RequestId, request: &HostRequest, data: &[u8]) {
-        self.version += 1;
+        self.requests.version += 1;
         let tag = if self.enabled_hooks.contains(Hooks::ADMIT) {
             self.scheme.admit(request, &View::of(&self.state))
         } else {
             Tag::default()
         };
-        let corners = self.units(request);
-        self.state.counters.multi_page_writes += (corners.1 > corners.0) as u64;
+        let write = HostWrite { id, extent: self.addressing.extent(request), tag, data };
+        let HostWrite { extent: Extent { first, last, .. }, .. } = write;
+        self.state.counters.multi_page_writes += (last > first) as u64;
         let per_page = self.state.stripe.units_per_page();
-        let mut unit = corners.0;
-        while unit <= corners.1 {
-            let end = (unit / per_page + 1).saturating_mul(per_page).min(corners.1 + 1);
-            self.write_parcel(id, unit..end, corners, tag, data);
+        let mut unit = first;
+        while unit <= last {
+            let end = (unit / per_page + 1).saturating_mul(per_page).min(last + 1);
+            self.write_parcel(&write, unit..end);
             unit = end;
         }
         self.count_write_request();
     }
 
     /// Write the units of one physical page's worth of a request.
-    fn write_parcel(
-        &mut self,
-        id: RequestId,
-        units: std::ops::Range<u32>,
-        corners: (u32, u32, u32, u32),
-        tag: Tag,
-        data: &[u8],
-    ) {
+    fn write_parcel(&mut self, write: &HostWrite, units: std::ops::Range<u32>) {
         let mut spans = std::mem::take(&mut self.scratch.spans);
         spans.clear();
         self.scratch.stages.clear();
         for unit in units {
-            let mask = self.covered(unit, corners);
+            let mask = write.extent.covered(unit);
             self.state.counters.host_bytes_page += self.state.geometry.unit;
             let span = Span { lpn: Lpn(unit), mask, offset: 0 };
             self.read_cache.drop(span.lpn, mask);
@@ -56,16 +67,16 @@ impl<M: Media> Ftl<M> {
                 self.count_update(span);
             }
             let stage = self.state.staging.enter(Lpn(unit));
-            if !self.merge_into_waiting(id, stage, mask, tag, corners, data) {
+            if !self.merge_into_waiting(write, stage, mask) {
                 spans.push(span);
                 self.scratch.stages.push(stage);
             }
         }
         if !spans.is_empty() {
             let home = self.state.stripe.plane(spans[0].lpn);
-            let parcel = Parcel { origin: Origin::Host(tag), spans: &spans, home };
+            let parcel = Parcel { origin: Origin::Host(write.tag), spans: &spans, home };
             if self.enabled_hooks.contains(Hooks::SPLIT_WRITE) && spans.len() == 1 {
-                self.stage_split(id, spans[0], tag, corners, data);
+                self.stage_split(write, spans[0]);
             } else {
                 let (place, plane) = match self.placed_later() {
                     Some(place) => (place, home),
@@ -75,22 +86,15 @@ impl<M: Media> Ftl<M> {
                         (place, plane)
                     }
                 };
-                self.scratch.tag = tag;
-                self.stage_parcel(id, &spans, &place, plane, corners, data);
+                self.scratch.tag = write.tag;
+                self.stage_parcel(write, &spans, &place, plane);
             }
         }
         self.scratch.spans = spans;
     }
 
     /// Place the sectors of a span apart, as the scheme divides them.
-    fn stage_split(
-        &mut self,
-        id: RequestId,
-        span: Span,
-        tag: Tag,
-        corners: (u32, u32, u32, u32),
-        data: &[u8],
-    ) {
+    fn stage_split(&mut self, write: &HostWrite, span: Span) {
         let home = self.state.stripe.plane(span.lpn);
         let mut left = span.mask;
         while !left.is_empty() {
@@ -100,15 +104,15 @@ impl<M: Media> Ftl<M> {
             let mask = if mask.is_empty() { left } else { mask };
             left = left.minus(mask);
             let spans = [Span { mask, ..span }];
-            let place = self.place_host(&Parcel { origin: Origin::Host(tag), spans: &spans, home });
+            let place = self.place_host(&Parcel { origin: Origin::Host(write.tag), spans: &spans, home });
             let plane = self.pick_plane(&place, home);
             // What was placed before may have taken older sectors along that this one writes anew.
-            self.version += 1;
+            self.requests.version += 1;
             // It may have ended the entry that was found, too.
             self.scratch.stages.clear();
             let stage = self.state.staging.enter(span.lpn);
             self.scratch.stages.push(stage);
-            self.stage_parcel(id, &spans, &place, plane, corners, data);
+            self.stage_parcel(write, &spans, &place, plane);
         }
     }
 
@@ -123,30 +127,22 @@ impl<M: Media> Ftl<M> {
 
     /// Make the programs of a parcel, and begin the reads that a read-modify-write needs and the moves that
     /// come first.
-    fn stage_parcel(
-        &mut self,
-        id: RequestId,
-        spans: &[Span],
-        place: &Place,
-        plane: PlaneId,
-        corners: (u32, u32, u32, u32),
-        data: &[u8],
-    ) {
+    fn stage_parcel(&mut self, write: &HostWrite, spans: &[Span], place: &Place, plane: PlaneId) {
         let mut lead = OpId::NONE;
         let mut last = OpId::NONE;
         let mut awaited = 0;
         for (slot, span) in spans.iter().enumerate() {
             let stage = self.scratch.stages[slot];
             let mut op = Op::new(OpKind::Program, plane, Cause::Host, Class::Write);
-            (op.lpn, op.mask, op.stage, op.version) = (span.lpn, span.mask, stage, self.version);
+            (op.lpn, op.mask, op.stage, op.version) = (span.lpn, span.mask, stage, self.requests.version);
             (op.route, op.pick, op.slot) = (place.route, place.plane, slot as u8);
-            op.owned_by = Owner::Request;
+            op.owner = Owner::Answered;
             self.state.buffered += u64::from(self.ack.is_buffer());
-            if self.waits_for_flash(id) {
-                op.owner = id.0;
-                self.requests[id.0 as usize].remaining += 1;
+            if self.waits_for_flash(write.id) {
+                op.owner = Owner::Request(write.id);
+                self.requests.add_part(write.id);
             }
-            self.unsettled += 1;
+            self.requests.unsettled += 1;
             let finds = self.finds_entry(span.lpn);
             let op = self.add_op(op);
             if lead.is_none() {
@@ -159,21 +155,21 @@ impl<M: Media> Ftl<M> {
             entry.mask = in_ram.union(span.mask);
             if M::BYTES {
                 let sector = self.state.geometry.sector as usize;
-                let page =
-                    M::page(self.part(data, span.lpn, corners), self.covered(span.lpn.0, corners), sector);
+                let covered = write.extent.covered(span.lpn.0);
+                let page = M::page(write.bytes_of(span.lpn, sector), covered, sector);
                 M::copy(self.staged_page(stage), &page, span.mask, sector);
             }
             if let Some(b) = &mut self.write_buffer {
-                b.written(stage, self.version);
+                b.written(stage, self.requests.version);
             }
             awaited += self.gather(op, stage, in_ram, place.gather) as u32;
-            if !self.open.is_empty() && place.route.buffer_key().is_none() {
+            if !self.merge_buffer.is_empty() && place.route.buffer_key().is_none() {
                 self.supersede(op, None);
             }
             self.load_page(op, stage);
             if lead != op {
                 self.state.ops[last].chain = op;
-                self.state.ops[op].ppn = Ppn(lead.0); // until it is bound; see `filled`
+                self.state.ops[op].lead = lead;
             }
             last = op;
         }
@@ -209,7 +205,7 @@ impl<M: Media> Ftl<M> {
             self.send(lead);
         } else {
             // What it waits for finds the program by its lead, which counts.
-            self.state.ops[lead].ppn = Ppn(awaited);
+            self.state.ops[lead].awaits = awaited;
         }
         for m in moves.drain(..) {
             self.enqueue_move(m, MoveReason::Program(lead));
@@ -221,58 +217,41 @@ impl<M: Media> Ftl<M> {
     /// acknowledges, and with one where the host asks for it (FUA).
     #[inline]
     fn waits_for_flash(&self, write: RequestId) -> bool {
-        !self.ack.is_buffer() || self.requests[write.0 as usize].request.attributes.is_fua()
+        !self.ack.is_buffer() || self.requests[write].request.attributes.is_fua()
     }
 
     /// A write to a page whose program still waits for its missing sectors, or in the write buffer, joins that program.
-    fn merge_into_waiting(
-        &mut self,
-        id: RequestId,
-        stage: u32,
-        mask: SectorMask,
-        tag: Tag,
-        corners: (u32, u32, u32, u32),
-        data: &[u8],
-    ) -> bool {
+    fn merge_into_waiting(&mut self, write: &HostWrite, stage: u32, mask: SectorMask) -> bool {
         let entry = self.state.staging.get(stage);
         let (lpn, filling) = (entry.lpn, entry.filling);
         let waiting = || self.write_buffer.as_ref()?.program(stage);
         let Some(op) = (filling != NONE).then_some(OpId(filling)).or_else(waiting) else { return false };
         // A flush in between separates the two: the earlier must settle on its own.
-        if self.flushes.iter().any(|f| f.version > self.state.ops[op].version) {
+        if self.requests.is_flushed_since(self.state.ops[op].version) {
             return false;
         }
         let entry = self.state.staging.get(stage);
         entry.mask = entry.mask.union(mask);
         self.state.ops[op].mask = self.state.ops[op].mask.union(mask);
-        self.state.ops[op].version = self.version;
+        self.state.ops[op].version = self.requests.version;
         if let Some(b) = &mut self.write_buffer {
-            b.written(stage, self.version);
+            b.written(stage, self.requests.version);
         }
         if M::BYTES {
             let sector = self.state.geometry.sector as usize;
-            let page = M::page(self.part(data, lpn, corners), mask, sector);
+            let page = M::page(write.bytes_of(lpn, sector), mask, sector);
             M::copy(self.staged_page(stage), &page, mask, sector);
             self.load_page(op, stage);
         }
-        let forced = self.waits_for_flash(id);
+        let forced = self.waits_for_flash(write.id);
         if forced {
-            self.requests[id.0 as usize].remaining += 1;
-            self.waiters.push((op, id));
+            self.requests.wait_for(op, write.id);
         }
         if filling == NONE {
-            self.written_anew(stage, tag, forced);
+            self.written_anew(stage, write.tag, forced);
         } else if self.state.ops[op].mask == SectorMask::first(self.state.geometry.sectors_per_unit) {
             self.cancel_fill(stage); // nothing is missing any more
         }
         true
-    }
-
-    /// The bytes of one unit of a write.
-    fn part<'a>(&self, data: &'a [u8], lpn: Lpn, corners: (u32, u32, u32, u32)) -> &'a [u8] {
-        let (first, _, from, _) = corners;
-        let sectors = (lpn.0 - first) * self.state.geometry.sectors_per_unit;
-        let at = sectors.saturating_sub(from) as usize * self.state.geometry.sector as usize;
-        data.get(at..).unwrap_or(&[])
     }
 }

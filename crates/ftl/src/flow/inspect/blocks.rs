@@ -101,7 +101,7 @@ impl<M: Media> Ftl<M> {
         };
         let (region, plane) = (self.state.region_of(block), self.state.geometry.plane_of(block));
         let job = self.state.at(region, plane).job.filter(|job| job.block == block)?;
-        let collects = op.kind != OpKind::Read || op.owned_by == Owner::Job;
+        let collects = op.kind != OpKind::Read || matches!(op.owner, Owner::Job(_));
         let reason = match job {
             Job { levels: true, .. } => Reason::Levelling,
             Job { refreshes: true, .. } => Reason::Refresh,
@@ -206,15 +206,15 @@ impl<M: Media> Ftl<M> {
         let map = self.state.map.bytes();
         let block = size_of::<Block>() as u64 + 4;
         let blocks = self.state.geometry.blocks as u64 * (block + 4 + 4);
-        let ops =
-            (self.state.ops.capacity() * size_of::<Op>() + self.requests.len() * size_of::<Pending>()) as u64;
+        let ops = (self.state.ops.capacity() * size_of::<Op>()
+            + self.requests.capacity() * size_of::<Pending>()) as u64;
         (map, map + blocks + ops)
     }
 
     /// RAM that the drive has for data on their way: its write buffer and its merge buffer, in bytes.
     pub fn buffer_bytes(&self) -> u64 {
         let buffered = if let Ack::Buffer(pages) = self.ack { pages as u64 } else { 0 };
-        let merged = if self.layout.merges.is_some() { self.merge_pages as u64 } else { 0 };
+        let merged = if self.layout.merges.is_some() { self.merge_buffer.most as u64 } else { 0 };
         (buffered + merged) * self.state.geometry.unit
     }
 

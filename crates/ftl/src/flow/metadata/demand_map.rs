@@ -64,7 +64,7 @@ impl<M: Media> Ftl<M> {
         let mut read = Op::new(OpKind::Read, state.geometry.plane_of(block), Cause::Metadata, Class::Read);
         (read.lpn, read.ppn) = (at, ppn);
         read.mask = SectorMask::first(state.geometry.sectors_per_unit);
-        read.owned_by = Owner::Map;
+        read.owner = Owner::Map;
         let read = self.add_op(read);
         self.emit(read);
         Source::Flash

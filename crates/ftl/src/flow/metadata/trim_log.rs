@@ -13,7 +13,7 @@ impl<M: Media> Ftl<M> {
     pub(crate) fn note_trim(&mut self, lpn: Lpn, mask: SectorMask) {
         self.state.trims.note(lpn);
         if M::METADATA {
-            self.state.trims.remember(lpn, mask, self.version);
+            self.state.trims.remember(lpn, mask, self.requests.version);
         }
     }
 
@@ -41,13 +41,12 @@ impl<M: Media> Ftl<M> {
         entry.pending += 1;
         entry.mask = all;
         let mut op = Op::new(OpKind::Program, plane, Cause::Metadata, Class::Write);
-        (op.lpn, op.mask, op.stage, op.version) = (lpn, all, stage, self.version);
-        (op.owned_by, op.route) = (Owner::Request, place.route);
+        (op.lpn, op.mask, op.stage, op.version) = (lpn, all, stage, self.requests.version);
+        (op.owner, op.route) = (waits.map_or(Owner::Answered, Owner::Request), place.route);
         if let Some(request) = waits {
-            op.owner = request.0;
-            self.requests[request.0 as usize].remaining += 1;
+            self.requests.add_part(request);
         }
-        self.unsettled += 1;
+        self.requests.unsettled += 1;
         self.state.buffered += u64::from(self.ack.is_buffer());
         self.add_op(op)
     }

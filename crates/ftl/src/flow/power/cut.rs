@@ -25,11 +25,7 @@ impl<M: Recorded> Ftl<M> {
                 }
             }
         }
-        let mut in_flight: Vec<u64> = (0..self.requests.len() as u32)
-            .filter(|i| !self.free_requests.contains(i))
-            .map(|i| self.requests[i as usize].number)
-            .collect();
-        in_flight.sort_unstable();
+        let in_flight = self.requests.in_flight();
         let (kept, which) = if self.ack.answers_from_ram() {
             (self.kept_in_buffer(), AllTrims::Kept)
         } else {
@@ -78,7 +74,7 @@ impl<M: Recorded> Ftl<M> {
         let mut programs = self.state.ops.alive();
         programs.retain(|id| {
             let op = &self.state.ops[*id];
-            op.kind == OpKind::Program && op.owned_by == Owner::Nobody && op.stage != NONE
+            op.kind == OpKind::Program && op.owner == Owner::Nobody && op.stage != NONE
         });
         programs
     }

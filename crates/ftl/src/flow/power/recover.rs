@@ -79,7 +79,7 @@ impl<M: Recorded> Ftl<M> {
             KeptFrom::ProgramBuffer { version, .. } => Some(version),
             KeptFrom::Buffer => None,
         });
-        ftl.version = versions.fold(ftl.version, u64::max);
+        ftl.requests.version = versions.fold(ftl.requests.version, u64::max);
         for kept in kept {
             ftl.restage(kept, &newest);
         }
@@ -192,7 +192,7 @@ impl<M: Recorded> Ftl<M> {
         }
         let mut dead = vec![];
         for (entry, version) in self.state.trims.all() {
-            self.version = self.version.max(version);
+            self.requests.version = self.requests.version.max(version);
             let (lpn, mask) = self.state.trims.sectors_of(entry);
             self.state.map.unmap(lpn, mask, &mut dead);
         }
@@ -205,7 +205,7 @@ impl<M: Recorded> Ftl<M> {
         let mut newest: FxHashMap<u64, Newest> = FxHashMap::default();
         for (ppn, oobs) in self.media.metadata().pages() {
             for oob in oobs {
-                self.version = self.version.max(oob.version);
+                self.requests.version = self.requests.version.max(oob.version);
                 self.sequence = self.sequence.max(oob.sequence);
                 let is_log = trims.is_log(oob.span.lpn);
                 for entry in trims.entries(oob.span.lpn, oob.span.mask) {
@@ -404,17 +404,17 @@ impl<M: Recorded> Ftl<M> {
         }
         match from {
             KeptFrom::Buffer => {
-                self.version += 1;
+                self.requests.version += 1;
                 let home = self.state.stripe.plane(lpn);
                 let spans = [Span { lpn, mask, offset: 0 }];
                 let parcel = Parcel { origin: Origin::Host(Tag::default()), spans: &spans, home };
                 let place = self.place_host(&parcel);
                 let plane = self.pick_plane(&place, home);
                 let mut op = Op::new(OpKind::Program, plane, Cause::Host, Class::Write);
-                (op.lpn, op.mask, op.stage, op.version) = (lpn, mask, stage, self.version);
-                (op.route, op.pick, op.owned_by) = (place.route, place.plane, Owner::Request);
+                (op.lpn, op.mask, op.stage, op.version) = (lpn, mask, stage, self.requests.version);
+                (op.route, op.pick, op.owner) = (place.route, place.plane, Owner::Answered);
                 self.state.buffered += u64::from(self.ack.is_buffer());
-                self.unsettled += 1;
+                self.requests.unsettled += 1;
                 let op = self.add_op(op);
                 let fills = u32::from(self.gather(op, stage, in_ram, place.gather));
                 self.load_page(op, stage);

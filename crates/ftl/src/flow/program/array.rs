@@ -3,6 +3,7 @@
 
 use crate::ftl::Ftl;
 use crate::media::Media;
+use crate::plan::region::RegionId;
 use crate::state::op::{Op, OpId, OpKind};
 use crate::state::times::ArrayTime;
 use wordline_flash::SlotClass;
@@ -24,10 +25,10 @@ impl<M: Media> Ftl<M> {
     fn begin_read(&mut self, id: OpId) -> ArrayTime {
         let once = self.array_time(id);
         if self.state.ops[id].repeated > 0 {
-            return ArrayTime { all: self.decode + once, again: SimDuration::ZERO };
+            return ArrayTime { all: self.array.decode + once, again: SimDuration::ZERO };
         }
         let retries = self.sense(id);
-        let again = if self.retransfer { 0 } else { (once + self.decode).0 * retries as u64 };
+        let again = if self.array.retransfer { 0 } else { (once + self.array.decode).0 * retries as u64 };
         ArrayTime { all: once + SimDuration(again), again: SimDuration(again) }
     }
 
@@ -49,7 +50,7 @@ impl<M: Media> Ftl<M> {
     /// the other end of the bus has failed.
     #[inline(always)]
     pub fn repeat(&mut self, id: OpId) -> bool {
-        self.retransfer && self.repeat_by_bus(id)
+        self.array.retransfer && self.repeat_by_bus(id)
     }
 
     #[inline(never)]
@@ -63,13 +64,13 @@ impl<M: Media> Ftl<M> {
     /// Whether a read that has been sensed will have to be sensed again, once it has been brought out.
     pub fn will_repeat(&self, id: OpId) -> bool {
         let op = &self.state.ops[id];
-        self.retransfer && op.repeated < op.retries.count
+        self.array.retransfer && op.repeated < op.retries.count
     }
 
     /// Whether a program may be brought in while another is under way in its plane: not a copy, which
     /// itself reads, nor where bits are added to wordlines that the array has yet to program.
     pub fn may_be_cached(&self, id: OpId) -> bool {
-        !self.state.ops[id].copies && !self.has_windows
+        !self.state.ops[id].copies && !self.array.has_windows
     }
 
     /// Time that the array works on an operation once.
@@ -77,7 +78,7 @@ impl<M: Media> Ftl<M> {
     fn array_time(&self, id: OpId) -> SimDuration {
         let op = &self.state.ops[id];
         let (mode, bit) = self.wordline_of(op);
-        let times = &self.times[self.state.geometry.medium_index(op.plane)][mode.index()];
+        let times = self.array.of(self.state.geometry.medium_index(op.plane), mode);
         SimDuration(match op.kind {
             OpKind::Erase => times.erase,
             OpKind::Read => times.read[bit],
@@ -85,10 +86,10 @@ impl<M: Media> Ftl<M> {
             OpKind::Program => {
                 let block = self.state.geometry.block_of(op.ppn);
                 let region = self.state.blocks[block.index()].region as usize;
-                if self.has_windows && self.written_whole(op, region) {
+                if self.array.has_windows && self.written_whole(op, region) {
                     times.program[bit]
                 } else {
-                    times.program[bit] + self.rereads[region][bit]
+                    times.program[bit] + self.array.reread(RegionId(region as u8), bit)
                 }
             }
         })
@@ -96,7 +97,7 @@ impl<M: Media> Ftl<M> {
 
     /// Time to sense one page.
     pub(crate) fn sense_time(&self, medium: usize, mode: CellMode, page: u32) -> SimDuration {
-        SimDuration(self.times[medium][mode.index()].read[(page % mode.bits()) as usize])
+        SimDuration(self.array.of(medium, mode).read[(page % mode.bits()) as usize])
     }
 
     /// Whether two operations in different planes can be one command of their die: of one kind, on cells in
@@ -107,7 +108,7 @@ impl<M: Media> Ftl<M> {
             && a.copies == b.copies
             && self.wordline_of(a).0 == self.wordline_of(b).0
             && self.array_time(one) == self.array_time(other)
-            && (self.pairs_any || a.kind == OpKind::Erase || self.page_number(a) == self.page_number(b))
+            && (self.array.pairs_any || a.kind == OpKind::Erase || self.page_number(a) == self.page_number(b))
     }
 
     /// The number of an operation's page in its block.
@@ -129,7 +130,7 @@ impl<M: Media> Ftl<M> {
         let block = &self.state.blocks[self.state.geometry.block_of(op.ppn).index()];
         let mode = block.mode();
         let page = self.page_number(op);
-        if self.has_windows && op.kind != OpKind::Erase {
+        if self.array.has_windows && op.kind != OpKind::Erase {
             let r = &self.state.regions[block.region as usize];
             if r.region.rule.reprograms() && r.region.rule.cell_bits(r.shape, &block.state, page) == 1 {
                 return (CellMode::Slc, 0);
@@ -174,13 +175,13 @@ impl<M: Media> Ftl<M> {
         };
         // What a register still held is not sensed anew.
         let senses = if op.to_bring.is_none() { op.retries.count as u64 + 1 } else { 0 };
-        let transfers = if self.retransfer { senses.max(1) } else { 1 };
+        let transfers = if self.array.retransfer { senses.max(1) } else { 1 };
         let moved = self.transfer_sectors(id) as u64 * self.state.geometry.sector * transfers;
         let (cause, kind, copies) = (op.cause as usize, op.kind, op.copies);
         let region = self.state.blocks[self.state.geometry.block_of(op.ppn).index()].region as usize;
         let rereads = kind == OpKind::Program
-            && self.rereads[region][bit] > 0
-            && !(self.has_windows && self.written_whole(op, region));
+            && self.array.reread(RegionId(region as u8), bit) > 0
+            && !(self.array.has_windows && self.written_whole(op, region));
         let Some(used) = &mut self.state.counters.energy else { return };
         let used = &mut used[cause];
         match kind {

@@ -8,7 +8,7 @@ use crate::plan::decision::{PlanePick, Route, Target};
 use crate::plan::region::{MovedIn, RegionId};
 use crate::state::block::Phase;
 use crate::state::cause::Cause;
-use crate::state::op::{NONE, Op, OpId, Owner};
+use crate::state::op::{Op, OpId, Owner};
 use crate::state::request::Effect;
 use wordline_device::Trigger;
 use wordline_units::{BlockId, PlaneId};
@@ -110,7 +110,7 @@ impl<M: Media> Ftl<M> {
     fn refuses_conversion(&self, id: OpId, target: Target) -> bool {
         let op = &self.state.ops[id];
         let Target { region, class } = target;
-        op.owned_by == Owner::Move
+        matches!(op.owner, Owner::Move(_))
             && self.state.at(region, op.plane).open[class as usize].is_empty()
             && !self.state.may_convert(region, op.plane)
     }
@@ -235,7 +235,7 @@ impl<M: Media> Ftl<M> {
     /// it asked for.
     fn count_page_type(&mut self, id: OpId, got: Target, page: u32) {
         let op = &self.state.ops[id];
-        if op.owned_by != Owner::Request {
+        if !op.owner.is_host() {
             return;
         }
         let asked = op.route.targets().next().map_or(got.class, |t| t.class);
@@ -267,7 +267,7 @@ impl<M: Media> Ftl<M> {
         let pool = |region: RegionId| self.state.regions[region.index()].region.pool;
         let mere = |op: &Op| {
             let source = || self.state.region_of(self.state.geometry.block_of(op.from));
-            op.owned_by == Owner::Move && op.owner == NONE && pool(source()) == pool(op.route.region())
+            op.owner == Owner::Move(OpId::NONE) && pool(source()) == pool(op.route.region())
         };
         if parts.all(|p| mere(&self.state.ops[p])) {
             self.abandon_moves(id);
@@ -281,9 +281,11 @@ impl<M: Media> Ftl<M> {
         // A page that its job waits for, not one of a group: that job reads on without it, and what it
         // reads is the company that other groups wait for.
         let op = &self.state.ops[id];
-        let blocks_gc = op.owned_by == Owner::Job && op.in_window;
-        if blocks_gc {
-            for p in self.state.superblock_planes(RegionId(op.owner as u8), self.plane_of(op.from)) {
+        let blocks_gc = matches!(op.owner, Owner::Job(_)) && op.in_window;
+        if let Owner::Job(from) = op.owner
+            && blocks_gc
+        {
+            for p in self.state.superblock_planes(from, self.plane_of(op.from)) {
                 self.state.gc_blocked[p as usize] = true;
             }
         }
@@ -308,14 +310,16 @@ impl<M: Media> Ftl<M> {
         while !part.is_none() {
             let op = &self.state.ops[part];
             let (lpn, from, idle, owner, next) = (op.lpn, op.from, op.idle, op.owner, op.chain);
-            let (owned_by, in_window) = (op.owned_by, op.in_window);
+            let in_window = op.in_window;
             self.leave_buffer(part);
             self.state.ops.remove(part);
-            if owned_by == Owner::Job {
-                self.give_up_page(RegionId(owner as u8), self.plane_of(from), in_window);
-            } else {
-                self.state.counters.moves_dropped += 1;
-                self.end_move(lpn, from, idle, OpId(owner));
+            match owner {
+                Owner::Job(region) => self.give_up_page(region, self.plane_of(from), in_window),
+                Owner::Move(waits) => {
+                    self.state.counters.moves_dropped += 1;
+                    self.end_move(lpn, from, idle, waits);
+                }
+                _ => self.internal(format!("a program of {owner:?} was given up like a move")),
             }
             part = next;
         }
@@ -325,9 +329,9 @@ impl<M: Media> Ftl<M> {
     /// take it: its own has no slot for it and nothing is pending. Returns whether there is one.
     pub fn send_elsewhere(&mut self, id: OpId) -> bool {
         let op = &self.state.ops[id];
-        let is_free = match op.owned_by {
+        let is_free = match op.owner {
             Owner::Nobody => true,
-            Owner::Request => self.state.dynamic || op.pick != PlanePick::Home,
+            owner if owner.is_host() => self.state.dynamic || op.pick != PlanePick::Home,
             _ => false,
         };
         if !is_free {
@@ -351,12 +355,12 @@ impl<M: Media> Ftl<M> {
         let here = std::mem::replace(&mut op.plane, there);
         self.state.backlog.take(here, op.kind);
         self.state.backlog.add(there, op.kind);
-        self.effects.push(Effect::ChangePlane(id));
+        self.out.effects.push(Effect::ChangePlane(id));
     }
 
     /// Give up a program that can never be bound: the drive is full, or has worn out.
     pub fn fail(&mut self, lead: OpId) {
-        if matches!(self.state.ops[lead].owned_by, Owner::Move | Owner::Job) {
+        if matches!(self.state.ops[lead].owner, Owner::Move(_) | Owner::Job(_)) {
             return self.abandon_moves(lead);
         }
         let outcome = self.no_place();
@@ -366,7 +370,7 @@ impl<M: Media> Ftl<M> {
         while !part.is_none() {
             let (owner, next) = (self.state.ops[part].owner, self.state.ops[part].chain);
             let mut metadata = None;
-            if self.state.ops[part].owned_by == Owner::Request {
+            if owner.is_host() {
                 if M::METADATA {
                     self.state.trims.void.remove(&part.0);
                 }
@@ -374,14 +378,7 @@ impl<M: Media> Ftl<M> {
                     metadata = Some(self.state.ops[part].lpn);
                     self.metadata_not_programmed(part.0, self.state.ops[part].lpn);
                 }
-                if owner != NONE {
-                    self.requests[owner as usize].outcome = outcome;
-                }
-                for (op, request) in &self.waiters {
-                    if *op == part {
-                        self.requests[request.0 as usize].outcome = outcome;
-                    }
-                }
+                self.requests.will_end(part, owner.request(), outcome);
             }
             self.settle(part);
             if let Some(lpn) = metadata {
@@ -394,18 +391,18 @@ impl<M: Media> Ftl<M> {
     /// Whether a host request may be as late as an operation.
     #[inline(always)]
     pub fn serves_host(&self, id: OpId) -> bool {
-        self.state.ops[id].owned_by == Owner::Request
+        self.state.ops[id].owner.is_host()
     }
 
     /// Whether a program may be given up: one of the host whose data are not acknowledged yet, so that
     /// its end can be reported, a move that was to make room for one, or where blocks have worn out a page
     /// whose collection counted on them.
     pub fn can_fail(&self, id: OpId) -> bool {
-        match self.state.ops[id].owned_by {
-            Owner::Request => !self.ack.answers_from_ram(),
-            Owner::Move => true,
-            Owner::Job => self.state.wear.retired > 0,
-            Owner::Nobody | Owner::Rmw | Owner::Gather | Owner::Rewrite | Owner::Map => false,
+        match self.state.ops[id].owner {
+            Owner::Request(_) | Owner::Answered => !self.ack.answers_from_ram(),
+            Owner::Move(_) => true,
+            Owner::Job(_) => self.state.wear.retired > 0,
+            Owner::Nobody | Owner::Rmw(_) | Owner::Gather | Owner::Rewrite(_) | Owner::Map => false,
         }
     }
 
@@ -414,7 +411,7 @@ impl<M: Media> Ftl<M> {
         if self.state.wear.retired == 0 {
             return false;
         }
-        let held = std::mem::take(&mut self.held_moves);
+        let held = std::mem::take(&mut self.moves.waiting);
         for (_, waits) in &held {
             self.state.counters.moves_dropped += 1;
             self.awaited(*waits);

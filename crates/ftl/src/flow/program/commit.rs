@@ -10,7 +10,7 @@ use crate::state::block::Phase;
 use crate::state::cause::Cause;
 use crate::state::latency::LatencyBreakdown;
 use crate::state::op::{NONE, Op, OpId, OpKind, Owner};
-use crate::state::request::{Effect, Outcome, RequestId};
+use crate::state::request::{Effect, Outcome};
 use crate::view::View;
 use wordline_device::Recheck;
 use wordline_flash::SlotClass;
@@ -21,7 +21,7 @@ impl<M: Media> Ftl<M> {
     pub(crate) fn settle(&mut self, part: OpId) {
         let (stage, version, host) = {
             let op = &self.state.ops[part];
-            (op.stage, op.version, op.owned_by == Owner::Request)
+            (op.stage, op.version, op.owner.is_host())
         };
         if stage != NONE && self.state.staging.settle(stage) {
             if let Some(b) = &mut self.write_buffer {
@@ -35,10 +35,12 @@ impl<M: Media> Ftl<M> {
         self.notify(part);
         self.end_ending();
         if host {
-            self.unsettled -= 1;
+            self.requests.unsettled -= 1;
             self.state.buffered -= u64::from(self.ack.is_buffer());
-            if !self.flushes.is_empty() {
-                self.settle_flushes(version);
+            if !self.requests.flushes.is_empty() {
+                for request in self.requests.settle(version) {
+                    self.part_done(request);
+                }
             }
         }
         self.state.ops.remove(part);
@@ -113,7 +115,7 @@ impl<M: Media> Ftl<M> {
     #[inline]
     fn read_done(&mut self, id: OpId) {
         let op = &self.state.ops[id];
-        let (ppn, owner, owned_by, cause, mask) = (op.ppn, op.owner, op.owned_by, op.cause, op.mask);
+        let (ppn, owner, cause, mask) = (op.ppn, op.owner, op.cause, op.mask);
         let block = self.state.geometry.block_of(ppn);
         let info = &self.state.blocks[block.index()];
         let (region, mode) = (RegionId(info.region), info.mode());
@@ -123,10 +125,10 @@ impl<M: Media> Ftl<M> {
         if self.state.aging.is_modelled() && op.to_bring.is_none() {
             self.count_errors(id, mode);
         }
-        match owned_by {
-            Owner::Request => {
+        match owner {
+            Owner::Request(request) => {
                 if M::BYTES {
-                    self.deliver_read(id);
+                    self.deliver_read(request, id);
                 }
                 let mut seen = std::mem::take(&mut self.scratch.seen);
                 if self.enabled_hooks.contains(Hooks::READ) && !retries.failed {
@@ -144,7 +146,7 @@ impl<M: Media> Ftl<M> {
                 }
                 self.drop_chain(id);
                 self.begin_ending(id);
-                self.part_done(RequestId(owner));
+                self.part_done(request);
                 self.end_ending();
                 for (seen, brought) in seen.drain(..) {
                     let view = View::of(&self.state);
@@ -154,20 +156,20 @@ impl<M: Media> Ftl<M> {
                 }
                 self.scratch.seen = seen;
             }
-            Owner::Rmw => {
+            Owner::Rmw(program) => {
                 self.state.ops.remove(id);
-                self.fill(OpId(owner), mask, ppn);
+                self.fill(program, mask, ppn);
             }
-            Owner::Job => self.relocate(id),
+            Owner::Job(region) => self.relocate(id, region),
             Owner::Gather => self.gather_read_done(id),
-            Owner::Move => self.finish_move_read(id),
-            Owner::Rewrite => self.rewrite_read_done(id),
+            Owner::Move(waits) => self.finish_move_read(id, waits),
+            Owner::Rewrite(unit) => self.rewrite_read_done(id, unit),
             Owner::Map => {
                 let lpn = self.state.ops[id].lpn;
                 self.state.ops.remove(id);
                 self.map_page_read(lpn);
             }
-            Owner::Nobody => self.state.ops.remove(id),
+            Owner::Nobody | Owner::Answered => self.state.ops.remove(id),
         }
         self.unpin(block);
         self.refresh(self.state.geometry.plane_of(block));
@@ -176,15 +178,17 @@ impl<M: Media> Ftl<M> {
     /// What its errors have cost a read, and the request that waits for it.
     #[inline(never)]
     fn count_errors(&mut self, id: OpId, mode: CellMode) {
-        let mode = if self.has_windows { self.page_of(id).0 } else { mode };
+        let mode = if self.array.has_windows { self.page_of(id).0 } else { mode };
         let op = &self.state.ops[id];
         if let Some(errors) = &mut self.state.counters.errors {
             errors.count(op.cause, mode, op.retries);
         }
         self.check_after_read(id);
         let op = &self.state.ops[id];
-        if op.retries.failed && op.owned_by == Owner::Request {
-            self.requests[op.owner as usize].outcome = Outcome::Uncorrectable;
+        if op.retries.failed
+            && let Some(request) = op.owner.request()
+        {
+            self.requests[request].outcome = Outcome::Uncorrectable;
         }
     }
 
@@ -248,16 +252,7 @@ impl<M: Media> Ftl<M> {
         let mut part = lead;
         while !part.is_none() {
             let op = &self.state.ops[part];
-            if op.owned_by == Owner::Request && op.owner != NONE {
-                let slowest = &mut self.requests[op.owner as usize].slowest_bit;
-                *slowest = (*slowest).max(bit);
-            }
-            for (op, request) in &self.waiters {
-                if *op == part {
-                    let slowest = &mut self.requests[request.0 as usize].slowest_bit;
-                    *slowest = (*slowest).max(bit);
-                }
-            }
+            self.requests.note_bit(part, op.owner.request(), bit);
             part = self.state.ops[part].chain;
         }
     }
@@ -307,7 +302,7 @@ impl<M: Media> Ftl<M> {
     fn commit(&mut self, part: OpId, ppn: Ppn) {
         let op = &self.state.ops[part];
         let (span, from, stage, version) = (op.span(), op.from, op.stage, op.version);
-        let has_moved = op.owned_by == Owner::Nobody;
+        let has_moved = op.owner == Owner::Nobody;
         if M::METADATA {
             self.store(part, span, version, ppn);
         }
@@ -344,15 +339,15 @@ impl<M: Media> Ftl<M> {
             self.note_map_change(span.lpn);
         }
         let op = &self.state.ops[part];
-        match op.owned_by {
-            Owner::Job => {
-                let (region, in_window) = (RegionId(op.owner as u8), op.in_window);
+        match op.owner {
+            Owner::Job(region) => {
+                let in_window = op.in_window;
                 let plane = self.plane_of(from);
                 self.state.ops.remove(part);
                 self.job_page_over(region, plane, in_window);
             }
-            Owner::Move => {
-                let (idle, waits) = (op.idle, OpId(op.owner));
+            Owner::Move(waits) => {
+                let idle = op.idle;
                 self.state.ops.remove(part);
                 self.end_move(span.lpn, from, idle, waits);
             }
@@ -433,7 +428,7 @@ impl<M: Media> Ftl<M> {
         });
         self.state.gc_blocked[plane.index()] = false;
         self.state.programs_blocked[plane.index()] = false; // until one of those that wake now is blocked again
-        self.effects.push(Effect::Wake(plane));
+        self.out.effects.push(Effect::Wake(plane));
         for other in (0..self.state.regions.len() as u8).map(RegionId) {
             let again = self.state.gc.recheck == Recheck::Erase;
             if self.state.reaches(other, plane) && (again || self.state.is_at_hard_reserve(other, plane)) {

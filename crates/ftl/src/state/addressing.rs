@@ -1,0 +1,152 @@
+//! From the host's blocks of 512 bytes to logical pages and their sectors.
+
+use wordline_flash::Geometry;
+use wordline_units::{HostRequest, LBA_BYTES, Lpn, SectorMask};
+
+/// Division by a number that is mostly a power of two.
+#[derive(Clone, Copy, Debug)]
+struct Divisor {
+    by: u64,
+    shift: Option<u32>,
+}
+
+impl Divisor {
+    fn new(by: u64) -> Divisor {
+        Divisor { by, shift: by.is_power_of_two().then(|| by.trailing_zeros()) }
+    }
+
+    #[inline(always)]
+    fn of(self, n: u64) -> u64 {
+        match self.shift {
+            Some(shift) => n >> shift,
+            None => n / self.by,
+        }
+    }
+}
+
+/// How long sectors and logical pages are, in the host's blocks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Addressing {
+    /// Blocks in a sector.
+    lbas: Divisor,
+    /// Sectors in a logical page.
+    sectors: Divisor,
+}
+
+/// What a request covers: logical pages, whole ones but for the first and the last.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Extent {
+    /// The first logical page.
+    pub first: u32,
+    /// The last.
+    pub last: u32,
+    /// The first sector covered of the first page.
+    from: u32,
+    /// One past the last sector covered of the last page.
+    to: u32,
+    /// Sectors in a page.
+    per_page: u32,
+}
+
+impl Addressing {
+    pub fn new(geometry: &Geometry) -> Addressing {
+        Addressing {
+            lbas: Divisor::new(geometry.sector / LBA_BYTES),
+            sectors: Divisor::new(geometry.sectors_per_unit as u64),
+        }
+    }
+
+    /// Blocks in a sector.
+    #[inline(always)]
+    pub fn lbas_per_sector(&self) -> u64 {
+        self.lbas.by
+    }
+
+    /// Blocks in a logical page.
+    #[inline(always)]
+    pub fn lbas_per_page(&self) -> u64 {
+        self.lbas.by * self.sectors.by
+    }
+
+    /// The logical page that a block lies in.
+    #[inline(always)]
+    pub fn page_of(&self, lba: u64) -> u32 {
+        self.sectors.of(self.lbas.of(lba)) as u32
+    }
+
+    /// What a request covers, rounded outward to sectors. It covers at least one block.
+    #[inline]
+    pub fn extent(&self, request: &HostRequest) -> Extent {
+        let first = self.lbas.of(request.lba.0);
+        let last = self.lbas.of(request.lba.0 + request.blocks as u64 - 1);
+        let (first_page, last_page) = (self.sectors.of(first), self.sectors.of(last));
+        Extent {
+            first: first_page as u32,
+            last: last_page as u32,
+            from: (first - first_page * self.sectors.by) as u32,
+            to: (last + 1 - last_page * self.sectors.by) as u32,
+            per_page: self.sectors.by as u32,
+        }
+    }
+}
+
+impl Extent {
+    /// How many logical pages it touches.
+    #[inline]
+    pub fn pages(&self) -> u32 {
+        self.last + 1 - self.first
+    }
+
+    /// How many sectors it covers.
+    pub fn sectors(&self) -> u32 {
+        (self.last - self.first) * self.per_page + self.to - self.from
+    }
+
+    /// The sectors that it covers of one of its pages.
+    #[inline]
+    pub fn covered(&self, page: u32) -> SectorMask {
+        let from = if page == self.first { self.from } else { 0 };
+        SectorMask::span(from, if page == self.last { self.to } else { self.per_page })
+    }
+
+    /// Sectors from its first to one of a page of it. The first page may count from a sector before it: what a
+    /// merged program has of it.
+    #[inline]
+    pub fn before(&self, lpn: Lpn, sector: u32) -> u32 {
+        ((lpn.0 - self.first) * self.per_page + sector).saturating_sub(self.from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wordline_units::HostOp;
+
+    fn addressing(lbas: u64, sectors: u64) -> Addressing {
+        Addressing { lbas: Divisor::new(lbas), sectors: Divisor::new(sectors) }
+    }
+
+    #[test]
+    fn an_extent_covers_each_block_of_its_request_and_no_sector_without_one() {
+        for (lbas, sectors) in [(8, 4), (1, 8), (3, 5), (32, 1)] {
+            let a = addressing(lbas, sectors);
+            for lba in 0..90 {
+                for blocks in 1..70 {
+                    let e = a.extent(&HostRequest::new(HostOp::Write, lba, blocks));
+                    let wanted: Vec<u64> = (lba / lbas..=(lba + blocks as u64 - 1) / lbas).collect();
+                    let found: Vec<u64> = (e.first..=e.last)
+                        .flat_map(|page| e.covered(page).iter().map(move |s| (page, s)).collect::<Vec<_>>())
+                        .map(|(page, s)| page as u64 * sectors + s as u64)
+                        .collect();
+                    assert_eq!(found, wanted, "{lba} {blocks} {lbas} {sectors}");
+                    assert_eq!(e.sectors() as usize, wanted.len());
+                    assert_eq!((e.first, e.pages()), (a.page_of(lba), e.last - e.first + 1));
+                    let last = *wanted.last().unwrap();
+                    let at = e.before(Lpn(e.last), (last % sectors) as u32);
+                    assert_eq!(at as usize, wanted.len() - 1);
+                }
+            }
+            assert_eq!((a.lbas_per_sector(), a.lbas_per_page()), (lbas, lbas * sectors));
+        }
+    }
+}

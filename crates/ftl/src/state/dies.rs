@@ -1,0 +1,115 @@
+//! Dies that a collection holds for itself, and those that work in idle time.
+
+use serde::{Deserialize, Serialize};
+use wordline_units::DieId;
+
+/// Which dies are held, so that only the holder's operations run there.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct HeldDies {
+    /// Jobs that hold a die, by die.
+    by_die: Vec<u32>,
+    /// Jobs that hold any.
+    jobs: u32,
+}
+
+impl HeldDies {
+    pub fn new(dies: u32) -> HeldDies {
+        HeldDies { by_die: vec![0; dies as usize], jobs: 0 }
+    }
+
+    /// A job takes a die.
+    pub fn hold(&mut self, die: DieId) {
+        self.by_die[die.index()] += 1;
+        self.jobs += 1;
+    }
+
+    /// A job that held a die lets go of it.
+    pub fn let_go(&mut self, die: DieId) {
+        self.by_die[die.index()] -= 1;
+        self.jobs -= 1;
+    }
+
+    #[inline(always)]
+    pub fn is_held(&self, die: DieId) -> bool {
+        self.by_die[die.index()] > 0
+    }
+
+    pub fn any(&self) -> bool {
+        self.jobs > 0
+    }
+}
+
+/// Work that idle time has begun: collections that may go on, and moves.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct IdleJobs {
+    /// How many a die has under way.
+    by_die: Vec<u32>,
+    /// How many all have.
+    under_way: u32,
+    /// The plane of a die that its scheme is asked about next, counted on and on.
+    turns: Vec<u32>,
+}
+
+impl IdleJobs {
+    pub fn new(dies: u32) -> IdleJobs {
+        IdleJobs { by_die: vec![0; dies as usize], under_way: 0, turns: vec![0; dies as usize] }
+    }
+
+    pub fn begin(&mut self, die: DieId) {
+        self.by_die[die.index()] += 1;
+        self.under_way += 1;
+    }
+
+    pub fn end(&mut self, die: DieId) {
+        self.by_die[die.index()] -= 1;
+        self.under_way -= 1;
+    }
+
+    /// How many a die has under way.
+    pub fn of(&self, die: DieId) -> u32 {
+        self.by_die[die.index()]
+    }
+
+    /// How many all dies have under way.
+    pub fn under_way(&self) -> u32 {
+        self.under_way
+    }
+
+    pub fn turn(&self, die: DieId) -> u32 {
+        self.turns[die.index()]
+    }
+
+    /// The scheme had work for the plane of this turn: the next is asked about first.
+    pub fn took(&mut self, die: DieId, turn: u32) {
+        self.turns[die.index()] = turn + 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_die_is_held_until_all_who_took_it_have_let_go() {
+        let mut held = HeldDies::new(2);
+        held.hold(DieId(1));
+        held.hold(DieId(1));
+        held.let_go(DieId(1));
+        assert!(held.is_held(DieId(1)) && !held.is_held(DieId(0)) && held.any());
+        held.let_go(DieId(1));
+        assert!(!held.is_held(DieId(1)) && !held.any());
+    }
+
+    #[test]
+    fn idle_work_is_counted_by_die_and_in_all() {
+        let mut jobs = IdleJobs::new(3);
+        jobs.begin(DieId(0));
+        jobs.begin(DieId(2));
+        jobs.begin(DieId(2));
+        jobs.end(DieId(2));
+        assert_eq!([0, 1, 2].map(|die| jobs.of(DieId(die))), [1, 0, 1]);
+        assert_eq!(jobs.under_way(), 2);
+        jobs.took(DieId(2), 4);
+        assert_eq!((jobs.turn(DieId(2)), jobs.turn(DieId(0))), (5, 0));
+    }
+}

@@ -1,0 +1,223 @@
+//! The host's requests in the drive: the slab that holds them, what they wait for, and what is not on flash yet.
+
+use crate::state::id::{OpId, RequestId};
+use crate::state::request::{Outcome, Pending, PendingFlush};
+use serde::{Deserialize, Serialize};
+
+/// Requests in flight, and who waits for which program.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Requests {
+    slab: Vec<Pending>,
+    free: Vec<u32>,
+    /// What reads return, by request, where media keep bytes.
+    pub buffers: Vec<Vec<u8>>,
+    /// The version of the newest write, trim or FLUSH: their number in order of arrival.
+    pub version: u64,
+    /// Programs of the host that have not ended.
+    pub unsettled: u64,
+    /// Requests that wait for a program beside the one that owns it.
+    waiters: Vec<(OpId, RequestId)>,
+    pub flushes: Vec<PendingFlush>,
+}
+
+impl Requests {
+    /// Note a request; its number may be one that was used before.
+    #[inline]
+    pub fn enter(&mut self, pending: Pending, keeps_bytes: bool) -> RequestId {
+        match self.free.pop() {
+            Some(i) => {
+                self.slab[i as usize] = pending;
+                RequestId(i)
+            }
+            None => {
+                self.slab.push(pending);
+                if keeps_bytes {
+                    self.buffers.push(vec![]);
+                }
+                RequestId(self.slab.len() as u32 - 1)
+            }
+        }
+    }
+
+    /// A request has left: its number may be used again.
+    #[inline]
+    pub fn leave(&mut self, id: RequestId) {
+        self.free.push(id.0);
+    }
+
+    /// A request of any number, or none where there never was one.
+    #[inline(always)]
+    pub fn get_mut(&mut self, id: RequestId) -> Option<&mut Pending> {
+        self.slab.get_mut(id.index())
+    }
+
+    /// Requests that there is room for.
+    pub fn capacity(&self) -> usize {
+        self.slab.len()
+    }
+
+    /// The numbers of the requests in flight among all of the run, in order.
+    pub fn in_flight(&self) -> Vec<u64> {
+        let here = (0..self.slab.len() as u32).filter(|i| !self.free.contains(i));
+        let mut numbers: Vec<u64> = here.map(|i| self.slab[i as usize].number).collect();
+        numbers.sort_unstable();
+        numbers
+    }
+
+    /// A request has one part more to wait for.
+    #[inline(always)]
+    pub fn add_part(&mut self, id: RequestId) {
+        self[id].remaining += 1;
+    }
+
+    /// A request waits for a program beside its owner.
+    pub fn wait_for(&mut self, program: OpId, id: RequestId) {
+        self.add_part(id);
+        self.waiters.push((program, id));
+    }
+
+    /// The requests that wait for a program beside its owner.
+    pub fn waiting_for(&self, program: OpId) -> impl Iterator<Item = RequestId> + '_ {
+        self.waiters.iter().filter(move |(op, _)| *op == program).map(|(_, request)| *request)
+    }
+
+    /// Those that wait for a program wait no more.
+    pub fn take_waiting_for(&mut self, program: OpId) -> Vec<RequestId> {
+        if self.waiters.is_empty() {
+            return vec![];
+        }
+        let gone = self.waiting_for(program).collect();
+        self.waiters.retain(|(op, _)| *op != program);
+        gone
+    }
+
+    /// Whether a FLUSH came after a write of this version.
+    #[inline]
+    pub fn is_flushed_since(&self, version: u64) -> bool {
+        self.flushes.iter().any(|flush| flush.version > version)
+    }
+
+    /// A write of this version is on flash: the flushes that waited for it alone.
+    pub fn settle(&mut self, version: u64) -> Vec<RequestId> {
+        let mut ended: Vec<RequestId> = vec![];
+        self.flushes.retain_mut(|f| {
+            f.remaining -= (version < f.version) as u64;
+            if f.remaining == 0 {
+                ended.push(f.request);
+            }
+            f.remaining > 0
+        });
+        ended
+    }
+
+    /// All who wait for a program or for what a FLUSH waits for, which nothing can end any more; a FLUSH ends after
+    /// the writes that it waits for.
+    pub fn take_all_waiting(&mut self) -> Vec<RequestId> {
+        let mut ended: Vec<RequestId> = self.waiters.drain(..).map(|(_, request)| request).collect();
+        ended.extend(self.flushes.drain(..).map(|flush| flush.request));
+        ended
+    }
+
+    /// How all who wait for a program, its owner and others, will end.
+    pub fn will_end(&mut self, program: OpId, owner: Option<RequestId>, outcome: Outcome) {
+        self.each_waiting(program, owner, |request| request.outcome = outcome);
+    }
+
+    /// A program is of this bit of its wordlines, counted from 1: requests are as slow as the slowest that they get.
+    pub fn note_bit(&mut self, program: OpId, owner: Option<RequestId>, bit: u8) {
+        self.each_waiting(program, owner, |request| request.slowest_bit = request.slowest_bit.max(bit));
+    }
+
+    /// Tell all who wait for a program.
+    fn each_waiting(&mut self, program: OpId, owner: Option<RequestId>, mut tell: impl FnMut(&mut Pending)) {
+        if let Some(owner) = owner {
+            tell(&mut self.slab[owner.index()]);
+        }
+        for (_, request) in self.waiters.iter().filter(|(op, _)| *op == program) {
+            tell(&mut self.slab[request.index()]);
+        }
+    }
+
+    /// Who waits for a program waits for another instead: its owner and the others.
+    pub fn hand_over(&mut self, from: OpId, owner: Option<RequestId>, to: OpId) {
+        for (op, _) in self.waiters.iter_mut().filter(|(op, _)| *op == from) {
+            *op = to;
+        }
+        self.waiters.extend(owner.map(|request| (to, request)));
+    }
+}
+
+impl std::ops::Index<RequestId> for Requests {
+    type Output = Pending;
+    #[inline(always)]
+    fn index(&self, id: RequestId) -> &Pending {
+        &self.slab[id.index()]
+    }
+}
+
+impl std::ops::IndexMut<RequestId> for Requests {
+    #[inline(always)]
+    fn index_mut(&mut self, id: RequestId) -> &mut Pending {
+        &mut self.slab[id.index()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::latency::LatencyParts;
+    use wordline_units::{HostOp, HostRequest, SimDuration, SimTime};
+
+    fn pending(number: u64) -> Pending {
+        Pending {
+            request: HostRequest::new(HostOp::Write, 0, 8),
+            admitted: SimTime(0),
+            ended: SimTime::NEVER,
+            parts: LatencyParts::default(),
+            number,
+            outcome: Outcome::Done,
+            slowest_bit: 0,
+            behind_idle: SimDuration::ZERO,
+            remaining: 1,
+        }
+    }
+
+    #[test]
+    fn numbers_are_used_again_and_those_in_flight_are_told_in_order_of_arrival() {
+        let mut requests = Requests::default();
+        let ids = [5, 6, 7].map(|number| requests.enter(pending(number), true));
+        requests.leave(ids[0]);
+        assert_eq!(requests.in_flight(), [6, 7]);
+        assert_eq!(requests.enter(pending(8), true), ids[0]);
+        assert_eq!(requests.in_flight(), [6, 7, 8]);
+        assert_eq!((requests.capacity(), requests.buffers.len()), (3, 3));
+    }
+
+    #[test]
+    fn a_flush_waits_for_the_writes_before_it_and_no_others() {
+        let mut requests = Requests::default();
+        let flush = requests.enter(pending(1), false);
+        requests.flushes.push(PendingFlush { version: 10, request: flush, remaining: 2 });
+        assert!(requests.is_flushed_since(9) && !requests.is_flushed_since(10));
+        assert!(requests.settle(9).is_empty());
+        assert!(requests.settle(11).is_empty(), "written after the flush");
+        assert_eq!(requests.settle(3), [flush]);
+        assert!(requests.flushes.is_empty());
+    }
+
+    #[test]
+    fn who_waits_for_a_program_is_told_once() {
+        let mut requests = Requests::default();
+        let ids = [1, 2, 3].map(|number| requests.enter(pending(number), false));
+        requests.wait_for(OpId(7), ids[0]);
+        requests.wait_for(OpId(8), ids[1]);
+        requests.wait_for(OpId(7), ids[2]);
+        requests.will_end(OpId(7), Some(ids[1]), Outcome::OutOfSpace);
+        assert_eq!(ids.map(|id| requests[id].outcome), [Outcome::OutOfSpace; 3]);
+        assert_eq!(requests.take_waiting_for(OpId(7)), [ids[0], ids[2]]);
+        assert!(requests.take_waiting_for(OpId(7)).is_empty());
+        assert_eq!(requests[ids[0]].remaining, 2);
+        requests.flushes.push(PendingFlush { version: 1, request: ids[0], remaining: 1 });
+        assert_eq!(requests.take_all_waiting(), [ids[1], ids[0]]);
+    }
+}
