@@ -120,8 +120,8 @@ bench: ## Speed of the engine on fixed work, beside the naked loop if LIMIT name
 fio: ## Write the table of docs/jobs.md: job files under fio and under Wordline (needs fio)
 	@FIO_TABLE=1 cargo test --quiet --package wordline-workload --test it fio::ten_job_files
 
-twins: ## Make every twin whole, hold it to its table, and write docs/twins-table.md and its pictures
-	@cargo run --quiet --release --package wordline-cli -- twin check all --out docs
+twins: $(INSTALLED) ## Make every twin whole, hold it to its table, and write docs/twins-table.md and its pictures
+	@$(BIN)/wordline twin check all --out docs
 
 # Traces that may not be passed on, where TRACES has them.
 TRACES ?= ../shared/traces
@@ -167,12 +167,12 @@ WORN := --device raro-16gb --set slc_cache.static_blocks=8 --set slc_cache.trigg
 	--initial fill:100%,order=seq+pe:slc=30000,tlc=2700,qlc=900+retention:30d \
 	--workload zipf:theta=1.2,read=70%,bs=16KiB,rate=400,requests=400k \
 	--scheme conventional --scheme turbo-write --scheme ips:mode=qlc --scheme pa-ssd --scheme raro
-errors: ## Write docs/errors-table.md: schemes on a worn drive, without errors and with them
+errors: $(INSTALLED) ## Write docs/errors-table.md: schemes on a worn drive, without errors and with them
 	@{ printf '%s\n' '# Schemes on a worn drive, without errors and with them' '' \
 		'Written by `make errors`; [what it says](errors.md#what-came-out).'; \
 	for model in "" "--set errors.model=raro"; do \
 		printf '\n```\n$$ wordline compare %s\n' "$(WORN)$${model:+ $$model}" | tr -s '\t ' ' '; \
-		cargo run --quiet --release --package wordline-cli -- compare $(WORN) $$model || exit 1; \
+		$(BIN)/wordline compare $(WORN) $$model || exit 1; \
 		printf '```\n'; \
 	done; } > docs/errors-table.md
 
@@ -180,11 +180,11 @@ LIFE := --device raro-16gb --set medium.flash.blocks_per_plane=16 --set capacity
 	--set errors.model=raro --set wear.spread=10% --workload zipf:theta=1.0,read=50%,bs=16KiB --requests 100k \
 	--scheme conventional --scheme hotness --scheme raro --acceleration 20 --shelf 10d --replicas 3
 LIVED := written retries write-mean usable-capacity
-lifetime: ## Write docs/lifetime-table.md and the pictures of docs/lifetime.md: three schemes until the drive wears out
+lifetime: $(INSTALLED) ## Write docs/lifetime-table.md and the pictures of docs/lifetime.md: three schemes until the drive wears out
 	@{ printf '%s\n' '# Three schemes until the drive wears out' '' \
 		'Written by `make lifetime`; [what it says](lifetime.md).' '' '```'; \
 	echo "$$ wordline lifetime $(LIFE)" | tr -s '\t ' ' '; \
-	cargo run --quiet --release --package wordline-cli -- lifetime $(LIFE) --out target/lifetime || exit 1; \
+	$(BIN)/wordline lifetime $(LIFE) --out target/lifetime || exit 1; \
 	printf '```\n'; } > docs/lifetime-table.md
 	@for f in $(LIVED); do for end in svg csv; do \
 		cp target/lifetime/figures/lifetime-$$f.$$end docs/lifetime/ || exit 1; done; done

@@ -1,6 +1,5 @@
 //! Pools and regions: who owns a block, in which mode, and under which rules.
 
-use crate::file::saved::{Saved, saved};
 use serde::{Deserialize, Serialize};
 use wordline_device::{Trigger, Victim};
 use wordline_flash::ProgramRule;
@@ -107,15 +106,4 @@ pub enum EarlierBits {
     Reread,
     /// On flash: all of them are read first, in so much time.
     RereadIn(SimDuration),
-}
-
-impl Saved for Region {
-    saved! { Region,
-        values: [quota, slot_quota],
-        parts: [],
-        rebuilt: [
-            name, pool, mode, rule, trigger, victim, pad_after, pad_host_after, protected, earlier_bits, partial_victims, evicts_to_other_pool,
-            moved_in,
-        ],
-    }
 }

@@ -17,7 +17,7 @@ impl State {
         let r = &self.regions[region.index()];
         let local = (plane.0 - r.first_plane) as usize;
         let free = self.pools[r.region.pool.0 as usize].free[local].len() as u32;
-        free.min(r.region.quota.saturating_sub(r.planes[local].owned))
+        free.min(r.quota.saturating_sub(r.planes[local].owned))
     }
 
     pub(crate) fn free_slots(&self, region: RegionId, plane: PlaneId) -> u64 {
@@ -27,14 +27,14 @@ impl State {
 
     /// Blocks of a plane that a region may own.
     pub(crate) fn total_blocks(&self, region: RegionId) -> u32 {
-        self.regions[region.index()].region.quota.min(self.pool_of(region).blocks_per_plane)
+        self.regions[region.index()].quota.min(self.pool_of(region).blocks_per_plane)
     }
 
     /// Blocks of a plane that a region may own, without those that are lost.
     fn blocks_left(&self, region: RegionId, plane: PlaneId) -> u32 {
         let pool = self.pool_of(region);
         let left = pool.blocks_per_plane - pool.free[self.local(region, plane)].lost;
-        self.regions[region.index()].region.quota.min(left)
+        self.regions[region.index()].quota.min(left)
     }
 
     /// Whether a plane of a region is short of space by its trigger, or by the hard reserve.
@@ -92,7 +92,7 @@ impl State {
     /// Whether a plane of a region may have more slots programmed.
     #[inline]
     pub(crate) fn has_slots_left(&self, region: RegionId, plane: PlaneId) -> bool {
-        let most = self.regions[region.index()].region.slot_quota;
+        let most = self.regions[region.index()].slot_quota;
         most == u64::MAX || self.used_slots(region, plane) < most
     }
 
@@ -100,7 +100,7 @@ impl State {
     /// slots left.
     fn has_opened_last(&self, region: RegionId, plane: PlaneId) -> bool {
         let r = &self.regions[region.index()];
-        let most = r.region.slot_quota;
+        let most = r.slot_quota;
         self.free_blocks(region, plane) == 0
             || (most < u64::MAX && self.used_slots(region, plane) + r.slots_per_block as u64 > most)
     }
@@ -141,7 +141,7 @@ impl State {
         let (mut best, mut least) = (None, (u32::MAX, (0, 0, 0)));
         for local in self.in_turn(region) {
             let (at, plane) = (&r.planes[local], PlaneId(r.first_plane + local as u32));
-            let full = at.open_slots == 0 && (free[local].is_empty() || at.owned >= r.region.quota);
+            let full = at.open_slots == 0 && (free[local].is_empty() || at.owned >= r.quota);
             let avoided = unwanted
                 .is_some_and(|set| set.contains(self.geometry.channel_of(self.geometry.die_of(plane))));
             let alone = at.program_buffers[WriteStream::Host as usize].group.is_none();

@@ -70,7 +70,11 @@ impl RegionPlane {
 /// A region.
 #[derive(Clone)]
 pub(crate) struct RegionState {
+    /// As its scheme laid it out.
     pub region: Region,
+    /// The most blocks of each plane that it may have now, and the most slots of each that may be programmed in them.
+    pub quota: u32,
+    pub slot_quota: u64,
     pub shape: BlockShape,
     /// First plane of its medium.
     pub first_plane: u32,
@@ -92,8 +96,8 @@ pub(crate) struct RegionState {
 
 impl Saved for RegionState {
     saved! { RegionState,
-        values: [planes, left, openable, buffered],
-        parts: [region],
-        rebuilt: [shape, first_plane, units_per_page, pages_per_program, slots_per_block, turns, sparse_by],
+        values: [quota, slot_quota, planes, left, openable, buffered],
+        parts: [],
+        rebuilt: [region, shape, first_plane, units_per_page, pages_per_program, slots_per_block, turns, sparse_by],
     }
 }

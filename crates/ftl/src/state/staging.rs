@@ -2,10 +2,17 @@
 //! before the map, and a program commits only if nothing newer has.
 
 use crate::file::saved::sorted;
-use crate::state::op::{NONE, OpId};
+use crate::state::id::OpId;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use wordline_units::{Lpn, SectorMask};
+
+/// A program that lacks sectors of its page, into which later writes merge, and the read that brings them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) struct Fill {
+    pub program: OpId,
+    pub read: OpId,
+}
 
 /// A logical page with data in RAM or programs under way.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -23,10 +30,8 @@ pub(crate) struct Staged {
     /// The same by sector, under a map that knows sectors; empty under a page map, where a page
     /// commits as a whole.
     by_sector: Vec<u64>,
-    /// The program that waits for missing sectors to be read, into which later writes merge.
-    pub filling: u32,
-    /// The read that brings them.
-    pub fill_read: u32,
+    /// The program of it that waits for missing sectors.
+    pub fill: Option<Fill>,
 }
 
 impl Staged {
@@ -112,8 +117,7 @@ impl Staging {
                 pending: 0,
                 committed: 0,
                 by_sector: vec![0; *sectors],
-                filling: NONE,
-                fill_read: NONE,
+                fill: None,
             };
             match free.pop() {
                 Some(i) => {

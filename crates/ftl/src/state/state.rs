@@ -9,7 +9,7 @@ use crate::image::stripe::Stripe;
 use crate::map::Map;
 use crate::plan::layout::{DriveInfo, Hooks, Layout, Refusal};
 use crate::plan::map_kind::MapKind;
-use crate::plan::region::{FreeOrder, Region, RegionId};
+use crate::plan::region::{FreeOrder, Pool, Region, RegionId};
 use crate::state::aging::Aging;
 use crate::state::backlog::Backlog;
 use crate::state::block::{Block, FreeBlocks};
@@ -90,6 +90,78 @@ fn stripe_over(geometry: &Geometry, levels: [Level; 4], medium: usize) -> Stripe
     Stripe::new(geometry.media[medium].topology, first, geometry.units_per_page(medium), levels)
 }
 
+/// The pools of a layout, each with all of its blocks erased, one behind the other in each plane of their medium.
+fn pools_of(drive: &DriveInfo, layout: &Layout, wear: &Wear) -> Vec<PoolState> {
+    let geometry = &drive.geometry;
+    let mut used = vec![0; geometry.media.len()];
+    let pool_of = |(index, pool): (usize, &Pool)| {
+        let planes = geometry.planes_of_medium(pool.medium);
+        let offset = used[pool.medium];
+        used[pool.medium] += pool.blocks_per_plane;
+        let keeps = |r: &&Region| r.pool.0 as usize == index && !r.evicts_to_other_pool;
+        let within = layout.regions.iter().filter(keeps).count() as u32;
+        let blocks = |plane| {
+            let first = geometry.blocks_of(PlaneId(plane)).start + offset;
+            FreeBlocks::new(first..first + pool.blocks_per_plane)
+        };
+        PoolState {
+            medium: pool.medium,
+            first_plane: planes.start,
+            offset,
+            blocks_per_plane: pool.blocks_per_plane,
+            free: planes.map(blocks).collect(),
+            reserve: if within > 0 { within + wear.further_reserve() } else { 0 },
+            planes_per_superblock: drive.spec.superblock.planes(geometry.media[pool.medium].topology),
+            order: if wear.spec.dynamic { FreeOrder::LeastErased } else { pool.free },
+        }
+    };
+    layout.pools.iter().enumerate().map(pool_of).collect()
+}
+
+/// The regions of a layout, which have no block yet.
+fn regions_of(
+    drive: &DriveInfo,
+    layout: &Layout,
+    pools: &[PoolState],
+    stripes: &[Stripe],
+) -> Vec<RegionState> {
+    let geometry = &drive.geometry;
+    let region_of = |region: &Region| {
+        let pool = &pools[region.pool.0 as usize];
+        let medium = &geometry.media[pool.medium];
+        let shape = medium.shape(region.mode);
+        let units = geometry.units_per_page(pool.medium);
+        let full = shape.pages() * units * geometry.sectors_per_unit;
+        let blocks = pool.blocks_per_plane as usize;
+        let plane = |_| RegionPlane {
+            open: Default::default(),
+            victims: VictimIndex::new(region.victim, blocks, full, drive.spec.gc.dead_first),
+            owned: 0,
+            open_slots: 0,
+            live: 0,
+            program_buffers: Default::default(),
+            job: None,
+        };
+        RegionState {
+            quota: region.quota,
+            slot_quota: region.slot_quota,
+            shape,
+            first_plane: pool.first_plane,
+            units_per_page: units,
+            pages_per_program: region.rule.pages_per_program(),
+            slots_per_block: shape.pages() * units,
+            planes: (0..pool.free.len()).map(plane).collect(),
+            turns: stripes[pool.medium].in_order().map(|plane| plane - pool.first_plane).collect(),
+            left: [0; 4],
+            openable: 0,
+            buffered: 0,
+            sparse_by: medium.block_bytes(layout.densest_in(region.pool)) - medium.block_bytes(region.mode),
+            region: region.clone(),
+        }
+    };
+    layout.regions.iter().map(region_of).collect()
+}
+
 impl State {
     pub(crate) fn new(
         drive: &DriveInfo,
@@ -103,70 +175,12 @@ impl State {
         };
         layout_check::check(drive, layout).map_err(&refuse)?;
         let wear = Wear::new(drive.spec.wear);
-        let mut used = vec![0; geometry.media.len()];
-        let mut pools = vec![];
-        for pool in &layout.pools {
-            let medium = &geometry.media[pool.medium];
-            let planes = geometry.planes_of_medium(pool.medium);
-            let offset = used[pool.medium];
-            used[pool.medium] += pool.blocks_per_plane;
-            let keeps = |r: &&Region| r.pool.0 as usize == pools.len() && !r.evicts_to_other_pool;
-            let within = layout.regions.iter().filter(keeps).count() as u32;
-            pools.push(PoolState {
-                medium: pool.medium,
-                first_plane: planes.start,
-                offset,
-                blocks_per_plane: pool.blocks_per_plane,
-                free: planes
-                    .map(|p| {
-                        let first = geometry.blocks_of(PlaneId(p)).start + offset;
-                        FreeBlocks::new(first..first + pool.blocks_per_plane)
-                    })
-                    .collect(),
-                reserve: if within > 0 { within + wear.further_reserve() } else { 0 },
-                planes_per_superblock: drive.spec.superblock.planes(medium.topology),
-                order: if wear.spec.dynamic { FreeOrder::LeastErased } else { pool.free },
-            });
-        }
+        let pools = pools_of(drive, layout, &wear);
         let home_medium = pools[layout.regions[layout.home.index()].pool.0 as usize].medium;
         let stripes: Vec<Stripe> = (0..geometry.media.len())
             .map(|m| stripe_over(&geometry, if m == home_medium { levels } else { BY_CHANNEL }, m))
             .collect();
-        let mut regions = vec![];
-        for region in &layout.regions {
-            let pool = &pools[region.pool.0 as usize];
-            let medium = &geometry.media[pool.medium];
-            let shape = medium.shape(region.mode);
-            let pages = region.rule.pages_per_program();
-            let units = geometry.units_per_page(pool.medium);
-            let blocks = pool.blocks_per_plane as usize;
-            let full = shape.pages() * units * geometry.sectors_per_unit;
-            regions.push(RegionState {
-                shape,
-                first_plane: pool.first_plane,
-                units_per_page: units,
-                pages_per_program: pages,
-                slots_per_block: shape.pages() * units,
-                planes: (0..pool.free.len())
-                    .map(|_| RegionPlane {
-                        open: Default::default(),
-                        victims: VictimIndex::new(region.victim, blocks, full, drive.spec.gc.dead_first),
-                        owned: 0,
-                        open_slots: 0,
-                        live: 0,
-                        program_buffers: Default::default(),
-                        job: None,
-                    })
-                    .collect(),
-                turns: stripes[pool.medium].in_order().map(|plane| plane - pool.first_plane).collect(),
-                left: [0; 4],
-                openable: 0,
-                buffered: 0,
-                sparse_by: medium.block_bytes(layout.densest_in(region.pool))
-                    - medium.block_bytes(region.mode),
-                region: region.clone(),
-            });
-        }
+        let regions = regions_of(drive, layout, &pools, &stripes);
         let superblocks = Superblocks::new(drive.spec.superblock, &geometry, &stripes);
         let unmapped = |e| refuse(format!("its tables find no room in this computer's address space: {e}"));
         let idles = layout.enabled_hooks.contains(Hooks::IDLE);

@@ -7,7 +7,8 @@ use crate::plan::decision::Gather;
 use crate::plan::map_kind::MapKind;
 use crate::plan::span::Located;
 use crate::state::cause::Cause;
-use crate::state::op::{Class, NONE, Op, OpId, OpKind, Owner};
+use crate::state::op::{Class, Op, OpId, OpKind, Owner};
+use crate::state::staging::Fill;
 use wordline_units::{Ppn, SectorMask};
 
 impl<M: Media> Ftl<M> {
@@ -57,8 +58,7 @@ impl<M: Media> Ftl<M> {
         read.owner = Owner::Rmw(id);
         self.state.blocks[block.index()].readers += 1;
         let read = self.add_op(read);
-        let entry = self.state.staging.get(stage);
-        (entry.filling, entry.fill_read) = (id.0, read.0);
+        self.state.staging.get(stage).fill = Some(Fill { program: id, read });
         self.emit_mapped(read, lpn);
         true
     }
@@ -102,11 +102,9 @@ impl<M: Media> Ftl<M> {
     }
 
     /// A later write or a trim made the read of missing sectors pointless; the program goes without.
-    pub(crate) fn cancel_fill(&mut self, stage: u32) {
-        let entry = self.state.staging.get(stage);
-        let (program, read) = (OpId(entry.filling), OpId(entry.fill_read));
-        self.state.ops[read].owner = Owner::Nobody;
-        self.filled(program);
+    pub(crate) fn cancel_fill(&mut self, fill: Fill) {
+        self.state.ops[fill.read].owner = Owner::Nobody;
+        self.filled(fill.program);
     }
 
     /// A program's missing sectors are there, or not needed any more.
@@ -114,8 +112,8 @@ impl<M: Media> Ftl<M> {
         let op = &self.state.ops[id];
         let (stage, lead) = (op.stage, op.lead);
         let entry = self.state.staging.get(stage);
-        if entry.filling == id.0 {
-            entry.filling = NONE;
+        if entry.fill.is_some_and(|fill| fill.program == id) {
+            entry.fill = None;
         }
         self.awaited(if lead.is_none() { id } else { lead });
     }

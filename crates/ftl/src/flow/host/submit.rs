@@ -138,7 +138,7 @@ impl<M: Media> Ftl<M> {
                         self.illegal(format!("{command:?}"), "there is no such region".into());
                         continue;
                     };
-                    r.region.quota = quota;
+                    r.quota = quota;
                     self.state.count_openable(region);
                     self.look_at_all(region);
                 }
@@ -147,7 +147,7 @@ impl<M: Media> Ftl<M> {
                         self.illegal(format!("{command:?}"), "there is no such region".into());
                         continue;
                     };
-                    r.region.slot_quota = quota;
+                    r.slot_quota = quota;
                     self.look_at_all(region);
                 }
                 Command::Enqueue(m) => self.enqueue_move(m, MoveReason::Scheme),

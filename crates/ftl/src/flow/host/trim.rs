@@ -4,8 +4,8 @@ use crate::ftl::Ftl;
 use crate::media::Media;
 use crate::plan::layout::Hooks;
 use crate::plan::map_kind::MapKind;
-use crate::state::op::{NONE, OpId};
 use crate::state::request::Effect;
+use crate::state::staging::Fill;
 use wordline_units::{HostRequest, Lpn, SectorMask};
 
 impl<M: Media> Ftl<M> {
@@ -40,12 +40,14 @@ impl<M: Media> Ftl<M> {
             let entry = self.state.staging.get(stage);
             entry.commit(mask, self.requests.version);
             entry.mask = entry.mask.minus(mask);
-            let filling = entry.filling;
-            if filling != NONE && !self.state.map_kind().knows_sectors() {
+            let fill = entry.fill;
+            if let Some(fill) = fill
+                && !self.state.map_kind().knows_sectors()
+            {
                 if M::METADATA {
-                    self.state.trims.void.insert(filling);
+                    self.state.trims.void.insert(fill.program.0);
                 }
-                self.cancel_fill(stage);
+                self.cancel_fill(fill);
             }
         }
         let mut dead = std::mem::take(&mut self.scratch.dead);
@@ -77,11 +79,7 @@ impl<M: Media> Ftl<M> {
             self.trim_merged(lpn, mask);
         }
         let Some(stage) = self.state.staging.find(lpn) else { return };
-        let entry = self.state.staging.get(stage);
-        if entry.filling == NONE {
-            return;
-        }
-        let (program, read) = (OpId(entry.filling), OpId(entry.fill_read));
+        let Some(Fill { program, read }) = self.state.staging.get(stage).fill else { return };
         let op = &mut self.state.ops[program];
         self.state.trims.hold(lpn, op.mask.and(mask), op.version);
         op.mask = op.mask.minus(mask);

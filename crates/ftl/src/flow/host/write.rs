@@ -11,7 +11,7 @@ use crate::state::addressing::Extent;
 use crate::state::cause::Cause;
 use crate::state::demand_map::Waiting;
 use crate::state::job::MoveReason;
-use crate::state::op::{Class, NONE, Op, OpId, OpKind, Owner};
+use crate::state::op::{Class, Op, OpId, OpKind, Owner};
 use crate::state::request::RequestId;
 use crate::view::View;
 use wordline_units::{HostRequest, Lpn, PlaneId, SectorMask};
@@ -223,9 +223,9 @@ impl<M: Media> Ftl<M> {
     /// A write to a page whose program still waits for its missing sectors, or in the write buffer, joins that program.
     fn merge_into_waiting(&mut self, write: &HostWrite, stage: u32, mask: SectorMask) -> bool {
         let entry = self.state.staging.get(stage);
-        let (lpn, filling) = (entry.lpn, entry.filling);
+        let (lpn, fill) = (entry.lpn, entry.fill);
         let waiting = || self.write_buffer.as_ref()?.program(stage);
-        let Some(op) = (filling != NONE).then_some(OpId(filling)).or_else(waiting) else { return false };
+        let Some(op) = fill.map(|fill| fill.program).or_else(waiting) else { return false };
         // A flush in between separates the two: the earlier must settle on its own.
         if self.requests.is_flushed_since(self.state.ops[op].version) {
             return false;
@@ -247,10 +247,11 @@ impl<M: Media> Ftl<M> {
         if forced {
             self.requests.wait_for(op, write.id);
         }
-        if filling == NONE {
-            self.written_anew(stage, write.tag, forced);
-        } else if self.state.ops[op].mask == SectorMask::first(self.state.geometry.sectors_per_unit) {
-            self.cancel_fill(stage); // nothing is missing any more
+        let is_whole = self.state.ops[op].mask == SectorMask::first(self.state.geometry.sectors_per_unit);
+        match fill {
+            None => self.written_anew(stage, write.tag, forced),
+            Some(fill) if is_whole => self.cancel_fill(fill), // nothing is missing any more
+            Some(_) => {}
         }
         true
     }

@@ -137,7 +137,7 @@ impl<M: Media> Ftl<M> {
     fn may_open(&self, region: RegionId, plane: PlaneId, privileged: bool) -> bool {
         let pool = self.state.pool_of(region);
         let free = pool.free[self.state.local(region, plane)].len() as u32;
-        let quota = self.state.regions[region.index()].region.quota;
+        let quota = self.state.regions[region.index()].quota;
         free > 0 && (privileged || (free > pool.reserve && self.state.at(region, plane).owned < quota))
     }
 
