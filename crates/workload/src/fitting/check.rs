@@ -1,13 +1,16 @@
 //! Whether a twin is one: the figures of what it makes beside those of the table that it was made
 //! from, each with its criterion.
 
-use super::addresses::UNIT;
-use super::statistics::{Depth, Statistics};
-use super::{Named, PREFIX, Spelled, named, requests_of};
 use crate::error::{WorkloadError, going_on};
-use crate::fit::DriveShape;
-use crate::numbers::{grouped, readable_bytes};
-use crate::workload::{Overrides, Workload};
+use crate::generators::twin::addresses::UNIT;
+use crate::generators::twin::catalogue::Spelled;
+use crate::generators::twin::named::{Named, PREFIX, named};
+use crate::generators::twin::statistics::{Depth, Statistics};
+use crate::generators::twin::stream::requests_of;
+use crate::requests::fit::DriveShape;
+use crate::requests::stream::Overrides;
+use crate::text::numbers::{grouped, readable_bytes};
+use crate::workload::workload::Workload;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 use std::fmt::Write;
@@ -200,7 +203,7 @@ impl Checked {
 }
 
 /// Rows of cells as lines: the first column to the left, the others to the right.
-pub(super) fn aligned(rows: &[[String; 6]]) -> String {
+pub(crate) fn aligned(rows: &[[String; 6]]) -> String {
     let width = |c: usize| rows.iter().map(|r| r[c].chars().count()).max().unwrap_or(0);
     let widths: [usize; 6] = std::array::from_fn(width);
     let mut out = String::new();
@@ -221,7 +224,11 @@ pub(super) fn aligned(rows: &[[String; 6]]) -> String {
 /// # Errors
 /// A name that is not there, or a file that is wrong.
 pub fn check(name: &str, most: Option<u64>, depth: Depth) -> Result<Checked, WorkloadError> {
-    let head = if super::is_twin(name) { name.to_string() } else { format!("{PREFIX}{name}") };
+    let head = if crate::generators::twin::named::is_twin(name) {
+        name.to_string()
+    } else {
+        format!("{PREFIX}{name}")
+    };
     let d = match named(&head)? {
         Named::Workload(spelled) => return check_spelled(head, spelled),
         Named::Twin(d, _) => *d,
@@ -241,13 +248,13 @@ pub fn check(name: &str, most: Option<u64>, depth: Depth) -> Result<Checked, Wor
         [("mean write", &d.writes, s.write_mean()), ("mean read", &d.reads, s.read_mean())]
     {
         if let Some(found) = found {
-            let law = super::sizes::SizeLaw::new(side).ok();
+            let law = crate::generators::twin::sizes::SizeLaw::new(side).ok();
             let target = side.mean.or_else(|| law.map(|l| mean(&l.shares())));
             rows.push(Row::new(what, Unit::Bytes, target, found, Criterion::Percent(2.0)));
         }
     }
     let page = readable_bytes(page);
-    if let super::Rest::Large { share, .. } = d.writes.rest {
+    if let crate::generators::twin::description::Rest::Large { share, .. } = d.writes.rest {
         let what = format!("writes to several pages of {page}");
         rows.push(Row::new(what, Unit::Share, Some(share.as_f64()), s.large_share(), Criterion::Points(1.0)));
     }

@@ -1,13 +1,13 @@
 //! What traces of one class of workload have in common in when they ask and where within a page: fitted to all of
 //! each. How far such a fit may be trusted is judged by one to the first half of the time of each, on the second.
 
-use super::check::{Criterion, Row, Unit, aligned};
-use super::description::{Description, Memory};
-use super::fitting::{Fitted, Piece, fit_piece};
-use super::requests_of;
-use super::statistics::{Depth, Statistics, WINDOWS};
-use super::verdict::JUDGED;
 use crate::error::{ErrorKind, Problem, WorkloadError};
+use crate::fitting::check::{Criterion, Row, Unit, aligned};
+use crate::fitting::fitting::{Fitted, Piece, fit_piece};
+use crate::fitting::verdict::JUDGED;
+use crate::generators::twin::description::{Description, Memory};
+use crate::generators::twin::statistics::{Depth, Statistics, WINDOWS};
+use crate::generators::twin::stream::requests_of;
 use std::fmt::Write;
 use wordline_units::{Fraction, HostOp, LBA_BYTES, SimDuration};
 

@@ -8,18 +8,20 @@
 //! twin measured; with it the share of hot requests that go to the same place again, by the updates of the same
 //! blocks.
 
-use super::addresses::UNIT;
-use super::description::{
+use crate::error::{ErrorKind, Problem, WorkloadError, going_on};
+use crate::generators::twin::addresses::UNIT;
+use crate::generators::twin::description::{
     Arrivals, Description, EXTENT, Envelope, HotLies, Memory, Rest, Side, Straddle, Targets, item_in,
 };
-use super::locality::foretell;
-use super::statistics::{Depth, Statistics};
-use super::{QueueDepth, read, requests_of};
-use crate::error::{ErrorKind, Problem, WorkloadError, going_on};
-use crate::fit::DriveShape;
-use crate::numbers::grouped;
-use crate::pace::Pacing;
-use crate::workload::{Overrides, Workload};
+use crate::generators::twin::locality::foretell;
+use crate::generators::twin::read::read;
+use crate::generators::twin::statistics::{Depth, Statistics};
+use crate::generators::twin::stream::requests_of;
+use crate::requests::fit::DriveShape;
+use crate::requests::pace::{Depth as QueueDepth, Pacing};
+use crate::requests::stream::Overrides;
+use crate::text::numbers::grouped;
+use crate::workload::workload::Workload;
 use std::fmt;
 use std::ops::Range;
 use wordline_units::{Bytes, Fraction, HostOp, HostRequest, LBA_BYTES, SimDuration};
@@ -33,7 +35,7 @@ const FITS: usize = 6;
 /// Points of reads of written pages above the trace's from which on reads keep apart from writes.
 const TOO_MANY: f64 = 0.05;
 /// Bytes of a page by which writes are called large or partial.
-pub(super) const PAGE: u64 = 16 << 10;
+pub(crate) const PAGE: u64 = 16 << 10;
 /// Logarithm of how much wider than what was written the footprint may be, so that random addresses touch
 /// as many distinct pages.
 const GROWN_MOST: f64 = 1.0;
@@ -71,7 +73,7 @@ impl fmt::Display for Fallback {
 }
 
 /// A trace, or a stretch of its time.
-pub(super) struct Piece {
+pub(crate) struct Piece {
     workload: Workload,
     text: String,
     /// From its first request on, in nanoseconds.
@@ -142,7 +144,7 @@ pub fn fit(text: &str, title: &str) -> Result<Fitted, WorkloadError> {
 }
 
 /// Makes a twin of a trace or of a stretch of it.
-pub(super) fn fit_piece(piece: &Piece, title: &str) -> Result<Fitted, WorkloadError> {
+pub(crate) fn fit_piece(piece: &Piece, title: &str) -> Result<Fitted, WorkloadError> {
     let trace = piece.statistics()?;
     let mut fallbacks = vec![];
     let arrivals = arrivals(piece, &trace, &mut fallbacks)?;
@@ -202,7 +204,7 @@ fn fraction(x: f64) -> Fraction {
 }
 
 /// Sizes, streams and alignment of a side; its hot part is found later.
-fn side(s: &super::statistics::Side, footprint: u64) -> Side {
+fn side(s: &crate::generators::twin::statistics::Side, footprint: u64) -> Side {
     let align = if s.aligned == s.requests { UNIT } else { 1 };
     let mut sizes: Vec<(u32, f64)> = s.sizes.iter().map(|(size, n)| (*size, *n as f64)).collect();
     sizes.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));

@@ -2,7 +2,7 @@
 //! bounded. Every value is moved to the nearest that the file's grammar takes, and what then still cannot
 //! stand together falls back on less.
 
-use super::description::{
+use crate::generators::twin::description::{
     Arrivals, DRIFT, Description, Envelope, FARTHEST, HotLies, LONGEST, RUN, Rest, Side, THETA, item_in,
 };
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ const ALL_BUT: Fraction = Fraction(Fraction::ONE.0 - 1);
 
 impl Description {
     /// The nearest description that can be written and read.
-    pub(super) fn legal(mut self) -> Description {
+    pub(crate) fn legal(mut self) -> Description {
         self.requests = self.requests.max(1);
         self.write = self.write.min(Fraction::ONE);
         self.run = within(self.run, *RUN.start(), *RUN.end());
@@ -51,7 +51,7 @@ impl Arrivals {
 
 impl Side {
     /// Sizes that a request may have, shares that come to the whole, and a footprint with room for the longest.
-    pub(super) fn legal(mut self) -> Side {
+    pub(crate) fn legal(mut self) -> Side {
         self.sizes = sizes(&self.sizes);
         self.rest = Rest::None;
         (self.mean, self.modulation) = (None, None);
@@ -89,7 +89,7 @@ fn sizes(found: &[(u32, f64)]) -> Vec<(u32, f64)> {
         *weights.entry((*blocks).clamp(1, LONGEST as u32)).or_insert(0.0) += weight;
     }
     if weights.is_empty() {
-        weights.insert(super::addresses::UNIT as u32, 1.0);
+        weights.insert(crate::generators::twin::addresses::UNIT as u32, 1.0);
     }
     weights.into_iter().collect()
 }

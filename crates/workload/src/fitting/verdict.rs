@@ -1,14 +1,14 @@
 //! What a fitted twin may stand for: the figures of trace and twin side by side, each with how near it must
 //! come, and in a sentence which of them do.
 
-use super::check::{Criterion, Row, Unit, aligned};
-use super::fitting::{Fallback, Fitted, PAGE};
-use super::statistics::Statistics;
-use crate::numbers::{grouped, readable_bytes};
+use crate::fitting::check::{Criterion, Row, Unit, aligned};
+use crate::fitting::fitting::{Fallback, Fitted, PAGE};
+use crate::generators::twin::statistics::Statistics;
+use crate::text::numbers::{grouped, readable_bytes};
 use wordline_units::SimDuration;
 
 /// Windows of a length of which there must be so many for a dispersion to be judged.
-pub(super) const JUDGED: u64 = 30;
+pub(crate) const JUDGED: u64 = 30;
 /// Requests below which chance moves shares by more than a point.
 const FEW: u64 = 10_000;
 

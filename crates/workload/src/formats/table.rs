@@ -1,8 +1,8 @@
 //! What a table that no format knows may be: its columns, and a `csv:` spelling that reads it. The
 //! columns are guessed by their titles and by what stands in them; a guess is only ever a hint.
 
-use crate::formats::Sample;
-use crate::numbers::{excerpt, hexadecimal, time};
+use crate::formats::detection::Sample;
+use crate::text::numbers::{excerpt, hexadecimal, time};
 
 /// Lines that are looked at.
 const LINES: usize = 400;

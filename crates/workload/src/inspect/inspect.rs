@@ -2,14 +2,16 @@
 //! Unlike a run it does not stop at lines that cannot be used: it is there to show them.
 
 use crate::error::{ErrorKind, Problem, WorkloadError};
-use crate::formats::{Confidence, Position};
-use crate::jobs::is_job_file;
-use crate::numbers::{grouped, readable_bytes};
-use crate::profile::{Arrivals, HitRatio, Profile, Reuse};
-use crate::scan::{Backwards, Unusable, place};
-use crate::source::Compression;
-use crate::trace::Trace;
-use crate::workload::{Overrides, Parts, check_exists, parts};
+use crate::formats::detection::Confidence;
+use crate::formats::record::Position;
+use crate::generators::jobs::file::is_job_file;
+use crate::inspect::profile::{Arrivals, HitRatio, Profile, Reuse};
+use crate::requests::stream::Overrides;
+use crate::source::compression::Compression;
+use crate::text::numbers::{grouped, readable_bytes};
+use crate::trace::scan::{Backwards, Unusable, place};
+use crate::trace::trace::Trace;
+use crate::workload::spelling::{Parts, check_exists, parts};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -3,12 +3,12 @@
 //! by rank among all that are touched, so that counting them takes arrays and no maps.
 
 use crate::error::WorkloadError;
-use crate::pages::{PageSet, RankedPages};
-use crate::random::splitmix;
-use crate::scan::PAGE_BLOCKS;
-use crate::trace::Trace;
+use crate::requests::pages::{PageSet, RankedPages};
+use crate::trace::scan::PAGE_BLOCKS;
+use crate::trace::trace::Trace;
 use serde::Serialize;
 use std::ops::Range;
+use wordline_hash::splitmix;
 use wordline_reuse::LruStack;
 use wordline_units::{HostOp, HostRequest};
 
@@ -437,7 +437,7 @@ mod tests {
 
     #[test]
     fn a_sample_of_pages_has_nearly_the_hits_of_all() {
-        let mut random = crate::random::RandomStream::new(3, "profile");
+        let mut random = crate::random::stream::RandomStream::new(3, "profile");
         let mut all = Follower::new(1 << 16, 1);
         let mut some = Follower::of_one_in(8, 1 << 16);
         for _ in 0..1_000_000 {

@@ -1,26 +1,14 @@
-//! Traces in, traces out. A [`Pipeline`] reads one or several traces, takes their requests through
-//! [`Step`]s, and writes them in any format: one stream from end to end, in memory that does not grow
-//! with the trace. Requests keep the clock and the bytes that their file states, since a trace that was
-//! cut out of another must still agree with it.
-//!
-//! `flow` is a stream that can be opened again, `step` what is done to it, `fitted` what a format
-//! cannot say of it.
+//! A [`Pipeline`]: traces, what is done to their requests, and the file that is written.
 
-mod fitted;
-mod flow;
-mod step;
-
-use crate::compress::Encoder;
-use crate::error::{ErrorKind, Problem, WorkloadError, did_you_mean};
-use crate::formats::{FORMATS, Format, Settings, Timing, Writing, format_named};
-use crate::numbers::{grouped, readable_bytes};
-use crate::parameter::{Options, Parameter};
-use crate::source::Compression;
-use fitted::Fitted;
-pub use flow::Align;
-use flow::{Flow, Merge, TraceFlow};
+use crate::error::{ErrorKind, Problem, WorkloadError};
+use crate::formats::writing::Writing;
+use crate::pipeline::fitted::Fitted;
+use crate::pipeline::flow::{Align, Flow, Merge, TraceFlow};
+use crate::pipeline::form::Form;
+use crate::pipeline::step::Step;
+use crate::source::encoder::Encoder;
+use crate::text::numbers::{grouped, readable_bytes};
 use std::io::{self, Write};
-pub use step::{NumberRange, Scale, Share, Step, TimeRange};
 
 /// Bytes that are gathered before they are written.
 const BUFFER: usize = 1 << 16;
@@ -118,102 +106,6 @@ fn pair(key: &str, value: &str) -> String {
     if value.contains(',') { format!("{key}=\"{value}\"") } else { format!("{key}={value}") }
 }
 
-/// What to do about that which a format cannot keep.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Losses {
-    /// Refuse to write, and count what would be lost.
-    Refuse,
-    /// Leave it out, and count it.
-    Drop,
-}
-
-/// What is written: format, compression, and what may be lost.
-pub struct Form {
-    name: String,
-    format: &'static Format,
-    settings: Settings,
-    compression: Compression,
-    losses: Losses,
-}
-
-impl Form {
-    /// For a file of this name. `to` is a format's name, perhaps with options of its own
-    /// (`five-columns:time=us`); without it the name's ending must say.
-    ///
-    /// # Errors
-    ///
-    /// An ending that says no format, or several; a format or an option that there is not.
-    pub fn of(name: &str, to: Option<&str>, losses: Losses) -> Result<Form, WorkloadError> {
-        let (compression, stem) = Compression::asked_by(name);
-        let (format, settings) = match to {
-            Some(to) => told(to)?,
-            None => (by_ending(name, stem)?, Settings::new()),
-        };
-        let form = Form { name: name.to_string(), format, settings, compression, losses };
-        form.writing()?;
-        Ok(form)
-    }
-
-    fn writing(&self) -> Result<Writing, WorkloadError> {
-        (self.format.write)(&self.settings).map_err(|miss| {
-            let mut problem =
-                Problem::new(ErrorKind::Option, format!("--to {}", self.format.name), miss.reason);
-            if let Some(fault) = miss.option {
-                problem = problem.allowed(format!("{}={}", fault.key, fault.allowed));
-            }
-            problem.hint(format!("wordline explain {} has the whole grammar", self.format.name)).into()
-        })
-    }
-}
-
-/// `NAME`, or `NAME:key=value,...`.
-fn told(to: &str) -> Result<(&'static Format, Settings), WorkloadError> {
-    let (name, options) = to.split_once(':').unwrap_or((to, ""));
-    let Some(format) = format_named(name) else {
-        let names = || FORMATS.iter().filter(|f| f.is_written()).map(|f| f.name);
-        return Err(Problem::new(
-            ErrorKind::Option,
-            format!("--to {to}"),
-            format!("{name:?} is not a format"),
-        )
-        .allowed(names().collect::<Vec<_>>().join(", "))
-        .hint(did_you_mean(name, names()))
-        .into());
-    };
-    let mut given = Options::parse(&format!("--to {name}"), options);
-    // Units that a grammar states are told of files that differ from it, and of none that is written.
-    let is_stated =
-        |p: &Parameter| matches!(format.timing, Timing::Stated { .. }) && matches!(p.key, "time" | "unit");
-    let known: Vec<Parameter> = format.parameters.iter().filter(|p| !is_stated(p)).copied().collect();
-    given.check_known(&known);
-    given.finish()?;
-    let settings = format.parameters.iter().filter_map(|p| Some((p.key, given.text(p.key)?.to_string())));
-    Ok((format, settings.collect()))
-}
-
-/// Endings of names that say a format, beside the formats' own names.
-const ENDINGS: [(&str, &str); 2] = [("wl", "wordline"), ("iolog", "fio-iolog")];
-
-fn by_ending(name: &str, stem: &str) -> Result<&'static Format, WorkloadError> {
-    let ending = stem.rsplit_once('.').map_or("", |(_, ending)| ending);
-    let alias = ENDINGS.iter().find(|(e, _)| *e == ending).map_or(ending, |(_, format)| format);
-    // Any table ends in .csv.
-    if let Some(format) = format_named(alias).filter(|f| !f.must_be_told()) {
-        return Ok(format);
-    }
-    let what = match ending {
-        "" => "the name does not say which format is to be written".to_string(),
-        _ => format!("the ending .{ending} does not say which format is to be written"),
-    };
-    let names = FORMATS.iter().filter(|f| f.is_written()).map(|f| f.name).collect::<Vec<_>>().join(", ");
-    Err(Problem::new(ErrorKind::Option, name, what)
-        .allowed(format!(
-            "a name that ends in .wl, .iolog or in a format's name, or --to with one of {names}"
-        ))
-        .hint("--to wordline keeps everything and reads fastest; --to csv is for other programs")
-        .into())
-}
-
 /// What was written.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Written {
@@ -254,8 +146,14 @@ impl Written {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formats::{Event, Keeps, Naming, Record, Sample};
-    use flow::Records;
+    use crate::formats::detection::{Sample, Settings};
+    use crate::formats::format::Format;
+    use crate::formats::record::{Event, Record};
+    use crate::formats::registry::{FORMATS, format_named};
+    use crate::formats::writing::{Keeps, Naming};
+    use crate::pipeline::flow::Records;
+    use crate::pipeline::form::Losses;
+    use crate::pipeline::step::{NumberRange, Scale, TimeRange};
     use proptest::prelude::*;
     use wordline_units::{Attributes, HostOp, LatencyHint};
 
@@ -369,12 +267,12 @@ mod tests {
                 let Writing { keeps, read_with, .. } = form.writing().unwrap();
                 // Some formats begin at 0, one with Unix time.
                 let start = match keeps.clock {
-                    crate::formats::Clock::Own => start * 1_000_000_000 / keeps.tick * keeps.tick,
-                    crate::formats::Clock::FromStart => 0,
-                    crate::formats::Clock::Unix => 1_538_323_199_000_000_000,
+                    crate::formats::writing::Clock::Own => start * 1_000_000_000 / keeps.tick * keeps.tick,
+                    crate::formats::writing::Clock::FromStart => 0,
+                    crate::formats::writing::Clock::Unix => 1_538_323_199_000_000_000,
                 };
                 let mut records = made(&drawn, &keeps, start);
-                if keeps.clock == crate::formats::Clock::FromStart {
+                if keeps.clock == crate::formats::writing::Clock::FromStart {
                     let first = records[0].time;
                     records.iter_mut().for_each(|r| r.time -= first);
                 }
@@ -553,37 +451,6 @@ mod tests {
             let flow = pipeline(&late, &["a"]).then(step.clone()).flow;
             let e = flow.open().unwrap().find_map(Result::err).unwrap_or_else(|| panic!("{step:?}"));
             assert!(e.to_string().contains("beyond 2^6"), "{e}");
-        }
-    }
-
-    #[test]
-    fn a_form_is_known_by_its_name_or_told() {
-        let named = |name: &str| Form::of(name, None, Losses::Refuse).map(|f| (f.format.name, f.compression));
-        assert_eq!(named("a.wl").unwrap(), ("wordline", Compression::Plain));
-        assert_eq!(named("dir.x/a.blkparse.zst").unwrap(), ("blkparse", Compression::Zstd));
-        assert_eq!(named("a.iolog.gz").unwrap(), ("fio-iolog", Compression::Gzip));
-        for ambiguous in ["a.csv", "a.trace.gz", "a", "-"] {
-            let e = named(ambiguous).unwrap_err().to_string();
-            assert!(e.contains("--to"), "{e}");
-        }
-        let told =
-            |to: &str| Form::of("a", Some(to), Losses::Refuse).err().map_or(String::new(), |e| e.to_string());
-        assert_eq!(
-            told("csv:time=T:us,offset=LBA:sector,size=Blocks:4KiB,op=Kind,decimal=comma,delimiter=tab"),
-            ""
-        );
-        for (to, says) in [
-            ("mrs", "did you mean \"msr\"?"),
-            ("five-columns:time=h", "ns, 100ns, us, ms, s"),
-            ("csv:time=#1:us", "needs a title"),
-            ("csv:time=T:date", "dates are read"),
-            ("csv:size=always:4KiB", "the size of each request"),
-            ("csv:decimal=comma", "the same sign"),
-            ("csv:preamble=2", "tables that are read"),
-            ("msr:time=us", "unknown key"),
-        ] {
-            let e = told(to);
-            assert!(e.contains(says), "{to}: {e}");
         }
     }
 }

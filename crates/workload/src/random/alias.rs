@@ -1,6 +1,6 @@
 //! Draws from a table of weights in constant time: Walker's alias method, filled as Vose does.
 
-use crate::random::RandomStream;
+use crate::random::stream::RandomStream;
 use std::hint::select_unpredictable;
 
 /// A bin of the table: a position of its own with so many chances of 2^64, else another. They lie in one

@@ -4,6 +4,7 @@
 
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
+use wordline_hash::{fnv1a, splitmix};
 
 /// A component's own stream of random numbers.
 ///
@@ -13,22 +14,10 @@ use rand_pcg::Pcg64Mcg;
 #[derive(Clone, Debug)]
 pub struct RandomStream(Pcg64Mcg);
 
-fn fnv1a(name: &str) -> u64 {
-    name.bytes().fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ b as u64).wrapping_mul(0x0100_0000_01b3))
-}
-
-/// A hash of a number: SplitMix64.
-pub(crate) fn splitmix(x: u64) -> u64 {
-    let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ x >> 31
-}
-
 impl RandomStream {
     /// The stream of the component called `name` in a run with this seed.
     pub fn new(seed: u64, name: &str) -> RandomStream {
-        let low = splitmix(seed ^ fnv1a(name));
+        let low = splitmix(seed ^ fnv1a(name.bytes()));
         let high = splitmix(low);
         RandomStream(Pcg64Mcg::new((high as u128) << 64 | low as u128))
     }
@@ -60,41 +49,6 @@ impl RandomStream {
     }
 }
 
-/// A permutation of `0 .. n` by key, in constant memory: a Feistel network over the next even
-/// power of two, walked until it falls inside.
-#[derive(Clone, Debug)]
-pub(crate) struct Permutation {
-    n: u64,
-    half: u32,
-    keys: [u64; 4],
-}
-
-impl Permutation {
-    /// A permutation of `0 .. n`.
-    pub fn new(n: u64, random: &mut RandomStream) -> Permutation {
-        let bits = 64 - n.saturating_sub(1).leading_zeros();
-        let half = bits.div_ceil(2).max(1);
-        Permutation { n, half, keys: std::array::from_fn(|_| random.bits()) }
-    }
-
-    /// Where `x`, below `n`, goes.
-    #[inline]
-    pub fn of(&self, x: u64) -> u64 {
-        let mask = (1u64 << self.half) - 1;
-        let mut x = x;
-        loop {
-            let (mut left, mut right) = (x >> self.half, x & mask);
-            for key in self.keys {
-                (left, right) = (right, left ^ (splitmix(right ^ key) & mask));
-            }
-            x = left << self.half | right;
-            if x < self.n {
-                return x;
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -122,18 +76,5 @@ mod tests {
         assert!(chi < 27.9, "{cells:?}");
         assert_eq!(random.below(0), 0);
         assert_eq!(random.below(1), 0);
-    }
-
-    #[test]
-    fn a_permutation_hits_every_number_once() {
-        let mut random = RandomStream::new(3, "test");
-        for n in [1, 2, 3, 4, 5, 100, 1000, 4096, 4097] {
-            let p = Permutation::new(n, &mut random);
-            let mut seen = vec![false; n as usize];
-            for x in 0..n {
-                let y = p.of(x);
-                assert!(!std::mem::replace(&mut seen[y as usize], true), "{n}: {x} -> {y}");
-            }
-        }
     }
 }

@@ -2,8 +2,8 @@
 //! domains use an alias table (a draw is one look-up), large ones rejection-inversion, whose curve has
 //! a table. All real functions come from `libm`.
 
-use crate::alias::Alias;
-use crate::random::RandomStream;
+use crate::random::alias::Alias;
+use crate::random::stream::RandomStream;
 use std::ops::Range;
 
 /// Domains up to this size get a table of every rank: 1 MiB.

@@ -1,7 +1,7 @@
 //! How a trace is made to fit a drive that is smaller than the addresses in it. Nothing is done
 //! unasked: the error names what was touched and what there is, and what each way would do.
 
-use crate::pages::RankedPages;
+use crate::requests::pages::RankedPages;
 use serde::Serialize;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -89,7 +89,7 @@ impl Placement {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pages::PageSet;
+    use crate::requests::pages::PageSet;
 
     #[test]
     fn a_wrapped_request_keeps_its_length_and_ends_with_the_drive() {

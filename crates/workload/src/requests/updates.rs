@@ -3,8 +3,8 @@
 //! steady state by it.
 
 use crate::error::{ErrorKind, Problem, WorkloadError};
-use crate::fit::DriveShape;
-use crate::workload::{RequestStream, Workload};
+use crate::requests::fit::DriveShape;
+use crate::requests::stream::RequestStream;
 use std::ops::Range;
 use wordline_units::{HostOp, HostRequest, Message, Opt};
 
@@ -122,22 +122,6 @@ pub(crate) fn no_writes(name: &str) -> WorkloadError {
         .allowed("workloads that write, for a steady state")
         .hint(Opt::Initial.of("fill:100%") + " fills the drive")
         .into()
-}
-
-impl Workload {
-    /// What the drive is written with in the long run, bounds of the workload left aside. A trace, and
-    /// what else ends by itself, goes on from its beginning.
-    ///
-    /// # Errors
-    /// Those of [`Workload::open`]; a workload that writes nothing, or trims.
-    pub fn updates(&self, drive: DriveShape, seed: u64) -> Result<Updates, WorkloadError> {
-        if let Some(law) = self.update_law(drive, seed)? {
-            return Ok(Updates::Law(law));
-        }
-        let again = self.clone();
-        let open = Box::new(move || again.unbounded(drive, seed));
-        Ok(Updates::Stream(UpdateStream::new(self.name(), drive, open)?))
-    }
 }
 
 /// The classes of the pages of a drive, as a pattern marks them.

@@ -1,6 +1,6 @@
 //! Compression on the way out, by the name of the file: what [`Compression`] undoes when it is read.
 
-use crate::source::Compression;
+use crate::source::compression::Compression;
 use std::io::{self, Write};
 
 /// A stream that compresses what is written to it. It is whole only after [`Encoder::finish`].

@@ -5,74 +5,14 @@
 //! while streaming. The content's SHA-256 identifies the input in a report.
 
 use crate::error::{ErrorKind, INTERRUPTED, Problem, WorkloadError};
-use crate::lz4;
-use serde::Serialize;
-use sha2::{Digest, Sha256};
+use crate::source::compression::Compression;
+use crate::source::hashing::{Hash, io_problem, sha256_of_file, sha256_of_text};
+use crate::source::lz4;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use wordline_units::is_interrupted;
-
-/// How a file is compressed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Compression {
-    /// Not at all.
-    Plain,
-    /// gzip.
-    Gzip,
-    /// bzip2.
-    Bzip2,
-    /// xz.
-    Xz,
-    /// Zstandard.
-    Zstd,
-    /// LZ4, in frames.
-    Lz4,
-}
-
-impl Compression {
-    const MAGIC: [(&'static [u8], Compression); 6] = [
-        (&[0x1f, 0x8b], Compression::Gzip),
-        (b"BZh", Compression::Bzip2),
-        (&[0xfd, b'7', b'z', b'X', b'Z', 0], Compression::Xz),
-        (&[0x28, 0xb5, 0x2f, 0xfd], Compression::Zstd),
-        // A skippable frame, with which parallel compressors begin.
-        (&[0x50, 0x2a, 0x4d, 0x18], Compression::Zstd),
-        (&[0x04, 0x22, 0x4d, 0x18], Compression::Lz4),
-    ];
-
-    /// What the first bytes of a file say.
-    pub fn of(head: &[u8]) -> Compression {
-        Self::MAGIC.iter().find(|(m, _)| head.starts_with(m)).map_or(Compression::Plain, |(_, c)| *c)
-    }
-
-    /// What the name of a file to be written asks for, and the name without it.
-    pub fn asked_by(name: &str) -> (Compression, &str) {
-        const ENDINGS: [(&str, Compression); 5] = [
-            (".gz", Compression::Gzip),
-            (".bz2", Compression::Bzip2),
-            (".xz", Compression::Xz),
-            (".zst", Compression::Zstd),
-            (".lz4", Compression::Lz4),
-        ];
-        let asked = ENDINGS.iter().find_map(|(end, c)| Some((*c, name.strip_suffix(end)?)));
-        asked.unwrap_or((Compression::Plain, name))
-    }
-
-    /// The name that reports use.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Compression::Plain => "none",
-            Compression::Gzip => "gzip",
-            Compression::Bzip2 => "bzip2",
-            Compression::Xz => "xz",
-            Compression::Zstd => "zstd",
-            Compression::Lz4 => "lz4",
-        }
-    }
-}
 
 /// One stream of records: a file, or a member of an archive.
 #[derive(Clone, Debug)]
@@ -264,20 +204,15 @@ impl Source {
         let mut sums = Vec::new();
         for (name, path, _) in &self.files {
             let failed = |e: io::Error| io_problem(name, "cannot be read", &e);
-            let mut hashing = Hashing { file: File::open(path).map_err(failed)?, hasher: Sha256::new() };
-            hashing.read_through().map_err(failed)?;
-            sums.push((hexadecimal(hashing.hasher), name));
+            let file = File::open(path).map_err(failed)?;
+            sums.push((sha256_of_file(file).map_err(failed)?, name));
         }
         if let [(sum, _)] = sums.as_slice() {
             return Ok(sum.clone());
         }
         let list: String = sums.iter().map(|(sum, name)| format!("{sum}  {name}\n")).collect();
-        Ok(hexadecimal(Sha256::new_with_prefix(list)))
+        Ok(sha256_of_text(&list))
     }
-}
-
-fn hexadecimal(hasher: Sha256) -> String {
-    hasher.finalize().iter().map(|b| format!("{b:02x}")).collect()
 }
 
 /// The content of `pipe` in a temporary file.
@@ -402,9 +337,8 @@ impl Part {
     /// The content, decompressed, while the hash of the file is taken. For a part that is a file.
     pub fn open_hashed(&self) -> Result<(Box<dyn Read + Send>, Hash), WorkloadError> {
         let file = File::open(&self.path).map_err(|e| io_problem(&self.label, "cannot be opened", &e))?;
-        let shared = Arc::new(Mutex::new(Hashing { file, hasher: Sha256::new() }));
-        let hash = Hash { label: self.label.clone(), shared: Arc::clone(&shared) };
-        Ok((Box::new(UntilInterrupted(self.decompress(Shared(shared))?)), hash))
+        let (file, hash) = Hash::along(&self.label, file);
+        Ok((Box::new(UntilInterrupted(self.decompress(file)?)), hash))
     }
 
     fn decompress(&self, raw: impl Read + Send + 'static) -> Result<Box<dyn Read + Send>, WorkloadError> {
@@ -472,63 +406,5 @@ impl Read for ErrorKept<'_> {
             *self.error = Some(e);
             Ok(0)
         })
-    }
-}
-
-#[cold]
-fn io_problem(place: &str, what: &str, error: &io::Error) -> WorkloadError {
-    let hint = match error.kind() {
-        io::ErrorKind::NotFound => "check the path; names are relative to the working directory",
-        io::ErrorKind::PermissionDenied => "check the file's permissions",
-        _ => "",
-    };
-    Problem::new(ErrorKind::Io, place, format!("{what}: {error}")).hint(hint).into()
-}
-
-struct Hashing {
-    file: File,
-    hasher: Sha256,
-}
-
-impl Hashing {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let n = self.file.read(buffer)?;
-        self.hasher.update(&buffer[..n]);
-        Ok(n)
-    }
-
-    fn read_through(&mut self) -> io::Result<()> {
-        let mut buffer = vec![0; 1 << 17];
-        loop {
-            match self.read(&mut buffer) {
-                Ok(0) => return Ok(()),
-                Ok(_) => {}
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                Err(e) => return Err(e),
-            }
-        }
-    }
-}
-
-struct Shared(Arc<Mutex<Hashing>>);
-
-impl Read for Shared {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).read(buffer)
-    }
-}
-
-/// The hash that a reading is taking.
-pub(crate) struct Hash {
-    label: String,
-    shared: Arc<Mutex<Hashing>>,
-}
-
-impl Hash {
-    /// Reads what the reading left and gives the SHA-256 of the whole file, as hexadecimal text.
-    pub fn finish(self) -> Result<String, WorkloadError> {
-        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
-        shared.read_through().map_err(|e| io_problem(&self.label, "cannot be read", &e))?;
-        Ok(hexadecimal(shared.hasher.clone()))
     }
 }

@@ -2,8 +2,8 @@
 //! first look at a file and every run go through this one door, so that they count alike.
 
 use crate::error::{ErrorKind, Problem, WorkloadError};
-use crate::formats::{Event, Position, Record, RecordReader};
-use crate::source::Source;
+use crate::formats::record::{Event, Position, Record, RecordReader};
+use crate::source::source::Source;
 use wordline_units::{Attributes, HostOp, LBA_BYTES};
 
 /// A request with the addresses of its own volume.

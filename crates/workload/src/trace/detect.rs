@@ -3,13 +3,13 @@
 //! each answer would mean.
 
 use crate::error::{ErrorKind, Problem, WorkloadError};
-use crate::formats::{
-    Confidence, Detection, FORMATS, Format, Judged, Miss, Reading, Sample, Settings, Settled, Timing, settle,
-    table,
-};
-use crate::numbers::{excerpt, grouped};
-use crate::source::{Part, STANDARD_INPUT, Source};
-use crate::table::table_hint;
+use crate::formats::detection::{Confidence, Detection, Miss, Sample, Settings};
+use crate::formats::format::{Format, Timing};
+use crate::formats::readings::{Judged, Reading, Settled, settle, table};
+use crate::formats::registry::FORMATS;
+use crate::formats::table::table_hint;
+use crate::source::source::{Part, STANDARD_INPUT, Source};
+use crate::text::numbers::{excerpt, grouped};
 use std::io::Read;
 
 /// Bytes of content that are looked at, and of the further files of a trace.

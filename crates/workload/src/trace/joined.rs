@@ -2,7 +2,8 @@
 //! where a sort follows. Volumes of one name in several parts are one volume, or each part's are its
 //! own.
 
-use crate::formats::{Event, Position, Record, RecordReader, Volumes};
+use crate::formats::record::{Event, Position, Record, RecordReader};
+use crate::formats::volumes::Volumes;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::io;

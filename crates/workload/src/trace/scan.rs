@@ -2,10 +2,10 @@
 //! used. A run needs it before it starts, because volumes are laid side by side by their sizes and
 //! because a fault in line nine million should be found before the simulation, not during it.
 
-use crate::cursor::{Cursor, Found, Step};
 use crate::error::{ErrorKind, Problem, WorkloadError};
-use crate::formats::Position;
-use crate::pages::PageSet;
+use crate::formats::record::Position;
+use crate::requests::pages::PageSet;
+use crate::trace::cursor::{Cursor, Found, Step};
 use serde::Serialize;
 use wordline_units::{HostOp, LBA_BYTES};
 

@@ -4,7 +4,8 @@
 //! its sorting space and a block for each run, whatever the length of the trace; the file takes 40 bytes a
 //! request, twice that once so many runs have been written that some are merged.
 
-use crate::formats::{Event, Position, Record, RecordReader, Volumes};
+use crate::formats::record::{Event, Position, Record, RecordReader};
+use crate::formats::volumes::Volumes;
 use bytemuck::{Pod, Zeroable};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

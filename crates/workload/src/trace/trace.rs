@@ -2,20 +2,25 @@
 //! times. Time starts at 0 with the first request, volumes stand side by side, the drive's size is
 //! respected as asked.
 
-use crate::cursor::{Cursor, Step};
-use crate::detect::{Identified, ambiguous, identify, typed};
 use crate::error::{ErrorKind, Problem, WorkloadError};
-use crate::fit::{DriveShape, Fit, Placement};
-use crate::formats::{FORMATS, Order, RecordReader, Settings, format_named, judge_whole};
-use crate::joined::{Chained, Identity, Merged, OpenPart};
-use crate::numbers::{grouped, readable_bytes};
-use crate::pace::{ByteBound, Depth, Limit, Pacing, Ratio};
-use crate::pages::{PageSet, RankedPages};
-use crate::parameter::{Options, Parameter, choice, value};
-use crate::scan::{Ask, Scan, place, place_in};
-use crate::sorted::Sorted;
-use crate::source::{Hash, Source};
-use crate::workload::{Overrides, RequestStream};
+use crate::formats::detection::Settings;
+use crate::formats::format::Order;
+use crate::formats::readings::judge_whole;
+use crate::formats::record::RecordReader;
+use crate::formats::registry::{FORMATS, format_named};
+use crate::requests::fit::{DriveShape, Fit, Placement};
+use crate::requests::pace::{ByteBound, Depth, Limit, Pacing, Ratio};
+use crate::requests::pages::{PageSet, RankedPages};
+use crate::requests::stream::{Overrides, RequestStream};
+use crate::source::hashing::Hash;
+use crate::source::source::Source;
+use crate::text::numbers::{grouped, readable_bytes};
+use crate::text::parameter::{Options, Parameter, choice, value};
+use crate::trace::cursor::{Cursor, Step};
+use crate::trace::detect::{Identified, ambiguous, identify, typed};
+use crate::trace::joined::{Chained, Identity, Merged, OpenPart};
+use crate::trace::scan::{Ask, Scan, place, place_in};
+use crate::trace::sorted::Sorted;
 use serde_json::{Value, json};
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -2,10 +2,11 @@
 //! lists. It comes into the workload's text as `original=FILE`, so that a report says which file it
 //! was and a rerun takes the same.
 
-use super::{Named, TwinBody, is_twin, named, twin_named};
 use crate::error::{ErrorKind, Problem, WorkloadError};
-use crate::parameter::unquoted_parts;
-use crate::workload::{Parts, parts};
+use crate::generators::twin::catalogue::{TwinBody, twin_named};
+use crate::generators::twin::named::{Named, is_twin, named};
+use crate::text::parameter::unquoted_parts;
+use crate::workload::spelling::{Parts, parts};
 use std::path::Path;
 use wordline_units::{Message, Opt};
 
@@ -35,7 +36,8 @@ pub fn with_original(text: &str, folder: &Path) -> Result<String, WorkloadError>
     if !is_twin(head) || options.contains("original=") {
         return Ok(text.to_string());
     }
-    if let Some(TwinBody::Workload(_)) = head.strip_prefix(super::PREFIX).and_then(twin_named).map(|t| t.body)
+    if let Some(TwinBody::Workload(_)) =
+        head.strip_prefix(crate::generators::twin::named::PREFIX).and_then(twin_named).map(|t| t.body)
     {
         return Ok(text.to_string());
     }

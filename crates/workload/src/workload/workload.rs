@@ -1,67 +1,24 @@
 //! A workload: a trace or a built-in generator, resolved to the last option, that can be opened any
 //! number of times and gives the same requests each time.
 
-use crate::error::{ErrorKind, Problem, WorkloadError, did_you_mean, going_on};
-use crate::fit::{DriveShape, Fit};
-use crate::jobs::{JobFile, JobScript, is_job_file};
-use crate::pace::{Limit, Pacing};
-use crate::pages::PageSet;
-use crate::source::is_there;
-use crate::synthetic::{SYNTHETICS, SyntheticWorkload, synthetic_named};
-use crate::trace::Trace;
-use crate::twin::{self, Twin};
-use crate::updates::UpdateLaw;
+use crate::error::{ErrorKind, Problem, WorkloadError, going_on};
+use crate::generators::jobs::file::{JobFile, is_job_file};
+use crate::generators::jobs::script::JobScript;
+use crate::generators::synthetic::catalogue::{SyntheticWorkload, synthetic_named};
+use crate::generators::twin::named::is_twin;
+use crate::generators::twin::twin::Twin;
+use crate::requests::fit::DriveShape;
+use crate::requests::pace::{Limit, Pacing};
+use crate::requests::pages::PageSet;
+use crate::requests::stream::{Footprint, Overrides, RequestStream, Source, Touched};
+use crate::requests::updates::{UpdateLaw, UpdateStream, Updates};
+use crate::trace::trace::Trace;
+use crate::workload::originals::original_of;
+use crate::workload::spelling::{Parts, check_exists, parts};
 use serde_json::Value;
-use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
-use wordline_units::{HostOp, HostRequest, QueueClass};
-
-/// Requests in the order in which they are issued. After an error it ends.
-pub type RequestStream = Box<dyn Iterator<Item = Result<HostRequest, WorkloadError>> + Send>;
-
-/// What the command line sets beside the workload's own text; it goes before that text.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Overrides {
-    /// How a trace is made to fit.
-    pub fit: Option<Fit>,
-    /// Bound on the number of requests.
-    pub requests: Option<u64>,
-}
-
-/// Which of the pages that a workload touches are meant.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Touched {
-    /// Those that it reads or writes.
-    AtAll,
-    /// Those that it reads before it has written any part of them.
-    ReadFirst,
-    /// Those of which it reads a sector before it has written that; of them those sectors.
-    SectorsReadFirst,
-}
-
-/// Logical pages that a workload reads or writes.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Footprint {
-    /// Ascending runs of page numbers, no two adjoining.
-    pub runs: Vec<Range<u32>>,
-    /// Of these pages some sectors are not meant: ascending page numbers, each with a bit for every such sector.
-    pub lacking: Vec<(u32, u32)>,
-    /// Whether exactly these pages are touched. A closed loop that only time ends may touch fewer.
-    pub exact: bool,
-}
-
-impl Footprint {
-    /// How many pages there are.
-    pub fn count(&self) -> u64 {
-        self.runs.iter().map(|r| (r.end - r.start) as u64).sum()
-    }
-
-    /// The pages, ascending.
-    pub fn pages(&self) -> Vec<u32> {
-        self.runs.iter().cloned().flatten().collect()
-    }
-}
+use wordline_units::{HostOp, QueueClass};
 
 #[derive(Clone)]
 enum Kind {
@@ -71,15 +28,6 @@ enum Kind {
     Twin(Arc<Twin>),
     /// A trace in the place of the twin of this name.
     Original(String, Arc<Trace>),
-}
-
-/// One who asks: a volume of a trace, or a job.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Source {
-    /// Its name. Copies of a job have one.
-    pub name: String,
-    /// The priority that it asks for.
-    pub class: QueueClass,
 }
 
 /// A resolved workload. Cheap to clone.
@@ -93,60 +41,6 @@ impl std::fmt::Debug for Workload {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Workload({:?})", self.text)
     }
-}
-
-/// A workload's text taken apart.
-pub(crate) struct Parts<'a> {
-    pub head: &'a str,
-    pub options: &'a str,
-}
-
-/// Whether the text begins with `key=`.
-fn begins_with_key(text: &str) -> bool {
-    text.split_once('=').is_some_and(|(key, _)| {
-        !key.is_empty() && key.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'_' || c == b'-')
-    })
-}
-
-/// Splits at the colon before the options. A file's name may itself contain colons: the whole text
-/// is taken for a file if there is one, then the longest name that is a file.
-pub(crate) fn parts(text: &str) -> Parts<'_> {
-    let whole = Parts { head: text, options: "" };
-    if synthetic_named(text).is_some() || twin::is_known(text) || is_there(text) {
-        return whole;
-    }
-    let colons = || text.char_indices().filter(|(_, c)| *c == ':').map(|(i, _)| i);
-    let cut = |i: usize| Parts { head: &text[..i], options: &text[i + 1..] };
-    let known = |head: &str| synthetic_named(head).is_some() || twin::is_known(head) || is_there(head);
-    let candidates: Vec<usize> = colons().filter(|i| begins_with_key(&text[i + 1..])).collect();
-    if let Some(i) = candidates.iter().rev().find(|i| known(&text[..**i])) {
-        return cut(*i);
-    }
-    // Options that are no key=value, after a name that is known: let the parser say so.
-    if let Some(i) = colons().find(|i| known(&text[..*i])) {
-        return cut(i);
-    }
-    candidates.first().map_or(whole, |i| cut(*i))
-}
-
-/// A trace's text with a format insisted on: `NAME`, or `NAME:key=value,...` with the format's own
-/// options, as `--format` takes it.
-pub fn with_format(text: &str, format: &str) -> String {
-    let separator = if parts(text).options.is_empty() { ':' } else { ',' };
-    let (name, options) = format.split_once(':').unwrap_or((format, ""));
-    let comma = if options.is_empty() { "" } else { "," };
-    format!("{text}{separator}format={name}{comma}{options}")
-}
-
-/// A workload's text with more options at its end.
-pub fn with_options(text: &str, options: &[(String, String)]) -> String {
-    if options.is_empty() {
-        return text.to_string();
-    }
-    let Parts { head, options: given } = parts(text);
-    let separator = if given.is_empty() && !text[head.len()..].starts_with(':') { ":" } else { "," };
-    let options: Vec<String> = options.iter().map(|(k, v)| format!("{k}={v}")).collect();
-    format!("{text}{separator}{}", options.join(","))
 }
 
 impl Workload {
@@ -168,8 +62,8 @@ impl Workload {
         }
         let kind = if let Some(synthetic) = synthetic_named(head) {
             Kind::Synthetic(Arc::new(SyntheticWorkload::parse(synthetic, options, over)?))
-        } else if twin::is_twin(head) {
-            match twin::original_of(head, options)? {
+        } else if is_twin(head) {
+            match original_of(head, options)? {
                 Some((file, options)) => {
                     check_exists(&file)?;
                     let trace = Trace::load(&file, &options, over, false)?;
@@ -273,6 +167,20 @@ impl Workload {
             Kind::Twin(t) => t.update_law(drive, seed),
             Kind::Trace(_) | Kind::Original(..) | Kind::Jobs(_) => Ok(None),
         }
+    }
+
+    /// What the drive is written with in the long run, bounds of the workload left aside. A trace, and
+    /// what else ends by itself, goes on from its beginning.
+    ///
+    /// # Errors
+    /// Those of [`Workload::open`]; a workload that writes nothing, or trims.
+    pub fn updates(&self, drive: DriveShape, seed: u64) -> Result<Updates, WorkloadError> {
+        if let Some(law) = self.update_law(drive, seed)? {
+            return Ok(Updates::Law(law));
+        }
+        let again = self.clone();
+        let open = Box::new(move || again.unbounded(drive, seed));
+        Ok(Updates::Stream(UpdateStream::new(self.name(), drive, open)?))
     }
 
     /// The jobs of a job file, to be asked request by request; `None` for every other workload, whose
@@ -453,28 +361,4 @@ fn whole_pages(sectors: PageSet, per_page: u64) -> (PageSet, Vec<(u64, u32)>) {
         }
     }
     (pages, lacking)
-}
-
-/// A plain word that names neither a file nor a built-in workload gets both lists.
-pub(crate) fn check_exists(head: &str) -> Result<(), WorkloadError> {
-    if is_there(head) {
-        return Ok(());
-    }
-    if head.contains('+') && head.split('+').any(|n| Path::new(n).exists()) {
-        let missing: Vec<&str> = head.split('+').filter(|n| !Path::new(n).exists()).collect();
-        let what = format!("of the files joined by +, there is no {}", missing.join(", "));
-        return Err(Problem::new(ErrorKind::Io, head, what)
-            .allowed("names of files, relative to the working directory")
-            .into());
-    }
-    let names = SYNTHETICS.iter().map(|s| s.name);
-    let what = "there is no such file, and no built-in workload of that name";
-    let hint = did_you_mean(head, names.clone());
-    let hint =
-        if hint.is_empty() { "names of files are relative to the working directory".into() } else { hint };
-    let allowed = format!(
-        "a trace file, a folder of them, several joined by +, - for standard input, or {}",
-        names.collect::<Vec<_>>().join(", ")
-    );
-    Err(Problem::new(ErrorKind::Io, head, what).allowed(allowed).hint(hint).into())
 }

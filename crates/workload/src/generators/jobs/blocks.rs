@@ -3,7 +3,7 @@
 //! steps however full the map is. Memory is 1/8 byte a block and a sixty-third of that above.
 
 /// A map of used blocks.
-pub(super) struct UsedBlocks {
+pub(crate) struct UsedBlocks {
     blocks: u64,
     /// Bits, lowest level first; a set bit of a level above is a full word below.
     levels: Vec<Vec<u64>>,
@@ -90,7 +90,7 @@ impl UsedBlocks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::RandomStream;
+    use crate::random::stream::RandomStream;
 
     #[test]
     fn the_next_free_block_is_that_of_a_plain_list() {

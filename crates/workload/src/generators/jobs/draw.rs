@@ -3,12 +3,13 @@
 //! size is drawn for the place, cut where the map says that the next block is used, and always inside
 //! the job's space.
 
-use super::blocks::UsedBlocks;
-use super::job::{Between, Kinds, Spread};
-use super::placed::Placed;
-use super::spell::DIRECTIONS;
-use crate::random::{Permutation, RandomStream};
-use crate::zipf_law::ZipfLaw;
+use crate::generators::jobs::blocks::UsedBlocks;
+use crate::generators::jobs::job::{Between, Kinds, Spread};
+use crate::generators::jobs::placed::Placed;
+use crate::generators::jobs::spell::DIRECTIONS;
+use crate::random::permutation::Permutation;
+use crate::random::stream::RandomStream;
+use crate::random::zipf_law::ZipfLaw;
 
 const WRITE: usize = 1;
 const TRIM: usize = 2;
@@ -20,7 +21,7 @@ const SCATTER: u64 = 0x61c8_8646_80b5_83eb;
 
 /// A request, in bytes from the beginning of the drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Drawn {
+pub(crate) struct Drawn {
     pub direction: usize,
     pub at: u64,
     pub bytes: u64,
@@ -40,7 +41,7 @@ enum Law {
 }
 
 /// The requests of one copy of a job.
-pub(super) struct Draw {
+pub(crate) struct Draw {
     pub placed: Placed,
     law: Law,
     /// Blocks that ranks are drawn from, and by how much the scattered ranks are turned.

@@ -1,26 +1,13 @@
-//! fio job files as they are: read (`ini`, `keys`, `spell`), understood (`job`), laid out on a drive
-//! (`placed`) and turned into requests (`draw`, which says what and where, and `script`, which says
-//! when). A job pulls its next request when one of its own has ended, so the requests of a job file
-//! are no stream: [`JobScript`] is asked by a driver, request by request. Against a drive that takes
-//! no time at all, which is fio's null engine, they are a stream again, and that is what
-//! `Workload::open` gives.
-
-mod blocks;
-mod draw;
-mod ini;
-mod job;
-mod keys;
-mod placed;
-mod script;
-mod spell;
+//! A job file, read and understood, as a workload.
 
 use crate::error::{ErrorKind, Problem, WorkloadError};
-use crate::fit::DriveShape;
-use crate::pace::Limit;
-use crate::workload::{Overrides, RequestStream, Source};
-use job::Job;
-pub use keys::{JOB_KEYS, JOB_OPTIONS, JobKey, Standing};
-pub use script::{JobScript, JobWindow, Turn};
+use crate::generators::jobs::ini::{JobText, looks_like_jobs};
+use crate::generators::jobs::job::{Job, jobs_of};
+use crate::generators::jobs::placed::{Placed, place};
+use crate::generators::jobs::script::{AtOnce, JobScript};
+use crate::requests::fit::DriveShape;
+use crate::requests::pace::Limit;
+use crate::requests::stream::{Overrides, RequestStream, Source};
 use serde_json::{Value, json};
 use std::io::Read;
 use std::path::Path;
@@ -37,7 +24,7 @@ pub(crate) fn is_job_file(path: &str) -> bool {
     }
     let mut head = Vec::new();
     let read = std::fs::File::open(path).and_then(|f| f.take(LOOK).read_to_end(&mut head));
-    read.is_ok() && ini::looks_like_jobs(&head)
+    read.is_ok() && looks_like_jobs(&head)
 }
 
 /// A job file, understood to the last key.
@@ -63,8 +50,8 @@ impl JobFile {
                 Problem::new(ErrorKind::Option, "fit", what).hint("size= and offset= take shares: size=50%"),
             );
         }
-        let file = ini::JobText::read(name, options, &mut problems)?;
-        let jobs = job::jobs_of(&file, &mut problems);
+        let file = JobText::read(name, options, &mut problems)?;
+        let jobs = jobs_of(&file, &mut problems);
         WorkloadError::of_all(problems)?;
         Ok(JobFile {
             name: name.to_string(),
@@ -103,7 +90,7 @@ impl JobFile {
     /// A job that does not fit the drive.
     pub fn script(&self, drive: DriveShape, seed: u64) -> Result<JobScript, WorkloadError> {
         let mut problems = Vec::new();
-        let placed = placed::place(&self.jobs, drive, &mut problems);
+        let placed = place(&self.jobs, drive, &mut problems);
         WorkloadError::of_all(problems)?;
         JobScript::new(placed, seed, self.requests)
     }
@@ -113,7 +100,7 @@ impl JobFile {
     /// # Errors
     /// As [`JobFile::script`].
     pub fn open(&self, drive: DriveShape, seed: u64) -> Result<RequestStream, WorkloadError> {
-        Ok(Box::new(script::AtOnce::new(self.script(drive, seed)?)))
+        Ok(Box::new(AtOnce::new(self.script(drive, seed)?)))
     }
 
     /// Where the jobs read and write, in blocks of 512 bytes: what fio would have laid out.
@@ -122,9 +109,9 @@ impl JobFile {
     /// As [`JobFile::script`].
     pub fn spans(&self, drive: DriveShape) -> Result<Vec<(u64, u64)>, WorkloadError> {
         let mut problems = Vec::new();
-        let placed = placed::place(&self.jobs, drive, &mut problems);
+        let placed = place(&self.jobs, drive, &mut problems);
         WorkloadError::of_all(problems)?;
-        Ok(placed.iter().map(placed::Placed::blocks).collect())
+        Ok(placed.iter().map(Placed::blocks).collect())
     }
 
     pub fn resolved(&self) -> Value {

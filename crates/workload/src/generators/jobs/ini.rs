@@ -3,9 +3,9 @@
 //! is replaced by what the options say, never by the environment, since a report must be enough to
 //! repeat a run.
 
-use super::keys::{JOB_OPTIONS, Standing, standing};
 use crate::error::{ErrorKind, Problem, WorkloadError, did_you_mean};
-use crate::parameter::Options;
+use crate::generators::jobs::keys::{JOB_OPTIONS, Standing, standing};
+use crate::text::parameter::Options;
 use sha2::{Digest, Sha256};
 use std::path::Path;
 
@@ -14,7 +14,7 @@ const INCLUDES_MAX: usize = 16;
 
 /// A line of a job file.
 #[derive(Clone, Debug)]
-pub(super) struct Line {
+pub(crate) struct Line {
     pub key: String,
     /// `None` where there is no `=`.
     pub value: Option<String>,
@@ -24,14 +24,14 @@ pub(super) struct Line {
 
 /// A job's lines, those of `[global]` before its own, those of the options behind.
 #[derive(Clone, Debug)]
-pub(super) struct Section {
+pub(crate) struct Section {
     pub name: String,
     pub place: String,
     pub lines: Vec<Line>,
 }
 
 /// What a job file says.
-pub(super) struct JobText {
+pub(crate) struct JobText {
     pub sections: Vec<Section>,
     pub sha256: String,
     pub left_out: Vec<String>,
@@ -47,7 +47,7 @@ fn section_name(line: &str) -> Option<&str> {
 }
 
 /// Whether a file that begins like this is a job file.
-pub(super) fn looks_like_jobs(head: &[u8]) -> bool {
+pub(crate) fn looks_like_jobs(head: &[u8]) -> bool {
     let text = match std::str::from_utf8(head) {
         Ok(text) => text,
         // The end may be within a character.
@@ -211,7 +211,8 @@ impl JobText {
                 }
                 _ if used => {}
                 _ => {
-                    let known = super::keys::names().chain(JOB_OPTIONS.iter().map(|o| o.key));
+                    let known =
+                        crate::generators::jobs::keys::names().chain(JOB_OPTIONS.iter().map(|o| o.key));
                     let what = format!(
                         "{key:?} is neither an option, nor a key of fio, nor a ${{{key}}} of the file"
                     );

@@ -1,11 +1,11 @@
 //! A job as understood: the lines of a section, each read by its key, every problem at once.
 
-use super::ini::{JobText, Line, Section};
-use super::keys::{Standing, names, standing};
-use super::spell::{
+use crate::error::{ErrorKind, Problem, did_you_mean};
+use crate::generators::jobs::ini::{JobText, Line, Section};
+use crate::generators::jobs::keys::{Standing, names, standing};
+use crate::generators::jobs::spell::{
     Amount, DIRECTIONS, KiloBase, amount, by_direction, bytes, flag, range, real, time, whole,
 };
-use crate::error::{ErrorKind, Problem, did_you_mean};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use wordline_units::{LBA_BYTES, LatencyHint, QueueClass};
@@ -18,7 +18,7 @@ const LONGEST: u64 = 1 << 30;
 
 /// What a job asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kinds {
+pub(crate) enum Kinds {
     /// One kind only: 0 reads, 1 writes, 2 trims.
     Only(usize),
     /// Reads and writes.
@@ -39,7 +39,7 @@ impl Kinds {
 
 /// Sizes of one direction, in bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Sizes {
+pub(crate) struct Sizes {
     pub min: u64,
     pub max: u64,
     /// Size and percentage; empty for a range.
@@ -54,7 +54,7 @@ impl Sizes {
 
 /// How random addresses are spread.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) enum Spread {
+pub(crate) enum Spread {
     /// All alike.
     Even,
     /// By Zipf's law: exponent, and the share of the space at which the first rank is put.
@@ -71,28 +71,28 @@ pub(super) enum Spread {
 
 /// What stands between the random requests of `rw=randread:8`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Between {
+pub(crate) enum Between {
     Sequential,
     Identical,
 }
 
 /// When a thinking job thinks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum ThinkAfter {
+pub(crate) enum ThinkAfter {
     Ended,
     Issued,
 }
 
 /// The distances of a limited rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Distances {
+pub(crate) enum Distances {
     Even,
     Poisson,
 }
 
 /// One job, before the drive is known. Times are in nanoseconds.
 #[derive(Clone, Debug)]
-pub(super) struct Job {
+pub(crate) struct Job {
     pub name: String,
     pub place: String,
     pub kinds: Kinds,
@@ -182,7 +182,7 @@ impl Job {
 }
 
 /// The jobs of a file.
-pub(super) fn jobs_of(file: &JobText, problems: &mut Vec<Problem>) -> Vec<Job> {
+pub(crate) fn jobs_of(file: &JobText, problems: &mut Vec<Problem>) -> Vec<Job> {
     // A line of [global] is wrong once, however many jobs it goes to.
     let mut seen: Vec<Problem> = vec![];
     let jobs = file.sections.iter().map(|s| Reading::of(s, &mut seen)).collect();

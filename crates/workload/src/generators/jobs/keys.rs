@@ -1,7 +1,7 @@
 //! Every key of fio that Wordline knows of: what it means here, that it means nothing to a drive, or
 //! why it cannot be honoured. Reading, `explain` and docs/jobs.md follow this one list.
 
-use crate::parameter::{Parameter, value};
+use crate::text::parameter::{Parameter, value};
 
 /// What Wordline does with a key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -353,12 +353,12 @@ pub const JOB_KEYS: &[JobKey] = &[
 ];
 
 /// A key by any of its names: its first name, and its standing.
-pub(super) fn standing(key: &str) -> Option<(&'static str, Standing)> {
+pub(crate) fn standing(key: &str) -> Option<(&'static str, Standing)> {
     JOB_KEYS.iter().find(|k| k.names.contains(&key)).map(|k| (k.names[0], k.standing))
 }
 
 /// Every name.
-pub(super) fn names() -> impl Iterator<Item = &'static str> {
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     JOB_KEYS.iter().flat_map(|k| k.names.iter().copied())
 }
 

@@ -1,11 +1,11 @@
 //! Jobs on a drive: `numjobs` copies of each, with the addresses that are theirs. All jobs share the
 //! one drive, as jobs on one block device do: they overlap unless `offset` keeps them apart.
 
-use super::job::{Job, Spread};
-use super::spell::Amount;
 use crate::error::{ErrorKind, Problem};
-use crate::fit::DriveShape;
-use crate::numbers::readable_bytes;
+use crate::generators::jobs::job::{Job, Spread};
+use crate::generators::jobs::spell::Amount;
+use crate::requests::fit::DriveShape;
+use crate::text::numbers::readable_bytes;
 use std::sync::Arc;
 use wordline_units::LBA_BYTES;
 
@@ -13,7 +13,7 @@ use wordline_units::LBA_BYTES;
 const JOBS_MAX: usize = 1 << 16;
 
 /// One copy of a job. Bytes throughout.
-pub(super) struct Placed {
+pub(crate) struct Placed {
     pub job: Arc<Job>,
     /// Which of the groups that `stonewall` parts.
     pub group: u32,
@@ -33,7 +33,7 @@ impl Placed {
 }
 
 /// Every copy of every job on a drive.
-pub(super) fn place(jobs: &[Job], drive: DriveShape, problems: &mut Vec<Problem>) -> Vec<Placed> {
+pub(crate) fn place(jobs: &[Job], drive: DriveShape, problems: &mut Vec<Problem>) -> Vec<Placed> {
     let mut placed = Vec::new();
     let mut group = 0;
     let copies: usize = jobs.iter().map(|j| j.clones as usize).sum();

@@ -2,12 +2,12 @@
 //! script is asked for its next turn at a time and told what has ended; it never looks at a clock.
 //! Jobs that could ask at one instant take turns in the order in which they became able to.
 
-use super::draw::{Draw, Drawn};
-use super::job::{Distances, Kinds, ThinkAfter};
-use super::placed::Placed;
-use super::spell::DIRECTIONS;
 use crate::error::WorkloadError;
-use crate::random::RandomStream;
+use crate::generators::jobs::draw::{Draw, Drawn};
+use crate::generators::jobs::job::{Distances, Kinds, ThinkAfter};
+use crate::generators::jobs::placed::Placed;
+use crate::generators::jobs::spell::DIRECTIONS;
+use crate::random::stream::RandomStream;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use wordline_units::{Attributes, HostOp, HostRequest, LBA_BYTES, Lba, SimTime};
@@ -316,7 +316,7 @@ pub struct JobScript {
 }
 
 impl JobScript {
-    pub(super) fn new(
+    pub(crate) fn new(
         placed: Vec<Placed>,
         seed: u64,
         requests: Option<u64>,
@@ -427,7 +427,7 @@ impl JobScript {
 }
 
 /// A script against a drive that takes no time.
-pub(super) struct AtOnce {
+pub(crate) struct AtOnce {
     script: JobScript,
     now: SimTime,
 }

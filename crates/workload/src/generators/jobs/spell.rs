@@ -4,11 +4,11 @@
 //! Values with commas are for reads, writes and trims.
 
 /// Reads, writes, trims.
-pub(super) const DIRECTIONS: usize = 3;
+pub(crate) const DIRECTIONS: usize = 3;
 
 /// What a letter behind a number multiplies by.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum KiloBase {
+pub(crate) enum KiloBase {
     /// `k` is 1000 and `kib` 1024.
     Thousand,
     /// `k` is 1024 and `kib` 1000.
@@ -17,7 +17,7 @@ pub(super) enum KiloBase {
 
 /// A size: bytes, or a share of something.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Amount {
+pub(crate) enum Amount {
     Bytes(u64),
     Percent(u64),
 }
@@ -47,7 +47,7 @@ fn split_unit(text: &str) -> (&str, String) {
 }
 
 /// A whole number, decimal or `0x`.
-pub(super) fn whole(text: &str) -> Result<u64, String> {
+pub(crate) fn whole(text: &str) -> Result<u64, String> {
     let number = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         Some(hex) => u64::from_str_radix(hex, 16).ok(),
         None => text.parse().ok(),
@@ -56,7 +56,7 @@ pub(super) fn whole(text: &str) -> Result<u64, String> {
 }
 
 /// A number of bytes.
-pub(super) fn bytes(text: &str, base: KiloBase) -> Result<u64, String> {
+pub(crate) fn bytes(text: &str, base: KiloBase) -> Result<u64, String> {
     if text.starts_with("0x") || text.starts_with("0X") {
         return whole(text);
     }
@@ -77,7 +77,7 @@ pub(super) fn bytes(text: &str, base: KiloBase) -> Result<u64, String> {
 }
 
 /// Bytes, or a percentage.
-pub(super) fn amount(text: &str, base: KiloBase) -> Result<Amount, String> {
+pub(crate) fn amount(text: &str, base: KiloBase) -> Result<Amount, String> {
     match text.strip_suffix('%') {
         Some(percent) => match percent.trim().parse() {
             Ok(p) if p <= 100 => Ok(Amount::Percent(p)),
@@ -89,7 +89,7 @@ pub(super) fn amount(text: &str, base: KiloBase) -> Result<Amount, String> {
 }
 
 /// A time in nanoseconds; `unit` is that of a number without letters, in nanoseconds.
-pub(super) fn time(text: &str, unit: u64) -> Result<u64, String> {
+pub(crate) fn time(text: &str, unit: u64) -> Result<u64, String> {
     let (digits, letters) = split_unit(text);
     let unit = match letters.as_str() {
         "" => unit,
@@ -107,7 +107,7 @@ pub(super) fn time(text: &str, unit: u64) -> Result<u64, String> {
 }
 
 /// A key that stands alone, or is 0 or 1.
-pub(super) fn flag(value: Option<&str>) -> Result<bool, String> {
+pub(crate) fn flag(value: Option<&str>) -> Result<bool, String> {
     match value {
         None | Some("1" | "") => Ok(true),
         Some("0") => Ok(false),
@@ -116,7 +116,7 @@ pub(super) fn flag(value: Option<&str>) -> Result<bool, String> {
 }
 
 /// A real number of 0 or more.
-pub(super) fn real(text: &str) -> Result<f64, String> {
+pub(crate) fn real(text: &str) -> Result<f64, String> {
     text.parse::<f64>()
         .ok()
         .filter(|x| x.is_finite() && *x >= 0.0)
@@ -125,7 +125,7 @@ pub(super) fn real(text: &str) -> Result<f64, String> {
 
 /// Values for reads, writes and trims: one for all, or `reads,writes,trims`, of which the last given
 /// one holds for those behind it. An empty one leaves the default.
-pub(super) fn by_direction<T: Clone>(
+pub(crate) fn by_direction<T: Clone>(
     text: &str,
     default: &[T; DIRECTIONS],
     of: impl Fn(&str) -> Result<T, String>,
@@ -145,7 +145,7 @@ pub(super) fn by_direction<T: Clone>(
 }
 
 /// `a-b`, or `a`, which is `a-a`.
-pub(super) fn range<T: Clone>(text: &str, of: impl Fn(&str) -> Result<T, String>) -> Result<(T, T), String> {
+pub(crate) fn range<T: Clone>(text: &str, of: impl Fn(&str) -> Result<T, String>) -> Result<(T, T), String> {
     let (low, high) = text.split_once('-').or_else(|| text.split_once(':')).unwrap_or((text, text));
     Ok((of(low.trim())?, of(high.trim())?))
 }

@@ -1,28 +1,15 @@
-//! Synthetic workloads: one file each, and the list [`SYNTHETICS`]. Five of them are patterns of
-//! addresses under a common generator of kinds, sizes and arrivals; `bursty` is a script. The same
-//! seed gives the same requests on every machine.
-
-mod bursty;
-mod generator;
-mod hot_cold;
-mod mix;
-mod patterns;
-mod registry;
-mod sequential;
-mod sizes;
-mod uniform;
-mod zipf;
+//! The list of synthetic workloads, [`SYNTHETICS`], and one of them with its parameters.
 
 use crate::error::WorkloadError;
-use crate::fit::DriveShape;
-use crate::pace::{Limit, Pacing};
-use crate::parameter::{Options, Parameter};
-use crate::updates::UpdateLaw;
-use crate::workload::{Overrides, RequestStream};
-use generator::{BOUNDS, COMMON, Generator, PLACE};
-pub(crate) use patterns::number;
-use registry::Plan;
-pub use registry::Synthetic;
+use crate::generators::synthetic::bursts::Bursts;
+use crate::generators::synthetic::generator::{BOUNDS, COMMON, Generator, PLACE};
+use crate::generators::synthetic::registry::{Plan, Synthetic};
+use crate::generators::synthetic::{bursty, hot_cold, mix, sequential, uniform, zipf};
+use crate::requests::fit::DriveShape;
+use crate::requests::pace::{Limit, Pacing};
+use crate::requests::stream::{Overrides, RequestStream};
+use crate::requests::updates::UpdateLaw;
+use crate::text::parameter::{Options, Parameter};
 use serde_json::{Value, json};
 
 /// Every built-in workload, the default of the demonstration first.
@@ -50,7 +37,7 @@ impl Synthetic {
 
 enum Script {
     Generator(Box<Generator>),
-    Bursts(Box<bursty::Bursts>),
+    Bursts(Box<Bursts>),
 }
 
 /// A built-in workload with its parameters.

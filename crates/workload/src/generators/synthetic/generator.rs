@@ -2,16 +2,17 @@
 //! and until when. Kind, size, address and arrival are drawn from four streams of random numbers,
 //! so that changing one parameter leaves the draws of the others alone.
 
-use super::patterns::{Extent, Pattern, PatternSpec, Space, Wanted, share};
-use super::sizes::Sizes;
 use crate::error::{ErrorKind, Problem, WorkloadError};
-use crate::fit::DriveShape;
-use crate::numbers::readable_bytes;
-use crate::pace::{ByteBound, Limit, Pacing};
-use crate::parameter::{Options, Parameter, value};
-use crate::random::RandomStream;
-use crate::updates::{Classes, UpdateLaw};
-use crate::workload::Overrides;
+use crate::generators::synthetic::patterns::{Extent, Pattern, PatternSpec, Space, Wanted};
+use crate::generators::synthetic::sizes::Sizes;
+use crate::random::stream::RandomStream;
+use crate::requests::fit::DriveShape;
+use crate::requests::pace::{ByteBound, Limit, Pacing};
+use crate::requests::stream::Overrides;
+use crate::requests::updates::{Classes, UpdateLaw};
+use crate::text::bounded::share;
+use crate::text::numbers::readable_bytes;
+use crate::text::parameter::{Options, Parameter, value};
 use serde_json::{Value, json};
 use wordline_units::{Bytes, Count, Fraction, HostOp, HostRequest, LBA_BYTES, Lba, SimDuration, SimTime};
 
@@ -19,13 +20,13 @@ use wordline_units::{Bytes, Count, Fraction, HostOp, HostRequest, LBA_BYTES, Lba
 const DEFAULT_REQUESTS: u64 = 1_000_000;
 
 /// Where on the drive: two parameters of every synthetic workload.
-pub(super) const PLACE: [Parameter; 2] = [
+pub(crate) const PLACE: [Parameter; 2] = [
     value("offset", "size", "0", "bytes, or a share such as 10%", "where the span begins"),
     value("span", "size", "the rest", "bytes, or a share such as 10%", "how much of the drive is used"),
 ];
 
 /// When to stop: parameters of every synthetic workload.
-pub(super) const BOUNDS: [Parameter; 3] = [
+pub(crate) const BOUNDS: [Parameter; 3] = [
     value("requests", "count", "1M if no bound is given", "1 or more", "stops after so many requests"),
     value("duration", "time", "none", "such as 10s", "stops at this simulated time"),
     value(
@@ -38,7 +39,7 @@ pub(super) const BOUNDS: [Parameter; 3] = [
 ];
 
 /// Parameters of every pattern.
-pub(super) const COMMON: [Parameter; 9] = [
+pub(crate) const COMMON: [Parameter; 9] = [
     value("read", "fraction", "0%", "0% to 100%", "share of reads"),
     value("trim", "fraction", "0%", "0% to 100% with reads", "share of trims; the rest are writes"),
     value("bs", "size", "4KiB", "512B to 1GiB, or 4KiB@60/16KiB@40", "request size, or sizes with weights"),
@@ -52,7 +53,7 @@ pub(super) const COMMON: [Parameter; 9] = [
 
 /// The part of the drive that is used, as described.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+pub(crate) struct Place {
     offset: Extent,
     span: Option<Extent>,
 }
@@ -102,7 +103,7 @@ impl Place {
 
 /// When to stop, as described.
 #[derive(Clone, Copy)]
-pub(super) struct Bounds {
+pub(crate) struct Bounds {
     pub requests: Option<u64>,
     pub duration: Option<SimDuration>,
     pub bytes: Option<ByteBound>,
@@ -169,12 +170,12 @@ impl Generator {
         if align.is_some_and(|a| a == 0 || !a.is_multiple_of(LBA_BYTES)) {
             o.reject("align", "it is not a multiple of 512 B".into(), "512 B or more", "");
         }
-        let rate = super::patterns::number(o, "rate", 0, 0..=1_000_000_000);
+        let rate = crate::text::bounded::number(o, "rate", 0, 0..=1_000_000_000);
         if rate == 0 && o.text("rate").is_some() {
             o.reject("rate", "a rate of 0 never issues a request".into(), "1 to 1G", "");
         }
-        let queue_depth = super::patterns::number(o, "qd", 32, 1..=65_536) as u32;
-        let threads = super::patterns::number(o, "threads", 1, 1..=65_536) as u32;
+        let queue_depth = crate::text::bounded::number(o, "qd", 32, 1..=65_536) as u32;
+        let threads = crate::text::bounded::number(o, "threads", 1, 1..=65_536) as u32;
         if rate > 0 && (o.text("qd").is_some() || o.text("threads").is_some()) {
             let what = "rate is an open loop, qd and threads are a closed one".to_string();
             o.reject("rate", what, "one of the two", "leave rate out for a closed loop");

@@ -1,22 +1,22 @@
 //! `hot-cold`: two parts of the span, each uniform within, where a small hot part gets most of the
 //! traffic. The hot part is the beginning of the span.
 
-use super::Synthetic;
-use super::patterns::{Pattern, PatternSpec, Space, Wanted, share};
-use super::registry::Plan;
 use crate::error::{ErrorKind, Problem};
-use crate::parameter::{Options, Parameter, value};
-use crate::random::RandomStream;
-use crate::updates::Classes;
+use crate::generators::synthetic::patterns::{Pattern, PatternSpec, Space, Wanted};
+use crate::generators::synthetic::registry::{Plan, Synthetic};
+use crate::random::stream::RandomStream;
+use crate::requests::updates::Classes;
+use crate::text::bounded::share;
+use crate::text::parameter::{Options, Parameter, value};
 use serde_json::{Value, json};
 use wordline_units::Fraction;
 
-pub(super) const HOT_SPACE: Parameter =
+pub(crate) const HOT_SPACE: Parameter =
     value("hot_space", "fraction", "20%", "above 0%, below 100%", "share of the span that is hot");
-pub(super) const HOT_TRAFFIC: Parameter =
+pub(crate) const HOT_TRAFFIC: Parameter =
     value("hot_traffic", "fraction", "80%", "0% to 100%", "share of the requests that go to the hot part");
 
-pub(super) static HOT_COLD: Synthetic = Synthetic {
+pub(crate) static HOT_COLD: Synthetic = Synthetic {
     name: "hot-cold",
     title: "a hot part of the span gets most of the traffic, uniform within each part",
     own: &[HOT_SPACE, HOT_TRAFFIC],
@@ -24,7 +24,7 @@ pub(super) static HOT_COLD: Synthetic = Synthetic {
     plan: |o| Plan::Pattern(Box::new(HotCold::of(o))),
 };
 
-pub(super) struct HotCold {
+pub(crate) struct HotCold {
     space: Fraction,
     traffic: Fraction,
 }

@@ -1,22 +1,22 @@
 //! `mix`: each request follows one of the other patterns, chosen by weight, over one span.
 
-use super::Synthetic;
-use super::hot_cold::{HOT_SPACE, HOT_TRAFFIC, HotCold};
-use super::patterns::{Pattern, PatternSpec, Space, Wanted, number, share};
-use super::registry::Plan;
-use super::sequential::{STREAMS, Sequential};
-use super::uniform::Uniform;
-use super::zipf::{EXTENT, THETA, Zipf};
 use crate::error::Problem;
-use crate::parameter::{Options, value};
-use crate::random::RandomStream;
+use crate::generators::synthetic::hot_cold::{HOT_SPACE, HOT_TRAFFIC, HotCold};
+use crate::generators::synthetic::patterns::{Pattern, PatternSpec, Space, Wanted};
+use crate::generators::synthetic::registry::{Plan, Synthetic};
+use crate::generators::synthetic::sequential::{STREAMS, Sequential};
+use crate::generators::synthetic::uniform::Uniform;
+use crate::generators::synthetic::zipf::{EXTENT, THETA, Zipf};
+use crate::random::stream::RandomStream;
+use crate::text::bounded::{number, share};
+use crate::text::parameter::{Options, value};
 use serde_json::{Value, json};
 use wordline_units::Fraction;
 
 /// Shares when none is given.
 const DEFAULTS: [(&str, u64); 4] = [("sequential", 30), ("uniform", 20), ("zipf", 50), ("hot_cold", 0)];
 
-pub(super) static MIX: Synthetic = Synthetic {
+pub(crate) static MIX: Synthetic = Synthetic {
     name: "mix",
     title: "sequential, uniform, Zipf and hot-cold requests in shares that you give",
     own: &[

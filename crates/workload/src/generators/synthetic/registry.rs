@@ -1,8 +1,8 @@
 //! What a synthetic workload is to the rest of the program: a name, its parameters and a plan.
 
-use super::bursty::Bursts;
-use super::patterns::PatternSpec;
-use crate::parameter::{Options, Parameter};
+use crate::generators::synthetic::bursts::Bursts;
+use crate::generators::synthetic::patterns::PatternSpec;
+use crate::text::parameter::{Options, Parameter};
 
 /// A built-in workload.
 pub struct Synthetic {

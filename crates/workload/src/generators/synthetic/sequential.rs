@@ -1,19 +1,19 @@
 //! `sequential`: one stream after another in turn, each through its own share of the space, from
 //! its start again when the end is reached. Reads follow cursors of their own.
 
-use super::Synthetic;
-use super::patterns::{Pattern, PatternSpec, Space, Wanted, number};
-use super::registry::Plan;
 use crate::error::{ErrorKind, Problem};
-use crate::parameter::{Parameter, value};
-use crate::random::RandomStream;
+use crate::generators::synthetic::patterns::{Pattern, PatternSpec, Space, Wanted};
+use crate::generators::synthetic::registry::{Plan, Synthetic};
+use crate::random::stream::RandomStream;
+use crate::text::bounded::number;
+use crate::text::parameter::{Parameter, value};
 use serde_json::{Value, json};
 use wordline_units::HostOp;
 
-pub(super) const STREAMS: Parameter =
+pub(crate) const STREAMS: Parameter =
     value("streams", "count", "1", "1 to 65536", "streams, each in its own share of the span");
 
-pub(super) static SEQUENTIAL: Synthetic = Synthetic {
+pub(crate) static SEQUENTIAL: Synthetic = Synthetic {
     name: "sequential",
     title: "streams of consecutive requests, each through its share of the drive",
     own: &[STREAMS],
@@ -21,7 +21,7 @@ pub(super) static SEQUENTIAL: Synthetic = Synthetic {
     plan: |o| Plan::Pattern(Box::new(Sequential { streams: number(o, "streams", 1, 1..=65_536) })),
 };
 
-pub(super) struct Sequential {
+pub(crate) struct Sequential {
     pub streams: u64,
 }
 

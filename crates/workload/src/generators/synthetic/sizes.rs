@@ -1,12 +1,12 @@
 //! Request sizes: one size, or several with weights (`4KiB@60/16KiB@40`).
 
-use crate::random::RandomStream;
+use crate::random::stream::RandomStream;
 use std::str::FromStr;
 use wordline_units::{Bytes, LBA_BYTES};
 
 /// A distribution of sizes in blocks of 512 bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Sizes {
+pub(crate) struct Sizes {
     /// Blocks, and the sum of the weights up to here.
     steps: Vec<(u32, u64)>,
 }

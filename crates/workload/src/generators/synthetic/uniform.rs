@@ -1,14 +1,13 @@
 //! `uniform`: every aligned address of the span is equally likely.
 
-use super::Synthetic;
-use super::patterns::{Pattern, PatternSpec, Space, Wanted};
-use super::registry::Plan;
 use crate::error::Problem;
-use crate::random::RandomStream;
-use crate::updates::Classes;
+use crate::generators::synthetic::patterns::{Pattern, PatternSpec, Space, Wanted};
+use crate::generators::synthetic::registry::{Plan, Synthetic};
+use crate::random::stream::RandomStream;
+use crate::requests::updates::Classes;
 use serde_json::{Value, json};
 
-pub(super) static UNIFORM: Synthetic = Synthetic {
+pub(crate) static UNIFORM: Synthetic = Synthetic {
     name: "uniform",
     title: "every address equally likely: the textbook case of garbage collection",
     own: &[],
@@ -16,7 +15,7 @@ pub(super) static UNIFORM: Synthetic = Synthetic {
     plan: |_| Plan::Pattern(Box::new(Uniform)),
 };
 
-pub(super) struct Uniform;
+pub(crate) struct Uniform;
 
 impl PatternSpec for Uniform {
     fn begin(&self, space: Space, _random: &mut RandomStream) -> Result<Box<dyn Pattern>, Problem> {

@@ -1,22 +1,23 @@
 //! `zipf`: extents are chosen by Zipf's law, their ranks scattered over the span by a permutation
 //! that stays fixed for the run. Within an extent every aligned address is equally likely.
 
-use super::Synthetic;
-use super::patterns::{Pattern, PatternSpec, Space, Wanted, exponent};
-use super::registry::Plan;
 use crate::error::Problem;
-use crate::parameter::{Options, Parameter, value};
-use crate::random::{Permutation, RandomStream};
-use crate::updates::Classes;
-use crate::zipf_law::{ZipfLaw, weight};
+use crate::generators::synthetic::patterns::{Pattern, PatternSpec, Space, Wanted};
+use crate::generators::synthetic::registry::{Plan, Synthetic};
+use crate::random::permutation::Permutation;
+use crate::random::stream::RandomStream;
+use crate::random::zipf_law::{ZipfLaw, weight};
+use crate::requests::updates::Classes;
+use crate::text::bounded::exponent;
+use crate::text::parameter::{Options, Parameter, value};
 use serde_json::{Value, json};
 use std::ops::Range;
 use wordline_units::{Bytes, Fraction, LBA_BYTES};
 
-pub(super) const THETA: Parameter =
+pub(crate) const THETA: Parameter =
     value("theta", "number", "0.99", "0 to 5", "skew of Zipf's law; 0 is uniform");
 
-pub(super) const EXTENT: Parameter = value(
+pub(crate) const EXTENT: Parameter = value(
     "extent",
     "size",
     "align",
@@ -24,7 +25,7 @@ pub(super) const EXTENT: Parameter = value(
     "bytes that share one popularity; 64KiB is usual for volumes",
 );
 
-pub(super) static ZIPF: Synthetic = Synthetic {
+pub(crate) static ZIPF: Synthetic = Synthetic {
     name: "zipf",
     title: "a few addresses get most of the traffic, by Zipf's law",
     own: &[THETA, EXTENT],
@@ -32,7 +33,7 @@ pub(super) static ZIPF: Synthetic = Synthetic {
     plan: |o| Plan::Pattern(Box::new(Zipf::of(o))),
 };
 
-pub(super) struct Zipf {
+pub(crate) struct Zipf {
     theta: Fraction,
     /// Bytes; `None` is the alignment.
     extent: Option<u64>,

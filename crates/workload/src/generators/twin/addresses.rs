@@ -3,10 +3,12 @@
 //! cool down rank by rank. An extent is made of items, each with a place of its own to which part of its requests
 //! go: an offset and a size, the same each time.
 
-use super::description::{HotLies, Side, Straddle};
-use super::sizes::SizeLaw;
-use crate::random::{Permutation, RandomStream, splitmix};
-use crate::zipf_law::ZipfLaw;
+use crate::generators::twin::description::{HotLies, Side, Straddle, extents};
+use crate::generators::twin::sizes::SizeLaw;
+use crate::random::permutation::Permutation;
+use crate::random::stream::RandomStream;
+use crate::random::zipf_law::ZipfLaw;
+use wordline_hash::splitmix;
 use wordline_units::LBA_BYTES;
 
 /// Blocks of the page that a stream rewrites, and that footprints and hit rates count: 4 KiB.
@@ -162,12 +164,6 @@ struct Stream {
     first: u64,
     past: u64,
     next: u64,
-}
-
-/// Extents of a side: all, and hot ones.
-pub(crate) fn extents(side: &Side, scale: u64) -> (u64, u64) {
-    let all = (side.footprint / scale / side.extent).max(1);
-    (all, side.hot_space.of_ceil(all).clamp(1, all))
 }
 
 impl Addresses {
@@ -336,13 +332,13 @@ impl Addresses {
 
 #[cfg(test)]
 mod tests {
-    use super::super::description::Description;
     use super::*;
+    use crate::generators::twin::description::Description;
     use rustc_hash::FxHashMap;
 
     /// Hot writes of hm_0's twin, all of its items stable or none.
     fn drawn(stable: &str) -> (f64, f64, f64) {
-        let file = include_str!("../../twins/hm_0.toml").lines();
+        let file = include_str!("../../../twins/hm_0.toml").lines();
         let text: String = file
             .map(|l| if l.starts_with("stable =") { stable } else { l })
             .flat_map(|l| [l, "\n"])

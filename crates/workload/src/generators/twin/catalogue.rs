@@ -39,7 +39,7 @@ macro_rules! file {
     ($name:literal) => {
         BuiltinTwin {
             name: $name,
-            body: TwinBody::File(include_str!(concat!("../../twins/", $name, ".toml"))),
+            body: TwinBody::File(include_str!(concat!("../../../twins/", $name, ".toml"))),
         }
     };
 }
@@ -127,7 +127,8 @@ impl BuiltinTwin {
 
     /// One line for a list.
     pub fn title(&self) -> String {
-        let file = |text| super::read(text, self.name).map(|d| d.title).unwrap_or_default();
+        let file =
+            |text| crate::generators::twin::read::read(text, self.name).map(|d| d.title).unwrap_or_default();
         match self.body {
             TwinBody::File(text) => file(text),
             TwinBody::Same(other) => format!("the same as twin:{other}"),

@@ -1,32 +1,27 @@
-//! What a twin's file says, as types; `read` and `write` turn files into them and back.
+//! What a twin's file says, as types.
 
-mod read;
-mod values;
-mod write;
-
-use super::addresses::extents;
-use crate::pace::Depth;
+use crate::requests::pace::Depth;
 use std::ops::RangeInclusive;
 use wordline_units::{Bytes, Fraction, LBA_BYTES, SimDuration};
 
 /// Most requests of one twin.
-const REQUESTS_MAX: u64 = 1 << 40;
+pub(crate) const REQUESTS_MAX: u64 = 1 << 40;
 /// Longest request, in blocks: 4 GiB, as of a trace.
-pub(super) const LONGEST: u64 = (1 << 32) / LBA_BYTES;
+pub(crate) const LONGEST: u64 = (1 << 32) / LBA_BYTES;
 /// Farthest address, in bytes: 8 EiB, as of a trace.
-pub(super) const FARTHEST: u64 = 1 << 63;
+pub(crate) const FARTHEST: u64 = 1 << 63;
 /// Bytes that share one popularity where a twin does not say.
-pub(super) const EXTENT: u64 = 64 << 10;
+pub(crate) const EXTENT: u64 = 64 << 10;
 /// Mean number of requests of one kind in a row.
-pub(super) const RUN: RangeInclusive<f64> = 1.0..=1e6;
+pub(crate) const RUN: RangeInclusive<f64> = 1.0..=1e6;
 /// Skew among hot extents.
-pub(super) const THETA: RangeInclusive<f64> = 0.0..=5.0;
+pub(crate) const THETA: RangeInclusive<f64> = 0.0..=5.0;
 /// Bytes that share one place where a twin does not say.
-pub(super) const ITEM: u64 = 16 << 10;
+pub(crate) const ITEM: u64 = 16 << 10;
 /// How often the hot extents may be replaced.
-pub(super) const DRIFT: RangeInclusive<f64> = 0.0..=1000.0;
+pub(crate) const DRIFT: RangeInclusive<f64> = 0.0..=1000.0;
 /// Decimals with which numbers that are not whole are written.
-pub(super) const DECIMALS: usize = 4;
+pub(crate) const DECIMALS: usize = 4;
 
 /// A twin: numbers from which requests are made, and what they are held to.
 #[derive(Clone, PartialEq, Debug)]
@@ -115,13 +110,13 @@ impl Memory {
     }
 
     /// Dispersions of reads and of writes in windows of so many nanoseconds.
-    pub(super) fn dispersion(&self, window_ns: f64) -> [f64; 2] {
+    pub(crate) fn dispersion(&self, window_ns: f64) -> [f64; 2] {
         let logarithm = |x: f64| libm::log(x.max(1e-3));
         [&self.reads, &self.writes].map(|curve| self.at(curve, window_ns, logarithm, libm::exp))
     }
 
     /// Correlation of reads and writes in windows of so many nanoseconds.
-    pub(super) fn together(&self, window_ns: f64) -> f64 {
+    pub(crate) fn together(&self, window_ns: f64) -> f64 {
         self.at(&self.together, window_ns, |x| x, |x| x)
     }
 }
@@ -250,8 +245,14 @@ pub struct Targets {
 }
 
 /// Blocks of an item where nothing else is said: what is usual, or as much of an extent as can be.
-pub(super) fn item_in(extent: u64, align: u64) -> u64 {
+pub(crate) fn item_in(extent: u64, align: u64) -> u64 {
     (ITEM.min(extent) / LBA_BYTES / align * align).max(align)
+}
+
+/// Extents of a side: all, and hot ones.
+pub(crate) fn extents(side: &Side, scale: u64) -> (u64, u64) {
+    let all = (side.footprint / scale / side.extent).max(1);
+    (all, side.hot_space.of_ceil(all).clamp(1, all))
 }
 
 impl Arrivals {
@@ -273,7 +274,7 @@ impl Side {
     }
 
     /// Parts of the footprint, one a stream, and the blocks that each must have.
-    pub(super) fn parts(&self) -> (u64, u64) {
+    pub(crate) fn parts(&self) -> (u64, u64) {
         let parts = if self.sequential > Fraction::ZERO { self.streams as u64 } else { 1 };
         (parts, (self.longest() + self.page).max(self.extent / LBA_BYTES))
     }

@@ -1,11 +1,14 @@
 //! Reading a twin's file: every problem of it at once, with its line.
 
-use super::values::{Address, Average, Blocks, Hit, Lengths, Numbers, Range, Slashed, Spread};
-use super::{
+use crate::error::{ErrorKind, Problem, WorkloadError};
+use crate::generators::twin::description::{
     Arrivals, DRIFT, Description, EXTENT, Envelope, HotLies, Memory, Modulation, REQUESTS_MAX, RUN, Rest,
     Side, Straddle, THETA, Targets, item_in,
 };
-use crate::pace::Depth;
+use crate::generators::twin::values::{
+    Address, Average, Blocks, Hit, Lengths, Numbers, Range, Slashed, Spread,
+};
+use crate::requests::pace::Depth;
 use wordline_config::{ConfigErrors, Problems, Section};
 use wordline_units::{Count, Fraction, LBA_BYTES, SimDuration};
 
@@ -15,6 +18,19 @@ fn share(s: &mut Section, key: &'static str, default: Fraction) -> Fraction {
         s.refuse(key, format!("{given} is more than 100 %"));
     }
     given
+}
+
+/// Reads a description and says what is wrong with it as an error of the workload.
+pub(crate) fn read(text: &str, origin: &str) -> Result<Description, WorkloadError> {
+    Description::from_toml(text, origin).map_err(|e| problems(&e))
+}
+
+fn problems(errors: &ConfigErrors) -> WorkloadError {
+    let all = errors.problems.iter().map(|p| Problem::new(ErrorKind::Option, p.place.to_string(), &*p.text));
+    match WorkloadError::of_all(all.collect()) {
+        Err(e) => e,
+        Ok(()) => Problem::new(ErrorKind::Option, "twin", "it cannot be read").into(),
+    }
 }
 
 impl Description {
@@ -281,7 +297,7 @@ fn side(mut s: Section, kind: Kind) -> Option<Side> {
         overlap,
     });
     if let Some(side) = &side
-        && let Err(what) = crate::twin::sizes::SizeLaw::new(side)
+        && let Err(what) = crate::generators::twin::sizes::SizeLaw::new(side)
     {
         s.refuse(if s.has("mean") { "mean" } else { "sizes" }, what);
     }

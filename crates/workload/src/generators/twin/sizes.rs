@@ -1,9 +1,9 @@
 //! Sizes of a twin's requests: those listed by their weights, and what makes them up to the mean:
 //! one more size whose weight is solved, or a geometric tail whose mean is.
 
-use super::description::{Rest, Side};
-use crate::alias::Alias;
-use crate::random::RandomStream;
+use crate::generators::twin::description::{Rest, Side};
+use crate::random::alias::Alias;
+use crate::random::stream::RandomStream;
 use wordline_units::{Fraction, LBA_BYTES};
 
 /// Sizes to draw from.

@@ -1,9 +1,9 @@
 //! What a stream of requests is like: the figures by which a twin is held to its original, taken in
 //! one pass, of a twin and of a trace alike.
 
-use super::addresses::UNIT;
-use super::lru::PageStack;
-use crate::pages::PageSet;
+use crate::generators::twin::addresses::UNIT;
+use crate::generators::twin::lru::PageStack;
+use crate::requests::pages::PageSet;
 use rustc_hash::FxHashMap;
 use wordline_units::{HostOp, HostRequest, LBA_BYTES};
 

@@ -1,13 +1,13 @@
 //! A twin at work: kind, size, time and address of each request, each from a stream of random
 //! numbers of its own, so that changing one parameter leaves the draws of the others alone.
 
-use super::addresses::{Addresses, Way};
-use super::arrivals::Clock;
-use super::description::{Description, Side};
-use super::sizes::{Modulated, SizeLaw};
-use crate::error::WorkloadError;
-use crate::pace::Ratio;
-use crate::random::RandomStream;
+use crate::error::{ErrorKind, Problem, WorkloadError};
+use crate::generators::twin::addresses::{Addresses, Way};
+use crate::generators::twin::arrivals::Clock;
+use crate::generators::twin::description::{Description, Side};
+use crate::generators::twin::sizes::{Modulated, SizeLaw};
+use crate::random::stream::RandomStream;
+use crate::requests::pace::Ratio;
 use wordline_units::{HostOp, HostRequest, SimTime};
 
 /// How a twin is run.
@@ -188,6 +188,28 @@ impl Iterator for TwinStream {
         }
         Some(Ok(request.at(SimTime(if self.open { time } else { 0 }))))
     }
+}
+
+/// The first requests of a description, at most so many, as it would be run without options.
+///
+/// # Errors
+/// None for a description that was read from a file.
+pub(crate) fn requests_of(
+    d: &Description,
+    seed: u64,
+    most: Option<u64>,
+) -> Result<impl Iterator<Item = HostRequest> + use<>, WorkloadError> {
+    let play = Play {
+        requests: most.map(|m| m.min(d.requests)),
+        until_ns: None,
+        bytes: None,
+        scale: 1,
+        speedup: Ratio::ONE,
+        open: true,
+    };
+    let stream =
+        TwinStream::new(d, play, seed).map_err(|what| Problem::new(ErrorKind::Option, &*d.title, what))?;
+    Ok(stream.filter_map(Result::ok))
 }
 
 #[cfg(test)]

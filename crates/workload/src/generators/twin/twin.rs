@@ -1,57 +1,22 @@
-//! Twins: synthetic stand-ins for traces that cannot be passed on. A twin is a small file of numbers
-//! (`description`), each with its source, from which requests are made (`stream`, with `arrivals`,
-//! `sizes` and `addresses`); it is accepted when the figures of what comes out (`statistics`, `lru`)
-//! are those of the table it was made from (`check`). `fitting` makes one from a trace, `class` finds what traces have in common, `legal` brings it to
-//! what a file may say, `verdict` says what it may stand for, `locality` foretells and shifts its hit rate, `catalogue` lists those that come with Wordline,
-//! and `originals` puts the trace itself in a twin's place where the user has it.
+//! A twin with its options, as a workload.
 
-mod addresses;
-mod arrivals;
-mod catalogue;
-mod check;
-mod class;
-mod description;
-mod fitting;
-mod legal;
-mod locality;
-mod lru;
-mod originals;
-mod sizes;
-mod statistics;
-mod stream;
-mod verdict;
-
-pub use catalogue::{BuiltinTwin, Spelled, TWINS, TwinBody, twin_named};
-pub use check::{Checked, Criterion, Row, Unit, check};
-pub use class::{Class, fit_class};
-pub use description::{
-    Arrivals, Description, Envelope, HotLies, Memory, Modulation, Rest, Side, Straddle, Targets,
-};
-pub use fitting::{Fallback, Fitted, fit};
-pub use locality::REFERENCE_SHARE;
-pub(crate) use originals::original_of;
-pub use originals::with_original;
-pub use statistics::{Depth, Statistics};
-pub use verdict::{Aspect, Verdict};
-
-use crate::error::{ErrorKind, Problem, WorkloadError, did_you_mean};
-use crate::fit::{DriveShape, Fit, Placement};
-use crate::numbers::readable_bytes;
-pub use crate::pace::Depth as QueueDepth;
-use crate::pace::{ByteBound, Limit, Pacing, Ratio};
-use crate::parameter::{Options, Parameter, choice, value};
-use crate::synthetic::{SyntheticWorkload, synthetic_named};
-use crate::updates::UpdateLaw;
-use crate::workload::{Overrides, RequestStream};
+use crate::error::{ErrorKind, Problem, WorkloadError};
+use crate::generators::synthetic::catalogue::{SyntheticWorkload, synthetic_named};
+use crate::generators::twin::catalogue::Spelled;
+use crate::generators::twin::description::Description;
+use crate::generators::twin::named::{Named, named, unknown};
+use crate::generators::twin::stream::{Play, TwinStream};
+use crate::generators::twin::{description, locality, sizes};
+use crate::requests::fit::{DriveShape, Fit, Placement};
+use crate::requests::pace::{ByteBound, Depth as QueueDepth, Limit, Pacing, Ratio};
+use crate::requests::stream::{Overrides, RequestStream};
+use crate::requests::updates::UpdateLaw;
+use crate::text::numbers::readable_bytes;
+use crate::text::parameter::{Options, Parameter, choice, value};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
-use stream::{Play, TwinStream};
-use wordline_config::ConfigErrors;
-use wordline_units::{Count, HostRequest, LBA_BYTES, SimDuration};
-
-/// What a twin's name begins with.
-pub(crate) const PREFIX: &str = "twin:";
+use wordline_units::{Count, LBA_BYTES, SimDuration};
 
 /// The options of every twin.
 pub const TWIN_OPTIONS: &[Parameter] = &[
@@ -85,80 +50,6 @@ pub const TWIN_OPTIONS: &[Parameter] = &[
     value("original", "file", "none", "a trace", "takes the original trace in place of the twin"),
 ];
 
-/// Reads a description and says what is wrong with it as an error of the workload.
-pub(crate) fn read(text: &str, origin: &str) -> Result<Description, WorkloadError> {
-    Description::from_toml(text, origin).map_err(|e| problems(&e))
-}
-
-fn problems(errors: &ConfigErrors) -> WorkloadError {
-    let all = errors.problems.iter().map(|p| Problem::new(ErrorKind::Option, p.place.to_string(), &*p.text));
-    match WorkloadError::of_all(all.collect()) {
-        Err(e) => e,
-        Ok(()) => Problem::new(ErrorKind::Option, "twin", "it cannot be read").into(),
-    }
-}
-
-/// Whether the text names a twin: one that comes with Wordline, or a twin's file.
-pub(crate) fn is_twin(head: &str) -> bool {
-    head.starts_with(PREFIX) || head == "twin" || head.ends_with(".toml")
-}
-
-/// Whether it is one that is there.
-pub(crate) fn is_known(head: &str) -> bool {
-    head.strip_prefix(PREFIX).is_some_and(|name| twin_named(name).is_some())
-}
-
-/// What a name stands for.
-enum Named {
-    Twin(Box<Description>, String),
-    Workload(&'static Spelled),
-}
-
-fn named(head: &str) -> Result<Named, WorkloadError> {
-    let Some(name) = head.strip_prefix(PREFIX) else {
-        if head == "twin" {
-            return Err(unknown(head, ""));
-        }
-        let text = std::fs::read_to_string(head).map_err(|e| {
-            Problem::new(ErrorKind::Io, head, format!("the twin cannot be read: {e}"))
-                .hint("names of files are relative to the working directory")
-        })?;
-        return Ok(Named::Twin(Box::new(read(&text, head)?), text));
-    };
-    let Some(builtin) = twin_named(name) else { return Err(unknown(head, name)) };
-    match builtin.body {
-        TwinBody::Workload(spelled) => Ok(Named::Workload(spelled)),
-        TwinBody::File(_) | TwinBody::Same(_) => {
-            let text = builtin.text().unwrap_or_default();
-            Ok(Named::Twin(Box::new(read(text, head)?), text.to_string()))
-        }
-    }
-}
-
-fn unknown(head: &str, name: &str) -> WorkloadError {
-    let names = || TWINS.iter().map(|t| t.name);
-    Problem::new(ErrorKind::Option, head, "there is no twin of that name")
-        .allowed(names().collect::<Vec<_>>().join(", "))
-        .hint(did_you_mean(name, names()))
-        .into()
-}
-
-/// The description behind `twin:NAME` or a twin's file.
-///
-/// # Errors
-/// A name that is not there or a file that is wrong. A workload that needs no twin is an error, too.
-pub fn description_of(head: &str) -> Result<Description, WorkloadError> {
-    match named(head)? {
-        Named::Twin(d, _) => Ok(*d),
-        Named::Workload(s) => Err(Problem::new(
-            ErrorKind::Option,
-            head,
-            format!("it is the built-in workload {}, and has no description", s.workload),
-        )
-        .into()),
-    }
-}
-
 /// A twin with its options: a workload.
 pub(crate) struct Twin {
     name: String,
@@ -189,7 +80,7 @@ impl Twin {
         }
         let duration = o.get::<SimDuration>("duration", "a time such as 1h");
         let bytes = o.get::<ByteBound>("bytes", "a size such as 10GiB, or 3x the drive");
-        let scale = crate::synthetic::number(&mut o, "scale", 1, 1..=65_536);
+        let scale = crate::text::bounded::number(&mut o, "scale", 1, 1..=65_536);
         let speedup = o.get::<Ratio>("speedup", "a factor such as 10 or 0.5").unwrap_or(Ratio::ONE);
         let closed = o.get::<QueueDepth>("closed", "a queue depth such as 32 or 32x4");
         let points = locality_of(&mut o);
@@ -432,26 +323,4 @@ fn written(d: &Description) -> u64 {
 
 fn hash(text: &str) -> String {
     Sha256::digest(text).iter().map(|b| format!("{b:02x}")).collect()
-}
-
-/// The first requests of a description, at most so many, as it would be run without options.
-///
-/// # Errors
-/// None for a description that was read from a file.
-pub(crate) fn requests_of(
-    d: &Description,
-    seed: u64,
-    most: Option<u64>,
-) -> Result<impl Iterator<Item = HostRequest> + use<>, WorkloadError> {
-    let play = Play {
-        requests: most.map(|m| m.min(d.requests)),
-        until_ns: None,
-        bytes: None,
-        scale: 1,
-        speedup: Ratio::ONE,
-        open: true,
-    };
-    let stream =
-        TwinStream::new(d, play, seed).map_err(|what| Problem::new(ErrorKind::Option, &*d.title, what))?;
-    Ok(stream.filter_map(Result::ok))
 }

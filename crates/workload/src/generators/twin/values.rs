@@ -1,11 +1,11 @@
 //! How numbers are spelled in a twin's file: means, sizes, addresses, lists by slashes.
 
-use super::{FARTHEST, LONGEST};
+use crate::generators::twin::description::{FARTHEST, LONGEST};
 use std::str::FromStr;
 use wordline_units::{Bytes, Fraction, LBA_BYTES, SimDuration};
 
 /// A number of bytes that need not be whole: a mean.
-pub(super) struct Average(pub f64);
+pub(crate) struct Average(pub f64);
 
 impl FromStr for Average {
     type Err = String;
@@ -19,7 +19,7 @@ impl FromStr for Average {
 }
 
 /// Parts separated by slashes.
-pub(super) struct Slashed<T>(pub Vec<T>);
+pub(crate) struct Slashed<T>(pub Vec<T>);
 
 impl FromStr for Slashed<f64> {
     type Err = String;
@@ -38,7 +38,7 @@ impl FromStr for Slashed<f64> {
 }
 
 /// Numbers of any sign, separated by slashes.
-pub(super) struct Numbers(pub Vec<f64>);
+pub(crate) struct Numbers(pub Vec<f64>);
 
 impl FromStr for Numbers {
     type Err = String;
@@ -52,7 +52,7 @@ impl FromStr for Numbers {
 }
 
 /// Lengths of windows, ascending, separated by slashes.
-pub(super) struct Lengths(pub Vec<SimDuration>);
+pub(crate) struct Lengths(pub Vec<SimDuration>);
 
 impl FromStr for Lengths {
     type Err = String;
@@ -82,7 +82,7 @@ impl FromStr for Slashed<(u32, f64)> {
 }
 
 /// A size in blocks: not 0, and whole.
-pub(super) fn blocks(text: &str) -> Result<u64, String> {
+pub(crate) fn blocks(text: &str) -> Result<u64, String> {
     let Bytes(bytes) = text.parse().map_err(|e: wordline_units::QuantityError| e.to_string())?;
     if bytes == 0 || !bytes.is_multiple_of(LBA_BYTES) || bytes / LBA_BYTES > LONGEST {
         return Err(format!("{text:?} is not a multiple of 512 B from 512 B to 4 GiB"));
@@ -91,7 +91,7 @@ pub(super) fn blocks(text: &str) -> Result<u64, String> {
 }
 
 /// An address in blocks.
-pub(super) struct Address(pub u64);
+pub(crate) struct Address(pub u64);
 
 impl FromStr for Address {
     type Err = String;
@@ -104,7 +104,7 @@ impl FromStr for Address {
     }
 }
 
-pub(super) struct Blocks(pub u64);
+pub(crate) struct Blocks(pub u64);
 
 impl FromStr for Blocks {
     type Err = String;
@@ -114,7 +114,7 @@ impl FromStr for Blocks {
 }
 
 /// `from..to`, both shares.
-pub(super) struct Range(pub Fraction, pub Fraction);
+pub(crate) struct Range(pub Fraction, pub Fraction);
 
 impl FromStr for Range {
     type Err = String;
@@ -130,7 +130,7 @@ impl FromStr for Range {
 }
 
 /// `SIZE@SHARE`: a cache and its hit rate.
-pub(super) struct Hit(pub u64, pub Fraction);
+pub(crate) struct Hit(pub u64, pub Fraction);
 
 impl FromStr for Hit {
     type Err = String;
@@ -144,7 +144,7 @@ impl FromStr for Hit {
 }
 
 /// `WINDOW@DISPERSION`: a length and the variance over mean of the counts in such windows.
-pub(super) struct Spread(pub SimDuration, pub f64);
+pub(crate) struct Spread(pub SimDuration, pub f64);
 
 impl FromStr for Spread {
     type Err = String;

@@ -1,6 +1,6 @@
 //! Writing a twin's file: one from which the same requests come.
 
-use super::{DECIMALS, Description, HotLies, Rest, Side, Straddle};
+use crate::generators::twin::description::{DECIMALS, Description, HotLies, Rest, Side, Straddle};
 use std::fmt::Write;
 use wordline_config::{comment, quoted};
 use wordline_units::{Bytes, Fraction, LBA_BYTES, SimDuration};
