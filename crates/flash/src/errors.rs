@@ -6,6 +6,7 @@
 use libm::{erfc, exp, log, pow, sqrt};
 use serde::{Deserialize, Serialize};
 use std::sync::OnceLock;
+use wordline_hash::splitmix;
 use wordline_units::{CellMode, SimDuration};
 
 use crate::MAX_BITS;
@@ -340,7 +341,7 @@ impl RetryLaw {
     /// Errors of an average page of a block, in steps; -∞ for a block without errors.
     pub fn of_block(&self, stress: Stress, block: u32) -> f32 {
         let rate = self.rber.at(stress.cycles, stress.hours as f64 * self.per_hour, stress.reads as f64);
-        let varied = self.sigma_block * self.normal[quantile(mix(block as u64 ^ BLOCKS))] as f64;
+        let varied = self.sigma_block * self.normal[quantile(splitmix(block as u64 ^ BLOCKS))] as f64;
         ((log(rate * self.words) + varied) * self.steps_per_log) as f32
     }
 
@@ -348,7 +349,7 @@ impl RetryLaw {
     #[inline]
     pub fn of_page(&self, block_steps: f32, block: u32, wordline: u32, bit: usize) -> Retries {
         let page = (block as u64) << 32 | wordline as u64;
-        let varied = self.sigma_page * self.normal[quantile(mix(page))];
+        let varied = self.sigma_page * self.normal[quantile(splitmix(page))];
         let steps = block_steps + self.by_type[bit] + varied;
         if steps <= 0.0 {
             return Retries::default();
@@ -362,14 +363,6 @@ impl RetryLaw {
 
 /// Keeps the numbers of blocks apart from those of pages.
 const BLOCKS: u64 = 0x626c_6f63_6b73;
-
-/// The output function of SplitMix64.
-fn mix(x: u64) -> u64 {
-    let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
-}
 
 /// Which of the equally likely parts of a distribution a hash chooses.
 #[inline(always)]

@@ -2,6 +2,7 @@
 //! never take fewer retries.
 
 use wordline_flash::{Beyond, ErrorModel, RetryLaw, Stress};
+use wordline_hash::{GOLDEN, mix};
 use wordline_units::CellMode;
 
 const MONTH: u64 = 720;
@@ -11,10 +12,8 @@ struct Rng(u64);
 
 impl Rng {
     fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % n
+        self.0 = self.0.wrapping_add(GOLDEN);
+        mix(self.0) % n
     }
 }
 

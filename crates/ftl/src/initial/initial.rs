@@ -2,8 +2,8 @@
 //! each part begin.
 
 use crate::image::base::Mapped;
-use crate::image::permutation::mix;
 use thiserror::Error;
+use wordline_hash::{fnv1a, mix};
 use wordline_units::{Fraction, Lpn, PlaneId, SectorMask, SimDuration};
 
 /// In which order the pages of a filled drive lie.
@@ -102,10 +102,6 @@ pub enum InitialError {
 
 /// Where the random numbers of a part of a component begin, from the run's seed and their names.
 pub(crate) fn stream(seed: u64, component: &str, part: &str, number: u64) -> u64 {
-    // FNV-1a, 64 bits.
-    let hash = component
-        .bytes()
-        .chain(part.bytes())
-        .fold(0xcbf2_9ce4_8422_2325u64, |h, b| (h ^ b as u64).wrapping_mul(0x0100_0000_01b3));
+    let hash = fnv1a(component.bytes().chain(part.bytes()));
     mix(mix(seed ^ hash).wrapping_add(number))
 }

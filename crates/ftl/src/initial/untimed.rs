@@ -6,23 +6,23 @@
 //! The cycle is that of the timed drive: a block is opened, a victim is chosen among the closed ones,
 //! its live pages go to the open block, the host's pages fill what is left.
 
-use crate::image::permutation::{GOLDEN, Permutation, mix};
+use crate::image::permutation::Permutation;
 use crate::state::victim::VictimIndex;
 use wordline_device::Victim;
+use wordline_hash::{SplitMix64, mix};
 
 /// Random numbers by SplitMix64, for a component that needs them fast and saves nothing.
 #[derive(Clone, Debug)]
-pub(crate) struct Draws(u64);
+pub(crate) struct Draws(SplitMix64);
 
 impl Draws {
     pub fn new(seed: u64) -> Draws {
-        Draws(seed)
+        Draws(SplitMix64(seed))
     }
 
     #[inline]
     pub fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(GOLDEN);
-        mix(self.0)
+        self.0.bits()
     }
 
     /// A number below `n`, off from equal chances by less than n / 2^64.

@@ -6,11 +6,11 @@
 //! draws from a list of the closed blocks in O(d). Rules that weigh age look at the closed blocks in the
 //! order of their closing: windowed greedy at the first w, cost-benefit at all, once a collection.
 
-use crate::image::permutation::{GOLDEN, mix};
 use crate::state::min_tree::{ABSENT, MinTree};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use wordline_device::Victim;
+use wordline_hash::{GOLDEN, mix};
 
 /// Closed blocks to draw from, and the stream that draws.
 ///

@@ -3,10 +3,10 @@
 //! puts that off. What of it has happened is here; an erase is counted in `block_wear.rs`, blocks are lost in `capacity.rs`.
 
 use crate::file::saved::{Saved, saved};
-use crate::image::permutation::mix;
 use crate::state::aging::LIFE;
 use wordline_device::WearSpec;
 use wordline_flash::standard_normal;
+use wordline_hash::mix;
 use wordline_units::{BlockId, Fraction, SimTime};
 
 /// What wear has done to a drive.

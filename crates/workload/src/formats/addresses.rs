@@ -1,14 +1,14 @@
 //! A plain list of addresses, one a line: what cache simulators and home-made tools write. It has no
 //! clock, so it is replayed as a closed loop.
 
-use super::lines_of::{LineFormat, LineReader, Parsed, Tally, trimmed};
-use super::units::{UNIT, Units};
-use super::{
-    Confidence, Detection, Extents, Format, Miss, OptionFault, Order, Record, Sample, Settings, Timing,
-    Volumes,
-};
-use crate::numbers::{NumberFault, hexadecimal, unsigned};
-use crate::parameter::{Parameter, choice, value};
+use crate::formats::detection::{Confidence, Detection, Miss, OptionFault, Sample, Settings};
+use crate::formats::format::{Extents, Format, Order, Timing};
+use crate::formats::lines_of::{LineFormat, LineReader, Parsed, Tally, trimmed};
+use crate::formats::record::Record;
+use crate::formats::units::{UNIT, Units};
+use crate::formats::volumes::Volumes;
+use crate::text::numbers::{NumberFault, hexadecimal, unsigned};
+use crate::text::parameter::{Parameter, choice, value};
 use wordline_units::{Attributes, Bytes, HostOp};
 
 /// The format.

@@ -1,10 +1,13 @@
 //! Alibaba cloud block storage: a thousand virtual disks, January 2020.
 
-use super::lines_of::{LineFormat, LineReader, Parsed, Tally, scaled, separated};
-use super::units::{STATED, Units};
-use super::writing::{Keeps, Naming, Row, Rows, Writing};
-use super::{Confidence, Detection, Extents, Format, Miss, Order, Record, Sample, Settings, Timing, Volumes};
-use crate::numbers::{time, unsigned};
+use crate::formats::detection::{Confidence, Detection, Miss, Sample, Settings};
+use crate::formats::format::{Extents, Format, Order, Timing};
+use crate::formats::lines_of::{LineFormat, LineReader, Parsed, Tally, scaled, separated};
+use crate::formats::record::Record;
+use crate::formats::units::{STATED, Units};
+use crate::formats::volumes::Volumes;
+use crate::formats::writing::{Keeps, Naming, Row, Rows, Writing};
+use crate::text::numbers::{time, unsigned};
 use wordline_units::{Attributes, HostOp};
 
 /// The format.

@@ -1,12 +1,15 @@
 //! The text that `blkparse` prints of a block trace.
 
-use super::lines_of::{LineFormat, LineReader, Parsed, Tally, scaled, spaced_up_to};
-use super::rwbs::Flags;
-use super::units::{SECOND, TIME, UNIT, Units};
-use super::writing::{Clock, Keeps, Naming, RecordWriter, Row, Writing};
-use super::{Confidence, Detection, Extents, Format, Miss, Order, Record, Sample, Settings, Timing, Volumes};
-use crate::numbers::{time, unsigned};
-use crate::parameter::Parameter;
+use crate::formats::detection::{Confidence, Detection, Miss, Sample, Settings};
+use crate::formats::format::{Extents, Format, Order, Timing};
+use crate::formats::lines_of::{LineFormat, LineReader, Parsed, Tally, scaled, spaced_up_to};
+use crate::formats::record::Record;
+use crate::formats::rwbs::Flags;
+use crate::formats::units::{SECOND, TIME, UNIT, Units};
+use crate::formats::volumes::Volumes;
+use crate::formats::writing::{Clock, Keeps, Naming, RecordWriter, Row, Writing};
+use crate::text::numbers::{time, unsigned};
+use crate::text::parameter::Parameter;
 use wordline_units::HostOp;
 
 /// The format.
@@ -37,7 +40,7 @@ a clock that was not set yet when the event was logged; the line cannot be used.
 };
 
 /// Which event of a request counts; for both forms of a block trace.
-pub(super) const EVENT: Parameter = Parameter {
+pub(crate) const EVENT: Parameter = Parameter {
     key: "event",
     unit: "word",
     default: "D, or Q if there is no D",

@@ -2,16 +2,16 @@
 //! of a folder or of a tar archive are merged by time; a missing CPU is no fault, since one that
 //! issued nothing leaves none.
 
-use super::blkparse::EVENT;
-use super::lines_of::Parsed;
-use super::records::Window;
-use super::rwbs::Flags;
-use super::writing::{Keeps, Naming, RecordWriter, Writing};
-use super::{
-    Confidence, Detection, Event, Extents, Format, Input, Miss, Order, Position, Record, RecordReader,
-    Sample, Settings, Timing, Volumes,
-};
-use crate::numbers::grouped;
+use crate::formats::blkparse::EVENT;
+use crate::formats::detection::{Confidence, Detection, Miss, Sample, Settings};
+use crate::formats::format::{Extents, Format, Order, Timing};
+use crate::formats::lines_of::Parsed;
+use crate::formats::record::{Event, Input, Position, Record, RecordReader};
+use crate::formats::records::Window;
+use crate::formats::rwbs::Flags;
+use crate::formats::volumes::Volumes;
+use crate::formats::writing::{Keeps, Naming, RecordWriter, Writing};
+use crate::text::numbers::grouped;
 use std::io;
 use wordline_units::HostOp;
 

@@ -2,17 +2,17 @@
 //! each column is called and measured in is said in the options, nothing is guessed but the
 //! delimiter, and that by the title row.
 
-use super::lines_of::{LineFormat, LineReader, Parsed, Tally, places, trimmed};
-use super::units::{UNIT, unit_bytes};
-use super::writing::{Keeps, RecordWriter, Row, Writing};
-use super::{
-    Confidence, Detection, Extents, Format, Miss, OptionFault, Order, Record, Sample, Settings, Timing,
-    Volumes,
-};
 use crate::error::did_you_mean;
-use crate::numbers::{NumberFault, Style, date, excerpt, hexadecimal, quantity};
-use crate::parameter::{Parameter, choice};
-use crate::table::decoded;
+use crate::formats::detection::{Confidence, Detection, Miss, OptionFault, Sample, Settings};
+use crate::formats::format::{Extents, Format, Order, Timing};
+use crate::formats::lines_of::{LineFormat, LineReader, Parsed, Tally, places, trimmed};
+use crate::formats::record::Record;
+use crate::formats::table::decoded;
+use crate::formats::units::{UNIT, unit_bytes};
+use crate::formats::volumes::Volumes;
+use crate::formats::writing::{Keeps, RecordWriter, Row, Writing};
+use crate::text::numbers::{NumberFault, Style, date, excerpt, hexadecimal, quantity};
+use crate::text::parameter::{Parameter, choice};
 use wordline_units::{Attributes, Bytes, HostOp, LatencyHint};
 
 const fn column(key: &'static str, default: &'static str, about: &'static str) -> Parameter {
@@ -341,7 +341,7 @@ impl Plan {
 }
 
 /// Whether the column says what times are measured in.
-pub(super) fn tells_time(settings: &Settings) -> bool {
+pub(crate) fn tells_time(settings: &Settings) -> bool {
     let text = settings.get("time").map_or("", String::as_str);
     text == NO_CLOCK || split_time(text).is_some()
 }

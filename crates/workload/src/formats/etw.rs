@@ -1,10 +1,13 @@
 //! Microsoft's production server traces: the disk events of an ETW log, dumped as CSV.
 
-use super::lines_of::{LineFormat, LineReader, Parsed, Tally, separated_up_to};
-use super::units::{STATED, Units};
-use super::writing::{Clock, Keeps, Naming, Row, Rows, Writing};
-use super::{Confidence, Detection, Extents, Format, Miss, Order, Record, Sample, Settings, Timing, Volumes};
-use crate::numbers::{NumberFault, hexadecimal, time, unsigned};
+use crate::formats::detection::{Confidence, Detection, Miss, Sample, Settings};
+use crate::formats::format::{Extents, Format, Order, Timing};
+use crate::formats::lines_of::{LineFormat, LineReader, Parsed, Tally, separated_up_to};
+use crate::formats::record::Record;
+use crate::formats::units::{STATED, Units};
+use crate::formats::volumes::Volumes;
+use crate::formats::writing::{Clock, Keeps, Naming, Row, Rows, Writing};
+use crate::text::numbers::{NumberFault, hexadecimal, time, unsigned};
 use wordline_units::{Attributes, HostOp};
 
 /// The format.

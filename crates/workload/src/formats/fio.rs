@@ -1,10 +1,13 @@
 //! fio's I/O logs, versions 2 and 3, as `write_iolog` writes and `read_iolog` reads them.
 
-use super::lines_of::{LineFormat, LineReader, Parsed, Tally, scaled, spaced_up_to};
-use super::units::{STATED, Units};
-use super::writing::{Clock, Keeps, RecordWriter, Row, Writing};
-use super::{Confidence, Detection, Extents, Format, Miss, Order, Record, Sample, Settings, Timing, Volumes};
-use crate::numbers::unsigned;
+use crate::formats::detection::{Confidence, Detection, Miss, Sample, Settings};
+use crate::formats::format::{Extents, Format, Order, Timing};
+use crate::formats::lines_of::{LineFormat, LineReader, Parsed, Tally, scaled, spaced_up_to};
+use crate::formats::record::Record;
+use crate::formats::units::{STATED, Units};
+use crate::formats::volumes::Volumes;
+use crate::formats::writing::{Clock, Keeps, RecordWriter, Row, Writing};
+use crate::text::numbers::unsigned;
 use wordline_units::{Attributes, HostOp};
 
 /// The format.
@@ -72,7 +75,9 @@ impl LineFormat for Fio {
         };
         let [file, action, offset, length] = fields else { return Err("too few columns".into()) };
         let time = match self.version {
-            Version::Three => crate::numbers::time(when, self.units.time).map_err(|e| e.of("time", when))?,
+            Version::Three => {
+                crate::text::numbers::time(when, self.units.time).map_err(|e| e.of("time", when))?
+            }
             _ => self.waited,
         };
         match (count, *action) {

@@ -1,11 +1,14 @@
 //! FIU IODedup and SyLab traces: requests of servers with the hash of each block. Copies are often
 //! the beginning of a tar archive, whose header then stands before the first record.
 
-use super::lines_of::{LineFormat, LineReader, Parsed, Tally, scaled};
-use super::units::{STATED, Units};
-use super::writing::{Keeps, Naming, Row, Rows, Writing};
-use super::{Confidence, Detection, Extents, Format, Miss, Order, Record, Sample, Settings, Timing, Volumes};
-use crate::numbers::time;
+use crate::formats::detection::{Confidence, Detection, Miss, Sample, Settings};
+use crate::formats::format::{Extents, Format, Order, Timing};
+use crate::formats::lines_of::{LineFormat, LineReader, Parsed, Tally, scaled};
+use crate::formats::record::Record;
+use crate::formats::units::{STATED, Units};
+use crate::formats::volumes::Volumes;
+use crate::formats::writing::{Keeps, Naming, Row, Rows, Writing};
+use crate::text::numbers::time;
 use wordline_units::{Attributes, HostOp};
 
 /// The format.

@@ -2,12 +2,15 @@
 //! traces and block replayers share. The file says neither the unit of time nor that of addresses,
 //! so both are found by evidence (see `readings`) or told.
 
-use super::lines_of::{LineFormat, LineReader, Parsed, Tally, scaled, spaced_up_to};
-use super::units::{TIME, UNIT, Units};
-use super::writing::{Keeps, Naming, RecordWriter, Row, Writing};
-use super::{Confidence, Detection, Extents, Format, Miss, Order, Record, Sample, Settings, Timing, Volumes};
-use crate::numbers::{leading, time};
-use crate::parameter::Parameter;
+use crate::formats::detection::{Confidence, Detection, Miss, Sample, Settings};
+use crate::formats::format::{Extents, Format, Order, Timing};
+use crate::formats::lines_of::{LineFormat, LineReader, Parsed, Tally, scaled, spaced_up_to};
+use crate::formats::record::Record;
+use crate::formats::units::{TIME, UNIT, Units};
+use crate::formats::volumes::Volumes;
+use crate::formats::writing::{Keeps, Naming, RecordWriter, Row, Writing};
+use crate::text::numbers::{leading, time};
+use crate::text::parameter::Parameter;
 use wordline_units::{Attributes, HostOp};
 
 /// The format.

@@ -1,14 +1,14 @@
 //! The block events of ftrace, as `trace_pipe`, `trace-cmd report` and `perf script` print them.
 
-use super::blkparse::EVENT;
-use super::lines_of::{LineFormat, LineReader, Parsed, Tally, scaled, spaced_up_to};
-use super::rwbs::Flags;
-use super::units::{SECOND, TIME, UNIT, Units};
-use super::{
-    Confidence, Detection, Extents, Format, Miss, OptionFault, Order, Sample, Settings, Timing, Volumes,
-};
-use crate::numbers::time;
-use crate::parameter::Parameter;
+use crate::formats::blkparse::EVENT;
+use crate::formats::detection::{Confidence, Detection, Miss, OptionFault, Sample, Settings};
+use crate::formats::format::{Extents, Format, Order, Timing};
+use crate::formats::lines_of::{LineFormat, LineReader, Parsed, Tally, scaled, spaced_up_to};
+use crate::formats::rwbs::Flags;
+use crate::formats::units::{SECOND, TIME, UNIT, Units};
+use crate::formats::volumes::Volumes;
+use crate::text::numbers::time;
+use crate::text::parameter::Parameter;
 
 /// The format.
 pub static FORMAT: Format = Format {

@@ -1,11 +1,11 @@
 //! What text formats share: a reader that asks a [`LineFormat`] about each line, and the tally of
 //! a sample by which a format is recognised.
 
-use super::{
-    Confidence, Detection, Event, Input, Miss, Position, Record, RecordReader, Sample, Settings, Volumes,
-};
-use crate::lines::{Lines, Next};
-use crate::numbers::{excerpt, unsigned};
+use crate::formats::detection::{Confidence, Detection, Miss, Sample, Settings};
+use crate::formats::lines::{Lines, Next};
+use crate::formats::record::{Event, Input, Position, Record, RecordReader};
+use crate::formats::volumes::Volumes;
+use crate::text::numbers::{excerpt, grouped, unsigned};
 use std::io;
 
 /// What a line is.
@@ -95,7 +95,7 @@ fn is_blank(line: &[u8]) -> bool {
 
 /// A field without the spaces and tabs around it. Other white space is no part of any format.
 #[inline]
-pub(super) fn trimmed(mut field: &[u8]) -> &[u8] {
+pub(crate) fn trimmed(mut field: &[u8]) -> &[u8] {
     while let [b' ' | b'\t', rest @ ..] = field {
         field = rest;
     }
@@ -108,7 +108,7 @@ pub(super) fn trimmed(mut field: &[u8]) -> &[u8] {
 /// The `N` fields of a line between `separator`s, without the white space around them; or how many
 /// fields there are instead.
 #[inline]
-pub(super) fn separated<const N: usize>(line: &[u8], separator: u8) -> Result<[&[u8]; N], String> {
+pub(crate) fn separated<const N: usize>(line: &[u8], separator: u8) -> Result<[&[u8]; N], String> {
     let mut out: [&[u8]; N] = [&[]; N];
     if separated_up_to(line, separator, &mut out) == N {
         Ok(out)
@@ -125,7 +125,7 @@ fn wrong_count(line: &[u8], separator: u8, wanted: usize) -> String {
 /// Fills `out` with the fields between `separator`s; returns how many there are, or one more than
 /// `out` holds if there are more.
 #[inline]
-pub(super) fn separated_up_to<'a>(line: &'a [u8], separator: u8, out: &mut [&'a [u8]]) -> usize {
+pub(crate) fn separated_up_to<'a>(line: &'a [u8], separator: u8, out: &mut [&'a [u8]]) -> usize {
     let (mut count, mut start) = (0, 0);
     for at in places(line, separator) {
         let Some(field) = out.get_mut(count) else { return count + 1 };
@@ -141,7 +141,7 @@ pub(super) fn separated_up_to<'a>(line: &'a [u8], separator: u8, out: &mut [&'a 
 
 /// The places of a byte, eight bytes at a time: fields are too short for a call of `memchr` each.
 #[inline]
-pub(super) fn places(line: &[u8], byte: u8) -> impl Iterator<Item = usize> {
+pub(crate) fn places(line: &[u8], byte: u8) -> impl Iterator<Item = usize> {
     let (mut next, mut found) = (0, 0);
     std::iter::from_fn(move || {
         while found == 0 {
@@ -179,7 +179,7 @@ fn equal(eight: u64, byte: u8) -> u64 {
 
 /// Fills `out` with the fields between white space; returns how many fields there are.
 #[inline]
-pub(super) fn spaced_up_to<'a>(line: &'a [u8], out: &mut [&'a [u8]]) -> usize {
+pub(crate) fn spaced_up_to<'a>(line: &'a [u8], out: &mut [&'a [u8]]) -> usize {
     let (mut count, mut at) = (0, 0);
     loop {
         while at < line.len() && matches!(line[at], b' ' | b'\t') {
@@ -201,7 +201,7 @@ pub(super) fn spaced_up_to<'a>(line: &'a [u8], out: &mut [&'a [u8]]) -> usize {
 
 /// A whole number of sectors or other units, in bytes.
 #[inline]
-pub(super) fn scaled(name: &str, field: &[u8], unit: u64) -> Result<u64, String> {
+pub(crate) fn scaled(name: &str, field: &[u8], unit: u64) -> Result<u64, String> {
     let n = unsigned(field).map_err(|e| e.of(name, field))?;
     n.checked_mul(unit).ok_or_else(|| too_large(name, n))
 }
@@ -278,7 +278,6 @@ impl Tally {
 
     /// `all of the first 1,000 lines`, or how many of them.
     pub fn share(&self) -> String {
-        use crate::numbers::grouped;
         if self.requests == self.lines {
             format!("all of the first {} lines", grouped(self.lines))
         } else {

@@ -1,10 +1,13 @@
 //! MSR Cambridge CSV: block traces of 13 servers, 36 volumes, one week of 2007.
 
-use super::lines_of::{LineFormat, LineReader, Parsed, Tally, scaled};
-use super::units::{STATED, Units};
-use super::writing::{Keeps, Naming, Row, Rows, Writing};
-use super::{Confidence, Detection, Extents, Format, Miss, Order, Record, Sample, Settings, Timing, Volumes};
-use crate::numbers::{leading, time};
+use crate::formats::detection::{Confidence, Detection, Miss, Sample, Settings};
+use crate::formats::format::{Extents, Format, Order, Timing};
+use crate::formats::lines_of::{LineFormat, LineReader, Parsed, Tally, scaled};
+use crate::formats::record::Record;
+use crate::formats::units::{STATED, Units};
+use crate::formats::volumes::Volumes;
+use crate::formats::writing::{Keeps, Naming, Row, Rows, Writing};
+use crate::text::numbers::{leading, time};
 use wordline_units::{Attributes, HostOp};
 
 /// The format.

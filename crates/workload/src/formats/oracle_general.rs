@@ -2,13 +2,13 @@
 //! operations nor addresses, so it is read as reads of objects that are laid out in the order in
 //! which they are first used.
 
-use super::records::Window;
-use super::{
-    Confidence, Detection, Event, Extents, Format, Input, Miss, OptionFault, Order, Position, Record,
-    RecordReader, Sample, Settings, Timing, Volumes,
-};
-use crate::numbers::grouped;
-use crate::parameter::choice;
+use crate::formats::detection::{Confidence, Detection, Miss, OptionFault, Sample, Settings};
+use crate::formats::format::{Extents, Format, Order, Timing};
+use crate::formats::record::{Event, Input, Position, Record, RecordReader};
+use crate::formats::records::Window;
+use crate::formats::volumes::Volumes;
+use crate::text::numbers::grouped;
+use crate::text::parameter::choice;
 use rustc_hash::FxHashMap;
 use std::io;
 use wordline_units::{Attributes, HostOp};

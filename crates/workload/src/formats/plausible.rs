@@ -3,10 +3,12 @@
 //! bounds stand here, each with its reason, and in docs/traces.md. A reading is given up only for a
 //! stated reason; which of those left is taken is decided in `readings`.
 
-use super::units::{SECOND, TIME, time_ns};
-use super::{Event, Format, Order, Sample, Settings, Timing};
-use crate::numbers::{grouped, readable_bytes};
-use crate::pages::PageSet;
+use crate::formats::detection::{Sample, Settings};
+use crate::formats::format::{Format, Order, Timing};
+use crate::formats::record::Event;
+use crate::formats::units::{SECOND, TIME, time_ns};
+use crate::requests::pages::PageSet;
+use crate::text::numbers::{grouped, readable_bytes};
 use std::io::Cursor;
 use wordline_units::HostOp;
 
@@ -46,7 +48,7 @@ const FILETIME_TO_UNIX_S: u64 = 11_644_473_600;
 const LONGEST_DATED_S: f64 = 400.0 * 86_400.0;
 
 /// What a sample says, before units are given to it.
-pub(super) struct Evidence {
+pub(crate) struct Evidence {
     /// Times in steps (the smallest digit that is written), ascending.
     steps: Vec<u64>,
     /// Between one and the next, ascending.

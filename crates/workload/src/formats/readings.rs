@@ -3,23 +3,11 @@
 //! is plausible; of an open one the only plausible reading is taken. Everything else is asked, with
 //! the figures of each reading.
 
-use super::plausible::{Claim, Evidence};
-use super::units::{ADDRESS_UNITS, TIME_UNITS, time_ns, unit_bytes};
-use super::{Confidence, Detection, Format, Sample, Settings, Timing};
-use crate::numbers::{grouped, readable_bytes};
-
-/// What a grammar says of the unit of addresses and sizes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Extents {
-    /// Nothing.
-    Open,
-    /// Sizes are bytes, whatever addresses are.
-    Bytes,
-    /// Both are sectors of 512 bytes.
-    Sectors,
-    /// They are as the bytes or the user define.
-    Fixed,
-}
+use crate::formats::detection::{Confidence, Detection, Sample, Settings};
+use crate::formats::format::{Extents, Format, Timing};
+use crate::formats::plausible::{Claim, Evidence};
+use crate::formats::units::{ADDRESS_UNITS, TIME_UNITS, time_ns, unit_bytes};
+use crate::text::numbers::{grouped, readable_bytes};
 
 /// One way to read a file, with what it would be and what speaks against it.
 #[derive(Clone)]

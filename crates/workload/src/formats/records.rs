@@ -1,7 +1,7 @@
 //! Binary files in one large buffer: a window that moves over the content, so that a record of any
 //! length up to the window's is seen whole, without an allocation.
 
-use super::Input;
+use crate::formats::record::Input;
 use std::io;
 
 /// Bytes of the window: more than the longest record (blktrace's, 64 KiB) and small enough for a
@@ -9,7 +9,7 @@ use std::io;
 const WINDOW: usize = 1 << 18;
 
 /// A window over a binary file.
-pub(super) struct Window {
+pub(crate) struct Window {
     input: Input,
     buffer: Box<[u8]>,
     start: usize,

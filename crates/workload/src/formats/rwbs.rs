@@ -1,13 +1,13 @@
 //! What Linux calls a block request's flags, in the letters of `blkparse` and in the bits of
 //! `blktrace`, as a request. A write that carries a preflush is a FLUSH and then the write.
 
-use super::Record;
-use super::lines_of::Parsed;
+use crate::formats::lines_of::Parsed;
+use crate::formats::record::Record;
 use wordline_units::{Attributes, HostOp};
 
 /// The flags of a block request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Flags {
+pub(crate) struct Flags {
     /// What is asked; nothing for a request that moves no data.
     pub op: Option<HostOp>,
     /// Whether everything before must be durable first.

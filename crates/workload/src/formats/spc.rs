@@ -1,10 +1,13 @@
 //! SPC trace files, as the UMass repository has them: Financial1 and 2, WebSearch1 to 3.
 
-use super::lines_of::{LineFormat, LineReader, Parsed, Tally, scaled, separated_up_to};
-use super::units::{SECOND, STATED, Units};
-use super::writing::{Clock, Keeps, Naming, Row, Rows, Writing};
-use super::{Confidence, Detection, Extents, Format, Miss, Order, Record, Sample, Settings, Timing, Volumes};
-use crate::numbers::{time, unsigned};
+use crate::formats::detection::{Confidence, Detection, Miss, Sample, Settings};
+use crate::formats::format::{Extents, Format, Order, Timing};
+use crate::formats::lines_of::{LineFormat, LineReader, Parsed, Tally, scaled, separated_up_to};
+use crate::formats::record::Record;
+use crate::formats::units::{SECOND, STATED, Units};
+use crate::formats::volumes::Volumes;
+use crate::formats::writing::{Clock, Keeps, Naming, Row, Rows, Writing};
+use crate::text::numbers::{time, unsigned};
 use wordline_units::{Attributes, HostOp};
 
 /// The format.

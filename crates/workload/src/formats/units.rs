@@ -2,54 +2,20 @@
 //! user says otherwise. Files in the wild differ from their grammar (a `vscsi-csv` in seconds, an
 //! MSR cut in microseconds), so every text format understands `time=` and `unit=`.
 
-use super::Settings;
-use crate::numbers::TENS;
-use crate::parameter::{Parameter, choice};
-
-/// What a format's files say of their clock.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Timing {
-    /// This unit, by the definition of the bytes.
-    Exact(&'static str),
-    /// The grammar states this unit, and whether it is written with decimals.
-    Stated {
-        /// A word of `time=`.
-        unit: &'static str,
-        /// Whether numbers have decimals.
-        decimals: bool,
-    },
-    /// Nothing: the unit is found by evidence, or told.
-    Open,
-    /// The user names the column with its unit.
-    Told,
-    /// There is no clock.
-    Absent,
-}
-
-impl Timing {
-    /// In words, for a list.
-    pub fn describe(self) -> String {
-        match self {
-            Timing::Exact(unit) => unit.to_string(),
-            Timing::Stated { unit, decimals: true } => format!("{unit}, with decimals"),
-            Timing::Stated { unit, decimals: false } => unit.to_string(),
-            Timing::Open => "not in the file: by evidence, or time=".to_string(),
-            Timing::Told => "as told with the column".to_string(),
-            Timing::Absent => "none: a closed loop".to_string(),
-        }
-    }
-}
+use crate::formats::detection::Settings;
+use crate::text::numbers::TENS;
+use crate::text::parameter::{Parameter, choice};
 
 /// Words of `time=`, with their nanoseconds.
-pub(super) const TIME_UNITS: [(&str, u64); 5] =
+pub(crate) const TIME_UNITS: [(&str, u64); 5] =
     [("ns", 1), ("100ns", 100), ("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000)];
 
 /// Words of `unit=`, with their bytes.
-pub(super) const ADDRESS_UNITS: [(&str, u64); 4] =
+pub(crate) const ADDRESS_UNITS: [(&str, u64); 4] =
     [("sector", 512), ("byte", 1), ("KiB", 1_024), ("4KiB", 4_096)];
 
 /// The unit of the time column.
-pub(super) const TIME: Parameter = choice(
+pub(crate) const TIME: Parameter = choice(
     "time",
     "as the grammar says",
     "ns, 100ns, us, ms, s",
@@ -58,7 +24,7 @@ pub(super) const TIME: Parameter = choice(
 );
 
 /// The unit of addresses and sizes.
-pub(super) const UNIT: Parameter = choice(
+pub(crate) const UNIT: Parameter = choice(
     "unit",
     "as the grammar says",
     "sector, byte, KiB, 4KiB",
@@ -67,21 +33,21 @@ pub(super) const UNIT: Parameter = choice(
 );
 
 /// Both, for formats whose grammar states them.
-pub(super) const STATED: &[Parameter] = &[TIME, UNIT];
+pub(crate) const STATED: &[Parameter] = &[TIME, UNIT];
 
 /// Nanoseconds of a word of `time=`.
-pub(super) fn time_ns(word: &str) -> Option<u64> {
+pub(crate) fn time_ns(word: &str) -> Option<u64> {
     TIME_UNITS.iter().find(|(w, _)| *w == word).map(|(_, ns)| *ns)
 }
 
 /// Bytes of a word of `unit=`.
-pub(super) fn unit_bytes(word: &str) -> Option<u64> {
+pub(crate) fn unit_bytes(word: &str) -> Option<u64> {
     ADDRESS_UNITS.iter().find(|(w, _)| *w == word).map(|(_, bytes)| *bytes)
 }
 
 /// The units of a file's columns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Units {
+pub(crate) struct Units {
     /// Nanoseconds.
     pub time: u64,
     /// Bytes.
@@ -109,4 +75,4 @@ impl Units {
 }
 
 /// A second in nanoseconds.
-pub(super) const SECOND: u64 = TENS[9];
+pub(crate) const SECOND: u64 = TENS[9];

@@ -1,14 +1,14 @@
 //! CloudPhysics vSCSI captures: fixed binary records of the commands that a hypervisor's virtual
 //! disks received. Two versions, told apart by the version byte that every record carries.
 
-use super::records::Window;
-use super::units::{STATED, Units};
-use super::writing::{Keeps, Naming, RecordWriter, Writing};
-use super::{
-    Confidence, Detection, Event, Extents, Format, Input, Miss, Order, Position, Record, RecordReader,
-    Sample, Settings, Timing, Volumes,
-};
-use crate::numbers::grouped;
+use crate::formats::detection::{Confidence, Detection, Miss, Sample, Settings};
+use crate::formats::format::{Extents, Format, Order, Timing};
+use crate::formats::record::{Event, Input, Position, Record, RecordReader};
+use crate::formats::records::Window;
+use crate::formats::units::{STATED, Units};
+use crate::formats::volumes::Volumes;
+use crate::formats::writing::{Keeps, Naming, RecordWriter, Writing};
+use crate::text::numbers::grouped;
 use std::io;
 use wordline_units::{Attributes, HostOp};
 
@@ -54,11 +54,11 @@ Commands as in version 1. ver >> 8 is 2.",
 };
 
 /// Bytes of the sectors in which block numbers count.
-pub(super) const SECTOR: u64 = 512;
+pub(crate) const SECTOR: u64 = 512;
 
 /// What a SCSI command asks of the disk's data, if anything.
 #[inline]
-pub(super) fn command(code: u64) -> Option<HostOp> {
+pub(crate) fn command(code: u64) -> Option<HostOp> {
     match code {
         0x2a | 0x8a | 0xaa | 0x0a => Some(HostOp::Write),
         0x28 | 0x88 | 0xa8 | 0x08 => Some(HostOp::Read),
@@ -164,7 +164,7 @@ impl RecordReader for Vscsi {
 }
 
 /// What both versions and their twin in CSV keep.
-pub(super) const KEEPS: Keeps = Keeps {
+pub(crate) const KEEPS: Keeps = Keeps {
     flush: true,
     unit: SECTOR,
     longest: u32::MAX as u64 / SECTOR * SECTOR,

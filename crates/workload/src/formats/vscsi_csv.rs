@@ -1,12 +1,14 @@
 //! The CSV twin of CloudPhysics vSCSI traces: the same capture as text.
 
-use super::lines_of::scaled;
-use super::lines_of::{LineFormat, LineReader, Parsed, Tally, separated};
-use super::units::{STATED, Units};
-use super::vscsi::{KEEPS, SECTOR, command};
-use super::writing::{Row, Rows, Writing};
-use super::{Confidence, Detection, Extents, Format, Miss, Order, Record, Sample, Settings, Timing, Volumes};
-use crate::numbers::hexadecimal;
+use crate::formats::detection::{Confidence, Detection, Miss, Sample, Settings};
+use crate::formats::format::{Extents, Format, Order, Timing};
+use crate::formats::lines_of::{LineFormat, LineReader, Parsed, Tally, scaled, separated};
+use crate::formats::record::Record;
+use crate::formats::units::{STATED, Units};
+use crate::formats::volumes::Volumes;
+use crate::formats::vscsi::{KEEPS, SECTOR, command};
+use crate::formats::writing::{Row, Rows, Writing};
+use crate::text::numbers::hexadecimal;
 use wordline_units::{Attributes, HostOp};
 
 /// The format.
@@ -46,7 +48,7 @@ impl LineFormat for VscsiCsv {
         if !matches!(fields[0], b"1" | b"2") {
             return Err("the version is neither 1 nor 2".to_string());
         }
-        let time = crate::numbers::time(fields[1], self.0.time).map_err(|e| e.of("time", fields[1]))?;
+        let time = crate::text::numbers::time(fields[1], self.0.time).map_err(|e| e.of("time", fields[1]))?;
         let code = hexadecimal(fields[2]).map_err(|e| e.of("command", fields[2]))?;
         let op = command(code).ok_or_else(|| format!("SCSI command {code:#x} is neither read nor write"))?;
         let bytes = scaled("size", fields[3], self.0.size)?;

@@ -2,13 +2,13 @@
 //! everything that a request says, reads faster than any other format, and knows when it is damaged:
 //! every block has its checksum, and the footer says how much there should have been.
 
-use super::records::Window;
-use super::writing::{Keeps, RecordWriter, Writing};
-use super::{
-    Confidence, Detection, Event, Extents, Format, Input, Miss, Order, Position, Record, RecordReader,
-    Sample, Settings, Timing, Volumes,
-};
-use crate::numbers::{TENS, grouped};
+use crate::formats::detection::{Confidence, Detection, Miss, Sample, Settings};
+use crate::formats::format::{Extents, Format, Order, Timing};
+use crate::formats::record::{Event, Input, Position, Record, RecordReader};
+use crate::formats::records::Window;
+use crate::formats::volumes::Volumes;
+use crate::formats::writing::{Keeps, RecordWriter, Writing};
+use crate::text::numbers::{TENS, grouped};
 use std::io;
 use twox_hash::XxHash3_64;
 use wordline_units::{Attributes, HostOp, LatencyHint};
@@ -790,7 +790,7 @@ mod tests {
             r(0, 0, 1, HostOp::Read, 0),
             r(7, (1 << 62) - 3, 3, HostOp::Write, 1),
             r(7, 0, 0, HostOp::Flush, 0),
-            r(u64::MAX, 1 << 61, super::super::LONGEST_TRIM, HostOp::Trim, 1),
+            r(u64::MAX, 1 << 61, crate::formats::record::LONGEST_TRIM, HostOp::Trim, 1),
         ];
         assert_eq!(read(written(&records)), (records.to_vec(), vec![]));
     }

@@ -2,8 +2,9 @@
 //! ([`RecordWriter`]). A writer stands in the file of its reader. It is given only requests that the
 //! format can say; whoever drives it (see `pipeline`) sees to that, and counts what had to go.
 
-use super::{Record, Settings};
-use crate::numbers::TENS;
+use crate::formats::detection::Settings;
+use crate::formats::record::Record;
+use crate::text::numbers::TENS;
 
 /// What survives being written in a format and read again.
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +36,7 @@ impl Keeps {
         hints: true,
         streams: true,
         unit: 1,
-        longest: super::LONGEST_TRIM,
+        longest: crate::formats::record::LONGEST_TRIM,
         tick: 1,
         clock: Clock::Own,
         volumes: Naming::Any,
@@ -133,7 +134,7 @@ impl Writing {
 }
 
 /// A writer of rows that knows nothing but the row.
-pub(super) struct Rows {
+pub(crate) struct Rows {
     pub title: &'static str,
     pub row: fn(&Record, &str, &mut Vec<u8>),
 }
@@ -151,7 +152,7 @@ impl RecordWriter for Rows {
 }
 
 /// The parts of a row.
-pub(super) trait Row {
+pub(crate) trait Row {
     /// Text as it is.
     fn text(&mut self, text: &str) -> &mut Self;
     /// A whole number.

@@ -1,11 +1,14 @@
 //! Requests made such that a format can say them, and what that costs. Nothing is lost in silence: it
 //! is counted, and the caller decides whether it may go.
 
-use super::flow::Flow;
-use super::{Form, Losses};
 use crate::error::{ErrorKind, Problem, WorkloadError};
-use crate::formats::{Clock, FORMATS, Keeps, Naming, Record, Settings};
-use crate::numbers::{grouped, readable_bytes};
+use crate::formats::detection::Settings;
+use crate::formats::record::Record;
+use crate::formats::registry::FORMATS;
+use crate::formats::writing::{Clock, Keeps, Naming};
+use crate::pipeline::flow::Flow;
+use crate::pipeline::form::{Form, Losses};
+use crate::text::numbers::{grouped, readable_bytes};
 use wordline_units::{HostOp, LatencyHint};
 
 /// Volumes are laid side by side on multiples of this.
@@ -14,7 +17,7 @@ const STEP: u64 = 1 << 20;
 const UNIX_EPOCH_NS: u64 = 1_000_000_000_000_000_000;
 /// Unix times that a format with such a clock takes for its own.
 const UNIX_NS: std::ops::Range<u64> = UNIX_EPOCH_NS..3 * UNIX_EPOCH_NS;
-const HIGHEST_ADDRESS: u64 = crate::formats::HIGHEST_ADDRESS;
+const HIGHEST_ADDRESS: u64 = crate::formats::record::HIGHEST_ADDRESS;
 
 /// What had to go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -34,7 +37,7 @@ struct Lost {
     split: u64,
 }
 
-pub(super) struct Fitted {
+pub(crate) struct Fitted {
     keeps: Keeps,
     volumes: Vec<String>,
     renamed: Vec<(String, String)>,

@@ -1,10 +1,11 @@
 //! A stream of requests that can be opened any number of times: a trace, or several merged by time.
 
-use crate::cursor::{Cursor, Step};
 use crate::error::{ErrorKind, Problem, WorkloadError};
-use crate::formats::Record;
-use crate::trace::Trace;
-use crate::workload::{Overrides, Parts, check_exists, parts};
+use crate::formats::record::Record;
+use crate::requests::stream::Overrides;
+use crate::trace::cursor::{Cursor, Step};
+use crate::trace::trace::Trace;
+use crate::workload::spelling::{Parts, check_exists, parts};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

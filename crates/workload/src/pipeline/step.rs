@@ -1,14 +1,15 @@
 //! What is done to the requests of a trace on their way: cut, scaled, looped, shifted, sampled.
 
-use super::flow::{Flow, Records};
 use crate::error::{ErrorKind, Problem, WorkloadError};
-use crate::formats::{HIGHEST_ADDRESS, Record};
-use crate::numbers::grouped;
-use crate::pace::Ratio;
-use crate::random::{RandomStream, splitmix};
+use crate::formats::record::{HIGHEST_ADDRESS, Record};
+use crate::pipeline::flow::{Flow, Records};
+use crate::random::stream::RandomStream;
+use crate::requests::pace::Ratio;
+use crate::text::numbers::grouped;
 use std::ops::Range;
 use std::str::FromStr;
 use std::sync::Arc;
+use wordline_hash::splitmix;
 use wordline_units::{Bytes, HostOp, LBA_BYTES, SimDuration};
 
 /// Addresses are scaled in extents of so many bytes.
@@ -149,7 +150,7 @@ impl FromStr for Share {
 
 impl Step {
     /// The requests of `input` with this done to them.
-    pub(super) fn after(self, input: Box<dyn Flow>) -> Box<dyn Flow> {
+    pub(crate) fn after(self, input: Box<dyn Flow>) -> Box<dyn Flow> {
         Box::new(Stepped { input: Arc::from(input), step: self })
     }
 }

@@ -9,6 +9,7 @@ use wordline_ftl::{
     MapKind, Memory, Move, MovedIn, NoMedia, Origin, Parcel, Place, PlanePick, Pool, PoolId, ReadSeen,
     Refusal, Region, RegionId, Route, Scheme, View,
 };
+use wordline_hash::{GOLDEN, mix};
 use wordline_units::{Bytes, CellMode, Fraction, PlaneId, SimDuration};
 
 /// SplitMix64: a case is named by its seed, so that a failure is two numbers.
@@ -17,10 +18,8 @@ pub struct Rng(pub u64);
 
 impl Rng {
     pub fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % n
+        self.0 = self.0.wrapping_add(GOLDEN);
+        mix(self.0) % n
     }
 }
 

@@ -1,0 +1,80 @@
+//! A permutation of `0 .. n` in constant memory: a Feistel network over the next even number of bits, walked until it
+//! falls inside.
+
+/// Rounds of the network.
+pub const ROUNDS: usize = 4;
+
+/// The network over a domain, without its keys: what a round adds to a half is the caller's function of its number and
+/// the other half.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Feistel {
+    /// Numbers of the domain.
+    pub n: u64,
+    /// Bits of a half.
+    pub half: u32,
+}
+
+impl Feistel {
+    /// The network over `0 .. n`.
+    pub fn over(n: u64) -> Feistel {
+        let bits = 64 - n.saturating_sub(1).leading_zeros();
+        Feistel { n, half: bits.div_ceil(2).max(1) }
+    }
+
+    #[inline]
+    fn walk(self, x: u64, pass: impl Fn(u64, u64) -> (u64, u64)) -> u64 {
+        let mask = (1u64 << self.half) - 1;
+        let mut x = x;
+        loop {
+            let (left, right) = pass(x >> self.half, x & mask);
+            x = left << self.half | right;
+            if x < self.n {
+                return x;
+            }
+        }
+    }
+
+    /// Where `x < n` goes.
+    #[inline]
+    pub fn forward(self, x: u64, round: impl Fn(usize, u64) -> u64) -> u64 {
+        let mask = (1u64 << self.half) - 1;
+        self.walk(x, |mut left, mut right| {
+            for i in 0..ROUNDS {
+                (left, right) = (right, left ^ (round(i, right) & mask));
+            }
+            (left, right)
+        })
+    }
+
+    /// What comes to `y < n`.
+    #[inline]
+    pub fn inverse(self, y: u64, round: impl Fn(usize, u64) -> u64) -> u64 {
+        let mask = (1u64 << self.half) - 1;
+        self.walk(y, |mut left, mut right| {
+            for i in (0..ROUNDS).rev() {
+                (left, right) = (right ^ (round(i, left) & mask), left);
+            }
+            (left, right)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::splitmix;
+
+    #[test]
+    fn it_hits_every_number_once_and_goes_back() {
+        let round = |i: usize, half: u64| splitmix((i as u64) << 32 ^ half);
+        for n in [1, 2, 3, 4, 5, 100, 1000, 4096, 4097] {
+            let network = Feistel::over(n);
+            let mut seen = vec![false; n as usize];
+            for x in 0..n {
+                let y = network.forward(x, round);
+                assert!(!std::mem::replace(&mut seen[y as usize], true), "{n}: {x} -> {y}");
+                assert_eq!(network.inverse(y, round), x);
+            }
+        }
+    }
+}

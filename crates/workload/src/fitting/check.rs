@@ -1,0 +1,352 @@
+//! Whether a twin is one: the figures of what it makes beside those of the table that it was made
+//! from, each with its criterion.
+
+use crate::error::{WorkloadError, going_on};
+use crate::generators::twin::addresses::UNIT;
+use crate::generators::twin::catalogue::Spelled;
+use crate::generators::twin::named::{Named, PREFIX, named};
+use crate::generators::twin::statistics::{Depth, Statistics};
+use crate::generators::twin::stream::requests_of;
+use crate::requests::fit::DriveShape;
+use crate::requests::stream::Overrides;
+use crate::text::numbers::{grouped, readable_bytes};
+use crate::workload::workload::Workload;
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+use std::fmt::Write;
+use wordline_units::{Fraction, LBA_BYTES};
+
+/// The seed of a check.
+const SEED: u64 = 1;
+/// Requests of a check of a workload that is endless: half to find the popular pages, half to count.
+const REQUESTS: u64 = 8_000_000;
+
+/// The shortest window whose dispersion is told: 10 ms.
+const DISPERSION_FROM: u64 = 10_000_000;
+
+/// How near a figure must come.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Criterion {
+    /// The very number.
+    Exact,
+    /// So many points of a share.
+    Points(f64),
+    /// So many per cent of the figure.
+    Percent(f64),
+    /// So many times the figure at most, and at least its like part.
+    Factor(f64),
+    /// Between target and so much, give or take so many points.
+    Range {
+        /// The upper end.
+        to: f64,
+        /// Points beyond either end.
+        points: f64,
+    },
+    /// It is told, and nothing is asked of it.
+    Told,
+}
+
+/// What a figure counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    /// Requests.
+    Count,
+    /// A share.
+    Share,
+    /// Bytes of a request.
+    Bytes,
+    /// Bytes in all.
+    Volume,
+    /// A time in seconds.
+    Seconds,
+    /// A time in microseconds.
+    Latency,
+    /// A plain number.
+    Number,
+}
+
+/// One figure of a twin beside the table's.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Row {
+    /// What it is.
+    pub statistic: String,
+    /// In what it is counted.
+    pub unit: Unit,
+    /// What the table says; absent where it says nothing.
+    pub target: Option<f64>,
+    /// What the twin has.
+    pub found: f64,
+    /// How near it must be.
+    pub criterion: Criterion,
+}
+
+/// A twin with its rows.
+#[derive(Clone)]
+pub struct Checked {
+    /// As `--workload` takes it.
+    pub name: String,
+    /// One line.
+    pub title: String,
+    /// The figures.
+    pub rows: Vec<Row>,
+    /// All that was measured; none of a workload that needs no twin.
+    pub statistics: Option<Statistics>,
+}
+
+impl Row {
+    /// A figure beside the table's.
+    pub fn new(
+        statistic: impl Into<String>,
+        unit: Unit,
+        target: Option<f64>,
+        found: f64,
+        criterion: Criterion,
+    ) -> Row {
+        Row { statistic: statistic.into(), unit, target, found, criterion }
+    }
+
+    /// How far the twin is from the table: in points for shares, in per cent otherwise.
+    pub fn deviation(&self) -> Option<f64> {
+        let target = self.target?;
+        if self.unit == Unit::Share {
+            let nearest = match self.criterion {
+                Criterion::Range { to, .. } => self.found.clamp(target, to),
+                _ => target,
+            };
+            return Some((self.found - nearest) * 100.0);
+        }
+        (target != 0.0).then(|| (self.found / target - 1.0) * 100.0)
+    }
+
+    /// Whether it is as near as it must be.
+    pub fn holds(&self) -> bool {
+        let Some(target) = self.target else { return true };
+        // In per cent nothing is near to 0 but itself.
+        let near = |most: f64| self.deviation().map_or(self.found == target, |d| d.abs() <= most);
+        match self.criterion {
+            Criterion::Exact => self.found == target,
+            Criterion::Points(most) | Criterion::Percent(most) => near(most),
+            Criterion::Factor(most) => self.factor().is_none_or(|f| f <= most),
+            Criterion::Range { points, .. } => near(points),
+            Criterion::Told => true,
+        }
+    }
+
+    /// How many times larger the larger one is, of what the table has and what the twin has.
+    pub fn factor(&self) -> Option<f64> {
+        let ratio = self.found / self.target.filter(|t| *t > 0.0)?;
+        Some(ratio.max(1.0 / ratio))
+    }
+
+    /// A figure in its unit.
+    fn figure(&self, x: f64) -> String {
+        match self.unit {
+            Unit::Count => grouped(x as u64),
+            Unit::Share => format!("{:.1} %", x * 100.0),
+            Unit::Bytes => format!("{:.2} KiB", x / 1024.0),
+            Unit::Volume => readable_bytes(x as u64),
+            Unit::Seconds if x >= 2.0 * 86_400.0 => format!("{:.2} d", x / 86_400.0),
+            Unit::Seconds if x >= 7200.0 => format!("{:.2} h", x / 3600.0),
+            Unit::Seconds if x > 0.0 && x < 0.1 => format!("{:.3} ms", x * 1e3),
+            Unit::Seconds => format!("{x:.1} s"),
+            Unit::Latency if x >= 1e6 => format!("{:.2} s", x / 1e6),
+            Unit::Latency if x >= 1e4 => format!("{:.1} ms", x / 1e3),
+            Unit::Latency => format!("{x:.1} us"),
+            Unit::Number if x >= 100.0 => grouped(x.round() as u64),
+            Unit::Number => format!("{x:.2}"),
+        }
+    }
+
+    /// The row's cells: statistic, table, twin, deviation, criterion, verdict.
+    pub fn cells(&self) -> [String; 6] {
+        let target = match (self.target, self.criterion) {
+            (Some(from), Criterion::Range { to, .. }) => {
+                format!("{} to {}", self.figure(from), self.figure(to))
+            }
+            (Some(target), _) => self.figure(target),
+            (None, _) => "-".to_string(),
+        };
+        let unit = if self.unit == Unit::Share { "pt" } else { "%" };
+        let deviation = self
+            .deviation()
+            .map_or("-".to_string(), |d| if d == 0.0 { "0".to_string() } else { format!("{d:+.2} {unit}") });
+        let criterion = match self.criterion {
+            Criterion::Exact => "exact".to_string(),
+            Criterion::Points(p) | Criterion::Range { points: p, .. } => format!("{p} pt"),
+            Criterion::Percent(p) => format!("{p} %"),
+            Criterion::Factor(f) => format!("x {f}"),
+            Criterion::Told => "-".to_string(),
+        };
+        let verdict = match self.criterion {
+            Criterion::Told => "-",
+            _ if self.holds() => "within",
+            _ => "OUTSIDE",
+        };
+        [self.statistic.clone(), target, self.figure(self.found), deviation, criterion, verdict.to_string()]
+    }
+}
+
+impl Checked {
+    /// Whether every figure is as near as it must be.
+    pub fn holds(&self) -> bool {
+        self.rows.iter().all(Row::holds)
+    }
+
+    /// The table that a terminal shows.
+    pub fn render(&self) -> String {
+        let heads = ["statistic", "table", "twin", "deviation", "criterion", "verdict"].map(str::to_string);
+        let rows: Vec<[String; 6]> = std::iter::once(heads).chain(self.rows.iter().map(Row::cells)).collect();
+        format!("{}: {}\n{}", self.name, self.title, aligned(&rows))
+    }
+}
+
+/// Rows of cells as lines: the first column to the left, the others to the right.
+pub(crate) fn aligned(rows: &[[String; 6]]) -> String {
+    let width = |c: usize| rows.iter().map(|r| r[c].chars().count()).max().unwrap_or(0);
+    let widths: [usize; 6] = std::array::from_fn(width);
+    let mut out = String::new();
+    for row in rows {
+        let mut line = format!("  {:<w$}", row[0], w = widths[0]);
+        for (cell, w) in row[1..].iter().zip(&widths[1..]) {
+            let _ = write!(line, "  {cell:>w$}");
+        }
+        out += line.trim_end();
+        out.push('\n');
+    }
+    out
+}
+
+/// Makes the requests of a twin, all or at most so many, and holds them to its table. `name` is
+/// `twin:NAME`, `NAME` or a twin's file.
+///
+/// # Errors
+/// A name that is not there, or a file that is wrong.
+pub fn check(name: &str, most: Option<u64>, depth: Depth) -> Result<Checked, WorkloadError> {
+    let head = if crate::generators::twin::named::is_twin(name) {
+        name.to_string()
+    } else {
+        format!("{PREFIX}{name}")
+    };
+    let d = match named(&head)? {
+        Named::Workload(spelled) => return check_spelled(head, spelled),
+        Named::Twin(d, _) => *d,
+    };
+    let page = d.writes.page * LBA_BYTES;
+    let mut s = Statistics::new(page, depth);
+    for (number, request) in (0..).zip(requests_of(&d, SEED, most)?) {
+        going_on(number)?;
+        s.add(&request);
+    }
+    let count = most.map_or(d.requests, |m| m.min(d.requests));
+    let mut rows = vec![
+        Row::new("requests", Unit::Count, Some(count as f64), s.requests() as f64, Criterion::Exact),
+        Row::new("writes", Unit::Share, Some(d.write.as_f64()), s.write_share(), Criterion::Points(0.5)),
+    ];
+    for (what, side, found) in
+        [("mean write", &d.writes, s.write_mean()), ("mean read", &d.reads, s.read_mean())]
+    {
+        if let Some(found) = found {
+            let law = crate::generators::twin::sizes::SizeLaw::new(side).ok();
+            let target = side.mean.or_else(|| law.map(|l| mean(&l.shares())));
+            rows.push(Row::new(what, Unit::Bytes, target, found, Criterion::Percent(2.0)));
+        }
+    }
+    let page = readable_bytes(page);
+    if let crate::generators::twin::description::Rest::Large { share, .. } = d.writes.rest {
+        let what = format!("writes to several pages of {page}");
+        rows.push(Row::new(what, Unit::Share, Some(share.as_f64()), s.large_share(), Criterion::Points(1.0)));
+    }
+    for (what, range, found) in [
+        (format!("parts of a page of {page} not whole"), d.targets.partial, s.partial_share()),
+        ("writes of at most 4 KiB".to_string(), d.targets.small, s.small_share()),
+    ] {
+        if let Some((from, to)) = range {
+            let criterion = Criterion::Range { to: to.as_f64(), points: 6.0 };
+            rows.push(Row::new(what, Unit::Share, Some(from.as_f64()), found, criterion));
+        }
+    }
+    let told =
+        |what: &str, unit, target: Option<f64>, found| Row::new(what, unit, target, found, Criterion::Told);
+    let whole = most.is_none_or(|m| m >= d.requests);
+    let volume = |v: Option<u64>| v.filter(|_| whole).map(|v| v as f64);
+    let (read, written) = s.volumes();
+    rows.push(told("written", Unit::Volume, volume(d.targets.write_volume), written as f64));
+    rows.push(told("read", Unit::Volume, volume(d.targets.read_volume), read as f64));
+    let span = Some(d.arrivals.span.as_secs()).filter(|_| whole);
+    rows.push(told("span", Unit::Seconds, span, s.span_s()));
+    for (length, found, _) in s.dispersion().into_iter().filter(|d| d.0 >= DISPERSION_FROM) {
+        let target = d.targets.dispersion.iter().find(|t| t.0.0 == length).map(|t| t.1);
+        let what = format!("dispersion in {}", wordline_units::SimDuration(length));
+        rows.push(told(&what, Unit::Number, target, found));
+    }
+    let share = |target: Option<Fraction>| target.map(Fraction::as_f64);
+    if let Some([covering, same]) = s.stable_shares() {
+        for (what, target, found) in [
+            ("partial updates of the same sectors as the last", d.targets.same_sectors, same),
+            ("partial updates that cover all written there", d.targets.covering, covering),
+        ] {
+            rows.push(told(what, Unit::Share, share(target), found));
+        }
+    }
+    if let Some(found) = s.read_written_share().filter(|_| read > 0) {
+        rows.push(told(
+            "pages read that were written before",
+            Unit::Share,
+            share(d.targets.read_written),
+            found,
+        ));
+    }
+    if let Some([touched, _, written]) = s.footprints() {
+        rows.push(told("distinct pages", Unit::Volume, None, touched as f64));
+        rows.push(told(
+            "distinct pages written",
+            Unit::Volume,
+            volume(d.targets.written_footprint),
+            written as f64,
+        ));
+    }
+    let targets = &d.targets.hits;
+    let caches: Vec<u64> = match s.six_caches() {
+        Some(six) if targets.is_empty() => six,
+        _ => targets.iter().map(|t| t.0).collect(),
+    };
+    for (i, hit) in s.hits(&caches).unwrap_or_default().into_iter().enumerate() {
+        let target = targets.get(i).map(|t| t.1.as_f64());
+        let criterion = if target.is_some() { Criterion::Points(3.0) } else { Criterion::Told };
+        let what = format!("LRU write hits, {}", readable_bytes(caches[i]));
+        rows.push(Row::new(what, Unit::Share, target, hit, criterion));
+    }
+    Ok(Checked { name: head, title: d.title, rows, statistics: Some(s) })
+}
+
+/// Mean size in bytes.
+fn mean(shares: &[(u32, f64)]) -> f64 {
+    shares.iter().map(|(blocks, p)| *blocks as f64 * p).sum::<f64>() * LBA_BYTES as f64
+}
+
+/// A drive that has room for every workload.
+pub(crate) const ROOM: DriveShape =
+    DriveShape { logical_bytes: 1 << 50, sector_bytes: 4096, unit_bytes: 4096 };
+
+fn check_spelled(head: String, spelled: &Spelled) -> Result<Checked, WorkloadError> {
+    let over = Overrides { requests: Some(REQUESTS), ..Overrides::default() };
+    // Popular by one half of the requests, counted in the other: or chance would make pages popular.
+    let mut counts: FxHashMap<u64, [u32; 2]> = FxHashMap::default();
+    let mut n = 0u64;
+    for request in Workload::parse(&head, over)?.open(ROOM, SEED)? {
+        going_on(n)?;
+        counts.entry(request?.lba.0 / UNIT).or_default()[(n % 2) as usize] += 1;
+        n += 1;
+    }
+    let mut counts: Vec<[u32; 2]> = counts.into_values().collect();
+    counts.sort_unstable_by_key(|[found_by, _]| std::cmp::Reverse(*found_by));
+    let mut rows = vec![Row::new("requests", Unit::Count, Some(REQUESTS as f64), n as f64, Criterion::Exact)];
+    for (top, share) in spelled.tops {
+        let found = counts.iter().take(*top).map(|c| c[1] as f64).sum::<f64>() / (n / 2) as f64;
+        let what = format!("reads of the {} most popular pages", grouped(*top as u64));
+        rows.push(Row::new(what, Unit::Share, Some(*share), found, Criterion::Points(3.0)));
+    }
+    Ok(Checked { name: head, title: spelled.title.to_string(), rows, statistics: None })
+}

@@ -1,0 +1,510 @@
+//! A twin of a trace: its moments and curves measured, a description solved from them. None of the
+//! trace's requests, times or addresses is kept.
+//!
+//! Sizes are the trace's own histogram. Streams are found where a request begins at which one of the
+//! last 64 of its kind ended. Arrivals: the rates of reads and writes in 96 equal parts of the span are the
+//! envelope; within it counts vary in windows of 10 us to 100 s as the trace's do. The hot part is found by the hit
+//! rates of six LRU caches and the distinct pages, first by what `locality` foretells, then corrected by what the
+//! twin measured; with it the share of hot requests that go to the same place again, by the updates of the same
+//! blocks.
+
+use crate::error::{ErrorKind, Problem, WorkloadError, going_on};
+use crate::generators::twin::addresses::UNIT;
+use crate::generators::twin::description::{
+    Arrivals, Description, EXTENT, Envelope, HotLies, Memory, Rest, Side, Straddle, Targets, item_in,
+};
+use crate::generators::twin::locality::foretell;
+use crate::generators::twin::read::read;
+use crate::generators::twin::statistics::{Depth, Statistics};
+use crate::generators::twin::stream::requests_of;
+use crate::requests::fit::DriveShape;
+use crate::requests::pace::{Depth as QueueDepth, Pacing};
+use crate::requests::stream::Overrides;
+use crate::text::numbers::grouped;
+use crate::workload::workload::Workload;
+use std::fmt;
+use std::ops::Range;
+use wordline_units::{Bytes, Fraction, HostOp, HostRequest, LBA_BYTES, SimDuration};
+
+/// Parts of the span that have a rate of their own.
+const PARTS: usize = 96;
+/// Sizes that a twin keeps apart.
+const SIZES: usize = 48;
+/// Twins that are tried for the hit curve and the share of stable updates.
+const FITS: usize = 6;
+/// Points of reads of written pages above the trace's from which on reads keep apart from writes.
+const TOO_MANY: f64 = 0.05;
+/// Bytes of a page by which writes are called large or partial.
+pub(crate) const PAGE: u64 = 16 << 10;
+/// Logarithm of how much wider than what was written the footprint may be, so that random addresses touch
+/// as many distinct pages.
+const GROWN_MOST: f64 = 1.0;
+const SEED: u64 = 1;
+/// A drive that has room for every trace.
+const ROOM: DriveShape = DriveShape { logical_bytes: 1 << 63, sector_bytes: 4096, unit_bytes: 4096 };
+
+/// A trace and its twin.
+pub struct Fitted {
+    /// The twin, as its file says it.
+    pub description: Description,
+    /// The figures of the trace.
+    pub trace: Statistics,
+    /// Those of the twin.
+    pub twin: Statistics,
+    /// The caches of the hit curve, in bytes.
+    pub caches: Vec<u64>,
+    /// What could not be fitted.
+    pub fallbacks: Vec<Fallback>,
+}
+
+/// What of a trace could not be fitted, and what the twin has instead.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Fallback {
+    /// What of it.
+    pub what: &'static str,
+    /// Why, and what stands in its place.
+    pub instead: String,
+}
+
+impl fmt::Display for Fallback {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} not fitted: {}", self.what, self.instead)
+    }
+}
+
+/// A trace, or a stretch of its time.
+pub(crate) struct Piece {
+    workload: Workload,
+    text: String,
+    /// From its first request on, in nanoseconds.
+    time: Range<u64>,
+}
+
+impl Piece {
+    /// The whole of a trace.
+    ///
+    /// # Errors
+    /// What is wrong with the trace; a workload that is no trace.
+    pub fn whole(text: &str) -> Result<Piece, WorkloadError> {
+        let workload = Workload::parse(text, Overrides::default())?;
+        if workload.is_drawn() || workload.pacing() == Pacing::Jobs {
+            let what = "this is no trace, but made of numbers already";
+            return Err(refused(text, what, "pass it on as it is"));
+        }
+        Ok(Piece { workload, text: text.to_string(), time: 0..u64::MAX })
+    }
+
+    /// The requests that come in a stretch of the time, their times from its begin.
+    pub fn within(&self, time: Range<u64>) -> Piece {
+        Piece { workload: self.workload.clone(), text: self.text.clone(), time }
+    }
+
+    /// Its requests, times from 0 on.
+    pub fn requests(
+        &self,
+    ) -> Result<impl Iterator<Item = Result<HostRequest, WorkloadError>>, WorkloadError> {
+        let (mut first, time) = (None, self.time.clone());
+        Ok(self.workload.open(ROOM, SEED)?.filter_map(move |request| match request {
+            Ok(mut r) => {
+                let at = r.arrival.0 - *first.get_or_insert(r.arrival.0);
+                r.arrival.0 = at.saturating_sub(time.start);
+                time.contains(&at).then_some(Ok(r))
+            }
+            Err(e) => Some(Err(e)),
+        }))
+    }
+
+    /// All figures of it.
+    ///
+    /// # Errors
+    /// What is wrong with the trace; one that neither reads nor writes.
+    pub fn statistics(&self) -> Result<Statistics, WorkloadError> {
+        let mut found = Statistics::new(PAGE, Depth::Full);
+        for request in self.requests()? {
+            found.add(&request?);
+        }
+        if found.requests() == 0 {
+            let what = "it neither reads nor writes";
+            return Err(refused(&self.text, what, "trims and flushes alone have no twin"));
+        }
+        Ok(found)
+    }
+}
+
+fn refused(text: &str, what: &str, hint: &str) -> WorkloadError {
+    Problem::new(ErrorKind::Content, text, what).allowed("a trace of reads or writes").hint(hint).into()
+}
+
+/// Makes a twin of a trace, of any that can be read. `title` is what the twin is called.
+///
+/// # Errors
+/// What is wrong with the trace; one that neither reads nor writes; a workload that is no trace.
+pub fn fit(text: &str, title: &str) -> Result<Fitted, WorkloadError> {
+    fit_piece(&Piece::whole(text)?, title)
+}
+
+/// Makes a twin of a trace or of a stretch of it.
+pub(crate) fn fit_piece(piece: &Piece, title: &str) -> Result<Fitted, WorkloadError> {
+    let trace = piece.statistics()?;
+    let mut fallbacks = vec![];
+    let arrivals = arrivals(piece, &trace, &mut fallbacks)?;
+    let caches = trace.six_caches().unwrap_or_default();
+    let [touched, read, written] = trace.footprints().unwrap_or_default();
+    // A kind that there is none of needs an address all the same.
+    let some = |own: u64, other: u64| if own > 0 { own } else { other };
+    let writes = side(&trace.writes, some(written, read));
+    let mut reads = side(&trace.reads, some(read, written));
+    if read > 0 {
+        // Reads and writes share what both touch: the end of the writes, the beginning of the reads.
+        reads.begin = touched.saturating_sub(read);
+    }
+    let mut description = Description {
+        title: title.to_string(),
+        original: vec![],
+        requests: trace.requests(),
+        write: fraction(trace.write_share()),
+        run: trace.run(),
+        arrivals,
+        reads,
+        writes,
+        targets: Targets::default(),
+    };
+    let twin = fit_hits(&mut description, &trace, &caches, written)?;
+    let description = as_its_file_says(&description)?;
+    missing(&trace, &mut fallbacks);
+    Ok(Fitted { description, trace, twin, caches, fallbacks })
+}
+
+/// The description that is read where this one is written, so that what is measured is what is passed on.
+fn as_its_file_says(d: &Description) -> Result<Description, WorkloadError> {
+    read(&d.clone().legal().to_toml(&[], ""), "the twin as it would be written")
+}
+
+/// What a trace has too little of to be fitted, and what no twin has.
+fn missing(trace: &Statistics, fallbacks: &mut Vec<Fallback>) {
+    let mut say = |what, instead: String| fallbacks.push(Fallback { what, instead });
+    for (what, side, other) in [("reads", &trace.reads, "writes"), ("writes", &trace.writes, "reads")] {
+        if side.requests == 0 {
+            say(what, format!("there are none; the twin has none, and {other} only"));
+        }
+        if side.sizes.len() > SIZES {
+            let rest = side.sizes.len() - SIZES;
+            let kept =
+                format!("the {SIZES} most frequent sizes are kept, {rest} others stand by their means");
+            say(if what == "reads" { "sizes of reads" } else { "sizes of writes" }, kept);
+        }
+    }
+    if trace.others() > 0 {
+        say("trims and flushes", format!("{} of them are left out", grouped(trace.others())));
+    }
+}
+
+fn fraction(x: f64) -> Fraction {
+    Fraction((x.clamp(0.0, 1.0) * 1e9).round() as u64)
+}
+
+/// Sizes, streams and alignment of a side; its hot part is found later.
+fn side(s: &crate::generators::twin::statistics::Side, footprint: u64) -> Side {
+    let align = if s.aligned == s.requests { UNIT } else { 1 };
+    let mut sizes: Vec<(u32, f64)> = s.sizes.iter().map(|(size, n)| (*size, *n as f64)).collect();
+    sizes.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    if sizes.len() > SIZES {
+        let rest = sizes.split_off(SIZES);
+        // The others by powers of two, each class at its mean.
+        for class in 0..32 {
+            let of = rest.iter().filter(|(size, _)| size.ilog2() == class);
+            let (sum, n) = of.fold((0.0, 0.0), |(s, w), (size, n)| (s + *size as f64 * n, w + n));
+            if n > 0.0 {
+                let size = ((sum / n / align as f64).round() as u32).max(1).saturating_mul(align as u32);
+                match sizes.iter_mut().find(|(known, _)| *known == size) {
+                    Some(known) => known.1 += n,
+                    None => sizes.push((size, n)),
+                }
+            }
+        }
+    }
+    let mean = s.mean().unwrap_or(4096.0);
+    let share = |n: u64| n as f64 / s.requests.max(1) as f64;
+    let continued = share(s.continued);
+    let longest = sizes.iter().map(|s| s.0 as u64).max().unwrap_or(UNIT) * LBA_BYTES;
+    let footprint = footprint.max(2 * longest).max(64 << 10);
+    // A stream's bytes from its first request on.
+    let stretch = (s.continued + s.runs) as f64 * mean / s.runs.max(1) as f64;
+    let scattered = stretch < footprint as f64 / 4.0;
+    let streams = if scattered && footprint / 4 > 2 * longest + (64 << 10) { 4 } else { 1 };
+    // A stream that begins elsewhere does not continue.
+    let sequential = if scattered { continued * (1.0 + mean / stretch) } else { continued };
+    let sequential = fraction(sequential.min(1.0));
+    Side {
+        sizes,
+        mean: None,
+        rest: Rest::None,
+        modulation: None,
+        align,
+        page: align,
+        page_aligned: Fraction::ZERO,
+        straddle: Straddle::Free,
+        begin: 0,
+        footprint,
+        sequential,
+        hot: Fraction::ZERO,
+        uniform: Fraction(Fraction::ONE.0 - sequential.0),
+        streams,
+        stretch: scattered.then_some((stretch as u64).max(LBA_BYTES)),
+        rewrite: fraction(s.rewritten as f64 / s.continued.max(1) as f64),
+        hot_space: Fraction::ONE,
+        hot_lies: HotLies::Apart,
+        theta: 1.0,
+        extent: EXTENT,
+        item: item_in(EXTENT, align),
+        stable: Fraction::ZERO,
+        drift: 0.0,
+        overlap: Fraction::ZERO,
+    }
+    .legal()
+}
+
+fn arrivals(
+    piece: &Piece,
+    trace: &Statistics,
+    fallbacks: &mut Vec<Fallback>,
+) -> Result<Arrivals, WorkloadError> {
+    let mut say = |instead: &str| fallbacks.push(Fallback { what: "arrivals", instead: instead.to_string() });
+    if let Pacing::Closed { queue_depth, threads } = piece.workload.pacing() {
+        say("the trace is asked in a closed loop, without times; so is the twin");
+        return Ok(Arrivals::at_once(Some(QueueDepth { queue_depth, threads })));
+    }
+    let span_ns = trace.span_s() * 1e9;
+    if span_ns < 1.0 {
+        say("all requests come at one instant; so do the twin's");
+        return Ok(Arrivals::at_once(None));
+    }
+    let span = SimDuration(span_ns as u64);
+    // With few requests a part's rate is chance.
+    let envelope = if trace.requests() >= 50 * PARTS as u64 && span.0 >= PARTS as u64 {
+        Some(envelope(piece, span)?)
+    } else {
+        say("too few requests for a rate that changes with time; the twin's rate is the mean");
+        None
+    };
+    Ok(Arrivals {
+        closed: None,
+        span,
+        group: fraction(trace.group_share()),
+        memory: memory(trace, envelope.as_ref()),
+        envelope,
+    })
+}
+
+/// Rates of reads and writes in equal parts of the span; of a kind that there is none of, even ones.
+fn envelope(piece: &Piece, span: SimDuration) -> Result<Envelope, WorkloadError> {
+    let mut counts = [[0u64; PARTS]; 2];
+    let mut first = None;
+    for request in piece.requests()? {
+        let request = request?;
+        let time = request.arrival.0 - *first.get_or_insert(request.arrival.0);
+        let part = ((time as f64 / span.0 as f64 * PARTS as f64) as usize).min(PARTS - 1);
+        match request.op {
+            HostOp::Read => counts[0][part] += 1,
+            HostOp::Write => counts[1][part] += 1,
+            _ => {}
+        }
+    }
+    let [reads, writes] = counts.map(|counts| {
+        let sum: u64 = counts.iter().sum();
+        let rate = |n: u64| if sum == 0 { 1.0 } else { n as f64 * PARTS as f64 / sum as f64 };
+        counts.map(rate).to_vec()
+    });
+    Ok(Envelope { period: span, reads, writes })
+}
+
+/// Dispersions of reads and writes by window, and how they go together; up to the parts of the envelope, whose own
+/// variation is the last.
+fn memory(trace: &Statistics, envelope: Option<&Envelope>) -> Option<Memory> {
+    let part = envelope.map_or(u64::MAX, |e| e.period.0 / PARTS as u64);
+    let mut memory = Memory { windows: vec![], reads: vec![], writes: vec![], together: vec![] };
+    let mut add = |window: u64, [read, write]: [Option<f64>; 2], together: Option<f64>| {
+        memory.windows.push(SimDuration(window));
+        memory.reads.push(read.unwrap_or(1.0));
+        memory.writes.push(write.unwrap_or(1.0));
+        memory.together.push(together.unwrap_or(0.0));
+    };
+    for (window, v) in trace.variations().filter(|(window, _)| *window < part) {
+        add(window, [HostOp::Read, HostOp::Write].map(|op| v.dispersion_of(op)), v.together());
+    }
+    if let Some(e) = envelope {
+        let requests = [trace.reads.requests, trace.writes.requests].map(|n| n as f64 / PARTS as f64);
+        let of = |rates: &[f64], mean: f64| {
+            rates.iter().map(|r| (r - 1.0) * (r - 1.0)).sum::<f64>() * mean / PARTS as f64
+        };
+        let [read, write] = [of(&e.reads, requests[0]), of(&e.writes, requests[1])];
+        let product =
+            e.reads.iter().zip(&e.writes).map(|(r, w)| (r - 1.0) * (w - 1.0)).sum::<f64>() / PARTS as f64;
+        // Beyond chance, as in the windows.
+        let own = [(read - 1.0) / requests[0], (write - 1.0) / requests[1]];
+        let together =
+            (own[0] > 0.0 && own[1] > 0.0).then(|| (product / libm::sqrt(own[0] * own[1])).clamp(-1.0, 1.0));
+        add(part, [Some(read), Some(write)], together);
+    }
+    (!memory.windows.is_empty()).then_some(memory)
+}
+
+/// Finds the hot part of the writes, and measures the twin.
+fn fit_hits(
+    d: &mut Description,
+    trace: &Statistics,
+    caches: &[u64],
+    written: u64,
+) -> Result<Statistics, WorkloadError> {
+    let measure = |d: &Description| -> Result<Statistics, WorkloadError> {
+        let mut s = Statistics::new(PAGE, Depth::Full);
+        for (number, request) in (0..).zip(requests_of(&as_its_file_says(d)?, SEED, None)?) {
+            going_on(number)?;
+            s.add(&request);
+        }
+        Ok(s)
+    };
+    let Some(goal) = trace.hits(caches) else { return measure(d) };
+    let unit = (UNIT * LBA_BYTES) as f64;
+    let pages: Vec<f64> = caches.iter().map(|c| *c as f64 / unit).collect();
+    let requests = trace.writes.requests as f64;
+    let (mut aim, mut aim_pages) = (goal.clone(), written as f64 / unit);
+    let same = |s: &Statistics| s.stable_shares().map(|[_, same]| same);
+    let again = |s: &Statistics| s.read_written_share().filter(|_| s.reads.requests > 0);
+    let mut start = d.writes.clone();
+    let mut stable = same(trace).unwrap_or(0.0);
+    let mut overlap = 0.0;
+    let mut best: Option<(f64, [Side; 2], Statistics)> = None;
+    for _ in 0..FITS {
+        start.stable = fraction(stable);
+        d.writes = found(&start, requests, &pages, &aim, aim_pages);
+        d.reads.overlap = if d.writes.hot > Fraction::ZERO { fraction(overlap) } else { Fraction::ZERO };
+        let twin = measure(d)?;
+        let got = twin.hits(caches).unwrap_or_else(|| vec![0.0; caches.len()]);
+        let got_written = twin.footprints().map_or(0, |f| f[2]) as f64;
+        let lacks = |of: &dyn Fn(&Statistics) -> Option<f64>| {
+            of(trace).zip(of(&twin)).map_or(0.0, |(goal, got)| goal - got)
+        };
+        let (lacks_same, lacks_again) = (lacks(&same), lacks(&again));
+        let off = got.iter().zip(&goal).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+            + 0.1 * (got_written / written as f64 - 1.0).abs()
+            + 0.3 * lacks_same.abs()
+            + 0.3 * lacks_again.abs();
+        if best.as_ref().is_none_or(|(before, ..)| off < *before) {
+            best = Some((off, [d.reads.clone(), d.writes.clone()], twin));
+        }
+        if off < 0.01 {
+            break;
+        }
+        for ((aim, goal), got) in aim.iter_mut().zip(&goal).zip(&got) {
+            *aim = (*aim + (goal - got)).clamp(0.0, 1.0);
+        }
+        aim_pages *= (written as f64 / got_written.max(1.0)).clamp(0.5, 2.0);
+        stable = (stable + lacks_same).clamp(0.0, 1.0);
+        if lacks_again < -TOO_MANY && overlap == 0.0 {
+            // Even without any that are sent there, too many reads meet what was written: they keep apart.
+            d.reads.begin = d.writes.begin + d.writes.footprint;
+        }
+        overlap = (overlap + lacks_again).clamp(0.0, 1.0);
+    }
+    let Some((_, [reads, writes], twin)) = best else { return measure(d) };
+    (d.reads, d.writes) = (reads, writes);
+    Ok(twin)
+}
+
+/// The side whose foretold hit rates come nearest: hot share, hot space, exponent and footprint by
+/// the simplex method.
+fn found(start: &Side, requests: f64, caches: &[f64], aim: &[f64], aim_pages: f64) -> Side {
+    let free = Fraction::ONE.0 - start.sequential.0;
+    let of = |x: &[f64; 4]| -> Side {
+        let logistic = |x: f64| 1.0 / (1.0 + libm::exp(-x));
+        let mut side = start.clone();
+        side.hot = Fraction((free as f64 * logistic(x[0])) as u64);
+        side.uniform = Fraction(free - side.hot.0);
+        side.hot_space = Fraction(((logistic(x[1]) * 1e9) as u64).max(1));
+        side.theta = 4.0 * logistic(x[2]);
+        let grown = start.footprint as f64 * libm::exp(x[3].clamp(-0.1, GROWN_MOST));
+        side.footprint = grown as u64;
+        side.legal()
+    };
+    let miss = |x: &[f64; 4]| -> f64 {
+        let side = of(x);
+        let f = foretell(&side, requests, caches);
+        let hits: f64 = f.hits.iter().zip(aim).map(|(a, b)| (a - b) * (a - b)).sum();
+        let pages = f.distinct / aim_pages - 1.0;
+        // What is wider than it need be costs a little, so that nothing runs away.
+        hits + 0.25 * pages * pages + 1e-6 * x.iter().map(|x| x * x).sum::<f64>()
+    };
+    let starts =
+        [[2.0, -1.5, -1.0, 0.0], [-2.0, -1.5, -1.0, 0.0], [0.0, 0.0, -2.0, 0.5], [2.0, -4.0, -0.5, 0.0]];
+    let best = starts.iter().map(|s| simplex(s, &miss)).min_by(|a, b| a.1.total_cmp(&b.1));
+    best.map_or_else(|| start.clone(), |(x, _)| of(&x))
+}
+
+/// J. A. Nelder and R. Mead, "A simplex method for function minimization", The Computer Journal 7(4),
+/// 1965.
+fn simplex(start: &[f64; 4], f: &impl Fn(&[f64; 4]) -> f64) -> ([f64; 4], f64) {
+    let mut points: Vec<([f64; 4], f64)> = (0..5)
+        .map(|i| {
+            let mut x = *start;
+            if i > 0 {
+                x[i - 1] += 0.7;
+            }
+            (x, f(&x))
+        })
+        .collect();
+    for _ in 0..160 {
+        points.sort_by(|a, b| a.1.total_cmp(&b.1));
+        let worst = points[4];
+        let centre: [f64; 4] = std::array::from_fn(|k| points[..4].iter().map(|p| p.0[k]).sum::<f64>() / 4.0);
+        let along = |t: f64| {
+            let x = std::array::from_fn(|k| centre[k] + t * (worst.0[k] - centre[k]));
+            (x, f(&x))
+        };
+        let reflected = along(-1.0);
+        let next = if reflected.1 < points[0].1 {
+            let further = along(-2.0);
+            if further.1 < reflected.1 { further } else { reflected }
+        } else if reflected.1 < points[3].1 {
+            reflected
+        } else {
+            let nearer = along(0.5);
+            if nearer.1 < worst.1 {
+                nearer
+            } else {
+                let least = points[0].0;
+                for p in &mut points[1..] {
+                    p.0 = std::array::from_fn(|k| 0.5 * (p.0[k] + least[k]));
+                    p.1 = f(&p.0);
+                }
+                continue;
+            }
+        };
+        points[4] = next;
+    }
+    points.sort_by(|a, b| a.1.total_cmp(&b.1));
+    points[0]
+}
+
+impl Fitted {
+    /// The twin's file.
+    pub fn to_toml(&self) -> String {
+        let mut head = vec![
+            "A twin made by `wordline twin fit`: figures of a trace, none of its requests.".to_string(),
+            format!(
+                "{} requests, {} read and {} written.",
+                self.trace.requests(),
+                Bytes(self.trace.volumes().0),
+                Bytes(self.trace.volumes().1)
+            ),
+        ];
+        head.extend(self.fallbacks.iter().map(Fallback::to_string));
+        self.description.to_toml(&head, "fitted from the trace")
+    }
+
+    /// Bytes of a drive on which trace and twin have room, the trace with the pages that it touches side by side.
+    pub fn room(&self) -> u64 {
+        let ends = [&self.description.reads, &self.description.writes].map(|s| s.begin + s.footprint);
+        ends.into_iter().max().unwrap_or(0).max(self.trace.touched_in_pages().unwrap_or(0))
+    }
+}

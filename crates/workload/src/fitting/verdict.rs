@@ -1,0 +1,283 @@
+//! What a fitted twin may stand for: the figures of trace and twin side by side, each with how near it must
+//! come, and in a sentence which of them do.
+
+use crate::fitting::check::{Criterion, Row, Unit, aligned};
+use crate::fitting::fitting::{Fallback, Fitted, PAGE};
+use crate::generators::twin::statistics::Statistics;
+use crate::text::numbers::{grouped, readable_bytes};
+use wordline_units::SimDuration;
+
+/// Windows of a length of which there must be so many for a dispersion to be judged.
+pub(crate) const JUDGED: u64 = 30;
+/// Requests below which chance moves shares by more than a point.
+const FEW: u64 = 10_000;
+
+/// A side of a workload on which a twin may be like its trace, or not.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Aspect {
+    /// How many requests of which kind and size.
+    Mix,
+    /// Which addresses, how often, in which order.
+    Locality,
+    /// Which part of a page, and whether the same again.
+    WithinPages,
+    /// When.
+    Arrivals,
+    /// What a drive writes for it.
+    Amplification,
+    /// How long requests take on a drive.
+    Latency,
+}
+
+impl Aspect {
+    const ALL: [Aspect; 6] = [
+        Aspect::Mix,
+        Aspect::Locality,
+        Aspect::WithinPages,
+        Aspect::Arrivals,
+        Aspect::Amplification,
+        Aspect::Latency,
+    ];
+
+    /// As a sentence has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Aspect::Mix => "counts, mix and sizes",
+            Aspect::Locality => "footprint, sequentiality and hit curve",
+            Aspect::WithinPages => "locality within pages",
+            Aspect::Arrivals => "arrivals",
+            Aspect::Amplification => "write amplification",
+            Aspect::Latency => "latencies",
+        }
+    }
+}
+
+/// A trace and its twin, side by side.
+#[derive(Clone, Debug)]
+pub struct Verdict {
+    rows: Vec<(Aspect, Row)>,
+    fallbacks: Vec<Fallback>,
+    requests: u64,
+    /// Where they were run.
+    drive: String,
+    /// Why there is nothing to say of the drive, or of what it writes.
+    untried: Option<String>,
+}
+
+impl Fitted {
+    /// The figures of trace and twin with how near each must come.
+    pub fn verdict(&self) -> Verdict {
+        let mut v = Verdict {
+            rows: vec![],
+            fallbacks: self.fallbacks.clone(),
+            requests: self.trace.requests(),
+            drive: String::new(),
+            untried: None,
+        };
+        let both = [&self.trace, &self.twin];
+        v.mix(both);
+        v.locality(both, &self.caches);
+        v.within_pages(both);
+        v.arrivals(both);
+        v
+    }
+}
+
+impl Verdict {
+    /// A figure of both, where both have it.
+    pub fn add(
+        &mut self,
+        aspect: Aspect,
+        statistic: &str,
+        unit: Unit,
+        [trace, twin]: [Option<f64>; 2],
+        criterion: Criterion,
+    ) {
+        if let (Some(trace), Some(twin)) = (trace, twin) {
+            self.rows.push((aspect, Row::new(statistic, unit, Some(trace), twin, criterion)));
+        }
+    }
+
+    /// Where trace and twin were run.
+    pub fn on(&mut self, drive: String) {
+        self.drive = drive;
+    }
+
+    /// Why a drive says nothing of write amplification, or nothing at all.
+    pub fn untried(&mut self, why: String) {
+        self.untried = Some(why);
+    }
+
+    fn of(
+        &mut self,
+        aspect: Aspect,
+        statistic: &str,
+        unit: Unit,
+        both: [&Statistics; 2],
+        criterion: Criterion,
+        figure: impl Fn(&Statistics) -> Option<f64>,
+    ) {
+        self.add(aspect, statistic, unit, both.map(figure), criterion);
+    }
+
+    fn mix(&mut self, both: [&Statistics; 2]) {
+        use Criterion::{Exact, Percent, Points};
+        let aspect = Aspect::Mix;
+        let mut row = |what: &str, unit, criterion, figure: &dyn Fn(&Statistics) -> Option<f64>| {
+            self.of(aspect, what, unit, both, criterion, figure);
+        };
+        let volume = |bytes: u64| Some(bytes as f64).filter(|b| *b > 0.0);
+        row("requests", Unit::Count, Exact, &|s| Some(s.requests() as f64));
+        row("writes", Unit::Share, Points(0.5), &|s| Some(s.write_share()));
+        row("one kind in a row", Unit::Number, Percent(10.0), &|s| Some(s.run()));
+        row("mean read", Unit::Bytes, Percent(2.0), &Statistics::read_mean);
+        row("mean write", Unit::Bytes, Percent(2.0), &Statistics::write_mean);
+        row("read in all", Unit::Volume, Percent(3.0), &|s| volume(s.volumes().0));
+        row("written in all", Unit::Volume, Percent(3.0), &|s| volume(s.volumes().1));
+    }
+
+    fn locality(&mut self, both: [&Statistics; 2], caches: &[u64]) {
+        use Criterion::{Percent, Points};
+        let mut row = |what: &str, unit, criterion, figure: &dyn Fn(&Statistics) -> Option<f64>| {
+            self.of(Aspect::Locality, what, unit, both, criterion, figure);
+        };
+        let pages =
+            |s: &Statistics, which: usize| s.footprints().map(|f| f[which] as f64).filter(|b| *b > 0.0);
+        row("distinct pages touched", Unit::Volume, Percent(10.0), &|s| pages(s, 0));
+        row("distinct pages written", Unit::Volume, Percent(10.0), &|s| pages(s, 2));
+        let continued = |s: &Statistics, which: usize, some: bool| some.then(|| s.continued_shares()[which]);
+        row("reads that continue a stream", Unit::Share, Points(3.0), &|s| {
+            continued(s, 0, s.reads.requests > 0)
+        });
+        row("writes that continue a stream", Unit::Share, Points(3.0), &|s| {
+            continued(s, 1, s.writes.requests > 0)
+        });
+        row("pages read that were written before", Unit::Share, Points(5.0), &|s| {
+            s.read_written_share().filter(|_| s.reads.requests > 0)
+        });
+        for cache in caches {
+            let what = format!("LRU write hits, {}", readable_bytes(*cache));
+            row(&what, Unit::Share, Points(3.0), &|s| Some(s.hits(&[*cache])?[0]));
+        }
+    }
+
+    fn within_pages(&mut self, both: [&Statistics; 2]) {
+        let page = readable_bytes(PAGE);
+        let points = Criterion::Points(5.0);
+        let mut row = |what: String, figure: &dyn Fn(&Statistics) -> Option<f64>| {
+            self.of(Aspect::WithinPages, &what, Unit::Share, both, points, figure);
+        };
+        let written = |s: &Statistics, share: f64| (s.writes.requests > 0).then_some(share);
+        row(format!("writes to several pages of {page}"), &|s| written(s, s.large_share()));
+        row("parts of a page not whole".to_string(), &|s| written(s, s.partial_share()));
+        row("partial updates over all written there".to_string(), &|s| Some(s.stable_shares()?[0]));
+        row("partial updates of the same blocks again".to_string(), &|s| Some(s.stable_shares()?[1]));
+    }
+
+    fn arrivals(&mut self, both: [&Statistics; 2]) {
+        let mut row = |what: &str, unit, criterion, figure: &dyn Fn(&Statistics) -> Option<f64>| {
+            self.of(Aspect::Arrivals, what, unit, both, criterion, figure);
+        };
+        let timed = |s: &Statistics| s.span_s() > 0.0;
+        row("span", Unit::Seconds, Criterion::Percent(5.0), &|s| timed(s).then(|| s.span_s()));
+        row("at the time of the one before", Unit::Share, Criterion::Points(2.0), &|s| {
+            timed(s).then(|| s.group_share())
+        });
+        row("variation of gaps", Unit::Number, Criterion::Percent(20.0), &|s| s.gap_variation());
+        for (length, _, windows) in both[0].dispersion() {
+            let criterion = if windows >= JUDGED { Criterion::Factor(1.5) } else { Criterion::Told };
+            row(&format!("dispersion in {}", SimDuration(length)), Unit::Number, criterion, &|s| {
+                s.dispersion().iter().find(|d| d.0 == length).map(|d| d.1)
+            });
+        }
+    }
+
+    fn rows_of(&self, aspect: Aspect) -> impl Iterator<Item = &Row> {
+        self.rows.iter().filter(move |(a, _)| *a == aspect).map(|(_, row)| row)
+    }
+
+    /// Whether all of an aspect is as near as it must be; `None` where nothing was compared.
+    pub fn holds(&self, aspect: Aspect) -> Option<bool> {
+        self.rows_of(aspect).map(Row::holds).reduce(|all, one| all && one)
+    }
+
+    /// The table, what could not be fitted, and the sentence.
+    pub fn render(&self) -> String {
+        let heads = ["", "trace", "twin", "difference", "bound", "verdict"].map(str::to_string);
+        let mut rows = vec![heads];
+        let mut on_drive = false;
+        for aspect in Aspect::ALL {
+            let of = || self.rows_of(aspect);
+            if of().next().is_none() {
+                continue;
+            }
+            let drives = aspect >= Aspect::Amplification;
+            let mut title = aspect.name().to_string();
+            if drives && !on_drive && !self.drive.is_empty() {
+                title += &format!(" on {}", self.drive);
+                on_drive = true;
+            }
+            rows.push([title, String::new(), String::new(), String::new(), String::new(), String::new()]);
+            rows.extend(of().map(|row| {
+                let mut cells = row.cells();
+                cells[0].insert_str(0, "  ");
+                cells
+            }));
+        }
+        let mut out = aligned(&rows);
+        for fallback in &self.fallbacks {
+            out += &format!("\n{fallback}.");
+        }
+        if !self.fallbacks.is_empty() {
+            out.push('\n');
+        }
+        out + "\n" + &self.sentence() + "\n"
+    }
+
+    /// What the twin may be used for, and what not.
+    pub fn sentence(&self) -> String {
+        let with = |wanted: bool| -> Vec<String> {
+            let all = Aspect::ALL.into_iter().filter(|a| self.holds(*a) == Some(wanted));
+            all.map(|a| if wanted { a.name().to_string() } else { self.how_far(a) }).collect()
+        };
+        let (good, bad) = (with(true), with(false));
+        let mut said = match (good.is_empty(), bad.is_empty()) {
+            (false, true) => format!("This twin may stand for its trace in {}", good.join(", ")),
+            (true, _) => format!("This twin may not stand for its trace: outside are {}", bad.join(", ")),
+            (false, false) => {
+                format!("This twin may stand for its trace in {}; not in {}", good.join(", "), bad.join(", "))
+            }
+        };
+        if let Some(why) = &self.untried {
+            said += &format!("; {why}");
+        }
+        if self.holds(Aspect::Latency) == Some(false) {
+            said += "; do not quote its latencies for the trace";
+        }
+        if self.requests < FEW {
+            let off = 100.0 / libm::sqrt(self.requests.max(1) as f64);
+            said += &format!(
+                "; with {} requests chance alone moves shares by up to {off:.1} points",
+                grouped(self.requests)
+            );
+        }
+        said + "."
+    }
+
+    /// An aspect with the figure that is farthest off, measured by its bound.
+    fn how_far(&self, aspect: Aspect) -> String {
+        let excess = |row: &Row| match row.criterion {
+            Criterion::Points(bound) | Criterion::Percent(bound) => {
+                row.deviation().map_or(f64::INFINITY, |d| d.abs() / bound)
+            }
+            Criterion::Factor(bound) => row.factor().map_or(f64::INFINITY, |f| f / bound),
+            _ => 0.0,
+        };
+        let outside = self.rows_of(aspect).filter(|r| !r.holds());
+        let Some(worst) = outside.max_by(|a, b| excess(a).total_cmp(&excess(b))) else {
+            return aspect.name().to_string();
+        };
+        let [what, trace, twin, ..] = worst.cells();
+        format!("{} ({what}: {twin} for {trace})", aspect.name())
+    }
+}

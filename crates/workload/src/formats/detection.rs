@@ -1,0 +1,101 @@
+//! The beginning of a file, and what a format says of it: that it fits, how sure that is and why, or
+//! what does not fit.
+
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// What is set for a format's own parameters.
+pub(crate) type Settings = BTreeMap<&'static str, String>;
+
+/// How sure detection is of a format.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Confidence {
+    /// Some of the sample fits.
+    Possible,
+    /// The sample fits, and evidence speaks against every other reading.
+    Likely,
+    /// The sample fits a grammar that nothing else shares.
+    Certain,
+    /// The user said so.
+    Told,
+}
+
+impl Confidence {
+    /// The word that reports use.
+    pub const fn name(self) -> &'static str {
+        ["possible", "likely", "certain", "as told"][self as usize]
+    }
+}
+
+/// A format that fits a sample.
+#[derive(Clone)]
+pub(crate) struct Detection {
+    pub confidence: Confidence,
+    /// Why, in a sentence.
+    pub reason: String,
+    /// Values of the format's own parameters, told or found.
+    pub settings: Settings,
+}
+
+impl Detection {
+    /// The same with what is told.
+    pub fn with(mut self, told: &Settings) -> Detection {
+        self.settings.extend(told.iter().map(|(k, v)| (*k, v.clone())));
+        self
+    }
+}
+
+/// Why a format does not fit, and how much of the sample did.
+pub(crate) struct Miss {
+    /// Share of the sample that fits, in per mille.
+    pub fits: u64,
+    /// What the first misfit was.
+    pub reason: String,
+    /// The option that is at fault, if it is not the content.
+    pub option: Option<OptionFault>,
+}
+
+impl Miss {
+    /// The content is at fault.
+    pub fn new(fits: u64, reason: impl Into<String>) -> Miss {
+        Miss { fits, reason: reason.into(), option: None }
+    }
+}
+
+/// An option that a format cannot go by.
+pub(crate) struct OptionFault {
+    pub key: &'static str,
+    pub allowed: String,
+}
+
+/// The beginning of a file.
+pub(crate) struct Sample<'a> {
+    pub bytes: &'a [u8],
+    /// Whether this is the whole file.
+    pub complete: bool,
+}
+
+impl<'a> Sample<'a> {
+    /// The sample up to the end of its last whole line; all of it where there are no lines.
+    pub fn whole_lines(&self) -> &'a [u8] {
+        if self.complete {
+            return self.bytes;
+        }
+        memchr::memrchr(b'\n', self.bytes).map_or(self.bytes, |at| &self.bytes[..at + 1])
+    }
+
+    /// The lines of the sample that are whole.
+    pub fn lines(&self) -> impl Iterator<Item = &'a [u8]> {
+        let mut rest = self.whole_lines();
+        std::iter::from_fn(move || {
+            if rest.is_empty() {
+                return None;
+            }
+            let at = memchr::memchr(b'\n', rest);
+            let (line, next) = at.map_or((rest, &[][..]), |at| (&rest[..at], &rest[at + 1..]));
+            rest = next;
+            Some(line.strip_suffix(b"\r").unwrap_or(line))
+        })
+    }
+}

@@ -1,0 +1,389 @@
+//! What a job asks for next: direction, address and size, by fio's rules. A random request takes its
+//! block from a map in which each comes once, from a pseudo-random order, or from a distribution; its
+//! size is drawn for the place, cut where the map says that the next block is used, and always inside
+//! the job's space.
+
+use crate::generators::jobs::blocks::UsedBlocks;
+use crate::generators::jobs::job::{Between, Kinds, Spread};
+use crate::generators::jobs::placed::Placed;
+use crate::generators::jobs::spell::DIRECTIONS;
+use crate::random::permutation::Permutation;
+use crate::random::stream::RandomStream;
+use crate::random::zipf_law::ZipfLaw;
+
+const WRITE: usize = 1;
+const TRIM: usize = 2;
+
+/// fio scatters ranks over the space by this multiplier (that of 64-bit golden-ratio hashing). Over a
+/// power of two it is a permutation; over another number some blocks share their places, and others
+/// are never drawn.
+const SCATTER: u64 = 0x61c8_8646_80b5_83eb;
+
+/// A request, in bytes from the beginning of the drive.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Drawn {
+    pub direction: usize,
+    pub at: u64,
+    pub bytes: u64,
+}
+
+/// Where random requests go.
+enum Law {
+    /// Every block alike.
+    Even,
+    Zipf(ZipfLaw),
+    /// The exponent that `pareto:h` comes to.
+    Pareto(f64),
+    /// The deviation in blocks.
+    Normal(u64),
+    /// For each direction and percent of accesses, the zone, as first and count of blocks.
+    Zones(Box<[Vec<(u64, u64)>; DIRECTIONS]>),
+}
+
+/// The requests of one copy of a job.
+pub(crate) struct Draw {
+    pub placed: Placed,
+    law: Law,
+    /// Blocks that ranks are drawn from, and by how much the scattered ranks are turned.
+    ranks: u64,
+    turned: u64,
+    map: Option<UsedBlocks>,
+    /// Bytes of a block of the map and of a rank.
+    unit: u64,
+    order: Option<(Permutation, u64)>,
+    last_end: [u64; DIRECTIONS],
+    last_start: [Option<u64>; DIRECTIONS],
+    until_random: u64,
+    issued: [u64; DIRECTIONS],
+    direction: usize,
+    /// While fewer than so many of its direction were issued, a mixed job keeps its direction.
+    keep_until: u64,
+    seed: u64,
+    name: String,
+    random: Streams,
+    spread: RandomStream,
+}
+
+/// One stream of random numbers for each thing that is drawn.
+struct Streams {
+    offset: RandomStream,
+    size: RandomStream,
+    mix: RandomStream,
+    share: RandomStream,
+}
+
+impl Streams {
+    fn new(seed: u64, name: &str) -> Streams {
+        let of = |part: &str| RandomStream::new(seed, &format!("{name}/{part}"));
+        Streams { offset: of("offset"), size: of("size"), mix: of("mix"), share: of("share") }
+    }
+}
+
+/// A number from 1 to 100.
+fn percent(random: &mut RandomStream) -> u64 {
+    random.below(100) + 1
+}
+
+impl Draw {
+    /// `number` is the job's place among all copies of all jobs.
+    pub fn new(placed: Placed, number: usize, seed: u64) -> Draw {
+        let job = &placed.job;
+        let name = format!("jobs/{number}/{}", job.seed);
+        let unit = job.directions().map(|d| job.sizes[d].min).min().unwrap_or(4096);
+        let ranks = placed.size.div_ceil(unit);
+        let mut spread = RandomStream::new(seed, &format!("{name}/spread"));
+        let random_turn = spread.bits();
+        let turn = |centre: Option<f64>| centre.map_or(random_turn, |c| (ranks as f64 * c) as u64);
+        let (law, turned) = match &job.spread {
+            Spread::Even => (Law::Even, 0),
+            Spread::Zipf(theta, centre) => (Law::Zipf(ZipfLaw::new(ranks, *theta)), turn(*centre)),
+            Spread::Pareto(h, centre) => (Law::Pareto(libm::log(*h) / libm::log(1.0 - h)), turn(*centre)),
+            Spread::Normal(deviation, centre) => {
+                let blocks = if *deviation > 0.0 {
+                    (libm::ceil(ranks as f64 * deviation / 100.0) as u64).min(ranks / 2)
+                } else {
+                    0
+                };
+                let turned = centre.map_or(0, |c| (ranks as f64 * (c - 0.5)) as i64 as u64);
+                (Law::Normal(blocks), turned)
+            }
+            Spread::Zoned(zones) => {
+                let of = |d: usize| by_percent(&zones[d], |z| Draw::blocks_of(&placed, d) * z / 100);
+                (Law::Zones(Box::new([of(0), of(1), of(2)])), 0)
+            }
+            Spread::ZonedAbs(zones) => {
+                let of = |d: usize| by_percent(&zones[d], |z| z / placed.job.align[d]);
+                (Law::Zones(Box::new([of(0), of(1), of(2)])), 0)
+            }
+        };
+        let needs_map = job.random && job.map;
+        let mut draw = Draw {
+            law,
+            ranks,
+            turned,
+            map: needs_map.then(|| UsedBlocks::new(ranks)),
+            unit,
+            order: None,
+            last_end: [placed.start; DIRECTIONS],
+            last_start: [None; DIRECTIONS],
+            until_random: job.every,
+            issued: [0; DIRECTIONS],
+            direction: 0,
+            keep_until: 0,
+            seed,
+            random: Streams::new(seed, &name),
+            name,
+            spread,
+            placed,
+        };
+        draw.begin_order();
+        draw
+    }
+
+    /// Blocks of a direction's alignment in the space.
+    fn blocks_of(placed: &Placed, direction: usize) -> u64 {
+        let (align, smallest) = (placed.job.align[direction], placed.job.sizes[direction].min);
+        (placed.size - smallest.saturating_sub(align)) / align
+    }
+
+    fn begin_order(&mut self) {
+        if self.placed.job.random && self.placed.job.shuffled {
+            let blocks = self.placed.size / self.unit;
+            self.order = Some((Permutation::new(blocks, &mut self.random.offset), 0));
+        }
+    }
+
+    /// The next loop: from the beginning, every block unused, and the same random numbers again unless
+    /// the job says otherwise.
+    pub fn begin_anew(&mut self) {
+        self.last_end = [self.placed.start; DIRECTIONS];
+        self.last_start = [None; DIRECTIONS];
+        if let Some(map) = &mut self.map {
+            map.clear();
+        }
+        if self.placed.job.repeat {
+            self.random = Streams::new(self.seed, &self.name);
+        }
+        self.begin_order();
+    }
+
+    /// What the next request is: for a mixed job drawn anew when the direction has had its share.
+    pub fn direction(&mut self) -> usize {
+        let job = &self.placed.job;
+        match job.kinds {
+            Kinds::Only(direction) => direction,
+            Kinds::TrimWrite if self.last_start[WRITE] == self.last_start[TRIM] => TRIM,
+            Kinds::TrimWrite => WRITE,
+            Kinds::Mixed => {
+                if self.issued[self.direction] >= self.keep_until {
+                    let direction = usize::from(percent(&mut self.random.mix) > job.mix_read);
+                    if direction != self.direction {
+                        let share = [job.mix_read, 100 - job.mix_read][direction];
+                        self.keep_until = self.issued[self.direction] * share / 100;
+                    }
+                    self.direction = direction;
+                }
+                self.direction
+            }
+        }
+    }
+
+    /// A mixed job turned to its other direction, because that one is behind its rate.
+    pub fn turn_to(&mut self, direction: usize) {
+        self.direction = direction;
+    }
+
+    /// The next request of a direction; `None` when this loop has no more.
+    pub fn next(&mut self, direction: usize) -> Option<Drawn> {
+        let job = std::sync::Arc::clone(&self.placed.job);
+        let end = self.placed.start + self.placed.size;
+        let follows_trim = job.kinds == Kinds::TrimWrite && direction == WRITE && job.random;
+        let (at, bytes) = if follows_trim {
+            let at = self.last_start[TRIM]?;
+            (at, self.last_end[TRIM] - at)
+        } else {
+            let (offset, is_random, marks) = self.offset(direction)?;
+            let at = self.placed.start + offset;
+            if at >= end {
+                return None;
+            }
+            let bytes = self.bytes(direction, at, end, is_random)?;
+            if at + bytes > end {
+                return None;
+            }
+            match &mut self.map {
+                Some(map) if marks => {
+                    let blocks = map.take_run(offset / self.unit, bytes.div_ceil(self.unit));
+                    (at, bytes.min(blocks * self.unit))
+                }
+                _ => (at, bytes),
+            }
+        };
+        // A trim may hit the place of the last write; the pair is only complete when it is written.
+        if job.kinds == Kinds::TrimWrite && direction == TRIM {
+            self.last_start[WRITE] = None;
+        }
+        self.last_start[direction] = Some(at);
+        self.last_end[direction] = at + bytes;
+        self.issued[direction] += 1;
+        Some(Drawn { direction, at, bytes })
+    }
+
+    /// Offset from the beginning of the space, whether it is random, and whether the map notes it.
+    fn offset(&mut self, direction: usize) -> Option<(u64, bool, bool)> {
+        let job = std::sync::Arc::clone(&self.placed.job);
+        if !job.random {
+            return self.sequential(direction).map(|o| (o, false, false));
+        }
+        self.until_random -= 1;
+        if self.until_random == 0 {
+            self.until_random = job.every;
+            let share = job.percent_random[direction];
+            if share == 100 || percent(&mut self.random.share) <= share {
+                return self.random_offset(direction).map(|o| (o, true, true));
+            }
+        } else if job.between == Between::Identical {
+            let last = self.last_start[direction].map_or(0, |at| at - self.placed.start);
+            return Some((last, false, false));
+        }
+        let behind = self.sequential(direction).filter(|o| *o < self.placed.size);
+        behind.or_else(|| self.random_offset(direction)).map(|o| (o, false, false))
+    }
+
+    /// Behind the last request of the direction.
+    fn sequential(&mut self, direction: usize) -> Option<u64> {
+        let (job, end) = (&self.placed.job, self.placed.start + self.placed.size);
+        let again = job.time_based || (job.kinds == Kinds::Mixed && self.placed.total > self.placed.size);
+        if self.last_end[direction] >= end && again {
+            self.last_end[direction] = self.placed.start;
+        }
+        let offset = self.last_end[direction] - self.placed.start;
+        if offset >= self.placed.size {
+            return None;
+        }
+        let further = if offset > 0 { offset + job.gap } else { 0 };
+        Some(if further >= self.placed.size { 0 } else { further })
+    }
+
+    fn random_offset(&mut self, direction: usize) -> Option<u64> {
+        let found = self.random_block(direction);
+        if found.is_some() || !self.placed.job.time_based {
+            return found;
+        }
+        if let Some(map) = &mut self.map {
+            map.clear();
+        }
+        self.begin_order();
+        self.random_block(direction)
+    }
+
+    /// The offset of a block by the job's distribution; none when every block has come.
+    fn random_block(&mut self, direction: usize) -> Option<u64> {
+        let align = self.placed.job.align[direction];
+        let rank = match &self.law {
+            Law::Even => return self.even(direction),
+            Law::Zones(zones) => {
+                let (first, count) = zones[direction][self.spread.below(100) as usize];
+                return Some((first + self.random.offset.below(count)) * align);
+            }
+            Law::Zipf(law) => law.draw(&mut self.spread),
+            Law::Pareto(power) => ((self.ranks - 1) as f64 * libm::pow(self.spread.unit(), *power)) as u64,
+            Law::Normal(deviation) => {
+                let deviation = *deviation;
+                self.bell(deviation)
+            }
+        };
+        Some(self.scattered(rank) * align)
+    }
+
+    fn scattered(&self, rank: u64) -> u64 {
+        rank.wrapping_mul(SCATTER).wrapping_add(self.turned) % self.ranks
+    }
+
+    /// The mean of twelve even numbers, moved by an even one, which is what fio takes for normal.
+    fn bell(&mut self, deviation: u64) -> u64 {
+        let sum: u64 = (0..12).map(|_| self.spread.below(self.ranks + 1)).sum();
+        let mean = sum.div_ceil(12) as i64;
+        let mut by = self.spread.below(deviation) as i64 - (deviation / 2) as i64;
+        while mean + by < 0 || mean + by >= self.ranks as i64 {
+            if by == 0 {
+                return (mean as u64).min(self.ranks - 1);
+            }
+            by /= 2;
+        }
+        (mean + by) as u64
+    }
+
+    /// Any block alike; with a map, the next unused one behind it.
+    fn even(&mut self, direction: usize) -> Option<u64> {
+        if let Some((order, next)) = &mut self.order {
+            if *next >= self.placed.size / self.unit {
+                return None;
+            }
+            let block = order.of(*next);
+            *next += 1;
+            return Some(block * self.unit);
+        }
+        let align = self.placed.job.align[direction];
+        let drawn = self.random.offset.below(Draw::blocks_of(&self.placed, direction)) * align;
+        let Some(map) = &self.map else { return Some(drawn) };
+        let first = map.next_free(drawn / self.unit)?;
+        let mut free = first;
+        // With sizes of several directions, a free block need not be aligned for this one.
+        while !(free * self.unit).is_multiple_of(align) {
+            free = map.next_free(free + 1)?;
+            if free == first {
+                return None;
+            }
+        }
+        Some(free * self.unit)
+    }
+
+    /// The size of a request at a place; `None` when not even the smallest has room.
+    fn bytes(&mut self, direction: usize, at: u64, end: u64, is_random: bool) -> Option<u64> {
+        let job = &self.placed.job;
+        let sizes = &job.sizes[if job.sizes_by_randomness { usize::from(is_random) } else { direction }];
+        if sizes.min == sizes.max {
+            return Some(sizes.min);
+        }
+        let fits = |bytes: u64| at + bytes <= end;
+        if !fits(sizes.min) {
+            return None;
+        }
+        loop {
+            let draw = self.random.size.unit();
+            let mut bytes = sizes.max;
+            if sizes.split.is_empty() {
+                // (0, 1] turned round to [0, 1): each step alike.
+                bytes = sizes.min + (sizes.max as f64 * (1.0 - draw)) as u64;
+            } else {
+                let mut up_to = 0;
+                for (size, share) in &sizes.split {
+                    bytes = *size;
+                    up_to += share;
+                    if draw * 100.0 <= up_to as f64 && fits(bytes) {
+                        break;
+                    }
+                }
+            }
+            bytes = (bytes - bytes % sizes.min).min(sizes.max);
+            if fits(bytes) {
+                return Some(bytes);
+            }
+        }
+    }
+}
+
+/// A zone for each percent of accesses: its first block and how many it has. `up_to` says at which
+/// block sizes that add up to so much end.
+fn by_percent<T: Copy + Into<u64>>(zones: &[(u32, T)], up_to: impl Fn(u64) -> u64) -> Vec<(u64, u64)> {
+    let mut all = Vec::with_capacity(100);
+    let mut before = 0;
+    for (access, size) in zones {
+        let after = before + (*size).into();
+        let (first, end) = (up_to(before), up_to(after));
+        all.extend(std::iter::repeat_n((first, (end - first).max(1)), *access as usize));
+        before = after;
+    }
+    all
+}

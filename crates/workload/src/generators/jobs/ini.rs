@@ -1,0 +1,249 @@
+//! A job file's text: lines with `key=value` in sections. `[global]` holds what the jobs behind it
+//! begin with; `;` and `#` begin a comment; `include FILE` puts another file in its place. A `${NAME}`
+//! is replaced by what the options say, never by the environment, since a report must be enough to
+//! repeat a run.
+
+use crate::error::{ErrorKind, Problem, WorkloadError, did_you_mean};
+use crate::generators::jobs::keys::{JOB_OPTIONS, Standing, standing};
+use crate::text::parameter::Options;
+use sha2::{Digest, Sha256};
+use std::path::Path;
+
+/// Files that include files that include files: so deep and no deeper.
+const INCLUDES_MAX: usize = 16;
+
+/// A line of a job file.
+#[derive(Clone, Debug)]
+pub(crate) struct Line {
+    pub key: String,
+    /// `None` where there is no `=`.
+    pub value: Option<String>,
+    /// `file:line`, or the option's text.
+    pub place: String,
+}
+
+/// A job's lines, those of `[global]` before its own, those of the options behind.
+#[derive(Clone, Debug)]
+pub(crate) struct Section {
+    pub name: String,
+    pub place: String,
+    pub lines: Vec<Line>,
+}
+
+/// What a job file says.
+pub(crate) struct JobText {
+    pub sections: Vec<Section>,
+    pub sha256: String,
+    pub left_out: Vec<String>,
+}
+
+/// A line without comment and blanks.
+fn bare(line: &str) -> &str {
+    line.split([';', '#']).next().unwrap_or_default().trim()
+}
+
+fn section_name(line: &str) -> Option<&str> {
+    line.strip_prefix('[').and_then(|l| l.strip_suffix(']')).map(str::trim)
+}
+
+/// Whether a file that begins like this is a job file.
+pub(crate) fn looks_like_jobs(head: &[u8]) -> bool {
+    let text = match std::str::from_utf8(head) {
+        Ok(text) => text,
+        // The end may be within a character.
+        Err(e) if e.valid_up_to() + 4 > head.len() => {
+            std::str::from_utf8(&head[..e.valid_up_to()]).unwrap_or_default()
+        }
+        Err(_) => return false,
+    };
+    let first = text.lines().map(bare).find(|l| !l.is_empty());
+    first.is_some_and(|l| section_name(l).is_some_and(|n| !n.is_empty()) || l.starts_with("include "))
+}
+
+struct Reader<'a> {
+    global: Vec<Line>,
+    sections: Vec<Section>,
+    in_job: bool,
+    begun: bool,
+    variables: &'a [(String, String)],
+    used: Vec<bool>,
+    missing: Vec<(String, String)>,
+    hash: Sha256,
+    problems: &'a mut Vec<Problem>,
+}
+
+impl Reader<'_> {
+    fn file(&mut self, path: &Path, depth: usize) -> Result<(), WorkloadError> {
+        let name = path.display().to_string();
+        let fail = |what: String| WorkloadError::from(Problem::new(ErrorKind::Io, name.clone(), what));
+        let bytes = std::fs::read(path).map_err(|e| fail(format!("the file cannot be read: {e}")))?;
+        self.hash.update(&bytes);
+        let text = String::from_utf8(bytes).map_err(|e| fail(format!("this is not UTF-8 text: {e}")))?;
+        for (number, line) in text.lines().enumerate() {
+            let line = bare(line);
+            let place = format!("{name}:{}", number + 1);
+            if line.is_empty() {
+                continue;
+            }
+            if let Some(file) = line.strip_prefix("include ") {
+                let file = Path::new(file.trim());
+                let beside = path.parent().unwrap_or(Path::new("")).join(file);
+                let found = if beside.is_file() { beside } else { file.to_path_buf() };
+                if depth == INCLUDES_MAX {
+                    let what = format!("files include each other more than {INCLUDES_MAX} deep");
+                    return Err(Problem::new(ErrorKind::Content, place, what).into());
+                }
+                self.file(&found, depth + 1)?;
+            } else if let Some(section) = section_name(line) {
+                self.section(section, place);
+            } else {
+                self.line(line, place);
+            }
+        }
+        Ok(())
+    }
+
+    fn section(&mut self, name: &str, place: String) {
+        self.begun = true;
+        self.in_job = !name.eq_ignore_ascii_case("global");
+        if name.is_empty() {
+            self.problems.push(
+                Problem::new(ErrorKind::Content, place.clone(), "a section without a name")
+                    .allowed("[global] or a job's name in brackets"),
+            );
+        }
+        if self.in_job {
+            self.sections.push(Section { name: name.to_string(), place, lines: self.global.clone() });
+        }
+    }
+
+    fn line(&mut self, line: &str, place: String) {
+        if !self.begun {
+            self.problems.push(
+                Problem::new(ErrorKind::Content, place, "a line before the first section")
+                    .allowed("[global] or a job's name in brackets first"),
+            );
+            return;
+        }
+        let line = self.expanded(line, &place);
+        let (key, value) = match line.split_once('=') {
+            Some((key, value)) => (key.trim().to_string(), Some(value.trim().to_string())),
+            None => (line, None),
+        };
+        let line = Line { key, value, place };
+        match self.sections.last_mut() {
+            Some(job) if self.in_job => job.lines.push(line),
+            _ => self.global.push(line),
+        }
+    }
+
+    /// The line with each `${NAME}` replaced.
+    fn expanded(&mut self, line: &str, place: &str) -> String {
+        let (mut out, mut rest) = (String::new(), line);
+        while let Some(start) = rest.find("${") {
+            let Some(length) = rest[start..].find('}') else { break };
+            let name = &rest[start + 2..start + length];
+            out += &rest[..start];
+            match self.variables.iter().position(|(k, _)| k == name) {
+                Some(at) => {
+                    self.used[at] = true;
+                    out += &self.variables[at].1;
+                }
+                None => self.missing.push((name.to_string(), place.to_string())),
+            }
+            rest = &rest[start + length + 1..];
+        }
+        out + rest
+    }
+}
+
+impl JobText {
+    /// Reads a file and what it includes, and works the options in.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn read(path: &str, options: &str, problems: &mut Vec<Problem>) -> Result<JobText, WorkloadError> {
+        let given = Options::parse(path, options);
+        let pairs = given.pairs().to_vec();
+        problems.extend(given.into_problems());
+        let mut reader = Reader {
+            global: vec![],
+            sections: vec![],
+            in_job: false,
+            begun: false,
+            used: vec![false; pairs.len()],
+            variables: &pairs,
+            missing: vec![],
+            hash: Sha256::new(),
+            problems,
+        };
+        reader.file(Path::new(path), 0)?;
+        let Reader { mut sections, global, used, missing, hash, .. } = reader;
+        for (name, place) in missing {
+            let what = format!("${{{name}}} is not given: the environment is not read");
+            problems.push(
+                Problem::new(ErrorKind::Content, place, what)
+                    .hint(format!("say it behind the file's name, {path}:{name}=VALUE")),
+            );
+        }
+        let place = |key: &str, value: &str| format!("{path}:{key}={value}");
+        let mut left_out = vec![];
+        let names: Vec<String> = sections.iter().map(|s| s.name.clone()).collect();
+        for ((key, value), used) in pairs.iter().zip(used) {
+            match key.as_str() {
+                "section" => {
+                    for wanted in value.split('+').filter(|w| !names.iter().any(|n| n == w)) {
+                        let hint = did_you_mean(wanted, names.iter().map(String::as_str));
+                        let what = format!("there is no job {wanted:?}");
+                        problems.push(
+                            Problem::new(ErrorKind::Option, place(key, value), what)
+                                .allowed(names.join(", "))
+                                .hint(hint),
+                        );
+                    }
+                    sections.retain(|s| value.split('+').any(|w| w == s.name));
+                }
+                "ignore" => left_out.extend(value.split('+').map(str::to_string)),
+                _ if standing(key).is_some() => {
+                    let line =
+                        Line { key: key.clone(), value: Some(value.clone()), place: place(key, value) };
+                    sections.iter_mut().for_each(|s| s.lines.push(line.clone()));
+                }
+                _ if used => {}
+                _ => {
+                    let known =
+                        crate::generators::jobs::keys::names().chain(JOB_OPTIONS.iter().map(|o| o.key));
+                    let what = format!(
+                        "{key:?} is neither an option, nor a key of fio, nor a ${{{key}}} of the file"
+                    );
+                    problems.push(
+                        Problem::new(ErrorKind::Option, place(key, value), what)
+                            .allowed("section=, ignore=, or a key of fio (wordline explain fio)")
+                            .hint(did_you_mean(key, known)),
+                    );
+                }
+            }
+        }
+        for key in &left_out {
+            if !matches!(standing(key), Some((_, Standing::Refused(_)))) {
+                let what = format!("ignore={key} leaves out a key that need not be left out");
+                problems.push(
+                    Problem::new(ErrorKind::Option, place("ignore", key), what)
+                        .allowed("keys that cannot be honoured (wordline explain fio)"),
+                );
+            }
+        }
+        for section in &mut sections {
+            section.lines.retain(|l| !left_out.contains(&l.key));
+        }
+        if names.is_empty() {
+            let what =
+                if global.is_empty() { "there is no job in it" } else { "there is no job beside [global]" };
+            problems.push(
+                Problem::new(ErrorKind::Empty, path, what).allowed("a section for each job, such as [job1]"),
+            );
+        }
+        let sha256 = hash.finalize().iter().map(|b| format!("{b:02x}")).collect();
+        Ok(JobText { sections, sha256, left_out })
+    }
+}

@@ -1,0 +1,16 @@
+//! fio job files as they are: read (`ini`, `keys`, `spell`), understood (`job`), laid out on a drive
+//! (`placed`) and turned into requests (`draw`, which says what and where, and `script`, which says
+//! when). A job pulls its next request when one of its own has ended, so the requests of a job file
+//! are no stream: `JobScript` is asked by a driver, request by request. Against a drive that takes
+//! no time at all, which is fio's null engine, they are a stream again, and that is what
+//! `Workload::open` gives.
+
+pub(crate) mod blocks;
+pub(crate) mod draw;
+pub(crate) mod file;
+pub(crate) mod ini;
+pub(crate) mod job;
+pub(crate) mod keys;
+pub(crate) mod placed;
+pub(crate) mod script;
+pub(crate) mod spell;

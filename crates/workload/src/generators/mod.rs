@@ -1,0 +1,5 @@
+//! What makes its requests itself: synthetic workloads, fio job files, twins.
+
+pub(crate) mod jobs;
+pub(crate) mod synthetic;
+pub(crate) mod twin;

@@ -1,0 +1,117 @@
+//! `zipf`: extents are chosen by Zipf's law, their ranks scattered over the span by a permutation
+//! that stays fixed for the run. Within an extent every aligned address is equally likely.
+
+use crate::error::Problem;
+use crate::generators::synthetic::patterns::{Pattern, PatternSpec, Space, Wanted};
+use crate::generators::synthetic::registry::{Plan, Synthetic};
+use crate::random::permutation::Permutation;
+use crate::random::stream::RandomStream;
+use crate::random::zipf_law::{ZipfLaw, weight};
+use crate::requests::updates::Classes;
+use crate::text::bounded::exponent;
+use crate::text::parameter::{Options, Parameter, value};
+use serde_json::{Value, json};
+use std::ops::Range;
+use wordline_units::{Bytes, Fraction, LBA_BYTES};
+
+pub(crate) const THETA: Parameter =
+    value("theta", "number", "0.99", "0 to 5", "skew of Zipf's law; 0 is uniform");
+
+pub(crate) const EXTENT: Parameter = value(
+    "extent",
+    "size",
+    "align",
+    "a multiple of 512 B",
+    "bytes that share one popularity; 64KiB is usual for volumes",
+);
+
+pub(crate) static ZIPF: Synthetic = Synthetic {
+    name: "zipf",
+    title: "a few addresses get most of the traffic, by Zipf's law",
+    own: &[THETA, EXTENT],
+    has_common: true,
+    plan: |o| Plan::Pattern(Box::new(Zipf::of(o))),
+};
+
+pub(crate) struct Zipf {
+    theta: Fraction,
+    /// Bytes; `None` is the alignment.
+    extent: Option<u64>,
+}
+
+impl Zipf {
+    pub fn of(o: &mut Options) -> Zipf {
+        let theta = exponent(o, Fraction(990_000_000));
+        let extent = o.get::<Bytes>("extent", "a multiple of 512 B").map(|b| b.0);
+        if extent.is_some_and(|e| e == 0 || !e.is_multiple_of(LBA_BYTES)) {
+            o.reject("extent", "it is not a multiple of 512 B".into(), "512 B or more", "");
+        }
+        Zipf { theta, extent }
+    }
+
+    /// Blocks of an extent, and how many extents there are.
+    fn extents(&self, space: Space) -> (u64, u64) {
+        let extent = self.extent.map_or(space.align, |e| (e / LBA_BYTES).next_multiple_of(space.align));
+        (extent, (space.blocks / extent).max(1))
+    }
+}
+
+impl PatternSpec for Zipf {
+    fn begin(&self, space: Space, random: &mut RandomStream) -> Result<Box<dyn Pattern>, Problem> {
+        let (extent, extents) = self.extents(space);
+        let law = ZipfLaw::new(extents, self.theta.as_f64());
+        let scatter = Permutation::new(extents, random);
+        Ok(Box::new(Scattered { space, extent: extent.min(space.blocks), law, scatter }))
+    }
+
+    fn classes(&self, space: Space, random: &mut RandomStream, classes: &mut Classes) -> Option<Vec<f64>> {
+        let (extent, extents) = self.extents(space);
+        if space.largest > extent {
+            return None; // a request reaches into the next extent, which has another rate
+        }
+        let scatter = Permutation::new(extents, random);
+        let ranks = half_octaves(extents);
+        for (class, ranks) in ranks.iter().enumerate() {
+            for rank in ranks.clone() {
+                let start = scatter.of(rank) * extent;
+                classes.mark(class as u8, start..(start + extent).min(space.blocks));
+            }
+        }
+        let weights: Vec<f64> = ranks.iter().map(|r| weight(r.clone(), self.theta.as_f64())).collect();
+        let all: f64 = weights.iter().sum();
+        Some(weights.into_iter().map(|w| w / all).collect())
+    }
+
+    fn resolved(&self) -> Value {
+        json!({ "theta": self.theta.as_f64(), "extent": self.extent.map(|e| Bytes(e).to_string()) })
+    }
+}
+
+/// Ranks `0 .. n` cut so that within a part no rank is more than one and a half of another.
+fn half_octaves(n: u64) -> Vec<Range<u64>> {
+    let mut parts = vec![];
+    let mut from = 0;
+    while from < n {
+        // Ranks count from 0, popularity from 1: 1, 2, 3, 4 and 5, 6 to 8, 9 to 12, ...
+        let to = (from + 1 + (from + 1).div_ceil(2) - u64::from(from < 3)).min(n);
+        parts.push(from..to.max(from + 1));
+        from = to.max(from + 1);
+    }
+    parts
+}
+
+struct Scattered {
+    space: Space,
+    extent: u64,
+    law: ZipfLaw,
+    scatter: Permutation,
+}
+
+impl Pattern for Scattered {
+    fn next(&mut self, wanted: Wanted, random: &mut RandomStream) -> u64 {
+        let start = self.scatter.of(self.law.draw(random)) * self.extent;
+        let slots = (self.extent.saturating_sub(wanted.blocks as u64)) / self.space.align + 1;
+        let inside = if slots > 1 { random.below(slots) * self.space.align } else { 0 };
+        self.space.fitting(start + inside, wanted.blocks)
+    }
+}

@@ -1,0 +1,296 @@
+//! What a twin's file says, as types.
+
+use crate::requests::pace::Depth;
+use std::ops::RangeInclusive;
+use wordline_units::{Bytes, Fraction, LBA_BYTES, SimDuration};
+
+/// Most requests of one twin.
+pub(crate) const REQUESTS_MAX: u64 = 1 << 40;
+/// Longest request, in blocks: 4 GiB, as of a trace.
+pub(crate) const LONGEST: u64 = (1 << 32) / LBA_BYTES;
+/// Farthest address, in bytes: 8 EiB, as of a trace.
+pub(crate) const FARTHEST: u64 = 1 << 63;
+/// Bytes that share one popularity where a twin does not say.
+pub(crate) const EXTENT: u64 = 64 << 10;
+/// Mean number of requests of one kind in a row.
+pub(crate) const RUN: RangeInclusive<f64> = 1.0..=1e6;
+/// Skew among hot extents.
+pub(crate) const THETA: RangeInclusive<f64> = 0.0..=5.0;
+/// Bytes that share one place where a twin does not say.
+pub(crate) const ITEM: u64 = 16 << 10;
+/// How often the hot extents may be replaced.
+pub(crate) const DRIFT: RangeInclusive<f64> = 0.0..=1000.0;
+/// Decimals with which numbers that are not whole are written.
+pub(crate) const DECIMALS: usize = 4;
+
+/// A twin: numbers from which requests are made, and what they are held to.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Description {
+    /// One line for a list.
+    pub title: String,
+    /// Patterns of names of the original's files, such as `hm_0.csv*`.
+    pub original: Vec<String>,
+    /// Requests in all.
+    pub requests: u64,
+    /// Share of writes among them.
+    pub write: Fraction,
+    /// Mean number of requests of one kind in a row.
+    pub run: f64,
+    /// When requests come.
+    pub arrivals: Arrivals,
+    /// What is read.
+    pub reads: Side,
+    /// What is written.
+    pub writes: Side,
+    /// What is known besides, to be compared with.
+    pub targets: Targets,
+}
+
+/// Requests whose numbers in windows of time vary and go together as asked, some of them at one time, under an
+/// envelope; or no times at all, in a closed loop.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Arrivals {
+    /// The closed loop in which requests are asked, where they have no times.
+    pub closed: Option<Depth>,
+    /// Time of all requests; 0 where they come all at one instant.
+    pub span: SimDuration,
+    /// Share of requests that come at the time of the one before.
+    pub group: Fraction,
+    /// How counts vary from window to window; as chance has it, if absent.
+    pub memory: Option<Memory>,
+    /// Rates that change with time.
+    pub envelope: Option<Envelope>,
+}
+
+/// How the numbers of requests in windows of several lengths vary. Between two lengths dispersion and correlation
+/// are interpolated over the logarithm of the length; beyond the ends they stay as they are there.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Memory {
+    /// Lengths of the windows, ascending.
+    pub windows: Vec<SimDuration>,
+    /// Variance over mean of the number of reads in each: 1 is chance.
+    pub reads: Vec<f64>,
+    /// The same of writes.
+    pub writes: Vec<f64>,
+    /// Correlation between the number of reads and the number of writes beyond chance, -1 to 1.
+    pub together: Vec<f64>,
+}
+
+/// Relative rates of the equal parts of a period, which repeats.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Envelope {
+    /// The period.
+    pub period: SimDuration,
+    /// A relative rate of reads for each part; some is above 0.
+    pub reads: Vec<f64>,
+    /// The same of writes, in as many parts.
+    pub writes: Vec<f64>,
+}
+
+impl Memory {
+    /// A curve over the windows, at another length in nanoseconds.
+    fn at(
+        &self,
+        curve: &[f64],
+        window_ns: f64,
+        scale: impl Fn(f64) -> f64,
+        back: impl Fn(f64) -> f64,
+    ) -> f64 {
+        let above = self.windows.iter().position(|w| w.0 as f64 >= window_ns);
+        match above {
+            Some(0) => curve[0],
+            None => curve[curve.len() - 1],
+            Some(i) => {
+                let at = |ns: f64| libm::log(ns);
+                let (from, to) = (at(self.windows[i - 1].0 as f64), at(self.windows[i].0 as f64));
+                let part = (at(window_ns) - from) / (to - from);
+                back(scale(curve[i - 1]) * (1.0 - part) + scale(curve[i]) * part)
+            }
+        }
+    }
+
+    /// Dispersions of reads and of writes in windows of so many nanoseconds.
+    pub(crate) fn dispersion(&self, window_ns: f64) -> [f64; 2] {
+        let logarithm = |x: f64| libm::log(x.max(1e-3));
+        [&self.reads, &self.writes].map(|curve| self.at(curve, window_ns, logarithm, libm::exp))
+    }
+
+    /// Correlation of reads and writes in windows of so many nanoseconds.
+    pub(crate) fn together(&self, window_ns: f64) -> f64 {
+        self.at(&self.together, window_ns, |x| x, |x| x)
+    }
+}
+
+/// Sizes and addresses of one kind of request.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Side {
+    /// Sizes in blocks with their weights.
+    pub sizes: Vec<(u32, f64)>,
+    /// The mean size in bytes, for which a weight or the tail is solved; that of `sizes` if absent.
+    pub mean: Option<f64>,
+    /// What comes besides the sizes listed.
+    pub rest: Rest,
+    /// Factors by which the weight of the size that is solved changes, and after how many requests.
+    pub modulation: Option<Modulation>,
+    /// Addresses are multiples of it, in blocks.
+    pub align: u64,
+    /// A page of the layout that requests keep to, in blocks.
+    pub page: u64,
+    /// Share of requests of a page or more that begin with a page.
+    pub page_aligned: Fraction,
+    /// Whether a request that fits into a page may lie across two.
+    pub straddle: Straddle,
+    /// Where its addresses begin, in bytes.
+    pub begin: u64,
+    /// How far they go from there, in bytes.
+    pub footprint: u64,
+    /// Share that continues a sequential stream.
+    pub sequential: Fraction,
+    /// Share that goes to hot extents.
+    pub hot: Fraction,
+    /// Share that goes anywhere. The three add up to 1.
+    pub uniform: Fraction,
+    /// Sequential streams.
+    pub streams: u32,
+    /// Mean bytes after which a stream begins elsewhere; none goes round in its part of the footprint.
+    pub stretch: Option<u64>,
+    /// Share of a stream's requests that begin by rewriting its last 4 KiB.
+    pub rewrite: Fraction,
+    /// Share of the footprint's extents that are hot.
+    pub hot_space: Fraction,
+    /// Whether streams and uniform requests go among the hot extents.
+    pub hot_lies: HotLies,
+    /// Skew among the hot extents.
+    pub theta: f64,
+    /// Bytes that share one popularity.
+    pub extent: u64,
+    /// Bytes that share one place, an item, in blocks.
+    pub item: u64,
+    /// Share of the items, by their requests, whose hot requests of a listed size all go to the item's own place: the
+    /// same offset and size each time.
+    pub stable: Fraction,
+    /// How often the hot extents are replaced by others, one by one, in the whole run.
+    pub drift: f64,
+    /// Of reads that continue no stream: the share that goes where the hot writes go.
+    pub overlap: Fraction,
+}
+
+/// How the sizes that are listed are made up to the mean.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Rest {
+    /// There are no others.
+    None,
+    /// One more size, in blocks, with the weight that gives the mean.
+    Size(u32),
+    /// A share of requests of two pages or more, geometric with the mean that gives the mean.
+    Large {
+        /// Their share.
+        share: Fraction,
+        /// The longest, in blocks.
+        most: u64,
+    },
+}
+
+/// A mix of sizes that changes.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Modulation {
+    /// Relative weights, each drawn once before any comes again.
+    pub factors: Vec<f64>,
+    /// Requests of the side between draws.
+    pub every: u64,
+}
+
+/// Whether small requests may lie across two pages.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Straddle {
+    /// They may.
+    Free,
+    /// They are moved into one.
+    Never,
+}
+
+/// Where the hot extents lie.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum HotLies {
+    /// Anywhere in the footprint: streams and uniform requests meet them.
+    Scattered,
+    /// At the begin of the footprint, where nothing else goes.
+    Apart,
+}
+
+/// Figures that a twin is compared with, besides those that are its parameters.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Targets {
+    /// Cache sizes in bytes with the share of written 4 KiB pages that an LRU cache of written pages
+    /// holds.
+    pub hits: Vec<(u64, Fraction)>,
+    /// Bytes read.
+    pub read_volume: Option<u64>,
+    /// Bytes written.
+    pub write_volume: Option<u64>,
+    /// Distinct bytes written.
+    pub written_footprint: Option<u64>,
+    /// Share of the page-sized parts of writes that are less than a page: from, to.
+    pub partial: Option<(Fraction, Fraction)>,
+    /// Share of writes of at most 4 KiB: from, to.
+    pub small: Option<(Fraction, Fraction)>,
+    /// Lengths of windows with the variance over mean of the number of requests in them.
+    pub dispersion: Vec<(SimDuration, f64)>,
+    /// Of updates of less than a page of 16 KiB: those of the very blocks of the update before.
+    pub same_sectors: Option<Fraction>,
+    /// Of the same: those that cover all that was ever written in the page.
+    pub covering: Option<Fraction>,
+    /// Share of the pages read that had been written before.
+    pub read_written: Option<Fraction>,
+}
+
+/// Blocks of an item where nothing else is said: what is usual, or as much of an extent as can be.
+pub(crate) fn item_in(extent: u64, align: u64) -> u64 {
+    (ITEM.min(extent) / LBA_BYTES / align * align).max(align)
+}
+
+/// Extents of a side: all, and hot ones.
+pub(crate) fn extents(side: &Side, scale: u64) -> (u64, u64) {
+    let all = (side.footprint / scale / side.extent).max(1);
+    (all, side.hot_space.of_ceil(all).clamp(1, all))
+}
+
+impl Arrivals {
+    /// No times: all at one instant, or in a closed loop.
+    pub fn at_once(closed: Option<Depth>) -> Arrivals {
+        Arrivals { closed, span: SimDuration::ZERO, group: Fraction::ZERO, memory: None, envelope: None }
+    }
+}
+
+impl Side {
+    /// The longest request, in blocks.
+    fn longest(&self) -> u64 {
+        let listed = self.sizes.iter().map(|s| s.0 as u64).max().unwrap_or(0);
+        match self.rest {
+            Rest::None => listed,
+            Rest::Size(size) => listed.max(size as u64),
+            Rest::Large { most, .. } => listed.max(most),
+        }
+    }
+
+    /// Parts of the footprint, one a stream, and the blocks that each must have.
+    pub(crate) fn parts(&self) -> (u64, u64) {
+        let parts = if self.sequential > Fraction::ZERO { self.streams as u64 } else { 1 };
+        (parts, (self.longest() + self.page).max(self.extent / LBA_BYTES))
+    }
+
+    /// Whether the longest request has room in every part of a footprint divided by `scale`.
+    pub(crate) fn room(&self, scale: u64) -> Result<(), String> {
+        let hot = if self.hot_lies == HotLies::Apart { extents(self, scale).1 * self.extent } else { 0 };
+        let footprint = (self.footprint / scale).saturating_sub(hot) / LBA_BYTES;
+        let ((parts, need), longest) = (self.parts(), self.longest());
+        if footprint / parts < need {
+            return Err(format!(
+                "{} in {parts} parts, one a stream, have no room for a request of {}",
+                Bytes(footprint * LBA_BYTES),
+                Bytes(longest * LBA_BYTES)
+            ));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,21 @@
+//! Twins: synthetic stand-ins for traces that cannot be passed on. A twin is a small file of numbers
+//! (`description`, which `read` and `write` turn into types and back), each with its source, from which
+//! requests are made (`stream`, with `arrivals`, `sizes` and `addresses`); it is accepted when the
+//! figures of what comes out (`statistics`, `lru`) are those of the table it was made from. `locality`
+//! foretells and shifts its hit rate, `catalogue` lists those that come with Wordline, `named` finds one
+//! by its name, and `twin` is one with its options.
+
+pub(crate) mod addresses;
+pub(crate) mod arrivals;
+pub(crate) mod catalogue;
+pub(crate) mod description;
+pub(crate) mod locality;
+pub(crate) mod lru;
+pub(crate) mod named;
+pub(crate) mod read;
+pub(crate) mod sizes;
+pub(crate) mod statistics;
+pub(crate) mod stream;
+pub(crate) mod twin;
+pub(crate) mod values;
+pub(crate) mod write;

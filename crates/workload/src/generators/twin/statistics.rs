@@ -1,0 +1,516 @@
+//! What a stream of requests is like: the figures by which a twin is held to its original, taken in
+//! one pass, of a twin and of a trace alike.
+
+use crate::generators::twin::addresses::UNIT;
+use crate::generators::twin::lru::PageStack;
+use crate::requests::pages::PageSet;
+use rustc_hash::FxHashMap;
+use wordline_units::{HostOp, HostRequest, LBA_BYTES};
+
+/// Requests whose ends are remembered, to see whether one goes on from there.
+const RECENT: usize = 64;
+/// Bins of arrivals: as many, or half as many and twice as long.
+const BINS: usize = 256;
+const SECOND: u64 = 1_000_000_000;
+/// Lengths of the windows in which arrivals are counted, in nanoseconds: 10 us to 100 s.
+pub(crate) const WINDOWS: [u64; 8] = [
+    SECOND / 100_000,
+    SECOND / 10_000,
+    SECOND / 1000,
+    SECOND / 100,
+    SECOND / 10,
+    SECOND,
+    10 * SECOND,
+    100 * SECOND,
+];
+/// Blocks of the page by which updates are called partial: 16 KiB.
+const UPDATED_PAGE: u64 = 32;
+/// Windows of which there must be as many for a variance.
+const WINDOWS_LEAST: f64 = 10.0;
+
+/// Whether the order of written pages is measured, which takes most of the time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Depth {
+    /// All but the LRU curve and the distinct pages.
+    Counts,
+    /// All.
+    Full,
+}
+
+/// Counts of reads and writes in windows of one length.
+#[derive(Clone, Debug)]
+pub(crate) struct Windows {
+    length: u64,
+    /// Where the window ends that is counted in, and those before it.
+    end: u64,
+    before: u64,
+    counts: [f64; 2],
+    sums: [f64; 2],
+    squares: [f64; 2],
+    products: f64,
+}
+
+/// How counts in windows vary: of reads, of writes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Variation {
+    /// Whole windows.
+    pub windows: u64,
+    pub means: [f64; 2],
+    pub variances: [f64; 2],
+    pub covariance: f64,
+}
+
+impl Windows {
+    pub fn new(length: u64) -> Windows {
+        let none = [0.0; 2];
+        Windows { length, end: length, before: 0, counts: none, sums: none, squares: none, products: 0.0 }
+    }
+
+    #[inline]
+    pub fn add(&mut self, time: u64, op: HostOp) {
+        if time >= self.end {
+            for kind in [0, 1] {
+                self.sums[kind] += self.counts[kind];
+                self.squares[kind] += self.counts[kind] * self.counts[kind];
+            }
+            self.products += self.counts[0] * self.counts[1];
+            self.counts = [0.0; 2];
+            self.before = time / self.length;
+            self.end = (self.before + 1) * self.length;
+        }
+        self.counts[usize::from(op == HostOp::Write)] += 1.0;
+    }
+
+    /// Means, variances and covariance of the counts; none with fewer than ten whole windows.
+    pub fn variation(&self) -> Option<Variation> {
+        // The last window is cut off, so it is left out.
+        let n = self.before as f64;
+        let means = self.sums.map(|sum| sum / n);
+        let variances = [0, 1].map(|k| self.squares[k] / n - means[k] * means[k]);
+        let covariance = self.products / n - means[0] * means[1];
+        (n >= WINDOWS_LEAST).then_some(Variation { windows: self.before, means, variances, covariance })
+    }
+}
+
+impl Variation {
+    /// Variance over mean of the counts of reads and writes together; none without requests.
+    pub fn dispersion(&self) -> Option<f64> {
+        let (mean, variance) = (self.means[0] + self.means[1], self.variances[0] + self.variances[1]);
+        (mean > 0.0).then(|| (variance + 2.0 * self.covariance) / mean)
+    }
+
+    /// The same of reads or writes alone.
+    pub fn dispersion_of(&self, op: HostOp) -> Option<f64> {
+        let kind = usize::from(op == HostOp::Write);
+        (self.means[kind] > 0.0).then(|| self.variances[kind] / self.means[kind])
+    }
+
+    /// Correlation of the counts of reads and of writes, chance taken out of their variances; none where chance is all.
+    pub fn together(&self) -> Option<f64> {
+        let [reads, writes] = [0, 1].map(|k| self.variances[k] - self.means[k]);
+        (reads > 0.0 && writes > 0.0).then(|| (self.covariance / libm::sqrt(reads * writes)).clamp(-1.0, 1.0))
+    }
+}
+
+/// Requests of one kind.
+#[derive(Clone, Default)]
+pub(crate) struct Side {
+    pub requests: u64,
+    pub bytes: u64,
+    /// Requests by size in blocks.
+    pub sizes: FxHashMap<u32, u64>,
+    /// Requests that begin where one of the last few ended, or rewrite its last 4 KiB.
+    pub continued: u64,
+    pub rewritten: u64,
+    /// Streams of two requests or more.
+    pub runs: u64,
+    /// Requests at multiples of 4 KiB.
+    pub aligned: u64,
+    /// Where the last requests ended, and whether they continued others.
+    ends: Vec<(u64, bool)>,
+    at: usize,
+}
+
+impl Side {
+    #[inline]
+    fn add(&mut self, r: &HostRequest) {
+        self.requests += 1;
+        self.bytes += r.bytes();
+        *self.sizes.entry(r.blocks).or_insert(0) += 1;
+        self.aligned += u64::from(r.lba.0.is_multiple_of(UNIT) && (r.blocks as u64).is_multiple_of(UNIT));
+        let end = r.lba.0 + r.blocks as u64;
+        let goes_on = |e: u64| e == r.lba.0 || (e - 1) / UNIT * UNIT == r.lba.0;
+        if let Some(before) = self.ends.iter_mut().find(|e| goes_on(e.0)) {
+            self.continued += 1;
+            self.rewritten += u64::from(before.0 != r.lba.0);
+            self.runs += u64::from(!before.1);
+            *before = (end, true);
+        } else if self.ends.len() < RECENT {
+            self.ends.push((end, false));
+        } else {
+            self.ends[self.at] = (end, false);
+            self.at = (self.at + 1) % RECENT;
+        }
+    }
+
+    /// Mean size in bytes; none without requests.
+    pub fn mean(&self) -> Option<f64> {
+        (self.requests > 0).then(|| self.bytes as f64 / self.requests as f64)
+    }
+}
+
+/// The figures of a stream of requests.
+#[derive(Clone)]
+pub struct Statistics {
+    page: u64,
+    pub(crate) reads: Side,
+    pub(crate) writes: Side,
+    /// Writes that touch more than one page.
+    large: u64,
+    /// Parts of writes in pages, and those that are less than a page.
+    parts: u64,
+    partial: u64,
+    small: u64,
+    changes: u64,
+    before: Option<(u64, HostOp)>,
+    first: u64,
+    pub(crate) same_time: u64,
+    /// Sums of the gaps above 0 and of their squares, in seconds.
+    pub(crate) gaps: (f64, f64),
+    windows: [Windows; WINDOWS.len()],
+    bin: u64,
+    bins: Vec<u64>,
+    /// Trims and flushes.
+    others: u64,
+    full: Option<Full>,
+}
+
+/// Writes of less than a page to pages that were written before.
+#[derive(Clone, Default)]
+struct Updates {
+    /// By page: the blocks ever written, and those of the last write, a bit each.
+    pages: FxHashMap<u64, (u64, u64)>,
+    all: u64,
+    /// Those that cover all that was ever written there, and those to the very blocks of the write before.
+    covering: u64,
+    same: u64,
+}
+
+impl Updates {
+    /// A write of some blocks, `begin..end`, to pages of so many, at most 64.
+    fn add(&mut self, begin: u64, end: u64, page: u64) {
+        let whole = u64::MAX >> (64 - page);
+        for number in begin / page..end.div_ceil(page) {
+            let first = number * page;
+            let (from, to) = (begin.max(first) - first, end.min(first + page) - first);
+            let mask = (u64::MAX >> (64 - (to - from))) << from;
+            let (ever, last) = self.pages.entry(number).or_default();
+            if *ever != 0 && mask != whole {
+                self.all += 1;
+                self.covering += u64::from(mask & *ever == *ever);
+                self.same += u64::from(mask == *last);
+            }
+            (*ever, *last) = (*ever | mask, mask);
+        }
+    }
+}
+
+#[derive(Clone, Default)]
+struct Full {
+    updates: Updates,
+    stack: PageStack,
+    /// Accesses by stack distance.
+    distances: Vec<u32>,
+    accesses: u64,
+    touched: PageSet,
+    read: PageSet,
+    /// Pages of reads, and those of them that had been written.
+    read_pages: u64,
+    read_written: u64,
+}
+
+impl Statistics {
+    /// Of no request yet; `page` bytes are what a write is large or partial by.
+    pub fn new(page: u64, depth: Depth) -> Statistics {
+        Statistics {
+            page: (page / LBA_BYTES).max(1),
+            reads: Side::default(),
+            writes: Side::default(),
+            large: 0,
+            parts: 0,
+            partial: 0,
+            small: 0,
+            changes: 0,
+            before: None,
+            first: 0,
+            same_time: 0,
+            gaps: (0.0, 0.0),
+            windows: WINDOWS.map(Windows::new),
+            bin: SECOND,
+            bins: vec![],
+            others: 0,
+            full: (depth == Depth::Full).then(Full::default),
+        }
+    }
+
+    /// Takes a request in. Trims and flushes are only counted.
+    #[inline]
+    pub fn add(&mut self, r: &HostRequest) {
+        if !matches!(r.op, HostOp::Read | HostOp::Write) {
+            self.others += 1;
+            return;
+        }
+        match self.before {
+            None => self.first = r.arrival.0,
+            Some((before, op)) => {
+                let gap = r.arrival.0.saturating_sub(before);
+                self.same_time += u64::from(gap == 0);
+                let seconds = gap as f64 / 1e9;
+                self.gaps = (self.gaps.0 + seconds, self.gaps.1 + seconds * seconds);
+                self.changes += u64::from(op != r.op);
+            }
+        }
+        self.before = Some((r.arrival.0, r.op));
+        let time = r.arrival.0 - self.first;
+        self.windows.iter_mut().for_each(|w| w.add(time, r.op));
+        self.arrived(time);
+        let pages = r.lba.0 / UNIT..(r.lba.0 + r.blocks as u64).div_ceil(UNIT);
+        if let Some(full) = &mut self.full {
+            full.touched.insert(pages.clone());
+        }
+        if r.op == HostOp::Read {
+            self.reads.add(r);
+            if let Some(full) = &mut self.full {
+                full.read.insert(pages.clone());
+                for page in pages {
+                    full.read_pages += 1;
+                    full.read_written += u64::from(full.stack.contains(page));
+                }
+            }
+            return;
+        }
+        self.writes.add(r);
+        let (begin, end) = (r.lba.0, r.lba.0 + r.blocks as u64);
+        let parts = end.div_ceil(self.page) - begin / self.page;
+        self.large += u64::from(parts > 1);
+        self.parts += parts;
+        let cut = u64::from(!begin.is_multiple_of(self.page)) + u64::from(!end.is_multiple_of(self.page));
+        self.partial += cut.min(parts);
+        self.small += u64::from(r.bytes() <= 4096);
+        if let Some(full) = &mut self.full {
+            full.updates.add(begin, end, UPDATED_PAGE);
+            for page in pages {
+                full.accesses += 1;
+                if let Some(distance) = full.stack.access(page) {
+                    let distance = distance as usize;
+                    if distance >= full.distances.len() {
+                        full.distances.resize((distance + 1).next_power_of_two(), 0);
+                    }
+                    full.distances[distance] += 1;
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn arrived(&mut self, time: u64) {
+        let mut at = (time / self.bin) as usize;
+        while at >= BINS {
+            for i in 0..self.bins.len().div_ceil(2) {
+                self.bins[i] = self.bins[2 * i] + self.bins.get(2 * i + 1).copied().unwrap_or(0);
+            }
+            self.bins.truncate(self.bins.len().div_ceil(2));
+            self.bin *= 2;
+            at = (time / self.bin) as usize;
+        }
+        if at >= self.bins.len() {
+            self.bins.resize(at + 1, 0);
+        }
+        self.bins[at] += 1;
+    }
+
+    /// Reads and writes.
+    pub fn requests(&self) -> u64 {
+        self.reads.requests + self.writes.requests
+    }
+
+    /// Share of writes.
+    pub fn write_share(&self) -> f64 {
+        share(self.writes.requests, self.requests())
+    }
+
+    /// Mean size of reads in bytes; none without any.
+    pub fn read_mean(&self) -> Option<f64> {
+        self.reads.mean()
+    }
+
+    /// Mean size of writes in bytes; none without any.
+    pub fn write_mean(&self) -> Option<f64> {
+        self.writes.mean()
+    }
+
+    /// Bytes read and bytes written.
+    pub fn volumes(&self) -> (u64, u64) {
+        (self.reads.bytes, self.writes.bytes)
+    }
+
+    /// Share of writes that touch more than one page.
+    pub fn large_share(&self) -> f64 {
+        share(self.large, self.writes.requests)
+    }
+
+    /// Share of the page-sized parts of writes that are less than a page.
+    pub fn partial_share(&self) -> f64 {
+        share(self.partial, self.parts)
+    }
+
+    /// Share of writes of at most 4 KiB.
+    pub fn small_share(&self) -> f64 {
+        share(self.small, self.writes.requests)
+    }
+
+    /// Requests of one kind in a row, on average.
+    pub fn run(&self) -> f64 {
+        self.requests() as f64 / (self.changes + 1) as f64
+    }
+
+    /// Shares of reads and of writes that begin where one of the last 64 of their kind ended, or at its last 4 KiB.
+    pub fn continued_shares(&self) -> [f64; 2] {
+        [&self.reads, &self.writes].map(|side| share(side.continued, side.requests))
+    }
+
+    /// Seconds from the first request to the last.
+    pub fn span_s(&self) -> f64 {
+        self.before.map_or(0.0, |(last, _)| (last - self.first) as f64 / 1e9)
+    }
+
+    /// Lengths of windows in nanoseconds, from 10 us to 100 s, with the variance over mean of the number of requests
+    /// in them and the number of windows; only those of which there are ten.
+    pub fn dispersion(&self) -> Vec<(u64, f64, u64)> {
+        let known = self.variations().filter_map(|(length, v)| Some((length, v.dispersion()?, v.windows)));
+        known.collect()
+    }
+
+    /// How counts vary in windows of each length of which there are ten.
+    pub(crate) fn variations(&self) -> impl Iterator<Item = (u64, Variation)> {
+        self.windows.iter().filter_map(|w| Some((w.length, w.variation()?)))
+    }
+
+    /// Trims and flushes, which no other figure counts.
+    pub fn others(&self) -> u64 {
+        self.others
+    }
+
+    /// Of writes of less than a page of 16 KiB to one that was written before: the share that covers all that was ever
+    /// written there, and the share that goes to the very blocks of the write before; none without any, or without
+    /// full depth.
+    pub fn stable_shares(&self) -> Option<[f64; 2]> {
+        let updates = self.full.as_ref().map(|f| &f.updates).filter(|u| u.all > 0)?;
+        Some([share(updates.covering, updates.all), share(updates.same, updates.all)])
+    }
+
+    /// Writes of less than a page of 16 KiB to one that was written before.
+    pub fn updates(&self) -> u64 {
+        self.full.as_ref().map_or(0, |f| f.updates.all)
+    }
+
+    /// Distinct bytes touched in whole pages; none without full depth.
+    pub fn touched_in_pages(&self) -> Option<u64> {
+        let touched = &self.full.as_ref()?.touched;
+        let each = (self.page / UNIT).max(1);
+        let (mut past, mut pages) = (0, 0);
+        for run in touched.runs() {
+            let (from, to) = ((run.start / each).max(past), run.end.div_ceil(each));
+            pages += to.saturating_sub(from);
+            past = to;
+        }
+        Some(pages * each * UNIT * LBA_BYTES)
+    }
+
+    /// Share of requests that come at the time of the one before.
+    pub fn group_share(&self) -> f64 {
+        share(self.same_time, self.requests())
+    }
+
+    /// Squared coefficient of variation of the gaps above 0; none without two of them.
+    pub fn gap_variation(&self) -> Option<f64> {
+        let n = self.requests().checked_sub(1 + self.same_time).filter(|n| *n > 1)? as f64;
+        let mean = self.gaps.0 / n;
+        Some((self.gaps.1 / n - mean * mean) / (mean * mean))
+    }
+
+    /// Requests in equal parts of the time, and the length of a part in seconds.
+    pub fn arrivals(&self) -> (&[u64], f64) {
+        (&self.bins, self.bin as f64 / 1e9)
+    }
+
+    /// Sizes in bytes with the number of requests, ascending: of reads, of writes.
+    pub fn sizes(&self) -> [Vec<(u64, u64)>; 2] {
+        [&self.reads, &self.writes].map(|side| {
+            let mut sizes: Vec<(u64, u64)> =
+                side.sizes.iter().map(|(blocks, n)| (*blocks as u64 * LBA_BYTES, *n)).collect();
+            sizes.sort_unstable();
+            sizes
+        })
+    }
+
+    /// Distinct bytes in pages of 4 KiB: touched, read, and written; none without full depth.
+    pub fn footprints(&self) -> Option<[u64; 3]> {
+        let full = self.full.as_ref()?;
+        Some([full.touched.count(), full.read.count(), full.stack.pages()].map(|n| n * UNIT * LBA_BYTES))
+    }
+
+    /// Shares of written 4 KiB pages that LRU caches of written pages hold, of sizes in bytes,
+    /// ascending; none without full depth or without writes.
+    pub fn hits(&self, caches: &[u64]) -> Option<Vec<f64>> {
+        let full = self.full.as_ref().filter(|f| f.accesses > 0)?;
+        let mut hits = Vec::with_capacity(caches.len());
+        let (mut sum, mut at) = (0u64, 0usize);
+        for cache in caches {
+            let pages = ((cache / (UNIT * LBA_BYTES)) as usize).min(full.distances.len());
+            while at < pages {
+                sum += full.distances[at] as u64;
+                at += 1;
+            }
+            hits.push(sum as f64 / full.accesses as f64);
+        }
+        Some(hits)
+    }
+
+    /// Share of the pages read that had been written before; none without full depth.
+    pub fn read_written_share(&self) -> Option<f64> {
+        self.full.as_ref().map(|f| share(f.read_written, f.read_pages))
+    }
+
+    /// Six cache sizes for a curve: from a sixty-fourth of the written footprint to half of it; of a few pages fewer.
+    pub fn six_caches(&self) -> Option<Vec<u64>> {
+        let [.., written] = self.footprints()?;
+        let unit = UNIT * LBA_BYTES;
+        let mut caches: Vec<u64> = (1..=6).rev().map(|k| (written >> k).max(unit) / unit * unit).collect();
+        caches.dedup();
+        Some(caches)
+    }
+}
+
+fn share(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn updates_of_a_part_of_a_page_are_held_against_all_that_was_written_there() {
+        let mut s = Statistics::new(16 << 10, Depth::Full);
+        let mut write = |lba: u64, blocks: u32| s.add(&HostRequest::new(HostOp::Write, lba, blocks));
+        write(0, 8); // the first
+        write(0, 8); // covers it, and is the same
+        write(8, 8); // neither
+        write(0, 16); // covers, another
+        write(0, 32); // the whole page: not counted
+        write(32, 8); // another page
+        assert_eq!(s.stable_shares(), Some([2.0 / 3.0, 1.0 / 3.0]));
+        assert_eq!(s.touched_in_pages(), Some(32 << 10));
+    }
+}

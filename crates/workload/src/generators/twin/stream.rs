@@ -1,0 +1,231 @@
+//! A twin at work: kind, size, time and address of each request, each from a stream of random
+//! numbers of its own, so that changing one parameter leaves the draws of the others alone.
+
+use crate::error::{ErrorKind, Problem, WorkloadError};
+use crate::generators::twin::addresses::{Addresses, Way};
+use crate::generators::twin::arrivals::Clock;
+use crate::generators::twin::description::{Description, Side};
+use crate::generators::twin::sizes::{Modulated, SizeLaw};
+use crate::random::stream::RandomStream;
+use crate::requests::pace::Ratio;
+use wordline_units::{HostOp, HostRequest, SimTime};
+
+/// How a twin is run.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Play {
+    pub requests: Option<u64>,
+    pub until_ns: Option<u64>,
+    pub bytes: Option<u64>,
+    pub scale: u64,
+    pub speedup: Ratio,
+    pub open: bool,
+}
+
+/// One kind of request.
+struct Flow {
+    law: SizeLaw,
+    shares: Modulated,
+    addresses: Addresses,
+}
+
+impl Flow {
+    fn new(side: &Side, scale: u64, requests: u64, seed: u64, name: &str) -> Result<Flow, String> {
+        let stream = |part: &str| RandomStream::new(seed, &format!("workload/twin/{name}/{part}"));
+        let law = SizeLaw::new(side)?;
+        let shares = Modulated::new(side, law.share, requests, &mut stream("modulation"));
+        let addresses = Addresses::new(side, &law, scale, requests, &mut stream("scatter"));
+        Ok(Flow { law, shares, addresses })
+    }
+
+    /// A size in blocks, and whether it is one of those listed.
+    #[inline]
+    fn blocks(&mut self, random: &mut RandomStream) -> (u32, bool) {
+        let share = self.shares.next();
+        self.law.draw(share, random)
+    }
+}
+
+/// The requests of a twin.
+pub(crate) struct TwinStream {
+    /// When they come; none where they have no times.
+    clock: Option<Clock>,
+    /// Chances that a read is followed by a write, and a write by a read, where the clock leaves it open.
+    to_write: f64,
+    to_read: f64,
+    before: HostOp,
+    overlap: f64,
+    reads: Flow,
+    writes: Flow,
+    kind: RandomStream,
+    size: RandomStream,
+    address: RandomStream,
+    open: bool,
+    speedup: Ratio,
+    left: u64,
+    until: u64,
+    bytes_left: u64,
+    bounding: HostOp,
+}
+
+/// Chances of a change from read to write and from write to read, with a stationary share of writes
+/// and runs of so many of one kind on average. Where the share makes runs longer than that by chance
+/// alone, kinds are independent.
+fn changes(write: f64, run: f64) -> (f64, f64) {
+    let both = write * (1.0 - write);
+    let rate = if both > 0.0 { (1.0 / (2.0 * run * both)).min(1.0) } else { 1.0 };
+    (rate * write, rate * (1.0 - write))
+}
+
+/// The clock of a run. One with a bound is a twin of a shorter trace: of the same rate, dispersions and share of
+/// writes, not the beginning of the long one. An envelope says what comes when, so a run under one is its beginning.
+fn clock(d: &Description, play: Play, whole: u64, random: RandomStream) -> Option<Clock> {
+    let span = d.arrivals.span.0 as f64;
+    if span == 0.0 {
+        return None;
+    }
+    let rate = d.requests as f64 / span;
+    let until = play.until_ns.filter(|_| play.open).map(|ns| play.speedup.times(ns) * rate);
+    let bound = [play.requests.filter(|n| *n < u64::MAX).map(|n| n as f64), until].into_iter().flatten();
+    let requests = match bound.reduce(f64::min) {
+        _ if d.arrivals.envelope.is_some() => d.requests as f64,
+        Some(bound) => libm::ceil(bound).max(1.0),
+        None => whole as f64,
+    };
+    Some(Clock::new(&d.arrivals, requests as u64, requests / rate, d.write.as_f64(), random))
+}
+
+impl TwinStream {
+    /// The requests of a twin.
+    ///
+    /// # Errors
+    /// None for a description that was read from a file.
+    pub fn new(d: &Description, play: Play, seed: u64) -> Result<TwinStream, String> {
+        let stream = |part: &str| RandomStream::new(seed, &format!("workload/twin/{part}"));
+        let write = d.write.as_f64();
+        let (to_write, to_read) = changes(write, d.run);
+        let mut kind = stream("kind");
+        let whole = (d.requests / play.scale).max(1);
+        let of = |share: f64| (whole as f64 * share) as u64;
+        let unbounded = play.requests.is_none() && play.bytes.is_none() && play.until_ns.is_none();
+        Ok(TwinStream {
+            clock: clock(d, play, whole, stream("arrival")),
+            to_write,
+            to_read,
+            before: if kind.unit() <= write { HostOp::Write } else { HostOp::Read },
+            overlap: d.reads.overlap.as_f64(),
+            reads: Flow::new(&d.reads, play.scale, of(1.0 - write).max(1), seed, "read")?,
+            writes: Flow::new(&d.writes, play.scale, of(write).max(1), seed, "write")?,
+            kind,
+            size: stream("size"),
+            address: stream("address"),
+            open: play.open,
+            speedup: play.speedup,
+            left: if unbounded { whole } else { play.requests.unwrap_or(u64::MAX) },
+            until: play.until_ns.filter(|_| play.open).unwrap_or(u64::MAX),
+            bytes_left: play.bytes.unwrap_or(u64::MAX),
+            bounding: if write > 0.0 { HostOp::Write } else { HostOp::Read },
+        })
+    }
+
+    /// One past the last block that may be touched.
+    pub fn end(&self) -> u64 {
+        self.reads.addresses.end().max(self.writes.addresses.end())
+    }
+
+    /// The longest request, in blocks.
+    pub fn longest(&self) -> u32 {
+        self.reads.law.longest().max(self.writes.law.longest())
+    }
+
+    /// The time of the next request in nanoseconds, and whether it reads or writes.
+    #[inline]
+    fn arrive(&mut self) -> (u64, HostOp) {
+        let (to_read, to_write, kind) = (self.to_read, self.to_write, &mut self.kind);
+        let mut keeps = |op: HostOp| kind.unit() > if op == HostOp::Write { to_read } else { to_write };
+        let (time, op) = match &mut self.clock {
+            Some(clock) => clock.next(keeps, self.before),
+            None if keeps(self.before) => (0, self.before),
+            None if self.before == HostOp::Write => (0, HostOp::Read),
+            None => (0, HostOp::Write),
+        };
+        self.before = op;
+        (self.speedup.divide(time), op)
+    }
+
+    #[inline]
+    fn draw(&mut self, op: HostOp) -> HostRequest {
+        let writes = op == HostOp::Write;
+        let flow = if writes { &mut self.writes } else { &mut self.reads };
+        let (blocks, listed) = flow.blocks(&mut self.size);
+        let way = flow.addresses.way(&mut self.address);
+        let meets = !writes && self.overlap > 0.0 && way != Way::Along && self.address.unit() <= self.overlap;
+        let (at, blocks) = if meets {
+            (self.writes.addresses.written(blocks, &mut self.address), blocks)
+        } else {
+            flow.addresses.draw(way, blocks, listed, &mut self.address)
+        };
+        HostRequest::new(op, at, blocks)
+    }
+}
+
+impl Iterator for TwinStream {
+    type Item = Result<HostRequest, WorkloadError>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.left == 0 || self.bytes_left == 0 {
+            return None;
+        }
+        let (time, op) = self.arrive();
+        if time >= self.until {
+            self.left = 0;
+            return None;
+        }
+        let request = self.draw(op);
+        self.left -= 1;
+        if request.op == self.bounding {
+            self.bytes_left = self.bytes_left.saturating_sub(request.bytes());
+        }
+        Some(Ok(request.at(SimTime(if self.open { time } else { 0 }))))
+    }
+}
+
+/// The first requests of a description, at most so many, as it would be run without options.
+///
+/// # Errors
+/// None for a description that was read from a file.
+pub(crate) fn requests_of(
+    d: &Description,
+    seed: u64,
+    most: Option<u64>,
+) -> Result<impl Iterator<Item = HostRequest> + use<>, WorkloadError> {
+    let play = Play {
+        requests: most.map(|m| m.min(d.requests)),
+        until_ns: None,
+        bytes: None,
+        scale: 1,
+        speedup: Ratio::ONE,
+        open: true,
+    };
+    let stream =
+        TwinStream::new(d, play, seed).map_err(|what| Problem::new(ErrorKind::Option, &*d.title, what))?;
+    Ok(stream.filter_map(Result::ok))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_come_in_runs_of_the_mean_asked_for_unless_chance_makes_them_longer() {
+        for (write, run) in [(0.5, 4.0), (0.645, 4.0), (0.2, 10.0)] {
+            let (to_write, to_read) = changes(write, run);
+            assert!((to_write / (to_write + to_read) - write).abs() < 1e-12);
+            assert!((0.5 / to_write + 0.5 / to_read - run).abs() < 1e-9, "{write}");
+        }
+        let (to_write, to_read) = changes(0.969, 4.0);
+        assert!((to_write + to_read - 1.0).abs() < 1e-12, "independent");
+        assert_eq!(changes(1.0, 4.0), (1.0, 0.0));
+        assert_eq!(changes(0.0, 4.0), (0.0, 1.0));
+    }
+}

@@ -1,0 +1,326 @@
+//! A twin with its options, as a workload.
+
+use crate::error::{ErrorKind, Problem, WorkloadError};
+use crate::generators::synthetic::catalogue::{SyntheticWorkload, synthetic_named};
+use crate::generators::twin::catalogue::Spelled;
+use crate::generators::twin::description::Description;
+use crate::generators::twin::named::{Named, named, unknown};
+use crate::generators::twin::stream::{Play, TwinStream};
+use crate::generators::twin::{description, locality, sizes};
+use crate::requests::fit::{DriveShape, Fit, Placement};
+use crate::requests::pace::{ByteBound, Depth as QueueDepth, Limit, Pacing, Ratio};
+use crate::requests::stream::{Overrides, RequestStream};
+use crate::requests::updates::UpdateLaw;
+use crate::text::numbers::readable_bytes;
+use crate::text::parameter::{Options, Parameter, choice, value};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+use wordline_units::{Count, LBA_BYTES, SimDuration};
+
+/// The options of every twin.
+pub const TWIN_OPTIONS: &[Parameter] = &[
+    value("requests", "count", "all", "1 or more", "stops after so many requests; more than all go on"),
+    value("duration", "time", "none", "such as 1h", "stops at this simulated time"),
+    value("bytes", "size", "none", "such as 64GiB, or 3x the drive", "stops after so many bytes written"),
+    value("scale", "count", "1", "1 to 65536", "divides the footprint and the number of requests"),
+    value("speedup", "factor", "1", "such as 10 or 0.5", "divides the times between requests"),
+    value("closed", "queue depth", "open loop", "such as 32 or 32x4", "a closed loop instead of times"),
+    choice(
+        "mode",
+        "daily",
+        "daily, burst",
+        &["daily", "burst"],
+        "burst: the same volume of writes, sequential in requests of 32 KiB, in a closed loop of 32",
+    ),
+    value(
+        "locality",
+        "points",
+        "0",
+        "-50 to 50",
+        "moves the LRU write-hit rate, at an eighth of the written footprint",
+    ),
+    value(
+        "drift",
+        "times",
+        "the twin's",
+        "0 to 1000",
+        "how often the hot extents are replaced by others, one by one, in the whole run",
+    ),
+    value("original", "file", "none", "a trace", "takes the original trace in place of the twin"),
+];
+
+/// A twin with its options: a workload.
+pub(crate) struct Twin {
+    name: String,
+    script: Script,
+    parameters: Value,
+}
+
+enum Script {
+    Twin { description: Arc<Description>, play: Play, bytes: Option<ByteBound>, pacing: Pacing, fit: Fit },
+    Synthetic(Box<SyntheticWorkload>),
+}
+
+impl Twin {
+    /// Reads the options of a twin.
+    ///
+    /// # Errors
+    /// All problems of the name, the file and the options.
+    pub fn parse(head: &str, options: &str, over: Overrides) -> Result<Twin, WorkloadError> {
+        let (mut description, text) = match named(head)? {
+            Named::Workload(s) => return Twin::spelled(head, s, options, over),
+            Named::Twin(description, text) => (*description, text),
+        };
+        let mut o = Options::parse(head, options);
+        o.check_known(TWIN_OPTIONS);
+        let requests = over.requests.or(o.get::<Count>("requests", "1 or more").map(|c| c.0));
+        if requests == Some(0) {
+            o.reject("requests", "no requests are asked for".into(), "1 or more", "");
+        }
+        let duration = o.get::<SimDuration>("duration", "a time such as 1h");
+        let bytes = o.get::<ByteBound>("bytes", "a size such as 10GiB, or 3x the drive");
+        let scale = crate::text::bounded::number(&mut o, "scale", 1, 1..=65_536);
+        let speedup = o.get::<Ratio>("speedup", "a factor such as 10 or 0.5").unwrap_or(Ratio::ONE);
+        let closed = o.get::<QueueDepth>("closed", "a queue depth such as 32 or 32x4");
+        let points = locality_of(&mut o);
+        if let Some(drift) = drift_of(&mut o) {
+            (description.reads.drift, description.writes.drift) = (drift, drift);
+        }
+        let burst = o.text("mode") == Some("burst");
+        if burst && (points != 0.0 || o.text("speedup").is_some() || closed.is_some()) {
+            let what =
+                "a burst is sequential in a closed loop; locality, speedup and closed say nothing of it";
+            o.reject("mode", what.into(), "mode=burst without them", "");
+        }
+        let at_once = description.arrivals.span == SimDuration::ZERO;
+        if at_once && !burst && duration.is_some() && description.arrivals.closed.or(closed).is_none() {
+            let what = "all requests of the twin come at one instant, so no time ends them";
+            o.reject("duration", what.into(), "requests or bytes", "");
+        }
+        o.finish()?;
+        if let Err(what) = description.reads.room(scale).and(description.writes.room(scale)) {
+            return Err(Problem::new(ErrorKind::Option, format!("{head}:scale={scale}"), what)
+                .allowed("a smaller scale")
+                .into());
+        }
+        let parameters = json!({
+            "requests": requests,
+            "duration": duration,
+            "bytes": bytes.map(|b| b.to_string()),
+            "scale": scale,
+            "speedup": speedup.to_string(),
+            "mode": if burst { "burst" } else { "daily" },
+            "locality_points": points,
+            "drift": description.writes.drift,
+        });
+        let mut resolved = json!({
+            "kind": "twin",
+            "name": head,
+            "sha256": hash(&text),
+            "parameters": parameters,
+        });
+        let script = if burst {
+            let volume = written(&description) / scale / 32_768 * 32_768;
+            let bytes = bytes.map_or(format!("{volume}B"), |b| b.to_string());
+            let spelling = format!("bs=32KiB,qd=32,bytes={bytes}");
+            resolved["burst"] = Value::String(format!("sequential:{spelling}"));
+            let duration = duration.map_or(String::new(), |d| format!(",duration={d}"));
+            Script::Synthetic(Box::new(synthetic("sequential", &(spelling + &duration), over)?))
+        } else {
+            let description = if points == 0.0 {
+                description
+            } else {
+                let shifted = locality::shifted(&description, points)?;
+                resolved["locality"] = json!({
+                    "asked_points": points,
+                    "reached_points": shifted.reached_points,
+                    "write_hot": shifted.description.writes.hot,
+                    "write_theta": shifted.description.writes.theta,
+                });
+                shifted.description
+            };
+            let pacing = closed
+                .or(description.arrivals.closed)
+                .map_or(Pacing::Open, |d| Pacing::Closed { queue_depth: d.queue_depth, threads: d.threads });
+            resolved["pacing"] = json!(pacing);
+            let play = Play {
+                requests,
+                until_ns: duration.map(|d| d.0),
+                bytes: None,
+                scale,
+                speedup,
+                open: pacing == Pacing::Open,
+            };
+            let fit = over.fit.unwrap_or_default();
+            Script::Twin { description: Arc::new(description), play, bytes, pacing, fit }
+        };
+        Ok(Twin { name: head.to_string(), script, parameters: resolved })
+    }
+
+    fn spelled(head: &str, s: &Spelled, options: &str, over: Overrides) -> Result<Twin, WorkloadError> {
+        let (name, own) = s.workload.split_once(':').unwrap_or((s.workload, ""));
+        // What the user says of a key goes before the twin's own.
+        let given: Vec<&str> =
+            options.split(',').filter_map(|pair| pair.split_once('=')).map(|(k, _)| k).collect();
+        let kept = own.split(',').filter(|pair| !given.contains(&pair.split('=').next().unwrap_or_default()));
+        let all: Vec<&str> = kept.chain(options.split(',')).filter(|pair| !pair.is_empty()).collect();
+        let workload = synthetic(name, &all.join(","), over)?;
+        let parameters = workload.resolved();
+        let parameters = json!({ "kind": "twin", "name": head, "workload": parameters });
+        Ok(Twin { name: head.to_string(), script: Script::Synthetic(Box::new(workload)), parameters })
+    }
+
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub fn pacing(&self) -> Pacing {
+        match &self.script {
+            Script::Twin { pacing, .. } => *pacing,
+            Script::Synthetic(s) => s.pacing(),
+        }
+    }
+
+    pub fn limit(&self, drive: DriveShape) -> Limit {
+        match &self.script {
+            Script::Twin { description, play, bytes, .. } => {
+                let bytes = bytes.map(|b| b.of(drive.logical_bytes));
+                let bounded = play.requests.is_some() || bytes.is_some() || play.until_ns.is_some();
+                let all = (description.requests / play.scale).max(1);
+                let requests = if bounded { play.requests } else { Some(all) };
+                Limit { requests, duration: play.until_ns.map(SimDuration), bytes }
+            }
+            Script::Synthetic(s) => s.limit(drive),
+        }
+    }
+
+    pub fn open(&self, drive: DriveShape, seed: u64) -> Result<RequestStream, WorkloadError> {
+        match &self.script {
+            Script::Twin { play, bytes, .. } => {
+                let bytes = bytes.map(|b| b.of(drive.logical_bytes));
+                self.stream(Play { bytes, ..*play }, drive, seed)
+            }
+            Script::Synthetic(s) => s.open(drive, seed),
+        }
+    }
+
+    /// The requests without bounds.
+    pub fn unbounded(&self, drive: DriveShape, seed: u64) -> Result<RequestStream, WorkloadError> {
+        match &self.script {
+            Script::Twin { play, .. } => {
+                let endless = Play { requests: Some(u64::MAX), until_ns: None, bytes: None, ..*play };
+                self.stream(endless, drive, seed)
+            }
+            Script::Synthetic(s) => s.unbounded(drive, seed),
+        }
+    }
+
+    /// The requests of a twin, on a drive that has room for them or by addresses modulo the drive.
+    fn stream(&self, play: Play, drive: DriveShape, seed: u64) -> Result<RequestStream, WorkloadError> {
+        let Script::Twin { description, fit, .. } = &self.script else {
+            return Ok(Box::new(std::iter::empty()));
+        };
+        let stream = TwinStream::new(description, play, seed)
+            .map_err(|what| Problem::new(ErrorKind::Option, &*self.name, what))?;
+        if stream.end() <= drive.blocks() || *fit != Fit::Wrap || stream.longest() as u64 > drive.blocks() {
+            self.fits(&stream, drive, play.scale)?;
+            return Ok(Box::new(stream));
+        }
+        let wrap = Placement::Wrap { capacity: drive.blocks() };
+        Ok(Box::new(stream.map(move |request| {
+            request.map(|mut r| {
+                if let Some((at, _)) = wrap.place(r.lba.0, r.blocks, r.op) {
+                    r.lba.0 = at;
+                }
+                r
+            })
+        })))
+    }
+
+    /// The law of the writes, where the twin is a built-in workload with one.
+    pub fn update_law(&self, drive: DriveShape, seed: u64) -> Result<Option<UpdateLaw>, WorkloadError> {
+        match &self.script {
+            Script::Twin { .. } => Ok(None),
+            Script::Synthetic(s) => s.update_law(drive, seed),
+        }
+    }
+
+    fn fits(&self, stream: &TwinStream, drive: DriveShape, scale: u64) -> Result<(), WorkloadError> {
+        let (end, blocks) = (stream.end(), drive.blocks());
+        if end <= blocks {
+            return Ok(());
+        }
+        let size = |blocks: u64| readable_bytes(blocks * LBA_BYTES);
+        let enough = (end * scale).div_ceil(blocks.max(1));
+        let hint = if stream.longest() as u64 * 8 < blocks {
+            format!("{}:scale={enough} divides footprint and requests so that it fits", self.name)
+        } else {
+            "take a larger drive".to_string()
+        };
+        let what = format!("the twin's footprint is {} and the drive has {}", size(end), size(blocks));
+        Err(Problem::new(ErrorKind::Fit, &*self.name, what)
+            .allowed("a drive as large as the footprint, a larger scale, or --fit wrap")
+            .hint(hint)
+            .into())
+    }
+
+    /// The span in blocks, where the stream does not end by itself.
+    pub fn endless_span(&self, drive: DriveShape) -> Result<Option<(u64, u64)>, WorkloadError> {
+        match &self.script {
+            Script::Twin { description, play, pacing, fit, .. } => {
+                let limit = self.limit(drive);
+                if limit.requests.is_some() || limit.bytes.is_some() || *pacing == Pacing::Open {
+                    return Ok(None);
+                }
+                let stream = TwinStream::new(description, *play, 0)
+                    .map_err(|what| Problem::new(ErrorKind::Option, &*self.name, what))?;
+                if *fit != Fit::Wrap {
+                    self.fits(&stream, drive, play.scale)?;
+                }
+                Ok(Some((0, stream.end().min(drive.blocks()))))
+            }
+            Script::Synthetic(s) => s.endless_span(drive),
+        }
+    }
+
+    pub fn resolved(&self) -> Value {
+        self.parameters.clone()
+    }
+}
+
+/// A built-in workload by name.
+fn synthetic(name: &str, options: &str, over: Overrides) -> Result<SyntheticWorkload, WorkloadError> {
+    let found = synthetic_named(name).ok_or_else(|| unknown(name, name))?;
+    SyntheticWorkload::parse(found, options, over)
+}
+
+fn drift_of(o: &mut Options) -> Option<f64> {
+    let drift = o.get::<f64>("drift", "0 to 1000")?;
+    if !description::DRIFT.contains(&drift) {
+        o.reject("drift", format!("{drift} is out of range"), "0 to 1000", "");
+    }
+    Some(drift)
+}
+
+fn locality_of(o: &mut Options) -> f64 {
+    const ALLOWED: &str = "-50 to 50, in points of the hit rate";
+    let points: f64 = o.get("locality", ALLOWED).unwrap_or(0.0);
+    if !(-50.0..=50.0).contains(&points) {
+        o.reject("locality", format!("{points} is out of range"), ALLOWED, "");
+        return 0.0;
+    }
+    points
+}
+
+/// Bytes that a twin writes in all, by its table.
+fn written(d: &Description) -> u64 {
+    let blocks: f64 = sizes::SizeLaw::new(&d.writes)
+        .map(|law| law.shares().iter().map(|(s, p)| *s as f64 * p).sum())
+        .unwrap_or(0.0);
+    (d.requests as f64 * d.write.as_f64() * blocks * LBA_BYTES as f64) as u64
+}
+
+fn hash(text: &str) -> String {
+    Sha256::digest(text).iter().map(|b| format!("{b:02x}")).collect()
+}

@@ -1,0 +1,542 @@
+//! `wordline trace inspect`: what a trace is and what is in it, as data and as a page of text.
+//! Unlike a run it does not stop at lines that cannot be used: it is there to show them.
+
+use crate::error::{ErrorKind, Problem, WorkloadError};
+use crate::formats::detection::Confidence;
+use crate::formats::record::Position;
+use crate::generators::jobs::file::is_job_file;
+use crate::inspect::profile::{Arrivals, HitRatio, Profile, Reuse};
+use crate::requests::stream::Overrides;
+use crate::source::compression::Compression;
+use crate::text::numbers::{grouped, readable_bytes};
+use crate::trace::scan::{Backwards, Unusable, place};
+use crate::trace::trace::Trace;
+use crate::workload::spelling::{Parts, check_exists, parts};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use wordline_units::{HostOp, LBA_BYTES, Opt};
+
+const GIB: f64 = (1u64 << 30) as f64;
+const PAGE: u64 = 4096;
+
+/// One volume of a trace.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct VolumeInfo {
+    /// As the file names it.
+    pub label: String,
+    /// Its requests.
+    pub requests: u64,
+    /// One past the highest byte touched.
+    pub highest_bytes: u64,
+    /// Where it begins when the volumes are laid side by side.
+    pub base_bytes: u64,
+}
+
+/// Requests of one class of sizes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct SizeClass {
+    /// Sizes up to this many bytes, and above half of it.
+    pub up_to_bytes: u64,
+    /// Reads in the class.
+    pub reads: u64,
+    /// Writes in the class.
+    pub writes: u64,
+}
+
+/// Caches whose hits are told, in per cent of the footprint.
+const CACHE_SHARES: [u64; 6] = [1, 2, 5, 10, 20, 50];
+
+/// The hits of a cache of 4 KiB pages for reads and writes, under LRU.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct CacheInfo {
+    /// The share of pages from which it is known; 1 is exact.
+    pub sampled_pages: f64,
+    /// By size: 1, 2, 5, 10, 20 and 50 per cent of the footprint.
+    pub hits: Vec<HitRatio>,
+}
+
+/// All that `trace inspect` tells.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Inspection {
+    /// The file as given.
+    pub file: String,
+    /// Its size on disk.
+    pub file_bytes: u64,
+    /// SHA-256 of the file as it lies on disk.
+    pub sha256: String,
+    /// The name of the format.
+    pub format: String,
+    /// How sure that is.
+    pub confidence: Confidence,
+    /// Why.
+    pub reason: String,
+    /// The format's options, told or found.
+    pub options: BTreeMap<String, String>,
+    /// How the file is compressed.
+    pub compression: Compression,
+    /// Requests in all.
+    pub requests: u64,
+    /// Reads.
+    pub reads: u64,
+    /// Writes.
+    pub writes: u64,
+    /// Trims.
+    pub trims: u64,
+    /// Flushes.
+    pub flushes: u64,
+    /// Writes with force unit access; a run answers them when their data are on flash.
+    pub fua_writes: u64,
+    /// Writes that are part of a stream, by which schemes with streams keep data apart.
+    pub stream_writes: u64,
+    /// Seconds from the first request to the last.
+    pub span_s: f64,
+    /// Writes in reads and writes.
+    pub write_fraction: f64,
+    /// Mean size of a read.
+    pub mean_read_kib: f64,
+    /// Mean size of a write.
+    pub mean_write_kib: f64,
+    /// Read in all.
+    pub read_gib: f64,
+    /// Written in all.
+    pub write_gib: f64,
+    /// Distinct pages of 4 KiB that reads or writes touch, in GiB; volumes count separately.
+    pub footprint_gib: f64,
+    /// Distinct pages of 4 KiB that writes touch.
+    pub written_footprint_gib: f64,
+    /// Highest address on any volume.
+    pub highest_address_gib: f64,
+    /// Highest address with volumes side by side: the size of a drive that needs no fit.
+    pub address_space_gib: f64,
+    /// Requests a second over the span.
+    pub requests_per_s: f64,
+    /// The longest pause.
+    pub largest_gap_s: f64,
+    /// The request that ended it.
+    pub largest_gap_at: Option<Position>,
+    /// The file in which that is, if the trace is several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub largest_gap_in: Option<String>,
+    /// Requests by size, in classes of powers of two.
+    pub sizes: Vec<SizeClass>,
+    /// The volumes, in order of appearance.
+    pub volumes: Vec<VolumeInfo>,
+    /// Requests that were rounded to whole blocks of 512 bytes.
+    pub unaligned: u64,
+    /// Requests earlier than one before them.
+    pub backwards: Backwards,
+    /// Requests that were earlier than one before them in the file, and have been sorted.
+    pub reordered: u64,
+    /// Whether the text ends without a newline, so that its last number may have been cut.
+    pub open_end: bool,
+    /// Files that are read as one trace.
+    pub files: u64,
+    /// Files of a folder or archive that are no traces.
+    pub left_out: Vec<String>,
+    /// Things that belong to the format but are no requests.
+    pub asides: u64,
+    /// What could not be used.
+    pub unusable: Unusable,
+    /// How even arrivals are.
+    pub arrivals: Arrivals,
+    /// What a cache under LRU would answer; missing where nothing is read or written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache: Option<CacheInfo>,
+    /// What stands in for what the trace does not say, in a run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
+    /// Why a run would refuse the trace as it is; empty if it would not.
+    pub refusals: Vec<String>,
+}
+
+/// Looks a trace through: `FILE`, `FILE:option=value,...` or `-`.
+///
+/// # Errors
+///
+/// A file that cannot be read or recognised. Unusable lines are in the result, not errors.
+pub fn inspect(text: &str) -> Result<Inspection, WorkloadError> {
+    inspect_profiled(text).map(|(inspection, _)| inspection)
+}
+
+/// The same, with the data of its pictures; they are missing where nothing is read or written.
+///
+/// # Errors
+///
+/// Those of [`inspect`].
+pub fn inspect_profiled(text: &str) -> Result<(Inspection, Option<Profile>), WorkloadError> {
+    let Parts { head, options } = parts(text);
+    check_exists(head)?;
+    if is_job_file(head) {
+        let what = "this is a fio job file, which has no requests until a drive answers them";
+        let problem = Problem::new(ErrorKind::Format, head, what).allowed("a trace");
+        return Err(problem.hint(Opt::Workload.of(head) + " runs it").into());
+    }
+    let trace = Trace::load(head, options, Overrides::default(), true)?;
+    let profile = Profile::of(&trace)?;
+    let (source, identified, scan, bases, sha256) = trace.parts();
+    let op = |op: HostOp| (scan.count[op as usize], scan.bytes[op as usize]);
+    let ((reads, read_bytes), (writes, write_bytes)) = (op(HostOp::Read), op(HostOp::Write));
+    let ratio = |a: f64, b: u64| if b == 0 { 0.0 } else { a / b as f64 };
+    let span_s = scan.span_ns() as f64 / 1e9;
+    let pages = |written: bool| -> u64 {
+        scan.volumes.iter().map(|v| if written { &v.pages.written } else { &v.pages.all }.count()).sum()
+    };
+    let volumes: Vec<VolumeInfo> = scan
+        .volumes
+        .iter()
+        .zip(bases)
+        .filter(|(v, _)| v.requests > 0)
+        .map(|(v, base)| VolumeInfo {
+            label: v.label.clone(),
+            requests: v.requests,
+            highest_bytes: v.end.saturating_mul(LBA_BYTES),
+            base_bytes: base.saturating_mul(LBA_BYTES),
+        })
+        .collect();
+    let class = |n: usize| SizeClass {
+        up_to_bytes: LBA_BYTES << n,
+        reads: scan.sizes[0][n],
+        writes: scan.sizes[1][n],
+    };
+    let gib = |bytes: u64| bytes as f64 / GIB;
+    let cache = profile.as_ref().map(|p| CacheInfo::of(&p.reuse));
+    let inspection = Inspection {
+        file: source.label().to_string(),
+        file_bytes: source.file_bytes(),
+        sha256: sha256.to_string(),
+        format: identified.format.name.to_string(),
+        confidence: identified.confidence,
+        reason: identified.reason.clone(),
+        options: identified.settings.iter().map(|(k, v)| (k.to_string(), v.clone())).collect(),
+        compression: source.compression(),
+        requests: scan.requests,
+        reads,
+        writes,
+        trims: op(HostOp::Trim).0,
+        flushes: op(HostOp::Flush).0,
+        fua_writes: scan.fua,
+        stream_writes: scan.in_streams,
+        span_s,
+        write_fraction: ratio(writes as f64, reads + writes),
+        mean_read_kib: ratio(read_bytes as f64 / 1024.0, reads),
+        mean_write_kib: ratio(write_bytes as f64 / 1024.0, writes),
+        read_gib: gib(read_bytes),
+        write_gib: gib(write_bytes),
+        footprint_gib: gib(pages(false) * PAGE),
+        written_footprint_gib: gib(pages(true) * PAGE),
+        highest_address_gib: gib(volumes.iter().map(|v| v.highest_bytes).max().unwrap_or(0)),
+        address_space_gib: gib(volumes
+            .iter()
+            .map(|v| v.base_bytes.saturating_add(v.highest_bytes))
+            .max()
+            .unwrap_or(0)),
+        requests_per_s: if span_s > 0.0 { scan.requests as f64 / span_s } else { 0.0 },
+        largest_gap_s: scan.largest_gap_ns as f64 / 1e9,
+        largest_gap_at: scan.largest_gap_at,
+        largest_gap_in: scan.largest_gap_in.clone(),
+        sizes: (0..32).map(class).filter(|c| c.reads + c.writes > 0).collect(),
+        volumes,
+        unaligned: scan.rounded,
+        backwards: scan.backwards.clone(),
+        reordered: scan.reordered,
+        open_end: scan.open_end,
+        files: source.parts().len() as u64,
+        left_out: identified.left_out.iter().map(|(name, reason)| format!("{name}: {reason}")).collect(),
+        asides: scan.asides,
+        unusable: scan.unusable.clone(),
+        remarks: trace.remarks(),
+        refusals: trace
+            .judge()
+            .err()
+            .map_or_else(Vec::new, |e| e.problems().iter().map(|p| p.to_string()).collect()),
+        arrivals: profile.as_ref().map(|p| p.arrivals).unwrap_or_default(),
+        cache,
+    };
+    Ok((inspection, profile))
+}
+
+impl CacheInfo {
+    fn of(reuse: &Reuse) -> CacheInfo {
+        let footprint = reuse.pages * PAGE;
+        let shares = CACHE_SHARES.map(|percent| footprint as u128 * percent as u128 / 100);
+        let hits = shares.map(|bytes| reuse.hits_at((bytes as u64 / PAGE).max(1) * PAGE));
+        CacheInfo { sampled_pages: reuse.sampled, hits: hits.to_vec() }
+    }
+}
+
+/// A figure with three digits or so.
+fn figure(x: f64) -> String {
+    match x {
+        0.0 => "0".to_string(),
+        x if x >= 1000.0 => grouped(x.round() as u64),
+        x if x >= 100.0 => format!("{x:.0}"),
+        x if x >= 10.0 => format!("{x:.1}"),
+        x if x >= 0.1 => format!("{x:.2}"),
+        x if x >= 0.001 => format!("{x:.4}"),
+        x => format!("{x:.1e}"),
+    }
+}
+
+/// A size for people.
+fn size(gib: f64) -> String {
+    readable_bytes((gib * GIB) as u64)
+}
+
+/// A time for people.
+fn span(seconds: f64) -> String {
+    match seconds {
+        s if s >= 2.0 * 86_400.0 => format!("{} s ({:.1} days)", figure(s), s / 86_400.0),
+        s if s >= 2.0 * 3_600.0 => format!("{} s ({:.1} h)", figure(s), s / 3_600.0),
+        s if s >= 120.0 => format!("{} s ({:.1} min)", figure(s), s / 60.0),
+        s if s >= 1.0 || s == 0.0 => format!("{} s", figure(s)),
+        s if s >= 1e-3 => format!("{} ms", figure(s * 1e3)),
+        s => format!("{} us", figure(s * 1e6)),
+    }
+}
+
+/// Breaks a sentence into lines of about 76 characters, the further ones indented.
+fn wrapped(text: &str, indent: usize) -> String {
+    let mut out = String::new();
+    let mut width = 0;
+    for word in text.split(' ') {
+        let length = word.chars().count();
+        if width > 0 && width + 1 + length > 76 {
+            let _ = write!(out, "\n{:indent$}", "");
+            width = 0;
+        } else if width > 0 {
+            out.push(' ');
+            width += 1;
+        }
+        out += word;
+        width += length;
+    }
+    out
+}
+
+const INDENT: usize = 14;
+/// Volumes that the page lists.
+const SHOWN_VOLUMES: usize = 12;
+/// Characters of the longest bar.
+const BAR: u64 = 40;
+
+impl Inspection {
+    /// The page that a terminal shows.
+    pub fn render(&self) -> String {
+        let mut out = String::new();
+        // Writing to a string cannot fail.
+        let mut row = |label: &str, text: String| {
+            let _ = writeln!(out, "{label:INDENT$}{text}");
+        };
+        row(
+            "file",
+            format!(
+                "{} ({}, {} compression)",
+                self.file,
+                readable_bytes(self.file_bytes),
+                self.compression.name()
+            ),
+        );
+        row("sha256", self.sha256.clone());
+        row("format", format!("{} ({})", self.format, self.confidence.name()));
+        row("because", wrapped(&self.reason, INDENT));
+        for remark in &self.remarks {
+            row("note", wrapped(remark, INDENT));
+        }
+        for file in &self.left_out {
+            row("left out", wrapped(file, INDENT));
+        }
+        let options: Vec<String> = self.options.iter().map(|(k, v)| format!("{k}={v}")).collect();
+        if !options.is_empty() {
+            row("read with", options.join(","));
+        }
+        out.push('\n');
+        let mut row = |label: &str, text: String| {
+            let _ = writeln!(out, "{label:INDENT$}{text}");
+        };
+        let mut kinds =
+            vec![format!("{} reads", grouped(self.reads)), format!("{} writes", grouped(self.writes))];
+        for (count, name) in [
+            (self.trims, "trims"),
+            (self.flushes, "flushes"),
+            (self.fua_writes, "of the writes with FUA"),
+            (self.stream_writes, "of the writes in streams"),
+        ] {
+            if count > 0 {
+                kinds.push(format!("{} {name}", grouped(count)));
+            }
+        }
+        row(
+            "requests",
+            format!(
+                "{}: {} ({:.1} % writes)",
+                grouped(self.requests),
+                kinds.join(", "),
+                self.write_fraction * 100.0
+            ),
+        );
+        row("span", format!("{}, {} requests/s", span(self.span_s), figure(self.requests_per_s)));
+        if let Some(at) = self.largest_gap_at {
+            row(
+                "longest gap",
+                format!("{} before {}", span(self.largest_gap_s), place(self.largest_gap_in.as_deref(), at)),
+            );
+        }
+        row("read", format!("{}, mean {} KiB", size(self.read_gib), figure(self.mean_read_kib)));
+        row("written", format!("{}, mean {} KiB", size(self.write_gib), figure(self.mean_write_kib)));
+        row(
+            "footprint",
+            format!(
+                "{} in distinct 4 KiB pages, {} of it written",
+                size(self.footprint_gib),
+                size(self.written_footprint_gib)
+            ),
+        );
+        if self.write_gib > self.written_footprint_gib {
+            row(
+                "overwrites",
+                format!(
+                    "each written page {} times on average",
+                    figure(self.write_gib / self.written_footprint_gib)
+                ),
+            );
+        }
+        let dispersion: Vec<String> =
+            [(self.arrivals.dispersion_1s, "1 s"), (self.arrivals.dispersion_60s, "60 s")]
+                .into_iter()
+                .filter_map(|(index, window)| Some(format!("{} in windows of {window}", figure(index?))))
+                .collect();
+        if !dispersion.is_empty() {
+            row("dispersion", format!("{} (1 if arrivals were independent)", dispersion.join(", ")));
+        }
+        let side = if self.volumes.len() > 1 {
+            format!("; {} with {} volumes side by side", size(self.address_space_gib), self.volumes.len())
+        } else {
+            String::new()
+        };
+        row("addresses", format!("up to {}{side}", size(self.highest_address_gib)));
+        if self.unaligned > 0 {
+            row("rounded", format!("{} requests to whole blocks of 512 B", grouped(self.unaligned)));
+        }
+        if self.reordered > 0 {
+            row("sorted", format!("{} requests were earlier than one before them", grouped(self.reordered)));
+        }
+        if self.open_end {
+            row(
+                "last line",
+                "has no newline: if the file was cut off there, so may its last number be".into(),
+            );
+        }
+        if self.asides > 0 {
+            row("set aside", format!("{} entries of the format that are no requests", grouped(self.asides)));
+        }
+        self.render_sizes(&mut out);
+        self.render_cache(&mut out);
+        self.render_volumes(&mut out);
+        self.render_faults(&mut out);
+        out
+    }
+
+    fn render_sizes(&self, out: &mut String) {
+        let most = self.sizes.iter().map(|c| c.reads + c.writes).max().unwrap_or(0);
+        if most == 0 {
+            return;
+        }
+        let _ = writeln!(out, "\n{:>12}  {:>12}  {:>12}", "size up to", "reads", "writes");
+        for c in &self.sizes {
+            let bar = ((c.reads + c.writes) * BAR).div_ceil(most) as usize;
+            let reads = (bar as u64 * c.reads / (c.reads + c.writes)) as usize;
+            let _ = writeln!(
+                out,
+                "{:>12}  {:>12}  {:>12}  {}{}",
+                readable_bytes(c.up_to_bytes),
+                grouped(c.reads),
+                grouped(c.writes),
+                "░".repeat(reads),
+                "█".repeat(bar - reads)
+            );
+        }
+        let _ = writeln!(out, "{:42}░ reads █ writes", "");
+    }
+
+    fn render_cache(&self, out: &mut String) {
+        let Some(cache) = &self.cache else { return };
+        let percent = |share: Option<f64>| share.map_or("–".to_string(), |s| format!("{:.1} %", s * 100.0));
+        let _ = writeln!(
+            out,
+            "\n{:>12}  {:>12}  {:>12}  {:>12}  {:>12}",
+            "LRU cache", "of footprint", "reads hit", "writes hit", "all"
+        );
+        for (h, share) in cache.hits.iter().zip(CACHE_SHARES) {
+            let _ = writeln!(
+                out,
+                "{:>12}  {:>12}  {:>12}  {:>12}  {:>12}",
+                readable_bytes(h.cache_bytes),
+                format!("{share} %"),
+                percent(h.reads),
+                percent(h.writes),
+                percent(h.all)
+            );
+        }
+        if cache.sampled_pages < 1.0 {
+            let one_in = grouped((1.0 / cache.sampled_pages).round() as u64);
+            let _ = writeln!(out, "From one page in {one_in}, chosen by a hash (SHARDS).");
+        }
+    }
+
+    fn render_volumes(&self, out: &mut String) {
+        if self.volumes.len() < 2 {
+            return;
+        }
+        let _ = writeln!(
+            out,
+            "\n{:>12}  {:>12}  {:>12}  {:>12}",
+            "volume", "requests", "reaches to", "laid out at"
+        );
+        for v in self.volumes.iter().take(SHOWN_VOLUMES) {
+            let _ = writeln!(
+                out,
+                "{:>12}  {:>12}  {:>12}  {:>12}",
+                v.label,
+                grouped(v.requests),
+                readable_bytes(v.highest_bytes),
+                readable_bytes(v.base_bytes)
+            );
+        }
+        if self.volumes.len() > SHOWN_VOLUMES {
+            let _ = writeln!(out, "{:>12}  and {} more", "", self.volumes.len() - SHOWN_VOLUMES);
+        }
+        let _ = writeln!(
+            out,
+            "Volumes have addresses of their own, so a run lays them side by side in this order."
+        );
+    }
+
+    fn render_faults(&self, out: &mut String) {
+        if let Some(first) = &self.backwards.first {
+            let _ = writeln!(
+                out,
+                "\n{} requests are earlier than one before them, by up to {} s; the first at {}",
+                grouped(self.backwards.count),
+                figure(self.backwards.largest_ns as f64 / 1e9),
+                place(first.file.as_deref(), first.at)
+            );
+        }
+        if self.unusable.count > 0 {
+            let _ = writeln!(out, "\n{} lines cannot be used:", grouped(self.unusable.count));
+            for u in &self.unusable.first {
+                let _ = writeln!(out, "  {:>12}  {}", place(u.file.as_deref(), u.at), u.reason);
+            }
+            let more = self.unusable.count - self.unusable.first.len() as u64;
+            if more > 0 {
+                let _ = writeln!(out, "  {:>12}  and {} more", "", grouped(more));
+            }
+        }
+        if !self.refusals.is_empty() {
+            let _ = writeln!(out, "\nA run would refuse this trace as it is:");
+            for refusal in &self.refusals {
+                let _ = writeln!(out, "  {}", refusal.replace('\n', "\n  "));
+            }
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! What a trace is like.
+
+pub(crate) mod inspect;
+pub(crate) mod profile;

@@ -1,0 +1,71 @@
+//! Draws from a table of weights in constant time: Walker's alias method, filled as Vose does.
+
+use crate::random::stream::RandomStream;
+use std::hint::select_unpredictable;
+
+/// A bin of the table: a position of its own with so many chances of 2^64, else another. They lie in one
+/// line of a core's cache.
+#[derive(Clone, Copy, Debug)]
+struct Bin {
+    chance: u64,
+    other: u64,
+}
+
+/// A table of chances: 16 bytes a position.
+#[derive(Clone, Debug)]
+pub(crate) struct Alias(Vec<Bin>);
+
+const CHANCES: f64 = 18_446_744_073_709_551_616.0;
+
+impl Alias {
+    /// Positions `0 .. weights.len()`, at least one, by weights of which one is above 0.
+    pub fn new(weights: &[f64]) -> Alias {
+        let n = weights.len();
+        // From the end, where a law that falls has what is least.
+        let sum: f64 = weights.iter().rev().sum();
+        let mut share: Vec<f64> = weights.iter().map(|w| w * n as f64 / sum).collect();
+        let mut bins: Vec<Bin> = (0..n as u64).map(|other| Bin { chance: u64::MAX, other }).collect();
+        let (mut small, mut large): (Vec<usize>, Vec<usize>) = (0..n).partition(|i| share[*i] < 1.0);
+        while let (Some(s), Some(l)) = (small.pop(), large.pop()) {
+            bins[s] = Bin { chance: (share[s] * CHANCES) as u64, other: l as u64 };
+            share[l] -= 1.0 - share[s];
+            if share[l] < 1.0 { small.push(l) } else { large.push(l) }
+        }
+        Alias(bins)
+    }
+
+    /// A position.
+    #[inline]
+    pub fn draw(&self, random: &mut RandomStream) -> u64 {
+        let at = random.below(self.0.len() as u64);
+        let bin = self.0[at as usize];
+        // As likely as not: a branch would be foretold wrongly every other time.
+        select_unpredictable(random.bits() <= bin.chance, at, bin.other)
+    }
+
+    /// The share of each position, read back from the table.
+    pub fn shares(&self) -> Vec<f64> {
+        let n = self.0.len() as f64;
+        let mut shares = vec![0.0; self.0.len()];
+        for (at, bin) in self.0.iter().enumerate() {
+            let own = bin.chance as f64 / CHANCES;
+            shares[at] += own / n;
+            shares[bin.other as usize] += (1.0 - own) / n;
+        }
+        shares
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_gives_back_its_weights() {
+        let weights = [0.0, 3.0, 1.0, 0.5, 5.5];
+        let shares = Alias::new(&weights).shares();
+        for (share, weight) in shares.iter().zip(weights) {
+            assert!((share - weight / 10.0).abs() < 1e-12, "{shares:?}");
+        }
+    }
+}

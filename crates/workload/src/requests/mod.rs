@@ -1,0 +1,8 @@
+//! What a stream of requests is: how it fits a drive, who sets its pace, which pages it touches, and the law of its
+//! writes.
+
+pub(crate) mod fit;
+pub(crate) mod pace;
+pub(crate) mod pages;
+pub(crate) mod stream;
+pub(crate) mod updates;

@@ -1,0 +1,61 @@
+//! What a stream of requests is, and what may be asked of one.
+
+use crate::error::WorkloadError;
+use crate::requests::fit::Fit;
+use std::ops::Range;
+use wordline_units::{HostRequest, QueueClass};
+
+/// Requests in the order in which they are issued. After an error it ends.
+pub type RequestStream = Box<dyn Iterator<Item = Result<HostRequest, WorkloadError>> + Send>;
+
+/// What the command line sets beside the workload's own text; it goes before that text.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Overrides {
+    /// How a trace is made to fit.
+    pub fit: Option<Fit>,
+    /// Bound on the number of requests.
+    pub requests: Option<u64>,
+}
+
+/// Which of the pages that a workload touches are meant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Touched {
+    /// Those that it reads or writes.
+    AtAll,
+    /// Those that it reads before it has written any part of them.
+    ReadFirst,
+    /// Those of which it reads a sector before it has written that; of them those sectors.
+    SectorsReadFirst,
+}
+
+/// Logical pages that a workload reads or writes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Footprint {
+    /// Ascending runs of page numbers, no two adjoining.
+    pub runs: Vec<Range<u32>>,
+    /// Of these pages some sectors are not meant: ascending page numbers, each with a bit for every such sector.
+    pub lacking: Vec<(u32, u32)>,
+    /// Whether exactly these pages are touched. A closed loop that only time ends may touch fewer.
+    pub exact: bool,
+}
+
+impl Footprint {
+    /// How many pages there are.
+    pub fn count(&self) -> u64 {
+        self.runs.iter().map(|r| (r.end - r.start) as u64).sum()
+    }
+
+    /// The pages, ascending.
+    pub fn pages(&self) -> Vec<u32> {
+        self.runs.iter().cloned().flatten().collect()
+    }
+}
+
+/// One who asks: a volume of a trace, or a job.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Source {
+    /// Its name. Copies of a job have one.
+    pub name: String,
+    /// The priority that it asks for.
+    pub class: QueueClass,
+}

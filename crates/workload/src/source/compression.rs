@@ -1,0 +1,63 @@
+//! How a file is compressed: by its magic number where it is read, by its name where it is written.
+
+use serde::Serialize;
+
+/// How a file is compressed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Compression {
+    /// Not at all.
+    Plain,
+    /// gzip.
+    Gzip,
+    /// bzip2.
+    Bzip2,
+    /// xz.
+    Xz,
+    /// Zstandard.
+    Zstd,
+    /// LZ4, in frames.
+    Lz4,
+}
+
+impl Compression {
+    const MAGIC: [(&'static [u8], Compression); 6] = [
+        (&[0x1f, 0x8b], Compression::Gzip),
+        (b"BZh", Compression::Bzip2),
+        (&[0xfd, b'7', b'z', b'X', b'Z', 0], Compression::Xz),
+        (&[0x28, 0xb5, 0x2f, 0xfd], Compression::Zstd),
+        // A skippable frame, with which parallel compressors begin.
+        (&[0x50, 0x2a, 0x4d, 0x18], Compression::Zstd),
+        (&[0x04, 0x22, 0x4d, 0x18], Compression::Lz4),
+    ];
+
+    /// What the first bytes of a file say.
+    pub fn of(head: &[u8]) -> Compression {
+        Self::MAGIC.iter().find(|(m, _)| head.starts_with(m)).map_or(Compression::Plain, |(_, c)| *c)
+    }
+
+    /// What the name of a file to be written asks for, and the name without it.
+    pub fn asked_by(name: &str) -> (Compression, &str) {
+        const ENDINGS: [(&str, Compression); 5] = [
+            (".gz", Compression::Gzip),
+            (".bz2", Compression::Bzip2),
+            (".xz", Compression::Xz),
+            (".zst", Compression::Zstd),
+            (".lz4", Compression::Lz4),
+        ];
+        let asked = ENDINGS.iter().find_map(|(end, c)| Some((*c, name.strip_suffix(end)?)));
+        asked.unwrap_or((Compression::Plain, name))
+    }
+
+    /// The name that reports use.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Compression::Plain => "none",
+            Compression::Gzip => "gzip",
+            Compression::Bzip2 => "bzip2",
+            Compression::Xz => "xz",
+            Compression::Zstd => "zstd",
+            Compression::Lz4 => "lz4",
+        }
+    }
+}

@@ -1,0 +1,364 @@
+//! A workload: a trace or a built-in generator, resolved to the last option, that can be opened any
+//! number of times and gives the same requests each time.
+
+use crate::error::{ErrorKind, Problem, WorkloadError, going_on};
+use crate::generators::jobs::file::{JobFile, is_job_file};
+use crate::generators::jobs::script::JobScript;
+use crate::generators::synthetic::catalogue::{SyntheticWorkload, synthetic_named};
+use crate::generators::twin::named::is_twin;
+use crate::generators::twin::twin::Twin;
+use crate::requests::fit::DriveShape;
+use crate::requests::pace::{Limit, Pacing};
+use crate::requests::pages::PageSet;
+use crate::requests::stream::{Footprint, Overrides, RequestStream, Source, Touched};
+use crate::requests::updates::{UpdateLaw, UpdateStream, Updates};
+use crate::trace::trace::Trace;
+use crate::workload::originals::original_of;
+use crate::workload::spelling::{Parts, check_exists, parts};
+use serde_json::Value;
+use std::path::Path;
+use std::sync::Arc;
+use wordline_units::{HostOp, QueueClass};
+
+#[derive(Clone)]
+enum Kind {
+    Trace(Arc<Trace>),
+    Synthetic(Arc<SyntheticWorkload>),
+    Jobs(Arc<JobFile>),
+    Twin(Arc<Twin>),
+    /// A trace in the place of the twin of this name.
+    Original(String, Arc<Trace>),
+}
+
+/// A resolved workload. Cheap to clone.
+#[derive(Clone)]
+pub struct Workload {
+    kind: Kind,
+    text: String,
+}
+
+impl std::fmt::Debug for Workload {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Workload({:?})", self.text)
+    }
+}
+
+impl Workload {
+    /// Resolves `FILE`, `FILE:option=value,...` (a fio job file, a trace, a folder or tar archive of
+    /// traces, or several joined by `+`), `NAME`, `NAME:parameter=value,...`, `twin:NAME`, a twin's file or
+    /// `-` for standard input. A trace is read through once: its format is found, its volumes are measured
+    /// and every fault in it is reported. A built-in name goes before a file of that name; write
+    /// `./zipf` for the file.
+    ///
+    /// # Errors
+    ///
+    /// All problems of the options at once; a file that cannot be read, recognised or used.
+    pub fn parse(text: &str, over: Overrides) -> Result<Workload, WorkloadError> {
+        let Parts { head, options } = parts(text);
+        if over.requests == Some(0) {
+            return Err(Problem::new(ErrorKind::Option, "requests", "no requests are asked for")
+                .allowed("1 or more")
+                .into());
+        }
+        let kind = if let Some(synthetic) = synthetic_named(head) {
+            Kind::Synthetic(Arc::new(SyntheticWorkload::parse(synthetic, options, over)?))
+        } else if is_twin(head) {
+            match original_of(head, options)? {
+                Some((file, options)) => {
+                    check_exists(&file)?;
+                    let trace = Trace::load(&file, &options, over, false)?;
+                    trace.judge()?;
+                    Kind::Original(head.to_string(), Arc::new(trace))
+                }
+                None => Kind::Twin(Arc::new(Twin::parse(head, options, over)?)),
+            }
+        } else if is_job_file(head) {
+            Kind::Jobs(Arc::new(JobFile::parse(head, options, over)?))
+        } else {
+            check_exists(head)?;
+            let trace = Trace::load(head, options, over, false)?;
+            trace.judge()?;
+            Kind::Trace(Arc::new(trace))
+        };
+        Ok(Workload { kind, text: text.to_string() })
+    }
+
+    /// The file as given, or the built-in name.
+    pub fn name(&self) -> &str {
+        match &self.kind {
+            Kind::Trace(t) | Kind::Original(_, t) => t.name(),
+            Kind::Synthetic(s) => s.name(),
+            Kind::Jobs(j) => j.name(),
+            Kind::Twin(t) => t.name(),
+        }
+    }
+
+    /// Whether the requests are drawn, so that they change with the seed.
+    pub fn is_drawn(&self) -> bool {
+        matches!(self.kind, Kind::Synthetic(_) | Kind::Twin(_))
+    }
+
+    /// The text from which the workload was resolved.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Who decides when a request is issued.
+    pub fn pacing(&self) -> Pacing {
+        match &self.kind {
+            Kind::Trace(t) | Kind::Original(_, t) => t.pacing(),
+            Kind::Synthetic(s) => s.pacing(),
+            Kind::Jobs(_) => Pacing::Jobs,
+            Kind::Twin(t) => t.pacing(),
+        }
+    }
+
+    /// What stands in for what the input does not say, a sentence each; a report has them beside its figures.
+    pub fn remarks(&self) -> Vec<String> {
+        match &self.kind {
+            Kind::Trace(t) | Kind::Original(_, t) => t.remarks(),
+            Kind::Synthetic(_) | Kind::Jobs(_) | Kind::Twin(_) => Vec::new(),
+        }
+    }
+
+    /// When the workload ends on this drive.
+    pub fn limit(&self, drive: DriveShape) -> Limit {
+        match &self.kind {
+            Kind::Trace(t) | Kind::Original(_, t) => t.limit(drive),
+            Kind::Synthetic(s) => s.limit(drive),
+            Kind::Jobs(j) => j.limit(),
+            Kind::Twin(t) => t.limit(drive),
+        }
+    }
+
+    /// The requests as this drive gets them, made to fit. The seed matters to synthetic workloads and
+    /// job files only. Those of a job file are what a drive gets that answers each at once.
+    ///
+    /// # Errors
+    ///
+    /// Requests beyond the drive, with the numbers and the ways to make them fit.
+    pub fn open(&self, drive: DriveShape, seed: u64) -> Result<RequestStream, WorkloadError> {
+        match &self.kind {
+            Kind::Trace(t) | Kind::Original(_, t) => t.open(drive),
+            Kind::Synthetic(s) => s.open(drive, seed),
+            Kind::Jobs(j) => j.open(drive, seed),
+            Kind::Twin(t) => t.open(drive, seed),
+        }
+    }
+
+    /// The requests without the bounds that the workload or its options set, where they do not end by
+    /// themselves.
+    pub(crate) fn unbounded(&self, drive: DriveShape, seed: u64) -> Result<RequestStream, WorkloadError> {
+        match &self.kind {
+            Kind::Synthetic(s) => s.unbounded(drive, seed),
+            Kind::Twin(t) => t.unbounded(drive, seed),
+            Kind::Trace(_) | Kind::Original(..) | Kind::Jobs(_) => self.open(drive, seed),
+        }
+    }
+
+    /// The law of the writes, where each is independent of the others.
+    pub(crate) fn update_law(
+        &self,
+        drive: DriveShape,
+        seed: u64,
+    ) -> Result<Option<UpdateLaw>, WorkloadError> {
+        match &self.kind {
+            Kind::Synthetic(s) => s.update_law(drive, seed),
+            Kind::Twin(t) => t.update_law(drive, seed),
+            Kind::Trace(_) | Kind::Original(..) | Kind::Jobs(_) => Ok(None),
+        }
+    }
+
+    /// What the drive is written with in the long run, bounds of the workload left aside. A trace, and
+    /// what else ends by itself, goes on from its beginning.
+    ///
+    /// # Errors
+    /// Those of [`Workload::open`]; a workload that writes nothing, or trims.
+    pub fn updates(&self, drive: DriveShape, seed: u64) -> Result<Updates, WorkloadError> {
+        if let Some(law) = self.update_law(drive, seed)? {
+            return Ok(Updates::Law(law));
+        }
+        let again = self.clone();
+        let open = Box::new(move || again.unbounded(drive, seed));
+        Ok(Updates::Stream(UpdateStream::new(self.name(), drive, open)?))
+    }
+
+    /// The jobs of a job file, to be asked request by request; `None` for every other workload, whose
+    /// requests do not depend on when others end.
+    ///
+    /// # Errors
+    ///
+    /// A job that does not fit the drive.
+    pub fn script(&self, drive: DriveShape, seed: u64) -> Result<Option<JobScript>, WorkloadError> {
+        match &self.kind {
+            Kind::Jobs(j) => j.script(drive, seed).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// Who asks, by the number that a request has as its volume: the volumes of a trace, the jobs of a job file, and
+    /// of any other workload itself.
+    pub fn sources(&self) -> Vec<Source> {
+        let named = |name: &str| Source { name: name.to_string(), class: QueueClass::default() };
+        match &self.kind {
+            Kind::Trace(t) | Kind::Original(_, t) => {
+                let labels: Vec<&str> = t.labels().map(|(label, _)| label).collect();
+                match labels.as_slice() {
+                    [] | [""] => vec![named(self.file_name())],
+                    labels => labels.iter().map(|label| named(label)).collect(),
+                }
+            }
+            Kind::Jobs(j) => j.sources(),
+            Kind::Synthetic(_) | Kind::Twin(_) => vec![named(self.name())],
+        }
+    }
+
+    fn file_name(&self) -> &str {
+        Path::new(self.name()).file_name().and_then(|n| n.to_str()).unwrap_or(self.name())
+    }
+
+    /// Whether time ends it, so that how many requests there will be depends on the drive. A trace and
+    /// an open loop end by themselves.
+    pub fn is_timed(&self) -> bool {
+        match &self.kind {
+            Kind::Jobs(j) => j.is_timed(),
+            _ => false,
+        }
+    }
+
+    /// The logical pages that reads and writes touch, after fit: what `preload` maps. Of a closed loop
+    /// that only time ends all pages may be read first; of a job file, the space of each job, as fio lays
+    /// its file out.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Workload::open`] and of its stream.
+    pub fn footprint(
+        &self,
+        drive: DriveShape,
+        seed: u64,
+        touched: Touched,
+    ) -> Result<Footprint, WorkloadError> {
+        // What is counted: pages, or sectors.
+        let per_page = match touched {
+            Touched::SectorsReadFirst => (drive.unit_bytes / drive.sector_bytes).max(1) as u64,
+            _ => 1,
+        };
+        let unit = (drive.unit_blocks() / per_page).max(1);
+        let mut pages = PageSet::default();
+        let mut written = PageSet::default();
+        let mut exact = true;
+        let spans = match &self.kind {
+            Kind::Synthetic(s) => s.endless_span(drive)?.map(|span| vec![span]),
+            Kind::Twin(t) => t.endless_span(drive)?.map(|span| vec![span]),
+            Kind::Jobs(j) => Some(j.spans(drive)?),
+            Kind::Trace(_) | Kind::Original(..) => None,
+        };
+        if let Some(spans) = spans {
+            exact = false;
+            for (first, blocks) in spans {
+                pages.insert(first / unit..(first + blocks).div_ceil(unit));
+            }
+        } else {
+            for (number, request) in (0..).zip(self.open(drive, seed)?) {
+                going_on(number)?;
+                let r = request?;
+                let range = r.lba.0 / unit..(r.lba.0 + r.blocks as u64).div_ceil(unit);
+                match (touched, r.op) {
+                    (_, HostOp::Trim | HostOp::Flush) => {}
+                    (Touched::AtAll, _) => pages.insert(range),
+                    (_, HostOp::Write) => written.insert(range),
+                    (_, HostOp::Read) => {
+                        range.filter(|p| !written.contains(*p)).for_each(|p| pages.insert(p..p + 1));
+                    }
+                }
+            }
+        }
+        let number = |page: u64| {
+            u32::try_from(page).map_err(|_| {
+                let what =
+                    format!("logical page {page} of {} bytes has a number above 32 bits", drive.unit_bytes);
+                WorkloadError::from(
+                    Problem::new(ErrorKind::Fit, self.name(), what).allowed("larger logical pages"),
+                )
+            })
+        };
+        let (pages, lacking) = whole_pages(pages, per_page);
+        let runs = pages.runs().into_iter().map(|r| Ok(number(r.start)?..number(r.end)?));
+        let runs = runs.collect::<Result<_, WorkloadError>>()?;
+        let lacking = lacking.into_iter().map(|(page, mask)| Ok((number(page)?, mask)));
+        Ok(Footprint { runs, lacking: lacking.collect::<Result<_, WorkloadError>>()?, exact })
+    }
+
+    /// Everything that decides which requests come out: options with their defaults, the format
+    /// found, and the SHA-256 of an input file. For the report.
+    pub fn resolved(&self) -> Value {
+        let mut value = match &self.kind {
+            Kind::Trace(t) | Kind::Original(_, t) => t.resolved(),
+            Kind::Synthetic(s) => s.resolved(),
+            Kind::Jobs(j) => j.resolved(),
+            Kind::Twin(t) => t.resolved(),
+        };
+        match &self.kind {
+            Kind::Twin(_) => value["source"] = "twin".into(),
+            Kind::Original(twin, _) => {
+                value["source"] = "original".into();
+                value["twin"] = twin.as_str().into();
+            }
+            Kind::Trace(_) | Kind::Synthetic(_) | Kind::Jobs(_) => {}
+        }
+        if let Value::Object(map) = &mut value {
+            map.insert("text".into(), Value::String(self.text.clone()));
+        }
+        value
+    }
+}
+
+impl Workload {
+    /// What of [`Workload::resolved`] decides which requests come out: of files their names and the hashes of what
+    /// is in them, and not where they lie.
+    pub fn identity(&self) -> Value {
+        let mut value = self.resolved();
+        let Value::Object(map) = &mut value else { return value };
+        if !map.contains_key("sha256") {
+            return value;
+        }
+        // The text has the path and the options, and those are resolved in the rest.
+        map.remove("text");
+        for key in ["name", "twin"] {
+            if let Some(Value::String(path)) = map.get_mut(key) {
+                *path = path.split('+').map(file_name).collect::<Vec<_>>().join("+");
+            }
+        }
+        value
+    }
+}
+
+/// The last part of a path.
+fn file_name(path: &str) -> &str {
+    Path::new(path).file_name().and_then(|name| name.to_str()).unwrap_or(path)
+}
+
+/// The pages that some of so many sectors each belong to, and the sectors that they lack.
+fn whole_pages(sectors: PageSet, per_page: u64) -> (PageSet, Vec<(u64, u32)>) {
+    if per_page == 1 {
+        return (sectors, vec![]);
+    }
+    let all = (1u64 << per_page) - 1;
+    let mut pages = PageSet::default();
+    let mut lacking: Vec<(u64, u32)> = vec![];
+    for run in sectors.runs() {
+        for page in run.start / per_page..run.end.div_ceil(per_page) {
+            let (from, to) = (run.start.max(page * per_page), run.end.min((page + 1) * per_page));
+            let held = (from..to).fold(0u64, |mask, s| mask | 1 << (s % per_page));
+            // Runs of one page follow each other.
+            match lacking.last_mut().filter(|(last, _)| *last == page) {
+                Some((_, missing)) => *missing &= !held as u32,
+                None if held != all => lacking.push((page, (all & !held) as u32)),
+                None => {}
+            }
+            pages.insert(page..page + 1);
+        }
+    }
+    (pages, lacking)
+}
