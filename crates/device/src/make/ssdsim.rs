@@ -1,9 +1,9 @@
 //! SSDSim's `page.parameters` (Y. Hu et al., "Performance Impact and Interplay of SSD Parallelism through Advanced
 //! Commands, Allocation Strategy and Data Granularity", ICS 2011): lines of `key = value;` and remarks from `#` on.
 
-use crate::config::{Place, Problems};
-use crate::import::{Entry, Given, of_bytes};
-use crate::sheet::Sheet;
+use crate::make::given::{Entry, Given, of_bytes};
+use crate::make::sheet::Sheet;
+use wordline_config::{Place, Problems};
 use wordline_units::{Bytes, Energy, SimDuration};
 
 const NANOSECONDS: &str = "a time in nanoseconds, such as 20000";

@@ -1,8 +1,8 @@
 //! The table `[dram]` of a device file: what the drive keeps in RAM besides its buffers, and how much of its map.
 
-use crate::config::Section;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
+use wordline_config::Section;
 use wordline_units::Bytes;
 
 /// Bytes of an entry of the map, which numbers a place on flash with 32 bits.

@@ -1,7 +1,9 @@
 //! From a [`DeviceSpec`] back to the text of a device file, every default spelled out, so that a
 //! report's configuration is a file that can be edited and run.
 
-use crate::spec::*;
+use crate::spec::buffers::{Ack, Flush, MergeBuffer};
+use crate::spec::drive::{Capacity, DeviceSpec};
+use crate::spec::parallel::Superblock;
 use std::fmt::{Display, Write};
 use wordline_config::quoted;
 use wordline_flash::ModeTiming;
@@ -74,7 +76,7 @@ fn write_spec(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
     writeln!(out, "read_overhead = \"{}\"\nwrite_overhead = \"{}\"", h.read_overhead, h.write_overhead)?;
     writeln!(out, "queue_depth = {}", h.queue_depth)?;
     if let Some(arbitration) = &spec.arbitration {
-        crate::queues::write(arbitration, out)?;
+        crate::tables::queues::write(arbitration, out)?;
     }
     writeln!(out, "\n[parallel]\nunit = \"{}\"", spec.parallel_unit.key())?;
     writeln!(out, "multiplane = \"{}\"", spec.multiplane.key())?;
@@ -85,7 +87,7 @@ fn write_spec(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
         writeln!(out, "superblock = \"{}\"", spec.superblock.key())?;
     }
     if !spec.service.is_usual() {
-        crate::service::write(&spec.service, out)?;
+        crate::tables::service::write(&spec.service, out)?;
     }
     writeln!(out, "\n[allocation]\norder = \"{}\"", spec.allocation)?;
     let (victim, class) = (spec.gc.victim, spec.gc.class.key());
@@ -111,7 +113,7 @@ fn write_spec(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
         writeln!(out, "\n[merge]\npages = {pages}\nafter = \"{after}\"\nidle = \"{idle}\"")?;
     }
     if !spec.dram.is_off() {
-        crate::dram::write(&spec.dram, out)?;
+        crate::tables::dram::write(&spec.dram, out)?;
     }
     let pad = spec.pad_after.map_or("never".to_string(), |t| t.to_string());
     writeln!(out, "\n[program]\nbuffer = \"{}\"\npad_after = \"{pad}\"", spec.program_buffer.key())?;
@@ -122,9 +124,9 @@ fn write_spec(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
         writeln!(out, "when_full = \"{}\"", c.when_full.key())?;
     }
     if let Some(model) = &spec.errors {
-        crate::errors::write(model, out)?;
+        crate::tables::errors::write(model, out)?;
     }
-    if spec.wear.is_off() { Ok(()) } else { crate::wear::write(&spec.wear, out) }
+    if spec.wear.is_off() { Ok(()) } else { crate::tables::wear::write(&spec.wear, out) }
 }
 
 fn write_timing(mode: CellMode, t: &ModeTiming, out: &mut String) -> std::fmt::Result {

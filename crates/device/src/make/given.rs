@@ -1,20 +1,9 @@
-//! Drives as other simulators describe them, as device files. What has no counterpart is named, with why.
+//! What the file of another simulator gives, taken key by key.
 
-use crate::config::{ConfigErrors, Place, Problems};
-use crate::spec::DeviceSpec;
-use crate::{mqsim, ssdsim};
 use std::fmt::Display;
 use std::str::FromStr;
 use std::sync::Arc;
-
-/// A device file made of another simulator's.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Imported {
-    /// The device file, with the key of the other file beside each value.
-    pub text: String,
-    /// What was not carried over.
-    pub left_out: Vec<LeftOut>,
-}
+use wordline_config::{Place, Problems};
 
 /// A value that was not carried over.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -27,33 +16,6 @@ pub struct LeftOut {
     pub why: String,
 }
 
-/// Make a device file called `name` of a file of MQSim (`ssdconfig.xml`) or SSDSim (`page.parameters`), which are
-/// told apart by what is in them. `origin` is the file's name in messages.
-///
-/// # Errors
-/// With every problem found, each with its line.
-pub fn import(bytes: &[u8], origin: &str, name: &str) -> Result<Imported, ConfigErrors> {
-    let problems = Problems::default();
-    // Comments of SSDSim's are in many encodings; keys and values are ASCII.
-    let text = String::from_utf8_lossy(bytes);
-    let text = text.trim_start_matches('\u{feff}');
-    let is_xml = text.trim_start().starts_with('<');
-    let entries = if is_xml {
-        mqsim::entries(text, origin, &problems)
-    } else {
-        ssdsim::entries(text, origin, &problems)
-    };
-    let Some(entries) = entries else { return problems.finish(None) };
-    let mut given = Given { origin: origin.into(), entries, left_out: vec![], problems: &problems };
-    given.refuse_repeated();
-    let text = if is_xml { mqsim::sheet(&mut given, name) } else { ssdsim::sheet(&mut given, name) };
-    let left_out = given.finish();
-    let text = problems.finish(text)?;
-    // What one simulator takes another may not: fewer than four blocks a plane, for instance.
-    DeviceSpec::from_toml(&text, &format!("{origin}, as a device file"), &[])?;
-    Ok(Imported { text, left_out })
-}
-
 /// A key of the other file with its value.
 #[derive(Debug)]
 pub(crate) struct Entry {
@@ -64,10 +26,10 @@ pub(crate) struct Entry {
 
 /// What the other file gives, taken key by key.
 pub(crate) struct Given<'p> {
-    origin: Arc<str>,
-    entries: Vec<Entry>,
-    left_out: Vec<LeftOut>,
-    problems: &'p Problems,
+    pub(crate) origin: Arc<str>,
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) left_out: Vec<LeftOut>,
+    pub(crate) problems: &'p Problems,
 }
 
 impl Given<'_> {
@@ -75,7 +37,7 @@ impl Given<'_> {
         Place::Line { origin: self.origin.clone(), line, column: None }
     }
 
-    fn refuse_repeated(&self) {
+    pub(crate) fn refuse_repeated(&self) {
         for (i, e) in self.entries.iter().enumerate() {
             if let Some(first) = self.entries[..i].iter().find(|f| f.key == e.key) {
                 let what = format!("{} is given twice, first in line {}; keep one", e.key, first.line);
@@ -140,7 +102,7 @@ impl Given<'_> {
         &self.origin
     }
 
-    fn finish(mut self) -> Vec<LeftOut> {
+    pub(crate) fn finish(mut self) -> Vec<LeftOut> {
         for e in std::mem::take(&mut self.entries) {
             self.leave_value(&e.key, &e.value, "nothing in a device file corresponds to it");
         }

@@ -1,8 +1,8 @@
 //! The table `[errors]` of a device file: a built-in error model, and what is changed of it.
 
-use crate::config::{Section, closest};
 use std::fmt::{Display, Write};
 use std::ops::RangeInclusive;
+use wordline_config::{Section, closest};
 use wordline_flash::{Beyond, ErrorModel, MAX_BITS, MOST_RETRIES, ModeErrors, Rber, Refresh};
 use wordline_units::{Bytes, CellMode, SimDuration};
 

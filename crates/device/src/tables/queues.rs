@@ -1,10 +1,10 @@
 //! The queues of `[host]`: how a drive takes turns between the submission queues of its host, as NVMe's arbitration does
 //! (NVM Express Base Specification 2.0, section 3.4.4).
 
-use crate::config::Section;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 use std::ops::RangeInclusive;
+use wordline_config::Section;
 use wordline_units::QueueClass;
 
 /// How a drive takes turns between queues. Which request comes from which queue is the workload's: each volume of a

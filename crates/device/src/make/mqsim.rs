@@ -1,8 +1,8 @@
 //! MQSim's `ssdconfig.xml` (A. Tavakkol et al., "MQSim", FAST 2018; keys of the version of 2022-10).
 
-use crate::config::{Place, Problems};
-use crate::import::{Entry, Given, of_bytes};
-use crate::sheet::Sheet;
+use crate::make::given::{Entry, Given, of_bytes};
+use crate::make::sheet::Sheet;
+use wordline_config::{Place, Problems};
 use wordline_units::{Bytes, SimDuration};
 
 const NANOSECONDS: &str = "a time in nanoseconds, such as 75000";

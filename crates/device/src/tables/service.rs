@@ -1,9 +1,10 @@
 //! The table `[service]` of a device file: in which order operations are served, and which may be interrupted.
 
-use crate::config::Section;
+use crate::tables::words::words;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 use std::ops::RangeInclusive;
+use wordline_config::Section;
 use wordline_units::SimDuration;
 
 /// In which order planes, arrays and buses serve the operations that wait. Within one rank it is first come, first
@@ -167,4 +168,8 @@ pub(crate) fn describe(service: &Service) -> String {
         .collect::<Vec<_>>()
         .join(" and ");
     format!("{order}, which suspend {what}, at most {} times; going on takes {}", s.limit, s.resume)
+}
+
+words! {
+    ServiceOrder { ReadFirst = "read-first", FirstCome = "first-come", Shortest = "shortest", Shares = "shares" }
 }

@@ -1,9 +1,9 @@
 //! A device file from a few facts of a data sheet. What a data sheet does not say is assumed, and says so.
 
-use crate::config::ConfigErrors;
-use crate::sheet::Sheet;
-use crate::spec::DeviceSpec;
+use crate::make::sheet::Sheet;
+use crate::spec::drive::DeviceSpec;
 use std::str::FromStr;
+use wordline_config::ConfigErrors;
 use wordline_units::{Bytes, CellMode, Fraction, QuantityError, Rate, SimDuration};
 
 /// What is known of a drive.

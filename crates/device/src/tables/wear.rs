@@ -1,8 +1,8 @@
 //! The table `[wear]` of a device file: whether blocks wear out, and what is done so that they do so evenly.
 
-use crate::config::Section;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
+use wordline_config::Section;
 use wordline_units::Fraction;
 
 /// What wear does to blocks, and what is done against it.
