@@ -1,9 +1,9 @@
 //! Commands that are done in Python. The tree here knows their arguments and help; the script that
 //! pip installs brings the interpreter, and the native binary says how to get it.
 
-use crate::args::{ModelArgs, ReproduceArgs, SweepArgs, ValidateArgs};
+use crate::args::python::{ModelArgs, ReproduceArgs, SweepArgs, ValidateArgs};
+use crate::commands::experiment::traces;
 use crate::error::Failure;
-use crate::experiment::traces;
 use std::path::PathBuf;
 
 /// The value of an argument of a Python function.

@@ -4,7 +4,8 @@
 //! device or a workload may also be a file (zsh, fish; bash falls back on files by itself), words with a colon
 //! or `=` (bash), and names that are no option's value (fish).
 
-use crate::args::{Cli, CompletionsArgs, Shell};
+use crate::args::about::{CompletionsArgs, Shell};
+use crate::args::tree::Cli;
 use crate::console::Console;
 use crate::error::Failure;
 use clap::builder::{PossibleValue, PossibleValuesParser};
@@ -70,7 +71,7 @@ fn with_values(arg: Arg) -> Arg {
         "scheme" | "schemes" => schemes(),
         "format" | "to" if shown == "FORMAT" => all(wordline_workload::FORMATS.iter().map(|f| f.name)),
         "names" => all(TWINS.iter().map(|t| t.name).chain(["all"])),
-        "name" => crate::explain::names(),
+        "name" => crate::commands::explain::names(),
         "paper" => all(PAPERS.iter().copied()),
         "cell" => all(["slc", "mlc", "tlc", "qlc"]),
         "fit" => all(["error", "wrap", "compact"]),

@@ -1,6 +1,6 @@
 //! `twin check`, `twin fit` and `twin class`.
 
-use crate::args::{TwinCheckArgs, TwinClassArgs, TwinFitArgs};
+use crate::args::twin::{TwinCheckArgs, TwinClassArgs, TwinFitArgs};
 use crate::console::Console;
 use crate::error::Failure;
 use crate::output::Sink;

@@ -1,6 +1,6 @@
 //! `trace`: what a trace is, and traces made of traces.
 
-use crate::args::{AlignArg, From, InspectArgs, MergeArgs, To, TraceCommand};
+use crate::args::trace::{AlignArg, From, InspectArgs, MergeArgs, To, TraceCommand};
 use crate::console::Console;
 use crate::error::Failure;
 use crate::output::{Folder, Sink};

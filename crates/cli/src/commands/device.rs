@@ -1,6 +1,7 @@
 //! `device`: a drive of one's own, from a data sheet or from another simulator's file, and a look at it.
 
-use crate::args::{DeviceCommand, DeviceImportArgs, DeviceNewArgs, DeviceShowArgs};
+use crate::args::device::{DeviceCommand, DeviceImportArgs, DeviceNewArgs, DeviceShowArgs};
+use crate::args::values::cell;
 use crate::console::Console;
 use crate::error::Failure;
 use crate::output::Sink;
@@ -74,12 +75,6 @@ impl FromStr for Cell {
     fn from_str(text: &str) -> Result<Cell, String> {
         cell(text).map(Cell)
     }
-}
-
-/// A kind of cells by its word.
-pub(crate) fn cell(text: &str) -> Result<CellMode, String> {
-    let found = CellMode::ALL.into_iter().find(|mode| mode.key() == text.to_lowercase());
-    found.ok_or_else(|| format!("{text:?} is not one of slc, mlc, tlc, qlc"))
 }
 
 /// What was given, or what is answered on a terminal.

@@ -1,6 +1,6 @@
 //! `run`, `compare`, `demo` and `rerun`.
 
-use crate::args::{CheckLogArgs, CompareArgs, DemoArgs, RerunArgs, RunArgs, What, Where};
+use crate::args::run::{CheckLogArgs, CompareArgs, DemoArgs, RerunArgs, RunArgs, What, Where};
 use crate::console::Console;
 use crate::error::Failure;
 use crate::output::{Folder, Sink};

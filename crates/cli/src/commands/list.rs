@@ -1,6 +1,6 @@
 //! `list`: names with a line each.
 
-use crate::args::{Kind, ListArgs};
+use crate::args::about::{Kind, ListArgs};
 use crate::console::Console;
 use crate::error::Failure;
 use serde_json::{Value, json};
@@ -34,7 +34,8 @@ pub(crate) fn list(args: &ListArgs, console: &Console) -> Result<(), Failure> {
         Kind::Workloads => {
             let built_in = SYNTHETICS.iter().map(|w| (w.name.to_string(), w.title.to_string()));
             let twins = TWINS.iter().map(|t| (format!("twin:{}", t.name), t.title()));
-            let files = named(crate::explain::JOB_FILES, "any job file of fio, by its path".to_string());
+            let files =
+                named(crate::commands::explain::JOB_FILES, "any job file of fio, by its path".to_string());
             built_in.chain(twins).chain([files]).collect()
         }
         Kind::Formats if !args.json => return console.say(&formats(console)),

@@ -1,9 +1,9 @@
 //! `explain`: everything that is known of a name.
 
-use crate::args::ExplainArgs;
+use crate::args::about::ExplainArgs;
+use crate::commands::keys;
 use crate::console::Console;
 use crate::error::Failure;
-use crate::keys;
 use std::path::Path;
 use wordline_run::RunError;
 use wordline_workload::twin::{BuiltinTwin, Depth, TWIN_OPTIONS, TWINS, TwinBody, check, twin_named};

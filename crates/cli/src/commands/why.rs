@@ -1,9 +1,9 @@
 //! `why`: what the slowest requests of a run waited for.
 
-use crate::args::WhyArgs;
+use crate::args::run::WhyArgs;
+use crate::commands::experiment::{json_of, reports_of};
 use crate::console::Console;
 use crate::error::Failure;
-use crate::experiment::{json_of, reports_of};
 use crate::output::Sink;
 use wordline_report::{Report, why_text};
 use wordline_run::WhyAsked;

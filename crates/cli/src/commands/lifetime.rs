@@ -1,9 +1,9 @@
 //! `lifetime`: the lives, what is told of them while they go on, and what is kept of them when they are stopped.
 
-use crate::args::LifetimeArgs;
+use crate::args::run::LifetimeArgs;
+use crate::commands::experiment::{json_of, spec, threads};
 use crate::console::Console;
 use crate::error::Failure;
-use crate::experiment::{json_of, spec, threads};
 use crate::output::{Folder, Sink};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;

@@ -1,6 +1,7 @@
 //! `man`: a manual page of each command, from the tree that also parses and helps.
 
-use crate::args::{Cli, ManArgs};
+use crate::args::about::ManArgs;
+use crate::args::tree::Cli;
 use crate::console::Console;
 use crate::error::Failure;
 use clap::{Command, CommandFactory};
