@@ -1,120 +1,20 @@
-//! Why a request took so long, found out by doing its run again with a watcher: what the last of its
-//! operations stood behind in its plane, at its array and bus, and why that was there.
+//! The watcher of a run that is done again: what the last operation of a request stood behind in its plane, at
+//! its array and bus, and why that was there.
 //!
-//! The watcher keeps what each plane did for as long as a request is outstanding that may have waited for it,
-//! so that its memory goes with the queue and not with the run.
+//! It keeps what each plane did for as long as a request is outstanding that may have waited for it, so that its
+//! memory goes with the queue and not with the run.
 
+use crate::ask::setup::Setup;
 use crate::error::RunError;
-use crate::execute::{Progress, perform, ready, run_recorded};
-use crate::record::{Files, Recording};
-use crate::rerun::setup_of;
-use crate::setup::Setup;
-use crate::timeline::Window;
-use crate::why_sums::{Slowest, Sums, floor};
+use crate::study::why_sums::{Sums, WhyAsked};
 use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
-use std::ops::ControlFlow;
-use std::path::PathBuf;
 use std::rc::Rc;
-use std::time::Instant;
 use wordline_ftl::{Cause, Collecting, LatencyPart, OpKind, Part, Reason};
-use wordline_report::{
-    Beside, Emptied, LastPiece, Report, Spent, Story, Stretch, WHY_SCHEMA, Why, WhySummary, Work,
-};
+use wordline_report::{Beside, Emptied, LastPiece, Report, Spent, Story, Stretch, Work};
 use wordline_sim::{Begin, Completion, Event, Moment, Probe};
 use wordline_units::{BlockId, HostOp, Lpn, SimTime};
-
-/// Which requests are to be told of.
-#[derive(Clone, Debug, Default)]
-pub struct WhyAsked {
-    /// These, by their numbers.
-    pub numbers: Vec<u64>,
-    /// Or so many of the slowest.
-    pub slowest: usize,
-    /// So many of the slowest of each kind summed up, where none is named.
-    pub summed: Option<Slowest>,
-    /// Of the slowest, only requests of this kind.
-    pub op: Option<HostOp>,
-    /// A file for the timeline around the first of them.
-    pub timeline: Option<PathBuf>,
-}
-
-/// Do a report's run again, as far as is needed, and tell why requests took so long. `workload` stands in for
-/// the recorded path where the file has moved. Of replicas it is the first.
-///
-/// # Errors
-/// As for [`crate::rerun`], when the run has no such requests, or when it comes out otherwise than in the report.
-pub fn why(
-    report: &Report,
-    asked: &WhyAsked,
-    workload: Option<&str>,
-    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-) -> Result<Why, RunError> {
-    let setup = setup_of(report, workload)?;
-    let scheme = setup.spec.scheme.clone();
-    let timeline =
-        asked.timeline.as_ref().map(|file| Files { timeline: Some(file.clone()), ..Files::default() });
-    if let Some(files) = &timeline {
-        Recording::open(files)?; // known before the run
-    }
-    let (stories, summaries) = watched(&setup, &scheme, report, asked, progress)?;
-    if let (Some(files), Some(first)) = (timeline, stories.first()) {
-        let recording = Recording::open(&Files { window: Window::Around(first.number), ..files })?;
-        run_recorded(&setup, &scheme, recording, progress)?;
-    }
-    Ok(Why {
-        schema: WHY_SCHEMA.to_string(),
-        version: crate::VERSION.to_string(),
-        scheme: report.scheme.name.clone(),
-        device: report.device.name.clone(),
-        workload: report.workload.name.clone(),
-        seed: report.seed,
-        summaries,
-        stories,
-    })
-}
-
-fn watched(
-    setup: &Setup,
-    scheme: &str,
-    report: &Report,
-    asked: &WhyAsked,
-    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-) -> Result<(Vec<Story>, Vec<WhySummary>), RunError> {
-    let spelling = setup.scheme(scheme)?;
-    let mut watcher = Watcher::new(setup, asked);
-    let kinds =
-        [HostOp::Read, HostOp::Write].into_iter().filter(|op| asked.op.is_none_or(|asked| asked == *op));
-    watcher.floor = kinds.map(|op| floor(report, op, asked.slowest as u64)).max().unwrap_or_default();
-    if let (Some(summed), true) = (asked.summed, asked.numbers.is_empty()) {
-        watcher.sums = Sums::of(summed, asked.op, report)?;
-    }
-    let (mut device, start) = ready(setup, &spelling, watcher)?;
-    device.probe.regions = device.ftl.layout().regions.iter().map(|r| r.name.to_string()).collect();
-    let told = device.probe.told_all.clone();
-    let done = perform(setup, &spelling, 0, (&mut device, start), Instant::now(), &mut |p| {
-        if told.get() { ControlFlow::Break(()) } else { progress(p) }
-    });
-    match done {
-        Err(RunError::Interrupted) if told.get() => {}
-        Err(e) => return Err(e),
-        Ok(again) if again.result_hash != report.result_hash => {
-            return Err(RunError::Input(format!(
-                "the run came out otherwise than in the report: {} instead of {}; the report is of version {}, \
-                 this is {}\n  hint: run it again, and ask about the new report",
-                again.result_hash,
-                report.result_hash,
-                report.version,
-                crate::VERSION
-            )));
-        }
-        Ok(_) => {}
-    }
-    let stories = device.probe.stories(asked, report)?;
-    let sums = device.probe.sums.iter().filter(|sums| !sums.is_empty());
-    Ok((stories, sums.map(Sums::summary).collect()))
-}
 
 /// A use of an array or a bus.
 #[derive(Clone, Copy)]
@@ -161,18 +61,18 @@ struct Outstanding {
 const KINDS: [&str; 4] = ["read", "write", "trim", "flush"];
 
 /// Watches a run for the stories of some of its requests.
-struct Watcher {
+pub(crate) struct Watcher {
     asked: BTreeSet<u64>,
     /// Stories of requests that were asked for, and of the slowest so far, by latency and number.
     told: HashMap<u64, Story>,
     slowest: BTreeMap<(u64, Reverse<u64>), Story>,
     most: usize,
-    sums: Vec<Sums>,
+    pub(crate) sums: Vec<Sums>,
     /// None of the slowest is below this latency.
-    floor: u64,
+    pub(crate) floor: u64,
     op: Option<HostOp>,
-    told_all: Rc<Cell<bool>>,
-    regions: Vec<String>,
+    pub(crate) told_all: Rc<Cell<bool>>,
+    pub(crate) regions: Vec<String>,
     slot_shift: u32,
     lbas_per_page: u64,
     channels: Vec<u32>,
@@ -193,7 +93,7 @@ struct Watcher {
 }
 
 impl Watcher {
-    fn new(setup: &Setup, asked: &WhyAsked) -> Watcher {
+    pub(crate) fn new(setup: &Setup, asked: &WhyAsked) -> Watcher {
         let g = &setup.geometry;
         let planes = || (0..g.planes).map(wordline_units::PlaneId);
         Watcher {
@@ -221,7 +121,7 @@ impl Watcher {
     }
 
     /// The stories in the order that was asked for.
-    fn stories(&mut self, asked: &WhyAsked, report: &Report) -> Result<Vec<Story>, RunError> {
+    pub(crate) fn stories(&mut self, asked: &WhyAsked, report: &Report) -> Result<Vec<Story>, RunError> {
         if asked.numbers.is_empty() {
             let slowest = std::mem::take(&mut self.slowest);
             return Ok(slowest.into_values().rev().collect());

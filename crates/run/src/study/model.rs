@@ -1,8 +1,8 @@
 //! The analytic model of a scheme on a device and workload, without a simulation.
 
+use crate::ask::setup::Setup;
+use crate::ask::spec::RunSpec;
 use crate::error::RunError;
-use crate::setup::Setup;
-use crate::spec::RunSpec;
 use serde_json::{Value, json};
 use wordline_ftl::DriveInfo;
 use wordline_schemes::{Model, ModelError};

@@ -2,6 +2,9 @@
 
 use wordline_workload::Fit;
 
+/// The version that reports carry.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
 /// The seed where none is given.
 pub const DEFAULT_SEED: u64 = 1;
 

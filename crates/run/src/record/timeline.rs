@@ -3,9 +3,9 @@
 //! its planes; a slice is a use of one of them by an operation, named by kind and cause. Requests are
 //! asynchronous spans of the process `host`, with the ways that they went within them.
 
+use crate::ask::setup::Setup;
 use crate::error::RunError;
-use crate::output::Output;
-use crate::setup::Setup;
+use crate::record::output::Output;
 use serde_json::{Value, json};
 use std::fmt::{self, Write as _};
 use std::path::Path;
@@ -119,7 +119,7 @@ impl Timeline {
         self.running = vec![None; (g.planes + channels) as usize];
         let about = json!({
             "timeline": "wordline.timeline/1",
-            "version": crate::VERSION,
+            "version": crate::ask::spec::VERSION,
             "device": setup.device.name,
             "scheme": scheme,
             "workload": setup.workload.name(),

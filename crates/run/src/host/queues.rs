@@ -1,64 +1,11 @@
 //! Several queues of a host: which source of a workload has which, and what each was given.
 
-use crate::error::RunError;
-use crate::given::Given;
-use crate::setup::Setup;
-use std::collections::BTreeMap;
-use wordline_device::config::closest;
+use crate::ask::queues::{Asked, asked};
+use crate::ask::setup::Setup;
+use crate::host::given::Given;
 use wordline_report::QueueActivity;
-use wordline_sim::{Completion, Host, HostTurn, Pacing, Queues};
-use wordline_units::{QueueClass, SimTime};
-
-/// One queue, as the device file and the workload have it.
-struct Asked {
-    name: String,
-    class: QueueClass,
-    depth: Option<u32>,
-}
-
-/// The queues of a workload's sources, by their number; `None` where requests come in one.
-fn asked(setup: &Setup) -> Option<Vec<Asked>> {
-    let arbitration = setup.device.arbitration.as_ref()?;
-    let mut copies: BTreeMap<String, u32> = BTreeMap::new();
-    let queues = setup.workload.sources().into_iter().map(|source| {
-        let named = arbitration.queues.iter().find(|q| q.name == source.name);
-        let copy = copies.entry(source.name.clone()).or_default();
-        *copy += 1;
-        Asked {
-            class: named.and_then(|q| q.class).unwrap_or(source.class),
-            depth: named.and_then(|q| q.depth),
-            name: if *copy == 1 { source.name } else { format!("{}#{copy}", source.name) },
-        }
-    });
-    Some(queues.collect())
-}
-
-/// Refuse a queue that no source has, and a closed loop of several sources: it asks in the order of its requests, so
-/// that no queue ever waits for its turn.
-pub(crate) fn check(setup: &Setup) -> Result<(), RunError> {
-    let Some(arbitration) = &setup.device.arbitration else { return Ok(()) };
-    let sources = setup.workload.sources();
-    let names: Vec<&str> = sources.iter().map(|s| s.name.as_str()).collect();
-    for queue in &arbitration.queues {
-        if !names.contains(&queue.name.as_str()) {
-            let hint = closest(&queue.name, names.iter().copied());
-            let hint = hint.map_or(String::new(), |near| format!("; did you mean {near:?}?"));
-            return Err(RunError::Input(format!(
-                "host.queue.{}: the workload has no volume or job of that name{hint}\n  allowed: {}",
-                queue.name,
-                names.join(", ")
-            )));
-        }
-    }
-    if names.len() > 1 && matches!(setup.pacing(), Some(Pacing::Closed { .. })) {
-        return Err(RunError::Input(format!(
-            "host.arbitration: a closed loop over {} volumes has one queue, in the order of the trace\n  allowed: \
-             pacing=open, a fio job file, or host.arbitration = \"off\"",
-            names.len()
-        )));
-    }
-    Ok(())
-}
+use wordline_sim::{Completion, Host, HostTurn, Queues};
+use wordline_units::SimTime;
 
 /// A host whose requests are measured by their queue.
 pub(crate) struct Measured<'a, H> {
@@ -110,7 +57,8 @@ pub(crate) fn measured<H: Host>(host: H, given: &mut Vec<QueueGiven>) -> Measure
 /// The queues in front of a drive, and how many requests it works on at once.
 pub(crate) fn of(setup: &Setup) -> Option<(Queues, u32)> {
     let arbitration = setup.device.arbitration.as_ref()?;
-    let queues = asked(setup)?.into_iter().map(|q| (q.class, q.depth.unwrap_or(u32::MAX)));
+    let queues =
+        asked(&setup.device, &setup.workload)?.into_iter().map(|q| (q.class, q.depth.unwrap_or(u32::MAX)));
     Some((Queues::new(arbitration.order, arbitration.burst, queues), setup.device.host.queue_depth))
 }
 
@@ -135,5 +83,5 @@ pub(crate) fn activity(setup: &Setup, given: &[QueueGiven]) -> Vec<QueueActivity
             flush,
         })
     };
-    given.iter().zip(asked(setup).unwrap_or_default()).filter_map(of).collect()
+    given.iter().zip(asked(&setup.device, &setup.workload).unwrap_or_default()).filter_map(of).collect()
 }

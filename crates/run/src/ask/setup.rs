@@ -1,16 +1,17 @@
 //! From names and files to things: the device, the workload and the initial state of a run, or of
 //! several runs that differ in the scheme only.
 
+use crate::ask::initial::{Filled, InitialSpec};
+use crate::ask::queues::check;
+use crate::ask::saved::FromState;
+use crate::ask::spec::{DEFAULT_INITIAL, REPLICAS_MAX, RunSpec, fit_word};
 use crate::error::RunError;
-use crate::initial::{Filled, InitialSpec};
-use crate::saved::FromState;
-use crate::spec::{DEFAULT_INITIAL, REPLICAS_MAX, RunSpec, fit_word};
 use serde_json::{Value, json};
 use std::ops::Range;
 use std::path::Path;
 use wordline_device::{DeviceSpec, find, names_like};
 use wordline_flash::Geometry;
-use wordline_ftl::{Initial, Mapped};
+use wordline_ftl::{Initial, Label, Mapped};
 use wordline_schemes::Entry;
 use wordline_sim::Pacing;
 use wordline_units::{Fraction, Listed, Lpn, Opt, SectorMask};
@@ -195,7 +196,7 @@ impl Setup {
             scheme_set,
         };
         setup.bounded()?;
-        crate::queues::check(&setup)?;
+        check(&setup.device, &setup.workload, setup.pacing())?;
         if setup.from_state.is_some() && spec.initial != DEFAULT_INITIAL {
             let (initial, from) = (Opt::Initial.of(&spec.initial), Opt::FromState.name());
             let saved = initial + ": a drive from " + from + " is as it was saved; give one or the other";
@@ -249,6 +250,11 @@ impl Setup {
             }
         }
         Ok(())
+    }
+
+    /// What a drive of this run is built from.
+    pub(crate) fn label<'a>(&'a self, scheme: &'a str) -> Label<'a> {
+        Label { device: &self.device, scheme }
     }
 
     /// The bound of the workload on this drive.

@@ -1,8 +1,8 @@
 //! Saved drives: the state file that a run begins with or leaves behind, and the snapshot from which
 //! drives are forked.
 
+use crate::ask::spec::RunSpec;
 use crate::error::RunError;
-use crate::setup::Setup;
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io;
@@ -49,12 +49,11 @@ impl FromState {
     /// A fork of the drive, at time 0.
     pub(crate) fn device<P: Probe>(
         &self,
-        setup: &Setup,
-        scheme: &str,
+        label: Label,
+        geometry: &Geometry,
         probe: P,
     ) -> Result<Device<P, NoMedia>, RunError> {
-        let label = Label { device: &setup.device, scheme };
-        let mut device = restored(label, &setup.geometry, probe, &self.state, |e| self.wrong(e))?;
+        let mut device = restored(label, geometry, probe, &self.state, |e| self.wrong(e))?;
         device.start_anew().map_err(|e| self.wrong(e))?;
         Ok(device)
     }
@@ -99,8 +98,8 @@ pub(crate) struct SaveTo {
 
 impl SaveTo {
     /// Where a run is asked to leave its state, if it is.
-    pub(crate) fn asked(setup: &Setup) -> Result<Option<SaveTo>, RunError> {
-        setup.spec.save_state.as_deref().map(SaveTo::open).transpose()
+    pub(crate) fn asked(spec: &RunSpec) -> Result<Option<SaveTo>, RunError> {
+        spec.save_state.as_deref().map(SaveTo::open).transpose()
     }
 
     fn open(path: &str) -> Result<SaveTo, RunError> {
@@ -125,12 +124,11 @@ impl SaveTo {
     /// Write the state of a drive, and give the file its name.
     pub(crate) fn write<P: Probe>(
         mut self,
-        setup: &Setup,
-        scheme: &str,
+        label: Label,
+        seed: u64,
         device: &Device<P, NoMedia>,
     ) -> Result<(), RunError> {
-        let label = Label { device: &setup.device, scheme };
-        device.save(label, setup.spec.seed, self.file.as_file_mut()).map_err(|e| refused(&self.path, &e))?;
+        device.save(label, seed, self.file.as_file_mut()).map_err(|e| refused(&self.path, &e))?;
         self.file.persist(&self.path).map_err(|e| refused(&self.path, &e.error))?;
         Ok(())
     }

@@ -1,10 +1,10 @@
 //! A report run again from its own configuration, to show that it tells the truth.
 
-use crate::compare::compare;
+use crate::ask::setup::Setup;
+use crate::ask::spec::{DEFAULT_INITIAL, RunSpec};
 use crate::error::RunError;
 use crate::execute::Progress;
-use crate::setup::Setup;
-use crate::spec::{DEFAULT_INITIAL, RunSpec};
+use crate::study::compare::compare;
 use serde_json::Value;
 use std::ops::ControlFlow;
 use wordline_device::DeviceSpec;

@@ -1,11 +1,11 @@
 //! What a result owes to its twin's locality: the same runs with the LRU write-hit rate of the twin moved
 //! down and up, beside those that were asked for.
 
-use crate::compare::compare;
+use crate::ask::setup::Setup;
+use crate::ask::spec::RunSpec;
 use crate::error::RunError;
 use crate::execute::Progress;
-use crate::setup::Setup;
-use crate::spec::RunSpec;
+use crate::study::compare::compare;
 use std::ops::ControlFlow;
 use wordline_report::{Comparison, Report, ShiftedRun};
 use wordline_workload::with_options;

@@ -2,12 +2,11 @@
 //! each erase standing for as many as the acceleration says, and then a time on the shelf in which data grow
 //! older. So a pass stands for as many passes, each followed by its share of the shelf.
 
-use crate::VERSION;
+use crate::ask::setup::Setup;
+use crate::ask::spec::{RunSpec, VERSION};
 use crate::error::RunError;
 use crate::execute::{Ready, perform, ready};
-use crate::fill::{YEAR_S, drive_writes_per_day};
-use crate::setup::Setup;
-use crate::spec::RunSpec;
+use crate::fill::wear::{YEAR_S, drive_writes_per_day};
 use serde_json::json;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -129,8 +128,8 @@ pub fn lifetime(
     Ok(Lifetimes {
         schema: LIFETIME_SCHEMA.to_string(),
         version: VERSION.to_string(),
-        device: crate::fill::device(&setup),
-        workload: crate::fill::workload(setup.workload.name(), setup.workload.resolved()),
+        device: crate::fill::report::device(&setup),
+        workload: crate::fill::report::workload(setup.workload.name(), setup.workload.resolved()),
         config,
         logical_bytes: setup.device.logical_bytes(),
         acceleration: each,

@@ -1,9 +1,9 @@
 //! Requests as they end, a row each: CSV behind a comment line of JSON, or Parquet by the file's name, which
 //! has the same columns and the same JSON among its metadata.
 
+use crate::ask::setup::Setup;
 use crate::error::RunError;
-use crate::output::Output;
-use crate::setup::Setup;
+use crate::record::output::Output;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -38,7 +38,7 @@ fn numbers(c: &Completion) -> [u64; NUMBERS] {
 fn header(setup: &Setup, scheme: &str) -> Value {
     json!({
         "completions": "wordline.completions/1",
-        "version": crate::VERSION,
+        "version": crate::ask::spec::VERSION,
         "device": setup.device.name,
         "scheme": scheme,
         "workload": setup.workload.name(),
@@ -126,7 +126,7 @@ impl Completions {
 mod parquet_file {
     use super::{NUMBERS, columns, is_word, numbers};
     use crate::error::RunError;
-    use crate::output::{Target, failed};
+    use crate::record::output::{Target, failed};
     use parquet::basic::{Compression, ZstdLevel};
     use parquet::column::writer::ColumnWriter;
     use parquet::data_type::ByteArray;

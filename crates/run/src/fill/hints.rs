@@ -1,6 +1,6 @@
 //! Advice where a run says less than it seems to, one sentence each.
 
-use crate::fill::Outcome;
+use crate::fill::outcome::Outcome;
 use wordline_device::Ack;
 use wordline_ftl::Cause;
 use wordline_report::Report;

@@ -1,7 +1,7 @@
 //! The jobs of a job file at work: the workload's script as a host of the driver, and the figures of
 //! each job without its `ramp_time`. The report's other figures are those of the whole run.
 
-use crate::given::Given;
+use crate::host::given::Given;
 use wordline_report::JobActivity;
 use wordline_sim::{Completion, Host, HostTurn};
 use wordline_units::SimTime;

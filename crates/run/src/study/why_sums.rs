@@ -5,6 +5,7 @@ use crate::error::RunError;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::PathBuf;
 use std::str::FromStr;
 use wordline_ftl::LatencyPart;
 use wordline_report::{PartShare, Report, Spent, Story, WayShare, WhySummary};
@@ -287,6 +288,21 @@ impl Sums {
             ways,
         }
     }
+}
+
+/// Which requests are to be told of.
+#[derive(Clone, Debug, Default)]
+pub struct WhyAsked {
+    /// These, by their numbers.
+    pub numbers: Vec<u64>,
+    /// Or so many of the slowest.
+    pub slowest: usize,
+    /// So many of the slowest of each kind summed up, where none is named.
+    pub summed: Option<Slowest>,
+    /// Of the slowest, only requests of this kind.
+    pub op: Option<HostOp>,
+    /// A file for the timeline around the first of them.
+    pub timeline: Option<PathBuf>,
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 //! that are erased over those that are filled: before collection has begun everything is as even as
 //! can be, a WAF of 1 among it, and says nothing of what will be.
 
-use crate::fill::Outcome;
+use crate::fill::outcome::Outcome;
 use wordline_report::{AfterWarmUp, Estimate, Reached, STEADY_CRITERION, SteadyFrom, SteadyState};
 use wordline_sim::{Checkpoint, Pacing};
 use wordline_stats::{NOISE_MAX, Role, Series, Steadiness, judge, known};

@@ -5,11 +5,11 @@
 //! The log is CSV behind one comment line of JSON that holds what a reader needs to know of the drive, so
 //! that a separate program can check it.
 
-use crate::completions::Completions;
+use crate::ask::setup::Setup;
 use crate::error::RunError;
-use crate::output::Output;
-use crate::setup::Setup;
-use crate::timeline::{Timeline, Window};
+use crate::record::completions::Completions;
+use crate::record::output::Output;
+use crate::record::timeline::{Timeline, Window};
 use serde_json::{Value, json};
 use std::cell::Cell;
 use std::fmt::Write as _;
@@ -324,7 +324,7 @@ fn log_header(setup: &Setup, scheme: &str, ftl: &Ftl<NoMedia>) -> Value {
         .collect();
     json!({
         "log": "wordline.log/1",
-        "version": crate::VERSION,
+        "version": crate::ask::spec::VERSION,
         "device": spec.name,
         "scheme": scheme,
         "workload": setup.workload.name(),

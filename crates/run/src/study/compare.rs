@@ -3,9 +3,10 @@
 //! but for the speed of the engine. Each thread holds one drive, and of a replica only what its
 //! report keeps remains, so that memory goes with the threads.
 
+use crate::ask::setup::Setup;
+use crate::ask::spec::RunSpec;
 use crate::error::RunError;
 use crate::execute::{Progress, run_on};
-use crate::setup::Setup;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -145,4 +146,17 @@ pub fn compare(
         of_schemes.push(first);
     }
     Ok(Comparison::new(of_schemes))
+}
+
+/// Run one experiment. `progress` is called now and then, and may break the run off.
+///
+/// # Errors
+/// What is wrong with the input, a refusal, a fault, or the interruption.
+pub fn run(
+    spec: &RunSpec,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<Report, RunError> {
+    let setup = Setup::resolve(spec)?;
+    let one = compare(&setup, std::slice::from_ref(&spec.scheme), 1, progress)?;
+    one.reports.into_iter().next().ok_or(RunError::Interrupted)
 }
