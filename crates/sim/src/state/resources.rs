@@ -7,11 +7,11 @@ use wordline_ftl::OpId;
 use wordline_units::SimTime;
 
 /// What a plane wants of a resource when it wants nothing.
-pub(super) const NOTHING: u64 = u64::MAX;
+pub(crate) const NOTHING: u64 = u64::MAX;
 
 /// A serial resource that some planes share.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Shared {
+pub(crate) struct Shared {
     /// What it is at. The link `next` of an operation on an array leads to those that go with it.
     pub busy: Option<OpId>,
     /// Planes that want it, by the key of their operation; with those that have changed their mind.
@@ -45,7 +45,7 @@ impl Shared {
 
 /// Arrays, or buses, and what each plane wants of its own: an operation's key, or [`NOTHING`].
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Resources {
+pub(crate) struct Resources {
     pub shared: Vec<Shared>,
     pub wants: Vec<u64>,
 }

@@ -1,6 +1,6 @@
 //! What operations wait for: kept where they are queued, and read where they end.
 
-use super::registers::RegisterUse;
+use crate::state::registers::RegisterUse;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use wordline_ftl::{BusyTime, LatencyBreakdown, LatencyPart, LatencyParts, OpId};
@@ -20,7 +20,7 @@ struct QueueDelay {
 
 /// What an operation of a host request does once it has its plane.
 #[derive(Clone, Copy)]
-pub(super) enum Work {
+pub(crate) enum Work {
     /// The array, then the bus.
     Read,
     /// The bus, then the array.
@@ -31,7 +31,7 @@ pub(super) enum Work {
 
 /// The waits of operations that a host request waits for, by the operation's number in the slab.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct QueueDelays {
+pub(crate) struct QueueDelays {
     delays: Vec<QueueDelay>,
     /// What operations that were suspended had been through by then.
     earlier: BTreeMap<u32, LatencyBreakdown>,
