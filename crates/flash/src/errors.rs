@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::OnceLock;
 use wordline_units::{CellMode, SimDuration};
 
-use crate::MAX_BITS;
+use crate::timing::MAX_BITS;
 
 /// The most retries that a mode's table of read voltages may have.
 pub const MOST_RETRIES: usize = 31;
