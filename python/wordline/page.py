@@ -1,7 +1,7 @@
 """A page for a browser from Markdown: one file, with the pictures in it.
 
 Sheet, script and heading block are those of every other page; the extension module has them
-(``crates/report/assets``, ``crates/report/src/html/parts.rs``).
+(``crates/report/assets``, ``crates/report/src/page/parts.rs``).
 """
 
 from __future__ import annotations

@@ -6,28 +6,19 @@
 //! `console` knows the terminal, `output` writes files so that none is ever half there.
 
 mod args;
-mod completions;
+mod commands;
 mod console;
-mod device;
 mod error;
-mod experiment;
-mod explain;
 mod interrupt;
-mod keys;
-mod lifetime;
-mod list;
-mod man;
 mod output;
-mod python;
-mod trace;
-mod twin;
-mod why;
 
-use args::{Cli, Command, TwinCommand};
+use args::tree::{Cli, Command};
+use args::twin::TwinCommand;
 use clap::Parser;
+pub use commands::python::{Argument, Call};
+use commands::{completions, device, experiment, explain, lifetime, list, man, python, trace, twin, why};
 use console::Console;
 use error::Failure;
-pub use python::{Argument, Call};
 use std::ffi::OsString;
 
 /// Do what the arguments say, the first of which is the program's name. Returns the exit code.

@@ -1,7 +1,7 @@
 //! A table of a configuration, read key by key.
 
-use super::tree::{self, Entry, Node};
-use super::{Place, Problems, closest};
+use crate::problem::{Place, Problems, closest};
+use crate::tree::{self, Entry, Node};
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::str::FromStr;

@@ -25,7 +25,8 @@ pub fn comment(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Problems, Section};
+    use crate::problem::Problems;
+    use crate::section::Section;
 
     #[test]
     fn whatever_is_written_reads_back() {

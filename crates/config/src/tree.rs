@@ -1,7 +1,7 @@
 //! A configuration as a tree of keys that know their place: parsed from TOML, then changed by
 //! `--set a.b=v` before anything is read from it.
 
-use super::{Place, Problems, closest};
+use crate::problem::{Place, Problems, closest};
 use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};

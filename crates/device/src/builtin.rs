@@ -1,7 +1,7 @@
 //! The device files that come with Wordline, embedded so that a single binary has them all.
 
-use crate::config::{ConfigErrors, closest};
-use crate::spec::DeviceSpec;
+use crate::spec::drive::DeviceSpec;
+use wordline_config::{ConfigErrors, closest};
 
 /// A device file that comes with Wordline.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

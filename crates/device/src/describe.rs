@@ -1,9 +1,12 @@
 //! A device for people: what it is built of, what it holds, and how long one operation takes on it
 //! when nothing else is going on.
 
-use crate::dram::{MAP_ENTRY, map_pages};
-use crate::spec::*;
-use crate::wear::WearSpec;
+use crate::spec::buffers::{Ack, Flush};
+use crate::spec::drive::DeviceSpec;
+use crate::spec::gc::WhenFull;
+use crate::spec::parallel::{Multiplane, MultiplanePages, ParallelUnit, Superblock};
+use crate::tables::dram::{MAP_ENTRY, map_pages};
+use crate::tables::wear::WearSpec;
 use std::fmt::Write;
 use wordline_flash::{CacheRegister, Medium, ModeTiming};
 use wordline_units::{Bytes, CellMode, Fraction, PageType, SimDuration};
@@ -69,7 +72,7 @@ fn write_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
         host.queue_depth
     )?;
     if let Some(arbitration) = &spec.arbitration {
-        writeln!(out, "  takes turns      {}", crate::queues::describe(arbitration))?;
+        writeln!(out, "  takes turns      {}", crate::tables::queues::describe(arbitration))?;
     }
     let ack = match spec.ack {
         Ack::Program => "when its program ends".to_string(),
@@ -117,7 +120,7 @@ fn write_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
         writeln!(out, "  superblocks      over {}", superblocks(spec))?;
     }
     if !spec.service.is_usual() {
-        writeln!(out, "  serves           {}", crate::service::describe(&spec.service))?;
+        writeln!(out, "  serves           {}", crate::tables::service::describe(&spec.service))?;
     }
     let gc = spec.gc;
     writeln!(

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use wordline_hash::splitmix;
 use wordline_units::{CellMode, SimDuration};
 
-use crate::MAX_BITS;
+use crate::timing::MAX_BITS;
 
 /// The most retries that a mode's table of read voltages may have.
 pub const MOST_RETRIES: usize = 31;

@@ -6,7 +6,8 @@
 //! a place's block is a shift. A slot is a place for one mapping unit; a page holds
 //! `units_per_page` of them side by side.
 
-use crate::{BlockShape, CacheRegister, CommandOverhead, MediumEnergy, ModeTiming};
+use crate::slot::BlockShape;
+use crate::timing::{CacheRegister, CommandOverhead, MediumEnergy, ModeTiming};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use wordline_units::{BlockId, Bytes, CellMode, ChannelId, DieId, PlaneId, Ppn, Rate};

@@ -5,14 +5,15 @@
 mod errors;
 mod geometry;
 mod rule;
+mod slot;
 mod timing;
+mod window;
 
 pub use errors::{
     Beyond, ErrorModel, MOST_RETRIES, ModeErrors, Rber, Refresh, Retries, RetryLaw, Stress, standard_normal,
 };
 pub use geometry::{Geometry, GeometryError, Medium, Topology};
-pub use rule::{
-    BlockShape, BlockState, IllegalProgram, MOST_INTERFERENCE, MOST_REPROGRAMS, MOST_WINDOW_LAYERS,
-    ProgramRule, RuleError, SlotClass, Window, interference,
-};
+pub use rule::{IllegalProgram, ProgramRule};
+pub use slot::{BlockShape, BlockState, SlotClass};
 pub use timing::{CacheRegister, CommandOverhead, MAX_BITS, MediumEnergy, ModeEnergy, ModeTiming};
+pub use window::{MOST_INTERFERENCE, MOST_REPROGRAMS, MOST_WINDOW_LAYERS, RuleError, Window, interference};

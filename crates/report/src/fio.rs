@@ -3,8 +3,8 @@
 //! of the host's queue, samples of bandwidth) is absent, or has the count 0 as fio writes it where it
 //! took no samples. `fio version` names Wordline.
 
-use crate::jobs::{JobActivity, JobRequests, LATENCY_BOUNDS_NS};
-use crate::report::Report;
+use crate::schema::jobs::{JobActivity, JobRequests, LATENCY_BOUNDS_NS};
+use crate::schema::report::Report;
 use serde_json::{Map, Value, json};
 
 /// `ENOSPC`: what fio reports of a job whose writes found no space.

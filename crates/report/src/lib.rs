@@ -6,59 +6,51 @@
 //! side by side; [`table`] and [`summary`] write them for a terminal, [`html`] as one file for a
 //! browser, [`figures`] as pictures for a paper with their data beside them.
 
-mod activity;
-mod begun;
-mod blocks;
-mod command;
-mod comparison;
-mod conditions;
-mod figures;
 mod fio;
-mod html;
-mod jobs;
-mod label;
-mod lifetime;
-mod lifetime_table;
-mod number;
-mod overload;
-pub mod palette;
-mod replicas;
-mod report;
-mod rows;
-mod said;
-mod series;
-mod steady;
-mod svg;
+mod page;
+mod pictures;
+mod schema;
 mod terminal;
-mod twins;
-mod why;
-mod why_summary;
+mod words;
 
-pub use activity::{
+pub use pictures::palette;
+
+pub use fio::fio_json;
+pub use page::comparison::{NOT_MODELLED, html};
+pub use page::lifetime::lifetime_html;
+pub use page::parts::{Heading, page};
+pub use page::trace::trace_html;
+pub use pictures::figure::Figure;
+pub use pictures::lifetime::lifetime_figures;
+pub use pictures::sections::figures;
+pub use pictures::trace::trace_figures;
+pub use pictures::twins::{TwinPanel, twin_figures};
+pub use schema::activity::{
     CAUSES, Capacity, ChangingCapacity, Energy, EnergyOf, Flash, IdleTime, LifeUsed, Lifetime, LostBlocks,
     MapOnFlash, ModeLifetime, Multiplane, PageTypes, ProgramBytes, Programs, ReadErrors, Refreshed,
     RegionActivity, RegionCapacity, Waf, Wear, Windows, WornOut,
 };
-pub use begun::BegunSteady;
-pub use blocks::{BlockFrame, BlockKind, BlockMap, BlockRow, Conditions, Utilisation, WearHistogram};
-pub use command::{quoted, shell_line};
-pub use comparison::{COMPARISON_SCHEMA, Comparison, RefusedScheme};
-pub use figures::{Figure, TwinPanel, figures, lifetime_figures, trace_figures, twin_figures};
-pub use fio::fio_json;
-pub use html::{Heading, NOT_MODELLED, html, lifetime_html, page, trace_html};
-pub use jobs::{JobActivity, JobRequests, LATENCY_BOUNDS_NS, PERCENTILES, QueueActivity};
-pub use lifetime::{
+pub use schema::begun::BegunSteady;
+pub use schema::blocks::{BlockFrame, BlockKind, BlockMap, BlockRow, Conditions, Utilisation, WearHistogram};
+pub use schema::comparison::{COMPARISON_SCHEMA, Comparison, RefusedScheme};
+pub use schema::estimate::Estimate;
+pub use schema::jobs::{JobActivity, JobRequests, LATENCY_BOUNDS_NS, PERCENTILES, QueueActivity};
+pub use schema::lifetime::{
     ACCELERATION_TOLERANCE, AgedLatency, LIFETIME_SCHEMA, Life, LifePhase, Lifetimes, SchemeLife,
 };
-pub use lifetime_table::lifetime_table;
-pub use overload::Overload;
-pub use replicas::{Estimate, Replicas};
-pub use report::{
+pub use schema::overload::Overload;
+pub use schema::report::Replicas;
+pub use schema::report::{
     DeviceInfo, Host, Latencies, Latency, LatencyParts, MapTable, Memory, REPORT_SCHEMA, Report, SchemeInfo,
     ShiftedRun, Speed, Throughput, WorkloadInfo,
 };
-pub use series::{CDF_POINTS_MAX, LatencyCdf, TIMELINE_BINS_MAX, Timeline};
-pub use steady::{AfterWarmUp, Reached, STEADY_CRITERION, SteadyFrom, SteadyState};
-pub use terminal::{TerminalStyle, summary, table};
-pub use why::{Beside, Emptied, LastPiece, Spent, Story, Stretch, WHY_SCHEMA, Why, Work, why_text};
-pub use why_summary::{PartShare, WayShare, WhySummary};
+pub use schema::series::{CDF_POINTS_MAX, LatencyCdf, TIMELINE_BINS_MAX, Timeline};
+pub use schema::steady::{AfterWarmUp, Reached, STEADY_CRITERION, SteadyFrom, SteadyState};
+pub use schema::why::{Beside, Emptied, LastPiece, Spent, Story, Stretch, WHY_SCHEMA, Why, Work};
+pub use schema::why_summary::{PartShare, WayShare, WhySummary};
+pub use terminal::lifetime::lifetime_table;
+pub use terminal::summary::summary;
+pub use terminal::table::table;
+pub use terminal::text::TerminalStyle;
+pub use terminal::why::why_text;
+pub use words::command::{quoted, shell_line};

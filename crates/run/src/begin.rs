@@ -1,20 +1,18 @@
 //! A drive in its initial state, and how well a steady one was met.
 
+use crate::ask::initial::Filled;
+use crate::ask::setup::Setup;
 use crate::error::RunError;
-use crate::fill::Outcome;
-use crate::initial::Filled;
-use crate::setup::Setup;
-use wordline_ftl::{Begun, Law, NoMedia, Settling, SteadyError, Updates};
-use wordline_report::BegunSteady;
-use wordline_sim::{Checkpoint, Device, Pacing, Probe};
+use wordline_ftl::{Begun, Law, NoMedia, SteadyError, Updates};
+use wordline_sim::{Device, Pacing, Probe};
 use wordline_units::{Message, Opt};
 use wordline_workload::{UpdateStream, Updates as Writes, WorkloadError};
 
 /// How a drive was put into a steady state.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Start {
-    by: &'static str,
-    begun: Begun,
+    pub by: &'static str,
+    pub begun: Begun,
 }
 
 /// Put a drive into the initial state of a run.
@@ -85,30 +83,4 @@ fn until_error(
     stopped: &mut Option<WorkloadError>,
 ) -> impl Iterator<Item = std::ops::Range<u32>> {
     stream.map_while(move |run| run.map_err(|e| *stopped = Some(e)).ok())
-}
-
-/// What a report says of a steady beginning.
-pub(crate) fn begun_steady(run: &Outcome, start: &Start) -> BegunSteady {
-    let first = first_tenth(run);
-    let waf = (first.host_page_bytes > 0).then(|| first.programmed as f64 / first.host_page_bytes as f64);
-    let Begun { waf: expected, drift, drive_writes, sampled_pages, settling } = start.begun;
-    BegunSteady {
-        by: start.by.to_string(),
-        expected_waf: expected,
-        settled: settling == Settling::Settled,
-        drift: drift.is_finite().then_some(drift),
-        untimed_drive_writes: drive_writes,
-        sampled_pages,
-        first_requests: first.ended,
-        first_waf: waf,
-        residual: waf.filter(|_| expected > 0.0).map(|w| w / expected - 1.0),
-    }
-}
-
-/// The totals when a tenth of the requests had ended, or all of them where they are too few to cut.
-fn first_tenth(run: &Outcome) -> Checkpoint {
-    let metrics = run.device.metrics;
-    let end = metrics.totals(run.summary.end, run.device.ftl.counters(), run.device.ftl.erased_bytes());
-    let cut = metrics.checkpoints().iter().find(|c| c.ended * 10 >= end.ended).copied();
-    cut.unwrap_or(end)
 }

@@ -1,15 +1,14 @@
 //! One run: build the drive, precondition it, drive it.
 
+use crate::ask::saved::SaveTo;
+use crate::ask::setup::Setup;
 use crate::begin::Start;
-use crate::compare::compare;
 use crate::error::RunError;
-use crate::fill::{Measured, Outcome, report};
-use crate::jobs::Jobs;
-use crate::queues::measured;
-use crate::record::{Recorder, Recording};
-use crate::saved::SaveTo;
-use crate::setup::Setup;
-use crate::spec::RunSpec;
+use crate::fill::outcome::{Measured, Outcome};
+use crate::fill::report::report;
+use crate::host::jobs::Jobs;
+use crate::host::queues::measured;
+use crate::record::recorder::{Recorder, Recording};
 use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -42,19 +41,6 @@ enum StreamError {
     Interrupted,
 }
 
-/// Run one experiment. `progress` is called now and then, and may break the run off.
-///
-/// # Errors
-/// What is wrong with the input, a refusal, a fault, or the interruption.
-pub fn run(
-    spec: &RunSpec,
-    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-) -> Result<Report, RunError> {
-    let setup = Setup::resolve(spec)?;
-    let one = compare(&setup, std::slice::from_ref(&spec.scheme), 1, progress)?;
-    one.reports.into_iter().next().ok_or(RunError::Interrupted)
-}
-
 /// Run one scheme once on what is resolved already; `number` is its place among the runs.
 ///
 /// # Errors
@@ -67,11 +53,11 @@ pub fn run_on(
 ) -> Result<Report, RunError> {
     let begin = Instant::now();
     let spelling = setup.scheme(scheme)?;
-    let save_to = SaveTo::asked(setup)?;
+    let save_to = SaveTo::asked(&setup.spec)?;
     let (mut device, start) = ready(setup, &spelling, NoProbe)?;
     let report = perform(setup, &spelling, number, (&mut device, start), begin, progress)?;
     if let Some(to) = save_to {
-        to.write(setup, &spelling, &device)?;
+        to.write(setup.label(&spelling), setup.spec.seed, &device)?;
     }
     Ok(report)
 }
@@ -93,7 +79,7 @@ pub fn run_recorded(
     }
     setup.check_scheme_keys(&[scheme.to_string()])?;
     let spelling = setup.scheme(scheme)?;
-    let save_to = SaveTo::asked(setup)?;
+    let save_to = SaveTo::asked(&setup.spec)?;
     let (mut device, start) = ready(setup, &spelling, Recorder::new(recording, setup))?;
     device.probe.begin_files(setup, &spelling, &device.ftl);
     let broken = device.probe.broken();
@@ -105,7 +91,7 @@ pub fn run_recorded(
     }
     let report = report?;
     if let Some(to) = save_to {
-        to.write(setup, &spelling, &device)?;
+        to.write(setup.label(&spelling), setup.spec.seed, &device)?;
     }
     device.probe.finish()?;
     Ok(report)
@@ -117,7 +103,7 @@ pub(crate) type Ready<P> = (Device<P, NoMedia>, Option<Start>);
 /// A drive under a scheme, in its initial state or as it was saved.
 pub(crate) fn ready<P: Probe>(setup: &Setup, spelling: &str, probe: P) -> Result<Ready<P>, RunError> {
     if let Some(from) = &setup.from_state {
-        return Ok((from.device(setup, spelling, probe)?, None));
+        return Ok((from.device(setup.label(spelling), &setup.geometry, probe)?, None));
     }
     let built = wordline_schemes::build(spelling)?;
     let mut device: Device<P, NoMedia> = Device::new(&setup.device, &setup.geometry, built, probe)?;
@@ -146,7 +132,7 @@ pub(crate) fn perform<P: Probe>(
     };
     let going_on = || if interrupted.get() { Err(StreamError::Interrupted) } else { Ok(()) };
     let (mut jobs, mut queues) = (vec![], vec![]);
-    let in_queues = crate::queues::of(setup);
+    let in_queues = crate::host::queues::of(setup);
     let script = setup.workload.script(setup.shape, setup.spec.seed)?;
     let driven = match (setup.pacing(), script) {
         (None, Some(script)) => {
@@ -203,7 +189,7 @@ pub(crate) fn perform<P: Probe>(
         device: Measured { ftl: &device.ftl, metrics: &device.metrics },
         summary,
         jobs,
-        queues: crate::queues::activity(setup, &queues),
+        queues: crate::host::queues::activity(setup, &queues),
         first_arrival: first.get().unwrap_or_default(),
         wall_s,
         start,

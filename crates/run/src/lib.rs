@@ -6,49 +6,29 @@
 //! [`compare`] do the work, each replica of each scheme by itself; [`rerun`] does it again from a report alone. Command line and Python
 //! are two faces of these four.
 
+mod ask;
 mod begin;
-mod compare;
-mod completions;
 mod error;
 mod execute;
 mod fill;
-mod given;
-mod given_report;
-mod hints;
-mod initial;
-mod jobs;
-mod lifetime;
-mod model;
-mod output;
-mod queues;
+mod host;
 mod record;
-mod rerun;
-mod saved;
-mod sensitivity;
-mod setup;
-mod spec;
-mod steady;
-mod timeline;
-mod why;
-mod why_sums;
+mod study;
 
-pub use compare::{ALL_COMPATIBLE, admitted, compare};
+pub use ask::given_report::report_file;
+pub use ask::initial::{Filled, InitialSpec};
+pub use ask::saved::Snapshot;
+pub use ask::setup::{Setup, device};
+pub use ask::spec::{DEFAULT_INITIAL, DEFAULT_SEED, REPLICAS_MAX, RunSpec, VERSION};
 pub use error::{Blame, RunError};
-pub use execute::{Progress, run, run_on, run_recorded};
-pub use given_report::report_file;
-pub use initial::{Filled, InitialSpec};
-pub use lifetime::{LifeProgress, LifetimeSpec, lifetime};
-pub use model::model;
-pub use record::{Files, Recording};
-pub use rerun::{Rerun, rerun};
-pub use saved::Snapshot;
-pub use sensitivity::{SHIFT_POINTS, sensitivity};
-pub use setup::{Setup, device};
-pub use spec::{DEFAULT_INITIAL, DEFAULT_SEED, REPLICAS_MAX, RunSpec};
-pub use timeline::Window;
-pub use why::{WhyAsked, why};
-pub use why_sums::Slowest;
+pub use execute::{Progress, run_on, run_recorded};
+pub use record::recorder::{Files, Recording};
+pub use record::timeline::Window;
+pub use study::compare::{ALL_COMPATIBLE, admitted, compare, run};
+pub use study::lifetime::{LifeProgress, LifetimeSpec, lifetime};
+pub use study::model::model;
+pub use study::rerun::{Rerun, rerun};
+pub use study::sensitivity::{SHIFT_POINTS, sensitivity};
+pub use study::why::why;
+pub use study::why_sums::{Slowest, WhyAsked};
 pub use wordline_sim::EndOfLife;
-
-/// The version that reports carry.
-pub const VERSION: &str = env!("CARGO_PKG_VERSION");

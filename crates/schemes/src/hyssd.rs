@@ -117,8 +117,8 @@ enum TlcUnit {
 
 /// What HySSD knows, besides what the layout gives.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Memorised {
-    classifier: Classifier,
+pub(crate) struct Memorised {
+    pub(crate) classifier: Classifier,
     /// Whether what S holds has been found.
     has_stock: bool,
     /// Pages that S shall hold.
@@ -141,18 +141,18 @@ pub struct Hyssd {
     age: u32,
     idle_after: SimDuration,
     /// The rest is set by `layout`.
-    model: Option<Hybrid>,
+    pub(crate) model: Option<Hybrid>,
     /// B.
     capacity: u32,
     /// The fewest and the most pages that S may hold, so that neither medium is too full.
     targets: [u32; 2],
     /// The most pages that a plane of S holds and can still be collected.
     most_in_plane: u64,
-    known: Memorised,
+    pub(crate) known: Memorised,
 }
 
 impl Hyssd {
-    fn from_parameters(p: &mut Section) -> Hyssd {
+    pub(crate) fn from_parameters(p: &mut Section) -> Hyssd {
         let policies = [("perf", Policy::Perf), ("life", Policy::Life), ("static", Policy::Static)];
         let units = [
             ("packed", TlcUnit::Packed),
@@ -184,7 +184,7 @@ impl Hyssd {
     }
 
     /// The utilisations that the Analyser may choose.
-    fn grid(&self) -> impl Iterator<Item = f64> {
+    pub(crate) fn grid(&self) -> impl Iterator<Item = f64> {
         let [least, most] = self.targets;
         let fits = move |target: u32| (least..=most).contains(&target);
         GRID.map(|hundredths| hundredths as f64 / 100.0).filter(move |u| fits(self.pages(*u)))
@@ -285,7 +285,7 @@ impl Hyssd {
     }
 
     /// The media of a drive: the one with fewer bits a cell first.
-    fn media<'a>(drive: &DriveInfo<'a>) -> Result<[(usize, &'a Medium, CellMode); 2], String> {
+    pub(crate) fn media<'a>(drive: &DriveInfo<'a>) -> Result<[(usize, &'a Medium, CellMode); 2], String> {
         let [a, b] = &drive.geometry.media[..] else {
             return Err(format!(
                 "it needs two media of its own, and this drive has {}; hyssd-st and hyssd-mt have two",
@@ -299,110 +299,6 @@ impl Hyssd {
             std::cmp::Ordering::Equal => Err(format!("both of its media hold {} bits a cell", a.2.bits())),
         }
     }
-}
-
-/// The model of HySSD on a drive, without a simulation: what a workload would find there at each utilisation.
-#[derive(Debug)]
-pub struct Model {
-    /// Costs as the paper counts them: over all blocks.
-    pub hybrid: Hybrid,
-    /// The same over the blocks that can hold data while one is collected: without those in reserve, and
-    /// without those just opened. This is what a device does.
-    pub effective: Hybrid,
-    scheme: Hyssd,
-}
-
-impl Model {
-    /// The model of a spelling of the scheme, such as `hyssd` or `hyssd:tlc_unit=unpacked`, on a drive.
-    ///
-    /// # Errors
-    /// Where the spelling is wrong or another scheme's, or the drive does not suit it.
-    pub fn new(spelling: &str, drive: &DriveInfo) -> Result<Model, ModelError> {
-        let mut scheme = crate::registry::made(&ENTRY, spelling, Hyssd::from_parameters)?;
-        scheme.layout(drive)?;
-        let Some(hybrid) = scheme.model else { return Err(ModelError::Nothing) };
-        let media = Hyssd::media(drive).map_err(|_| ModelError::Nothing)?;
-        let [s, t] = media.map(|(at, m, mode)| {
-            let units = drive.geometry.units_per_page(at);
-            (m.topology.planes() * 2 * m.pages_per_block(mode) * units) as f64
-        });
-        let (s_superior, s_inferior) = (hybrid.s_superior - s, hybrid.s_inferior - t);
-        // Utilisations stay those of all of the superior medium's pages.
-        let effective = Hybrid { s_superior, s_inferior, ..hybrid };
-        Ok(Model { hybrid, effective, scheme })
-    }
-
-    /// A logical page is written.
-    pub fn write(&mut self, page: u32) {
-        self.scheme.known.classifier.write(page, 0);
-    }
-
-    /// A logical page is read.
-    pub fn read(&mut self, page: u32) {
-        self.scheme.known.classifier.read(page);
-    }
-
-    /// What the pages written and read so far come to at each utilisation that the drive admits.
-    pub fn points(&self) -> Vec<ModelPoint> {
-        let c = &self.scheme.known.classifier;
-        let (writes, reads, io_w) = (c.writes.hit_rates(), c.reads.hit_rates(), c.io_w());
-        let point = |u: f64| {
-            let mix = Mix { h_w: writes.at(u), h_r: reads.at(u), io_w };
-            // The same data over fewer pages.
-            let denser = u * self.hybrid.s_superior / self.effective.s_superior;
-            ModelPoint {
-                u,
-                h_w: mix.h_w,
-                h_r: mix.h_r,
-                c_pw_hy_us: self.hybrid.c_pw_hy(u, mix.h_w),
-                c_pr_hy_us: self.hybrid.c_pr_hy(mix.h_r),
-                c_hyssd_us: self.hybrid.c_hyssd(u, mix),
-                effective_us: self.effective.c_hyssd(denser, mix),
-                endured_writes: self.hybrid.endured_writes(u, mix.h_w),
-            }
-        };
-        self.scheme.grid().map(point).collect()
-    }
-
-    /// IO_W of the pages written and read so far.
-    pub fn io_w(&self) -> f64 {
-        self.scheme.known.classifier.io_w()
-    }
-}
-
-/// The model at one utilisation.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-pub struct ModelPoint {
-    /// u.
-    pub u: f64,
-    /// H_w.
-    pub h_w: f64,
-    /// H_r.
-    pub h_r: f64,
-    /// C_PW_HY, in microseconds.
-    pub c_pw_hy_us: f64,
-    /// C_PR_HY, in microseconds.
-    pub c_pr_hy_us: f64,
-    /// C_HYSSD, eq. 3, in microseconds.
-    pub c_hyssd_us: f64,
-    /// The same over the blocks that can hold data while one is collected.
-    pub effective_us: f64,
-    /// Page writes of the host until a medium is worn out; infinite where no endurance is known.
-    pub endured_writes: f64,
-}
-
-/// Why there is no model.
-#[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
-pub enum ModelError {
-    /// The spelling.
-    #[error(transparent)]
-    Scheme(#[from] crate::SchemeError),
-    /// The drive.
-    #[error(transparent)]
-    Refused(#[from] Refusal),
-    /// Neither, which a scheme that has been laid out excludes.
-    #[error("the drive has no two media to distribute data over")]
-    Nothing,
 }
 
 /// A page goes from S to T.

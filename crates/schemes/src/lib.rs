@@ -2,8 +2,10 @@
 //! them: command line, Python, documentation and golden tests follow from it.
 
 pub mod cost_model;
+mod hyssd_model;
 mod parts;
 mod registry;
+mod spelling;
 mod stacked;
 
 /// The scheme that CONTRIBUTING.md shows.
@@ -50,14 +52,16 @@ pub use conventional_tlc::ConventionalTlc;
 pub use hierarchy::Hierarchy;
 pub use hot_cold::HotCold;
 pub use hotness::Hotness;
-pub use hyssd::{Hyssd, Model, ModelError, ModelPoint};
+pub use hyssd::Hyssd;
+pub use hyssd_model::{Model, ModelError, ModelPoint};
 pub use ips::Ips;
 pub use ips_agc::IpsAgc;
 pub use ips_cooperative::IpsCooperative;
 pub use pa_ssd::PaSsd;
 pub use raro::Raro;
-pub use registry::{Entry, Parameter, SchemeError, all, build, find, layers};
+pub use registry::{Entry, Parameter, SchemeError};
 pub use sa::Sa;
 pub use sector::Sector;
 pub use slc_cache::SlcCache;
+pub use spelling::{all, build, find, layers};
 pub use turbo_write::TurboWrite;

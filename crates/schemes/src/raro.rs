@@ -59,7 +59,7 @@
 
 use crate::parts::layout;
 use crate::parts::read_heat::{self, ByReadHeat, Class, X, Y};
-use crate::parts::reclaim;
+use crate::parts::reclaim_memory::{RECLAIM, RECLAIM_BELOW};
 use crate::registry::{Entry, Parameter};
 use wordline_device::config::Section;
 use wordline_ftl::{
@@ -85,8 +85,8 @@ pub(crate) const ENTRY: Entry = Entry {
         read_heat::HOT,
         read_heat::HEAT,
         read_heat::DECAY,
-        reclaim::RECLAIM,
-        reclaim::RECLAIM_BELOW,
+        RECLAIM,
+        RECLAIM_BELOW,
         layout::IDLE_AFTER,
     ],
     leading: None,

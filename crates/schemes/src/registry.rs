@@ -1,10 +1,7 @@
-//! The one list of schemes. A scheme is spelled `NAME` or `NAME:key=value,...`, and one over another
-//! `FRONT+DENSE`, each with its parameters.
+//! What the list of schemes has of each: its name, its parameters, and how it is made of them.
 
-use crate::SCHEMES;
-use crate::stacked::Stacked;
 use thiserror::Error;
-use wordline_device::config::{ConfigErrors, Problems, Section, closest};
+use wordline_device::config::{ConfigErrors, Problems, Section};
 use wordline_ftl::Scheme;
 use wordline_units::{Face, Listed, Message};
 
@@ -80,61 +77,6 @@ impl SchemeError {
     }
 }
 
-/// Every scheme there is, in the order of the literature.
-pub fn all() -> &'static [Entry] {
-    SCHEMES
-}
-
-/// The entry of a name.
-///
-/// # Errors
-/// When no scheme has it; the error offers the closest.
-pub fn find(name: &str) -> Result<&'static Entry, SchemeError> {
-    SCHEMES.iter().find(|e| e.name == name).ok_or_else(|| unknown(name))
-}
-
-fn unknown(name: &str) -> SchemeError {
-    let hint = closest(name, SCHEMES.iter().map(|e| e.name));
-    SchemeError::Unknown {
-        name: name.to_string(),
-        hint: hint.map_or(String::new(), |c| format!("; did you mean {c:?}?")),
-    }
-}
-
-/// The schemes of a spelling, front first, each with its part of it. One begins behind a `+` that a small
-/// letter follows: in `turbo-write+pa-ssd:QDS+UBS` two.
-///
-/// # Errors
-/// When there is no such scheme.
-pub fn layers(spelling: &str) -> Result<Vec<(&'static Entry, &str)>, SchemeError> {
-    let small = |i: &usize| spelling[*i..].starts_with(|c: char| c.is_ascii_lowercase());
-    let mut begins = vec![0];
-    begins.extend(spelling.match_indices('+').map(|(plus, _)| plus + 1).filter(small));
-    let ends = begins.iter().skip(1).map(|begin| begin - 1).chain([spelling.len()]);
-    let layer = |(begin, end): (&usize, usize)| {
-        let part = &spelling[*begin..end];
-        Ok((find(part.split(':').next().unwrap_or_default().trim())?, part))
-    };
-    begins.iter().zip(ends).map(layer).collect()
-}
-
-/// A scheme from its spelling, `NAME` or `NAME:key=value,...`, or `FRONT+DENSE` of such; the key of a leading
-/// parameter may be left out, as in `pa-ssd:QDS+UBS`.
-///
-/// # Errors
-/// When there is no such scheme, or its parameters are wrong; every problem is named.
-pub fn build(spelling: &str) -> Result<Box<dyn Scheme>, SchemeError> {
-    let mut built: Option<Box<dyn Scheme>> = None;
-    for (entry, part) in layers(spelling)?.into_iter().rev() {
-        let scheme = made(entry, part, entry.build)?;
-        built = Some(match built {
-            None => scheme,
-            Some(dense) => Box::new(Stacked::new(scheme, dense)),
-        });
-    }
-    built.ok_or_else(|| unknown(spelling))
-}
-
 /// What an entry makes of a spelling.
 ///
 /// # Errors
@@ -156,105 +98,4 @@ pub(crate) fn made<T>(
     let scheme = build(&mut section);
     section.finish();
     problems.finish(Some(scheme)).map_err(SchemeError::Parameters)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::my_scheme;
-    use wordline_ftl::{DriveInfo, Hooks};
-
-    /// The schemes, and the one that CONTRIBUTING.md shows.
-    fn all_and_sample() -> impl Iterator<Item = &'static Entry> {
-        all().iter().chain([&my_scheme::ENTRY])
-    }
-
-    #[test]
-    fn every_scheme_file_opens_with_the_same_headings() {
-        const HEADINGS: [&str; 9] = [
-            "Source",
-            "Idea",
-            "Algorithm",
-            "Symbols",
-            "Parameters",
-            "Differs",
-            "Not modelled",
-            "Checked by",
-            "",
-        ];
-        for entry in all_and_sample() {
-            let found: Vec<&str> = entry
-                .docs
-                .lines()
-                .take_while(|l| l.starts_with("//!"))
-                .filter_map(|l| l.strip_prefix("//! ## "))
-                .collect();
-            assert_eq!(found, HEADINGS[..8], "{}", entry.name);
-        }
-    }
-
-    #[test]
-    fn every_step_of_an_algorithm_is_marked_in_the_code() {
-        for entry in all_and_sample() {
-            let steps = entry
-                .docs
-                .lines()
-                .filter_map(|l| l.strip_prefix("//! ")?.split_once(". ")?.0.parse::<u32>().ok());
-            for step in steps {
-                let mark = format!("({step})");
-                assert!(
-                    entry.docs.lines().any(|l| l.split_once("//").is_some_and(|(code, note)| {
-                        !code.trim().is_empty() && note.contains(&mark)
-                            || (code.trim().is_empty() && note.starts_with(' ') && note.contains(&mark))
-                    })),
-                    "{} does not mark step {step}",
-                    entry.name
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn the_scheme_in_contributing_lays_out_a_drive() {
-        let scheme = made(&my_scheme::ENTRY, "my-scheme:grain=block", my_scheme::ENTRY.build).unwrap();
-        let spec = wordline_device::builtin()[0].spec(&[]).unwrap();
-        let geometry = spec.geometry().unwrap();
-        let drive = DriveInfo { spec: &spec, geometry: &geometry, logical_pages: 1 };
-        assert_eq!(scheme.clone().laid_out(&drive).unwrap().enabled_hooks, Hooks::IDLE);
-    }
-
-    #[test]
-    fn every_parameter_is_known_to_the_scheme() {
-        for entry in all() {
-            for p in entry.parameters {
-                let e = build(&format!("{}:{}=no-such-thing", entry.name, p.key)).unwrap_err().to_string();
-                assert!(!e.contains("unknown"), "{}: {e}", entry.name);
-            }
-        }
-    }
-
-    #[test]
-    fn one_scheme_stands_over_another() {
-        let names = |spelling| -> Vec<(&str, &str)> {
-            layers(spelling).unwrap().into_iter().map(|(entry, part)| (entry.name, part)).collect()
-        };
-        assert_eq!(names("pa-ssd:QDS+UBS"), [("pa-ssd", "pa-ssd:QDS+UBS")]);
-        let stacked = "turbo-write:static_blocks=3+pa-ssd:QDS+UBS,queue=4";
-        assert_eq!(
-            names(stacked),
-            [("turbo-write", "turbo-write:static_blocks=3"), ("pa-ssd", "pa-ssd:QDS+UBS,queue=4")]
-        );
-        assert_eq!(build(stacked).unwrap().name(), "turbo-write+pa-ssd");
-        let e = build("turbo-write+pa-sd:QDS").unwrap_err().to_string();
-        assert!(e.contains("\"pa-sd\"; did you mean \"pa-ssd\""), "{e}");
-        assert!(build("turbo-write+").is_err() && build("+ips").is_err());
-    }
-
-    #[test]
-    fn a_wrong_name_or_parameter_is_met_with_the_closest() {
-        let e = build("slc-cashe").unwrap_err().to_string();
-        assert!(e.contains("did you mean \"slc-cache\""), "{e}");
-        let e = build("slc-cache:when_ful=wait,static_blocks=x").unwrap_err().to_string();
-        assert!(e.contains("when_full") && e.contains("static_blocks"), "{e}");
-    }
 }

@@ -13,87 +13,38 @@ mod host;
 mod life;
 mod multiplane;
 mod planes;
-mod power;
-mod queue_delay;
+pub(crate) mod power;
 mod registers;
-mod resources;
 mod service;
 mod shares;
-mod state;
+pub(crate) mod state;
 mod suspend;
 mod timers;
 mod watch;
 
-use planes::{Plane, Want};
-pub use power::PoweredOff;
-use queue_delay::QueueDelays;
-use registers::RegisterUse;
-use resources::Resources;
-use shares::Fair;
-pub use state::{Busy, RestoreError};
-use suspend::Interrupted;
-use timers::Alarm;
-
 use crate::clock::Clock;
+use crate::completion::Completion;
+use crate::error::DeviceError;
 use crate::metrics::Metrics;
 use crate::probe::{Moment, Probe};
+use crate::state::alarm::Alarm;
+use crate::state::fair::Fair;
+use crate::state::interrupted::Interrupted;
+use crate::state::life::Watch;
+use crate::state::plane::{Plane, Want};
+use crate::state::queue_delay::QueueDelays;
+use crate::state::registers::RegisterUse;
+use crate::state::resources::Resources;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use thiserror::Error;
 use wordline_device::{DeviceSpec, HostLink, Multiplane, ParallelUnit, Suspension};
 use wordline_flash::{CommandOverhead, Geometry, Medium};
 use wordline_ftl::{
-    BusyTime, Class, DriveInfo, Effect, Fault, Ftl, LatencyParts, Media, OpId, Outcome, Refusal,
-    RequestError, RequestId, Saved, Scheme, saved_fields,
+    BusyTime, Class, DriveInfo, Effect, Fault, Ftl, Media, OpId, Refusal, RequestId, Saved, Scheme,
+    saved_fields,
 };
 use wordline_units::{HostRequest, PlaneId, SimDuration, SimTime};
-
-/// A request that has ended.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Completion {
-    /// Its number, counted from 0 in the order of submission.
-    pub number: u64,
-    /// What was asked, with the time it arrived.
-    pub request: HostRequest,
-    /// When it ended.
-    pub at: SimTime,
-    /// How it ended.
-    pub outcome: Outcome,
-    /// Where its time went; the parts add up to the time since its arrival.
-    pub parts: LatencyParts,
-    /// What a read found, sector by sector, where media keep bytes.
-    pub data: Vec<u8>,
-}
-
-/// Why a device cannot go on.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
-pub enum DeviceError {
-    /// A request that it cannot take.
-    #[error(transparent)]
-    Request(#[from] RequestError),
-    /// A request submitted for a time that has passed.
-    #[error("request {number} is submitted for {} ns, but the device is at {} ns", at.0, now.0)]
-    Late {
-        /// Its number.
-        number: u64,
-        /// The time given.
-        at: SimTime,
-        /// The device's time.
-        now: SimTime,
-    },
-    /// An illegal decision, or an internal fault.
-    #[error(transparent)]
-    Fault(Fault),
-    /// Requests are outstanding and nothing can happen any more.
-    #[error("{outstanding} requests can never complete: nothing is pending at {} ns; please report it", now.0)]
-    Stuck {
-        /// How many.
-        outstanding: u32,
-        /// Since when.
-        now: SimTime,
-    },
-}
 
 /// Forget what has been dealt with, mostly all of it.
 #[inline(always)]
@@ -152,7 +103,7 @@ pub struct Device<P: Probe, M: Media> {
     idle_after: SimDuration,
     idle_epoch: u64,
     /// What ends its life, besides a write without a place.
-    life: life::Watch,
+    life: Watch,
 }
 
 impl<P, M> Saved for Device<P, M>
@@ -257,7 +208,7 @@ impl<P: Probe, M: Media> Device<P, M> {
             idle_counted: vec![SimTime(0); geometry.dies as usize],
             idle_after: ftl.layout().idle_after,
             idle_epoch: 0,
-            life: life::Watch::default(),
+            life: Watch::default(),
             geometry: geometry.clone(),
             metrics: Metrics::default(),
             ftl,

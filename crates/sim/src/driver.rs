@@ -2,7 +2,9 @@
 //! times, a closed loop, in which each completion brings the next, and a host that decides itself what
 //! it asks when, by what has ended.
 
-use crate::device::{Completion, Device, DeviceError};
+use crate::completion::Completion;
+use crate::device::Device;
+use crate::error::DeviceError;
 use crate::probe::Probe;
 use crate::queues::Queues;
 use std::iter::Fuse;

@@ -3,19 +3,28 @@
 
 mod blocks;
 mod clock;
+mod completion;
 mod device;
 mod driver;
 mod end;
+mod error;
+mod histogram;
 mod idle;
 mod metrics;
 mod probe;
 mod queues;
+mod state;
 
 pub use blocks::{Frame, MAP_CELLS_MAX, MAP_FRAMES_MAX, MapRow, map_rows};
-pub use device::{Busy, Completion, Device, DeviceError, PoweredOff, RestoreError};
+pub use completion::Completion;
+pub use device::Device;
+pub use device::power::PoweredOff;
+pub use device::state::{Busy, RestoreError};
 pub use driver::{Arrivals, DriveError, Host, HostTurn, Pacing, Progress, Stop, Summary, drive, drive_host};
 pub use end::EndOfLife;
+pub use error::DeviceError;
+pub use histogram::Histogram;
 pub use idle::IdleTime;
-pub use metrics::{Checkpoint, Free, Histogram, Metrics, MultiplaneCounts, TimeBin, Usage};
+pub use metrics::{Checkpoint, Free, Metrics, MultiplaneCounts, TimeBin, Usage};
 pub use probe::{Begin, Event, Log, Moment, NoProbe, Probe};
 pub use queues::Queues;

@@ -1,6 +1,6 @@
 //! What can be watched of a device at work. A run that watches nothing pays nothing.
 
-use crate::device::Completion;
+use crate::completion::Completion;
 use wordline_ftl::{Cause, Class, Collecting, OpKind, Part, RegionId};
 use wordline_units::{BlockId, CellMode, ChannelId, DieId, HostOp, PageType, PlaneId, Ppn, SimTime};
 

@@ -10,11 +10,15 @@ mod interrupt;
 mod message;
 mod quantity;
 mod request;
+mod spelled;
+mod time;
 
 pub use address::{
     BlockId, CellMode, ChannelId, DieId, LBA_BYTES, Lba, Lpn, PageType, PlaneId, Ppn, SectorMask,
 };
 pub use interrupt::{is_interrupted, stop_when};
 pub use message::{Face, Listed, Message, Opt};
-pub use quantity::{Bytes, Count, Energy, Fraction, QuantityError, Rate, SimDuration, SimTime};
+pub use quantity::{Bytes, Count, Energy, Fraction, Rate};
 pub use request::{Attributes, HostOp, HostRequest, LatencyHint, QueueClass};
+pub use spelled::QuantityError;
+pub use time::{SimDuration, SimTime};

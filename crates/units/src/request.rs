@@ -1,6 +1,7 @@
 //! What a host asks of the drive.
 
-use crate::{LBA_BYTES, Lba, SimTime};
+use crate::address::{LBA_BYTES, Lba};
+use crate::time::SimTime;
 use serde::{Deserialize, Serialize};
 use std::str::FromStr;
 

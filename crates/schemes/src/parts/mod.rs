@@ -8,4 +8,5 @@ pub(crate) mod packing;
 pub(crate) mod page_type;
 pub(crate) mod read_heat;
 pub(crate) mod reclaim;
+pub(crate) mod reclaim_memory;
 pub(crate) mod windows;

@@ -3,7 +3,7 @@
 //! each scheme's own.
 
 use crate::parts::layout;
-use crate::parts::reclaim::{self, Reclaim};
+use crate::parts::reclaim_memory::{self, Reclaim};
 use crate::registry::Parameter;
 use serde::{Deserialize, Serialize};
 use wordline_device::config::Section;
@@ -66,7 +66,7 @@ pub(crate) struct Learnt {
     erases: Vec<u32>,
     /// Pages since these counts were last halved.
     reads: u64,
-    pub reclaim: reclaim::Memory,
+    pub reclaim: reclaim_memory::Memory,
 }
 
 /// Three modes of one pool, and how often what lies in them is read.
@@ -110,7 +110,7 @@ impl ByReadHeat {
             heat,
             warm,
             hot,
-            decay: decay.or(reclaim.map(|_| reclaim::DECAY)),
+            decay: decay.or(reclaim.map(|_| reclaim_memory::DECAY)),
             idle_after: layout::take_idle_after(p, &layout::IDLE_AFTER),
             reclaim,
             learnt: Learnt::default(),

@@ -1,17 +1,18 @@
 //! The host's side: the link that a request ends on, and what is measured when it does.
 
-use super::resources::Resources;
-use super::timers::Alarm;
-use super::{Completion, Device};
 use crate::blocks::{Frame, map_rows};
+use crate::completion::Completion;
+use crate::device::Device;
 use crate::metrics::{Free, Usage};
 use crate::probe::Probe;
+use crate::state::alarm::Alarm;
+use crate::state::resources::Resources;
 use wordline_ftl::{LatencyPart, Media, Pending, RequestId};
 use wordline_units::{HostOp, SimDuration};
 
 impl<P: Probe, M: Media> Device<P, M> {
     #[inline]
-    pub(super) fn queue_on_link(&mut self, id: RequestId) {
+    pub(crate) fn queue_on_link(&mut self, id: RequestId) {
         if self.link_is_free {
             return self.complete(id);
         }
@@ -35,11 +36,11 @@ impl<P: Probe, M: Media> Device<P, M> {
     }
 
     /// The clock's number for the host link; timers come after it.
-    pub(super) fn link_event(&self) -> u32 {
+    pub(crate) fn link_event(&self) -> u32 {
         (self.arrays.shared.len() + self.buses.shared.len()) as u32
     }
 
-    pub(super) fn link_done(&mut self) {
+    pub(crate) fn link_done(&mut self) {
         if let Some((_, id)) = self.link_queue.pop_front() {
             self.complete(id);
         }
@@ -49,7 +50,7 @@ impl<P: Probe, M: Media> Device<P, M> {
     }
 
     #[inline]
-    pub(super) fn complete(&mut self, id: RequestId) {
+    pub(crate) fn complete(&mut self, id: RequestId) {
         let Pending {
             request, admitted, ended, number, outcome, mut parts, slowest_bit, behind_idle, ..
         } = *self.ftl.pending(id);
@@ -77,7 +78,7 @@ impl<P: Probe, M: Media> Device<P, M> {
         }
     }
 
-    pub(super) fn sample(&mut self) {
+    pub(crate) fn sample(&mut self) {
         let home = self.ftl.layout().home;
         let free = Free {
             share: self.ftl.free_share(home),

@@ -1,25 +1,10 @@
 //! When the device counts as over: at the end of life that is asked for, or when it takes no more writes.
 
-use super::Device;
+use crate::device::Device;
 use crate::end::EndOfLife;
 use crate::probe::Probe;
+use crate::state::life::Watch;
 use wordline_ftl::Media;
-
-/// The end that is asked for, and whether it has come.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Watch {
-    end: EndOfLife,
-    least_bytes: u64,
-    /// Blocks that had retired when this was last looked at: it changes with them only.
-    retired: u32,
-    short: bool,
-}
-
-impl Default for Watch {
-    fn default() -> Watch {
-        Watch { end: EndOfLife::OutOfSpace, least_bytes: 0, retired: 0, short: false }
-    }
-}
 
 impl<P: Probe, M: Media> Device<P, M> {
     /// Count the device as over at this end, too, and not only when a write finds no place. `logical_bytes` are those

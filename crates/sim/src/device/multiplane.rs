@@ -7,16 +7,17 @@
 //! of them, to programs on the bus. What goes together is a list by the link `next`, which an operation that stands in
 //! no queue does not use.
 
-use super::resources::NOTHING;
-use super::{Device, Want};
+use crate::device::Device;
 use crate::probe::Probe;
+use crate::state::plane::Want;
+use crate::state::resources::NOTHING;
 use wordline_ftl::{Class, Media, OpId, OpKind};
 use wordline_units::{SimDuration, SimTime};
 
 impl<P: Probe, M: Media> Device<P, M> {
     /// Let what is ready and like the operation that begins go with it, in the order of service. Returns
     /// when the last of them is done.
-    pub(super) fn join(&mut self, array: usize, lead: OpId, end: SimTime) -> SimTime {
+    pub(crate) fn join(&mut self, array: usize, lead: OpId, end: SimTime) -> SimTime {
         self.ftl.op_mut(lead).next = OpId::NONE;
         if self.arrays.shared[array].waiting == 0 {
             return end;
@@ -61,7 +62,7 @@ impl<P: Probe, M: Media> Device<P, M> {
     /// Time of the command of a program that has been bound and goes to its plane: that of a further plane where a like
     /// one has been brought to another plane of the die and waits for the array.
     #[inline(always)]
-    pub(super) fn command_of_program(&self, plane: usize, id: OpId) -> u64 {
+    pub(crate) fn command_of_program(&self, plane: usize, id: OpId) -> u64 {
         let medium = self.planes[plane].medium as usize;
         let (alone, further) = (self.command_program[medium], self.command_further[medium].program.0);
         // Looked for only where it makes a difference.
@@ -84,7 +85,7 @@ impl<P: Probe, M: Media> Device<P, M> {
 
     /// What has been queued at one moment has all been queued before any of it begins, so that what is alike goes
     /// together: its planes say what they want, and then their buses and arrays serve.
-    pub(super) fn begin_newly_queued(&mut self) {
+    pub(crate) fn begin_newly_queued(&mut self) {
         let mut planes = std::mem::take(&mut self.newly_queued);
         planes.retain(|plane| self.may_begin(*plane));
         planes.iter().for_each(|plane| self.post(*plane));
@@ -98,7 +99,7 @@ impl<P: Probe, M: Media> Device<P, M> {
 
     /// Whether the program that an array would begin is like one that the bus is just bringing to another of
     /// its planes, for which nothing else there stands before the array.
-    pub(super) fn expects_sibling_plane(&mut self, array: usize) -> bool {
+    pub(crate) fn expects_sibling_plane(&mut self, array: usize) -> bool {
         let Some(plane) = self.arrays.first(array) else { return false };
         let Some(lead) = self.wanted(plane) else { return false };
         let Some(coming) = self.buses.shared[self.planes[plane].channel as usize].busy else { return false };
@@ -118,17 +119,17 @@ impl<P: Probe, M: Media> Device<P, M> {
     }
 
     /// The operations that an array does together, in the order of service.
-    pub(super) fn together(&self, lead: OpId) -> impl Iterator<Item = OpId> + '_ {
+    pub(crate) fn together(&self, lead: OpId) -> impl Iterator<Item = OpId> + '_ {
         std::iter::successors(Some(lead), |id| self.goes_with(*id))
     }
 
     /// The next of those that an array does together.
-    pub(super) fn goes_with(&self, id: OpId) -> Option<OpId> {
+    pub(crate) fn goes_with(&self, id: OpId) -> Option<OpId> {
         Some(self.ftl.op(id).next).filter(|next| self.pairs && !next.is_none())
     }
 
     /// An array is through with all that it did together. It stays taken until the last has had its effect.
-    pub(super) fn end_together(&mut self, array: usize, lead: OpId) {
+    pub(crate) fn end_together(&mut self, array: usize, lead: OpId) {
         let kind = self.ftl.op(lead).kind as usize;
         if self.goes_with(lead).is_some() {
             self.metrics.multiplane.commands[kind] += 1;

@@ -1,48 +1,15 @@
 //! The queues of the planes: which operation is the first of each, what it is noted to wait for, and what
 //! becomes of programs that find no page.
 
-use super::Device;
-use super::registers::{CacheRegisterUse, RegisterUse};
+use crate::device::Device;
 use crate::probe::{Moment, Probe};
-use serde::{Deserialize, Serialize};
-use wordline_flash::CacheRegister;
+use crate::state::plane::Want;
 use wordline_ftl::{Blocked, BusyTime, Class, Media, OpId, OpKind};
 use wordline_units::{DieId, PlaneId};
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Plane {
-    pub head: [OpId; Class::COUNT],
-    pub tail: [OpId; Class::COUNT],
-    /// A bit for each class with an operation waiting.
-    pub queued: u8,
-    /// The operation that has the plane, or of two the one that has the page register.
-    pub current: RegisterUse,
-    /// What the cache register is used for.
-    pub cache: CacheRegister,
-    /// How long the plane has been busy with operations that have ended; where it has two registers, how long
-    /// a read could not have begun, until `counted`.
-    pub busy: BusyTime,
-    /// What planes of one register do without: apart, since most have one, and each operation touches its plane.
-    pub cache_register: Box<CacheRegisterUse>,
-    pub array: u32,
-    pub channel: u32,
-    pub die: DieId,
-    pub medium: u32,
-    /// What its first operation waits for.
-    pub wants: Want,
-}
-
-/// What the first operation of a plane's queue has been noted to wait for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(super) enum Want {
-    Nothing,
-    Array,
-    Bus,
-}
-
 impl<P: Probe, M: Media> Device<P, M> {
     #[inline]
-    pub(super) fn enqueue(&mut self, id: OpId) {
+    pub(crate) fn enqueue(&mut self, id: OpId) {
         if P::WATCHES {
             self.watch_queued(id);
         }
@@ -55,7 +22,7 @@ impl<P: Probe, M: Media> Device<P, M> {
     }
 
     #[inline(always)]
-    pub(super) fn stand_in_queue(&mut self, id: OpId) {
+    pub(crate) fn stand_in_queue(&mut self, id: OpId) {
         let op = self.ftl.op_mut(id);
         op.next = OpId::NONE;
         let (plane, class) = (op.plane.index(), (op.key >> 56) as usize);
@@ -93,14 +60,14 @@ impl<P: Probe, M: Media> Device<P, M> {
 
     /// Whether a plane may have a register for another operation.
     #[inline(always)]
-    pub(super) fn may_begin(&self, plane: usize) -> bool {
+    pub(crate) fn may_begin(&self, plane: usize) -> bool {
         let p = &self.planes[plane];
         p.current.op.is_none() || !p.cache.is_off()
     }
 
     /// The operation that a plane would begin next, if it has a register for it.
     #[inline(always)]
-    pub(super) fn first(&self, plane: usize) -> OpId {
+    pub(crate) fn first(&self, plane: usize) -> OpId {
         let p = &self.planes[plane];
         let mut queued = if self.ftl.is_held(p.die) { p.queued & 1 << Class::Held as u8 } else { p.queued };
         if self.suspension.is_some() && self.interrupted[p.array as usize].suspended().is_some() {
@@ -117,7 +84,7 @@ impl<P: Probe, M: Media> Device<P, M> {
         if p.cache.is_off() || self.has_register(plane, first) { first } else { OpId::NONE }
     }
 
-    pub(super) fn pop(&mut self, plane: usize, id: OpId) {
+    pub(crate) fn pop(&mut self, plane: usize, id: OpId) {
         let class = (self.ftl.op(id).key >> 56) as usize;
         let next = self.ftl.op(id).next;
         let p = &mut self.planes[plane];
@@ -130,7 +97,7 @@ impl<P: Probe, M: Media> Device<P, M> {
     }
 
     /// Note what a plane wants next of its array or bus.
-    pub(super) fn post(&mut self, plane: usize) {
+    pub(crate) fn post(&mut self, plane: usize) {
         self.withdraw(plane);
         let first = self.first(plane);
         if !first.is_none() {
@@ -140,7 +107,7 @@ impl<P: Probe, M: Media> Device<P, M> {
 
     /// Take back what a plane wants next.
     #[inline(always)]
-    pub(super) fn withdraw(&mut self, plane: usize) {
+    pub(crate) fn withdraw(&mut self, plane: usize) {
         let p = &mut self.planes[plane];
         match std::mem::replace(&mut p.wants, Want::Nothing) {
             Want::Nothing => {}
@@ -150,7 +117,7 @@ impl<P: Probe, M: Media> Device<P, M> {
     }
 
     #[inline(always)]
-    pub(super) fn want(&mut self, plane: usize, first: OpId) {
+    pub(crate) fn want(&mut self, plane: usize, first: OpId) {
         let op = self.ftl.op(first);
         let p = &mut self.planes[plane];
         if op.kind == OpKind::Program {
@@ -163,7 +130,7 @@ impl<P: Probe, M: Media> Device<P, M> {
     }
 
     /// A plane goes on with an operation on what its register holds: only the bus is wanted.
-    pub(super) fn continue_with(&mut self, plane: usize, id: OpId) {
+    pub(crate) fn continue_with(&mut self, plane: usize, id: OpId) {
         self.occupy(plane, id);
         let (key, channel) = (self.ftl.op(id).key, self.planes[plane].channel as usize);
         let held = self.planes[plane].of(id);
@@ -174,7 +141,7 @@ impl<P: Probe, M: Media> Device<P, M> {
 
     /// Begin what a plane would do next, or note that it waits for its array or bus.
     #[inline]
-    pub(super) fn offer(&mut self, plane: usize) {
+    pub(crate) fn offer(&mut self, plane: usize) {
         self.withdraw(plane);
         let first = self.first(plane);
         if first.is_none() {
@@ -205,7 +172,7 @@ impl<P: Probe, M: Media> Device<P, M> {
     /// The operation that a plane offered under a key, taken off its queue. A hold that has
     /// begun since withdraws the offer, and the plane posts what it wants now.
     #[inline(always)]
-    pub(super) fn take(&mut self, plane: usize, key: u64) -> Option<OpId> {
+    pub(crate) fn take(&mut self, plane: usize, key: u64) -> Option<OpId> {
         self.planes[plane].wants = Want::Nothing;
         let first = self.first(plane);
         if first.is_none() || self.ftl.op(first).key != key {
@@ -217,7 +184,7 @@ impl<P: Probe, M: Media> Device<P, M> {
     }
 
     /// A program finds no slot in its plane.
-    pub(super) fn block(&mut self, plane: usize, id: OpId) {
+    pub(crate) fn block(&mut self, plane: usize, id: OpId) {
         let becomes = self.ftl.blocked(id);
         if becomes == Blocked::Dropped {
             return;
@@ -236,7 +203,7 @@ impl<P: Probe, M: Media> Device<P, M> {
     }
 
     /// Space may have come up: programs that waited at a plane try again, in their order.
-    pub(super) fn wake(&mut self, plane: PlaneId) {
+    pub(crate) fn wake(&mut self, plane: PlaneId) {
         let plane = plane.index();
         while let Some(id) = self.waiting[plane].pop_back() {
             let class = (self.ftl.op(id).key >> 56) as usize;
@@ -254,7 +221,7 @@ impl<P: Probe, M: Media> Device<P, M> {
         }
     }
 
-    pub(super) fn refresh_die(&mut self, die: DieId) {
+    pub(crate) fn refresh_die(&mut self, die: DieId) {
         for plane in 0..self.planes.len() {
             if self.planes[plane].die == die && self.may_begin(plane) {
                 self.offer(plane);
@@ -265,7 +232,7 @@ impl<P: Probe, M: Media> Device<P, M> {
     /// Nothing is pending: what waits for space in its plane and may leave it goes to another, in the order of
     /// service. Returns whether anything does.
     #[cold]
-    pub(super) fn send_elsewhere(&mut self) -> bool {
+    pub(crate) fn send_elsewhere(&mut self) -> bool {
         if !self.ftl.has_operations() {
             return false;
         }
@@ -282,7 +249,7 @@ impl<P: Probe, M: Media> Device<P, M> {
     /// are not acknowledged yet are given up. Those that are stay in the buffer; then it is the flushes
     /// that end without what they promise, and else the first request that the full buffer holds up.
     #[cold]
-    pub(super) fn give_up(&mut self) -> bool {
+    pub(crate) fn give_up(&mut self) -> bool {
         let mut gave_up = false;
         for plane in 0..self.planes.len() {
             for id in std::mem::take(&mut self.waiting[plane]) {

@@ -1,6 +1,7 @@
 //! A power cut, at any time, and the drive that comes back from it.
 
-use super::{Completion, Device};
+use crate::completion::Completion;
+use crate::device::Device;
 use crate::metrics::Metrics;
 use crate::probe::Probe;
 use wordline_device::DeviceSpec;

@@ -1,16 +1,16 @@
 //! Arrays and buses at work: what they begin, and what follows when they are through with it.
 
-use super::Device;
-use super::planes::Want;
-use super::queue_delay::Work;
+use crate::device::Device;
 use crate::probe::{Event, Probe};
+use crate::state::plane::Want;
+use crate::state::queue_delay::Work;
 use wordline_ftl::{Binding, LatencyBreakdown, Media, OpId, OpKind};
 use wordline_units::{PlaneId, SimDuration};
 
 impl<P: Probe, M: Media> Device<P, M> {
     /// Let an array serve the first of those that wait for it.
     #[inline(always)]
-    pub(super) fn try_array(&mut self, array: usize) {
+    pub(crate) fn try_array(&mut self, array: usize) {
         if self.arrays.is_due(array) {
             self.serve_array(array);
         }
@@ -32,7 +32,7 @@ impl<P: Probe, M: Media> Device<P, M> {
 
     /// An operation has the plane from now on.
     #[inline(always)]
-    pub(super) fn occupy(&mut self, plane: usize, id: OpId) {
+    pub(crate) fn occupy(&mut self, plane: usize, id: OpId) {
         let p = &mut self.planes[plane];
         if p.cache.is_off() {
             (p.current.op, p.current.began) = (id, self.now);
@@ -43,7 +43,7 @@ impl<P: Probe, M: Media> Device<P, M> {
     }
 
     #[inline(always)]
-    pub(super) fn begin_on_array(&mut self, array: usize, plane: usize, id: OpId) {
+    pub(crate) fn begin_on_array(&mut self, array: usize, plane: usize, id: OpId) {
         self.arrays.shared[array].busy = Some(id);
         let time = self.ftl.begin_on_array(id);
         self.planes[plane].current.again = time.again;
@@ -67,7 +67,7 @@ impl<P: Probe, M: Media> Device<P, M> {
 
     /// Let a bus serve the first of those that wait for it.
     #[inline(always)]
-    pub(super) fn try_bus(&mut self, channel: usize) {
+    pub(crate) fn try_bus(&mut self, channel: usize) {
         if self.buses.is_due(channel) {
             self.serve_bus(channel);
         }
@@ -99,7 +99,7 @@ impl<P: Probe, M: Media> Device<P, M> {
     /// waits, and the plane posts what comes next. Returns whether it began: if not, whoever asked
     /// serves the bus on. (To do so from here would nest as deep as there are programs without a place.)
     #[inline]
-    pub(super) fn begin_program(&mut self, plane: usize, id: OpId) -> bool {
+    pub(crate) fn begin_program(&mut self, plane: usize, id: OpId) -> bool {
         let binding = self.ftl.bind(id);
         let p = &mut self.planes[plane];
         let (array, channel) = (p.array as usize, p.channel as usize);
@@ -139,7 +139,7 @@ impl<P: Probe, M: Media> Device<P, M> {
     }
 
     #[inline]
-    pub(super) fn array_done(&mut self, array: usize) {
+    pub(crate) fn array_done(&mut self, array: usize) {
         if self.suspension.is_some() && !self.is_through(array) {
             return;
         }
@@ -157,7 +157,7 @@ impl<P: Probe, M: Media> Device<P, M> {
 
     /// An array is through with an operation: a read goes on to its bus, any other is over.
     #[inline(always)]
-    pub(super) fn array_is_through(&mut self, id: OpId) {
+    pub(crate) fn array_is_through(&mut self, id: OpId) {
         let op = self.ftl.op(id);
         let plane = op.plane.index();
         if op.kind == OpKind::Read {
@@ -183,7 +183,7 @@ impl<P: Probe, M: Media> Device<P, M> {
     }
 
     #[inline]
-    pub(super) fn bus_done(&mut self, channel: usize) {
+    pub(crate) fn bus_done(&mut self, channel: usize) {
         let Some(id) = self.buses.shared[channel].busy.take() else { return };
         let op = self.ftl.op(id);
         let plane = op.plane.index();
@@ -213,7 +213,7 @@ impl<P: Probe, M: Media> Device<P, M> {
 
     /// An operation is over, and its plane free.
     #[inline]
-    pub(super) fn end(&mut self, id: OpId, plane: usize) {
+    pub(crate) fn end(&mut self, id: OpId, plane: usize) {
         if P::WATCHES {
             let op = self.ftl.op(id).number();
             self.probe.event(Event::Ready { op, plane: PlaneId(plane as u32), at: self.now });

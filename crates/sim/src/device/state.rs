@@ -1,8 +1,8 @@
 //! A device saved and restored, in mid-flight too: run to some time, save, restore and go on, and all
 //! is as if it had run through.
 
-use super::Device;
 use crate::clock::Clock;
+use crate::device::Device;
 use crate::metrics::Metrics;
 use crate::probe::Probe;
 use serde::Serialize;

@@ -6,42 +6,17 @@
 //! the data of a suspended program in latches of its own, so that the plane's register serves the reads. A multi-plane
 //! command is suspended as one and goes on as one, when all of its planes are free.
 
-use super::queue_delay::Work;
-use super::{Device, Plane, RegisterUse};
+use crate::device::Device;
 use crate::probe::Probe;
-use serde::{Deserialize, Serialize};
+use crate::state::plane::Plane;
+use crate::state::queue_delay::Work;
+use crate::state::registers::RegisterUse;
 use wordline_ftl::{Class, Media, OpId, OpKind};
-use wordline_units::{SimDuration, SimTime};
-
-/// Of an array that can be interrupted, what it is at.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Interrupted {
-    /// Since when it has been at this.
-    since: SimTime,
-    /// Whether it is about to set aside what it is at.
-    stops: bool,
-    /// What has been set aside, the first of those that go together.
-    suspended: Option<OpId>,
-    /// What that takes once more, or will.
-    left: SimDuration,
-    /// How often what is aside has been suspended; where nothing is, what the array is at.
-    times: u32,
-}
-
-impl Interrupted {
-    pub const NOTHING: Interrupted =
-        Interrupted { since: SimTime(0), stops: false, suspended: None, left: SimDuration::ZERO, times: 0 };
-
-    /// What has been set aside; then only reads of the host may begin there.
-    #[inline(always)]
-    pub fn suspended(&self) -> Option<OpId> {
-        self.suspended
-    }
-}
+use wordline_units::SimDuration;
 
 impl<P: Probe, M: Media> Device<P, M> {
     /// An array begins on an operation.
-    pub(super) fn begin_interruptible(&mut self, array: usize) {
+    pub(crate) fn begin_interruptible(&mut self, array: usize) {
         let i = &mut self.interrupted[array];
         i.since = self.now;
         if i.suspended.is_none() {
@@ -50,7 +25,7 @@ impl<P: Probe, M: Media> Device<P, M> {
     }
 
     /// A read of the host is queued at a plane: what its array is at may have to stop for it.
-    pub(super) fn interrupt(&mut self, id: OpId, plane: usize) {
+    pub(crate) fn interrupt(&mut self, id: OpId, plane: usize) {
         let Some(rule) = self.suspension else { return };
         let p = &self.planes[plane];
         let array = p.array as usize;
@@ -80,7 +55,7 @@ impl<P: Probe, M: Media> Device<P, M> {
 
     /// An array's event: whether the array is through with what it is at. An event at any other time than its end
     /// is what a suspension has made void.
-    pub(super) fn is_through(&mut self, array: usize) -> bool {
+    pub(crate) fn is_through(&mut self, array: usize) -> bool {
         if self.arrays.shared[array].until != self.now {
             return false;
         }
@@ -140,7 +115,7 @@ impl<P: Probe, M: Media> Device<P, M> {
     }
 
     /// An array goes on with what was set aside, if no read wants it and its planes are free.
-    pub(super) fn go_on_with_rest(&mut self, array: usize) {
+    pub(crate) fn go_on_with_rest(&mut self, array: usize) {
         let i = self.interrupted[array];
         let Some(lead) = i.suspended else { return };
         let plane = |id: OpId| self.ftl.op(id).plane.index();
@@ -168,7 +143,7 @@ impl<P: Probe, M: Media> Device<P, M> {
 
     /// Whether something has been set aside, so that only reads of the host may begin, and none is the next to.
     #[inline(always)]
-    pub(super) fn is_kept_for_reads(&mut self, array: usize) -> bool {
+    pub(crate) fn is_kept_for_reads(&mut self, array: usize) -> bool {
         self.suspension.is_some() && self.interrupted[array].suspended.is_some() && !self.read_is_next(array)
     }
 

@@ -1,23 +1,15 @@
 //! Timers, and the work that a scheme has for a drive without requests.
 
-use super::resources::NOTHING;
-use super::{Device, Plane};
+use crate::device::Device;
 use crate::probe::Probe;
-use serde::{Deserialize, Serialize};
-use wordline_ftl::{Media, OpId, OpKind, Timer};
+use crate::state::alarm::Alarm;
+use crate::state::plane::Plane;
+use crate::state::resources::NOTHING;
+use wordline_ftl::{Media, OpId, OpKind};
 use wordline_units::{DieId, SimTime};
 
-/// What a timer of the device is for.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) enum Alarm {
-    /// The translation layer asked for it.
-    Layer(Timer),
-    /// The drive has been idle since so many requests were submitted.
-    Idle(u64),
-}
-
 impl<P: Probe, M: Media> Device<P, M> {
-    pub(super) fn alarm(&mut self, at: SimTime, alarm: Alarm) {
+    pub(crate) fn alarm(&mut self, at: SimTime, alarm: Alarm) {
         let slot = self.free_alarms.pop().unwrap_or(self.alarms.len() as u32);
         if slot as usize == self.alarms.len() {
             self.alarms.push(alarm);
@@ -26,7 +18,7 @@ impl<P: Probe, M: Media> Device<P, M> {
         self.clock.set(self.link_event() + 1 + slot, at);
     }
 
-    pub(super) fn ring(&mut self, slot: usize) {
+    pub(crate) fn ring(&mut self, slot: usize) {
         self.free_alarms.push(slot as u32);
         match self.alarms[slot] {
             Alarm::Layer(timer) => self.ftl.timer(timer),
@@ -42,13 +34,13 @@ impl<P: Probe, M: Media> Device<P, M> {
 
     /// A request has come, or the run is over.
     #[inline(always)]
-    pub(super) fn idle_is_over(&mut self) {
+    pub(crate) fn idle_is_over(&mut self) {
         if std::mem::replace(&mut self.idle, false) && !self.ftl.view().draining() {
             self.metrics.idle.lasted += self.now.since(self.idle_since).0;
         }
     }
 
-    pub(super) fn ask_all_idle(&mut self) {
+    pub(crate) fn ask_all_idle(&mut self) {
         for die in 0..self.geometry.dies {
             self.ftl.idle(DieId(die));
         }
@@ -56,7 +48,7 @@ impl<P: Probe, M: Media> Device<P, M> {
     }
 
     /// An operation of idle work is over: count it, and what it cost those of the host that waited.
-    pub(super) fn count_idle_work(&mut self, id: OpId, plane: usize) {
+    pub(crate) fn count_idle_work(&mut self, id: OpId, plane: usize) {
         if !self.ftl.view().draining() {
             let op = self.ftl.op(id);
             let idle = &mut self.metrics.idle;
@@ -71,7 +63,7 @@ impl<P: Probe, M: Media> Device<P, M> {
 
     /// An operation of idle work has had its plane until now: count how long, and what that cost those of the host
     /// that waited.
-    pub(super) fn charge_idle_work(&mut self, id: OpId, plane: usize) {
+    pub(crate) fn charge_idle_work(&mut self, id: OpId, plane: usize) {
         let Plane { die, array, .. } = self.planes[plane];
         let began = self.planes[plane].of(id).began;
         let from = began.max(std::mem::replace(&mut self.idle_counted[die.index()], self.now));

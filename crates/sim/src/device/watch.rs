@@ -1,6 +1,6 @@
 //! What a probe is told of operations.
 
-use super::Device;
+use crate::device::Device;
 use crate::probe::{Begin, Event, Moment, Probe};
 use wordline_ftl::{LatencyBreakdown, Media, OpId};
 use wordline_units::{PlaneId, SimTime};
@@ -8,7 +8,7 @@ use wordline_units::{PlaneId, SimTime};
 impl<P: Probe, M: Media> Device<P, M> {
     /// The probe sees an operation begin.
     #[inline(always)]
-    pub(super) fn watch_begin(&mut self, id: OpId, plane: usize) {
+    pub(crate) fn watch_begin(&mut self, id: OpId, plane: usize) {
         if !P::WATCHES {
             return;
         }
@@ -33,14 +33,14 @@ impl<P: Probe, M: Media> Device<P, M> {
         self.probe.begin(&begin, self.ftl.parts_of(id));
     }
 
-    pub(super) fn watch_queued(&mut self, id: OpId) {
+    pub(crate) fn watch_queued(&mut self, id: OpId) {
         let op = self.ftl.op(id);
         let (op, class, plane) = (op.number(), op.class(), op.plane);
         let empties = self.ftl.collecting_of(id);
         self.probe.moment(Moment::Queued { op, class, plane, empties, at: self.now });
     }
 
-    pub(super) fn watch_array(&mut self, id: OpId, plane: usize, start: SimTime, end: SimTime) {
+    pub(crate) fn watch_array(&mut self, id: OpId, plane: usize, start: SimTime, end: SimTime) {
         let (mode, page) = self.ftl.page_of(id);
         let op = self.ftl.op(id);
         let event = Event::Array {
@@ -60,7 +60,7 @@ impl<P: Probe, M: Media> Device<P, M> {
     }
 
     /// An operation is over, and the probe sees which requests that ends.
-    pub(super) fn watch_done(&mut self, id: OpId, breakdown: LatencyBreakdown) {
+    pub(crate) fn watch_done(&mut self, id: OpId, breakdown: LatencyBreakdown) {
         let (op, before) = (self.ftl.op(id).number(), self.ftl.completed().len());
         self.ftl.done(id, breakdown);
         for i in before..self.ftl.completed().len() {

@@ -1,0 +1,55 @@
+//! What there is, and how it is called: the comments are the help texts.
+
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Kind {
+    /// Drives that come with Wordline
+    Devices,
+    /// What decides where data go
+    Schemes,
+    /// Built-in workloads
+    Workloads,
+    /// Trace formats that are recognised
+    Formats,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ListArgs {
+    /// What to list
+    pub(crate) kind: Kind,
+    /// As JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ExplainArgs {
+    /// The name of a device, scheme, workload or format, a table or key of a device file (gc, gc.victim,
+    /// device-files for all), or the path of a device file
+    pub(crate) name: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Shell {
+    /// Bash, 4.4 or newer
+    Bash,
+    /// Zsh
+    Zsh,
+    /// Fish
+    Fish,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    pub(crate) shell: Shell,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ManArgs {
+    /// The folder, which is made if need be: wordline.1, wordline-run.1, ...
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+}

@@ -1,0 +1,10 @@
+//! The tree of commands, and what each takes.
+
+pub(crate) mod about;
+pub(crate) mod device;
+pub(crate) mod python;
+pub(crate) mod run;
+pub(crate) mod trace;
+pub(crate) mod tree;
+pub(crate) mod twin;
+pub(crate) mod values;

@@ -1,0 +1,145 @@
+//! What the commands take that are done in Python: the comments are the help texts.
+
+use clap::Args;
+use std::path::PathBuf;
+use wordline_units::Count;
+
+#[derive(Args, Debug)]
+pub(crate) struct SweepArgs {
+    /// A built-in device or the path of a device file; give it several times to compare
+    #[arg(long = "device", value_name = "DEV", required = true)]
+    pub(crate) devices: Vec<String>,
+    /// A workload, as for run; give it several times
+    #[arg(long = "workload", value_name = "FILE|NAME", required = true)]
+    pub(crate) workloads: Vec<String>,
+    /// A scheme, perhaps with parameters; give it several times. `all-compatible` stands for every one; those
+    /// that a device refuses are rows with the reason
+    #[arg(long = "scheme", value_name = "SCHEME", required = true)]
+    pub(crate) schemes: Vec<String>,
+    /// An initial state, as for run; give it several times
+    #[arg(long = "initial", default_value = wordline_run::DEFAULT_INITIAL, value_name = "STATE")]
+    pub(crate) initials: Vec<String>,
+    /// A key with the values that it is to take: gc.victim=greedy,fifo. A comma between brackets or
+    /// quotes belongs to the value. Keys of the device, workload.KEY and scheme.KEY
+    #[arg(long, value_name = "KEY=A,B,...")]
+    pub(crate) set: Vec<String>,
+    /// The figures of the table, by their paths in a report [default: mean and 99.9 % latencies of
+    /// writes and reads, WAF, IOPS]
+    #[arg(long = "figure", value_name = "PATH")]
+    pub(crate) figures: Vec<String>,
+    /// Draw one figure over another, and the runs that no other beats in both; less is better, but for
+    /// a figure that begins with +: latency_us.write.mean,+throughput.iops
+    #[arg(long, value_name = "PATH,PATH")]
+    pub(crate) frontier: Option<String>,
+    /// The seed from which every random stream is derived
+    #[arg(long, default_value_t = wordline_run::DEFAULT_SEED)]
+    pub(crate) seed: u64,
+    /// Run each combination so many times, with seeds counted on, and show means with their 95 %
+    /// intervals
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=wordline_run::REPLICAS_MAX as i64))]
+    pub(crate) replicas: u32,
+    /// The most requests to issue in each run, such as 100000 or 1M
+    #[arg(long, value_name = "N")]
+    pub(crate) requests: Option<Count>,
+    /// What to do with requests beyond the drive: error, wrap or compact
+    #[arg(long, value_name = "HOW")]
+    pub(crate) fit: Option<String>,
+    /// A folder with original traces, as for run
+    #[arg(long, value_name = "DIR")]
+    pub(crate) traces: Option<String>,
+    /// Recount every invariant of the drive after each run
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// Runs that go at once [default: as many as there are cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) jobs: Option<u16>,
+    /// Where the page, the tables, the picture and the reports of all runs go
+    #[arg(long, value_name = "DIR", default_value = "out/sweep")]
+    pub(crate) out: PathBuf,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ModelArgs {
+    /// The scheme that has a model, perhaps with parameters: hyssd or hyssd:tlc_unit=unpacked
+    #[arg(value_name = "SCHEME")]
+    pub(crate) scheme: String,
+    /// A built-in device of two media or the path of a device file
+    #[arg(long, value_name = "DEV")]
+    pub(crate) device: String,
+    /// A workload, as for run
+    #[arg(long, value_name = "FILE|NAME")]
+    pub(crate) workload: String,
+    /// A key of the device, workload.KEY or scheme.KEY with its value; give it several times
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// The seed from which every random stream is derived
+    #[arg(long, default_value_t = wordline_run::DEFAULT_SEED)]
+    pub(crate) seed: u64,
+    /// The most requests to look at, such as 100000 or 1M
+    #[arg(long, value_name = "N")]
+    pub(crate) requests: Option<Count>,
+    /// What to do with requests beyond the drive: error, wrap or compact
+    #[arg(long, value_name = "HOW")]
+    pub(crate) fit: Option<String>,
+    /// A folder with original traces, as for run
+    #[arg(long, value_name = "DIR")]
+    pub(crate) traces: Option<String>,
+    /// Simulate drives of fixed utilisations too, and say how far the model is from them
+    #[arg(long)]
+    pub(crate) simulate: bool,
+    /// Simulations that go at once [default: as many as there are cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) jobs: Option<u16>,
+    /// Write the picture and its data into this folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ReproduceArgs {
+    /// The paper: hierarchy, hyssd, ips, pa-ssd or raro; `all` for one after the other and an overview of
+    /// their claims; `overview` for that alone, of the pages that there are; `fair` for the table of all schemes
+    /// on two common drives
+    #[arg(value_name = "PAPER")]
+    pub(crate) paper: String,
+    /// Draw only these figures and tables, and run only what they need: 9 for 9a and 9b, or table-2;
+    /// give it several times
+    #[arg(long = "figure", value_name = "N")]
+    pub(crate) figures: Vec<String>,
+    /// Do only runs whose names match, such as 'ST-packed/*'; the others count as not run. Give it several
+    /// times
+    #[arg(long = "only", value_name = "PATTERN")]
+    pub(crate) only: Vec<String>,
+    /// Do also the runs that no paper has, but that show why a claim deviates
+    #[arg(long)]
+    pub(crate) causes: bool,
+    /// Divide the drive, the footprint and the length of the workloads by this
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub(crate) scale: u32,
+    /// A folder with real traces: those that belong to the paper are run, too, and stand beside their twins
+    #[arg(long, value_name = "DIR")]
+    pub(crate) traces: Option<String>,
+    /// Runs that go at once [default: as many as there are cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) jobs: Option<u16>,
+    /// Where the page, the figures, claims.json and the reports of all runs go; with `all` and `overview` the
+    /// folder of the papers' folders [default: out/PAPER, or out]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ValidateArgs {
+    /// Fewer and smaller rows, in about a minute
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Only rows whose id matches, such as latency or 'waf-greedy-*'
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) only: Option<String>,
+    /// Write the page, its picture and the data into this folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Hold it to the claims in this file instead of the built-in ones
+    #[arg(long, value_name = "FILE")]
+    pub(crate) claims: Option<PathBuf>,
+}

@@ -1,0 +1,258 @@
+//! `run`, `compare`, `demo` and `rerun`.
+
+use crate::args::run::{CheckLogArgs, CompareArgs, DemoArgs, RerunArgs, RunArgs, What, Where};
+use crate::console::Console;
+use crate::error::Failure;
+use crate::output::{Folder, Sink};
+use std::path::Path;
+use wordline_report::{COMPARISON_SCHEMA, Comparison, Report, summary, table};
+use wordline_run::{ALL_COMPATIBLE, Recording, RunSpec, Setup};
+use wordline_workload::with_format;
+
+/// Where results go, opened before the run.
+struct Outputs {
+    folder: Option<Folder>,
+    json: Option<Sink>,
+}
+
+impl Outputs {
+    fn open(to: &Where) -> Result<Outputs, Failure> {
+        Ok(Outputs {
+            folder: to.out.as_deref().map(Folder::open).transpose()?,
+            json: to.json.as_deref().map(Sink::open).transpose()?,
+        })
+    }
+
+    /// Text for people unless JSON takes its place, then files.
+    fn write(
+        self,
+        text: &str,
+        json: (&str, &str),
+        comparison: &Comparison,
+        console: &Console,
+    ) -> Result<(), Failure> {
+        if !self.json.as_ref().is_some_and(Sink::is_stdout) {
+            console.say(text)?;
+        }
+        if let Some(folder) = self.folder {
+            folder.fill(json, comparison, console)?;
+        }
+        match self.json {
+            Some(sink) => sink.write(json.1, console),
+            None => Ok(()),
+        }
+    }
+}
+
+pub(crate) fn spec(what: &What, scheme: &str) -> RunSpec {
+    RunSpec {
+        device: what.device.clone(),
+        scheme: scheme.to_string(),
+        workload: match &what.format {
+            Some(format) => with_format(&what.workload, format),
+            None => what.workload.clone(),
+        },
+        set: what.set.clone(),
+        seed: what.seed,
+        replicas: what.replicas,
+        traces: traces(what.traces.clone()),
+        requests: what.requests.map(|n| n.0),
+        fit: what.fit,
+        initial: if what.steady_state { "steady".to_string() } else { what.initial.clone() },
+        from_state: what.from_state.clone(),
+        save_state: None,
+        check: what.check,
+    }
+}
+
+/// The folder of originals that was named, or that of the environment.
+pub(crate) fn traces(named: Option<String>) -> Option<String> {
+    let set = || std::env::var("WORDLINE_TRACES").ok().filter(|folder| !folder.is_empty());
+    named.or_else(set)
+}
+
+/// JSON of a report cannot fail: its numbers are finite, or it says null.
+pub(crate) fn json_of(text: Result<String, serde_json::Error>) -> Result<String, Failure> {
+    text.map_err(|e| Failure::Output(format!("the report cannot be written as JSON: {e}")))
+}
+
+pub(crate) fn run(args: &RunArgs, console: &Console) -> Result<(), Failure> {
+    let outputs = Outputs::open(&args.to)?;
+    let fio = args.fio_json.as_deref().map(Sink::open).transpose()?;
+    let spec = RunSpec { save_state: args.save_state.clone(), ..spec(&args.what, &args.scheme) };
+    if fio.is_some() && Setup::resolve(&spec)?.pacing().is_some() {
+        return Err(Failure::Input(format!(
+            "--fio-json: {} has no jobs, so there is nothing to say of them\n  allowed: a fio job file as \
+             --workload\n  hint: --json writes the report of any run",
+            args.what.workload
+        )));
+    }
+    let comparison = if !args.files().any() {
+        together(&spec, std::slice::from_ref(&args.scheme), &args.what, console)?
+    } else if args.what.twin_sensitivity {
+        let what = "--log, --completions and --timeline record one run; leave --twin-sensitivity out";
+        return Err(Failure::Input(what.to_string()));
+    } else {
+        let setup = Setup::resolve(&spec)?;
+        let recording = Recording::open(&args.files())?;
+        let mut bar = console.bar(&setup, 1);
+        let update = &mut |p| bar.update(p);
+        Comparison::new(vec![wordline_run::run_recorded(&setup, &args.scheme, recording, update)?])
+    };
+    let report = &comparison.reports[0];
+    let json = json_of(report.to_json())?;
+    if let (Some(sink), Some(value)) = (fio, wordline_report::fio_json(report)) {
+        let text = json_of(serde_json::to_string_pretty(&value))? + "\n";
+        if sink.is_stdout() {
+            return sink.write(&text, console);
+        }
+        sink.write(&text, console)?;
+    }
+    outputs.write(&summary(report, console.style()), ("report.json", &json), &comparison, console)
+}
+
+/// The checker shares no code with the engine, so this binary has none of it; the script that pip
+/// installs hands the command to Python before it comes here.
+pub(crate) fn check_log(args: &CheckLogArgs) -> Result<(), Failure> {
+    let mut command = format!("python -m wordline.replay {}", args.file.display());
+    if let Some(report) = &args.report {
+        command += &format!(" --report {}", report.display());
+    }
+    Err(Failure::Input(format!(
+        "check-log: the checker is a program in Python, apart from the engine that it checks, and not in \
+         this binary\n  hint: `pip install .` in a checkout, then `{command}`"
+    )))
+}
+
+pub(crate) fn compare(args: &CompareArgs, console: &Console) -> Result<(), Failure> {
+    let outputs = Outputs::open(&args.to)?;
+    let mut spec = spec(&args.what, &args.schemes[0]);
+    let mut schemes = args.schemes.clone();
+    let mut refused = vec![];
+    if schemes.iter().any(|s| s == ALL_COMPATIBLE) {
+        (schemes, refused) = wordline_run::admitted(&Setup::resolve(&spec)?, &schemes)?;
+        spec = spec.with_scheme(&schemes[0]);
+    }
+    let comparison = together(&spec, &schemes, &args.what, console)?;
+    side_by_side(&Comparison { refused, ..comparison }, outputs, console)
+}
+
+/// Bursts that fit into the SLC cache, with rests in which it empties; six drive writes, so that blocks are
+/// collected and the drive is steady.
+const DEMO_WORKLOAD: &str =
+    "bursty:bursts=300,burst=2%,long=0%,quiet=1s,write_rate=100MB/s,sequential=30%,hot=60%,read_rate=200";
+
+pub(crate) fn demo(args: &DemoArgs, console: &Console) -> Result<(), Failure> {
+    let outputs = Outputs::open(&Where { out: Some(args.out.clone()), json: None })?;
+    let spec = RunSpec {
+        requests: args.requests.map(|n| n.0),
+        ..RunSpec::new("fair-tlc", "conventional", DEMO_WORKLOAD)
+    };
+    let schemes = ["conventional", "slc-cache", "sector"].map(str::to_string);
+    let comparison = compared(&spec, &schemes, threads(None), console)?;
+    side_by_side(&comparison, outputs, console)
+}
+
+/// Runs that go at once: as many as are asked for, or as there are cores.
+pub(crate) fn threads(asked: Option<u16>) -> usize {
+    let cores = || std::thread::available_parallelism().map_or(1, |n| n.get());
+    asked.map_or_else(cores, |n| n as usize)
+}
+
+/// The runs, and those on the shifted twin if they are asked for.
+fn together(
+    spec: &RunSpec,
+    schemes: &[String],
+    what: &What,
+    console: &Console,
+) -> Result<Comparison, Failure> {
+    let threads = threads(what.threads);
+    let mut comparison = compared(spec, schemes, threads, console)?;
+    if what.twin_sensitivity {
+        let mut bar = console.bar(&Setup::resolve(spec)?, schemes.len() * spec.replicas as usize);
+        wordline_run::sensitivity(spec, schemes, threads, &mut comparison, &mut |p| bar.update(p))?;
+    }
+    Ok(comparison)
+}
+
+fn compared(
+    spec: &RunSpec,
+    schemes: &[String],
+    threads: usize,
+    console: &Console,
+) -> Result<Comparison, Failure> {
+    let setup = Setup::resolve(spec)?;
+    let mut bar = console.bar(&setup, schemes.len() * spec.replicas as usize);
+    Ok(wordline_run::compare(&setup, schemes, threads, &mut |p| bar.update(p))?)
+}
+
+fn side_by_side(comparison: &Comparison, outputs: Outputs, console: &Console) -> Result<(), Failure> {
+    let json = json_of(comparison.to_json())?;
+    let text = table(comparison, console.style());
+    outputs.write(&text, ("comparison.json", &json), comparison, console)
+}
+
+pub(crate) fn rerun(args: &RerunArgs, console: &Console) -> Result<(), Failure> {
+    let sink = args.json.as_deref().map(Sink::open).transpose()?;
+    let reports = reports_of(&args.report)?;
+    let (mut again, mut differ) = (vec![], vec![]);
+    for report in &reports.0 {
+        let done = {
+            let runs = report.replicas.as_ref().map_or(1, |r| r.runs.len());
+            let mut bar = console.bar_of_runs(runs, Some(report.host.requests));
+            let update = &mut |p| bar.update(p);
+            wordline_run::rerun(report, args.workload.as_deref(), threads(None), update)?
+        };
+        let (name, now) = (&report.scheme.name, &done.report.result_hash);
+        if done.is_same() {
+            let others = match report.replicas.as_ref().map_or(0, |r| r.runs.len()) {
+                0 => String::new(),
+                n => format!(", and the same in all {n} replicas"),
+            };
+            console.note(&format!("{name}: the same result, {now}{others}"));
+        } else {
+            let version = if done.version == wordline_run::VERSION {
+                String::new()
+            } else {
+                format!("; the report is of version {}, this is {}", done.version, wordline_run::VERSION)
+            };
+            let what = match done.differing_seeds.as_slice() {
+                [] => format!("{now} instead of {}", done.recorded),
+                seeds => {
+                    let seeds: Vec<String> = seeds.iter().map(u64::to_string).collect();
+                    format!("in the replicas with seed {}", seeds.join(", "))
+                }
+            };
+            differ.push(format!("{name}: another result, {what}{version}"));
+        }
+        again.push(done.report);
+    }
+    let comparison = Comparison::new(again);
+    let single = comparison.reports.first().filter(|_| !reports.1);
+    let text =
+        single.map_or_else(|| table(&comparison, console.style()), |report| summary(report, console.style()));
+    if !sink.as_ref().is_some_and(Sink::is_stdout) {
+        console.say(&text)?;
+    }
+    if let Some(sink) = sink {
+        let json = single.map_or_else(|| comparison.to_json(), Report::to_json);
+        sink.write(&json_of(json)?, console)?;
+    }
+    if differ.is_empty() { Ok(()) } else { Err(Failure::Differs(differ.join("\n"))) }
+}
+
+/// The reports in a file, in a folder or beside a page, and whether it is a comparison.
+pub(crate) fn reports_of(named: &Path) -> Result<(Vec<Report>, bool), Failure> {
+    let path = &wordline_run::report_file(named)?;
+    let wrong = |what: String| Failure::Input(format!("{}: {what}", path.display()));
+    let text = std::fs::read_to_string(path).map_err(|e| wrong(format!("cannot be read: {e}")))?;
+    let value: serde_json::Value =
+        serde_json::from_str(&text).map_err(|e| wrong(format!("this is not JSON: {e}")))?;
+    let schema = value.get("schema").and_then(|s| s.as_str()).unwrap_or_default();
+    let unfit = |e: serde_json::Error| wrong(format!("this is not a report of Wordline: {e}"));
+    if schema == COMPARISON_SCHEMA {
+        Comparison::from_json(&text).map(|c| (c.reports, true)).map_err(unfit)
+    } else {
+        Report::from_json(&text).map(|r| (vec![r], false)).map_err(unfit)
+    }
+}

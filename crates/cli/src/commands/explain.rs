@@ -1,0 +1,178 @@
+//! `explain`: everything that is known of a name.
+
+use crate::args::about::ExplainArgs;
+use crate::commands::keys;
+use crate::console::Console;
+use crate::error::Failure;
+use std::path::Path;
+use wordline_run::RunError;
+use wordline_workload::twin::{BuiltinTwin, Depth, TWIN_OPTIONS, TWINS, TwinBody, check, twin_named};
+use wordline_workload::{JOB_KEYS, JOB_OPTIONS, Parameter, Standing, TRACE_OPTIONS};
+
+/// Requests of a twin that are made to explain it.
+const EXPLAINED: u64 = 500_000;
+
+pub(crate) fn explain(args: &ExplainArgs, console: &Console) -> Result<(), Failure> {
+    let name = args.name.as_str();
+    let mut pages: Vec<String> = vec![];
+    if wordline_device::find(name).is_some() || (name.ends_with(".toml") && Path::new(name).exists()) {
+        pages.push(device(name, console)?);
+    }
+    if let Ok(entry) = wordline_schemes::find(name) {
+        pages.push(scheme(entry, console));
+    }
+    if let Some(workload) = wordline_workload::synthetic_named(name) {
+        let mut page = format!("{}: {}\n", console.bold(workload.name), workload.title);
+        page += &parameters("Parameters", &workload.parameters(), console);
+        page += &format!("\n  --workload {name}:key=value,...\n");
+        pages.push(page);
+    }
+    let twin = name.strip_prefix("twin:").unwrap_or(name);
+    if let Some(twin) = twin_named(twin) {
+        pages.push(twin_page(twin, console)?);
+    }
+    if let Some(format) = wordline_workload::format_named(name) {
+        let mut page =
+            format!("{}: {}\n\n{}\n", console.bold(format.name), format.title, format.grammar.trim());
+        page += &parameters("Options of this format", format.parameters, console);
+        page += &parameters("Options of every trace", TRACE_OPTIONS, console);
+        pages.push(page);
+    }
+    if name == JOB_FILES {
+        pages.push(job_files(console));
+    }
+    if name == NOT_MODELLED {
+        pages.push(wordline_report::NOT_MODELLED.to_string());
+    }
+    if pages.is_empty() {
+        pages.extend(keys::page(name, console));
+    }
+    if pages.is_empty() {
+        return Err(Failure::Input(unknown(name)));
+    }
+    console.say(&pages.join("\n"))
+}
+
+/// Every name that is explained, but for keys within tables of a device file.
+pub(crate) fn names() -> Vec<String> {
+    let fixed = (wordline_device::builtin().iter().map(|d| d.name))
+        .chain(wordline_schemes::all().iter().map(|s| s.name))
+        .chain(wordline_workload::SYNTHETICS.iter().map(|w| w.name))
+        .chain(TWINS.iter().map(|t| t.name))
+        .chain(wordline_workload::FORMATS.iter().map(|f| f.name))
+        .chain([JOB_FILES, NOT_MODELLED, keys::DEVICE_FILES]);
+    fixed.map(str::to_string).chain(keys::names()).collect()
+}
+
+fn unknown(name: &str) -> String {
+    let names = names();
+    let near = wordline_device::config::closest(name, names.iter().map(String::as_str));
+    let hint = near.map_or(String::new(), |n| format!("; did you mean {n:?}?"));
+    let what = "device, scheme, workload, format or key of a device file";
+    format!("there is no {what} {name:?}{hint}\n  allowed: {}", names.join(", "))
+}
+
+/// What a twin is made of, what it is held to, and what it comes to.
+fn twin_page(twin: &BuiltinTwin, console: &Console) -> Result<String, Failure> {
+    let name = format!("twin:{}", twin.name);
+    let checked = check(&name, Some(EXPLAINED), Depth::Full).map_err(RunError::Workload)?;
+    let mut page = format!("{}: {}\n", console.bold(&name), checked.title);
+    if let TwinBody::Workload(spelled) = twin.body {
+        page += &format!("\n  --workload {}\n  {}\n", spelled.workload, spelled.source);
+    }
+    if let Some(text) = twin.text() {
+        page += &format!("\n{}\n\n", console.bold("Each value with its source"));
+        for line in text.lines() {
+            page += &format!("  {line}\n");
+        }
+    }
+    page += &format!("\n{}\n\n", console.bold("Its figures beside the table's"));
+    page += &checked.render();
+    page +=
+        &format!("  Of {EXPLAINED} requests at most; wordline twin check {} makes all of them.\n", twin.name);
+    page += &parameters("Options", TWIN_OPTIONS, console);
+    Ok(page)
+}
+
+fn device(name: &str, console: &Console) -> Result<String, Failure> {
+    let mut page = wordline_device::describe(&wordline_run::device(name, &[])?);
+    if let Some(builtin) = wordline_device::find(name) {
+        page += &format!("\n{} ({})\n\n", console.bold("Each value with its source"), builtin.origin());
+        for line in builtin.text.lines() {
+            page += &format!("  {line}\n");
+        }
+    }
+    Ok(page)
+}
+
+/// The name under which job files are explained.
+pub(crate) const JOB_FILES: &str = "fio";
+
+/// The name under which it is said what is not modelled.
+pub(crate) const NOT_MODELLED: &str = "not-modelled";
+
+/// Every key of a job file.
+fn job_files(console: &Console) -> String {
+    let mut page =
+        format!("{}: job files of fio as workloads\n\n{}\n", console.bold(JOB_FILES), console.bold("Keys"));
+    let width = JOB_KEYS.iter().map(|k| k.names[0].len()).max().unwrap_or(0);
+    let (mut unseen, mut refused) = (vec![], String::new());
+    for key in JOB_KEYS {
+        let names = key.names.join(", ");
+        match key.standing {
+            Standing::Honoured(about) => page += &format!("  {:width$}  {about}\n", key.names[0]),
+            Standing::Unseen => unseen.push(names),
+            Standing::Refused(why) => refused += &format!("  {:width$}  {why}\n", key.names[0]),
+        }
+    }
+    page += &format!("\n{}\n", console.bold("Accepted, and not seen by a drive"));
+    for line in unseen.chunks(5) {
+        page += &format!("  {}\n", line.join(", "));
+    }
+    page += &format!("\n{}\n{refused}", console.bold("Cannot be honoured, and why"));
+    page += &parameters("Options behind the file's name, beside every key above", JOB_OPTIONS, console);
+    page + "\n  --workload FILE:key=value,...\n"
+}
+
+/// The head of a scheme's file, which documents it.
+fn scheme(entry: &wordline_schemes::Entry, console: &Console) -> String {
+    let mut page = format!("{}: {}\n", console.bold(entry.name), entry.title);
+    let head =
+        entry.docs.lines().map_while(|l| l.strip_prefix("//!")).map(|l| l.strip_prefix(' ').unwrap_or(l));
+    for line in head {
+        if let Some(heading) = line.strip_prefix("## ") {
+            page += &format!("{}\n", console.bold(heading));
+        } else if line.is_empty() {
+            page += "\n";
+        } else if !line.starts_with("# ") {
+            page += &format!("  {}\n", line.replace('`', ""));
+        }
+    }
+    if !entry.parameters.is_empty() {
+        page += &format!("\n{}\n", console.bold("Keys"));
+        let width = entry.parameters.iter().map(|p| p.key.len()).max().unwrap_or(0);
+        for p in entry.parameters {
+            page += &format!("  {:width$}  {} [default: {}]\n", p.key, p.what, p.default);
+        }
+        page += &format!("\n  --scheme {}:key=value,...\n", entry.name);
+    }
+    page
+}
+
+fn parameters(title: &str, all: &[Parameter], console: &Console) -> String {
+    if all.is_empty() {
+        return String::new();
+    }
+    let mut out = format!("\n{}\n", console.bold(title));
+    let width = all.iter().map(|p| p.key.len()).max().unwrap_or(0);
+    for p in all {
+        out += &format!("  {:width$}  {} [default: {}]\n", p.key, p.about, p.default);
+        out += &format!("  {:width$}    {}\n", "", values(p));
+    }
+    out
+}
+
+/// What kind of value a parameter takes.
+fn values(p: &Parameter) -> String {
+    if p.allowed.is_empty() { p.unit.to_string() } else { format!("{}: {}", p.unit, p.allowed) }
+}

@@ -1,0 +1,160 @@
+//! `lifetime`: the lives, what is told of them while they go on, and what is kept of them when they are stopped.
+
+use crate::args::run::LifetimeArgs;
+use crate::commands::experiment::{json_of, spec, threads};
+use crate::console::Console;
+use crate::error::Failure;
+use crate::output::{Folder, Sink};
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use wordline_report::{lifetime_figures, lifetime_html, lifetime_table};
+use wordline_run::{LifeProgress, LifetimeSpec};
+
+pub(crate) fn lifetime(args: &LifetimeArgs, console: &Console) -> Result<(), Failure> {
+    if args.what.twin_sensitivity {
+        let what = "--twin-sensitivity compares runs; leave it out";
+        return Err(Failure::Input(what.to_string()));
+    }
+    let folder = args.out.as_deref().map(Folder::open).transpose()?;
+    let json = args.json.as_deref().map(Sink::open).transpose()?;
+    let csv = args.csv.as_deref().map(Sink::open).transpose()?;
+    let asked = LifetimeSpec {
+        run: spec(&args.what, &args.schemes[0]),
+        schemes: args.schemes.clone(),
+        acceleration: args.acceleration,
+        shelf: args.shelf.unwrap_or_default(),
+        end: args.end,
+        threads: threads(args.what.threads),
+    };
+    let told = Told::new(&args.schemes, console);
+    let lifetimes = wordline_run::lifetime(&asked, &|p| {
+        told.hear(&p);
+        ControlFlow::Continue(())
+    })?;
+    let text = json_of(lifetimes.to_json())?;
+    if ![&json, &csv].into_iter().flatten().any(Sink::is_stdout) {
+        console.say(&lifetime_table(&lifetimes, console.style()))?;
+    }
+    if let Some(folder) = folder {
+        folder.write("phases.csv", &lifetimes.to_csv(), console)?;
+        let page = ("lifetime.html", lifetime_html(&lifetimes));
+        let figures = lifetime_figures(&lifetimes);
+        folder.fill_with(&figures, (page.0, &page.1), ("lifetime.json", &text), console)?;
+    }
+    if let Some(sink) = csv {
+        sink.write(&lifetimes.to_csv(), console)?;
+    }
+    if let Some(sink) = json {
+        sink.write(&text, console)?;
+    }
+    if !lifetimes.stopped {
+        return Ok(());
+    }
+    Err(Failure::Stopped(match &args.out {
+        Some(folder) => format!("what was lived until then is in {}", folder.display()),
+        None => "what was lived until then is above".to_string(),
+    }))
+}
+
+/// Where a life heads is told at most so often.
+const EVERY: Duration = Duration::from_secs(10);
+
+/// A life by its scheme, seed and acceleration.
+type Which = (usize, u64, u32);
+
+/// Tells how far the lives are, in a line now and then.
+struct Told<'a> {
+    schemes: &'a [String],
+    console: &'a Console,
+    begun: Instant,
+    /// Of each life: when it was last told of, and after how many passes.
+    last: Mutex<BTreeMap<Which, (Instant, u64)>>,
+}
+
+impl<'a> Told<'a> {
+    fn new(schemes: &'a [String], console: &'a Console) -> Told<'a> {
+        Told { schemes, console, begun: Instant::now(), last: Mutex::default() }
+    }
+
+    fn hear(&self, p: &LifeProgress) {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let (at, passes) = last.entry((p.scheme, p.seed, p.acceleration)).or_insert((self.begun, 0));
+        let first = *passes == 0 && p.passes > 0;
+        if p.ended.is_none() && !first && at.elapsed() < EVERY {
+            return;
+        }
+        (*at, *passes) = (Instant::now(), p.passes);
+        drop(last);
+        self.console.note(&self.line(p, self.begun.elapsed()));
+    }
+
+    /// How a life has ended, or where it heads.
+    fn line(&self, p: &LifeProgress, elapsed: Duration) -> String {
+        let name = format!("{}, seed {}, K = {}", self.schemes[p.scheme], p.seed, p.acceleration);
+        let writes = |x: f64| format!("{} drive writes", significant(x));
+        if let Some(end) = p.ended {
+            return format!("{name}: ended ({end}) after {}", writes(p.drive_writes));
+        }
+        if p.passes == 0 || p.life_used <= 0.0 {
+            return format!("{name}: the first pass of the workload goes on");
+        }
+        let left = elapsed.mul_f64(((1.0 - p.all_done) / p.all_done.max(1e-9)).min(1e6));
+        format!(
+            "{name}: {} wear after {}, heads for {} at most; all lives: about {} left",
+            percent(p.life_used),
+            writes(p.drive_writes),
+            significant(p.drive_writes / p.life_used),
+            duration(left)
+        )
+    }
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+/// Three digits.
+fn significant(x: f64) -> String {
+    let decimals = (2 - x.abs().max(1e-3).log10().floor() as i32).max(0) as usize;
+    format!("{x:.decimals$}")
+}
+
+fn duration(d: Duration) -> String {
+    match d.as_secs() {
+        s if s < 90 => format!("{s} s"),
+        s if s < 5400 => format!("{} min", s.div_ceil(60)),
+        s => format!("{:.1} h", s as f64 / 3600.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_life_is_told_with_where_it_heads_and_how_long_all_may_take() {
+        let (schemes, console) = (["raro".to_string()], Console::new());
+        let told = Told::new(&schemes, &console);
+        let p = LifeProgress {
+            scheme: 0,
+            seed: 1,
+            acceleration: 20,
+            passes: 3,
+            drive_writes: 30.0,
+            life_used: 0.03,
+            all_done: 0.1,
+            ended: None,
+        };
+        let line = told.line(&p, Duration::from_secs(20));
+        assert_eq!(
+            line,
+            "raro, seed 1, K = 20: 3.0 % wear after 30.0 drive writes, heads for 1000 at most; all lives: about 3 min left"
+        );
+        let first = told.line(&LifeProgress { passes: 0, life_used: 0.0, ..p.clone() }, Duration::ZERO);
+        assert!(first.contains("first pass"), "{first}");
+        let ended = told.line(&LifeProgress { ended: Some(wordline_run::EndOfLife::OutOfSpace), ..p }, EVERY);
+        assert!(ended.ends_with("ended (out-of-space) after 30.0 drive writes"), "{ended}");
+    }
+}

@@ -1,0 +1,32 @@
+//! `man`: a manual page of each command, from the tree that also parses and helps.
+
+use crate::args::about::ManArgs;
+use crate::args::tree::Cli;
+use crate::console::Console;
+use crate::error::Failure;
+use clap::{Command, CommandFactory};
+use clap_mangen::Man;
+use std::path::Path;
+use std::{fs, io};
+
+pub(crate) fn man(args: &ManArgs, console: &Console) -> Result<(), Failure> {
+    let folder = &args.folder;
+    fs::create_dir_all(folder)
+        .map_err(|e| Failure::Input(format!("{}: the folder cannot be made: {e}", folder.display())))?;
+    let mut tree = Cli::command().disable_help_subcommand(true);
+    tree.build();
+    pages(&tree, folder)
+        .map_err(|e| Failure::Output(format!("{}: a page cannot be written: {e}", folder.display())))?;
+    console.note(&format!("Manual: {0}; man -l {0}/wordline.1 shows the first page", folder.display()));
+    Ok(())
+}
+
+/// The page of a command, and those of the commands in it.
+fn pages(command: &Command, folder: &Path) -> io::Result<()> {
+    for inner in command.get_subcommands() {
+        pages(inner, folder)?;
+    }
+    let source = format!("wordline {}", wordline_run::VERSION);
+    Man::new(command.clone()).source(source).manual("Wordline").generate_to(folder)?;
+    Ok(())
+}

@@ -1,0 +1,14 @@
+//! One module a command, or for several that do alike.
+
+pub(crate) mod completions;
+pub(crate) mod device;
+pub(crate) mod experiment;
+pub(crate) mod explain;
+pub(crate) mod keys;
+pub(crate) mod lifetime;
+pub(crate) mod list;
+pub(crate) mod man;
+pub(crate) mod python;
+pub(crate) mod trace;
+pub(crate) mod twin;
+pub(crate) mod why;

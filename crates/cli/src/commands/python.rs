@@ -1,0 +1,119 @@
+//! Commands that are done in Python. The tree here knows their arguments and help; the script that
+//! pip installs brings the interpreter, and the native binary says how to get it.
+
+use crate::args::python::{ModelArgs, ReproduceArgs, SweepArgs, ValidateArgs};
+use crate::commands::experiment::traces;
+use crate::error::Failure;
+use std::path::PathBuf;
+
+/// The value of an argument of a Python function.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Argument {
+    /// A flag.
+    Flag(bool),
+    /// A count.
+    Number(u64),
+    /// A text.
+    Text(String),
+    /// Several texts.
+    Texts(Vec<String>),
+}
+
+/// A call of `main` in a Python module, with keyword arguments; it returns the exit code.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Call {
+    /// The module.
+    pub module: &'static str,
+    /// The extra of the package that has what it needs.
+    pub extra: &'static str,
+    /// Its arguments; those that were not given are left out.
+    pub arguments: Arguments,
+}
+
+/// A path as Python takes it.
+fn path(p: PathBuf) -> Result<String, Failure> {
+    let shown = p.display().to_string();
+    p.into_os_string().into_string().map_err(|_| Failure::Input(format!("{shown}: this is not UTF-8")))
+}
+
+type Arguments = Vec<(&'static str, Argument)>;
+
+/// Add an argument if it was given.
+fn add(arguments: &mut Arguments, name: &'static str, given: Option<Argument>) {
+    arguments.extend(given.map(|value| (name, value)));
+}
+
+/// The same of a path.
+fn add_path(arguments: &mut Arguments, name: &'static str, given: Option<PathBuf>) -> Result<(), Failure> {
+    add(arguments, name, given.map(path).transpose()?.map(Argument::Text));
+    Ok(())
+}
+
+pub(crate) fn sweep(args: SweepArgs) -> Result<Call, Failure> {
+    let mut arguments = vec![
+        ("devices", Argument::Texts(args.devices)),
+        ("workloads", Argument::Texts(args.workloads)),
+        ("schemes", Argument::Texts(args.schemes)),
+        ("initials", Argument::Texts(args.initials)),
+        ("set", Argument::Texts(args.set)),
+        ("figures", Argument::Texts(args.figures)),
+        ("seed", Argument::Number(args.seed)),
+        ("replicas", Argument::Number(args.replicas as u64)),
+        ("check", Argument::Flag(args.check)),
+        ("out", Argument::Text(path(args.out)?)),
+    ];
+    add(&mut arguments, "frontier", args.frontier.map(Argument::Text));
+    add(&mut arguments, "jobs", args.jobs.map(|n| Argument::Number(n as u64)));
+    add(&mut arguments, "requests", args.requests.map(|n| Argument::Number(n.0)));
+    add(&mut arguments, "fit", args.fit.map(Argument::Text));
+    add(&mut arguments, "traces", traces(args.traces).map(Argument::Text));
+    Ok(Call { module: "wordline.sweeps", extra: "sweep", arguments })
+}
+
+pub(crate) fn model(args: ModelArgs) -> Result<Call, Failure> {
+    let mut arguments = vec![
+        ("scheme", Argument::Text(args.scheme)),
+        ("device", Argument::Text(args.device)),
+        ("workload", Argument::Text(args.workload)),
+        ("set", Argument::Texts(args.set)),
+        ("seed", Argument::Number(args.seed)),
+        ("simulate", Argument::Flag(args.simulate)),
+    ];
+    add(&mut arguments, "requests", args.requests.map(|n| Argument::Number(n.0)));
+    add(&mut arguments, "fit", args.fit.map(Argument::Text));
+    add(&mut arguments, "traces", traces(args.traces).map(Argument::Text));
+    add(&mut arguments, "jobs", args.jobs.map(|n| Argument::Number(n as u64)));
+    add_path(&mut arguments, "out", args.out)?;
+    Ok(Call { module: "wordline.model", extra: "reproduce", arguments })
+}
+
+pub(crate) fn reproduce(args: ReproduceArgs) -> Result<Call, Failure> {
+    let mut arguments = vec![
+        ("paper", Argument::Text(args.paper)),
+        ("figures", Argument::Texts(args.figures)),
+        ("only", Argument::Texts(args.only)),
+        ("scale", Argument::Number(args.scale as u64)),
+        ("causes", Argument::Flag(args.causes)),
+    ];
+    add_path(&mut arguments, "out", args.out)?;
+    add(&mut arguments, "jobs", args.jobs.map(|n| Argument::Number(n as u64)));
+    add(&mut arguments, "traces", traces(args.traces).map(Argument::Text));
+    Ok(Call { module: "wordline.reproduce", extra: "reproduce", arguments })
+}
+
+pub(crate) fn validate(args: ValidateArgs) -> Result<Call, Failure> {
+    let mut arguments = vec![("quick", Argument::Flag(args.quick))];
+    add(&mut arguments, "only", args.only.map(Argument::Text));
+    add_path(&mut arguments, "out", args.out)?;
+    add_path(&mut arguments, "claims", args.claims)?;
+    Ok(Call { module: "wordline.validate", extra: "validate", arguments })
+}
+
+/// The answer of a binary without an interpreter.
+pub(crate) fn missing(call: &Call) -> Failure {
+    Failure::Input(format!(
+        "this is done in Python, which this binary goes without; pip install 'wordline[{}]', and use the wordline \
+         command that it brings",
+        call.extra
+    ))
+}

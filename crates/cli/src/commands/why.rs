@@ -1,0 +1,53 @@
+//! `why`: what the slowest requests of a run waited for.
+
+use crate::args::run::WhyArgs;
+use crate::commands::experiment::{json_of, reports_of};
+use crate::console::Console;
+use crate::error::Failure;
+use crate::output::Sink;
+use wordline_report::{Report, why_text};
+use wordline_run::WhyAsked;
+
+pub(crate) fn why(args: &WhyArgs, console: &Console) -> Result<(), Failure> {
+    let sink = args.json.as_deref().map(Sink::open).transpose()?;
+    let (reports, _) = reports_of(&args.report)?;
+    let report = chosen(&reports, args)?;
+    let slowest = args.slowest.unwrap_or_default();
+    let asked = WhyAsked {
+        numbers: args.numbers.clone(),
+        slowest: args.stories.map_or_else(|| slowest.stories(), usize::from),
+        summed: Some(slowest),
+        op: args.op,
+        timeline: args.timeline.clone(),
+    };
+    let told = {
+        let mut bar = console.bar_of(report.host.requests);
+        wordline_run::why(report, &asked, args.workload.as_deref(), &mut |p| bar.update(p))?
+    };
+    if let Some(file) = &args.timeline {
+        console.note(&format!("Timeline: {} (ui.perfetto.dev opens it)", file.display()));
+    }
+    if !sink.as_ref().is_some_and(Sink::is_stdout) {
+        console.say(&why_text(&told))?;
+    }
+    match sink {
+        Some(sink) => sink.write(&(json_of(serde_json::to_string_pretty(&told))? + "\n"), console),
+        None => Ok(()),
+    }
+}
+
+/// The report that is asked about.
+fn chosen<'a>(reports: &'a [Report], args: &WhyArgs) -> Result<&'a Report, Failure> {
+    let names: Vec<&str> = reports.iter().map(|r| r.scheme.name.as_str()).collect();
+    let wrong = |what: String| {
+        Failure::Input(format!("{}: {what}\n  allowed: --scheme {}", args.report.display(), names.join(", ")))
+    };
+    match (&args.scheme, reports) {
+        (None, [only]) => Ok(only),
+        (None, _) => Err(wrong(format!("{} runs are in it; say which with --scheme", reports.len()))),
+        (Some(name), _) => {
+            let found = reports.iter().find(|r| r.scheme.name == *name);
+            found.ok_or_else(|| wrong(format!("no run of --scheme {name} is in it")))
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! From the text of a device file to a [`DeviceSpec`], with every problem of the file in one go.
+//!
+//! Values are checked where they stand (a range, a unit, a word), then against one another (sizes
+//! that divide, blocks that exist, capacity that fits), and last by [`DeviceSpec::geometry`].
+
+use crate::file::check::{check_sizes, check_whole};
+use crate::file::controller::{ack, capacity, gc, host, merge, padding, slc_cache};
+use crate::file::medium::{Read, media};
+use crate::spec::drive::DeviceSpec;
+use crate::spec::parallel::{Allocation, Multiplane, MultiplanePages, ParallelUnit, Superblock};
+use crate::tables::wear::WearSpec;
+use wordline_config::{ConfigErrors, Problems, Section};
+use wordline_units::Bytes;
+
+impl DeviceSpec {
+    /// Read a device file. `origin` is its name in messages; `overrides` are the dotted paths and
+    /// values of `--set`, applied before anything is checked: `gc.victim=fifo`,
+    /// `medium.flash.tlc.read=66us`, `medium.0.blocks_per_plane=64`, `medium.*.page=8KiB`,
+    /// `slc_cache=off`.
+    ///
+    /// # Errors
+    /// With every problem found, each with its place.
+    pub fn from_toml(
+        text: &str,
+        origin: &str,
+        overrides: &[(String, String)],
+    ) -> Result<DeviceSpec, ConfigErrors> {
+        let problems = Problems::default();
+        let spec = Section::from_toml(text, origin, overrides, "medium", &problems)
+            .and_then(|root| read(root, origin, &problems));
+        problems.finish(spec)
+    }
+
+    /// Check a description that did not come from a device file (a report's, or one made by hand)
+    /// as a file is checked. The lines that problems name are those of [`crate::to_toml`].
+    ///
+    /// # Errors
+    /// As for [`DeviceSpec::from_toml`].
+    pub fn checked(&self, origin: &str) -> Result<DeviceSpec, ConfigErrors> {
+        DeviceSpec::from_toml(&crate::file::write::to_toml(self), origin, &[])
+    }
+}
+
+fn read(mut root: Section<'_>, origin: &str, problems: &Problems) -> Option<DeviceSpec> {
+    let mut about = root.section_or_empty("device");
+    let stem = origin.rsplit(['/', '\\']).next().unwrap_or(origin).trim_end_matches(".toml");
+    let name = about.take_or("name", stem.to_string());
+    let description = about.take_or("description", String::new());
+    about.finish();
+
+    let media = media(&mut root);
+
+    let mut mapping = root.section_or_empty("mapping");
+    let smallest = media.iter().flatten().map(|m| m.medium.page).min().unwrap_or(Bytes(16 << 10));
+    let unit = mapping.take_or("unit", smallest);
+    let sector = mapping.take_or("sector", Bytes(unit.0.clamp(512, 4096)));
+    check_sizes(&mapping, unit, sector, &media, problems);
+    mapping.finish();
+
+    let (capacity, capacity_place) = match root.section("capacity") {
+        Some(section) => capacity(section),
+        None => {
+            root.missing("capacity", "{ over_provisioning = \"7%\" }");
+            (None, root.place().clone())
+        }
+    };
+    let (host, arbitration) = host(root.section_or_empty("host"));
+
+    let mut parallel = root.section_or_empty("parallel");
+    let parallel_unit = parallel.choice("unit", ParallelUnit::WORDS, ParallelUnit::Die);
+    let multiplane = parallel.choice("multiplane", Multiplane::WORDS, Multiplane::Off);
+    if !multiplane.is_off() && parallel_unit == ParallelUnit::Plane {
+        let why = "planes with arrays of their own (unit = \"plane\") have nothing to pair; leave it \"off\"";
+        parallel.refuse("multiplane", why);
+    }
+    let multiplane_pages = parallel.choice("multiplane_pages", MultiplanePages::WORDS, MultiplanePages::Any);
+    if multiplane.is_off() && !multiplane_pages.are_any() && !parallel.overrides("multiplane") {
+        let why = "no planes work together; set multiplane = \"opportunistic\", or leave this out";
+        parallel.refuse("multiplane_pages", why);
+    }
+    let superblock = parallel.choice("superblock", Superblock::WORDS, Superblock::Off);
+    parallel.finish();
+
+    let caches = media.iter().flatten().any(|m| !m.medium.cache_register.is_off());
+    let service =
+        crate::tables::service::read(root.section_or_empty("service"), !multiplane.is_off(), caches);
+
+    let mut section = root.section_or_empty("allocation");
+    let allocation = section.take_or("order", Allocation::CWDP);
+    section.finish();
+
+    let blocks = media.iter().flatten().map(|m| m.medium.blocks_per_plane).max();
+    let gc = gc(root.section_or_empty("gc"), blocks.unwrap_or(0));
+    let (ack, flush) = ack(root.section_or_empty("ack"));
+    let merge = merge(root.section_or_empty("merge"));
+    let dram = crate::tables::dram::read(root.section_or_empty("dram"), unit);
+
+    let padding = padding(root.section_or_empty("program"), ack);
+
+    let complete: Vec<&Read> = media.iter().flatten().collect();
+    let slc_cache = root.section("slc_cache").map(|section| slc_cache(section, &complete));
+    let errors = root.section("errors").map(crate::tables::errors::read);
+    let wear = root.section("wear").map_or(Some(WearSpec::default()), crate::tables::wear::read);
+    root.finish();
+
+    if media.is_empty() || media.iter().any(Option::is_none) {
+        return None;
+    }
+    let spec = DeviceSpec {
+        name,
+        description,
+        unit,
+        sector,
+        capacity: capacity?,
+        host,
+        arbitration,
+        parallel_unit,
+        multiplane,
+        multiplane_pages: if multiplane.is_off() { MultiplanePages::Any } else { multiplane_pages },
+        superblock,
+        service: service?,
+        allocation,
+        ack,
+        flush,
+        merge,
+        dram: dram?,
+        gc: gc?,
+        program_buffer: padding.buffer,
+        pad_after: padding.after,
+        pad_host_after: padding.host_after,
+        slc_cache: match slc_cache {
+            Some(cache) => Some(cache?),
+            None => None,
+        },
+        errors: match errors {
+            Some(errors) => Some(errors?),
+            None => None,
+        },
+        wear: wear?,
+        media: media.iter().flatten().map(|m| m.medium.clone()).collect(),
+    };
+    check_whole(&spec, &complete, &capacity_place, problems);
+    Some(spec)
+}

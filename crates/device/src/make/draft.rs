@@ -1,0 +1,222 @@
+//! A device file from a few facts of a data sheet. What a data sheet does not say is assumed, and says so.
+
+use crate::make::sheet::Sheet;
+use crate::spec::drive::DeviceSpec;
+use std::str::FromStr;
+use wordline_config::ConfigErrors;
+use wordline_units::{Bytes, CellMode, Fraction, QuantityError, Rate, SimDuration};
+
+/// What is known of a drive.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Draft {
+    /// What it is called.
+    pub name: String,
+    /// What the host sees.
+    pub capacity: Bytes,
+    /// Bits a cell holds.
+    pub cell: CellMode,
+    /// Channels of the controller.
+    pub channels: u32,
+    /// The link to the host.
+    pub interface: Interface,
+    /// Flash beyond what the host sees.
+    pub over_provisioning: Option<Fraction>,
+    /// Bytes of a page.
+    pub page: Option<Bytes>,
+    /// Transfers of one channel.
+    pub bus: Option<Rate>,
+    /// Time to sense a page.
+    pub read: Option<SimDuration>,
+    /// Time to program all pages of a wordline.
+    pub program: Option<SimDuration>,
+    /// Sequential writes to flash of these cells, from which the time of a program follows.
+    pub write_rate: Option<Rate>,
+    /// Time to erase a block.
+    pub erase: Option<SimDuration>,
+    /// Cycles that a block endures.
+    pub endurance: Option<u32>,
+    /// A static SLC cache, as the host sees it.
+    pub slc_cache: Option<Bytes>,
+}
+
+/// A link to the host, by its name or its rate.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Interface {
+    /// As it was given.
+    pub word: String,
+    /// Its rate.
+    pub rate: Rate,
+}
+
+impl Interface {
+    /// Names, and what is left of each for data.
+    const NAMED: [(&'static str, u64); 5] =
+        [("sata3", 560), ("pcie3x2", 1_750), ("pcie3x4", 3_500), ("pcie4x4", 7_000), ("pcie5x4", 14_000)];
+}
+
+impl FromStr for Interface {
+    type Err = QuantityError;
+    fn from_str(text: &str) -> Result<Interface, QuantityError> {
+        let named = Interface::NAMED.iter().find(|(name, _)| *name == text.to_lowercase());
+        let rate = match named {
+            Some((_, mb)) => Rate { bytes: mb * 1_000_000, nanoseconds: 1_000_000_000 },
+            None => text.parse().map_err(|_| QuantityError {
+                given: text.to_string(),
+                expected: "an interface",
+                hint: format!(
+                    "give one of {}, or a rate such as 2000MB/s",
+                    Interface::NAMED.map(|(name, _)| name).join(", ")
+                ),
+            })?,
+        };
+        Ok(Interface { word: text.to_string(), rate })
+    }
+}
+
+/// What flash of a kind of cells is usually like.
+struct Usual {
+    read: u64,
+    program: u64,
+    erase: u64,
+    endurance: u32,
+    die: u64,
+}
+
+const GIB: u64 = 1 << 30;
+
+const fn usual(cell: CellMode) -> Usual {
+    let (read, program, erase, endurance, die) = match cell {
+        CellMode::Slc => (25_000, 200_000, 2_000_000, 100_000, 16 * GIB),
+        CellMode::Mlc => (50_000, 1_200_000, 3_500_000, 10_000, 32 * GIB),
+        CellMode::Tlc => (60_000, 1_900_000, 5_000_000, 3_000, 64 * GIB),
+        CellMode::Qlc => (85_000, 6_550_000, 10_000_000, 1_000, 128 * GIB),
+    };
+    Usual { read, program, erase, endurance, die }
+}
+
+const PLANES: u64 = 4;
+
+/// Where a value comes from: what was asked, or what is assumed for want of it.
+fn source(asked: bool, why: &str) -> String {
+    if asked { "Asked".to_string() } else { format!("ASSUMED: {why}") }
+}
+
+impl Draft {
+    /// The device file, in which every value has its source.
+    ///
+    /// # Errors
+    /// Where no drive can be made of it, such as one of too few blocks.
+    pub fn to_toml(&self) -> Result<String, ConfigErrors> {
+        let text = self.sheet();
+        DeviceSpec::from_toml(&text, &format!("{}, as it was asked for", self.name), &[])?;
+        Ok(text)
+    }
+
+    fn sheet(&self) -> String {
+        let (bits, usual) = (self.cell.bits() as u64, usual(self.cell));
+        let page = self.page.unwrap_or(Bytes(16 << 10));
+        let over = self.over_provisioning.unwrap_or(Fraction::percent(7));
+        let raw = self.capacity.0.saturating_add(over.of(self.capacity.0));
+        let channels = self.channels.max(1) as u64;
+        let dies = raw.div_ceil(channels.saturating_mul(usual.die)).max(1);
+        let planes = channels * dies * PLANES;
+        // Blocks as large as they are today, and smaller ones where a plane had too few of them.
+        let block = |wordlines: u64| (wordlines * bits).saturating_mul(page.0).max(1);
+        let has_many = |wordlines: &u64| raw / planes / block(*wordlines) >= 128;
+        let wordlines = [768, 384, 192, 96].into_iter().find(has_many).unwrap_or(48);
+        let cache = self.slc_cache.map_or(0, |cache| cache.0.div_ceil(planes * block(wordlines) / bits));
+        let blocks = raw.div_ceil(planes * block(wordlines)) + cache;
+        let program = match (self.program, self.write_rate) {
+            (Some(time), _) => time,
+            (None, Some(rate)) => rate.time_for(planes * bits * page.0),
+            (None, None) => SimDuration(usual.program),
+        };
+
+        let remark = "Asked = what was given to `wordline device new`".to_string();
+        let of = format!("{} of {} over {} channels", self.capacity, self.cell, self.channels);
+        let mut sheet = Sheet::new(&[remark], &self.name, &of);
+        sheet.table("medium.flash");
+        sheet.put("channels", self.channels, "Asked");
+        sheet.put("chips_per_channel", 1, "ASSUMED: one package a channel");
+        sheet.put(
+            "dies_per_chip",
+            dies,
+            format!("ASSUMED: dies of {}, usual for {}", Bytes(usual.die), self.cell),
+        );
+        sheet.put("planes_per_die", PLANES, "ASSUMED: usual for dies of this size");
+        let left = format!(
+            "ASSUMED: what the capacity and {over} beyond it need{}",
+            if cache > 0 { ", and the cache" } else { "" }
+        );
+        sheet.put("blocks_per_plane", blocks, left);
+        let size = format!("ASSUMED: blocks of {}", Bytes(block(wordlines)));
+        sheet.put("wordlines_per_block", wordlines, size);
+        sheet.put_text("page", page, source(self.page.is_some(), "usual for flash of today"));
+        let bus = self.bus.map_or("1200MT/s".to_string(), |rate| rate.to_string());
+        let bus = format!("{{ rate = \"{bus}\", width = 1 }}");
+        sheet.put("bus", bus, source(self.bus.is_some(), "usual for flash of today"));
+        if self.cell != CellMode::Slc {
+            let slc = self::usual(CellMode::Slc);
+            sheet.table("medium.flash.slc");
+            sheet.put_text("read", SimDuration(slc.read), "ASSUMED: usual for cells used as SLC");
+            sheet.put_text("program", SimDuration(slc.program), "ASSUMED: usual for cells used as SLC");
+            sheet.put_text("erase", SimDuration(slc.erase), "ASSUMED: usual for cells used as SLC");
+            sheet.put("endurance", slc.endurance, "ASSUMED: usual for cells used as SLC");
+        }
+        sheet.table(&format!("medium.flash.{}", self.cell.key()));
+        let usually = format!("usual for {}", self.cell);
+        let read = self.read.unwrap_or(SimDuration(usual.read));
+        sheet.put_text("read", read, source(self.read.is_some(), &usually));
+        let from = match (self.program, self.write_rate) {
+            (None, Some(rate)) => format!("Asked: all planes together then write {rate}"),
+            (asked, _) => source(asked.is_some(), &usually),
+        };
+        sheet.put_text("program", program, from);
+        if bits > 1 {
+            sheet.put(
+                "one_shot",
+                true,
+                "ASSUMED: all pages of a wordline are programmed at once, as on 3D flash",
+            );
+        }
+        let erase = self.erase.unwrap_or(SimDuration(usual.erase));
+        sheet.put_text("erase", erase, source(self.erase.is_some(), &usually));
+        let endurance = self.endurance.unwrap_or(usual.endurance);
+        sheet.put("endurance", endurance, source(self.endurance.is_some(), &usually));
+        sheet.table("mapping");
+        sheet.put_text("sector", "4KiB", "ASSUMED: usual for drives of today");
+        sheet.table("capacity");
+        sheet.put_text("logical", self.capacity, "Asked");
+        sheet.table("host");
+        sheet.put_text("rate", self.interface.rate, format!("Asked: {}", self.interface.word));
+        sheet.put_text("read_overhead", "5us", "ASSUMED: firmware and link");
+        sheet.put_text("write_overhead", "5us", "ASSUMED: firmware and link");
+        sheet.table("parallel");
+        sheet.put_text(
+            "unit",
+            "plane",
+            "ASSUMED: stands for multi-plane programs and independent plane reads",
+        );
+        sheet.table("gc");
+        sheet.put_text("trigger", "free_blocks < 3%", "ASSUMED: below the spare flash, so that it is used");
+        sheet.put_text("class", "background", "ASSUMED: collects when idle, urgent when space runs out");
+        sheet.table("ack");
+        sheet.put_text("mode", "buffer", "ASSUMED: writes are answered from protected RAM");
+        sheet.put(
+            "pages",
+            (2 * planes * bits).max(64),
+            "ASSUMED: twice what fills a wordline of every plane, so that none is padded for want of room",
+        );
+        if cache > 0 {
+            sheet.table("slc_cache");
+            sheet.put(
+                "static_blocks",
+                cache,
+                format!("Asked: {} over {planes} planes", self.slc_cache.unwrap_or_default()),
+            );
+            sheet.put_text("trigger", "free_blocks < 10%", "ASSUMED: not in data sheets");
+            sheet.put_text("when_full", "direct", "ASSUMED: writes then go to the dense flash");
+        }
+        sheet.finish()
+    }
+}

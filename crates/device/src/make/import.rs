@@ -1,0 +1,42 @@
+//! Drives as other simulators describe them, as device files. What has no counterpart is named, with why.
+
+use crate::make::given::{Given, LeftOut};
+use crate::make::{mqsim, ssdsim};
+use crate::spec::drive::DeviceSpec;
+use wordline_config::{ConfigErrors, Problems};
+
+/// A device file made of another simulator's.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Imported {
+    /// The device file, with the key of the other file beside each value.
+    pub text: String,
+    /// What was not carried over.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// Make a device file called `name` of a file of MQSim (`ssdconfig.xml`) or SSDSim (`page.parameters`), which are
+/// told apart by what is in them. `origin` is the file's name in messages.
+///
+/// # Errors
+/// With every problem found, each with its line.
+pub fn import(bytes: &[u8], origin: &str, name: &str) -> Result<Imported, ConfigErrors> {
+    let problems = Problems::default();
+    // Comments of SSDSim's are in many encodings; keys and values are ASCII.
+    let text = String::from_utf8_lossy(bytes);
+    let text = text.trim_start_matches('\u{feff}');
+    let is_xml = text.trim_start().starts_with('<');
+    let entries = if is_xml {
+        mqsim::entries(text, origin, &problems)
+    } else {
+        ssdsim::entries(text, origin, &problems)
+    };
+    let Some(entries) = entries else { return problems.finish(None) };
+    let mut given = Given { origin: origin.into(), entries, left_out: vec![], problems: &problems };
+    given.refuse_repeated();
+    let text = if is_xml { mqsim::sheet(&mut given, name) } else { ssdsim::sheet(&mut given, name) };
+    let left_out = given.finish();
+    let text = problems.finish(text)?;
+    // What one simulator takes another may not: fewer than four blocks a plane, for instance.
+    DeviceSpec::from_toml(&text, &format!("{origin}, as a device file"), &[])?;
+    Ok(Imported { text, left_out })
+}

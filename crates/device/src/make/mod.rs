@@ -1,0 +1,8 @@
+//! Device files made of a few facts, or of the file of another simulator.
+
+pub(crate) mod draft;
+pub(crate) mod given;
+pub(crate) mod import;
+pub(crate) mod mqsim;
+pub(crate) mod sheet;
+pub(crate) mod ssdsim;

@@ -1,0 +1,219 @@
+//! When and how blocks are emptied, and the SLC cache that is emptied so, too.
+
+use crate::tables::words::words;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+use wordline_config::closest;
+use wordline_units::{Fraction, QuantityError};
+
+/// Garbage collection.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct GcSpec {
+    /// When a region of a plane is collected.
+    pub trigger: Trigger,
+    /// Which block.
+    pub victim: Victim,
+    /// Whether a block that holds nothing live comes first, whatever the rule says.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub dead_first: bool,
+    /// Where its operations queue.
+    pub class: GcClass,
+    /// Free blocks of a plane at or below which its collection becomes urgent.
+    pub hard_reserve: u32,
+    /// When a plane that has been collected is looked at again.
+    pub recheck: Recheck,
+}
+
+/// When a plane that has been collected is looked at again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Recheck {
+    /// When its victim has been erased: it is collected until it is above its trigger.
+    Erase,
+    /// When it next gives out space: one victim a look.
+    Allocation,
+}
+
+/// A threshold in the unit that its region counts space in, as a share of the region's total.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Trigger {
+    /// Erased blocks.
+    FreeBlocks(Fraction),
+    /// Slots not yet programmed, in open blocks too.
+    FreeSlots(Fraction),
+    /// No threshold: only when a program has no place, or a scheme asks for it.
+    Never,
+    /// When the region opens the last block that its quota gives it. For schemes, not for files.
+    LastBlock,
+}
+
+/// The block that collection takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub enum Victim {
+    /// The one with the fewest live sectors; ties go to the lowest number.
+    Greedy,
+    /// The one that was filled first.
+    Fifo,
+    /// The one with the fewest live sectors of so many drawn at random, each equally likely and with
+    /// replacement (B. Van Houdt, SIGMETRICS 2013). One is the random rule.
+    DChoices(u32),
+    /// The one with the fewest live sectors of so many that were filled first (X.-Y. Hu and others, SYSTOR 2009).
+    WindowedGreedy(u32),
+    /// The one with the most benefit for its cost, age (1 - u) / 2u, where a share u of it is live (A. Kawaguchi and
+    /// others, USENIX 1995). Age counts what its plane's closed blocks have lost since this one last lost something.
+    CostBenefit,
+}
+
+/// Where collection queues among the host's operations.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GcClass {
+    /// After all of them.
+    Background,
+    /// With the writes, first come first served.
+    Host,
+    /// Before the writes.
+    Urgent,
+    /// Alone: a collection holds its die, from reads too, until its victim is erased.
+    Foreground,
+}
+
+/// The blocks of each plane that serve as SLC cache.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct SlcCache {
+    /// Blocks of a plane that are always SLC.
+    pub static_blocks: u32,
+    /// Blocks of a plane that may be SLC besides while the drive is empty; they shrink as it fills.
+    pub dynamic_blocks: u32,
+    /// When a plane's cache is collected into the dense region.
+    pub trigger: Trigger,
+    /// What a host write does while the cache has no room.
+    pub when_full: WhenFull,
+}
+
+/// What a host write does while the SLC cache has no room.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WhenFull {
+    /// Wait for collection.
+    Wait,
+    /// Go to the dense region.
+    Direct,
+}
+
+impl FromStr for Trigger {
+    type Err = QuantityError;
+    /// `free_blocks < 5%` or `never`; on a command line also `free_blocks:5%`, which needs no quotes.
+    fn from_str(text: &str) -> Result<Trigger, QuantityError> {
+        let fail = |hint: String| QuantityError {
+            given: text.to_string(),
+            expected: "a threshold such as \"free_blocks < 5%\" or \"free_slots < 30%\", or \"never\"",
+            hint,
+        };
+        if text.trim() == "never" {
+            return Ok(Trigger::Never);
+        }
+        let (what, share) = text
+            .split_once(['<', ':'])
+            .ok_or_else(|| fail("it needs what is counted, '<' (or ':'), and a share".into()))?;
+        let share: Fraction = share.parse().map_err(|e: QuantityError| fail(e.to_string()))?;
+        if share > Fraction::ONE {
+            return Err(fail("a share is at most 100%".into()));
+        }
+        match what.trim() {
+            "free_blocks" => Ok(Trigger::FreeBlocks(share)),
+            "free_slots" => Ok(Trigger::FreeSlots(share)),
+            other => Err(fail(format!("{other:?} is not counted; free_blocks and free_slots are"))),
+        }
+    }
+}
+
+impl fmt::Display for Trigger {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Trigger::FreeBlocks(share) => write!(f, "free_blocks < {share}"),
+            Trigger::FreeSlots(share) => write!(f, "free_slots < {share}"),
+            Trigger::Never => write!(f, "never"),
+            Trigger::LastBlock => write!(f, "last block"),
+        }
+    }
+}
+
+impl Victim {
+    /// The most blocks that may be drawn, or stand in a window: more would only be a slow greedy.
+    const MOST_CHOICES: u32 = 1024;
+    const FORMS: &str = "greedy, fifo, random, d-choices:N, windowed-greedy:N, cost-benefit";
+}
+
+impl FromStr for Victim {
+    type Err = String;
+    /// `greedy`, `fifo`, `random`, `d-choices:10`, `windowed-greedy:20` or `cost-benefit`.
+    fn from_str(text: &str) -> Result<Victim, String> {
+        const WORDS: [&str; 6] =
+            ["greedy", "fifo", "random", "d-choices:10", "windowed-greedy:20", "cost-benefit"];
+        let among = |n: &str| match n.parse() {
+            Ok(n) if (1..=Victim::MOST_CHOICES).contains(&n) => Ok(n),
+            _ => Err(format!(
+                "{text:?}: {n:?} is not a number of blocks from 1 to {}, as in \"d-choices:10\"",
+                Victim::MOST_CHOICES
+            )),
+        };
+        match text.split_once(':').map_or((text, None), |(word, n)| (word, Some(n))) {
+            ("greedy", None) => Ok(Victim::Greedy),
+            ("fifo", None) => Ok(Victim::Fifo),
+            ("random", None) => Ok(Victim::DChoices(1)),
+            ("cost-benefit", None) => Ok(Victim::CostBenefit),
+            ("d-choices", Some(n)) => among(n).map(Victim::DChoices),
+            ("windowed-greedy", Some(n)) => among(n).map(Victim::WindowedGreedy),
+            (word, _) => {
+                let word = word.to_lowercase();
+                let near = WORDS.into_iter().find(|w| w.split_once(':').is_some_and(|(w, _)| w == word));
+                let hint = near.or_else(|| closest(&word, WORDS));
+                let hint = hint.map_or(String::new(), |near| format!("; did you mean {near:?}?"));
+                Err(format!("{text:?} is not one of {}{hint}", Victim::FORMS))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Victim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Victim::Greedy => f.write_str("greedy"),
+            Victim::Fifo => f.write_str("fifo"),
+            Victim::DChoices(1) => f.write_str("random"),
+            Victim::DChoices(d) => write!(f, "d-choices:{d}"),
+            Victim::WindowedGreedy(w) => write!(f, "windowed-greedy:{w}"),
+            Victim::CostBenefit => f.write_str("cost-benefit"),
+        }
+    }
+}
+
+impl From<Victim> for String {
+    fn from(victim: Victim) -> String {
+        victim.to_string()
+    }
+}
+
+impl TryFrom<String> for Victim {
+    type Error = String;
+    fn try_from(text: String) -> Result<Victim, String> {
+        text.parse()
+    }
+}
+
+impl GcSpec {
+    /// The reserve where a device file gives none: two blocks, or half a per cent of a plane's.
+    pub fn default_reserve(blocks_per_plane: u32) -> u32 {
+        blocks_per_plane.div_ceil(200).max(2)
+    }
+}
+
+words! {
+    Recheck { Erase = "erase", Allocation = "allocation" }
+    GcClass { Background = "background", Host = "host", Urgent = "urgent", Foreground = "foreground" }
+    WhenFull { Wait = "wait", Direct = "direct" }
+}

@@ -1,0 +1,165 @@
+//! What works side by side in a drive, and in which order pages are dealt to it.
+
+use crate::tables::words::words;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+use wordline_flash::Topology;
+use wordline_units::QuantityError;
+
+/// What works one operation at a time inside a chip.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ParallelUnit {
+    /// The die: its planes share one array controller.
+    Die,
+    /// The plane.
+    Plane,
+}
+
+/// Whether operations of several planes become one command of their die.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Multiplane {
+    /// An array works on one operation at a time.
+    #[default]
+    Off,
+    /// When an array begins an operation, those of its other planes that are ready and alike go with it.
+    Opportunistic,
+}
+
+/// Which pages of several planes one command may read or program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MultiplanePages {
+    /// Any, each of its own block.
+    #[default]
+    Any,
+    /// Those with the same number in their blocks.
+    Same,
+}
+
+impl MultiplanePages {
+    pub(crate) fn are_any(&self) -> bool {
+        *self == MultiplanePages::Any
+    }
+}
+
+impl Multiplane {
+    pub(crate) fn is_off(&self) -> bool {
+        *self == Multiplane::Off
+    }
+}
+
+/// Which planes hold a superblock together: the blocks at one position in each, opened, filled, collected and erased
+/// as one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Superblock {
+    /// Every block stands alone.
+    #[default]
+    Off,
+    /// The planes of a die.
+    Die,
+    /// Those of a chip.
+    Chip,
+    /// Those of a channel.
+    Channel,
+    /// All of a medium.
+    Drive,
+}
+
+impl Superblock {
+    pub(crate) fn is_off(&self) -> bool {
+        *self == Superblock::Off
+    }
+
+    /// Planes that hold one together; their numbers follow each other.
+    pub fn planes(self, topology: Topology) -> u32 {
+        let die = topology.planes_per_die;
+        let chip = die * topology.dies_per_chip;
+        match self {
+            Superblock::Off => 1,
+            Superblock::Die => die,
+            Superblock::Chip => chip,
+            Superblock::Channel => chip * topology.chips_per_channel,
+            Superblock::Drive => topology.planes(),
+        }
+    }
+}
+
+/// One level of the hierarchy in an order of allocation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Level {
+    /// C.
+    Channel,
+    /// W (a chip; the literature's way).
+    Chip,
+    /// D.
+    Die,
+    /// P.
+    Plane,
+}
+
+/// How the plane of a logical page is found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Allocation {
+    /// By its number: consecutive pages step through the levels, first level fastest.
+    Static([Level; 4]),
+    /// Wherever the least work waits.
+    Dynamic,
+}
+
+impl Level {
+    const LETTERS: [(char, Level); 4] =
+        [('C', Level::Channel), ('W', Level::Chip), ('D', Level::Die), ('P', Level::Plane)];
+
+    /// The letter that the literature uses.
+    pub fn letter(self) -> char {
+        Self::LETTERS[self as usize].0
+    }
+}
+
+impl Allocation {
+    /// Channel fastest, then chip, die, plane: the usual order.
+    pub const CWDP: Allocation = Allocation::Static([Level::Channel, Level::Chip, Level::Die, Level::Plane]);
+}
+
+impl FromStr for Allocation {
+    type Err = QuantityError;
+    fn from_str(text: &str) -> Result<Allocation, QuantityError> {
+        if text == "dynamic" {
+            return Ok(Allocation::Dynamic);
+        }
+        let letter = |c: char| Level::LETTERS.iter().find(|(l, _)| *l == c.to_ascii_uppercase());
+        let levels: Option<Vec<Level>> = text.chars().map(|c| letter(c).map(|(_, level)| *level)).collect();
+        match levels.as_deref() {
+            Some(&[a, b, c, d]) if (1..4).all(|i| ![a, b, c, d][..i].contains(&[a, b, c, d][i])) => {
+                Ok(Allocation::Static([a, b, c, d]))
+            }
+            _ => Err(QuantityError {
+                given: text.to_string(),
+                expected: "an order of allocation such as \"CWDP\", or \"dynamic\"",
+                hint: "each of C (channel), W (chip), D (die), P (plane) once, fastest first".into(),
+            }),
+        }
+    }
+}
+
+impl fmt::Display for Allocation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Allocation::Static(levels) => f.write_str(&levels.map(Level::letter).iter().collect::<String>()),
+            Allocation::Dynamic => f.write_str("dynamic"),
+        }
+    }
+}
+
+words! {
+    ParallelUnit { Die = "die", Plane = "plane" }
+    Multiplane { Off = "off", Opportunistic = "opportunistic" }
+    MultiplanePages { Any = "any", Same = "same" }
+    Superblock { Off = "off", Die = "die", Chip = "chip", Channel = "channel", Drive = "drive" }
+}

@@ -1,0 +1,144 @@
+//! The queues of `[host]`: how a drive takes turns between the submission queues of its host, as NVMe's arbitration does
+//! (NVM Express Base Specification 2.0, section 3.4.4).
+
+use serde::{Deserialize, Serialize};
+use std::fmt::Write;
+use std::ops::RangeInclusive;
+use wordline_config::Section;
+use wordline_units::QueueClass;
+
+/// How a drive takes turns between queues. Which request comes from which queue is the workload's: each volume of a
+/// trace and each job of a job file has one.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Arbitration {
+    /// In which order.
+    pub order: ArbitrationOrder,
+    /// Requests that are taken from one queue before it is another's turn (NVMe's arbitration burst).
+    pub burst: u32,
+    /// What is said of single queues.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub queues: Vec<HostQueue>,
+}
+
+/// In which order a drive takes turns between queues.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ArbitrationOrder {
+    /// One after the other.
+    RoundRobin,
+    /// Those of class urgent first; then in each round so many requests from those of the classes high, medium and
+    /// low. Queues of one class one after the other.
+    Weighted([u32; QueueClass::COUNT - 1]),
+}
+
+impl ArbitrationOrder {
+    /// Of a class, how many requests are taken in a round; `None` where nothing is weighed.
+    pub fn weight(self, class: QueueClass) -> Option<u32> {
+        match self {
+            ArbitrationOrder::RoundRobin => None,
+            ArbitrationOrder::Weighted(weights) => weights.get((class as usize).checked_sub(1)?).copied(),
+        }
+    }
+}
+
+/// What is said of the queue of one source.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct HostQueue {
+    /// The source: a volume of a trace, or a job.
+    pub name: String,
+    /// Its priority, where it is not the workload's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<QueueClass>,
+    /// How many of its requests the drive works on at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub depth: Option<u32>,
+}
+
+const WEIGHTS: RangeInclusive<u32> = 1..=256;
+
+/// The keys of `[host]` that say how turns are taken.
+pub(crate) fn read(section: &mut Section<'_>) -> Option<Arbitration> {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Word {
+        Off,
+        RoundRobin,
+        Weighted,
+    }
+    let words = [("off", Word::Off), ("round-robin", Word::RoundRobin), ("weighted", Word::Weighted)];
+    let word = section.choice("arbitration", &words, Word::Off);
+    let burst = section.whole("burst", 1..=128).unwrap_or(1);
+    let weights = section.section("weights").map(|mut weights| {
+        let each =
+            ["high", "medium", "low"].map(|class| weights.whole(class, WEIGHTS)).map(|w| w.unwrap_or(1));
+        weights.finish();
+        each
+    });
+    let queues = section.section("queue").map_or(vec![], |queues| {
+        let named = queues.named_sections().into_iter();
+        named.map(|(name, section)| queue(name, section, word == Word::RoundRobin)).collect()
+    });
+    let turned_off = section.overrides("arbitration");
+    for key in ["burst", "weights", "queue"] {
+        if word == Word::Off && section.has(key) && !turned_off {
+            section.refuse(key, "nothing takes turns; set arbitration = \"weighted\" or \"round-robin\"");
+        }
+    }
+    if word == Word::RoundRobin && weights.is_some() {
+        section
+            .refuse("weights", "queues that take turns one by one have none; set arbitration = \"weighted\"");
+    }
+    let order = match word {
+        Word::Off => return None,
+        Word::RoundRobin => ArbitrationOrder::RoundRobin,
+        Word::Weighted => ArbitrationOrder::Weighted(weights.unwrap_or([1; 3])),
+    };
+    Some(Arbitration { order, burst, queues })
+}
+
+fn queue(name: String, mut section: Section<'_>, turns_only: bool) -> HostQueue {
+    let given = section.has("class");
+    let class = section.choice("class", &QueueClass::WORDS, QueueClass::default());
+    if given && turns_only {
+        section
+            .refuse("class", "queues that take turns one by one have none; set arbitration = \"weighted\"");
+    }
+    let depth = section.whole("depth", 1..=1 << 20);
+    section.finish();
+    HostQueue { name, class: given.then_some(class), depth }
+}
+
+pub(crate) fn write(arbitration: &Arbitration, out: &mut String) -> std::fmt::Result {
+    match arbitration.order {
+        ArbitrationOrder::RoundRobin => writeln!(out, "arbitration = \"round-robin\"")?,
+        ArbitrationOrder::Weighted([high, medium, low]) => {
+            writeln!(out, "arbitration = \"weighted\"")?;
+            writeln!(out, "weights = {{ high = {high}, medium = {medium}, low = {low} }}")?;
+        }
+    }
+    writeln!(out, "burst = {}", arbitration.burst)?;
+    for queue in &arbitration.queues {
+        writeln!(out, "\n[host.queue.{}]", wordline_config::quoted(&queue.name))?;
+        if let Some(class) = queue.class {
+            writeln!(out, "class = \"{}\"", class.key())?;
+        }
+        if let Some(depth) = queue.depth {
+            writeln!(out, "depth = {depth}")?;
+        }
+    }
+    Ok(())
+}
+
+/// The same in words, for the description of a drive.
+pub(crate) fn describe(arbitration: &Arbitration) -> String {
+    let order = match arbitration.order {
+        ArbitrationOrder::RoundRobin => "one after the other".to_string(),
+        ArbitrationOrder::Weighted([high, medium, low]) => {
+            format!("urgent ones first, others by weight: {high} of high, {medium} of medium, {low} of low")
+        }
+    };
+    let burst = match arbitration.burst {
+        1 => String::new(),
+        n => format!(", up to {n} at a turn"),
+    };
+    format!("{order}{burst}")
+}

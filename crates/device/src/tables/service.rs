@@ -1,0 +1,175 @@
+//! The table `[service]` of a device file: in which order operations are served, and which may be interrupted.
+
+use crate::tables::words::words;
+use serde::{Deserialize, Serialize};
+use std::fmt::Write;
+use std::ops::RangeInclusive;
+use wordline_config::Section;
+use wordline_units::SimDuration;
+
+/// In which order planes, arrays and buses serve the operations that wait. Within one rank it is first come, first
+/// served. What holds a die comes first under any order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ServiceOrder {
+    /// Reads of the host, urgent collection, writes of the host, then everything else.
+    #[default]
+    ReadFirst,
+    /// First come, first served, whatever it is.
+    FirstCome,
+    /// Reads, then programs, then erases, whoever asked for them.
+    Shortest,
+    /// By the shares of the die's time that reads and writes of the host, collection and all else have.
+    Shares,
+}
+
+/// Shares of a die's time: of reads of the host, of its writes with the reads that they need, of collection, and of all
+/// else. Only their proportions count.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Shares(pub [u32; Shares::COUNT]);
+
+impl Shares {
+    /// How many kinds of work there are.
+    pub const COUNT: usize = 4;
+
+    /// Their keys.
+    const KEYS: [&str; Shares::COUNT] = ["read", "write", "collection", "background"];
+}
+
+/// How operations are served.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Service {
+    /// In which order.
+    pub order: ServiceOrder,
+    /// The shares, where the order is theirs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shares: Option<Shares>,
+    /// What host reads interrupt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suspension: Option<Suspension>,
+}
+
+impl Service {
+    /// Whether all of it is as without the table.
+    pub fn is_usual(&self) -> bool {
+        *self == Service::default()
+    }
+}
+
+/// Programs and erases that make way for reads of the host: the array stops, serves those that wait for it, and goes
+/// on where it stopped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Suspension {
+    /// From the command to a free array, of a program; `None` where programs are not suspended.
+    pub program: Option<SimDuration>,
+    /// The same of an erase.
+    pub erase: Option<SimDuration>,
+    /// What going on costs the array, each time.
+    pub resume: SimDuration,
+    /// How often one operation is suspended at most.
+    pub limit: u32,
+}
+
+const TIMES: RangeInclusive<SimDuration> = SimDuration::ZERO..=SimDuration(1_000_000_000);
+
+pub(crate) fn read(mut section: Section<'_>, pairs: bool, caches: bool) -> Option<Service> {
+    let order = section.choice("order", ServiceOrder::WORDS, ServiceOrder::default());
+    let shares = section.section("shares").map(|mut shares| {
+        let each = Shares::KEYS.map(|kind| shares.whole(kind, 1..=1000).unwrap_or(1));
+        shares.finish();
+        Shares(each)
+    });
+    let by_shares = order == ServiceOrder::Shares;
+    if by_shares && shares.is_none() && !section.has("shares") {
+        section.missing("shares", "{ read = 4, write = 2, collection = 2, background = 1 }");
+    }
+    if !by_shares && shares.is_some() && !section.overrides("order") {
+        section.refuse("shares", "nothing goes by them; set order = \"shares\", or leave this out");
+    }
+    if by_shares && pairs {
+        section.refuse(
+            "order",
+            "multi-plane commands serve several kinds of work at once; set parallel.multiplane = \"off\", or another order",
+        );
+    }
+    let shares = shares.filter(|_| by_shares);
+    let suspension = match section.section("suspend") {
+        None => None,
+        Some(mut suspend) => {
+            let mut time = |key: &'static str| match suspend.text(key) {
+                Some(word) if word == "off" => None,
+                _ => suspend.take_within(key, TIMES),
+            };
+            let (program, erase) = (time("program"), time("erase"));
+            let resume = suspend.take_within("resume", TIMES).unwrap_or(SimDuration::ZERO);
+            let limit = suspend.whole("limit", 1..=1 << 20).unwrap_or(8);
+            let fault = if program.is_none() && erase.is_none() {
+                Some(
+                    "nothing is suspended: give program or erase the time until the array is free, as in \"20us\"",
+                )
+            } else if order != ServiceOrder::ReadFirst {
+                Some(
+                    "reads that do not come first interrupt nothing; set order = \"read-first\", or leave this out",
+                )
+            } else if caches {
+                Some(
+                    "planes with a cache register are not suspended; set cache_register = \"off\", or leave this out",
+                )
+            } else {
+                None
+            };
+            if let Some(fault) = fault {
+                section.refuse("suspend", fault);
+            }
+            suspend.finish();
+            fault.is_none().then_some(Suspension { program, erase, resume, limit })
+        }
+    };
+    section.finish();
+    (by_shares == shares.is_some() && !(by_shares && pairs)).then_some(Service { order, shares, suspension })
+}
+
+pub(crate) fn write(service: &Service, out: &mut String) -> std::fmt::Result {
+    writeln!(out, "\n[service]\norder = \"{}\"", service.order.key())?;
+    if let Some(shares) = service.shares {
+        let each = Shares::KEYS.iter().zip(shares.0).map(|(kind, share)| format!("{kind} = {share}"));
+        writeln!(out, "shares = {{ {} }}", each.collect::<Vec<_>>().join(", "))?;
+    }
+    let Some(s) = service.suspension else { return Ok(()) };
+    let time = |t: Option<SimDuration>| t.map_or("off".to_string(), |t| t.to_string());
+    let (program, erase) = (time(s.program), time(s.erase));
+    writeln!(
+        out,
+        "suspend = {{ program = \"{program}\", erase = \"{erase}\", resume = \"{}\", limit = {} }}",
+        s.resume, s.limit
+    )
+}
+
+/// The same in words, for the description of a drive.
+pub(crate) fn describe(service: &Service) -> String {
+    let shares = |shares: Shares| {
+        let each = ["host reads", "host writes", "collection", "all else"].into_iter().zip(shares.0);
+        each.map(|(kind, share)| format!("{share} of {kind}")).collect::<Vec<_>>().join(", ")
+    };
+    let order = match service.order {
+        ServiceOrder::ReadFirst => "reads of the host first",
+        ServiceOrder::FirstCome => "first come, first served",
+        ServiceOrder::Shortest => "reads, then programs, then erases",
+        ServiceOrder::Shares => "by shares of a die's time",
+    };
+    let order = match service.shares {
+        Some(each) => format!("{order}: {}", shares(each)),
+        None => order.to_string(),
+    };
+    let Some(s) = service.suspension else { return order };
+    let what = [("programs", s.program), ("erases", s.erase)]
+        .into_iter()
+        .filter_map(|(what, time)| time.map(|time| format!("{what} in {time}")))
+        .collect::<Vec<_>>()
+        .join(" and ");
+    format!("{order}, which suspend {what}, at most {} times; going on takes {}", s.limit, s.resume)
+}
+
+words! {
+    ServiceOrder { ReadFirst = "read-first", FirstCome = "first-come", Shortest = "shortest", Shares = "shares" }
+}

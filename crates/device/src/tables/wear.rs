@@ -1,0 +1,92 @@
+//! The table `[wear]` of a device file: whether blocks wear out, and what is done so that they do so evenly.
+
+use serde::{Deserialize, Serialize};
+use std::fmt::Write;
+use wordline_config::Section;
+use wordline_units::Fraction;
+
+/// What wear does to blocks, and what is done against it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct WearSpec {
+    /// Whether a block leaves service at the erase that uses its life up.
+    pub enforce: bool,
+    /// Cycles that each simulated erase stands for.
+    pub acceleration: u32,
+    /// Standard deviation of the lives of blocks, as a share of the mode's endurance.
+    pub spread: Fraction,
+    /// Share of each medium's blocks that are bad from the beginning.
+    pub bad_blocks: Fraction,
+    /// Whether of the erased blocks the least worn is opened first.
+    pub dynamic: bool,
+    /// Cycles by which the most worn block of a plane's pool may be ahead of one with data at rest; beyond
+    /// that these are moved. `None` where they are left alone.
+    #[serde(rename = "static")]
+    pub static_beyond: Option<u32>,
+}
+
+impl WearSpec {
+    /// Whether all of it is as without the table.
+    pub fn is_off(&self) -> bool {
+        *self == WearSpec::default()
+    }
+}
+
+impl Default for WearSpec {
+    fn default() -> WearSpec {
+        WearSpec {
+            enforce: false,
+            acceleration: 1,
+            spread: Fraction::ZERO,
+            bad_blocks: Fraction::ZERO,
+            dynamic: false,
+            static_beyond: None,
+        }
+    }
+}
+
+/// What a switch may be, for a reader.
+pub(crate) const SWITCH: [(&str, bool); 2] = [("true", true), ("false", false)];
+/// An erase that stands for more is most of a block's life in any mode.
+const MOST_ACCELERATION: u32 = 100_000;
+
+pub(crate) fn read(mut section: Section<'_>) -> Option<WearSpec> {
+    let off = WearSpec::default();
+    let enforce = section.choice("enforce", &SWITCH, off.enforce);
+    let acceleration = section.whole("acceleration", 1..=MOST_ACCELERATION).unwrap_or(off.acceleration);
+    let spread = section.take_within("spread", Fraction::ZERO..=Fraction::percent(30)).unwrap_or(off.spread);
+    let bad_blocks =
+        section.take_within("bad_blocks", Fraction::ZERO..=Fraction::percent(50)).unwrap_or(off.bad_blocks);
+    let dynamic = section.choice("dynamic", &SWITCH, off.dynamic);
+    let static_beyond = match section.text("static") {
+        Some(word) if word == "off" => None,
+        Some(_) => section.whole("static", 1..=1 << 24),
+        None => None,
+    };
+    let too_fine = static_beyond.filter(|beyond| *beyond < acceleration.saturating_mul(2));
+    if let Some(beyond) = too_fine {
+        section.refuse(
+            "static",
+            format!(
+                "with acceleration = {acceleration} a single erase makes a block {acceleration} cycles older, so \
+                 {beyond} would move data at every erase; give at least {}, or a smaller acceleration",
+                acceleration.saturating_mul(2)
+            ),
+        );
+    }
+    section.finish();
+    let wear = WearSpec { enforce, acceleration, spread, bad_blocks, dynamic, static_beyond };
+    too_fine.is_none().then_some(wear)
+}
+
+pub(crate) fn write(wear: &WearSpec, out: &mut String) -> std::fmt::Result {
+    writeln!(out, "\n[wear]\nenforce = {}\nacceleration = {}", wear.enforce, wear.acceleration)?;
+    writeln!(
+        out,
+        "spread = \"{}\"\nbad_blocks = \"{}\"\ndynamic = {}",
+        wear.spread, wear.bad_blocks, wear.dynamic
+    )?;
+    match wear.static_beyond {
+        Some(beyond) => writeln!(out, "static = {beyond}"),
+        None => Ok(()),
+    }
+}

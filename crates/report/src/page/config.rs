@@ -1,0 +1,102 @@
+//! The configuration on the page: first the keys in which the runs differ, then, folded away, all
+//! of them. Keys are dotted paths, as the command line spells them.
+
+use crate::page::parts::{soft, table};
+use crate::pictures::cast::Cast;
+use crate::pictures::svg::escape;
+use crate::schema::comparison::Comparison;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// More keys than anybody reads: the rest is in the JSON.
+const KEYS_MAX: usize = 1500;
+/// A longer value is cut.
+const VALUE_MAX: usize = 240;
+
+pub(crate) fn write(out: &mut String, comparison: &Comparison, cast: &Cast) {
+    let runs = comparison.reports.len();
+    let mut keys: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (i, report) in comparison.reports.iter().enumerate() {
+        flatten("", &report.config, &mut |path, value| {
+            keys.entry(path.to_string()).or_insert_with(|| vec![String::new(); runs])[i] = value;
+        });
+    }
+    if keys.is_empty() {
+        return;
+    }
+    out.push_str("<section>\n<h2>Configuration</h2>\n");
+    let alike = |values: &[String]| values.windows(2).all(|w| w[0] == w[1]);
+    let differing = keys.iter().filter(|(_, v)| !alike(v));
+    if differing.clone().next().is_some() {
+        out.push_str("<p class=\"caption\">Where the runs differ:</p>\n");
+        table(out, "config", "Differences of configuration", |out| {
+            out.push_str("<thead><tr><th scope=\"col\">key</th>");
+            for label in &cast.labels {
+                let _ = write!(out, "<th scope=\"col\">{}</th>", soft(label));
+            }
+            out.push_str("</tr></thead>\n<tbody>\n");
+            for (key, values) in differing.take(KEYS_MAX) {
+                row(out, key, values);
+            }
+            out.push_str("</tbody>\n");
+        });
+    }
+    let same: Vec<_> = keys.iter().filter(|(_, v)| alike(v)).collect();
+    if !same.is_empty() {
+        let what = if runs == 1 { "All keys" } else { "Keys that are the same in all runs" };
+        let _ = writeln!(out, "<details>\n<summary>{what} ({})</summary>", same.len());
+        table(out, "config", what, |out| {
+            out.push_str("<tbody>\n");
+            for (key, values) in same.iter().take(KEYS_MAX) {
+                row(out, key, &values[..1]);
+            }
+            out.push_str("</tbody>\n");
+        });
+        out.push_str("</details>\n");
+    }
+    if keys.len() > KEYS_MAX {
+        out.push_str("<p class=\"caption\">There are more keys than are shown; the JSON has them all.</p>\n");
+    }
+    out.push_str("</section>\n");
+}
+
+fn row(out: &mut String, key: &str, values: &[String]) {
+    let _ = write!(out, "<tr><th scope=\"row\">{}</th>", dotted(&cut(key)));
+    for value in values {
+        let _ = write!(out, "<td>{}</td>", soft(&cut(value)));
+    }
+    out.push_str("</tr>\n");
+}
+
+/// A path of keys, which may break behind its dots.
+fn dotted(path: &str) -> String {
+    path.split_inclusive(['.', '_']).map(escape).collect::<Vec<_>>().join("<wbr>")
+}
+
+fn cut(text: &str) -> String {
+    if text.chars().count() <= VALUE_MAX {
+        return text.to_string();
+    }
+    text.chars().take(VALUE_MAX).chain(['…']).collect()
+}
+
+fn flatten(path: &str, value: &Value, leaf: &mut impl FnMut(&str, String)) {
+    match value {
+        Value::Null if path.is_empty() => {}
+        Value::Object(map) if !map.is_empty() => {
+            for (key, value) in map {
+                let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                flatten(&path, value, leaf);
+            }
+        }
+        // A list of plain values is one value.
+        Value::Array(list) if list.iter().any(|v| v.is_object() || v.is_array()) => {
+            for (i, value) in list.iter().enumerate() {
+                flatten(&format!("{path}[{i}]"), value, leaf);
+            }
+        }
+        Value::String(text) => leaf(path, text.clone()),
+        other => leaf(path, other.to_string()),
+    }
+}

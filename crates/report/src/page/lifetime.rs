@@ -1,0 +1,72 @@
+//! The page of lifetimes: the same sheet as a run's.
+
+use crate::page::parts::{Heading, Page, soft, table};
+use crate::pictures::lifetime::lifetime_figures;
+use crate::pictures::svg::escape;
+use crate::schema::lifetime::Lifetimes;
+use crate::words::lifetime::FIGURES;
+use crate::words::number;
+use crate::words::said::Said;
+use std::fmt::Write;
+
+/// The page of lifetimes.
+pub fn lifetime_html(lifetimes: &Lifetimes) -> String {
+    let title = format!("{} to wear-out", lifetimes.device.name);
+    let mut page = Page::begin(&title);
+    let facts = lifetimes.facts().into_iter().map(|(what, value)| (what.to_string(), value)).collect();
+    page.open_heading(&Heading { title, lead: lifetimes.verdict(), facts, ..Heading::default() });
+    page.text.push_str("</header>\n<main>\n");
+    let notes: Vec<(&str, Said)> = (lifetimes.checks().into_iter())
+        .map(|said| (if said.text.contains(" NOT ") { "no" } else { "yes" }, said))
+        .collect();
+    page.notes("Acceleration", "plain", &notes);
+    page.section("Measures", None);
+    measures(&mut page.text, lifetimes);
+    let figures = lifetime_figures(lifetimes);
+    let (first, others) = figures.split_at(1.min(figures.len()));
+    page.text.push_str("</section>\n");
+    for (title, figures) in [("How long it lasts", first), ("As it ages", others)] {
+        page.section(title, None);
+        page.figures(figures);
+        page.text.push_str("</section>\n");
+    }
+    page.text.push_str("</main>\n");
+    page.end(&[format!("Wordline {}", escape(&lifetimes.version))])
+}
+
+/// A row a scheme, a column a measure.
+fn measures(out: &mut String, lifetimes: &Lifetimes) {
+    let columns: Vec<_> = FIGURES
+        .iter()
+        .map(|(name, quantity, of)| {
+            let values: Vec<_> = lifetimes.schemes.iter().map(|s| s.estimate(*of)).collect();
+            let unit = quantity.unit_for(values.iter().flatten().map(|e| e.mean));
+            (name, quantity, unit, values)
+        })
+        .filter(|(_, _, _, values)| values.iter().flatten().any(|e| e.mean != 0.0))
+        .collect();
+    // Writing to a string cannot fail.
+    table(out, "byscheme", "Measures", |out| {
+        out.push_str("<thead><tr><th scope=\"col\">scheme</th>");
+        for (name, _, unit, _) in &columns {
+            let sign = if unit.sign.is_empty() { "\u{a0}" } else { unit.sign };
+            let _ = write!(out, "<th scope=\"col\">{name}<span class=\"unit\">{sign}</span></th>");
+        }
+        out.push_str("<th scope=\"col\">ended as</th></tr></thead>\n<tbody>\n");
+        for (i, s) in lifetimes.schemes.iter().enumerate() {
+            let _ = write!(out, "<tr><th scope=\"row\">{}</th>", soft(&s.scheme.name));
+            for (_, quantity, unit, values) in &columns {
+                let text = match values[i] {
+                    Some(e) => {
+                        let (mean, half) = quantity.with_spread(e.mean, e.half_width_95, *unit);
+                        if half.is_empty() { mean } else { format!("{mean} ± {half}") }
+                    }
+                    None => number::NONE.to_string(),
+                };
+                let _ = write!(out, "<td>{text}</td>");
+            }
+            let _ = writeln!(out, "<td class=\"words\">{}</td></tr>", escape(&s.endings()));
+        }
+        out.push_str("</tbody>\n");
+    });
+}

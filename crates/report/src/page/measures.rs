@@ -1,0 +1,199 @@
+//! The measures on the page. A few runs stand beside each other, decimal points in line, each with its ratio to
+//! the baseline; many stand below each other with the figures that matter most, and every measure is folded below.
+
+use crate::page::parts::{named, soft, table};
+use crate::pictures::cast::Cast;
+use crate::pictures::svg::{escape, px};
+use crate::schema::comparison::Comparison;
+use crate::words::labels::{eligible, replicas};
+use crate::words::row::{Better, Group, Row};
+use crate::words::rows;
+use std::fmt::Write;
+
+/// More runs than this are rows.
+const BESIDE: usize = 4;
+/// Runs beside each other that leave room for a ratio as a bar.
+const LEVERS: usize = 3;
+
+pub(crate) fn write(out: &mut String, comparison: &Comparison, cast: &Cast) {
+    let groups = rows::groups(&comparison.reports);
+    let many = cast.labels.len() > BESIDE;
+    if many {
+        by_scheme(out, comparison, cast, &groups);
+        caption(out, comparison, cast);
+        let _ = writeln!(out, "<details>\n<summary>All measures of all {} runs</summary>", cast.labels.len());
+    }
+    beside(out, comparison, cast, &groups);
+    if many {
+        out.push_str("</details>\n");
+    } else {
+        caption(out, comparison, cast);
+    }
+    if !comparison.refused.is_empty() {
+        out.push_str("<p class=\"caption\">Not on this device:</p>\n<dl class=\"refused\">\n");
+        for refused in &comparison.refused {
+            let (scheme, reason) = (soft(&refused.scheme), escape(&refused.reason));
+            let _ = writeln!(out, "<dt>{scheme}</dt><dd>{reason}</dd>");
+        }
+        out.push_str("</dl>\n");
+    }
+}
+
+fn caption(out: &mut String, comparison: &Comparison, cast: &Cast) {
+    let explained = replicas(&comparison.reports);
+    if cast.labels.len() > 1 {
+        let _ = writeln!(
+            out,
+            "<p class=\"caption\">The best of each measure is green and marked; {} is against {}. \
+             Runs that differ by less than half a per cent{} are alike.</p>",
+            if explained.is_some() { "%" } else { "×" },
+            escape(&cast.labels[comparison.baseline_index()]),
+            if explained.is_some() { ", or by less than the interval of their difference," } else { "" }
+        );
+    }
+    if let Some(text) = explained {
+        let _ = writeln!(out, "<p class=\"caption\">{}</p>", escape(&text));
+    }
+}
+
+/// A column a run, a row a measure.
+fn beside(out: &mut String, comparison: &Comparison, cast: &Cast, groups: &[Group]) {
+    let baseline = comparison.baseline_index();
+    let eligible = eligible(&comparison.reports);
+    let with_spread = replicas(&comparison.reports).is_some();
+    let columns = 1 + 2 * cast.labels.len();
+    table(out, "measures", "Measures", |out| {
+        out.push_str("<thead><tr><th scope=\"col\"><span class=\"away\">measure and unit</span></th>");
+        for i in 0..cast.labels.len() {
+            let _ = write!(out, "<th scope=\"col\" colspan=\"2\">{}</th>", named(cast, i));
+        }
+        out.push_str("</tr></thead>\n");
+        for group in groups {
+            let _ = writeln!(
+                out,
+                "<tbody><tr class=\"group\"><th scope=\"rowgroup\" colspan=\"{columns}\">{}</th></tr>",
+                group.title
+            );
+            for row in &group.rows {
+                let class = if row.part { " class=\"part\"" } else { "" };
+                let _ = write!(out, "<tr{class}><th scope=\"row\">{}</th>", labelled(row));
+                let (texts, best) = (row.spread_texts(), row.best(&eligible));
+                for (i, (text, spread)) in texts.iter().enumerate() {
+                    let value = value(text, spread, with_spread);
+                    let (class, value) = match best[i] {
+                        true => (" best", format!("<b title=\"best of the row\">{value}</b>")),
+                        false => ("", value),
+                    };
+                    let against = row.against(i, baseline).unwrap_or_default();
+                    let ratio = row.ratio(i, baseline).filter(|_| texts.len() <= LEVERS);
+                    let lever = ratio.map_or(String::new(), |r| lever(r, row.better));
+                    let _ = write!(
+                        out,
+                        "<td class=\"value{class}\">{value}</td><td class=\"ratio\">{}{lever}</td>",
+                        escape(&against)
+                    );
+                }
+                out.push_str("</tr>\n");
+            }
+            out.push_str("</tbody>\n");
+        }
+    });
+}
+
+/// A measure's name with the unit of its row.
+fn labelled(row: &Row) -> String {
+    match row.unit().sign {
+        "" => escape(&row.label),
+        sign => format!("{} <span class=\"unit\">{sign}</span>", escape(&row.label)),
+    }
+}
+
+fn value(text: &str, spread: &str, with_spread: bool) -> String {
+    let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
+    let spread = match spread {
+        "" if with_spread => "<span class=\"spread\"></span>".to_string(),
+        "" => String::new(),
+        half => format!("<span class=\"spread\">± {}</span>", escape(half)),
+    };
+    format!("{}<span class=\"rest\">{}</span>{spread}", escape(whole), escape(rest))
+}
+
+/// The measures that a reader of many schemes wants first, by group and label.
+const KEY: [(&str, &[&str]); 5] = [
+    ("Write latency", &["mean", "p99", "p99.9"]),
+    ("Read latency", &["mean", "p99", "p99.9"]),
+    ("Throughput", &["IOPS"]),
+    ("Write amplification", &["WAF"]),
+    ("Requests", &["failed"]),
+];
+
+/// A row a run, a column a measure.
+fn by_scheme(out: &mut String, comparison: &Comparison, cast: &Cast, groups: &[Group]) {
+    let baseline = comparison.baseline_index();
+    let eligible = eligible(&comparison.reports);
+    let shown: Vec<(&str, Vec<&Row>)> = KEY
+        .iter()
+        .filter_map(|(title, labels)| {
+            let group = groups.iter().find(|g| g.title == *title)?;
+            let rows = labels.iter().filter_map(|label| group.rows.iter().find(|r| r.is(label)));
+            Some((group.title, rows.collect())).filter(|(_, rows): &(_, Vec<_>)| !rows.is_empty())
+        })
+        .collect();
+    table(out, "byscheme", "Measures by scheme", |out| {
+        out.push_str("<thead><tr class=\"over\"><th scope=\"col\"></th>");
+        for (title, rows) in &shown {
+            let title = if rows.len() == 1 { "" } else { title };
+            let _ = write!(out, "<th scope=\"colgroup\" colspan=\"{}\">{title}</th>", rows.len());
+        }
+        out.push_str("</tr>\n<tr><th scope=\"col\">scheme</th>");
+        for row in shown.iter().flat_map(|(_, rows)| firsts(rows)) {
+            let (first, row) = row;
+            let unit = Some(row.unit().sign).filter(|s| !s.is_empty()).unwrap_or("\u{a0}");
+            let label = escape(&row.label);
+            let _ = write!(out, "<th scope=\"col\"{first}>{label}<span class=\"unit\">{unit}</span></th>");
+        }
+        out.push_str("</tr></thead>\n<tbody>\n");
+        for run in 0..cast.labels.len() {
+            let class = if run == baseline { " class=\"baseline\"" } else { "" };
+            let _ = write!(out, "<tr{class}><th scope=\"row\">{}</th>", named(cast, run));
+            for (first, row) in shown.iter().flat_map(|(_, rows)| firsts(rows)) {
+                let (text, spread) = &row.spread_texts()[run];
+                let spread = if spread.is_empty() { String::new() } else { format!(" ± {spread}") };
+                let text = escape(&format!("{text}{spread}"));
+                let text =
+                    if row.best(&eligible)[run] { format!("<b title=\"best\">▸ {text}</b>") } else { text };
+                let _ = write!(out, "<td{first}>{text}");
+                if row.better != Better::Neither {
+                    let against = row.against(run, baseline).unwrap_or_default();
+                    let _ = write!(out, "<span class=\"times\">{}</span>", escape(&against));
+                }
+                out.push_str("</td>");
+            }
+            out.push_str("</tr>\n");
+        }
+        out.push_str("</tbody>\n");
+    });
+}
+
+/// The rows of a group, the first of which stands apart from the group before it.
+fn firsts<'a>(rows: &'a [&'a Row]) -> impl Iterator<Item = (&'static str, &'a Row)> {
+    rows.iter().enumerate().map(|(i, row)| (if i == 0 { " class=\"first\"" } else { "" }, *row))
+}
+
+/// A ratio as a small bar from 1× in the middle to 4× either way, the better side in green.
+fn lever(ratio: f64, better: Better) -> String {
+    let reach = (ratio.max(1e-3).log2() / 2.0).clamp(-1.0, 1.0) * 30.0;
+    if reach.abs() < 0.3 {
+        return "<svg class=\"lever\" viewBox=\"-32 0 64 10\" width=\"64\" height=\"10\" aria-hidden=\"true\">\
+                <path d=\"M0 0v10\"/></svg>"
+            .to_string();
+    }
+    let good = (reach < 0.0) == (better == Better::Lower);
+    format!(
+        "<svg class=\"lever\" viewBox=\"-32 0 64 10\" width=\"64\" height=\"10\" aria-hidden=\"true\">\
+         <rect class=\"{}\" x=\"{}\" y=\"2\" width=\"{}\" height=\"6\" rx=\"1\"/><path d=\"M0 0v10\"/></svg>",
+        if good { "good" } else { "bad" },
+        px(reach.min(0.0)),
+        px(reach.abs())
+    )
+}

@@ -1,0 +1,216 @@
+//! The parts that every page is made of, whoever writes it: head, heading block, notes, tables in their boxes,
+//! figures, commands to copy, footer. Pages from Markdown come here through [`page`].
+
+use crate::pictures::cast::Cast;
+use crate::pictures::figure::Figure;
+use crate::pictures::svg::escape;
+use crate::words::label::pieces;
+use crate::words::said::Said;
+use std::fmt::Write;
+
+const STYLE: &str = include_str!("../../assets/page.css");
+const SCRIPT: &str = include_str!("../../assets/page.js");
+
+/// A value longer than this many characters has a line to itself in the heading.
+const LONG: usize = 48;
+
+/// What stands at the head of a page.
+#[derive(Clone, Debug, Default)]
+pub struct Heading {
+    /// The page's title, whole.
+    pub title: String,
+    /// What came out, in a sentence or two.
+    pub lead: String,
+    /// What was run on what: a word and its value, as long as they are.
+    pub facts: Vec<(String, String)>,
+    /// The command that makes it again.
+    pub command: Option<String>,
+}
+
+/// A page of any kind: the heading, a body in HTML that the caller has made safe, and lines of the footer as text.
+pub fn page(heading: &Heading, body: &str, footer: &[String]) -> String {
+    let mut page = Page::begin(&heading.title);
+    page.open_heading(heading);
+    page.text.push_str("</header>\n<main>\n<div class=\"written\">\n");
+    page.text.push_str(body);
+    page.text.push_str("</div>\n</main>\n");
+    let lines = footer.iter().map(|line| escape(line)).collect::<Vec<_>>();
+    page.end(&lines)
+}
+
+/// A page while it is written.
+pub(crate) struct Page {
+    pub(crate) text: String,
+}
+
+impl Page {
+    pub(crate) fn begin(title: &str) -> Page {
+        let mut page = Page { text: String::with_capacity(256 * 1024) };
+        page.push(format_args!(
+            concat!(
+                "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n",
+                "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n",
+                "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; ",
+                "style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n",
+                "<meta name=\"color-scheme\" content=\"light dark\">\n",
+                "<link rel=\"icon\" href=\"data:,\">\n",
+                "<title>{} · Wordline</title>\n<style>\n{}</style>\n</head>\n<body>\n"
+            ),
+            escape(title),
+            STYLE
+        ));
+        page
+    }
+
+    pub(crate) fn push(&mut self, args: std::fmt::Arguments) {
+        // Writing to a string cannot fail.
+        let _ = self.text.write_fmt(args);
+    }
+
+    /// The heading block, open for what a kind of page adds to it.
+    pub(crate) fn open_heading(&mut self, heading: &Heading) {
+        self.push(format_args!(
+            "<header>\n<p class=\"brand\">{MARK}Wordline</p>\n<h1>{}</h1>\n",
+            soft(&heading.title)
+        ));
+        if !heading.lead.is_empty() {
+            self.push(format_args!("<p class=\"lead-in\">{}</p>\n", escape(&heading.lead)));
+        }
+        if !heading.facts.is_empty() {
+            self.text.push_str("<dl class=\"facts\">\n");
+            for (what, value) in &heading.facts {
+                let long = if value.chars().count() > LONG { " class=\"long\"" } else { "" };
+                let (what, value) = (escape(what), escape(value));
+                self.push(format_args!("<div{long}><dt>{what}</dt><dd>{value}</dd></div>\n"));
+            }
+            self.text.push_str("</dl>\n");
+        }
+        if let Some(command) = &heading.command {
+            self.command("To make it again:", command);
+        }
+    }
+
+    /// A command with a button that copies it.
+    pub(crate) fn command(&mut self, says: &str, command: &str) {
+        self.push(format_args!(
+            "<div class=\"code command\"><span class=\"says\">{}</span><button type=\"button\">copy</button>\
+             <pre><code>{}</code></pre></div>\n",
+            escape(says),
+            escape(command)
+        ));
+    }
+
+    /// What a reader should know, a line each: class (`warn`, `yes`, `no`, `info`) and sentence.
+    pub(crate) fn notes(&mut self, says: &str, kind: &str, notes: &[(&str, Said)]) {
+        if notes.is_empty() {
+            return;
+        }
+        self.push(format_args!("<ul class=\"notes {kind}\" aria-label=\"{}\">\n", escape(says)));
+        for (class, said) in notes {
+            let who: Vec<String> = said.who.iter().map(|label| soft(label)).collect();
+            let who = if who.is_empty() { String::new() } else { format!("<b>{}</b>: ", who.join(", ")) };
+            self.push(format_args!("<li class=\"{class}\">{who}{}</li>\n", escape(&said.text)));
+        }
+        self.text.push_str("</ul>\n");
+    }
+
+    /// Pictures side by side, as many as there is room for.
+    pub(crate) fn figures(&mut self, figures: &[Figure]) {
+        if figures.is_empty() {
+            return;
+        }
+        self.text.push_str("<div class=\"figures\">\n");
+        for figure in figures {
+            self.figure(figure);
+        }
+        self.text.push_str("</div>\n");
+    }
+
+    fn figure(&mut self, f: &Figure) {
+        self.push(format_args!(
+            concat!(
+                "<figure id=\"{name}\">\n<figcaption><h3>{title}</h3>",
+                "<span class=\"get\"><button type=\"button\" data-get=\"svg\">SVG</button>",
+                "<button type=\"button\" data-get=\"csv\">CSV</button></span></figcaption>\n",
+                "<div class=\"plot\" tabindex=\"0\" role=\"group\" aria-label=\"{title}\">{svg}</div>\n",
+                "<p class=\"caption\">{caption}</p>\n<pre class=\"csv\" hidden>\n{csv}</pre>\n</figure>\n"
+            ),
+            name = f.name,
+            title = escape(&f.title),
+            svg = f.svg,
+            caption = escape(&f.caption),
+            csv = escape(&f.csv),
+        ));
+    }
+
+    pub(crate) fn section(&mut self, title: &str, id: Option<&str>) {
+        let id = id.map_or(String::new(), |id| format!(" id=\"{id}\""));
+        self.push(format_args!("<section{id}>\n<h2>{}</h2>\n", escape(title)));
+    }
+
+    /// The footer, of lines in HTML, and the end of the page.
+    pub(crate) fn end(mut self, lines: &[String]) -> String {
+        self.text.push_str("<footer>\n");
+        for line in lines {
+            self.push(format_args!("<p>{line}</p>\n"));
+        }
+        self.push(format_args!("</footer>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n"));
+        self.text
+    }
+}
+
+/// A table in a box of its own, which scrolls where it is wider than the page. `write` makes head and bodies.
+pub(crate) fn table(out: &mut String, class: &str, says: &str, write: impl FnOnce(&mut String)) {
+    let _ = write!(
+        out,
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\n<table class=\"{class}\">\n",
+        escape(says)
+    );
+    write(out);
+    out.push_str("</table>\n</div>\n");
+}
+
+/// A row of cells on their line.
+const MARK: &str = concat!(
+    "<svg viewBox=\"0 0 44 14\" width=\"44\" height=\"14\" aria-hidden=\"true\">",
+    "<path class=\"wire\" d=\"M0 7h44\" stroke=\"#9aa3ad\" stroke-width=\"1.5\"/>",
+    "<rect x=\"2\" y=\"2\" width=\"8\" height=\"10\" rx=\"2\" fill=\"#0072B2\"/>",
+    "<rect x=\"13\" y=\"2\" width=\"8\" height=\"10\" rx=\"2\" fill=\"#009E73\"/>",
+    "<rect x=\"24\" y=\"2\" width=\"8\" height=\"10\" rx=\"2\" fill=\"#E69F00\"/>",
+    "<rect x=\"35\" y=\"2\" width=\"8\" height=\"10\" rx=\"2\" fill=\"#D55E00\"/></svg>"
+);
+
+/// A name for a page, with a chance of a break at every place where one may be.
+pub(crate) fn soft(name: &str) -> String {
+    pieces(name).map(escape).collect::<Vec<_>>().join("<wbr>")
+}
+
+/// A run's name behind its colour, which stays with the name's first piece.
+pub(crate) fn named(cast: &Cast, run: usize) -> String {
+    let name = soft(&cast.labels[run]);
+    let (first, rest) = name.split_once("<wbr>").unwrap_or((&name, ""));
+    format!("<span class=\"tag\">{}{first}</span><wbr>{rest}", swatch(cast, run))
+}
+
+/// The square of a run's colour; where many share one it says nothing, and only the baseline has it.
+fn swatch(cast: &Cast, run: usize) -> String {
+    let ink = &cast.inks[run];
+    if cast.one_colour && run != cast.baseline {
+        return String::new();
+    }
+    format!(
+        "<svg class=\"swatch\" viewBox=\"0 0 12 10\" width=\"12\" height=\"10\" aria-hidden=\"true\">\
+         <rect class=\"{}\" fill=\"{}\" width=\"10\" height=\"10\" rx=\"2.5\"/></svg>",
+        ink.class, ink.colour
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_on_a_page_may_break_and_stays_text() {
+        assert_eq!(soft("slc-cache:a=<1>"), "slc-<wbr>cache:<wbr>a=<wbr>&lt;1&gt;");
+    }
+}

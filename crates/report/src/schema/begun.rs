@@ -1,0 +1,29 @@
+//! How a drive was put into a steady state before the first request, beside what the run then measured.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A drive that began in the steady state of its workload, as untimed writes found it, beside what the
+/// run then measured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BegunSteady {
+    /// What the drive was written with: `law`, independent writes at the rates of the workload, or
+    /// `stream`, the workload's own writes in their order.
+    pub by: String,
+    /// Write amplification, without padding, of the untimed writes.
+    pub expected_waf: f64,
+    /// Whether it stood still when they ended.
+    pub settled: bool,
+    /// By how much it was higher two drive writes before, relatively; null where there were too few.
+    pub drift: Option<f64>,
+    /// Untimed writes, in multiples of the data in the planes that were written.
+    pub untimed_drive_writes: f64,
+    /// Logical pages in the planes that were written.
+    pub sampled_pages: u64,
+    /// Requests of the first tenth of the run.
+    pub first_requests: u64,
+    /// Write amplification over them, with padding; null where the host wrote nothing.
+    pub first_waf: Option<f64>,
+    /// `first_waf` over `expected_waf`, less one: what the steady state misses, padding included.
+    pub residual: Option<f64>,
+}

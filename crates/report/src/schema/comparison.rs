@@ -1,0 +1,82 @@
+//! Several runs side by side: schemes on one device and workload, one of them the baseline. What
+//! every picture and table needs to agree on is here: how a run is labelled, which runs may be
+//! called best, and the sentence that says what came out.
+
+use crate::schema::estimate::Estimate;
+use crate::schema::replicas::differences_percent;
+use crate::schema::report::Report;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The name of the schema that [`Comparison`] follows.
+pub const COMPARISON_SCHEMA: &str = "wordline.comparison/1";
+
+/// Reports of several schemes on one device and workload.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "Wordline comparison")]
+pub struct Comparison {
+    /// Always `wordline.comparison/1`.
+    pub schema: String,
+    /// Position in `reports` of the run that the others are measured against.
+    #[serde(default)]
+    pub baseline: usize,
+    /// The runs, in the order in which they are shown.
+    pub reports: Vec<Report>,
+    /// For each report, by how many per cent each of its figures differs from the baseline's, by
+    /// its path: the mean over the replicas, paired by seed, with its interval. Absent without
+    /// replicas.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub differences_percent: Vec<BTreeMap<String, Estimate>>,
+    /// Schemes that the device does not admit, where all that it admits were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<RefusedScheme>,
+}
+
+/// A scheme that a device does not admit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RefusedScheme {
+    /// Its name.
+    pub scheme: String,
+    /// Why, in a sentence.
+    pub reason: String,
+}
+
+impl Comparison {
+    /// A comparison against the first of the reports.
+    pub fn new(reports: Vec<Report>) -> Comparison {
+        let replicated = reports.len() > 1 && reports.iter().all(|r| r.replicas.is_some());
+        let differences_percent = match reports.first().filter(|_| replicated) {
+            Some(baseline) => reports.iter().map(|r| differences_percent(r, baseline)).collect(),
+            None => vec![],
+        };
+        Comparison {
+            schema: COMPARISON_SCHEMA.to_string(),
+            baseline: 0,
+            reports,
+            differences_percent,
+            refused: vec![],
+        }
+    }
+
+    /// The comparison as indented JSON, ending in a newline.
+    ///
+    /// # Errors
+    /// Never for reports of finite numbers; the error is serde's.
+    pub fn to_json(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string_pretty(self).map(|text| text + "\n")
+    }
+
+    /// Read a comparison back.
+    ///
+    /// # Errors
+    /// When the text is not JSON, or not a comparison.
+    pub fn from_json(text: &str) -> Result<Comparison, serde_json::Error> {
+        serde_json::from_str(text)
+    }
+
+    /// The baseline's position, 0 if the file names one that is not there.
+    pub(crate) fn baseline_index(&self) -> usize {
+        if self.baseline < self.reports.len() { self.baseline } else { 0 }
+    }
+}

@@ -1,0 +1,30 @@
+//! A mean with its interval, as reports have it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A mean with its interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Estimate {
+    /// The mean, in the unit of the figure.
+    pub mean: f64,
+    /// Standard deviation of what the mean was taken of, in the unit of the figure; null where it is
+    /// not known.
+    pub sd: Option<f64>,
+    /// Half the width of the 95 % confidence interval of the mean, by Student's t, in the unit of
+    /// the figure; null where it is not known.
+    pub half_width_95: Option<f64>,
+}
+
+impl Estimate {
+    /// Of at least two independent values; `None` for less, or for what is not finite.
+    pub fn of(values: &[f64]) -> Option<Estimate> {
+        wordline_stats::Estimate::of(values).map(Estimate::from)
+    }
+}
+
+impl From<wordline_stats::Estimate> for Estimate {
+    fn from(e: wordline_stats::Estimate) -> Estimate {
+        Estimate { mean: e.mean, sd: Some(e.sd), half_width_95: Some(e.half_width) }
+    }
+}

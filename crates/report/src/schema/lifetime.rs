@@ -1,0 +1,209 @@
+//! Drives taken to wear-out: what `wordline lifetime` found of each scheme. This is the schema
+//! `wordline.lifetime/1`. All that is written, and all time, is counted as the drive would see it: what was
+//! simulated, times the acceleration.
+
+use crate::schema::report::{DeviceInfo, SchemeInfo, WorkloadInfo};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The name of the schema that [`Lifetimes`] follows.
+pub const LIFETIME_SCHEMA: &str = "wordline.lifetime/1";
+
+/// How far results at an acceleration and at half of it may be apart: 5 %.
+pub const ACCELERATION_TOLERANCE: f64 = 0.05;
+
+/// The lives of a drive under several schemes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "Wordline lifetimes")]
+pub struct Lifetimes {
+    /// Always `wordline.lifetime/1`.
+    pub schema: String,
+    /// The version of Wordline that ran.
+    pub version: String,
+    /// The drive.
+    pub device: DeviceInfo,
+    /// What the host asked in each phase.
+    pub workload: WorkloadInfo,
+    /// Device, workload and initial state with every default filled in, under the first scheme.
+    pub config: Value,
+    /// Bytes that the host can address.
+    pub logical_bytes: u64,
+    /// Cycles that each simulated erase stands for.
+    pub acceleration: u32,
+    /// Time on the shelf after each phase, in seconds: data grow older, and nothing wears.
+    pub shelf_s: f64,
+    /// What ended a life, as `--end` spells it; a write that finds no place did so in any case.
+    #[serde(default = "out_of_space")]
+    pub end: String,
+    /// Whether it was stopped before every life had ended: the figures are those until then.
+    #[serde(default)]
+    pub stopped: bool,
+    /// What became of the drive under each scheme, the baseline first.
+    pub schemes: Vec<SchemeLife>,
+}
+
+/// What ended every life before there was a choice.
+fn out_of_space() -> String {
+    "out-of-space".to_string()
+}
+
+/// A drive under one scheme, once for each seed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SchemeLife {
+    /// The scheme.
+    pub scheme: SchemeInfo,
+    /// One life a seed.
+    pub lives: Vec<Life>,
+    /// The first life again at half the acceleration; null where that is 1 already.
+    pub check: Option<Life>,
+}
+
+/// One drive from its first write to the one that found no place any more.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Life {
+    /// The seed of workload, initial state and lives of blocks.
+    pub seed: u64,
+    /// Cycles that each simulated erase stood for.
+    pub acceleration: u32,
+    /// What ended it: `capacity`, `usable:SHARE`, `spare:SHARE`, `uncorrectable`, `out-of-space`, or `stopped`.
+    #[serde(default = "out_of_space")]
+    pub ended_by: String,
+    /// Share of their lives that the blocks had used up on average by then.
+    #[serde(default)]
+    pub life_used: f64,
+    /// What the host had written by the end, in bytes.
+    pub total_bytes_written: f64,
+    /// The same in logical capacities.
+    pub drive_writes: f64,
+    /// The same a day over five years.
+    pub drive_writes_per_day: f64,
+    /// How long the drive lasted at the pace of the workload, in years, without time on the shelf.
+    pub years: f64,
+    /// Write amplification over the life; null where the host's pages are not known.
+    pub waf: Option<f64>,
+    /// Write latency over the life.
+    pub write: Option<AgedLatency>,
+    /// Read latency over the life.
+    pub read: Option<AgedLatency>,
+    /// Retries of a page that the host read, on average; null where no errors are modelled.
+    pub retries: Option<f64>,
+    /// Pages that the host could not read, as simulated; null where no errors are modelled.
+    pub uncorrectable: Option<u64>,
+    /// Blocks of the drive.
+    pub blocks: u64,
+    /// Blocks that were bad from the beginning.
+    pub bad_blocks: u64,
+    /// Blocks that retired.
+    pub retired_blocks: u64,
+    /// Blocks whose data static wear levelling moved.
+    pub levelled_blocks: u64,
+    /// The life in phases, each one pass of the workload; of very many, every so many.
+    pub phases: Vec<LifePhase>,
+    /// A hash of the result hashes of all phases.
+    pub result_hash: String,
+}
+
+/// A latency, in microseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AgedLatency {
+    /// Mean, in microseconds.
+    pub mean: f64,
+    /// 99th percentile, in microseconds.
+    pub p99: f64,
+}
+
+/// A pass of the workload, and the drive after it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LifePhase {
+    /// What the host had written after it, in logical capacities.
+    pub drive_writes: f64,
+    /// Years at the pace of the workload until then, without time on the shelf.
+    pub years: f64,
+    /// Blocks that had retired by then.
+    pub retired_blocks: u64,
+    /// What the drive could hold then, in bytes.
+    pub usable_bytes: u64,
+    /// Share of their lives that the blocks had used up on average.
+    pub life_used: f64,
+    /// Write amplification in the phase; null where the host wrote nothing.
+    pub waf: Option<f64>,
+    /// Write latency in the phase.
+    pub write: Option<AgedLatency>,
+    /// Read latency in the phase.
+    pub read: Option<AgedLatency>,
+    /// Retries of a page that the host read, on average.
+    pub retries: Option<f64>,
+}
+
+impl Life {
+    /// What ended a life that did not come to its end.
+    pub const STOPPED: &str = "stopped";
+
+    /// Whether it was stopped before its end.
+    pub fn is_stopped(&self) -> bool {
+        self.ended_by == Life::STOPPED
+    }
+}
+
+impl Lifetimes {
+    /// As indented JSON, ending in a newline.
+    ///
+    /// # Errors
+    /// Never for finite numbers; the error is serde's.
+    pub fn to_json(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string_pretty(self).map(|text| text + "\n")
+    }
+
+    /// Lifetimes from their JSON.
+    ///
+    /// # Errors
+    /// A text for people, where it is no such JSON, or of another schema.
+    pub fn from_json(text: &str) -> Result<Lifetimes, String> {
+        let found: Lifetimes =
+            serde_json::from_str(text).map_err(|e| format!("this is no JSON of lifetimes: {e}"))?;
+        if found.schema != LIFETIME_SCHEMA {
+            return Err(format!("its schema is {:?}; {LIFETIME_SCHEMA:?} is read", found.schema));
+        }
+        Ok(found)
+    }
+
+    /// Each scheme, its phases and its lives as rows of CSV.
+    pub fn to_csv(&self) -> String {
+        let mut out = String::from(
+            "scheme,seed,acceleration,phase,drive_writes,years,retired_blocks,usable_bytes,life_used,waf,\
+             write_mean_us,write_p99_us,read_mean_us,read_p99_us,retries_per_page\n",
+        );
+        for s in &self.schemes {
+            for life in s.lives.iter().chain(&s.check) {
+                for (number, p) in life.phases.iter().enumerate() {
+                    let name = match s.scheme.name.contains([',', '"']) {
+                        true => format!("\"{}\"", s.scheme.name.replace('"', "\"\"")),
+                        false => s.scheme.name.clone(),
+                    };
+                    let text = |x: Option<f64>| x.map_or(String::new(), |x| format!("{x}"));
+                    let row = [
+                        name,
+                        life.seed.to_string(),
+                        life.acceleration.to_string(),
+                        (number + 1).to_string(),
+                        p.drive_writes.to_string(),
+                        p.years.to_string(),
+                        p.retired_blocks.to_string(),
+                        p.usable_bytes.to_string(),
+                        p.life_used.to_string(),
+                        text(p.waf),
+                        text(p.write.map(|l| l.mean)),
+                        text(p.write.map(|l| l.p99)),
+                        text(p.read.map(|l| l.mean)),
+                        text(p.read.map(|l| l.p99)),
+                        text(p.retries),
+                    ];
+                    out += &row.join(",");
+                    out.push('\n');
+                }
+            }
+        }
+        out
+    }
+}

@@ -1,0 +1,16 @@
+//! What a run, a comparison and a lifetime are as data: the schemas of the reports. No sentence, no picture.
+
+pub(crate) mod activity;
+pub(crate) mod begun;
+pub(crate) mod blocks;
+pub(crate) mod comparison;
+pub(crate) mod estimate;
+pub(crate) mod jobs;
+pub(crate) mod lifetime;
+pub(crate) mod overload;
+pub(crate) mod replicas;
+pub(crate) mod report;
+pub(crate) mod series;
+pub(crate) mod steady;
+pub(crate) mod why;
+pub(crate) mod why_summary;

@@ -1,0 +1,25 @@
+//! Whether requests came faster than the drive served them. Latencies of such a run measure a queue that grows for
+//! as long as the run is, so nothing is concluded from them; throughput can be compared.
+
+use crate::schema::report::Report;
+
+/// An open loop that the drive could not follow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Overload {
+    /// Requests under way on average, by Little's law.
+    pub under_way: f64,
+    /// Requests that the drive admits at once.
+    pub admitted: u64,
+}
+
+impl Report {
+    /// More requests under way on average than the drive admits at once: most of a latency is then waiting for
+    /// admission. `None` for a closed loop, or where the drive kept up.
+    pub fn overload(&self) -> Option<Overload> {
+        let admitted = self.config.pointer("/pacing/open/queue_depth")?.as_u64()?;
+        let kinds = [self.latency_us.read, self.latency_us.write];
+        let sum_us: f64 = kinds.into_iter().flatten().map(|l| l.mean * l.count as f64).sum();
+        let under_way = sum_us / 1e6 / self.simulated_s.max(1e-9);
+        (under_way > admitted as f64).then_some(Overload { under_way, admitted })
+    }
+}

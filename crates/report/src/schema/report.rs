@@ -1,0 +1,473 @@
+//! The report of one run: what one scheme did on one device under one workload. It alone
+//! reproduces the run (resolved configuration, seed, version), and every number in it carries its
+//! unit in its name. This is the schema `wordline.report/1`; the comments here become the
+//! descriptions in `report.schema.json`.
+//!
+//! Maps are keyed by text and ordered, so that the same run is written as the same bytes.
+
+use crate::schema::activity::{Capacity, Flash, IdleTime, LifeUsed, Lifetime, LostBlocks, Waf, Wear};
+use crate::schema::begun::BegunSteady;
+use crate::schema::blocks::{BlockMap, Conditions, Utilisation, WearHistogram};
+use crate::schema::estimate::Estimate;
+use crate::schema::jobs::{JobActivity, QueueActivity};
+use crate::schema::series::{LatencyCdf, Timeline};
+use crate::schema::steady::{AfterWarmUp, SteadyState};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// The name of the schema that [`Report`] follows.
+pub const REPORT_SCHEMA: &str = "wordline.report/1";
+
+/// The result of one run. Two reports are equal when the runs had the same outcome: how fast the
+/// engine was ([`Report::speed`]) and how the run was asked for ([`Report::command`]) do not count.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "Wordline report")]
+pub struct Report {
+    /// Always `wordline.report/1`.
+    pub schema: String,
+    /// The version of Wordline that ran.
+    pub version: String,
+    /// The configuration with every default filled in: with `seed` and `version` it reproduces the run.
+    pub config: Value,
+    /// The seed from which every random stream is derived.
+    pub seed: u64,
+    /// The scheme that decided where data go.
+    pub scheme: SchemeInfo,
+    /// The drive.
+    pub device: DeviceInfo,
+    /// What the host asked.
+    pub workload: WorkloadInfo,
+    /// The words of the command that makes this result again; none in a report of before they were kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub command: Vec<String>,
+    /// What each job of a job file asked and was given; absent where the workload is no job file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub jobs: Vec<JobActivity>,
+    /// What each queue of the host asked and was given; absent where the device file has no `host.arbitration`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub queues: Vec<QueueActivity>,
+    /// What the host asked and was given, in numbers.
+    pub host: Host,
+    /// Simulated time from the first arrival to the last completion, in seconds.
+    pub simulated_s: f64,
+    /// Latencies of completed requests, in microseconds, from arrival to completion.
+    pub latency_us: Latencies,
+    /// Where the time of reads and of writes went.
+    #[serde(default)]
+    pub latency_parts_us: LatencyParts,
+    /// Completed work over simulated time.
+    pub throughput: Throughput,
+    /// What the flash did.
+    pub flash: Flash,
+    /// Write amplification; null where the host wrote nothing.
+    pub waf: Option<Waf>,
+    /// How the drive was put into a steady state before the first request; absent where it was not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub begun_steady: Option<BegunSteady>,
+    /// Use and cost of idle time; absent where the scheme leaves it alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle: Option<IdleTime>,
+    /// Whether the run has settled, and what it measured after it had; null where that was not judged.
+    #[serde(default)]
+    pub steady_state: Option<SteadyState>,
+    /// The run repeated with other seeds; absent where it was not. All other figures of this report
+    /// are those of its own seed alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replicas: Option<Replicas>,
+    /// The run repeated on its twin with another locality; absent where it was not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub twin_sensitivity: Vec<ShiftedRun>,
+    /// What the drive holds.
+    pub capacity: Capacity,
+    /// Program/erase cycles of the blocks at the end, by the mode they are in: `slc`, `mlc`, `tlc`, `qlc`.
+    pub wear: BTreeMap<String, Wear>,
+    /// How many blocks have been erased how often, by the mode they are in.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub wear_histogram: BTreeMap<String, WearHistogram>,
+    /// How busy dies and buses were; absent in reports of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub utilisation: Option<Utilisation>,
+    /// What must be alike for a comparison to be fair; absent in reports of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conditions: Option<Conditions>,
+    /// How much of their life that is; absent where no mode's endurance is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub life_used: Option<LifeUsed>,
+    /// Blocks that are lost; absent where the device file has no table `[wear]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost_blocks: Option<LostBlocks>,
+    /// How much longer it lasts; absent where the device file gives no endurance.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lifetime: Option<Lifetime>,
+    /// What the scheme has followed through the run: names, and host page writes with the value from then on.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub followed: BTreeMap<String, Vec<[f64; 2]>>,
+    /// Memory that the engine holds.
+    pub memory: Memory,
+    /// How fast the engine was: depends on the machine, and is not part of the result.
+    pub speed: Speed,
+    /// Advice where the run says little, one sentence each.
+    #[serde(default)]
+    pub hints: Vec<String>,
+    /// Hexadecimal hash over request number, completion time and outcome, and all integer counters.
+    pub result_hash: String,
+    /// Distribution of latencies, for pictures.
+    #[serde(default)]
+    pub latency_cdf: LatencyCdf,
+    /// The run in bins of time, for pictures.
+    #[serde(default)]
+    pub timeline: Timeline,
+    /// The drive's blocks along the run, for pictures.
+    #[serde(default, skip_serializing_if = "BlockMap::is_empty")]
+    pub block_map: BlockMap,
+}
+
+impl Report {
+    /// The host's writes in units of the logical capacity; `None` where the capacity is unknown.
+    pub fn drive_writes(&self) -> Option<f64> {
+        let capacity = self.capacity.logical_bytes;
+        (capacity > 0).then(|| self.host.write_bytes as f64 / capacity as f64)
+    }
+
+    /// Write amplification of what was written after so many drive writes, by the bins of the timeline;
+    /// `None` where nothing was.
+    pub fn waf_after(&self, drive_writes: f64) -> Option<f64> {
+        let line = &self.timeline;
+        let from = drive_writes * self.capacity.logical_bytes as f64;
+        let (mut sum, mut programmed, mut host) = (0.0, 0.0, 0.0);
+        let volumes = line.write_page_mb_per_s.iter().zip(&line.programmed_mb_per_s);
+        for (asked, (page_bytes, programs)) in line.write_mb_per_s.iter().zip(volumes) {
+            if sum >= from {
+                host += page_bytes;
+                programmed += programs;
+            }
+            sum += asked * 1e6 * line.bin_s;
+        }
+        (host > 0.0).then(|| programmed / host)
+    }
+
+    /// What was measured after the warm-up, where there is such a thing.
+    pub fn after_warm_up(&self) -> Option<&AfterWarmUp> {
+        self.steady_state.as_ref()?.after.as_ref()
+    }
+
+    /// The report as indented JSON, ending in a newline.
+    ///
+    /// # Errors
+    /// Never for a report of finite numbers; the error is serde's.
+    pub fn to_json(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string_pretty(self).map(|text| text + "\n")
+    }
+
+    /// Read a report back.
+    ///
+    /// # Errors
+    /// When the text is not JSON, or not a report.
+    pub fn from_json(text: &str) -> Result<Report, serde_json::Error> {
+        serde_json::from_str(text)
+    }
+}
+
+impl PartialEq for Report {
+    fn eq(&self, other: &Report) -> bool {
+        // Every field is named, so that a new one cannot be forgotten here.
+        let Report {
+            schema,
+            version,
+            config,
+            seed,
+            scheme,
+            device,
+            workload,
+            command: _,
+            jobs,
+            queues,
+            host,
+            simulated_s,
+            latency_us,
+            latency_parts_us,
+            throughput,
+            flash,
+            waf,
+            begun_steady,
+            idle,
+            steady_state,
+            replicas,
+            twin_sensitivity,
+            capacity,
+            wear,
+            wear_histogram,
+            utilisation,
+            conditions,
+            life_used,
+            lost_blocks,
+            lifetime,
+            followed,
+            memory,
+            speed: _,
+            hints,
+            result_hash,
+            latency_cdf,
+            timeline,
+            block_map,
+        } = self;
+        *schema == other.schema
+            && *version == other.version
+            && *config == other.config
+            && *seed == other.seed
+            && *scheme == other.scheme
+            && *device == other.device
+            && *workload == other.workload
+            && *jobs == other.jobs
+            && *queues == other.queues
+            && *host == other.host
+            && *simulated_s == other.simulated_s
+            && *latency_us == other.latency_us
+            && *latency_parts_us == other.latency_parts_us
+            && *throughput == other.throughput
+            && *flash == other.flash
+            && *waf == other.waf
+            && *begun_steady == other.begun_steady
+            && *idle == other.idle
+            && *steady_state == other.steady_state
+            && *replicas == other.replicas
+            && *twin_sensitivity == other.twin_sensitivity
+            && *capacity == other.capacity
+            && *wear == other.wear
+            && *wear_histogram == other.wear_histogram
+            && *utilisation == other.utilisation
+            && *conditions == other.conditions
+            && *life_used == other.life_used
+            && *lost_blocks == other.lost_blocks
+            && *lifetime == other.lifetime
+            && *followed == other.followed
+            && *memory == other.memory
+            && *hints == other.hints
+            && *result_hash == other.result_hash
+            && *latency_cdf == other.latency_cdf
+            && *timeline == other.timeline
+            && *block_map == other.block_map
+    }
+}
+
+/// A run on a twin whose LRU write-hit rate, at an eighth of what it writes, was moved.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ShiftedRun {
+    /// By how many points of hit rate the twin was to be moved.
+    pub asked_points: f64,
+    /// By how many it was, measured on its first requests.
+    pub reached_points: f64,
+    /// Mean write latency, in microseconds; null where no write completed.
+    pub write_mean_us: Option<f64>,
+    /// 99th percentile of write latency, in microseconds.
+    pub write_p99_us: Option<f64>,
+    /// Mean read latency, in microseconds; null where no read completed.
+    pub read_mean_us: Option<f64>,
+    /// 99th percentile of read latency, in microseconds.
+    pub read_p99_us: Option<f64>,
+    /// Write amplification; null where the host wrote nothing.
+    pub waf: Option<f64>,
+    /// The hash of that run's result.
+    pub result_hash: String,
+}
+
+/// The scheme of a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SchemeInfo {
+    /// Its name in the registry, as the command line spells it.
+    pub name: String,
+    /// One line for people.
+    #[serde(default)]
+    pub title: String,
+    /// Its own colour in pictures, as `#rrggbb`; without one the pictures choose.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub colour: Option<String>,
+}
+
+/// The drive of a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DeviceInfo {
+    /// Its name, as in `wordline list devices`.
+    pub name: String,
+    /// One line for people.
+    #[serde(default)]
+    pub description: String,
+    /// What it was called when it was asked for: its name, or the path of its file.
+    #[serde(default)]
+    pub spelling: String,
+    /// What was changed of its file, each as `KEY=VALUE`, in the order of the command.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<String>,
+}
+
+/// The workload of a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WorkloadInfo {
+    /// A name, or the file's name without its folder.
+    pub name: String,
+    /// Whatever else is known: format, hash of the input, how the requests were fitted to the drive.
+    #[serde(flatten)]
+    pub details: BTreeMap<String, Value>,
+}
+
+/// Requests and bytes of the host.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Host {
+    /// Requests that went in.
+    pub requests: u64,
+    /// Requests that came out with success.
+    pub completed: u64,
+    /// Requests that came out with an error, by outcome (`out_of_space`, `uncorrectable`, `worn_out`).
+    /// Outcomes that did not happen are absent.
+    #[serde(default)]
+    pub failed: BTreeMap<String, u64>,
+    /// Reads that went in.
+    pub read_requests: u64,
+    /// Writes that went in.
+    pub write_requests: u64,
+    /// Trims that went in.
+    pub trim_requests: u64,
+    /// Flushes that went in.
+    pub flush_requests: u64,
+    /// Bytes of completed reads.
+    pub read_bytes: u64,
+    /// Bytes of completed writes, as the host counts them.
+    pub write_bytes: u64,
+    /// Bytes of the mapping pages that completed writes touched: the base of the WAF.
+    pub write_page_bytes: u64,
+    /// Writes that touch more than one mapping unit.
+    #[serde(default)]
+    pub multi_page_writes: u64,
+    /// Bytes of completed trims.
+    pub trim_bytes: u64,
+    /// Bytes of acknowledged writes that stand in the drive's buffer at the end of the run, since the
+    /// full drive had no place for them on flash.
+    #[serde(default)]
+    pub unplaced_bytes: u64,
+}
+
+impl Host {
+    /// Requests that came out with an error.
+    pub fn failures(&self) -> u64 {
+        self.failed.values().sum()
+    }
+}
+
+/// Latencies by the kind of request; null where no such request completed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Latencies {
+    /// Of reads.
+    pub read: Option<Latency>,
+    /// Of writes.
+    pub write: Option<Latency>,
+    /// Of trims.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trim: Option<Latency>,
+    /// Of flushes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flush: Option<Latency>,
+}
+
+/// A distribution of latencies in microseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Latency {
+    /// Requests counted.
+    pub count: u64,
+    /// Mean, in microseconds.
+    pub mean: f64,
+    /// Median, in microseconds.
+    pub p50: f64,
+    /// 90th percentile, in microseconds.
+    pub p90: f64,
+    /// 99th percentile, in microseconds.
+    pub p99: f64,
+    /// 99.9th percentile, in microseconds.
+    pub p999: f64,
+    /// 99.99th percentile, in microseconds.
+    pub p9999: f64,
+    /// The longest, in microseconds.
+    pub max: f64,
+}
+
+/// The mean latency in parts, in microseconds, by the kind of request; empty where none completed.
+/// Parts that took no time are absent, and the others add up to the mean. They are `admission` (the
+/// queue before the drive, or its write buffer, is full), `map_miss` (the page of the map with its entry is
+/// read, where the map is on flash), `staging` (in the drive's RAM: for the
+/// company of a one-shot group, or for the missing part of a page), `behind_host`, `behind_gc` and
+/// `behind_migration` (the plane works for whom), `space` (no page is free), `die` (the array, and the
+/// wait for it), `retry` (the page is read again), `bus` and `link` (likewise). A request's parts are those of its last page to end.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LatencyParts {
+    /// Of reads.
+    pub read: BTreeMap<String, f64>,
+    /// Of writes.
+    pub write: BTreeMap<String, f64>,
+}
+
+/// Completed work over simulated time. A megabyte is 10^6 bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Throughput {
+    /// Requests per second.
+    pub iops: f64,
+    /// Megabytes per second, read and written.
+    pub mb_per_s: f64,
+    /// Megabytes per second read.
+    pub read_mb_per_s: f64,
+    /// Megabytes per second written.
+    pub write_mb_per_s: f64,
+}
+
+/// Memory that the engine holds at the end of the run, counted by its own structures.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Memory {
+    /// All of the engine's state, in bytes.
+    pub engine_bytes: u64,
+    /// The map and its inverse, in bytes.
+    pub map_bytes: u64,
+    /// Bytes of map for each materialised logical page; null where there is none.
+    pub bytes_per_mapped_page: Option<f64>,
+    /// What the drive would hold beside a page map, counted as its literature counts it; left out where it is
+    /// nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tables: Vec<MapTable>,
+}
+
+/// A table of a drive's, by the literature's count.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MapTable {
+    /// Its name.
+    pub name: String,
+    /// Its entries.
+    pub entries: u64,
+    /// Bits of an entry, by the drive's geometry.
+    pub entry_bits: u32,
+    /// Its size in bytes.
+    pub bytes: u64,
+}
+
+/// How fast the engine was on this machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Speed {
+    /// Wall-clock time of the run, in seconds.
+    pub wall_s: f64,
+    /// Host requests per second of wall-clock time.
+    pub requests_per_s: f64,
+    /// Flash operations per second of wall-clock time.
+    pub flash_ops_per_s: f64,
+    /// The most memory that the process held, in bytes; null where the system does not tell.
+    pub peak_rss_bytes: Option<u64>,
+}
+
+/// A run repeated with the seeds that follow its own.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Replicas {
+    /// The replicas in the order of their seeds, without configuration and series. The first is the
+    /// run whose report holds this; each is what a run of its own with that seed gives.
+    pub runs: Vec<Report>,
+    /// Mean, standard deviation and interval of every figure that all replicas have, by its path in
+    /// the report: `latency_us.write.mean`, `waf.total`. Empty where all replicas have the same
+    /// result: what does not depend on the seed has no interval.
+    pub figures: BTreeMap<String, Estimate>,
+}

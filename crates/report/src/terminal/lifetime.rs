@@ -1,0 +1,130 @@
+//! Lifetimes as a terminal shows them: a row a scheme, and how the drive ages under each.
+
+use crate::schema::lifetime::{Life, LifePhase, Lifetimes, SchemeLife};
+use crate::terminal::text::{Look, Page, TerminalStyle};
+use crate::words::lifetime::FIGURES;
+use crate::words::number::{self, Quantity, Unit};
+use unicode_width::UnicodeWidthStr;
+
+/// A table of text: head, then a cell a row.
+struct Column(Vec<String>);
+
+impl Column {
+    fn width(&self) -> usize {
+        self.0.iter().map(|c| c.width()).max().unwrap_or(0)
+    }
+}
+
+/// How long the drive lasts under each scheme, whether half the acceleration says the same, and how it ages.
+pub fn lifetime_table(lifetimes: &Lifetimes, style: TerminalStyle) -> String {
+    let mut page = Page::new(style);
+    page.wrap("", &lifetimes.verdict(), Look::Bold);
+    let facts: Vec<String> =
+        lifetimes.facts().into_iter().map(|(what, value)| format!("{what} {value}")).collect();
+    page.wrap("", &facts.join(" · "), Look::Dim);
+    page.blank();
+    let mut names = vec!["scheme".to_string()];
+    names.extend(lifetimes.schemes.iter().map(|s| s.scheme.name.clone()));
+    let columns = FIGURES.iter().filter_map(|(name, quantity, of)| {
+        let values: Vec<_> = lifetimes.schemes.iter().map(|s| s.estimate(*of)).collect();
+        if values.iter().flatten().all(|e| e.mean == 0.0) {
+            return None;
+        }
+        let unit = quantity.unit_for(values.iter().flatten().map(|e| e.mean));
+        let mut column = vec![headed(name, unit)];
+        column.extend(values.iter().map(|e| match e {
+            Some(e) => {
+                let (mean, half) = quantity.with_spread(e.mean, e.half_width_95, unit);
+                if half.is_empty() { mean } else { format!("{mean} ± {half}") }
+            }
+            None => number::NONE.to_string(),
+        }));
+        Some(Column(column))
+    });
+    let mut endings = vec!["ended as".to_string()];
+    endings.extend(lifetimes.schemes.iter().map(SchemeLife::endings));
+    let columns = columns.chain(std::iter::once(Column(endings)));
+    write(&mut page, Column(names), columns.collect());
+    if lifetimes.schemes.iter().any(|s| s.lives.len() > 1) {
+        page.blank();
+        page.wrap(
+            "",
+            "Means of the lives with 95 % intervals by Student's t; without one, chance had no part.",
+            Look::Dim,
+        );
+    }
+    for s in &lifetimes.schemes {
+        let Some(life) = s.lives.first() else { continue };
+        page.blank();
+        page.wrap("", &format!("As it ages under {} (seed {})", s.scheme.name, life.seed), Look::Bold);
+        ages(&mut page, life);
+    }
+    page.blank();
+    let checks = lifetimes.checks();
+    if checks.is_empty() && !lifetimes.stopped {
+        page.wrap("check ", "an erase stands for one cycle: there is nothing to check.", Look::Plain);
+    }
+    for text in checks {
+        page.wrap("check ", &text.whole(), Look::Plain);
+    }
+    page.finish()
+}
+
+fn headed(name: &str, unit: Unit) -> String {
+    if unit.sign.is_empty() { name.to_string() } else { format!("{name} ({})", unit.sign) }
+}
+
+/// The phases that stand for a life: the first, those after each quarter of what was written, the last whole one.
+fn ages(page: &mut Page, life: &Life) {
+    let whole = life.phases.len().saturating_sub(1).max(1);
+    let phases: Vec<&LifePhase> = life.phases.iter().take(whole).collect();
+    let mut picked: Vec<usize> = (0..=4).map(|quarter| (phases.len() - 1) * quarter / 4).collect();
+    picked.dedup();
+    type Of = fn(&LifePhase) -> Option<f64>;
+    let columns: [(&str, Quantity, Of); 8] = [
+        ("blocks retired", Quantity::Count, |p| Some(p.retired_blocks as f64)),
+        ("usable", Quantity::Bytes, |p| Some(p.usable_bytes as f64)),
+        ("WAF", Quantity::Waf, |p| p.waf),
+        ("write mean", Quantity::Latency, |p| Some(p.write?.mean)),
+        ("write p99", Quantity::Latency, |p| Some(p.write?.p99)),
+        ("read mean", Quantity::Latency, |p| Some(p.read?.mean)),
+        ("read p99", Quantity::Latency, |p| Some(p.read?.p99)),
+        ("retries", Quantity::Waf, |p| p.retries),
+    ];
+    let mut names = vec!["drive writes".to_string()];
+    names.extend(picked.iter().map(|i| number::significant(phases[*i].drive_writes)));
+    let columns = columns.into_iter().filter_map(|(name, quantity, of)| {
+        let values: Vec<_> = picked.iter().map(|i| of(phases[*i])).collect();
+        values.iter().any(Option::is_some).then(|| {
+            let unit = quantity.unit_for(values.iter().flatten().copied());
+            let text = |v: &Option<f64>| v.map_or(number::NONE.to_string(), |v| quantity.text(v, unit));
+            Column(std::iter::once(headed(name, unit)).chain(values.iter().map(text)).collect())
+        })
+    });
+    write(page, Column(names), columns.collect());
+}
+
+/// The columns behind the first, in as many tables as the width asks for.
+fn write(page: &mut Page, first: Column, columns: Vec<Column>) {
+    let mut rest = columns.as_slice();
+    while !rest.is_empty() {
+        let mut width = first.width();
+        let fits = rest.iter().take_while(|c| {
+            width += 3 + c.width();
+            width <= page.width()
+        });
+        let (these, others) = rest.split_at(fits.count().max(1));
+        for (row, name) in first.0.iter().enumerate() {
+            let mut line = format!("{name:<w$}", w = first.width() + name.len() - name.chars().count());
+            for column in these {
+                let pad = column.width() - column.0[row].width();
+                line += &format!("   {}{}", " ".repeat(pad), column.0[row]);
+            }
+            page.line(&line, if row == 0 { Look::Dim } else { Look::Plain });
+        }
+        rest = others;
+        if !rest.is_empty() {
+            page.blank();
+        }
+    }
+}

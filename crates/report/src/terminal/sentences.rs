@@ -1,0 +1,70 @@
+//! What stands above and below a table: what was run, whether it has settled, advice, and the command that makes
+//! it again.
+
+use crate::schema::comparison::RefusedScheme;
+use crate::schema::report::Report;
+use crate::terminal::text::{Look, Page};
+use crate::words::command::shell_lines;
+use crate::words::hints::hints;
+use crate::words::{begun, facts, steady};
+use unicode_width::UnicodeWidthStr;
+
+/// The command that makes all of it again, broken before options: a shell takes it as it stands.
+pub(crate) fn again(page: &mut Page, command: Option<Vec<String>>) {
+    let Some(words) = command.filter(|words| !words.is_empty()) else { return };
+    page.blank();
+    for line in shell_lines(&words, page.width) {
+        page.verbatim(&line);
+    }
+}
+
+/// Which schemes the device does not admit, and why.
+pub(crate) fn refusals(page: &mut Page, refused: &[RefusedScheme]) {
+    if !refused.is_empty() {
+        page.blank();
+        page.wrap("", "Not on this device:", Look::Dim);
+    }
+    let width = refused.iter().map(|r| r.scheme.width() + 2).max().unwrap_or(0);
+    for RefusedScheme { scheme, reason } in refused {
+        page.wrap(&format!("{scheme:<width$}"), reason, Look::Dim);
+    }
+}
+
+pub(crate) fn heading(page: &mut Page, reports: &[Report], title: &str) {
+    page.wrap("", title, Look::Bold);
+    let facts: Vec<String> =
+        facts::facts(reports).into_iter().map(|(what, value)| format!("{what} {value}")).collect();
+    if let Some((device, others)) = facts.split_first() {
+        page.wrap("", device, Look::Dim);
+        page.wrap("", &others.join(" · "), Look::Dim);
+    }
+    page.blank();
+}
+
+/// What may be said of each run's steady state, once where it is the same for all.
+pub(crate) fn steadiness(page: &mut Page, reports: &[Report], labels: &[String]) {
+    let began = begun::sentences(reports, labels);
+    let said = steady::sentences(reports, labels);
+    if !said.is_empty() || !began.is_empty() {
+        page.blank();
+    }
+    for text in began {
+        page.wrap("begun ", text.whole().trim_start_matches("begun "), Look::Plain);
+    }
+    for text in said {
+        page.wrap("state ", &text.whole(), Look::Plain);
+    }
+    for text in crate::words::twins::sentences(reports, labels) {
+        page.wrap("twin  ", &text, Look::Plain);
+    }
+}
+
+pub(crate) fn advice(page: &mut Page, reports: &[Report]) {
+    let hints = hints(reports);
+    if !hints.is_empty() {
+        page.blank();
+    }
+    for hint in hints {
+        page.wrap("hint  ", &hint.whole(), Look::Plain);
+    }
+}

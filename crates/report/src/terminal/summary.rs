@@ -1,0 +1,138 @@
+//! One run, with what the comparison leaves out: the flash by cause, capacity, wear and the engine.
+
+use crate::schema::report::Report;
+use crate::terminal::columns::{Columns, Ratios};
+use crate::terminal::sentences::{advice, again, heading};
+use crate::terminal::text::{Look, Page, TerminalStyle};
+use crate::words::labels::replicas;
+use crate::words::names::mode_title;
+use crate::words::number::{self, Quantity};
+use crate::words::{begun, rows, steady};
+
+/// One run, with what the comparison leaves out: the flash by cause, capacity, wear and the engine.
+pub fn summary(report: &Report, style: TerminalStyle) -> String {
+    let mut page = Page::new(style);
+    let reports = std::slice::from_ref(report);
+    let title = if report.scheme.title.is_empty() {
+        report.scheme.name.clone()
+    } else {
+        format!("{}: {}", report.scheme.name, report.scheme.title)
+    };
+    heading(&mut page, reports, &title);
+    let groups = rows::groups(reports);
+    Columns::new(&[String::new()], &groups).draw(&mut page, &groups, &[false], Ratios::Hide);
+    if let Some(text) = replicas(reports) {
+        page.blank();
+        page.wrap("", &text, Look::Dim);
+    }
+    page.blank();
+    for (what, text) in particulars(report) {
+        page.wrap(&format!("{what:<15}"), &text, Look::Plain);
+    }
+    for text in crate::words::twins::sentences(reports, &[String::new()]) {
+        page.wrap("twin           ", &text, Look::Plain);
+    }
+    advice(&mut page, reports);
+    again(&mut page, Some(report.command.clone()));
+    page.finish()
+}
+
+/// Facts of one run that are not compared.
+fn particulars(r: &Report) -> Vec<(&'static str, String)> {
+    let counts = |map: &mut dyn Iterator<Item = (String, u64)>| {
+        map.filter(|(_, n)| *n > 0)
+            .map(|(k, n)| format!("{k} {}", number::count(n)))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let programs = |n: &crate::schema::activity::Programs| n.program + n.reprogram;
+    let mut out = vec![
+        ("flash reads", counts(&mut r.flash.reads.iter().map(|(k, n)| (k.clone(), *n)))),
+        ("flash programs", counts(&mut r.flash.programs.iter().map(|(k, n)| (k.clone(), programs(n))))),
+    ];
+    if let Some(text) = steady::sentence(r) {
+        out.insert(0, ("steady state", text.trim_end_matches('.').to_string()));
+    }
+    if let Some(text) = begun::sentence(r) {
+        out.insert(0, ("begun steady", text.trim_start_matches("begun ").trim_end_matches('.').to_string()));
+    }
+    let c = &r.capacity;
+    out.push((
+        "capacity",
+        format!(
+            "{} logical of {} ({}% over-provisioning), {} live",
+            number::bytes(c.logical_bytes),
+            number::bytes(c.physical_bytes),
+            number::significant(c.over_provisioning * 100.0),
+            number::bytes(c.live_bytes)
+        ),
+    ));
+    for (mode, w) in &r.wear {
+        let what = format!(
+            "{} {} blocks, mean {} (σ {}), {} to {} cycles",
+            mode_title(mode),
+            number::count(w.blocks),
+            number::significant(w.mean),
+            number::significant(w.sigma),
+            number::count(w.min),
+            number::count(w.max)
+        );
+        out.push(("wear", what));
+    }
+    if let Some(l) = &r.lifetime {
+        let modes = l.by_mode.iter().map(|(mode, m)| {
+            let left = m
+                .left
+                .map_or("all of it".into(), |l| format!("{} times what is used", number::significant(l)));
+            format!("{} of {} cycles left {left}", mode_title(mode), number::count(m.endurance))
+        });
+        let mut what = modes.collect::<Vec<_>>().join(", ");
+        if let (Some(bytes), Some(years), Some(daily)) =
+            (l.total_bytes_written, l.years, l.drive_writes_per_day)
+        {
+            what.push_str(&format!(
+                "; {} TB written in all, {} years at this rate, {} drive writes a day over five years",
+                number::significant(bytes / 1e12),
+                number::significant(years),
+                number::significant(daily)
+            ));
+        }
+        out.push(("lifetime", what));
+    }
+    if let Some(l) = &r.lost_blocks {
+        let mut what = format!(
+            "{} of {} blocks bad, {} retired, an erase standing for {} cycles",
+            number::count(l.bad),
+            number::count(l.blocks),
+            number::count(l.retired),
+            number::count(l.acceleration)
+        );
+        if let Some(end) = l.worn_out {
+            what.push_str(&format!(
+                "; worn out after {} written ({} drive writes), {} years at this pace",
+                Quantity::Bytes.show(end.total_bytes_written),
+                number::significant(end.drive_writes),
+                number::significant(end.years)
+            ));
+        }
+        out.push(("blocks lost", what));
+    }
+    let mut engine = format!(
+        "{} wall, {} requests/s, {} flash operations/s, {} of state",
+        Quantity::Time.show(r.speed.wall_s),
+        Quantity::Iops.show(r.speed.requests_per_s),
+        Quantity::Iops.show(r.speed.flash_ops_per_s),
+        number::bytes(r.memory.engine_bytes)
+    );
+    if let Some(b) = r.memory.bytes_per_mapped_page {
+        engine.push_str(&format!(", {} B a mapped page", number::significant(b)));
+    }
+    out.push(("engine", engine));
+    out.push(("result hash", r.result_hash.clone()));
+    if let Some(replicas) = &r.replicas {
+        let others: Vec<&str> = replicas.runs.iter().skip(1).map(|r| r.result_hash.as_str()).collect();
+        out.push(("of the others", others.join(" ")));
+    }
+    out.retain(|(_, text)| !text.is_empty());
+    out
+}

@@ -1,0 +1,191 @@
+//! Where the time of single requests went, told in lines.
+
+use crate::schema::why::{Beside, Emptied, LastPiece, Spent, Story, Stretch, Why, Work};
+use crate::terminal::why_summary::summary_text;
+use crate::words::names::cause_title;
+use crate::words::number::{self, Quantity};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Summaries and stories in words.
+pub fn why_text(why: &Why) -> String {
+    let mut out = format!("{} on {}, {}, seed {}\n", why.scheme, why.device, why.workload, why.seed);
+    for summary in &why.summaries {
+        out.push('\n');
+        summary_text(&mut out, summary);
+    }
+    for story in &why.stories {
+        out.push('\n');
+        tell(&mut out, story);
+    }
+    out
+}
+
+fn time(ns: u64) -> String {
+    Quantity::Latency.show(ns as f64 / 1e3)
+}
+
+/// An instant to the nanosecond, as the timeline and the log have it.
+fn instant(ns: u64) -> String {
+    format!("{}.{:09} s", ns / 1_000_000_000, ns % 1_000_000_000)
+}
+
+fn tell(out: &mut String, s: &Story) {
+    // Writing to a string cannot fail.
+    let size = number::bytes(s.blocks * 512);
+    let what = if s.op == "flush" { String::new() } else { format!(" of {size} at sector {}", s.lba) };
+    let took = time(s.completion_ns - s.arrival_ns);
+    let ended =
+        if s.outcome == "done" { String::new() } else { format!(", {}", s.outcome.replace('_', " ")) };
+    let _ = writeln!(out, "request {}: {}{what} took {took}{ended}", s.number, s.op);
+    let _ = writeln!(out, "  arrived {}, ended {}", instant(s.arrival_ns), instant(s.completion_ns));
+    let mut told = None;
+    for stretch in &s.stretches {
+        if stretch.op != told {
+            told = stretch.op;
+            piece(out, s, stretch.op);
+        }
+        let _ = writeln!(out, "  {:>9}  {}", time(stretch.ns()), spent(s, stretch));
+        for line in groups(stretch) {
+            let _ = writeln!(out, "  {:>9}    {line}", "");
+        }
+    }
+    let parts: Vec<String> =
+        s.parts_ns.iter().map(|(part, ns)| format!("{} {}", part.replace('_', " "), time(*ns))).collect();
+    let _ = writeln!(out, "  {:>9}  in all: {}", took, parts.join(", "));
+}
+
+/// The operation that the next lines are about.
+fn piece(out: &mut String, s: &Story, op: Option<u64>) {
+    let is = |piece: &&LastPiece| Some(piece.work.op) == op;
+    let (what, found) = match s.brought.as_ref().filter(is) {
+        Some(read) => ("a page lacked something:", Some(read)),
+        None => ("its last operation:", s.last.as_ref().filter(is)),
+    };
+    let Some(LastPiece { work: w, queued_ns, pages, .. }) = found else { return };
+    let place = format!("plane {} of die {} on channel {}", w.plane, w.die, w.channel);
+    let _ = writeln!(out, "  {what} {}\n    in {place}, queued {}", of_op(w, *pages), instant(*queued_ns));
+}
+
+/// The operation by which a request ends, in words.
+fn of_op(w: &Work, [data, covers]: [u32; 2]) -> String {
+    let mode = w.mode.to_uppercase();
+    let place = format!("block {} ({mode}, region {})", w.block, w.region);
+    let mut text = match w.kind.as_str() {
+        "read" => format!("a read of slot {} of {place}", w.slot),
+        "program" if covers > 1 => {
+            format!("a program of slots {} to {} of {place}", w.slot, w.slot + covers - 1)
+        }
+        "program" => format!("a program of slot {} of {place}", w.slot),
+        _ => format!("an erase of {place}"),
+    };
+    if w.kind == "program" && covers > data {
+        let _ = write!(text, ", {} of them padding", covers - data);
+    }
+    if w.cause != "host" {
+        let _ = write!(text, ", for {}", cause(w));
+    }
+    text
+}
+
+fn spent(s: &Story, stretch: &Stretch) -> String {
+    let pieces = s.brought.iter().chain(&s.last);
+    let read = pieces.clone().find(|piece| Some(piece.work.op) == stretch.op && piece.work.kind == "read");
+    match stretch.spent {
+        Spent::QueueFull => match &s.let_in_beside {
+            Some(beside) => format!("before the drive, whose queue was full: {}", beside.words()),
+            None => "before the drive: as many requests as it admits were outstanding".into(),
+        },
+        Spent::BufferFull => "before the write buffer, which had no room".into(),
+        Spent::MapMiss => "its page of the map was not in RAM, and was read".into(),
+        Spent::InRam if s.last.is_none() => "in the drive's RAM, which sufficed".into(),
+        Spent::InRam if s.last.as_ref().is_some_and(|last| !last.own) => {
+            "in the drive's RAM, until the operation of another request ended".into()
+        }
+        Spent::InRam if !stretch.behind.is_empty() => {
+            "in the drive's RAM, until what it lacked was read".into()
+        }
+        Spent::InRam => "in the drive's RAM, for the company of other pages".into(),
+        Spent::PlaneBusy => "its plane worked for others".into(),
+        Spent::ArrayBusy => "its plane was free, and the array of its die was not".into(),
+        Spent::BusBusy => "its plane was free, and the channel's bus was not".into(),
+        Spent::NoSpace => "no page was free where it had to go".into(),
+        Spent::Array if let Some(read) = read => match read.work.retries {
+            0 => "it was sensed".into(),
+            1 => "it was sensed, and once again".into(),
+            n => format!("it was sensed, and {n} times again"),
+        },
+        Spent::Array => "it was programmed".into(),
+        Spent::Bus => "its data moved over the bus".into(),
+        Spent::Link => "on the host link".into(),
+    }
+}
+
+/// Why an operation was done, in words.
+fn cause(w: &Work) -> String {
+    match w.cause.as_str() {
+        "migrate" => "migration".into(),
+        "rmw" => "the missing part of a page".into(),
+        "host" => "the host".into(),
+        other => cause_title(other).to_string(),
+    }
+}
+
+/// What stood in the way, those of one cause and block together, in the order in which they began.
+fn groups(stretch: &Stretch) -> Vec<String> {
+    type Key = (String, Option<Emptied>);
+    let mut all: Vec<(Key, Vec<&Work>)> = vec![];
+    for work in &stretch.behind {
+        let key = (work.cause.clone(), work.empties.clone());
+        match all.iter_mut().find(|(k, _)| *k == key) {
+            Some((_, works)) => works.push(work),
+            None => all.push((key, vec![work])),
+        }
+    }
+    let line = |((_, empties), works): &(Key, Vec<&Work>)| {
+        let shared: u64 = works.iter().map(|w| stretch.shared_with(w)).sum();
+        let mut text = format!("{} {}", time(shared), cause(works[0]));
+        if let Some(e) = empties {
+            let why = match e.reason.as_str() {
+                "shortage" => format!("as erased blocks ran short ({} left)", e.free_blocks),
+                "idleness" => "as the drive was idle".into(),
+                "levelling" => "to level wear".into(),
+                _ => "as its data were due to be written anew".into(),
+            };
+            let _ = write!(text, " of block {} since {}, {why}", e.block, instant(e.since_ns));
+        }
+        let mut kinds: BTreeMap<&str, (usize, u64)> = BTreeMap::new();
+        for w in works {
+            let (count, ns) = kinds.entry(&w.kind).or_default();
+            (*count, *ns) = (*count + 1, *ns + stretch.shared_with(w));
+        }
+        let counted: Vec<String> = kinds
+            .iter()
+            .map(|(kind, (n, ns))| format!("{n} {kind}{} {}", if *n == 1 { "" } else { "s" }, time(*ns)))
+            .collect();
+        let _ = write!(text, ": {}", counted.join(", "));
+        if let [only] = works.as_slice() {
+            let _ = write!(text, " (operation {} from {})", only.op, instant(only.start_ns));
+        }
+        text
+    };
+    all.iter().map(line).collect()
+}
+
+impl Beside {
+    fn words(&self) -> String {
+        let kinds = [("read", "reads"), ("write", "writes"), ("trim", "trims"), ("flush", "flushes")];
+        let of = |(kind, several): (&str, &str)| match self.requests.get(kind)? {
+            0 => None,
+            1 => Some(format!("1 {kind}")),
+            n => Some(format!("{} {several}", number::count(*n))),
+        };
+        let kinds: Vec<String> = kinds.into_iter().filter_map(of).collect();
+        let since = instant(self.oldest_since_ns);
+        format!(
+            "{} were under way as it was let in, the oldest, request {}, since {since}",
+            kinds.join(", "),
+            self.oldest
+        )
+    }
+}

@@ -1,0 +1,57 @@
+//! How a drive was put into a steady state before the first request, and whether it was one.
+
+use crate::schema::report::Report;
+use crate::words::number;
+use crate::words::said::{self, Said, TOGETHER};
+
+/// A sentence about the beginning of each run that began steady, with the runs that it is about.
+pub(crate) fn sentences(reports: &[Report], labels: &[String]) -> Vec<Said> {
+    let said = reports.iter().enumerate().filter_map(|(run, r)| Some((run, sentence(r)?)));
+    said::once(said.collect(), labels, TOGETHER)
+}
+
+/// One sentence about the beginning of a run; `None` where it did not begin steady.
+pub(crate) fn sentence(report: &Report) -> Option<String> {
+    let b = report.begun_steady.as_ref()?;
+    let figure = number::significant;
+    let still = if b.settled { "" } else { ", which had not come to rest" };
+    let then = match (b.first_waf, b.residual) {
+        (Some(waf), Some(residual)) => {
+            format!("; the first tenth of the run has {} ({:+.1} %)", figure(waf), residual * 100.0)
+        }
+        _ => String::new(),
+    };
+    let text = format!(
+        "begun with {} drive writes without time by the {} of the workload, WAF {}{still}{then}.",
+        figure(b.untimed_drive_writes),
+        b.by,
+        figure(b.expected_waf)
+    );
+    Some(text.replace(" %", &format!("{}%", number::NO_BREAK)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::begun::BegunSteady;
+
+    #[test]
+    fn a_steady_beginning_is_told_with_its_residual() {
+        let begun = BegunSteady {
+            by: "law".into(),
+            expected_waf: 2.5,
+            settled: true,
+            untimed_drive_writes: 7.0,
+            first_waf: Some(2.55),
+            residual: Some(0.02),
+            ..BegunSteady::default()
+        };
+        let report = Report { begun_steady: Some(begun.clone()), ..Report::default() };
+        let said = sentence(&report).unwrap_or_default();
+        assert!(said.contains("WAF 2.50; the first tenth of the run has 2.55 (+2.0"), "{said}");
+        let restless = BegunSteady { settled: false, first_waf: None, ..begun };
+        let said = sentence(&Report { begun_steady: Some(restless), ..Report::default() });
+        assert!(said.is_some_and(|s| s.ends_with("which had not come to rest.")));
+        assert_eq!(sentence(&Report::default()), None);
+    }
+}

@@ -1,0 +1,52 @@
+//! Advice and warnings: those that runs carry, and those that follow from their figures.
+
+use crate::schema::report::Report;
+use crate::words::labels::labels;
+use crate::words::number;
+use crate::words::said::{self, Said};
+
+/// Advice of all runs and our own warnings, each once, with the runs that it is about.
+pub(crate) fn hints(reports: &[Report]) -> Vec<Said> {
+    let mut hints: Vec<(usize, String)> = Vec::new();
+    let mut add = |text: String, run| hints.push((run, text));
+    for (run, r) in reports.iter().enumerate() {
+        if r.host.failures() > 0 {
+            let outcomes: Vec<String> = r
+                .host
+                .failed
+                .iter()
+                .filter(|(_, n)| **n > 0)
+                .map(|(outcome, n)| format!("{} {}", number::count(*n), outcome.replace('_', " ")))
+                .collect();
+            let text = format!(
+                "{} of {} requests failed ({}); latencies and WAF cover the others, and are not marked best.",
+                number::count(r.host.failures()),
+                number::count(r.host.requests),
+                outcomes.join(", ")
+            );
+            add(text, run);
+        }
+        if r.host.unplaced_bytes > 0 {
+            let text = format!(
+                "{} of acknowledged writes are in the drive's buffer at the end: the drive is full, and has no \
+                 place for them on flash; a power cut would not lose them, and a trim makes room.",
+                number::bytes(r.host.unplaced_bytes)
+            );
+            add(text, run);
+        }
+    }
+    for (run, r) in reports.iter().enumerate() {
+        for hint in &r.hints {
+            add(hint.clone(), run);
+        }
+        if let Some(replicas) = r.replicas.as_ref().filter(|r| r.are_alike()) {
+            let text = format!(
+                "all {} replicas have the same result, so no figure has an interval: no result of this run \
+                 depends on its seed.",
+                replicas.runs.len()
+            );
+            add(text, run);
+        }
+    }
+    said::once(hints, &labels(reports), 2)
+}

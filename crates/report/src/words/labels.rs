@@ -1,0 +1,41 @@
+//! What every picture and table of several runs needs to agree on: how a run is labelled, which runs may
+//! be called best, and what ± means.
+
+use crate::schema::replicas::mean;
+use crate::schema::report::Report;
+
+/// A name for each run that no other run has: the scheme's, numbered where it comes twice.
+pub(crate) fn labels(reports: &[Report]) -> Vec<String> {
+    let mut seen: Vec<&str> = Vec::with_capacity(reports.len());
+    reports
+        .iter()
+        .map(|r| {
+            let name = r.scheme.name.as_str();
+            seen.push(name);
+            match seen.iter().filter(|s| **s == name).count() {
+                1 => name.to_string(),
+                n => format!("{name} ({n})"),
+            }
+        })
+        .collect()
+}
+
+/// What ± and % mean where there are replicas; `None` where none of them has an interval.
+pub(crate) fn replicas(reports: &[Report]) -> Option<String> {
+    let count = reports.iter().filter_map(|r| r.replicas.as_ref()).find(|r| !r.are_alike())?.runs.len();
+    let paired = if reports.len() > 1 { "; differences are taken seed by seed" } else { "" };
+    Some(format!(
+        "Means of {count} replicas, ± half the width of the 95 % confidence interval (Student's t){paired}."
+    ))
+}
+
+/// Which runs may be called best: those that answered every request. A drive that refused work
+/// is fast for the wrong reason.
+pub(crate) fn eligible(reports: &[Report]) -> Vec<bool> {
+    reports.iter().map(|r| failures(r) == 0.0).collect()
+}
+
+/// Requests that came out with an error, the mean over the replicas.
+fn failures(report: &Report) -> f64 {
+    mean(report, &|r| Some(r.host.failures() as f64)).unwrap_or(0.0)
+}

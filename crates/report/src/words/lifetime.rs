@@ -1,0 +1,176 @@
+//! What is said of lives: their figures by name, how they ended, whether two accelerations agree, and who lasts
+//! longest.
+
+use crate::schema::estimate::Estimate;
+use crate::schema::lifetime::{ACCELERATION_TOLERANCE, Life, Lifetimes, SchemeLife};
+use crate::words::names::{device_label, workload_label};
+use crate::words::number::{self, Quantity};
+use crate::words::said::{self, Said, TOGETHER};
+use std::collections::BTreeMap;
+
+/// A figure of a life: name, quantity, value.
+pub(crate) type LifeFigure = (&'static str, Quantity, fn(&Life) -> Option<f64>);
+
+/// The figures of a life that are compared.
+pub(crate) const FIGURES: [LifeFigure; 11] = [
+    ("written in all", Quantity::Bytes, |l| Some(l.total_bytes_written)),
+    ("drive writes", Quantity::Waf, |l| Some(l.drive_writes)),
+    ("drive writes a day", Quantity::Waf, |l| Some(l.drive_writes_per_day)),
+    ("years at this pace", Quantity::Waf, |l| Some(l.years)),
+    ("WAF", Quantity::Waf, |l| l.waf),
+    ("write mean", Quantity::Latency, |l| Some(l.write?.mean)),
+    ("write p99", Quantity::Latency, |l| Some(l.write?.p99)),
+    ("read mean", Quantity::Latency, |l| Some(l.read?.mean)),
+    ("read p99", Quantity::Latency, |l| Some(l.read?.p99)),
+    ("retries a page", Quantity::Waf, |l| l.retries),
+    ("blocks retired", Quantity::Count, |l| Some(l.retired_blocks as f64)),
+];
+
+/// The figures by which two accelerations are held against each other.
+const CHECKED: [&str; 5] = ["written in all", "WAF", "write mean", "read mean", "retries a page"];
+
+impl Life {
+    /// How it ended, in a few words.
+    fn ending(&self) -> String {
+        match self.ended_by.split_once(':') {
+            _ if self.is_stopped() => format!("stopped at {} wear", Quantity::Share.show(self.life_used)),
+            Some(("usable", share)) => format!("less than {share} of its capacity left"),
+            Some(("spare", share)) => format!("{share} of its spare left"),
+            _ => match self.ended_by.as_str() {
+                "capacity" => "holds less than its capacity".to_string(),
+                "uncorrectable" => "a page could not be read".to_string(),
+                "out-of-space" => "a write found no place".to_string(),
+                other => other.to_string(),
+            },
+        }
+    }
+}
+
+impl SchemeLife {
+    /// How its lives ended, each way once.
+    pub(crate) fn endings(&self) -> String {
+        let mut ways: Vec<String> = self.lives.iter().map(Life::ending).collect();
+        ways.sort();
+        ways.dedup();
+        if ways.is_empty() { "not begun".to_string() } else { ways.join("; ") }
+    }
+
+    /// A figure over all lives: its mean, with the interval where chance had a part.
+    pub(crate) fn estimate(&self, of: fn(&Life) -> Option<f64>) -> Option<Estimate> {
+        let values: Vec<f64> = self.lives.iter().map(of).collect::<Option<_>>()?;
+        let alike = values.windows(2).all(|w| w[0] == w[1]);
+        match Estimate::of(&values) {
+            Some(estimate) if !alike => Some(estimate),
+            _ => Some(Estimate { mean: *values.first()?, sd: None, half_width_95: None }),
+        }
+    }
+
+    /// By how much each figure of the first life moves when an erase stands for half as many, as a share.
+    pub fn deviations(&self) -> BTreeMap<&'static str, f64> {
+        let (Some(life), Some(half)) = (self.lives.first(), &self.check) else { return BTreeMap::new() };
+        let moves = |(name, _, of): &LifeFigure| {
+            let (at, at_half) = (of(life)?, of(half)?);
+            // What is next to nothing may double and still be next to nothing.
+            (at.abs() > 1e-3).then(|| (*name, at_half / at - 1.0))
+        };
+        FIGURES.iter().filter(|f| CHECKED.contains(&f.0)).filter_map(moves).collect()
+    }
+
+    /// Whether results at both accelerations agree; `None` where there is but one.
+    pub fn agrees(&self) -> Option<bool> {
+        if self.lives.first()?.is_stopped() || self.check.as_ref()?.is_stopped() {
+            return None;
+        }
+        Some(self.deviations().values().all(|d| d.abs() <= ACCELERATION_TOLERANCE))
+    }
+}
+
+impl Lifetimes {
+    /// What was done, as (what, value) pairs.
+    pub(crate) fn facts(&self) -> Vec<(&'static str, String)> {
+        let seeds = |s: &SchemeLife| (s.lives.first().map(|l| l.seed), s.lives.last().map(|l| l.seed));
+        let seeds = match self.schemes.first().map(seeds) {
+            Some((Some(first), Some(last))) if first != last => format!("{first} to {last}"),
+            Some((Some(first), _)) => first.to_string(),
+            _ => number::NONE.to_string(),
+        };
+        let mut facts = vec![
+            ("device", device_label(&self.device)),
+            ("capacity", number::bytes(self.logical_bytes)),
+            ("workload", workload_label(&self.workload)),
+            ("an erase stands for", format!("{} cycles", number::count(self.acceleration as u64))),
+            ("ends at", self.end.clone()),
+            ("seeds", seeds),
+        ];
+        if self.shelf_s > 0.0 {
+            facts.insert(
+                4,
+                ("shelf after each phase", format!("{} days", number::significant(self.shelf_s / 86_400.0))),
+            );
+        }
+        facts
+    }
+
+    /// What half the acceleration says of the schemes.
+    pub(crate) fn checks(&self) -> Vec<Said> {
+        let said = |(i, s): (usize, &SchemeLife)| {
+            let agrees = s.agrees()?;
+            let half = s.check.as_ref()?.acceleration;
+            let moves: Vec<String> = s
+                .deviations()
+                .into_iter()
+                .filter(|(_, d)| agrees || d.abs() > ACCELERATION_TOLERANCE)
+                .map(|(name, d)| format!("{name} {:+.1} %", d * 100.0))
+                .collect();
+            let text = if agrees {
+                format!(
+                    "an erase that stands for {half} instead of {} gives the same within 5 % ({})",
+                    self.acceleration,
+                    moves.join(", ")
+                )
+            } else {
+                format!(
+                    "an erase that stands for {half} instead of {} does NOT give the same within 5 %: {}; \
+                     choose a smaller --acceleration",
+                    self.acceleration,
+                    moves.join(", ")
+                )
+            };
+            Some((i, text))
+        };
+        let names: Vec<String> = self.schemes.iter().map(|s| s.scheme.name.clone()).collect();
+        let said = self.schemes.iter().enumerate().filter_map(said).collect();
+        let said = said::once(said, &names, TOGETHER);
+        // Of a few schemes each is named, also where it is all of them.
+        let named = |said: Said| if said.who.is_empty() { Said { who: names.clone(), ..said } } else { said };
+        if names.len() < TOGETHER { said.into_iter().map(named).collect() } else { said }
+    }
+
+    /// In a sentence, who lasts longest.
+    pub(crate) fn verdict(&self) -> String {
+        let written = |s: &SchemeLife| s.estimate(|l| Some(l.total_bytes_written)).map_or(0.0, |e| e.mean);
+        let (Some(base), Some(best)) =
+            (self.schemes.first(), self.schemes.iter().max_by(|a, b| written(a).total_cmp(&written(b))))
+        else {
+            return "Nothing was run.".to_string();
+        };
+        let takes = |s: &SchemeLife| Quantity::Bytes.show(written(s));
+        if self.stopped {
+            return "Stopped before the end: the figures are those until then, and tell nothing of who lasts longer."
+                .to_string();
+        }
+        if self.schemes.len() == 1 {
+            return format!("Under {} the drive takes {} until it wears out.", base.scheme.name, takes(base));
+        }
+        if std::ptr::eq(base, best) {
+            return format!("None lasts longer than {}, which takes {}.", base.scheme.name, takes(base));
+        }
+        format!(
+            "Under {} the drive takes {} until it wears out, {} what it takes under {}.",
+            best.scheme.name,
+            takes(best),
+            number::times(written(best) / written(base)),
+            base.scheme.name
+        )
+    }
+}

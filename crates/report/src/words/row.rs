@@ -1,0 +1,148 @@
+//! A row of a comparison: one measure of every run, which end of it is better, and which values are the best.
+
+use crate::schema::estimate::Estimate;
+use crate::schema::replicas;
+use crate::schema::report::Report;
+use crate::words::number::{self, Quantity, Unit};
+
+/// Which end of a row is the good one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Better {
+    Lower,
+    Higher,
+    Neither,
+}
+
+/// One measure of every run.
+#[derive(Clone, Debug)]
+pub(crate) struct Row {
+    pub label: String,
+    pub quantity: Quantity,
+    pub better: Better,
+    /// The value of each run, the mean of its replicas if it has any.
+    pub values: Vec<Option<f64>>,
+    /// The value of each replica of each run, with its seed.
+    samples: Vec<Vec<(u64, f64)>>,
+    /// A part of the row above.
+    pub part: bool,
+}
+
+/// Rows under one heading.
+#[derive(Clone, Debug)]
+pub(crate) struct Group {
+    pub title: &'static str,
+    pub rows: Vec<Row>,
+}
+
+impl Row {
+    pub(crate) fn new(
+        label: &str,
+        quantity: Quantity,
+        better: Better,
+        reports: &[Report],
+        value: impl Fn(&Report) -> Option<f64>,
+    ) -> Row {
+        let values = reports.iter().map(|r| replicas::mean(r, &value).filter(|v| v.is_finite())).collect();
+        let samples = reports.iter().map(|r| replicas::samples(r, &value)).collect();
+        // Under overload a latency says how long the run was: none is better than another.
+        let measures_queues = quantity == Quantity::Latency && reports.iter().any(|r| r.overload().is_some());
+        let better = if measures_queues { Better::Neither } else { better };
+        Row { label: label.to_string(), quantity, better, values, samples, part: false }
+    }
+
+    pub(crate) fn of_above(mut self) -> Row {
+        self.part = true;
+        self
+    }
+
+    /// Whether it has a label, which may have a second name behind it.
+    pub(crate) fn is(&self, label: &str) -> bool {
+        self.label.strip_prefix(label).is_some_and(|rest| rest.is_empty() || rest.starts_with(" ("))
+    }
+
+    pub(crate) fn any(&self) -> bool {
+        self.values.iter().any(|v| v.is_some_and(|v| v != 0.0))
+    }
+
+    /// The unit of the whole row.
+    pub(crate) fn unit(&self) -> Unit {
+        self.quantity.unit_for(self.values.iter().flatten().copied())
+    }
+
+    /// The values in the row's unit.
+    pub(crate) fn texts(&self) -> Vec<String> {
+        self.spread_texts().into_iter().map(|(value, _)| value).collect()
+    }
+
+    /// The values in the row's unit, each with half the width of its interval, which is empty where
+    /// there is none.
+    pub(crate) fn spread_texts(&self) -> Vec<(String, String)> {
+        let unit = self.unit();
+        let text = |(run, value): (usize, &Option<f64>)| match value {
+            Some(v) => self.quantity.with_spread(*v, self.half_width(run), unit),
+            None => (number::NONE.to_string(), String::new()),
+        };
+        self.values.iter().enumerate().map(text).collect()
+    }
+
+    /// Half the width of the interval of a run's mean.
+    fn half_width(&self, run: usize) -> Option<f64> {
+        let values: Vec<f64> = self.samples.get(run)?.iter().map(|(_, v)| *v).collect();
+        Estimate::of(&values)?.half_width_95
+    }
+
+    /// By how many per cent a run with replicas differs from another, paired by seed.
+    pub(crate) fn difference(&self, run: usize, baseline: usize) -> Option<Estimate> {
+        if run == baseline || self.better == Better::Neither {
+            return None;
+        }
+        replicas::difference_percent(self.samples.get(run)?, self.samples.get(baseline)?)
+    }
+
+    /// The value of a run against the baseline's, as text: the difference with its interval where
+    /// there are replicas, or else the ratio.
+    pub(crate) fn against(&self, run: usize, baseline: usize) -> Option<String> {
+        match self.difference(run, baseline) {
+            Some(d) => Some(number::change(d.mean, d.half_width_95)),
+            None => self.ratio(run, baseline).map(number::ratio),
+        }
+    }
+
+    /// Which values are the best as printed, among the runs that may be. None if all are alike.
+    pub(crate) fn best(&self, eligible: &[bool]) -> Vec<bool> {
+        let none = vec![false; self.values.len()];
+        let sign = match self.better {
+            Better::Neither => return none,
+            Better::Lower => 1.0,
+            Better::Higher => -1.0,
+        };
+        // What differs by less than half a per cent is a tie, and what chance may have made.
+        let near = |a: f64, b: f64| (a - b).abs() <= 0.005 * a.abs().max(b.abs());
+        let chance = |a: usize, b: usize| {
+            let d = self.difference(a, b);
+            d.is_some_and(|d| d.half_width_95.is_some_and(|h| d.mean.abs() <= h))
+        };
+        let runs = || (0..self.values.len()).filter(|i| eligible.get(*i) == Some(&true));
+        let best =
+            runs().filter_map(|i| Some((i, self.values[i]? * sign))).min_by(|a, b| a.1.total_cmp(&b.1));
+        let Some((first, best)) = best else { return none };
+        // Where there is nothing to compare with, nothing is best.
+        if runs().filter(|i| self.values[*i].is_some()).count() < 2 {
+            return none;
+        }
+        let mut marks = none.clone();
+        for i in runs() {
+            marks[i] = self.values[i].is_some_and(|v| near(v * sign, best) || chance(i, first));
+        }
+        if runs().all(|i| marks[i]) { none } else { marks }
+    }
+
+    /// A value over the baseline's.
+    pub(crate) fn ratio(&self, run: usize, baseline: usize) -> Option<f64> {
+        if run == baseline || self.better == Better::Neither {
+            return None;
+        }
+        let ratio = self.values.get(run).copied()?? / self.values.get(baseline).copied()??;
+        ratio.is_finite().then_some(ratio)
+    }
+}

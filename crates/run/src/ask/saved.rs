@@ -1,0 +1,179 @@
+//! Saved drives: the state file that a run begins with or leaves behind, and the snapshot from which
+//! drives are forked.
+
+use crate::ask::spec::RunSpec;
+use crate::error::RunError;
+use serde_json::{Value, json};
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use tempfile::NamedTempFile;
+use wordline_device::DeviceSpec;
+use wordline_flash::Geometry;
+use wordline_ftl::{Checked, Label, NoMedia, StateError, StateFile};
+use wordline_sim::{Device, NoProbe, Probe, RestoreError};
+use wordline_units::Opt;
+
+type Plain = Device<NoProbe, NoMedia>;
+
+/// A state file, read and found sound.
+#[derive(Clone, Debug)]
+pub(crate) struct FromState {
+    path: String,
+    state: Arc<StateFile>,
+}
+
+impl FromState {
+    pub(crate) fn open(path: &str) -> Result<FromState, RunError> {
+        let given = || Opt::FromState.of(path);
+        let wrong = |e: &dyn std::fmt::Display| RunError::Option(given() + format!(": {e}"));
+        let file = File::open(path).map_err(|e| wrong(&format!("the file cannot be read: {e}")))?;
+        if !file.metadata().is_ok_and(|m| m.is_file()) {
+            return Err(wrong(&"this is not a file that can be read from any place, as a state must be"));
+        }
+        let state = StateFile::open(file, Checked::Whole).map_err(|e| match e {
+            StateError::NotAState => {
+                let writes = "; a run with ";
+                (given() + format!(": {e}{writes}") + Opt::SaveState.of("FILE") + " writes one").into()
+            }
+            _ => wrong(&e),
+        })?;
+        Ok(FromState { path: path.to_string(), state: Arc::new(state) })
+    }
+
+    fn wrong(&self, e: impl std::fmt::Display) -> RunError {
+        (Opt::FromState.of(&self.path) + format!(": {e}")).into()
+    }
+
+    /// A fork of the drive, at time 0.
+    pub(crate) fn device<P: Probe>(
+        &self,
+        label: Label,
+        geometry: &Geometry,
+        probe: P,
+    ) -> Result<Device<P, NoMedia>, RunError> {
+        let mut device = restored(label, geometry, probe, &self.state, |e| self.wrong(e))?;
+        device.start_anew().map_err(|e| self.wrong(e))?;
+        Ok(device)
+    }
+
+    /// What a report says of it.
+    pub(crate) fn config(&self) -> Value {
+        json!({ "file": self.path, "checksum": self.state.checksum(), "seed": self.state.about().seed })
+    }
+
+    /// Refuse a file that is not the one of a report.
+    pub(crate) fn is_recorded(&self, checksum: &str) -> Result<(), RunError> {
+        if self.state.checksum() == checksum {
+            return Ok(());
+        }
+        let is = self.state.checksum();
+        Err(self.wrong(format!(
+            "this is not the state of the report: its checksum is {is}, and the report's {checksum}"
+        )))
+    }
+}
+
+fn restored<P: Probe>(
+    label: Label,
+    geometry: &Geometry,
+    probe: P,
+    state: &StateFile,
+    wrong: impl Fn(String) -> RunError,
+) -> Result<Device<P, NoMedia>, RunError> {
+    let built = wordline_schemes::build(label.scheme)?;
+    Device::restore(label, geometry, built, probe, state).map_err(|e| match e {
+        RestoreError::Refused(refusal) => RunError::Refused(refusal),
+        RestoreError::State(e) => wrong(e.to_string()),
+    })
+}
+
+/// Where a state is to go, tried before the run; the file gets its name when it is whole.
+#[derive(Debug)]
+pub(crate) struct SaveTo {
+    path: String,
+    file: NamedTempFile,
+}
+
+impl SaveTo {
+    /// Where a run is asked to leave its state, if it is.
+    pub(crate) fn asked(spec: &RunSpec) -> Result<Option<SaveTo>, RunError> {
+        spec.save_state.as_deref().map(SaveTo::open).transpose()
+    }
+
+    fn open(path: &str) -> Result<SaveTo, RunError> {
+        let folder = Path::new(path).parent().filter(|f| !f.as_os_str().is_empty());
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".wordline-").suffix(".part");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            // As any new file: the process's mask still applies.
+            builder.permissions(std::fs::Permissions::from_mode(0o666));
+        }
+        let place = std::fs::metadata(path);
+        let file = match place {
+            Ok(there) if !there.is_file() => Err(io::Error::other("it is not a file")),
+            _ => builder.tempfile_in(folder.unwrap_or(Path::new("."))),
+        };
+        let file = file.map_err(|e| refused(path, &e))?;
+        Ok(SaveTo { path: path.to_string(), file })
+    }
+
+    /// Write the state of a drive, and give the file its name.
+    pub(crate) fn write<P: Probe>(
+        mut self,
+        label: Label,
+        seed: u64,
+        device: &Device<P, NoMedia>,
+    ) -> Result<(), RunError> {
+        device.save(label, seed, self.file.as_file_mut()).map_err(|e| refused(&self.path, &e))?;
+        self.file.persist(&self.path).map_err(|e| refused(&self.path, &e.error))?;
+        Ok(())
+    }
+}
+
+fn refused(path: &str, e: &io::Error) -> RunError {
+    (Opt::SaveState.of(path) + format!(": the file cannot be written: {e}; choose another place")).into()
+}
+
+/// A drive at one moment, from which as many drives as wanted go on, each for itself. It stands in an
+/// unnamed file in the folder for temporary files; a fork costs the memory of what it changes.
+#[derive(Debug)]
+pub struct Snapshot {
+    device: DeviceSpec,
+    geometry: Geometry,
+    scheme: String,
+    state: StateFile,
+}
+
+impl Snapshot {
+    /// Of a drive as it is, whatever it has under way. `label` is what it was built from, and `seed`
+    /// that of its run.
+    ///
+    /// # Errors
+    /// When there is no room for it, or the drive has met a fault.
+    pub fn of(device: &Plain, geometry: &Geometry, label: Label, seed: u64) -> Result<Snapshot, RunError> {
+        let wrong =
+            |e: io::Error| RunError::Input(format!("a snapshot cannot be kept in the temporary folder: {e}"));
+        let mut file = tempfile::tempfile().map_err(wrong)?;
+        device.save(label, seed, &mut file).map_err(wrong)?;
+        let state = StateFile::open(file, Checked::Body).map_err(|e| RunError::Input(e.to_string()))?;
+        Ok(Snapshot {
+            device: label.device.clone(),
+            geometry: geometry.clone(),
+            scheme: label.scheme.to_string(),
+            state,
+        })
+    }
+
+    /// A drive that goes on from here.
+    ///
+    /// # Errors
+    /// When the system has no address space for it.
+    pub fn fork(&self) -> Result<Plain, RunError> {
+        let label = Label { device: &self.device, scheme: &self.scheme };
+        restored(label, &self.geometry, NoProbe, &self.state, RunError::Input)
+    }
+}

@@ -1,0 +1,379 @@
+//! From names and files to things: the device, the workload and the initial state of a run, or of
+//! several runs that differ in the scheme only.
+
+use crate::ask::initial::{Filled, InitialSpec};
+use crate::ask::queues::check;
+use crate::ask::saved::FromState;
+use crate::ask::spec::{DEFAULT_INITIAL, REPLICAS_MAX, RunSpec, fit_word};
+use crate::error::RunError;
+use serde_json::{Value, json};
+use std::ops::Range;
+use std::path::Path;
+use wordline_device::{DeviceSpec, find, names_like};
+use wordline_flash::Geometry;
+use wordline_ftl::{Initial, Label, Mapped};
+use wordline_schemes::Entry;
+use wordline_sim::Pacing;
+use wordline_units::{Fraction, Listed, Lpn, Opt, SectorMask};
+use wordline_workload::twin::with_original;
+use wordline_workload::{
+    DriveShape, Limit, Overrides, Pacing as WorkloadPacing, Touched, Workload, with_options,
+};
+
+/// Everything of a run but the scheme, resolved.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// What was asked, with the changes to workload and scheme worked in: what is left are those to the device.
+    pub spec: RunSpec,
+    /// The drive.
+    pub device: DeviceSpec,
+    /// Its numbering.
+    pub geometry: Geometry,
+    /// The workload.
+    pub workload: Workload,
+    /// What the workload must know of the drive.
+    pub shape: DriveShape,
+    /// The initial state as spelled.
+    pub initial: InitialSpec,
+    /// The same for this workload.
+    pub state: Initial,
+    /// The state that the drive begins with, in place of the initial one.
+    pub(crate) from_state: Option<FromState>,
+    /// Whether a run ends when the drive has worn out.
+    pub(crate) to_wear_out: bool,
+    scheme_set: Vec<(String, String)>,
+}
+
+/// The device of a built-in name or a path, with overrides.
+///
+/// # Errors
+/// When there is neither, the file cannot be read, or something in it is wrong.
+pub fn device(name: &str, overrides: &[(String, String)]) -> Result<DeviceSpec, RunError> {
+    if let Some(builtin) = find(name) {
+        return Ok(builtin.spec(overrides)?);
+    }
+    let path = Path::new(name);
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok(DeviceSpec::from_toml(&text, name, overrides)?),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+            let hint = names_like(name).map_or(String::new(), |near| format!("; did you mean {near:?}?"));
+            let what = format!(": there is no built-in device and no file of that name{hint}\n  hint: ");
+            Err((Opt::Device.of(name) + what + Listed::Devices.by() + " names the built-in ones").into())
+        }
+        Err(e) if e.kind() == std::io::ErrorKind::InvalidData => {
+            Err((Opt::Device.of(name) + ": this is not a device file: it is not UTF-8 text").into())
+        }
+        Err(e) => Err((Opt::Device.of(name) + format!(": the file cannot be read: {e}")).into()),
+    }
+}
+
+/// These runs of pages, ascending.
+fn mapped(runs: Vec<Range<u32>>) -> Mapped {
+    match runs.as_slice() {
+        [] => Mapped::First(0),
+        [only] if only.start == 0 => Mapped::First(only.end),
+        _ => Mapped::Set(runs.into_iter().flatten().map(Lpn).collect()),
+    }
+}
+
+/// These runs of pages, ascending, and the first of the others, so many in all.
+fn and_first_others(runs: Vec<Range<u32>>, count: u32) -> Vec<Range<u32>> {
+    let inside: u32 = runs.iter().map(|r| r.end - r.start).sum();
+    let mut others = count.saturating_sub(inside);
+    let mut filled = Vec::with_capacity(runs.len() + 1);
+    let mut end = 0;
+    for run in runs {
+        let gap = others.min(run.start - end);
+        filled.push(end..end + gap);
+        others -= gap;
+        end = run.end;
+        filled.push(run);
+    }
+    filled.push(end..end + others);
+    let mut joined: Vec<Range<u32>> = vec![];
+    for run in filled.into_iter().filter(|r| !r.is_empty()) {
+        match joined.last_mut() {
+            Some(last) if last.end == run.start => last.end = run.end,
+            _ => joined.push(run),
+        }
+    }
+    joined
+}
+
+impl Setup {
+    /// Resolve everything but the scheme.
+    ///
+    /// # Errors
+    /// Whatever of the user's input is wrong.
+    pub fn resolve(spec: &RunSpec) -> Result<Setup, RunError> {
+        Setup::without_state(spec)?.with_state()
+    }
+
+    /// What decides the outcome of one run, resolved: with equal identities and one version of
+    /// Wordline, two runs end alike. Takes no pass over the workload, but for the hash of a file.
+    ///
+    /// # Errors
+    /// Whatever of the user's input is wrong.
+    pub fn identity(spec: &RunSpec) -> Result<Value, RunError> {
+        let setup = Setup::without_state(spec)?;
+        setup.check_scheme_keys(std::slice::from_ref(&spec.scheme))?;
+        let scheme = setup.scheme(&spec.scheme)?;
+        wordline_schemes::build(&scheme)?;
+        let mut identity = setup.config(&scheme);
+        identity["workload"] = setup.workload.identity();
+        identity["initial"] = match &setup.from_state {
+            Some(from) => from.config()["checksum"].clone(),
+            None => setup.initial.to_string().into(),
+        };
+        Ok(identity)
+    }
+
+    /// Resolve what can be known without a pass over the workload.
+    pub(crate) fn without_state(spec: &RunSpec) -> Result<Setup, RunError> {
+        let of = |prefix: &str| -> Vec<(String, String)> {
+            let pairs = spec.set.iter().filter_map(|(k, v)| Some((k.strip_prefix(prefix)?, v)));
+            pairs.map(|(k, v)| (k.to_string(), v.clone())).collect()
+        };
+        let (workload_set, scheme_set) = (of("workload."), of("scheme."));
+        let mut device_set = spec.set.clone();
+        device_set.retain(|(k, _)| !k.starts_with("workload.") && !k.starts_with("scheme."));
+        let device = device(&spec.device, &device_set)?;
+        let workload = match &spec.traces {
+            Some(folder) => with_original(&spec.workload, Path::new(folder))?,
+            None => spec.workload.clone(),
+        };
+        let spec = RunSpec { workload, set: device_set, ..spec.clone() };
+        Setup::stateless(&spec, device, &workload_set, scheme_set)
+    }
+
+    /// The same on a device that is resolved already.
+    pub(crate) fn on(
+        spec: &RunSpec,
+        device: DeviceSpec,
+        workload_set: &[(String, String)],
+        scheme_set: Vec<(String, String)>,
+    ) -> Result<Setup, RunError> {
+        Setup::stateless(spec, device, workload_set, scheme_set)?.with_state()
+    }
+
+    /// Find what the workload touches, where the initial state depends on it.
+    fn with_state(mut self) -> Result<Setup, RunError> {
+        if self.from_state.is_none() {
+            self.state = self.initial_state()?;
+        }
+        Ok(self)
+    }
+
+    fn stateless(
+        spec: &RunSpec,
+        device: DeviceSpec,
+        workload_set: &[(String, String)],
+        scheme_set: Vec<(String, String)>,
+    ) -> Result<Setup, RunError> {
+        if spec.replicas == 0 || spec.replicas > REPLICAS_MAX {
+            let what = format!(": this is no number of replicas\n  allowed: 1 to {REPLICAS_MAX}");
+            return Err((Opt::Replicas.of(spec.replicas) + what).into());
+        }
+        let geometry = device.geometry().map_err(|e| RunError::Input(e.to_string()))?;
+        let initial: InitialSpec = spec.initial.parse()?;
+        let text = with_options(&spec.workload, workload_set);
+        let workload = Workload::parse(&text, Overrides { fit: spec.fit, requests: spec.requests })?;
+        let shape = DriveShape {
+            logical_bytes: device.logical_bytes(),
+            sector_bytes: device.sector.0 as u32,
+            unit_bytes: device.unit.0 as u32,
+        };
+        let setup = Setup {
+            spec: RunSpec { workload: text, ..spec.clone() },
+            device,
+            geometry,
+            workload,
+            shape,
+            state: Initial::fresh(),
+            initial,
+            from_state: spec.from_state.as_deref().map(FromState::open).transpose()?,
+            to_wear_out: false,
+            scheme_set,
+        };
+        setup.bounded()?;
+        check(&setup.device, &setup.workload, setup.pacing())?;
+        if setup.from_state.is_some() && spec.initial != DEFAULT_INITIAL {
+            let (initial, from) = (Opt::Initial.of(&spec.initial), Opt::FromState.name());
+            let saved = initial + ": a drive from " + from + " is as it was saved; give one or the other";
+            return Err(saved.into());
+        }
+        Ok(setup)
+    }
+
+    /// The same for one replica alone. What the workload touches may depend on the seed, a trace
+    /// does not.
+    pub(crate) fn replica(&self, number: u32) -> Result<Setup, RunError> {
+        let spec = RunSpec { seed: self.spec.seed_of(number), replicas: 1, ..self.spec.clone() };
+        let mut setup = Setup { spec, ..self.clone() };
+        if number > 0 && self.from_state.is_none() && self.workload.is_drawn() {
+            setup.state = setup.initial_state()?;
+        }
+        Ok(setup)
+    }
+
+    /// A spelling of a scheme with `--set scheme.KEY=VALUE` worked in, where it knows the key.
+    ///
+    /// # Errors
+    /// When there is no such scheme.
+    pub(crate) fn scheme(&self, spelling: &str) -> Result<String, RunError> {
+        let with_keys = |(entry, part): (&'static Entry, &str)| {
+            let known = self.scheme_set.iter().filter(|(k, _)| entry.parameters.iter().any(|p| p.key == k));
+            known.fold(part.to_string(), |part, (key, value)| {
+                let separator = if part.contains(':') { "," } else { ":" };
+                format!("{part}{separator}{key}={value}")
+            })
+        };
+        let layers: Vec<String> = wordline_schemes::layers(spelling)?.into_iter().map(with_keys).collect();
+        Ok(layers.join("+"))
+    }
+
+    /// Refuse a `scheme.KEY` that none of the schemes knows.
+    pub(crate) fn check_scheme_keys(&self, spellings: &[String]) -> Result<(), RunError> {
+        for (key, value) in &self.scheme_set {
+            let mut keys: Vec<&str> = vec![];
+            for spelling in spellings {
+                for (entry, _) in wordline_schemes::layers(spelling)? {
+                    keys.extend(entry.parameters.iter().map(|p| p.key));
+                }
+            }
+            if !keys.contains(&key.as_str()) {
+                let near = wordline_device::config::closest(key, keys.iter().copied());
+                let hint = near.map_or(String::new(), |n| format!("; did you mean {n:?}?"));
+                let what = format!(": no scheme of this run has the parameter {key:?}{hint}\n  allowed: ");
+                let given = Opt::Set.of(format!("scheme.{key}={value}"));
+                return Err((given + what + keys.join(", ")).into());
+            }
+        }
+        Ok(())
+    }
+
+    /// What a drive of this run is built from.
+    pub(crate) fn label<'a>(&'a self, scheme: &'a str) -> Label<'a> {
+        Label { device: &self.device, scheme }
+    }
+
+    /// The bound of the workload on this drive.
+    pub fn limit(&self) -> Limit {
+        self.workload.limit(self.shape)
+    }
+
+    /// When requests come, as the driver takes it.
+    /// `None` where jobs ask by what has ended.
+    pub fn pacing(&self) -> Option<Pacing> {
+        Some(match self.workload.pacing() {
+            WorkloadPacing::Jobs => return None,
+            WorkloadPacing::Open => Pacing::Open { queue_depth: self.device.host.queue_depth },
+            WorkloadPacing::Closed { queue_depth, threads } => {
+                Pacing::Closed { queue_depth: queue_depth.saturating_mul(threads) }
+            }
+        })
+    }
+
+    /// How many requests there will be, where that can be told: for a progress bar. Reads the
+    /// workload through where it must.
+    pub fn expected_requests(&self) -> Option<u64> {
+        let limit = self.limit();
+        let open = matches!(self.pacing(), Some(Pacing::Open { .. }));
+        if self.workload.is_timed() {
+            return None;
+        }
+        let counted = limit.requests.is_some() && limit.bytes.is_none() && limit.duration.is_none();
+        if counted && self.workload.is_drawn() {
+            return limit.requests;
+        }
+        if !open && limit.duration.is_some() {
+            return None;
+        }
+        let stream = self.workload.open(self.shape, self.spec.seed).ok()?;
+        Some(stream.take_while(Result::is_ok).count() as u64)
+    }
+
+    /// A closed loop must end.
+    fn bounded(&self) -> Result<(), RunError> {
+        let limit = self.limit();
+        let endless = limit == Limit::default() && self.workload.is_drawn();
+        if endless && matches!(self.pacing(), Some(Pacing::Closed { .. })) {
+            let given = Opt::Workload.of(&self.spec.workload) + ": nothing ends it; give ";
+            let or = ", or the workload one of requests=, duration=, bytes=";
+            return Err((given + Opt::Requests.of("N") + or).into());
+        }
+        Ok(())
+    }
+
+    fn initial_state(&self) -> Result<Initial, RunError> {
+        let pages = (self.shape.logical_bytes / self.device.unit.0).min(u32::MAX as u64 - 1) as u32;
+        let mut lacking = vec![];
+        let holding = match self.initial.filled {
+            Filled::Fresh => Mapped::First(0),
+            Filled::Share(share) => Mapped::First(share.of(pages as u64) as u32),
+            Filled::Steady(Fraction::ONE) => Mapped::First(pages),
+            Filled::Steady(share) => {
+                let touched = self.workload.footprint(self.shape, self.spec.seed, Touched::AtAll)?;
+                let first = share.of(pages as u64) as u32;
+                let beyond = touched.runs.into_iter().filter(|r| r.end > first);
+                let beyond = beyond.map(|r| r.start.max(first)..r.end);
+                mapped(std::iter::once(0..first).chain(beyond).collect())
+            }
+            Filled::Windows(share) => {
+                // Every number of windows up to the share is as frequent: half of it on average.
+                let slots = self.device.physical_bytes() / self.device.unit.0;
+                let live = self.initial.valid.of(share.of(slots) / 2).min(u32::MAX as u64 - 1) as u32;
+                let touched = self.workload.footprint(self.shape, self.spec.seed, Touched::AtAll)?;
+                mapped(and_first_others(touched.runs, live))
+            }
+            Filled::Preload(touched) => {
+                let footprint = self.workload.footprint(self.shape, self.spec.seed, touched)?;
+                let parts = footprint.lacking.into_iter();
+                lacking = parts.map(|(page, mask)| (Lpn(page), SectorMask(mask))).collect();
+                mapped(footprint.runs)
+            }
+        };
+        Ok(self.initial.holding(holding, lacking))
+    }
+
+    /// The configuration with every default filled in, from which the run can be repeated.
+    pub(crate) fn config(&self, scheme: &str) -> Value {
+        let layers = wordline_schemes::layers(scheme).unwrap_or_default();
+        let mut parameters = serde_json::Map::new();
+        for (entry, part) in &layers {
+            let given = entry.given(part.split_once(':').map_or("", |(_, rest)| rest));
+            for p in entry.parameters {
+                let value = given.iter().rfind(|(k, _)| *k == p.key).map_or(p.default, |(_, v)| *v);
+                let key =
+                    if layers.len() == 1 { p.key.to_string() } else { format!("{}.{}", entry.name, p.key) };
+                parameters.insert(key, value.into());
+            }
+        }
+        let pacing = match self.pacing() {
+            None => json!("jobs"),
+            Some(Pacing::Open { queue_depth }) => json!({ "open": { "queue_depth": queue_depth } }),
+            Some(Pacing::Closed { queue_depth }) => json!({ "closed": { "queue_depth": queue_depth } }),
+        };
+        let number = |cycles: String| cycles.parse::<u32>().map_or(cycles.into(), Value::from);
+        let worn: serde_json::Map<String, Value> =
+            self.initial.worn().map(|(mode, cycles)| (mode.key().to_string(), number(cycles))).collect();
+        let initial = match &self.from_state {
+            Some(from) => json!({ "spelling": "state", "state": from.config() }),
+            None => json!({
+                "spelling": self.initial.to_string(),
+                "mapped_pages": self.state.mapped.count(),
+                "cycles": worn,
+            }),
+        };
+        json!({
+            "device": self.device,
+            "scheme": { "spelling": scheme, "parameters": parameters },
+            "workload": self.workload.resolved(),
+            "requests": self.spec.requests,
+            "fit": self.spec.fit.map(fit_word),
+            "pacing": pacing,
+            "seed": self.spec.seed,
+            "initial": initial,
+        })
+    }
+}

@@ -1,0 +1,145 @@
+//! What a user asks for, as text: the same for the command line, Python and a report's replay.
+
+use wordline_workload::Fit;
+
+/// The version that reports carry.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The seed where none is given.
+pub const DEFAULT_SEED: u64 = 1;
+
+/// The initial state where none is given: every page that the workload touches holds data.
+pub const DEFAULT_INITIAL: &str = "preload";
+
+/// Most replicas of a run: its report holds the figures of each.
+pub const REPLICAS_MAX: u32 = 1000;
+
+/// One experiment as it was asked for, nothing resolved yet.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RunSpec {
+    /// A built-in device's name, or the path of a device file.
+    pub device: String,
+    /// The scheme, `NAME` or `NAME:key=value,...`.
+    pub scheme: String,
+    /// The workload, `NAME`, `FILE` or `-`, each perhaps with `:key=value,...`.
+    pub workload: String,
+    /// Changes: dotted paths of the device, `workload.KEY` and `scheme.KEY`, with their values.
+    pub set: Vec<(String, String)>,
+    /// The seed from which every random stream is derived.
+    pub seed: u64,
+    /// How often to run, the first time with `seed`, each other time with the seed after the last.
+    pub replicas: u32,
+    /// A folder with originals of twins, which go before the twins of their names.
+    pub traces: Option<String>,
+    /// The most requests to issue.
+    pub requests: Option<u64>,
+    /// What to do with requests beyond the drive.
+    pub fit: Option<Fit>,
+    /// The state of the drive before the first request; see [`crate::InitialSpec`].
+    pub initial: String,
+    /// A file with the state of the drive at time 0, instead of an initial state.
+    pub from_state: Option<String>,
+    /// Where the drive's state goes after the run.
+    pub save_state: Option<String>,
+    /// Recount every invariant after the run.
+    pub check: bool,
+}
+
+impl RunSpec {
+    /// A run with every default.
+    pub fn new(device: &str, scheme: &str, workload: &str) -> RunSpec {
+        RunSpec {
+            device: device.to_string(),
+            scheme: scheme.to_string(),
+            workload: workload.to_string(),
+            set: vec![],
+            seed: DEFAULT_SEED,
+            replicas: 1,
+            traces: None,
+            requests: None,
+            fit: None,
+            initial: DEFAULT_INITIAL.to_string(),
+            from_state: None,
+            save_state: None,
+            check: false,
+        }
+    }
+
+    /// The same for another scheme.
+    pub fn with_scheme(&self, scheme: &str) -> RunSpec {
+        RunSpec { scheme: scheme.to_string(), ..self.clone() }
+    }
+
+    /// The seed of a replica: seeds are counted on, and the last is followed by 0. Every random
+    /// stream is a hash of its seed, so that neighbours have nothing in common.
+    pub fn seed_of(&self, replica: u32) -> u64 {
+        self.seed.wrapping_add(replica as u64)
+    }
+
+    /// The command that does this run, as a shell takes it.
+    pub fn shell_command(&self) -> String {
+        wordline_report::shell_line(&self.command())
+    }
+
+    /// The words of the command that does this run; what is as by default is left out.
+    pub fn command(&self) -> Vec<String> {
+        let mut words = vec!["wordline".to_string(), "run".to_string()];
+        let mut add = |option: &str, value: String| words.extend([option.to_string(), value]);
+        add("--device", self.device.clone());
+        add("--workload", self.workload.clone());
+        add("--scheme", self.scheme.clone());
+        for (key, value) in &self.set {
+            add("--set", format!("{key}={value}"));
+        }
+        if self.seed != DEFAULT_SEED {
+            add("--seed", self.seed.to_string());
+        }
+        if self.replicas > 1 {
+            add("--replicas", self.replicas.to_string());
+        }
+        if let Some(n) = self.requests {
+            add("--requests", n.to_string());
+        }
+        if let Some(fit) = self.fit {
+            add("--fit", fit_word(fit).to_string());
+        }
+        if self.initial != DEFAULT_INITIAL {
+            add("--initial", self.initial.clone());
+        }
+        for (option, file) in [("--from-state", &self.from_state), ("--save-state", &self.save_state)] {
+            if let Some(file) = file {
+                add(option, file.clone());
+            }
+        }
+        if self.check {
+            words.push("--check".to_string());
+        }
+        words
+    }
+}
+
+/// The word that `--fit` takes.
+pub(crate) const fn fit_word(fit: Fit) -> &'static str {
+    match fit {
+        Fit::Error => "error",
+        Fit::Wrap => "wrap",
+        Fit::Compact => "compact",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_replay_command_survives_a_shell() {
+        let mut spec = RunSpec::new("demo-8gb", "slc-cache", "a b.csv");
+        spec.set.push(("gc.trigger".into(), "free_blocks < 5%".into()));
+        spec.fit = Some(Fit::Compact);
+        assert_eq!(
+            spec.shell_command(),
+            "wordline run --device demo-8gb --workload 'a b.csv' --scheme slc-cache \
+             --set 'gc.trigger=free_blocks < 5%' --fit compact"
+        );
+    }
+}

@@ -1,0 +1,11 @@
+//! The report of a run, filled from what was measured and counted.
+
+pub(crate) mod begun;
+pub(crate) mod flash;
+pub(crate) mod hints;
+pub(crate) mod host;
+pub(crate) mod outcome;
+pub(crate) mod pictures;
+pub(crate) mod report;
+pub(crate) mod steady;
+pub(crate) mod wear;

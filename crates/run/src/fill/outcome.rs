@@ -1,0 +1,28 @@
+//! A run that has ended: what its report is filled from.
+
+use crate::ask::setup::Setup;
+use crate::begin::Start;
+use wordline_ftl::{Ftl, NoMedia};
+use wordline_report::{JobActivity, QueueActivity};
+use wordline_sim::{Metrics, Summary};
+use wordline_units::SimTime;
+
+/// What of a drive goes into its report, whatever watched it.
+pub(crate) struct Measured<'a> {
+    pub ftl: &'a Ftl<NoMedia>,
+    pub metrics: &'a Metrics,
+}
+
+/// A run that has ended.
+pub(crate) struct Outcome<'a> {
+    pub setup: &'a Setup,
+    pub scheme: &'a str,
+    pub device: Measured<'a>,
+    pub summary: Summary,
+    pub jobs: Vec<JobActivity>,
+    pub queues: Vec<QueueActivity>,
+    pub first_arrival: SimTime,
+    pub wall_s: f64,
+    /// How the drive was put into a steady state, if it was.
+    pub start: Option<Start>,
+}

@@ -1,0 +1,146 @@
+//! The report of a run, filled from what was measured and counted.
+
+use crate::ask::setup::Setup;
+use crate::ask::spec::VERSION;
+use crate::fill::begun::begun_steady;
+use crate::fill::flash::{flash, idle, waf};
+use crate::fill::hints::hints;
+use crate::fill::host::{curve, host, latencies, latency_parts, throughput};
+use crate::fill::outcome::Outcome;
+use crate::fill::pictures::{block_map, timeline, utilisation};
+use crate::fill::steady::steady_state;
+use crate::fill::wear::{capacity, lifetime, lost_blocks, wear, wear_histogram};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::Path;
+use wordline_ftl::Counters;
+use wordline_report::{
+    Conditions, DeviceInfo, LatencyCdf, LatencyParts, LifeUsed, MapTable, Memory, REPORT_SCHEMA, Report,
+    SchemeInfo, Speed, WorkloadInfo,
+};
+
+pub(crate) fn report(run: &Outcome) -> Report {
+    let (setup, ftl, metrics) = (run.setup, &run.device.ftl, &run.device.metrics);
+    let counters = ftl.counters();
+    let simulated_s = run.summary.end.since(run.first_arrival).as_secs();
+    let flash = flash(run, counters);
+    let host = host(run, counters);
+    let layers = wordline_schemes::layers(run.scheme).unwrap_or_default();
+    let titles: Vec<&str> = layers.iter().map(|(entry, _)| entry.title).collect();
+    let resolved = setup.workload.resolved();
+    let mut report = Report {
+        schema: REPORT_SCHEMA.to_string(),
+        version: VERSION.to_string(),
+        config: setup.config(run.scheme),
+        seed: setup.spec.seed,
+        scheme: SchemeInfo { name: run.scheme.to_string(), title: titles.join("; over "), colour: None },
+        device: device(setup),
+        workload: workload(setup.workload.name(), resolved),
+        command: setup.spec.with_scheme(run.scheme).command(),
+        simulated_s,
+        jobs: run.jobs.clone(),
+        queues: run.queues.clone(),
+        latency_us: latencies(metrics),
+        latency_parts_us: LatencyParts { read: latency_parts(metrics, 0), write: latency_parts(metrics, 1) },
+        throughput: throughput(metrics, &host, simulated_s),
+        waf: waf(run, counters, &flash, host.write_page_bytes),
+        begun_steady: run.start.as_ref().map(|start| begun_steady(run, start)),
+        idle: idle(run),
+        steady_state: Some(steady_state(run)),
+        replicas: None,
+        twin_sensitivity: vec![],
+        capacity: capacity(run),
+        wear: wear(run),
+        wear_histogram: wear_histogram(run),
+        utilisation: utilisation(run),
+        conditions: Some(conditions(run)),
+        life_used: ftl.life_used().map(|(mean, max)| LifeUsed { mean, max }),
+        lost_blocks: lost_blocks(run),
+        lifetime: lifetime(run, counters, simulated_s),
+        followed: followed(run),
+        memory: memory(run),
+        speed: speed(run, counters),
+        hints: vec![],
+        result_hash: metrics.result_hash(&counters.integers()),
+        latency_cdf: LatencyCdf { read: curve(&metrics.latency[0]), write: curve(&metrics.latency[1]) },
+        timeline: timeline(metrics, ftl),
+        block_map: block_map(run),
+        host,
+        flash,
+    };
+    report.hints = hints(&report, run);
+    report
+}
+
+pub(crate) fn device(setup: &Setup) -> DeviceInfo {
+    DeviceInfo {
+        name: setup.device.name.clone(),
+        description: setup.device.description.clone(),
+        spelling: setup.spec.device.clone(),
+        changes: setup.spec.set.iter().map(|(key, value)| format!("{key}={value}")).collect(),
+    }
+}
+
+pub(crate) fn workload(name: &str, resolved: Value) -> WorkloadInfo {
+    let name = Path::new(name).file_name().map_or(name.to_string(), |n| n.to_string_lossy().into_owned());
+    let mut details: BTreeMap<String, Value> = match resolved {
+        Value::Object(map) => map.into_iter().collect(),
+        other => BTreeMap::from([("resolved".to_string(), other)]),
+    };
+    details.remove("name");
+    WorkloadInfo { name, details }
+}
+
+fn conditions(run: &Outcome) -> Conditions {
+    let (setup, ftl) = (run.setup, run.device.ftl);
+    let (logical, physical) = (setup.device.logical_bytes(), setup.device.physical_bytes());
+    let tables: u64 = ftl.map_tables().iter().map(|t| t.bytes()).sum();
+    Conditions {
+        capacity_bytes: logical,
+        over_provisioning: physical as f64 / logical.max(1) as f64 - 1.0,
+        ram_bytes: setup.device.dram.map_bytes(logical / setup.device.unit.0, setup.device.unit)
+            + tables
+            + ftl.buffer_bytes()
+            + setup.device.dram.read_cache.0,
+        initial: match &setup.from_state {
+            Some(_) => format!("the saved state {}", setup.spec.from_state.as_deref().unwrap_or_default()),
+            None => setup.initial.to_string(),
+        },
+    }
+}
+
+fn followed(run: &Outcome) -> BTreeMap<String, Vec<[f64; 2]>> {
+    let followed = run.device.ftl.scheme().metrics();
+    followed.into_iter().map(|(name, series)| (name.to_string(), series.to_vec())).collect()
+}
+
+fn memory(run: &Outcome) -> Memory {
+    let (map_bytes, engine_bytes) = run.device.ftl.table_bytes();
+    let mapped = run.device.ftl.mapped();
+    let each = (mapped > 0).then(|| map_bytes as f64 / mapped as f64);
+    let tables = run.device.ftl.map_tables().into_iter().map(|t| MapTable {
+        name: t.name.to_string(),
+        entries: t.entries,
+        entry_bits: t.entry_bits,
+        bytes: t.bytes(),
+    });
+    Memory { engine_bytes, map_bytes, bytes_per_mapped_page: each, tables: tables.collect() }
+}
+
+fn speed(run: &Outcome, c: &Counters) -> Speed {
+    let rate = |n: u64| if run.wall_s > 0.0 { n as f64 / run.wall_s } else { 0.0 };
+    Speed {
+        wall_s: run.wall_s,
+        requests_per_s: rate(run.summary.completed),
+        flash_ops_per_s: rate(c.flash_ops()),
+        peak_rss_bytes: peak_rss_bytes(),
+    }
+}
+
+/// The most memory that the process has held, where the system tells.
+fn peak_rss_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib * 1024)
+}

@@ -1,0 +1,5 @@
+//! What jobs and queues of the host ask, and what each was given.
+
+pub(crate) mod given;
+pub(crate) mod jobs;
+pub(crate) mod queues;

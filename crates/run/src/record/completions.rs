@@ -1,0 +1,225 @@
+//! Requests as they end, a row each: CSV behind a comment line of JSON, or Parquet by the file's name, which
+//! has the same columns and the same JSON among its metadata.
+
+use crate::ask::setup::Setup;
+use crate::error::RunError;
+use crate::record::output::Output;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::path::Path;
+use wordline_ftl::LatencyPart;
+use wordline_sim::Completion;
+
+/// The whole numbers of a row: number, address, length, times, and the parts of the latency.
+const NUMBERS: usize = 5 + LatencyPart::COUNT;
+
+/// The columns in order: the request, then the parts of its latency, which add up to it.
+fn columns() -> impl Iterator<Item = String> {
+    let request = ["number", "op", "lba", "blocks", "arrival_ns", "completion_ns", "outcome"];
+    let parts = LatencyPart::ALL.map(|part| format!("{}_ns", part.key()));
+    request.map(str::to_string).into_iter().chain(parts)
+}
+
+/// A column of words; all others are whole numbers.
+#[cfg(feature = "parquet")]
+fn is_word(column: &str) -> bool {
+    matches!(column, "op" | "outcome")
+}
+
+fn numbers(c: &Completion) -> [u64; NUMBERS] {
+    let r = &c.request;
+    let mut all = [0; NUMBERS];
+    all[..5].copy_from_slice(&[c.number, r.lba.0, r.blocks as u64, r.arrival.0, c.at.0]);
+    all[5..].copy_from_slice(c.parts.nanoseconds());
+    all
+}
+
+/// What a reader needs to know of the run.
+fn header(setup: &Setup, scheme: &str) -> Value {
+    json!({
+        "completions": "wordline.completions/1",
+        "version": crate::ask::spec::VERSION,
+        "device": setup.device.name,
+        "scheme": scheme,
+        "workload": setup.workload.name(),
+        "seed": setup.spec.seed,
+        "lba_bytes": wordline_units::LBA_BYTES,
+    })
+}
+
+/// Rows of CSV under way.
+pub(crate) struct Csv {
+    out: Output,
+    line: String,
+}
+
+/// The file of a run's completions.
+pub(crate) enum Completions {
+    Csv(Box<Csv>),
+    #[cfg(feature = "parquet")]
+    Parquet(Box<parquet_file::Table>),
+}
+
+impl Completions {
+    /// Make sure that the file can be written.
+    pub fn open(path: &Path) -> Result<Completions, RunError> {
+        if path.extension().is_some_and(|e| e == "parquet") {
+            #[cfg(feature = "parquet")]
+            return Ok(Completions::Parquet(Box::new(parquet_file::Table::open(path)?)));
+            #[cfg(not(feature = "parquet"))]
+            return Err((wordline_units::Opt::Completions.of(path.display())
+                + ": this binary writes no Parquet\n  allowed: CSV, as in a name without .parquet\n  hint: the \
+                   Python package does, and so does `cargo install --path crates/cli --features parquet`")
+                .into());
+        }
+        Ok(Completions::Csv(Box::new(Csv { out: Output::open(path)?, line: String::new() })))
+    }
+
+    /// What is known before the first request.
+    pub fn begin(&mut self, setup: &Setup, scheme: &str) -> Result<(), RunError> {
+        let header = header(setup, scheme);
+        match self {
+            Completions::Csv(csv) => {
+                let columns: Vec<String> = columns().collect();
+                csv.out.write(&format!("# {header}\n{}\n", columns.join(",")))
+            }
+            #[cfg(feature = "parquet")]
+            Completions::Parquet(table) => {
+                table.describe(&header);
+                Ok(())
+            }
+        }
+    }
+
+    /// A request has ended.
+    pub fn row(&mut self, c: &Completion) -> Result<(), RunError> {
+        match self {
+            Completions::Csv(csv) => {
+                let Csv { out, line } = csv.as_mut();
+                line.clear();
+                let [number, lba, blocks, arrival, at, parts @ ..] = numbers(c);
+                let (op, outcome) = (c.request.op.key(), c.outcome.key());
+                // Writing to a string cannot fail.
+                let _ = write!(line, "{number},{op},{lba},{blocks},{arrival},{at},{outcome}");
+                for part in parts {
+                    let _ = write!(line, ",{part}");
+                }
+                line.push('\n');
+                out.write(line)
+            }
+            #[cfg(feature = "parquet")]
+            Completions::Parquet(table) => table.row(c),
+        }
+    }
+
+    /// Write what is left, and give the file its name.
+    pub fn finish(self) -> Result<(), RunError> {
+        match self {
+            Completions::Csv(csv) => csv.out.finish(),
+            #[cfg(feature = "parquet")]
+            Completions::Parquet(table) => table.finish(),
+        }
+    }
+}
+
+#[cfg(feature = "parquet")]
+mod parquet_file {
+    use super::{NUMBERS, columns, is_word, numbers};
+    use crate::error::RunError;
+    use crate::record::output::{Target, failed};
+    use parquet::basic::{Compression, ZstdLevel};
+    use parquet::column::writer::ColumnWriter;
+    use parquet::data_type::ByteArray;
+    use parquet::errors::ParquetError;
+    use parquet::file::metadata::KeyValue;
+    use parquet::file::properties::WriterProperties;
+    use parquet::file::writer::SerializedFileWriter;
+    use parquet::schema::parser::parse_message_type;
+    use serde_json::Value;
+    use std::path::{Path, PathBuf};
+    use std::sync::Arc;
+    use wordline_sim::Completion;
+
+    /// Rows that are held before they are written together.
+    const GROUP: usize = 1 << 16;
+    /// Columns of words.
+    const WORDS: usize = 2;
+
+    /// A table under way.
+    pub(in super::super) struct Table {
+        path: PathBuf,
+        writer: SerializedFileWriter<Target>,
+        numbers: [Vec<i64>; NUMBERS],
+        words: [Vec<ByteArray>; WORDS],
+    }
+
+    impl Table {
+        pub fn open(path: &Path) -> Result<Table, RunError> {
+            let target = Target::open(path)?;
+            let fields: String = columns()
+                .map(|name| match is_word(&name) {
+                    true => format!("required binary {name} (UTF8); "),
+                    false => format!("required int64 {name}; "),
+                })
+                .collect();
+            let schema = format!("message completions {{ {fields}}}");
+            let zstd = Compression::ZSTD(ZstdLevel::default());
+            let properties = Arc::new(WriterProperties::builder().set_compression(zstd).build());
+            let writer = parse_message_type(&schema)
+                .and_then(|schema| SerializedFileWriter::new(target, Arc::new(schema), properties))
+                .map_err(|e| failed(path, &e))?;
+            let (numbers, words) = Default::default();
+            Ok(Table { path: path.to_path_buf(), writer, numbers, words })
+        }
+
+        /// The JSON that goes with the table.
+        pub fn describe(&mut self, header: &Value) {
+            let about = KeyValue::new("wordline".to_string(), header.to_string());
+            self.writer.append_key_value_metadata(about);
+        }
+
+        pub fn row(&mut self, c: &Completion) -> Result<(), RunError> {
+            for (column, number) in self.numbers.iter_mut().zip(numbers(c)) {
+                column.push(number as i64);
+            }
+            for (column, word) in self.words.iter_mut().zip([c.request.op.key(), c.outcome.key()]) {
+                column.push(ByteArray::from(word));
+            }
+            if self.words[0].len() == GROUP { self.write_group() } else { Ok(()) }
+        }
+
+        fn write_group(&mut self) -> Result<(), RunError> {
+            self.try_write_group().map_err(|e| failed(&self.path, &e))
+        }
+
+        fn try_write_group(&mut self) -> Result<(), ParquetError> {
+            let mut group = self.writer.next_row_group()?;
+            let (mut numbers, mut words) = (self.numbers.iter_mut(), self.words.iter_mut());
+            while let Some(mut column) = group.next_column()? {
+                match column.untyped() {
+                    ColumnWriter::Int64ColumnWriter(to) => {
+                        let values = numbers.next().map(std::mem::take).unwrap_or_default();
+                        to.write_batch(&values, None, None)?;
+                    }
+                    ColumnWriter::ByteArrayColumnWriter(to) => {
+                        let values = words.next().map(std::mem::take).unwrap_or_default();
+                        to.write_batch(&values, None, None)?;
+                    }
+                    _ => unreachable!("a column is a whole number or a word"),
+                }
+                column.close()?;
+            }
+            group.close()?;
+            Ok(())
+        }
+
+        pub fn finish(mut self) -> Result<(), RunError> {
+            if !self.words[0].is_empty() {
+                self.write_group()?;
+            }
+            let Table { path, writer, .. } = self;
+            let target = writer.into_inner().map_err(|e| failed(&path, &e))?;
+            target.finish(&path).map_err(|e| failed(&path, &e))
+        }
+    }
+}

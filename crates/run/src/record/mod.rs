@@ -1,0 +1,6 @@
+//! What is written while a run goes on: its log, its completions, its timeline.
+
+pub(crate) mod completions;
+pub(crate) mod output;
+pub(crate) mod recorder;
+pub(crate) mod timeline;

@@ -1,0 +1,162 @@
+//! Several schemes on one device and workload, each with as many replicas as are asked for. Runs
+//! are independent, so they may go side by side: the reports are the same as one after the other,
+//! but for the speed of the engine. Each thread holds one drive, and of a replica only what its
+//! report keeps remains, so that memory goes with the threads.
+
+use crate::ask::setup::Setup;
+use crate::ask::spec::RunSpec;
+use crate::error::RunError;
+use crate::execute::{Progress, run_on};
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
+use wordline_ftl::NoMedia;
+use wordline_report::{Comparison, RefusedScheme, Replicas, Report};
+use wordline_sim::{Device, NoProbe};
+use wordline_units::{Message, Opt};
+
+/// Stands in place of a scheme for every one that the device admits and that is not named.
+pub const ALL_COMPATIBLE: &str = "all-compatible";
+
+/// Schemes as they were named, with those that [`ALL_COMPATIBLE`] stands for in its place, in the order of
+/// the registry; and those that it leaves out, with the reason.
+///
+/// # Errors
+/// When a scheme that is named does not exist, the word is there twice, or the device admits none.
+pub fn admitted(setup: &Setup, named: &[String]) -> Result<(Vec<String>, Vec<RefusedScheme>), RunError> {
+    let Some(at) = named.iter().position(|s| s == ALL_COMPATIBLE) else {
+        return Ok((named.to_vec(), vec![]));
+    };
+    let (mut schemes, mut refused) = (named.to_vec(), vec![]);
+    schemes.remove(at);
+    if schemes.iter().any(|s| s == ALL_COMPATIBLE) {
+        return Err((Opt::Scheme.of(ALL_COMPATIBLE) + " is there twice; once is all of them").into());
+    }
+    let mut all = vec![];
+    for entry in wordline_schemes::all().iter().filter(|e| !schemes.iter().any(|s| s == e.name)) {
+        let built = wordline_schemes::build(&setup.scheme(entry.name)?)?;
+        match Device::<NoProbe, NoMedia>::new(&setup.device, &setup.geometry, built, NoProbe) {
+            Ok(_) => all.push(entry.name.to_string()),
+            Err(e) => refused.push(RefusedScheme { scheme: entry.name.into(), reason: e.reason }),
+        }
+    }
+    schemes.splice(at..at, all);
+    if schemes.is_empty() {
+        let why: Vec<String> = refused.iter().map(|r| format!("{}: {}", r.scheme, r.reason)).collect();
+        return Err(RunError::Input(format!("the device admits no scheme\n  {}", why.join("\n  "))));
+    }
+    Ok((schemes, refused))
+}
+
+/// Run each replica of each scheme on what is resolved already, on up to so many threads. The
+/// first scheme is the baseline. Replicas of one number share their seed among the schemes, and so
+/// the requests of the host.
+///
+/// # Errors
+/// The error of the first run, in the order of schemes and seeds, that has one.
+pub fn compare(
+    setup: &Setup,
+    schemes: &[String],
+    threads: usize,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<Comparison, RunError> {
+    // Every scheme is built once before any runs, so that a mistake in the last costs no time.
+    setup.check_scheme_keys(schemes)?;
+    if let Some(file) = &setup.spec.save_state {
+        let refuse = |what| Err((Opt::SaveState.of(file) + ": " + what).into());
+        if schemes.len() > 1 {
+            let what = format!("{} schemes would leave as many states; run one of them", schemes.len());
+            return refuse(Message::from(what));
+        }
+        if setup.spec.replicas > 1 {
+            let what = format!("{} replicas would leave as many states; leave ", setup.spec.replicas);
+            return refuse(Message::from(what) + Opt::Replicas.name() + " out");
+        }
+    }
+    for scheme in schemes {
+        wordline_schemes::build(&setup.scheme(scheme)?)?;
+    }
+    let stop = AtomicBool::new(false);
+    let next = AtomicUsize::new(0);
+    let replicas = setup.spec.replicas as usize;
+    let runs = schemes.len() * replicas;
+    let mut results: Vec<Option<Result<Report, RunError>>> = (0..runs).map(|_| None).collect();
+    std::thread::scope(|scope| {
+        enum Word {
+            Progress(Progress),
+            Done(usize, Box<Result<Report, RunError>>),
+        }
+        let (say, hear) = mpsc::channel();
+        for _ in 0..threads.clamp(1, runs.max(1)) {
+            let (say, stop, next) = (say.clone(), &stop, &next);
+            scope.spawn(move || {
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if number >= runs || stop.load(Ordering::Relaxed) {
+                        return;
+                    }
+                    let (scheme, replica) = (&schemes[number / replicas], (number % replicas) as u32);
+                    let mut said = |p| {
+                        // A listener that has gone away is no reason to stop.
+                        let _ = say.send(Word::Progress(p));
+                        if stop.load(Ordering::Relaxed) {
+                            ControlFlow::Break(())
+                        } else {
+                            ControlFlow::Continue(())
+                        }
+                    };
+                    let result = setup.replica(replica).and_then(|s| run_on(&s, scheme, number, &mut said));
+                    // The first is the report of its scheme, and kept whole.
+                    let result = if replica == 0 { result } else { result.map(|r| r.in_brief()) };
+                    if result.is_err() {
+                        stop.store(true, Ordering::Relaxed);
+                    }
+                    let _ = say.send(Word::Done(number, Box::new(result)));
+                }
+            });
+        }
+        drop(say);
+        for word in hear {
+            match word {
+                Word::Progress(p) => {
+                    if progress(p).is_break() {
+                        stop.store(true, Ordering::Relaxed);
+                    }
+                }
+                Word::Done(number, result) => results[number] = Some(*result),
+            }
+        }
+    });
+    // A run that another's error interrupted is not to blame.
+    let is_cause = |r: &Option<Result<Report, RunError>>| matches!(r, Some(Err(e)) if !matches!(e, RunError::Interrupted));
+    if let Some(at) = results.iter().position(is_cause)
+        && let Some(Err(e)) = results.swap_remove(at)
+    {
+        return Err(e);
+    }
+    let reports: Option<Result<Vec<Report>, RunError>> = results.into_iter().collect();
+    let mut reports = reports.unwrap_or(Err(RunError::Interrupted))?.into_iter();
+    let mut of_schemes = Vec::with_capacity(schemes.len());
+    while let Some(mut first) = reports.next() {
+        if replicas > 1 {
+            let others = reports.by_ref().take(replicas - 1);
+            first.command = setup.spec.with_scheme(&first.scheme.name).command();
+            first.replicas = Some(Replicas::new(std::iter::once(first.in_brief()).chain(others).collect()));
+        }
+        of_schemes.push(first);
+    }
+    Ok(Comparison::new(of_schemes))
+}
+
+/// Run one experiment. `progress` is called now and then, and may break the run off.
+///
+/// # Errors
+/// What is wrong with the input, a refusal, a fault, or the interruption.
+pub fn run(
+    spec: &RunSpec,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<Report, RunError> {
+    let setup = Setup::resolve(spec)?;
+    let one = compare(&setup, std::slice::from_ref(&spec.scheme), 1, progress)?;
+    one.reports.into_iter().next().ok_or(RunError::Interrupted)
+}

@@ -1,0 +1,392 @@
+//! A workload repeated on a drive until it is over. A life is a row of phases: one pass of the workload, with
+//! each erase standing for as many as the acceleration says, and then a time on the shelf in which data grow
+//! older. So a pass stands for as many passes, each followed by its share of the shelf.
+
+use crate::ask::setup::Setup;
+use crate::ask::spec::{RunSpec, VERSION};
+use crate::error::RunError;
+use crate::execute::{Ready, perform, ready};
+use crate::fill::wear::{YEAR_S, drive_writes_per_day};
+use serde_json::json;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+use wordline_report::{
+    AgedLatency, LIFETIME_SCHEMA, Latency, Life, LifePhase, Lifetimes, Report, SchemeInfo, SchemeLife,
+};
+use wordline_sim::{EndOfLife, Histogram, NoProbe};
+use wordline_units::{Message, Opt, SimDuration};
+
+/// More phases than a picture has points for: of those kept every other one is dropped then.
+const PHASES_KEPT: usize = 512;
+/// So many passes without wearing a drive out say that the workload hardly does.
+const PHASES_MAX: u64 = 200_000;
+
+/// What is taken to wear-out.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LifetimeSpec {
+    /// Device, workload, seed, replicas and initial state; its scheme is not looked at.
+    pub run: RunSpec,
+    /// The schemes, the baseline first.
+    pub schemes: Vec<String>,
+    /// Cycles that an erase stands for, in place of the device's.
+    pub acceleration: Option<u32>,
+    /// Time on the shelf after each phase.
+    pub shelf: SimDuration,
+    /// What ends a life.
+    pub end: EndOfLife,
+    /// Lives that are simulated at once.
+    pub threads: usize,
+}
+
+/// How far a life is.
+#[derive(Clone, PartialEq, Debug)]
+pub struct LifeProgress {
+    /// Which scheme, from 0.
+    pub scheme: usize,
+    /// The seed.
+    pub seed: u64,
+    /// Cycles that each of its erases stands for.
+    pub acceleration: u32,
+    /// Passes of the workload that have ended.
+    pub passes: u64,
+    /// What has been written in them, in logical capacities.
+    pub drive_writes: f64,
+    /// Share of their lives that the blocks had used up on average after them.
+    pub life_used: f64,
+    /// Share of the work of all lives that is done, as far as wear tells.
+    pub all_done: f64,
+    /// Whether it has ended, and how.
+    pub ended: Option<EndOfLife>,
+}
+
+/// One life to simulate.
+struct Plan<'a> {
+    setup: &'a Setup,
+    scheme: usize,
+    replica: u32,
+}
+
+impl Plan<'_> {
+    /// Its work to that of others: erases are as many more as each stands for fewer.
+    fn weight(&self) -> f64 {
+        1.0 / self.setup.device.wear.acceleration as f64
+    }
+}
+
+/// Take a drive to its end under each scheme, once for each seed, and the first seed again at half the
+/// acceleration. `progress` is called now and then, and may break it off: what has been lived until then is given,
+/// marked as stopped.
+///
+/// # Errors
+/// What is wrong with the input, a refusal, a fault, or an interruption before any pass of the workload has ended.
+pub fn lifetime(
+    spec: &LifetimeSpec,
+    progress: &(dyn Fn(LifeProgress) -> ControlFlow<()> + Sync),
+) -> Result<Lifetimes, RunError> {
+    if let Some(file) = spec.run.from_state.as_ref().or(spec.run.save_state.as_ref()) {
+        return Err(RunError::Input(format!(
+            "{file}: a life begins with a new drive; leave saved states out"
+        )));
+    }
+    let setup = accelerated(spec, spec.acceleration)?;
+    let each = setup.device.wear.acceleration;
+    if each > 1 && !each.is_multiple_of(2) {
+        let what =
+            "results are checked at half of it, and that is no whole number\n  allowed: 1, or an even number";
+        return Err((Opt::Acceleration.of(each) + ": " + what).into());
+    }
+    let half = (each > 1).then(|| accelerated(spec, Some(each / 2))).transpose()?;
+    setup.check_scheme_keys(&spec.schemes)?;
+    for scheme in &spec.schemes {
+        wordline_schemes::build(&setup.scheme(scheme)?)?;
+    }
+    let mut plans = vec![];
+    for scheme in 0..spec.schemes.len() {
+        plans.extend((0..spec.run.replicas).map(|replica| Plan { setup: &setup, scheme, replica }));
+        plans.extend(half.as_ref().map(|setup| Plan { setup, scheme, replica: 0 }));
+    }
+    let mut lives = all(spec, &plans, progress)?.into_iter();
+    let mut schemes = vec![];
+    for name in &spec.schemes {
+        let lives_of: Vec<Life> = lives.by_ref().take(spec.run.replicas as usize).flatten().collect();
+        let check = half.as_ref().and_then(|_| lives.next()).flatten();
+        let entry = wordline_schemes::find(name.split(':').next().unwrap_or_default().trim()).ok();
+        let title = entry.map_or(String::new(), |e| e.title.to_string());
+        schemes.push(SchemeLife {
+            scheme: SchemeInfo { name: name.clone(), title, colour: None },
+            lives: lives_of,
+            check,
+        });
+    }
+    let mut config = setup.config(&setup.scheme(&spec.schemes[0])?);
+    config["shelf_s"] = json!(spec.shelf.as_secs());
+    config["end"] = json!(spec.end.to_string());
+    let lived = || schemes.iter().flat_map(|s: &SchemeLife| s.lives.iter().chain(&s.check));
+    let stopped = lived().count() < plans.len() || lived().any(|l| l.is_stopped());
+    Ok(Lifetimes {
+        schema: LIFETIME_SCHEMA.to_string(),
+        version: VERSION.to_string(),
+        device: crate::fill::report::device(&setup),
+        workload: crate::fill::report::workload(setup.workload.name(), setup.workload.resolved()),
+        config,
+        logical_bytes: setup.device.logical_bytes(),
+        acceleration: each,
+        shelf_s: spec.shelf.as_secs(),
+        end: spec.end.to_string(),
+        stopped,
+        schemes,
+    })
+}
+
+/// The run on a drive whose blocks retire, each erase standing for so many.
+fn accelerated(spec: &LifetimeSpec, acceleration: Option<u32>) -> Result<Setup, RunError> {
+    let mut run = spec.run.clone();
+    run.set.push(("wear.enforce".to_string(), "true".to_string()));
+    if let Some(each) = acceleration {
+        run.set.push(("wear.acceleration".to_string(), each.to_string()));
+    }
+    let mut setup = Setup::resolve(&run)?;
+    setup.to_wear_out = true;
+    Ok(setup)
+}
+
+/// Simulate all lives on so many threads, in the order of the plans; those that a stop left without a pass are
+/// missing.
+fn all(
+    spec: &LifetimeSpec,
+    plans: &[Plan],
+    progress: &(dyn Fn(LifeProgress) -> ControlFlow<()> + Sync),
+) -> Result<Vec<Option<Life>>, RunError> {
+    let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let results: Vec<Mutex<Option<Result<Life, RunError>>>> =
+        plans.iter().map(|_| Mutex::new(None)).collect();
+    let whole: f64 = plans.iter().map(Plan::weight).sum();
+    let shares = Mutex::new(vec![0.0; plans.len()]);
+    std::thread::scope(|scope| {
+        for _ in 0..spec.threads.clamp(1, plans.len().max(1)) {
+            scope.spawn(|| {
+                while let Some((number, plan)) = {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    plans.get(number).map(|plan| (number, plan))
+                } {
+                    let told = |mut p: LifeProgress| {
+                        let mut shares = shares.lock().unwrap_or_else(PoisonError::into_inner);
+                        shares[number] = if p.ended.is_some() { 1.0 } else { p.life_used.min(1.0) };
+                        let done = shares.iter().zip(plans).map(|(share, plan)| share * plan.weight());
+                        p.all_done = done.sum::<f64>() / whole;
+                        drop(shares);
+                        if progress(p).is_break() || wordline_units::is_interrupted() {
+                            stop.store(true, Ordering::Relaxed);
+                        }
+                        stop.load(Ordering::Relaxed)
+                    };
+                    let life = if stop.load(Ordering::Relaxed) {
+                        Err(RunError::Interrupted)
+                    } else {
+                        live(spec, plan, &told)
+                    };
+                    if life.is_err() {
+                        stop.store(true, Ordering::Relaxed);
+                    }
+                    *results[number].lock().unwrap_or_else(PoisonError::into_inner) = Some(life);
+                }
+            });
+        }
+    });
+    let mut found = vec![];
+    for result in results {
+        match result.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Some(Ok(life)) => found.push(Some(life)),
+            // A life that another's error interrupted is not to blame.
+            Some(Err(RunError::Interrupted)) | None => found.push(None),
+            Some(Err(e)) => return Err(e),
+        }
+    }
+    if found.iter().all(Option::is_none) { Err(RunError::Interrupted) } else { Ok(found) }
+}
+
+/// What adds up over the phases of a life.
+#[derive(Default)]
+struct Sums {
+    written: f64,
+    simulated_s: f64,
+    programmed: f64,
+    asked: f64,
+    reads: Histogram,
+    writes: Histogram,
+    host_pages: u64,
+    retries: u64,
+    uncorrectable: Option<u64>,
+    hash: u64,
+}
+
+/// Repeat the workload on one drive until it is over, or until it is stopped after a pass or more.
+fn live(spec: &LifetimeSpec, plan: &Plan, told: &dyn Fn(LifeProgress) -> bool) -> Result<Life, RunError> {
+    let setup = plan.setup.replica(plan.replica)?;
+    let spelling = setup.scheme(&spec.schemes[plan.scheme])?;
+    let each = setup.device.wear.acceleration as f64;
+    let logical = setup.device.logical_bytes();
+    let capacity = logical as f64;
+    let (mut device, _): Ready<NoProbe> = ready(&setup, &spelling, NoProbe)?;
+    let (least, holds) = device.live_until(spec.end, logical);
+    if holds < least {
+        let what = format!(
+            ": under {spelling} the drive must hold {least} B and holds {holds} B from the beginning\n  allowed: a \
+             smaller capacity.logical, or another end, such as "
+        );
+        return Err((Opt::End.of(spec.end) + what + Opt::End.of("out-of-space")).into());
+    }
+    let (mut sums, mut phases) = (Sums::default(), Phases::default());
+    let fault = |what| RunError::Fault { what, replay: setup.spec.with_scheme(&spelling).shell_command() };
+    let mut lived: Option<Report> = None;
+    let mut life_used = 0.0;
+    let ended = loop {
+        let so_far = LifeProgress {
+            scheme: plan.scheme,
+            seed: setup.spec.seed,
+            acceleration: setup.device.wear.acceleration,
+            passes: phases.passed,
+            drive_writes: sums.written * each / capacity,
+            life_used,
+            all_done: 0.0,
+            ended: None,
+        };
+        let mut going = |_| match told(so_far.clone()) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        };
+        let passed = perform(&setup, &spelling, 0, (&mut device, None), Instant::now(), &mut going);
+        let report = match passed {
+            // What the pass that was broken off came to is left out.
+            Err(RunError::Interrupted) if lived.is_some() => break None,
+            report => report?,
+        };
+        sums.add(&report, &device.metrics.latency);
+        let ended = device.ended_by();
+        if report.host.write_bytes == 0 && ended.is_none() {
+            let what = ": a pass of it writes nothing, so that no drive wears out";
+            return Err((Opt::Workload.of(&setup.spec.workload) + what).into());
+        }
+        life_used = report.life_used.map_or(0.0, |l| l.mean);
+        phases.push(sums.phase(&report, each, capacity, life_used), ended.is_some());
+        let drive_writes = sums.written * each / capacity;
+        let full = report.host.failed.contains_key("out_of_space");
+        lived = Some(report);
+        let stop = told(LifeProgress { passes: phases.passed, drive_writes, life_used, ended, ..so_far });
+        if ended.is_some() || stop {
+            break ended;
+        }
+        if full {
+            let what = ": the drive is full before any block has worn out; lower capacity.logical, or let the \
+                        workload touch less of it";
+            return Err((Opt::Scheme.of(spelling) + what).into());
+        }
+        if phases.passed >= PHASES_MAX {
+            let passed = Message::from(format!("after {PHASES_MAX} passes of "));
+            let used =
+                format!(" the blocks have used up {:.2} % of their lives; give a larger ", life_used * 100.0);
+            let wear = passed + Opt::Workload.of(&setup.spec.workload) + used + Opt::Acceleration.name();
+            return Err((wear + ", or a longer workload").into());
+        }
+        device.start_anew().map_err(|e| fault(e.to_string()))?;
+        device.ftl.age_by(spec.shelf);
+    };
+    if setup.spec.check && ended.is_some() {
+        device.ftl.check().map_err(|e| fault(e.to_string()))?;
+    }
+    let lost = lived.and_then(|r| r.lost_blocks).unwrap_or_default();
+    let total = sums.written * each;
+    Ok(Life {
+        seed: setup.spec.seed,
+        acceleration: setup.device.wear.acceleration,
+        ended_by: ended.map_or(Life::STOPPED.to_string(), |e| e.to_string()),
+        life_used,
+        total_bytes_written: total,
+        drive_writes: total / capacity,
+        drive_writes_per_day: drive_writes_per_day(total / capacity),
+        years: sums.simulated_s * each / YEAR_S,
+        waf: (sums.asked > 0.0).then(|| sums.programmed / sums.asked),
+        write: aged(&sums.writes),
+        read: aged(&sums.reads),
+        retries: sums
+            .uncorrectable
+            .and((sums.host_pages > 0).then(|| sums.retries as f64 / sums.host_pages as f64)),
+        uncorrectable: sums.uncorrectable,
+        blocks: lost.blocks,
+        bad_blocks: lost.bad,
+        retired_blocks: lost.retired,
+        levelled_blocks: lost.levelled,
+        phases: phases.kept,
+        result_hash: format!("{:016x}", sums.hash),
+    })
+}
+
+impl Sums {
+    fn add(&mut self, r: &Report, latency: &[Histogram; 4]) {
+        self.written += r.host.write_bytes as f64;
+        self.simulated_s += r.simulated_s;
+        if let Some(waf) = &r.waf {
+            self.programmed += waf.total * r.host.write_page_bytes as f64;
+            self.asked += r.host.write_page_bytes as f64;
+        }
+        self.reads.add(&latency[0]);
+        self.writes.add(&latency[1]);
+        if let Some(errors) = &r.flash.errors {
+            self.host_pages += errors.host_pages.values().flatten().sum::<u64>();
+            self.retries += errors.retries.get("host").copied().unwrap_or(0);
+            *self.uncorrectable.get_or_insert(0) += errors.uncorrectable.get("host").copied().unwrap_or(0);
+        }
+        let hash = u64::from_str_radix(&r.result_hash, 16).unwrap_or_default();
+        self.hash = (self.hash ^ hash).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31);
+    }
+
+    /// The phase that ends here.
+    fn phase(&self, r: &Report, each: f64, capacity: f64, life_used: f64) -> LifePhase {
+        let changing = r.capacity.changing.as_ref();
+        let latency = |l: Option<Latency>| l.map(|l| AgedLatency { mean: l.mean, p99: l.p99 });
+        LifePhase {
+            drive_writes: self.written * each / capacity,
+            years: self.simulated_s * each / YEAR_S,
+            retired_blocks: r.lost_blocks.map_or(0, |l| l.retired),
+            usable_bytes: changing.map_or(r.capacity.physical_bytes, |c| c.usable_bytes),
+            life_used,
+            waf: r.waf.as_ref().map(|w| w.total),
+            write: latency(r.latency_us.write),
+            read: latency(r.latency_us.read),
+            retries: r.flash.errors.as_ref().and_then(|e| e.retries_per_host_page),
+        }
+    }
+}
+
+fn aged(h: &Histogram) -> Option<AgedLatency> {
+    Some(AgedLatency { mean: h.mean()? / 1e3, p99: h.quantile(0.99)?.as_us() })
+}
+
+/// Phases of a life, at most [`PHASES_KEPT`]: of more every second, fourth and so on, and the last.
+#[derive(Default)]
+struct Phases {
+    kept: Vec<LifePhase>,
+    every: u64,
+    passed: u64,
+}
+
+impl Phases {
+    fn push(&mut self, phase: LifePhase, last: bool) {
+        self.every = self.every.max(1);
+        self.passed += 1;
+        if !last && !self.passed.is_multiple_of(self.every) {
+            return;
+        }
+        self.kept.push(phase);
+        if self.kept.len() == PHASES_KEPT && !last {
+            let mut number = 0;
+            self.kept.retain(|_| {
+                number += 1;
+                number % 2 == 0
+            });
+            self.every *= 2;
+        }
+    }
+}

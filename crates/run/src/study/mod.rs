@@ -1,0 +1,10 @@
+//! What is made of runs: several side by side, one done again, a drive taken to wear-out, the story of a request.
+
+pub(crate) mod compare;
+pub(crate) mod lifetime;
+pub(crate) mod model;
+pub(crate) mod rerun;
+pub(crate) mod sensitivity;
+pub(crate) mod watcher;
+pub(crate) mod why;
+pub(crate) mod why_sums;

@@ -1,0 +1,141 @@
+//! A report run again from its own configuration, to show that it tells the truth.
+
+use crate::ask::setup::Setup;
+use crate::ask::spec::{DEFAULT_INITIAL, RunSpec};
+use crate::error::RunError;
+use crate::execute::Progress;
+use crate::study::compare::compare;
+use serde_json::Value;
+use std::ops::ControlFlow;
+use wordline_device::DeviceSpec;
+use wordline_report::Report;
+use wordline_units::{Message, Opt};
+use wordline_workload::{ErrorKind, Fit};
+
+/// What a second run came to.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Rerun {
+    /// The report of the second run.
+    pub report: Report,
+    /// The hash of the first.
+    pub recorded: String,
+    /// Seeds of the replicas that did something else.
+    pub differing_seeds: Vec<u64>,
+    /// The version that made the first.
+    pub version: String,
+}
+
+impl Rerun {
+    /// Whether both runs did the same, each replica of them.
+    pub fn is_same(&self) -> bool {
+        self.report.result_hash == self.recorded && self.differing_seeds.is_empty()
+    }
+}
+
+/// Do a report's run again, its replicas on up to so many threads. `workload` stands in for the
+/// recorded path where the file has moved.
+///
+/// # Errors
+/// When the configuration lacks something, the input is not the recorded one, or the run fails.
+pub fn rerun(
+    report: &Report,
+    workload: Option<&str>,
+    threads: usize,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<Rerun, RunError> {
+    let setup = setup_of(report, workload)?;
+    let again = compare(&setup, std::slice::from_ref(&setup.spec.scheme), threads, progress)?;
+    let again = again.reports.into_iter().next().ok_or(RunError::Interrupted)?;
+    let hashes = |r: &Report| -> Vec<(u64, String)> {
+        let runs = r.replicas.iter().flat_map(|r| &r.runs);
+        runs.map(|r| (r.seed, r.result_hash.clone())).collect()
+    };
+    let pairs = hashes(report).into_iter().zip(hashes(&again));
+    Ok(Rerun {
+        differing_seeds: pairs.filter(|(was, is)| was != is).map(|(was, _)| was.0).collect(),
+        recorded: report.result_hash.clone(),
+        version: report.version.clone(),
+        report: again,
+    })
+}
+
+/// All that a report's run takes, from its configuration alone.
+pub(crate) fn setup_of(report: &Report, workload: Option<&str>) -> Result<Setup, RunError> {
+    let config = &report.config;
+    let lacks =
+        |what: &str| RunError::Input(format!("config.{what} is missing or not as Wordline writes it"));
+    let text = |pointer: &str, what: &str| {
+        config.pointer(pointer).and_then(Value::as_str).map(str::to_string).ok_or_else(|| lacks(what))
+    };
+    let recorded = config.get("device").ok_or_else(|| lacks("device"))?;
+    let device: DeviceSpec = serde_json::from_value(recorded.clone())
+        .map_err(|e| RunError::Input(format!("config.device: {e}")))?;
+    let device = device.checked("config.device")?;
+    let fit = match config.get("fit").and_then(Value::as_str) {
+        None => None,
+        Some(word) => Some(word.parse::<Fit>().map_err(|e| RunError::Input(format!("config.fit: {e}")))?),
+    };
+    let recorded_workload = text("/workload/text", "workload.text")?;
+    let from_state = match config.pointer("/initial/state") {
+        Some(_) => Some(text("/initial/state/file", "initial.state.file")?),
+        None => None,
+    };
+    let spec = RunSpec {
+        device: if report.device.spelling.is_empty() { &device.name } else { &report.device.spelling }
+            .clone(),
+        scheme: text("/scheme/spelling", "scheme.spelling")?,
+        workload: moved(&recorded_workload, config, workload),
+        // Worked into the recorded device already: they only say how it was asked for.
+        set: changes(report),
+        seed: config.get("seed").and_then(Value::as_u64).ok_or_else(|| lacks("seed"))?,
+        replicas: report.replicas.as_ref().map_or(1, |r| r.runs.len() as u32),
+        // The recorded text names the original, if it was one.
+        traces: None,
+        requests: config.get("requests").and_then(Value::as_u64),
+        fit,
+        initial: match from_state {
+            Some(_) => DEFAULT_INITIAL.to_string(),
+            None => text("/initial/spelling", "initial.spelling")?,
+        },
+        from_state,
+        save_state: None,
+        check: false,
+    };
+    let setup = Setup::on(&spec, device, &[], vec![]).map_err(|e| match e {
+        // The report may have come from another folder, or from another machine.
+        RunError::Workload(e) if workload.is_none() && e.kind() == ErrorKind::Io => {
+            let hint = Opt::Workload.of("FILE") + " says where the workload of the report is now";
+            RunError::Option(Message::from(format!("{e}\n  hint: ")) + hint)
+        }
+        e => e,
+    })?;
+    let hash = |v: &Value| v.get("sha256").and_then(Value::as_str).map(str::to_string);
+    let (was, is) = (config.get("workload").and_then(hash), hash(&setup.workload.resolved()));
+    if was != is {
+        let (is, was) = (is.unwrap_or_default(), was.unwrap_or_default());
+        let what =
+            format!(": this is not the input of the report: its SHA-256 is {is}, and the report's {was}; ");
+        let where_is = Opt::Workload.of("FILE") + " says where that is now";
+        return Err((Opt::Workload.of(&spec.workload) + what + where_is).into());
+    }
+    if let Some(from) = &setup.from_state {
+        from.is_recorded(&text("/initial/state/checksum", "initial.state.checksum")?)?;
+    }
+    Ok(setup)
+}
+
+/// What was changed of the device's file, as keys and values.
+fn changes(report: &Report) -> Vec<(String, String)> {
+    let pairs = report.device.changes.iter().filter_map(|change| change.split_once('='));
+    pairs.map(|(key, value)| (key.to_string(), value.to_string())).collect()
+}
+
+/// The recorded workload, with another file in the place of its own.
+fn moved(recorded: &str, config: &Value, workload: Option<&str>) -> String {
+    let Some(file) = workload else { return recorded.to_string() };
+    let name = config.pointer("/workload/name").and_then(Value::as_str).unwrap_or_default();
+    match recorded.strip_prefix(name) {
+        Some(options) => format!("{file}{options}"),
+        None => file.to_string(),
+    }
+}

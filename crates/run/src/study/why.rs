@@ -1,0 +1,94 @@
+//! Why a request took so long, found out by doing its run again with a watcher: what the last of its
+//! operations stood behind in its plane, at its array and bus, and why that was there.
+//!
+//! The watcher keeps what each plane did for as long as a request is outstanding that may have waited for it,
+//! so that its memory goes with the queue and not with the run.
+
+use crate::ask::setup::Setup;
+use crate::error::RunError;
+use crate::execute::{Progress, perform, ready, run_recorded};
+use crate::record::recorder::{Files, Recording};
+use crate::record::timeline::Window;
+use crate::study::rerun::setup_of;
+use crate::study::watcher::Watcher;
+use crate::study::why_sums::{Sums, WhyAsked, floor};
+use std::ops::ControlFlow;
+use std::time::Instant;
+use wordline_report::{Report, Story, WHY_SCHEMA, Why, WhySummary};
+use wordline_units::HostOp;
+
+/// Do a report's run again, as far as is needed, and tell why requests took so long. `workload` stands in for
+/// the recorded path where the file has moved. Of replicas it is the first.
+///
+/// # Errors
+/// As for [`crate::rerun`], when the run has no such requests, or when it comes out otherwise than in the report.
+pub fn why(
+    report: &Report,
+    asked: &WhyAsked,
+    workload: Option<&str>,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<Why, RunError> {
+    let setup = setup_of(report, workload)?;
+    let scheme = setup.spec.scheme.clone();
+    let timeline =
+        asked.timeline.as_ref().map(|file| Files { timeline: Some(file.clone()), ..Files::default() });
+    if let Some(files) = &timeline {
+        Recording::open(files)?; // known before the run
+    }
+    let (stories, summaries) = watched(&setup, &scheme, report, asked, progress)?;
+    if let (Some(files), Some(first)) = (timeline, stories.first()) {
+        let recording = Recording::open(&Files { window: Window::Around(first.number), ..files })?;
+        run_recorded(&setup, &scheme, recording, progress)?;
+    }
+    Ok(Why {
+        schema: WHY_SCHEMA.to_string(),
+        version: crate::ask::spec::VERSION.to_string(),
+        scheme: report.scheme.name.clone(),
+        device: report.device.name.clone(),
+        workload: report.workload.name.clone(),
+        seed: report.seed,
+        summaries,
+        stories,
+    })
+}
+
+fn watched(
+    setup: &Setup,
+    scheme: &str,
+    report: &Report,
+    asked: &WhyAsked,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<(Vec<Story>, Vec<WhySummary>), RunError> {
+    let spelling = setup.scheme(scheme)?;
+    let mut watcher = Watcher::new(setup, asked);
+    let kinds =
+        [HostOp::Read, HostOp::Write].into_iter().filter(|op| asked.op.is_none_or(|asked| asked == *op));
+    watcher.floor = kinds.map(|op| floor(report, op, asked.slowest as u64)).max().unwrap_or_default();
+    if let (Some(summed), true) = (asked.summed, asked.numbers.is_empty()) {
+        watcher.sums = Sums::of(summed, asked.op, report)?;
+    }
+    let (mut device, start) = ready(setup, &spelling, watcher)?;
+    device.probe.regions = device.ftl.layout().regions.iter().map(|r| r.name.to_string()).collect();
+    let told = device.probe.told_all.clone();
+    let done = perform(setup, &spelling, 0, (&mut device, start), Instant::now(), &mut |p| {
+        if told.get() { ControlFlow::Break(()) } else { progress(p) }
+    });
+    match done {
+        Err(RunError::Interrupted) if told.get() => {}
+        Err(e) => return Err(e),
+        Ok(again) if again.result_hash != report.result_hash => {
+            return Err(RunError::Input(format!(
+                "the run came out otherwise than in the report: {} instead of {}; the report is of version {}, \
+                 this is {}\n  hint: run it again, and ask about the new report",
+                again.result_hash,
+                report.result_hash,
+                report.version,
+                crate::ask::spec::VERSION
+            )));
+        }
+        Ok(_) => {}
+    }
+    let stories = device.probe.stories(asked, report)?;
+    let sums = device.probe.sums.iter().filter(|sums| !sums.is_empty());
+    Ok((stories, sums.map(Sums::summary).collect()))
+}

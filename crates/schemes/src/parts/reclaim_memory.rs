@@ -1,0 +1,65 @@
+//! What reclaim is asked to do, and what it remembers of the host and of the blocks that it looked at.
+
+use crate::registry::Parameter;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use wordline_device::config::Section;
+use wordline_units::{Fraction, SimTime};
+
+pub(crate) const RECLAIM: Parameter = Parameter {
+    key: "reclaim",
+    default: "off",
+    what: "on or off: whether idle time turns blocks whose data have cooled back to QLC",
+};
+
+pub(crate) const RECLAIM_BELOW: Parameter = Parameter {
+    key: "reclaim_below",
+    default: "10%",
+    what: "free capacity, as a share of the data stored, below which reclaim does not wait for idle time",
+};
+
+/// Reads after which counts are halved where blocks are reclaimed and nothing else is asked for.
+pub(crate) const DECAY: u64 = 4_000_000;
+
+/// How far ahead the host's writes are foreseen, ns: a mean over so long, for so long.
+const HORIZON: f64 = 10e9;
+
+/// Blocks are given back.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reclaim {
+    /// Free capacity that does not wait, to the data stored.
+    pub below: Fraction,
+    /// Bytes of a unit of the map, set by `layout`.
+    pub unit: u64,
+}
+
+impl Reclaim {
+    pub fn from_parameters(p: &mut Section) -> Option<Reclaim> {
+        let on = p.choice(RECLAIM.key, &[("on", true), ("off", false)], false);
+        let below = p.take_or(RECLAIM_BELOW.key, Fraction::percent(10));
+        on.then_some(Reclaim { below, unit: 0 })
+    }
+}
+
+/// What is known of the host, and of the blocks that were looked at.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Memory {
+    /// Host writes so far, and pages read: while both stand still, it is one idle time.
+    pub writes: u64,
+    pub reads: u64,
+    /// Bytes that the host would write within the horizon, as it was when it last wrote.
+    pub demand: f64,
+    pub wrote: SimTime,
+    /// Both together when a die last gave a block back.
+    pub given: BTreeMap<u32, u64>,
+    /// Of blocks found full their erases, and pages read when they were first found so.
+    pub full: BTreeMap<u32, (u32, u64)>,
+}
+
+impl Memory {
+    /// Bytes that the host will write within the horizon if it goes on as before: an exponentially weighted
+    /// mean of its rate, times the horizon.
+    pub fn demand(&self, now: SimTime) -> f64 {
+        self.demand * libm::exp(-(now.since(self.wrote).0 as f64) / HORIZON)
+    }
+}

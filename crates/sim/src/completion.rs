@@ -1,0 +1,22 @@
+//! A request that has ended, as the host sees it.
+
+use serde::{Deserialize, Serialize};
+use wordline_ftl::{LatencyParts, Outcome};
+use wordline_units::{HostRequest, SimTime};
+
+/// A request that has ended.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Completion {
+    /// Its number, counted from 0 in the order of submission.
+    pub number: u64,
+    /// What was asked, with the time it arrived.
+    pub request: HostRequest,
+    /// When it ended.
+    pub at: SimTime,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Where its time went; the parts add up to the time since its arrival.
+    pub parts: LatencyParts,
+    /// What a read found, sector by sector, where media keep bytes.
+    pub data: Vec<u8>,
+}

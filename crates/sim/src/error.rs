@@ -1,0 +1,34 @@
+//! Why a device cannot go on.
+
+use thiserror::Error;
+use wordline_ftl::{Fault, RequestError};
+use wordline_units::SimTime;
+
+/// Why a device cannot go on.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum DeviceError {
+    /// A request that it cannot take.
+    #[error(transparent)]
+    Request(#[from] RequestError),
+    /// A request submitted for a time that has passed.
+    #[error("request {number} is submitted for {} ns, but the device is at {} ns", at.0, now.0)]
+    Late {
+        /// Its number.
+        number: u64,
+        /// The time given.
+        at: SimTime,
+        /// The device's time.
+        now: SimTime,
+    },
+    /// An illegal decision, or an internal fault.
+    #[error(transparent)]
+    Fault(Fault),
+    /// Requests are outstanding and nothing can happen any more.
+    #[error("{outstanding} requests can never complete: nothing is pending at {} ns; please report it", now.0)]
+    Stuck {
+        /// How many.
+        outstanding: u32,
+        /// Since when.
+        now: SimTime,
+    },
+}

@@ -1,0 +1,83 @@
+//! Quantities as people spell them: a number and a unit.
+
+use thiserror::Error;
+
+/// A text that is not the quantity it should be.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("{given:?} is not {expected}{}", if self.hint.is_empty() { String::new() } else { format!("; {}", self.hint) })]
+pub struct QuantityError {
+    /// The text as given.
+    pub given: String,
+    /// What was expected, with an example.
+    pub expected: &'static str,
+    /// How to mend it; may be empty.
+    pub hint: String,
+}
+
+/// A number split from its unit: `mantissa / 10^scale`, and the unit's text.
+pub(crate) struct Split<'a> {
+    pub(crate) mantissa: u128,
+    scale: u32,
+    pub(crate) unit: &'a str,
+}
+
+pub(crate) fn split<'a>(text: &'a str, expected: &'static str) -> Result<Split<'a>, QuantityError> {
+    let fail = |hint: String| QuantityError { given: text.to_string(), expected, hint };
+    let trimmed = text.trim();
+    let end = trimmed.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(trimmed.len());
+    let (number, unit) = trimmed.split_at(end);
+    let number = number.replace('_', "");
+    let (whole, fraction) = number.split_once('.').unwrap_or((&number, ""));
+    if whole.is_empty() && fraction.is_empty() {
+        return Err(fail("it must begin with a number".into()));
+    }
+    if fraction.contains('.') {
+        return Err(fail("it has two decimal points".into()));
+    }
+    let mantissa = format!("{whole}{fraction}")
+        .parse::<u128>()
+        .map_err(|_| fail("the number has too many digits".into()))?;
+    Ok(Split { mantissa, scale: fraction.len() as u32, unit: unit.trim() })
+}
+
+/// `mantissa · multiplier / 10^scale`, refused where it is not a whole number of 64 bits.
+pub(crate) fn whole(
+    s: &Split,
+    multiplier: u128,
+    text: &str,
+    expected: &'static str,
+) -> Result<u64, QuantityError> {
+    let fail = |hint: &str| QuantityError { given: text.to_string(), expected, hint: hint.into() };
+    let scaled = s.mantissa.checked_mul(multiplier).ok_or_else(|| fail("the number is too large"))?;
+    let divisor = 10u128.checked_pow(s.scale).ok_or_else(|| fail("the number has too many decimals"))?;
+    if !scaled.is_multiple_of(divisor) {
+        return Err(fail("it is finer than the smallest unit that is kept"));
+    }
+    u64::try_from(scaled / divisor).map_err(|_| fail("the number is too large"))
+}
+
+pub(crate) fn unknown_unit(text: &str, unit: &str, allowed: &str, expected: &'static str) -> QuantityError {
+    let hint = if unit.is_empty() {
+        format!("a unit is missing: one of {allowed}")
+    } else {
+        format!("unit {unit:?} is not one of {allowed}")
+    };
+    QuantityError { given: text.to_string(), expected, hint }
+}
+
+macro_rules! text_serde {
+    ($name:ident) => {
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+                s.collect_str(self)
+            }
+        }
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+                <String as serde::Deserialize>::deserialize(d)?.parse().map_err(serde::de::Error::custom)
+            }
+        }
+    };
+}
+
+pub(crate) use text_serde;
