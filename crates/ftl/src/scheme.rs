@@ -9,6 +9,7 @@ use crate::plan::decision::{Collect, Command, IdleWork, Move, Need, Parcel, Plac
 use crate::plan::layout::{DriveInfo, Hooks, Layout, Refusal};
 use crate::plan::span::Span;
 use crate::view::View;
+use std::borrow::Cow;
 use std::fmt::Debug;
 use std::io;
 use wordline_units::{HostRequest, Lpn, PlaneId, SectorMask};
@@ -90,7 +91,7 @@ pub trait Scheme: CloneScheme + Debug + Send {
 
     /// What the scheme has followed through the run, for reports: names, and host page writes with the value
     /// from then on.
-    fn metrics(&self) -> Vec<(&'static str, &[[f64; 2]])> {
+    fn metrics(&self) -> Vec<(Cow<'static, str>, &[[f64; 2]])> {
         vec![]
     }
 

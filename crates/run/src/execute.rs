@@ -119,7 +119,7 @@ pub(crate) fn ready<P: Probe>(setup: &Setup, spelling: &str, probe: P) -> Result
     if let Some(from) = &setup.from_state {
         return Ok((from.device(setup, spelling, probe)?, None));
     }
-    let built = wordline_schemes::build(spelling)?;
+    let built = setup.spec.registry.build(spelling)?;
     let mut device: Device<P, NoMedia> = Device::new(&setup.device, &setup.geometry, built, probe)?;
     let start = crate::begin::begin(setup, &mut device)?;
     Ok((device, start))

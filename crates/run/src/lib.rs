@@ -40,7 +40,7 @@ pub use initial::{Filled, InitialSpec};
 pub use lifetime::{LifeProgress, LifetimeSpec, lifetime};
 pub use model::model;
 pub use record::{Files, Recording};
-pub use rerun::{Rerun, rerun};
+pub use rerun::{Rerun, rerun, rerun_with};
 pub use saved::Snapshot;
 pub use sensitivity::{SHIFT_POINTS, sensitivity};
 pub use setup::{Setup, device};

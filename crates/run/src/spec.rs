@@ -1,5 +1,6 @@
 //! What a user asks for, as text: the same for the command line, Python and a report's replay.
 
+use wordline_schemes::Registry;
 use wordline_workload::Fit;
 
 /// The seed where none is given.
@@ -40,6 +41,8 @@ pub struct RunSpec {
     pub save_state: Option<String>,
     /// Recount every invariant after the run.
     pub check: bool,
+    /// The schemes that there are: those of the literature, unless a caller adds some.
+    pub registry: Registry,
 }
 
 impl RunSpec {
@@ -59,6 +62,7 @@ impl RunSpec {
             from_state: None,
             save_state: None,
             check: false,
+            registry: Registry::standard(),
         }
     }
 

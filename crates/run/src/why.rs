@@ -22,6 +22,7 @@ use wordline_ftl::{Cause, Collecting, LatencyPart, OpKind, Part, Reason};
 use wordline_report::{
     Beside, Emptied, LastPiece, Report, Spent, Story, Stretch, WHY_SCHEMA, Why, WhySummary, Work,
 };
+use wordline_schemes::Registry;
 use wordline_sim::{Begin, Completion, Event, Moment, Probe};
 use wordline_units::{BlockId, HostOp, Lpn, SimTime};
 
@@ -38,6 +39,8 @@ pub struct WhyAsked {
     pub op: Option<HostOp>,
     /// A file for the timeline around the first of them.
     pub timeline: Option<PathBuf>,
+    /// The schemes that there are.
+    pub registry: Registry,
 }
 
 /// Do a report's run again, as far as is needed, and tell why requests took so long. `workload` stands in for
@@ -51,7 +54,7 @@ pub fn why(
     workload: Option<&str>,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Why, RunError> {
-    let setup = setup_of(report, workload)?;
+    let setup = setup_of(report, workload, &asked.registry)?;
     let scheme = setup.spec.scheme.clone();
     let timeline =
         asked.timeline.as_ref().map(|file| Files { timeline: Some(file.clone()), ..Files::default() });

@@ -1,52 +1,128 @@
-//! The one list of schemes. A scheme is spelled `NAME` or `NAME:key=value,...`, and one over another
-//! `FRONT+DENSE`, each with its parameters.
+//! The schemes that there are, as a value: those of the literature, and what a caller adds. A scheme is spelled `NAME` or
+//! `NAME:key=value,...`, and one over another `FRONT+DENSE`, each with its parameters.
 
 use crate::SCHEMES;
+use crate::parameters::{Parameter, Parameters};
 use crate::stacked::Stacked;
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::fmt::{self, Debug, Formatter};
+use std::sync::{Arc, LazyLock};
 use thiserror::Error;
 use wordline_device::config::{ConfigErrors, Problems, Section, closest};
 use wordline_ftl::Scheme;
 use wordline_units::{Face, Listed, Message};
 
-/// A parameter of a scheme, for listings.
-#[derive(Clone, Copy, Debug)]
-pub struct Parameter {
-    /// Its key.
-    pub key: &'static str,
-    /// Its default.
-    pub default: &'static str,
-    /// What it means, with its unit and what is allowed.
-    pub what: &'static str,
-}
+/// Makes a scheme from its parameters.
+type Build = dyn Fn(&mut Parameters) -> Box<dyn Scheme> + Send + Sync;
 
 /// A scheme in the registry.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone)]
 pub struct Entry {
-    /// The name that users type.
-    pub name: &'static str,
+    /// The name that users type: small letters, digits and hyphens, a letter first.
+    pub name: Cow<'static, str>,
     /// One line for people.
-    pub title: &'static str,
-    /// The text of its file, whose head documents it.
-    pub docs: &'static str,
+    pub title: Cow<'static, str>,
+    /// The text of its file, whose head documents it; empty where there is none.
+    pub docs: Cow<'static, str>,
     /// What can be set.
-    pub parameters: &'static [Parameter],
+    pub parameters: Vec<Parameter>,
     /// The parameter whose key may be left out where it comes first, as in `pa-ssd:QDS+UBS`.
-    pub leading: Option<&'static str>,
-    /// Makes it from its parameters.
-    pub build: fn(&mut Section) -> Box<dyn Scheme>,
+    pub leading: Option<Cow<'static, str>>,
+    build: Arc<Build>,
+}
+
+impl Debug for Entry {
+    fn fmt(&self, f: &mut Formatter) -> fmt::Result {
+        let Entry { name, title, parameters, leading, .. } = self;
+        write!(f, "Entry {{ {name:?}, {title:?}, {parameters:?}, leading: {leading:?} }}")
+    }
 }
 
 impl Entry {
+    /// A scheme without parameters, and how it is made from those that it gets.
+    pub fn new(
+        name: impl Into<Cow<'static, str>>,
+        title: impl Into<Cow<'static, str>>,
+        build: impl Fn(&mut Parameters) -> Box<dyn Scheme> + Send + Sync + 'static,
+    ) -> Entry {
+        Entry {
+            name: name.into(),
+            title: title.into(),
+            docs: Cow::Borrowed(""),
+            parameters: vec![],
+            leading: None,
+            build: Arc::new(build),
+        }
+    }
+
+    /// The same with its documentation: the text of its file.
+    #[must_use]
+    pub fn docs(self, docs: impl Into<Cow<'static, str>>) -> Entry {
+        Entry { docs: docs.into(), ..self }
+    }
+
+    /// The same with a further parameter.
+    #[must_use]
+    pub fn takes(mut self, parameter: Parameter) -> Entry {
+        self.parameters.push(parameter);
+        self
+    }
+
+    /// The same with a parameter whose key may be left out where it comes first.
+    #[must_use]
+    pub fn leading(self, key: impl Into<Cow<'static, str>>) -> Entry {
+        Entry { leading: Some(key.into()), ..self }
+    }
+
     /// Keys and values of a spelling, without the scheme's name, as they are given.
-    pub fn given<'a>(&self, parameters: &'a str) -> Vec<(&'a str, &'a str)> {
+    pub fn given<'a>(&'a self, parameters: &'a str) -> Vec<(&'a str, &'a str)> {
         let parts = parameters.split(',').map(str::trim).filter(|p| !p.is_empty());
-        let pair = |(i, part): (usize, &'a str)| match (part.split_once('='), self.leading) {
+        let pair = |(i, part): (usize, &'a str)| match (part.split_once('='), &self.leading) {
             (Some((key, value)), _) => (key.trim(), value.trim()),
-            (None, Some(key)) if i == 0 => (key, part),
+            (None, Some(key)) if i == 0 => (&**key, part),
             (None, _) => (part, ""),
         };
         parts.enumerate().map(pair).collect()
     }
+
+    /// What is wrong with its names, if anything is.
+    fn fault(&self) -> Option<String> {
+        if !is_word(&self.name, '-') {
+            let allowed = "a name begins with a small letter; small letters, digits and hyphens follow";
+            return Some(format!("the name is {:?}\n  allowed: {allowed}", self.name));
+        }
+        let mut keys = BTreeSet::new();
+        for Parameter { key, .. } in &self.parameters {
+            if !is_word(key, '_') {
+                let allowed =
+                    "a key begins with a small letter; small letters, digits and underscores follow";
+                return Some(format!("a parameter is called {key:?}\n  allowed: {allowed}"));
+            }
+            if !keys.insert(key) {
+                return Some(format!("two parameters are called {key:?}\n  allowed: each key once"));
+            }
+        }
+        let leading = self.leading.as_ref().filter(|key| !keys.contains(key))?;
+        let all: Vec<&str> = self.parameters.iter().map(|p| &*p.key).collect();
+        Some(format!("{leading:?} leads, and is no parameter\n  allowed: one of {}", all.join(", ")))
+    }
+}
+
+/// Whether a text is what a user can type for a name: small letters, digits and one further sign, a letter first.
+fn is_word(text: &str, sign: char) -> bool {
+    text.starts_with(|c: char| c.is_ascii_lowercase())
+        && text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == sign)
+}
+
+/// An entry that a registry does not take.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("scheme {name:?} cannot be registered: {why}")]
+pub struct RegistryError {
+    /// Its name.
+    pub name: String,
+    /// Why, and what is allowed.
+    pub why: String,
 }
 
 /// A scheme that cannot be made.
@@ -80,59 +156,141 @@ impl SchemeError {
     }
 }
 
-/// Every scheme there is, in the order of the literature.
+/// Schemes by their names, in an order for listings. A copy shares its entries.
+#[derive(Clone, Debug)]
+pub struct Registry(Arc<Vec<Entry>>);
+
+/// Two are equal that list the same names.
+impl PartialEq for Registry {
+    fn eq(&self, other: &Registry) -> bool {
+        self.names().eq(other.names())
+    }
+}
+
+impl Eq for Registry {}
+
+/// The schemes of the literature.
+impl Default for Registry {
+    fn default() -> Registry {
+        Registry::standard()
+    }
+}
+
+static STANDARD: LazyLock<Registry> =
+    LazyLock::new(|| Registry(Arc::new(SCHEMES.iter().map(|entry| entry()).collect())));
+
+impl Registry {
+    /// The schemes of the literature, in its order.
+    pub fn standard() -> Registry {
+        STANDARD.clone()
+    }
+
+    /// The same with a further scheme, behind all others.
+    ///
+    /// # Errors
+    /// When there is one of that name, or a name or key is none that can be typed; the error says what is allowed.
+    pub fn with(mut self, entry: Entry) -> Result<Registry, RegistryError> {
+        let taken = || format!("there is one of that name\n  allowed: any but {}", self.list());
+        let fault = entry.fault().or_else(|| self.names().any(|name| name == entry.name).then(taken));
+        if let Some(why) = fault {
+            return Err(RegistryError { name: entry.name.into_owned(), why });
+        }
+        Arc::make_mut(&mut self.0).push(entry);
+        Ok(self)
+    }
+
+    /// Every scheme there is.
+    pub fn all(&self) -> &[Entry] {
+        &self.0
+    }
+
+    /// The names of all.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|entry| &*entry.name)
+    }
+
+    fn list(&self) -> String {
+        self.names().collect::<Vec<_>>().join(", ")
+    }
+
+    /// The entry of a name.
+    ///
+    /// # Errors
+    /// When no scheme has it; the error offers the closest.
+    pub fn find(&self, name: &str) -> Result<&Entry, SchemeError> {
+        self.0.iter().find(|e| e.name == name).ok_or_else(|| self.unknown(name))
+    }
+
+    fn unknown(&self, name: &str) -> SchemeError {
+        let hint = closest(name, self.names());
+        SchemeError::Unknown {
+            name: name.to_string(),
+            hint: hint.map_or(String::new(), |c| format!("; did you mean {c:?}?")),
+        }
+    }
+
+    /// The schemes of a spelling, front first, each with its part of it. One begins behind a `+` that a small
+    /// letter follows: in `turbo-write+pa-ssd:QDS+UBS` two.
+    ///
+    /// # Errors
+    /// When there is no such scheme.
+    pub fn layers<'a>(&'a self, spelling: &'a str) -> Result<Vec<(&'a Entry, &'a str)>, SchemeError> {
+        let small = |i: &usize| spelling[*i..].starts_with(|c: char| c.is_ascii_lowercase());
+        let mut begins = vec![0];
+        begins.extend(spelling.match_indices('+').map(|(plus, _)| plus + 1).filter(small));
+        let ends = begins.iter().skip(1).map(|begin| begin - 1).chain([spelling.len()]);
+        let layer = |(begin, end): (&usize, usize)| {
+            let part = &spelling[*begin..end];
+            Ok((self.find(part.split(':').next().unwrap_or_default().trim())?, part))
+        };
+        begins.iter().zip(ends).map(layer).collect()
+    }
+
+    /// A scheme from its spelling, `NAME` or `NAME:key=value,...`, or `FRONT+DENSE` of such; the key of a leading
+    /// parameter may be left out, as in `pa-ssd:QDS+UBS`.
+    ///
+    /// # Errors
+    /// When there is no such scheme, or its parameters are wrong; every problem is named.
+    pub fn build(&self, spelling: &str) -> Result<Box<dyn Scheme>, SchemeError> {
+        let mut built: Option<Box<dyn Scheme>> = None;
+        for (entry, part) in self.layers(spelling)?.into_iter().rev() {
+            let scheme = made(entry, part, &*entry.build)?;
+            built = Some(match built {
+                None => scheme,
+                Some(dense) => Box::new(Stacked::new(scheme, dense)),
+            });
+        }
+        built.ok_or_else(|| self.unknown(spelling))
+    }
+}
+
+/// Every scheme of the literature, in its order.
 pub fn all() -> &'static [Entry] {
-    SCHEMES
+    STANDARD.all()
 }
 
-/// The entry of a name.
+/// As [`Registry::find`], of the schemes of the literature.
 ///
 /// # Errors
-/// When no scheme has it; the error offers the closest.
+/// As there.
 pub fn find(name: &str) -> Result<&'static Entry, SchemeError> {
-    SCHEMES.iter().find(|e| e.name == name).ok_or_else(|| unknown(name))
+    STANDARD.find(name)
 }
 
-fn unknown(name: &str) -> SchemeError {
-    let hint = closest(name, SCHEMES.iter().map(|e| e.name));
-    SchemeError::Unknown {
-        name: name.to_string(),
-        hint: hint.map_or(String::new(), |c| format!("; did you mean {c:?}?")),
-    }
-}
-
-/// The schemes of a spelling, front first, each with its part of it. One begins behind a `+` that a small
-/// letter follows: in `turbo-write+pa-ssd:QDS+UBS` two.
+/// As [`Registry::layers`], of the schemes of the literature.
 ///
 /// # Errors
-/// When there is no such scheme.
-pub fn layers(spelling: &str) -> Result<Vec<(&'static Entry, &str)>, SchemeError> {
-    let small = |i: &usize| spelling[*i..].starts_with(|c: char| c.is_ascii_lowercase());
-    let mut begins = vec![0];
-    begins.extend(spelling.match_indices('+').map(|(plus, _)| plus + 1).filter(small));
-    let ends = begins.iter().skip(1).map(|begin| begin - 1).chain([spelling.len()]);
-    let layer = |(begin, end): (&usize, usize)| {
-        let part = &spelling[*begin..end];
-        Ok((find(part.split(':').next().unwrap_or_default().trim())?, part))
-    };
-    begins.iter().zip(ends).map(layer).collect()
+/// As there.
+pub fn layers(spelling: &str) -> Result<Vec<(&Entry, &str)>, SchemeError> {
+    STANDARD.layers(spelling)
 }
 
-/// A scheme from its spelling, `NAME` or `NAME:key=value,...`, or `FRONT+DENSE` of such; the key of a leading
-/// parameter may be left out, as in `pa-ssd:QDS+UBS`.
+/// As [`Registry::build`], of the schemes of the literature.
 ///
 /// # Errors
-/// When there is no such scheme, or its parameters are wrong; every problem is named.
+/// As there.
 pub fn build(spelling: &str) -> Result<Box<dyn Scheme>, SchemeError> {
-    let mut built: Option<Box<dyn Scheme>> = None;
-    for (entry, part) in layers(spelling)?.into_iter().rev() {
-        let scheme = made(entry, part, entry.build)?;
-        built = Some(match built {
-            None => scheme,
-            Some(dense) => Box::new(Stacked::new(scheme, dense)),
-        });
-    }
-    built.ok_or_else(|| unknown(spelling))
+    STANDARD.build(spelling)
 }
 
 /// What an entry makes of a spelling.
@@ -142,7 +300,7 @@ pub fn build(spelling: &str) -> Result<Box<dyn Scheme>, SchemeError> {
 pub(crate) fn made<T>(
     entry: &Entry,
     spelling: &str,
-    build: impl Fn(&mut Section) -> T,
+    build: impl Fn(&mut Parameters) -> T,
 ) -> Result<T, SchemeError> {
     let (name, rest) = spelling.split_once(':').unwrap_or((spelling, ""));
     if name.trim() != entry.name {
@@ -152,9 +310,10 @@ pub(crate) fn made<T>(
     let problems = Problems::default();
     let given = entry.given(rest).into_iter();
     let pairs: Vec<(String, String)> = given.map(|(k, v)| (k.to_string(), v.to_string())).collect();
-    let mut section = Section::from_pairs(&format!("scheme {name}"), &pairs, &problems);
-    let scheme = build(&mut section);
-    section.finish();
+    let section = Section::from_pairs(&format!("scheme {name}"), &pairs, &problems);
+    let mut parameters = Parameters::new(section, &entry.parameters);
+    let scheme = build(&mut parameters);
+    parameters.finish();
     problems.finish(Some(scheme)).map_err(SchemeError::Parameters)
 }
 
@@ -165,8 +324,8 @@ mod tests {
     use wordline_ftl::{DriveInfo, Hooks};
 
     /// The schemes, and the one that CONTRIBUTING.md shows.
-    fn all_and_sample() -> impl Iterator<Item = &'static Entry> {
-        all().iter().chain([&my_scheme::ENTRY])
+    fn all_and_sample() -> Vec<Entry> {
+        all().iter().cloned().chain([my_scheme::entry()]).collect()
     }
 
     #[test]
@@ -216,7 +375,8 @@ mod tests {
 
     #[test]
     fn the_scheme_in_contributing_lays_out_a_drive() {
-        let scheme = made(&my_scheme::ENTRY, "my-scheme:grain=block", my_scheme::ENTRY.build).unwrap();
+        let registry = Registry::standard().with(my_scheme::entry()).unwrap();
+        let scheme = registry.build("my-scheme:grain=block").unwrap();
         let spec = wordline_device::builtin()[0].spec(&[]).unwrap();
         let geometry = spec.geometry().unwrap();
         let drive = DriveInfo { spec: &spec, geometry: &geometry, logical_pages: 1 };
@@ -226,7 +386,7 @@ mod tests {
     #[test]
     fn every_parameter_is_known_to_the_scheme() {
         for entry in all() {
-            for p in entry.parameters {
+            for p in &entry.parameters {
                 let e = build(&format!("{}:{}=no-such-thing", entry.name, p.key)).unwrap_err().to_string();
                 assert!(!e.contains("unknown"), "{}: {e}", entry.name);
             }
@@ -235,9 +395,9 @@ mod tests {
 
     #[test]
     fn one_scheme_stands_over_another() {
-        let names = |spelling| -> Vec<(&str, &str)> {
-            layers(spelling).unwrap().into_iter().map(|(entry, part)| (entry.name, part)).collect()
-        };
+        fn names(spelling: &str) -> Vec<(&str, &str)> {
+            layers(spelling).unwrap().into_iter().map(|(entry, part)| (&*entry.name, part)).collect()
+        }
         assert_eq!(names("pa-ssd:QDS+UBS"), [("pa-ssd", "pa-ssd:QDS+UBS")]);
         let stacked = "turbo-write:static_blocks=3+pa-ssd:QDS+UBS,queue=4";
         assert_eq!(

@@ -2,24 +2,23 @@
 //! is QLC again when it is opened next. The paper names what must be weighed (the space that is left, what
 //! collection gains, what the host writes) and gives no formula; here is one.
 
+use crate::parameters::{Parameter, Parameters};
 use crate::parts::read_heat::{ByReadHeat, Class, X, Y, Z};
-use crate::registry::Parameter;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use wordline_device::config::Section;
 use wordline_ftl::{Collect, Grain, IdleWork, RegionId, View};
 use wordline_units::{BlockId, CellMode, Fraction, HostRequest, Lpn, PlaneId, SimTime};
 
-pub(crate) const RECLAIM: Parameter = Parameter {
-    key: "reclaim",
-    default: "off",
-    what: "on or off: whether idle time turns blocks whose data have cooled back to QLC",
-};
-pub(crate) const RECLAIM_BELOW: Parameter = Parameter {
-    key: "reclaim_below",
-    default: "10%",
-    what: "free capacity, as a share of the data stored, below which reclaim does not wait for idle time",
-};
+pub(crate) const RECLAIM: Parameter = Parameter::new(
+    "reclaim",
+    "off",
+    "on or off: whether idle time turns blocks whose data have cooled back to QLC",
+);
+pub(crate) const RECLAIM_BELOW: Parameter = Parameter::new(
+    "reclaim_below",
+    "10%",
+    "free capacity, as a share of the data stored, below which reclaim does not wait for idle time",
+);
 
 /// Reads after which counts are halved where blocks are reclaimed and nothing else is asked for.
 pub(crate) const DECAY: u64 = 4_000_000;
@@ -37,9 +36,9 @@ pub(crate) struct Reclaim {
 }
 
 impl Reclaim {
-    pub fn from_parameters(p: &mut Section) -> Option<Reclaim> {
-        let on = p.choice(RECLAIM.key, &[("on", true), ("off", false)], false);
-        let below = p.take_or(RECLAIM_BELOW.key, Fraction::percent(10));
+    pub fn from_parameters(p: &mut Parameters) -> Option<Reclaim> {
+        let on = p.choice("reclaim", &[("on", true), ("off", false)]);
+        let below = p.take("reclaim_below");
         on.then_some(Reclaim { below, unit: 0 })
     }
 }
