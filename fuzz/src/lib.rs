@@ -67,7 +67,7 @@ fn device(text: &str) {
     assert!(again == spec, "written back it is another: {again:?} after {spec:?}");
     assert!(!describe(&spec).is_empty(), "a device without a description");
     for entry in wordline_schemes::all() {
-        work(&spec, entry.name, &Initial::fresh());
+        work(&spec, &entry.name, &Initial::fresh());
     }
 }
 

@@ -8,6 +8,7 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 use wordline_report::TerminalStyle;
 use wordline_run::{Progress, Setup};
+use wordline_schemes::Registry;
 
 /// Columns where nothing says how many there are.
 const WIDTH: usize = 100;
@@ -17,10 +18,11 @@ pub(crate) struct Console {
     style: TerminalStyle,
     errors_coloured: bool,
     watched: bool,
+    registry: Registry,
 }
 
 impl Console {
-    pub(crate) fn new() -> Console {
+    pub(crate) fn new(registry: Registry) -> Console {
         let allowed = std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
             && std::env::var_os("TERM").is_none_or(|t| t != "dumb");
         let (out, err) = (io::stdout().is_terminal(), io::stderr().is_terminal());
@@ -29,7 +31,13 @@ impl Console {
             style: TerminalStyle { colour: allowed && out, width: width.unwrap_or(WIDTH) },
             errors_coloured: allowed && err,
             watched: err,
+            registry,
         }
+    }
+
+    /// The schemes that there are.
+    pub(crate) fn registry(&self) -> &Registry {
+        &self.registry
     }
 
     /// How results are to look.

@@ -20,18 +20,24 @@ use commands::{completions, device, experiment, explain, lifetime, list, man, py
 use console::Console;
 use error::Failure;
 use std::ffi::OsString;
+use wordline_schemes::Registry;
 
 /// Do what the arguments say, the first of which is the program's name. Returns the exit code.
 pub fn main(args: impl Iterator<Item = OsString>) -> i32 {
-    run(args, None)
+    main_with_schemes(args, Registry::standard(), None)
 }
 
 /// The same where there is a Python interpreter, which does some of the commands.
 pub fn main_with_python(args: impl Iterator<Item = OsString>, python: &dyn Fn(&Call) -> i32) -> i32 {
-    run(args, Some(python))
+    main_with_schemes(args, Registry::standard(), Some(python))
 }
 
-fn run(args: impl Iterator<Item = OsString>, python: Option<&dyn Fn(&Call) -> i32>) -> i32 {
+/// The same with the schemes of a registry, wherever a scheme is named or listed.
+pub fn main_with_schemes(
+    args: impl Iterator<Item = OsString>,
+    registry: Registry,
+    python: Option<&dyn Fn(&Call) -> i32>,
+) -> i32 {
     let args: Vec<OsString> = args.collect();
     let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
@@ -42,7 +48,7 @@ fn run(args: impl Iterator<Item = OsString>, python: Option<&dyn Fn(&Call) -> i3
         }
     };
     interrupt::listen();
-    let console = Console::new();
+    let console = Console::new(registry);
     let mut code = 0;
     let mut in_python = |call: Result<Call, Failure>| {
         let call = call?;

@@ -14,7 +14,7 @@ pub struct Section<'p> {
     path: String,
     place: Place,
     entries: Vec<Entry>,
-    asked: Vec<&'static str>,
+    asked: Vec<String>,
     problems: &'p Problems,
 }
 
@@ -59,9 +59,9 @@ impl<'p> Section<'p> {
         if self.path.is_empty() { key.to_string() } else { format!("{}.{key}", self.path) }
     }
 
-    fn find(&mut self, key: &'static str) -> Option<&Entry> {
-        if !self.asked.contains(&key) {
-            self.asked.push(key);
+    fn find(&mut self, key: &str) -> Option<&Entry> {
+        if !self.asked.iter().any(|asked| asked == key) {
+            self.asked.push(key.to_string());
         }
         self.entries.iter().find(|e| e.key == key)
     }
@@ -98,7 +98,7 @@ impl<'p> Section<'p> {
     }
 
     /// The text of a value, if the key was given.
-    pub fn text(&mut self, key: &'static str) -> Option<String> {
+    pub fn text(&mut self, key: &str) -> Option<String> {
         let entry = self.find(key)?;
         match &entry.node {
             Node::Scalar(text) => Some(text.clone()),
@@ -111,7 +111,7 @@ impl<'p> Section<'p> {
     }
 
     /// A value of any type with a text form, if the key was given and is right.
-    pub fn take<T: FromStr<Err: Display>>(&mut self, key: &'static str) -> Option<T> {
+    pub fn take<T: FromStr<Err: Display>>(&mut self, key: &str) -> Option<T> {
         let text = self.text(key)?;
         match text.parse() {
             Ok(value) => Some(value),
@@ -126,12 +126,12 @@ impl<'p> Section<'p> {
     }
 
     /// A value, or its default where the key was not given.
-    pub fn take_or<T: FromStr<Err: Display>>(&mut self, key: &'static str, default: T) -> T {
+    pub fn take_or<T: FromStr<Err: Display>>(&mut self, key: &str, default: T) -> T {
         self.take(key).unwrap_or(default)
     }
 
     /// A value that must be there.
-    pub fn require<T: FromStr<Err: Display>>(&mut self, key: &'static str, example: &str) -> Option<T> {
+    pub fn require<T: FromStr<Err: Display>>(&mut self, key: &str, example: &str) -> Option<T> {
         if !self.has(key) {
             self.find(key);
             self.missing(key, example);
@@ -141,7 +141,7 @@ impl<'p> Section<'p> {
     }
 
     /// A value within limits, if the key was given and is right.
-    pub fn take_within<T>(&mut self, key: &'static str, limits: RangeInclusive<T>) -> Option<T>
+    pub fn take_within<T>(&mut self, key: &str, limits: RangeInclusive<T>) -> Option<T>
     where
         T: FromStr<Err: Display> + PartialOrd + Display,
     {
@@ -154,7 +154,7 @@ impl<'p> Section<'p> {
     }
 
     /// A whole number within limits, if the key was given and is right.
-    pub fn whole(&mut self, key: &'static str, limits: RangeInclusive<u32>) -> Option<u32> {
+    pub fn whole(&mut self, key: &str, limits: RangeInclusive<u32>) -> Option<u32> {
         let text = self.text(key)?;
         match text.parse::<u64>() {
             Ok(n) if n >= *limits.start() as u64 && n <= *limits.end() as u64 => Some(n as u32),
@@ -167,7 +167,7 @@ impl<'p> Section<'p> {
     }
 
     /// A whole number within limits that must be there.
-    pub fn require_whole(&mut self, key: &'static str, limits: RangeInclusive<u32>) -> Option<u32> {
+    pub fn require_whole(&mut self, key: &str, limits: RangeInclusive<u32>) -> Option<u32> {
         if !self.has(key) {
             self.find(key);
             self.missing(key, &limits.start().max(&1).to_string());
@@ -177,7 +177,7 @@ impl<'p> Section<'p> {
     }
 
     /// One of a few words, or the default where the key was not given.
-    pub fn choice<T: Copy>(&mut self, key: &'static str, words: &[(&str, T)], default: T) -> T {
+    pub fn choice<T: Copy>(&mut self, key: &str, words: &[(&str, T)], default: T) -> T {
         let Some(text) = self.text(key) else { return default };
         if let Some((_, value)) = words.iter().find(|(word, _)| *word == text) {
             return *value;
@@ -190,7 +190,7 @@ impl<'p> Section<'p> {
     }
 
     /// One value or a list (also as a text with commas, which is how an argument gives it).
-    pub fn take_list<T: FromStr<Err: Display>>(&mut self, key: &'static str) -> Option<Vec<T>> {
+    pub fn take_list<T: FromStr<Err: Display>>(&mut self, key: &str) -> Option<Vec<T>> {
         let entry = self.find(key)?;
         let texts: Vec<String> = match &entry.node {
             Node::Scalar(text) => text.split(',').map(|t| t.trim().to_string()).collect(),
@@ -212,7 +212,7 @@ impl<'p> Section<'p> {
     }
 
     /// The table behind a key, if the key was given. The word `off` stands for no table.
-    pub fn section(&mut self, key: &'static str) -> Option<Section<'p>> {
+    pub fn section(&mut self, key: &str) -> Option<Section<'p>> {
         self.find(key);
         let index = self.entries.iter().position(|e| e.key == key)?;
         match &self.entries[index].node {
@@ -230,7 +230,7 @@ impl<'p> Section<'p> {
     }
 
     /// The table behind a key, or an empty one in its place.
-    pub fn section_or_empty(&mut self, key: &'static str) -> Section<'p> {
+    pub fn section_or_empty(&mut self, key: &str) -> Section<'p> {
         self.section(key)
             .unwrap_or_else(|| Section::new(self.dotted(key), self.place.clone(), Vec::new(), self.problems))
     }
@@ -263,8 +263,8 @@ impl<'p> Section<'p> {
 
     /// Refuse every key that nobody asked for.
     pub fn finish(self) {
-        for entry in self.entries.iter().filter(|e| !self.asked.contains(&e.key.as_str())) {
-            let hint = match closest(&entry.key, self.asked.iter().copied()) {
+        for entry in self.entries.iter().filter(|e| !self.asked.contains(&e.key)) {
+            let hint = match closest(&entry.key, self.asked.iter().map(String::as_str)) {
                 Some(near) => format!("did you mean {near:?}?"),
                 None if self.asked.is_empty() => "there are no keys here".to_string(),
                 None => format!("the keys here are {}", self.asked.join(", ")),

@@ -9,6 +9,7 @@ use crate::plan::decision::{Collect, Command, IdleWork, Move, Need, Parcel, Plac
 use crate::plan::layout::{DriveInfo, Hooks, Layout, Refusal};
 use crate::plan::span::Span;
 use crate::view::View;
+use std::borrow::Cow;
 use std::fmt::Debug;
 use std::io;
 use wordline_units::{HostRequest, Lpn, PlaneId, SectorMask};
@@ -25,7 +26,24 @@ pub trait Scheme: CloneScheme + Debug + Send {
     /// A refusal with its reason where the device does not suit the scheme.
     fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal>;
 
-    /// Find a home for host data, a collected page or a moved page.
+    /// Find a home for host data or for a collected page.
+    ///
+    /// It may be asked more than once for one page, and each time the answer counts as it is: what a scheme counts,
+    /// draws or forgets here happens as often. Of host data it is asked once for each parcel, when that is written or,
+    /// with a write buffer, leaves it; and again
+    /// - for a page that the host has completed part by part in the merge buffer, as the host's;
+    /// - for a page of the merge buffer, when it is sealed, as [`Origin::Sealed`](crate::Origin::Sealed);
+    /// - for what protected RAM kept through a power cut, as the host's.
+    ///
+    /// Of a collected page it is asked once when it has been read and is still live; and before that
+    /// - for the first live page of a block whose collection would free nothing, to see whether the data would leave the
+    ///   pool: as often as the region runs short, and perhaps nothing moves;
+    /// - under a page map, where the flash copies pages within a plane, before the page is read. If it is copied, that
+    ///   was the only time.
+    ///
+    /// A page that the scheme itself moves has its place in the [`Move`]; as [`Origin::Moved`](crate::Origin::Moved) only
+    /// a scheme that stands behind another is asked, when that one decides. (The answers are not kept from one time to
+    /// the next: free space, heat and the page itself may have changed until the page has been read.)
     fn place(&mut self, parcel: &Parcel, view: &View) -> Place;
 
     /// Which optional hooks it has. Written by [`hooks`](macro@crate::hooks) and not by hand: the others are never
@@ -73,7 +91,7 @@ pub trait Scheme: CloneScheme + Debug + Send {
 
     /// What the scheme has followed through the run, for reports: names, and host page writes with the value
     /// from then on.
-    fn metrics(&self) -> Vec<(&'static str, &[[f64; 2]])> {
+    fn metrics(&self) -> Vec<(Cow<'static, str>, &[[f64; 2]])> {
         vec![]
     }
 

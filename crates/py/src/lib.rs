@@ -20,6 +20,7 @@ use wordline_run::{
     Blame, EndOfLife, Files, LifetimeSpec, Progress, Recording, RunError, RunSpec, Setup, Slowest, WhyAsked,
     Window,
 };
+use wordline_schemes::Registry;
 use wordline_units::{Face, HostOp, Opt, SimDuration};
 use wordline_workload::twin::TWINS;
 use wordline_workload::{Fit, SYNTHETICS};
@@ -131,6 +132,7 @@ impl Asked {
             from_state: self.from_state,
             save_state: self.save_state,
             check: self.check,
+            registry: Registry::standard(),
         })
     }
 }
@@ -301,7 +303,14 @@ impl AskedWhy {
         let op = self.op.map(|o| o.parse::<HostOp>().map_err(|e| unfit(Opt::Op, &o, e))).transpose()?;
         let summed: Slowest = self.slowest.parse().map_err(|e| unfit(Opt::Slowest, &self.slowest, e))?;
         let slowest = self.stories.unwrap_or_else(|| summed.stories());
-        Ok(WhyAsked { numbers: self.numbers, slowest, summed: Some(summed), op, timeline: None })
+        Ok(WhyAsked {
+            numbers: self.numbers,
+            slowest,
+            summed: Some(summed),
+            op,
+            timeline: None,
+            registry: Registry::standard(),
+        })
     }
 }
 
@@ -494,8 +503,8 @@ fn devices() -> Vec<(&'static str, String)> {
 
 /// Schemes as (name, title).
 #[pyfunction]
-fn schemes() -> Vec<(&'static str, &'static str)> {
-    wordline_schemes::all().iter().map(|s| (s.name, s.title)).collect()
+fn schemes() -> Vec<(String, String)> {
+    Registry::standard().all().iter().map(|s| (s.name.to_string(), s.title.to_string())).collect()
 }
 
 /// Built-in workloads and twins as (name, title).

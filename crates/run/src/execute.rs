@@ -103,9 +103,9 @@ pub(crate) type Ready<P> = (Device<P, NoMedia>, Option<Start>);
 /// A drive under a scheme, in its initial state or as it was saved.
 pub(crate) fn ready<P: Probe>(setup: &Setup, spelling: &str, probe: P) -> Result<Ready<P>, RunError> {
     if let Some(from) = &setup.from_state {
-        return Ok((from.device(setup.label(spelling), &setup.geometry, probe)?, None));
+        return Ok((from.device(&setup.spec.registry, setup.label(spelling), &setup.geometry, probe)?, None));
     }
-    let built = wordline_schemes::build(spelling)?;
+    let built = setup.spec.registry.build(spelling)?;
     let mut device: Device<P, NoMedia> = Device::new(&setup.device, &setup.geometry, built, probe)?;
     let start = crate::begin::begin(setup, &mut device)?;
     Ok((device, start))

@@ -27,7 +27,7 @@ pub use record::timeline::Window;
 pub use study::compare::{ALL_COMPATIBLE, admitted, compare, run};
 pub use study::lifetime::{LifeProgress, LifetimeSpec, lifetime};
 pub use study::model::model;
-pub use study::rerun::{Rerun, rerun};
+pub use study::rerun::{Rerun, rerun, rerun_with};
 pub use study::sensitivity::{SHIFT_POINTS, sensitivity};
 pub use study::why::why;
 pub use study::why_sums::{Slowest, WhyAsked};

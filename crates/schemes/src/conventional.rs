@@ -35,9 +35,9 @@
 //! ## Checked by
 //! `write amplification against theory`, `unloaded latencies`, golden rows.
 
+use crate::parameters::{Parameter, Parameters};
 use crate::parts::layout;
-use crate::registry::{Entry, Parameter};
-use wordline_device::config::Section;
+use crate::registry::Entry;
 use wordline_flash::SlotClass;
 use wordline_ftl::{
     Collect, DriveInfo, Gather, Hooks, Layout, Need, Origin, Parcel, Place, PlanePick, PoolId, Refusal,
@@ -47,22 +47,16 @@ use wordline_units::{CellMode, HostRequest};
 
 const D: RegionId = RegionId(0);
 
-pub(crate) const ENTRY: Entry = Entry {
-    name: "conventional",
-    title: "one cell mode, no cache",
-    docs: include_str!("conventional.rs"),
-    parameters: &[
-        Parameter { key: "mode", default: "densest", what: "slc, mlc, tlc or qlc: bits a cell holds" },
-        Parameter { key: "program", default: "device", what: "sequential or one-shot" },
-        Parameter {
-            key: "streams",
-            default: "0",
-            what: "streams of the host that are kept apart, at most 8",
-        },
-    ],
-    leading: None,
-    build: |p| Box::new(Conventional::from_parameters(p)),
-};
+pub(crate) const NAME: &str = "conventional";
+
+/// How it stands in the registry.
+pub(crate) fn entry() -> Entry {
+    Entry::new(NAME, "one cell mode, no cache", |p| Box::new(Conventional::from_parameters(p)))
+        .docs(include_str!("conventional.rs"))
+        .takes(Parameter::new("mode", "densest", "slc, mlc, tlc or qlc: bits a cell holds"))
+        .takes(Parameter::new("program", "device", "sequential or one-shot"))
+        .takes(Parameter::new("streams", "0", "streams of the host that are kept apart, at most 8"))
+}
 
 /// The baseline: one region of one cell mode.
 #[derive(Clone, Debug, Default)]
@@ -76,7 +70,7 @@ pub struct Conventional {
 const STREAMS: [&str; 8] = ["S1", "S2", "S3", "S4", "S5", "S6", "S7", "S8"];
 
 impl Conventional {
-    fn from_parameters(p: &mut Section) -> Conventional {
+    fn from_parameters(p: &mut Parameters) -> Conventional {
         Conventional {
             mode: p.choice(
                 "mode",
@@ -87,14 +81,12 @@ impl Conventional {
                     ("tlc", Some(CellMode::Tlc)),
                     ("qlc", Some(CellMode::Qlc)),
                 ],
-                None,
             ),
             one_shot: p.choice(
                 "program",
                 &[("device", None), ("sequential", Some(false)), ("one-shot", Some(true))],
-                None,
             ),
-            streams: p.whole("streams", 0..=STREAMS.len() as u32).unwrap_or(0) as u8,
+            streams: p.whole("streams", 0..=STREAMS.len() as u32) as u8,
         }
     }
 }
@@ -102,11 +94,11 @@ impl Conventional {
 #[wordline_ftl::hooks]
 impl Scheme for Conventional {
     fn name(&self) -> &str {
-        ENTRY.name
+        NAME
     }
 
     fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
-        let refuse = layout::refuser(ENTRY.name, drive);
+        let refuse = layout::refuser(NAME, drive);
         let medium = layout::only_medium(drive, &refuse)?;
         let mode = self.mode.unwrap_or(medium.densest());
         let Some(timing) = medium.mode(mode) else {

@@ -33,9 +33,9 @@
 //! `the strict order is that of the paper`, `P_fast, P_medium and P_slow at zero load`, `reference model`,
 //! golden rows.
 
+use crate::parameters::{Parameters, Wanted};
 use crate::parts::layout;
 use crate::registry::Entry;
-use wordline_device::config::Section;
 use wordline_flash::{ProgramRule, SlotClass};
 use wordline_ftl::{
     DriveInfo, EarlierBits, Gather, Layout, Parcel, Place, PlanePick, PoolId, Refusal, Region, RegionId,
@@ -45,39 +45,39 @@ use wordline_units::CellMode;
 
 const D: RegionId = RegionId(0);
 
-pub(crate) const ENTRY: Entry = Entry {
-    name: "conventional-tlc",
-    title: "one active block a plane, programmed along the diagonals, blind to page types",
-    docs: include_str!("conventional_tlc.rs"),
-    parameters: &[layout::MODE, layout::WORDLINE_BUFFER],
-    leading: None,
-    build: |p| Box::new(ConventionalTlc::from_parameters(p)),
-};
+pub(crate) const NAME: &str = "conventional-tlc";
+
+/// How it stands in the registry.
+pub(crate) fn entry() -> Entry {
+    Entry::new(NAME, "one active block a plane, programmed along the diagonals, blind to page types", |p| {
+        Box::new(ConventionalTlc::from_parameters(p))
+    })
+    .docs(include_str!("conventional_tlc.rs"))
+    .takes(layout::MODE)
+    .takes(layout::WORDLINE_BUFFER)
+}
 
 /// The baseline of page-type aware schemes.
 #[derive(Clone, Debug)]
 pub struct ConventionalTlc {
-    mode: Option<CellMode>,
+    mode: Wanted<CellMode>,
     earlier_bits: EarlierBits,
 }
 
 impl ConventionalTlc {
-    fn from_parameters(p: &mut Section) -> ConventionalTlc {
-        ConventionalTlc {
-            mode: layout::take_mode(p),
-            earlier_bits: layout::take_earlier_bits(p, EarlierBits::Buffered),
-        }
+    fn from_parameters(p: &mut Parameters) -> ConventionalTlc {
+        ConventionalTlc { mode: layout::take_mode(p), earlier_bits: layout::take_earlier_bits(p) }
     }
 }
 
 #[wordline_ftl::hooks]
 impl Scheme for ConventionalTlc {
     fn name(&self) -> &str {
-        ENTRY.name
+        NAME
     }
 
     fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
-        let refuse = layout::refuser(ENTRY.name, drive);
+        let refuse = layout::refuser(NAME, drive);
         let medium = layout::only_medium(drive, &refuse)?;
         let mode = layout::by_page(medium, self.mode, &refuse)?;
         let d = Region {

@@ -60,12 +60,13 @@
 //! `the division follows a step of the writes as fast as a page a write allows`, `the sector tables are of the
 //! paper's size`, `reference model`, golden rows.
 
+use crate::parameters::{Parameter, Parameters};
 use crate::parts::layout;
 use crate::parts::packing::{self, Cache};
-use crate::registry::{Entry, Parameter};
+use crate::registry::Entry;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use wordline_device::Trigger;
-use wordline_device::config::Section;
 use wordline_flash::SlotClass;
 use wordline_ftl::{
     ChannelSet, Command, DriveInfo, Gather, Join, Layout, MapKind, Memory, Origin, Parcel, Place, PlanePick,
@@ -77,28 +78,20 @@ const L1: RegionId = RegionId(0);
 const L2: RegionId = RegionId(1);
 const D: RegionId = RegionId(2);
 
-pub(crate) const ENTRY: Entry = Entry {
-    name: "hierarchy",
-    title: "SLC cache of two levels: packed parts of pages, and whole pages",
-    docs: include_str!("hierarchy.rs"),
-    parameters: &[
-        packing::STATIC_BLOCKS,
-        Parameter { key: "division", default: "block", what: "block or page: what the levels' shares count" },
-        Parameter {
-            key: "runs",
-            default: "one",
-            what: "one or any: in how many pages of L1 the parts of a page may lie",
-        },
-        Parameter { key: "window", default: "1024", what: "write requests between two targets" },
-        Parameter {
-            key: "ws_unit",
-            default: "page",
-            what: "page or request: what is counted as written to L1",
-        },
-    ],
-    leading: None,
-    build: |p| Box::new(Hierarchy::from_parameters(p)),
-};
+pub(crate) const NAME: &str = "hierarchy";
+
+/// How it stands in the registry.
+pub(crate) fn entry() -> Entry {
+    Entry::new(NAME, "SLC cache of two levels: packed parts of pages, and whole pages", |p| {
+        Box::new(Hierarchy::from_parameters(p))
+    })
+    .docs(include_str!("hierarchy.rs"))
+    .takes(packing::STATIC_BLOCKS)
+    .takes(Parameter::new("division", "block", "block or page: what the levels' shares count"))
+    .takes(Parameter::new("runs", "one", "one or any: in how many pages of L1 the parts of a page may lie"))
+    .takes(Parameter::new("window", "1024", "write requests between two targets"))
+    .takes(Parameter::new("ws_unit", "page", "page or request: what is counted as written to L1"))
+}
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Division {
@@ -147,21 +140,13 @@ pub struct Hierarchy {
 }
 
 impl Hierarchy {
-    fn from_parameters(p: &mut Section) -> Hierarchy {
+    fn from_parameters(p: &mut Parameters) -> Hierarchy {
         Hierarchy {
             asked: packing::take_static_blocks(p),
-            division: p.choice(
-                "division",
-                &[("block", Division::Block), ("page", Division::Page)],
-                Division::Block,
-            ),
-            gather: p.choice("runs", &[("one", Gather::Fill), ("any", Gather::AsIs)], Gather::Fill),
-            window: p.whole("window", 1..=1 << 24).unwrap_or(1024),
-            counted: p.choice(
-                "ws_unit",
-                &[("page", Counted::Page), ("request", Counted::Request)],
-                Counted::Page,
-            ),
+            division: p.choice("division", &[("block", Division::Block), ("page", Division::Page)]),
+            gather: p.choice("runs", &[("one", Gather::Fill), ("any", Gather::AsIs)]),
+            window: p.whole("window", 1..=1 << 24),
+            counted: p.choice("ws_unit", &[("page", Counted::Page), ("request", Counted::Request)]),
             cache_pages: 1,
             usable: 1,
             pages_per_block: 1,
@@ -208,11 +193,11 @@ impl Hierarchy {
 #[wordline_ftl::hooks]
 impl Scheme for Hierarchy {
     fn name(&self) -> &str {
-        ENTRY.name
+        NAME
     }
 
     fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
-        let cache = Cache::of(drive, self.asked, layout::refuser(ENTRY.name, drive))?;
+        let cache = Cache::of(drive, self.asked, layout::refuser(NAME, drive))?;
         (self.cache_pages, self.usable) = (cache.pages(), cache.usable());
         self.pages_per_block = cache.pages_per_block;
         self.all = SectorMask::first(drive.geometry.sectors_per_unit);
@@ -288,9 +273,14 @@ impl Scheme for Hierarchy {
         self.known.shares.push([page_writes as f64, share]);
     }
 
-    fn metrics(&self) -> Vec<(&'static str, &[[f64; 2]])> {
+    fn metrics(&self) -> Vec<(Cow<'static, str>, &[[f64; 2]])> {
         let Known { ratios, shares, owned: [l1, l2], .. } = &self.known;
-        vec![("cur_ratio", ratios), ("l1_share", shares), ("l1_owned", l1), ("l2_owned", l2)]
+        vec![
+            ("cur_ratio".into(), ratios),
+            ("l1_share".into(), shares),
+            ("l1_owned".into(), l1),
+            ("l2_owned".into(), l2),
+        ]
     }
 
     fn memory(&mut self) -> Option<&mut dyn Memory> {

@@ -42,9 +42,9 @@
 //! ## Checked by
 //! `wordline validate`, rows `waf-hot-cold`; `reference model`.
 
+use crate::parameters::{Parameter, Parameters};
 use crate::parts::layout;
-use crate::registry::{Entry, Parameter};
-use wordline_device::config::Section;
+use crate::registry::Entry;
 use wordline_flash::SlotClass;
 use wordline_ftl::{
     Collect, DriveInfo, FreeOrder, Gather, Hooks, Layout, MapKind, Need, Origin, Parcel, Place, PlanePick,
@@ -58,23 +58,21 @@ const C: RegionId = RegionId(1);
 /// Blocks of a plane that a region cannot do without: one open, one in reserve, one to collect.
 const LEAST_SPARE: u32 = 3;
 
-pub(crate) const ENTRY: Entry = Entry {
-    name: "hot-cold",
-    title: "hot and cold addresses in blocks of their own, by an oracle; to compare with theory",
-    docs: include_str!("hot_cold.rs"),
-    parameters: &[
-        Parameter { key: "hot", default: "20%", what: "share of the logical pages that is hot" },
-        Parameter { key: "at", default: "start", what: "start or end: where the hot pages are" },
-        Parameter {
-            key: "pools",
-            default: "shared",
-            what: "shared or separate: where erased blocks come from",
-        },
-        Parameter { key: "spare", default: "50%", what: "share of the spare blocks that hot data get" },
-    ],
-    leading: None,
-    build: |p| Box::new(HotCold::from_parameters(p)),
-};
+pub(crate) const NAME: &str = "hot-cold";
+
+/// How it stands in the registry.
+pub(crate) fn entry() -> Entry {
+    Entry::new(
+        NAME,
+        "hot and cold addresses in blocks of their own, by an oracle; to compare with theory",
+        |p| Box::new(HotCold::from_parameters(p)),
+    )
+    .docs(include_str!("hot_cold.rs"))
+    .takes(Parameter::new("hot", "20%", "share of the logical pages that is hot"))
+    .takes(Parameter::new("at", "start", "start or end: where the hot pages are"))
+    .takes(Parameter::new("pools", "shared", "shared or separate: where erased blocks come from"))
+    .takes(Parameter::new("spare", "50%", "share of the spare blocks that hot data get"))
+}
 
 /// Where the hot pages are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -102,16 +100,12 @@ pub struct HotCold {
 }
 
 impl HotCold {
-    fn from_parameters(p: &mut Section) -> HotCold {
+    fn from_parameters(p: &mut Parameters) -> HotCold {
         HotCold {
-            hot: p.take_or("hot", Fraction::percent(20)),
-            at: p.choice("at", &[("start", At::Start), ("end", At::End)], At::Start),
-            pools: p.choice(
-                "pools",
-                &[("shared", Pools::Shared), ("separate", Pools::Separate)],
-                Pools::Shared,
-            ),
-            spare: p.take_or("spare", Fraction::percent(50)),
+            hot: p.take("hot"),
+            at: p.choice("at", &[("start", At::Start), ("end", At::End)]),
+            pools: p.choice("pools", &[("shared", Pools::Shared), ("separate", Pools::Separate)]),
+            spare: p.take("spare"),
             border: 0,
         }
     }
@@ -148,11 +142,11 @@ impl HotCold {
 #[wordline_ftl::hooks]
 impl Scheme for HotCold {
     fn name(&self) -> &str {
-        ENTRY.name
+        NAME
     }
 
     fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
-        let refuse = layout::refuser(ENTRY.name, drive);
+        let refuse = layout::refuser(NAME, drive);
         let medium = layout::only_medium(drive, &refuse)?;
         if self.hot == Fraction::ZERO || self.hot >= Fraction::ONE {
             return Err(refuse(format!(

@@ -28,33 +28,33 @@
 //! ## Checked by
 //! `heat alone moves a page that took no retry`, `reference model`, golden rows.
 
+use crate::parameters::Parameters;
 use crate::parts::layout;
 use crate::parts::read_heat::{self, ByReadHeat, Class, X, Y};
 use crate::parts::reclaim_memory::{RECLAIM, RECLAIM_BELOW};
 use crate::registry::Entry;
-use wordline_device::config::Section;
 use wordline_ftl::{
     Collect, DriveInfo, IdleWork, Layout, Memory, Move, Need, Parcel, Place, ReadSeen, Refusal, Scheme, Tag,
     View,
 };
 use wordline_units::{CellMode, HostRequest, PlaneId};
 
-pub(crate) const ENTRY: Entry = Entry {
-    name: "hotness",
-    title: "QLC whose blocks turn to TLC or SLC for data read often; the rival of raro",
-    docs: include_str!("hotness.rs"),
-    parameters: &[
-        read_heat::WARM,
-        read_heat::HOT,
-        read_heat::HEAT,
-        read_heat::DECAY,
-        RECLAIM,
-        RECLAIM_BELOW,
-        layout::IDLE_AFTER,
-    ],
-    leading: None,
-    build: |p| Box::new(Hotness::from_parameters(p)),
-};
+pub(crate) const NAME: &str = "hotness";
+
+/// How it stands in the registry.
+pub(crate) fn entry() -> Entry {
+    Entry::new(NAME, "QLC whose blocks turn to TLC or SLC for data read often; the rival of raro", |p| {
+        Box::new(Hotness::from_parameters(p))
+    })
+    .docs(include_str!("hotness.rs"))
+    .takes(read_heat::WARM)
+    .takes(read_heat::HOT)
+    .takes(read_heat::HEAT)
+    .takes(read_heat::DECAY)
+    .takes(RECLAIM)
+    .takes(RECLAIM_BELOW)
+    .takes(layout::IDLE_AFTER)
+}
 
 /// Moves by heat alone.
 #[derive(Clone, Debug)]
@@ -63,7 +63,7 @@ pub struct Hotness {
 }
 
 impl Hotness {
-    fn from_parameters(p: &mut Section) -> Hotness {
+    fn from_parameters(p: &mut Parameters) -> Hotness {
         Hotness { heat: ByReadHeat::from_parameters(p) }
     }
 }
@@ -71,11 +71,11 @@ impl Hotness {
 #[wordline_ftl::hooks]
 impl Scheme for Hotness {
     fn name(&self) -> &str {
-        ENTRY.name
+        NAME
     }
 
     fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
-        self.heat.layout(drive, layout::refuser(ENTRY.name, drive))
+        self.heat.layout(drive, layout::refuser(NAME, drive))
     }
 
     fn place(&mut self, parcel: &Parcel, view: &View) -> Place {

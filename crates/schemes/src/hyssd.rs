@@ -54,11 +54,12 @@
 //! locks the drive up`, `the cost model` tables, `reference model`, golden rows.
 
 use crate::cost_model::{Costs, GRID, Hybrid, Mix, remaining_lifetime};
+use crate::parameters::{Parameter, Parameters, Wanted};
 use crate::parts::classifier::Classifier;
 use crate::parts::layout;
-use crate::registry::{Entry, Parameter};
+use crate::registry::Entry;
 use serde::{Deserialize, Serialize};
-use wordline_device::config::Section;
+use std::borrow::Cow;
 use wordline_flash::{Medium, ProgramRule, SlotClass};
 use wordline_ftl::{
     DriveInfo, FreeOrder, Gather, Hooks, IdleWork, Layout, MapKind, Memory, Move, MovedIn, Origin, Parcel,
@@ -69,34 +70,29 @@ use wordline_units::{CellMode, Fraction, Lpn, PlaneId, SimDuration};
 const S: RegionId = RegionId(0);
 const T: RegionId = RegionId(1);
 
-pub(crate) const ENTRY: Entry = Entry {
-    name: "hyssd",
-    title: "two media, filled by an analytic model of cost or by what is left of their lifetimes",
-    docs: include_str!("hyssd.rs"),
-    parameters: &[
-        Parameter { key: "policy", default: "perf", what: "perf, life or static; goes without its key" },
-        Parameter {
-            key: "u",
-            default: "50%",
-            what: "utilisation of the superior medium, at first or always",
-        },
-        Parameter {
-            key: "tlc_unit",
-            default: "packed",
-            what: "packed, rmw, unpacked or mixed: how units meet larger pages, and what the model charges",
-        },
-        Parameter { key: "period", default: "65536", what: "page writes from one analysis to the next" },
-        Parameter { key: "step", default: "1%", what: "by how much life moves u in a period" },
-        Parameter {
-            key: "age",
-            default: "10",
-            what: "periods after which a surplus page is moved when idle",
-        },
-        Parameter { default: "10ms", ..layout::IDLE_AFTER },
-    ],
-    leading: Some("policy"),
-    build: |p| Box::new(Hyssd::from_parameters(p)),
-};
+pub(crate) const NAME: &str = "hyssd";
+
+/// How it stands in the registry.
+pub(crate) fn entry() -> Entry {
+    Entry::new(
+        NAME,
+        "two media, filled by an analytic model of cost or by what is left of their lifetimes",
+        |p| Box::new(Hyssd::from_parameters(p)),
+    )
+    .docs(include_str!("hyssd.rs"))
+    .takes(Parameter::new("policy", "perf", "perf, life or static; goes without its key"))
+    .takes(Parameter::new("u", "50%", "utilisation of the superior medium, at first or always"))
+    .takes(Parameter::new(
+        "tlc_unit",
+        "packed",
+        "packed, rmw, unpacked or mixed: how units meet larger pages, and what the model charges",
+    ))
+    .takes(Parameter::new("period", "65536", "page writes from one analysis to the next"))
+    .takes(Parameter::new("step", "1%", "by how much life moves u in a period"))
+    .takes(Parameter::new("age", "10", "periods after which a surplus page is moved when idle"))
+    .takes(layout::IDLE_AFTER.or("10ms"))
+    .leading("policy")
+}
 
 /// By what the utilisation of the superior medium is chosen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -134,7 +130,7 @@ pub(crate) struct Memorised {
 #[derive(Clone, Debug)]
 pub struct Hyssd {
     policy: Policy,
-    u: Option<Fraction>,
+    u: Wanted<Fraction>,
     tlc_unit: TlcUnit,
     period: u32,
     step: Fraction,
@@ -152,7 +148,7 @@ pub struct Hyssd {
 }
 
 impl Hyssd {
-    pub(crate) fn from_parameters(p: &mut Section) -> Hyssd {
+    pub(crate) fn from_parameters(p: &mut Parameters) -> Hyssd {
         let policies = [("perf", Policy::Perf), ("life", Policy::Life), ("static", Policy::Static)];
         let units = [
             ("packed", TlcUnit::Packed),
@@ -161,13 +157,13 @@ impl Hyssd {
             ("mixed", TlcUnit::Mixed),
         ];
         Hyssd {
-            policy: p.choice("policy", &policies, Policy::Perf),
-            u: p.take_within("u", Fraction::percent(0)..=Fraction::ONE),
-            tlc_unit: p.choice("tlc_unit", &units, TlcUnit::Packed),
-            period: p.whole("period", 1..=u32::MAX).unwrap_or(65_536),
-            step: p.take_within("step", Fraction::ZERO..=Fraction::ONE).unwrap_or(Fraction::percent(1)),
-            age: p.whole("age", 0..=u32::MAX).unwrap_or(10),
-            idle_after: p.take_or("idle_after", SimDuration(10_000_000)),
+            policy: p.choice("policy", &policies),
+            u: Wanted { value: p.within("u", Fraction::ZERO..=Fraction::ONE), is_given: p.has("u") },
+            tlc_unit: p.choice("tlc_unit", &units),
+            period: p.whole("period", 1..=u32::MAX),
+            step: p.within("step", Fraction::ZERO..=Fraction::ONE),
+            age: p.whole("age", 0..=u32::MAX),
+            idle_after: layout::take_idle_after(p),
             model: None,
             capacity: 0,
             targets: [0, 0],
@@ -317,11 +313,11 @@ fn holds(medium: &Medium, mode: CellMode, units_per_page: u32) -> u32 {
 #[wordline_ftl::hooks]
 impl Scheme for Hyssd {
     fn name(&self) -> &str {
-        ENTRY.name
+        NAME
     }
 
     fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
-        let refuse = layout::refuser(ENTRY.name, drive);
+        let refuse = layout::refuser(NAME, drive);
         let [(s, fast, fast_mode), (t, dense, dense_mode)] = Hyssd::media(drive).map_err(&refuse)?;
         for (medium, mode) in [(fast, fast_mode), (dense, dense_mode)] {
             if medium.mode(mode).is_none_or(|m| m.pages_per_program > 1) {
@@ -357,11 +353,9 @@ impl Scheme for Hyssd {
         self.most_in_plane = (holds(fast, fast_mode, 1) / fast.topology.planes()) as u64;
         let share = |pages: u32| pages as f64 / self.capacity.max(1) as f64;
         let [least, most] = self.targets;
-        let asked = self.u.unwrap_or(Fraction::percent(50)).as_f64();
-        let chosen = match self.u {
-            None if least <= most => self.pages(asked).clamp(least, most),
-            _ => self.pages(asked),
-        };
+        let asked = self.u.value.as_f64();
+        let fits = !self.u.is_given && least <= most;
+        let chosen = if fits { self.pages(asked).clamp(least, most) } else { self.pages(asked) };
         if self.grid().next().is_none() || !(least..=most).contains(&chosen) {
             return Err(refuse(format!(
                 "with u={:.2} of its {} pages in {} it cannot hold its {} logical pages and still collect: u is \
@@ -471,8 +465,8 @@ impl Scheme for Hyssd {
         self.known.classifier.remove(lpn.0);
     }
 
-    fn metrics(&self) -> Vec<(&'static str, &[[f64; 2]])> {
-        vec![("u", &self.known.chosen)]
+    fn metrics(&self) -> Vec<(Cow<'static, str>, &[[f64; 2]])> {
+        vec![("u".into(), &self.known.chosen)]
     }
 
     fn memory(&mut self) -> Option<&mut dyn Memory> {

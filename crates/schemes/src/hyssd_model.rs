@@ -1,7 +1,7 @@
 //! The model of HySSD on a drive, without a simulation: what a workload would find there at each utilisation.
 
 use crate::cost_model::{Hybrid, Mix};
-use crate::hyssd::{ENTRY, Hyssd};
+use crate::hyssd::{Hyssd, entry};
 use crate::registry::{SchemeError, made};
 use serde::Serialize;
 use wordline_ftl::{DriveInfo, Refusal, Scheme};
@@ -23,7 +23,7 @@ impl Model {
     /// # Errors
     /// Where the spelling is wrong or another scheme's, or the drive does not suit it.
     pub fn new(spelling: &str, drive: &DriveInfo) -> Result<Model, ModelError> {
-        let mut scheme = made(&ENTRY, spelling, Hyssd::from_parameters)?;
+        let mut scheme = made(&entry(), spelling, Hyssd::from_parameters)?;
         scheme.layout(drive)?;
         let Some(hybrid) = scheme.model else { return Err(ModelError::Nothing) };
         let media = Hyssd::media(drive).map_err(|_| ModelError::Nothing)?;

@@ -44,20 +44,25 @@
 //! conditions admit in every state`, `a wordline is as fast as the bits it holds and keeps its pages through
 //! both reprograms`, `reference model`, golden rows.
 
+use crate::parameters::Parameters;
 use crate::parts::layout;
 use crate::parts::windows::{self, Windows};
 use crate::registry::Entry;
-use wordline_device::config::Section;
 use wordline_ftl::{DriveInfo, Gather, Layout, Origin, Parcel, Place, PlanePick, Refusal, Scheme, View};
 
-pub(crate) const ENTRY: Entry = Entry {
-    name: "ips",
-    title: "SLC cache that host writes turn into dense flash where it lies",
-    docs: include_str!("ips.rs"),
-    parameters: &[windows::WINDOW, windows::LAYERS, layout::MODE, windows::REPROGRAM_READ],
-    leading: None,
-    build: |p| Box::new(Ips::from_parameters(p)),
-};
+pub(crate) const NAME: &str = "ips";
+
+/// How it stands in the registry.
+pub(crate) fn entry() -> Entry {
+    Entry::new(NAME, "SLC cache that host writes turn into dense flash where it lies", |p| {
+        Box::new(Ips::from_parameters(p))
+    })
+    .docs(include_str!("ips.rs"))
+    .takes(windows::WINDOW)
+    .takes(windows::LAYERS)
+    .takes(layout::MODE)
+    .takes(windows::REPROGRAM_READ)
+}
 
 /// Windows that are reprogrammed in place.
 #[derive(Clone, Debug)]
@@ -66,7 +71,7 @@ pub struct Ips {
 }
 
 impl Ips {
-    fn from_parameters(p: &mut Section) -> Ips {
+    fn from_parameters(p: &mut Parameters) -> Ips {
         Ips { windows: Windows::from_parameters(p) }
     }
 }
@@ -74,11 +79,11 @@ impl Ips {
 #[wordline_ftl::hooks]
 impl Scheme for Ips {
     fn name(&self) -> &str {
-        ENTRY.name
+        NAME
     }
 
     fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
-        self.windows.layout(drive, layout::refuser(ENTRY.name, drive)) // (5)
+        self.windows.layout(drive, layout::refuser(NAME, drive)) // (5)
     }
 
     fn place(&mut self, parcel: &Parcel, _: &View) -> Place {

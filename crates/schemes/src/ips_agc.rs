@@ -36,29 +36,29 @@
 //! `idle collection gives windows their further bits and stops when the host comes`, `reference model`,
 //! golden rows.
 
+use crate::parameters::Parameters;
 use crate::parts::layout;
 use crate::parts::windows::{self, Windows};
 use crate::registry::Entry;
-use wordline_device::config::Section;
 use wordline_ftl::{
     DriveInfo, Gather, IdleWork, Layout, Origin, Parcel, Place, PlanePick, Refusal, Scheme, View,
 };
 use wordline_units::{PlaneId, SimDuration};
 
-pub(crate) const ENTRY: Entry = Entry {
-    name: "ips-agc",
-    title: "ips whose idle time collects into used SLC pages",
-    docs: include_str!("ips_agc.rs"),
-    parameters: &[
-        windows::WINDOW,
-        windows::LAYERS,
-        layout::MODE,
-        windows::REPROGRAM_READ,
-        layout::IDLE_AT_ONCE,
-    ],
-    leading: None,
-    build: |p| Box::new(IpsAgc::from_parameters(p)),
-};
+pub(crate) const NAME: &str = "ips-agc";
+
+/// How it stands in the registry.
+pub(crate) fn entry() -> Entry {
+    Entry::new(NAME, "ips whose idle time collects into used SLC pages", |p| {
+        Box::new(IpsAgc::from_parameters(p))
+    })
+    .docs(include_str!("ips_agc.rs"))
+    .takes(windows::WINDOW)
+    .takes(windows::LAYERS)
+    .takes(layout::MODE)
+    .takes(windows::REPROGRAM_READ)
+    .takes(layout::idle_at_once())
+}
 
 /// Windows that idle collection reprograms.
 #[derive(Clone, Debug)]
@@ -68,22 +68,19 @@ pub struct IpsAgc {
 }
 
 impl IpsAgc {
-    fn from_parameters(p: &mut Section) -> IpsAgc {
-        IpsAgc {
-            windows: Windows::from_parameters(p),
-            idle_after: layout::take_idle_after(p, &layout::IDLE_AT_ONCE),
-        }
+    fn from_parameters(p: &mut Parameters) -> IpsAgc {
+        IpsAgc { windows: Windows::from_parameters(p), idle_after: layout::take_idle_after(p) }
     }
 }
 
 #[wordline_ftl::hooks]
 impl Scheme for IpsAgc {
     fn name(&self) -> &str {
-        ENTRY.name
+        NAME
     }
 
     fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
-        let layout = self.windows.layout(drive, layout::refuser(ENTRY.name, drive))?;
+        let layout = self.windows.layout(drive, layout::refuser(NAME, drive))?;
         Ok(Layout { idle_after: self.idle_after, ..layout })
     }
 

@@ -41,10 +41,10 @@
 //! ## Checked by
 //! `the cooperative cache is as fast and as thrifty as its closed forms`, `reference model`, golden rows.
 
+use crate::parameters::{Parameter, Parameters};
 use crate::parts::layout;
 use crate::parts::windows::{self, W, Windows};
-use crate::registry::{Entry, Parameter};
-use wordline_device::config::Section;
+use crate::registry::Entry;
 use wordline_device::{Trigger, Victim};
 use wordline_flash::{ProgramRule, SlotClass};
 use wordline_ftl::{
@@ -58,25 +58,19 @@ const T: RegionId = RegionId(1);
 /// Writes between two looks at how full the drive is; step 7.
 const LOOK_EVERY: u32 = 64;
 
-pub(crate) const ENTRY: Entry = Entry {
-    name: "ips-cooperative",
-    title: "ips-agc with a traditional SLC cache, whose data reprogram the windows",
-    docs: include_str!("ips_cooperative.rs"),
-    parameters: &[
-        windows::WINDOW,
-        windows::LAYERS,
-        layout::MODE,
-        windows::REPROGRAM_READ,
-        Parameter {
-            key: "traditional",
-            default: "device",
-            what: "blocks of a plane that may serve as traditional SLC; default in the ratio of the paper's 991 of 2048",
-        },
-        layout::IDLE_AT_ONCE,
-    ],
-    leading: None,
-    build: |p| Box::new(IpsCooperative::from_parameters(p)),
-};
+pub(crate) const NAME: &str = "ips-cooperative";
+
+/// How it stands in the registry.
+pub(crate) fn entry() -> Entry {
+    Entry::new(NAME, "ips-agc with a traditional SLC cache, whose data reprogram the windows", |p| Box::new(IpsCooperative::from_parameters(p)))
+        .docs(include_str!("ips_cooperative.rs"))
+        .takes(windows::WINDOW)
+        .takes(windows::LAYERS)
+        .takes(layout::MODE)
+        .takes(windows::REPROGRAM_READ)
+        .takes(Parameter::new("traditional", "device", "blocks of a plane that may serve as traditional SLC; default in the ratio of the paper's 991 of 2048"))
+        .takes(layout::idle_at_once())
+}
 
 /// Windows and a traditional cache.
 #[derive(Clone, Debug)]
@@ -92,11 +86,11 @@ pub struct IpsCooperative {
 }
 
 impl IpsCooperative {
-    fn from_parameters(p: &mut Section) -> IpsCooperative {
+    fn from_parameters(p: &mut Parameters) -> IpsCooperative {
         IpsCooperative {
             windows: Windows::from_parameters(p),
-            idle_after: layout::take_idle_after(p, &layout::IDLE_AT_ONCE),
-            asked: p.take("traditional"),
+            idle_after: layout::take_idle_after(p),
+            asked: p.given("traditional"),
             blocks: 0,
             traditional: 0,
             pages_per_block: 0,
@@ -115,11 +109,11 @@ impl IpsCooperative {
 #[wordline_ftl::hooks]
 impl Scheme for IpsCooperative {
     fn name(&self) -> &str {
-        ENTRY.name
+        NAME
     }
 
     fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
-        let refuse = layout::refuser(ENTRY.name, drive);
+        let refuse = layout::refuser(NAME, drive);
         let mut layout = self.windows.layout(drive, &refuse)?;
         let medium = layout::only_medium(drive, &refuse)?;
         let units = drive.geometry.units_per_page(0);

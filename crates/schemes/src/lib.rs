@@ -3,6 +3,7 @@
 
 pub mod cost_model;
 mod hyssd_model;
+mod parameters;
 mod parts;
 mod registry;
 mod spelling;
@@ -29,22 +30,22 @@ mod sa;
 mod sector;
 mod slc_cache;
 mod turbo_write;
-const SCHEMES: &[Entry] = &[
-    conventional::ENTRY,
-    slc_cache::ENTRY,
-    hot_cold::ENTRY,
-    conventional_tlc::ENTRY,
-    pa_ssd::ENTRY,
-    hyssd::ENTRY,
-    turbo_write::ENTRY,
-    ips::ENTRY,
-    ips_agc::ENTRY,
-    ips_cooperative::ENTRY,
-    raro::ENTRY,
-    hotness::ENTRY,
-    sa::ENTRY,
-    sector::ENTRY,
-    hierarchy::ENTRY,
+const SCHEMES: &[fn() -> Entry] = &[
+    conventional::entry,
+    slc_cache::entry,
+    hot_cold::entry,
+    conventional_tlc::entry,
+    pa_ssd::entry,
+    hyssd::entry,
+    turbo_write::entry,
+    ips::entry,
+    ips_agc::entry,
+    ips_cooperative::entry,
+    raro::entry,
+    hotness::entry,
+    sa::entry,
+    sector::entry,
+    hierarchy::entry,
 ];
 
 pub use conventional::Conventional;
@@ -58,10 +59,11 @@ pub use ips::Ips;
 pub use ips_agc::IpsAgc;
 pub use ips_cooperative::IpsCooperative;
 pub use pa_ssd::PaSsd;
+pub use parameters::{Parameter, Parameters, Wanted};
 pub use raro::Raro;
-pub use registry::{Entry, Parameter, SchemeError};
+pub use registry::{Entry, RegistryError, SchemeError};
 pub use sa::Sa;
 pub use sector::Sector;
 pub use slc_cache::SlcCache;
-pub use spelling::{all, build, find, layers};
+pub use spelling::{Registry, all, build, find, layers};
 pub use turbo_write::TurboWrite;

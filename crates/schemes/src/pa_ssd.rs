@@ -48,10 +48,10 @@
 //! paper's figure 7`, `every part of a request gets the type of the request`, `reference model`,
 //! golden rows.
 
+use crate::parameters::{Parameter, Parameters, Wanted};
 use crate::parts::layout;
 use crate::parts::page_type::{Alternates, PageTypes, Settings};
-use crate::registry::{Entry, Parameter};
-use wordline_device::config::Section;
+use crate::registry::Entry;
 use wordline_flash::ProgramRule;
 use wordline_ftl::{
     Collect, DriveInfo, EarlierBits, Gather, Grain, Hooks, IdleWork, Layout, Memory, Origin, Parcel, Place,
@@ -61,41 +61,38 @@ use wordline_units::{CellMode, Fraction, HostRequest, PageType, PlaneId, SimDura
 
 const D: RegionId = RegionId(0);
 
-pub(crate) const ENTRY: Entry = Entry {
-    name: "pa-ssd",
-    title: "one page type for all parts of a request, chosen by load, size, hint or use",
-    docs: include_str!("pa_ssd.rs"),
-    parameters: &[
-        Parameter {
-            key: "specifier",
-            default: "QDS+UBS",
-            what: "US, HGS, LFS, SBS, QDS, WBS, UBS or several joined by +; goes without its key",
-        },
-        Parameter { key: "queue", default: "10", what: "requests in the drive above which QDS takes LSB" },
-        Parameter { key: "small", default: "1", what: "pages up to which a request is small for SBS" },
-        Parameter {
-            key: "alternates",
-            default: "slow-first",
-            what: "slow-first or fast-first: what is tried for a missing MSB page",
-        },
-        layout::MODE,
-        Parameter { default: "off", ..layout::WORDLINE_BUFFER },
-        Parameter {
-            key: "background_gc",
-            default: "off",
-            what: "share of LSB pages below which idle dies collect, or off",
-        },
-        layout::IDLE_AFTER,
-    ],
-    leading: Some("specifier"),
-    build: |p| Box::new(PaSsd::from_parameters(p)),
-};
+pub(crate) const NAME: &str = "pa-ssd";
+
+/// How it stands in the registry.
+pub(crate) fn entry() -> Entry {
+    Entry::new(NAME, "one page type for all parts of a request, chosen by load, size, hint or use", |p| {
+        Box::new(PaSsd::from_parameters(p))
+    })
+    .docs(include_str!("pa_ssd.rs"))
+    .takes(Parameter::new(
+        "specifier",
+        "QDS+UBS",
+        "US, HGS, LFS, SBS, QDS, WBS, UBS or several joined by +; goes without its key",
+    ))
+    .takes(Parameter::new("queue", "10", "requests in the drive above which QDS takes LSB"))
+    .takes(Parameter::new("small", "1", "pages up to which a request is small for SBS"))
+    .takes(Parameter::new(
+        "alternates",
+        "slow-first",
+        "slow-first or fast-first: what is tried for a missing MSB page",
+    ))
+    .takes(layout::MODE)
+    .takes(layout::WORDLINE_BUFFER.or("off"))
+    .takes(Parameter::new("background_gc", "off", "share of LSB pages below which idle dies collect, or off"))
+    .takes(layout::IDLE_AFTER)
+    .leading("specifier")
+}
 
 /// Page types chosen for whole requests.
 #[derive(Clone, Debug)]
 pub struct PaSsd {
     settings: Settings,
-    mode: Option<CellMode>,
+    mode: Wanted<CellMode>,
     earlier_bits: EarlierBits,
     background_gc: Option<Fraction>,
     idle_after: SimDuration,
@@ -105,25 +102,26 @@ pub struct PaSsd {
 }
 
 impl PaSsd {
-    fn from_parameters(p: &mut Section) -> PaSsd {
+    fn from_parameters(p: &mut Parameters) -> PaSsd {
         let orders = [("slow-first", Alternates::SlowFirst), ("fast-first", Alternates::FastFirst)];
         let settings = Settings {
-            specifiers: p.take("specifier").unwrap_or_default(),
-            queue: p.take_or("queue", 10),
-            small: p.take_or("small", 1),
-            alternates: p.choice("alternates", &orders, Alternates::SlowFirst),
+            specifiers: p.take("specifier"),
+            queue: p.take("queue"),
+            small: p.take("small"),
+            alternates: p.choice("alternates", &orders),
         };
-        let background_gc = match p.text("background_gc").as_deref() {
-            None | Some("off") => None,
-            Some(_) => p.take_within("background_gc", Fraction::ZERO..=Fraction::ONE),
+        let background_gc = if p.is("background_gc", "off") {
+            None
+        } else {
+            Some(p.within("background_gc", Fraction::ZERO..=Fraction::ONE))
         };
         PaSsd {
             types: PageTypes::new(settings.clone(), D, 3),
             settings,
             mode: layout::take_mode(p),
-            earlier_bits: layout::take_earlier_bits(p, EarlierBits::Reread),
+            earlier_bits: layout::take_earlier_bits(p),
             background_gc,
-            idle_after: layout::take_idle_after(p, &layout::IDLE_AFTER),
+            idle_after: layout::take_idle_after(p),
             lsb_pages: 0,
         }
     }
@@ -132,11 +130,11 @@ impl PaSsd {
 #[wordline_ftl::hooks]
 impl Scheme for PaSsd {
     fn name(&self) -> &str {
-        ENTRY.name
+        NAME
     }
 
     fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
-        let refuse = layout::refuser(ENTRY.name, drive);
+        let refuse = layout::refuser(NAME, drive);
         let medium = layout::only_medium(drive, &refuse)?;
         let mode = layout::by_page(medium, self.mode, &refuse)?;
         self.types = PageTypes::new(self.settings.clone(), D, mode.bits() as u8);

@@ -57,41 +57,41 @@
 //! `a hot page of many retries is found in slc and its old place is stale` (figures 8 to 11),
 //! `blocks whose data have cooled give their capacity back and hot ones stay`, `reference model`, golden rows.
 
+use crate::parameters::{Parameter, Parameters};
 use crate::parts::layout;
 use crate::parts::read_heat::{self, ByReadHeat, Class, X, Y};
 use crate::parts::reclaim_memory::{RECLAIM, RECLAIM_BELOW};
-use crate::registry::{Entry, Parameter};
-use wordline_device::config::Section;
+use crate::registry::Entry;
 use wordline_ftl::{
     Collect, DriveInfo, IdleWork, Layout, Memory, Move, Need, Parcel, Place, ReadSeen, Refusal, Scheme, Tag,
     View,
 };
 use wordline_units::{CellMode, HostRequest, PlaneId};
 
-pub(crate) const ENTRY: Entry = Entry {
-    name: "raro",
-    title: "QLC whose blocks turn to TLC or SLC for data read often and with many retries",
-    docs: include_str!("raro.rs"),
-    parameters: &[
-        Parameter { key: "r1", default: "1", what: "retries from which on hot pages move to SLC" },
-        Parameter {
-            key: "r2_young",
-            default: "5",
-            what: "retries from which on warm pages of blocks in the first third of their life move to TLC",
-        },
-        Parameter { key: "r2_middle", default: "7", what: "the same in the second third" },
-        Parameter { key: "r2_old", default: "11", what: "the same in the last third" },
-        read_heat::WARM,
-        read_heat::HOT,
-        read_heat::HEAT,
-        read_heat::DECAY,
-        RECLAIM,
-        RECLAIM_BELOW,
-        layout::IDLE_AFTER,
-    ],
-    leading: None,
-    build: |p| Box::new(Raro::from_parameters(p)),
-};
+pub(crate) const NAME: &str = "raro";
+
+/// How it stands in the registry.
+pub(crate) fn entry() -> Entry {
+    Entry::new(NAME, "QLC whose blocks turn to TLC or SLC for data read often and with many retries", |p| {
+        Box::new(Raro::from_parameters(p))
+    })
+    .docs(include_str!("raro.rs"))
+    .takes(Parameter::new("r1", "1", "retries from which on hot pages move to SLC"))
+    .takes(Parameter::new(
+        "r2_young",
+        "5",
+        "retries from which on warm pages of blocks in the first third of their life move to TLC",
+    ))
+    .takes(Parameter::new("r2_middle", "7", "the same in the second third"))
+    .takes(Parameter::new("r2_old", "11", "the same in the last third"))
+    .takes(read_heat::WARM)
+    .takes(read_heat::HOT)
+    .takes(read_heat::HEAT)
+    .takes(read_heat::DECAY)
+    .takes(RECLAIM)
+    .takes(RECLAIM_BELOW)
+    .takes(layout::IDLE_AFTER)
+}
 
 /// Moves by heat and retries.
 #[derive(Clone, Debug)]
@@ -103,10 +103,9 @@ pub struct Raro {
 }
 
 impl Raro {
-    fn from_parameters(p: &mut Section) -> Raro {
-        let mut retries = |key, default| p.whole(key, 0..=255).unwrap_or(default);
-        let r1 = retries("r1", 1);
-        let r2 = [retries("r2_young", 5), retries("r2_middle", 7), retries("r2_old", 11)];
+    fn from_parameters(p: &mut Parameters) -> Raro {
+        let r1 = p.whole("r1", 0..=255);
+        let r2 = ["r2_young", "r2_middle", "r2_old"].map(|key| p.whole(key, 0..=255));
         Raro { heat: ByReadHeat::from_parameters(p), r1, r2 }
     }
 
@@ -119,11 +118,11 @@ impl Raro {
 #[wordline_ftl::hooks]
 impl Scheme for Raro {
     fn name(&self) -> &str {
-        ENTRY.name
+        NAME
     }
 
     fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
-        self.heat.layout(drive, layout::refuser(ENTRY.name, drive))
+        self.heat.layout(drive, layout::refuser(NAME, drive))
     }
 
     fn place(&mut self, parcel: &Parcel, view: &View) -> Place {

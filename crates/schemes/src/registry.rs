@@ -1,49 +1,125 @@
 //! What the list of schemes has of each: its name, its parameters, and how it is made of them.
 
+use crate::parameters::{Parameter, Parameters};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::fmt::{self, Debug, Formatter};
+use std::sync::Arc;
 use thiserror::Error;
 use wordline_device::config::{ConfigErrors, Problems, Section};
 use wordline_ftl::Scheme;
 use wordline_units::{Face, Listed, Message};
 
-/// A parameter of a scheme, for listings.
-#[derive(Clone, Copy, Debug)]
-pub struct Parameter {
-    /// Its key.
-    pub key: &'static str,
-    /// Its default.
-    pub default: &'static str,
-    /// What it means, with its unit and what is allowed.
-    pub what: &'static str,
-}
+/// Makes a scheme from its parameters.
+type Build = dyn Fn(&mut Parameters) -> Box<dyn Scheme> + Send + Sync;
 
 /// A scheme in the registry.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone)]
 pub struct Entry {
-    /// The name that users type.
-    pub name: &'static str,
+    /// The name that users type: small letters, digits and hyphens, a letter first.
+    pub name: Cow<'static, str>,
     /// One line for people.
-    pub title: &'static str,
-    /// The text of its file, whose head documents it.
-    pub docs: &'static str,
+    pub title: Cow<'static, str>,
+    /// The text of its file, whose head documents it; empty where there is none.
+    pub docs: Cow<'static, str>,
     /// What can be set.
-    pub parameters: &'static [Parameter],
+    pub parameters: Vec<Parameter>,
     /// The parameter whose key may be left out where it comes first, as in `pa-ssd:QDS+UBS`.
-    pub leading: Option<&'static str>,
-    /// Makes it from its parameters.
-    pub build: fn(&mut Section) -> Box<dyn Scheme>,
+    pub leading: Option<Cow<'static, str>>,
+    pub(crate) build: Arc<Build>,
+}
+
+impl Debug for Entry {
+    fn fmt(&self, f: &mut Formatter) -> fmt::Result {
+        let Entry { name, title, parameters, leading, .. } = self;
+        write!(f, "Entry {{ {name:?}, {title:?}, {parameters:?}, leading: {leading:?} }}")
+    }
 }
 
 impl Entry {
+    /// A scheme without parameters, and how it is made from those that it gets.
+    pub fn new(
+        name: impl Into<Cow<'static, str>>,
+        title: impl Into<Cow<'static, str>>,
+        build: impl Fn(&mut Parameters) -> Box<dyn Scheme> + Send + Sync + 'static,
+    ) -> Entry {
+        Entry {
+            name: name.into(),
+            title: title.into(),
+            docs: Cow::Borrowed(""),
+            parameters: vec![],
+            leading: None,
+            build: Arc::new(build),
+        }
+    }
+
+    /// The same with its documentation: the text of its file.
+    #[must_use]
+    pub fn docs(self, docs: impl Into<Cow<'static, str>>) -> Entry {
+        Entry { docs: docs.into(), ..self }
+    }
+
+    /// The same with a further parameter.
+    #[must_use]
+    pub fn takes(mut self, parameter: Parameter) -> Entry {
+        self.parameters.push(parameter);
+        self
+    }
+
+    /// The same with a parameter whose key may be left out where it comes first.
+    #[must_use]
+    pub fn leading(self, key: impl Into<Cow<'static, str>>) -> Entry {
+        Entry { leading: Some(key.into()), ..self }
+    }
+
     /// Keys and values of a spelling, without the scheme's name, as they are given.
-    pub fn given<'a>(&self, parameters: &'a str) -> Vec<(&'a str, &'a str)> {
+    pub fn given<'a>(&'a self, parameters: &'a str) -> Vec<(&'a str, &'a str)> {
         let parts = parameters.split(',').map(str::trim).filter(|p| !p.is_empty());
-        let pair = |(i, part): (usize, &'a str)| match (part.split_once('='), self.leading) {
+        let pair = |(i, part): (usize, &'a str)| match (part.split_once('='), &self.leading) {
             (Some((key, value)), _) => (key.trim(), value.trim()),
-            (None, Some(key)) if i == 0 => (key, part),
+            (None, Some(key)) if i == 0 => (&**key, part),
             (None, _) => (part, ""),
         };
         parts.enumerate().map(pair).collect()
     }
+
+    /// What is wrong with its names, if anything is.
+    pub(crate) fn fault(&self) -> Option<String> {
+        if !is_word(&self.name, '-') {
+            let allowed = "a name begins with a small letter; small letters, digits and hyphens follow";
+            return Some(format!("the name is {:?}\n  allowed: {allowed}", self.name));
+        }
+        let mut keys = BTreeSet::new();
+        for Parameter { key, .. } in &self.parameters {
+            if !is_word(key, '_') {
+                let allowed =
+                    "a key begins with a small letter; small letters, digits and underscores follow";
+                return Some(format!("a parameter is called {key:?}\n  allowed: {allowed}"));
+            }
+            if !keys.insert(key) {
+                return Some(format!("two parameters are called {key:?}\n  allowed: each key once"));
+            }
+        }
+        let leading = self.leading.as_ref().filter(|key| !keys.contains(key))?;
+        let all: Vec<&str> = self.parameters.iter().map(|p| &*p.key).collect();
+        Some(format!("{leading:?} leads, and is no parameter\n  allowed: one of {}", all.join(", ")))
+    }
+}
+
+/// Whether a text is what a user can type for a name: small letters, digits and one further sign, a letter first.
+fn is_word(text: &str, sign: char) -> bool {
+    text.starts_with(|c: char| c.is_ascii_lowercase())
+        && text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == sign)
+}
+
+/// An entry that a registry does not take.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("scheme {name:?} cannot be registered: {why}")]
+pub struct RegistryError {
+    /// Its name.
+    pub name: String,
+    /// Why, and what is allowed.
+    pub why: String,
 }
 
 /// A scheme that cannot be made.
@@ -84,7 +160,7 @@ impl SchemeError {
 pub(crate) fn made<T>(
     entry: &Entry,
     spelling: &str,
-    build: impl Fn(&mut Section) -> T,
+    build: impl Fn(&mut Parameters) -> T,
 ) -> Result<T, SchemeError> {
     let (name, rest) = spelling.split_once(':').unwrap_or((spelling, ""));
     if name.trim() != entry.name {
@@ -94,8 +170,9 @@ pub(crate) fn made<T>(
     let problems = Problems::default();
     let given = entry.given(rest).into_iter();
     let pairs: Vec<(String, String)> = given.map(|(k, v)| (k.to_string(), v.to_string())).collect();
-    let mut section = Section::from_pairs(&format!("scheme {name}"), &pairs, &problems);
-    let scheme = build(&mut section);
-    section.finish();
+    let section = Section::from_pairs(&format!("scheme {name}"), &pairs, &problems);
+    let mut parameters = Parameters::new(section, &entry.parameters);
+    let scheme = build(&mut parameters);
+    parameters.finish();
     problems.finish(Some(scheme)).map_err(SchemeError::Parameters)
 }

@@ -52,14 +52,16 @@ use wordline_units::SectorMask;
 const S: RegionId = RegionId(0);
 const D: RegionId = RegionId(1);
 
-pub(crate) const ENTRY: Entry = Entry {
-    name: "sa",
-    title: "SLC cache in which parts of pages share pages, each page in one place",
-    docs: include_str!("sa.rs"),
-    parameters: &[packing::STATIC_BLOCKS],
-    leading: None,
-    build: |p| Box::new(Sa { asked: packing::take_static_blocks(p), all: SectorMask::EMPTY }),
-};
+pub(crate) const NAME: &str = "sa";
+
+/// How it stands in the registry.
+pub(crate) fn entry() -> Entry {
+    Entry::new(NAME, "SLC cache in which parts of pages share pages, each page in one place", |p| {
+        Box::new(Sa { asked: packing::take_static_blocks(p), all: SectorMask::EMPTY })
+    })
+    .docs(include_str!("sa.rs"))
+    .takes(packing::STATIC_BLOCKS)
+}
 
 /// A subpage-aware SLC cache.
 #[derive(Clone, Debug)]
@@ -72,11 +74,11 @@ pub struct Sa {
 #[wordline_ftl::hooks]
 impl Scheme for Sa {
     fn name(&self) -> &str {
-        ENTRY.name
+        NAME
     }
 
     fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
-        let cache = Cache::of(drive, self.asked, layout::refuser(ENTRY.name, drive))?;
+        let cache = Cache::of(drive, self.asked, layout::refuser(NAME, drive))?;
         self.all = SectorMask::first(drive.geometry.sectors_per_unit);
         Ok(cache.layout(vec![cache.region("S")], MapKind::Extent, Join::First)) // (4)
     }

@@ -41,12 +41,12 @@
 //! `the sector tables are of the paper's size`, `sectors of a class share a page`, `reference model`, golden
 //! rows.
 
+use crate::parameters::Parameters;
 use crate::parts::layout;
 use crate::parts::packing::{self, Cache};
 use crate::registry::Entry;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use wordline_device::config::Section;
 use wordline_flash::SlotClass;
 use wordline_ftl::{
     Command, DriveInfo, Gather, Join, Layout, MapKind, Memory, Origin, Parcel, Place, PlanePick, Refusal,
@@ -62,14 +62,16 @@ const HALVE_EVERY: u32 = 1024 * 16;
 /// The highest count.
 const HOTTEST: u8 = 7;
 
-pub(crate) const ENTRY: Entry = Entry {
-    name: "sector",
-    title: "SLC cache mapped by sector, which packs sectors that are updated alike often",
-    docs: include_str!("sector.rs"),
-    parameters: &[packing::STATIC_BLOCKS],
-    leading: None,
-    build: |p| Box::new(Sector::from_parameters(p)),
-};
+pub(crate) const NAME: &str = "sector";
+
+/// How it stands in the registry.
+pub(crate) fn entry() -> Entry {
+    Entry::new(NAME, "SLC cache mapped by sector, which packs sectors that are updated alike often", |p| {
+        Box::new(Sector::from_parameters(p))
+    })
+    .docs(include_str!("sector.rs"))
+    .takes(packing::STATIC_BLOCKS)
+}
 
 /// Of the cached sectors of each page, by their numbers, the updates; counted from 1, 0 for those not cached.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -112,7 +114,7 @@ pub struct Sector {
 }
 
 impl Sector {
-    fn from_parameters(p: &mut Section) -> Sector {
+    fn from_parameters(p: &mut Parameters) -> Sector {
         let asked = packing::take_static_blocks(p);
         Sector { asked, all: SectorMask::EMPTY, heat: Heat::default() }
     }
@@ -121,11 +123,11 @@ impl Sector {
 #[wordline_ftl::hooks]
 impl Scheme for Sector {
     fn name(&self) -> &str {
-        ENTRY.name
+        NAME
     }
 
     fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
-        let cache = Cache::of(drive, self.asked, layout::refuser(ENTRY.name, drive))?;
+        let cache = Cache::of(drive, self.asked, layout::refuser(NAME, drive))?;
         self.all = SectorMask::first(drive.geometry.sectors_per_unit);
         let map = MapKind::Overlay(RegionSet::of(S), cache.pages() as u32);
         let layout = cache.layout(vec![cache.region("S")], map, Join::SameKey);

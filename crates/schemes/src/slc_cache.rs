@@ -40,10 +40,10 @@
 //! ## Checked by
 //! `each partial update of a cached page costs one read`, `reference model`, golden rows.
 
+use crate::parameters::{Parameter, Parameters};
 use crate::parts::cache::{self, D, S};
 use crate::parts::layout;
-use crate::registry::{Entry, Parameter};
-use wordline_device::config::Section;
+use crate::registry::Entry;
 use wordline_device::{Trigger, WhenFull};
 use wordline_flash::SlotClass;
 use wordline_ftl::{
@@ -52,22 +52,18 @@ use wordline_ftl::{
 };
 use wordline_units::Fraction;
 
-pub(crate) const ENTRY: Entry = Entry {
-    name: "slc-cache",
-    title: "page-granular SLC write cache in front of dense flash",
-    docs: include_str!("slc_cache.rs"),
-    parameters: &[
-        cache::STATIC_BLOCKS,
-        cache::DYNAMIC_BLOCKS,
-        Parameter {
-            key: "when_full",
-            default: "device",
-            what: "wait or direct: what a write does without a slot",
-        },
-    ],
-    leading: None,
-    build: |p| Box::new(SlcCache::from_parameters(p)),
-};
+pub(crate) const NAME: &str = "slc-cache";
+
+/// How it stands in the registry.
+pub(crate) fn entry() -> Entry {
+    Entry::new(NAME, "page-granular SLC write cache in front of dense flash", |p| {
+        Box::new(SlcCache::from_parameters(p))
+    })
+    .docs(include_str!("slc_cache.rs"))
+    .takes(cache::STATIC_BLOCKS)
+    .takes(cache::DYNAMIC_BLOCKS)
+    .takes(Parameter::new("when_full", "device", "wait or direct: what a write does without a slot"))
+}
 
 /// An SLC write cache.
 #[derive(Clone, Debug, Default)]
@@ -79,13 +75,12 @@ pub struct SlcCache {
 }
 
 impl SlcCache {
-    fn from_parameters(p: &mut Section) -> SlcCache {
+    fn from_parameters(p: &mut Parameters) -> SlcCache {
         SlcCache {
             size: cache::Size::from_parameters(p),
             when_full: p.choice(
                 "when_full",
                 &[("device", None), ("wait", Some(WhenFull::Wait)), ("direct", Some(WhenFull::Direct))],
-                None,
             ),
             direct: false,
         }
@@ -95,7 +90,7 @@ impl SlcCache {
 #[wordline_ftl::hooks]
 impl Scheme for SlcCache {
     fn name(&self) -> &str {
-        ENTRY.name
+        NAME
     }
 
     fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
@@ -106,7 +101,7 @@ impl Scheme for SlcCache {
         };
         let trigger = file.map_or(Trigger::FreeBlocks(Fraction::percent(50)), |c| c.trigger);
         let least = !self.direct as u32; // (5): a write that waits for the cache must get there
-        let refuse = layout::refuser(ENTRY.name, drive);
+        let refuse = layout::refuser(NAME, drive);
         self.size.layout(drive, least, refuse, |s| Region { trigger, ..s }) // (3)
     }
 

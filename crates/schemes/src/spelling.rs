@@ -1,65 +1,148 @@
-//! Schemes by their spelling: `NAME` or `NAME:key=value,...`, and one over another `FRONT+DENSE`, each with its
-//! parameters.
+//! The schemes that there are, as a value: those of the literature, and what a caller adds. A scheme is spelled `NAME` or
+//! `NAME:key=value,...`, and one over another `FRONT+DENSE`, each with its parameters.
 
 use crate::SCHEMES;
-use crate::registry::{Entry, SchemeError, made};
+use crate::registry::{Entry, RegistryError, SchemeError, made};
 use crate::stacked::Stacked;
+use std::sync::{Arc, LazyLock};
 use wordline_device::config::closest;
 use wordline_ftl::Scheme;
 
-/// Every scheme there is, in the order of the literature.
+/// Schemes by their names, in an order for listings. A copy shares its entries.
+#[derive(Clone, Debug)]
+pub struct Registry(Arc<Vec<Entry>>);
+
+/// Two are equal that list the same names.
+impl PartialEq for Registry {
+    fn eq(&self, other: &Registry) -> bool {
+        self.names().eq(other.names())
+    }
+}
+
+impl Eq for Registry {}
+
+/// The schemes of the literature.
+impl Default for Registry {
+    fn default() -> Registry {
+        Registry::standard()
+    }
+}
+
+static STANDARD: LazyLock<Registry> =
+    LazyLock::new(|| Registry(Arc::new(SCHEMES.iter().map(|entry| entry()).collect())));
+
+impl Registry {
+    /// The schemes of the literature, in its order.
+    pub fn standard() -> Registry {
+        STANDARD.clone()
+    }
+
+    /// The same with a further scheme, behind all others.
+    ///
+    /// # Errors
+    /// When there is one of that name, or a name or key is none that can be typed; the error says what is allowed.
+    pub fn with(mut self, entry: Entry) -> Result<Registry, RegistryError> {
+        let taken = || format!("there is one of that name\n  allowed: any but {}", self.list());
+        let fault = entry.fault().or_else(|| self.names().any(|name| name == entry.name).then(taken));
+        if let Some(why) = fault {
+            return Err(RegistryError { name: entry.name.into_owned(), why });
+        }
+        Arc::make_mut(&mut self.0).push(entry);
+        Ok(self)
+    }
+
+    /// Every scheme there is.
+    pub fn all(&self) -> &[Entry] {
+        &self.0
+    }
+
+    /// The names of all.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|entry| &*entry.name)
+    }
+
+    fn list(&self) -> String {
+        self.names().collect::<Vec<_>>().join(", ")
+    }
+
+    /// The entry of a name.
+    ///
+    /// # Errors
+    /// When no scheme has it; the error offers the closest.
+    pub fn find(&self, name: &str) -> Result<&Entry, SchemeError> {
+        self.0.iter().find(|e| e.name == name).ok_or_else(|| self.unknown(name))
+    }
+
+    fn unknown(&self, name: &str) -> SchemeError {
+        let hint = closest(name, self.names());
+        SchemeError::Unknown {
+            name: name.to_string(),
+            hint: hint.map_or(String::new(), |c| format!("; did you mean {c:?}?")),
+        }
+    }
+
+    /// The schemes of a spelling, front first, each with its part of it. One begins behind a `+` that a small
+    /// letter follows: in `turbo-write+pa-ssd:QDS+UBS` two.
+    ///
+    /// # Errors
+    /// When there is no such scheme.
+    pub fn layers<'a>(&'a self, spelling: &'a str) -> Result<Vec<(&'a Entry, &'a str)>, SchemeError> {
+        let small = |i: &usize| spelling[*i..].starts_with(|c: char| c.is_ascii_lowercase());
+        let mut begins = vec![0];
+        begins.extend(spelling.match_indices('+').map(|(plus, _)| plus + 1).filter(small));
+        let ends = begins.iter().skip(1).map(|begin| begin - 1).chain([spelling.len()]);
+        let layer = |(begin, end): (&usize, usize)| {
+            let part = &spelling[*begin..end];
+            Ok((self.find(part.split(':').next().unwrap_or_default().trim())?, part))
+        };
+        begins.iter().zip(ends).map(layer).collect()
+    }
+
+    /// A scheme from its spelling, `NAME` or `NAME:key=value,...`, or `FRONT+DENSE` of such; the key of a leading
+    /// parameter may be left out, as in `pa-ssd:QDS+UBS`.
+    ///
+    /// # Errors
+    /// When there is no such scheme, or its parameters are wrong; every problem is named.
+    pub fn build(&self, spelling: &str) -> Result<Box<dyn Scheme>, SchemeError> {
+        let mut built: Option<Box<dyn Scheme>> = None;
+        for (entry, part) in self.layers(spelling)?.into_iter().rev() {
+            let scheme = made(entry, part, &*entry.build)?;
+            built = Some(match built {
+                None => scheme,
+                Some(dense) => Box::new(Stacked::new(scheme, dense)),
+            });
+        }
+        built.ok_or_else(|| self.unknown(spelling))
+    }
+}
+
+/// Every scheme of the literature, in its order.
 pub fn all() -> &'static [Entry] {
-    SCHEMES
+    STANDARD.all()
 }
 
-/// The entry of a name.
+/// As [`Registry::find`], of the schemes of the literature.
 ///
 /// # Errors
-/// When no scheme has it; the error offers the closest.
+/// As there.
 pub fn find(name: &str) -> Result<&'static Entry, SchemeError> {
-    SCHEMES.iter().find(|e| e.name == name).ok_or_else(|| unknown(name))
+    STANDARD.find(name)
 }
 
-fn unknown(name: &str) -> SchemeError {
-    let hint = closest(name, SCHEMES.iter().map(|e| e.name));
-    SchemeError::Unknown {
-        name: name.to_string(),
-        hint: hint.map_or(String::new(), |c| format!("; did you mean {c:?}?")),
-    }
-}
-
-/// The schemes of a spelling, front first, each with its part of it. One begins behind a `+` that a small
-/// letter follows: in `turbo-write+pa-ssd:QDS+UBS` two.
+/// As [`Registry::layers`], of the schemes of the literature.
 ///
 /// # Errors
-/// When there is no such scheme.
-pub fn layers(spelling: &str) -> Result<Vec<(&'static Entry, &str)>, SchemeError> {
-    let small = |i: &usize| spelling[*i..].starts_with(|c: char| c.is_ascii_lowercase());
-    let mut begins = vec![0];
-    begins.extend(spelling.match_indices('+').map(|(plus, _)| plus + 1).filter(small));
-    let ends = begins.iter().skip(1).map(|begin| begin - 1).chain([spelling.len()]);
-    let layer = |(begin, end): (&usize, usize)| {
-        let part = &spelling[*begin..end];
-        Ok((find(part.split(':').next().unwrap_or_default().trim())?, part))
-    };
-    begins.iter().zip(ends).map(layer).collect()
+/// As there.
+pub fn layers(spelling: &str) -> Result<Vec<(&Entry, &str)>, SchemeError> {
+    STANDARD.layers(spelling)
 }
 
-/// A scheme from its spelling, `NAME` or `NAME:key=value,...`, or `FRONT+DENSE` of such; the key of a leading
-/// parameter may be left out, as in `pa-ssd:QDS+UBS`.
+/// As [`Registry::build`], of the schemes of the literature.
 ///
 /// # Errors
-/// When there is no such scheme, or its parameters are wrong; every problem is named.
+/// As there.
 pub fn build(spelling: &str) -> Result<Box<dyn Scheme>, SchemeError> {
-    let mut built: Option<Box<dyn Scheme>> = None;
-    for (entry, part) in layers(spelling)?.into_iter().rev() {
-        let scheme = made(entry, part, entry.build)?;
-        built = Some(match built {
-            None => scheme,
-            Some(dense) => Box::new(Stacked::new(scheme, dense)),
-        });
-    }
-    built.ok_or_else(|| unknown(spelling))
+    STANDARD.build(spelling)
 }
 
 #[cfg(test)]
@@ -69,8 +152,8 @@ mod tests {
     use wordline_ftl::{DriveInfo, Hooks};
 
     /// The schemes, and the one that CONTRIBUTING.md shows.
-    fn all_and_sample() -> impl Iterator<Item = &'static Entry> {
-        all().iter().chain([&my_scheme::ENTRY])
+    fn all_and_sample() -> Vec<Entry> {
+        all().iter().cloned().chain([my_scheme::entry()]).collect()
     }
 
     #[test]
@@ -120,7 +203,8 @@ mod tests {
 
     #[test]
     fn the_scheme_in_contributing_lays_out_a_drive() {
-        let scheme = made(&my_scheme::ENTRY, "my-scheme:grain=block", my_scheme::ENTRY.build).unwrap();
+        let registry = Registry::standard().with(my_scheme::entry()).unwrap();
+        let scheme = registry.build("my-scheme:grain=block").unwrap();
         let spec = wordline_device::builtin()[0].spec(&[]).unwrap();
         let geometry = spec.geometry().unwrap();
         let drive = DriveInfo { spec: &spec, geometry: &geometry, logical_pages: 1 };
@@ -130,7 +214,7 @@ mod tests {
     #[test]
     fn every_parameter_is_known_to_the_scheme() {
         for entry in all() {
-            for p in entry.parameters {
+            for p in &entry.parameters {
                 let e = build(&format!("{}:{}=no-such-thing", entry.name, p.key)).unwrap_err().to_string();
                 assert!(!e.contains("unknown"), "{}: {e}", entry.name);
             }
@@ -139,9 +223,9 @@ mod tests {
 
     #[test]
     fn one_scheme_stands_over_another() {
-        let names = |spelling| -> Vec<(&str, &str)> {
-            layers(spelling).unwrap().into_iter().map(|(entry, part)| (entry.name, part)).collect()
-        };
+        fn names(spelling: &str) -> Vec<(&str, &str)> {
+            layers(spelling).unwrap().into_iter().map(|(entry, part)| (&*entry.name, part)).collect()
+        }
         assert_eq!(names("pa-ssd:QDS+UBS"), [("pa-ssd", "pa-ssd:QDS+UBS")]);
         let stacked = "turbo-write:static_blocks=3+pa-ssd:QDS+UBS,queue=4";
         assert_eq!(

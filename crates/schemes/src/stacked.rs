@@ -5,6 +5,7 @@
 //! of the dense scheme come behind. Both see the drive in their own numbers.
 
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::fmt::Display;
 use std::io;
 use std::ops::Range;
@@ -311,7 +312,7 @@ impl Scheme for Stacked {
         self.dense.on_trim(lpn);
     }
 
-    fn metrics(&self) -> Vec<(&'static str, &[[f64; 2]])> {
+    fn metrics(&self) -> Vec<(Cow<'static, str>, &[[f64; 2]])> {
         let mut metrics = self.front.metrics();
         metrics.extend(self.dense.metrics());
         metrics

@@ -44,10 +44,10 @@
 //! `burst latency and write amplification are those of the closed forms`, `a write waits for the whole
 //! reclaim of a block and for a page of an idle collection`, `reference model`, golden rows.
 
+use crate::parameters::Parameters;
 use crate::parts::cache::{self, D, S};
 use crate::parts::layout;
 use crate::registry::Entry;
-use wordline_device::config::Section;
 use wordline_device::{Trigger, Victim};
 use wordline_flash::SlotClass;
 use wordline_ftl::{
@@ -56,14 +56,18 @@ use wordline_ftl::{
 };
 use wordline_units::{PlaneId, SimDuration};
 
-pub(crate) const ENTRY: Entry = Entry {
-    name: "turbo-write",
-    title: "SLC write cache, emptied in idle time a block at a time",
-    docs: include_str!("turbo_write.rs"),
-    parameters: &[cache::STATIC_BLOCKS, cache::DYNAMIC_BLOCKS, layout::IDLE_AT_ONCE],
-    leading: None,
-    build: |p| Box::new(TurboWrite::from_parameters(p)),
-};
+pub(crate) const NAME: &str = "turbo-write";
+
+/// How it stands in the registry.
+pub(crate) fn entry() -> Entry {
+    Entry::new(NAME, "SLC write cache, emptied in idle time a block at a time", |p| {
+        Box::new(TurboWrite::from_parameters(p))
+    })
+    .docs(include_str!("turbo_write.rs"))
+    .takes(cache::STATIC_BLOCKS)
+    .takes(cache::DYNAMIC_BLOCKS)
+    .takes(layout::idle_at_once())
+}
 
 /// An SLC write cache that idle time empties.
 #[derive(Clone, Debug)]
@@ -73,22 +77,19 @@ pub struct TurboWrite {
 }
 
 impl TurboWrite {
-    fn from_parameters(p: &mut Section) -> TurboWrite {
-        TurboWrite {
-            size: cache::Size::from_parameters(p),
-            idle_after: layout::take_idle_after(p, &layout::IDLE_AT_ONCE),
-        }
+    fn from_parameters(p: &mut Parameters) -> TurboWrite {
+        TurboWrite { size: cache::Size::from_parameters(p), idle_after: layout::take_idle_after(p) }
     }
 }
 
 #[wordline_ftl::hooks]
 impl Scheme for TurboWrite {
     fn name(&self) -> &str {
-        ENTRY.name
+        NAME
     }
 
     fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
-        let refuse = layout::refuser(ENTRY.name, drive);
+        let refuse = layout::refuser(NAME, drive);
         let layout = self.size.layout(drive, 0, refuse, |s| Region {
             trigger: Trigger::Never, // (4)
             victim: Victim::Fifo,    // (2)

@@ -11,6 +11,7 @@ use crate::error::Failure;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, Command, CommandFactory, ValueHint};
 use clap_complete::aot;
+use wordline_schemes::Registry;
 use wordline_workload::twin::TWINS;
 
 /// What `reproduce` takes.
@@ -37,7 +38,7 @@ complete -F _wordline_words -o nosort -o bashdefault -o default wordline
 "#;
 
 pub(crate) fn completions(args: &CompletionsArgs, console: &Console) -> Result<(), Failure> {
-    let mut tree = with_names(Cli::command());
+    let mut tree = with_names(Cli::command(), console.registry());
     let mut bytes = Vec::new();
     match args.shell {
         Shell::Bash => aot::generate(aot::Shell::Bash, &mut tree, "wordline", &mut bytes),
@@ -55,11 +56,11 @@ pub(crate) fn completions(args: &CompletionsArgs, console: &Console) -> Result<(
 
 /// The tree with the names that an argument may have, or a hint of what it is. For completion alone: what is
 /// right is for the commands to say.
-fn with_names(command: Command) -> Command {
-    command.mut_args(with_values).mut_subcommands(with_names)
+fn with_names(command: Command, of: &Registry) -> Command {
+    command.mut_args(|arg| with_values(arg, of)).mut_subcommands(|command| with_names(command, of))
 }
 
-fn with_values(arg: Arg) -> Arg {
+fn with_values(arg: Arg, of: &Registry) -> Arg {
     if !arg.get_action().takes_values() || !arg.get_possible_values().is_empty() {
         return arg;
     }
@@ -68,10 +69,10 @@ fn with_values(arg: Arg) -> Arg {
     let names = match arg.get_id().as_str() {
         "device" | "devices" => devices(),
         "workload" | "workloads" if shown.contains("NAME") => workloads(),
-        "scheme" | "schemes" => schemes(),
+        "scheme" | "schemes" => all(of.names().chain([wordline_run::ALL_COMPATIBLE])),
         "format" | "to" if shown == "FORMAT" => all(wordline_workload::FORMATS.iter().map(|f| f.name)),
         "names" => all(TWINS.iter().map(|t| t.name).chain(["all"])),
-        "name" => crate::commands::explain::names(),
+        "name" => crate::commands::explain::names(of),
         "paper" => all(PAPERS.iter().copied()),
         "cell" => all(["slc", "mlc", "tlc", "qlc"]),
         "fit" => all(["error", "wrap", "compact"]),
@@ -97,10 +98,6 @@ fn all<'n>(names: impl IntoIterator<Item = &'n str>) -> Vec<String> {
 
 fn devices() -> Vec<String> {
     all(wordline_device::builtin().iter().map(|d| d.name))
-}
-
-fn schemes() -> Vec<String> {
-    all(wordline_schemes::all().iter().map(|s| s.name).chain([wordline_run::ALL_COMPATIBLE]))
 }
 
 fn workloads() -> Vec<String> {

@@ -44,7 +44,7 @@ impl Outputs {
     }
 }
 
-pub(crate) fn spec(what: &What, scheme: &str) -> RunSpec {
+pub(crate) fn spec(what: &What, scheme: &str, console: &Console) -> RunSpec {
     RunSpec {
         device: what.device.clone(),
         scheme: scheme.to_string(),
@@ -62,6 +62,7 @@ pub(crate) fn spec(what: &What, scheme: &str) -> RunSpec {
         from_state: what.from_state.clone(),
         save_state: None,
         check: what.check,
+        registry: console.registry().clone(),
     }
 }
 
@@ -79,7 +80,7 @@ pub(crate) fn json_of(text: Result<String, serde_json::Error>) -> Result<String,
 pub(crate) fn run(args: &RunArgs, console: &Console) -> Result<(), Failure> {
     let outputs = Outputs::open(&args.to)?;
     let fio = args.fio_json.as_deref().map(Sink::open).transpose()?;
-    let spec = RunSpec { save_state: args.save_state.clone(), ..spec(&args.what, &args.scheme) };
+    let spec = RunSpec { save_state: args.save_state.clone(), ..spec(&args.what, &args.scheme, console) };
     if fio.is_some() && Setup::resolve(&spec)?.pacing().is_some() {
         return Err(Failure::Input(format!(
             "--fio-json: {} has no jobs, so there is nothing to say of them\n  allowed: a fio job file as \
@@ -126,7 +127,7 @@ pub(crate) fn check_log(args: &CheckLogArgs) -> Result<(), Failure> {
 
 pub(crate) fn compare(args: &CompareArgs, console: &Console) -> Result<(), Failure> {
     let outputs = Outputs::open(&args.to)?;
-    let mut spec = spec(&args.what, &args.schemes[0]);
+    let mut spec = spec(&args.what, &args.schemes[0], console);
     let mut schemes = args.schemes.clone();
     let mut refused = vec![];
     if schemes.iter().any(|s| s == ALL_COMPATIBLE) {
@@ -201,7 +202,13 @@ pub(crate) fn rerun(args: &RerunArgs, console: &Console) -> Result<(), Failure> 
             let runs = report.replicas.as_ref().map_or(1, |r| r.runs.len());
             let mut bar = console.bar_of_runs(runs, Some(report.host.requests));
             let update = &mut |p| bar.update(p);
-            wordline_run::rerun(report, args.workload.as_deref(), threads(None), update)?
+            wordline_run::rerun_with(
+                report,
+                args.workload.as_deref(),
+                console.registry(),
+                threads(None),
+                update,
+            )?
         };
         let (name, now) = (&report.scheme.name, &done.report.result_hash);
         if done.is_same() {

@@ -6,6 +6,7 @@ use crate::console::Console;
 use crate::error::Failure;
 use std::path::Path;
 use wordline_run::RunError;
+use wordline_schemes::{Entry, Registry};
 use wordline_workload::twin::{BuiltinTwin, Depth, TWIN_OPTIONS, TWINS, TwinBody, check, twin_named};
 use wordline_workload::{JOB_KEYS, JOB_OPTIONS, Parameter, Standing, TRACE_OPTIONS};
 
@@ -18,7 +19,7 @@ pub(crate) fn explain(args: &ExplainArgs, console: &Console) -> Result<(), Failu
     if wordline_device::find(name).is_some() || (name.ends_with(".toml") && Path::new(name).exists()) {
         pages.push(device(name, console)?);
     }
-    if let Ok(entry) = wordline_schemes::find(name) {
+    if let Ok(entry) = console.registry().find(name) {
         pages.push(scheme(entry, console));
     }
     if let Some(workload) = wordline_workload::synthetic_named(name) {
@@ -48,15 +49,15 @@ pub(crate) fn explain(args: &ExplainArgs, console: &Console) -> Result<(), Failu
         pages.extend(keys::page(name, console));
     }
     if pages.is_empty() {
-        return Err(Failure::Input(unknown(name)));
+        return Err(Failure::Input(unknown(name, console.registry())));
     }
     console.say(&pages.join("\n"))
 }
 
 /// Every name that is explained, but for keys within tables of a device file.
-pub(crate) fn names() -> Vec<String> {
+pub(crate) fn names(schemes: &Registry) -> Vec<String> {
     let fixed = (wordline_device::builtin().iter().map(|d| d.name))
-        .chain(wordline_schemes::all().iter().map(|s| s.name))
+        .chain(schemes.names())
         .chain(wordline_workload::SYNTHETICS.iter().map(|w| w.name))
         .chain(TWINS.iter().map(|t| t.name))
         .chain(wordline_workload::FORMATS.iter().map(|f| f.name))
@@ -64,8 +65,8 @@ pub(crate) fn names() -> Vec<String> {
     fixed.map(str::to_string).chain(keys::names()).collect()
 }
 
-fn unknown(name: &str) -> String {
-    let names = names();
+fn unknown(name: &str, schemes: &Registry) -> String {
+    let names = names(schemes);
     let near = wordline_device::config::closest(name, names.iter().map(String::as_str));
     let hint = near.map_or(String::new(), |n| format!("; did you mean {n:?}?"));
     let what = "device, scheme, workload, format or key of a device file";
@@ -135,8 +136,8 @@ fn job_files(console: &Console) -> String {
 }
 
 /// The head of a scheme's file, which documents it.
-fn scheme(entry: &wordline_schemes::Entry, console: &Console) -> String {
-    let mut page = format!("{}: {}\n", console.bold(entry.name), entry.title);
+fn scheme(entry: &Entry, console: &Console) -> String {
+    let mut page = format!("{}: {}\n", console.bold(&entry.name), entry.title);
     let head =
         entry.docs.lines().map_while(|l| l.strip_prefix("//!")).map(|l| l.strip_prefix(' ').unwrap_or(l));
     for line in head {
@@ -151,7 +152,7 @@ fn scheme(entry: &wordline_schemes::Entry, console: &Console) -> String {
     if !entry.parameters.is_empty() {
         page += &format!("\n{}\n", console.bold("Keys"));
         let width = entry.parameters.iter().map(|p| p.key.len()).max().unwrap_or(0);
-        for p in entry.parameters {
+        for p in &entry.parameters {
             page += &format!("  {:width$}  {} [default: {}]\n", p.key, p.what, p.default);
         }
         page += &format!("\n  --scheme {}:key=value,...\n", entry.name);

@@ -21,7 +21,7 @@ pub(crate) fn lifetime(args: &LifetimeArgs, console: &Console) -> Result<(), Fai
     let json = args.json.as_deref().map(Sink::open).transpose()?;
     let csv = args.csv.as_deref().map(Sink::open).transpose()?;
     let asked = LifetimeSpec {
-        run: spec(&args.what, &args.schemes[0]),
+        run: spec(&args.what, &args.schemes[0], console),
         schemes: args.schemes.clone(),
         acceleration: args.acceleration,
         shelf: args.shelf.unwrap_or_default(),
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn a_life_is_told_with_where_it_heads_and_how_long_all_may_take() {
-        let (schemes, console) = (["raro".to_string()], Console::new());
+        let (schemes, console) = (["raro".to_string()], Console::new(wordline_schemes::Registry::standard()));
         let told = Told::new(&schemes, &console);
         let p = LifeProgress {
             scheme: 0,

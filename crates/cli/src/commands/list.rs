@@ -30,7 +30,9 @@ pub(crate) fn list(args: &ListArgs, console: &Console) -> Result<(), Failure> {
     let named = |name: &str, title: String| (name.to_string(), title);
     let entries: Vec<(String, String)> = match args.kind {
         Kind::Devices => wordline_device::builtin().iter().map(|d| named(d.name, d.description())).collect(),
-        Kind::Schemes => wordline_schemes::all().iter().map(|s| named(s.name, s.title.to_string())).collect(),
+        Kind::Schemes => {
+            console.registry().all().iter().map(|s| named(&s.name, s.title.to_string())).collect()
+        }
         Kind::Workloads => {
             let built_in = SYNTHETICS.iter().map(|w| (w.name.to_string(), w.title.to_string()));
             let twins = TWINS.iter().map(|t| (format!("twin:{}", t.name), t.title()));

@@ -19,6 +19,7 @@ pub(crate) fn why(args: &WhyArgs, console: &Console) -> Result<(), Failure> {
         summed: Some(slowest),
         op: args.op,
         timeline: args.timeline.clone(),
+        registry: console.registry().clone(),
     };
     let told = {
         let mut bar = console.bar_of(report.host.requests);

@@ -82,7 +82,7 @@ pub enum InitialError {
         /// The plane.
         plane: PlaneId,
         /// The home region.
-        region: &'static str,
+        region: String,
         /// Blocks needed.
         needed: u32,
         /// Blocks there are.

@@ -1,6 +1,7 @@
 //! Pools and regions: who owns a block, in which mode, and under which rules.
 
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use wordline_device::{Trigger, Victim};
 use wordline_flash::ProgramRule;
 use wordline_units::{CellMode, SimDuration};
@@ -47,7 +48,7 @@ pub enum FreeOrder {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Region {
     /// Its name in reports.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// Where its blocks come from.
     pub pool: PoolId,
     /// Bits a cell holds while it owns the block.

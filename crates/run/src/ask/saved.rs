@@ -12,6 +12,7 @@ use tempfile::NamedTempFile;
 use wordline_device::DeviceSpec;
 use wordline_flash::Geometry;
 use wordline_ftl::{Checked, Label, NoMedia, StateError, StateFile};
+use wordline_schemes::Registry;
 use wordline_sim::{Device, NoProbe, Probe, RestoreError};
 use wordline_units::Opt;
 
@@ -49,11 +50,12 @@ impl FromState {
     /// A fork of the drive, at time 0.
     pub(crate) fn device<P: Probe>(
         &self,
+        registry: &Registry,
         label: Label,
         geometry: &Geometry,
         probe: P,
     ) -> Result<Device<P, NoMedia>, RunError> {
-        let mut device = restored(label, geometry, probe, &self.state, |e| self.wrong(e))?;
+        let mut device = restored(registry, label, geometry, probe, &self.state, |e| self.wrong(e))?;
         device.start_anew().map_err(|e| self.wrong(e))?;
         Ok(device)
     }
@@ -76,13 +78,14 @@ impl FromState {
 }
 
 fn restored<P: Probe>(
+    registry: &Registry,
     label: Label,
     geometry: &Geometry,
     probe: P,
     state: &StateFile,
     wrong: impl Fn(String) -> RunError,
 ) -> Result<Device<P, NoMedia>, RunError> {
-    let built = wordline_schemes::build(label.scheme)?;
+    let built = registry.build(label.scheme)?;
     Device::restore(label, geometry, built, probe, state).map_err(|e| match e {
         RestoreError::Refused(refusal) => RunError::Refused(refusal),
         RestoreError::State(e) => wrong(e.to_string()),
@@ -146,6 +149,7 @@ pub struct Snapshot {
     geometry: Geometry,
     scheme: String,
     state: StateFile,
+    registry: Registry,
 }
 
 impl Snapshot {
@@ -165,7 +169,14 @@ impl Snapshot {
             geometry: geometry.clone(),
             scheme: label.scheme.to_string(),
             state,
+            registry: Registry::standard(),
         })
+    }
+
+    /// The same of a drive whose scheme is one of a registry.
+    #[must_use]
+    pub fn under(self, registry: &Registry) -> Snapshot {
+        Snapshot { registry: registry.clone(), ..self }
     }
 
     /// A drive that goes on from here.
@@ -174,6 +185,6 @@ impl Snapshot {
     /// When the system has no address space for it.
     pub fn fork(&self) -> Result<Plain, RunError> {
         let label = Label { device: &self.device, scheme: &self.scheme };
-        restored(label, &self.geometry, NoProbe, &self.state, RunError::Input)
+        restored(&self.registry, label, &self.geometry, NoProbe, &self.state, RunError::Input)
     }
 }

@@ -118,7 +118,7 @@ impl Setup {
         let setup = Setup::without_state(spec)?;
         setup.check_scheme_keys(std::slice::from_ref(&spec.scheme))?;
         let scheme = setup.scheme(&spec.scheme)?;
-        wordline_schemes::build(&scheme)?;
+        spec.registry.build(&scheme)?;
         let mut identity = setup.config(&scheme);
         identity["workload"] = setup.workload.identity();
         identity["initial"] = match &setup.from_state {
@@ -221,14 +221,14 @@ impl Setup {
     /// # Errors
     /// When there is no such scheme.
     pub(crate) fn scheme(&self, spelling: &str) -> Result<String, RunError> {
-        let with_keys = |(entry, part): (&'static Entry, &str)| {
-            let known = self.scheme_set.iter().filter(|(k, _)| entry.parameters.iter().any(|p| p.key == k));
+        let with_keys = |(entry, part): (&Entry, &str)| {
+            let known = self.scheme_set.iter().filter(|(k, _)| entry.parameters.iter().any(|p| p.key == **k));
             known.fold(part.to_string(), |part, (key, value)| {
                 let separator = if part.contains(':') { "," } else { ":" };
                 format!("{part}{separator}{key}={value}")
             })
         };
-        let layers: Vec<String> = wordline_schemes::layers(spelling)?.into_iter().map(with_keys).collect();
+        let layers: Vec<String> = self.spec.registry.layers(spelling)?.into_iter().map(with_keys).collect();
         Ok(layers.join("+"))
     }
 
@@ -237,8 +237,8 @@ impl Setup {
         for (key, value) in &self.scheme_set {
             let mut keys: Vec<&str> = vec![];
             for spelling in spellings {
-                for (entry, _) in wordline_schemes::layers(spelling)? {
-                    keys.extend(entry.parameters.iter().map(|p| p.key));
+                for (entry, _) in self.spec.registry.layers(spelling)? {
+                    keys.extend(entry.parameters.iter().map(|p| &*p.key));
                 }
             }
             if !keys.contains(&key.as_str()) {
@@ -338,12 +338,12 @@ impl Setup {
 
     /// The configuration with every default filled in, from which the run can be repeated.
     pub(crate) fn config(&self, scheme: &str) -> Value {
-        let layers = wordline_schemes::layers(scheme).unwrap_or_default();
+        let layers = self.spec.registry.layers(scheme).unwrap_or_default();
         let mut parameters = serde_json::Map::new();
         for (entry, part) in &layers {
             let given = entry.given(part.split_once(':').map_or("", |(_, rest)| rest));
-            for p in entry.parameters {
-                let value = given.iter().rfind(|(k, _)| *k == p.key).map_or(p.default, |(_, v)| *v);
+            for p in &entry.parameters {
+                let value = given.iter().rfind(|(k, _)| *k == p.key).map_or(&*p.default, |(_, v)| *v);
                 let key =
                     if layers.len() == 1 { p.key.to_string() } else { format!("{}.{}", entry.name, p.key) };
                 parameters.insert(key, value.into());

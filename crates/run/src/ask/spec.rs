@@ -1,5 +1,6 @@
 //! What a user asks for, as text: the same for the command line, Python and a report's replay.
 
+use wordline_schemes::Registry;
 use wordline_workload::Fit;
 
 /// The version that reports carry.
@@ -43,6 +44,8 @@ pub struct RunSpec {
     pub save_state: Option<String>,
     /// Recount every invariant after the run.
     pub check: bool,
+    /// The schemes that there are: those of the literature, unless a caller adds some.
+    pub registry: Registry,
 }
 
 impl RunSpec {
@@ -62,6 +65,7 @@ impl RunSpec {
             from_state: None,
             save_state: None,
             check: false,
+            registry: Registry::standard(),
         }
     }
 

@@ -25,8 +25,8 @@ pub(crate) fn report(run: &Outcome) -> Report {
     let simulated_s = run.summary.end.since(run.first_arrival).as_secs();
     let flash = flash(run, counters);
     let host = host(run, counters);
-    let layers = wordline_schemes::layers(run.scheme).unwrap_or_default();
-    let titles: Vec<&str> = layers.iter().map(|(entry, _)| entry.title).collect();
+    let layers = setup.spec.registry.layers(run.scheme).unwrap_or_default();
+    let titles: Vec<&str> = layers.iter().map(|(entry, _)| &*entry.title).collect();
     let resolved = setup.workload.resolved();
     let mut report = Report {
         schema: REPORT_SCHEMA.to_string(),

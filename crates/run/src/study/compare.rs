@@ -33,11 +33,11 @@ pub fn admitted(setup: &Setup, named: &[String]) -> Result<(Vec<String>, Vec<Ref
         return Err((Opt::Scheme.of(ALL_COMPATIBLE) + " is there twice; once is all of them").into());
     }
     let mut all = vec![];
-    for entry in wordline_schemes::all().iter().filter(|e| !schemes.iter().any(|s| s == e.name)) {
-        let built = wordline_schemes::build(&setup.scheme(entry.name)?)?;
+    for entry in setup.spec.registry.all().iter().filter(|e| !schemes.iter().any(|s| *s == e.name)) {
+        let built = setup.spec.registry.build(&setup.scheme(&entry.name)?)?;
         match Device::<NoProbe, NoMedia>::new(&setup.device, &setup.geometry, built, NoProbe) {
             Ok(_) => all.push(entry.name.to_string()),
-            Err(e) => refused.push(RefusedScheme { scheme: entry.name.into(), reason: e.reason }),
+            Err(e) => refused.push(RefusedScheme { scheme: entry.name.to_string(), reason: e.reason }),
         }
     }
     schemes.splice(at..at, all);
@@ -74,7 +74,7 @@ pub fn compare(
         }
     }
     for scheme in schemes {
-        wordline_schemes::build(&setup.scheme(scheme)?)?;
+        setup.spec.registry.build(&setup.scheme(scheme)?)?;
     }
     let stop = AtomicBool::new(false);
     let next = AtomicUsize::new(0);

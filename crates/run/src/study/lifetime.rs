@@ -100,7 +100,7 @@ pub fn lifetime(
     let half = (each > 1).then(|| accelerated(spec, Some(each / 2))).transpose()?;
     setup.check_scheme_keys(&spec.schemes)?;
     for scheme in &spec.schemes {
-        wordline_schemes::build(&setup.scheme(scheme)?)?;
+        setup.spec.registry.build(&setup.scheme(scheme)?)?;
     }
     let mut plans = vec![];
     for scheme in 0..spec.schemes.len() {
@@ -112,7 +112,7 @@ pub fn lifetime(
     for name in &spec.schemes {
         let lives_of: Vec<Life> = lives.by_ref().take(spec.run.replicas as usize).flatten().collect();
         let check = half.as_ref().and_then(|_| lives.next()).flatten();
-        let entry = wordline_schemes::find(name.split(':').next().unwrap_or_default().trim()).ok();
+        let entry = setup.spec.registry.find(name.split(':').next().unwrap_or_default().trim()).ok();
         let title = entry.map_or(String::new(), |e| e.title.to_string());
         schemes.push(SchemeLife {
             scheme: SchemeInfo { name: name.clone(), title, colour: None },

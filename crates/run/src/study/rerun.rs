@@ -9,6 +9,7 @@ use serde_json::Value;
 use std::ops::ControlFlow;
 use wordline_device::DeviceSpec;
 use wordline_report::Report;
+use wordline_schemes::Registry;
 use wordline_units::{Message, Opt};
 use wordline_workload::{ErrorKind, Fit};
 
@@ -43,7 +44,21 @@ pub fn rerun(
     threads: usize,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Rerun, RunError> {
-    let setup = setup_of(report, workload)?;
+    rerun_with(report, workload, &Registry::standard(), threads, progress)
+}
+
+/// The same with the schemes of a registry.
+///
+/// # Errors
+/// As [`rerun`].
+pub fn rerun_with(
+    report: &Report,
+    workload: Option<&str>,
+    registry: &Registry,
+    threads: usize,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<Rerun, RunError> {
+    let setup = setup_of(report, workload, registry)?;
     let again = compare(&setup, std::slice::from_ref(&setup.spec.scheme), threads, progress)?;
     let again = again.reports.into_iter().next().ok_or(RunError::Interrupted)?;
     let hashes = |r: &Report| -> Vec<(u64, String)> {
@@ -60,7 +75,11 @@ pub fn rerun(
 }
 
 /// All that a report's run takes, from its configuration alone.
-pub(crate) fn setup_of(report: &Report, workload: Option<&str>) -> Result<Setup, RunError> {
+pub(crate) fn setup_of(
+    report: &Report,
+    workload: Option<&str>,
+    registry: &Registry,
+) -> Result<Setup, RunError> {
     let config = &report.config;
     let lacks =
         |what: &str| RunError::Input(format!("config.{what} is missing or not as Wordline writes it"));
@@ -100,6 +119,7 @@ pub(crate) fn setup_of(report: &Report, workload: Option<&str>) -> Result<Setup,
         from_state,
         save_state: None,
         check: false,
+        registry: registry.clone(),
     };
     let setup = Setup::on(&spec, device, &[], vec![]).map_err(|e| match e {
         // The report may have come from another folder, or from another machine.

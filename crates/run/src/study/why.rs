@@ -28,7 +28,7 @@ pub fn why(
     workload: Option<&str>,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Why, RunError> {
-    let setup = setup_of(report, workload)?;
+    let setup = setup_of(report, workload, &asked.registry)?;
     let scheme = setup.spec.scheme.clone();
     let timeline =
         asked.timeline.as_ref().map(|file| Files { timeline: Some(file.clone()), ..Files::default() });

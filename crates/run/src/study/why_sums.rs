@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use wordline_ftl::LatencyPart;
 use wordline_report::{PartShare, Report, Spent, Story, WayShare, WhySummary};
+use wordline_schemes::Registry;
 use wordline_sim::Completion;
 use wordline_units::{Count, Fraction, HostOp, Opt};
 
@@ -303,6 +304,8 @@ pub struct WhyAsked {
     pub op: Option<HostOp>,
     /// A file for the timeline around the first of them.
     pub timeline: Option<PathBuf>,
+    /// The schemes that there are.
+    pub registry: Registry,
 }
 
 #[cfg(test)]

@@ -56,7 +56,7 @@ fn tried(front: &str, dense: &str) -> Pair {
 }
 
 fn page() -> String {
-    let names = || wordline_schemes::all().iter().map(|e| e.name);
+    let names = || wordline_schemes::all().iter().map(|e| &*e.name);
     let mut goes = String::new();
     let mut refused = String::new();
     for front in names() {

@@ -99,8 +99,8 @@ fn measured() -> (String, Table) {
         let mut runs = 0;
         for device in DEVICES {
             for workload in WORKLOADS {
-                let setup = Setup::resolve(&spec(scheme.name, device, workload)).unwrap();
-                let row = match run(&setup, scheme.name) {
+                let setup = Setup::resolve(&spec(&scheme.name, device, workload)).unwrap();
+                let row = match run(&setup, &scheme.name) {
                     Some(device) => {
                         runs += 1;
                         figures(&device)
@@ -114,7 +114,7 @@ fn measured() -> (String, Table) {
                         columns.join("\t")
                     );
                 }
-                table.insert(key(scheme.name, device, workload), row);
+                table.insert(key(&scheme.name, device, workload), row);
             }
         }
         assert!(runs > 0, "scheme {} runs on none of {DEVICES:?}: add a device that suits it", scheme.name);

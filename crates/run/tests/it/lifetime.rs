@@ -85,10 +85,10 @@ fn admitting(scheme: &str) -> (&'static str, Vec<(&'static str, &'static str)>) 
 #[test]
 fn every_scheme_comes_to_an_end() {
     for entry in wordline_schemes::all() {
-        let (device, mut set) = admitting(entry.name);
+        let (device, mut set) = admitting(&entry.name);
         set.push(("wear.spread", "10%"));
         set.dedup_by_key(|(k, _)| *k);
-        let spec = spec(device, entry.name, "zipf:bs=16KiB,requests=20k", &set);
+        let spec = spec(device, &entry.name, "zipf:bs=16KiB,requests=20k", &set);
         let spec = LifetimeSpec { acceleration: Some(20), ..spec };
         let found = run(&spec).unwrap_or_else(|e| panic!("{}: {e}", entry.name));
         for life in found.schemes[0].lives.iter().chain(&found.schemes[0].check) {

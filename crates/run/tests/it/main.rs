@@ -8,6 +8,7 @@ mod jobs;
 mod lifetime;
 mod options;
 mod page_write_cost;
+mod registered;
 mod run;
 mod saved;
 mod steady_state;

@@ -1,9 +1,8 @@
 //! An SLC cache in front of a dense region: how large it is, and how it divides a drive. What becomes of
 //! data in it is each scheme's own.
 
+use crate::parameters::{Parameter, Parameters};
 use crate::parts::layout;
-use crate::registry::Parameter;
-use wordline_device::config::Section;
 use wordline_flash::ProgramRule;
 use wordline_ftl::{
     Command, DriveInfo, FreeOrder, Hooks, Layout, MapKind, Pool, PoolId, Refusal, Region, RegionId, View,
@@ -20,13 +19,10 @@ const LOOK_EVERY: u32 = 1024;
 
 /// The parameter `static_blocks`.
 pub(crate) const STATIC_BLOCKS: Parameter =
-    Parameter { key: "static_blocks", default: "device", what: "SLC blocks of each plane, always" };
+    Parameter::new("static_blocks", "device", "SLC blocks of each plane, always");
 /// The parameter `dynamic_blocks`.
-pub(crate) const DYNAMIC_BLOCKS: Parameter = Parameter {
-    key: "dynamic_blocks",
-    default: "device",
-    what: "SLC blocks of each plane while it is empty",
-};
+pub(crate) const DYNAMIC_BLOCKS: Parameter =
+    Parameter::new("dynamic_blocks", "device", "SLC blocks of each plane while it is empty");
 
 /// How large a cache is: of each plane `base + dynamic x (1 - fill)` blocks, where `fill` is the share of the
 /// logical pages that hold data.
@@ -42,10 +38,10 @@ pub(crate) struct Size {
 }
 
 impl Size {
-    pub fn from_parameters(p: &mut Section) -> Size {
+    pub fn from_parameters(p: &mut Parameters) -> Size {
         Size {
-            static_blocks: p.take("static_blocks"),
-            dynamic_blocks: p.take("dynamic_blocks"),
+            static_blocks: p.given("static_blocks"),
+            dynamic_blocks: p.given("dynamic_blocks"),
             ..Size::default()
         }
     }

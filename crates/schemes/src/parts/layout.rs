@@ -1,9 +1,9 @@
 //! What layouts have in common: refusals, the medium of a drive that has one kind of flash, and regions
 //! as the device file wants them.
 
-use crate::registry::Parameter;
+use crate::parameters::{Parameter, Parameters, Wanted};
+use std::borrow::Cow;
 use wordline_device::ProgramBuffer;
-use wordline_device::config::Section;
 use wordline_flash::{Medium, ProgramRule};
 use wordline_ftl::{
     DriveInfo, EarlierBits, FreeOrder, Hooks, Layout, MapKind, MovedIn, Pool, PoolId, Refusal, Region,
@@ -12,60 +12,61 @@ use wordline_ftl::{
 use wordline_units::{CellMode, SimDuration};
 
 /// The parameter of [`take_mode`].
-pub(crate) const MODE: Parameter = Parameter {
-    key: "mode",
-    default: "tlc",
-    what: "mlc, tlc or qlc: bits a cell holds; the densest where the flash has no tlc",
-};
+pub(crate) const MODE: Parameter = Parameter::new(
+    "mode",
+    "tlc",
+    "mlc, tlc or qlc: bits a cell holds; the densest where the flash has no tlc",
+);
 
 /// The parameter of [`take_earlier_bits`].
-pub(crate) const WORDLINE_BUFFER: Parameter = Parameter {
-    key: "wordline_buffer",
-    default: "on",
-    what: "on or off: whether the bits of unfinished wordlines are kept in RAM, or read again",
-};
+pub(crate) const WORDLINE_BUFFER: Parameter = Parameter::new(
+    "wordline_buffer",
+    "on",
+    "on or off: whether the bits of unfinished wordlines are kept in RAM, or read again",
+);
 
 /// The parameter of [`take_idle_after`], for work that has time.
-pub(crate) const IDLE_AFTER: Parameter = Parameter {
-    key: "idle_after",
-    default: "100ms",
-    what: "how long the drive must have had no request before idle dies work",
-};
+pub(crate) const IDLE_AFTER: Parameter = Parameter::new(
+    "idle_after",
+    "100ms",
+    "how long the drive must have had no request before idle dies work",
+);
 
 /// The same for work that begins as soon as no request is left. At 0 it would begin between the requests of a host
 /// that asks again at the instant of a completion, too.
-pub(crate) const IDLE_AT_ONCE: Parameter = Parameter { default: "1us", ..IDLE_AFTER };
+pub(crate) fn idle_at_once() -> Parameter {
+    IDLE_AFTER.or("1us")
+}
 
-/// How long the drive must have been idle; what one of these parameters says, unless it is given.
-pub(crate) fn take_idle_after(p: &mut Section, of: &Parameter) -> SimDuration {
-    let default = of.default.parse().unwrap_or(SimDuration::ZERO);
-    p.take_or(of.key, default)
+/// How long the drive must have been idle.
+pub(crate) fn take_idle_after(p: &mut Parameters) -> SimDuration {
+    p.take("idle_after")
 }
 
 /// The cell mode of a region that is programmed page by page.
-pub(crate) fn take_mode(p: &mut Section) -> Option<CellMode> {
-    let modes = [CellMode::Mlc, CellMode::Tlc, CellMode::Qlc].map(|m| (m.key(), Some(m)));
-    p.choice("mode", &modes, None)
+pub(crate) fn take_mode(p: &mut Parameters) -> Wanted<CellMode> {
+    let modes = [CellMode::Mlc, CellMode::Tlc, CellMode::Qlc].map(|m| (m.key(), m));
+    Wanted { value: p.choice("mode", &modes), is_given: p.has("mode") }
 }
 
 /// Where earlier bits are found.
-pub(crate) fn take_earlier_bits(p: &mut Section, default: EarlierBits) -> EarlierBits {
+pub(crate) fn take_earlier_bits(p: &mut Parameters) -> EarlierBits {
     let words = [("on", EarlierBits::Buffered), ("off", EarlierBits::Reread)];
-    p.choice("wordline_buffer", &words, default)
+    p.choice("wordline_buffer", &words)
 }
 
-/// The mode in which the pages of a wordline are programmed one by one: the one asked for, else TLC, else
-/// the densest.
+/// The mode in which the pages of a wordline are programmed one by one: the one wanted, or the densest where
+/// the flash lacks it and nobody has asked for it.
 ///
 /// # Errors
 /// A refusal where the flash lacks the mode, or programs whole wordlines in it.
 pub(crate) fn by_page(
     medium: &Medium,
-    asked: Option<CellMode>,
+    wanted: Wanted<CellMode>,
     refuse: impl Fn(String) -> Refusal,
 ) -> Result<CellMode, Refusal> {
-    let tlc = medium.mode(CellMode::Tlc).map(|_| CellMode::Tlc);
-    let mode = asked.or(tlc).unwrap_or(medium.densest());
+    let offered = wanted.is_given || medium.mode(wanted.value).is_some();
+    let mode = if offered { wanted.value } else { medium.densest() };
     let Some(timing) = medium.mode(mode) else {
         return Err(refuse(format!("the flash does not offer {mode} mode; leave scheme parameter mode out")));
     };
@@ -129,7 +130,7 @@ pub(crate) fn region(
     rule: ProgramRule,
 ) -> Region {
     Region {
-        name,
+        name: Cow::Borrowed(name),
         pool,
         mode,
         rule,

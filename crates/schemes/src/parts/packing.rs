@@ -1,10 +1,9 @@
 //! What schemes have in common that pack parts of pages into an SLC cache of fixed size: how they divide a
 //! drive. What goes where is each scheme's own.
 
+use crate::parameters::{Parameter, Parameters};
 use crate::parts::layout;
-use crate::registry::Parameter;
 use wordline_device::Trigger;
-use wordline_device::config::Section;
 use wordline_flash::ProgramRule;
 use wordline_ftl::{
     DriveInfo, FreeOrder, Hooks, Join, Layout, MapKind, Pool, PoolId, Refusal, Region, RegionId, Span,
@@ -12,15 +11,15 @@ use wordline_ftl::{
 use wordline_units::{CellMode, Fraction, SectorMask, SimDuration};
 
 /// The parameter of [`take_static_blocks`].
-pub(crate) const STATIC_BLOCKS: Parameter = Parameter {
-    key: "static_blocks",
-    default: "device",
-    what: "SLC blocks of each plane; without it the device file's cache must be of fixed size",
-};
+pub(crate) const STATIC_BLOCKS: Parameter = Parameter::new(
+    "static_blocks",
+    "device",
+    "SLC blocks of each plane; without it the device file's cache must be of fixed size",
+);
 
 /// Blocks of the cache that the user asks for.
-pub(crate) fn take_static_blocks(p: &mut Section) -> Option<u32> {
-    p.take("static_blocks")
+pub(crate) fn take_static_blocks(p: &mut Parameters) -> Option<u32> {
+    p.given("static_blocks")
 }
 
 /// An SLC cache of fixed size over dense flash, on a drive whose pages hold several sectors.

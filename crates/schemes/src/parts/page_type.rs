@@ -53,7 +53,7 @@ impl Specifier {
 }
 
 /// Specifiers of which each is asked where those before it have no answer, as in `QDS+UBS`.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Specifiers(Vec<Specifier>);
 
 impl FromStr for Specifiers {
@@ -80,13 +80,6 @@ impl FromStr for Specifiers {
             chain.push(Specifier::Us);
         }
         Ok(Specifiers(chain))
-    }
-}
-
-impl Default for Specifiers {
-    /// The paper's best pair.
-    fn default() -> Specifiers {
-        Specifiers(vec![Specifier::Qds, Specifier::Ubs])
     }
 }
 

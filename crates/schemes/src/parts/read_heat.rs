@@ -2,11 +2,10 @@
 //! the blocks of a drive change their mode for it, and how they change back. Which pages are worth the move is
 //! each scheme's own.
 
+use crate::parameters::{Parameter, Parameters};
 use crate::parts::layout;
 use crate::parts::reclaim_memory::{self, Reclaim};
-use crate::registry::Parameter;
 use serde::{Deserialize, Serialize};
-use wordline_device::config::Section;
 use wordline_flash::SlotClass;
 use wordline_ftl::{
     Collect, DriveInfo, FreeOrder, Gather, Hooks, Layout, MapKind, Move, Need, Origin, Parcel, Place,
@@ -24,21 +23,20 @@ pub(crate) const X: RegionId = RegionId(2);
 /// The modes of the regions, by their numbers.
 const MODES: [(&str, CellMode); 3] = [("Z", CellMode::Qlc), ("Y", CellMode::Tlc), ("X", CellMode::Slc)];
 
-pub(crate) const WARM: Parameter =
-    Parameter { key: "warm", default: "4", what: "reads from which on a page is warm" };
+pub(crate) const WARM: Parameter = Parameter::new("warm", "4", "reads from which on a page is warm");
 pub(crate) const HOT: Parameter =
-    Parameter { key: "hot", default: "16", what: "reads from which on a page is hot; more than warm" };
-pub(crate) const DECAY: Parameter = Parameter {
-    key: "decay",
-    default: "off",
-    what: "halve the counts of reads after so many pages read by the host; or off; 4000000 with reclaim",
-};
+    Parameter::new("hot", "16", "reads from which on a page is hot; more than warm");
+pub(crate) const DECAY: Parameter = Parameter::new(
+    "decay",
+    "off",
+    "halve the counts of reads after so many pages read by the host; or off; 4000000 with reclaim",
+);
 
-pub(crate) const HEAT: Parameter = Parameter {
-    key: "heat",
-    default: "physical",
-    what: "physical or logical: whether reads count for the place where a page lies, and anew where it is moved to, or for the page",
-};
+pub(crate) const HEAT: Parameter = Parameter::new(
+    "heat",
+    "physical",
+    "physical or logical: whether reads count for the place where a page lies, and anew where it is moved to, or for the page",
+);
 
 /// What reads are counted for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -87,18 +85,16 @@ pub(crate) struct ByReadHeat {
 }
 
 impl ByReadHeat {
-    pub fn from_parameters(p: &mut Section) -> ByReadHeat {
-        let warm = p.whole("warm", 1..=u32::MAX).unwrap_or(4);
-        let hot = p.whole("hot", 1..=u32::MAX).unwrap_or(16.max(warm.saturating_add(1)));
+    pub fn from_parameters(p: &mut Parameters) -> ByReadHeat {
+        let warm = p.whole("warm", 1..=u32::MAX);
+        let hot = p.whole("hot", 1..=u32::MAX);
+        let hot = if p.has("hot") { hot } else { hot.max(warm.saturating_add(1)) };
         if hot <= warm {
             p.refuse("hot", format!("{hot} reads make a page hot, which is warm from {warm} on; give more"));
         }
-        let decay = match p.text("decay").as_deref() {
-            None | Some("off") => None,
-            Some(_) => p.whole("decay", 1..=u32::MAX).map(u64::from),
-        };
+        let decay = if p.is("decay", "off") { None } else { Some(p.whole("decay", 1..=u32::MAX) as u64) };
         let heat = [("physical", Heat::Physical), ("logical", Heat::Logical)];
-        let heat = p.choice(HEAT.key, &heat, Heat::Physical);
+        let heat = p.choice("heat", &heat);
         let reclaim = Reclaim::from_parameters(p);
         if reclaim.is_some() && p.has("decay") && decay.is_none() {
             p.refuse(
@@ -111,7 +107,7 @@ impl ByReadHeat {
             warm,
             hot,
             decay: decay.or(reclaim.map(|_| reclaim_memory::DECAY)),
-            idle_after: layout::take_idle_after(p, &layout::IDLE_AFTER),
+            idle_after: layout::take_idle_after(p),
             reclaim,
             learnt: Learnt::default(),
             wordlines: 0,

@@ -1,22 +1,21 @@
 //! What reclaim is asked to do, and what it remembers of the host and of the blocks that it looked at.
 
-use crate::registry::Parameter;
+use crate::parameters::{Parameter, Parameters};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use wordline_device::config::Section;
 use wordline_units::{Fraction, SimTime};
 
-pub(crate) const RECLAIM: Parameter = Parameter {
-    key: "reclaim",
-    default: "off",
-    what: "on or off: whether idle time turns blocks whose data have cooled back to QLC",
-};
+pub(crate) const RECLAIM: Parameter = Parameter::new(
+    "reclaim",
+    "off",
+    "on or off: whether idle time turns blocks whose data have cooled back to QLC",
+);
 
-pub(crate) const RECLAIM_BELOW: Parameter = Parameter {
-    key: "reclaim_below",
-    default: "10%",
-    what: "free capacity, as a share of the data stored, below which reclaim does not wait for idle time",
-};
+pub(crate) const RECLAIM_BELOW: Parameter = Parameter::new(
+    "reclaim_below",
+    "10%",
+    "free capacity, as a share of the data stored, below which reclaim does not wait for idle time",
+);
 
 /// Reads after which counts are halved where blocks are reclaimed and nothing else is asked for.
 pub(crate) const DECAY: u64 = 4_000_000;
@@ -34,9 +33,9 @@ pub(crate) struct Reclaim {
 }
 
 impl Reclaim {
-    pub fn from_parameters(p: &mut Section) -> Option<Reclaim> {
-        let on = p.choice(RECLAIM.key, &[("on", true), ("off", false)], false);
-        let below = p.take_or(RECLAIM_BELOW.key, Fraction::percent(10));
+    pub fn from_parameters(p: &mut Parameters) -> Option<Reclaim> {
+        let on = p.choice("reclaim", &[("on", true), ("off", false)]);
+        let below = p.take("reclaim_below");
         on.then_some(Reclaim { below, unit: 0 })
     }
 }

@@ -1,10 +1,9 @@
 //! What the In-place Switch schemes share: the region of windows, the routes into it, and the collection
 //! that gives used windows their further bits in idle time.
 
+use crate::parameters::{Parameter, Parameters, Wanted};
 use crate::parts::layout;
-use crate::registry::Parameter;
 use wordline_device::Trigger;
-use wordline_device::config::Section;
 use wordline_flash::{ProgramRule, SlotClass, Window};
 use wordline_ftl::{
     Collect, DriveInfo, EarlierBits, FreeOrder, Grain, IdleWork, Layout, Pool, PoolId, Refusal, Region,
@@ -16,41 +15,34 @@ use wordline_units::{CellMode, PlaneId, SimDuration};
 pub(crate) const W: RegionId = RegionId(0);
 
 /// The parameter `window`.
-pub(crate) const WINDOW: Parameter =
-    Parameter { key: "window", default: "4", what: "wordlines of a window, two a layer" };
+pub(crate) const WINDOW: Parameter = Parameter::new("window", "4", "wordlines of a window, two a layer");
 /// The parameter `layers`.
-pub(crate) const LAYERS: Parameter = Parameter {
-    key: "layers",
-    default: "2",
-    what: "1 or 2 layers that a window spans; 1 under qlc, or if it is odd",
-};
+pub(crate) const LAYERS: Parameter =
+    Parameter::new("layers", "2", "1 or 2 layers that a window spans; 1 under qlc, or if it is odd");
 /// The parameter `reprogram_read`.
-pub(crate) const REPROGRAM_READ: Parameter = Parameter {
-    key: "reprogram_read",
-    default: "0us",
-    what: "time to read the old bits of a wordline first, such as 20us; or device: that of an SLC read",
-};
+pub(crate) const REPROGRAM_READ: Parameter = Parameter::new(
+    "reprogram_read",
+    "0us",
+    "time to read the old bits of a wordline first, such as 20us; or device: that of an SLC read",
+);
 
 /// Parameters of the windows.
 #[derive(Clone, Debug)]
 pub(crate) struct Windows {
     wordlines: Option<u8>,
     layers: Option<u8>,
-    mode: Option<CellMode>,
+    mode: Wanted<CellMode>,
     /// `None` for that of an SLC read.
     reread: Option<SimDuration>,
 }
 
 impl Windows {
-    pub fn from_parameters(p: &mut Section) -> Windows {
+    pub fn from_parameters(p: &mut Parameters) -> Windows {
         Windows {
-            wordlines: p.take("window"),
-            layers: p.take("layers"),
+            wordlines: p.given("window"),
+            layers: p.given("layers"),
             mode: layout::take_mode(p),
-            reread: match p.text("reprogram_read").as_deref() {
-                Some("device") => None,
-                _ => Some(p.take_or("reprogram_read", SimDuration::ZERO)),
-            },
+            reread: if p.is("reprogram_read", "device") { None } else { Some(p.take("reprogram_read")) },
         }
     }
 

@@ -10,7 +10,7 @@ const FROM_DEVICE: &str = "device";
 fn a_parameter_left_out_is_as_if_its_default_were_given() {
     let specs = drives();
     for entry in all() {
-        let plain = build(entry.name).unwrap();
+        let plain = build(&entry.name).unwrap();
         for p in entry.parameters.iter().filter(|p| p.default != FROM_DEVICE) {
             let spelling = format!("{}:{}={}", entry.name, p.key, p.default);
             let given = build(&spelling).unwrap();

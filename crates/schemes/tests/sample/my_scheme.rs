@@ -25,8 +25,9 @@
 //! ## Checked by
 //! The tests that hold it, golden rows.
 
+use crate::parameters::Parameter;
 use crate::parts::layout;
-use crate::registry::{Entry, Parameter};
+use crate::registry::Entry;
 use wordline_flash::SlotClass;
 use wordline_ftl::{
     Collect, DriveInfo, Gather, Grain, IdleWork, Layout, Parcel, Place, PlanePick, PoolId, Refusal, RegionId,
@@ -36,18 +37,16 @@ use wordline_units::PlaneId;
 
 const D: RegionId = RegionId(0);
 
-pub(crate) const ENTRY: Entry = Entry {
-    name: "my-scheme",
-    title: "what it does, in a line",
-    docs: include_str!("my_scheme.rs"),
-    parameters: &[Parameter { key: "grain", default: "page", what: "page or block: how idle time collects" }],
-    leading: None,
-    build: |p| {
-        Box::new(MyScheme {
-            grain: p.choice("grain", &[("page", Grain::Page), ("block", Grain::Block)], Grain::Page),
-        })
-    },
-};
+pub(crate) const NAME: &str = "my-scheme";
+
+/// How it stands in the registry.
+pub(crate) fn entry() -> Entry {
+    Entry::new(NAME, "what it does, in a line", |p| {
+        Box::new(MyScheme { grain: p.choice("grain", &[("page", Grain::Page), ("block", Grain::Block)]) })
+    })
+    .docs(include_str!("my_scheme.rs"))
+    .takes(Parameter::new("grain", "page", "page or block: how idle time collects"))
+}
 
 /// What a run of it knows.
 #[derive(Clone, Debug)]
@@ -58,11 +57,11 @@ struct MyScheme {
 #[wordline_ftl::hooks]
 impl Scheme for MyScheme {
     fn name(&self) -> &str {
-        ENTRY.name
+        NAME
     }
 
     fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
-        let medium = layout::only_medium(drive, layout::refuser(ENTRY.name, drive))?;
+        let medium = layout::only_medium(drive, layout::refuser(NAME, drive))?;
         let mode = medium.densest();
         let one_shot = medium.mode(mode).is_some_and(|timing| timing.pages_per_program > 1);
         let d = layout::region(drive, "D", PoolId(0), mode, layout::rule(mode, one_shot));

@@ -59,7 +59,7 @@ fn shares(windows: usize, whole: impl Fn(usize) -> u64) -> Vec<f64> {
         }
     }
     let followed = device.ftl.scheme().metrics();
-    let (name, ratios) = followed[0];
+    let (name, ratios) = &followed[0];
     assert_eq!(name, "cur_ratio");
     ratios.iter().map(|r| r[1]).collect()
 }

@@ -15,6 +15,7 @@ mod interleavings;
 mod map_cache;
 mod multiplane;
 mod page_types;
+mod place_asked;
 mod power_cut;
 mod program_buffer;
 mod queues;

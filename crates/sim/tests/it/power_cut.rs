@@ -28,7 +28,7 @@ impl Scheme for ProtectedBuffer {
     }
     fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
         let region = |name, pool, mode, rule, safe: bool| Region {
-            name,
+            name: std::borrow::Cow::Borrowed(name),
             pool: PoolId(pool),
             mode,
             rule,

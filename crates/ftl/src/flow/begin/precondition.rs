@@ -54,7 +54,7 @@ impl<M: Media> Ftl<M> {
         }
         for region in &mut self.state.regions {
             for (local, at) in region.planes.iter_mut().enumerate() {
-                at.victims.seed(stream(seed, "ftl/victim", region.region.name, local as u64));
+                at.victims.seed(stream(seed, "ftl/victim", &region.region.name, local as u64));
             }
         }
         let scheme = stream(seed, "scheme", self.scheme.name(), 0);
@@ -183,7 +183,7 @@ impl<M: Media> Ftl<M> {
                 if base.is_none() {
                     error.get_or_insert(InitialError::TooMuch {
                         plane,
-                        region: r.region.name,
+                        region: r.region.name.to_string(),
                         needed,
                         available,
                         valid: initial.valid,

@@ -257,7 +257,7 @@ fn change_if_taken(spec: &mut DeviceSpec, with: DeviceSpec, scheme: &dyn Scheme)
 
 fn region(name: &'static str, pool: u8, mode: CellMode, rule: ProgramRule) -> Region {
     Region {
-        name,
+        name: name.into(),
         pool: PoolId(pool),
         mode,
         rule,

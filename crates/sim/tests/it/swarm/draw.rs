@@ -588,7 +588,7 @@ fn spelling(rng: &mut Rng, two_media: bool) -> String {
         true => !two_media || name == "hyssd",
         false => only.iter().any(|o| o == name),
     };
-    let known = wordline_schemes::all().iter().filter(|e| asked(e.name));
+    let known = wordline_schemes::all().iter().filter(|e| asked(&e.name));
     let entry = rng.pick(&known.collect::<Vec<_>>());
     let mut given = vec![];
     for (key, values) in &values()[wordline_schemes::all().iter().position(|e| e.name == entry.name).unwrap()]
@@ -603,7 +603,7 @@ fn spelling(rng: &mut Rng, two_media: bool) -> String {
 }
 
 /// A key with the values that are tried.
-type Tried = (&'static str, Vec<String>);
+type Tried = (String, Vec<String>);
 
 /// For each parameter of each scheme the values that it takes, out of small numbers and the words
 /// with which it describes itself and answers a wrong value: so that a new scheme's are drawn too.
@@ -613,16 +613,16 @@ fn values() -> &'static Vec<Vec<Tried>> {
         let of = |entry: &wordline_schemes::Entry| -> Vec<Tried> {
             let spell = |key: &str, value: &str| format!("{}:{key}={value}", entry.name);
             let tried = entry.parameters.iter().map(|p| {
-                let answer = wordline_schemes::build(&spell(p.key, "?")).err().map(|e| e.to_string());
+                let answer = wordline_schemes::build(&spell(&p.key, "?")).err().map(|e| e.to_string());
                 let text = format!("{} {} 1 2 3 5 10% 50% 100us 5ms", p.what, answer.unwrap_or_default());
                 let mut words: Vec<String> = text
                     .split(|c: char| !c.is_alphanumeric() && !"-_%.".contains(c))
                     .map(|w| w.trim_end_matches('.').to_string())
-                    .filter(|w| !w.is_empty() && wordline_schemes::build(&spell(p.key, w)).is_ok())
+                    .filter(|w| !w.is_empty() && wordline_schemes::build(&spell(&p.key, w)).is_ok())
                     .collect();
                 words.sort();
                 words.dedup();
-                (p.key, words)
+                (p.key.to_string(), words)
             });
             tried.filter(|(_, words)| !words.is_empty()).collect()
         };

@@ -592,8 +592,8 @@ fn the_cases_reach_every_scheme_and_every_kind_of_drive() {
     };
     for entry in wordline_schemes::all() {
         let own = format!("{}:", entry.name);
-        reached(entry.name, &|c| c.label == entry.name || c.label.starts_with(&own));
-        for p in entry.parameters {
+        reached(&entry.name, &|c| c.label == entry.name || c.label.starts_with(&own));
+        for p in &entry.parameters {
             reached(&format!("{own}{}=", p.key), &|c| {
                 c.label.starts_with(&own) && c.label.contains(&format!("{}=", p.key))
             });
