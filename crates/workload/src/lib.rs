@@ -49,8 +49,8 @@ pub use requests::updates::{UNTOUCHED, UpdateLaw, UpdateStream, Updates};
 pub use source::compression::Compression;
 pub use text::numbers::readable_bytes;
 pub use text::parameter::Parameter;
+pub use trace::options::TRACE_OPTIONS;
 pub use trace::scan::{Backwards, StepBack, Unusable, UnusableLine};
-pub use trace::trace::TRACE_OPTIONS;
 pub use workload::spelling::{with_format, with_options};
 pub use workload::workload::Workload;
 

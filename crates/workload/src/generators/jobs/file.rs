@@ -2,8 +2,9 @@
 
 use crate::error::{ErrorKind, Problem, WorkloadError};
 use crate::generators::jobs::ini::{JobText, looks_like_jobs};
-use crate::generators::jobs::job::{Job, jobs_of};
+use crate::generators::jobs::job::Job;
 use crate::generators::jobs::placed::{Placed, place};
+use crate::generators::jobs::reading::jobs_of;
 use crate::generators::jobs::script::{AtOnce, JobScript};
 use crate::requests::fit::DriveShape;
 use crate::requests::pace::Limit;
