@@ -9,6 +9,9 @@
 //! request). A trace that is written goes `source` → `formats` → `pipeline` → `source/encoder`. Nothing here reads a
 //! clock, and nothing prints.
 //!
+//! Compression, tar archives and temporary files are features, on by default. Without them the crate builds for
+//! WebAssembly, with every generator, and every format from memory (`Workload::in_memory`).
+//!
 //! Its files stand in rooms, each of which imports only from those above it: ARCHITECTURE.md has the list, and
 //! `ftl/tests/house.rs` holds it.
 

@@ -69,6 +69,17 @@ impl Trace {
     /// Finds, recognises and looks through a trace. Unusable lines and steps back in time are in
     /// the scan and not yet an error; see [`Trace::judge`].
     pub fn load(file: &str, options: &str, over: Overrides, pages: bool) -> Result<Trace, WorkloadError> {
+        Trace::load_from(file, || Source::find(file), options, over, pages)
+    }
+
+    /// The same of what is found otherwise; `file` is what messages call it.
+    pub fn load_from(
+        file: &str,
+        find: impl FnOnce() -> Result<Source, WorkloadError>,
+        options: &str,
+        over: Overrides,
+        pages: bool,
+    ) -> Result<Trace, WorkloadError> {
         let mut o = Options::parse(file, options);
         let format = match o.text("format").map(str::to_string) {
             None => None,
@@ -121,7 +132,7 @@ impl Trace {
             .collect();
         o.finish()?;
 
-        let mut source = Source::find(file)?;
+        let mut source = find()?;
         let identified = identify(&mut source, format, &told)?;
         for key in told.keys().filter(|k| !identified.format.parameters.iter().any(|p| p.key == **k)) {
             let what =

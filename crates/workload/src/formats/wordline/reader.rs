@@ -8,6 +8,7 @@ use crate::formats::wordline::layout::{
     MOST, READ, STREAM_SHIFT, VERSION, WIDEST, is_kind, u32_at, u64_at,
 };
 use crate::formats::wordline::packing::{bits, packed_bytes, unpack, unzigzag};
+use crate::source::frame::FrameDecoder;
 use crate::text::numbers::{TENS, grouped};
 use std::io;
 use twox_hash::XxHash3_64;
@@ -170,7 +171,7 @@ pub(crate) struct Columns {
     /// The numbers of the header's volumes, which may repeat a name.
     pub(crate) numbers: Vec<u16>,
     pub(crate) payload: Vec<u8>,
-    pub(crate) decompressor: Option<zstd::bulk::Decompressor<'static>>,
+    pub(crate) decoder: FrameDecoder,
 }
 
 impl Columns {
@@ -188,7 +189,7 @@ impl Columns {
             volumes: Volumes::default(),
             numbers: Vec::new(),
             payload: Vec::new(),
-            decompressor: None,
+            decoder: FrameDecoder::default(),
         }
     }
 
@@ -276,16 +277,12 @@ impl Columns {
             self.payload.resize(raw + MARGIN, 0);
             let unpacked = if stored == raw {
                 self.payload[..raw].copy_from_slice(payload);
-                Ok(raw)
+                Some(raw)
             } else {
-                let decompressor = match &mut self.decompressor {
-                    Some(decompressor) => decompressor,
-                    none => none.insert(zstd::bulk::Decompressor::new()?),
-                };
-                decompressor.decompress_to_buffer(payload, &mut self.payload[..raw])
+                self.decoder.read(payload, &mut self.payload[..raw])?
             };
             match unpacked {
-                Ok(bytes) if bytes == raw => {
+                Some(bytes) if bytes == raw => {
                     let known = Known { version: self.version, volumes: self.numbers.len() };
                     self.block.read(&self.payload, requests as usize, first, known)
                 }

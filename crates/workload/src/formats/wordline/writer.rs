@@ -4,6 +4,7 @@ use crate::formats::record::Record;
 use crate::formats::wordline::layout::{BLOCK, END, LONGEST_NAME, MAGIC, MOST, VERSION, kind};
 use crate::formats::wordline::packing::{grouped_bytes, write_column, zigzag};
 use crate::formats::writing::RecordWriter;
+use crate::source::frame::FrameEncoder;
 use crate::text::numbers::TENS;
 use twox_hash::XxHash3_64;
 use wordline_units::HostOp;
@@ -19,20 +20,15 @@ pub(crate) struct Packer {
     pub(crate) kinds: [u64; 4],
     pub(crate) fua: u64,
     pub(crate) volumes: Vec<(u64, u64)>,
-    pub(crate) compressor: Option<zstd::bulk::Compressor<'static>>,
+    pub(crate) encoder: FrameEncoder,
 }
 
 impl Packer {
     pub(crate) fn block(&mut self, out: &mut Vec<u8>) {
         let Some(first) = self.records.first().map(|r| r.time) else { return };
         let payload = payload(&self.records);
-        let compressor = match &mut self.compressor {
-            Some(compressor) => Some(compressor),
-            none => zstd::bulk::Compressor::new(3).ok().map(|c| none.insert(c)),
-        };
         // Unpacking takes time, so it must be worth a quarter.
-        let small = compressor.and_then(|c| c.compress(&payload).ok());
-        let small = small.filter(|s| s.len() * 4 <= payload.len() * 3);
+        let small = self.encoder.frame(&payload).filter(|s| s.len() * 4 <= payload.len() * 3);
         let stored = small.as_ref().unwrap_or(&payload);
         let start = out.len();
         out.extend(BLOCK);
