@@ -22,7 +22,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml python/README.md docs/not-modell
 	$(shell find python/wordline -name '*.py' -o -name '*.pyi' -o -name '*.toml' -o -name '*.fio')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo wheel sdist release-check test check rust-test python-test bench bench-picture papers validate closed-forms fio twins twin-fits twin-classes steady errors lifetime mutants bless swarm fuzz clean
+.PHONY: help demo wheel sdist release-check test check rust-test python-test wasm bench bench-picture papers validate closed-forms fio twins twin-fits twin-classes steady errors lifetime mutants bless swarm fuzz clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -90,10 +90,22 @@ check: $(TOOLS) ## Formatting, lints and types, of Rust and Python
 	@$(BIN)/ruff format --check --quiet python tests crates/sim/benches
 	@$(BIN)/ruff check --quiet python tests crates/sim/benches
 	@$(BIN)/mypy --no-error-summary
+	@$(MAKE) --no-print-directory wasm
+
+# Crates that are built for WebAssembly, each without its default features.
+WASM := wordline-workload
+wasm: ## Build what a page can run for WebAssembly, if rustup has the target
+	@if rustup target list --installed 2>/dev/null | grep -qx wasm32-unknown-unknown; then \
+		echo "== cargo build for wasm32-unknown-unknown"; \
+		for p in $(WASM); do \
+			cargo build --quiet --target wasm32-unknown-unknown --no-default-features --package $$p || exit 1; \
+		done; \
+	fi
 
 rust-test: ## The tests in Rust
 	@echo "== cargo test"
 	@cargo test --workspace --quiet
+	@cargo test --package wordline-workload --no-default-features --lib --quiet workload::
 
 python-test: $(INSTALLED) $(TOOLS) ## The tests in Python, of the installed package and the command
 	@echo "== pytest"

@@ -9,6 +9,9 @@
 //! request). A trace that is written goes `source` → `formats` → `pipeline` → `source/encoder`. Nothing here reads a
 //! clock, and nothing prints.
 //!
+//! Compression, tar archives and temporary files are features, on by default. Without them the crate builds for
+//! WebAssembly, with every generator, and every format from memory (`Workload::in_memory`).
+//!
 //! Its files stand in rooms, each of which imports only from those above it: ARCHITECTURE.md has the list, and
 //! `ftl/tests/house.rs` holds it.
 
@@ -49,8 +52,8 @@ pub use requests::updates::{UNTOUCHED, UpdateLaw, UpdateStream, Updates};
 pub use source::compression::Compression;
 pub use text::numbers::readable_bytes;
 pub use text::parameter::Parameter;
+pub use trace::options::TRACE_OPTIONS;
 pub use trace::scan::{Backwards, StepBack, Unusable, UnusableLine};
-pub use trace::trace::TRACE_OPTIONS;
 pub use workload::spelling::{with_format, with_options};
 pub use workload::workload::Workload;
 

@@ -3,7 +3,8 @@
 
 use crate::error::{ErrorKind, Problem, WorkloadError};
 use crate::fitting::check::{Criterion, Row, Unit, aligned};
-use crate::fitting::fitting::{Fitted, Piece, fit_piece};
+use crate::fitting::fitting::{Fitted, fit_piece};
+use crate::fitting::piece::Piece;
 use crate::fitting::verdict::JUDGED;
 use crate::generators::twin::description::{Description, Memory};
 use crate::generators::twin::statistics::{Depth, Statistics, WINDOWS};

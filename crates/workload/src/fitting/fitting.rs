@@ -8,7 +8,8 @@
 //! twin measured; with it the share of hot requests that go to the same place again, by the updates of the same
 //! blocks.
 
-use crate::error::{ErrorKind, Problem, WorkloadError, going_on};
+use crate::error::{WorkloadError, going_on};
+use crate::fitting::piece::{PAGE, Piece, SEED};
 use crate::generators::twin::addresses::UNIT;
 use crate::generators::twin::description::{
     Arrivals, Description, EXTENT, Envelope, HotLies, Memory, Rest, Side, Straddle, Targets, item_in,
@@ -17,14 +18,10 @@ use crate::generators::twin::locality::foretell;
 use crate::generators::twin::read::read;
 use crate::generators::twin::statistics::{Depth, Statistics};
 use crate::generators::twin::stream::requests_of;
-use crate::requests::fit::DriveShape;
 use crate::requests::pace::{Depth as QueueDepth, Pacing};
-use crate::requests::stream::Overrides;
 use crate::text::numbers::grouped;
-use crate::workload::workload::Workload;
 use std::fmt;
-use std::ops::Range;
-use wordline_units::{Bytes, Fraction, HostOp, HostRequest, LBA_BYTES, SimDuration};
+use wordline_units::{Bytes, Fraction, HostOp, LBA_BYTES, SimDuration};
 
 /// Parts of the span that have a rate of their own.
 const PARTS: usize = 96;
@@ -34,14 +31,10 @@ const SIZES: usize = 48;
 const FITS: usize = 6;
 /// Points of reads of written pages above the trace's from which on reads keep apart from writes.
 const TOO_MANY: f64 = 0.05;
-/// Bytes of a page by which writes are called large or partial.
-pub(crate) const PAGE: u64 = 16 << 10;
+
 /// Logarithm of how much wider than what was written the footprint may be, so that random addresses touch
 /// as many distinct pages.
 const GROWN_MOST: f64 = 1.0;
-const SEED: u64 = 1;
-/// A drive that has room for every trace.
-const ROOM: DriveShape = DriveShape { logical_bytes: 1 << 63, sector_bytes: 4096, unit_bytes: 4096 };
 
 /// A trace and its twin.
 pub struct Fitted {
@@ -70,69 +63,6 @@ impl fmt::Display for Fallback {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} not fitted: {}", self.what, self.instead)
     }
-}
-
-/// A trace, or a stretch of its time.
-pub(crate) struct Piece {
-    workload: Workload,
-    text: String,
-    /// From its first request on, in nanoseconds.
-    time: Range<u64>,
-}
-
-impl Piece {
-    /// The whole of a trace.
-    ///
-    /// # Errors
-    /// What is wrong with the trace; a workload that is no trace.
-    pub fn whole(text: &str) -> Result<Piece, WorkloadError> {
-        let workload = Workload::parse(text, Overrides::default())?;
-        if workload.is_drawn() || workload.pacing() == Pacing::Jobs {
-            let what = "this is no trace, but made of numbers already";
-            return Err(refused(text, what, "pass it on as it is"));
-        }
-        Ok(Piece { workload, text: text.to_string(), time: 0..u64::MAX })
-    }
-
-    /// The requests that come in a stretch of the time, their times from its begin.
-    pub fn within(&self, time: Range<u64>) -> Piece {
-        Piece { workload: self.workload.clone(), text: self.text.clone(), time }
-    }
-
-    /// Its requests, times from 0 on.
-    pub fn requests(
-        &self,
-    ) -> Result<impl Iterator<Item = Result<HostRequest, WorkloadError>>, WorkloadError> {
-        let (mut first, time) = (None, self.time.clone());
-        Ok(self.workload.open(ROOM, SEED)?.filter_map(move |request| match request {
-            Ok(mut r) => {
-                let at = r.arrival.0 - *first.get_or_insert(r.arrival.0);
-                r.arrival.0 = at.saturating_sub(time.start);
-                time.contains(&at).then_some(Ok(r))
-            }
-            Err(e) => Some(Err(e)),
-        }))
-    }
-
-    /// All figures of it.
-    ///
-    /// # Errors
-    /// What is wrong with the trace; one that neither reads nor writes.
-    pub fn statistics(&self) -> Result<Statistics, WorkloadError> {
-        let mut found = Statistics::new(PAGE, Depth::Full);
-        for request in self.requests()? {
-            found.add(&request?);
-        }
-        if found.requests() == 0 {
-            let what = "it neither reads nor writes";
-            return Err(refused(&self.text, what, "trims and flushes alone have no twin"));
-        }
-        Ok(found)
-    }
-}
-
-fn refused(text: &str, what: &str, hint: &str) -> WorkloadError {
-    Problem::new(ErrorKind::Content, text, what).allowed("a trace of reads or writes").hint(hint).into()
 }
 
 /// Makes a twin of a trace, of any that can be read. `title` is what the twin is called.

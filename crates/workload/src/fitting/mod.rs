@@ -5,4 +5,5 @@ pub(crate) mod check;
 pub(crate) mod class;
 pub(crate) mod fitting;
 pub(crate) mod legal;
+pub(crate) mod piece;
 pub(crate) mod verdict;

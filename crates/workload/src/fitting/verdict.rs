@@ -2,7 +2,8 @@
 //! come, and in a sentence which of them do.
 
 use crate::fitting::check::{Criterion, Row, Unit, aligned};
-use crate::fitting::fitting::{Fallback, Fitted, PAGE};
+use crate::fitting::fitting::{Fallback, Fitted};
+use crate::fitting::piece::PAGE;
 use crate::generators::twin::statistics::Statistics;
 use crate::text::numbers::{grouped, readable_bytes};
 use wordline_units::SimDuration;

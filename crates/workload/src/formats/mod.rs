@@ -6,6 +6,8 @@ pub(crate) mod addresses;
 pub(crate) mod alibaba;
 pub(crate) mod blkparse;
 pub(crate) mod blktrace;
+pub(crate) mod bounds;
+pub(crate) mod claim;
 pub(crate) mod csv;
 pub(crate) mod detection;
 pub(crate) mod etw;

@@ -1,8 +1,13 @@
 //! Whether a trace could be what a reading of it says. A reading is a unit of time and one of
-//! addresses; its span, rates, bursts and sizes are held against what hosts and drives do. The
-//! bounds stand here, each with its reason, and in docs/traces.md. A reading is given up only for a
-//! stated reason; which of those left is taken is decided in `readings`.
+//! addresses; its span, rates, bursts and sizes are held against what hosts and drives do (`bounds`). A
+//! reading is given up only for a stated reason; which of those left is taken is decided in `readings`.
 
+use crate::formats::bounds::{
+    BURSTY, COARSE_TICK_NS, DATES, DEEPEST_QUEUES, ENOUGH, FILETIME_TO_UNIX_S, LEAST_REQUESTS_PER_S,
+    LONGEST_DATED_S, LONGEST_ODD_REQUEST, LONGEST_REQUEST, MANY, MOST_DEVICES, MOST_REQUESTS_PER_S,
+    SHORTEST_GAP_NS, SLOWEST_TICK_NS, SOME,
+};
+use crate::formats::claim::{Claim, civil, three_digits};
 use crate::formats::detection::{Sample, Settings};
 use crate::formats::format::{Format, Order, Timing};
 use crate::formats::record::Event;
@@ -11,41 +16,6 @@ use crate::requests::pages::PageSet;
 use crate::text::numbers::{grouped, readable_bytes};
 use std::io::Cursor;
 use wordline_units::HostOp;
-
-/// What one drive moves: PCIe 5.0 with four lanes, 15.8 GB/s.
-const MOST_BYTES_PER_S: f64 = 16.0 * (1u64 << 30) as f64;
-/// What one drive serves: three times the fastest of 2025.
-const MOST_REQUESTS_PER_S: f64 = 1e7;
-/// Devices of a trace that count for its rates: one host has no more at their limit.
-const MOST_DEVICES: f64 = 16.0;
-/// Requests that may wait in a drive beyond what it serves: four queues of 1,024.
-const DEEPEST_QUEUES: f64 = 4_096.0;
-/// No public trace lasts longer.
-const LONGEST_SPAN_S: f64 = 3.0 * 365.0 * 86_400.0;
-/// No trace of a drive in use is sparser: a request an hour.
-const LEAST_REQUESTS_PER_S: f64 = 1.0 / 3_600.0;
-/// Rates of fewer requests say nothing, and those of fewer than `ENOUGH` only tenfold.
-const SOME: usize = 20;
-const ENOUGH: usize = 100;
-/// Tracers of block devices have a finer clock than this.
-const COARSE_TICK_NS: f64 = 1e6;
-/// No clock behind a trace ticks as slowly.
-const SLOWEST_TICK_NS: f64 = 1e9;
-/// Shares of gaps need so many.
-const MANY: usize = 5_000;
-/// Arrivals whose counts vary so much more than independent ones come in bursts.
-const BURSTY: f64 = 4.0;
-/// Requests that are stamped one by one do not follow one another so closely.
-const SHORTEST_GAP_NS: f64 = 5.0;
-/// Host block layers split requests at 4 MiB or below; odd lengths prove nothing up to 64 MiB.
-const LONGEST_REQUEST: u64 = 4 << 20;
-const LONGEST_ODD_REQUEST: u64 = 64 << 20;
-/// 2000-01-01 and 2035-01-01 in Unix seconds, between which a recording's date lies.
-const DATES: std::ops::Range<u64> = 946_684_800..2_051_222_400;
-/// Seconds from the beginning of FILETIME, 1601-01-01, to 1970-01-01.
-const FILETIME_TO_UNIX_S: u64 = 11_644_473_600;
-/// A recording that has dates lasts less.
-const LONGEST_DATED_S: f64 = 400.0 * 86_400.0;
 
 /// What a sample says, before units are given to it.
 pub(crate) struct Evidence {
@@ -458,131 +428,6 @@ fn gcd(mut a: u64, mut b: u64) -> u64 {
         (a, b) = (b, a % b);
     }
     a
-}
-
-/// What a trace would be under a reading.
-#[derive(Clone, Copy)]
-pub(crate) struct Claim {
-    pub requests: u64,
-    pub bytes: u64,
-    pub seconds: f64,
-    /// Requests in the busiest millisecond, if that is known.
-    pub busiest_ms: Option<u64>,
-}
-
-impl Claim {
-    /// Of so many requests and bytes in so many seconds.
-    pub fn of(requests: u64, bytes: u64, seconds: f64, busiest_ms: Option<u64>) -> Claim {
-        Claim { requests, bytes, seconds, busiest_ms }
-    }
-
-    fn per_second(&self, n: f64) -> f64 {
-        if self.seconds > 0.0 { n / self.seconds } else { 0.0 }
-    }
-
-    /// Span, rates and burst, as a table's cells.
-    pub fn cells(&self) -> [String; 4] {
-        if self.seconds == 0.0 {
-            return ["one instant".into(), "-".into(), "-".into(), "-".into()];
-        }
-        [
-            duration(self.seconds),
-            three_digits(self.per_second(self.requests as f64)),
-            self.busiest_ms.map_or("-".to_string(), grouped),
-            three_digits(self.per_second(self.bytes as f64) / 1e6),
-        ]
-    }
-
-    /// In a sentence.
-    pub fn describe(&self) -> String {
-        if self.seconds == 0.0 {
-            return "all requests at one instant".to_string();
-        }
-        format!(
-            "{}, {} requests/s, {}/s",
-            duration(self.seconds),
-            three_digits(self.per_second(self.requests as f64)),
-            readable_bytes(self.per_second(self.bytes as f64) as u64)
-        )
-    }
-
-    /// What no trace is: `burst` requests in a microsecond are one batch, and up to `slack`
-    /// seconds may lie between a request and its time.
-    pub fn impossible(&self, devices: f64, burst: u64, slack: f64) -> Vec<String> {
-        let mut against = Vec::new();
-        let rows = self.requests as usize;
-        if self.seconds > LONGEST_SPAN_S {
-            against.push(format!("it would last {} years", three_digits(self.seconds / 86_400.0 / 365.0)));
-        }
-        if rows < SOME || self.seconds == 0.0 {
-            return against;
-        }
-        let few = if rows < ENOUGH { 10.0 } else { 1.0 };
-        let spread = self.requests.saturating_sub(burst) as f64 / self.requests as f64;
-        against.extend(self.rates(few * devices, spread, slack));
-        if (self.requests as f64) < LEAST_REQUESTS_PER_S * self.seconds && rows >= ENOUGH {
-            let apart = duration(self.seconds / self.requests as f64);
-            against.push(format!("a request would come every {apart}"));
-        }
-        against
-    }
-
-    /// The rates that so many drives do not reach.
-    pub fn too_fast(&self, devices: usize, slack: f64) -> Vec<String> {
-        self.rates((devices.max(1) as f64).min(MOST_DEVICES), 1.0, slack)
-    }
-
-    fn rates(&self, most: f64, share: f64, slack: f64) -> Vec<String> {
-        let per_s = |n: u64| n as f64 * share / (self.seconds + slack);
-        let mut against = Vec::new();
-        if per_s(self.bytes) > most * MOST_BYTES_PER_S {
-            against.push(format!("no drive moves {}/s", readable_bytes(per_s(self.bytes) as u64)));
-        }
-        if per_s(self.requests) > most * MOST_REQUESTS_PER_S {
-            against.push(format!("no drive serves {} requests/s", three_digits(per_s(self.requests))));
-        }
-        against
-    }
-}
-
-/// A time in the unit in which people say it.
-pub(crate) fn duration(seconds: f64) -> String {
-    let (divisor, unit) = match seconds {
-        s if s >= 2.0 * 365.0 * 86_400.0 => (365.0 * 86_400.0, "years"),
-        s if s >= 2.0 * 86_400.0 => (86_400.0, "days"),
-        s if s >= 2.0 * 3_600.0 => (3_600.0, "h"),
-        s if s >= 1.0 => (1.0, "s"),
-        s if s >= 1e-3 => (1e-3, "ms"),
-        s if s >= 1e-6 => (1e-6, "us"),
-        _ => (1e-9, "ns"),
-    };
-    format!("{} {unit}", three_digits(seconds / divisor))
-}
-
-/// About three significant digits, without an exponent where one can do without.
-pub(crate) fn three_digits(x: f64) -> String {
-    match x {
-        0.0 => "0".to_string(),
-        x if x >= 100.0 => grouped(x.round() as u64),
-        x if x >= 10.0 => format!("{x:.1}"),
-        x if x >= 1.0 => format!("{x:.2}"),
-        x if x >= 0.001 => format!("{x:.4}").trim_end_matches('0').to_string(),
-        x => format!("{x:.1e}"),
-    }
-}
-
-/// The date of so many seconds since 1970 (Howard Hinnant, "chrono-compatible low-level date
-/// algorithms").
-fn civil(seconds: u64) -> String {
-    let days = seconds / 86_400 + 719_468;
-    let (era, of_era) = (days / 146_097, days % 146_097);
-    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    let year = year_of_era + era * 400 + u64::from(month <= 2);
-    format!("{year}-{month:02}-{day:02}")
 }
 
 #[cfg(test)]

@@ -3,9 +3,10 @@
 //! is plausible; of an open one the only plausible reading is taken. Everything else is asked, with
 //! the figures of each reading.
 
+use crate::formats::claim::Claim;
 use crate::formats::detection::{Confidence, Detection, Sample, Settings};
 use crate::formats::format::{Extents, Format, Timing};
-use crate::formats::plausible::{Claim, Evidence};
+use crate::formats::plausible::Evidence;
 use crate::formats::units::{ADDRESS_UNITS, TIME_UNITS, time_ns, unit_bytes};
 use crate::text::numbers::{grouped, readable_bytes};
 

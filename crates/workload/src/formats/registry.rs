@@ -83,7 +83,7 @@ impl Format {
     /// Whether the settings say the unit of time.
     pub(crate) fn tells_time(&self, settings: &Settings) -> bool {
         match self.timing {
-            Timing::Told => csv::tells_time(settings),
+            Timing::Told => csv::plan::tells_time(settings),
             _ => settings.contains_key(TIME.key),
         }
     }

@@ -61,3 +61,12 @@ impl Compression {
         }
     }
 }
+
+/// What a build without compression says of what is compressed.
+#[cfg(not(feature = "compression"))]
+pub(crate) fn not_in_this_build() -> std::io::Error {
+    std::io::Error::new(
+        std::io::ErrorKind::Unsupported,
+        "this build has no compression (feature `compression` of wordline-workload)",
+    )
+}

@@ -2,13 +2,12 @@
 
 use crate::error::{ErrorKind, Problem, WorkloadError};
 use sha2::{Digest, Sha256};
-use std::fs::File;
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The SHA-256 of a whole file, as hexadecimal text.
-pub(crate) fn sha256_of_file(file: File) -> io::Result<String> {
-    let mut hashing = Hashing { file, hasher: Sha256::new() };
+pub(crate) fn sha256_of_file(file: impl Read + Send + 'static) -> io::Result<String> {
+    let mut hashing = Hashing { file: Box::new(file), hasher: Sha256::new() };
     hashing.read_through()?;
     Ok(hexadecimal(hashing.hasher))
 }
@@ -34,7 +33,7 @@ pub(crate) fn io_problem(place: &str, what: &str, error: &io::Error) -> Workload
 }
 
 struct Hashing {
-    file: File,
+    file: Box<dyn Read + Send>,
     hasher: Sha256,
 }
 
@@ -75,8 +74,8 @@ pub(crate) struct Hash {
 
 impl Hash {
     /// A file that is read, and its hash, which is taken meanwhile.
-    pub fn along(label: &str, file: File) -> (Shared, Hash) {
-        let shared = Arc::new(Mutex::new(Hashing { file, hasher: Sha256::new() }));
+    pub fn along(label: &str, file: impl Read + Send + 'static) -> (Shared, Hash) {
+        let shared = Arc::new(Mutex::new(Hashing { file: Box::new(file), hasher: Sha256::new() }));
         (Shared(Arc::clone(&shared)), Hash { label: label.to_string(), shared })
     }
 

@@ -6,13 +6,45 @@
 
 use crate::error::{ErrorKind, INTERRUPTED, Problem, WorkloadError};
 use crate::source::compression::Compression;
+use crate::source::decoder::decompressed;
 use crate::source::hashing::{Hash, io_problem, sha256_of_file, sha256_of_text};
-use crate::source::lz4;
+use crate::source::spool::Spool;
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use wordline_units::is_interrupted;
+
+/// Where bytes lie.
+#[derive(Clone, Debug)]
+pub(crate) enum Place {
+    File(PathBuf),
+    Spooled(Spool),
+    Memory(Arc<[u8]>),
+}
+
+impl Place {
+    fn open(&self) -> io::Result<Box<dyn ReadSeek>> {
+        Ok(match self {
+            Place::File(path) => Box::new(File::open(path)?),
+            Place::Spooled(spool) => Box::new(File::open(spool.path())?),
+            Place::Memory(content) => Box::new(io::Cursor::new(Arc::clone(content))),
+        })
+    }
+
+    fn bytes(&self) -> io::Result<u64> {
+        Ok(match self {
+            Place::File(path) => std::fs::metadata(path)?.len(),
+            Place::Spooled(spool) => std::fs::metadata(spool.path())?.len(),
+            Place::Memory(content) => content.len() as u64,
+        })
+    }
+}
+
+/// What can be read from any byte on.
+pub(crate) trait ReadSeek: Read + Seek + Send {}
+
+impl<T: Read + Seek + Send> ReadSeek for T {}
 
 /// One stream of records: a file, or a member of an archive.
 #[derive(Clone, Debug)]
@@ -23,14 +55,12 @@ pub(crate) struct Part {
     pub name: String,
     /// Whether the user named it, rather than a folder or archive that it is in.
     pub named: bool,
-    path: PathBuf,
+    place: Place,
     /// First byte and length within the file, for a member of an archive.
     window: Option<(u64, u64)>,
     compression: Compression,
     /// Bytes as it lies on disk.
     pub bytes: u64,
-    /// Keeps a spooled file on disk for as long as the part lives.
-    _spool: Option<Arc<tempfile::TempPath>>,
 }
 
 /// A trace that can be read any number of times.
@@ -38,8 +68,8 @@ pub(crate) struct Part {
 pub(crate) struct Source {
     label: String,
     compression: Compression,
-    /// What lies on disk: name, path and bytes.
-    files: Vec<(String, PathBuf, u64)>,
+    /// What is read: name, place and bytes.
+    files: Vec<(String, Place, u64)>,
     parts: Vec<Part>,
     /// Why an archive is read as one stream of bytes: its members are not whole.
     pub torn_archive: Option<String>,
@@ -100,7 +130,7 @@ impl Source {
         if !kind.is_file() {
             return Source::spool(text, file);
         }
-        Source::of_file(text, path.to_path_buf(), None)
+        Source::of_place(text, Place::File(path.to_path_buf()))
     }
 
     /// The files of a folder, by name; folders in it and hidden files are left alone.
@@ -118,8 +148,9 @@ impl Source {
         let (mut files, mut parts) = (Vec::new(), Vec::new());
         for (name, path) in found {
             let part_label = path.display().to_string();
-            let Some(part) = Part::of_file(part_label, name.clone(), path.clone(), None)? else { continue };
-            files.push((name, path, part.bytes));
+            let place = Place::File(path);
+            let Some(part) = Part::of(part_label, name.clone(), place.clone())? else { continue };
+            files.push((name, place, part.bytes));
             parts.push(Part { named: false, ..part });
         }
         let Some(first) = parts.first() else {
@@ -133,17 +164,17 @@ impl Source {
 
     /// Copies a pipe to a temporary file.
     pub fn spool(label: &str, pipe: impl Read) -> Result<Source, WorkloadError> {
-        let path = spooled(label, pipe)?;
-        Source::of_file(label, path.to_path_buf(), Some(Arc::new(path)))
+        Source::of_place(label, Place::Spooled(spooled(label, pipe)?))
     }
 
-    fn of_file(
-        label: &str,
-        path: PathBuf,
-        spool: Option<Arc<tempfile::TempPath>>,
-    ) -> Result<Source, WorkloadError> {
+    /// Content that is in memory already, under a name.
+    pub fn in_memory(label: &str, content: Arc<[u8]>) -> Result<Source, WorkloadError> {
+        Source::of_place(label, Place::Memory(content))
+    }
+
+    fn of_place(label: &str, place: Place) -> Result<Source, WorkloadError> {
         let name = Path::new(label).file_name().map_or(label.into(), |n| n.to_string_lossy().into_owned());
-        let Some(whole) = Part::of_file(label.to_string(), name.clone(), path.clone(), spool)? else {
+        let Some(whole) = Part::of(label.to_string(), name.clone(), place.clone())? else {
             return Err(Problem::new(ErrorKind::Empty, label, "the file is empty")
                 .allowed("at least one request")
                 .into());
@@ -151,7 +182,7 @@ impl Source {
         let mut source = Source {
             label: label.to_string(),
             compression: whole.compression,
-            files: vec![(name, path, whole.bytes)],
+            files: vec![(name, place, whole.bytes)],
             parts: vec![whole.clone()],
             torn_archive: None,
         };
@@ -202,10 +233,9 @@ impl Source {
     /// several.
     pub fn sha256(&self) -> Result<String, WorkloadError> {
         let mut sums = Vec::new();
-        for (name, path, _) in &self.files {
+        for (name, place, _) in &self.files {
             let failed = |e: io::Error| io_problem(name, "cannot be read", &e);
-            let file = File::open(path).map_err(failed)?;
-            sums.push((sha256_of_file(file).map_err(failed)?, name));
+            sums.push((place.open().and_then(sha256_of_file).map_err(failed)?, name));
         }
         if let [(sum, _)] = sums.as_slice() {
             return Ok(sum.clone());
@@ -216,14 +246,11 @@ impl Source {
 }
 
 /// The content of `pipe` in a temporary file.
-fn spooled(label: &str, mut pipe: impl Read) -> Result<tempfile::TempPath, WorkloadError> {
-    let failed = |e: io::Error| io_problem(label, "cannot be spooled to a temporary file", &e);
-    let mut spool = tempfile::Builder::new().prefix("wordline-").tempfile().map_err(failed)?;
-    io::copy(&mut pipe, spool.as_file_mut()).map_err(failed)?;
-    spool.as_file_mut().flush().map_err(failed)?;
-    Ok(spool.into_temp_path())
+fn spooled(label: &str, mut pipe: impl Read) -> Result<Spool, WorkloadError> {
+    Spool::of(&mut pipe).map_err(|e| io_problem(label, "cannot be spooled to a temporary file", &e))
 }
 
+#[cfg_attr(not(feature = "archives"), expect(dead_code, reason = "no archive is read"))]
 enum Members {
     Whole(Vec<Part>),
     /// The archive ends within a member; with the reason.
@@ -232,22 +259,17 @@ enum Members {
 
 impl Part {
     /// A file as a part; nothing if it is empty.
-    fn of_file(
-        label: String,
-        name: String,
-        path: PathBuf,
-        spool: Option<Arc<tempfile::TempPath>>,
-    ) -> Result<Option<Part>, WorkloadError> {
+    fn of(label: String, name: String, place: Place) -> Result<Option<Part>, WorkloadError> {
         let failed = |e: io::Error| io_problem(&label, "cannot be read", &e);
-        let file = File::open(&path).map_err(failed)?;
-        let bytes = file.metadata().map_err(failed)?.len();
+        let file = place.open().map_err(failed)?;
+        let bytes = place.bytes().map_err(failed)?;
         let mut head = Vec::new();
         file.take(8).read_to_end(&mut head).map_err(failed)?;
         if head.is_empty() {
             return Ok(None);
         }
         let compression = Compression::of(&head);
-        Ok(Some(Part { label, name, named: true, path, window: None, compression, bytes, _spool: spool }))
+        Ok(Some(Part { label, name, named: true, place, window: None, compression, bytes }))
     }
 
     /// Whether the content begins with the header of a tar archive.
@@ -259,22 +281,22 @@ impl Part {
     }
 
     /// The files in a tar archive.
+    #[cfg(feature = "archives")]
     fn members(&self) -> Result<Members, WorkloadError> {
         let failed = |e: io::Error| io_problem(&self.label, "the tar archive cannot be read", &e);
-        let (path, spool) = if self.compression == Compression::Plain {
-            (self.path.clone(), self._spool.clone())
+        let place = if self.compression == Compression::Plain {
+            self.place.clone()
         } else {
             let mut content = self.open()?;
             let mut broken = None;
-            let path = spooled(&self.label, ErrorKept { input: &mut content, error: &mut broken });
+            let spool = spooled(&self.label, ErrorKept { input: &mut content, error: &mut broken });
             if let Some(e) = broken {
                 return Err(self.broken(self.label.clone(), &e));
             }
-            let path = path?;
-            (path.to_path_buf(), Some(Arc::new(path)))
+            Place::Spooled(spool?)
         };
-        let mut archive = tar::Archive::new(File::open(&path).map_err(failed)?);
-        let end = std::fs::metadata(&path).map_err(failed)?.len();
+        let mut archive = tar::Archive::new(place.open().map_err(failed)?);
+        let end = place.bytes().map_err(failed)?;
         let mut parts = Vec::new();
         for entry in archive.entries_with_seek().map_err(failed)? {
             let entry = match entry {
@@ -296,11 +318,10 @@ impl Part {
                 label: format!("{}, {name}", self.label),
                 name,
                 named: false,
-                path: path.clone(),
+                place: place.clone(),
                 window: Some((start, bytes)),
                 compression: Compression::Plain,
                 bytes,
-                _spool: spool.clone(),
             };
             let mut head = Vec::new();
             part.raw()?.take(8).read_to_end(&mut head).map_err(failed)?;
@@ -320,9 +341,16 @@ impl Part {
         Ok(Members::Whole(parts))
     }
 
-    fn raw(&self) -> Result<io::Take<File>, WorkloadError> {
+    /// That this build reads no archives.
+    #[cfg(not(feature = "archives"))]
+    fn members(&self) -> Result<Members, WorkloadError> {
+        let what = "it is a tar archive, and this build reads none (feature `archives` of wordline-workload)";
+        Err(Problem::new(ErrorKind::Io, &*self.label, what).allowed("the files of the archive").into())
+    }
+
+    fn raw(&self) -> Result<io::Take<Box<dyn ReadSeek>>, WorkloadError> {
         let failed = |e: io::Error| io_problem(&self.label, "cannot be opened", &e);
-        let mut file = File::open(&self.path).map_err(failed)?;
+        let mut file = self.place.open().map_err(failed)?;
         let (start, bytes) = self.window.unwrap_or((0, u64::MAX));
         file.seek(SeekFrom::Start(start)).map_err(failed)?;
         Ok(file.take(bytes))
@@ -336,29 +364,20 @@ impl Part {
 
     /// The content, decompressed, while the hash of the file is taken. For a part that is a file.
     pub fn open_hashed(&self) -> Result<(Box<dyn Read + Send>, Hash), WorkloadError> {
-        let file = File::open(&self.path).map_err(|e| io_problem(&self.label, "cannot be opened", &e))?;
+        let file = self.place.open().map_err(|e| io_problem(&self.label, "cannot be opened", &e))?;
         let (file, hash) = Hash::along(&self.label, file);
         Ok((Box::new(UntilInterrupted(self.decompress(file)?)), hash))
     }
 
     fn decompress(&self, raw: impl Read + Send + 'static) -> Result<Box<dyn Read + Send>, WorkloadError> {
-        if self.compression == Compression::Plain {
-            // Readers ask for large blocks themselves.
-            return Ok(Box::new(raw));
-        }
-        if self.compression == Compression::Lz4 {
-            return Ok(Box::new(lz4::frames(raw)));
-        }
-        let raw = io::BufReader::with_capacity(1 << 17, raw);
-        Ok(match self.compression {
-            Compression::Plain | Compression::Lz4 => Box::new(raw),
-            Compression::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(raw)),
-            Compression::Bzip2 => Box::new(bzip2::bufread::MultiBzDecoder::new(raw)),
-            Compression::Xz => Box::new(liblzma::bufread::XzDecoder::new_multi_decoder(raw)),
-            Compression::Zstd => Box::new(
-                zstd::stream::read::Decoder::with_buffer(raw)
-                    .map_err(|e| io_problem(&self.label, "cannot be decompressed", &e))?,
-            ),
+        decompressed(self.compression, raw).map_err(|e| {
+            if e.kind() == io::ErrorKind::Unsupported {
+                let what = format!("it is compressed with {}, and {e}", self.compression.name());
+                return Problem::new(ErrorKind::Io, &*self.label, what)
+                    .allowed("a file that is not compressed")
+                    .into();
+            }
+            io_problem(&self.label, "cannot be decompressed", &e)
         })
     }
 
@@ -392,11 +411,13 @@ impl Read for UntilInterrupted {
 }
 
 /// Keeps the error of a stream apart from those of where it is copied to.
+#[cfg(feature = "archives")]
 struct ErrorKept<'a> {
     input: &'a mut dyn Read,
     error: &'a mut Option<io::Error>,
 }
 
+#[cfg(feature = "archives")]
 impl Read for ErrorKept<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.input.read(buffer).or_else(|e| {

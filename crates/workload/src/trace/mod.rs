@@ -3,6 +3,10 @@
 pub(crate) mod cursor;
 pub(crate) mod detect;
 pub(crate) mod joined;
+pub(crate) mod open;
+pub(crate) mod options;
+pub(crate) mod placement;
+pub(crate) mod replay;
 pub(crate) mod scan;
 pub(crate) mod sorted;
 pub(crate) mod trace;

@@ -6,6 +6,7 @@
 
 use crate::formats::record::{Event, Position, Record, RecordReader};
 use crate::formats::volumes::Volumes;
+use crate::source::spool::scratch;
 use bytemuck::{Pod, Zeroable};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -84,7 +85,7 @@ struct Spill {
 
 impl Spill {
     fn new() -> io::Result<Spill> {
-        Ok(Spill { file: tempfile::tempfile()?, end: 0, levels: vec![Vec::new()] })
+        Ok(Spill { file: scratch()?, end: 0, levels: vec![Vec::new()] })
     }
 
     fn write(&mut self, items: &[Item]) -> io::Result<()> {

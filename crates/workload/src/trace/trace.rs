@@ -6,100 +6,29 @@ use crate::error::{ErrorKind, Problem, WorkloadError};
 use crate::formats::detection::Settings;
 use crate::formats::format::Order;
 use crate::formats::readings::judge_whole;
-use crate::formats::record::RecordReader;
 use crate::formats::registry::{FORMATS, format_named};
 use crate::requests::fit::{DriveShape, Fit, Placement};
 use crate::requests::pace::{ByteBound, Depth, Limit, Pacing, Ratio};
-use crate::requests::pages::{PageSet, RankedPages};
+use crate::requests::pages::RankedPages;
 use crate::requests::stream::{Overrides, RequestStream};
 use crate::source::hashing::Hash;
 use crate::source::source::Source;
-use crate::text::numbers::{grouped, readable_bytes};
-use crate::text::parameter::{Options, Parameter, choice, value};
-use crate::trace::cursor::{Cursor, Step};
+use crate::text::numbers::grouped;
+use crate::text::parameter::Options;
+use crate::trace::cursor::Cursor;
 use crate::trace::detect::{Identified, ambiguous, identify, typed};
-use crate::trace::joined::{Chained, Identity, Merged, OpenPart};
+use crate::trace::joined::Identity;
+use crate::trace::open::open_all;
+use crate::trace::options::{Backwards, TRACE_OPTIONS};
+use crate::trace::replay::TraceStream;
 use crate::trace::scan::{Ask, Scan, place, place_in};
 use crate::trace::sorted::Sorted;
 use serde_json::{Value, json};
-use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
-use wordline_units::{Count, HostOp, HostRequest, LBA_BYTES, Lba, SimDuration, SimTime};
-
-/// The options that every trace takes; each format may add its own.
-pub static TRACE_OPTIONS: &[Parameter] = &[
-    value("format", "word", "by content", "a name from the list of formats", "insists on a format"),
-    choice(
-        "fit",
-        "error",
-        "error, wrap, compact",
-        &["error", "wrap", "compact"],
-        "requests beyond the drive",
-    ),
-    choice(
-        "skip",
-        "nothing",
-        "bad",
-        &["bad"],
-        "leaves unusable lines out; their number goes into the report",
-    ),
-    choice(
-        "backwards",
-        "sort where the format keeps no order, else error",
-        "error, clamp, sort",
-        &["error", "clamp", "sort"],
-        "a request earlier than the one before: refuse, give it that one's time, or sort all by time",
-    ),
-    choice(
-        "files",
-        "by-name",
-        "by-name, by-file",
-        &["by-name", "by-file"],
-        "of several files: volumes of one name are one, or each file's are its own",
-    ),
-    value(
-        "volume",
-        "label",
-        "all, side by side",
-        "a volume that trace inspect lists",
-        "takes one volume only",
-    ),
-    value("speedup", "factor", "1", "a number above 0", "divides arrival times"),
-    value(
-        "closed",
-        "requests",
-        "open loop",
-        "QD or QDxTHREADS",
-        "issues on completion, ignoring arrival times",
-    ),
-    value("requests", "count", "all", "1 or more", "stops after so many requests"),
-    value("duration", "time", "all", "such as 10s", "stops at this simulated time"),
-    value("bytes", "size", "all", "such as 10GiB, or 3x the drive", "stops after so many bytes written"),
-];
-
-/// What is done about requests that are earlier than one before them.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Backwards {
-    Refuse,
-    Clamp,
-    Sort,
-}
-
-impl Backwards {
-    const fn name(self) -> &'static str {
-        match self {
-            Backwards::Refuse => "error",
-            Backwards::Clamp => "clamp",
-            Backwards::Sort => "sort",
-        }
-    }
-}
+use std::sync::{Arc, Mutex};
+use wordline_units::{Count, HostOp, SimDuration};
 
 /// How a trace without a clock is replayed: as deep as an SATA drive's queue.
 const WITHOUT_CLOCK: Pacing = Pacing::Closed { queue_depth: 32, threads: 1 };
-
-/// Files that are read side by side; more are read one behind the other, and sorted.
-const SIDE_BY_SIDE: usize = 256;
 
 /// What ends a pass over a trace.
 pub(crate) struct Bounds {
@@ -114,32 +43,43 @@ pub(crate) struct Bounds {
 
 /// A trace, ready to be opened.
 pub(crate) struct Trace {
-    source: Source,
-    identified: Identified,
-    fit: Fit,
-    skip_bad: bool,
-    backwards: Backwards,
-    identity: Identity,
-    volume: Option<String>,
-    speedup: Ratio,
-    pacing: Pacing,
+    pub(crate) source: Source,
+    pub(crate) identified: Identified,
+    pub(crate) fit: Fit,
+    pub(crate) skip_bad: bool,
+    pub(crate) backwards: Backwards,
+    pub(crate) identity: Identity,
+    pub(crate) volume: Option<String>,
+    pub(crate) speedup: Ratio,
+    pub(crate) pacing: Pacing,
     /// Whether the pacing was not told, the trace having no clock.
-    assumed_pacing: bool,
-    requests: Option<u64>,
-    duration: Option<SimDuration>,
-    bytes: Option<ByteBound>,
-    sha256: String,
-    scan: Scan,
-    bases: Vec<u64>,
-    end: u64,
+    pub(crate) assumed_pacing: bool,
+    pub(crate) requests: Option<u64>,
+    pub(crate) duration: Option<SimDuration>,
+    pub(crate) bytes: Option<ByteBound>,
+    pub(crate) sha256: String,
+    pub(crate) scan: Scan,
+    pub(crate) bases: Vec<u64>,
+    pub(crate) end: u64,
     /// The pages of the last compaction, with the unit they are in.
-    compacted: Mutex<Option<(u64, Arc<RankedPages>)>>,
+    pub(crate) compacted: Mutex<Option<(u64, Arc<RankedPages>)>>,
 }
 
 impl Trace {
     /// Finds, recognises and looks through a trace. Unusable lines and steps back in time are in
     /// the scan and not yet an error; see [`Trace::judge`].
     pub fn load(file: &str, options: &str, over: Overrides, pages: bool) -> Result<Trace, WorkloadError> {
+        Trace::load_from(file, || Source::find(file), options, over, pages)
+    }
+
+    /// The same of what is found otherwise; `file` is what messages call it.
+    pub fn load_from(
+        file: &str,
+        find: impl FnOnce() -> Result<Source, WorkloadError>,
+        options: &str,
+        over: Overrides,
+        pages: bool,
+    ) -> Result<Trace, WorkloadError> {
         let mut o = Options::parse(file, options);
         let format = match o.text("format").map(str::to_string) {
             None => None,
@@ -192,7 +132,7 @@ impl Trace {
             .collect();
         o.finish()?;
 
-        let mut source = Source::find(file)?;
+        let mut source = find()?;
         let identified = identify(&mut source, format, &told)?;
         for key in told.keys().filter(|k| !identified.format.parameters.iter().any(|p| p.key == **k)) {
             let what =
@@ -377,7 +317,7 @@ impl Trace {
         Ok(Cursor::new(&self.source, reader, self.volume.as_deref()))
     }
 
-    fn stream(
+    pub(crate) fn stream(
         &self,
         placement: Placement,
         capacity: u64,
@@ -404,113 +344,6 @@ impl Trace {
     pub fn open(&self, drive: DriveShape) -> Result<RequestStream, WorkloadError> {
         let placement = self.placement(drive)?;
         Ok(Box::new(self.stream(placement, drive.blocks(), self.limit(drive).bytes)?))
-    }
-
-    fn placement(&self, drive: DriveShape) -> Result<Placement, WorkloadError> {
-        let capacity = drive.blocks();
-        if self.end <= capacity {
-            return Ok(Placement::AsIs);
-        }
-        if self.scan.longest as u64 > capacity {
-            let what = format!(
-                "a request is {} long and the drive has {}",
-                readable_bytes(self.scan.longest as u64 * LBA_BYTES),
-                readable_bytes(drive.logical_bytes)
-            );
-            return Err(Problem::new(ErrorKind::Fit, self.source.label(), what)
-                .allowed("a larger drive")
-                .into());
-        }
-        match self.fit {
-            Fit::Wrap => Ok(Placement::Wrap { capacity }),
-            Fit::Compact => {
-                let unit = drive.unit_blocks();
-                let pages = self.compacted(unit)?;
-                if pages.count() * unit > capacity {
-                    let what = format!(
-                        "the trace touches {} in {} logical pages and the drive has {}, so compacting does not make it fit",
-                        readable_bytes(pages.count() * unit * LBA_BYTES),
-                        grouped(pages.count()),
-                        readable_bytes(drive.logical_bytes)
-                    );
-                    return Err(Problem::new(ErrorKind::Fit, self.source.label(), what)
-                        .allowed("a larger drive, fewer requests, or fit=wrap")
-                        .into());
-                }
-                Ok(Placement::Compact { pages, unit })
-            }
-            Fit::Error => Err(self.does_not_fit(drive)?),
-        }
-    }
-
-    /// The pages that reads and writes touch, ranked; kept for the next time.
-    pub fn compacted(&self, unit: u64) -> Result<Arc<RankedPages>, WorkloadError> {
-        let mut kept = self.compacted.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, pages)) = kept.as_ref().filter(|(u, _)| *u == unit) {
-            return Ok(Arc::clone(pages));
-        }
-        let (pages, _) = self.touched(unit, u64::MAX)?;
-        let pages = Arc::new(pages.ranked());
-        *kept = Some((unit, Arc::clone(&pages)));
-        Ok(pages)
-    }
-
-    /// The pages of `unit` blocks that reads and writes touch, and the first request beyond
-    /// `capacity` with its number and place.
-    fn touched(&self, unit: u64, capacity: u64) -> Result<(PageSet, Option<String>), WorkloadError> {
-        let mut stream = self.stream(Placement::AsIs, u64::MAX, None)?;
-        // A run has been refused before if there is anything that it could not use.
-        stream.skip_bad = true;
-        let mut pages = PageSet::default();
-        let (mut beyond, mut number) = (None, 0u64);
-        while let Some(request) = stream.next().transpose()? {
-            number += 1;
-            let end = request.lba.0 + request.blocks as u64;
-            if beyond.is_none() && end > capacity {
-                beyond = Some(format!(
-                    "request {} ({}) ends at {}",
-                    grouped(number),
-                    stream.cursor.position(),
-                    readable_bytes(end.saturating_mul(LBA_BYTES))
-                ));
-            }
-            if matches!(request.op, HostOp::Read | HostOp::Write) {
-                pages.insert(request.lba.0 / unit..end.div_ceil(unit));
-            }
-        }
-        Ok((pages, beyond))
-    }
-
-    fn does_not_fit(&self, drive: DriveShape) -> Result<WorkloadError, WorkloadError> {
-        let unit = drive.unit_blocks();
-        let (pages, beyond) = self.touched(unit, drive.blocks())?;
-        let touched = pages.count() * unit * LBA_BYTES;
-        let volumes = self.scan.volumes.iter().filter(|v| v.requests > 0).count();
-        let side = if volumes > 1 { format!(" ({volumes} volumes side by side)") } else { String::new() };
-        let what = format!(
-            "the trace reaches up to {}{side} and touches {}; the drive has {}. The first beyond it: {}",
-            readable_bytes(self.end.saturating_mul(LBA_BYTES)),
-            readable_bytes(touched),
-            readable_bytes(drive.logical_bytes),
-            beyond.unwrap_or_default()
-        );
-        let label = self.source.label();
-        let hint = if touched <= drive.logical_bytes {
-            format!(
-                "fit=compact renumbers the {} touched pages densely into {} of the drive; fit=wrap takes addresses modulo the drive",
-                grouped(pages.count()),
-                readable_bytes(touched)
-            )
-        } else {
-            format!(
-                "fit=compact would need {}, more than the drive has; fit=wrap takes addresses modulo the drive, which overlays data",
-                readable_bytes(touched)
-            )
-        };
-        Ok(Problem::new(ErrorKind::Fit, label, what)
-            .allowed("fit=error, fit=wrap, fit=compact")
-            .hint(hint)
-            .into())
     }
 
     pub fn name(&self) -> &str {
@@ -575,112 +408,5 @@ impl Trace {
 
     pub(crate) fn parts(&self) -> (&Source, &Identified, &Scan, &[u64], &str) {
         (&self.source, &self.identified, &self.scan, &self.bases, &self.sha256)
-    }
-}
-
-/// All parts of a trace as one stream of records.
-fn open_all(
-    source: &Source,
-    identified: &Identified,
-    backwards: Backwards,
-    identity: Identity,
-) -> Result<Box<dyn RecordReader>, WorkloadError> {
-    let (format, settings) = (identified.format, identified.settings.clone());
-    let sort = backwards == Backwards::Sort;
-    let reader: Box<dyn RecordReader> = if let [part] = source.parts() {
-        (format.open)(&settings, part.open()?)
-    } else {
-        let names = source.parts().iter().map(|p| p.name.clone()).collect();
-        let parts = source.parts().to_vec();
-        let open: OpenPart = Box::new(move |n| {
-            let content = parts[n as usize].open().map_err(|e| io::Error::other(e.to_string()))?;
-            Ok((format.open)(&settings, content))
-        });
-        if sort || source.parts().len() > SIDE_BY_SIDE {
-            return Ok(Box::new(Sorted::new(Box::new(Chained::new(names, identity, open)))));
-        }
-        let failed =
-            |e: io::Error| WorkloadError::from(Problem::new(ErrorKind::Io, source.label(), e.to_string()));
-        Box::new(Merged::new(names, identity, open).map_err(failed)?)
-    };
-    Ok(if sort { Box::new(Sorted::new(reader)) } else { reader })
-}
-
-/// A trace being replayed.
-struct TraceStream {
-    cursor: Cursor,
-    bases: Vec<u64>,
-    placement: Placement,
-    capacity: u64,
-    skip_bad: bool,
-    first_time: u64,
-    latest: u64,
-    speedup: Ratio,
-    open_loop: bool,
-    until: Option<u64>,
-    left: u64,
-    bytes_left: u64,
-    bounding: HostOp,
-}
-
-impl TraceStream {
-    #[cold]
-    fn fail(&mut self, what: &str) -> WorkloadError {
-        self.left = 0;
-        Problem::new(ErrorKind::Content, self.cursor.place(), what)
-            .hint("the file seems to have changed since it was first read")
-            .into()
-    }
-
-    #[inline]
-    fn step(&mut self) -> Result<Option<HostRequest>, WorkloadError> {
-        while self.left > 0 && self.bytes_left > 0 {
-            let found = match self.cursor.next()? {
-                Some(Step::Request(found)) => found,
-                Some(Step::Unusable(_)) if self.skip_bad => continue,
-                Some(Step::Unusable(reason)) => return Err(self.fail(&reason)),
-                None => return Ok(None),
-            };
-            self.latest = self.latest.max(found.time);
-            let arrival = self.speedup.divide(self.latest - self.first_time);
-            if self.until.is_some_and(|until| arrival >= until) {
-                return Ok(None);
-            }
-            self.left -= 1;
-            let Some(base) = self.bases.get(found.volume as usize) else {
-                return Err(self.fail("a volume appears that was not there before"));
-            };
-            let Some((lba, blocks)) = self.placement.place(base + found.lba, found.blocks, found.op) else {
-                continue;
-            };
-            if lba + blocks as u64 > self.capacity {
-                return Err(self.fail("a request ends beyond the drive"));
-            }
-            if found.op == self.bounding {
-                self.bytes_left = self.bytes_left.saturating_sub(blocks as u64 * LBA_BYTES);
-            }
-            return Ok(Some(HostRequest {
-                arrival: SimTime(if self.open_loop { arrival } else { 0 }),
-                lba: Lba(lba),
-                blocks,
-                op: found.op,
-                attributes: found.attributes,
-                volume: found.volume,
-            }));
-        }
-        Ok(None)
-    }
-}
-
-impl Iterator for TraceStream {
-    type Item = Result<HostRequest, WorkloadError>;
-
-    #[inline]
-    fn next(&mut self) -> Option<Self::Item> {
-        let step = self.step();
-        if step.is_err() {
-            self.left = 0;
-        }
-        step.transpose()
     }
 }

@@ -3,15 +3,18 @@
 
 use crate::error::{ErrorKind, Problem, WorkloadError, going_on};
 use crate::generators::jobs::file::{JobFile, is_job_file};
+use crate::generators::jobs::ini::looks_like_jobs;
 use crate::generators::jobs::script::JobScript;
 use crate::generators::synthetic::catalogue::{SyntheticWorkload, synthetic_named};
-use crate::generators::twin::named::is_twin;
+use crate::generators::twin::named::{Named, is_twin};
+use crate::generators::twin::read::read;
 use crate::generators::twin::twin::Twin;
 use crate::requests::fit::DriveShape;
 use crate::requests::pace::{Limit, Pacing};
 use crate::requests::pages::PageSet;
 use crate::requests::stream::{Footprint, Overrides, RequestStream, Source, Touched};
 use crate::requests::updates::{UpdateLaw, UpdateStream, Updates};
+use crate::source::source::Source as FileSource;
 use crate::trace::trace::Trace;
 use crate::workload::originals::original_of;
 use crate::workload::spelling::{Parts, check_exists, parts};
@@ -55,11 +58,7 @@ impl Workload {
     /// All problems of the options at once; a file that cannot be read, recognised or used.
     pub fn parse(text: &str, over: Overrides) -> Result<Workload, WorkloadError> {
         let Parts { head, options } = parts(text);
-        if over.requests == Some(0) {
-            return Err(Problem::new(ErrorKind::Option, "requests", "no requests are asked for")
-                .allowed("1 or more")
-                .into());
-        }
+        refuse_no_requests(over)?;
         let kind = if let Some(synthetic) = synthetic_named(head) {
             Kind::Synthetic(Arc::new(SyntheticWorkload::parse(synthetic, options, over)?))
         } else if is_twin(head) {
@@ -81,6 +80,36 @@ impl Workload {
             Kind::Trace(Arc::new(trace))
         };
         Ok(Workload { kind, text: text.to_string() })
+    }
+
+    /// Resolves what is in memory, under a file's name and with the options that would stand behind it: a twin's file, if
+    /// the name ends in `.toml`; a fio job file, which may include none; or a trace in one file.
+    ///
+    /// # Errors
+    ///
+    /// As [`Workload::parse`].
+    pub fn in_memory(
+        name: &str,
+        content: &[u8],
+        options: &str,
+        over: Overrides,
+    ) -> Result<Workload, WorkloadError> {
+        refuse_no_requests(over)?;
+        let kind = if is_twin(name) {
+            let text = String::from_utf8_lossy(content).into_owned();
+            let named = Named::Twin(Box::new(read(&text, name)?), text);
+            Kind::Twin(Arc::new(Twin::parse_named(name, named, options, over)?))
+        } else if looks_like_jobs(content) {
+            let content = Some(content.to_vec());
+            Kind::Jobs(Arc::new(JobFile::parse_from(name, content, options, over)?))
+        } else {
+            let find = || FileSource::in_memory(name, content.into());
+            let trace = Trace::load_from(name, find, options, over, false)?;
+            trace.judge()?;
+            Kind::Trace(Arc::new(trace))
+        };
+        let separator = if options.is_empty() { "" } else { ":" };
+        Ok(Workload { kind, text: format!("{name}{separator}{options}") })
     }
 
     /// The file as given, or the built-in name.
@@ -334,6 +363,13 @@ impl Workload {
     }
 }
 
+fn refuse_no_requests(over: Overrides) -> Result<(), WorkloadError> {
+    if over.requests != Some(0) {
+        return Ok(());
+    }
+    Err(Problem::new(ErrorKind::Option, "requests", "no requests are asked for").allowed("1 or more").into())
+}
+
 /// The last part of a path.
 fn file_name(path: &str) -> &str {
     Path::new(path).file_name().and_then(|name| name.to_str()).unwrap_or(path)
@@ -361,4 +397,16 @@ fn whole_pages(sectors: PageSet, per_page: u64) -> (PageSet, Vec<(u64, u32)>) {
         }
     }
     (pages, lacking)
+}
+
+#[cfg(all(test, not(feature = "compression")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_compressed_file_is_refused_by_name() {
+        let gzip = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3];
+        let e = Workload::in_memory("a.csv.gz", &gzip, "", Overrides::default()).unwrap_err().to_string();
+        assert!(e.contains("it is compressed with gzip, and this build has no compression"), "{e}");
+    }
 }

@@ -6,6 +6,7 @@ mod bad_input;
 mod fio;
 mod hints;
 mod hostile;
+mod memory;
 mod sources;
 mod support;
 mod synthetic;

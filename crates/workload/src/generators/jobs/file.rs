@@ -2,8 +2,9 @@
 
 use crate::error::{ErrorKind, Problem, WorkloadError};
 use crate::generators::jobs::ini::{JobText, looks_like_jobs};
-use crate::generators::jobs::job::{Job, jobs_of};
+use crate::generators::jobs::job::Job;
 use crate::generators::jobs::placed::{Placed, place};
+use crate::generators::jobs::reading::jobs_of;
 use crate::generators::jobs::script::{AtOnce, JobScript};
 use crate::requests::fit::DriveShape;
 use crate::requests::pace::Limit;
@@ -43,6 +44,19 @@ impl JobFile {
     /// # Errors
     /// Every key that cannot be honoured and every value that cannot be read, each with its line.
     pub fn parse(name: &str, options: &str, over: Overrides) -> Result<JobFile, WorkloadError> {
+        JobFile::parse_from(name, None, options, over)
+    }
+
+    /// The same of a content that is in memory, if there is one; files that it includes are not.
+    ///
+    /// # Errors
+    /// As [`JobFile::parse`].
+    pub fn parse_from(
+        name: &str,
+        content: Option<Vec<u8>>,
+        options: &str,
+        over: Overrides,
+    ) -> Result<JobFile, WorkloadError> {
         let mut problems = Vec::new();
         if over.fit.is_some() {
             let what = "a job file says itself where its requests go, so there is nothing to fit";
@@ -50,7 +64,7 @@ impl JobFile {
                 Problem::new(ErrorKind::Option, "fit", what).hint("size= and offset= take shares: size=50%"),
             );
         }
-        let file = JobText::read(name, options, &mut problems)?;
+        let file = JobText::read(name, content, options, &mut problems)?;
         let jobs = jobs_of(&file, &mut problems);
         WorkloadError::of_all(problems)?;
         Ok(JobFile {

@@ -77,6 +77,12 @@ impl Reader<'_> {
         let name = path.display().to_string();
         let fail = |what: String| WorkloadError::from(Problem::new(ErrorKind::Io, name.clone(), what));
         let bytes = std::fs::read(path).map_err(|e| fail(format!("the file cannot be read: {e}")))?;
+        self.text(path, bytes, depth)
+    }
+
+    fn text(&mut self, path: &Path, bytes: Vec<u8>, depth: usize) -> Result<(), WorkloadError> {
+        let name = path.display().to_string();
+        let fail = |what: String| WorkloadError::from(Problem::new(ErrorKind::Io, name.clone(), what));
         self.hash.update(&bytes);
         let text = String::from_utf8(bytes).map_err(|e| fail(format!("this is not UTF-8 text: {e}")))?;
         for (number, line) in text.lines().enumerate() {
@@ -162,7 +168,12 @@ impl JobText {
     ///
     /// # Errors
     /// A file that cannot be read.
-    pub fn read(path: &str, options: &str, problems: &mut Vec<Problem>) -> Result<JobText, WorkloadError> {
+    pub fn read(
+        path: &str,
+        content: Option<Vec<u8>>,
+        options: &str,
+        problems: &mut Vec<Problem>,
+    ) -> Result<JobText, WorkloadError> {
         let given = Options::parse(path, options);
         let pairs = given.pairs().to_vec();
         problems.extend(given.into_problems());
@@ -177,7 +188,10 @@ impl JobText {
             hash: Sha256::new(),
             problems,
         };
-        reader.file(Path::new(path), 0)?;
+        match content {
+            Some(bytes) => reader.text(Path::new(path), bytes, 0)?,
+            None => reader.file(Path::new(path), 0)?,
+        }
         let Reader { mut sections, global, used, missing, hash, .. } = reader;
         for (name, place) in missing {
             let what = format!("${{{name}}} is not given: the environment is not read");

@@ -12,5 +12,7 @@ pub(crate) mod ini;
 pub(crate) mod job;
 pub(crate) mod keys;
 pub(crate) mod placed;
+pub(crate) mod reading;
 pub(crate) mod script;
 pub(crate) mod spell;
+pub(crate) mod values;

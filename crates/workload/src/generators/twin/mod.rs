@@ -17,5 +17,6 @@ pub(crate) mod sizes;
 pub(crate) mod statistics;
 pub(crate) mod stream;
 pub(crate) mod twin;
+pub(crate) mod updates;
 pub(crate) mod values;
 pub(crate) mod write;

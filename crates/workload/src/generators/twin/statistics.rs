@@ -3,6 +3,7 @@
 
 use crate::generators::twin::addresses::UNIT;
 use crate::generators::twin::lru::PageStack;
+use crate::generators::twin::updates::{UPDATED_PAGE, Updates};
 use crate::requests::pages::PageSet;
 use rustc_hash::FxHashMap;
 use wordline_units::{HostOp, HostRequest, LBA_BYTES};
@@ -23,8 +24,7 @@ pub(crate) const WINDOWS: [u64; 8] = [
     10 * SECOND,
     100 * SECOND,
 ];
-/// Blocks of the page by which updates are called partial: 16 KiB.
-const UPDATED_PAGE: u64 = 32;
+
 /// Windows of which there must be as many for a variance.
 const WINDOWS_LEAST: f64 = 10.0;
 
@@ -183,36 +183,6 @@ pub struct Statistics {
     /// Trims and flushes.
     others: u64,
     full: Option<Full>,
-}
-
-/// Writes of less than a page to pages that were written before.
-#[derive(Clone, Default)]
-struct Updates {
-    /// By page: the blocks ever written, and those of the last write, a bit each.
-    pages: FxHashMap<u64, (u64, u64)>,
-    all: u64,
-    /// Those that cover all that was ever written there, and those to the very blocks of the write before.
-    covering: u64,
-    same: u64,
-}
-
-impl Updates {
-    /// A write of some blocks, `begin..end`, to pages of so many, at most 64.
-    fn add(&mut self, begin: u64, end: u64, page: u64) {
-        let whole = u64::MAX >> (64 - page);
-        for number in begin / page..end.div_ceil(page) {
-            let first = number * page;
-            let (from, to) = (begin.max(first) - first, end.min(first + page) - first);
-            let mask = (u64::MAX >> (64 - (to - from))) << from;
-            let (ever, last) = self.pages.entry(number).or_default();
-            if *ever != 0 && mask != whole {
-                self.all += 1;
-                self.covering += u64::from(mask & *ever == *ever);
-                self.same += u64::from(mask == *last);
-            }
-            (*ever, *last) = (*ever | mask, mask);
-        }
-    }
 }
 
 #[derive(Clone, Default)]

@@ -68,7 +68,20 @@ impl Twin {
     /// # Errors
     /// All problems of the name, the file and the options.
     pub fn parse(head: &str, options: &str, over: Overrides) -> Result<Twin, WorkloadError> {
-        let (mut description, text) = match named(head)? {
+        Twin::parse_named(head, named(head)?, options, over)
+    }
+
+    /// The same of what a name stands for.
+    ///
+    /// # Errors
+    /// All problems of the options.
+    pub fn parse_named(
+        head: &str,
+        named: Named,
+        options: &str,
+        over: Overrides,
+    ) -> Result<Twin, WorkloadError> {
+        let (mut description, text) = match named {
             Named::Workload(s) => return Twin::spelled(head, s, options, over),
             Named::Twin(description, text) => (*description, text),
         };

@@ -1,0 +1,82 @@
+//! A trace, or a stretch of its time, to be fitted.
+
+use crate::error::{ErrorKind, Problem, WorkloadError};
+use crate::generators::twin::statistics::{Depth, Statistics};
+use crate::requests::fit::DriveShape;
+use crate::requests::pace::Pacing;
+use crate::requests::stream::Overrides;
+use crate::workload::workload::Workload;
+use std::ops::Range;
+use wordline_units::HostRequest;
+
+/// Bytes of a page by which writes are called large or partial.
+pub(crate) const PAGE: u64 = 16 << 10;
+
+pub(crate) const SEED: u64 = 1;
+
+/// A drive that has room for every trace.
+pub(crate) const ROOM: DriveShape =
+    DriveShape { logical_bytes: 1 << 63, sector_bytes: 4096, unit_bytes: 4096 };
+
+/// A trace, or a stretch of its time.
+pub(crate) struct Piece {
+    pub(crate) workload: Workload,
+    pub(crate) text: String,
+    /// From its first request on, in nanoseconds.
+    pub(crate) time: Range<u64>,
+}
+
+impl Piece {
+    /// The whole of a trace.
+    ///
+    /// # Errors
+    /// What is wrong with the trace; a workload that is no trace.
+    pub fn whole(text: &str) -> Result<Piece, WorkloadError> {
+        let workload = Workload::parse(text, Overrides::default())?;
+        if workload.is_drawn() || workload.pacing() == Pacing::Jobs {
+            let what = "this is no trace, but made of numbers already";
+            return Err(refused(text, what, "pass it on as it is"));
+        }
+        Ok(Piece { workload, text: text.to_string(), time: 0..u64::MAX })
+    }
+
+    /// The requests that come in a stretch of the time, their times from its begin.
+    pub fn within(&self, time: Range<u64>) -> Piece {
+        Piece { workload: self.workload.clone(), text: self.text.clone(), time }
+    }
+
+    /// Its requests, times from 0 on.
+    pub fn requests(
+        &self,
+    ) -> Result<impl Iterator<Item = Result<HostRequest, WorkloadError>>, WorkloadError> {
+        let (mut first, time) = (None, self.time.clone());
+        Ok(self.workload.open(ROOM, SEED)?.filter_map(move |request| match request {
+            Ok(mut r) => {
+                let at = r.arrival.0 - *first.get_or_insert(r.arrival.0);
+                r.arrival.0 = at.saturating_sub(time.start);
+                time.contains(&at).then_some(Ok(r))
+            }
+            Err(e) => Some(Err(e)),
+        }))
+    }
+
+    /// All figures of it.
+    ///
+    /// # Errors
+    /// What is wrong with the trace; one that neither reads nor writes.
+    pub fn statistics(&self) -> Result<Statistics, WorkloadError> {
+        let mut found = Statistics::new(PAGE, Depth::Full);
+        for request in self.requests()? {
+            found.add(&request?);
+        }
+        if found.requests() == 0 {
+            let what = "it neither reads nor writes";
+            return Err(refused(&self.text, what, "trims and flushes alone have no twin"));
+        }
+        Ok(found)
+    }
+}
+
+pub(crate) fn refused(text: &str, what: &str, hint: &str) -> WorkloadError {
+    Problem::new(ErrorKind::Content, text, what).allowed("a trace of reads or writes").hint(hint).into()
+}

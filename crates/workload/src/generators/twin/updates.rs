@@ -1,0 +1,36 @@
+//! Writes of a part of a page that was written before.
+
+use rustc_hash::FxHashMap;
+
+/// Blocks of the page by which updates are called partial: 16 KiB.
+pub(crate) const UPDATED_PAGE: u64 = 32;
+
+/// Writes of less than a page to pages that were written before.
+#[derive(Clone, Default)]
+pub(crate) struct Updates {
+    /// By page: the blocks ever written, and those of the last write, a bit each.
+    pub(crate) pages: FxHashMap<u64, (u64, u64)>,
+    pub(crate) all: u64,
+    /// Those that cover all that was ever written there, and those to the very blocks of the write before.
+    pub(crate) covering: u64,
+    pub(crate) same: u64,
+}
+
+impl Updates {
+    /// A write of some blocks, `begin..end`, to pages of so many, at most 64.
+    pub(crate) fn add(&mut self, begin: u64, end: u64, page: u64) {
+        let whole = u64::MAX >> (64 - page);
+        for number in begin / page..end.div_ceil(page) {
+            let first = number * page;
+            let (from, to) = (begin.max(first) - first, end.min(first + page) - first);
+            let mask = (u64::MAX >> (64 - (to - from))) << from;
+            let (ever, last) = self.pages.entry(number).or_default();
+            if *ever != 0 && mask != whole {
+                self.all += 1;
+                self.covering += u64::from(mask & *ever == *ever);
+                self.same += u64::from(mask == *last);
+            }
+            (*ever, *last) = (*ever | mask, mask);
+        }
+    }
+}

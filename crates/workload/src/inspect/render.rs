@@ -1,0 +1,282 @@
+//! What a trace is like, as a text for people.
+
+use crate::inspect::inspect::{CACHE_SHARES, GIB, Inspection};
+use crate::text::numbers::{grouped, readable_bytes};
+use crate::trace::scan::place;
+use std::fmt::Write;
+
+/// A figure with three digits or so.
+fn figure(x: f64) -> String {
+    match x {
+        0.0 => "0".to_string(),
+        x if x >= 1000.0 => grouped(x.round() as u64),
+        x if x >= 100.0 => format!("{x:.0}"),
+        x if x >= 10.0 => format!("{x:.1}"),
+        x if x >= 0.1 => format!("{x:.2}"),
+        x if x >= 0.001 => format!("{x:.4}"),
+        x => format!("{x:.1e}"),
+    }
+}
+
+/// A size for people.
+fn size(gib: f64) -> String {
+    readable_bytes((gib * GIB) as u64)
+}
+
+/// A time for people.
+fn span(seconds: f64) -> String {
+    match seconds {
+        s if s >= 2.0 * 86_400.0 => format!("{} s ({:.1} days)", figure(s), s / 86_400.0),
+        s if s >= 2.0 * 3_600.0 => format!("{} s ({:.1} h)", figure(s), s / 3_600.0),
+        s if s >= 120.0 => format!("{} s ({:.1} min)", figure(s), s / 60.0),
+        s if s >= 1.0 || s == 0.0 => format!("{} s", figure(s)),
+        s if s >= 1e-3 => format!("{} ms", figure(s * 1e3)),
+        s => format!("{} us", figure(s * 1e6)),
+    }
+}
+
+/// Breaks a sentence into lines of about 76 characters, the further ones indented.
+fn wrapped(text: &str, indent: usize) -> String {
+    let mut out = String::new();
+    let mut width = 0;
+    for word in text.split(' ') {
+        let length = word.chars().count();
+        if width > 0 && width + 1 + length > 76 {
+            let _ = write!(out, "\n{:indent$}", "");
+            width = 0;
+        } else if width > 0 {
+            out.push(' ');
+            width += 1;
+        }
+        out += word;
+        width += length;
+    }
+    out
+}
+
+const INDENT: usize = 14;
+/// Volumes that the page lists.
+const SHOWN_VOLUMES: usize = 12;
+/// Characters of the longest bar.
+const BAR: u64 = 40;
+
+impl Inspection {
+    /// The page that a terminal shows.
+    pub fn render(&self) -> String {
+        let mut out = String::new();
+        // Writing to a string cannot fail.
+        let mut row = |label: &str, text: String| {
+            let _ = writeln!(out, "{label:INDENT$}{text}");
+        };
+        row(
+            "file",
+            format!(
+                "{} ({}, {} compression)",
+                self.file,
+                readable_bytes(self.file_bytes),
+                self.compression.name()
+            ),
+        );
+        row("sha256", self.sha256.clone());
+        row("format", format!("{} ({})", self.format, self.confidence.name()));
+        row("because", wrapped(&self.reason, INDENT));
+        for remark in &self.remarks {
+            row("note", wrapped(remark, INDENT));
+        }
+        for file in &self.left_out {
+            row("left out", wrapped(file, INDENT));
+        }
+        let options: Vec<String> = self.options.iter().map(|(k, v)| format!("{k}={v}")).collect();
+        if !options.is_empty() {
+            row("read with", options.join(","));
+        }
+        out.push('\n');
+        let mut row = |label: &str, text: String| {
+            let _ = writeln!(out, "{label:INDENT$}{text}");
+        };
+        let mut kinds =
+            vec![format!("{} reads", grouped(self.reads)), format!("{} writes", grouped(self.writes))];
+        for (count, name) in [
+            (self.trims, "trims"),
+            (self.flushes, "flushes"),
+            (self.fua_writes, "of the writes with FUA"),
+            (self.stream_writes, "of the writes in streams"),
+        ] {
+            if count > 0 {
+                kinds.push(format!("{} {name}", grouped(count)));
+            }
+        }
+        row(
+            "requests",
+            format!(
+                "{}: {} ({:.1} % writes)",
+                grouped(self.requests),
+                kinds.join(", "),
+                self.write_fraction * 100.0
+            ),
+        );
+        row("span", format!("{}, {} requests/s", span(self.span_s), figure(self.requests_per_s)));
+        if let Some(at) = self.largest_gap_at {
+            row(
+                "longest gap",
+                format!("{} before {}", span(self.largest_gap_s), place(self.largest_gap_in.as_deref(), at)),
+            );
+        }
+        row("read", format!("{}, mean {} KiB", size(self.read_gib), figure(self.mean_read_kib)));
+        row("written", format!("{}, mean {} KiB", size(self.write_gib), figure(self.mean_write_kib)));
+        row(
+            "footprint",
+            format!(
+                "{} in distinct 4 KiB pages, {} of it written",
+                size(self.footprint_gib),
+                size(self.written_footprint_gib)
+            ),
+        );
+        if self.write_gib > self.written_footprint_gib {
+            row(
+                "overwrites",
+                format!(
+                    "each written page {} times on average",
+                    figure(self.write_gib / self.written_footprint_gib)
+                ),
+            );
+        }
+        let dispersion: Vec<String> =
+            [(self.arrivals.dispersion_1s, "1 s"), (self.arrivals.dispersion_60s, "60 s")]
+                .into_iter()
+                .filter_map(|(index, window)| Some(format!("{} in windows of {window}", figure(index?))))
+                .collect();
+        if !dispersion.is_empty() {
+            row("dispersion", format!("{} (1 if arrivals were independent)", dispersion.join(", ")));
+        }
+        let side = if self.volumes.len() > 1 {
+            format!("; {} with {} volumes side by side", size(self.address_space_gib), self.volumes.len())
+        } else {
+            String::new()
+        };
+        row("addresses", format!("up to {}{side}", size(self.highest_address_gib)));
+        if self.unaligned > 0 {
+            row("rounded", format!("{} requests to whole blocks of 512 B", grouped(self.unaligned)));
+        }
+        if self.reordered > 0 {
+            row("sorted", format!("{} requests were earlier than one before them", grouped(self.reordered)));
+        }
+        if self.open_end {
+            row(
+                "last line",
+                "has no newline: if the file was cut off there, so may its last number be".into(),
+            );
+        }
+        if self.asides > 0 {
+            row("set aside", format!("{} entries of the format that are no requests", grouped(self.asides)));
+        }
+        self.render_sizes(&mut out);
+        self.render_cache(&mut out);
+        self.render_volumes(&mut out);
+        self.render_faults(&mut out);
+        out
+    }
+
+    fn render_sizes(&self, out: &mut String) {
+        let most = self.sizes.iter().map(|c| c.reads + c.writes).max().unwrap_or(0);
+        if most == 0 {
+            return;
+        }
+        let _ = writeln!(out, "\n{:>12}  {:>12}  {:>12}", "size up to", "reads", "writes");
+        for c in &self.sizes {
+            let bar = ((c.reads + c.writes) * BAR).div_ceil(most) as usize;
+            let reads = (bar as u64 * c.reads / (c.reads + c.writes)) as usize;
+            let _ = writeln!(
+                out,
+                "{:>12}  {:>12}  {:>12}  {}{}",
+                readable_bytes(c.up_to_bytes),
+                grouped(c.reads),
+                grouped(c.writes),
+                "░".repeat(reads),
+                "█".repeat(bar - reads)
+            );
+        }
+        let _ = writeln!(out, "{:42}░ reads █ writes", "");
+    }
+
+    fn render_cache(&self, out: &mut String) {
+        let Some(cache) = &self.cache else { return };
+        let percent = |share: Option<f64>| share.map_or("–".to_string(), |s| format!("{:.1} %", s * 100.0));
+        let _ = writeln!(
+            out,
+            "\n{:>12}  {:>12}  {:>12}  {:>12}  {:>12}",
+            "LRU cache", "of footprint", "reads hit", "writes hit", "all"
+        );
+        for (h, share) in cache.hits.iter().zip(CACHE_SHARES) {
+            let _ = writeln!(
+                out,
+                "{:>12}  {:>12}  {:>12}  {:>12}  {:>12}",
+                readable_bytes(h.cache_bytes),
+                format!("{share} %"),
+                percent(h.reads),
+                percent(h.writes),
+                percent(h.all)
+            );
+        }
+        if cache.sampled_pages < 1.0 {
+            let one_in = grouped((1.0 / cache.sampled_pages).round() as u64);
+            let _ = writeln!(out, "From one page in {one_in}, chosen by a hash (SHARDS).");
+        }
+    }
+
+    fn render_volumes(&self, out: &mut String) {
+        if self.volumes.len() < 2 {
+            return;
+        }
+        let _ = writeln!(
+            out,
+            "\n{:>12}  {:>12}  {:>12}  {:>12}",
+            "volume", "requests", "reaches to", "laid out at"
+        );
+        for v in self.volumes.iter().take(SHOWN_VOLUMES) {
+            let _ = writeln!(
+                out,
+                "{:>12}  {:>12}  {:>12}  {:>12}",
+                v.label,
+                grouped(v.requests),
+                readable_bytes(v.highest_bytes),
+                readable_bytes(v.base_bytes)
+            );
+        }
+        if self.volumes.len() > SHOWN_VOLUMES {
+            let _ = writeln!(out, "{:>12}  and {} more", "", self.volumes.len() - SHOWN_VOLUMES);
+        }
+        let _ = writeln!(
+            out,
+            "Volumes have addresses of their own, so a run lays them side by side in this order."
+        );
+    }
+
+    fn render_faults(&self, out: &mut String) {
+        if let Some(first) = &self.backwards.first {
+            let _ = writeln!(
+                out,
+                "\n{} requests are earlier than one before them, by up to {} s; the first at {}",
+                grouped(self.backwards.count),
+                figure(self.backwards.largest_ns as f64 / 1e9),
+                place(first.file.as_deref(), first.at)
+            );
+        }
+        if self.unusable.count > 0 {
+            let _ = writeln!(out, "\n{} lines cannot be used:", grouped(self.unusable.count));
+            for u in &self.unusable.first {
+                let _ = writeln!(out, "  {:>12}  {}", place(u.file.as_deref(), u.at), u.reason);
+            }
+            let more = self.unusable.count - self.unusable.first.len() as u64;
+            if more > 0 {
+                let _ = writeln!(out, "  {:>12}  and {} more", "", grouped(more));
+            }
+        }
+        if !self.refusals.is_empty() {
+            let _ = writeln!(out, "\nA run would refuse this trace as it is:");
+            for refusal in &self.refusals {
+                let _ = writeln!(out, "  {}", refusal.replace('\n', "\n  "));
+            }
+        }
+    }
+}

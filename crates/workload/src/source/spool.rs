@@ -1,0 +1,71 @@
+//! Temporary files: what is read more than once lies there. Without the feature `spool` there are none, and what needs one
+//! says so.
+
+#[cfg(feature = "spool")]
+mod on_disk {
+    use std::fs::File;
+    use std::io::{self, Read, Write};
+    use std::path::Path;
+    use std::sync::Arc;
+
+    /// A temporary file, on disk for as long as one of its copies lives.
+    #[derive(Clone, Debug)]
+    pub(crate) struct Spool(Arc<tempfile::TempPath>);
+
+    impl Spool {
+        /// The content of `pipe` in a temporary file.
+        pub fn of(pipe: &mut dyn Read) -> io::Result<Spool> {
+            let mut spool = tempfile::Builder::new().prefix("wordline-").tempfile()?;
+            io::copy(pipe, spool.as_file_mut())?;
+            spool.as_file_mut().flush()?;
+            Ok(Spool(Arc::new(spool.into_temp_path())))
+        }
+
+        pub fn path(&self) -> &Path {
+            &self.0
+        }
+    }
+
+    /// A temporary file without a name.
+    pub(crate) fn scratch() -> io::Result<File> {
+        tempfile::tempfile()
+    }
+}
+
+#[cfg(not(feature = "spool"))]
+mod nowhere {
+    use std::convert::Infallible;
+    use std::fs::File;
+    use std::io::{self, Read};
+    use std::path::Path;
+
+    /// A temporary file, which no build without the feature has.
+    #[derive(Clone, Debug)]
+    pub(crate) struct Spool(Infallible);
+
+    impl Spool {
+        pub fn of(_pipe: &mut dyn Read) -> io::Result<Spool> {
+            Err(none())
+        }
+
+        pub fn path(&self) -> &Path {
+            match self.0 {}
+        }
+    }
+
+    pub(crate) fn scratch() -> io::Result<File> {
+        Err(none())
+    }
+
+    fn none() -> io::Error {
+        io::Error::new(
+            io::ErrorKind::Unsupported,
+            "this build has no temporary files (feature `spool` of wordline-workload)",
+        )
+    }
+}
+
+#[cfg(not(feature = "spool"))]
+pub(crate) use nowhere::{Spool, scratch};
+#[cfg(feature = "spool")]
+pub(crate) use on_disk::{Spool, scratch};

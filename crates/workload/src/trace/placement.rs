@@ -1,0 +1,118 @@
+//! How a trace is made to fit a drive: as it is, modulo the drive, or with its pages numbered densely.
+
+use crate::error::{ErrorKind, Problem, WorkloadError};
+use crate::requests::fit::{DriveShape, Fit, Placement};
+use crate::requests::pages::{PageSet, RankedPages};
+use crate::text::numbers::{grouped, readable_bytes};
+use crate::trace::trace::Trace;
+use std::sync::{Arc, PoisonError};
+use wordline_units::{HostOp, LBA_BYTES};
+
+impl Trace {
+    pub(crate) fn placement(&self, drive: DriveShape) -> Result<Placement, WorkloadError> {
+        let capacity = drive.blocks();
+        if self.end <= capacity {
+            return Ok(Placement::AsIs);
+        }
+        if self.scan.longest as u64 > capacity {
+            let what = format!(
+                "a request is {} long and the drive has {}",
+                readable_bytes(self.scan.longest as u64 * LBA_BYTES),
+                readable_bytes(drive.logical_bytes)
+            );
+            return Err(Problem::new(ErrorKind::Fit, self.source.label(), what)
+                .allowed("a larger drive")
+                .into());
+        }
+        match self.fit {
+            Fit::Wrap => Ok(Placement::Wrap { capacity }),
+            Fit::Compact => {
+                let unit = drive.unit_blocks();
+                let pages = self.compacted(unit)?;
+                if pages.count() * unit > capacity {
+                    let what = format!(
+                        "the trace touches {} in {} logical pages and the drive has {}, so compacting does not make it fit",
+                        readable_bytes(pages.count() * unit * LBA_BYTES),
+                        grouped(pages.count()),
+                        readable_bytes(drive.logical_bytes)
+                    );
+                    return Err(Problem::new(ErrorKind::Fit, self.source.label(), what)
+                        .allowed("a larger drive, fewer requests, or fit=wrap")
+                        .into());
+                }
+                Ok(Placement::Compact { pages, unit })
+            }
+            Fit::Error => Err(self.does_not_fit(drive)?),
+        }
+    }
+
+    /// The pages that reads and writes touch, ranked; kept for the next time.
+    pub fn compacted(&self, unit: u64) -> Result<Arc<RankedPages>, WorkloadError> {
+        let mut kept = self.compacted.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, pages)) = kept.as_ref().filter(|(u, _)| *u == unit) {
+            return Ok(Arc::clone(pages));
+        }
+        let (pages, _) = self.touched(unit, u64::MAX)?;
+        let pages = Arc::new(pages.ranked());
+        *kept = Some((unit, Arc::clone(&pages)));
+        Ok(pages)
+    }
+
+    /// The pages of `unit` blocks that reads and writes touch, and the first request beyond
+    /// `capacity` with its number and place.
+    fn touched(&self, unit: u64, capacity: u64) -> Result<(PageSet, Option<String>), WorkloadError> {
+        let mut stream = self.stream(Placement::AsIs, u64::MAX, None)?;
+        // A run has been refused before if there is anything that it could not use.
+        stream.skip_bad = true;
+        let mut pages = PageSet::default();
+        let (mut beyond, mut number) = (None, 0u64);
+        while let Some(request) = stream.next().transpose()? {
+            number += 1;
+            let end = request.lba.0 + request.blocks as u64;
+            if beyond.is_none() && end > capacity {
+                beyond = Some(format!(
+                    "request {} ({}) ends at {}",
+                    grouped(number),
+                    stream.cursor.position(),
+                    readable_bytes(end.saturating_mul(LBA_BYTES))
+                ));
+            }
+            if matches!(request.op, HostOp::Read | HostOp::Write) {
+                pages.insert(request.lba.0 / unit..end.div_ceil(unit));
+            }
+        }
+        Ok((pages, beyond))
+    }
+
+    fn does_not_fit(&self, drive: DriveShape) -> Result<WorkloadError, WorkloadError> {
+        let unit = drive.unit_blocks();
+        let (pages, beyond) = self.touched(unit, drive.blocks())?;
+        let touched = pages.count() * unit * LBA_BYTES;
+        let volumes = self.scan.volumes.iter().filter(|v| v.requests > 0).count();
+        let side = if volumes > 1 { format!(" ({volumes} volumes side by side)") } else { String::new() };
+        let what = format!(
+            "the trace reaches up to {}{side} and touches {}; the drive has {}. The first beyond it: {}",
+            readable_bytes(self.end.saturating_mul(LBA_BYTES)),
+            readable_bytes(touched),
+            readable_bytes(drive.logical_bytes),
+            beyond.unwrap_or_default()
+        );
+        let label = self.source.label();
+        let hint = if touched <= drive.logical_bytes {
+            format!(
+                "fit=compact renumbers the {} touched pages densely into {} of the drive; fit=wrap takes addresses modulo the drive",
+                grouped(pages.count()),
+                readable_bytes(touched)
+            )
+        } else {
+            format!(
+                "fit=compact would need {}, more than the drive has; fit=wrap takes addresses modulo the drive, which overlays data",
+                readable_bytes(touched)
+            )
+        };
+        Ok(Problem::new(ErrorKind::Fit, label, what)
+            .allowed("fit=error, fit=wrap, fit=compact")
+            .hint(hint)
+            .into())
+    }
+}

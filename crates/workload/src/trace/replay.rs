@@ -1,0 +1,86 @@
+//! A trace being replayed: time from 0 on, volumes side by side, on the drive as asked.
+
+use crate::error::{ErrorKind, Problem, WorkloadError};
+use crate::requests::fit::Placement;
+use crate::requests::pace::Ratio;
+use crate::trace::cursor::{Cursor, Step};
+use wordline_units::{HostOp, HostRequest, LBA_BYTES, Lba, SimTime};
+
+/// A trace being replayed.
+pub(crate) struct TraceStream {
+    pub(crate) cursor: Cursor,
+    pub(crate) bases: Vec<u64>,
+    pub(crate) placement: Placement,
+    pub(crate) capacity: u64,
+    pub(crate) skip_bad: bool,
+    pub(crate) first_time: u64,
+    pub(crate) latest: u64,
+    pub(crate) speedup: Ratio,
+    pub(crate) open_loop: bool,
+    pub(crate) until: Option<u64>,
+    pub(crate) left: u64,
+    pub(crate) bytes_left: u64,
+    pub(crate) bounding: HostOp,
+}
+
+impl TraceStream {
+    #[cold]
+    pub(crate) fn fail(&mut self, what: &str) -> WorkloadError {
+        self.left = 0;
+        Problem::new(ErrorKind::Content, self.cursor.place(), what)
+            .hint("the file seems to have changed since it was first read")
+            .into()
+    }
+
+    #[inline]
+    pub(crate) fn step(&mut self) -> Result<Option<HostRequest>, WorkloadError> {
+        while self.left > 0 && self.bytes_left > 0 {
+            let found = match self.cursor.next()? {
+                Some(Step::Request(found)) => found,
+                Some(Step::Unusable(_)) if self.skip_bad => continue,
+                Some(Step::Unusable(reason)) => return Err(self.fail(&reason)),
+                None => return Ok(None),
+            };
+            self.latest = self.latest.max(found.time);
+            let arrival = self.speedup.divide(self.latest - self.first_time);
+            if self.until.is_some_and(|until| arrival >= until) {
+                return Ok(None);
+            }
+            self.left -= 1;
+            let Some(base) = self.bases.get(found.volume as usize) else {
+                return Err(self.fail("a volume appears that was not there before"));
+            };
+            let Some((lba, blocks)) = self.placement.place(base + found.lba, found.blocks, found.op) else {
+                continue;
+            };
+            if lba + blocks as u64 > self.capacity {
+                return Err(self.fail("a request ends beyond the drive"));
+            }
+            if found.op == self.bounding {
+                self.bytes_left = self.bytes_left.saturating_sub(blocks as u64 * LBA_BYTES);
+            }
+            return Ok(Some(HostRequest {
+                arrival: SimTime(if self.open_loop { arrival } else { 0 }),
+                lba: Lba(lba),
+                blocks,
+                op: found.op,
+                attributes: found.attributes,
+                volume: found.volume,
+            }));
+        }
+        Ok(None)
+    }
+}
+
+impl Iterator for TraceStream {
+    type Item = Result<HostRequest, WorkloadError>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        let step = self.step();
+        if step.is_err() {
+            self.left = 0;
+        }
+        step.transpose()
+    }
+}
