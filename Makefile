@@ -22,7 +22,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml python/README.md docs/not-modell
 	$(shell find python/wordline -name '*.py' -o -name '*.pyi' -o -name '*.toml' -o -name '*.fio')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo wheel sdist release-check test check rust-test python-test wasm bench bench-picture papers validate closed-forms fio twins twin-fits twin-classes steady errors lifetime mutants bless swarm fuzz clean
+.PHONY: help demo wheel sdist release-check test check rust-test python-test wasm bench bench-picture papers validate closed-forms fio twins twin-fits twin-classes steady errors lifetime mutants bless walk swarm fuzz clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -100,12 +100,12 @@ wasm: ## Build what a page can run for WebAssembly, if rustup has the target
 		for p in $(WASM); do \
 			cargo build --quiet --target wasm32-unknown-unknown --no-default-features --package $$p || exit 1; \
 		done; \
+		cargo test --package wordline-workload --no-default-features --lib --quiet workload::; \
 	fi
 
 rust-test: ## The tests in Rust
 	@echo "== cargo test"
 	@cargo test --workspace --quiet
-	@cargo test --package wordline-workload --no-default-features --lib --quiet workload::
 
 python-test: $(INSTALLED) $(TOOLS) ## The tests in Python, of the installed package and the command
 	@echo "== pytest"
@@ -206,6 +206,9 @@ mutants: $(TOOLS) ## Plant ten faults in a copy of the engine, one at a time: th
 
 bless: ## Accept changed golden files and schemas; say in the commit why they changed
 	@BLESS=1 cargo test --workspace --quiet
+
+walk: ## Count functions and changes of file on the way of a write through the engine; COMMIT=... for an older tree
+	@$(PYTHON) tests/walk.py $(if $(COMMIT),--commit $(COMMIT))
 
 N ?= 1000
 SEED ?= 1

@@ -2,178 +2,26 @@
 //! package `wordline` gives them attributes and arrays. The interpreter is free while a device
 //! runs, and is asked for signals now and then, so that Ctrl-C works.
 
-use pyo3::create_exception;
-use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyValueError};
+mod asked;
+mod error;
+mod signal;
+
+use asked::{Asked, AskedFiles, Watcher};
+use error::{Fault, Refused, UserError, raised, unfit, wrong};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::collections::BTreeMap;
+use signal::{MAIN, apart, is_raised};
 use std::ffi::OsString;
-use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
-use std::thread::ThreadId;
+use std::sync::{Mutex, PoisonError};
 use wordline_report::{
     Comparison, Figure, Heading, Lifetimes, RefusedScheme, Report, TerminalStyle, palette,
 };
-use wordline_run::{
-    Blame, EndOfLife, Files, LifetimeSpec, Progress, Recording, RunError, RunSpec, Setup, Slowest, WhyAsked,
-    Window,
-};
+use wordline_run::{EndOfLife, LifetimeSpec, Recording, Setup, Slowest, WhyAsked};
 use wordline_schemes::Registry;
-use wordline_units::{Face, HostOp, Opt, SimDuration};
+use wordline_units::{HostOp, Opt, SimDuration};
+use wordline_workload::SYNTHETICS;
 use wordline_workload::twin::TWINS;
-use wordline_workload::{Fit, SYNTHETICS};
-
-create_exception!(wordline, UserError, PyValueError, "The input is wrong: what, where, and what is allowed.");
-create_exception!(wordline, Refused, PyValueError, "Scheme and device do not go together.");
-create_exception!(wordline, Fault, PyRuntimeError, "An illegal decision of a scheme, or a bug of Wordline.");
-
-/// The exception of an error. Its text spells options as Python does; for one who typed a command there is the
-/// attribute `on_command_line` beside it.
-fn raised(e: &RunError) -> PyErr {
-    let text = e.on(Face::Python);
-    let exception = match e.blame() {
-        Blame::User => UserError::new_err(text),
-        Blame::Refused => Refused::new_err(text),
-        Blame::Fault => Fault::new_err(text),
-        Blame::Machine => PyOSError::new_err(text),
-        Blame::Interrupted => return PyKeyboardInterrupt::new_err(()),
-    };
-    beside(exception, &e.on(Face::CommandLine))
-}
-
-/// An exception that knows what it says on a command line, too.
-fn beside(exception: PyErr, command_line: &str) -> PyErr {
-    let set = Python::attach(|py| exception.value(py).setattr("on_command_line", command_line));
-    set.map_or_else(|e| e, |()| exception)
-}
-
-/// An option of the wrong value.
-fn unfit(option: Opt, value: impl std::fmt::Display, e: impl std::fmt::Display) -> PyErr {
-    raised(&RunError::Option(option.of(value) + format!(": {e}")))
-}
-
-fn wrong(e: impl ToString) -> PyErr {
-    UserError::new_err(e.to_string())
-}
-
-/// The thread that Python tells of signals, and what its handler raised while the engine was at work.
-static MAIN: OnceLock<ThreadId> = OnceLock::new();
-static RAISED: Mutex<Option<PyErr>> = Mutex::new(None);
-static IS_RAISED: AtomicBool = AtomicBool::new(false);
-
-/// Whether a handler of signals has raised something: asked by the engine at coarse points.
-fn is_raised() -> bool {
-    if MAIN.get() == Some(&std::thread::current().id())
-        && !IS_RAISED.load(Ordering::Relaxed)
-        && let Err(e) = Python::attach(|py| py.check_signals())
-    {
-        *RAISED.lock().unwrap_or_else(PoisonError::into_inner) = Some(e);
-        IS_RAISED.store(true, Ordering::Relaxed);
-    }
-    IS_RAISED.load(Ordering::Relaxed)
-}
-
-/// Does what takes long without the interpreter; what a handler of signals raised meanwhile comes first.
-fn apart<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
-    let done = py.detach(work);
-    if MAIN.get() == Some(&std::thread::current().id()) && IS_RAISED.swap(false, Ordering::Relaxed) {
-        let raised = RAISED.lock().unwrap_or_else(PoisonError::into_inner).take();
-        return Err(raised.unwrap_or_else(|| PyKeyboardInterrupt::new_err(())));
-    }
-    Ok(done)
-}
-
-/// What `run` and `compare` take, as the Python side spells it.
-#[derive(FromPyObject)]
-struct Asked {
-    #[pyo3(item)]
-    device: String,
-    #[pyo3(item)]
-    workload: String,
-    #[pyo3(item)]
-    set: BTreeMap<String, String>,
-    #[pyo3(item)]
-    seed: u64,
-    #[pyo3(item)]
-    replicas: u32,
-    #[pyo3(item)]
-    traces: Option<String>,
-    #[pyo3(item)]
-    requests: Option<u64>,
-    #[pyo3(item)]
-    fit: Option<String>,
-    #[pyo3(item)]
-    initial: String,
-    #[pyo3(item)]
-    from_state: Option<String>,
-    #[pyo3(item)]
-    save_state: Option<String>,
-    #[pyo3(item)]
-    check: bool,
-}
-
-impl Asked {
-    fn spec(self, scheme: &str) -> PyResult<RunSpec> {
-        let fit = |f: &String| f.parse::<Fit>().map_err(|e| unfit(Opt::Fit, f, e));
-        let fit = self.fit.as_ref().map(fit).transpose()?;
-        Ok(RunSpec {
-            device: self.device,
-            scheme: scheme.to_string(),
-            workload: self.workload,
-            set: self.set.into_iter().collect(),
-            seed: self.seed,
-            replicas: self.replicas,
-            traces: self.traces,
-            requests: self.requests,
-            fit,
-            initial: self.initial,
-            from_state: self.from_state,
-            save_state: self.save_state,
-            check: self.check,
-            registry: Registry::standard(),
-        })
-    }
-}
-
-/// Calls back into Python between requests; what is raised there ends the run.
-struct Watcher {
-    callback: Option<Py<PyAny>>,
-    raised: Option<PyErr>,
-}
-
-impl Watcher {
-    fn see(&mut self, p: Progress) -> ControlFlow<()> {
-        self.call((p.run as u64, p.completed, p.now.0 as f64 / 1e9))
-    }
-
-    fn call(&mut self, arguments: (u64, u64, f64)) -> ControlFlow<()> {
-        let seen = Python::attach(|py| {
-            py.check_signals()?;
-            match &self.callback {
-                Some(f) => f.call1(py, arguments).map(drop),
-                None => Ok(()),
-            }
-        });
-        match seen {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(e) => {
-                self.raised.get_or_insert(e);
-                ControlFlow::Break(())
-            }
-        }
-    }
-
-    /// The error of Python comes before the interruption that it led to.
-    fn judge<T>(self, result: Result<T, RunError>) -> PyResult<T> {
-        match (self.raised, result) {
-            (Some(e), _) => Err(e),
-            (None, Ok(value)) => Ok(value),
-            (None, Err(e)) => Err(raised(&e)),
-        }
-    }
-}
 
 /// Run schemes on one device and workload; one report as JSON each.
 #[pyfunction]
@@ -193,33 +41,6 @@ fn compare(
     })?;
     let comparison = watcher.judge(result)?;
     comparison.reports.iter().map(|r| r.to_json().map_err(wrong)).collect()
-}
-
-/// The files that a run is to be recorded in, as the Python side spells them.
-#[derive(FromPyObject)]
-struct AskedFiles {
-    #[pyo3(item)]
-    log: Option<PathBuf>,
-    #[pyo3(item)]
-    completions: Option<PathBuf>,
-    #[pyo3(item)]
-    timeline: Option<PathBuf>,
-    #[pyo3(item)]
-    window: Option<String>,
-    #[pyo3(item)]
-    around: Option<u64>,
-}
-
-impl AskedFiles {
-    fn files(self) -> PyResult<Files> {
-        let window = match (self.window, self.around) {
-            (Some(window), None) => window.parse().map_err(|e| unfit(Opt::Window, &window, e))?,
-            (None, Some(number)) => Window::Around(number),
-            (None, None) => Window::Whole,
-            (Some(_), Some(_)) => return Err(wrong("window and around: give one of them")),
-        };
-        Ok(Files { log: self.log, completions: self.completions, timeline: self.timeline, window })
-    }
 }
 
 /// Run one scheme and write down its operations, its completions, its timeline; the report as JSON.

@@ -1,7 +1,4 @@
-//! Quantities with their unit in the type, and the text form that configuration uses.
-//!
-//! A text form is parsed exactly: `"1.5us"` is 1500 ns because the decimal fraction is resolved in
-//! integers, and a value that is not a whole number of the base unit is refused, not rounded.
+//! Quantities with their unit in the type: bytes, rates, fractions, energies, counts.
 
 use crate::spelled::{QuantityError, split, text_serde, unknown_unit, whole};
 use crate::time::SimDuration;

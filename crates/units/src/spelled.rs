@@ -1,4 +1,7 @@
-//! Quantities as people spell them: a number and a unit.
+//! Quantities as people spell them: the text form that configuration uses, a number and a unit.
+//!
+//! It is parsed exactly: `"1.5us"` is 1500 ns because the decimal fraction is resolved in integers, and a
+//! value that is not a whole number of the base unit is refused, not rounded.
 
 use thiserror::Error;
 

@@ -1,6 +1,5 @@
-//! Several runs side by side: schemes on one device and workload, one of them the baseline. What
-//! every picture and table needs to agree on is here: how a run is labelled, which runs may be
-//! called best, and the sentence that says what came out.
+//! Several runs side by side: schemes on one device and workload, one of them the baseline. This is
+//! the schema `wordline.comparison/1`.
 
 use crate::schema::estimate::Estimate;
 use crate::schema::replicas::differences_percent;

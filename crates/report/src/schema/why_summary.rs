@@ -1,5 +1,5 @@
 //! What the slowest requests of a run have in common: shares of their time, by the parts of their latency and by
-//! what was in the way, beside the same of all requests. As data, and in words.
+//! what was in the way, beside the same of all requests.
 
 use serde::{Deserialize, Serialize};
 

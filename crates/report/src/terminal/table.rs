@@ -1,6 +1,4 @@
-//! The comparison as a terminal shows it: one column a scheme, the best of each row marked, the
-//! ratio to the first scheme beside it. Text is laid out as styled segments and cut by display
-//! width, so that no line is longer than asked, with colour or without.
+//! The comparison as a terminal shows it: in columns where they fit, or else with a line a scheme.
 
 use crate::schema::comparison::Comparison;
 use crate::terminal::by_scheme::transposed;

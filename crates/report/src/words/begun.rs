@@ -1,4 +1,4 @@
-//! How a drive was put into a steady state before the first request, and whether it was one.
+//! What is said of a drive that began steady: how it was brought there, and whether it was so.
 
 use crate::schema::report::Report;
 use crate::words::number;

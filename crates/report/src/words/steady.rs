@@ -1,5 +1,4 @@
-//! Whether a run has settled, and what it measured after it had. The figures of the whole run stay
-//! the report's own; these stand beside them.
+//! What is said of a steady state: whether runs have settled, from where on, or why not.
 
 use crate::schema::estimate::Estimate;
 use crate::schema::report::Report;

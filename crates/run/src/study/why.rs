@@ -1,8 +1,5 @@
 //! Why a request took so long, found out by doing its run again with a watcher: what the last of its
 //! operations stood behind in its plane, at its array and bus, and why that was there.
-//!
-//! The watcher keeps what each plane did for as long as a request is outstanding that may have waited for it,
-//! so that its memory goes with the queue and not with the run.
 
 use crate::ask::setup::Setup;
 use crate::error::RunError;

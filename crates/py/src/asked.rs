@@ -1,0 +1,128 @@
+//! What `run`, `compare` and `record` take, as the Python side spells it.
+
+use crate::error::{raised, unfit, wrong};
+use pyo3::prelude::*;
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use wordline_run::{Files, Progress, RunError, RunSpec, Window};
+use wordline_schemes::Registry;
+use wordline_units::Opt;
+use wordline_workload::Fit;
+
+/// What `run` and `compare` take, as the Python side spells it.
+#[derive(FromPyObject)]
+pub(crate) struct Asked {
+    #[pyo3(item)]
+    device: String,
+    #[pyo3(item)]
+    workload: String,
+    #[pyo3(item)]
+    set: BTreeMap<String, String>,
+    #[pyo3(item)]
+    seed: u64,
+    #[pyo3(item)]
+    replicas: u32,
+    #[pyo3(item)]
+    traces: Option<String>,
+    #[pyo3(item)]
+    requests: Option<u64>,
+    #[pyo3(item)]
+    fit: Option<String>,
+    #[pyo3(item)]
+    initial: String,
+    #[pyo3(item)]
+    from_state: Option<String>,
+    #[pyo3(item)]
+    save_state: Option<String>,
+    #[pyo3(item)]
+    check: bool,
+}
+
+impl Asked {
+    pub(crate) fn spec(self, scheme: &str) -> PyResult<RunSpec> {
+        let fit = |f: &String| f.parse::<Fit>().map_err(|e| unfit(Opt::Fit, f, e));
+        let fit = self.fit.as_ref().map(fit).transpose()?;
+        Ok(RunSpec {
+            device: self.device,
+            scheme: scheme.to_string(),
+            workload: self.workload,
+            set: self.set.into_iter().collect(),
+            seed: self.seed,
+            replicas: self.replicas,
+            traces: self.traces,
+            requests: self.requests,
+            fit,
+            initial: self.initial,
+            from_state: self.from_state,
+            save_state: self.save_state,
+            check: self.check,
+            registry: Registry::standard(),
+        })
+    }
+}
+
+/// Calls back into Python between requests; what is raised there ends the run.
+pub(crate) struct Watcher {
+    pub(crate) callback: Option<Py<PyAny>>,
+    pub(crate) raised: Option<PyErr>,
+}
+
+impl Watcher {
+    pub(crate) fn see(&mut self, p: Progress) -> ControlFlow<()> {
+        self.call((p.run as u64, p.completed, p.now.0 as f64 / 1e9))
+    }
+
+    pub(crate) fn call(&mut self, arguments: (u64, u64, f64)) -> ControlFlow<()> {
+        let seen = Python::attach(|py| {
+            py.check_signals()?;
+            match &self.callback {
+                Some(f) => f.call1(py, arguments).map(drop),
+                None => Ok(()),
+            }
+        });
+        match seen {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(e) => {
+                self.raised.get_or_insert(e);
+                ControlFlow::Break(())
+            }
+        }
+    }
+
+    /// The error of Python comes before the interruption that it led to.
+    pub(crate) fn judge<T>(self, result: Result<T, RunError>) -> PyResult<T> {
+        match (self.raised, result) {
+            (Some(e), _) => Err(e),
+            (None, Ok(value)) => Ok(value),
+            (None, Err(e)) => Err(raised(&e)),
+        }
+    }
+}
+
+/// The files that a run is to be recorded in, as the Python side spells them.
+#[derive(FromPyObject)]
+pub(crate) struct AskedFiles {
+    #[pyo3(item)]
+    log: Option<PathBuf>,
+    #[pyo3(item)]
+    completions: Option<PathBuf>,
+    #[pyo3(item)]
+    timeline: Option<PathBuf>,
+    #[pyo3(item)]
+    window: Option<String>,
+    #[pyo3(item)]
+    around: Option<u64>,
+}
+
+impl AskedFiles {
+    pub(crate) fn files(self) -> PyResult<Files> {
+        let window = match (self.window, self.around) {
+            (Some(window), None) => window.parse().map_err(|e| unfit(Opt::Window, &window, e))?,
+            (None, Some(number)) => Window::Around(number),
+            (None, None) => Window::Whole,
+            (Some(_), Some(_)) => return Err(wrong("window and around: give one of them")),
+        };
+        Ok(Files { log: self.log, completions: self.completions, timeline: self.timeline, window })
+    }
+}
