@@ -395,6 +395,20 @@ impl<M: Media> Ftl<M> {
         }
     }
 
+    /// Whether the scheme, asked by this hook, has said that it cannot decide: then nothing is done.
+    #[inline(always)]
+    pub(crate) fn has_failed(&mut self, hook: &'static str) -> bool {
+        self.state.complaint.get().is_some() && self.undecided(hook)
+    }
+
+    #[cold]
+    fn undecided(&mut self, hook: &'static str) -> bool {
+        let (scheme, time) = (self.scheme.name().to_string(), self.state.now);
+        let reason = self.state.complaint.get().map_or(String::new(), |reason| reason.to_string());
+        self.fault.get_or_insert_with(|| Box::new(Fault::Undecided { scheme, hook, time, reason }));
+        true
+    }
+
     pub(crate) fn internal(&mut self, what: String) {
         if self.fault.is_none() {
             self.fault = Some(Box::new(Fault::Internal { what, time: self.state.now }));

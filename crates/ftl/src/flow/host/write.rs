@@ -23,6 +23,9 @@ impl<M: Media> Ftl<M> {
         } else {
             Tag::default()
         };
+        if self.has_failed("admit") {
+            return;
+        }
         let corners = self.units(request);
         self.state.counters.multi_page_writes += (corners.1 > corners.0) as u64;
         let per_page = self.state.stripe.units_per_page();
@@ -67,16 +70,14 @@ impl<M: Media> Ftl<M> {
             if self.enabled_hooks.contains(Hooks::SPLIT_WRITE) && spans.len() == 1 {
                 self.stage_split(id, spans[0], tag, corners, data);
             } else {
-                let (place, plane) = match self.placed_later() {
-                    Some(place) => (place, home),
-                    None => {
-                        let place = self.place_host(&parcel);
-                        let plane = self.pick_plane(&place, home);
-                        (place, plane)
-                    }
+                let placed = match self.placed_later() {
+                    Some(place) => Some((place, home)),
+                    None => self.place_host(&parcel).map(|place| (place, self.pick_plane(&place, home))),
                 };
-                self.scratch.tag = tag;
-                self.stage_parcel(id, &spans, &place, plane, corners, data);
+                if let Some((place, plane)) = placed {
+                    self.scratch.tag = tag;
+                    self.stage_parcel(id, &spans, &place, plane, corners, data);
+                }
             }
         }
         self.scratch.spans = spans;
@@ -97,10 +98,14 @@ impl<M: Media> Ftl<M> {
             let rest = Span { mask: left, ..span };
             let view = View::of(&self.state);
             let mask = self.scheme.split_write(&rest, &view).and(left);
+            if self.has_failed("split_write") {
+                return;
+            }
             let mask = if mask.is_empty() { left } else { mask };
             left = left.minus(mask);
             let spans = [Span { mask, ..span }];
-            let place = self.place_host(&Parcel { origin: Origin::Host(tag), spans: &spans, home });
+            let parcel = Parcel { origin: Origin::Host(tag), spans: &spans, home };
+            let Some(place) = self.place_host(&parcel) else { return };
             let plane = self.pick_plane(&place, home);
             // What was placed before may have taken older sectors along that this one writes anew.
             self.version += 1;
@@ -112,13 +117,22 @@ impl<M: Media> Ftl<M> {
         }
     }
 
-    /// Where host data go; the moves that must come first are left in `scratch.moves`.
-    pub(crate) fn place_host(&mut self, parcel: &Parcel) -> Place {
+    /// Where host data go, if the scheme can tell; the moves that must come first are left in `scratch.moves`.
+    pub(crate) fn place_host(&mut self, parcel: &Parcel) -> Option<Place> {
         let view = View::of(&self.state);
         if self.enabled_hooks.contains(Hooks::MAKE_ROOM) {
             self.scheme.make_room(parcel, &view, &mut self.scratch.moves);
+            if self.has_failed("make_room") {
+                self.scratch.moves.clear();
+                return None;
+            }
         }
-        self.scheme.place(parcel, &view)
+        let place = self.scheme.place(parcel, &View::of(&self.state));
+        if self.has_failed("place") {
+            self.scratch.moves.clear();
+            return None;
+        }
+        Some(place)
     }
 
     /// Make the programs of a parcel, and begin the reads that a read-modify-write needs and the moves that
