@@ -280,6 +280,20 @@ impl<M: Media> Ftl<M> {
         self.out.fail(|| Fault::IllegalDecision { scheme: scheme.to_string(), decision, time, state });
     }
 
+    /// Whether the scheme, asked by this hook, has said that it cannot decide: then nothing is done.
+    #[inline(always)]
+    pub(crate) fn has_failed(&mut self, hook: &'static str) -> bool {
+        self.state.complaint.get().is_some() && self.undecided(hook)
+    }
+
+    #[cold]
+    fn undecided(&mut self, hook: &'static str) -> bool {
+        let (scheme, time) = (self.scheme.name().to_string(), self.state.now);
+        let reason = self.state.complaint.get().map_or(String::new(), |reason| reason.to_string());
+        self.out.fail(|| Fault::Undecided { scheme, hook, time, reason });
+        true
+    }
+
     pub(crate) fn internal(&mut self, what: String) {
         self.out.internal(what, self.state.now);
     }

@@ -36,10 +36,10 @@ pub use initial::initial::{Initial, InitialError, Order};
 pub use initial::steady_types::{Begun, Law, Settling, SteadyError, UNTOUCHED, Updates};
 pub use media::{BlockFound, BlockHeader, Bytes, Media, Metadata, NoMedia, Oob, Recorded, SlotFound};
 pub use plan::decision::{
-    ChannelSet, Collect, Command, Gather, Grain, IdleWork, Move, Need, Origin, Parcel, Place, PlanePick,
-    ReadSeen, Route, Tag, Target,
+    Answer, ChannelSet, Collect, Command, Gather, Grain, IdleWork, Move, Need, Origin, Parcel, Place,
+    PlanePick, ReadSeen, Route, Tag, Target,
 };
-pub use plan::layout::{DriveInfo, Hooks, Join, Layout, Refusal};
+pub use plan::layout::{Answers, DriveInfo, Hooks, Join, Layout, Refusal};
 pub use plan::map_kind::{MapKind, MapTable, RegionSet};
 pub use plan::region::{EarlierBits, FreeOrder, MovedIn, Pool, PoolId, Region, RegionId};
 pub use plan::span::{Located, Span};

@@ -6,7 +6,7 @@
 use crate::file::saved::{Loader, Memory, Saved, Saver};
 use crate::file::state_file::StateError;
 use crate::plan::decision::{Collect, Command, IdleWork, Move, Need, Parcel, Place, ReadSeen, Tag};
-use crate::plan::layout::{DriveInfo, Hooks, Layout, Refusal};
+use crate::plan::layout::{Answers, DriveInfo, Layout, Refusal};
 use crate::plan::span::Span;
 use crate::view::View;
 use std::borrow::Cow;
@@ -48,7 +48,7 @@ pub trait Scheme: CloneScheme + Debug + Send {
 
     /// Which optional hooks it has. Written by [`hooks`](macro@crate::hooks) and not by hand: the others are never
     /// called.
-    fn answers(&self) -> Hooks;
+    fn answers(&self) -> Answers;
 
     /// Mark a host write, once, when it is admitted.
     fn admit(&mut self, _request: &HostRequest, _view: &View) -> Tag {
@@ -109,7 +109,7 @@ impl dyn Scheme {
     /// As [`Scheme::layout`].
     pub fn laid_out(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
         let layout = self.layout(drive)?;
-        let enabled_hooks = layout.enabled_hooks.intersection(self.answers());
+        let enabled_hooks = layout.enabled_hooks.intersection(self.answers().hooks());
         Ok(Layout { enabled_hooks, ..layout })
     }
 }

@@ -1,8 +1,10 @@
 //! What a scheme sees: the drive's state, read-only.
 
+use crate::plan::decision::Answer;
 use crate::plan::region::RegionId;
 use crate::state::block::Phase;
 use crate::state::state::State;
+use std::fmt::Display;
 use wordline_flash::{Geometry, SlotClass};
 use wordline_units::{BlockId, DieId, Lpn, PlaneId, Ppn, SectorMask, SimTime};
 
@@ -32,6 +34,17 @@ impl<'a> View<'a> {
             None => own,
             Some(names) => names[own.index()],
         }
+    }
+
+    /// What a hook decided, or the reason why it could not: then the run ends with an error that names the scheme, the
+    /// hook, the time and the reason, and nothing is done of what the hook would have decided. So a hook may leave its work
+    /// to a method with `?` in it, as in `view.answer(self.find(parcel, view))`.
+    #[inline]
+    pub fn answer<T: Answer>(&self, decided: Result<T, impl Display>) -> T {
+        decided.unwrap_or_else(|reason| {
+            self.state.complaint.get_or_init(|| reason.to_string().into());
+            T::NONE
+        })
     }
 
     /// The drive's numbering.

@@ -62,7 +62,7 @@ impl Feistel {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::splitmix;
+    use crate::split_mix::splitmix;
 
     #[test]
     fn it_hits_every_number_once_and_goes_back() {

@@ -4,7 +4,7 @@
 use proc_macro::{Delimiter, Group, TokenStream, TokenTree};
 
 /// Put before `impl Scheme for ...`: adds the method `answers`, which has the names of all that the block has. The
-/// trait asks for that method, so an `impl` without the attribute does not compile.
+/// trait asks for that method, and nothing else makes what it returns, so an `impl` without the attribute does not compile.
 #[proc_macro_attribute]
 pub fn hooks(_: TokenStream, item: TokenStream) -> TokenStream {
     let mut tokens: Vec<TokenTree> = item.into_iter().collect();
@@ -36,7 +36,7 @@ fn methods(body: TokenStream) -> Vec<String> {
 /// The method that has them.
 fn answers(methods: &[String]) -> TokenStream {
     code(&format!(
-        "fn answers(&self) -> ::wordline_ftl::Hooks {{ ::wordline_ftl::Hooks::named(&{methods:?}) }}"
+        "fn answers(&self) -> ::wordline_ftl::Answers {{ ::wordline_ftl::Answers::of_impl(&{methods:?}) }}"
     ))
 }
 

@@ -1,6 +1,7 @@
 //! The schemes of the literature, one file each, and the registry by which everything else finds
 //! them: command line, Python, documentation and golden tests follow from it.
 
+mod check;
 pub mod cost_model;
 mod hyssd_model;
 mod parameters;
@@ -48,6 +49,7 @@ const SCHEMES: &[fn() -> Entry] = &[
     hierarchy::entry,
 ];
 
+pub use check::check;
 pub use conventional::Conventional;
 pub use conventional_tlc::ConventionalTlc;
 pub use hierarchy::Hierarchy;

@@ -5,7 +5,7 @@ use crate::plan::region::RegionId;
 use crate::plan::span::Span;
 use serde::{Deserialize, Serialize};
 use wordline_flash::SlotClass;
-use wordline_units::{BlockId, CellMode, ChannelId, Lpn, PlaneId, Ppn};
+use wordline_units::{BlockId, CellMode, ChannelId, Lpn, PlaneId, Ppn, SectorMask};
 
 /// What a request is marked with by [`Scheme::admit`](crate::Scheme::admit); its parts inherit it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -201,6 +201,32 @@ pub struct Place {
     pub plane: PlanePick,
     /// Which slots.
     pub route: Route,
+}
+
+/// What a hook answers, and what it says in place of an answer where it has none; nobody acts on that.
+pub trait Answer {
+    /// No answer.
+    const NONE: Self;
+}
+
+impl Answer for () {
+    const NONE: () = ();
+}
+
+impl Answer for Tag {
+    const NONE: Tag = Tag(0);
+}
+
+impl Answer for SectorMask {
+    const NONE: SectorMask = SectorMask::EMPTY;
+}
+
+impl Answer for Place {
+    const NONE: Place = Place { gather: Gather::AsIs, plane: PlanePick::Home, route: Route::NOWHERE };
+}
+
+impl<T> Answer for Option<T> {
+    const NONE: Option<T> = None;
 }
 
 /// A move of one logical page, with the place the scheme saw it in. If it has left that place by

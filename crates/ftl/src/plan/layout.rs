@@ -57,9 +57,11 @@ impl Hooks {
         Hooks(self.0 & !other.0)
     }
 
-    /// Those among the methods of these names.
-    pub fn named(methods: &[&str]) -> Hooks {
-        methods.iter().fold(Hooks::NONE, |hooks, method| hooks.union(Hooks::of(method)))
+    /// The names of their methods.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        const METHODS: [&str; 8] =
+            ["admit", "read", "collect", "idle", "on_trim", "make_room", "split_write", "tick"];
+        METHODS.into_iter().filter(move |method| self.contains(Hooks::of(method)))
     }
 
     fn of(method: &str) -> Hooks {
@@ -74,6 +76,24 @@ impl Hooks {
             "tick" => Hooks::TICK,
             _ => Hooks::NONE,
         }
+    }
+}
+
+/// Which hooks a scheme has, as [`hooks`](macro@crate::hooks) has read them off its `impl`. It cannot be made otherwise, so
+/// that no hook is there and forgotten here.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Answers(Hooks);
+
+impl Answers {
+    /// For the code that the attribute writes: the hooks among the methods of these names.
+    #[doc(hidden)]
+    pub fn of_impl(methods: &[&str]) -> Answers {
+        Answers(methods.iter().fold(Hooks::NONE, |hooks, method| hooks.union(Hooks::of(method))))
+    }
+
+    /// The hooks.
+    pub fn hooks(self) -> Hooks {
+        self.0
     }
 }
 

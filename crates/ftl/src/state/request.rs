@@ -102,6 +102,18 @@ pub enum Fault {
         /// What the drive looked like.
         state: String,
     },
+    /// A scheme could not decide.
+    #[error("scheme {scheme} could not decide at {} ns, asked to {hook}: {reason}", time.0)]
+    Undecided {
+        /// The scheme.
+        scheme: String,
+        /// The hook, as it is called in [`Scheme`](crate::Scheme).
+        hook: &'static str,
+        /// When.
+        time: SimTime,
+        /// Why, in the scheme's words.
+        reason: String,
+    },
     /// Wordline itself is at fault.
     #[error("internal fault at {} ns: {what}; please report it with the command that led here", time.0)]
     Internal {

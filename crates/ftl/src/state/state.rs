@@ -25,7 +25,7 @@ use crate::state::superblocks::Superblocks;
 use crate::state::trim::TrimLog;
 use crate::state::victim::VictimIndex;
 use crate::state::wear::Wear;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use wordline_device::{Ack, Allocation, GcSpec, Level};
 use wordline_flash::{Geometry, Refresh};
 use wordline_units::{BlockId, Bytes, CellMode, DieId, Lpn, PlaneId, SimTime};
@@ -71,6 +71,8 @@ pub struct State {
     pub(crate) draining: bool,
     pub(crate) now: SimTime,
     pub(crate) turn: u32,
+    /// Why the scheme cannot decide, once it has said so.
+    pub(crate) complaint: OnceLock<Box<str>>,
 }
 
 impl Saved for State {
@@ -78,7 +80,7 @@ impl Saved for State {
         values: [trims, demand, staging, ops, counters, shrunk, most_shrunk, programs_blocked as starved, gc_blocked as jammed,
             outstanding, buffered, incomplete_units, draining, now, turn],
         parts: [backlog, pools, regions, blocks, superblocks, map, idle_gc_copies as ahead, aging, wear, refreshing],
-        rebuilt: [geometry, gc, logical_pages, dynamic, stripe, home, buffer_pages],
+        rebuilt: [geometry, gc, logical_pages, dynamic, stripe, home, buffer_pages, complaint],
     }
 }
 
@@ -225,6 +227,7 @@ impl State {
             draining: false,
             now: SimTime(0),
             turn: 0,
+            complaint: OnceLock::new(),
             geometry,
         };
         state.recount();

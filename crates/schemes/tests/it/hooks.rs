@@ -1,46 +1,18 @@
-//! Is every hook that a scheme has called, under some of its parameters? `#[hooks]` enables what a scheme has; what its
-//! layout switches off again must be on with another parameter.
+//! Is every scheme as its entry says, with every hook that it has called under some of its parameters? `#[hooks]` enables
+//! what a scheme has; what its layout switches off again must be on with another parameter.
 
 use crate::support::{drives, layouts};
-use wordline_device::DeviceSpec;
-use wordline_ftl::{Hooks, Layout};
-use wordline_schemes::{Entry, Parameter, all, build};
-
-/// What the parameters of schemes take, besides the words of their descriptions.
-const NUMBERS: [&str; 5] = ["1", "2", "8", "10%", "1us"];
-
-/// The layouts of a spelling on the drives that it suits, and all hooks that it has.
-fn laid_out(spelling: &str, specs: &[DeviceSpec]) -> (Hooks, Vec<Layout>) {
-    let Ok(scheme) = build(spelling) else { return (Hooks::NONE, vec![]) };
-    (scheme.answers(), layouts(&*scheme, specs))
-}
-
-/// A scheme as it is, and with each of its parameters at values that its description lists.
-fn variants(entry: &Entry) -> Vec<String> {
-    let values = |p: &Parameter| {
-        let words = p.what.split(|c: char| !c.is_alphanumeric() && c != '-').filter(|word| !word.is_empty());
-        words.chain(NUMBERS).map(|value| format!("{}:{}={value}", entry.name, p.key)).collect::<Vec<_>>()
-    };
-    let changed = entry.parameters.iter().flat_map(values);
-    std::iter::once(entry.name.to_string()).chain(changed).collect()
-}
+use wordline_ftl::{DriveInfo, Hooks, IdleWork, Layout, Parcel, Place, Refusal, Scheme, View};
+use wordline_schemes::{Entry, Parameter, all, build, check};
+use wordline_units::PlaneId;
 
 #[test]
-fn every_hook_that_a_scheme_has_is_called_under_some_of_its_parameters() {
+fn every_scheme_is_as_its_entry_says() {
     let specs = drives();
     let mut somewhere = Hooks::NONE;
     for entry in all() {
-        let (mut has, mut called) = (Hooks::NONE, Hooks::NONE);
-        for spelling in variants(entry) {
-            let (answers, layouts) = laid_out(&spelling, &specs);
-            has = has.union(answers);
-            for layout in layouts {
-                let ticks = if layout.tick_every_writes > 0 { Hooks::TICK } else { Hooks::NONE };
-                called = called.union(layout.enabled_hooks).union(ticks);
-            }
-        }
-        assert_eq!(has, called, "{} has hooks that are never called, or no drive suits it", entry.name);
-        somewhere = somewhere.union(has);
+        assert_eq!(check(entry, &specs), Ok(()), "{}", entry.name);
+        somewhere = somewhere.union(build(&entry.name).unwrap().answers().hooks());
     }
     assert_eq!(
         somewhere,
@@ -49,10 +21,49 @@ fn every_hook_that_a_scheme_has_is_called_under_some_of_its_parameters() {
     );
 }
 
+/// `conventional`, with a hook that its layout leaves out.
+#[derive(Clone, Debug)]
+struct Forgetful(Box<dyn Scheme>);
+
+#[wordline_ftl::hooks]
+impl Scheme for Forgetful {
+    fn name(&self) -> &str {
+        "forgetful"
+    }
+    fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
+        self.0.layout(drive)
+    }
+    fn place(&mut self, parcel: &Parcel, view: &View) -> Place {
+        self.0.place(parcel, view)
+    }
+    fn idle(&mut self, _: PlaneId, _: &View) -> Option<IdleWork> {
+        None
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_scheme_from_outside_is_found() {
+    let entry = Entry::new("forgetfull", "", |_| Box::new(Forgetful(build("conventional").unwrap())))
+        .takes(Parameter::new("unread", "1", "1 to 8"));
+    let problems = check(&entry, &drives()).unwrap_err();
+    let expected = [
+        "the entry is called \"forgetfull\" and its scheme \"forgetful\"",
+        "parameter \"unread\" is listed, and the scheme does not read it",
+        "it has hooks that are never called, or no drive suits it: idle",
+    ];
+    assert_eq!(problems, expected);
+    let unlisted = Entry::new("unlisted", "", |p| {
+        p.whole("speed", 1..=4);
+        Box::new(Forgetful(build("conventional").unwrap()))
+    });
+    let problems = check(&unlisted, &drives()).unwrap_err().join("\n");
+    assert!(problems.contains("the scheme reads it, and its entry does not list it"), "{problems}");
+}
+
 #[test]
 fn one_scheme_over_another_has_the_hooks_that_either_wants() {
     let specs = drives();
-    let enabled = |spelling| laid_out(spelling, &specs).1.first().unwrap().enabled_hooks;
+    let enabled = |spelling: &str| layouts(&*build(spelling).unwrap(), &specs).first().unwrap().enabled_hooks;
     let both = enabled("turbo-write").union(enabled("pa-ssd"));
     assert_eq!(enabled("turbo-write+pa-ssd"), both);
 }

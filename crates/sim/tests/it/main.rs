@@ -29,6 +29,7 @@ mod superblock;
 mod support;
 mod swarm;
 mod two_media;
+mod undecided;
 mod unloaded_latency;
 mod watched;
 mod wear;

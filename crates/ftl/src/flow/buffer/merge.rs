@@ -35,7 +35,7 @@ impl<M: Media> Ftl<M> {
             let spans = [Span { lpn, mask, offset: 0 }];
             let home = self.state.stripe.plane(lpn);
             let parcel = Parcel { origin: Origin::Host(Tag::default()), spans: &spans, home };
-            let place = self.place_host(&parcel);
+            let Some(place) = self.place_host(&parcel) else { return };
             if place.route.buffer_key().is_none() {
                 let plane = self.pick_plane(&place, home);
                 let op = &mut self.state.ops[id];
@@ -185,6 +185,9 @@ impl<M: Media> Ftl<M> {
         let home = self.state.stripe.plane(spans[0].lpn);
         let parcel = Parcel { origin: Origin::Sealed, spans: &spans, home };
         let place = self.scheme.place(&parcel, &View::of(&self.state));
+        if self.has_failed("place") {
+            return;
+        }
         if place.route.buffer_key().is_some() {
             return self
                 .illegal("place a sealed page in the merge buffer".into(), "it comes from there".into());

@@ -125,7 +125,8 @@ impl<M: Media> Ftl<M> {
         let parts: Vec<OpId> = self.chain_of(lead).collect();
         let spans: Vec<Span> = parts.iter().map(|part| self.state.ops[*part].span()).collect();
         let home = self.state.stripe.plane(spans[0].lpn);
-        let place = self.place_host(&Parcel { origin: Origin::Host(tag), spans: &spans, home });
+        let parcel = Parcel { origin: Origin::Host(tag), spans: &spans, home };
+        let Some(place) = self.place_host(&parcel) else { return };
         let plane = self.pick_plane(&place, home);
         for part in parts {
             let op = &mut self.state.ops[part];

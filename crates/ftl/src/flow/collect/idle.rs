@@ -25,7 +25,11 @@ impl<M: Media> Ftl<M> {
         for i in 0..count {
             let plane = PlaneId(planes.start + (turn + i) % count);
             let view = View::of(&self.state);
-            let Some(work) = self.scheme.idle(plane, &view) else { continue };
+            let work = self.scheme.idle(plane, &view);
+            if self.has_failed("idle") {
+                return false;
+            }
+            let Some(work) = work else { continue };
             self.idle_jobs.took(die, turn + i);
             let began = match work {
                 IdleWork::Move(m) => {

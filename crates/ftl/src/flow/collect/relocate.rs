@@ -35,7 +35,7 @@ impl<M: Media> Ftl<M> {
             if spans.is_empty() {
                 continue;
             }
-            let place = self.place_collected(region, &spans, plane);
+            let Some(place) = self.place_collected(region, &spans, plane) else { break };
             let to = place.route.region();
             let whole = place.gather == Gather::Whole;
             let target = if to.index() < self.state.regions.len() && !self.state.reaches(to, plane) {
@@ -83,6 +83,9 @@ impl<M: Media> Ftl<M> {
             programs += usize::from(!whole);
         }
         self.scratch.live = spans;
+        if self.out.fault.is_some() {
+            return;
+        }
         // One page in flight has become as many programs as it had live slots, each of which ends
         // once for every part of its chain.
         let parts: u32 = leads[..programs].iter().map(|(lead, _)| self.chain_len(*lead)).sum();
@@ -107,14 +110,20 @@ impl<M: Media> Ftl<M> {
         }
     }
 
-    /// Where a collected page goes: the scheme says, except for pages that are not the host's.
+    /// Where a collected page goes: the scheme says, if it can, except for pages that are not the host's.
     #[inline]
-    pub(crate) fn place_collected(&mut self, region: RegionId, spans: &[Span], home: PlaneId) -> Place {
+    pub(crate) fn place_collected(
+        &mut self,
+        region: RegionId,
+        spans: &[Span],
+        home: PlaneId,
+    ) -> Option<Place> {
         if spans.first().is_some_and(|s| self.state.is_metadata(s.lpn)) {
-            return self.metadata_place();
+            return Some(self.metadata_place());
         }
         let parcel = Parcel { origin: Origin::Collected(region), spans, home };
-        self.scheme.place(&parcel, &View::of(&self.state))
+        let place = self.scheme.place(&parcel, &View::of(&self.state));
+        (!self.has_failed("place")).then_some(place)
     }
 
     /// A program that takes what its source holds elsewhere.
@@ -177,7 +186,7 @@ impl<M: Media> Ftl<M> {
             self.state.map.live_in(from, &mut spans);
             let Some(span) = spans.first() else { break };
             self.state.map.prefetch(span.lpn); // for the commit
-            let route = self.place_collected(region, &spans, plane).route;
+            let Some(Place { route, .. }) = self.place_collected(region, &spans, plane) else { break };
             let to = route.region();
             let suits = self.state.regions.get(to.index()).is_some_and(|r| {
                 r.region.mode == mode && r.pages_per_program == 1 && self.state.reaches(to, plane)

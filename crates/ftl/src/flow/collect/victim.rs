@@ -56,6 +56,9 @@ impl<M: Media> Ftl<M> {
         if self.enabled_hooks.contains(Hooks::COLLECT) {
             let view = View::of(&self.state);
             chosen = self.scheme.collect(Need { region, plane }, &view);
+            if self.has_failed("collect") {
+                return;
+            }
         }
         let Collect { region, block } = chosen.unwrap_or(Collect { region, block: None });
         self.begin_job(region, plane, block, GcReason::Shortage);
@@ -91,6 +94,7 @@ impl<M: Media> Ftl<M> {
         self.state.map.live_in(self.state.geometry.ppn(block, slot), &mut spans);
         let place = self.place_collected(region, &spans, plane);
         self.scratch.live = spans;
+        let Some(place) = place else { return false };
         let to = place.route.region();
         to.index() >= self.state.regions.len()
             || self.state.regions[to.index()].region.pool != self.state.regions[region.index()].region.pool

@@ -131,6 +131,9 @@ impl<M: Media> Ftl<M> {
         self.writes_until_tick = self.layout.tick_every_writes;
         let mut commands = std::mem::take(&mut self.scratch.commands);
         self.scheme.tick(&View::of(&self.state), &mut commands);
+        if self.has_failed("tick") {
+            commands.clear();
+        }
         for command in commands.drain(..) {
             match command {
                 Command::SetQuota(region, quota) => {

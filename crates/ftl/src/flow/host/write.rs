@@ -40,6 +40,9 @@ impl<M: Media> Ftl<M> {
         } else {
             Tag::default()
         };
+        if self.has_failed("admit") {
+            return;
+        }
         let write = HostWrite { id, extent: self.addressing.extent(request), tag, data };
         let HostWrite { extent: Extent { first, last, .. }, .. } = write;
         self.state.counters.multi_page_writes += (last > first) as u64;
@@ -78,16 +81,14 @@ impl<M: Media> Ftl<M> {
             if self.enabled_hooks.contains(Hooks::SPLIT_WRITE) && spans.len() == 1 {
                 self.stage_split(write, spans[0]);
             } else {
-                let (place, plane) = match self.placed_later() {
-                    Some(place) => (place, home),
-                    None => {
-                        let place = self.place_host(&parcel);
-                        let plane = self.pick_plane(&place, home);
-                        (place, plane)
-                    }
+                let placed = match self.placed_later() {
+                    Some(place) => Some((place, home)),
+                    None => self.place_host(&parcel).map(|place| (place, self.pick_plane(&place, home))),
                 };
-                self.scratch.tag = write.tag;
-                self.stage_parcel(write, &spans, &place, plane);
+                if let Some((place, plane)) = placed {
+                    self.scratch.tag = write.tag;
+                    self.stage_parcel(write, &spans, &place, plane);
+                }
             }
         }
         self.scratch.spans = spans;
@@ -101,10 +102,14 @@ impl<M: Media> Ftl<M> {
             let rest = Span { mask: left, ..span };
             let view = View::of(&self.state);
             let mask = self.scheme.split_write(&rest, &view).and(left);
+            if self.has_failed("split_write") {
+                return;
+            }
             let mask = if mask.is_empty() { left } else { mask };
             left = left.minus(mask);
             let spans = [Span { mask, ..span }];
-            let place = self.place_host(&Parcel { origin: Origin::Host(write.tag), spans: &spans, home });
+            let parcel = Parcel { origin: Origin::Host(write.tag), spans: &spans, home };
+            let Some(place) = self.place_host(&parcel) else { return };
             let plane = self.pick_plane(&place, home);
             // What was placed before may have taken older sectors along that this one writes anew.
             self.requests.version += 1;
@@ -116,13 +121,22 @@ impl<M: Media> Ftl<M> {
         }
     }
 
-    /// Where host data go; the moves that must come first are left in `scratch.moves`.
-    pub(crate) fn place_host(&mut self, parcel: &Parcel) -> Place {
+    /// Where host data go, if the scheme can tell; the moves that must come first are left in `scratch.moves`.
+    pub(crate) fn place_host(&mut self, parcel: &Parcel) -> Option<Place> {
         let view = View::of(&self.state);
         if self.enabled_hooks.contains(Hooks::MAKE_ROOM) {
             self.scheme.make_room(parcel, &view, &mut self.scratch.moves);
+            if self.has_failed("make_room") {
+                self.scratch.moves.clear();
+                return None;
+            }
         }
-        self.scheme.place(parcel, &view)
+        let place = self.scheme.place(parcel, &View::of(&self.state));
+        if self.has_failed("place") {
+            self.scratch.moves.clear();
+            return None;
+        }
+        Some(place)
     }
 
     /// Make the programs of a parcel, and begin the reads that a read-modify-write needs and the moves that

@@ -408,7 +408,7 @@ impl<M: Recorded> Ftl<M> {
                 let home = self.state.stripe.plane(lpn);
                 let spans = [Span { lpn, mask, offset: 0 }];
                 let parcel = Parcel { origin: Origin::Host(Tag::default()), spans: &spans, home };
-                let place = self.place_host(&parcel);
+                let Some(place) = self.place_host(&parcel) else { return };
                 let plane = self.pick_plane(&place, home);
                 let mut op = Op::new(OpKind::Program, plane, Cause::Host, Class::Write);
                 (op.lpn, op.mask, op.stage, op.version) = (lpn, mask, stage, self.requests.version);

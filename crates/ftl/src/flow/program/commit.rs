@@ -150,7 +150,8 @@ impl<M: Media> Ftl<M> {
                 self.end_ending();
                 for (seen, brought) in seen.drain(..) {
                     let view = View::of(&self.state);
-                    if let Some(m) = self.scheme.read(&seen, &view) {
+                    let m = self.scheme.read(&seen, &view);
+                    if let (Some(m), false) = (m, self.has_failed("read")) {
                         self.move_on(m, seen.ppn, brought);
                     }
                 }
