@@ -22,7 +22,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml python/README.md docs/not-modell
 	$(shell find python/wordline -name '*.py' -o -name '*.pyi' -o -name '*.toml' -o -name '*.fio')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo wheel sdist release-check test check rust-test python-test bench bench-picture papers validate closed-forms fio twins twin-fits twin-classes steady errors lifetime mutants bless swarm fuzz clean
+.PHONY: help demo wheel sdist release-check test check wasm rust-test python-test bench bench-picture papers validate closed-forms fio twins twin-fits twin-classes steady errors lifetime mutants bless swarm fuzz clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -90,6 +90,23 @@ check: $(TOOLS) ## Formatting, lints and types, of Rust and Python
 	@$(BIN)/ruff format --check --quiet python tests crates/sim/benches
 	@$(BIN)/ruff check --quiet python tests crates/sim/benches
 	@$(BIN)/mypy --no-error-summary
+	@$(MAKE) --no-print-directory wasm
+
+# What runs in a browser: a line a build, with the packages and features that belong together.
+WASM := wasm32-unknown-unknown
+define IN_BROWSER
+-p wordline-schemes -p wordline-sim
+endef
+export IN_BROWSER
+wasm: ## Build what runs in a browser, without warnings, where rustup has the target wasm32-unknown-unknown
+	@if ! rustup target list --installed 2>/dev/null | grep -qx $(WASM); then \
+		echo "== no build for browsers: the target is not installed (rustup target add $(WASM))"; \
+	else \
+		echo "== cargo clippy for $(WASM)"; \
+		echo "$$IN_BROWSER" | while read -r packages; do \
+			cargo clippy --quiet --target $(WASM) $$packages -- -D warnings </dev/null || exit 1; \
+		done; \
+	fi
 
 rust-test: ## The tests in Rust
 	@echo "== cargo test"

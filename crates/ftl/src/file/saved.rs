@@ -204,9 +204,9 @@ impl Loader<'_> {
     /// # Errors
     /// When its bytes are not such a value.
     pub fn value<T: DeserializeOwned>(&mut self, of: &str) -> Result<T, StateError> {
-        let bytes = &self.state.map[self.at..];
+        let bytes = &self.state.bytes[self.at..];
         let (value, rest) = postcard::take_from_bytes(bytes).map_err(|_| self.other(of))?;
-        self.at = self.state.map.len() - rest.len();
+        self.at = self.state.bytes.len() - rest.len();
         Ok(value)
     }
 
@@ -237,7 +237,7 @@ impl<T: Pod> Saved for Table<T> {
         let at = at.filter(|at| at.bytes == self.bytes().len() as u64);
         let at = at.ok_or_else(|| from.other("size of a table"))?;
         from.table += 1;
-        Ok(self.map(&from.state.file, at.offset)?)
+        Ok(self.take(&from.state.bytes, at.offset)?)
     }
 }
 
