@@ -3,7 +3,7 @@
 
 use crate::file::saved::{Saved, saved};
 use crate::image::base::BaseImage;
-use crate::media::Media;
+use crate::media::{Media, MediaError};
 use crate::plan::decision::{Command, Move, ReadSeen, Tag};
 use crate::plan::layout::{DriveInfo, Hooks, Layout, Refusal};
 use crate::plan::map_kind::MapKind;
@@ -122,6 +122,8 @@ pub struct Ftl<M: Media> {
     pub(crate) effects: Vec<Effect>,
     pub(crate) completed: Vec<RequestId>,
     pub(crate) fault: Option<Box<Fault>>,
+    /// Reads of the host that the media could not answer, by the number of their request.
+    pub(crate) read_errors: Vec<(u64, MediaError)>,
     pub(crate) scratch: Scratch,
 }
 
@@ -146,15 +148,16 @@ pub(crate) struct Scratch {
 
 impl<M: Media<Page: Serialize + DeserializeOwned> + Serialize + DeserializeOwned> Saved for Ftl<M> {
     saved! { Ftl,
+        apart: [media],
         values: [
-            media, pages, staged, requests, free_requests, buffers, version, sequence, base, waiters, unsettled,
+            pages, staged, requests, free_requests, buffers, version, sequence, base, waiters, unsettled,
             flushes, held, holders, idle_jobs, idle_busy, idle_turn, held_moves, open, write_buffer, read_cache, gathering, mixed, writes_until_tick, moving,
             effects, completed,
         ],
         parts: [state, scheme],
         rebuilt: [
             layout, enabled_hooks, ack, lbas_per_unit, per_sector, per_unit, lbas_per_sector, times, rereads, has_windows,
-            counts_updates, decode, retransfer, pairs_any, merge_pages, merge_after, merge_idle, fault, scratch, breakdown, continuation,
+            counts_updates, decode, retransfer, pairs_any, merge_pages, merge_after, merge_idle, fault, read_errors, scratch, breakdown, continuation,
         ],
     }
 }
@@ -169,11 +172,22 @@ impl<M: Media + fmt::Debug> fmt::Debug for Ftl<M> {
 }
 
 impl<M: Media> Ftl<M> {
-    /// A fresh, empty drive under a scheme.
+    /// A fresh, empty drive under a scheme, with fresh media.
     ///
     /// # Errors
     /// A refusal with its reason where scheme and device do not fit.
-    pub fn new(drive: &DriveInfo, mut scheme: Box<dyn Scheme>) -> Result<Ftl<M>, Refusal> {
+    pub fn new(drive: &DriveInfo, scheme: Box<dyn Scheme>) -> Result<Ftl<M>, Refusal>
+    where
+        M: Default,
+    {
+        Ftl::over(drive, scheme, M::default())
+    }
+
+    /// The same over media that are given, and that hold nothing of this drive yet.
+    ///
+    /// # Errors
+    /// A refusal with its reason where scheme and device do not fit.
+    pub fn over(drive: &DriveInfo, mut scheme: Box<dyn Scheme>, media: M) -> Result<Ftl<M>, Refusal> {
         let layout = scheme.laid_out(drive)?;
         let refuse = |reason: String| Refusal {
             scheme: scheme.name().to_string(),
@@ -229,7 +243,7 @@ impl<M: Media> Ftl<M> {
             pairs_any: drive.spec.multiplane_pages == MultiplanePages::Any,
             retransfer: drive.spec.errors.as_ref().is_some_and(|e| e.retransfer),
             layout,
-            media: M::default(),
+            media,
             pages: vec![],
             staged: vec![],
             requests: vec![],
@@ -268,6 +282,7 @@ impl<M: Media> Ftl<M> {
             effects: vec![],
             completed: vec![],
             fault: None,
+            read_errors: vec![],
             scratch: Scratch::default(),
             state,
             scheme,
@@ -311,7 +326,7 @@ impl<M: Media> Ftl<M> {
         &mut self.completed
     }
 
-    /// A decision refused or an invariant broken. The run is over then.
+    /// A decision refused, media that failed, or an invariant broken. The run is over then.
     #[inline(always)]
     pub fn fault(&self) -> Option<&Fault> {
         self.fault.as_deref()
@@ -399,6 +414,35 @@ impl<M: Media> Ftl<M> {
         if self.fault.is_none() {
             self.fault = Some(Box::new(Fault::Internal { what, time: self.state.now }));
         }
+    }
+
+    /// Have the media do something. Their failure stops the drive: its tables say what the media do not hold, as long
+    /// as it goes on, and there is no other place where that could be put. Nothing more is asked of them then.
+    #[inline(always)]
+    pub(crate) fn ask_media<T>(&mut self, what: impl FnOnce(&mut M) -> Result<T, MediaError>) -> Option<T> {
+        if M::METADATA && self.fault.is_some() {
+            return None;
+        }
+        match what(&mut self.media) {
+            Ok(done) => Some(done),
+            Err(error) => {
+                self.stop_for(error);
+                None
+            }
+        }
+    }
+
+    #[cold]
+    fn stop_for(&mut self, error: MediaError) {
+        if self.fault.is_none() {
+            self.fault = Some(Box::new(Fault::Media { error, time: self.state.now }));
+        }
+    }
+
+    /// Reads of the host that ended as uncorrectable since the media could not answer them, by the number of their
+    /// request: those since this was last asked, and of very many the first.
+    pub fn take_read_errors(&mut self) -> Vec<(u64, MediaError)> {
+        std::mem::take(&mut self.read_errors)
     }
 
     /// Hand an operation to the device.

@@ -4,7 +4,7 @@ use crate::error::RunError;
 use crate::fill::Outcome;
 use crate::initial::Filled;
 use crate::setup::Setup;
-use wordline_ftl::{Begun, Law, NoMedia, Settling, SteadyError, Updates};
+use wordline_ftl::{Begun, Law, Media, Settling, SteadyError, Updates};
 use wordline_report::BegunSteady;
 use wordline_sim::{Checkpoint, Device, Pacing, Probe};
 use wordline_units::{Message, Opt};
@@ -18,9 +18,9 @@ pub(crate) struct Start {
 }
 
 /// Put a drive into the initial state of a run.
-pub(crate) fn begin<P: Probe>(
+pub(crate) fn begin<P: Probe, M: Media>(
     setup: &Setup,
-    device: &mut Device<P, NoMedia>,
+    device: &mut Device<P, M>,
 ) -> Result<Option<Start>, RunError> {
     let given = || Opt::Initial.of(&setup.spec.initial);
     let seed = setup.spec.seed;
@@ -88,7 +88,7 @@ fn until_error(
 }
 
 /// What a report says of a steady beginning.
-pub(crate) fn begun_steady(run: &Outcome, start: &Start) -> BegunSteady {
+pub(crate) fn begun_steady<M: Media>(run: &Outcome<M>, start: &Start) -> BegunSteady {
     let first = first_tenth(run);
     let waf = (first.host_page_bytes > 0).then(|| first.programmed as f64 / first.host_page_bytes as f64);
     let Begun { waf: expected, drift, drive_writes, sampled_pages, settling } = start.begun;
@@ -106,7 +106,7 @@ pub(crate) fn begun_steady(run: &Outcome, start: &Start) -> BegunSteady {
 }
 
 /// The totals when a tenth of the requests had ended, or all of them where they are too few to cut.
-fn first_tenth(run: &Outcome) -> Checkpoint {
+fn first_tenth<M: Media>(run: &Outcome<M>) -> Checkpoint {
     let metrics = run.device.metrics;
     let end = metrics.totals(run.summary.end, run.device.ftl.counters(), run.device.ftl.erased_bytes());
     let cut = metrics.checkpoints().iter().find(|c| c.ended * 10 >= end.ended).copied();

@@ -11,7 +11,7 @@ use std::path::Path;
 use wordline_device::map_pages;
 use wordline_flash::SlotClass;
 use wordline_ftl::{
-    BlockLife, BlockStatus, Cause, Counters, Due, EnergyUsed, Ftl, LatencyPart, MapKind, NoMedia, OpKind,
+    BlockLife, BlockStatus, Cause, Counters, Due, EnergyUsed, Ftl, LatencyPart, MapKind, Media, OpKind,
     Region, RegionCounters, RegionId,
 };
 use wordline_report::{
@@ -26,16 +26,16 @@ use wordline_sim::{Histogram, Metrics, MultiplaneCounts, Summary, TimeBin, Usage
 use wordline_units::{CellMode, PageType, SimTime};
 
 /// What of a drive goes into its report, whatever watched it.
-pub(crate) struct Measured<'a> {
-    pub ftl: &'a Ftl<NoMedia>,
+pub(crate) struct Measured<'a, M: Media> {
+    pub ftl: &'a Ftl<M>,
     pub metrics: &'a Metrics,
 }
 
 /// A run that has ended.
-pub(crate) struct Outcome<'a> {
+pub(crate) struct Outcome<'a, M: Media> {
     pub setup: &'a Setup,
     pub scheme: &'a str,
-    pub device: Measured<'a>,
+    pub device: Measured<'a, M>,
     pub summary: Summary,
     pub jobs: Vec<JobActivity>,
     pub queues: Vec<QueueActivity>,
@@ -55,7 +55,7 @@ fn word(cause: Cause) -> String {
     if cause == Cause::Migrate { "migration".into() } else { cause.key().into() }
 }
 
-pub(crate) fn report(run: &Outcome) -> Report {
+pub(crate) fn report<M: Media>(run: &Outcome<M>) -> Report {
     let (setup, ftl, metrics) = (run.setup, &run.device.ftl, &run.device.metrics);
     let counters = ftl.counters();
     let simulated_s = run.summary.end.since(run.first_arrival).as_secs();
@@ -127,7 +127,7 @@ pub(crate) fn workload(name: &str, resolved: Value) -> WorkloadInfo {
     WorkloadInfo { name, details }
 }
 
-fn host(run: &Outcome, c: &Counters) -> Host {
+fn host<M: Media>(run: &Outcome<M>, c: &Counters) -> Host {
     let m = &run.device.metrics;
     let failed =
         [("out_of_space", m.out_of_space), ("uncorrectable", m.uncorrectable), ("worn_out", m.worn_out)];
@@ -185,7 +185,7 @@ fn throughput(m: &Metrics, host: &Host, seconds: f64) -> Throughput {
     }
 }
 
-fn flash(run: &Outcome, c: &Counters) -> Flash {
+fn flash<M: Media>(run: &Outcome<M>, c: &Counters) -> Flash {
     let regions = &run.device.ftl.layout().regions;
     let sum = |of: &dyn Fn(&wordline_ftl::RegionCounters) -> u64| c.regions.iter().map(of).sum::<u64>();
     let mut program_bytes = ProgramBytes::new();
@@ -249,7 +249,7 @@ fn flash(run: &Outcome, c: &Counters) -> Flash {
     }
 }
 
-fn map_on_flash(run: &Outcome, c: &Counters) -> MapOnFlash {
+fn map_on_flash<M: Media>(run: &Outcome<M>, c: &Counters) -> MapOnFlash {
     let (spec, metadata) = (&run.setup.device, Cause::Metadata as usize);
     let pages = map_pages(spec.logical_bytes() / spec.unit.0, spec.unit);
     MapOnFlash {
@@ -265,7 +265,7 @@ fn map_on_flash(run: &Outcome, c: &Counters) -> MapOnFlash {
     }
 }
 
-fn errors(run: &Outcome, e: &wordline_ftl::ReadErrors) -> ReadErrors {
+fn errors<M: Media>(run: &Outcome<M>, e: &wordline_ftl::ReadErrors) -> ReadErrors {
     let asked = run.setup.device.errors.as_ref().is_some_and(|model| !model.refresh.is_never());
     let named = |of: &[u64; Cause::COUNT]| -> BTreeMap<String, u64> {
         READS.into_iter().map(|k| (word(k), of[k as usize])).collect()
@@ -292,7 +292,7 @@ fn errors(run: &Outcome, e: &wordline_ftl::ReadErrors) -> ReadErrors {
     }
 }
 
-fn energy(run: &Outcome, used: &[EnergyUsed; Cause::COUNT]) -> Energy {
+fn energy<M: Media>(run: &Outcome<M>, used: &[EnergyUsed; Cause::COUNT]) -> Energy {
     let joules = |picojoules| wordline_units::Energy(picojoules).as_joules();
     let of = |used: &EnergyUsed| EnergyOf {
         read_j: joules(used.read),
@@ -308,7 +308,7 @@ fn energy(run: &Outcome, used: &[EnergyUsed; Cause::COUNT]) -> Energy {
     Energy { total_j, nj_per_host_byte: (bytes > 0).then(|| total_j * 1e9 / bytes as f64), by_cause }
 }
 
-fn multiplane(run: &Outcome, c: &Counters) -> Option<Multiplane> {
+fn multiplane<M: Media>(run: &Outcome<M>, c: &Counters) -> Option<Multiplane> {
     (run.setup.device.multiplane != wordline_device::Multiplane::Off).then_some(())?;
     let MultiplaneCounts { commands, operations } = run.device.metrics.multiplane;
     let sum = |of: &dyn Fn(&RegionCounters) -> u64| c.regions.iter().map(of).sum::<u64>();
@@ -322,14 +322,14 @@ fn multiplane(run: &Outcome, c: &Counters) -> Option<Multiplane> {
     })
 }
 
-fn suspensions(run: &Outcome) -> Option<BTreeMap<String, u64>> {
+fn suspensions<M: Media>(run: &Outcome<M>) -> Option<BTreeMap<String, u64>> {
     run.setup.device.service.suspension?;
     let counts = run.device.metrics.suspensions;
     let suspended = [OpKind::Program, OpKind::Erase];
     Some(suspended.map(|kind| (kind.key().to_string(), counts[kind as usize])).into())
 }
 
-fn windows(run: &Outcome, c: &Counters) -> Option<Windows> {
+fn windows<M: Media>(run: &Outcome<M>, c: &Counters) -> Option<Windows> {
     let regions = &run.device.ftl.layout().regions;
     let bits = regions.iter().filter(|r| r.rule.reprograms()).map(|r| r.mode.bits()).max()?;
     let named = |of: &dyn Fn(&RegionCounters) -> [u64; Cause::COUNT]| -> BTreeMap<String, u64> {
@@ -350,7 +350,7 @@ fn windows(run: &Outcome, c: &Counters) -> Option<Windows> {
     })
 }
 
-fn idle(run: &Outcome) -> Option<IdleTime> {
+fn idle<M: Media>(run: &Outcome<M>) -> Option<IdleTime> {
     run.device.ftl.works_when_idle().then_some(())?;
     let i = &run.device.metrics.idle;
     let named = |of: &[u64; Cause::COUNT]| -> BTreeMap<String, u64> {
@@ -370,7 +370,7 @@ fn idle(run: &Outcome) -> Option<IdleTime> {
 }
 
 /// Both ways of counting write amplification.
-fn waf(run: &Outcome, c: &Counters, flash: &Flash, host_write_page_bytes: u64) -> Option<Waf> {
+fn waf<M: Media>(run: &Outcome<M>, c: &Counters, flash: &Flash, host_write_page_bytes: u64) -> Option<Waf> {
     let mut waf = Waf::new(&flash.program_bytes, host_write_page_bytes)?;
     if c.idle_gc_bytes > 0 {
         let premature = (c.premature_units * run.setup.device.unit.0).min(c.idle_gc_bytes);
@@ -380,7 +380,7 @@ fn waf(run: &Outcome, c: &Counters, flash: &Flash, host_write_page_bytes: u64) -
     Some(waf)
 }
 
-fn page_types(run: &Outcome, c: &Counters) -> Option<PageTypes> {
+fn page_types<M: Media>(run: &Outcome<M>, c: &Counters) -> Option<PageTypes> {
     let Measured { ftl, metrics } = &run.device;
     let by_bit = |r: &&(usize, &Region)| r.1.rule.tells_types();
     let regions: Vec<(usize, &Region)> = ftl.layout().regions.iter().enumerate().collect();
@@ -408,7 +408,7 @@ fn page_types(run: &Outcome, c: &Counters) -> Option<PageTypes> {
     })
 }
 
-fn capacity(run: &Outcome) -> Capacity {
+fn capacity<M: Media>(run: &Outcome<M>) -> Capacity {
     let (spec, ftl, geometry) = (&run.setup.device, &run.device.ftl, &run.setup.geometry);
     let layout = ftl.layout();
     let (logical, physical) = (spec.logical_bytes(), spec.physical_bytes());
@@ -444,7 +444,7 @@ fn capacity(run: &Outcome) -> Capacity {
     }
 }
 
-fn wear(run: &Outcome) -> BTreeMap<String, Wear> {
+fn wear<M: Media>(run: &Outcome<M>) -> BTreeMap<String, Wear> {
     #[derive(Clone, Copy)]
     struct Sum {
         blocks: u64,
@@ -477,7 +477,7 @@ fn wear(run: &Outcome) -> BTreeMap<String, Wear> {
 /// Classes of a histogram of wear, at most.
 const WEAR_CLASSES_MAX: u64 = 64;
 
-fn wear_histogram(run: &Outcome) -> BTreeMap<String, WearHistogram> {
+fn wear_histogram<M: Media>(run: &Outcome<M>) -> BTreeMap<String, WearHistogram> {
     wear(run)
         .into_iter()
         .map(|(mode, of)| {
@@ -494,7 +494,7 @@ fn wear_histogram(run: &Outcome) -> BTreeMap<String, WearHistogram> {
 /// More resources than this are not listed one by one.
 const RESOURCES_MAX: usize = 1024;
 
-fn utilisation(run: &Outcome) -> Option<Utilisation> {
+fn utilisation<M: Media>(run: &Outcome<M>) -> Option<Utilisation> {
     let metrics = run.device.metrics;
     let time = metrics.used_at.0 as f64;
     let [dies, buses] = &metrics.used;
@@ -511,7 +511,7 @@ fn utilisation(run: &Outcome) -> Option<Utilisation> {
     Some(Utilisation { dies_mean: mean(dies), buses_mean: mean(buses), dies: each(dies), buses: each(buses) })
 }
 
-fn conditions(run: &Outcome) -> Conditions {
+fn conditions<M: Media>(run: &Outcome<M>) -> Conditions {
     let (setup, ftl) = (run.setup, run.device.ftl);
     let (logical, physical) = (setup.device.logical_bytes(), setup.device.physical_bytes());
     let tables: u64 = ftl.map_tables().iter().map(|t| t.bytes()).sum();
@@ -529,7 +529,7 @@ fn conditions(run: &Outcome) -> Conditions {
     }
 }
 
-fn block_map(run: &Outcome) -> BlockMap {
+fn block_map<M: Media>(run: &Outcome<M>) -> BlockMap {
     let (ftl, frames) = (run.device.ftl, run.device.metrics.frames());
     let kind = |look: &BlockStatus| -> BlockKind {
         let (region, mode) = (&ftl.layout().regions[look.region.0 as usize].name, look.mode.key());
@@ -572,7 +572,7 @@ fn block_map(run: &Outcome) -> BlockMap {
     BlockMap { rows: rows.collect(), legend, frames }
 }
 
-fn followed(run: &Outcome) -> BTreeMap<String, Vec<[f64; 2]>> {
+fn followed<M: Media>(run: &Outcome<M>) -> BTreeMap<String, Vec<[f64; 2]>> {
     let followed = run.device.ftl.scheme().metrics();
     followed.into_iter().map(|(name, series)| (name.to_string(), series.to_vec())).collect()
 }
@@ -584,7 +584,7 @@ pub(crate) fn drive_writes_per_day(drive_writes: f64) -> f64 {
     drive_writes / (5.0 * 365.25)
 }
 
-fn lost_blocks(run: &Outcome) -> Option<LostBlocks> {
+fn lost_blocks<M: Media>(run: &Outcome<M>) -> Option<LostBlocks> {
     let (wear, ftl) = (run.setup.device.wear, &run.device.ftl);
     if wear.is_off() {
         return None;
@@ -612,7 +612,7 @@ fn lost_blocks(run: &Outcome) -> Option<LostBlocks> {
 }
 
 /// Lifetimes by mean erases, which take wear levelling to be perfect.
-fn lifetime(run: &Outcome, c: &Counters, simulated_s: f64) -> Option<Lifetime> {
+fn lifetime<M: Media>(run: &Outcome<M>, c: &Counters, simulated_s: f64) -> Option<Lifetime> {
     let endures = |mode: CellMode| {
         let media = &run.setup.geometry.media;
         media.iter().filter_map(|m| m.mode(mode)).map(|t| t.endurance).filter(|e| *e > 0).min()
@@ -646,7 +646,7 @@ fn lifetime(run: &Outcome, c: &Counters, simulated_s: f64) -> Option<Lifetime> {
     })
 }
 
-fn memory(run: &Outcome) -> Memory {
+fn memory<M: Media>(run: &Outcome<M>) -> Memory {
     let (map_bytes, engine_bytes) = run.device.ftl.table_bytes();
     let mapped = run.device.ftl.mapped();
     let each = (mapped > 0).then(|| map_bytes as f64 / mapped as f64);
@@ -659,7 +659,7 @@ fn memory(run: &Outcome) -> Memory {
     Memory { engine_bytes, map_bytes, bytes_per_mapped_page: each, tables: tables.collect() }
 }
 
-fn speed(run: &Outcome, c: &Counters) -> Speed {
+fn speed<M: Media>(run: &Outcome<M>, c: &Counters) -> Speed {
     let rate = |n: u64| if run.wall_s > 0.0 { n as f64 / run.wall_s } else { 0.0 };
     Speed {
         wall_s: run.wall_s,
@@ -698,7 +698,7 @@ fn curve(h: &Histogram) -> Vec<[f64; 2]> {
     points
 }
 
-fn timeline(m: &Metrics, ftl: &Ftl<NoMedia>) -> Timeline {
+fn timeline<M: Media>(m: &Metrics, ftl: &Ftl<M>) -> Timeline {
     let layout = ftl.layout();
     let (width, bins) = m.timeline();
     let bin_s = width.as_secs();

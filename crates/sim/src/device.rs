@@ -82,7 +82,8 @@ pub enum DeviceError {
         /// The device's time.
         now: SimTime,
     },
-    /// An illegal decision, or an internal fault.
+    /// An illegal decision, media that failed, or an internal fault. The drive has stopped: whatever is asked of it
+    /// is answered with this, no more requests end, and those that had ended can still be polled.
     #[error(transparent)]
     Fault(Fault),
     /// Requests are outstanding and nothing can happen any more.
@@ -171,7 +172,7 @@ where
 }
 
 impl<P: Probe, M: Media> Device<P, M> {
-    /// A fresh drive.
+    /// A fresh drive with fresh media.
     ///
     /// # Errors
     /// A refusal with its reason where scheme and device do not fit.
@@ -180,8 +181,25 @@ impl<P: Probe, M: Media> Device<P, M> {
         geometry: &Geometry,
         scheme: Box<dyn Scheme>,
         probe: P,
+    ) -> Result<Device<P, M>, Refusal>
+    where
+        M: Default,
+    {
+        Device::over(spec, geometry, scheme, probe, M::default())
+    }
+
+    /// A fresh drive over media that are given, and that hold nothing of it yet.
+    ///
+    /// # Errors
+    /// A refusal with its reason where scheme and device do not fit.
+    pub fn over(
+        spec: &DeviceSpec,
+        geometry: &Geometry,
+        scheme: Box<dyn Scheme>,
+        probe: P,
+        media: M,
     ) -> Result<Device<P, M>, Refusal> {
-        let ftl = Ftl::new(&Self::drive_info(spec, geometry), scheme)?;
+        let ftl = Ftl::over(&Self::drive_info(spec, geometry), scheme, media)?;
         Ok(Self::around(ftl, spec, geometry, probe))
     }
 
@@ -327,6 +345,7 @@ impl<P: Probe, M: Media> Device<P, M> {
     /// # Errors
     /// On an illegal decision or an internal fault, or when requests can never end.
     pub fn advance_to(&mut self, time: SimTime) -> Result<(), DeviceError> {
+        self.no_fault()?;
         while self.go_on(time)? {}
         self.now = self.now.max(time);
         self.ftl.set_now(self.now);
@@ -346,6 +365,9 @@ impl<P: Probe, M: Media> Device<P, M> {
     /// Let everything happen until a request has ended or a time is reached. Returns whether one has.
     #[inline]
     pub(crate) fn await_completion(&mut self, until: SimTime) -> Result<bool, DeviceError> {
+        if self.ready.is_empty() {
+            self.no_fault()?;
+        }
         loop {
             if !self.ready.is_empty() {
                 return Ok(true);
@@ -376,6 +398,7 @@ impl<P: Probe, M: Media> Device<P, M> {
     /// # Errors
     /// On an illegal decision or an internal fault, or when requests can never end.
     pub fn drain(&mut self) -> Result<(), DeviceError> {
+        self.no_fault()?;
         self.idle_is_over();
         self.ftl.drain();
         self.idle = true;

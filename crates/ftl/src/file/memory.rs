@@ -10,6 +10,9 @@ pub(crate) use heap::Memory;
 #[cfg(any(unix, windows))]
 pub(crate) use mapped::Memory;
 
+/// Memory begins at a multiple of so many bytes at least: a line of the processor's cache.
+pub(crate) const ALIGNMENT: usize = 64;
+
 /// The bytes of a state file.
 #[derive(Debug)]
 pub(crate) enum Stored {
@@ -132,14 +135,19 @@ mod mapped {
     }
 }
 
-/// Memory from the heap, aligned to 16 bytes.
+/// Memory from the heap, aligned to [`ALIGNMENT`].
 #[cfg(any(test, not(any(unix, windows))))]
 mod heap {
-    use super::Stored;
+    use super::{ALIGNMENT, Stored};
+    use bytemuck::{Pod, Zeroable};
     use std::io;
     use std::ops::{Deref, DerefMut};
 
-    pub(crate) struct Memory(Vec<u128>);
+    #[derive(Clone, Copy, Zeroable, Pod)]
+    #[repr(C, align(64))]
+    struct Line([u8; ALIGNMENT]);
+
+    pub(crate) struct Memory(Vec<Line>);
 
     impl Memory {
         /// So many zeros, and one byte at least.
@@ -147,8 +155,8 @@ mod heap {
         /// # Errors
         /// When there is no memory for it.
         pub fn zeroed(bytes: usize) -> io::Result<Memory> {
-            let units = bytes.max(1).div_ceil(size_of::<u128>());
-            let memory = bytemuck::try_zeroed_vec(units).map_err(|()| io::ErrorKind::OutOfMemory)?;
+            let lines = bytes.max(1).div_ceil(ALIGNMENT);
+            let memory = bytemuck::try_zeroed_vec(lines).map_err(|()| io::ErrorKind::OutOfMemory)?;
             Ok(Memory(memory))
         }
 

@@ -3,5 +3,6 @@
 
 pub(crate) mod memory;
 pub(crate) mod saved;
+pub(crate) mod shared;
 pub(crate) mod state_file;
 pub(crate) mod table;

@@ -24,6 +24,8 @@ pub(crate) const MAGIC: [u8; 16] = *b"\x89Wordline state\n";
 /// Raised whenever a state of today could not be read as one of yesterday. Lists of fields look after
 /// themselves; this is for their types, and for the file.
 pub(crate) const FORMAT: u32 = 14;
+/// In the format's number, of a state without what the flash holds: drives over media of their own, and forks.
+pub(crate) const APART: u32 = 1 << 31;
 /// Written as the machine writes it, since tables are.
 pub(crate) const BYTE_ORDER: u32 = 0x0102_0304;
 const HEADER: usize = 64;
@@ -117,6 +119,11 @@ pub enum StateError {
         /// Whose it should be.
         given: String,
     },
+    /// Without what the flash holds, which was not given either.
+    #[error(
+        "this state was saved without what its flash holds; give the media it was saved beside, or save it with them"
+    )]
+    NoMedia,
     /// The system cannot read it.
     #[error("the state file cannot be read: {0}")]
     Io(#[from] io::Error),
@@ -181,6 +188,8 @@ pub struct StateFile {
     pub(crate) about: About,
     pub(crate) tables: Vec<TableAt>,
     pub(crate) fields: Range<usize>,
+    /// Whether the media are not in it.
+    pub(crate) apart: bool,
     checksum: String,
 }
 
@@ -219,8 +228,9 @@ impl StateFile {
         if XxHash3_64::oneshot(header).to_le_bytes() != *sum {
             return Err(damaged("its header"));
         }
-        if word(16) as u32 != FORMAT {
-            return Err(StateError::OtherFormat { found: word(16) as u32 });
+        let (format, apart) = (word(16) as u32 & !APART, word(16) as u32 & APART != 0);
+        if format != FORMAT {
+            return Err(StateError::OtherFormat { found: format });
         }
         if header[20..24] != BYTE_ORDER.to_ne_bytes() {
             return Err(StateError::OtherOrder);
@@ -248,7 +258,12 @@ impl StateFile {
             }
         }
         let fields = bytes.len() - rest.len()..bytes.len();
-        Ok(StateFile { about, tables, fields, checksum: format!("{hash:032x}"), bytes })
+        Ok(StateFile { about, tables, fields, apart, checksum: format!("{hash:032x}"), bytes })
+    }
+
+    /// Whether it is without what the flash holds, so that the drive's media must be given.
+    pub fn lacks_media(&self) -> bool {
+        self.apart
     }
 
     /// What it is the state of.

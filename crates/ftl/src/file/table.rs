@@ -2,7 +2,7 @@
 //! drive of terabytes costs what its footprint costs, and nothing at the start. A table that was
 //! saved is mapped from its file copy-on-write: read where it is touched, copied where it changes.
 
-use crate::file::memory::{Memory, Stored};
+use crate::file::memory::{ALIGNMENT, Memory, Stored};
 use bytemuck::Pod;
 use std::io;
 use std::marker::PhantomData;
@@ -46,7 +46,7 @@ impl<T: Pod> Table<T> {
 
     fn reserved(len: usize) -> io::Result<Table<T>> {
         let bytes = len.checked_mul(size_of::<T>()).ok_or(io::ErrorKind::OutOfMemory)?;
-        const { assert!(align_of::<T>() <= 16) };
+        const { assert!(align_of::<T>() <= ALIGNMENT) };
         Ok(Table { memory: Memory::zeroed(bytes)?, len, of: PhantomData })
     }
 

@@ -233,6 +233,9 @@ impl<M: Media> Ftl<M> {
         if owned_by != Owner::Job && owned_by != Owner::Move {
             return;
         }
+        if M::BYTES && self.fault.is_some() {
+            return; // its bytes may not have been read, so it must not leave its place
+        }
         let (from_region, plane) = (RegionId(owner as u8), self.plane_of(source)); // the job's, not the target's
         if !self.state.regions[region.index()].region.protected {
             if owned_by == Owner::Move {
