@@ -22,10 +22,10 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml python/README.md docs/not-modell
 	$(shell find python/wordline -name '*.py' -o -name '*.pyi' -o -name '*.toml' -o -name '*.fio')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo wheel sdist release-check test check wasm rust-test python-test bench bench-picture papers validate closed-forms fio twins twin-fits twin-classes steady errors lifetime mutants bless swarm fuzz clean
+.PHONY: help demo wheel sdist release-check test check wasm rust-test python-test bench bench-picture papers validate closed-forms fio twins twin-fits twin-classes steady errors lifetime golden-32 mutants bless swarm fuzz clean
 
 help: ## Show this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
 
 $(VENV)/bin/python:
 	@echo "== making $(VENV) with $$($(PYTHON) --version)"
@@ -205,6 +205,14 @@ lifetime: ## Write docs/lifetime-table.md and the pictures of docs/lifetime.md: 
 	printf '```\n'; } > docs/lifetime-table.md
 	@for f in $(LIVED); do for end in svg csv; do \
 		cp target/lifetime/figures/lifetime-$$f.$$end docs/lifetime/ || exit 1; done; done
+
+# Linux with pointers of 32 bits, on a machine with those of 64: the compiler of C libraries needs its other half.
+BITS32 := i686-unknown-linux-gnu
+golden-32: ## Ten golden rows with pointers of 32 bits, against the hashes of those with 64
+	@rustup target list --installed 2>/dev/null | grep -qx $(BITS32) || rustup target add $(BITS32)
+	@echo 'int main(void) { return 0; }' | cc -m32 -x c -o /dev/null - 2>/dev/null \
+		|| { echo "cc -m32 does not link; install gcc-multilib (apt-get install gcc-multilib)"; exit 1; }
+	@cargo test --quiet --target $(BITS32) --package wordline-run --test it golden::ten_rows
 
 mutants: $(TOOLS) ## Plant ten faults in a copy of the engine, one at a time: the suite must catch each
 	@$(BIN)/python tests/mutants.py --out target/mutations.md
