@@ -123,7 +123,9 @@ mod tests {
     #[test]
     fn it_is_written_as_a_map_in_order() {
         let mut map = SharedMap::default();
-        [700, 3, 256].map(|at| map.insert(at, at as u8));
+        for at in [700, 3, 256] {
+            map.insert(at, at as u8);
+        }
         let plain: BTreeMap<u32, u8> = all(&map);
         let bytes = postcard::to_stdvec(&map).unwrap();
         assert_eq!(bytes, postcard::to_stdvec(&plain).unwrap());

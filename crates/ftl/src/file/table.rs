@@ -45,7 +45,8 @@ impl<T: Pod> Table<T> {
     }
 
     fn reserved(len: usize) -> io::Result<Table<T>> {
-        let bytes = len.checked_mul(size_of::<T>()).ok_or(io::ErrorKind::OutOfMemory)?;
+        let bytes = len.checked_mul(size_of::<T>()).filter(|bytes| isize::try_from(*bytes).is_ok()); // as a slice needs
+        let bytes = bytes.ok_or(io::ErrorKind::OutOfMemory)?;
         const { assert!(align_of::<T>() <= ALIGNMENT) };
         Ok(Table { memory: Memory::zeroed(bytes)?, len, of: PhantomData })
     }
