@@ -22,10 +22,10 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml python/README.md docs/not-modell
 	$(shell find python/wordline -name '*.py' -o -name '*.pyi' -o -name '*.toml' -o -name '*.fio')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo wheel sdist release-check test check rust-test python-test wasm bench bench-picture papers validate closed-forms fio twins twin-fits twin-classes steady errors lifetime mutants bless walk swarm fuzz clean
+.PHONY: help demo wheel sdist release-check test check wasm rust-test python-test bench bench-picture papers validate closed-forms fio twins twin-fits twin-classes steady errors lifetime golden-32 mutants bless walk swarm fuzz clean
 
 help: ## Show this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
 
 $(VENV)/bin/python:
 	@echo "== making $(VENV) with $$($(PYTHON) --version)"
@@ -92,15 +92,21 @@ check: $(TOOLS) ## Formatting, lints and types, of Rust and Python
 	@$(BIN)/mypy --no-error-summary
 	@$(MAKE) --no-print-directory wasm
 
-# Crates that are built for WebAssembly, each without its default features.
-WASM := wordline-workload
-wasm: ## Build what a page can run for WebAssembly, if rustup has the target
-	@if rustup target list --installed 2>/dev/null | grep -qx wasm32-unknown-unknown; then \
-		echo "== cargo build for wasm32-unknown-unknown"; \
-		for p in $(WASM); do \
-			cargo build --quiet --target wasm32-unknown-unknown --no-default-features --package $$p || exit 1; \
+# What runs in a browser: a line a build, with the packages and features that belong together.
+WASM := wasm32-unknown-unknown
+define IN_BROWSER
+-p wordline-schemes -p wordline-sim
+-p wordline-workload --no-default-features
+endef
+export IN_BROWSER
+wasm: ## Build what runs in a browser, without warnings, where rustup has the target wasm32-unknown-unknown
+	@if ! rustup target list --installed 2>/dev/null | grep -qx $(WASM); then \
+		echo "== no build for browsers: the target is not installed (rustup target add $(WASM))"; \
+	else \
+		echo "== cargo clippy for $(WASM)"; \
+		echo "$$IN_BROWSER" | while read -r packages; do \
+			cargo clippy --quiet --target $(WASM) $$packages -- -D warnings </dev/null || exit 1; \
 		done; \
-		cargo test --package wordline-workload --no-default-features --lib --quiet workload::; \
 	fi
 
 rust-test: ## The tests in Rust
@@ -200,6 +206,14 @@ lifetime: $(INSTALLED) ## Write docs/lifetime-table.md and the pictures of docs/
 	printf '```\n'; } > docs/lifetime-table.md
 	@for f in $(LIVED); do for end in svg csv; do \
 		cp target/lifetime/figures/lifetime-$$f.$$end docs/lifetime/ || exit 1; done; done
+
+# Linux with pointers of 32 bits, on a machine with those of 64: the compiler of C libraries needs its other half.
+BITS32 := i686-unknown-linux-gnu
+golden-32: ## Ten golden rows with pointers of 32 bits, against the hashes of those with 64
+	@rustup target list --installed 2>/dev/null | grep -qx $(BITS32) || rustup target add $(BITS32)
+	@echo 'int main(void) { return 0; }' | cc -m32 -x c -o /dev/null - 2>/dev/null \
+		|| { echo "cc -m32 does not link; install gcc-multilib (apt-get install gcc-multilib)"; exit 1; }
+	@cargo test --quiet --target $(BITS32) --package wordline-run --test it golden::ten_rows
 
 mutants: $(TOOLS) ## Plant ten faults in a copy of the engine, one at a time: the suite must catch each
 	@$(BIN)/python tests/mutants.py --out target/mutations.md

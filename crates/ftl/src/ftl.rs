@@ -3,7 +3,7 @@
 
 use crate::file::saved::{Saved, saved};
 use crate::image::base::BaseImage;
-use crate::media::Media;
+use crate::media::{Media, MediaError};
 use crate::plan::decision::{Command, Move, ReadSeen, Tag};
 use crate::plan::layout::{DriveInfo, Hooks, Layout, Refusal};
 use crate::plan::map_kind::MapKind;
@@ -70,6 +70,8 @@ pub struct Ftl<M: Media> {
     /// Whether the sizes of updates are counted by region.
     pub(crate) counts_updates: bool,
     pub(crate) out: Outbox,
+    /// Reads of the host that the media could not answer, by the number of their request.
+    pub(crate) read_errors: Vec<(u64, MediaError)>,
     pub(crate) scratch: Scratch,
 }
 
@@ -94,13 +96,14 @@ pub(crate) struct Scratch {
 
 impl<M: Media<Page: Serialize + DeserializeOwned> + Serialize + DeserializeOwned> Saved for Ftl<M> {
     saved! { Ftl,
+        apart: [media],
         values: [
-            media, pages, staged, requests, sequence, base, held_dies, idle_jobs, moves, write_buffer, read_cache,
+            pages, staged, requests, sequence, base, held_dies, idle_jobs, moves, write_buffer, read_cache,
             gathering, mixed, writes_until_tick, out,
         ],
         parts: [state, scheme, merge_buffer],
         rebuilt: [
-            layout, enabled_hooks, ack, addressing, array, counts_updates, scratch, breakdown,
+            layout, enabled_hooks, ack, addressing, array, counts_updates, read_errors, scratch, breakdown,
         ],
     }
 }
@@ -115,11 +118,22 @@ impl<M: Media + fmt::Debug> fmt::Debug for Ftl<M> {
 }
 
 impl<M: Media> Ftl<M> {
-    /// A fresh, empty drive under a scheme.
+    /// A fresh, empty drive under a scheme, with fresh media.
     ///
     /// # Errors
     /// A refusal with its reason where scheme and device do not fit.
-    pub fn new(drive: &DriveInfo, mut scheme: Box<dyn Scheme>) -> Result<Ftl<M>, Refusal> {
+    pub fn new(drive: &DriveInfo, scheme: Box<dyn Scheme>) -> Result<Ftl<M>, Refusal>
+    where
+        M: Default,
+    {
+        Ftl::over(drive, scheme, M::default())
+    }
+
+    /// The same over media that are given, and that hold nothing of this drive yet.
+    ///
+    /// # Errors
+    /// A refusal with its reason where scheme and device do not fit.
+    pub fn over(drive: &DriveInfo, mut scheme: Box<dyn Scheme>, media: M) -> Result<Ftl<M>, Refusal> {
         let layout = scheme.laid_out(drive)?;
         let refuse = |reason: String| Refusal {
             scheme: scheme.name().to_string(),
@@ -143,7 +157,7 @@ impl<M: Media> Ftl<M> {
             array: ArrayTimes::new(drive, &layout),
             addressing: Addressing::new(&state.geometry),
             layout,
-            media: M::default(),
+            media,
             pages: vec![],
             staged: vec![],
             requests: Requests::default(),
@@ -160,6 +174,7 @@ impl<M: Media> Ftl<M> {
             gathering: Gathering::default(),
             mixed: BTreeMap::new(),
             out: Outbox::default(),
+            read_errors: vec![],
             scratch: Scratch::default(),
             state,
             scheme,
@@ -203,7 +218,7 @@ impl<M: Media> Ftl<M> {
         &mut self.out.completed
     }
 
-    /// A decision refused or an invariant broken. The run is over then.
+    /// A decision refused, media that failed, or an invariant broken. The run is over then.
     #[inline(always)]
     pub fn fault(&self) -> Option<&Fault> {
         self.out.fault.as_deref()
@@ -296,6 +311,34 @@ impl<M: Media> Ftl<M> {
 
     pub(crate) fn internal(&mut self, what: String) {
         self.out.internal(what, self.state.now);
+    }
+
+    /// Have the media do something. Their failure stops the drive: its tables say what the media do not hold, as long
+    /// as it goes on, and there is no other place where that could be put. Nothing more is asked of them then.
+    #[inline(always)]
+    pub(crate) fn ask_media<T>(&mut self, what: impl FnOnce(&mut M) -> Result<T, MediaError>) -> Option<T> {
+        if M::METADATA && self.out.fault.is_some() {
+            return None;
+        }
+        match what(&mut self.media) {
+            Ok(done) => Some(done),
+            Err(error) => {
+                self.stop_for(error);
+                None
+            }
+        }
+    }
+
+    #[cold]
+    fn stop_for(&mut self, error: MediaError) {
+        let time = self.state.now;
+        self.out.fail(|| Fault::Media { error, time });
+    }
+
+    /// Reads of the host that ended as uncorrectable since the media could not answer them, by the number of their
+    /// request: those since this was last asked, and of very many the first.
+    pub fn take_read_errors(&mut self) -> Vec<(u64, MediaError)> {
+        std::mem::take(&mut self.read_errors)
     }
 
     /// Hand an operation to the device.

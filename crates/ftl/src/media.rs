@@ -6,14 +6,16 @@
 //! Other pages of a wordline keep their bits when a program is cut, since only the slots of that
 //! program are torn: a drive holds the old bits in protected RAM until the operation ends. A
 //! reprogram will tear the slot of the page that it adds, and no other.
+//!
+//! Media are given to a drive from outside, and may fail: see [`MediaError`], and docs/engine/media.md.
 
-use crate::file::saved::sorted;
+use crate::file::shared::SharedMap;
 use crate::plan::region::RegionId;
 use crate::plan::span::Span;
-use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::Arc;
+use thiserror::Error;
 use wordline_units::{BlockId, CellMode, Lpn, Ppn, SectorMask};
 
 /// What a page's spare area says of a span stored in it.
@@ -67,9 +69,44 @@ pub struct BlockFound {
     pub base: bool,
 }
 
-/// Where programmed data go.
-pub trait Media: Default {
-    /// The sectors of a logical page on their way, in RAM.
+/// Why media could not do what was asked of them. One pointer, so that the way without an error stays short.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("{}: {}; {}", .0.place, .0.what, .0.mend)]
+pub struct MediaError(Box<MediaFailure>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct MediaFailure {
+    place: String,
+    what: String,
+    mend: String,
+}
+
+impl MediaError {
+    /// Where it happened (the file, and the page or block), what happened, and how it is mended.
+    #[cold]
+    pub fn new(place: impl Into<String>, what: impl Into<String>, mend: impl Into<String>) -> MediaError {
+        MediaError(Box::new(MediaFailure { place: place.into(), what: what.into(), mend: mend.into() }))
+    }
+
+    /// Where it happened.
+    pub fn place(&self) -> &str {
+        &self.0.place
+    }
+
+    /// What happened.
+    pub fn what(&self) -> &str {
+        &self.0.what
+    }
+
+    /// How it is mended.
+    pub fn mend(&self) -> &str {
+        &self.0.mend
+    }
+}
+
+/// Where programmed data go. What changes or brings bytes may fail; what is asked of metadata is answered from RAM.
+pub trait Media: Sized {
+    /// The sectors of a logical page on their way, in RAM. Copied often, so that a copy shares its bytes.
     type Page: Clone + Default;
     /// Whether pages carry bytes. Where not, none of their copies is made.
     const BYTES: bool;
@@ -82,23 +119,58 @@ pub trait Media: Default {
     fn copy(into: &mut Self::Page, from: &Self::Page, mask: SectorMask, sector: usize);
     /// The bytes of a sector, if the page has them.
     fn sector(page: &Self::Page, sector: u32, bytes: usize) -> &[u8];
+    /// The same once more: what either holds now both share, and what is written to one from now on the other
+    /// never sees.
+    ///
+    /// # Errors
+    /// When there is no place for another.
+    fn fork(&self) -> Result<Self, MediaError>;
     /// A program completes.
-    fn program(&mut self, ppn: Ppn, oob: Oob, page: Self::Page);
+    ///
+    /// # Errors
+    /// When it cannot be stored; nothing of it is then.
+    fn program(&mut self, ppn: Ppn, oob: Oob, page: Self::Page) -> Result<(), MediaError>;
     /// What is stored for a logical page at a place.
-    fn read(&self, ppn: Ppn, lpn: Lpn) -> Self::Page;
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    fn read(&mut self, ppn: Ppn, lpn: Lpn) -> Result<Self::Page, MediaError>;
     /// The version stored for a logical page at a place; 0 for data older than the run.
     fn version(&self, ppn: Ppn, lpn: Lpn) -> u64;
     /// An erase completes.
-    fn erase(&mut self, block: BlockId, slot_shift: u32);
+    ///
+    /// # Errors
+    /// When the block cannot be emptied; it then holds what it held.
+    fn erase(&mut self, block: BlockId, slot_shift: u32) -> Result<(), MediaError>;
 
-    /// A program over these slots of a block has completed, padding included.
-    fn programmed(&mut self, _: BlockId, _: Range<u32>, _: BlockHeader) {}
+    /// A program over these slots of a block has completed, padding included. Comes before what is stored in them.
+    ///
+    /// # Errors
+    /// When it cannot be noted.
+    fn programmed(&mut self, _: BlockId, _: Range<u32>, _: BlockHeader) -> Result<(), MediaError> {
+        Ok(())
+    }
     /// A block of the initial state holds so many slots.
-    fn preload(&mut self, _: BlockId, _: u32, _: BlockHeader) {}
+    ///
+    /// # Errors
+    /// When it cannot be noted.
+    fn preload(&mut self, _: BlockId, _: u32, _: BlockHeader) -> Result<(), MediaError> {
+        Ok(())
+    }
     /// A block has been erased so often before time 0.
-    fn wear(&mut self, _: BlockId, _: u32) {}
+    ///
+    /// # Errors
+    /// When it cannot be noted.
+    fn wear(&mut self, _: BlockId, _: u32) -> Result<(), MediaError> {
+        Ok(())
+    }
     /// A page of the trim log is stored: the newest trim of each of its entries.
-    fn record_trims(&mut self, _: Ppn, _: Arc<[u64]>) {}
+    ///
+    /// # Errors
+    /// When it cannot be stored.
+    fn record_trims(&mut self, _: Ppn, _: Arc<[u64]>) -> Result<(), MediaError> {
+        Ok(())
+    }
     /// Whether a block still holds what the base image put there.
     fn holds_base(&self, _: BlockId) -> bool {
         false
@@ -113,7 +185,7 @@ pub trait Media: Default {
     }
 }
 
-/// Media that a drive can be recovered from.
+/// Media that a drive can be recovered from. A power cut is no time to fail: what it spoils is noted in RAM.
 pub trait Recorded: Media {
     /// What is stored beside the data.
     fn metadata(&self) -> &Metadata;
@@ -137,46 +209,53 @@ impl Media for NoMedia {
     fn sector(_: &(), _: u32, _: usize) -> &[u8] {
         &[]
     }
+    fn fork(&self) -> Result<NoMedia, MediaError> {
+        Ok(NoMedia)
+    }
     #[inline(always)]
-    fn program(&mut self, _: Ppn, _: Oob, _: ()) {}
-    fn read(&self, _: Ppn, _: Lpn) {}
+    fn program(&mut self, _: Ppn, _: Oob, _: ()) -> Result<(), MediaError> {
+        Ok(())
+    }
+    #[inline(always)]
+    fn read(&mut self, _: Ppn, _: Lpn) -> Result<(), MediaError> {
+        Ok(())
+    }
     fn version(&self, _: Ppn, _: Lpn) -> u64 {
         0
     }
     #[inline(always)]
-    fn erase(&mut self, _: BlockId, _: u32) {}
+    fn erase(&mut self, _: BlockId, _: u32) -> Result<(), MediaError> {
+        Ok(())
+    }
 }
 
 /// Keeps each page's metadata: what recovery after a power cut has to go by.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Metadata {
-    #[serde(serialize_with = "sorted")]
-    pages: FxHashMap<u32, Vec<Oob>>,
-    #[serde(serialize_with = "sorted")]
-    trims: FxHashMap<u32, Arc<[u64]>>,
-    #[serde(serialize_with = "sorted")]
-    blocks: FxHashMap<u32, BlockFound>,
+    pages: SharedMap<Vec<Oob>>,
+    trims: SharedMap<Arc<[u64]>>,
+    blocks: SharedMap<BlockFound>,
 }
 
 impl Metadata {
     /// Everything stored, by place.
     pub fn pages(&self) -> impl Iterator<Item = (Ppn, &[Oob])> {
-        self.pages.iter().map(|(ppn, oobs)| (Ppn(*ppn), oobs.as_slice()))
+        self.pages.iter().map(|(ppn, oobs)| (Ppn(ppn), oobs.as_slice()))
     }
 
     /// What is stored at a place.
     pub fn page(&self, ppn: Ppn) -> &[Oob] {
-        self.pages.get(&ppn.0).map_or(&[], Vec::as_slice)
+        self.pages.get(ppn.0).map_or(&[], Vec::as_slice)
     }
 
     /// Every stored page of the trim log, superseded ones too.
     pub fn trim_pages(&self) -> impl Iterator<Item = (Ppn, &[u64])> {
-        self.trims.iter().map(|(ppn, record)| (Ppn(*ppn), &record[..]))
+        self.trims.iter().map(|(ppn, record)| (Ppn(ppn), &record[..]))
     }
 
     /// A block, if anything was ever done to it.
     pub fn block(&self, block: BlockId) -> Option<&BlockFound> {
-        self.blocks.get(&block.0)
+        self.blocks.get(block.0)
     }
 
     /// The slots that a power cut spoiled, by place.
@@ -193,7 +272,7 @@ impl Metadata {
     }
 
     fn mark(&mut self, block: BlockId, slots: Range<u32>, what: SlotFound) -> &mut BlockFound {
-        let found = self.blocks.entry(block.0).or_default();
+        let found = self.blocks.entry(block.0);
         if found.slots.len() < slots.end as usize {
             found.slots.resize(slots.end as usize, SlotFound::Blank);
         }
@@ -202,14 +281,21 @@ impl Metadata {
     }
 
     fn clear(&mut self, block: BlockId, slot_shift: u32) -> &mut BlockFound {
-        for slot in 0..1 << slot_shift {
-            self.pages.remove(&(block.0 << slot_shift | slot));
-            self.trims.remove(&(block.0 << slot_shift | slot));
-        }
-        let found = self.blocks.entry(block.0).or_default();
+        self.pages.remove(places_of(block, slot_shift));
+        self.trims.remove(places_of(block, slot_shift));
+        let found = self.blocks.entry(block.0);
         *found = BlockFound { erases: found.erases, ..BlockFound::default() };
         found
     }
+}
+
+/// How many sectors a page has that ends with the last of a mask.
+fn sectors_to(mask: SectorMask) -> usize {
+    32 - mask.0.leading_zeros() as usize
+}
+
+fn places_of(block: BlockId, slot_shift: u32) -> Range<u32> {
+    block.0 << slot_shift..(block.0 + 1) << slot_shift
 }
 
 impl Media for Metadata {
@@ -222,38 +308,54 @@ impl Media for Metadata {
     fn sector(_: &(), _: u32, _: usize) -> &[u8] {
         &[]
     }
-    fn program(&mut self, ppn: Ppn, oob: Oob, _: ()) {
-        self.pages.entry(ppn.0).or_default().push(oob);
+    fn fork(&self) -> Result<Metadata, MediaError> {
+        Ok(self.clone())
     }
-    fn read(&self, _: Ppn, _: Lpn) {}
+    fn program(&mut self, ppn: Ppn, oob: Oob, _: ()) -> Result<(), MediaError> {
+        self.pages.entry(ppn.0).push(oob);
+        Ok(())
+    }
+    fn read(&mut self, _: Ppn, _: Lpn) -> Result<(), MediaError> {
+        Ok(())
+    }
     fn version(&self, ppn: Ppn, lpn: Lpn) -> u64 {
-        let oobs = self.pages.get(&ppn.0);
+        let oobs = self.pages.get(ppn.0);
         oobs.and_then(|o| o.iter().find(|o| o.span.lpn == lpn)).map_or(0, |o| o.version)
     }
-    fn erase(&mut self, block: BlockId, slot_shift: u32) {
+    fn erase(&mut self, block: BlockId, slot_shift: u32) -> Result<(), MediaError> {
         self.clear(block, slot_shift).erases += 1;
+        Ok(())
     }
-    fn programmed(&mut self, block: BlockId, slots: Range<u32>, header: BlockHeader) {
+    fn programmed(
+        &mut self,
+        block: BlockId,
+        slots: Range<u32>,
+        header: BlockHeader,
+    ) -> Result<(), MediaError> {
         self.mark(block, slots, SlotFound::Programmed).header.get_or_insert(header);
+        Ok(())
     }
-    fn preload(&mut self, block: BlockId, slots: u32, header: BlockHeader) {
+    fn preload(&mut self, block: BlockId, slots: u32, header: BlockHeader) -> Result<(), MediaError> {
         let found = self.mark(block, 0..slots, SlotFound::Programmed);
         (found.header, found.base) = (Some(header), true);
+        Ok(())
     }
-    fn wear(&mut self, block: BlockId, erases: u32) {
-        self.blocks.entry(block.0).or_default().erases = erases;
+    fn wear(&mut self, block: BlockId, erases: u32) -> Result<(), MediaError> {
+        self.blocks.entry(block.0).erases = erases;
+        Ok(())
     }
-    fn record_trims(&mut self, ppn: Ppn, record: Arc<[u64]>) {
+    fn record_trims(&mut self, ppn: Ppn, record: Arc<[u64]>) -> Result<(), MediaError> {
         self.trims.insert(ppn.0, record);
+        Ok(())
     }
     fn holds_base(&self, block: BlockId) -> bool {
-        self.blocks.get(&block.0).is_some_and(|found| found.base)
+        self.blocks.get(block.0).is_some_and(|found| found.base)
     }
     fn stored(&self, ppn: Ppn) -> Vec<(Span, u64)> {
         self.page(ppn).iter().map(|oob| (oob.span, oob.version)).collect()
     }
     fn trims(&self, ppn: Ppn) -> Option<Arc<[u64]>> {
-        self.trims.get(&ppn.0).cloned()
+        self.trims.get(ppn.0).cloned()
     }
 }
 
@@ -269,75 +371,82 @@ impl Recorded for Metadata {
     }
 }
 
-/// Keeps metadata and bytes by physical place, so that a wrong map shows as wrong data.
+/// Keeps metadata and bytes by physical place, so that a wrong map shows as wrong data. Of bytes nothing is copied from
+/// a whole page on its way to where it is stored, nor by a fork.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Bytes {
     metadata: Metadata,
-    #[serde(serialize_with = "sorted")]
-    slots: FxHashMap<u32, Vec<(Lpn, Vec<u8>)>>,
-}
-
-impl Bytes {
-    fn clear(&mut self, block: BlockId, slot_shift: u32) {
-        for slot in 0..1 << slot_shift {
-            self.slots.remove(&(block.0 << slot_shift | slot));
-        }
-    }
+    slots: SharedMap<Vec<(Lpn, Arc<[u8]>)>>,
 }
 
 impl Media for Bytes {
-    type Page = Vec<u8>;
+    type Page = Arc<[u8]>;
     const BYTES: bool = true;
     const METADATA: bool = true;
 
-    fn page(data: &[u8], mask: SectorMask, sector: usize) -> Vec<u8> {
-        let last = 32 - mask.0.leading_zeros() as usize;
-        let mut page = vec![0; last * sector];
+    fn page(data: &[u8], mask: SectorMask, sector: usize) -> Arc<[u8]> {
+        let mut page = vec![0; sectors_to(mask) * sector];
         for (chunk, s) in data.chunks(sector).zip(mask.iter()) {
             page[s as usize * sector..][..chunk.len()].copy_from_slice(chunk);
         }
-        page
+        page.into()
     }
-    fn copy(into: &mut Vec<u8>, from: &Vec<u8>, mask: SectorMask, sector: usize) {
+    fn copy(into: &mut Arc<[u8]>, from: &Arc<[u8]>, mask: SectorMask, sector: usize) {
+        let end = sectors_to(mask) * sector;
+        if into.is_empty() && from.len() == end && mask == SectorMask::first(sectors_to(mask) as u32) {
+            *into = Arc::clone(from);
+            return;
+        }
+        if into.len() < end {
+            let mut longer = vec![0; end];
+            longer[..into.len()].copy_from_slice(into);
+            *into = longer.into();
+        }
+        let bytes = Arc::make_mut(into);
         for s in mask.iter() {
-            let at = s as usize * sector;
-            if into.len() < at + sector {
-                into.resize(at + sector, 0);
-            }
-            into[at..at + sector].copy_from_slice(Bytes::sector(from, s, sector));
+            bytes[s as usize * sector..][..sector].copy_from_slice(Bytes::sector(from, s, sector));
         }
     }
-    fn sector(page: &Vec<u8>, sector: u32, bytes: usize) -> &[u8] {
+    fn sector(page: &Arc<[u8]>, sector: u32, bytes: usize) -> &[u8] {
         static ZEROS: [u8; 65_536] = [0; 65_536];
         page.get(sector as usize * bytes..(sector as usize + 1) * bytes)
             .unwrap_or(&ZEROS[..bytes.min(65_536)])
     }
-    fn program(&mut self, ppn: Ppn, oob: Oob, page: Vec<u8>) {
-        self.metadata.program(ppn, oob, ());
-        self.slots.entry(ppn.0).or_default().push((oob.span.lpn, page));
+    fn fork(&self) -> Result<Bytes, MediaError> {
+        Ok(self.clone())
     }
-    fn read(&self, ppn: Ppn, lpn: Lpn) -> Vec<u8> {
-        let found = self.slots.get(&ppn.0).and_then(|s| s.iter().find(|(l, _)| *l == lpn));
-        found.map(|(_, page)| page.clone()).unwrap_or_default()
+    fn program(&mut self, ppn: Ppn, oob: Oob, page: Arc<[u8]>) -> Result<(), MediaError> {
+        self.metadata.program(ppn, oob, ())?;
+        self.slots.entry(ppn.0).push((oob.span.lpn, page));
+        Ok(())
+    }
+    fn read(&mut self, ppn: Ppn, lpn: Lpn) -> Result<Arc<[u8]>, MediaError> {
+        let found = self.slots.get(ppn.0).and_then(|s| s.iter().find(|(l, _)| *l == lpn));
+        Ok(found.map(|(_, page)| Arc::clone(page)).unwrap_or_default())
     }
     fn version(&self, ppn: Ppn, lpn: Lpn) -> u64 {
         self.metadata.version(ppn, lpn)
     }
-    fn erase(&mut self, block: BlockId, slot_shift: u32) {
-        self.clear(block, slot_shift);
-        self.metadata.erase(block, slot_shift);
+    fn erase(&mut self, block: BlockId, slot_shift: u32) -> Result<(), MediaError> {
+        self.slots.remove(places_of(block, slot_shift));
+        self.metadata.erase(block, slot_shift)
     }
-    fn programmed(&mut self, block: BlockId, slots: Range<u32>, header: BlockHeader) {
-        self.metadata.programmed(block, slots, header);
+    fn programmed(
+        &mut self,
+        block: BlockId,
+        slots: Range<u32>,
+        header: BlockHeader,
+    ) -> Result<(), MediaError> {
+        self.metadata.programmed(block, slots, header)
     }
-    fn preload(&mut self, block: BlockId, slots: u32, header: BlockHeader) {
-        self.metadata.preload(block, slots, header);
+    fn preload(&mut self, block: BlockId, slots: u32, header: BlockHeader) -> Result<(), MediaError> {
+        self.metadata.preload(block, slots, header)
     }
-    fn wear(&mut self, block: BlockId, erases: u32) {
-        self.metadata.wear(block, erases);
+    fn wear(&mut self, block: BlockId, erases: u32) -> Result<(), MediaError> {
+        self.metadata.wear(block, erases)
     }
-    fn record_trims(&mut self, ppn: Ppn, record: Arc<[u64]>) {
-        self.metadata.record_trims(ppn, record);
+    fn record_trims(&mut self, ppn: Ppn, record: Arc<[u64]>) -> Result<(), MediaError> {
+        self.metadata.record_trims(ppn, record)
     }
     fn holds_base(&self, block: BlockId) -> bool {
         self.metadata.holds_base(block)
@@ -358,7 +467,7 @@ impl Recorded for Bytes {
         self.metadata.tear_program(block, slots);
     }
     fn tear_erase(&mut self, block: BlockId, slot_shift: u32) {
-        self.clear(block, slot_shift);
+        self.slots.remove(places_of(block, slot_shift));
         self.metadata.tear_erase(block, slot_shift);
     }
 }

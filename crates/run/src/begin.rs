@@ -3,7 +3,7 @@
 use crate::ask::initial::Filled;
 use crate::ask::setup::Setup;
 use crate::error::RunError;
-use wordline_ftl::{Begun, Law, NoMedia, SteadyError, Updates};
+use wordline_ftl::{Begun, Law, Media, SteadyError, Updates};
 use wordline_sim::{Device, Pacing, Probe};
 use wordline_units::{Message, Opt};
 use wordline_workload::{UpdateStream, Updates as Writes, WorkloadError};
@@ -16,9 +16,9 @@ pub(crate) struct Start {
 }
 
 /// Put a drive into the initial state of a run.
-pub(crate) fn begin<P: Probe>(
+pub(crate) fn begin<P: Probe, M: Media>(
     setup: &Setup,
-    device: &mut Device<P, NoMedia>,
+    device: &mut Device<P, M>,
 ) -> Result<Option<Start>, RunError> {
     let given = || Opt::Initial.of(&setup.spec.initial);
     let seed = setup.spec.seed;

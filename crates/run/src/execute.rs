@@ -13,7 +13,7 @@ use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::time::Instant;
 use thiserror::Error;
-use wordline_ftl::{NoMedia, RequestError};
+use wordline_ftl::{Media, NoMedia, RequestError};
 use wordline_report::Report;
 use wordline_sim::{
     Arrivals, Device, DeviceError, DriveError, NoProbe, Pacing, Probe, Stop, drive, drive_host,
@@ -100,7 +100,8 @@ pub fn run_recorded(
 /// A drive at time 0, and how it was put into a steady state if it was.
 pub(crate) type Ready<P> = (Device<P, NoMedia>, Option<Start>);
 
-/// A drive under a scheme, in its initial state or as it was saved.
+/// A drive under a scheme, in its initial state or as it was saved. Without media: what is asked here has no bytes, and
+/// no result depends on them. Whoever serves bytes makes the drive, and all else of this crate takes it.
 pub(crate) fn ready<P: Probe>(setup: &Setup, spelling: &str, probe: P) -> Result<Ready<P>, RunError> {
     if let Some(from) = &setup.from_state {
         return Ok((from.device(&setup.spec.registry, setup.label(spelling), &setup.geometry, probe)?, None));
@@ -112,11 +113,11 @@ pub(crate) fn ready<P: Probe>(setup: &Setup, spelling: &str, probe: P) -> Result
 }
 
 /// Drive a drive with the workload, and report.
-pub(crate) fn perform<P: Probe>(
+pub(crate) fn perform<P: Probe, M: Media>(
     setup: &Setup,
     spelling: &str,
     number: usize,
-    (device, start): (&mut Device<P, NoMedia>, Option<Start>),
+    (device, start): (&mut Device<P, M>, Option<Start>),
     begin: Instant,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Report, RunError> {

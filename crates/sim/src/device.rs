@@ -122,7 +122,7 @@ where
 }
 
 impl<P: Probe, M: Media> Device<P, M> {
-    /// A fresh drive.
+    /// A fresh drive with fresh media.
     ///
     /// # Errors
     /// A refusal with its reason where scheme and device do not fit.
@@ -131,8 +131,25 @@ impl<P: Probe, M: Media> Device<P, M> {
         geometry: &Geometry,
         scheme: Box<dyn Scheme>,
         probe: P,
+    ) -> Result<Device<P, M>, Refusal>
+    where
+        M: Default,
+    {
+        Device::over(spec, geometry, scheme, probe, M::default())
+    }
+
+    /// A fresh drive over media that are given, and that hold nothing of it yet.
+    ///
+    /// # Errors
+    /// A refusal with its reason where scheme and device do not fit.
+    pub fn over(
+        spec: &DeviceSpec,
+        geometry: &Geometry,
+        scheme: Box<dyn Scheme>,
+        probe: P,
+        media: M,
     ) -> Result<Device<P, M>, Refusal> {
-        let ftl = Ftl::new(&Self::drive_info(spec, geometry), scheme)?;
+        let ftl = Ftl::over(&Self::drive_info(spec, geometry), scheme, media)?;
         Ok(Self::around(ftl, spec, geometry, probe))
     }
 
@@ -278,6 +295,7 @@ impl<P: Probe, M: Media> Device<P, M> {
     /// # Errors
     /// On an illegal decision or an internal fault, or when requests can never end.
     pub fn advance_to(&mut self, time: SimTime) -> Result<(), DeviceError> {
+        self.no_fault()?;
         while self.go_on(time)? {}
         self.now = self.now.max(time);
         self.ftl.set_now(self.now);
@@ -297,6 +315,9 @@ impl<P: Probe, M: Media> Device<P, M> {
     /// Let everything happen until a request has ended or a time is reached. Returns whether one has.
     #[inline]
     pub(crate) fn await_completion(&mut self, until: SimTime) -> Result<bool, DeviceError> {
+        if self.ready.is_empty() {
+            self.no_fault()?;
+        }
         loop {
             if !self.ready.is_empty() {
                 return Ok(true);
@@ -327,6 +348,7 @@ impl<P: Probe, M: Media> Device<P, M> {
     /// # Errors
     /// On an illegal decision or an internal fault, or when requests can never end.
     pub fn drain(&mut self) -> Result<(), DeviceError> {
+        self.no_fault()?;
         self.idle_is_over();
         self.ftl.drain();
         self.idle = true;

@@ -20,7 +20,8 @@ pub enum DeviceError {
         /// The device's time.
         now: SimTime,
     },
-    /// An illegal decision, or an internal fault.
+    /// An illegal decision, media that failed, or an internal fault. The drive has stopped: whatever is asked of it
+    /// is answered with this, no more requests end, and those that had ended can still be polled.
     #[error(transparent)]
     Fault(Fault),
     /// Requests are outstanding and nothing can happen any more.

@@ -6,7 +6,7 @@
 //! forgotten.
 
 use crate::file::state_file::{
-    About, BYTE_ORDER, CHUNK, FORMAT, MAGIC, StateError, StateFile, TableAt, is_zero,
+    APART, About, BYTE_ORDER, CHUNK, FORMAT, MAGIC, StateError, StateFile, TableAt, is_zero,
 };
 use crate::file::table::Table;
 use bytemuck::Pod;
@@ -32,21 +32,23 @@ pub trait Saved {
 }
 
 /// [`Saved`] for a struct from the names of its fields: `values` are written whole, `parts` in place,
-/// and what is `rebuilt` is left alone. A struct or field that has been renamed since the format was made keeps
+/// and what is `rebuilt` is left alone. What may be kept outside the file is `apart`, a value otherwise. A struct or field that has been renamed since the format was made keeps
 /// its name in the file: `new_name as old_name`.
 #[macro_export]
 macro_rules! saved_fields {
     (
         $of:ident $(as $of_file:ident)?,
+        $(apart: [$apart:ident],)?
         values: [$($value:ident $(as $value_file:ident)?),* $(,)?],
         parts: [$($part:ident $(as $part_file:ident)?),* $(,)?],
         rebuilt: [$($rebuilt:ident),* $(,)?] $(,)?
     ) => {
         fn save(&self, to: &mut $crate::Saver) -> ::std::io::Result<()> {
-            let $of { $($value,)* $($part,)* $($rebuilt: _,)* } = self;
+            let $of { $($apart,)? $($value,)* $($part,)* $($rebuilt: _,)* } = self;
             to.shape($crate::shape_in_file!(
-                [$of $(as $of_file)?] $([$value $(as $value_file)?])* $([$part $(as $part_file)?])*
+                [$of $(as $of_file)?] $([$apart])? $([$value $(as $value_file)?])* $([$part $(as $part_file)?])*
             ))?;
+            $(to.apart($apart)?;)?
             $(to.value($value)?;)*
             $($crate::Saved::save($part, to)?;)*
             Ok(())
@@ -56,9 +58,10 @@ macro_rules! saved_fields {
             from.shape(
                 $crate::name_in_file!($of $(as $of_file)?),
                 $crate::shape_in_file!(
-                    [$of $(as $of_file)?] $([$value $(as $value_file)?])* $([$part $(as $part_file)?])*
+                    [$of $(as $of_file)?] $([$apart])? $([$value $(as $value_file)?])* $([$part $(as $part_file)?])*
                 ),
             )?;
+            $(from.apart(&mut self.$apart, concat!(stringify!($of), ".", stringify!($apart)))?;)?
             $(self.$value = from.value(concat!(stringify!($of), ".", stringify!($value)))?;)*
             $($crate::Saved::load(&mut self.$part, from)?;)*
             Ok(())
@@ -96,6 +99,8 @@ pub struct Saver<'a> {
     end: u64,
     tables: Vec<TableAt>,
     fields: Vec<u8>,
+    /// Whether media stay outside.
+    apart: bool,
 }
 
 trait Target: Write + Seek {}
@@ -114,7 +119,20 @@ fn encode<T: Serialize + ?Sized>(value: &T, into: Vec<u8>) -> io::Result<Vec<u8>
 impl<'a> Saver<'a> {
     /// Begin at the start of an empty file.
     pub fn new(file: &'a mut (impl Write + Seek)) -> Saver<'a> {
-        Saver { file, end: CHUNK as u64, tables: vec![], fields: vec![] }
+        Saver { file, end: CHUNK as u64, tables: vec![], fields: vec![], apart: false }
+    }
+
+    /// The same without what the flash holds, which whoever restores the state has to give.
+    pub fn without_media(file: &'a mut (impl Write + Seek)) -> Saver<'a> {
+        Saver { apart: true, ..Saver::new(file) }
+    }
+
+    /// A value that may stay outside.
+    ///
+    /// # Errors
+    /// When it cannot be written as bytes.
+    pub fn apart<T: Serialize + ?Sized>(&mut self, value: &T) -> io::Result<()> {
+        if self.apart { Ok(()) } else { self.value(value) }
     }
 
     /// The names of the fields that follow, so that another list of them is noticed.
@@ -162,7 +180,7 @@ impl<'a> Saver<'a> {
         self.file.write_all(&body)?;
         self.file.flush()?;
         let mut header = MAGIC.to_vec();
-        header.extend(FORMAT.to_le_bytes());
+        header.extend((FORMAT | if self.apart { APART } else { 0 }).to_le_bytes());
         header.extend(BYTE_ORDER.to_ne_bytes());
         header.extend(self.end.to_le_bytes());
         header.extend((body.len() as u64).to_le_bytes());
@@ -204,10 +222,21 @@ impl Loader<'_> {
     /// # Errors
     /// When its bytes are not such a value.
     pub fn value<T: DeserializeOwned>(&mut self, of: &str) -> Result<T, StateError> {
-        let bytes = &self.state.map[self.at..];
+        let bytes = &self.state.bytes[self.at..];
         let (value, rest) = postcard::take_from_bytes(bytes).map_err(|_| self.other(of))?;
-        self.at = self.state.map.len() - rest.len();
+        self.at = self.state.bytes.len() - rest.len();
         Ok(value)
+    }
+
+    /// A value that may have stayed outside: it is then left as it is.
+    ///
+    /// # Errors
+    /// When its bytes are not such a value.
+    pub fn apart<T: DeserializeOwned>(&mut self, value: &mut T, of: &str) -> Result<(), StateError> {
+        if !self.state.apart {
+            *value = self.value(of)?;
+        }
+        Ok(())
     }
 
     /// See that the scheme divides the drive as it did, by the number of its layout.
@@ -237,7 +266,7 @@ impl<T: Pod> Saved for Table<T> {
         let at = at.filter(|at| at.bytes == self.bytes().len() as u64);
         let at = at.ok_or_else(|| from.other("size of a table"))?;
         from.table += 1;
-        Ok(self.map(&from.state.file, at.offset)?)
+        Ok(self.take(&from.state.bytes, at.offset)?)
     }
 }
 

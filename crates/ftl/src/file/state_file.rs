@@ -4,11 +4,10 @@
 //! that are all zeros are left out as holes; and the body, in postcard's encoding: what the state is
 //! of, where the tables are with a checksum of each chunk, and the fields in their order. The header
 //! holds the checksum of the body, so that this one number names a state, and it is written last, so
-//! that what was cut short is no state file. Tables are mapped copy-on-write ([`crate::file::table`]): a
+//! that what was cut short is no state file. Tables are mapped copy-on-write ([`crate::file::memory`]): a
 //! drive that is restored reads of them what it touches, and costs the memory of what it changes.
 
-use crate::file::table::mapped;
-use memmap2::Mmap;
+use crate::file::memory::Stored;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io;
@@ -25,6 +24,8 @@ pub(crate) const MAGIC: [u8; 16] = *b"\x89Wordline state\n";
 /// Raised whenever a state of today could not be read as one of yesterday. Lists of fields look after
 /// themselves; this is for their types, and for the file.
 pub(crate) const FORMAT: u32 = 15;
+/// In the format's number, of a state without what the flash holds: drives over media of their own, and forks.
+pub(crate) const APART: u32 = 1 << 31;
 /// Written as the machine writes it, since tables are.
 pub(crate) const BYTE_ORDER: u32 = 0x0102_0304;
 const HEADER: usize = 64;
@@ -118,6 +119,11 @@ pub enum StateError {
         /// Whose it should be.
         given: String,
     },
+    /// Without what the flash holds, which was not given either.
+    #[error(
+        "this state was saved without what its flash holds; give the media it was saved beside, or save it with them"
+    )]
+    NoMedia,
     /// The system cannot read it.
     #[error("the state file cannot be read: {0}")]
     Io(#[from] io::Error),
@@ -153,10 +159,10 @@ impl std::fmt::Debug for TableAt {
 
 impl TableAt {
     /// Compare with what was written; the chunk that differs first.
-    fn check(&self, map: &Mmap) -> Result<(), u64> {
+    fn check(&self, all: &[u8]) -> Result<(), u64> {
         let from = self.offset as usize;
         let mut there = self.chunks.iter().peekable();
-        for (i, chunk) in map[from..from + self.bytes as usize].chunks(CHUNK).enumerate() {
+        for (i, chunk) in all[from..from + self.bytes as usize].chunks(CHUNK).enumerate() {
             let sound = match there.next_if(|(at, _)| *at == i as u64) {
                 Some((_, sum)) => XxHash3_64::oneshot(chunk) == *sum,
                 None => is_zero(chunk),
@@ -178,11 +184,12 @@ pub(crate) fn is_zero(bytes: &[u8]) -> bool {
 /// A state in a file, found to be sound.
 #[derive(Debug)]
 pub struct StateFile {
-    pub(crate) file: File,
-    pub(crate) map: Mmap,
+    pub(crate) bytes: Stored,
     pub(crate) about: About,
     pub(crate) tables: Vec<TableAt>,
     pub(crate) fields: Range<usize>,
+    /// Whether the media are not in it.
+    pub(crate) apart: bool,
     checksum: String,
 }
 
@@ -195,8 +202,22 @@ impl StateFile {
         if file.metadata()?.len() < HEADER as u64 {
             return Err(StateError::NotAState);
         }
-        let map = mapped(&file)?;
-        let (header, sum) = map[..HEADER].split_at(HEADER - 8);
+        StateFile::look_through(Stored::of(file)?, checked)
+    }
+
+    /// A state that lies in memory, where there is no file: each drive restored from it copies all its tables.
+    ///
+    /// # Errors
+    /// When it is not a state of this version, or damaged.
+    pub fn of_bytes(bytes: Vec<u8>, checked: Checked) -> Result<StateFile, StateError> {
+        if bytes.len() < HEADER {
+            return Err(StateError::NotAState);
+        }
+        StateFile::look_through(Stored::Bytes(bytes), checked)
+    }
+
+    fn look_through(bytes: Stored, checked: Checked) -> Result<StateFile, StateError> {
+        let (header, sum) = bytes[..HEADER].split_at(HEADER - 8);
         if header[..16] != MAGIC {
             return Err(StateError::NotAState);
         }
@@ -207,18 +228,19 @@ impl StateFile {
         if XxHash3_64::oneshot(header).to_le_bytes() != *sum {
             return Err(damaged("its header"));
         }
-        if word(16) as u32 != FORMAT {
-            return Err(StateError::OtherFormat { found: word(16) as u32 });
+        let (format, apart) = (word(16) as u32 & !APART, word(16) as u32 & APART != 0);
+        if format != FORMAT {
+            return Err(StateError::OtherFormat { found: format });
         }
         if header[20..24] != BYTE_ORDER.to_ne_bytes() {
             return Err(StateError::OtherOrder);
         }
         let (begin, len) = (word(24), word(32));
-        if begin.checked_add(len) != Some(map.len() as u64) || begin < HEADER as u64 {
+        if begin.checked_add(len) != Some(bytes.len() as u64) || begin < HEADER as u64 {
             return Err(damaged("its length"));
         }
         let begin = begin as usize;
-        let body = &map[begin..];
+        let body = &bytes[begin..];
         let hash = XxHash3_128::oneshot(body);
         if hash.to_le_bytes() != header[40..56] {
             return Err(damaged("its body"));
@@ -232,11 +254,16 @@ impl StateFile {
                 return Err(damaged(format!("the place of table {i}")));
             }
             if checked == Checked::Whole {
-                table.check(&map).map_err(|chunk| damaged(format!("chunk {chunk} of table {i}")))?;
+                table.check(&bytes).map_err(|chunk| damaged(format!("chunk {chunk} of table {i}")))?;
             }
         }
-        let fields = map.len() - rest.len()..map.len();
-        Ok(StateFile { about, tables, fields, checksum: format!("{hash:032x}"), file, map })
+        let fields = bytes.len() - rest.len()..bytes.len();
+        Ok(StateFile { about, tables, fields, apart, checksum: format!("{hash:032x}"), bytes })
+    }
+
+    /// Whether it is without what the flash holds, so that the drive's media must be given.
+    pub fn lacks_media(&self) -> bool {
+        self.apart
     }
 
     /// What it is the state of.

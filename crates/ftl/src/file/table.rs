@@ -2,16 +2,15 @@
 //! drive of terabytes costs what its footprint costs, and nothing at the start. A table that was
 //! saved is mapped from its file copy-on-write: read where it is touched, copied where it changes.
 
+use crate::file::memory::{ALIGNMENT, Memory, Stored};
 use bytemuck::Pod;
-use memmap2::{Mmap, MmapMut, MmapOptions};
-use std::fs::File;
 use std::io;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
 /// A table of so many values, each all zeros at first.
 pub(crate) struct Table<T> {
-    memory: MmapMut,
+    memory: Memory,
     len: usize,
     of: PhantomData<T>,
 }
@@ -28,7 +27,7 @@ impl<T: Pod> Table<T> {
     pub fn zeroed(len: usize) -> io::Result<Table<T>> {
         let table = Table::reserved(len)?;
         if table.memory.len() <= SMALL {
-            table.ask_for_huge_pages();
+            table.memory.ask_for_huge_pages();
         }
         Ok(table)
     }
@@ -41,34 +40,24 @@ impl<T: Pod> Table<T> {
     /// As [`Self::zeroed`].
     pub fn dense(len: usize) -> io::Result<Table<T>> {
         let table = Table::reserved(len)?;
-        table.ask_for_huge_pages();
+        table.memory.ask_for_huge_pages();
         Ok(table)
     }
 
     fn reserved(len: usize) -> io::Result<Table<T>> {
-        let bytes = len.checked_mul(size_of::<T>()).ok_or(io::ErrorKind::OutOfMemory)?;
-        let memory = MmapOptions::new().len(bytes.max(1)).no_reserve_swap().map_anon()?;
-        Ok(Table { memory, len, of: PhantomData })
+        let bytes = len.checked_mul(size_of::<T>()).filter(|bytes| isize::try_from(*bytes).is_ok()); // as a slice needs
+        let bytes = bytes.ok_or(io::ErrorKind::OutOfMemory)?;
+        const { assert!(align_of::<T>() <= ALIGNMENT) };
+        Ok(Table { memory: Memory::zeroed(bytes)?, len, of: PhantomData })
     }
 
-    /// A wish: without them the table is as good.
-    fn ask_for_huge_pages(&self) {
-        #[cfg(target_os = "linux")]
-        let _ = self.memory.advise(memmap2::Advice::HugePage);
-    }
-
-    /// Take what a file holds from an offset on for the values of the table. The offset is a multiple
+    /// Take what a state file holds from an offset on for the values of the table. The offset is a multiple
     /// of [`crate::file::state_file::CHUNK`], and the file reaches to the table's end.
     ///
     /// # Errors
     /// When the file cannot be mapped.
-    pub fn map(&mut self, file: &File, offset: u64) -> io::Result<()> {
-        let mut options = MmapOptions::new();
-        options.offset(offset).len(self.bytes().len().max(1)).no_reserve_swap();
-        // SAFETY: the mapping is private, so nothing is written to the file, and any bytes at all are
-        // values of T (`Pod`). That nobody changes or cuts the file meanwhile is for its owner to see to:
-        // a snapshot's has no name, and a state file is replaced as a whole, never written to.
-        self.memory = unsafe { options.map_copy(file)? };
+    pub fn take(&mut self, stored: &Stored, offset: u64) -> io::Result<()> {
+        self.memory = Memory::stored(stored, offset, self.bytes().len())?; // any bytes are a T (`Pod`)
         Ok(())
     }
 
@@ -78,20 +67,11 @@ impl<T: Pod> Table<T> {
     }
 }
 
-/// A whole file to be read.
-///
-/// # Errors
-/// When it cannot be mapped.
-pub(crate) fn mapped(file: &File) -> io::Result<Mmap> {
-    // SAFETY: it is read as bytes only; about its owner see [`Table::map`].
-    unsafe { MmapOptions::new().map_copy_read_only(file) }
-}
-
 impl<T: Pod> Deref for Table<T> {
     type Target = [T];
     #[inline(always)]
     fn deref(&self) -> &[T] {
-        // SAFETY: the mapping begins on a page, so it is aligned for T; it holds at least `len` of them,
+        // SAFETY: the memory is aligned for T (`reserved`); it holds at least `len` of them,
         // and any bytes are a T (`Pod`); `self` borrows it.
         unsafe { std::slice::from_raw_parts(self.memory.as_ptr().cast(), self.len) }
     }
@@ -139,10 +119,14 @@ mod tests {
 
     #[test]
     fn a_table_larger_than_memory_can_be_had_and_one_larger_than_the_address_space_is_refused() {
-        let mut t: Table<u64> = Table::zeroed(1 << 35).unwrap();
-        t[1 << 34] = 7;
-        assert_eq!(t[1 << 34], 7);
+        #[cfg(target_pointer_width = "64")]
+        {
+            let mut t: Table<u64> = Table::zeroed(1 << 35).unwrap();
+            t[1 << 34] = 7;
+            assert_eq!(t[1 << 34], 7);
+            assert!(Table::<u64>::zeroed(1 << 59).is_err());
+        }
         assert!(Table::<u64>::zeroed(usize::MAX / 2).is_err());
-        assert!(Table::<u64>::zeroed(1 << 59).is_err());
+        assert!(Table::<u64>::zeroed(usize::MAX / 8).is_err());
     }
 }

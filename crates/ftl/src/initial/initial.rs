@@ -2,6 +2,7 @@
 //! each part begin.
 
 use crate::image::base::Mapped;
+use crate::media::MediaError;
 use thiserror::Error;
 use wordline_hash::{fnv1a, mix};
 use wordline_units::{Fraction, Lpn, PlaneId, SectorMask, SimDuration};
@@ -98,6 +99,9 @@ pub enum InitialError {
         /// Pages of the drive.
         logical_pages: u32,
     },
+    /// What is there at time 0 cannot be noted.
+    #[error("the initial state cannot be noted on the media: {0}")]
+    Media(#[from] MediaError),
 }
 
 /// Where the random numbers of a part of a component begin, from the run's seed and their names.

@@ -52,7 +52,7 @@ impl Overlay {
         Ok(Overlay {
             kind,
             pages: PageMap::new(geometry, logical_pages)?,
-            gone: Table::zeroed(blocks * geometry.most_slots as usize)?,
+            gone: Table::zeroed(blocks.saturating_mul(geometry.most_slots as usize))?,
             runs: Runs::default(),
             shared: vec![kind == MapKind::Extent; blocks],
             mapped: 0,

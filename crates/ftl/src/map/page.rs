@@ -58,13 +58,14 @@ impl PageMap {
     pub fn new(geometry: &Arc<Geometry>, logical_pages: u32) -> io::Result<PageMap> {
         let slots = geometry.most_slots;
         let words = slots.div_ceil(64);
+        let times = |n: usize, each: u32| n.saturating_mul(each as usize); // too many for any table, then
         let (blocks, leaves) = (geometry.blocks as usize, logical_pages.div_ceil(LEAF) as usize);
         Ok(PageMap {
             directory: Table::zeroed(leaves)?,
-            leaves: Table::dense(leaves * LEAF as usize)?,
+            leaves: Table::dense(times(leaves, LEAF))?,
             touched_leaves: 0,
-            owners: Table::zeroed(blocks * slots as usize)?,
-            live: Table::zeroed(blocks * words as usize)?,
+            owners: Table::zeroed(times(blocks, slots))?,
+            live: Table::zeroed(times(blocks, words))?,
             slots_per_block: slots,
             words_per_block: words,
             opened_blocks: 0,

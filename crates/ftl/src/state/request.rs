@@ -1,5 +1,6 @@
 //! Requests in the drive, how they end, and what the drive asks of the device meanwhile.
 
+use crate::media::MediaError;
 use crate::plan::region::RegionId;
 use crate::state::id::OpId;
 pub use crate::state::id::RequestId;
@@ -87,7 +88,7 @@ pub enum RequestError {
     },
 }
 
-/// A decision that the mechanism refuses, or a broken invariant of its own.
+/// A decision that the mechanism refuses, media that fail, or a broken invariant of its own.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum Fault {
     /// A scheme decided something illegal.
@@ -113,6 +114,14 @@ pub enum Fault {
         time: SimTime,
         /// Why, in the scheme's words.
         reason: String,
+    },
+    /// What keeps the data has failed.
+    #[error("the media failed at {} ns: {error}; the drive has stopped", time.0)]
+    Media {
+        /// Where, what, and how it is mended.
+        error: MediaError,
+        /// When.
+        time: SimTime,
     },
     /// Wordline itself is at fault.
     #[error("internal fault at {} ns: {what}; please report it with the command that led here", time.0)]

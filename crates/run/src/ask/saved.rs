@@ -89,6 +89,7 @@ fn restored<P: Probe>(
     Device::restore(label, geometry, built, probe, state).map_err(|e| match e {
         RestoreError::Refused(refusal) => RunError::Refused(refusal),
         RestoreError::State(e) => wrong(e.to_string()),
+        RestoreError::Media(e) => wrong(e.to_string()),
     })
 }
 

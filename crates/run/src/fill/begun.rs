@@ -2,12 +2,12 @@
 
 use crate::begin::Start;
 use crate::fill::outcome::Outcome;
-use wordline_ftl::{Begun, Settling};
+use wordline_ftl::{Begun, Media, Settling};
 use wordline_report::BegunSteady;
 use wordline_sim::Checkpoint;
 
 /// What a report says of a steady beginning.
-pub(crate) fn begun_steady(run: &Outcome, start: &Start) -> BegunSteady {
+pub(crate) fn begun_steady<M: Media>(run: &Outcome<M>, start: &Start) -> BegunSteady {
     let first = first_tenth(run);
     let waf = (first.host_page_bytes > 0).then(|| first.programmed as f64 / first.host_page_bytes as f64);
     let Begun { waf: expected, drift, drive_writes, sampled_pages, settling } = start.begun;
@@ -25,7 +25,7 @@ pub(crate) fn begun_steady(run: &Outcome, start: &Start) -> BegunSteady {
 }
 
 /// The totals when a tenth of the requests had ended, or all of them where they are too few to cut.
-fn first_tenth(run: &Outcome) -> Checkpoint {
+fn first_tenth<M: Media>(run: &Outcome<M>) -> Checkpoint {
     let metrics = run.device.metrics;
     let end = metrics.totals(run.summary.end, run.device.ftl.counters(), run.device.ftl.erased_bytes());
     let cut = metrics.checkpoints().iter().find(|c| c.ended * 10 >= end.ended).copied();

@@ -4,7 +4,9 @@ use crate::fill::outcome::{Measured, Outcome};
 use std::collections::BTreeMap;
 use wordline_device::map_pages;
 use wordline_flash::SlotClass;
-use wordline_ftl::{Cause, Counters, Due, EnergyUsed, LatencyPart, OpKind, Region, RegionCounters, RegionId};
+use wordline_ftl::{
+    Cause, Counters, Due, EnergyUsed, LatencyPart, Media, OpKind, Region, RegionCounters, RegionId,
+};
 use wordline_report::{
     Energy, EnergyOf, Flash, IdleTime, MapOnFlash, Multiplane, PageTypes, ProgramBytes, Programs, ReadErrors,
     Refreshed, RegionActivity, Waf, Windows,
@@ -23,7 +25,7 @@ fn word(cause: Cause) -> String {
     if cause == Cause::Migrate { "migration".into() } else { cause.key().into() }
 }
 
-pub(crate) fn flash(run: &Outcome, c: &Counters) -> Flash {
+pub(crate) fn flash<M: Media>(run: &Outcome<M>, c: &Counters) -> Flash {
     let regions = &run.device.ftl.layout().regions;
     let sum = |of: &dyn Fn(&wordline_ftl::RegionCounters) -> u64| c.regions.iter().map(of).sum::<u64>();
     let mut program_bytes = ProgramBytes::new();
@@ -87,7 +89,7 @@ pub(crate) fn flash(run: &Outcome, c: &Counters) -> Flash {
     }
 }
 
-fn map_on_flash(run: &Outcome, c: &Counters) -> MapOnFlash {
+fn map_on_flash<M: Media>(run: &Outcome<M>, c: &Counters) -> MapOnFlash {
     let (spec, metadata) = (&run.setup.device, Cause::Metadata as usize);
     let pages = map_pages(spec.logical_bytes() / spec.unit.0, spec.unit);
     MapOnFlash {
@@ -103,7 +105,7 @@ fn map_on_flash(run: &Outcome, c: &Counters) -> MapOnFlash {
     }
 }
 
-fn errors(run: &Outcome, e: &wordline_ftl::ReadErrors) -> ReadErrors {
+fn errors<M: Media>(run: &Outcome<M>, e: &wordline_ftl::ReadErrors) -> ReadErrors {
     let asked = run.setup.device.errors.as_ref().is_some_and(|model| !model.refresh.is_never());
     let named = |of: &[u64; Cause::COUNT]| -> BTreeMap<String, u64> {
         READS.into_iter().map(|k| (word(k), of[k as usize])).collect()
@@ -130,7 +132,7 @@ fn errors(run: &Outcome, e: &wordline_ftl::ReadErrors) -> ReadErrors {
     }
 }
 
-fn energy(run: &Outcome, used: &[EnergyUsed; Cause::COUNT]) -> Energy {
+fn energy<M: Media>(run: &Outcome<M>, used: &[EnergyUsed; Cause::COUNT]) -> Energy {
     let joules = |picojoules| wordline_units::Energy(picojoules).as_joules();
     let of = |used: &EnergyUsed| EnergyOf {
         read_j: joules(used.read),
@@ -146,7 +148,7 @@ fn energy(run: &Outcome, used: &[EnergyUsed; Cause::COUNT]) -> Energy {
     Energy { total_j, nj_per_host_byte: (bytes > 0).then(|| total_j * 1e9 / bytes as f64), by_cause }
 }
 
-fn multiplane(run: &Outcome, c: &Counters) -> Option<Multiplane> {
+fn multiplane<M: Media>(run: &Outcome<M>, c: &Counters) -> Option<Multiplane> {
     (run.setup.device.multiplane != wordline_device::Multiplane::Off).then_some(())?;
     let MultiplaneCounts { commands, operations } = run.device.metrics.multiplane;
     let sum = |of: &dyn Fn(&RegionCounters) -> u64| c.regions.iter().map(of).sum::<u64>();
@@ -160,14 +162,14 @@ fn multiplane(run: &Outcome, c: &Counters) -> Option<Multiplane> {
     })
 }
 
-fn suspensions(run: &Outcome) -> Option<BTreeMap<String, u64>> {
+fn suspensions<M: Media>(run: &Outcome<M>) -> Option<BTreeMap<String, u64>> {
     run.setup.device.service.suspension?;
     let counts = run.device.metrics.suspensions;
     let suspended = [OpKind::Program, OpKind::Erase];
     Some(suspended.map(|kind| (kind.key().to_string(), counts[kind as usize])).into())
 }
 
-fn windows(run: &Outcome, c: &Counters) -> Option<Windows> {
+fn windows<M: Media>(run: &Outcome<M>, c: &Counters) -> Option<Windows> {
     let regions = &run.device.ftl.layout().regions;
     let bits = regions.iter().filter(|r| r.rule.reprograms()).map(|r| r.mode.bits()).max()?;
     let named = |of: &dyn Fn(&RegionCounters) -> [u64; Cause::COUNT]| -> BTreeMap<String, u64> {
@@ -188,7 +190,7 @@ fn windows(run: &Outcome, c: &Counters) -> Option<Windows> {
     })
 }
 
-pub(crate) fn idle(run: &Outcome) -> Option<IdleTime> {
+pub(crate) fn idle<M: Media>(run: &Outcome<M>) -> Option<IdleTime> {
     run.device.ftl.works_when_idle().then_some(())?;
     let i = &run.device.metrics.idle;
     let named = |of: &[u64; Cause::COUNT]| -> BTreeMap<String, u64> {
@@ -208,7 +210,12 @@ pub(crate) fn idle(run: &Outcome) -> Option<IdleTime> {
 }
 
 /// Both ways of counting write amplification.
-pub(crate) fn waf(run: &Outcome, c: &Counters, flash: &Flash, host_write_page_bytes: u64) -> Option<Waf> {
+pub(crate) fn waf<M: Media>(
+    run: &Outcome<M>,
+    c: &Counters,
+    flash: &Flash,
+    host_write_page_bytes: u64,
+) -> Option<Waf> {
     let mut waf = Waf::new(&flash.program_bytes, host_write_page_bytes)?;
     if c.idle_gc_bytes > 0 {
         let premature = (c.premature_units * run.setup.device.unit.0).min(c.idle_gc_bytes);
@@ -218,7 +225,7 @@ pub(crate) fn waf(run: &Outcome, c: &Counters, flash: &Flash, host_write_page_by
     Some(waf)
 }
 
-fn page_types(run: &Outcome, c: &Counters) -> Option<PageTypes> {
+fn page_types<M: Media>(run: &Outcome<M>, c: &Counters) -> Option<PageTypes> {
     let Measured { ftl, metrics } = &run.device;
     let by_bit = |r: &&(usize, &Region)| r.1.rule.tells_types();
     let regions: Vec<(usize, &Region)> = ftl.layout().regions.iter().enumerate().collect();

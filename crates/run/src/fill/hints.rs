@@ -2,11 +2,11 @@
 
 use crate::fill::outcome::Outcome;
 use wordline_device::Ack;
-use wordline_ftl::Cause;
+use wordline_ftl::{Cause, Media};
 use wordline_report::Report;
 
 /// What a reader of this report should know.
-pub(crate) fn hints(report: &Report, run: &Outcome) -> Vec<String> {
+pub(crate) fn hints<M: Media>(report: &Report, run: &Outcome<M>) -> Vec<String> {
     let mut hints = run.setup.workload.remarks();
     let host = &report.host;
     let erases: u64 = report.flash.erases.values().sum();
@@ -62,7 +62,7 @@ pub(crate) fn hints(report: &Report, run: &Outcome) -> Vec<String> {
 }
 
 /// Where more than a tenth of what was programmed is padding: what lets wordlines fill.
-fn padded(run: &Outcome) -> Option<String> {
+fn padded<M: Media>(run: &Outcome<M>) -> Option<String> {
     let counters = run.device.ftl.counters();
     let (padding, all) = (counters.program_bytes(Cause::Pad), counters.programmed_bytes());
     if padding * 10 <= all {

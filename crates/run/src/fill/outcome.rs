@@ -2,22 +2,22 @@
 
 use crate::ask::setup::Setup;
 use crate::begin::Start;
-use wordline_ftl::{Ftl, NoMedia};
+use wordline_ftl::{Ftl, Media};
 use wordline_report::{JobActivity, QueueActivity};
 use wordline_sim::{Metrics, Summary};
 use wordline_units::SimTime;
 
 /// What of a drive goes into its report, whatever watched it.
-pub(crate) struct Measured<'a> {
-    pub ftl: &'a Ftl<NoMedia>,
+pub(crate) struct Measured<'a, M: Media> {
+    pub ftl: &'a Ftl<M>,
     pub metrics: &'a Metrics,
 }
 
 /// A run that has ended.
-pub(crate) struct Outcome<'a> {
+pub(crate) struct Outcome<'a, M: Media> {
     pub setup: &'a Setup,
     pub scheme: &'a str,
-    pub device: Measured<'a>,
+    pub device: Measured<'a, M>,
     pub summary: Summary,
     pub jobs: Vec<JobActivity>,
     pub queues: Vec<QueueActivity>,

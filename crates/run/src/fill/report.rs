@@ -13,13 +13,13 @@ use crate::fill::wear::{capacity, lifetime, lost_blocks, wear, wear_histogram};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
-use wordline_ftl::Counters;
+use wordline_ftl::{Counters, Media};
 use wordline_report::{
     Conditions, DeviceInfo, LatencyCdf, LatencyParts, LifeUsed, MapTable, Memory, REPORT_SCHEMA, Report,
     SchemeInfo, Speed, WorkloadInfo,
 };
 
-pub(crate) fn report(run: &Outcome) -> Report {
+pub(crate) fn report<M: Media>(run: &Outcome<M>) -> Report {
     let (setup, ftl, metrics) = (run.setup, &run.device.ftl, &run.device.metrics);
     let counters = ftl.counters();
     let simulated_s = run.summary.end.since(run.first_arrival).as_secs();
@@ -91,7 +91,7 @@ pub(crate) fn workload(name: &str, resolved: Value) -> WorkloadInfo {
     WorkloadInfo { name, details }
 }
 
-fn conditions(run: &Outcome) -> Conditions {
+fn conditions<M: Media>(run: &Outcome<M>) -> Conditions {
     let (setup, ftl) = (run.setup, run.device.ftl);
     let (logical, physical) = (setup.device.logical_bytes(), setup.device.physical_bytes());
     let tables: u64 = ftl.map_tables().iter().map(|t| t.bytes()).sum();
@@ -109,12 +109,12 @@ fn conditions(run: &Outcome) -> Conditions {
     }
 }
 
-fn followed(run: &Outcome) -> BTreeMap<String, Vec<[f64; 2]>> {
+fn followed<M: Media>(run: &Outcome<M>) -> BTreeMap<String, Vec<[f64; 2]>> {
     let followed = run.device.ftl.scheme().metrics();
     followed.into_iter().map(|(name, series)| (name.to_string(), series.to_vec())).collect()
 }
 
-fn memory(run: &Outcome) -> Memory {
+fn memory<M: Media>(run: &Outcome<M>) -> Memory {
     let (map_bytes, engine_bytes) = run.device.ftl.table_bytes();
     let mapped = run.device.ftl.mapped();
     let each = (mapped > 0).then(|| map_bytes as f64 / mapped as f64);
@@ -127,7 +127,7 @@ fn memory(run: &Outcome) -> Memory {
     Memory { engine_bytes, map_bytes, bytes_per_mapped_page: each, tables: tables.collect() }
 }
 
-fn speed(run: &Outcome, c: &Counters) -> Speed {
+fn speed<M: Media>(run: &Outcome<M>, c: &Counters) -> Speed {
     let rate = |n: u64| if run.wall_s > 0.0 { n as f64 / run.wall_s } else { 0.0 };
     Speed {
         wall_s: run.wall_s,

@@ -7,6 +7,7 @@
 //! can be, a WAF of 1 among it, and says nothing of what will be.
 
 use crate::fill::outcome::Outcome;
+use wordline_ftl::Media;
 use wordline_report::{AfterWarmUp, Estimate, Reached, STEADY_CRITERION, SteadyFrom, SteadyState};
 use wordline_sim::{Checkpoint, Pacing};
 use wordline_stats::{NOISE_MAX, Role, Series, Steadiness, judge, known};
@@ -70,7 +71,7 @@ fn seconds(c: &Checkpoint, start: SimStart) -> f64 {
 }
 
 /// The steady state of a run that has ended.
-pub(crate) fn steady_state(run: &Outcome) -> SteadyState {
+pub(crate) fn steady_state<M: Media>(run: &Outcome<M>) -> SteadyState {
     let start = run.first_arrival.0;
     let points = run.device.metrics.checkpoints();
     let end =

@@ -188,6 +188,30 @@ fn no_result_has_changed() {
     assert_eq!(committed, written(&head, &now), "the table is not written as `make bless` writes it");
 }
 
+/// Rows that stand for the table: so many, evenly spread over all that are not refused.
+const SAMPLED: usize = 10;
+
+#[test]
+fn ten_rows_come_out_the_same_on_any_machine() {
+    let committed = read(&std::fs::read_to_string(folder().join("table.tsv")).unwrap());
+    let mut rows = vec![];
+    for scheme in wordline_schemes::all() {
+        for device in DEVICES {
+            for workload in WORKLOADS {
+                let expected = &committed[&key(&scheme.name, device, workload)];
+                if expected.iter().all(|(_, value)| value != REFUSED) {
+                    rows.push((&*scheme.name, device, workload, expected));
+                }
+            }
+        }
+    }
+    for (scheme, device, workload, expected) in rows.iter().step_by(rows.len() / SAMPLED).take(SAMPLED) {
+        let setup = Setup::resolve(&spec(scheme, device, *workload)).unwrap();
+        let found = figures(&run(&setup, scheme).unwrap());
+        assert_eq!(found, **expected, "{scheme} on {device}, {}: {} bits", workload.0, usize::BITS);
+    }
+}
+
 #[test]
 fn one_worker_and_many_come_to_the_result_of_a_run_alone() {
     for device in DEVICES {

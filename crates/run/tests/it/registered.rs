@@ -40,7 +40,7 @@ fn entry(name: String) -> Entry {
 }
 
 fn registry() -> Registry {
-    Registry::standard().with(entry(["from", "out", "side"].join("-"))).unwrap()
+    Registry::standard().with(entry(["from", "outside"].join("-"))).unwrap()
 }
 
 fn spec(scheme: &str) -> RunSpec {

@@ -7,11 +7,14 @@ use crate::metrics::Metrics;
 use crate::probe::Probe;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::fs::File;
 use std::io::{self, Seek, Write};
 use thiserror::Error;
 use wordline_device::to_toml;
 use wordline_flash::Geometry;
-use wordline_ftl::{About, Label, Media, Refusal, Saved, Saver, Scheme, StateError, StateFile};
+use wordline_ftl::{
+    About, Checked, Label, Media, MediaError, Refusal, Saved, Saver, Scheme, StateError, StateFile,
+};
 use wordline_units::SimTime;
 
 /// Why a device could not be restored.
@@ -23,6 +26,9 @@ pub enum RestoreError {
     /// Scheme and device do not fit.
     #[error(transparent)]
     Refused(#[from] Refusal),
+    /// The media cannot be forked.
+    #[error(transparent)]
+    Media(#[from] MediaError),
 }
 
 /// A device with work before it, which cannot begin at time 0.
@@ -71,10 +77,22 @@ where
     /// # Errors
     /// When the file cannot be written, or the device has met a fault.
     pub fn save(&self, label: Label, seed: u64, file: &mut (impl Write + Seek)) -> io::Result<String> {
+        self.save_by(Saver::new(file), label, seed)
+    }
+
+    /// The same without what the flash holds, for media that keep it where it is: [`Self::restore_over`] them. What
+    /// is on its way in RAM is saved.
+    ///
+    /// # Errors
+    /// As [`Self::save`].
+    pub fn save_apart(&self, label: Label, seed: u64, file: &mut (impl Write + Seek)) -> io::Result<String> {
+        self.save_by(Saver::without_media(file), label, seed)
+    }
+
+    fn save_by(&self, mut to: Saver, label: Label, seed: u64) -> io::Result<String> {
         if let Some(fault) = self.ftl.fault() {
             return Err(io::Error::other(fault.clone()));
         }
-        let mut to = Saver::new(file);
         Saved::save(self, &mut to)?;
         to.finish(&About {
             version: env!("CARGO_PKG_VERSION").to_string(),
@@ -99,13 +117,54 @@ where
         scheme: Box<dyn Scheme>,
         probe: P,
         state: &StateFile,
+    ) -> Result<Device<P, M>, RestoreError>
+    where
+        M: Default,
+    {
+        if state.lacks_media() {
+            return Err(StateError::NoMedia.into());
+        }
+        Device::restore_over(label, geometry, scheme, probe, state, M::default())
+    }
+
+    /// The device that was saved, over the media that it had, or over a fork of them, where the state is without. One
+    /// that has media of its own in the state takes those.
+    ///
+    /// # Errors
+    /// When the state is of another device, scheme or version.
+    pub fn restore_over(
+        label: Label,
+        geometry: &Geometry,
+        scheme: Box<dyn Scheme>,
+        probe: P,
+        state: &StateFile,
+        media: M,
     ) -> Result<Device<P, M>, RestoreError> {
         state.is_of(label)?;
-        let mut device = Device::new(label.device, geometry, scheme, probe)?;
+        let mut device = Device::over(label.device, geometry, scheme, probe, media)?;
         let mut from = state.loader();
         from.layout(device.ftl.layout())?;
         Saved::load(&mut device, &mut from)?;
         from.finish()?;
         Ok(device)
+    }
+
+    /// The same drive once more, by way of an empty file that nobody else writes to: each goes on by itself, and what
+    /// both hold on flash they share. The scheme is one newly made from the label's spelling.
+    ///
+    /// # Errors
+    /// When the file cannot be written, the media cannot be forked, or the device has met a fault.
+    pub fn fork(
+        &self,
+        label: Label,
+        geometry: &Geometry,
+        scheme: Box<dyn Scheme>,
+        probe: P,
+        mut file: File,
+    ) -> Result<Device<P, M>, RestoreError> {
+        let media = self.ftl.media.fork()?;
+        self.save_apart(label, 0, &mut file).map_err(StateError::from)?;
+        let state = StateFile::open(file, Checked::Body)?;
+        Device::restore_over(label, geometry, scheme, probe, &state, media)
     }
 }

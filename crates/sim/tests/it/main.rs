@@ -13,6 +13,7 @@ mod hyssd;
 mod in_place_switch;
 mod interleavings;
 mod map_cache;
+mod media;
 mod multiplane;
 mod page_types;
 mod place_asked;

@@ -673,7 +673,7 @@ fn parts_of_a_write_that_are_placed_apart_may_be_cut_at_any_moment() {
     assert!(scene.cut_at_every_moment().lost_requests > 0);
 }
 
-fn fresh<M: Media>(scheme: &str) -> (DeviceSpec, Device<NoProbe, M>) {
+fn fresh<M: Media + Default>(scheme: &str) -> (DeviceSpec, Device<NoProbe, M>) {
     let spec = Tiny::default().spec(1);
     let scheme = wordline_schemes::build(scheme).unwrap();
     let device = Device::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap();
@@ -708,7 +708,7 @@ fn a_flush_programs_what_was_trimmed_since_the_last_one_and_nothing_else() {
 
 #[test]
 fn what_the_media_keep_changes_no_result() {
-    fn hash<M: Media>() -> String {
+    fn hash<M: Media + Default>() -> String {
         let (_, mut d) = fresh::<M>("conventional:mode=slc");
         let pages = d.ftl.logical_lbas() / 4;
         let mut rng = Rng(3);

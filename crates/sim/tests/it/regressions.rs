@@ -7,7 +7,7 @@ use wordline_units::{HostOp, HostRequest, PlaneId, SimDuration, SimTime};
 
 const NEVER_PADS: &str = "[program]\nbuffer = \"protected\"\npad_after = \"never\"\n";
 
-fn device<P: Probe, M: wordline_ftl::Media>(
+fn device<P: Probe, M: wordline_ftl::Media + Default>(
     tiny: &Tiny,
     scheme: Box<dyn Scheme>,
     bits: u32,

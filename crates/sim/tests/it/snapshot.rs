@@ -71,7 +71,7 @@ impl Plan {
         Label { device: &self.spec, scheme: &self.name }
     }
 
-    fn build<M: Media>(&self) -> Device<NoProbe, M> {
+    fn build<M: Media + Default>(&self) -> Device<NoProbe, M> {
         let (scheme, _) = support::scheme(self.which, &mut self.tiny.clone());
         let mut device = Device::new(&self.spec, &self.spec.geometry().unwrap(), scheme, NoProbe)
             .unwrap_or_else(|e| panic!("{e}"));
@@ -99,8 +99,8 @@ impl Plan {
     }
 }
 
-trait Kept: Media + Serialize + DeserializeOwned {}
-impl<M: Media + Serialize + DeserializeOwned> Kept for M {}
+trait Kept: Media + Default + Serialize + DeserializeOwned {}
+impl<M: Media + Default + Serialize + DeserializeOwned> Kept for M {}
 
 /// A request, when it comes, and the bytes of a write.
 type Asked = (HostRequest, SimTime, Vec<u8>);

@@ -27,7 +27,7 @@ const ENFORCED: WearSpec = WearSpec {
     static_beyond: None,
 };
 
-fn device<M: Media>(spec: &DeviceSpec) -> Device<NoProbe, M> {
+fn device<M: Media + Default>(spec: &DeviceSpec) -> Device<NoProbe, M> {
     let scheme = wordline_schemes::build("conventional").unwrap();
     let mut d = Device::new(spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap();
     d.ftl.precondition(&Initial::fresh(), 7).unwrap();

@@ -10,6 +10,7 @@ use crate::plan::region::{PoolId, RegionId};
 use crate::state::aging::cost_of_erase;
 use crate::state::block::Phase;
 use crate::state::region::PoolState;
+use crate::state::request::Fault;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use wordline_units::{BlockId, CellMode, Fraction, Lpn, PlaneId};
@@ -40,7 +41,15 @@ impl<M: Media> Ftl<M> {
         self.complete_superblocks();
         self.state.age_data(initial.retention);
         self.state.recount();
-        Ok(())
+        self.media_hold()
+    }
+
+    /// Whether the media hold all that they were given.
+    pub(crate) fn media_hold(&self) -> Result<(), InitialError> {
+        match self.fault() {
+            Some(Fault::Media { error, .. }) => Err(InitialError::Media(error.clone())),
+            _ => Ok(()),
+        }
     }
 
     /// Seed what draws, and wear the blocks: what every initial state has in common.
@@ -77,7 +86,7 @@ impl<M: Media> Ftl<M> {
                     info.life_used = info.life_used.max(cycles.saturating_mul(cost));
                     if M::METADATA {
                         let erases = info.erases;
-                        self.media.wear(BlockId(block), erases);
+                        self.ask_media(|m| m.wear(BlockId(block), erases));
                     }
                 }
             }
@@ -210,8 +219,10 @@ impl<M: Media> Ftl<M> {
         info.state = r.region.rule.filled(r.shape, programmed / r.units_per_page);
         if M::METADATA {
             let header = BlockHeader { region, mode: info.mode(), erases: info.erases, opened: 0 };
-            self.media.preload(block, programmed, header);
+            self.ask_media(|m| m.preload(block, programmed, header));
         }
+        let r = &mut self.state.regions[region.index()];
+        let info = &mut self.state.blocks[block.index()];
         let at = &mut r.planes[local];
         at.owned += 1;
         at.live += live_sectors as u64;

@@ -100,6 +100,7 @@ impl<M: Media> Ftl<M> {
         );
         drop(planes);
         self.adopt_image(image);
+        self.media_hold()?;
         self.state.age_data(initial.retention);
         self.state.recount();
         Ok(begun)

@@ -105,10 +105,14 @@ impl<M: Media> Ftl<M> {
         let mut dead = std::mem::take(&mut self.scratch.dead);
         for at in &places {
             let there = self.state.map.still_at(Span { lpn, mask: at.mask, offset: 0 }, at.ppn);
+            let mut page = M::Page::default();
+            if M::BYTES && !there.is_empty() {
+                let Some(found) = self.ask_media(|m| m.read(at.ppn, lpn)) else { return };
+                page = found;
+            }
             self.state.map.unmap(lpn, there, &mut dead);
             versions.extend(self.stored_versions(at.ppn, lpn, there));
             if M::BYTES && !there.is_empty() {
-                let page = self.media.read(at.ppn, lpn);
                 let sector = self.state.geometry.sector as usize;
                 let older = there.minus(self.state.staging.get(stage).mask);
                 M::copy(&mut self.pages[id.index()], &page, there, sector);

@@ -233,6 +233,9 @@ impl<M: Media> Ftl<M> {
         if !matches!(owner, Owner::Job(_) | Owner::Move(_)) {
             return;
         }
+        if M::BYTES && self.out.fault.is_some() {
+            return; // its bytes may not have been read, so it must not leave its place
+        }
         let plane = self.plane_of(source);
         if !self.state.regions[region.index()].region.protected {
             let Owner::Job(from_region) = owner else { return };

@@ -153,7 +153,7 @@ impl<M: Media> Ftl<M> {
         }
         let op = self.add_op(op);
         if M::BYTES {
-            self.pages[op.index()] = self.media.read(read.ppn, read.lpn);
+            self.pages[op.index()] = self.ask_media(|m| m.read(read.ppn, read.lpn)).unwrap_or_default();
         }
         op
     }

@@ -136,7 +136,7 @@ impl<M: Media> Ftl<M> {
             self.mixed.insert(id.0, versions);
         }
         if M::BYTES {
-            self.pages[id.index()] = self.media.read(from, lpn);
+            self.pages[id.index()] = self.ask_media(|m| m.read(from, lpn)).unwrap_or_default();
         }
         if M::METADATA {
             self.load_record(id.0, lpn, from);

@@ -82,11 +82,16 @@ impl<M: Media> Ftl<M> {
         // invalid, of sectors the program has fewer.
         let brought = entry.current(brought, version);
         if !brought.is_empty() {
+            let mut old = M::Page::default();
+            if M::BYTES {
+                let Some(page) = self.ask_media(|m| m.read(ppn, lpn)) else { return };
+                old = page;
+            }
+            let entry = self.state.staging.get(stage);
             let missing = brought.minus(entry.mask);
             entry.mask = entry.mask.union(brought);
             self.state.ops[program].mask = self.state.ops[program].mask.union(brought);
             if M::BYTES {
-                let old = self.media.read(ppn, lpn);
                 let sector = self.state.geometry.sector as usize;
                 M::copy(self.staged_page(stage), &old, missing, sector);
                 self.load_page(program, stage);

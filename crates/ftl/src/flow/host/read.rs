@@ -7,8 +7,11 @@ use crate::plan::span::Located;
 use crate::state::cause::Cause;
 use crate::state::demand_map::Waiting;
 use crate::state::op::{Class, Op, OpId, OpKind, Owner};
-use crate::state::request::RequestId;
-use wordline_units::{HostRequest, Lpn, SectorMask};
+use crate::state::request::{Outcome, RequestId};
+use wordline_units::{HostRequest, Lpn, Ppn, SectorMask};
+
+/// How many failed reads of the host are told of before somebody takes them.
+const MOST_READ_ERRORS: usize = 64;
 
 impl<M: Media> Ftl<M> {
     pub(super) fn submit_read(&mut self, id: RequestId, request: &HostRequest) {
@@ -48,7 +51,7 @@ impl<M: Media> Ftl<M> {
             if M::BYTES {
                 self.state.map.resolve(lpn, held, &mut located);
                 for at in &located {
-                    let page = self.media.read(at.ppn, lpn);
+                    let page = self.read_for_host(id, at.ppn, lpn);
                     self.deliver(id, lpn, at.mask, &page);
                 }
             }
@@ -135,9 +138,25 @@ impl<M: Media> Ftl<M> {
         while !part.is_none() {
             let op = &self.state.ops[part];
             let (lpn, ppn, mask, next) = (op.lpn, op.ppn, op.mask.and(all), op.chain);
-            let page = self.media.read(ppn, lpn);
+            let page = self.read_for_host(request, ppn, lpn);
             self.deliver(request, lpn, mask, &page);
             part = next;
+        }
+    }
+
+    /// What the media hold for a read of the host. One that they cannot bring ends as a read with too many errors
+    /// does, and the drive goes on.
+    fn read_for_host(&mut self, id: RequestId, ppn: Ppn, lpn: Lpn) -> M::Page {
+        match self.media.read(ppn, lpn) {
+            Ok(page) => page,
+            Err(error) => {
+                let request = &mut self.requests[id];
+                request.outcome = Outcome::Uncorrectable;
+                if self.read_errors.len() < MOST_READ_ERRORS {
+                    self.read_errors.push((request.number, error));
+                }
+                M::Page::default()
+            }
         }
     }
 }

@@ -68,13 +68,17 @@ impl<M: Media> Ftl<M> {
         }
     }
 
-    /// A log page is on flash.
-    pub(crate) fn store_record(&mut self, op: u32, lpn: Lpn, ppn: Ppn) {
+    /// A log page is on flash. Returns whether the media have stored what it says.
+    pub(crate) fn store_record(&mut self, op: u32, lpn: Lpn, ppn: Ppn) -> bool {
         if self.state.trims.is_log(lpn)
-            && let Some(record) = self.state.trims.records.remove(&op)
+            && let Some(record) = self.state.trims.records.get(&op).cloned()
         {
-            self.media.record_trims(ppn, record);
+            if self.ask_media(|m| m.record_trims(ppn, record)).is_none() {
+                return false;
+            }
+            self.state.trims.records.remove(&op);
         }
+        true
     }
 
     /// A page of the drive's own tables has been programmed anew.

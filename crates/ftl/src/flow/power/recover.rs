@@ -47,9 +47,9 @@ impl<M: Recorded> Ftl<M> {
         image: PowerLossImage<M>,
         at: SimTime,
     ) -> Result<(Ftl<M>, SimTime), Refusal> {
-        let mut ftl = Ftl::new(drive, scheme)?;
         let PowerLossImage { media, base, counters, wear, trims, stale_map, kept, .. } = image;
-        (ftl.media, ftl.base) = (media, base);
+        let mut ftl = Ftl::over(drive, scheme, media)?;
+        ftl.base = base;
         if counters.regions.len() == ftl.state.regions.len() {
             ftl.state.counters = counters;
         }

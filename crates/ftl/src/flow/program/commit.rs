@@ -226,7 +226,7 @@ impl<M: Media> Ftl<M> {
         if M::METADATA {
             let slot = self.state.geometry.slot_of(first);
             let header = self.header(block);
-            self.media.programmed(block, slot..slot + slots as u32, header);
+            self.ask_media(|m| m.programmed(block, slot..slot + slots as u32, header));
         }
         let mut part = lead;
         while !part.is_none() {
@@ -234,6 +234,9 @@ impl<M: Media> Ftl<M> {
             let ppn = Ppn(first.0 + self.state.ops[part].slot as u32);
             self.commit(part, ppn);
             part = next;
+        }
+        if M::METADATA && self.out.fault.is_some() {
+            return;
         }
         let info = &mut self.state.blocks[block.index()];
         info.writers -= 1;
@@ -304,8 +307,8 @@ impl<M: Media> Ftl<M> {
         let op = &self.state.ops[part];
         let (span, from, stage, version) = (op.span(), op.from, op.stage, op.version);
         let has_moved = op.owner == Owner::Nobody;
-        if M::METADATA {
-            self.store(part, span, version, ppn);
+        if M::METADATA && !self.store(part, span, version, ppn) {
+            return; // the drive has stopped, with this program still on its way
         }
         let dead = &mut self.scratch.dead;
         let keep = if from.is_none() {
@@ -366,38 +369,47 @@ impl<M: Media> Ftl<M> {
         }
     }
 
-    /// A unit is on flash, with what its spare area says.
-    fn store(&mut self, part: OpId, span: Span, version: u64, ppn: Ppn) {
+    /// A unit is on flash, with what its spare area says. Returns whether the media have stored it.
+    fn store(&mut self, part: OpId, span: Span, version: u64, ppn: Ppn) -> bool {
         self.sequence += 1;
         if self.state.trims.is_void(part.0, span, version) {
-            return;
+            return self.out.fault.is_none();
         }
-        let page = if M::BYTES { std::mem::take(&mut self.pages[part.index()]) } else { M::Page::default() };
+        let page = if M::BYTES { self.pages[part.index()].clone() } else { M::Page::default() };
         for (mask, version) in self.versions_of(part, span.mask, version) {
             let oob = Oob { span: Span { mask, ..span }, version, sequence: self.sequence };
-            self.media.program(ppn, oob, page.clone());
+            if self.ask_media(|m| m.program(ppn, oob, page.clone())).is_none() {
+                return false;
+            }
+        }
+        if M::BYTES {
+            self.pages[part.index()] = M::Page::default();
         }
         self.mixed.remove(&part.0);
-        self.store_record(part.0, span.lpn, ppn);
+        self.store_record(part.0, span.lpn, ppn)
     }
 
     fn erase_done(&mut self, id: OpId) {
         let op = &self.state.ops[id];
         let (ppn, plane) = (op.ppn, op.plane);
-        self.state.ops.remove(id);
         let block = self.state.geometry.block_of(ppn);
+        if M::METADATA {
+            self.hold_trims_of(block);
+        }
+        let slot_shift = self.state.geometry.slot_shift;
+        if self.ask_media(|m| m.erase(block, slot_shift)).is_none() {
+            return;
+        }
+        self.state.ops.remove(id);
         let info = &self.state.blocks[block.index()];
         let (region, mode) = (RegionId(info.region), info.mode());
         let retires = self.state.wear_by_erase(block, mode);
         self.state.counters.erases[mode.index()] += 1;
         self.state.counters.regions[region.index()].erases += 1;
         self.state.map.erase(block);
-        if M::METADATA {
-            self.hold_trims_of(block);
-        }
-        self.media.erase(block, self.state.geometry.slot_shift);
         if M::METADATA && self.state.wear.spec.acceleration > 1 {
-            self.media.wear(block, self.state.blocks[block.index()].erases);
+            let erases = self.state.blocks[block.index()].erases;
+            self.ask_media(|m| m.wear(block, erases));
         }
         self.state.wear.retired += retires as u32;
         self.end_job(region, plane);

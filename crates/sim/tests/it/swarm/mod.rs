@@ -160,7 +160,7 @@ struct Run<'a> {
 }
 
 /// A drive in its initial state. A state that does not fit is refused, and the drive is fresh.
-fn prepared<P: Probe, M: Media>(case: &Case, probe: impl Fn(bool) -> P) -> (Device<P, M>, Initial) {
+fn prepared<P: Probe, M: Media + Default>(case: &Case, probe: impl Fn(bool) -> P) -> (Device<P, M>, Initial) {
     let new = |holds| {
         Device::new(&case.spec, &case.geometry, case.scheme.clone(), probe(holds))
             .unwrap_or_else(|e| panic!("{e}"))
