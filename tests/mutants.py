@@ -19,6 +19,9 @@ import tomllib
 
 ROOT = Path(__file__).resolve().parent.parent
 COPY = ROOT / "target" / "mutants"
+# What the engine is built from, and the page that its rooms are held to.
+COPIED = ["crates", "devices", "docs", "fuzz", "Cargo.toml", "Cargo.lock", ".cargo"]
+COPIED += ["ARCHITECTURE.md"]
 # The engine's own checks come first; the golden table would catch nearly anything.
 SUITES = [["wordline-flash", "wordline-ftl", "wordline-sim"], ["wordline-run"]]
 ALONE = [["wordline-ftl"]]
@@ -31,7 +34,7 @@ def copy() -> None:
     A file is written only where it differs, and then anew, so that cargo builds again what had a
     fault, and nothing else.
     """
-    for name in ("crates", "devices", "docs", "fuzz", "Cargo.toml", "Cargo.lock", ".cargo"):
+    for name in COPIED:
         top = ROOT / name
         for source in [top] if top.is_file() else filter(Path.is_file, top.rglob("*")):
             target = COPY / source.relative_to(ROOT)

@@ -1,9 +1,13 @@
 //! What waits in RAM: one-shot groups, pages that are merged and gathered, the write buffer, the read cache.
 
-use crate::bench::{self, A, B, Bench, Plan, Rng};
+use crate::bench::{self, A, B, Bench, Plan};
+use wordline_device::Trigger;
 use wordline_flash::{ProgramRule, SlotClass};
-use wordline_ftl::{Cause, Hooks, Join, MapKind, Move, MovedIn, OpKind, PlanePick, RegionId, Route};
-use wordline_units::{CellMode, Lpn};
+use wordline_ftl::{
+    Cause, Collect, Grain, Hooks, IdleWork, Join, MapKind, Move, MovedIn, OpKind, PlanePick, Region,
+    RegionId, Route,
+};
+use wordline_units::{BlockId, CellMode, Lpn};
 
 /// Pages programmed, and pages of padding, by region.
 fn pages(b: &Bench, region: RegionId) -> (u64, u64) {
@@ -88,12 +92,19 @@ fn parts_of_pages_find_company_and_share_a_slot() {
 #[ignore = "of a chain that enters a volatile program buffer only the first part leaves the window of its job, so that \
             the buffer's timer waits for that job for ever"]
 fn parts_that_share_a_slot_are_padded_when_they_have_waited_in_a_volatile_buffer() {
-    let mut b = Bench::new(bench::extent().with(|r| r.protected = false), &[]);
-    let mut rng = Rng(1);
-    for _ in 0..200 {
-        b.write(rng.below(30), rng.below(3), 1);
+    let by_order = |r: &mut Region| (r.trigger, r.protected) = (Trigger::Never, false);
+    let mut b = Bench::new(bench::extent().with(by_order).asking(Hooks::IDLE), &[]);
+    for (one, other) in [(0, 1), (2, 3), (2, 3), (2, 3)] {
+        b.write(one, 0, 2);
+        b.write(other, 0, 2);
         b.run();
     }
+    b.trim(2, 0, 8);
+    // Of block 0 lives one slot, with parts of two pages.
+    let job = IdleWork::Collect(Collect { region: A, block: Some(BlockId(0)) }, Grain::Block);
+    b.orders().idle.push_back(job);
+    b.rest();
+    b.run();
     b.verify();
 }
 

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use wordline_ftl::{Cause, OpKind};
 
 /// Plans that a random host is let loose on, with keys of their drives.
-const CASES: usize = 12;
+pub const CASES: usize = 12;
 
 fn case(which: usize) -> (Plan, Vec<(&'static str, &'static str)>) {
     use wordline_units::CellMode::{Mlc, Slc};
@@ -40,7 +40,7 @@ fn case(which: usize) -> (Plan, Vec<(&'static str, &'static str)>) {
 }
 
 /// One thing that a host does, from a random number.
-fn do_something(b: &mut Bench, rng: &mut Rng) {
+pub fn do_something(b: &mut Bench, rng: &mut Rng) {
     let pages = b.truth.sectors() / 4;
     // Some pages are busier than others.
     let page = rng.below(1 + rng.clone().below(pages));
@@ -61,7 +61,7 @@ fn do_something(b: &mut Bench, rng: &mut Rng) {
     }
 }
 
-fn live_through(which: usize, seed: u64, requests: u32) -> Bench {
+pub fn live_through(which: usize, seed: u64, requests: u32) -> Bench {
     let (plan, keys) = case(which);
     let mut b = Bench::new(plan, &keys);
     let mut rng = Rng(seed);

@@ -133,6 +133,11 @@ impl Bench {
         }
     }
 
+    /// The layer of such a drive, as it was in the beginning.
+    pub fn fresh(&self) -> Ftl<Bytes> {
+        Ftl::new(&self.drive.info(), Box::new(self.told.clone())).unwrap_or_else(|e| panic!("{e}"))
+    }
+
     /// What its scheme does next.
     pub fn orders(&self) -> MutexGuard<'_, Orders> {
         self.told.orders()
@@ -418,6 +423,9 @@ impl Bench {
         self.let_pass(at.0.saturating_sub(self.now.0));
         self.ftl.timer(timer);
         self.act();
+        if self.under_way.is_empty() && self.startable().is_empty() && self.ftl.let_go_of_dies() {
+            self.act(); // timers alone bring no space to a collection that holds its die
+        }
         true
     }
 
