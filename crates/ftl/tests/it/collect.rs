@@ -200,6 +200,21 @@ fn a_collection_in_the_foreground_holds_its_die_until_its_block_is_erased() {
 }
 
 #[test]
+fn a_collection_that_holds_its_die_lets_reads_of_its_block_go_first_that_came_before() {
+    let mut b = filled(by_order().asking(Hooks::IDLE), &[0]);
+    let read = b.read(1, 0, 4);
+    let job = IdleWork::Collect(Collect { region: A, block: Some(BlockId(0)) }, Grain::Block);
+    b.orders().idle.push_back(job);
+    b.ftl.idle(DieId(0));
+    b.act();
+    assert!(b.ftl.is_held(DieId(0)));
+    b.settle();
+    assert!(b.has_ended(read));
+    assert_eq!(b.ftl.block_status(BlockId(0)).life, BlockLife::Erased);
+    b.verify();
+}
+
+#[test]
 fn idle_work_gives_way_after_each_page_and_before_the_erase() {
     let mut b = filled(by_order().asking(Hooks::IDLE), &[0]);
     let job = IdleWork::Collect(Collect { region: A, block: Some(BlockId(0)) }, Grain::Page);

@@ -8,6 +8,9 @@ use wordline_ftl::{
 };
 use wordline_units::{BlockId, CellMode, Lpn, Ppn};
 
+/// Keys of a drive with their values.
+type Keys = &'static [(&'static str, &'static str)];
+
 const NOWHERE: RegionId = RegionId(9);
 
 /// What is said of a decision that comes to light by the time that nothing is pending any more.
@@ -152,7 +155,7 @@ fn a_layout_that_does_not_fit_its_drive_is_refused_with_its_reason() {
         plan.layout.regions.clear();
         plan
     };
-    let table: [(Plan, &[(&str, &str)], &str); 10] = [
+    let table: [(Plan, Keys, &str); 10] = [
         (none, &[], "it lays out 0 regions"),
         (bench::plan(&[6, 5], one().layout.regions, MapKind::Page), &[], "it wants 11 blocks a plane"),
         (changed(|r| r.mode = CellMode::Qlc), &[], "region D is QLC"),
