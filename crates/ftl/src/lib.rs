@@ -10,7 +10,7 @@
 //! at its source.
 //!
 //! Its files stand in rooms, each of which imports only from those above it: ARCHITECTURE.md has the list, and
-//! `tests/house.rs` holds it.
+//! `tests/it/house.rs` holds it.
 
 mod file;
 mod flow;

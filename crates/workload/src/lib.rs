@@ -13,7 +13,7 @@
 //! WebAssembly, with every generator, and every format from memory (`Workload::in_memory`).
 //!
 //! Its files stand in rooms, each of which imports only from those above it: ARCHITECTURE.md has the list, and
-//! `ftl/tests/house.rs` holds it.
+//! `ftl/tests/it/house.rs` holds it.
 
 mod error;
 mod fitting;

@@ -75,3 +75,38 @@ impl ReadCache {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: SectorMask = SectorMask(0b1111);
+
+    #[test]
+    fn the_least_recently_read_page_goes_and_sectors_that_change_are_dropped() {
+        let mut cache = ReadCache::of(2);
+        cache.keep(Lpn(1), SectorMask(0b0011));
+        cache.keep(Lpn(1), SectorMask(0b0100));
+        cache.keep(Lpn(2), ALL);
+        assert_eq!(cache.find(Lpn(1), SectorMask(0b1100)), SectorMask(0b0100));
+        cache.keep(Lpn(3), ALL);
+        assert_eq!(
+            (cache.find(Lpn(2), ALL), cache.find(Lpn(1), ALL)),
+            (SectorMask::EMPTY, SectorMask(0b0111))
+        );
+        cache.drop(Lpn(1), SectorMask(0b0110));
+        assert_eq!(cache.find(Lpn(1), ALL), SectorMask(1));
+        // Saved and loaded it drops the same page next.
+        let mut again = ReadCache::from(Saved::from(cache));
+        again.keep(Lpn(4), ALL);
+        assert_eq!((again.find(Lpn(3), ALL), again.find(Lpn(1), ALL)), (SectorMask::EMPTY, SectorMask(1)));
+    }
+
+    #[test]
+    fn a_drive_without_one_finds_nothing() {
+        let mut cache = ReadCache::of(0);
+        cache.keep(Lpn(1), ALL);
+        cache.drop(Lpn(1), ALL);
+        assert!(!cache.is_on() && cache.find(Lpn(1), ALL).is_empty());
+    }
+}

@@ -171,3 +171,65 @@ impl Staging {
         self.index.len()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: Lpn = Lpn(7);
+
+    #[test]
+    fn a_page_commits_as_a_whole_and_only_what_nothing_newer_has_replaced() {
+        let mut staging = Staging::new(0);
+        let stage = staging.enter(PAGE);
+        let all = SectorMask(0b1111);
+        staging.get(stage).commit(SectorMask(1), 5);
+        let entry = staging.get(stage);
+        assert_eq!([4, 5, 6].map(|version| entry.current(all, version)), [SectorMask::EMPTY, all, all]);
+        entry.commit(all, 3);
+        assert_eq!(staging.committed(stage), 5);
+    }
+
+    #[test]
+    fn under_a_map_of_sectors_each_has_a_version_of_its_own() {
+        let mut staging = Staging::new(4);
+        let stage = staging.enter(PAGE);
+        let entry = staging.get(stage);
+        entry.commit(SectorMask(0b0011), 5);
+        entry.commit(SectorMask(0b0100), 9);
+        assert_eq!(entry.current(SectorMask(0b1111), 5), SectorMask(0b1011));
+        assert_eq!(entry.current(SectorMask(0b1111), 4), SectorMask(0b1000));
+    }
+
+    #[test]
+    fn what_has_left_its_place_for_ram_comes_home_unless_it_was_replaced() {
+        for (sectors, left) in [(0, SectorMask::EMPTY), (4, SectorMask(0b0110))] {
+            let mut staging = Staging::new(sectors);
+            let stage = staging.enter(PAGE);
+            let entry = staging.get(stage);
+            entry.begin_relocation(OpId(1), SectorMask(0b0111));
+            entry.begin_relocation(OpId(2), SectorMask(0b1000));
+            entry.commit(SectorMask(0b0001), 5);
+            assert_eq!(entry.relocating(OpId(1)), left);
+            assert_eq!(entry.commit_relocation(OpId(1)), left);
+            assert_eq!(entry.commit_relocation(OpId(1)), SectorMask::EMPTY);
+        }
+    }
+
+    #[test]
+    fn an_entry_goes_with_the_last_of_its_programs_and_is_blank_when_it_comes_again() {
+        let mut staging = Staging::new(0);
+        let stage = staging.enter(PAGE);
+        let entry = staging.get(stage);
+        (entry.pending, entry.mask) = (2, SectorMask(1));
+        entry.fill = Some(Fill { program: OpId(3), read: OpId(4) });
+        assert_eq!(staging.enter(PAGE), stage);
+        assert!(!staging.settle(stage) && staging.len() == 1);
+        assert!(staging.settle(stage) && staging.find(PAGE).is_none());
+        let stage = staging.enter(Lpn(8));
+        assert_eq!((staging.get(stage).mask, staging.get(stage).fill), (SectorMask::EMPTY, None));
+        let other = staging.enter(Lpn(2));
+        assert_eq!(staging.entries(), [other, stage]);
+        assert_eq!(staging.mask(PAGE), SectorMask::EMPTY);
+    }
+}

@@ -222,3 +222,91 @@ pub(crate) enum AllTrims {
     /// All, since the drive's buffer is protected.
     Kept,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of a drive of 1000 pages with four sectors, with entries by page or by sector.
+    fn log(grain: u32) -> TrimLog {
+        TrimLog {
+            first: 1000,
+            range: 256 / grain,
+            grain,
+            sectors: 4,
+            dirty: BTreeSet::new(),
+            logged: FxHashSet::default(),
+            versions: FxHashMap::default(),
+            unlogged: FxHashMap::default(),
+            records: FxHashMap::default(),
+            void: FxHashSet::default(),
+        }
+    }
+
+    const SOME: SectorMask = SectorMask(0b0101);
+
+    #[test]
+    fn an_entry_is_of_a_page_or_of_a_sector() {
+        let (pages, sectors) = (log(1), log(4));
+        assert_eq!(pages.entries(Lpn(3), SOME).collect::<Vec<_>>(), [3]);
+        assert_eq!(pages.sectors_of(3), (Lpn(3), SectorMask(0b1111)));
+        assert_eq!(sectors.entries(Lpn(3), SOME).collect::<Vec<_>>(), [12, 14]);
+        assert_eq!(sectors.sectors_of(14), (Lpn(3), SectorMask(0b0100)));
+        assert_eq!((pages.end(), sectors.end()), (1004, 1016));
+        assert!(pages.is_log(Lpn(1003)) && !pages.is_log(Lpn(1004)) && !pages.is_log(Lpn(999)));
+    }
+
+    #[test]
+    fn a_trim_is_held_when_the_copy_is_lost_that_it_alone_makes_stale() {
+        let mut log = log(1);
+        log.remember(Lpn(3), SOME, 8);
+        log.remember(Lpn(4), SOME, 9);
+        log.hold(Lpn(3), SOME, 8);
+        assert_eq!(log.kept(AllTrims::Held), []);
+        log.hold(Lpn(3), SOME, 7);
+        log.hold(Lpn(5), SOME, 1);
+        assert_eq!(log.kept(AllTrims::Held), [(3, 8)]);
+        assert_eq!(log.kept(AllTrims::Kept), [(3, 8), (4, 9)]);
+    }
+
+    #[test]
+    fn the_data_of_a_void_program_are_lost_as_it_ends_and_it_is_void_once() {
+        let mut log = log(1);
+        log.remember(Lpn(3), SOME, 8);
+        log.void.insert(2);
+        let span = Span { lpn: Lpn(3), mask: SOME, offset: 0 };
+        assert!(!log.is_void(1, span, 5) && log.kept(AllTrims::Held).is_empty());
+        assert!(log.is_void(2, span, 5) && !log.is_void(2, span, 5));
+        assert_eq!(log.kept(AllTrims::Held), [(3, 8)]);
+    }
+
+    #[test]
+    fn a_page_of_the_log_names_the_newest_trims_of_its_range() {
+        let mut log = log(1);
+        [(300, 8), (300, 6), (511, 9), (512, 10)]
+            .iter()
+            .for_each(|(lpn, at)| log.remember(Lpn(*lpn), SOME, *at));
+        assert_eq!(log.version(300), 8);
+        let record = log.versions[&1].clone();
+        assert_eq!(log.record_entries(1, &record), [(300, 8), (511, 9)]);
+        log.records.insert(4, record.as_slice().into());
+        assert_eq!(log.record(4, log.page(1)), [(300, 8), (511, 9)]);
+        assert_eq!(log.record(5, log.page(1)), []);
+        assert_eq!(log.all(), [(300, 8), (511, 9), (512, 10)]);
+    }
+
+    #[test]
+    fn what_outlives_a_cut_is_noted_and_held_again() {
+        let mut log = log(4);
+        log.restore(1030, 5);
+        log.restore(1030, 4);
+        assert_eq!((log.version(1030), log.kept(AllTrims::Held)), (5, vec![(1030, 5)]));
+        assert!(log.dirty.contains(&4));
+        let mut record = vec![0; 256];
+        record[6] = 7;
+        log.merge(log.page(4), &record);
+        assert_eq!(log.version(1030), 7);
+        log.set_logged(log.page(4));
+        assert_eq!(log.mapped(), 4);
+    }
+}

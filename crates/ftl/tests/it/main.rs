@@ -1,0 +1,18 @@
+//! The translation layer alone: without clock, queues and the schemes of the product. A small device of the tests
+//! takes operations out of it and ends them in an order that the test chooses.
+
+#![allow(clippy::unwrap_used)] // helpers of tests, beside the test functions
+
+mod begin;
+mod bench;
+mod buffer;
+mod collect;
+mod house;
+mod inspect;
+mod metadata;
+mod orders;
+mod power;
+mod program;
+mod refused;
+mod saved;
+mod wear;

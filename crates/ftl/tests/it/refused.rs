@@ -1,0 +1,205 @@
+//! What a scheme may not decide, and on which drives it may not be: each is refused with its reason.
+
+use crate::bench::{self, A, B, Bench, Plan, Rng, to};
+use wordline_flash::{ProgramRule, SlotClass};
+use wordline_ftl::{
+    Bytes, Collect, Command, Fault, Ftl, Gather, Grain, Hooks, IdleWork, MapKind, Move, Place, PlanePick,
+    RegionId, Route,
+};
+use wordline_units::{BlockId, CellMode, Lpn, Ppn};
+
+/// Keys of a drive with their values.
+type Keys = &'static [(&'static str, &'static str)];
+
+const NOWHERE: RegionId = RegionId(9);
+
+/// What is said of a decision that comes to light by the time that nothing is pending any more.
+fn fault(b: &mut Bench) -> String {
+    for _ in 0..200 {
+        match b.ftl.fault() {
+            Some(Fault::IllegalDecision { scheme, decision, state, .. }) => {
+                assert_eq!(scheme, "told");
+                return format!("{decision} ({state})");
+            }
+            Some(internal) => panic!("{internal}"),
+            None => _ = b.step() || b.ring(),
+        }
+    }
+    "nothing".into()
+}
+
+/// A drive under a plan that answers all hooks and has written a page.
+fn written(plan: Plan) -> Bench {
+    let mut b = Bench::new(plan.asking(Hooks::IDLE).ticking(), &[]);
+    b.fill([1]);
+    b
+}
+
+fn one() -> Bench {
+    written(bench::one(CellMode::Slc))
+}
+
+fn told_to_place(place: Place) -> String {
+    let mut b = one();
+    b.orders().host = Some(place);
+    b.write(1, 0, 2);
+    fault(&mut b)
+}
+
+fn told_to(command: Command) -> String {
+    let mut b = one();
+    b.orders().tick.push(command);
+    b.write(2, 0, 4);
+    fault(&mut b)
+}
+
+fn told_when_idle(work: IdleWork) -> String {
+    let mut b = one();
+    b.orders().idle.push_back(work);
+    b.ftl.idle(wordline_units::DieId(0));
+    b.act();
+    fault(&mut b)
+}
+
+fn along(route: Route) -> Place {
+    Place { route, ..to(A) }
+}
+
+#[test]
+fn each_illegal_decision_is_refused_with_its_reason() {
+    let whole = |region, block| IdleWork::Collect(Collect { region, block }, Grain::Block);
+    let lost = Move {
+        lpn: Lpn(1),
+        seen: Ppn(0),
+        plane: PlanePick::Home,
+        route: Route::to(NOWHERE, SlotClass::Next),
+    };
+    let said = [
+        told_to_place(Place { gather: Gather::AsIs, ..to(A) }),
+        told_to_place(along(Route::to(A, SlotClass::Lsb))),
+        told_to_place(along(Route::into_buffer(3))),
+        told_to(Command::SetQuota(NOWHERE, 1)),
+        told_to(Command::SetSlotQuota(NOWHERE, 1)),
+        told_to(Command::Enqueue(lost)),
+        told_when_idle(whole(NOWHERE, None)),
+        told_when_idle(whole(A, Some(BlockId(7)))),
+    ];
+    assert_eq!(
+        said,
+        [
+            "place logical page 1 as it is (sectors 0b1100 of it lie elsewhere, and a page map knows one place a page)",
+            "route to Lsb slots (a block under Sequential has none)",
+            "place into a merge buffer (its layout has none)",
+            "SetQuota(RegionId(9), 1) (there is no such region)",
+            "SetSlotQuota(RegionId(9), 1) (there is no such region)",
+            "move to region 9 (there is no such region)",
+            "collect region 9 in plane 0 (the region has no blocks there)",
+            "collect block 7 of region 0 (block 7 is Free in region 0)",
+        ]
+    );
+}
+
+#[test]
+fn collected_and_sealed_data_are_held_to_the_same_rules() {
+    let mut b = Bench::new(bench::one(CellMode::Slc), &[]);
+    b.orders().collected = Some(to(NOWHERE));
+    let mut rng = Rng(3);
+    for page in (0..100).map(|_| rng.below(16)) {
+        if b.ftl.fault().is_none() {
+            b.write(page, 0, 4);
+            while b.ftl.fault().is_none() && b.step() {}
+        }
+    }
+    assert_eq!(fault(&mut b), "place in region 9 (there is no such region)");
+
+    let mut b = Bench::new(bench::overlay(), &[]);
+    b.orders().sealed = Some(along(Route::into_buffer(0)));
+    b.write(0, 0, 2);
+    b.write(1, 0, 2);
+    assert_eq!(fault(&mut b), "place a sealed page in the merge buffer (it comes from there)");
+}
+
+#[test]
+fn a_group_may_not_fall_back_on_a_region_of_single_pages() {
+    let plan = bench::cache().with(|r| r.quota = if r.name == "D" { 0 } else { 4 });
+    let mut b = Bench::new(plan, &[]);
+    b.orders().host = Some(along(Route::to(B, SlotClass::Next).or(A, SlotClass::Next)));
+    (0..3).for_each(|page| _ = b.write(page, 0, 4));
+    assert_eq!(
+        fault(&mut b),
+        "a group of 3 pages falls back on region S (the group was formed for region 1)"
+    );
+}
+
+#[test]
+#[ignore = "a place of host data in a region that is not there panics in `State::reaches` before it is refused"]
+fn host_data_may_not_be_placed_in_a_region_that_is_not_there() {
+    assert_eq!(told_to_place(to(NOWHERE)), "place in region 9 (there is no such region)");
+}
+
+#[test]
+fn a_route_past_its_first_region_leads_to_one_that_is_there() {
+    let plan = bench::one(CellMode::Slc).with(|r| r.quota = 1);
+    let mut b = Bench::new(plan, &[]);
+    b.orders().host = Some(along(Route::to(A, SlotClass::Next).or(NOWHERE, SlotClass::Next)));
+    (0..5).for_each(|page| _ = b.write(page, 0, 4));
+    assert_eq!(fault(&mut b), "route to region 9 (plane 0 has no blocks of region 9)");
+}
+
+#[test]
+fn a_layout_that_does_not_fit_its_drive_is_refused_with_its_reason() {
+    let one = || bench::one(CellMode::Slc);
+    let changed = |change: fn(&mut wordline_ftl::Region)| one().with(change);
+    let none = {
+        let mut plan = one();
+        plan.layout.regions.clear();
+        plan
+    };
+    let table: [(Plan, Keys, &str); 10] = [
+        (none, &[], "it lays out 0 regions"),
+        (bench::plan(&[6, 5], one().layout.regions, MapKind::Page), &[], "it wants 11 blocks a plane"),
+        (changed(|r| r.mode = CellMode::Qlc), &[], "region D is QLC"),
+        (changed(|r| r.rule = ProgramRule::OneShot(3)), &[], "region D programs 3 pages at once"),
+        (bench::one_shot().with(|r| r.pad_after = None), &[], "region D never pads"),
+        (one().asking(Hooks::IDLE), &[("parallel.superblock", "die")], "it collects in idle time"),
+        (one().asking(Hooks::COLLECT), &[("parallel.superblock", "die")], "it chooses victims by itself"),
+        (bench::sectors(), &[("dram.map_cache", "2KiB")], "its map knows parts of pages"),
+        (
+            bench::sectors(),
+            &[("ack.mode", "buffer"), ("ack.pages", "4"), ("ack.flush", "when-full")],
+            "it packs parts of pages in RAM itself",
+        ),
+        (
+            one(),
+            &[("wear.enforce", "true"), ("medium.flash.slc.endurance", "0")],
+            "region D holds SLC pages, whose endurance is not known",
+        ),
+    ];
+    for (plan, keys, why) in table {
+        let drive = bench::drive(keys);
+        let refusal = Ftl::<Bytes>::new(&drive.info(), Box::new(bench::Told::new(plan)));
+        let refusal = refusal.map(|_| ()).expect_err(why);
+        assert!(refusal.reason.starts_with(why), "{refusal}");
+        assert_eq!((refusal.scheme.as_str(), refusal.device.as_str()), ("told", "bench"));
+    }
+}
+
+#[test]
+fn a_request_that_covers_nothing_or_too_much_is_not_taken() {
+    use wordline_units::{HostOp, HostRequest};
+    let b = Bench::new(bench::one(CellMode::Slc), &[]);
+    let said = |lba, blocks, op| {
+        b.ftl.validate(&HostRequest::new(op, lba, blocks), 3).map_err(|e| e.to_string()).err()
+    };
+    assert_eq!(said(0, 0, HostOp::Flush), None);
+    assert_eq!(said(63, 1, HostOp::Read), None);
+    assert_eq!(
+        said(0, 0, HostOp::Trim).unwrap(),
+        "request 3 has no length; a read, write or trim covers at least 512 bytes"
+    );
+    assert_eq!(
+        said(63, 2, HostOp::Write).unwrap(),
+        "request 3 covers bytes 32256 to 33280, but the drive ends at 32768"
+    );
+    assert!(said(u64::MAX, 2, HostOp::Read).is_some());
+}
