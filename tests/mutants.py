@@ -1,9 +1,9 @@
 """Plant each fault of ``mutants.toml`` in a copy of the engine and say which tests catch it.
 
 Run by ``make mutants``, which takes some minutes a fault; exit code 0 only if every one is caught.
-``--only WORD`` plants those whose name contains a word; ``--out FILE`` writes a Markdown table. With
-``--alone`` they are those of ``mutants-ftl.toml``, and the translation layer's own tests must catch
-seven in ten of them (``make ftl-mutants``).
+``--only WORD`` plants those whose name contains a word; ``--out FILE`` writes a Markdown table.
+With ``--alone`` they are those of ``mutants-ftl.toml``, and the translation layer's own tests must
+catch seven in ten of them (``make ftl-mutants``).
 """
 
 import argparse
@@ -89,7 +89,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", help="plant the faults whose name contains this")
     parser.add_argument("--out", type=Path, help="write the table here as Markdown")
-    parser.add_argument("--alone", action="store_true", help="of the translation layer, by its own tests")
+    parser.add_argument(
+        "--alone", action="store_true", help="of the translation layer, by its own tests"
+    )
     options = parser.parse_args()
     faults = "mutants-ftl.toml" if options.alone else "mutants.toml"
     suites = ALONE if options.alone else SUITES

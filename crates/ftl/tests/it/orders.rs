@@ -10,7 +10,7 @@ pub const CASES: usize = 12;
 fn case(which: usize) -> (Plan, Vec<(&'static str, &'static str)>) {
     use wordline_units::CellMode::{Mlc, Slc};
     let two_planes = ("medium.flash.planes_per_die", "2");
-    let one_map_page = [
+    let two_map_pages = [
         ("medium.flash.page", "512B"),
         ("mapping.unit", "512B"),
         ("medium.flash.wordlines_per_block", "16"),
@@ -27,7 +27,7 @@ fn case(which: usize) -> (Plan, Vec<(&'static str, &'static str)>) {
         5 => (bench::sectors(), "64KiB", vec![]),
         6 => (bench::overlay(), "80KiB", vec![]),
         7 => (bench::extent(), "80KiB", vec![]),
-        8 => (bench::one(Mlc), "96KiB", one_map_page.to_vec()),
+        8 => (bench::one(Mlc), "96KiB", two_map_pages.to_vec()),
         9 => (bench::one(Slc), "80KiB", [&buffered[..], &[("ack.flush", "when-full"), two_planes]].concat()),
         10 => (
             bench::one(Slc),
