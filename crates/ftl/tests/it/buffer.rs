@@ -89,8 +89,6 @@ fn parts_of_pages_find_company_and_share_a_slot() {
 }
 
 #[test]
-#[ignore = "of a chain that enters a volatile program buffer only the first part leaves the window of its job, so that \
-            the buffer's timer waits for that job for ever"]
 fn parts_that_share_a_slot_are_padded_when_they_have_waited_in_a_volatile_buffer() {
     let by_order = |r: &mut Region| (r.trigger, r.protected) = (Trigger::Never, false);
     let mut b = Bench::new(bench::extent().with(by_order).asking(Hooks::IDLE), &[]);

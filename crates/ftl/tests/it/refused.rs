@@ -132,7 +132,6 @@ fn a_group_may_not_fall_back_on_a_region_of_single_pages() {
 }
 
 #[test]
-#[ignore = "a place of host data in a region that is not there panics in `State::reaches` before it is refused"]
 fn host_data_may_not_be_placed_in_a_region_that_is_not_there() {
     assert_eq!(told_to_place(to(NOWHERE)), "place in region 9 (there is no such region)");
 }

@@ -192,6 +192,9 @@ impl<M: Media> Ftl<M> {
             return self
                 .illegal("place a sealed page in the merge buffer".into(), "it comes from there".into());
         }
+        if !self.leads_somewhere(&place) {
+            return;
+        }
         let plane = self.pick_plane(&place, home);
         let mut next = OpId::NONE;
         for part in page.parts.into_iter().rev() {

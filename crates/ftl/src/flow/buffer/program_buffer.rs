@@ -239,10 +239,14 @@ impl<M: Media> Ftl<M> {
         let plane = self.plane_of(source);
         if !self.state.regions[region.index()].region.protected {
             let Owner::Job(from_region) = owner else { return };
-            // It may have fallen back from another one.
-            let in_window = std::mem::replace(&mut self.state.ops[lead].in_window, false);
-            if let Some(job) = &mut self.state.at_mut(from_region, plane).job {
-                job.window -= u32::from(in_window);
+            let mut part = lead;
+            while !part.is_none() {
+                // It may have fallen back from another one.
+                let in_window = std::mem::replace(&mut self.state.ops[part].in_window, false);
+                if let Some(job) = &mut self.state.at_mut(from_region, plane).job {
+                    job.window -= u32::from(in_window);
+                }
+                part = self.state.ops[part].chain;
             }
             return;
         }

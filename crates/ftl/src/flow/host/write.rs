@@ -132,7 +132,7 @@ impl<M: Media> Ftl<M> {
             }
         }
         let place = self.scheme.place(parcel, &View::of(&self.state));
-        if self.has_failed("place") {
+        if self.has_failed("place") || !self.leads_somewhere(&place) {
             self.scratch.moves.clear();
             return None;
         }

@@ -9,6 +9,16 @@ use crate::state::program_buffer::WriteStream;
 use wordline_units::PlaneId;
 
 impl<M: Media> Ftl<M> {
+    /// Whether a decision leads to the merge buffer or a region that there is; any other is refused.
+    pub(crate) fn leads_somewhere(&mut self, place: &Place) -> bool {
+        let region = place.route.region();
+        let is_there = place.route.buffer_key().is_some() || region.index() < self.state.regions.len();
+        if !is_there {
+            self.illegal(format!("place in region {}", region.0), "there is no such region".into());
+        }
+        is_there
+    }
+
     /// The plane that a decision means.
     pub(crate) fn pick_plane(&mut self, place: &Place, home: PlaneId) -> PlaneId {
         let region = place.route.region();
