@@ -92,8 +92,8 @@ fn its_parameters_are_checked_like_those_of_others() {
 
 #[test]
 fn it_stands_over_others() {
-    let report = report("from-outside:8+pa-ssd:QDS");
-    assert_eq!(report.scheme.name, "from-outside:8+pa-ssd:QDS");
+    let report = report("from-outside:8+conventional");
+    assert_eq!(report.scheme.name, "from-outside:8+conventional");
     assert!(report.scheme.title.starts_with("slc-cache, borrowed; over "), "{}", report.scheme.title);
 }
 
