@@ -146,7 +146,7 @@ mod parquet_file {
     const WORDS: usize = 2;
 
     /// A table under way.
-    pub(in super::super) struct Table {
+    pub(crate) struct Table {
         path: PathBuf,
         writer: SerializedFileWriter<Target>,
         numbers: [Vec<i64>; NUMBERS],
