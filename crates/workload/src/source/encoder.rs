@@ -50,6 +50,7 @@ impl<W: Write> Encoder<W> {
 
     /// Writes what is held back, and the end of the stream.
     pub fn finish(self) -> io::Result<()> {
+        #[allow(clippy::infallible_destructuring_match)] // one kind is left without `compression`
         let mut out = match self {
             Encoder::Plain(out) => out,
             #[cfg(feature = "compression")]

@@ -299,7 +299,9 @@ def _causes(study: Study) -> Rows:
     for trace in ("hm_0", "web_0"):
         for group, hot in ((m.MAIN, "the same sectors"), ("loose", "other sectors each time")):
             value = m.reads_over_baseline(study, trace, "Sector", group)
-            what = f"pages read in the cache over the Baseline, Sector, {trace}, hot writes to {hot}"
+            what = (
+                f"pages read in the cache over the Baseline, Sector, {trace}, hot writes to {hot}"
+            )
             rows.append(row("2", what, value))
     for step in ("down", "up"):
         what = f"windows over the bound, every window with the mix itself, {step}"
