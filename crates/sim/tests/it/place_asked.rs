@@ -102,7 +102,8 @@ fn a_page_that_cannot_be_copied_is_asked_of_again_when_it_has_been_read() {
     let either = Route::to(D, SlotClass::Next).or(D, SlotClass::Next);
     let (asked, collected, copied) = overwritten(&[("medium.flash.tlc.copy_back", "1ms")], either);
     assert!(collected > 0 && copied == 0);
-    assert_eq!(asked, 2 * collected);
+    // Of those asked of once more, a few are overwritten before they have been read.
+    assert!((2 * collected..2 * collected + collected / 1000).contains(&asked), "{asked} for {collected}");
 }
 
 #[test]
