@@ -15,7 +15,8 @@ use std::io;
 use wordline_units::{HostRequest, Lpn, PlaneId, SectorMask};
 
 /// A scheme: it has a `name`, a `layout` and answers `place`; the other hooks have defaults. Its `impl` begins with
-/// `#[wordline_ftl::hooks]`, which notes those that it has, and it derives `Clone`.
+/// `#[wordline_ftl::hooks]`, which notes those that it has, and it derives `Clone`. A hook that cannot decide answers with
+/// [`View::answer`].
 pub trait Scheme: CloneScheme + Debug + Send {
     /// Its name in the registry.
     fn name(&self) -> &str;
