@@ -1,6 +1,8 @@
 //! Numbers for people: three significant digits, a unit that suits the whole row, a dash for what
 //! is not a number. Nothing that is not finite is ever printed.
 
+pub(crate) use wordline_units::grouped as count;
+
 /// Stands for a value that does not exist.
 pub(crate) const NONE: &str = "–";
 
@@ -55,19 +57,6 @@ pub(crate) fn ratio(x: f64) -> String {
     } else {
         ">9999×".to_string()
     }
-}
-
-/// An exact integer with commas.
-pub(crate) fn count(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (i, c) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(c);
-    }
-    out
 }
 
 /// The power of ten of the last digit that half the width of an interval is shown with: its first,

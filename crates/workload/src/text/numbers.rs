@@ -2,6 +2,8 @@
 //! being a floating-point number, since a double loses the ticks of a Windows time stamp. Digits
 //! finer than a nanosecond are cut off.
 
+pub(crate) use wordline_units::grouped;
+
 /// Why a field is not the number it should be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum NumberFault {
@@ -312,19 +314,6 @@ fn days_since_1970(year: u64, month: u64, day: u64) -> Option<u64> {
     let years = (year - 1970) * 365 + leaps_to(year - 1) - leaps_to(1969);
     let months: u64 = DAYS[..month as usize - 1].iter().sum();
     Some(years + months + u64::from(month > 2 && leap(year)) + day - 1)
-}
-
-/// `n` with its thousands parted by commas.
-pub(crate) fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (i, c) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(c);
-    }
-    out
 }
 
 /// Bytes for people: three digits or so, binary prefix.
