@@ -27,6 +27,8 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 STARTS = ["submit_write", "program_done", "relocate"]
+# Where the dispatcher begins with the same three, at commits that have one.
+DISPATCHED = ["write", "program_over", "collected_read_over"]
 # Methods of collections and options: on anything but `self` they say nothing.
 COMMON = frozenset(
     """
@@ -119,6 +121,10 @@ class Crate:
             known = [f for f in free if f.file == caller.file] or free
         return known[0] if len(known) == 1 else None
 
+    def has(self, name: str) -> bool:
+        """Tell whether ``Ftl`` has a method of this name."""
+        return any(f.owner == "Ftl" for f in self.by_name.get(name, []))
+
     def walk(self, name: str, *, own: bool) -> list[Function]:
         """List the stops of the walk from a method of ``Ftl``."""
         stops: dict[Function, None] = {}
@@ -155,12 +161,12 @@ def sources(commit: str | None, folder: str) -> dict[str, str]:
 def main() -> None:
     """Print a line for each method."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("starts", nargs="*", default=STARTS, help="methods of Ftl")
+    parser.add_argument("starts", nargs="*", help="methods of Ftl")
     parser.add_argument("--commit", help="of this commit instead of the files as they are")
     parser.add_argument("--stops", action="store_true", help="print every stop of the first walk")
     args = parser.parse_args()
     crate = Crate(sources(args.commit, "crates/ftl/src"))
-    for name in args.starts:
+    for name in args.starts or [*STARTS, *filter(crate.has, DISPATCHED)]:
         own, every = (crate.walk(name, own=own) for own in (True, False))
         print(
             f"{name}: {len(own)} stops with {changes(own)} changes of file; "

@@ -27,7 +27,7 @@ use crate::state::write_buffer::WriteBuffer;
 use crate::view::View;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 use wordline_device::Ack;
@@ -69,6 +69,8 @@ pub struct Ftl<M: Media> {
     pub(crate) array: ArrayTimes,
     /// Whether the sizes of updates are counted by region.
     pub(crate) counts_updates: bool,
+    /// Host programs that need wait no longer, while they are not on their way yet: none between two calls.
+    pub(crate) ready: VecDeque<OpId>,
     pub(crate) out: Outbox,
     /// Reads of the host that the media could not answer, by the number of their request.
     pub(crate) read_errors: Vec<(u64, MediaError)>,
@@ -87,6 +89,8 @@ pub(crate) struct Scratch {
     /// What the request whose pages are staged is marked with.
     pub tag: Tag,
     pub live: Vec<Span>,
+    /// The programs of a page of a victim, and whether what lies elsewhere of the page is read first.
+    pub relocated: Vec<(OpId, bool)>,
     /// The operations of a page that is copied.
     pub parts: Vec<Op>,
     pub seen: Vec<(ReadSeen, SectorMask)>,
@@ -103,7 +107,7 @@ impl<M: Media<Page: Serialize + DeserializeOwned> + Serialize + DeserializeOwned
         ],
         parts: [state, scheme, merge_buffer],
         rebuilt: [
-            layout, enabled_hooks, ack, addressing, array, counts_updates, read_errors, scratch, breakdown,
+            layout, enabled_hooks, ack, addressing, array, counts_updates, ready, read_errors, scratch, breakdown,
         ],
     }
 }
@@ -173,6 +177,7 @@ impl<M: Media> Ftl<M> {
             read_cache: ReadCache::of((drive.spec.dram.read_cache.0 / drive.spec.unit.0) as usize),
             gathering: Gathering::default(),
             mixed: BTreeMap::new(),
+            ready: VecDeque::new(),
             out: Outbox::default(),
             read_errors: vec![],
             scratch: Scratch::default(),

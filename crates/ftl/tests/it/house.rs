@@ -392,7 +392,7 @@ fn files_import_only_from_rooms_above_them_and_none_in_a_circle() {
     let listed = listed(&document);
     assert!(listed.contains_key("crates/ftl/src"), "no list of rooms was found");
     let folders: Vec<String> = crates().iter().map(|name| format!("crates/{name}/src")).collect();
-    for folder in listed.keys() {
+    for folder in listed.keys().filter(|folder| **folder != FLOW) {
         assert!(folders.iter().any(|other| other == folder), "{folder} is no crate");
     }
     let mut all = vec![];
@@ -404,6 +404,52 @@ fn files_import_only_from_rooms_above_them_and_none_in_a_circle() {
         all.extend(complaints.into_iter().map(|what| format!("{folder}: {what}")));
     }
     assert!(all.is_empty(), "{}", all.join("\n"));
+}
+
+/// The folder whose files call each other as methods of one type, which is no import.
+const FLOW: &str = "crates/ftl/src/flow";
+
+/// What is wrong with the calls `self.f()` between the rooms of a folder: each may call only the rooms above it.
+fn of_calls(files: &BTreeMap<String, String>, rooms: &[String]) -> Vec<String> {
+    let room = |file: &str| rooms.iter().position(|room| Some(room.as_str()) == file.split('/').next());
+    let code: BTreeMap<&str, String> =
+        files.iter().map(|(file, source)| (file.as_str(), code_of(source))).collect();
+    let mut methods: BTreeMap<&str, &str> = BTreeMap::new();
+    let mut complaints = vec![];
+    for (file, code) in code.iter().filter(|(file, _)| **file != "mod.rs") {
+        if room(file).is_none() {
+            complaints.push(format!("{file} stands in none of the rooms"));
+        }
+        for pair in words(code).windows(2).filter(|pair| pair[0] == "fn") {
+            methods.insert(pair[1], file);
+        }
+    }
+    for (file, code) in &code {
+        for call in words(code).windows(4).filter(|w| w[0] == "self" && w[1] == "." && w[3] == "(") {
+            let Some(other) = methods.get(call[2]) else { continue };
+            if room(other) > room(file) {
+                complaints.push(format!("{file} calls {} of {other}, which is not above it", call[2]));
+            }
+        }
+    }
+    complaints
+}
+
+#[test]
+fn a_room_of_the_flow_calls_only_rooms_above_it() {
+    let document = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let mut files = BTreeMap::new();
+    sources(&root().join(FLOW), "", &mut files);
+    let rooms = listed(&document).get(FLOW).cloned().unwrap_or_default();
+    assert!(rooms.len() > 5, "no list of rooms was found");
+    let complaints = of_calls(&files, &rooms);
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+
+    let files = [("low.rs", "fn one() { self.two() }"), ("top/a.rs", "fn two() { self.one(); self.two(1) }")];
+    let files = files.map(|(file, source)| (file.to_string(), source.to_string())).into();
+    let rooms = ["low.rs", "top"].map(str::to_string);
+    assert_eq!(of_calls(&files, &rooms), ["low.rs calls two of top/a.rs, which is not above it"]);
+    assert_eq!(of_calls(&files, &rooms[1..]).first().unwrap(), "low.rs stands in none of the rooms");
 }
 
 /// What is said of a small crate with rooms `low`, `top.rs` and `flow`, to one file of which a line has been added.

@@ -4,17 +4,11 @@
 
 use crate::ftl::Ftl;
 use crate::media::Media;
-use crate::plan::map_kind::MapKind;
 use crate::plan::span::Span;
 use crate::state::op::{Op, OpId, OpKind, Owner};
 use wordline_units::{Ppn, SectorMask};
 
 impl<M: Media> Ftl<M> {
-    /// Whether collection may want pages whole.
-    pub(crate) fn may_gather(&self) -> bool {
-        matches!(self.state.map_kind(), MapKind::Overlay(..))
-    }
-
     /// A collected page is wanted whole: read what of it lies elsewhere. No place that it is read from is
     /// erased before it has left all of them.
     pub(crate) fn gather_whole(&mut self, id: OpId) {
@@ -67,13 +61,6 @@ impl<M: Media> Ftl<M> {
         self.state.blocks[block.index()].readers += 1;
         let read = self.add_op(read);
         self.emit(read);
-    }
-
-    /// A place has been read for nothing but pages that are gathered.
-    pub(crate) fn gather_read_done(&mut self, read: OpId) {
-        let ppn = self.state.ops[read].ppn;
-        self.state.ops.remove(read);
-        self.brought(ppn);
     }
 
     /// A place has been read: those that waited for it have it.

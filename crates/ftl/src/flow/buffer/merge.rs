@@ -2,6 +2,7 @@
 //! fills is a list of programs without a place, each of which waits in the staging index like any other,
 //! so that reads are served from it; sealed, they are chained to one program, which the scheme places.
 
+use crate::flow::next::Next;
 use crate::ftl::Ftl;
 use crate::media::Media;
 use crate::plan::decision::{Origin, Parcel, Tag};
@@ -10,7 +11,6 @@ use crate::plan::span::Span;
 use crate::state::merge::OpenPage;
 use crate::state::op::{OpId, Owner};
 use crate::state::request::{Effect, RequestId, Timer};
-use crate::view::View;
 use std::cmp::Reverse;
 use wordline_device::Ack;
 use wordline_units::{HostOp, HostRequest, Lpn, SectorMask, SimDuration};
@@ -18,9 +18,10 @@ use wordline_units::{HostOp, HostRequest, Lpn, SectorMask, SimDuration};
 impl<M: Media> Ftl<M> {
     /// A part of a page has all its data: it joins a page that fills, with what of its logical page waits
     /// there.
-    pub(crate) fn merge(&mut self, id: OpId, key: u8) {
+    pub(crate) fn merge(&mut self, id: OpId, key: u8) -> Next {
         let Some(join) = self.layout.merges else {
-            return self.illegal("place into a merge buffer".into(), "its layout has none".into());
+            self.illegal("place into a merge buffer".into(), "its layout has none".into());
+            return Next::Nothing;
         };
         let version = self.state.ops[id].version;
         // Had it not waited for missing sectors, the flush would have sealed it; what waits now is newer.
@@ -35,13 +36,13 @@ impl<M: Media> Ftl<M> {
             let spans = [Span { lpn, mask, offset: 0 }];
             let home = self.state.stripe.plane(lpn);
             let parcel = Parcel { origin: Origin::Host(Tag::default()), spans: &spans, home };
-            let Some(place) = self.place_host(&parcel) else { return };
+            let Some(place) = self.place_host(&parcel) else { return Next::Nothing };
             if place.route.buffer_key().is_none() {
                 let plane = self.pick_plane(&place, home);
                 let op = &mut self.state.ops[id];
                 (op.route, op.pick, op.plane) = (place.route, place.plane, plane);
                 self.load_page(id, self.state.ops[id].stage);
-                return self.launch_after(id, 0);
+                return self.send_after(id, 0);
             }
         }
         let at = self.page_for(join, key, lpn, mask.count());
@@ -53,6 +54,7 @@ impl<M: Media> Ftl<M> {
         } else {
             self.answer_from_buffer(id);
         }
+        Next::Nothing
     }
 
     /// Whether a write that waits for a part asks for it to be on flash when it ends (FUA).
@@ -183,18 +185,7 @@ impl<M: Media> Ftl<M> {
         }
         let Some(lead) = page.parts.first().copied() else { return };
         let home = self.state.stripe.plane(spans[0].lpn);
-        let parcel = Parcel { origin: Origin::Sealed, spans: &spans, home };
-        let place = self.scheme.place(&parcel, &View::of(&self.state));
-        if self.has_failed("place") {
-            return;
-        }
-        if place.route.buffer_key().is_some() {
-            return self
-                .illegal("place a sealed page in the merge buffer".into(), "it comes from there".into());
-        }
-        if !self.leads_somewhere(&place) {
-            return;
-        }
+        let Some(place) = self.place_sealed(&spans, home) else { return };
         let plane = self.pick_plane(&place, home);
         let mut next = OpId::NONE;
         for part in page.parts.into_iter().rev() {
@@ -216,9 +207,7 @@ impl<M: Media> Ftl<M> {
 
     /// What waits for company in a full write buffer must not hold a write up: pages are sealed, those opened
     /// first first, until it will have room when all else is on flash.
-    pub fn make_way(&mut self, request: &HostRequest) {
-        self.make_way_in_buffer(request);
-        self.make_way_in_groups();
+    pub(crate) fn make_way_in_merged(&mut self, request: &HostRequest) {
         let Ack::Buffer(pages) = self.ack else { return };
         if self.merge_buffer.is_empty() || request.op != HostOp::Write {
             return;
@@ -253,19 +242,15 @@ impl<M: Media> Ftl<M> {
     }
 
     /// The drive has had no request for long, unless some have come meanwhile. (While one is outstanding no
-    /// timer runs: it would hide that the drive can do nothing more.)
-    pub(crate) fn merge_idle_timer(&mut self) {
+    /// timer runs: it would hide that the drive can do nothing more.) Returns whether what waits shall go.
+    pub(crate) fn idle_timer(&mut self) -> bool {
         self.merge_buffer.watched = false;
-        if self.state.outstanding > 0 {
-            return;
-        }
-        let Some(idle) = self.idle_wait() else { return };
-        if self.merge_buffer.last_request + idle <= self.state.now {
-            self.seal_merged();
-            self.empty_to(0);
-        } else {
+        let Some(idle) = self.idle_wait().filter(|_| self.state.outstanding == 0) else { return false };
+        let is_over = self.merge_buffer.last_request + idle <= self.state.now;
+        if !is_over {
             self.watch_merged();
         }
+        is_over
     }
 
     /// Sectors of a page have been trimmed: the parts of it that wait have them no longer. They are gone then, as if

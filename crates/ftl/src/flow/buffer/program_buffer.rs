@@ -14,14 +14,8 @@ use wordline_units::{Lpn, PlaneId, Ppn, SimTime};
 impl<M: Media> Ftl<M> {
     /// A program, with its chain, has all its data: send it off, or let it wait for company.
     pub(crate) fn launch(&mut self, lead: OpId) {
-        if let Some(key) = self.state.ops[lead].route.buffer_key() {
-            return self.merge(lead, key);
-        }
         let region = self.state.ops[lead].route.region();
-        let Some(r) = self.state.regions.get(region.index()) else {
-            self.illegal(format!("place in region {}", region.0), "there is no such region".into());
-            return;
-        };
+        let r = &self.state.regions[region.index()];
         let (units, pages) = (r.units_per_page, r.pages_per_program);
         let alone = matches!(r.region.moved_in, MovedIn::Alone | MovedIn::Rewritten);
         if !self.state.ops[lead].chain.is_none()
@@ -47,6 +41,18 @@ impl<M: Media> Ftl<M> {
             self.add_page(region, lead);
         } else {
             self.add_unit(region, lead);
+        }
+    }
+
+    /// A page that a scheme moves leaves its place, if that is its end: it goes to a program buffer that is safe. It is
+    /// launched next, behind the host program that waited for it.
+    pub(crate) fn enter_if_it_waits(&mut self, lead: OpId) {
+        let region = self.state.ops[lead].route.region();
+        let r = &self.state.regions[region.index()];
+        let is_alone = matches!(r.region.moved_in, MovedIn::Alone | MovedIn::Rewritten);
+        let waits = r.pages_per_program > 1 || r.units_per_page > 1 && !is_alone || self.packs_sectors();
+        if waits {
+            self.enter_program_buffer(region, lead);
         }
     }
 
@@ -380,37 +386,6 @@ impl<M: Media> Ftl<M> {
         fullest
     }
 
-    /// Nothing is pending: host data that wait for company need not wait any longer. Returns whether any did.
-    #[cold]
-    pub fn complete_host_groups(&mut self) -> bool {
-        let any = self.state.incomplete_units > 0;
-        if any {
-            self.seal(false);
-        }
-        any
-    }
-
-    /// A timer is due.
-    pub fn timer(&mut self, timer: Timer) {
-        let (region, plane, stream, generation) = match timer {
-            Timer::Pad { region, plane, stream, generation } => (region, plane, stream, generation),
-            Timer::Merge { page } => return self.merge_timer(page),
-            Timer::MergeIdle => return self.merge_idle_timer(),
-        };
-        let buffer = self.program_buffer(region, plane, stream);
-        if buffer.generation != generation {
-            return;
-        }
-        buffer.pad_at = SimTime::NEVER;
-        // While a job still reads, its pages are the company to wait for: padding them one by one
-        // could cost more than the job gives back.
-        if self.feeds(region, plane, stream) && !self.state.gc_blocked[plane.index()] {
-            self.arm_pad(region, plane, stream);
-        } else {
-            self.pad(region, plane, stream);
-        }
-    }
-
     /// Whether a job of a plane has pages left to read that may come into a group.
     fn feeds(&self, region: RegionId, plane: PlaneId, stream: WriteStream) -> bool {
         let pool = self.state.regions[region.index()].region.pool;
@@ -452,6 +427,28 @@ impl<M: Media> Ftl<M> {
                     self.pad(region, PlaneId(first + local), stream);
                 }
             }
+        }
+    }
+
+    /// A group has waited for company long enough, unless it is another one by now.
+    pub(crate) fn pad_timer(
+        &mut self,
+        region: RegionId,
+        plane: PlaneId,
+        stream: WriteStream,
+        generation: u32,
+    ) {
+        let buffer = self.program_buffer(region, plane, stream);
+        if buffer.generation != generation {
+            return;
+        }
+        buffer.pad_at = SimTime::NEVER;
+        // While a job still reads, its pages are the company to wait for: padding them one by one
+        // could cost more than the job gives back.
+        if self.feeds(region, plane, stream) && !self.state.gc_blocked[plane.index()] {
+            self.arm_pad(region, plane, stream);
+        } else {
+            self.pad(region, plane, stream);
         }
     }
 }

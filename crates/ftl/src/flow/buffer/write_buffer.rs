@@ -6,13 +6,14 @@
 //!
 //! Every host program passes here: where nothing is kept back, it is sent off at once.
 
+use crate::flow::next::Next;
 use crate::ftl::Ftl;
 use crate::media::Media;
 use crate::plan::decision::{Gather, Origin, Parcel, Place, PlanePick, Route, Tag};
 use crate::plan::span::Span;
 use crate::state::op::OpId;
 use wordline_device::Ack;
-use wordline_units::{HostOp, HostRequest};
+use wordline_units::{HostOp, HostRequest, Lpn};
 
 impl<M: Media> Ftl<M> {
     /// Where host data go for now: nowhere, where they may wait in the write buffer.
@@ -22,20 +23,37 @@ impl<M: Media> Ftl<M> {
     }
 
     /// A host program, with its chain, has all its data, and what must come first is over: it waits in the write
-    /// buffer, or is sent off.
-    pub(crate) fn send(&mut self, lead: OpId) {
-        if self.write_buffer.is_none() || self.state.ops[lead].route != Route::NOWHERE {
-            return self.launch(lead);
+    /// or merge buffer, or is sent off.
+    #[inline]
+    pub(crate) fn send(&mut self, lead: OpId) -> Next {
+        let route = self.state.ops[lead].route;
+        if let Some(key) = route.buffer_key() {
+            return self.merge(lead, key);
+        }
+        if self.write_buffer.is_none() || route != Route::NOWHERE {
+            self.launch(lead);
+            return Next::Nothing;
         }
         if !self.may_wait(lead) {
             return self.place_and_send(lead);
         }
         self.stand(lead);
-        if let Some(b) = &self.write_buffer
-            && b.waiting >= b.high
-        {
-            self.empty_to(b.low);
+        match &self.write_buffer {
+            Some(b) if b.waiting >= b.high => Next::EmptyTo(b.low),
+            _ => Next::Nothing,
         }
+    }
+
+    /// Send a program off once so many reads have ended that it waits for, and the moves made that come first.
+    #[inline]
+    pub(crate) fn send_after(&mut self, lead: OpId, reads: u32) -> Next {
+        let moves = self.scratch.moves.len() as u32;
+        if reads + moves == 0 {
+            return Next::Send(lead);
+        }
+        // What it waits for finds the program by its lead, which counts.
+        self.state.ops[lead].awaits = reads + moves;
+        if moves == 0 { Next::Nothing } else { Next::Moves(lead) }
     }
 
     /// Whether a FLUSH or a write with FUA waits for a page of the host to be on flash.
@@ -93,61 +111,62 @@ impl<M: Media> Ftl<M> {
 
     /// The program of a page that waits has been written anew: it waits again from now on, or goes if the write waits
     /// for that.
-    pub(crate) fn written_anew(&mut self, stage: u32, tag: Tag, goes: bool) {
-        let Some(b) = &mut self.write_buffer else { return };
-        let Some((_, turn)) = b.pages.get(&stage).copied() else { return };
+    pub(crate) fn written_anew(&mut self, stage: u32, tag: Tag, goes: bool) -> Next {
+        let Some(b) = &mut self.write_buffer else { return Next::Nothing };
+        let Some((_, turn)) = b.pages.get(&stage).copied() else { return Next::Nothing };
         if let Some(lead) = b.programs.get(&turn) {
             b.tags.insert(lead.0, tag);
         }
         if goes {
-            self.send_off(turn);
-        } else if let Some(lead) = self.leave(turn) {
+            return self.send_off(turn);
+        }
+        if let Some(lead) = self.leave(turn) {
             self.stand(lead);
         }
+        Next::Nothing
     }
 
     /// A page that waits goes to flash, if it does.
-    pub(crate) fn let_page_go(&mut self, stage: u32) {
-        let turn = self.write_buffer.as_ref().and_then(|b| b.pages.get(&stage)).map(|(_, turn)| *turn);
-        turn.into_iter().for_each(|turn| self.send_off(turn));
+    pub(crate) fn let_page_go(&mut self, lpn: Lpn) -> Next {
+        let stage = self.state.staging.find(lpn);
+        let Some(b) = self.write_buffer.as_ref() else { return Next::Nothing };
+        let turn = stage.and_then(|stage| b.pages.get(&stage)).map(|(_, turn)| *turn);
+        turn.map_or(Next::Nothing, |turn| self.send_off(turn))
     }
 
     /// A program that waits goes to flash.
-    fn send_off(&mut self, turn: u64) {
-        if let Some(lead) = self.leave(turn) {
-            self.place_and_send(lead);
-        }
+    fn send_off(&mut self, turn: u64) -> Next {
+        self.leave(turn).map_or(Next::Nothing, |lead| self.place_and_send(lead))
     }
 
     /// Ask the scheme where a program goes, and send it off once the moves are made that must come first.
-    fn place_and_send(&mut self, lead: OpId) {
+    fn place_and_send(&mut self, lead: OpId) -> Next {
         let tag = self.write_buffer.as_mut().and_then(|b| b.tags.remove(&lead.0)).unwrap_or_default();
         let parts: Vec<OpId> = self.chain_of(lead).collect();
         let spans: Vec<Span> = parts.iter().map(|part| self.state.ops[*part].span()).collect();
         let home = self.state.stripe.plane(spans[0].lpn);
         let parcel = Parcel { origin: Origin::Host(tag), spans: &spans, home };
-        let Some(place) = self.place_host(&parcel) else { return };
+        let Some(place) = self.place_host(&parcel) else { return Next::Nothing };
         let plane = self.pick_plane(&place, home);
         for part in parts {
             let op = &mut self.state.ops[part];
             (op.route, op.pick, op.plane) = (place.route, place.plane, plane);
         }
-        self.launch_after(lead, 0);
+        self.send_after(lead, 0)
     }
 
-    /// What was written least recently goes to flash until no more than so many pages wait.
-    pub(crate) fn empty_to(&mut self, pages: u64) {
-        while let Some(turn) = self.write_buffer.as_ref().and_then(|b| b.beyond(pages)) {
-            self.send_off(turn);
-        }
+    /// What was written least recently goes to flash, where more than so many pages wait.
+    pub(crate) fn send_least_recent(&mut self, pages: u64) -> Option<Next> {
+        let turn = self.write_buffer.as_ref()?.beyond(pages)?;
+        Some(self.send_off(turn))
     }
 
     /// A write that the full buffer holds up must not wait for what nobody sends off.
-    pub(crate) fn make_way_in_buffer(&mut self, request: &HostRequest) {
-        let (Ack::Buffer(size), true) = (self.ack, self.write_buffer.is_some()) else { return };
-        if request.op == HostOp::Write {
-            let pages = self.addressing.extent(request).pages();
-            self.empty_to((size as u64).saturating_sub(pages as u64));
-        }
+    pub(crate) fn make_way_in_buffer(&mut self, request: &HostRequest) -> Next {
+        let (Ack::Buffer(size), Some(_), HostOp::Write) = (self.ack, &self.write_buffer, request.op) else {
+            return Next::Nothing;
+        };
+        let pages = self.addressing.extent(request).pages();
+        Next::EmptyTo(u64::from(size).saturating_sub(u64::from(pages)))
     }
 }

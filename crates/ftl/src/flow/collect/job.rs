@@ -137,7 +137,7 @@ impl<M: Media> Ftl<M> {
         true
     }
 
-    pub(super) fn job_class(&self, region: RegionId, plane: PlaneId, job: &Job) -> Class {
+    pub(crate) fn job_class(&self, region: RegionId, plane: PlaneId, job: &Job) -> Class {
         // Collection that begins while a die is held is what the holder waits for.
         if job.held || self.held_dies.is_held(self.state.geometry.die_of(plane)) {
             Class::Held
@@ -266,7 +266,7 @@ impl<M: Media> Ftl<M> {
     }
 
     /// Data that leave the region where they were at rest are migrated, others collected.
-    pub(super) fn job_cause(&self, region: RegionId) -> Cause {
+    pub(crate) fn job_cause(&self, region: RegionId) -> Cause {
         let rests = region == self.state.home || self.layout.second_home.is_some_and(|(r, _)| r == region);
         if rests { Cause::Gc } else { Cause::Migrate }
     }
@@ -281,13 +281,21 @@ impl<M: Media> Ftl<M> {
     }
 
     /// A job has one page less under way: it goes on, or rests where idle time has begun it.
-    pub(super) fn go_on(&mut self, region: RegionId, plane: PlaneId) {
+    pub(crate) fn go_on(&mut self, region: RegionId, plane: PlaneId) {
         if let Some(job) = &mut self.state.at_mut(region, plane).job
             && (job.idle && !job.held && job.inflight == 0 && !job.given_up)
         {
             let granted = std::mem::replace(&mut job.granted, false);
             self.end_grant(plane, granted);
         } else {
+            self.step_job(region, plane);
+        }
+    }
+
+    /// With every page in a program buffer it is the job that must read on: the end of a read steps it
+    /// only if nobody else reads the block, and a move out of it may wait in the same program buffer.
+    pub(crate) fn read_on_in_buffer(&mut self, region: RegionId, plane: PlaneId) {
+        if self.state.at(region, plane).job.is_some_and(|j| j.window == 0 && !j.exhausted) {
             self.step_job(region, plane);
         }
     }
@@ -333,5 +341,10 @@ impl<M: Media> Ftl<M> {
             GcClass::Host => Class::Write,
             GcClass::Urgent | GcClass::Foreground => Class::Urgent,
         }
+    }
+
+    /// Whether collection may want pages whole.
+    fn may_gather(&self) -> bool {
+        matches!(self.state.map_kind(), MapKind::Overlay(..))
     }
 }

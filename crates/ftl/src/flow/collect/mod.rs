@@ -1,10 +1,10 @@
-//! How space is made, and why else pages move.
+//! How space is made: which block is emptied, when, and until it is erased.
 
-pub(crate) mod idle;
+pub(crate) mod copy_back;
+pub(crate) mod grant;
+pub(crate) mod invalidate;
 pub(crate) mod job;
 pub(crate) mod level;
-pub(crate) mod moves;
 pub(crate) mod refresh;
-pub(crate) mod relocate;
 pub(crate) mod superblock;
 pub(crate) mod victim;

@@ -5,7 +5,6 @@ use crate::ftl::Ftl;
 use crate::media::Media;
 use crate::plan::region::RegionId;
 use crate::state::block::Phase;
-use crate::state::op::{OpId, Owner};
 use crate::state::request::Effect;
 use wordline_units::{BlockId, PlaneId};
 
@@ -57,23 +56,6 @@ impl<M: Media> Ftl<M> {
             let has_job = |r: &RegionId| self.state.is_emptied(*r, p, b);
             let erases = (0..self.state.regions.len() as u8).map(RegionId).find(has_job);
             erases.or(matches!(info.phase, Phase::Open | Phase::Full).then_some(RegionId(info.region)))
-        })
-    }
-
-    /// A plane that has a slot for a program where its own has none: another one of its superblocks.
-    pub(crate) fn member_with_space(&self, id: OpId) -> Option<PlaneId> {
-        let op = &self.state.ops[id];
-        let (here, privileged) = (op.plane, op.privileged);
-        // What evens out wear, and what a scheme moves, may not take every slot that there is.
-        if matches!(op.owner, Owner::Move(_))
-            || self.state.wear.spec.static_beyond.is_some() && self.levels(op)
-        {
-            return None;
-        }
-        let mut targets = op.route.targets().filter(|t| self.state.is_there(t.region, here));
-        targets.find_map(|target| {
-            let mut planes = self.state.superblock_planes(target.region, here).map(PlaneId);
-            planes.find(|p| *p != here && self.has_room(target, *p, privileged))
         })
     }
 }

@@ -6,7 +6,6 @@ use crate::media::Media;
 use crate::plan::decision::{Collect, Need};
 use crate::plan::layout::Hooks;
 use crate::plan::region::RegionId;
-use crate::plan::span::Invalidated;
 use crate::state::job::GcReason;
 use crate::view::View;
 use wordline_units::{BlockId, DieId, PlaneId};
@@ -65,7 +64,7 @@ impl<M: Media> Ftl<M> {
     }
 
     /// A block with slots left takes no more programs; they are lost until it is erased.
-    pub(super) fn close(&mut self, region: RegionId, plane: PlaneId, block: BlockId) {
+    pub(crate) fn close(&mut self, region: RegionId, plane: PlaneId, block: BlockId) {
         let (unused, state) = (self.state.unused_slots(block), self.state.blocks[block.index()].state);
         let at = self.state.at_mut(region, plane);
         at.open_slots -= unused as u64;
@@ -78,7 +77,7 @@ impl<M: Media> Ftl<M> {
         r.left.iter_mut().zip(pages).for_each(|(left, pages)| *left -= pages as u64);
     }
 
-    pub(super) fn has_job(&self, die: DieId) -> bool {
+    pub(crate) fn has_job(&self, die: DieId) -> bool {
         let planes = self.state.geometry.planes_of_die(die).map(PlaneId);
         let regions = || (0..self.state.regions.len() as u8).map(RegionId);
         planes.into_iter().any(|plane| {
@@ -87,7 +86,7 @@ impl<M: Media> Ftl<M> {
     }
 
     /// Whether a scheme sends the collected pages of a region to another pool.
-    pub(super) fn evicts(&mut self, region: RegionId, plane: PlaneId, block: BlockId) -> bool {
+    pub(crate) fn evicts(&mut self, region: RegionId, plane: PlaneId, block: BlockId) -> bool {
         let slots = self.state.regions[region.index()].slots_per_block;
         let Some(slot) = self.state.map.next_live(block, 0, slots) else { return true };
         let mut spans = std::mem::take(&mut self.scratch.live);
@@ -99,17 +98,5 @@ impl<M: Media> Ftl<M> {
         to.index() >= self.state.regions.len()
             || self.state.regions[to.index()].region.pool != self.state.regions[region.index()].region.pool
             || self.state.regions[to.index()].region.mode != self.state.regions[region.index()].region.mode
-    }
-
-    #[cold]
-    pub(crate) fn collect_for_blocked(&mut self, dead: &[Invalidated]) {
-        for invalidated in dead {
-            let block = self.state.geometry.block_of(invalidated.ppn);
-            let info = &self.state.blocks[block.index()];
-            let (region, plane) = (RegionId(info.region), self.state.geometry.plane_of(block));
-            if info.is_listed() && self.state.programs_blocked[plane.index()] {
-                self.collect_for(region, plane);
-            }
-        }
     }
 }

@@ -122,14 +122,4 @@ impl<M: Media> Ftl<M> {
         }
         self.awaited(if lead.is_none() { id } else { lead });
     }
-
-    /// One of the reads and moves that a host program waits for is over: with the last it goes.
-    pub(crate) fn awaited(&mut self, lead: OpId) {
-        let left = &mut self.state.ops[lead].awaits;
-        *left -= 1;
-        if *left == 0 {
-            self.pick_again(lead);
-            self.send(lead);
-        }
-    }
 }

@@ -6,10 +6,8 @@ use crate::state::op::{OpKind, Owner};
 use crate::state::request::{Outcome, PendingFlush, RequestId};
 
 impl<M: Media> Ftl<M> {
-    pub(super) fn submit_flush(&mut self, id: RequestId) {
-        self.requests.version += 1;
-        self.seal_merged();
-        self.empty_to(0);
+    /// A FLUSH is taken, and what waits in the buffers has been sent off: it waits for all of that.
+    pub(crate) fn submit_flush(&mut self, id: RequestId) {
         let earlier = self.requests.unsettled;
         self.log_trims(id);
         self.seal(false);

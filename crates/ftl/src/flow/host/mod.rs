@@ -1,7 +1,6 @@
 //! What a request of the host becomes. Reads are resolved in RAM first, then by the map; writes are cut into parcels, placed
 //! by the scheme and staged; trims and flushes act on both.
 
-pub(crate) mod complete;
 pub(crate) mod fill;
 pub(crate) mod flush;
 pub(crate) mod read;

@@ -2,19 +2,22 @@
 
 use crate::ftl::Ftl;
 use crate::media::Media;
+use crate::plan::decision::ReadSeen;
+use crate::plan::layout::Hooks;
 use crate::plan::map_kind::MapKind;
 use crate::plan::span::Located;
 use crate::state::cause::Cause;
 use crate::state::demand_map::Waiting;
 use crate::state::op::{Class, Op, OpId, OpKind, Owner};
 use crate::state::request::{Outcome, RequestId};
+use crate::view::View;
 use wordline_units::{HostRequest, Lpn, Ppn, SectorMask};
 
 /// How many failed reads of the host are told of before somebody takes them.
 const MOST_READ_ERRORS: usize = 64;
 
 impl<M: Media> Ftl<M> {
-    pub(super) fn submit_read(&mut self, id: RequestId, request: &HostRequest) {
+    pub(crate) fn submit_read(&mut self, id: RequestId, request: &HostRequest) {
         let extent = self.addressing.extent(request);
         if M::BYTES {
             let bytes = extent.sectors() as usize * self.state.geometry.sector as usize;
@@ -157,6 +160,55 @@ impl<M: Media> Ftl<M> {
                 }
                 M::Page::default()
             }
+        }
+    }
+
+    /// A read of the host has ended: its data are delivered, the request learns of it, and the scheme, which may move what
+    /// it has seen.
+    #[inline]
+    pub(crate) fn host_read_over(&mut self, id: OpId, request: RequestId) {
+        if M::BYTES {
+            self.deliver_read(request, id);
+        }
+        let has_failed = self.state.ops[id].retries.failed;
+        let mut seen = std::mem::take(&mut self.scratch.seen);
+        if self.enabled_hooks.contains(Hooks::READ) && !has_failed {
+            self.note_seen(id, &mut seen);
+        }
+        if self.read_cache.is_on() && !has_failed {
+            self.cache_read(id);
+        }
+        self.drop_chain(id);
+        self.begin_ending(id);
+        self.part_done(request);
+        self.end_ending();
+        for (seen, brought) in seen.drain(..) {
+            let m = self.scheme.read(&seen, &View::of(&self.state));
+            if let (Some(m), false) = (m, self.has_failed("read")) {
+                self.move_on(m, seen.ppn, brought);
+            }
+        }
+        self.scratch.seen = seen;
+    }
+
+    /// What a scheme is told of the pages that a read has brought.
+    fn note_seen(&self, id: OpId, seen: &mut Vec<(ReadSeen, SectorMask)>) {
+        let all = SectorMask::first(self.state.geometry.sectors_per_unit);
+        let op = &self.state.ops[id];
+        let mode = self.state.blocks[self.state.geometry.block_of(op.ppn).index()].mode();
+        let retries = op.retries.count;
+        for part in self.chain_of(id) {
+            let Op { lpn, ppn, mask, .. } = self.state.ops[part];
+            seen.push((ReadSeen { lpn, ppn, mode, retries }, mask.and(all)));
+        }
+    }
+
+    fn drop_chain(&mut self, lead: OpId) {
+        let mut part = lead;
+        while !part.is_none() {
+            let next = self.state.ops[part].chain;
+            self.state.ops.remove(part);
+            part = next;
         }
     }
 }

@@ -33,28 +33,6 @@ impl<M: Media> Ftl<M> {
         Ok(())
     }
 
-    /// Admit a request that [`Self::validate`] has accepted and that arrived at `request.arrival`.
-    /// `data` are the bytes of a write, from its first sector on, where media keep them. A drive that has worn
-    /// out takes no writes.
-    pub fn submit(&mut self, request: HostRequest, number: u64, data: &[u8]) -> RequestId {
-        if request.op == HostOp::Write && self.worn_out().is_some() {
-            let id = self.enter(request, number, Outcome::WornOut);
-            self.part_done(id);
-            return id;
-        }
-        self.scan_for_old();
-        self.allow_map_pages();
-        let id = self.enter(request, number, Outcome::Done);
-        match request.op {
-            HostOp::Read => self.submit_read(id, &request),
-            HostOp::Write => self.submit_write(id, &request, data),
-            HostOp::Trim => self.submit_trim(&request),
-            HostOp::Flush => self.submit_flush(id),
-        }
-        self.part_done(id);
-        id
-    }
-
     /// End a write that was never admitted: the buffer is full, and nothing in it finds a place.
     pub fn refuse(&mut self, write: HostRequest, number: u64) {
         let pages = self.addressing.extent(&write).pages();
@@ -65,7 +43,7 @@ impl<M: Media> Ftl<M> {
     }
 
     /// Note a request, as one that ends so as far as is known and has one part, until all are known.
-    fn enter(&mut self, request: HostRequest, number: u64, outcome: Outcome) -> RequestId {
+    pub(crate) fn enter(&mut self, request: HostRequest, number: u64, outcome: Outcome) -> RequestId {
         let pending = Pending {
             request,
             admitted: self.state.now,
@@ -166,5 +144,17 @@ impl<M: Media> Ftl<M> {
             self.out.effects.push(Effect::Wake(PlaneId(plane)));
             self.collect_if_short(region, PlaneId(plane));
         }
+    }
+
+    /// A completed request leaves; its number may be used again. Returns what it read, where media
+    /// keep bytes.
+    #[inline]
+    pub fn release(&mut self, id: RequestId) -> Vec<u8> {
+        self.requests.leave(id);
+        self.state.outstanding -= 1;
+        if self.state.outstanding == 0 {
+            self.watch_merged();
+        }
+        if M::BYTES { std::mem::take(&mut self.requests.buffers[id.index()]) } else { Vec::new() }
     }
 }

@@ -8,60 +8,81 @@ use crate::state::request::Effect;
 use crate::state::staging::Fill;
 use wordline_units::{HostRequest, Lpn, SectorMask};
 
-impl<M: Media> Ftl<M> {
-    pub(super) fn submit_trim(&mut self, request: &HostRequest) {
-        self.requests.version += 1;
-        // Rounded inward: a sector is forgotten only when all of it is trimmed.
-        let first = request.lba.0.div_ceil(self.addressing.lbas_per_sector());
-        let end = (request.lba.0 + request.blocks as u64) / self.addressing.lbas_per_sector();
-        let per_unit = self.state.geometry.sectors_per_unit as u64;
-        let all = SectorMask::first(per_unit as u32);
-        let mut sector = first;
-        while sector < end {
-            let unit = sector / per_unit;
-            let stop = end.min((unit + 1) * per_unit);
-            let mask = SectorMask::span((sector - unit * per_unit) as u32, (stop - unit * per_unit) as u32);
-            sector = stop;
-            if self.state.map_kind() == MapKind::Page && mask != all {
-                continue;
+/// The sectors of a trim, page by page.
+pub(crate) struct Trimmed {
+    /// The first sector that is left, and the end of all.
+    sector: u64,
+    end: u64,
+    per_unit: u64,
+    /// Whether parts of pages are left out.
+    whole: bool,
+}
+
+impl Iterator for Trimmed {
+    type Item = (Lpn, SectorMask);
+
+    fn next(&mut self) -> Option<(Lpn, SectorMask)> {
+        while self.sector < self.end {
+            let unit = self.sector / self.per_unit;
+            let (first, next) = (unit * self.per_unit, (unit + 1) * self.per_unit);
+            let stop = self.end.min(next);
+            let mask = SectorMask::span((self.sector - first) as u32, (stop - first) as u32);
+            self.sector = stop;
+            if !self.whole || mask == SectorMask::first(self.per_unit as u32) {
+                return Some((Lpn(unit as u32), mask));
             }
-            self.trim_unit(Lpn(unit as u32), mask);
+        }
+        None
+    }
+}
+
+impl<M: Media> Ftl<M> {
+    /// A trim is taken: the sectors that it covers, rounded inward, since one is forgotten only when all of it is trimmed.
+    pub(crate) fn submit_trim(&mut self, request: &HostRequest) -> Trimmed {
+        self.requests.version += 1;
+        let lbas_per_sector = self.addressing.lbas_per_sector();
+        Trimmed {
+            sector: request.lba.0.div_ceil(lbas_per_sector),
+            end: (request.lba.0 + u64::from(request.blocks)) / lbas_per_sector,
+            per_unit: u64::from(self.state.geometry.sectors_per_unit),
+            whole: self.state.map_kind() == MapKind::Page,
         }
     }
 
-    fn trim_unit(&mut self, lpn: Lpn, mask: SectorMask) {
+    /// Sectors of a page leave RAM. Returns whether there is a page on its way.
+    pub(crate) fn trim_staged(&mut self, lpn: Lpn, mask: SectorMask) -> bool {
         self.read_cache.drop(lpn, mask);
-        // A page that is neither mapped nor on its way was never written, or the trim that made it so
-        // is known already.
-        let mut stale = false;
-        if let Some(stage) = self.state.staging.find(lpn) {
-            stale = true;
-            self.let_page_go(stage);
-            let entry = self.state.staging.get(stage);
-            entry.commit(mask, self.requests.version);
-            entry.mask = entry.mask.minus(mask);
-            let fill = entry.fill;
-            if let Some(fill) = fill
-                && !self.state.map_kind().knows_sectors()
-            {
-                if M::METADATA {
-                    self.state.trims.void.insert(fill.program.0);
-                }
-                self.cancel_fill(fill);
+        let Some(stage) = self.state.staging.find(lpn) else { return false };
+        let entry = self.state.staging.get(stage);
+        entry.commit(mask, self.requests.version);
+        entry.mask = entry.mask.minus(mask);
+        if let Some(fill) = entry.fill
+            && !self.state.map_kind().knows_sectors()
+        {
+            if M::METADATA {
+                self.state.trims.void.insert(fill.program.0);
             }
+            self.cancel_fill(fill);
         }
+        true
+    }
+
+    /// Sectors of a page leave the map.
+    pub(crate) fn trim_mapped(&mut self, lpn: Lpn, mask: SectorMask, is_staged: bool) {
         let mut dead = std::mem::take(&mut self.scratch.dead);
         self.state.map.unmap(lpn, mask, &mut dead);
         self.state.counters.premature_units += self.state.idle_gc_copies.premature(&dead);
         self.invalidate(&dead);
+        // A page that is neither mapped nor on its way was never written, or the trim that made it so
+        // is known already.
+        let is_stale = is_staged || !dead.is_empty();
         for invalidated in dead.drain(..) {
             let plane = self.state.geometry.plane_of(self.state.geometry.block_of(invalidated.ppn));
             self.out.effects.push(Effect::Wake(plane));
-            stale = true;
             self.note_map_change(lpn);
         }
         self.scratch.dead = dead;
-        if stale {
+        if is_stale {
             self.note_trim(lpn, mask);
         }
         if self.state.map_kind().knows_sectors() {

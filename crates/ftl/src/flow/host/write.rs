@@ -1,6 +1,7 @@
 //! A write of the host: it is cut into the units of physical pages, each parcel is placed by the scheme, staged, and sent
 //! off when it has all its data. What meets a write that still waits joins it.
 
+use crate::flow::next::Next;
 use crate::ftl::Ftl;
 use crate::media::Media;
 use crate::plan::decision::{Origin, Parcel, Place, Tag};
@@ -10,16 +11,16 @@ use crate::plan::span::Span;
 use crate::state::addressing::Extent;
 use crate::state::cause::Cause;
 use crate::state::demand_map::Waiting;
-use crate::state::job::MoveReason;
 use crate::state::op::{Class, Op, OpId, OpKind, Owner};
 use crate::state::request::RequestId;
 use crate::view::View;
+use std::ops::Range;
 use wordline_units::{HostRequest, Lpn, PlaneId, SectorMask};
 
 /// A write of the host, as it was admitted.
-struct HostWrite<'a> {
+pub(crate) struct HostWrite<'a> {
     id: RequestId,
-    extent: Extent,
+    pub extent: Extent,
     tag: Tag,
     /// Its bytes from its first sector on, where media keep them.
     data: &'a [u8],
@@ -33,7 +34,14 @@ impl HostWrite<'_> {
 }
 
 impl<M: Media> Ftl<M> {
-    pub(super) fn submit_write(&mut self, id: RequestId, request: &HostRequest, data: &[u8]) {
+    /// A write is taken, and the scheme asked what to note of it; nothing if it cannot tell.
+    #[inline]
+    pub(crate) fn submit_write<'a>(
+        &mut self,
+        id: RequestId,
+        request: &HostRequest,
+        data: &'a [u8],
+    ) -> Option<HostWrite<'a>> {
         self.requests.version += 1;
         let tag = if self.enabled_hooks.contains(Hooks::ADMIT) {
             self.scheme.admit(request, &View::of(&self.state))
@@ -41,107 +49,105 @@ impl<M: Media> Ftl<M> {
             Tag::default()
         };
         if self.has_failed("admit") {
-            return;
-        }
-        let write = HostWrite { id, extent: self.addressing.extent(request), tag, data };
-        let HostWrite { extent: Extent { first, last, .. }, .. } = write;
-        self.state.counters.multi_page_writes += (last > first) as u64;
-        let per_page = self.state.stripe.units_per_page();
-        let mut unit = first;
-        while unit <= last {
-            let end = (unit / per_page + 1).saturating_mul(per_page).min(last + 1);
-            self.write_parcel(&write, unit..end);
-            unit = end;
-        }
-        self.count_write_request();
-    }
-
-    /// Write the units of one physical page's worth of a request.
-    fn write_parcel(&mut self, write: &HostWrite, units: std::ops::Range<u32>) {
-        let mut spans = std::mem::take(&mut self.scratch.spans);
-        spans.clear();
-        self.scratch.stages.clear();
-        for unit in units {
-            let mask = write.extent.covered(unit);
-            self.state.counters.host_bytes_page += self.state.geometry.unit;
-            let span = Span { lpn: Lpn(unit), mask, offset: 0 };
-            self.read_cache.drop(span.lpn, mask);
-            if self.counts_updates {
-                self.count_update(span);
-            }
-            let stage = self.state.staging.enter(Lpn(unit));
-            if !self.merge_into_waiting(write, stage, mask) {
-                spans.push(span);
-                self.scratch.stages.push(stage);
-            }
-        }
-        if !spans.is_empty() {
-            let home = self.state.stripe.plane(spans[0].lpn);
-            let parcel = Parcel { origin: Origin::Host(write.tag), spans: &spans, home };
-            if self.enabled_hooks.contains(Hooks::SPLIT_WRITE) && spans.len() == 1 {
-                self.stage_split(write, spans[0]);
-            } else {
-                let placed = match self.placed_later() {
-                    Some(place) => Some((place, home)),
-                    None => self.place_host(&parcel).map(|place| (place, self.pick_plane(&place, home))),
-                };
-                if let Some((place, plane)) = placed {
-                    self.scratch.tag = write.tag;
-                    self.stage_parcel(write, &spans, &place, plane);
-                }
-            }
-        }
-        self.scratch.spans = spans;
-    }
-
-    /// Place the sectors of a span apart, as the scheme divides them.
-    fn stage_split(&mut self, write: &HostWrite, span: Span) {
-        let home = self.state.stripe.plane(span.lpn);
-        let mut left = span.mask;
-        while !left.is_empty() {
-            let rest = Span { mask: left, ..span };
-            let view = View::of(&self.state);
-            let mask = self.scheme.split_write(&rest, &view).and(left);
-            if self.has_failed("split_write") {
-                return;
-            }
-            let mask = if mask.is_empty() { left } else { mask };
-            left = left.minus(mask);
-            let spans = [Span { mask, ..span }];
-            let parcel = Parcel { origin: Origin::Host(write.tag), spans: &spans, home };
-            let Some(place) = self.place_host(&parcel) else { return };
-            let plane = self.pick_plane(&place, home);
-            // What was placed before may have taken older sectors along that this one writes anew.
-            self.requests.version += 1;
-            // It may have ended the entry that was found, too.
-            self.scratch.stages.clear();
-            let stage = self.state.staging.enter(span.lpn);
-            self.scratch.stages.push(stage);
-            self.stage_parcel(write, &spans, &place, plane);
-        }
-    }
-
-    /// Where host data go, if the scheme can tell; the moves that must come first are left in `scratch.moves`.
-    pub(crate) fn place_host(&mut self, parcel: &Parcel) -> Option<Place> {
-        let view = View::of(&self.state);
-        if self.enabled_hooks.contains(Hooks::MAKE_ROOM) {
-            self.scheme.make_room(parcel, &view, &mut self.scratch.moves);
-            if self.has_failed("make_room") {
-                self.scratch.moves.clear();
-                return None;
-            }
-        }
-        let place = self.scheme.place(parcel, &View::of(&self.state));
-        if self.has_failed("place") || !self.leads_somewhere(&place) {
-            self.scratch.moves.clear();
             return None;
         }
-        Some(place)
+        let extent = self.addressing.extent(request);
+        self.state.counters.multi_page_writes += u64::from(extent.last > extent.first);
+        Some(HostWrite { id, extent, tag, data })
+    }
+
+    /// The units of the physical page that begins with one of them, as far as a write reaches.
+    #[inline]
+    pub(crate) fn parcel_from(&mut self, write: &HostWrite, first: u32) -> Range<u32> {
+        self.scratch.spans.clear();
+        self.scratch.stages.clear();
+        let per_page = self.state.stripe.units_per_page();
+        first..(first / per_page + 1).saturating_mul(per_page).min(write.extent.last + 1)
+    }
+
+    /// A unit of a parcel comes to RAM: to a program that waits for it, or to what of the parcel is to be placed.
+    #[inline]
+    pub(crate) fn enter_unit(&mut self, write: &HostWrite, unit: u32) -> Next {
+        let mask = write.extent.covered(unit);
+        self.state.counters.host_bytes_page += self.state.geometry.unit;
+        let span = Span { lpn: Lpn(unit), mask, offset: 0 };
+        self.read_cache.drop(span.lpn, mask);
+        if self.counts_updates {
+            self.count_update(span);
+        }
+        let stage = self.state.staging.enter(Lpn(unit));
+        self.merge_into_waiting(write, stage, mask).unwrap_or_else(|| {
+            self.scratch.spans.push(span);
+            self.scratch.stages.push(stage);
+            Next::Nothing
+        })
+    }
+
+    /// Whether sectors of a parcel have no place yet.
+    #[inline]
+    pub(crate) fn has_unplaced(&self) -> bool {
+        !self.scratch.spans.is_empty()
+    }
+
+    /// Place what a parcel has left: all of it, or of a part of a page as much as the scheme wants in one place.
+    #[inline]
+    pub(crate) fn place_parcel(&mut self, write: &HostWrite) -> Next {
+        let mut spans = std::mem::take(&mut self.scratch.spans);
+        let mut left = SectorMask::EMPTY;
+        let next = if self.enabled_hooks.contains(Hooks::SPLIT_WRITE) && spans.len() == 1 {
+            left = spans[0].mask;
+            self.place_some(write, spans[0], &mut left)
+        } else {
+            self.place_whole(write, &spans)
+        };
+        if left.is_empty() {
+            spans.clear();
+        } else {
+            spans[0].mask = left;
+        }
+        self.scratch.spans = spans;
+        next
+    }
+
+    #[inline]
+    fn place_whole(&mut self, write: &HostWrite, spans: &[Span]) -> Next {
+        let home = self.state.stripe.plane(spans[0].lpn);
+        let parcel = Parcel { origin: Origin::Host(write.tag), spans, home };
+        let placed = match self.placed_later() {
+            Some(place) => Some((place, home)),
+            None => self.place_host(&parcel).map(|place| (place, self.pick_plane(&place, home))),
+        };
+        let Some((place, plane)) = placed else { return Next::Nothing };
+        self.scratch.tag = write.tag;
+        self.stage_parcel(write, spans, &place, plane)
+    }
+
+    /// Place as many sectors of a span as the scheme wants together; the others are left. None are where it cannot tell.
+    fn place_some(&mut self, write: &HostWrite, rest: Span, left: &mut SectorMask) -> Next {
+        *left = SectorMask::EMPTY;
+        let home = self.state.stripe.plane(rest.lpn);
+        let together = self.scheme.split_write(&rest, &View::of(&self.state)).and(rest.mask);
+        if self.has_failed("split_write") {
+            return Next::Nothing;
+        }
+        let mask = if together.is_empty() { rest.mask } else { together };
+        let spans = [Span { mask, ..rest }];
+        let parcel = Parcel { origin: Origin::Host(write.tag), spans: &spans, home };
+        let Some(place) = self.place_host(&parcel) else { return Next::Nothing };
+        *left = rest.mask.minus(mask);
+        let plane = self.pick_plane(&place, home);
+        // What was placed before may have taken older sectors along that this one writes anew.
+        self.requests.version += 1;
+        // It may have ended the entry that was found, too.
+        self.scratch.stages.clear();
+        let stage = self.state.staging.enter(rest.lpn);
+        self.scratch.stages.push(stage);
+        self.stage_parcel(write, &spans, &place, plane)
     }
 
     /// Make the programs of a parcel, and begin the reads that a read-modify-write needs and the moves that
     /// come first.
-    fn stage_parcel(&mut self, write: &HostWrite, spans: &[Span], place: &Place, plane: PlaneId) {
+    fn stage_parcel(&mut self, write: &HostWrite, spans: &[Span], place: &Place, plane: PlaneId) -> Next {
         let mut lead = OpId::NONE;
         let mut last = OpId::NONE;
         let mut awaited = 0;
@@ -191,7 +197,7 @@ impl<M: Media> Ftl<M> {
             b.note(lead, self.scratch.tag);
         }
         awaited += u32::from(self.awaits_journal(lead));
-        self.launch_after(lead, awaited);
+        self.send_after(lead, awaited)
     }
 
     /// Count a part of a page where what it replaces lies, once for each region.
@@ -210,23 +216,6 @@ impl<M: Media> Ftl<M> {
         self.scratch.located = located;
     }
 
-    /// Send a program off once its missing sectors have been read, the entries of the map that it needs, and the moves
-    /// made that come first.
-    pub(crate) fn launch_after(&mut self, lead: OpId, reads: u32) {
-        let mut moves = std::mem::take(&mut self.scratch.moves);
-        let awaited = reads + moves.len() as u32;
-        if awaited == 0 {
-            self.send(lead);
-        } else {
-            // What it waits for finds the program by its lead, which counts.
-            self.state.ops[lead].awaits = awaited;
-        }
-        for m in moves.drain(..) {
-            self.enqueue_move(m, MoveReason::Program(lead));
-        }
-        self.scratch.moves = moves;
-    }
-
     /// Whether a write is answered only when its data are on flash: always without a buffer that
     /// acknowledges, and with one where the host asks for it (FUA).
     #[inline]
@@ -235,14 +224,15 @@ impl<M: Media> Ftl<M> {
     }
 
     /// A write to a page whose program still waits for its missing sectors, or in the write buffer, joins that program.
-    fn merge_into_waiting(&mut self, write: &HostWrite, stage: u32, mask: SectorMask) -> bool {
+    /// Returns what follows, or nothing if there is no such program.
+    fn merge_into_waiting(&mut self, write: &HostWrite, stage: u32, mask: SectorMask) -> Option<Next> {
         let entry = self.state.staging.get(stage);
         let (lpn, fill) = (entry.lpn, entry.fill);
         let waiting = || self.write_buffer.as_ref()?.program(stage);
-        let Some(op) = fill.map(|fill| fill.program).or_else(waiting) else { return false };
+        let op = fill.map(|fill| fill.program).or_else(waiting)?;
         // A flush in between separates the two: the earlier must settle on its own.
         if self.requests.is_flushed_since(self.state.ops[op].version) {
-            return false;
+            return None;
         }
         let entry = self.state.staging.get(stage);
         entry.mask = entry.mask.union(mask);
@@ -262,11 +252,10 @@ impl<M: Media> Ftl<M> {
             self.requests.wait_for(op, write.id);
         }
         let is_whole = self.state.ops[op].mask == SectorMask::first(self.state.geometry.sectors_per_unit);
-        match fill {
-            None => self.written_anew(stage, write.tag, forced),
-            Some(fill) if is_whole => self.cancel_fill(fill), // nothing is missing any more
-            Some(_) => {}
+        let Some(fill) = fill else { return Some(self.written_anew(stage, write.tag, forced)) };
+        if is_whole {
+            self.cancel_fill(fill); // nothing is missing any more
         }
-        true
+        Some(Next::Nothing)
     }
 }

@@ -152,39 +152,32 @@ impl<M: Media> Ftl<M> {
         }
     }
 
-    /// A map page has been read.
-    pub(crate) fn map_page_read(&mut self, lpn: Lpn) {
-        let now = self.state.now;
-        let Some(map) = &mut self.state.demand else { return };
-        let page = lpn.0 - map.first;
-        let waiters = map.loading.remove(&page).unwrap_or_default();
-        for waiting in waiters {
-            match waiting {
-                Waiting::Read(read) => {
-                    self.note_entry(read);
-                    self.emit(read);
-                }
-                Waiting::Program(lead) => {
-                    let mut part = lead;
-                    while !part.is_none() {
-                        self.note_entry(part);
-                        part = self.state.ops[part].chain;
-                    }
-                    self.awaited(lead);
-                }
-                Waiting::Request(request) => {
-                    self.set_ending(now);
-                    self.part_done(request);
-                    self.set_ending(SimTime(0));
-                }
-            }
-        }
-        self.keep_map_page(page);
+    /// A map page has been read: those that waited for it.
+    pub(crate) fn map_page_read(&mut self, lpn: Lpn) -> Vec<Waiting> {
+        let map = self.state.demand.as_mut();
+        map.and_then(|map| map.loading.remove(&(lpn.0 - map.first))).unwrap_or_default()
     }
 
-    fn set_ending(&mut self, came: SimTime) {
-        if let Some(map) = &mut self.state.demand {
-            map.ending = came;
+    /// The map page is there that someone waited for.
+    pub(crate) fn entry_came(&mut self, waiting: Waiting) {
+        match waiting {
+            Waiting::Read(read) => {
+                self.note_entry(read);
+                self.emit(read);
+            }
+            Waiting::Program(lead) => {
+                let mut part = lead;
+                while !part.is_none() {
+                    self.note_entry(part);
+                    part = self.state.ops[part].chain;
+                }
+                self.awaited(lead);
+            }
+            Waiting::Request(request) => {
+                self.set_ending(self.state.now);
+                self.part_done(request);
+                self.set_ending(SimTime(0));
+            }
         }
     }
 
@@ -195,18 +188,10 @@ impl<M: Media> Ftl<M> {
         }
     }
 
-    /// A request's operation ends: from now on requests that end are told when its map page came.
-    #[inline(always)]
-    pub(crate) fn begin_ending(&mut self, id: OpId) {
-        if let Some(map) = &mut self.state.demand {
-            map.ending = map.came.remove(&id.0).unwrap_or(SimTime(0));
-        }
-    }
-
-    /// Nothing ends any more.
-    #[inline(always)]
-    pub(crate) fn end_ending(&mut self) {
-        self.set_ending(SimTime(0));
+    /// A map page that was read comes to the cache.
+    pub(crate) fn keep_read_map_page(&mut self, lpn: Lpn) {
+        let first = self.state.demand.as_ref().map_or(0, |map| map.first);
+        self.keep_map_page(lpn.0 - first);
     }
 
     /// A map page comes to the cache, and another one may go.

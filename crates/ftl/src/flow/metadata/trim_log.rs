@@ -2,11 +2,10 @@
 
 use crate::ftl::Ftl;
 use crate::media::Media;
-use crate::plan::decision::{Gather, Place, PlanePick, Route};
 use crate::state::cause::Cause;
 use crate::state::op::{Class, Op, OpId, OpKind, Owner};
 use crate::state::request::RequestId;
-use wordline_units::{BlockId, Lpn, Ppn, SectorMask};
+use wordline_units::{Lpn, SectorMask};
 
 impl<M: Media> Ftl<M> {
     /// A trim has made data stale that may be on flash.
@@ -51,36 +50,6 @@ impl<M: Media> Ftl<M> {
         self.add_op(op)
     }
 
-    /// Where pages of the drive's own tables go: to the home region, whatever the scheme does with data.
-    pub(crate) fn metadata_place(&self) -> Place {
-        let home = self.state.home;
-        let r = &self.state.regions[home.index()];
-        let route = Route::classes(home, r.region.rule.classes(r.shape));
-        Place { gather: Gather::AsIs, plane: PlanePick::Home, route }
-    }
-
-    /// A relocation of a log page carries what its source holds.
-    pub(crate) fn load_record(&mut self, op: u32, lpn: Lpn, from: Ppn) {
-        if self.state.trims.is_log(lpn)
-            && let Some(record) = self.media.trims(from)
-        {
-            self.state.trims.records.insert(op, record);
-        }
-    }
-
-    /// A log page is on flash. Returns whether the media have stored what it says.
-    pub(crate) fn store_record(&mut self, op: u32, lpn: Lpn, ppn: Ppn) -> bool {
-        if self.state.trims.is_log(lpn)
-            && let Some(record) = self.state.trims.records.get(&op).cloned()
-        {
-            if self.ask_media(|m| m.record_trims(ppn, record)).is_none() {
-                return false;
-            }
-            self.state.trims.records.remove(&op);
-        }
-        true
-    }
-
     /// A page of the drive's own tables has been programmed anew.
     pub(crate) fn metadata_programmed(&mut self, lpn: Lpn, version: u64) {
         if self.state.trims.is_log(lpn) {
@@ -115,28 +84,5 @@ impl<M: Media> Ftl<M> {
         self.state.trims.records.remove(&op);
         let range = self.state.trims.range_of_page(lpn);
         self.state.trims.dirty.insert(range);
-    }
-
-    /// Every copy in a block is about to be lost.
-    pub(crate) fn hold_trims_of(&mut self, block: BlockId) {
-        if self.state.trims.unlogged.is_empty() {
-            return;
-        }
-        for slot in 0..1 << self.state.geometry.slot_shift {
-            let ppn = self.state.geometry.ppn(block, slot);
-            for (span, version) in self.media.stored(ppn) {
-                if !self.state.is_metadata(span.lpn) {
-                    self.state.trims.hold(span.lpn, span.mask, version);
-                }
-            }
-        }
-        let Some(base) = self.base.as_ref().filter(|_| self.media.holds_base(block)) else { return };
-        let plane = self.state.geometry.plane_of(block);
-        let all = SectorMask::first(self.state.geometry.sectors_per_unit);
-        for slot in 0..1 << self.state.geometry.slot_shift {
-            if let Some(lpn) = base.owner_of(plane, block, slot) {
-                self.state.trims.hold(lpn, all, 0);
-            }
-        }
     }
 }

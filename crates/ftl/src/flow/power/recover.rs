@@ -418,7 +418,8 @@ impl<M: Recorded> Ftl<M> {
                 let op = self.add_op(op);
                 let fills = u32::from(self.gather(op, stage, in_ram, place.gather));
                 self.load_page(op, stage);
-                self.launch_after(op, fills);
+                let next = self.send_after(op, fills);
+                self.follow_up(next);
             }
             KeptFrom::ProgramBuffer { version, route, plane, cause, privileged } => {
                 // What is found on flash instead is older, and was committed no more.

@@ -7,7 +7,7 @@ use crate::plan::region::RegionId;
 use crate::state::op::{Op, OpId, OpKind};
 use crate::state::times::ArrayTime;
 use wordline_flash::SlotClass;
-use wordline_units::{CellMode, SimDuration};
+use wordline_units::SimDuration;
 
 impl<M: Media> Ftl<M> {
     /// An array begins to work on an operation: how long it does. A read learns how often it must be
@@ -95,11 +95,6 @@ impl<M: Media> Ftl<M> {
         })
     }
 
-    /// Time to sense one page.
-    pub(crate) fn sense_time(&self, medium: usize, mode: CellMode, page: u32) -> SimDuration {
-        SimDuration(self.array.of(medium, mode).read[(page % mode.bits()) as usize])
-    }
-
     /// Whether two operations in different planes can be one command of their die: of one kind, on cells in
     /// one mode, and of one time; with [`MultiplanePages::Same`](wordline_device::MultiplanePages::Same) on pages with one number in their blocks, but for erases.
     pub fn are_alike(&self, one: OpId, other: OpId) -> bool {
@@ -111,38 +106,9 @@ impl<M: Media> Ftl<M> {
             && (self.array.pairs_any || a.kind == OpKind::Erase || self.page_number(a) == self.page_number(b))
     }
 
-    /// The number of an operation's page in its block.
-    #[inline(always)]
-    fn page_number(&self, op: &Op) -> u32 {
-        let g = &self.state.geometry;
-        let (slot, units) = (g.slot_of(op.ppn), g.units_per_page(g.medium_index(op.plane)));
-        if units == 1 { slot } else { slot / units }
-    }
-
     /// Whether a program is of a window that is written wordline by wordline, whose bits stand in RAM.
     fn written_whole(&self, op: &Op, region: usize) -> bool {
         op.bound_class == SlotClass::Next && self.state.regions[region].region.rule.reprograms()
-    }
-
-    /// The mode in which an operation finds its wordline, and which bit of it the page is.
-    #[inline(always)]
-    pub(crate) fn wordline_of(&self, op: &Op) -> (CellMode, usize) {
-        let block = &self.state.blocks[self.state.geometry.block_of(op.ppn).index()];
-        let mode = block.mode();
-        let page = self.page_number(op);
-        if self.array.has_windows && op.kind != OpKind::Erase {
-            let r = &self.state.regions[block.region as usize];
-            if r.region.rule.reprograms() && r.region.rule.cell_bits(r.shape, &block.state, page) == 1 {
-                return (CellMode::Slc, 0);
-            }
-        }
-        let bit = match mode {
-            CellMode::Slc => 0,
-            CellMode::Mlc => page % 2,
-            CellMode::Tlc => page % 3,
-            CellMode::Qlc => page % 4,
-        };
-        (mode, bit as usize)
     }
 
     /// Sectors that an operation moves over the bus: those wanted of a read, whole pages of a

@@ -4,12 +4,10 @@
 use crate::file::table::fetch;
 use crate::ftl::Ftl;
 use crate::media::Media;
-use crate::plan::decision::{PlanePick, Route, Target};
+use crate::plan::decision::{Route, Target};
 use crate::plan::region::{MovedIn, RegionId};
 use crate::state::block::Phase;
-use crate::state::cause::Cause;
-use crate::state::op::{Op, OpId, Owner};
-use crate::state::request::Effect;
+use crate::state::op::{OpId, Owner};
 use wordline_device::Trigger;
 use wordline_units::{BlockId, PlaneId};
 
@@ -24,22 +22,10 @@ pub enum Binding {
     Blocked,
 }
 
-/// What becomes of a program that finds no slot in its plane.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Blocked {
-    /// It waits there.
-    Waits,
-    /// It has left for another plane.
-    ChangesPlane,
-    /// It is given up.
-    Dropped,
-}
-
 impl<M: Media> Ftl<M> {
-    /// Bind a program to the first slot that its route offers now. A page that falls back on a region
-    /// which programs whole wordlines joins the group that forms there.
+    /// Bind a program to the first slot that its route offers now.
     #[inline]
-    pub fn bind(&mut self, id: OpId) -> Binding {
+    pub(crate) fn bind_now(&mut self, id: OpId) -> Binding {
         let op = &self.state.ops[id];
         let (privileged, route) = (op.privileged, op.route);
         // Where pages of another type will do, no block of the reserve is opened for one type.
@@ -254,168 +240,5 @@ impl<M: Media> Ftl<M> {
             self.leave_buffer(part);
             part = self.state.ops[part].chain;
         }
-    }
-
-    /// A program found no slot in its plane. Begin a collection that may help; if none can yet, each
-    /// page that dies in the plane is a new chance, and the device gives up only when nothing is
-    /// pending anywhere. A move within its pool that nobody waits for is dropped, since it pins the block that it
-    /// leaves; a program of a superblock goes where another plane of that has a slot.
-    pub fn blocked(&mut self, id: OpId) -> Blocked {
-        let mut parts =
-            std::iter::successors(Some(id), |p| Some(self.state.ops[*p].chain).filter(|c| !c.is_none()));
-        // A program into the same pool might wait for the very block that the move pins.
-        let pool = |region: RegionId| self.state.regions[region.index()].region.pool;
-        let mere = |op: &Op| {
-            let source = || self.state.region_of(self.state.geometry.block_of(op.from));
-            op.owner == Owner::Move(OpId::NONE) && pool(source()) == pool(op.route.region())
-        };
-        if parts.all(|p| mere(&self.state.ops[p])) {
-            self.abandon_moves(id);
-            return Blocked::Dropped;
-        }
-        if let Some(there) = self.member_with_space(id) {
-            self.change_plane(id, there);
-            return Blocked::ChangesPlane;
-        }
-        let (plane, route) = (self.state.ops[id].plane, self.state.ops[id].route);
-        // A page that its job waits for, not one of a group: that job reads on without it, and what it
-        // reads is the company that other groups wait for.
-        let op = &self.state.ops[id];
-        let blocks_gc = matches!(op.owner, Owner::Job(_)) && op.in_window;
-        if let Owner::Job(from) = op.owner
-            && blocks_gc
-        {
-            for p in self.state.superblock_planes(from, self.plane_of(op.from)) {
-                self.state.gc_blocked[p as usize] = true;
-            }
-        }
-        for target in route.targets() {
-            if !self.state.is_there(target.region, plane) {
-                continue;
-            }
-            for p in self.state.superblock_planes(target.region, plane) {
-                self.state.programs_blocked[p as usize] = true;
-                self.state.gc_blocked[p as usize] |= blocks_gc;
-            }
-            self.collect_for(target.region, plane);
-        }
-        Blocked::Waits
-    }
-
-    /// Give up pages that find no place where they should go: they stay where they are.
-    fn abandon_moves(&mut self, lead: OpId) {
-        let op = &self.state.ops[lead];
-        self.state.backlog.take(op.plane, op.kind);
-        let mut part = lead;
-        while !part.is_none() {
-            let op = &self.state.ops[part];
-            let (lpn, from, idle, owner, next) = (op.lpn, op.from, op.idle, op.owner, op.chain);
-            let in_window = op.in_window;
-            self.leave_buffer(part);
-            self.state.ops.remove(part);
-            match owner {
-                Owner::Job(region) => self.give_up_page(region, self.plane_of(from), in_window),
-                Owner::Move(waits) => {
-                    self.state.counters.moves_dropped += 1;
-                    self.end_move(lpn, from, idle, waits);
-                }
-                _ => self.internal(format!("a program of {owner:?} was given up like a move")),
-            }
-            part = next;
-        }
-    }
-
-    /// Send a program whose data have left their old place, or that may go to any plane, to the roomiest that can
-    /// take it: its own has no slot for it and nothing is pending. Returns whether there is one.
-    pub fn send_elsewhere(&mut self, id: OpId) -> bool {
-        let op = &self.state.ops[id];
-        let is_free = match op.owner {
-            Owner::Nobody => true,
-            owner if owner.is_host() => self.state.dynamic || op.pick != PlanePick::Home,
-            _ => false,
-        };
-        if !is_free {
-            return false;
-        }
-        let (here, route) = (op.plane, op.route);
-        let there = route.targets().find_map(|target| {
-            let takes = self.planes_of(target.region);
-            let takes = takes.filter(|p| *p != here && self.has_room(target, *p, false));
-            takes.max_by_key(|p| self.state.spare_slots(target.region, *p))
-        });
-        if let Some(there) = there {
-            self.change_plane(id, there);
-        }
-        there.is_some()
-    }
-
-    /// A program that is in no queue goes to another plane.
-    fn change_plane(&mut self, id: OpId, there: PlaneId) {
-        let op = &mut self.state.ops[id];
-        let here = std::mem::replace(&mut op.plane, there);
-        self.state.backlog.take(here, op.kind);
-        self.state.backlog.add(there, op.kind);
-        self.out.effects.push(Effect::ChangePlane(id));
-    }
-
-    /// Give up a program that can never be bound: the drive is full, or has worn out.
-    pub fn fail(&mut self, lead: OpId) {
-        if matches!(self.state.ops[lead].owner, Owner::Move(_) | Owner::Job(_)) {
-            return self.abandon_moves(lead);
-        }
-        let outcome = self.no_place();
-        let op = &self.state.ops[lead];
-        self.state.backlog.take(op.plane, op.kind);
-        let mut part = lead;
-        while !part.is_none() {
-            let (owner, next) = (self.state.ops[part].owner, self.state.ops[part].chain);
-            let mut metadata = None;
-            if owner.is_host() {
-                if M::METADATA {
-                    self.state.trims.void.remove(&part.0);
-                }
-                if self.state.ops[part].cause == Cause::Metadata {
-                    metadata = Some(self.state.ops[part].lpn);
-                    self.metadata_not_programmed(part.0, self.state.ops[part].lpn);
-                }
-                self.requests.will_end(part, owner.request(), outcome);
-            }
-            self.settle(part);
-            if let Some(lpn) = metadata {
-                self.metadata_over(lpn);
-            }
-            part = next;
-        }
-    }
-
-    /// Whether a host request may be as late as an operation.
-    #[inline(always)]
-    pub fn serves_host(&self, id: OpId) -> bool {
-        self.state.ops[id].owner.is_host()
-    }
-
-    /// Whether a program may be given up: one of the host whose data are not acknowledged yet, so that
-    /// its end can be reported, a move that was to make room for one, or where blocks have worn out a page
-    /// whose collection counted on them.
-    pub fn can_fail(&self, id: OpId) -> bool {
-        match self.state.ops[id].owner {
-            Owner::Request(_) | Owner::Answered => !self.ack.answers_from_ram(),
-            Owner::Move(_) => true,
-            Owner::Job(_) => self.state.wear.retired > 0,
-            Owner::Nobody | Owner::Rmw(_) | Owner::Gather | Owner::Rewrite(_) | Owner::Map => false,
-        }
-    }
-
-    /// Give up what waits for room in a buffer that nothing leaves any more. Returns whether there was any.
-    pub fn fail_held_moves(&mut self) -> bool {
-        if self.state.wear.retired == 0 {
-            return false;
-        }
-        let held = std::mem::take(&mut self.moves.waiting);
-        for (_, waits) in &held {
-            self.state.counters.moves_dropped += 1;
-            self.awaited(*waits);
-        }
-        !held.is_empty()
     }
 }

@@ -1,179 +1,40 @@
 //! Committed late: what a completed read, program or erase changes, and who learns of it.
 
+use crate::flow::next::Next;
 use crate::ftl::Ftl;
-use crate::media::{BlockHeader, Media, Oob};
-use crate::plan::decision::ReadSeen;
-use crate::plan::layout::Hooks;
+use crate::media::Media;
 use crate::plan::region::RegionId;
-use crate::plan::span::{Invalidated, Span};
 use crate::state::block::Phase;
 use crate::state::cause::Cause;
-use crate::state::latency::LatencyBreakdown;
-use crate::state::op::{NONE, Op, OpId, OpKind, Owner};
+use crate::state::op::{OpId, Owner};
 use crate::state::request::{Effect, Outcome};
-use crate::view::View;
 use wordline_device::Recheck;
 use wordline_flash::SlotClass;
-use wordline_units::{BlockId, CellMode, PlaneId, Ppn, SectorMask};
+use wordline_units::{BlockId, CellMode, Lpn, PlaneId, Ppn};
+
+/// What became of a unit that was programmed.
+pub(crate) struct Committed {
+    pub lpn: Lpn,
+    /// Whether the map has changed.
+    pub is_newest: bool,
+    /// Who learns of it.
+    pub next: Next,
+}
 
 impl<M: Media> Ftl<M> {
-    /// A host program is over, committed or not.
-    pub(crate) fn settle(&mut self, part: OpId) {
-        let (stage, version, host) = {
-            let op = &self.state.ops[part];
-            (op.stage, op.version, op.owner.is_host())
-        };
-        if stage != NONE && self.state.staging.settle(stage) {
-            if let Some(b) = &mut self.write_buffer {
-                b.remove(stage);
-            }
-            if M::BYTES {
-                *self.staged_page(stage) = M::Page::default();
-            }
-        }
-        self.begin_ending(part);
-        self.notify(part);
-        self.end_ending();
-        if host {
-            self.requests.unsettled -= 1;
-            self.state.buffered -= u64::from(self.ack.is_buffer());
-            if !self.requests.flushes.is_empty() {
-                for request in self.requests.settle(version) {
-                    self.part_done(request);
-                }
-            }
-        }
-        self.state.ops.remove(part);
-    }
-
-    /// What the last change of the map left dead.
+    /// A read has ended: it is counted, and its errors.
     #[inline]
-    pub(crate) fn invalidate_dead(&mut self) {
-        let mut dead = std::mem::take(&mut self.scratch.dead);
-        self.invalidate(&dead);
-        dead.clear();
-        self.scratch.dead = dead;
-    }
-
-    /// Sectors have died at places. All are off the map already, so all are off their blocks before any
-    /// collection begins that finds them gone.
-    #[inline]
-    pub(crate) fn invalidate(&mut self, dead: &[Invalidated]) {
-        let mut programs_blocked = false;
-        for invalidated in dead {
-            programs_blocked |= self.take_off_block(*invalidated);
-        }
-        if programs_blocked {
-            self.collect_for_blocked(dead);
-        }
-    }
-
-    /// Sectors of a block live no more. Returns whether its plane waits for space that it may give now.
-    #[inline]
-    fn take_off_block(&mut self, invalidated: Invalidated) -> bool {
-        let block = self.state.geometry.block_of(invalidated.ppn);
-        self.state.take_live(block, invalidated.sectors);
-        let info = &self.state.blocks[block.index()];
-        if info.is_listed() {
-            let region = RegionId(info.region);
-            let plane = self.state.geometry.plane_of(block);
-            if self.state.has_superblocks(region) {
-                self.state.lower_superblock(region, plane, block, invalidated.sectors);
-            } else {
-                let (position, relocation_cost) =
-                    (self.state.position(region, plane, block), self.state.relocation_cost(block));
-                self.state.at_mut(region, plane).victims.lower(position, relocation_cost);
-            }
-            return self.state.programs_blocked[plane.index()];
-        }
-        false
-    }
-
-    /// An operation has ended, and has been through `breakdown` where a host request waits for it.
-    #[inline]
-    pub fn done(&mut self, id: OpId, breakdown: LatencyBreakdown) {
-        self.breakdown = breakdown;
-        self.end(id);
-        self.breakdown.queued = LatencyBreakdown::NONE.queued;
-    }
-
-    #[inline(always)]
-    fn end(&mut self, id: OpId) {
+    pub(crate) fn read_done(&mut self, id: OpId) {
         let op = &self.state.ops[id];
-        let kind = op.kind;
-        self.state.backlog.take(op.plane, kind);
-        if self.state.counters.energy.is_some() {
-            self.count_energy(id);
-        }
-        match kind {
-            OpKind::Read => self.read_done(id),
-            OpKind::Program => self.program_done(id),
-            OpKind::Erase => self.erase_done(id),
-        }
-    }
-
-    #[inline]
-    fn read_done(&mut self, id: OpId) {
-        let op = &self.state.ops[id];
-        let (ppn, owner, cause, mask) = (op.ppn, op.owner, op.cause, op.mask);
-        let block = self.state.geometry.block_of(ppn);
-        let info = &self.state.blocks[block.index()];
+        let info = &self.state.blocks[self.state.geometry.block_of(op.ppn).index()];
         let (region, mode) = (RegionId(info.region), info.mode());
-        // What the register still held was not read anew.
-        self.state.counters.regions[region.index()].reads[cause as usize] += op.to_bring.is_none() as u64;
-        let retries = op.retries;
-        if self.state.aging.is_modelled() && op.to_bring.is_none() {
+        if op.to_bring.is_some() {
+            return; // what the register still held was not read anew
+        }
+        self.state.counters.regions[region.index()].reads[op.cause as usize] += 1;
+        if self.state.aging.is_modelled() {
             self.count_errors(id, mode);
         }
-        match owner {
-            Owner::Request(request) => {
-                if M::BYTES {
-                    self.deliver_read(request, id);
-                }
-                let mut seen = std::mem::take(&mut self.scratch.seen);
-                if self.enabled_hooks.contains(Hooks::READ) && !retries.failed {
-                    let all = SectorMask::first(self.state.geometry.sectors_per_unit);
-                    let mut part = id;
-                    while !part.is_none() {
-                        let Op { lpn, ppn, mask, chain, .. } = self.state.ops[part];
-                        let retries = retries.count;
-                        seen.push((ReadSeen { lpn, ppn, mode, retries }, mask.and(all)));
-                        part = chain;
-                    }
-                }
-                if self.read_cache.is_on() && !retries.failed {
-                    self.cache_read(id);
-                }
-                self.drop_chain(id);
-                self.begin_ending(id);
-                self.part_done(request);
-                self.end_ending();
-                for (seen, brought) in seen.drain(..) {
-                    let view = View::of(&self.state);
-                    let m = self.scheme.read(&seen, &view);
-                    if let (Some(m), false) = (m, self.has_failed("read")) {
-                        self.move_on(m, seen.ppn, brought);
-                    }
-                }
-                self.scratch.seen = seen;
-            }
-            Owner::Rmw(program) => {
-                self.state.ops.remove(id);
-                self.fill(program, mask, ppn);
-            }
-            Owner::Job(region) => self.relocate(id, region),
-            Owner::Gather => self.gather_read_done(id),
-            Owner::Move(waits) => self.finish_move_read(id, waits),
-            Owner::Rewrite(unit) => self.rewrite_read_done(id, unit),
-            Owner::Map => {
-                let lpn = self.state.ops[id].lpn;
-                self.state.ops.remove(id);
-                self.map_page_read(lpn);
-            }
-            Owner::Nobody | Owner::Answered => self.state.ops.remove(id),
-        }
-        self.unpin(block);
-        self.refresh(self.state.geometry.plane_of(block));
     }
 
     /// What its errors have cost a read, and the request that waits for it.
@@ -193,30 +54,11 @@ impl<M: Media> Ftl<M> {
         }
     }
 
-    /// A read of a block has ended, or a move out of it: the block may be erased if it was the last.
+    /// A program has ended: it is counted, and the media are told.
     #[inline]
-    pub(crate) fn unpin(&mut self, block: BlockId) {
-        let info = &mut self.state.blocks[block.index()];
-        info.readers -= 1;
-        if info.readers == 0 && info.phase == Phase::Collecting {
-            let region = RegionId(info.region);
-            self.step_job(region, self.state.geometry.plane_of(block));
-        }
-    }
-
-    pub(crate) fn drop_chain(&mut self, lead: OpId) {
-        let mut part = lead;
-        while !part.is_none() {
-            let next = self.state.ops[part].chain;
-            self.state.ops.remove(part);
-            part = next;
-        }
-    }
-
-    #[inline]
-    fn program_done(&mut self, lead: OpId) {
+    pub(crate) fn program_done(&mut self, lead: OpId) {
         let op = &self.state.ops[lead];
-        let (first, plane, slots) = (op.ppn, op.plane, op.slots);
+        let (first, slots) = (op.ppn, op.slots);
         let block = self.state.geometry.block_of(first);
         let region = RegionId(self.state.blocks[block.index()].region);
         self.count_program(lead, region, slots);
@@ -228,19 +70,15 @@ impl<M: Media> Ftl<M> {
             let header = self.header(block);
             self.ask_media(|m| m.programmed(block, slot..slot + slots as u32, header));
         }
-        let mut part = lead;
-        while !part.is_none() {
-            let next = self.state.ops[part].chain;
-            let ppn = Ppn(first.0 + self.state.ops[part].slot as u32);
-            self.commit(part, ppn);
-            part = next;
-        }
-        if M::METADATA && self.out.fault.is_some() {
-            return;
-        }
+    }
+
+    /// All parts of a program are on flash: its block may be full, and a victim.
+    #[inline]
+    pub(crate) fn leave_block(&mut self, block: BlockId) {
         let info = &mut self.state.blocks[block.index()];
         info.writers -= 1;
         if info.is_listed() {
+            let (region, plane) = (RegionId(info.region), self.state.geometry.plane_of(block));
             self.state.list(region, plane, block);
             if self.state.programs_blocked[plane.index()] {
                 self.collect_for(region, plane);
@@ -301,14 +139,15 @@ impl<M: Media> Ftl<M> {
         }
     }
 
-    /// A unit has been programmed: it becomes the home of its sectors unless something newer has.
+    /// A unit has been programmed: it becomes the home of its sectors unless something newer has. What dies by that is left
+    /// in `scratch.dead`. Returns nothing if the drive has stopped, with this program still on its way.
     #[inline]
-    fn commit(&mut self, part: OpId, ppn: Ppn) {
+    pub(crate) fn commit(&mut self, part: OpId, ppn: Ppn) -> Option<Committed> {
         let op = &self.state.ops[part];
         let (span, from, stage, version) = (op.span(), op.from, op.stage, op.version);
         let has_moved = op.owner == Owner::Nobody;
         if M::METADATA && !self.store(part, span, version, ppn) {
-            return; // the drive has stopped, with this program still on its way
+            return None;
         }
         let dead = &mut self.scratch.dead;
         let keep = if from.is_none() {
@@ -339,57 +178,23 @@ impl<M: Media> Ftl<M> {
             self.state.counters.born_invalid += 1;
         } else {
             self.state.add_live(self.state.geometry.block_of(ppn), self.state.map.weight(keep));
-            self.invalidate_dead();
-            self.note_map_change(span.lpn);
         }
         let op = &self.state.ops[part];
-        match op.owner {
+        let next = match op.owner {
             Owner::Job(region) => {
-                let in_window = op.in_window;
-                let plane = self.plane_of(from);
-                self.state.ops.remove(part);
-                self.job_page_over(region, plane, in_window);
+                Next::PageOver { region, plane: self.plane_of(from), in_window: op.in_window }
             }
-            Owner::Move(waits) => {
-                let idle = op.idle;
-                self.state.ops.remove(part);
-                self.end_move(span.lpn, from, idle, waits);
-            }
-            _ => {
-                let cause = op.cause;
-                if cause == Cause::Metadata {
-                    self.metadata_programmed(span.lpn, version);
-                }
-                self.settle(part);
-                // One that collection moved by way of RAM, too.
-                if cause != Cause::Host && self.state.is_metadata(span.lpn) {
-                    self.metadata_over(span.lpn);
-                }
-            }
+            Owner::Move(waits) => Next::MoveOver { lpn: span.lpn, from, idle: op.idle, waits },
+            _ => Next::Settled { part, version },
+        };
+        if !matches!(next, Next::Settled { .. }) {
+            self.state.ops.remove(part);
         }
+        Some(Committed { lpn: span.lpn, is_newest: !keep.is_empty(), next })
     }
 
-    /// A unit is on flash, with what its spare area says. Returns whether the media have stored it.
-    fn store(&mut self, part: OpId, span: Span, version: u64, ppn: Ppn) -> bool {
-        self.sequence += 1;
-        if self.state.trims.is_void(part.0, span, version) {
-            return self.out.fault.is_none();
-        }
-        let page = if M::BYTES { self.pages[part.index()].clone() } else { M::Page::default() };
-        for (mask, version) in self.versions_of(part, span.mask, version) {
-            let oob = Oob { span: Span { mask, ..span }, version, sequence: self.sequence };
-            if self.ask_media(|m| m.program(ppn, oob, page.clone())).is_none() {
-                return false;
-            }
-        }
-        if M::BYTES {
-            self.pages[part.index()] = M::Page::default();
-        }
-        self.mixed.remove(&part.0);
-        self.store_record(part.0, span.lpn, ppn)
-    }
-
-    fn erase_done(&mut self, id: OpId) {
+    /// A block has been erased: its job is over, and it returns to its pool with those that are one with it.
+    pub(crate) fn erase_done(&mut self, id: OpId) {
         let op = &self.state.ops[id];
         let (ppn, plane) = (op.ppn, op.plane);
         let block = self.state.geometry.block_of(ppn);
@@ -450,16 +255,5 @@ impl<M: Media> Ftl<M> {
         }
         self.level(pool, plane);
         self.refresh(plane);
-    }
-
-    /// What the first program of a block writes beside its data.
-    pub(crate) fn header(&self, block: BlockId) -> BlockHeader {
-        let info = &self.state.blocks[block.index()];
-        BlockHeader {
-            region: RegionId(info.region),
-            mode: info.mode(),
-            erases: info.erases,
-            opened: self.sequence + 1,
-        }
     }
 }

@@ -2,5 +2,5 @@
 
 pub(crate) mod array;
 pub(crate) mod bind;
+pub(crate) mod blocked;
 pub(crate) mod commit;
-pub(crate) mod plane;

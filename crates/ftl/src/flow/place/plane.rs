@@ -3,22 +3,14 @@
 
 use crate::ftl::Ftl;
 use crate::media::Media;
-use crate::plan::decision::{Gather, Place, PlanePick};
+use crate::plan::decision::{Gather, Place, PlanePick, Route};
+use crate::plan::region::RegionId;
 use crate::state::op::OpId;
 use crate::state::program_buffer::WriteStream;
+use wordline_flash::SlotClass;
 use wordline_units::PlaneId;
 
 impl<M: Media> Ftl<M> {
-    /// Whether a decision leads to the merge buffer or a region that there is; any other is refused.
-    pub(crate) fn leads_somewhere(&mut self, place: &Place) -> bool {
-        let region = place.route.region();
-        let is_there = place.route.buffer_key().is_some() || region.index() < self.state.regions.len();
-        if !is_there {
-            self.illegal(format!("place in region {}", region.0), "there is no such region".into());
-        }
-        is_there
-    }
-
     /// The plane that a decision means.
     pub(crate) fn pick_plane(&mut self, place: &Place, home: PlaneId) -> PlaneId {
         let region = place.route.region();
@@ -50,5 +42,12 @@ impl<M: Media> Ftl<M> {
             self.state.ops[part].plane = plane;
             part = self.state.ops[part].chain;
         }
+    }
+
+    /// The plane that a page of another goes to: where one waits for company, if one does, so that it never
+    /// waits in two.
+    pub(crate) fn moves_to(&mut self, region: RegionId, plane: PlanePick, home: PlaneId) -> PlaneId {
+        let place = Place { gather: Gather::AsIs, plane, route: Route::to(region, SlotClass::Next) };
+        self.state.waiting_plane(region).unwrap_or_else(|| self.pick_plane(&place, home))
     }
 }

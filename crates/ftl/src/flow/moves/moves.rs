@@ -1,16 +1,16 @@
 //! Pages that a scheme moves from one region to another, and when a move is over.
 
+use crate::flow::next::Next;
 use crate::ftl::Ftl;
 use crate::media::Media;
-use crate::plan::decision::{Gather, Move, Place, PlanePick, Route};
-use crate::plan::region::{MovedIn, RegionId};
+use crate::plan::decision::{Move, PlanePick};
+use crate::plan::region::MovedIn;
 use crate::plan::span::Span;
 use crate::state::cause::Cause;
 use crate::state::job::MoveReason;
 use crate::state::op::{Class, Op, OpId, OpKind, Owner};
 use crate::state::program_buffer::WriteStream;
 use crate::state::state::State;
-use wordline_flash::SlotClass;
 use wordline_units::{Lpn, PlaneId, Ppn, SectorMask};
 
 impl<M: Media> Ftl<M> {
@@ -101,7 +101,7 @@ impl<M: Media> Ftl<M> {
     }
 
     /// The page of a move has been read: program it elsewhere.
-    pub(crate) fn finish_move_read(&mut self, id: OpId, waits: OpId) {
+    pub(crate) fn finish_move_read(&mut self, id: OpId, waits: OpId) -> Next {
         let read = self.state.ops[id].clone();
         let span = Span { lpn: read.lpn, mask: read.mask, offset: 0 };
         let there = self.state.map.still_at(span, read.ppn);
@@ -116,13 +116,12 @@ impl<M: Media> Ftl<M> {
                 self.state.ops.remove(id);
                 let again = self.add_op(again);
                 self.emit(again);
-                return;
+                return Next::Nothing;
             }
             self.leave_buffer(id);
             self.state.ops.remove(id);
             self.state.counters.moves_dropped += 1;
-            self.leave_move(read.lpn, read.ppn, read.idle, waits);
-            return;
+            return Next::MoveDropped { lpn: read.lpn, from: read.ppn, idle: read.idle, waits };
         }
         self.state.ops.remove(id);
         // The source stays pinned until the move commits. Were its block erased and programmed again,
@@ -138,8 +137,9 @@ impl<M: Media> Ftl<M> {
         };
         let op = self.program_of(&read, waits, there, plane);
         if self.state.regions[region.index()].region.moved_in != MovedIn::Rewritten || !self.read_rest(op) {
-            self.launch(op);
+            return Next::Launch(op);
         }
+        Next::Nothing
     }
 
     /// The program of sectors that have been read to move, for which a host program waits or none.
@@ -184,14 +184,14 @@ impl<M: Media> Ftl<M> {
     /// The rest of a moved unit's page has been read: it leaves its place for protected RAM, and is programmed
     /// with the unit. It must not stay pinned, since the collection that makes room for the program may want its
     /// block. What was overwritten or collected meanwhile stays where it is.
-    pub(crate) fn rewrite_read_done(&mut self, id: OpId, unit: OpId) {
+    pub(crate) fn rewrite_read_done(&mut self, id: OpId, unit: OpId) -> Next {
         let read = self.state.ops[id].clone();
         self.state.ops.remove(id);
         let span = Span { lpn: read.lpn, mask: read.mask, offset: 0 };
         let there = self.state.map.still_at(span, read.ppn);
         if there.is_empty() {
             self.moves.under_way.remove(&read.lpn);
-            return self.launch(unit);
+            return Next::Launch(unit);
         }
         self.state.blocks[self.state.geometry.block_of(read.ppn).index()].readers += 1; // until the move ends
         let plane = self.state.ops[unit].plane;
@@ -200,12 +200,12 @@ impl<M: Media> Ftl<M> {
         // What nobody can give up leads, so that the program is not given up.
         self.state.ops[unit].slot = 1;
         self.state.ops[rest].chain = unit;
-        self.launch(rest);
+        Next::Launch(rest)
     }
 
     /// No program that is pending can be bound: units that wait for theirs with what nobody waits for leave their
     /// places, too, which ends their moves. Returns whether there were any.
-    pub fn end_joined_moves(&mut self) -> bool {
+    pub(crate) fn leave_joined_moves(&mut self) -> bool {
         let joined: Vec<(OpId, OpId)> = (self.state.ops.alive().into_iter())
             .filter(|id| self.state.ops[*id].kind == OpKind::Program)
             .filter(|id| self.state.ops[*id].owner == Owner::Nobody)
@@ -219,32 +219,7 @@ impl<M: Media> Ftl<M> {
         !joined.is_empty()
     }
 
-    /// The plane that a page of another goes to: where one waits for company, if one does, so that it never
-    /// waits in two.
-    pub(crate) fn moves_to(&mut self, region: RegionId, plane: PlanePick, home: PlaneId) -> PlaneId {
-        let place = Place { gather: Gather::AsIs, plane, route: Route::to(region, SlotClass::Next) };
-        self.state.waiting_plane(region).unwrap_or_else(|| self.pick_plane(&place, home))
-    }
-
-    /// A move is over: its source need not stay any longer, nor whoever waits for it.
-    pub(crate) fn end_move(&mut self, lpn: Lpn, from: Ppn, idle: bool, waits: OpId) {
-        self.leave_move(lpn, from, idle, waits);
-        self.unpin(self.state.geometry.block_of(from));
-    }
-
-    /// A move is over that had no hold on its source. A die that moved a page in its idle time may be asked
-    /// again.
-    pub(crate) fn leave_move(&mut self, lpn: Lpn, from: Ppn, idle: bool, waits: OpId) {
-        self.moves.under_way.remove(&lpn);
-        if idle {
-            self.idle_jobs.end(self.state.geometry.die_of(self.plane_of(from)));
-        }
-        if !waits.is_none() {
-            self.awaited(waits);
-        }
-    }
-
-    /// A move gives its place in the buffer of the region back: others begin.
+    /// A move gives its place in the buffer of the region back.
     pub(crate) fn leave_buffer(&mut self, id: OpId) {
         let op = &mut self.state.ops[id];
         if !std::mem::replace(&mut op.buffered, false) {
@@ -252,11 +227,18 @@ impl<M: Media> Ftl<M> {
         }
         let region = op.route.region();
         self.state.regions[region.index()].buffered -= 1;
-        while let Some((m, _)) = self.moves.waiting.front()
+    }
+
+    /// The move that has waited longest for a place in a buffer begins, if there is one now. Returns whether it does.
+    #[inline]
+    pub(crate) fn begin_held_move(&mut self) -> bool {
+        if let Some((m, _)) = self.moves.waiting.front()
             && !self.state.has_full_buffer(m.route.region())
             && let Some((m, waits)) = self.moves.waiting.pop_front()
         {
             self.enqueue_move(m, MoveReason::Program(waits));
+            return true;
         }
+        false
     }
 }

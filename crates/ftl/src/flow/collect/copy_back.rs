@@ -1,0 +1,62 @@
+//! Pages of a victim that their die copies by itself, without the bus.
+
+use crate::ftl::Ftl;
+use crate::media::Media;
+use crate::plan::decision::Place;
+use crate::plan::region::RegionId;
+use crate::state::job::Job;
+use crate::state::op::{Class, Op, OpId, OpKind, Owner};
+use wordline_units::PlaneId;
+
+impl<M: Media> Ftl<M> {
+    /// Copy a page of a job's block within its plane, if all of the page lives and it goes to cells of the same
+    /// mode. Returns whether it does.
+    pub(crate) fn copy_back(
+        &mut self,
+        region: RegionId,
+        plane: PlaneId,
+        job: &Job,
+        page: u32,
+        class: Class,
+    ) -> bool {
+        let r = &self.state.regions[region.index()];
+        let (mode, units) = (r.region.mode, r.units_per_page);
+        let cause = self.job_cause(region);
+        let mut spans = std::mem::take(&mut self.scratch.live);
+        let mut parts = std::mem::take(&mut self.scratch.parts);
+        for slot in page..page + units {
+            let from = self.state.geometry.ppn(job.block, slot);
+            self.state.map.live_in(from, &mut spans);
+            let Some(span) = spans.first() else { break };
+            self.state.map.prefetch(span.lpn); // for the commit
+            let Some(Place { route, .. }) = self.place_collected(region, &spans, plane) else { break };
+            let to = route.region();
+            let suits = self.state.regions.get(to.index()).is_some_and(|r| {
+                r.region.mode == mode && r.pages_per_program == 1 && self.state.reaches(to, plane)
+            });
+            if !suits || !route.is_single() || parts.first().is_some_and(|op: &Op| op.route != route) {
+                break;
+            }
+            let mut op = Op::new(OpKind::Program, plane, cause, class);
+            (op.lpn, op.mask, op.from, op.route) = (spans[0].lpn, spans[0].mask, from, route);
+            (op.owner, op.idle) = (Owner::Job(region), job.idle);
+            (op.slot, op.slots, op.copies) = ((slot - page) as u8, units as u8, true);
+            op.privileged =
+                self.state.regions[to.index()].region.pool == self.state.regions[region.index()].region.pool;
+            parts.push(op);
+        }
+        self.scratch.live = spans;
+        let whole = parts.len() == units as usize;
+        if whole {
+            let mut next = OpId::NONE;
+            while let Some(op) = parts.pop() {
+                next = self.carry(Op { chain: next, ..op });
+            }
+            self.state.counters.count_collected(units as u64, job.refreshes);
+            self.emit(next);
+        }
+        parts.clear();
+        self.scratch.parts = parts;
+        whole
+    }
+}

@@ -1,0 +1,44 @@
+//! A job that idle time has begun: it goes on by leave, a page at a time, until collection takes it over.
+
+use crate::ftl::Ftl;
+use crate::media::Media;
+use crate::plan::region::RegionId;
+use wordline_device::GcClass;
+use wordline_units::PlaneId;
+
+impl<M: Media> Ftl<M> {
+    /// What idle time has begun cannot wait for the next: it goes on like any collection.
+    pub(crate) fn take_over(&mut self, region: RegionId, plane: PlaneId) {
+        let alone = self.state.gc.class == GcClass::Foreground;
+        let Some(job) = &mut self.state.at_mut(region, plane).job else { return };
+        let granted = std::mem::replace(&mut job.granted, true);
+        job.idle = false;
+        job.held = alone;
+        if alone {
+            self.hold(plane);
+        }
+        self.end_grant(plane, granted);
+        self.step_job(region, plane);
+    }
+
+    /// A job of idle time goes on by a page, or its erase. Returns whether one was at rest.
+    pub(crate) fn grant(&mut self, region: RegionId, plane: PlaneId) -> bool {
+        if region.index() >= self.state.regions.len() || !self.state.reaches(region, plane) {
+            return false;
+        }
+        let Some(job) = self.state.at_mut(region, plane).job.as_mut().filter(|job| job.is_paused()) else {
+            return false;
+        };
+        job.granted = true;
+        self.idle_jobs.begin(self.state.geometry.die_of(plane));
+        self.step_job(region, plane);
+        true
+    }
+
+    /// What idle time had granted a job of a plane, if it had, is used up.
+    pub(crate) fn end_grant(&mut self, plane: PlaneId, granted: bool) {
+        if granted {
+            self.idle_jobs.end(self.state.geometry.die_of(plane));
+        }
+    }
+}

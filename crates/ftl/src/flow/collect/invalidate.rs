@@ -1,0 +1,95 @@
+//! Data die, readers leave and moves end: what that gives to the collection of their blocks.
+
+use crate::ftl::Ftl;
+use crate::media::Media;
+use crate::plan::region::RegionId;
+use crate::plan::span::Invalidated;
+use crate::state::block::Phase;
+use crate::state::op::OpId;
+use wordline_units::{BlockId, Lpn, Ppn};
+
+impl<M: Media> Ftl<M> {
+    /// What the last change of the map left dead.
+    #[inline]
+    pub(crate) fn invalidate_dead(&mut self) {
+        let mut dead = std::mem::take(&mut self.scratch.dead);
+        self.invalidate(&dead);
+        dead.clear();
+        self.scratch.dead = dead;
+    }
+
+    /// Sectors have died at places. All are off the map already, so all are off their blocks before any
+    /// collection begins that finds them gone.
+    #[inline]
+    pub(crate) fn invalidate(&mut self, dead: &[Invalidated]) {
+        let mut programs_blocked = false;
+        for invalidated in dead {
+            programs_blocked |= self.take_off_block(*invalidated);
+        }
+        if programs_blocked {
+            self.collect_for_blocked(dead);
+        }
+    }
+
+    /// Sectors of a block live no more. Returns whether its plane waits for space that it may give now.
+    #[inline]
+    fn take_off_block(&mut self, invalidated: Invalidated) -> bool {
+        let block = self.state.geometry.block_of(invalidated.ppn);
+        self.state.take_live(block, invalidated.sectors);
+        let info = &self.state.blocks[block.index()];
+        if info.is_listed() {
+            let region = RegionId(info.region);
+            let plane = self.state.geometry.plane_of(block);
+            if self.state.has_superblocks(region) {
+                self.state.lower_superblock(region, plane, block, invalidated.sectors);
+            } else {
+                let (position, relocation_cost) =
+                    (self.state.position(region, plane, block), self.state.relocation_cost(block));
+                self.state.at_mut(region, plane).victims.lower(position, relocation_cost);
+            }
+            return self.state.programs_blocked[plane.index()];
+        }
+        false
+    }
+
+    #[cold]
+    pub(crate) fn collect_for_blocked(&mut self, dead: &[Invalidated]) {
+        for invalidated in dead {
+            let block = self.state.geometry.block_of(invalidated.ppn);
+            let info = &self.state.blocks[block.index()];
+            let (region, plane) = (RegionId(info.region), self.state.geometry.plane_of(block));
+            if info.is_listed() && self.state.programs_blocked[plane.index()] {
+                self.collect_for(region, plane);
+            }
+        }
+    }
+
+    /// A read of a block has ended, or a move out of it: the block may be erased if it was the last.
+    #[inline]
+    pub(crate) fn unpin(&mut self, block: BlockId) {
+        let info = &mut self.state.blocks[block.index()];
+        info.readers -= 1;
+        if info.readers == 0 && info.phase == Phase::Collecting {
+            let region = RegionId(info.region);
+            self.step_job(region, self.state.geometry.plane_of(block));
+        }
+    }
+
+    /// A move is over: its source need not stay any longer, nor whoever waits for it.
+    pub(crate) fn end_move(&mut self, lpn: Lpn, from: Ppn, idle: bool, waits: OpId) {
+        self.leave_move(lpn, from, idle, waits);
+        self.unpin(self.state.geometry.block_of(from));
+    }
+
+    /// A move is over that had no hold on its source. A die that moved a page in its idle time may be asked
+    /// again.
+    pub(crate) fn leave_move(&mut self, lpn: Lpn, from: Ppn, idle: bool, waits: OpId) {
+        self.moves.under_way.remove(&lpn);
+        if idle {
+            self.idle_jobs.end(self.state.geometry.die_of(self.plane_of(from)));
+        }
+        if !waits.is_none() {
+            self.awaited(waits);
+        }
+    }
+}

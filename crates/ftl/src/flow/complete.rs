@@ -1,0 +1,94 @@
+//! Something is over: a part of a request, a host program, or what a host program waited for; whoever waits learns of it.
+
+use crate::ftl::Ftl;
+use crate::media::Media;
+use crate::state::op::{NONE, OpId};
+use crate::state::request::RequestId;
+use wordline_units::{HostRequest, SimTime};
+
+impl<M: Media> Ftl<M> {
+    /// One part of a request is over.
+    #[inline]
+    pub(crate) fn part_done(&mut self, id: RequestId) {
+        let request = &mut self.requests[id];
+        request.remaining -= 1;
+        if request.remaining == 0 {
+            let now = self.state.now;
+            let HostRequest { op, arrival, .. } = request.request;
+            request.parts = self.breakdown.parts_of(op, arrival, request.admitted, now);
+            if let Some(map) = &self.state.demand {
+                map.split(&mut request.parts, request.admitted);
+            }
+            request.ended = now;
+            self.out.completed.push(id);
+        }
+    }
+
+    /// Whoever waits for a host program learns that it is over.
+    pub(crate) fn notify(&mut self, id: OpId) {
+        if let Some(request) = self.state.ops[id].owner.request() {
+            self.part_done(request);
+        }
+        for request in self.requests.take_waiting_for(id) {
+            self.part_done(request);
+        }
+    }
+
+    /// A host program is over, committed or not.
+    pub(crate) fn settle(&mut self, part: OpId) {
+        let (stage, version, host) = {
+            let op = &self.state.ops[part];
+            (op.stage, op.version, op.owner.is_host())
+        };
+        if stage != NONE && self.state.staging.settle(stage) {
+            if let Some(b) = &mut self.write_buffer {
+                b.remove(stage);
+            }
+            if M::BYTES {
+                *self.staged_page(stage) = M::Page::default();
+            }
+        }
+        self.begin_ending(part);
+        self.notify(part);
+        self.end_ending();
+        if host {
+            self.requests.unsettled -= 1;
+            self.state.buffered -= u64::from(self.ack.is_buffer());
+            if !self.requests.flushes.is_empty() {
+                for request in self.requests.settle(version) {
+                    self.part_done(request);
+                }
+            }
+        }
+        self.state.ops.remove(part);
+    }
+
+    /// One of the reads and moves that a host program waits for is over: with the last it is ready to go.
+    pub(crate) fn awaited(&mut self, lead: OpId) {
+        let left = &mut self.state.ops[lead].awaits;
+        *left -= 1;
+        if *left == 0 {
+            self.ready.push_back(lead);
+        }
+    }
+
+    /// A request's operation ends: from now on requests that end are told when its map page came.
+    #[inline(always)]
+    pub(crate) fn begin_ending(&mut self, id: OpId) {
+        if let Some(map) = &mut self.state.demand {
+            map.ending = map.came.remove(&id.0).unwrap_or(SimTime(0));
+        }
+    }
+
+    /// Nothing ends any more.
+    #[inline(always)]
+    pub(crate) fn end_ending(&mut self) {
+        self.set_ending(SimTime(0));
+    }
+
+    pub(crate) fn set_ending(&mut self, came: SimTime) {
+        if let Some(map) = &mut self.state.demand {
+            map.ending = came;
+        }
+    }
+}

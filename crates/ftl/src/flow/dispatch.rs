@@ -1,0 +1,366 @@
+//! The dispatcher: what a call of the device sets off, step by step and in this order, and what follows from each step.
+//!
+//! Who goes first is written here and nowhere else. A write is sent off parcel by parcel, so that the scheme finds the
+//! effects of one when it is asked about the next; a program changes the map part by part, and what dies by a part gives
+//! space before the part's own end is told; a host program whose last wait is over goes before what its end sets off.
+
+use crate::flow::next::Next;
+use crate::flow::program::bind::Binding;
+use crate::flow::program::blocked::Blocked;
+use crate::ftl::Ftl;
+use crate::media::Media;
+use crate::plan::region::RegionId;
+use crate::state::cause::Cause;
+use crate::state::job::MoveReason;
+use crate::state::latency::LatencyBreakdown;
+use crate::state::op::{OpId, OpKind, Owner};
+use crate::state::request::{Outcome, RequestId, Timer};
+use wordline_units::{HostOp, HostRequest, Ppn};
+
+/// What a host sets off.
+impl<M: Media> Ftl<M> {
+    /// Admit a request that [`Self::validate`] has accepted and that arrived at `request.arrival`.
+    /// `data` are the bytes of a write, from its first sector on, where media keep them. A drive that has worn
+    /// out takes no writes.
+    pub fn submit(&mut self, request: HostRequest, number: u64, data: &[u8]) -> RequestId {
+        if request.op == HostOp::Write && self.worn_out().is_some() {
+            let id = self.enter(request, number, Outcome::WornOut);
+            self.part_done(id);
+            return id;
+        }
+        self.scan_for_old();
+        self.allow_map_pages();
+        let id = self.enter(request, number, Outcome::Done);
+        match request.op {
+            HostOp::Read => self.submit_read(id, &request),
+            HostOp::Write => self.write(id, &request, data),
+            HostOp::Trim => self.trim(&request),
+            HostOp::Flush => self.flush(id),
+        }
+        self.part_done(id);
+        id
+    }
+
+    fn write(&mut self, id: RequestId, request: &HostRequest, data: &[u8]) {
+        let Some(write) = self.submit_write(id, request, data) else { return };
+        let mut first = write.extent.first;
+        while first <= write.extent.last {
+            let parcel = self.parcel_from(&write, first);
+            first = parcel.end;
+            for unit in parcel {
+                let next = self.enter_unit(&write, unit);
+                self.follow_up(next);
+            }
+            while self.has_unplaced() {
+                let next = self.place_parcel(&write);
+                self.follow_up(next);
+            }
+        }
+        self.count_write_request();
+    }
+
+    fn trim(&mut self, request: &HostRequest) {
+        for (lpn, mask) in self.submit_trim(request) {
+            let next = self.let_page_go(lpn);
+            self.follow_up(next);
+            let is_staged = self.trim_staged(lpn, mask);
+            self.send_ready();
+            self.trim_mapped(lpn, mask, is_staged);
+        }
+    }
+
+    fn flush(&mut self, id: RequestId) {
+        self.requests.version += 1;
+        self.empty_buffers();
+        self.submit_flush(id);
+    }
+
+    /// What waits for company in a full buffer must not hold a write up.
+    pub fn make_way(&mut self, request: &HostRequest) {
+        let next = self.make_way_in_buffer(request);
+        self.follow_up(next);
+        self.make_way_in_groups();
+        self.make_way_in_merged(request);
+    }
+
+    /// The run is over: pad what waits for company, and let [`Self::idle`] empty what it likes.
+    pub fn drain(&mut self) {
+        self.state.draining = true;
+        self.empty_buffers();
+        self.seal(true);
+        self.send_ready();
+    }
+
+    /// Nothing is pending: host data that wait for company need not wait any longer. Returns whether any did.
+    #[cold]
+    pub fn complete_host_groups(&mut self) -> bool {
+        let any = self.state.incomplete_units > 0;
+        if any {
+            self.seal(false);
+        }
+        any
+    }
+
+    /// A timer is due.
+    pub fn timer(&mut self, timer: Timer) {
+        match timer {
+            Timer::Pad { region, plane, stream, generation } => {
+                self.pad_timer(region, plane, stream, generation);
+            }
+            Timer::Merge { page } => self.merge_timer(page),
+            Timer::MergeIdle => {
+                if self.idle_timer() {
+                    self.empty_buffers();
+                }
+            }
+        }
+        self.send_ready();
+    }
+
+    /// Merge buffer and write buffer are sent off.
+    fn empty_buffers(&mut self) {
+        self.seal_merged();
+        self.follow_up(Next::EmptyTo(0));
+    }
+}
+
+/// What an operation sets off.
+impl<M: Media> Ftl<M> {
+    /// Bind a program to the first slot that its route offers now. A page that falls back on a region
+    /// which programs whole wordlines joins the group that forms there.
+    #[inline]
+    pub fn bind(&mut self, id: OpId) -> Binding {
+        let binding = self.bind_now(id);
+        self.begin_held_moves();
+        binding
+    }
+
+    /// A program found no slot in its plane. Begin a collection that may help; if none can yet, each
+    /// page that dies in the plane is a new chance, and the device gives up only when nothing is
+    /// pending anywhere. A move within its pool that nobody waits for is dropped, since it pins the block that it
+    /// leaves; a program of a superblock goes where another plane of that has a slot.
+    pub fn blocked(&mut self, id: OpId) -> Blocked {
+        let becomes = self.find_space(id);
+        self.begin_held_moves();
+        becomes
+    }
+
+    /// Give up a program that can never be bound: the drive is full, or has worn out.
+    pub fn fail(&mut self, lead: OpId) {
+        self.give_up(lead);
+        self.begin_held_moves();
+    }
+
+    /// Give up what waits for room in a buffer that nothing leaves any more. Returns whether there was any.
+    pub fn fail_held_moves(&mut self) -> bool {
+        let any = self.drop_held_moves();
+        self.send_ready();
+        any
+    }
+
+    /// No program that is pending can be bound: units that wait for theirs with what nobody waits for leave their
+    /// places, too, which ends their moves. Returns whether there were any.
+    pub fn end_joined_moves(&mut self) -> bool {
+        let any = self.leave_joined_moves();
+        self.send_ready();
+        any
+    }
+
+    /// An operation has ended, and has been through `breakdown` where a host request waits for it.
+    #[inline]
+    pub fn done(&mut self, id: OpId, breakdown: LatencyBreakdown) {
+        self.breakdown = breakdown;
+        let op = &self.state.ops[id];
+        let kind = op.kind;
+        self.state.backlog.take(op.plane, kind);
+        if self.state.counters.energy.is_some() {
+            self.count_energy(id);
+        }
+        match kind {
+            OpKind::Read => self.read_over(id),
+            OpKind::Program => self.program_over(id),
+            OpKind::Erase => self.erase_done(id),
+        }
+        self.breakdown.queued = LatencyBreakdown::NONE.queued;
+    }
+
+    #[inline]
+    fn read_over(&mut self, id: OpId) {
+        self.read_done(id);
+        let op = &self.state.ops[id];
+        let (ppn, plane, lpn, mask) = (op.ppn, op.plane, op.lpn, op.mask);
+        match op.owner {
+            Owner::Request(request) => self.host_read_over(id, request),
+            Owner::Rmw(program) => {
+                self.state.ops.remove(id);
+                self.fill(program, mask, ppn);
+            }
+            Owner::Job(region) => self.collected_read_over(id, region, ppn),
+            Owner::Gather => {
+                self.state.ops.remove(id);
+                self.brought(ppn);
+            }
+            Owner::Move(waits) => {
+                let next = self.finish_move_read(id, waits);
+                self.follow_up(next);
+            }
+            Owner::Rewrite(unit) => {
+                let next = self.rewrite_read_done(id, unit);
+                self.follow_up(next);
+            }
+            Owner::Map => {
+                self.state.ops.remove(id);
+                for waiting in self.map_page_read(lpn) {
+                    self.entry_came(waiting);
+                    self.send_ready();
+                }
+                self.keep_read_map_page(lpn);
+            }
+            Owner::Nobody | Owner::Answered => self.state.ops.remove(id),
+        }
+        self.send_ready();
+        self.unpin(self.state.geometry.block_of(ppn));
+        self.refresh(plane);
+    }
+
+    fn collected_read_over(&mut self, id: OpId, region: RegionId, ppn: Ppn) {
+        let plane = self.state.ops[id].plane;
+        self.brought(ppn);
+        if !self.relocate(id, region) {
+            return;
+        }
+        if self.scratch.relocated.is_empty() {
+            self.go_on(region, plane);
+        }
+        for index in 0..self.scratch.relocated.len() {
+            let (lead, gathers) = self.scratch.relocated[index];
+            if gathers {
+                self.gather_whole(lead);
+            } else {
+                self.launch(lead);
+            }
+        }
+        self.read_on_in_buffer(region, plane);
+    }
+
+    #[inline]
+    fn program_over(&mut self, lead: OpId) {
+        let first = self.state.ops[lead].ppn;
+        self.program_done(lead);
+        let mut part = lead;
+        while !part.is_none() {
+            let op = &self.state.ops[part];
+            let (ppn, following) = (Ppn(first.0 + u32::from(op.slot)), op.chain);
+            if let Some(committed) = self.commit(part, ppn) {
+                self.invalidate_dead();
+                if committed.is_newest {
+                    self.note_map_change(committed.lpn);
+                }
+                self.follow_up(committed.next);
+            }
+            part = following;
+        }
+        if !M::METADATA || self.out.fault.is_none() {
+            self.leave_block(self.state.geometry.block_of(first));
+        }
+    }
+}
+
+/// What follows.
+impl<M: Media> Ftl<M> {
+    /// Carry out what a room has asked for, and what follows from that.
+    #[inline(always)]
+    pub(crate) fn follow_up(&mut self, next: Next) {
+        if next != Next::Nothing {
+            self.carry_out(next);
+        }
+        self.send_ready();
+    }
+
+    #[inline]
+    fn carry_out(&mut self, mut next: Next) {
+        while next != Next::Nothing {
+            next = match next {
+                Next::Nothing => Next::Nothing,
+                Next::Send(lead) => self.send(lead),
+                Next::Launch(lead) => {
+                    self.enter_if_it_waits(lead);
+                    self.send_ready();
+                    self.launch(lead);
+                    Next::Nothing
+                }
+                Next::Moves(lead) => {
+                    self.begin_moves(lead);
+                    Next::Nothing
+                }
+                Next::EmptyTo(pages) => {
+                    while let Some(next) = self.send_least_recent(pages) {
+                        self.follow_up(next);
+                    }
+                    Next::Nothing
+                }
+                Next::PageOver { region, plane, in_window } => {
+                    self.job_page_over(region, plane, in_window);
+                    Next::Nothing
+                }
+                Next::MoveOver { lpn, from, idle, waits } => {
+                    self.leave_move(lpn, from, idle, waits);
+                    self.send_ready();
+                    self.unpin(self.state.geometry.block_of(from));
+                    Next::Nothing
+                }
+                Next::MoveDropped { lpn, from, idle, waits } => {
+                    self.begin_held_moves();
+                    self.leave_move(lpn, from, idle, waits);
+                    Next::Nothing
+                }
+                Next::Settled { part, version } => {
+                    self.settled(part, version);
+                    Next::Nothing
+                }
+            }
+        }
+    }
+
+    /// Host programs that need wait no longer go on their way.
+    #[inline(always)]
+    fn send_ready(&mut self) {
+        while let Some(lead) = self.ready.pop_front() {
+            self.pick_again(lead);
+            self.follow_up(Next::Send(lead));
+        }
+    }
+
+    /// Moves begin for which there is a place in their buffer now.
+    #[inline(always)]
+    fn begin_held_moves(&mut self) {
+        self.send_ready();
+        while self.begin_held_move() {
+            self.send_ready();
+        }
+    }
+
+    /// The moves begin that the scheme wants made before a host program.
+    fn begin_moves(&mut self, lead: OpId) {
+        let mut moves = std::mem::take(&mut self.scratch.moves);
+        for m in moves.drain(..) {
+            self.enqueue_move(m, MoveReason::Program(lead));
+            self.send_ready();
+        }
+        self.scratch.moves = moves;
+    }
+
+    /// A program of data from RAM is on flash.
+    fn settled(&mut self, part: OpId, version: u64) {
+        let op = &self.state.ops[part];
+        let (lpn, cause) = (op.lpn, op.cause);
+        if cause == Cause::Metadata {
+            self.metadata_programmed(lpn, version);
+        }
+        self.settle(part);
+        // One that collection moved by way of RAM, too.
+        if cause != Cause::Host && self.state.is_metadata(lpn) {
+            self.metadata_over(lpn);
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! A page of a victim has been read: what of it lives is placed anew by the scheme and programmed there.
+
+use crate::ftl::Ftl;
+use crate::media::Media;
+use crate::plan::decision::Gather;
+use crate::plan::region::RegionId;
+use crate::state::op::{Op, OpId, OpKind, Owner};
+use crate::state::program_buffer::WriteStream;
+use wordline_units::Ppn;
+
+impl<M: Media> Ftl<M> {
+    /// A page of a victim has been read: what of it still lives finds a new home. Its programs are left in
+    /// `scratch.relocated`, with whether their pages are gathered first. Returns whether the collection goes on.
+    pub(crate) fn relocate(&mut self, read: OpId, region: RegionId) -> bool {
+        self.scratch.relocated.clear();
+        let op = &self.state.ops[read];
+        let (first, plane, cause) = (op.ppn, op.plane, op.cause);
+        self.state.ops.remove(read);
+        let units = self.state.regions[region.index()].units_per_page;
+        let end = first.0 / units * units + units;
+        let Some(job) = self.state.at(region, plane).job else {
+            self.internal(format!("a page of plane {plane} was read for a collection that is over"));
+            return false;
+        };
+        let class = self.job_class(region, plane, &job);
+        let mut spans = std::mem::take(&mut self.scratch.live);
+        for from in first.0..end {
+            let from = Ppn(from);
+            self.state.map.live_in(from, &mut spans);
+            if spans.is_empty() {
+                continue;
+            }
+            let Some(place) = self.place_collected(region, &spans, plane) else { break };
+            let to = place.route.region();
+            let whole = place.gather == Gather::Whole;
+            let pool = |region: RegionId| self.state.regions[region.index()].region.pool;
+            let within = pool(to) == pool(region);
+            let target = if self.state.reaches(to, plane) {
+                let stream = if within { WriteStream::Collected } else { WriteStream::Moved };
+                self.state.least_filled_plane(to, plane, stream)
+            } else {
+                self.moves_to(to, place.plane, plane)
+            };
+            let mut offset = 0;
+            let mut last = OpId::NONE;
+            for span in &spans {
+                if whole && self.gathering.takes(span.lpn, from) {
+                    continue;
+                }
+                self.state.map.prefetch(span.lpn); // for the commit
+                let mut op = Op::new(OpKind::Program, target, cause, class);
+                (op.lpn, op.mask, op.from, op.route) = (span.lpn, span.mask, from, place.route);
+                op.owner = Owner::Job(region);
+                (op.offset, op.privileged, op.idle) = (offset, within, job.idle);
+                if self.state.map_kind().knows_sectors() {
+                    offset += span.mask.count() as u8;
+                }
+                let id = self.carry(op);
+                if whole {
+                    self.state.ops[id].offset = 0;
+                    self.scratch.relocated.push((id, true));
+                    continue;
+                }
+                if last.is_none() {
+                    self.scratch.relocated.push((id, false));
+                } else {
+                    self.state.ops[last].chain = id;
+                }
+                last = id;
+            }
+            self.state.counters.count_collected(1, job.refreshes);
+        }
+        self.scratch.live = spans;
+        if self.out.fault.is_some() {
+            return false;
+        }
+        // One page in flight has become as many programs as it had live slots, each of which ends
+        // once for every part of its chain.
+        let parts: usize = self.scratch.relocated.iter().map(|(lead, _)| self.chain_of(*lead).count()).sum();
+        if let Some(job) = &mut self.state.at_mut(region, plane).job {
+            job.inflight = job.inflight + parts as u32 - 1;
+            job.window = job.window + parts as u32 - 1;
+        }
+        true
+    }
+}

@@ -1,0 +1,200 @@
+//! A program finds no slot in its plane: it waits, goes to another plane, is dropped, or in the end fails.
+
+use crate::ftl::Ftl;
+use crate::media::Media;
+use crate::plan::decision::PlanePick;
+use crate::plan::region::RegionId;
+use crate::state::cause::Cause;
+use crate::state::op::{Op, OpId, Owner};
+use crate::state::request::Effect;
+use wordline_units::PlaneId;
+
+/// What becomes of a program that finds no slot in its plane.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Blocked {
+    /// It waits there.
+    Waits,
+    /// It has left for another plane.
+    ChangesPlane,
+    /// It is given up.
+    Dropped,
+}
+
+impl<M: Media> Ftl<M> {
+    /// What a program does that found no slot in its plane.
+    pub(crate) fn find_space(&mut self, id: OpId) -> Blocked {
+        let mut parts =
+            std::iter::successors(Some(id), |p| Some(self.state.ops[*p].chain).filter(|c| !c.is_none()));
+        // A program into the same pool might wait for the very block that the move pins.
+        let pool = |region: RegionId| self.state.regions[region.index()].region.pool;
+        let mere = |op: &Op| {
+            let source = || self.state.region_of(self.state.geometry.block_of(op.from));
+            op.owner == Owner::Move(OpId::NONE) && pool(source()) == pool(op.route.region())
+        };
+        if parts.all(|p| mere(&self.state.ops[p])) {
+            self.abandon_moves(id);
+            return Blocked::Dropped;
+        }
+        if let Some(there) = self.member_with_space(id) {
+            self.change_plane(id, there);
+            return Blocked::ChangesPlane;
+        }
+        let (plane, route) = (self.state.ops[id].plane, self.state.ops[id].route);
+        // A page that its job waits for, not one of a group: that job reads on without it, and what it
+        // reads is the company that other groups wait for.
+        let op = &self.state.ops[id];
+        let blocks_gc = matches!(op.owner, Owner::Job(_)) && op.in_window;
+        if let Owner::Job(from) = op.owner
+            && blocks_gc
+        {
+            for p in self.state.superblock_planes(from, self.plane_of(op.from)) {
+                self.state.gc_blocked[p as usize] = true;
+            }
+        }
+        for target in route.targets() {
+            if !self.state.is_there(target.region, plane) {
+                continue;
+            }
+            for p in self.state.superblock_planes(target.region, plane) {
+                self.state.programs_blocked[p as usize] = true;
+                self.state.gc_blocked[p as usize] |= blocks_gc;
+            }
+            self.collect_for(target.region, plane);
+        }
+        Blocked::Waits
+    }
+
+    /// Give up pages that find no place where they should go: they stay where they are.
+    fn abandon_moves(&mut self, lead: OpId) {
+        let op = &self.state.ops[lead];
+        self.state.backlog.take(op.plane, op.kind);
+        let mut part = lead;
+        while !part.is_none() {
+            let op = &self.state.ops[part];
+            let (lpn, from, idle, owner, next) = (op.lpn, op.from, op.idle, op.owner, op.chain);
+            let in_window = op.in_window;
+            self.leave_buffer(part);
+            self.state.ops.remove(part);
+            match owner {
+                Owner::Job(region) => self.give_up_page(region, self.plane_of(from), in_window),
+                Owner::Move(waits) => {
+                    self.state.counters.moves_dropped += 1;
+                    self.end_move(lpn, from, idle, waits);
+                }
+                _ => self.internal(format!("a program of {owner:?} was given up like a move")),
+            }
+            part = next;
+        }
+    }
+
+    /// Send a program whose data have left their old place, or that may go to any plane, to the roomiest that can
+    /// take it: its own has no slot for it and nothing is pending. Returns whether there is one.
+    pub fn send_elsewhere(&mut self, id: OpId) -> bool {
+        let op = &self.state.ops[id];
+        let is_free = match op.owner {
+            Owner::Nobody => true,
+            owner if owner.is_host() => self.state.dynamic || op.pick != PlanePick::Home,
+            _ => false,
+        };
+        if !is_free {
+            return false;
+        }
+        let (here, route) = (op.plane, op.route);
+        let there = route.targets().find_map(|target| {
+            let takes = self.planes_of(target.region);
+            let takes = takes.filter(|p| *p != here && self.has_room(target, *p, false));
+            takes.max_by_key(|p| self.state.spare_slots(target.region, *p))
+        });
+        if let Some(there) = there {
+            self.change_plane(id, there);
+        }
+        there.is_some()
+    }
+
+    /// A program that is in no queue goes to another plane.
+    fn change_plane(&mut self, id: OpId, there: PlaneId) {
+        let op = &mut self.state.ops[id];
+        let here = std::mem::replace(&mut op.plane, there);
+        self.state.backlog.take(here, op.kind);
+        self.state.backlog.add(there, op.kind);
+        self.out.effects.push(Effect::ChangePlane(id));
+    }
+
+    /// Give up a program that can never be bound: the drive is full, or has worn out.
+    pub(crate) fn give_up(&mut self, lead: OpId) {
+        if matches!(self.state.ops[lead].owner, Owner::Move(_) | Owner::Job(_)) {
+            return self.abandon_moves(lead);
+        }
+        let outcome = self.no_place();
+        let op = &self.state.ops[lead];
+        self.state.backlog.take(op.plane, op.kind);
+        let mut part = lead;
+        while !part.is_none() {
+            let (owner, next) = (self.state.ops[part].owner, self.state.ops[part].chain);
+            let mut metadata = None;
+            if owner.is_host() {
+                if M::METADATA {
+                    self.state.trims.void.remove(&part.0);
+                }
+                if self.state.ops[part].cause == Cause::Metadata {
+                    metadata = Some(self.state.ops[part].lpn);
+                    self.metadata_not_programmed(part.0, self.state.ops[part].lpn);
+                }
+                self.requests.will_end(part, owner.request(), outcome);
+            }
+            self.settle(part);
+            if let Some(lpn) = metadata {
+                self.metadata_over(lpn);
+            }
+            part = next;
+        }
+    }
+
+    /// Whether a host request may be as late as an operation.
+    #[inline(always)]
+    pub fn serves_host(&self, id: OpId) -> bool {
+        self.state.ops[id].owner.is_host()
+    }
+
+    /// Whether a program may be given up: one of the host whose data are not acknowledged yet, so that
+    /// its end can be reported, a move that was to make room for one, or where blocks have worn out a page
+    /// whose collection counted on them.
+    pub fn can_fail(&self, id: OpId) -> bool {
+        match self.state.ops[id].owner {
+            Owner::Request(_) | Owner::Answered => !self.ack.answers_from_ram(),
+            Owner::Move(_) => true,
+            Owner::Job(_) => self.state.wear.retired > 0,
+            Owner::Nobody | Owner::Rmw(_) | Owner::Gather | Owner::Rewrite(_) | Owner::Map => false,
+        }
+    }
+
+    /// Give up what waits for room in a buffer that nothing leaves any more. Returns whether there was any.
+    pub(crate) fn drop_held_moves(&mut self) -> bool {
+        if self.state.wear.retired == 0 {
+            return false;
+        }
+        let held = std::mem::take(&mut self.moves.waiting);
+        for (_, waits) in &held {
+            self.state.counters.moves_dropped += 1;
+            self.awaited(*waits);
+        }
+        !held.is_empty()
+    }
+
+    /// A plane that has a slot for a program where its own has none: another one of its superblocks.
+    pub(crate) fn member_with_space(&self, id: OpId) -> Option<PlaneId> {
+        let op = &self.state.ops[id];
+        let (here, privileged) = (op.plane, op.privileged);
+        // What evens out wear, and what a scheme moves, may not take every slot that there is.
+        if matches!(op.owner, Owner::Move(_))
+            || self.state.wear.spec.static_beyond.is_some() && self.levels(op)
+        {
+            return None;
+        }
+        let mut targets = op.route.targets().filter(|t| self.state.is_there(t.region, here));
+        targets.find_map(|target| {
+            let mut planes = self.state.superblock_planes(target.region, here).map(PlaneId);
+            planes.find(|p| *p != here && self.has_room(target, *p, privileged))
+        })
+    }
+}

@@ -1,0 +1,3 @@
+//! What is written beside data.
+
+pub(crate) mod spare_area;
