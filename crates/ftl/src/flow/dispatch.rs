@@ -268,66 +268,71 @@ impl<M: Media> Ftl<M> {
 
 /// What follows.
 impl<M: Media> Ftl<M> {
-    /// Carry out what a room has asked for, and what follows from that.
+    /// Carry out what follows from a step, and what follows from that. What follows from nearly every write and program is
+    /// done on the spot.
     #[inline(always)]
     pub(crate) fn follow_up(&mut self, next: Next) {
-        if next != Next::Nothing {
-            self.carry_out(next);
+        match next {
+            Next::Nothing => {}
+            Next::Send(lead) => {
+                let next = self.send(lead);
+                if next != Next::Nothing {
+                    self.carry_out(next);
+                }
+            }
+            Next::Settled(part) => self.settled(part),
+            next => self.carry_out(next),
         }
         self.send_ready();
     }
 
-    #[inline]
-    fn carry_out(&mut self, mut next: Next) {
-        while next != Next::Nothing {
-            next = match next {
-                Next::Nothing => Next::Nothing,
-                Next::Send(lead) => self.send(lead),
-                Next::Launch(lead) => {
-                    self.enter_if_it_waits(lead);
+    #[inline(never)]
+    fn carry_out(&mut self, next: Next) {
+        match next {
+            Next::Nothing => {}
+            Next::Send(lead) => {
+                let next = self.send(lead);
+                self.carry_out(next);
+            }
+            Next::Launch(lead) => {
+                self.enter_if_it_waits(lead);
+                self.send_ready();
+                self.launch(lead);
+            }
+            Next::Moves(lead) => self.begin_moves(lead),
+            Next::EmptyTo(pages) => {
+                while let Some(next) = self.send_least_recent(pages) {
+                    self.carry_out(next);
                     self.send_ready();
-                    self.launch(lead);
-                    Next::Nothing
-                }
-                Next::Moves(lead) => {
-                    self.begin_moves(lead);
-                    Next::Nothing
-                }
-                Next::EmptyTo(pages) => {
-                    while let Some(next) = self.send_least_recent(pages) {
-                        self.follow_up(next);
-                    }
-                    Next::Nothing
-                }
-                Next::PageOver { region, plane, in_window } => {
-                    self.job_page_over(region, plane, in_window);
-                    Next::Nothing
-                }
-                Next::MoveOver { lpn, from, idle, waits } => {
-                    self.leave_move(lpn, from, idle, waits);
-                    self.send_ready();
-                    self.unpin(self.state.geometry.block_of(from));
-                    Next::Nothing
-                }
-                Next::MoveDropped { lpn, from, idle, waits } => {
-                    self.begin_held_moves();
-                    self.leave_move(lpn, from, idle, waits);
-                    Next::Nothing
-                }
-                Next::Settled { part, version } => {
-                    self.settled(part, version);
-                    Next::Nothing
                 }
             }
+            Next::PageOver { region, plane, in_window } => self.job_page_over(region, plane, in_window),
+            Next::MoveOver { lpn, from, idle, waits } => {
+                self.leave_move(lpn, from, idle, waits);
+                self.send_ready();
+                self.unpin(self.state.geometry.block_of(from));
+            }
+            Next::MoveDropped { lpn, from, idle, waits } => {
+                self.begin_held_moves();
+                self.leave_move(lpn, from, idle, waits);
+            }
+            Next::Settled(part) => self.settled(part),
         }
     }
 
     /// Host programs that need wait no longer go on their way.
     #[inline(always)]
     fn send_ready(&mut self) {
+        if !self.ready.is_empty() {
+            self.send_all_ready();
+        }
+    }
+
+    #[inline(never)]
+    fn send_all_ready(&mut self) {
         while let Some(lead) = self.ready.pop_front() {
             self.pick_again(lead);
-            self.follow_up(Next::Send(lead));
+            self.carry_out(Next::Send(lead));
         }
     }
 
@@ -351,9 +356,10 @@ impl<M: Media> Ftl<M> {
     }
 
     /// A program of data from RAM is on flash.
-    fn settled(&mut self, part: OpId, version: u64) {
+    #[inline]
+    fn settled(&mut self, part: OpId) {
         let op = &self.state.ops[part];
-        let (lpn, cause) = (op.lpn, op.cause);
+        let (lpn, cause, version) = (op.lpn, op.cause, op.version);
         if cause == Cause::Metadata {
             self.metadata_programmed(lpn, version);
         }

@@ -25,5 +25,5 @@ pub(crate) enum Next {
     /// The same of one that was dropped, and has no hold on its source.
     MoveDropped { lpn: Lpn, from: Ppn, idle: bool, waits: OpId },
     /// A program of data from RAM is on flash: of the host's, the drive's own, or what collection brought there.
-    Settled { part: OpId, version: u64 },
+    Settled(OpId),
 }

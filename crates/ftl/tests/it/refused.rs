@@ -116,7 +116,10 @@ fn collected_and_sealed_data_are_held_to_the_same_rules() {
     b.orders().sealed = Some(along(Route::into_buffer(0)));
     b.write(0, 0, 2);
     b.write(1, 0, 2);
-    assert_eq!(fault(&mut b), "place a sealed page in the merge buffer (only data that the host writes wait there, and the page is sealed)");
+    assert_eq!(
+        fault(&mut b),
+        "place a sealed page in the merge buffer (only data that the host writes wait there, and the page is sealed)"
+    );
 }
 
 #[test]

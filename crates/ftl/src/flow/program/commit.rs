@@ -185,9 +185,9 @@ impl<M: Media> Ftl<M> {
                 Next::PageOver { region, plane: self.plane_of(from), in_window: op.in_window }
             }
             Owner::Move(waits) => Next::MoveOver { lpn: span.lpn, from, idle: op.idle, waits },
-            _ => Next::Settled { part, version },
+            _ => Next::Settled(part),
         };
-        if !matches!(next, Next::Settled { .. }) {
+        if !matches!(next, Next::Settled(_)) {
             self.state.ops.remove(part);
         }
         Some(Committed { lpn: span.lpn, is_newest: !keep.is_empty(), next })
