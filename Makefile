@@ -230,7 +230,7 @@ walk: ## Count functions and changes of file on the way of a write through the e
 N ?= 1000
 SEED ?= 1
 swarm: ## Random drives, schemes and workloads with every check on: make swarm N=1000 SEED=1
-	@WORDLINE_CASES=$(N) WORDLINE_SEED=$(SEED) cargo test --package wordline-sim --test it --quiet swarm::every_read
+	@WORDLINE_CASES=$(N) WORDLINE_SEED=$(SEED) cargo test --package wordline-swarm --test it --quiet swarm::every_read
 
 SECONDS ?= 10
 TARGETS ?= device scheme workload initial trace job-file twin-file blktrace vscsi1 vscsi2 vscsi-csv msr systor17 spc \

@@ -23,7 +23,7 @@ COPY = ROOT / "target" / "mutants"
 COPIED = ["crates", "devices", "docs", "fuzz", "Cargo.toml", "Cargo.lock", ".cargo"]
 COPIED += ["ARCHITECTURE.md"]
 # The engine's own checks come first; the golden table would catch nearly anything.
-SUITES = [["wordline-flash", "wordline-ftl", "wordline-sim"], ["wordline-run"]]
+SUITES = [["wordline-flash", "wordline-ftl", "wordline-sim", "wordline-swarm"], ["wordline-run"]]
 ALONE = [["wordline-ftl"]]
 SECONDS = 1500
 

@@ -10,8 +10,8 @@ use wordline_ftl::{DriveInfo, Hooks, Layout, Scheme};
 const NUMBERS: [&str; 5] = ["1", "2", "8", "10%", "1us"];
 
 /// What is wrong with a scheme, a line a problem: with its names, with a parameter that it does not read or whose default
-/// is none, or with a hook that it has and that is called on none of the drives under none of its parameters, be it
-/// that its layout leaves the hook out or that an `answers` written by hand does.
+/// is none, with its parameters for small drives, or with a hook that it has and that is called on none of the drives under
+/// none of its parameters, be it that its layout leaves the hook out or that an `answers` written by hand does.
 ///
 /// # Errors
 /// All problems that were found.
@@ -26,6 +26,11 @@ pub fn check(entry: &Entry, drives: &[DeviceSpec]) -> Result<(), Vec<String>> {
         let answer = registry.build(&format!("{}:{key}=no-such-thing", entry.name));
         if answer.is_err_and(|e| e.to_string().contains("unknown key")) {
             problems.push(format!("parameter {key:?} is listed, and the scheme does not read it"));
+        }
+    }
+    for small in &entry.small {
+        if let Err(e) = registry.build(&format!("{}:{small}", entry.name)) {
+            problems.push(format!("its parameters for small drives, {small:?}, are wrong: {e}"));
         }
     }
     let (has, called) = hooks(&registry, entry, drives);

@@ -56,6 +56,9 @@ pub(crate) fn entry() -> Entry {
         .takes(Parameter::new("mode", "densest", "slc, mlc, tlc or qlc: bits a cell holds"))
         .takes(Parameter::new("program", "device", "sequential or one-shot"))
         .takes(Parameter::new("streams", "0", "streams of the host that are kept apart, at most 8"))
+        .small("mode=slc")
+        .small("")
+        .small("program=sequential")
 }
 
 /// The baseline: one region of one cell mode.

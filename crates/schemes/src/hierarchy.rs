@@ -91,6 +91,8 @@ pub(crate) fn entry() -> Entry {
     .takes(Parameter::new("runs", "one", "one or any: in how many pages of L1 the parts of a page may lie"))
     .takes(Parameter::new("window", "1024", "write requests between two targets"))
     .takes(Parameter::new("ws_unit", "page", "page or request: what is counted as written to L1"))
+    .small("window=16")
+    .small("division=page,runs=any,window=8")
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -72,6 +72,7 @@ pub(crate) fn entry() -> Entry {
     .takes(Parameter::new("at", "start", "start or end: where the hot pages are"))
     .takes(Parameter::new("pools", "shared", "shared or separate: where erased blocks come from"))
     .takes(Parameter::new("spare", "50%", "share of the spare blocks that hot data get"))
+    .small("hot=30%")
 }
 
 /// Where the hot pages are.

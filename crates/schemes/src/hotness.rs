@@ -54,6 +54,7 @@ pub(crate) fn entry() -> Entry {
     .takes(RECLAIM)
     .takes(RECLAIM_BELOW)
     .takes(layout::IDLE_AFTER)
+    .small("warm=2,hot=3,decay=40,reclaim=on,idle_after=50us")
 }
 
 /// Moves by heat alone.

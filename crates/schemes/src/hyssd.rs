@@ -92,6 +92,10 @@ pub(crate) fn entry() -> Entry {
     .takes(Parameter::new("age", "10", "periods after which a surplus page is moved when idle"))
     .takes(layout::IDLE_AFTER.or("10ms"))
     .leading("policy")
+    .small("life,period=16,age=1,idle_after=100us")
+    .small("perf,tlc_unit=unpacked,period=8,age=2,idle_after=50us")
+    .small("perf,tlc_unit=rmw,period=8,age=2,idle_after=50us")
+    .small("static,u=50%,period=16,age=1,idle_after=100us")
 }
 
 /// By what the utilisation of the superior medium is chosen.

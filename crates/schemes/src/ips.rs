@@ -62,6 +62,7 @@ pub(crate) fn entry() -> Entry {
     .takes(windows::LAYERS)
     .takes(layout::MODE)
     .takes(windows::REPROGRAM_READ)
+    .small("window=2")
 }
 
 /// Windows that are reprogrammed in place.

@@ -58,6 +58,8 @@ pub(crate) fn entry() -> Entry {
     .takes(layout::MODE)
     .takes(windows::REPROGRAM_READ)
     .takes(layout::idle_at_once())
+    .small("window=3,layers=1,idle_after=100us")
+    .small("window=2,idle_after=100us")
 }
 
 /// Windows that idle collection reprograms.

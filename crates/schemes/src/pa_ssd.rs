@@ -86,6 +86,8 @@ pub(crate) fn entry() -> Entry {
     .takes(Parameter::new("background_gc", "off", "share of LSB pages below which idle dies collect, or off"))
     .takes(layout::IDLE_AFTER)
     .leading("specifier")
+    .small("QDS+UBS,queue=2")
+    .small("US")
 }
 
 /// Page types chosen for whole requests.

@@ -91,6 +91,7 @@ pub(crate) fn entry() -> Entry {
     .takes(RECLAIM)
     .takes(RECLAIM_BELOW)
     .takes(layout::IDLE_AFTER)
+    .small("warm=1,hot=2,r1=0,r2_young=0")
 }
 
 /// Moves by heat and retries.

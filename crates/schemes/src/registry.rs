@@ -26,6 +26,10 @@ pub struct Entry {
     pub parameters: Vec<Parameter>,
     /// The parameter whose key may be left out where it comes first, as in `pa-ssd:QDS+UBS`.
     pub leading: Option<Cow<'static, str>>,
+    /// Spellings of parameters, each without the scheme's name, with which a drive of a few hundred pages soon comes to
+    /// what the scheme is about: small counts, short waits. Tests on random drives draw from them; without any they take
+    /// the defaults.
+    pub small: Vec<Cow<'static, str>>,
     pub(crate) build: Arc<Build>,
 }
 
@@ -49,6 +53,7 @@ impl Entry {
             docs: Cow::Borrowed(""),
             parameters: vec![],
             leading: None,
+            small: vec![],
             build: Arc::new(build),
         }
     }
@@ -70,6 +75,13 @@ impl Entry {
     #[must_use]
     pub fn leading(self, key: impl Into<Cow<'static, str>>) -> Entry {
         Entry { leading: Some(key.into()), ..self }
+    }
+
+    /// The same with parameters for drives of a few hundred pages.
+    #[must_use]
+    pub fn small(mut self, parameters: impl Into<Cow<'static, str>>) -> Entry {
+        self.small.push(parameters.into());
+        self
     }
 
     /// Keys and values of a spelling, without the scheme's name, as they are given.

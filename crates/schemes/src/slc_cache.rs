@@ -63,6 +63,10 @@ pub(crate) fn entry() -> Entry {
     .takes(cache::STATIC_BLOCKS)
     .takes(cache::DYNAMIC_BLOCKS)
     .takes(Parameter::new("when_full", "device", "wait or direct: what a write does without a slot"))
+    .small("when_full=wait")
+    .small("when_full=direct")
+    .small("dynamic_blocks=2,static_blocks=2")
+    .small("static_blocks=2,dynamic_blocks=0")
 }
 
 /// An SLC write cache.

@@ -67,6 +67,9 @@ pub(crate) fn entry() -> Entry {
     .takes(cache::STATIC_BLOCKS)
     .takes(cache::DYNAMIC_BLOCKS)
     .takes(layout::idle_at_once())
+    .small("idle_after=100us")
+    .small("static_blocks=1,dynamic_blocks=3,idle_after=100us")
+    .small("static_blocks=2,dynamic_blocks=0,idle_after=100us")
 }
 
 /// An SLC write cache that idle time empties.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use wordline_device::{Trigger, Victim};
 use wordline_flash::ProgramRule;
-use wordline_units::{CellMode, SimDuration};
+use wordline_units::{CellMode, Fraction, SimDuration};
 
 /// A pool, by its position in [`Layout::pools`](crate::Layout::pools).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -81,6 +81,36 @@ pub struct Region {
     /// The most slots of each plane that may be programmed in its blocks, live or not; `u64::MAX` for no limit
     /// but that of `quota`.
     pub slot_quota: u64,
+}
+
+impl Region {
+    /// A region without a quota, with greedy collection from a quarter of free blocks down, whose one-shot groups wait
+    /// 500 us for company; the rest as most regions have it. Those of device files take trigger, victim and waits from
+    /// there.
+    pub fn new(
+        name: impl Into<Cow<'static, str>>,
+        pool: PoolId,
+        mode: CellMode,
+        rule: ProgramRule,
+    ) -> Region {
+        Region {
+            name: name.into(),
+            pool,
+            mode,
+            rule,
+            quota: u32::MAX,
+            trigger: Trigger::FreeBlocks(Fraction::percent(25)),
+            victim: Victim::Greedy,
+            pad_after: Some(SimDuration(500_000)),
+            pad_host_after: SimDuration(500_000),
+            protected: false,
+            earlier_bits: EarlierBits::Buffered,
+            partial_victims: false,
+            evicts_to_other_pool: false,
+            moved_in: MovedIn::Packed,
+            slot_quota: u64::MAX,
+        }
+    }
 }
 
 /// How units that are moved into a region share pages, where a page holds several.

@@ -2,12 +2,10 @@
 //! as the device file wants them.
 
 use crate::parameters::{Parameter, Parameters, Wanted};
-use std::borrow::Cow;
 use wordline_device::ProgramBuffer;
 use wordline_flash::{Medium, ProgramRule};
 use wordline_ftl::{
-    DriveInfo, EarlierBits, FreeOrder, Hooks, Layout, MapKind, MovedIn, Pool, PoolId, Refusal, Region,
-    RegionId,
+    DriveInfo, EarlierBits, FreeOrder, Hooks, Layout, MapKind, Pool, PoolId, Refusal, Region, RegionId,
 };
 use wordline_units::{CellMode, SimDuration};
 
@@ -130,20 +128,11 @@ pub(crate) fn region(
     rule: ProgramRule,
 ) -> Region {
     Region {
-        name: Cow::Borrowed(name),
-        pool,
-        mode,
-        rule,
-        quota: u32::MAX,
         trigger: drive.spec.gc.trigger,
         victim: drive.spec.gc.victim,
         pad_after: drive.spec.pad_after,
         pad_host_after: drive.spec.pad_host_after,
         protected: drive.spec.program_buffer == ProgramBuffer::Protected,
-        earlier_bits: EarlierBits::Buffered,
-        partial_victims: false,
-        evicts_to_other_pool: false,
-        moved_in: MovedIn::Packed,
-        slot_quota: u64::MAX,
+        ..Region::new(name, pool, mode, rule)
     }
 }

@@ -44,8 +44,11 @@ impl Scheme for Forgetful {
 #[test]
 fn what_is_wrong_with_a_scheme_from_outside_is_found() {
     let entry = Entry::new("forgetfull", "", |_| Box::new(Forgetful(build("conventional").unwrap())))
-        .takes(Parameter::new("unread", "1", "1 to 8"));
-    let problems = check(&entry, &drives()).unwrap_err();
+        .takes(Parameter::new("unread", "1", "1 to 8"))
+        .small("unread=2");
+    let mut problems = check(&entry, &drives()).unwrap_err();
+    let small = problems.remove(2);
+    assert!(small.contains("parameters for small drives, \"unread=2\", are wrong"), "{small}");
     let expected = [
         "the entry is called \"forgetfull\" and its scheme \"forgetful\"",
         "parameter \"unread\" is listed, and the scheme does not read it",

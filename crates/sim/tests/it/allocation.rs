@@ -1,9 +1,9 @@
 //! Do pages go where they wait least, when they may go to any plane?
 
-use crate::support::{Rng, Tiny};
 use std::convert::Infallible;
 use wordline_ftl::NoMedia;
 use wordline_sim::{Device, NoProbe, Pacing, Stop, drive};
+use wordline_swarm::{Rng, Tiny};
 use wordline_units::{HostOp, HostRequest, SimTime};
 
 /// A page of 2 KiB takes 2048 ns over the bus; an SLC page is programmed in 20 us.

@@ -1,11 +1,11 @@
 //! Two levels of SLC cache, and the schemes that they are compared with: closed forms of the division, the sizes
 //! of tables, and what shares a page with what.
 
-use crate::support::{self, Rng};
 use wordline_device::{DeviceSpec, find};
 use wordline_flash::Geometry;
 use wordline_ftl::{Cause, Initial, Mapped, Metadata, NoMedia, RegionId};
 use wordline_sim::{Device, NoProbe};
+use wordline_swarm::{Rng, Tiny};
 use wordline_units::{HostOp, HostRequest, Lpn, PlaneId, SectorMask, SimTime};
 
 const SECTORS: u64 = 4;
@@ -107,9 +107,9 @@ fn l1_never_owns_more_than_half_of_what_is_in_use_and_a_block_in_transition() {
 
 #[test]
 fn a_page_under_sa_is_found_in_one_place() {
-    let mut tiny = support::Tiny { planes: 2, ..support::Tiny::default() };
-    let (scheme, bits) = support::scheme(20, &mut tiny);
-    let spec = tiny.spec(bits);
+    let tiny = Tiny { planes: 2, one_shot: true, spare: 9, ..Tiny::default() };
+    let scheme = wordline_schemes::build("sa").unwrap();
+    let spec = tiny.spec(3);
     let geometry = spec.geometry().unwrap();
     let mut device: Device<NoProbe, Metadata> = Device::new(&spec, &geometry, scheme, NoProbe).unwrap();
     let pages = spec.logical_bytes() / spec.unit.0;

@@ -1,8 +1,8 @@
 //! Do hot and cold data stay apart, and does a device that cannot keep them apart say why?
 
-use crate::support::Tiny;
 use wordline_ftl::{NoMedia, RegionId};
 use wordline_sim::{Device, NoProbe};
+use wordline_swarm::Tiny;
 use wordline_units::{HostOp, HostRequest, SimTime};
 
 fn device(tiny: &Tiny, spelling: &str) -> Result<Device<NoProbe, NoMedia>, String> {

@@ -1,9 +1,9 @@
 //! Overwrite, trim and read of a page while it is being filled, programmed or collected: every
 //! interleaving at the resolution of the device's own events, against a plain model.
 
-use crate::support::{QLC, Tiny};
 use wordline_ftl::{Bytes, Cause, Initial, Mapped, Outcome};
 use wordline_sim::{Device, Event, Log};
+use wordline_swarm::{QLC, Tiny};
 use wordline_units::{HostOp, HostRequest, SimDuration, SimTime};
 
 const SECTOR: usize = 512;

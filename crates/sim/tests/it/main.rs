@@ -28,7 +28,6 @@ mod snapshot;
 mod stepping;
 mod superblock;
 mod support;
-mod swarm;
 mod two_media;
 mod undecided;
 mod unloaded_latency;

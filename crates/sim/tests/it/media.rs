@@ -1,7 +1,6 @@
 //! Media that fail, and drives that share what theirs hold: an error reaches the caller, the drive stands as it is said
 //! to stand, nothing that was acknowledged is lost, and what one of two forks writes the other never sees.
 
-use crate::support::{Rng, Tiny};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,6 +9,7 @@ use wordline_ftl::{
     BlockHeader, Bytes, Cause, Fault, Label, Media, MediaError, Metadata, Oob, Outcome, Recorded, Span,
 };
 use wordline_sim::{Device, DeviceError, NoProbe};
+use wordline_swarm::{Rng, Tiny};
 use wordline_units::{BlockId, HostOp, HostRequest, Lpn, Ppn, SectorMask, SimTime};
 
 const SCHEME: &str = "conventional:mode=slc";

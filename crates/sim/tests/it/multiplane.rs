@@ -1,8 +1,8 @@
 //! Do like operations of a die's planes share its array's time, to the nanosecond, and no others?
 
-use crate::support::Tiny;
 use wordline_ftl::{Initial, LatencyPart, Mapped, NoMedia, OpKind};
 use wordline_sim::{Completion, Device, MultiplaneCounts, NoProbe, Pacing, Stop, drive};
+use wordline_swarm::Tiny;
 use wordline_units::{HostOp, HostRequest, SimTime};
 
 /// A page of 2 KiB takes 2048 ns over the bus; an SLC page is read in 3 us and programmed in 20.

@@ -1,9 +1,9 @@
 //! Do the parts of a request get the pages that the paper says, and how long does each take?
 
-use crate::support::{Rng, Tiny};
 use wordline_device::DeviceSpec;
 use wordline_ftl::{Initial, NoMedia};
 use wordline_sim::{Device, NoProbe};
+use wordline_swarm::{Rng, Tiny};
 use wordline_units::{Attributes, HostOp, HostRequest, LatencyHint, SimTime};
 
 type Drive = Device<NoProbe, NoMedia>;

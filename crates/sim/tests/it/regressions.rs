@@ -1,8 +1,9 @@
 //! What the swarm found, each by its own name: a seed means another case when drawing changes.
 
-use crate::support::{self, BySector, Restless, Rng, Tiny};
 use wordline_ftl::{Bytes, Initial, Mapped, NoMedia, Outcome, RegionId, Scheme};
 use wordline_sim::{Completion, Device, Event, NoProbe, Probe};
+use wordline_swarm::stress::{BySector, Restless};
+use wordline_swarm::{Rng, Tiny, map_on_flash};
 use wordline_units::{HostOp, HostRequest, PlaneId, SimDuration, SimTime};
 
 const NEVER_PADS: &str = "[program]\nbuffer = \"protected\"\npad_after = \"never\"\n";
@@ -441,7 +442,7 @@ fn a_write_that_may_go_anywhere_fails_only_where_no_plane_has_room() {
             ..Tiny::default()
         };
         let mut spec = tiny.spec(3);
-        support::map_on_flash(&mut spec, named("conventional").as_ref(), 1, 4);
+        map_on_flash(&mut spec, 1, 4);
         let geometry = spec.geometry().unwrap();
         let mut d: Device<NoProbe, NoMedia> =
             Device::new(&spec, &geometry, named("conventional"), NoProbe).unwrap();

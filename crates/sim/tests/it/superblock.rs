@@ -1,11 +1,11 @@
 //! Are the blocks of a superblock opened, filled, collected and erased as one?
 
-use crate::support::Tiny;
 use std::collections::BTreeSet;
 use wordline_device::{DeviceSpec, Superblock, Victim};
 use wordline_flash::Geometry;
 use wordline_ftl::{BlockLife, Initial, Mapped, NoMedia, OpKind};
 use wordline_sim::{Device, MultiplaneCounts, NoProbe};
+use wordline_swarm::Tiny;
 use wordline_units::{BlockId, Fraction, HostOp, HostRequest, PlaneId, SimTime};
 
 /// A page of 2 KiB takes 2048 ns over the bus; an SLC page is programmed in 20 us.

@@ -1,13 +1,13 @@
 //! A drive of two media with pages of different size: writes go to the fast one, collection moves
 //! them to the dense one, two units to a page.
 
-use crate::support::FastThenDense;
 use wordline_flash::SlotClass;
 use wordline_ftl::{
     Bytes, DriveInfo, Fault, Gather, Layout, NoMedia, Outcome, Parcel, Place, PlanePick, Refusal, RegionId,
     Route, Scheme, View,
 };
 use wordline_sim::{Device, DeviceError, NoProbe};
+use wordline_swarm::stress::FastThenDense;
 use wordline_units::{HostOp, HostRequest, SimTime};
 
 #[test]

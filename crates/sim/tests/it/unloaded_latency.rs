@@ -1,10 +1,10 @@
 //! Does an idle drive answer after exactly the times that its description adds up to, and do its
 //! parts really work in parallel?
 
-use crate::support::Tiny;
 use wordline_device::DeviceSpec;
 use wordline_ftl::{Initial, Mapped, NoMedia};
 use wordline_sim::{Device, Event, Log, NoProbe, Pacing, Stop, drive};
+use wordline_swarm::Tiny;
 use wordline_units::{HostOp, HostRequest, SimTime};
 
 fn builtin(name: &str, overrides: &[(&str, &str)]) -> DeviceSpec {

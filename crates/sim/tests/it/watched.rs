@@ -1,9 +1,9 @@
 //! What a probe sees, and through it the moments that no latency shows by itself.
 
-use crate::support::Tiny;
 use std::collections::HashSet;
 use wordline_ftl::{Cause, Initial, Mapped, NoMedia, OpKind, Order, Part};
 use wordline_sim::{Begin, Device, Event, Probe};
+use wordline_swarm::Tiny;
 use wordline_units::{HostOp, HostRequest, SimTime};
 
 /// Keeps every operation with its parts and the time of its first use.

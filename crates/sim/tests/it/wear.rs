@@ -1,11 +1,11 @@
 //! Blocks that wear out: when they retire, what becomes of the drive, what a power cut leaves of it, and what
 //! wear levelling does.
 
-use crate::support::{Rng, Tiny};
 use std::collections::BTreeMap;
 use wordline_device::{DeviceSpec, WearSpec};
 use wordline_ftl::{Bytes, Initial, Mapped, Media, NoMedia, Outcome};
 use wordline_sim::{Device, NoProbe};
+use wordline_swarm::{Rng, Tiny};
 use wordline_units::{Fraction, HostOp, HostRequest, SimTime};
 
 /// A drive of two planes with blocks that live so many cycles.

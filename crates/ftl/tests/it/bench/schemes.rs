@@ -3,12 +3,12 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
-use wordline_device::{Trigger, Victim};
+use wordline_device::Trigger;
 use wordline_flash::{ProgramRule, SlotClass};
 use wordline_ftl::{
-    Collect, Command, DriveInfo, EarlierBits, FreeOrder, Gather, Hooks, IdleWork, Join, Layout, MapKind,
-    Move, MovedIn, Need, Origin, Parcel, Place, PlanePick, Pool, PoolId, ReadSeen, Refusal, Region, RegionId,
-    RegionSet, Route, Scheme, Span, Tag, View,
+    Collect, Command, DriveInfo, FreeOrder, Gather, Hooks, IdleWork, Join, Layout, MapKind, Move, Need,
+    Origin, Parcel, Place, PlanePick, Pool, PoolId, ReadSeen, Refusal, Region, RegionId, RegionSet, Route,
+    Scheme, Span, Tag, View,
 };
 use wordline_units::{CellMode, Fraction, HostRequest, Lpn, PlaneId, SectorMask, SimDuration};
 
@@ -132,21 +132,9 @@ pub const fn to(region: RegionId) -> Place {
 /// A region on a pool.
 pub fn region(name: &'static str, pool: u8, mode: CellMode, rule: ProgramRule) -> Region {
     Region {
-        name: name.into(),
-        pool: PoolId(pool),
-        mode,
-        rule,
-        quota: u32::MAX,
         trigger: Trigger::FreeBlocks(Fraction::percent(30)),
-        victim: Victim::Greedy,
-        pad_after: Some(SimDuration(500_000)),
-        pad_host_after: SimDuration(500_000),
-        protected: false,
-        earlier_bits: EarlierBits::Buffered,
         partial_victims: rule == ProgramRule::Relaxed,
-        evicts_to_other_pool: false,
-        moved_in: MovedIn::Packed,
-        slot_quota: u64::MAX,
+        ..Region::new(name, PoolId(pool), mode, rule)
     }
 }
 

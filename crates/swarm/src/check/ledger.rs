@@ -18,17 +18,17 @@ struct Block {
 }
 
 /// What a ledger is told of the drive.
-pub struct Drive {
-    pub geometry: Geometry,
-    pub parallel_unit: ParallelUnit,
-    pub multiplane: Multiplane,
-    pub multiplane_pages: MultiplanePages,
+pub(crate) struct Drive {
+    pub(crate) geometry: Geometry,
+    pub(crate) parallel_unit: ParallelUnit,
+    pub(crate) multiplane: Multiplane,
+    pub(crate) multiplane_pages: MultiplanePages,
     /// Whether every block is programmed from its first page to its last.
-    pub in_order: bool,
+    pub(crate) in_order: bool,
     /// Wordlines of a window and bits of a wordline, by region, where the rule is that of windows.
-    pub windows: Vec<Option<(u32, u32)>>,
+    pub(crate) windows: Vec<Option<(u32, u32)>>,
     /// Whether there may be data from before the first operation.
-    pub holds_data: bool,
+    pub(crate) holds_data: bool,
 }
 
 /// What an array does at once: in one plane, or with multi-plane commands in several.
@@ -43,7 +43,7 @@ struct Command {
 }
 
 #[derive(Default)]
-pub struct Ledger {
+pub(crate) struct Ledger {
     drive: Option<Drive>,
     blocks: Vec<Block>,
     /// The region of the operation that each plane is at.
@@ -66,12 +66,12 @@ pub struct Ledger {
     /// Programs and erases that an array has begun.
     begun: HashSet<u64>,
     /// How often one has gone on.
-    pub continued: u64,
+    pub(crate) continued: u64,
     /// Operations that went along with another.
-    pub together: u64,
+    pub(crate) together: u64,
     events: u64,
     /// The first thing that was wrong.
-    pub wrong: Option<String>,
+    pub(crate) wrong: Option<String>,
 }
 
 /// More events than any case has: a drive that has more goes round in circles.
@@ -99,7 +99,7 @@ impl Probe for Ledger {
 }
 
 impl Ledger {
-    pub fn of(drive: Drive) -> Ledger {
+    pub(crate) fn of(drive: Drive) -> Ledger {
         let block = Block { programmed: 0, from_before: drive.holds_data };
         Ledger {
             blocks: vec![block; drive.geometry.blocks as usize],
@@ -243,7 +243,7 @@ impl Ledger {
     }
 
     /// Whether the drive's own counts are what was seen.
-    pub fn agrees(&self, counters: &Counters) -> Result<(), String> {
+    pub(crate) fn agrees(&self, counters: &Counters) -> Result<(), String> {
         let mut reads = [0; Cause::COUNT];
         for region in &counters.regions {
             for (sum, n) in reads.iter_mut().zip(region.reads) {

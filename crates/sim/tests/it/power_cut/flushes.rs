@@ -1,0 +1,88 @@
+//! What a flush programs, what the media keep, and how long it takes until a drive is ready.
+
+use wordline_device::DeviceSpec;
+use wordline_ftl::{Bytes, Cause, Media, Metadata, NoMedia, Outcome};
+use wordline_sim::{Device, NoProbe};
+use wordline_swarm::{Rng, Tiny};
+use wordline_units::{HostOp, HostRequest, SimDuration, SimTime};
+
+fn fresh<M: Media + Default>(scheme: &str) -> (DeviceSpec, Device<NoProbe, M>) {
+    let spec = Tiny::default().spec(1);
+    let scheme = wordline_schemes::build(scheme).unwrap();
+    let device = Device::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap();
+    (spec, device)
+}
+
+fn ask<M: Media>(d: &mut Device<NoProbe, M>, op: HostOp, first: u64, blocks: u32) -> SimDuration {
+    let now = d.now();
+    d.submit(HostRequest::new(op, first, blocks).at(now), now).unwrap();
+    let c = d.next_completion(SimTime::NEVER).unwrap().unwrap();
+    assert_eq!(c.outcome, Outcome::Done);
+    c.at.since(now)
+}
+
+#[test]
+fn a_flush_programs_what_was_trimmed_since_the_last_one_and_nothing_else() {
+    let (_, mut d) = fresh::<NoMedia>("conventional:mode=slc");
+    let program = SimDuration(2_048 + 20_000); // of one page: its transfer, and the array
+    let logged = |d: &Device<NoProbe, NoMedia>| d.ftl.counters().program_bytes(Cause::Metadata);
+    assert_eq!(ask(&mut d, HostOp::Flush, 0, 0), SimDuration(0));
+    assert_eq!(ask(&mut d, HostOp::Trim, 0, 8), SimDuration(0));
+    assert_eq!(ask(&mut d, HostOp::Flush, 0, 0), SimDuration(0), "nothing was ever written there");
+    ask(&mut d, HostOp::Write, 0, 8);
+    assert_eq!(ask(&mut d, HostOp::Trim, 0, 8), SimDuration(0));
+    assert_eq!(logged(&d), 0);
+    assert_eq!(ask(&mut d, HostOp::Flush, 0, 0), program);
+    assert_eq!(logged(&d), 2_048);
+    assert_eq!(ask(&mut d, HostOp::Flush, 0, 0), SimDuration(0));
+    assert_eq!((logged(&d), d.ftl.mapped()), (2_048, 0));
+    d.ftl.check().unwrap();
+}
+
+#[test]
+fn what_the_media_keep_changes_no_result() {
+    fn hash<M: Media + Default>() -> String {
+        let (_, mut d) = fresh::<M>("conventional:mode=slc");
+        let pages = d.ftl.logical_lbas() / 4;
+        let mut rng = Rng(3);
+        for _ in 0..2_000 {
+            let op = [HostOp::Write, HostOp::Write, HostOp::Trim, HostOp::Flush, HostOp::Read]
+                [rng.below(5) as usize];
+            let now = d.now();
+            let blocks = if op == HostOp::Flush { 0 } else { 1 + rng.below(4) as u32 };
+            d.submit(HostRequest::new(op, rng.below(pages) * 4, blocks).at(now), now).unwrap();
+            while d.outstanding() > 6 {
+                d.next_completion(SimTime::NEVER).unwrap();
+            }
+        }
+        d.drain().unwrap();
+        assert!(d.ftl.counters().program_bytes(Cause::Metadata) > 0);
+        d.metrics.result_hash(&d.ftl.counters().integers())
+    }
+    assert_eq!(hash::<NoMedia>(), hash::<Metadata>());
+    assert_eq!(hash::<NoMedia>(), hash::<Bytes>());
+}
+
+#[test]
+fn a_drive_is_ready_when_every_programmed_page_has_been_sensed() {
+    let (spec, mut d) = fresh::<Metadata>("conventional:mode=slc");
+    ask(&mut d, HostOp::Write, 0, 20);
+    let off = d.power_cut();
+    let at = off.at;
+    let scheme = wordline_schemes::build("conventional:mode=slc").unwrap();
+    let d = Device::power_on(&spec, &spec.geometry().unwrap(), scheme, off).unwrap();
+    // Of 12 blocks of 4 pages one is full and one has a page: 4 + 1, and a blank page in 11 of them.
+    assert_eq!(d.now().since(at), SimDuration(16 * 3_000));
+}
+
+#[test]
+fn a_layout_that_did_not_write_the_flash_is_refused() {
+    let (spec, mut d) = fresh::<Metadata>("slc-cache");
+    ask(&mut d, HostOp::Write, 0, 4);
+    let scheme = wordline_schemes::build("conventional").unwrap();
+    let refusal = Device::power_on(&spec, &spec.geometry().unwrap(), scheme, d.power_cut()).err().unwrap();
+    assert!(
+        refusal.to_string().contains("with the device, scheme and parameters that it ran under"),
+        "{refusal}"
+    );
+}

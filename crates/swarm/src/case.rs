@@ -1,0 +1,84 @@
+//! A case of the swarm: a drive under a scheme, what it holds at first, and what the host asks of it.
+
+use crate::draw::any::any;
+use crate::draw::small::{small, varied};
+use crate::draw::spelling::Spellings;
+use crate::draw::{host, variants};
+use crate::drive::{Drive, Spelled};
+use crate::rng::Rng;
+use wordline_ftl::Initial;
+use wordline_units::HostRequest;
+
+/// How many drives are drawn for a scheme before another scheme is; and for one over another, since most do not go
+/// together.
+const DRIVES: [u32; 2] = [12, 2];
+/// How many schemes are drawn before the registry is given up.
+const SCHEMES: u32 = 60;
+
+/// Everything that a run is made of.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// Device and scheme.
+    pub drive: Drive,
+    /// What is there before the first request.
+    pub initial: Initial,
+    /// The requests, in the order of their arrival.
+    pub requests: Vec<HostRequest>,
+    /// From what it was drawn.
+    pub seed: u64,
+    /// Drives that were drawn before this one, and that the schemes drawn for them refused.
+    pub refused: u32,
+}
+
+impl Case {
+    /// The case of a seed, with its first so many requests: a shorter case is the beginning of a longer one.
+    pub(crate) fn draw(spellings: &Spellings, seed: u64, length: u64) -> Result<Case, String> {
+        let mut rng = Rng(seed);
+        let (drive, refused) = drawn(&mut rng, spellings)?;
+        let drive = variants::perhaps_mapped_on_flash(&mut rng, drive);
+        let drive = variants::perhaps_wearing(&mut rng, drive);
+        let drive = variants::perhaps_keeping_back(&mut rng, drive);
+        let drive = variants::perhaps_in_superblocks(&mut rng, drive);
+        let drive = variants::perhaps_taking_turns(&mut rng, drive);
+        let initial = host::initial(&mut rng, &drive);
+        let requests = host::requests(&mut rng, &drive, length);
+        Ok(Case { drive, initial, requests, seed, refused })
+    }
+}
+
+/// A small drive or any drive under a scheme, and how many were refused before it.
+fn drawn(rng: &mut Rng, spellings: &Spellings) -> Result<(Drive, u32), String> {
+    if rng.once_in(2) { taken(rng, spellings, true, varied) } else { taken(rng, spellings, false, any) }
+}
+
+/// A small drive under a scheme, of which the host has so much that whatever befalls the drive leaves it room enough.
+pub(crate) fn small_drive(rng: &mut Rng, spellings: &Spellings) -> Result<Drive, String> {
+    let (drive, _) = taken(rng, spellings, true, |rng, scheme, two| small(rng, scheme, two, 75))?;
+    let drive = variants::perhaps_mapped_on_flash(rng, drive);
+    Ok(variants::perhaps_in_superblocks(rng, drive))
+}
+
+/// The first drive that the scheme drawn for it takes, and how many were refused before it. A refusal is an answer, and
+/// no case.
+fn taken(
+    rng: &mut Rng,
+    spellings: &Spellings,
+    is_small: bool,
+    draw: impl Fn(&mut Rng, &Spelled, bool) -> Result<Drive, String>,
+) -> Result<(Drive, u32), String> {
+    let is_stacked = rng.once_in(8);
+    let (mut refused, mut reason) = (0, String::new());
+    for tried in 0..SCHEMES {
+        // No two of the registry may go together.
+        let is_stacked = is_stacked && tried < SCHEMES / 2;
+        let scheme = spellings.draw(rng, is_small, is_stacked)?;
+        let two_media = spellings.media.are_two(rng, &scheme);
+        for _ in 0..DRIVES[usize::from(is_stacked)] {
+            match draw(rng, &scheme, two_media) {
+                Ok(drive) => return Ok((drive, refused)),
+                Err(e) => (refused, reason) = (refused + 1, e),
+            }
+        }
+    }
+    Err(format!("{refused} drives were drawn, and the schemes take none of them: {reason}"))
+}

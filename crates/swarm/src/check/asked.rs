@@ -1,0 +1,194 @@
+//! What the host has asked of the drive, and what has come back.
+
+use crate::case::Case;
+use crate::check::model::{Expected, Model};
+use std::collections::{HashMap, HashSet};
+use std::convert::Infallible;
+use wordline_ftl::{Counters, Initial, Outcome};
+use wordline_sim::{Arrivals, Completion, Host, HostTurn};
+use wordline_units::{HostOp, HostRequest, SimTime};
+
+/// What the host has asked of the drive, and what it may expect.
+pub(crate) struct Asked<'a> {
+    pub(crate) case: &'a Case,
+    pub(crate) model: Model,
+    /// Of each read under way.
+    expected: HashMap<u64, Expected>,
+    /// Number of a read, what it may find, and what it found in each sector.
+    reads: Vec<(u64, Expected, Vec<u64>)>,
+    pub(crate) asked: u64,
+    pub(crate) ended: u64,
+    open_writes: HashSet<u64>,
+    last_end: SimTime,
+    /// Requests and bytes of each kind.
+    counts: HashMap<HostOp, (u64, u64)>,
+    /// Bytes of the units that were written.
+    pub(crate) page_bytes: u64,
+    stamp: u64,
+}
+
+impl<'a> Asked<'a> {
+    /// Nothing yet, of a drive that begins so.
+    pub(crate) fn new(case: &'a Case, initial: &Initial) -> Asked<'a> {
+        Asked {
+            case,
+            model: Model::new(case, initial),
+            expected: HashMap::new(),
+            reads: vec![],
+            asked: 0,
+            ended: 0,
+            open_writes: HashSet::new(),
+            last_end: SimTime(0),
+            counts: HashMap::new(),
+            page_bytes: 0,
+            stamp: 0,
+        }
+    }
+
+    /// The drive takes a request. Returns the data of a write.
+    pub(crate) fn ask(&mut self, r: &HostRequest) -> Vec<u8> {
+        let number = self.asked;
+        self.asked += 1;
+        let mut data = vec![];
+        match r.op {
+            HostOp::Write => {
+                self.stamp += 1;
+                data = self.model.write(r, number, self.stamp, self.case.drive.spec.sector.0 as usize);
+                self.open_writes.insert(number);
+                let unit = self.case.drive.spec.unit.0;
+                let units = (r.lba.0 + r.blocks as u64).div_ceil(unit / 512) - r.lba.0 / (unit / 512);
+                self.page_bytes += units * unit;
+            }
+            HostOp::Trim => self.model.trim(r, number),
+            HostOp::Read => _ = self.expected.insert(number, self.model.expect(r)),
+            HostOp::Flush => {}
+        }
+        let count = self.counts.entry(r.op).or_default();
+        *count = (count.0 + 1, count.1 + r.bytes());
+        data
+    }
+
+    /// A request has ended.
+    pub(crate) fn ended(&mut self, c: &Completion) -> Result<(), String> {
+        self.ended += 1;
+        if c.at < self.last_end || c.at < c.request.arrival {
+            return Err(format!(
+                "request {} ends at {} ns, which is past at {} ns",
+                c.number, c.at.0, self.last_end.0
+            ));
+        }
+        self.last_end = c.at;
+        self.outcome(c)?;
+        self.open_writes.remove(&c.number);
+        if c.request.op == HostOp::Flush
+            && let Some(write) = self.open_writes.iter().find(|write| **write < c.number)
+        {
+            return Err(format!("flush {} ends before write {write}, which came first", c.number));
+        }
+        match self.expected.remove(&c.number) {
+            Some(expected) => self.returned(c, expected),
+            None => Ok(()),
+        }
+    }
+
+    fn outcome(&mut self, c: &Completion) -> Result<(), String> {
+        let has_errors = self.case.drive.spec.errors.is_some();
+        let needs_a_place = matches!(c.request.op, HostOp::Write | HostOp::Flush);
+        match c.outcome {
+            Outcome::Done => {}
+            // The data are there to be seen here, though the drive cannot correct them.
+            Outcome::Uncorrectable if c.request.op == HostOp::Read && has_errors => {}
+            // A full drive has no place for a write, nor for the trims that a flush would log.
+            _ if needs_a_place && !self.case.drive.roomy => _ = self.model.failed.insert(c.number),
+            outcome => return Err(format!("request {} ends {outcome:?}", c.number)),
+        }
+        Ok(())
+    }
+
+    fn returned(&mut self, c: &Completion, expected: Expected) -> Result<(), String> {
+        let found = stamps(&c.data, self.case.drive.spec.sector.0 as usize);
+        if found.len() != expected.values.len() {
+            return Err(format!("read {} returns {} sectors", c.number, found.len()));
+        }
+        self.reads.push((c.number, expected, found));
+        Ok(())
+    }
+
+    /// Whether every read has found what it may. Told at the end, since which writes fail is known then.
+    pub(crate) fn judge(&self) -> Result<(), String> {
+        if !self.expected.is_empty() {
+            return Err("a read never ended".into());
+        }
+        for (number, expected, found) in &self.reads {
+            self.model.judge(expected, found).map_err(|e| format!("read {number}: {e}"))?;
+        }
+        Ok(())
+    }
+
+    /// Whether the drive has counted the requests that were asked.
+    pub(crate) fn agrees(&self, counters: &Counters) -> Result<(), String> {
+        for op in [HostOp::Read, HostOp::Write, HostOp::Trim, HostOp::Flush] {
+            let counted = (counters.host_requests[op as usize], counters.host_bytes[op as usize]);
+            let asked = self.counts.get(&op).copied().unwrap_or_default();
+            if counted != asked {
+                return Err(format!(
+                    "{op:?}: {counted:?} requests and bytes are counted, {asked:?} were asked"
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The stamp with which each sector begins.
+fn stamps(data: &[u8], sector: usize) -> Vec<u64> {
+    let begins = data.chunks(sector).filter_map(|sector| sector.first_chunk());
+    begins.map(|stamp| u64::from_le_bytes(*stamp)).collect()
+}
+
+/// The same host where its requests stand in queues: what it asks when, and what the drive took and ended.
+pub(crate) struct InQueues<'a, 'b, I> {
+    next: Arrivals<I>,
+    asked: &'a mut Asked<'b>,
+    data: Vec<u8>,
+    wrong: Result<(), String>,
+}
+
+impl<'a, 'b, I> InQueues<'a, 'b, I> {
+    pub(crate) fn new(next: Arrivals<I>, asked: &'a mut Asked<'b>) -> InQueues<'a, 'b, I> {
+        InQueues { next, asked, data: vec![], wrong: Ok(()) }
+    }
+
+    /// The first thing that was wrong.
+    pub(crate) fn finish(self) -> Result<(), String> {
+        self.wrong
+    }
+}
+
+impl<I: Iterator<Item = Result<HostRequest, Infallible>>> Host for InQueues<'_, '_, I> {
+    type Error = Infallible;
+
+    fn turn(&mut self, now: SimTime) -> Result<HostTurn, Infallible> {
+        self.next.turn(now)
+    }
+
+    fn data(&mut self, request: &HostRequest) -> &[u8] {
+        self.data = self.asked.ask(request);
+        &self.data
+    }
+
+    fn completed(&mut self, completion: &Completion) {
+        self.next.completed(completion);
+        if self.wrong.is_ok() {
+            self.wrong = self.asked.ended(completion);
+        }
+    }
+
+    fn is_timed(&self) -> bool {
+        false
+    }
+
+    fn ends_worn(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,6 @@
+//! A case run, and what is checked of it.
+
+pub(crate) mod asked;
+pub(crate) mod ledger;
+pub(crate) mod model;
+pub(crate) mod run;

@@ -1,0 +1,229 @@
+//! A case run on a drive that is watched, and twice on one that is not: all come to the same.
+
+use crate::case::Case;
+use crate::check::asked::{Asked, InQueues};
+use crate::check::ledger::{self, Ledger};
+use crate::rng::Rng;
+use std::convert::Infallible;
+use wordline_ftl::{Bytes, Initial, Media, NoMedia};
+use wordline_sim::{Arrivals, Device, NoProbe, Probe, drive_host};
+use wordline_units::{HostOp, HostRequest, SimTime};
+
+/// Run a case with every check on. Returns the hash of its result.
+///
+/// # Errors
+/// The first thing that is wrong.
+pub(crate) fn run(case: &Case) -> Result<String, String> {
+    let mut run = Run::new(case)?;
+    run.perform()?;
+    let watched = run.finish()?;
+    for looks in [Looks::Never, Looks::AtRandom] {
+        let alone = plain(case, looks)?;
+        if watched != alone {
+            return Err(format!("the result is {watched} when watched, and {alone} looking {looks:?}"));
+        }
+    }
+    Ok(watched)
+}
+
+/// A drive at work beside its model.
+struct Run<'a> {
+    device: Device<Ledger, Bytes>,
+    host: Asked<'a>,
+}
+
+impl<'a> Run<'a> {
+    fn new(case: &'a Case) -> Result<Run<'a>, String> {
+        let (mut device, initial) = prepared(case, |holds_data| Ledger::of(watched(case, holds_data)))?;
+        device.ftl.check().map_err(|e| format!("before the first request: {e}"))?;
+        Ok(Run { device, host: Asked::new(case, &initial) })
+    }
+
+    /// One request, and whatever ends until it arrives.
+    fn step(&mut self, r: HostRequest) -> Result<(), String> {
+        let number = self.host.asked;
+        let data = self.host.ask(&r);
+        let given = self.device.submit_with(r, r.arrival, &data).map_err(|e| e.to_string())?;
+        if given != number {
+            return Err(format!("request {number} was given the number {given}"));
+        }
+        self.collect(r.arrival)
+    }
+
+    fn collect(&mut self, until: SimTime) -> Result<(), String> {
+        while let Some(c) = self.device.next_completion(until).map_err(|e| e.to_string())? {
+            self.host.ended(&c)?;
+        }
+        Ok(())
+    }
+
+    /// Every request of the case, and let everything end.
+    fn perform(&mut self) -> Result<(), String> {
+        let case = self.host.case;
+        if let Some(queues) = case.drive.queues() {
+            let next = Arrivals::new(case.requests.iter().map(|r| Ok(*r)), false);
+            let mut host = InQueues::new(next, &mut self.host);
+            drive_host(&mut self.device, &mut host, Some(queues), |_| {}).map_err(|e| e.to_string())?;
+            host.finish()?;
+            let (all, taken) = (case.requests.len() as u64, self.host.asked);
+            return if all == taken { Ok(()) } else { Err(format!("of {all} requests {taken} were taken")) };
+        }
+        // A recount in mid-flight is slow, so it is for some.
+        let recounts = case.seed.is_multiple_of(4);
+        for (i, r) in case.requests.iter().enumerate() {
+            self.step(*r)?;
+            if recounts && i % 32 == 0 {
+                self.device.ftl.check().map_err(|e| format!("after request {i}: {e}"))?;
+            }
+        }
+        self.collect(SimTime::NEVER)?;
+        self.device.drain().map_err(|e| e.to_string())?;
+        self.collect(SimTime::NEVER)
+    }
+
+    /// Compare everything, when all has ended. Returns the hash of the run.
+    fn finish(mut self) -> Result<String, String> {
+        self.nothing_is_left()?;
+        self.device.ftl.check().map_err(|e| e.to_string())?;
+        let hash = hash(&self.device);
+        self.counts_add_up()?;
+        let all = self.host.model.sectors.len() as u64 * self.host.model.per_sector;
+        self.step(HostRequest::new(HostOp::Read, 0, all as u32).at(self.device.now()))?;
+        self.collect(SimTime::NEVER)?;
+        self.host.judge()?;
+        self.device.ftl.check().map_err(|e| e.to_string())?;
+        Ok(hash)
+    }
+
+    fn nothing_is_left(&self) -> Result<(), String> {
+        let (submitted, ended) = (self.device.submitted(), self.host.ended);
+        if ended != submitted {
+            return Err(format!("{submitted} requests went in and {ended} came out"));
+        }
+        // In a full drive a collection may wait for ever for a place.
+        let waits = !self.host.case.drive.roomy && self.device.outstanding() == 0;
+        if !waits && (self.device.outstanding() > 0 || !self.device.ftl.is_quiet()) {
+            return Err(format!("{} are left", self.device.ftl.leftovers()));
+        }
+        Ok(())
+    }
+
+    fn counts_add_up(&self) -> Result<(), String> {
+        let counters = self.device.ftl.counters();
+        if let Some(wrong) = &self.device.probe.wrong {
+            return Err(wrong.clone());
+        }
+        self.device.probe.agrees(counters)?;
+        self.host.agrees(counters)?;
+        let (counted, written) = (counters.host_bytes_page, self.host.page_bytes);
+        // What a worn-out drive refuses at once is not counted.
+        let refused = self.device.metrics.worn_out > 0 && counted < written;
+        if counted != written && !refused {
+            return Err(format!("{counted} bytes of written units are counted, {written} were"));
+        }
+        let held = self.host.model.held.iter().filter(|h| **h).count() as u64;
+        let settled = self.host.model.failed.is_empty() && self.device.ftl.is_quiet();
+        if settled && self.device.ftl.mapped() != held {
+            return Err(format!("{} are mapped, and the host gave {held}", self.device.ftl.mapped()));
+        }
+        Ok(())
+    }
+}
+
+/// A drive in its initial state. A state that does not fit is refused, and the drive is fresh.
+fn prepared<P: Probe, M: Media + Default>(
+    case: &Case,
+    probe: impl Fn(bool) -> P,
+) -> Result<(Device<P, M>, Initial), String> {
+    let drive = &case.drive;
+    let new = |holds| {
+        Device::new(&drive.spec, &drive.geometry, drive.scheme(), probe(holds)).map_err(|e| e.to_string())
+    };
+    let mut device = new(true)?;
+    match device.ftl.precondition(&case.initial, case.seed) {
+        Ok(()) => Ok((device, case.initial.clone())),
+        Err(_) => Ok((new(false)?, Initial::fresh())),
+    }
+}
+
+fn watched(case: &Case, holds_data: bool) -> ledger::Drive {
+    let drive = &case.drive;
+    ledger::Drive {
+        geometry: drive.geometry.clone(),
+        parallel_unit: drive.spec.parallel_unit,
+        multiplane: drive.spec.multiplane,
+        multiplane_pages: drive.spec.multiplane_pages,
+        in_order: drive.in_order(),
+        windows: drive.windows(),
+        holds_data,
+    }
+}
+
+fn hash<P: Probe, M: Media>(device: &Device<P, M>) -> String {
+    device.metrics.result_hash(&device.ftl.counters().integers())
+}
+
+/// When somebody looks at a drive, besides when it gets a request.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Looks {
+    Never,
+    AtRandom,
+}
+
+/// The same case on a drive that nothing watches and that keeps nothing, as in a simulation. Who asks
+/// for completions, and when, changes nothing.
+fn plain(case: &Case, looks: Looks) -> Result<String, String> {
+    let (mut device, _): (Device<NoProbe, NoMedia>, _) = prepared(case, |_| NoProbe)?;
+    if let Some(queues) = case.drive.queues() {
+        let mut host = Arrivals::new(case.requests.iter().map(|r| Ok::<_, Infallible>(*r)), false);
+        drive_host(&mut device, &mut host, Some(queues), |_| {}).map_err(|e| e.to_string())?;
+        return Ok(hash(&device));
+    }
+    let mut random = Rng(case.seed);
+    for r in &case.requests {
+        if looks == Looks::AtRandom {
+            look_until(&mut device, r.arrival, &mut random)?;
+        }
+        device.submit(*r, r.arrival).map_err(|e| e.to_string())?;
+    }
+    while device.next_completion(SimTime::NEVER).map_err(|e| e.to_string())?.is_some() {}
+    device.drain().map_err(|e| e.to_string())?;
+    Ok(hash(&device))
+}
+
+fn look_until(device: &mut Device<NoProbe, NoMedia>, end: SimTime, random: &mut Rng) -> Result<(), String> {
+    while device.now() < end && random.below(3) > 0 {
+        let until = SimTime(device.now().0 + 1 + random.below(end.0 - device.now().0));
+        if random.below(2) == 0 {
+            device.advance_to(until).map_err(|e| e.to_string())?;
+        } else if device.next_completion(until).map_err(|e| e.to_string())?.is_none() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// A swarm that cannot fail finds nothing.
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::case::Case;
+    use crate::check::model::Value;
+    use crate::draw::spelling::Spellings;
+    use crate::stress;
+
+    #[test]
+    fn a_read_of_old_data_is_noticed() {
+        let spellings = Spellings::of(&stress::registry());
+        let draw = |seed| Case::draw(&spellings, seed, 300).unwrap();
+        let case = (1..).map(draw).find(|c| c.drive.roomy).unwrap();
+        let mut run = Run::new(&case).unwrap();
+        run.perform().unwrap();
+        let sectors = &mut run.host.model.sectors;
+        let written = sectors.iter().position(|s| s.last().is_some_and(|v| v.stamp > 0));
+        let values = &mut sectors[written.expect("a case that writes")];
+        values.push(Value { stamp: u64::MAX, request: u64::MAX });
+        let error = run.finish().unwrap_err();
+        assert!(error.contains(&format!("which is {}", u64::MAX)), "{error}");
+    }
+}

@@ -1,0 +1,10 @@
+//! How a case is drawn: a scheme, a device that it takes, and a host.
+
+pub(crate) mod any;
+pub(crate) mod flash;
+pub(crate) mod host;
+pub(crate) mod media;
+pub(crate) mod settings;
+pub(crate) mod small;
+pub(crate) mod spelling;
+pub(crate) mod variants;

@@ -1,0 +1,110 @@
+//! What a device file says besides its flash, drawn at random.
+
+use crate::rng::Rng;
+use wordline_device::{
+    Ack, Allocation, DeviceSpec, Dram, GcClass, GcSpec, HostLink, Level, MergeBuffer, Multiplane,
+    MultiplanePages, ParallelUnit, Recheck, Service, ServiceOrder, Shares, SlcCache, Suspension, Trigger,
+    Victim, WhenFull,
+};
+use wordline_flash::CacheRegister;
+use wordline_units::{Bytes, Rate, SimDuration};
+
+/// How operations are served: planes together or alone, the order, what reads interrupt; a cache of reads, a host link.
+pub(crate) fn vary_service(rng: &mut Rng, spec: &mut DeviceSpec) {
+    spec.parallel_unit = rng.pick(&[ParallelUnit::Die, ParallelUnit::Plane]);
+    let may_share = spec.parallel_unit == ParallelUnit::Die;
+    let together = may_share && rng.once_in(2);
+    spec.multiplane = if together { Multiplane::Opportunistic } else { Multiplane::Off };
+    let same = together && rng.once_in(2);
+    spec.multiplane_pages = if same { MultiplanePages::Same } else { MultiplanePages::Any };
+    spec.service = service(rng, spec);
+    spec.dram = Dram { read_cache: read_cache(rng, spec.unit), ..Dram::default() };
+    spec.host = host_link(rng);
+}
+
+/// In which order a drive serves, and what its reads interrupt.
+fn service(rng: &mut Rng, spec: &DeviceSpec) -> Service {
+    let caches = spec.media.iter().any(|m| m.cache_register != CacheRegister::Off);
+    if !caches && rng.once_in(2) {
+        return Service { suspension: Some(suspension(rng)), ..Service::default() };
+    }
+    // Planes that work together serve several kinds of work at once.
+    if rng.once_in(4) && spec.multiplane == Multiplane::Off {
+        let shares = std::array::from_fn(|_| rng.pick(&[1, 1, 2, 7, 1000]));
+        return Service { order: ServiceOrder::Shares, shares: Some(Shares(shares)), suspension: None };
+    }
+    let orders =
+        [ServiceOrder::ReadFirst, ServiceOrder::ReadFirst, ServiceOrder::FirstCome, ServiceOrder::Shortest];
+    Service { order: rng.pick(&orders), ..Service::default() }
+}
+
+fn suspension(rng: &mut Rng) -> Suspension {
+    let mut time = || rng.once_in(3).then(|| rng.time(0, 60));
+    let (program, erase) = (time().or(Some(SimDuration(1))), time());
+    Suspension { program, erase, resume: rng.time(0, 60), limit: rng.count(1, 5) }
+}
+
+fn read_cache(rng: &mut Rng, unit: Bytes) -> Bytes {
+    Bytes(if rng.once_in(3) { rng.within(1, 8) * unit.0 } else { 0 })
+}
+
+fn host_link(rng: &mut Rng) -> HostLink {
+    let rate = if rng.once_in(3) { Rate { bytes: rng.within(1, 4), nanoseconds: 1 } } else { Rate::OFF };
+    let mut overhead = || if rng.once_in(3) { rng.time(1, 20) } else { SimDuration::ZERO };
+    HostLink { rate, read_overhead: overhead(), write_overhead: overhead(), queue_depth: 1024 }
+}
+
+/// Any of the 24 orders, or none.
+pub(crate) fn allocation(rng: &mut Rng) -> Allocation {
+    let mut levels = [Level::Channel, Level::Chip, Level::Die, Level::Plane];
+    for i in (1..4).rev() {
+        levels.swap(i, rng.below(i as u64 + 1) as usize);
+    }
+    if rng.once_in(4) { Allocation::Dynamic } else { Allocation::Static(levels) }
+}
+
+pub(crate) fn ack(rng: &mut Rng) -> Ack {
+    match rng.below(4) {
+        0 => Ack::Buffer(rng.count(1, 9)),
+        1 => Ack::Merge,
+        _ => Ack::Program,
+    }
+}
+
+pub(crate) fn merge(rng: &mut Rng) -> MergeBuffer {
+    MergeBuffer { pages: rng.count(1, 5), after: rng.time(1, 700), idle: rng.time(1, 30_000) }
+}
+
+/// Collection on planes of so many blocks.
+pub(crate) fn gc(rng: &mut Rng, blocks: u32) -> GcSpec {
+    GcSpec {
+        trigger: trigger(rng),
+        victim: rng.pick(&[
+            Victim::Greedy,
+            Victim::Greedy,
+            Victim::Fifo,
+            Victim::DChoices(2),
+            Victim::WindowedGreedy(3),
+            Victim::CostBenefit,
+        ]),
+        dead_first: rng.once_in(3),
+        class: rng.pick(&[GcClass::Background, GcClass::Host, GcClass::Urgent, GcClass::Foreground]),
+        hard_reserve: rng.count(1, 4.min(blocks - 1)),
+        recheck: rng.pick(&[Recheck::Erase, Recheck::Erase, Recheck::Allocation]),
+    }
+}
+
+pub(crate) fn slc_cache(rng: &mut Rng) -> SlcCache {
+    let static_blocks = rng.count(0, 4);
+    SlcCache {
+        static_blocks,
+        dynamic_blocks: if static_blocks == 0 || rng.once_in(2) { rng.count(1, 3) } else { 0 },
+        trigger: trigger(rng),
+        when_full: rng.pick(&[WhenFull::Wait, WhenFull::Direct]),
+    }
+}
+
+fn trigger(rng: &mut Rng) -> Trigger {
+    let share = rng.percent(1, 60);
+    if rng.once_in(2) { Trigger::FreeBlocks(share) } else { Trigger::FreeSlots(share) }
+}

@@ -1,0 +1,55 @@
+//! Small devices: a few hundred pages, round times, so that a short run fills them and a scheme comes to all that it does.
+
+use crate::draw::{flash, settings};
+use crate::drive::{Drive, Spelled, give_room};
+use crate::rng::Rng;
+use crate::tiny::{QLC, Tiny};
+use wordline_device::{Ack, Allocation, GcClass};
+
+/// A small device of one medium or two under a scheme, with room enough, of whose space the host has so many per cent at most.
+///
+/// # Errors
+/// When the scheme refuses it, with the reason.
+pub(crate) fn small(rng: &mut Rng, scheme: &Spelled, two_media: bool, percent: u64) -> Result<Drive, String> {
+    let mut spec = tiny(rng, two_media).spec(1);
+    if rng.once_in(4) {
+        spec.allocation = Allocation::Dynamic;
+    }
+    spec.ack =
+        rng.pick(&[Ack::Program, Ack::Program, Ack::Program, Ack::Buffer(3), Ack::Buffer(3), Ack::Merge]);
+    spec.merge = settings::merge(rng);
+    spec.errors = rng.once_in(3).then(|| flash::errors(rng));
+    give_room(&mut spec, scheme, true, percent)?;
+    Drive::of(spec, scheme, true)
+}
+
+/// A small device, more varied in what costs no space.
+///
+/// # Errors
+/// As [`small`].
+pub(crate) fn varied(rng: &mut Rng, scheme: &Spelled, two_media: bool) -> Result<Drive, String> {
+    let drive = small(rng, scheme, two_media, 100)?;
+    let mut spec = drive.spec;
+    spec.gc.class = rng.pick(&[GcClass::Background, GcClass::Host, GcClass::Urgent]);
+    settings::vary_service(rng, &mut spec);
+    Drive::of(spec, scheme, true)
+}
+
+fn tiny(rng: &mut Rng, two_media: bool) -> Tiny {
+    Tiny {
+        channels: rng.count(1, 2),
+        chips: rng.count(1, 2),
+        planes: rng.count(1, 2),
+        blocks: rng.count(12, 18),
+        wordlines: rng.count(3, 5),
+        units_per_page: rng.count(1, 2),
+        sectors_per_unit: rng.pick(&[1, 4, 4]),
+        one_shot: rng.once_in(2),
+        multiplane: rng.once_in(2),
+        bus: rng.pick(&["off", "1ns/B", "20ns/B"]),
+        cache_register: rng.pick(&["off", "off", "on"]),
+        extra: rng.pick(&["", QLC]),
+        fast_blocks: if two_media { rng.count(8, 9) } else { 0 },
+        ..Tiny::default()
+    }
+}

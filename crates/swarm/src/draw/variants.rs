@@ -1,0 +1,107 @@
+//! Devices changed where their schemes take the change: worn soon, with superblocks, queues, a map on flash.
+
+use crate::drive::Drive;
+use crate::rng::Rng;
+use wordline_device::{
+    Arbitration, ArbitrationOrder, Capacity, DeviceSpec, Flush, HostQueue, JOURNAL_ENTRY, Superblock,
+    WearSpec, map_pages,
+};
+use wordline_units::{Bytes, Fraction, QueueClass};
+
+/// Put the map of a device on flash, with so many of its pages in RAM and room for so many changes (0 for all); the host has
+/// so much less of the device.
+pub fn map_on_flash(spec: &mut DeviceSpec, cached: u64, changes: u64) {
+    let unit = spec.unit.0;
+    let units = spec.logical_bytes() / unit;
+    let left = units.saturating_sub(map_pages(units, spec.unit)).max(1);
+    spec.capacity = Capacity::Logical(Bytes(left * unit));
+    spec.dram.map_cache = Bytes(cached * unit);
+    spec.dram.map_journal = (changes > 0).then_some(Bytes(changes * JOURNAL_ENTRY));
+}
+
+/// The same drive with its map on flash, one time in three.
+pub(crate) fn perhaps_mapped_on_flash(rng: &mut Rng, drive: Drive) -> Drive {
+    if !rng.once_in(3) {
+        return drive;
+    }
+    let (cached, changes) = (rng.within(1, 3), rng.pick(&[0, 1, 4, 20, 100]));
+    drive.changed(|spec| map_on_flash(spec, cached, changes))
+}
+
+/// The same drive with blocks that wear out soon, or with one of the other keys of wear, one time in four.
+pub(crate) fn perhaps_wearing(rng: &mut Rng, drive: Drive) -> Drive {
+    if !rng.once_in(4) {
+        return drive;
+    }
+    let endurance = rng.count(300, 10_000);
+    let acceleration = (endurance / rng.count(2, 40)).max(1);
+    let wear = WearSpec {
+        enforce: !rng.once_in(4),
+        acceleration,
+        spread: rng.pick(&[Fraction::ZERO, Fraction::percent(10), Fraction::percent(30)]),
+        bad_blocks: if rng.once_in(3) { rng.percent(1, 20) } else { Fraction::ZERO },
+        dynamic: rng.once_in(2),
+        static_beyond: rng.once_in(2).then(|| acceleration * rng.count(2, 4)),
+    };
+    let mut spec = drive.spec.clone();
+    for mode in spec.media.iter_mut().flat_map(|m| m.modes.iter_mut().flatten()) {
+        mode.endurance = endurance;
+    }
+    spec.wear = wear;
+    Drive::of(spec, &drive.scheme, false).unwrap_or(drive)
+}
+
+/// The same drive with a write buffer that keeps pages back, if it has one and the scheme takes whole pages, one time in
+/// two.
+pub(crate) fn perhaps_keeping_back(rng: &mut Rng, drive: Drive) -> Drive {
+    if !drive.spec.ack.is_buffer() || rng.once_in(2) {
+        return drive;
+    }
+    let high = rng.within(2, 100);
+    let low = rng.within(0, high - 1);
+    let idle = rng.once_in(2).then(|| rng.time(1, 30_000));
+    let flush = Flush { high: Fraction::percent(high), low: Fraction::percent(low), idle };
+    drive.changed(|spec| spec.flush = Some(flush))
+}
+
+/// The same drive with superblocks, if the scheme can have them, one time in two.
+pub(crate) fn perhaps_in_superblocks(rng: &mut Rng, drive: Drive) -> Drive {
+    if rng.once_in(2) {
+        return drive;
+    }
+    let superblock = rng.pick(&[Superblock::Die, Superblock::Chip, Superblock::Channel, Superblock::Drive]);
+    let spec = DeviceSpec { superblock, ..drive.spec.clone() };
+    // A region that begins takes a block of every plane, and reserves are for the regions that there are.
+    let roomy = drive.roomy && drive.layout.regions.len() == 1;
+    Drive::of(spec, &drive.scheme, roomy).unwrap_or(drive)
+}
+
+/// The same drive with several queues before it, of which it works on few requests at once, one time in three.
+pub(crate) fn perhaps_taking_turns(rng: &mut Rng, drive: Drive) -> Drive {
+    if !rng.once_in(3) {
+        return drive;
+    }
+    let arbitration = arbitration(rng);
+    let depth = rng.pick(&[1, 2, 3, 8, 32, 1024]);
+    drive.changed(|spec| {
+        spec.host.queue_depth = depth;
+        spec.arbitration = Some(arbitration);
+    })
+}
+
+fn arbitration(rng: &mut Rng) -> Arbitration {
+    let weighted = rng.once_in(2);
+    let order = if weighted {
+        ArbitrationOrder::Weighted([0; 3].map(|_| rng.pick(&[1, 1, 2, 5, 32, 256])))
+    } else {
+        ArbitrationOrder::RoundRobin
+    };
+    let burst = rng.pick(&[1, 1, 2, 7]);
+    let queues = 1..=rng.within(1, 5);
+    let queue = |n| HostQueue {
+        name: format!("source{n}"),
+        class: (weighted && !rng.once_in(3)).then(|| rng.pick(&QueueClass::WORDS).1),
+        depth: rng.once_in(2).then(|| rng.count(1, 6)),
+    };
+    Arbitration { order, burst, queues: queues.map(queue).collect() }
+}

@@ -1,0 +1,157 @@
+//! A device that a scheme takes, and how much of it the host can have.
+
+use std::fmt::{self, Display, Formatter};
+use wordline_device::{Capacity, DeviceSpec};
+use wordline_flash::{Geometry, ProgramRule};
+use wordline_ftl::{DriveInfo, Ftl, Layout, MapKind, NoMedia, Region, Scheme};
+use wordline_sim::Queues;
+use wordline_units::Bytes;
+
+/// A scheme, and the words that it is made of.
+#[derive(Clone, Debug)]
+pub struct Spelled {
+    /// As [`Registry::build`](wordline_schemes::Registry::build) takes it.
+    pub spelling: String,
+    /// As it is before it has seen a drive.
+    pub scheme: Box<dyn Scheme>,
+}
+
+impl Display for Spelled {
+    fn fmt(&self, f: &mut Formatter) -> fmt::Result {
+        f.write_str(&self.spelling)
+    }
+}
+
+/// A device that a scheme takes.
+#[derive(Clone, Debug)]
+pub struct Drive {
+    /// The device.
+    pub spec: DeviceSpec,
+    /// Its numbering.
+    pub geometry: Geometry,
+    /// The scheme.
+    pub scheme: Spelled,
+    /// How the scheme divides the device.
+    pub layout: Layout,
+    /// Whether there is so much space that a write without a place is a bug.
+    pub roomy: bool,
+}
+
+impl Drive {
+    /// A device under a scheme.
+    ///
+    /// # Errors
+    /// When the device is none, or the scheme or the mechanism refuses it; with the reason.
+    pub fn of(spec: DeviceSpec, scheme: &Spelled, roomy: bool) -> Result<Drive, String> {
+        // By way of a device file, as a user's would come.
+        let spec = spec.checked("drawn.toml").map_err(|e| e.to_string())?;
+        let geometry = spec.geometry().map_err(|e| e.to_string())?;
+        let layout = laid_out(&spec, &geometry, &*scheme.scheme)?;
+        Ok(Drive { spec, geometry, scheme: scheme.clone(), layout, roomy })
+    }
+
+    /// The same with a change of its device; without it where the scheme does not take the changed one.
+    #[must_use]
+    pub fn changed(self, change: impl FnOnce(&mut DeviceSpec)) -> Drive {
+        let mut spec = self.spec.clone();
+        change(&mut spec);
+        Drive::of(spec, &self.scheme, self.roomy).unwrap_or(self)
+    }
+
+    /// A copy of its scheme, which has not seen it yet.
+    pub fn scheme(&self) -> Box<dyn Scheme> {
+        self.scheme.scheme.clone()
+    }
+
+    /// Logical pages of the host.
+    pub fn logical_pages(&self) -> u32 {
+        logical_pages(&self.spec)
+    }
+
+    /// Whether its map knows whole pages alone.
+    pub fn by_page(&self) -> bool {
+        self.layout.map == MapKind::Page
+    }
+
+    /// The queues in front of it, where it takes turns, and how many requests it works on at once.
+    pub fn queues(&self) -> Option<(Queues, u32)> {
+        let turns = self.spec.arbitration.as_ref()?;
+        let each = turns.queues.iter().map(|q| (q.class.unwrap_or_default(), q.depth.unwrap_or(u32::MAX)));
+        Some((Queues::new(turns.order, turns.burst, each), self.spec.host.queue_depth))
+    }
+
+    /// Whether every block is programmed from its first page to its last.
+    pub(crate) fn in_order(&self) -> bool {
+        let mut rules = self.layout.regions.iter().map(|r| r.rule);
+        rules.all(|rule| matches!(rule, ProgramRule::Sequential | ProgramRule::OneShot(_)))
+    }
+
+    /// Wordlines of a window and bits of a wordline, by region, where the rule is that of windows.
+    pub(crate) fn windows(&self) -> Vec<Option<(u32, u32)>> {
+        let of = |r: &Region| match r.rule {
+            ProgramRule::ReprogramWindow(w) => Some((w.wordlines as u32, r.mode.bits())),
+            _ => None,
+        };
+        self.layout.regions.iter().map(of).collect()
+    }
+}
+
+fn logical_pages(spec: &DeviceSpec) -> u32 {
+    (spec.logical_bytes() / spec.unit.0) as u32
+}
+
+/// How a scheme lays a device out, if neither it nor the mechanism refuses.
+fn laid_out(spec: &DeviceSpec, geometry: &Geometry, scheme: &dyn Scheme) -> Result<Layout, String> {
+    let drive = DriveInfo { spec, geometry, logical_pages: logical_pages(spec) };
+    let ftl: Ftl<NoMedia> = Ftl::new(&drive, scheme.clone_box()).map_err(|e| e.to_string())?;
+    Ok(ftl.layout().clone())
+}
+
+/// Give the host so many per cent of what a scheme's home region holds: with room to spare, or at the very most.
+///
+/// # Errors
+/// When the scheme refuses the device, or its home holds nothing.
+pub(crate) fn give_room(
+    spec: &mut DeviceSpec,
+    scheme: &Spelled,
+    roomy: bool,
+    percent: u64,
+) -> Result<(), String> {
+    spec.capacity = Capacity::Logical(spec.unit);
+    let geometry = spec.geometry().map_err(|e| e.to_string())?;
+    let layout = laid_out(spec, &geometry, &*scheme.scheme)?;
+    let units = home_units(&geometry, &layout, roomy).ok_or("its home region is too small")?;
+    let most = spec.physical_bytes() / spec.unit.0;
+    let given = (units * percent / 100).clamp(1, most);
+    spec.capacity = Capacity::Logical(Bytes(given * spec.unit.0));
+    Ok(())
+}
+
+/// Logical units that the home region holds with room to spare, or at the very most.
+fn home_units(geometry: &Geometry, layout: &Layout, roomy: bool) -> Option<u64> {
+    let home = &layout.regions[layout.home.0 as usize];
+    let pool = layout.pools[home.pool.0 as usize];
+    let per_page = geometry.units_per_page(pool.medium);
+    let medium = &geometry.media[pool.medium];
+    let mut blocks = pool.blocks_per_plane;
+    let mut units_of_block = medium.pages_per_block(home.mode) * per_page;
+    if roomy {
+        blocks = blocks.checked_sub(spare_blocks(layout))?;
+        // A block whose live pages leave less than one program free gives nothing back.
+        units_of_block -= per_page * home.rule.pages_per_program();
+    }
+    let units = medium.topology.planes() as u64 * blocks as u64 * units_of_block as u64;
+    // Under a map of sectors each of them may take a whole slot.
+    let spread = layout.map == MapKind::Sector && roomy;
+    let units = if spread { units / geometry.sectors_per_unit as u64 / 2 } else { units };
+    (units > 0).then_some(units)
+}
+
+/// Blocks of a plane that the home region of a roomy drive does without: for each region of its pool a block to open, one
+/// to collect and one in reserve, and what the others may own; and one for pages that were padded.
+fn spare_blocks(layout: &Layout) -> u32 {
+    let home = &layout.regions[layout.home.0 as usize];
+    let all = layout.pools[home.pool.0 as usize].blocks_per_plane;
+    let others = layout.regions.iter().filter(|r| r.pool == home.pool && r.name != home.name);
+    others.map(|r| if r.quota < all { r.quota + 3 } else { 3 }).sum::<u32>() + 4
+}
