@@ -148,14 +148,7 @@ impl<M: Media> Ftl<M> {
         (op.lpn, op.mask, op.from, op.route) = (read.lpn, there, read.ppn, read.route);
         (op.owner, op.idle) = (Owner::Move(waits), read.idle);
         op.buffered = read.buffered;
-        if M::METADATA {
-            op.version = self.media.version(read.ppn, read.lpn);
-        }
-        let op = self.add_op(op);
-        if M::BYTES {
-            self.pages[op.index()] = self.ask_media(|m| m.read(read.ppn, read.lpn)).unwrap_or_default();
-        }
-        op
+        self.carry(op)
     }
 
     /// Read what a moved unit shares its page with in the region that it goes to. Returns whether there is any.
