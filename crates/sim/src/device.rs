@@ -403,7 +403,11 @@ impl<P: Probe, M: Media> Device<P, M> {
         } else if self.ftl.complete_host_groups() {
             self.settle();
         } else if !self.give_up() {
-            return Err(DeviceError::Stuck { outstanding: self.outstanding(), now: self.now });
+            return Err(DeviceError::Stuck {
+                outstanding: self.outstanding(),
+                now: self.now,
+                left: self.ftl.leftovers(),
+            });
         }
         self.no_fault()?;
         Ok(true)

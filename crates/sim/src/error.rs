@@ -25,11 +25,13 @@ pub enum DeviceError {
     #[error(transparent)]
     Fault(Fault),
     /// Requests are outstanding and nothing can happen any more.
-    #[error("{outstanding} requests can never complete: nothing is pending at {} ns; please report it", now.0)]
+    #[error("{outstanding} requests can never complete: nothing is pending at {} ns; left are {left}; please report it", now.0)]
     Stuck {
         /// How many.
         outstanding: u32,
         /// Since when.
         now: SimTime,
+        /// What is on its way, and what it waits for.
+        left: String,
     },
 }

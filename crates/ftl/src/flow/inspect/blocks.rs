@@ -246,17 +246,6 @@ impl<M: Media> Ftl<M> {
         self.state.ops.live() == 0 && self.state.staging.len() == 0
     }
 
-    /// What is still on its way, in words.
-    pub fn leftovers(&self) -> String {
-        let jobs = self.state.regions.iter().flat_map(|r| &r.planes).filter_map(|p| p.job.as_ref());
-        format!(
-            "{} operations, {} staged pages, jobs {:?}",
-            self.state.ops.live(),
-            self.state.staging.len(),
-            jobs.collect::<Vec<_>>()
-        )
-    }
-
     /// Where the sectors of a logical page lie; those that were never written are left out.
     pub fn locate(&mut self, lpn: Lpn) -> Vec<Located> {
         let mut located = vec![];

@@ -2,4 +2,5 @@
 
 pub(crate) mod blocks;
 pub(crate) mod check;
+pub(crate) mod pending;
 pub(crate) mod wordline;
