@@ -229,7 +229,7 @@ impl<P: Probe, M: Media> Device<P, M> {
         }
     }
 
-    /// Nothing is pending: what waits for space in its plane and may leave it goes to another, in the order of
+    /// Nothing is pending: what waits for space in its plane and may go elsewhere does, in the order of
     /// service. Returns whether anything does.
     #[cold]
     pub(crate) fn send_elsewhere(&mut self) -> bool {
@@ -239,9 +239,7 @@ impl<P: Probe, M: Media> Device<P, M> {
         let mut going: Vec<OpId> = self.waiting.iter().flatten().copied().collect();
         going.sort_unstable_by_key(|id| self.ftl.op(*id).key);
         going.retain(|id| self.ftl.send_elsewhere(*id));
-        for (plane, waiting) in self.waiting.iter_mut().enumerate() {
-            waiting.retain(|id| self.ftl.op(*id).plane.index() == plane);
-        }
+        self.waiting.iter_mut().for_each(|waiting| waiting.retain(|id| !going.contains(id)));
         !going.is_empty()
     }
 

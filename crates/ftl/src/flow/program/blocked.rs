@@ -2,7 +2,8 @@
 
 use crate::ftl::Ftl;
 use crate::media::Media;
-use crate::plan::decision::PlanePick;
+use crate::plan::decision::{PlanePick, Route, Target};
+use crate::plan::map_kind::MapKind;
 use crate::plan::region::RegionId;
 use crate::state::cause::Cause;
 use crate::state::op::{Op, OpId, Owner};
@@ -87,28 +88,58 @@ impl<M: Media> Ftl<M> {
         }
     }
 
-    /// Send a program whose data have left their old place, or that may go to any plane, to the roomiest that can
-    /// take it: its own has no slot for it and nothing is pending. Returns whether there is one.
+    /// Nothing is pending, and a program has no slot in its plane. One whose data have left their old place, or that may
+    /// go to any plane, goes to the one with most room that can take it; one of data that have no other place, if no
+    /// plane of its regions can, to another region of its pool: that keeps what is promised, where the scheme had no
+    /// better place. Returns whether there is one.
     pub fn send_elsewhere(&mut self, id: OpId) -> bool {
         let op = &self.state.ops[id];
-        let is_free = match op.owner {
-            Owner::Nobody => true,
-            owner if owner.is_host() => self.state.dynamic || op.pick != PlanePick::Home,
-            _ => false,
-        };
-        if !is_free {
-            return false;
-        }
-        let (here, route) = (op.plane, op.route);
-        let there = route.targets().find_map(|target| {
-            let takes = self.planes_of(target.region);
-            let takes = takes.filter(|p| *p != here && self.has_room(target, *p, false));
-            takes.max_by_key(|p| self.state.spare_slots(target.region, *p))
-        });
-        if let Some(there) = there {
+        let has_no_other_place = op.owner == Owner::Nobody || op.owner.is_host();
+        // Where data lie in any plane, those of a victim, too, may have more room elsewhere.
+        let may_change_plane = self.state.dynamic
+            || op.owner == Owner::Nobody
+            || (op.owner.is_host() && op.pick != PlanePick::Home);
+        if may_change_plane && let Some(there) = self.plane_with_room(id) {
             self.change_plane(id, there);
+            return true;
         }
-        there.is_some()
+        if has_no_other_place && let Some(target) = self.region_with_room(id) {
+            self.state.ops[id].route = Route::to(target.region, target.class);
+            self.out.effects.push(Effect::ChangePlane(id));
+            return true;
+        }
+        false
+    }
+
+    /// The plane with most room, other than its own, that has a slot for a program.
+    fn plane_with_room(&self, id: OpId) -> Option<PlaneId> {
+        let op = &self.state.ops[id];
+        op.route.targets().find_map(|target| {
+            let takes = self.planes_of(target.region);
+            let takes = takes.filter(|p| *p != op.plane && self.has_room(target, *p, false));
+            takes.max_by_key(|p| self.state.spare_slots(target.region, *p))
+        })
+    }
+
+    /// A region of the same pool that programs as much at once, and has a slot for a program in its plane.
+    fn region_with_room(&self, id: OpId) -> Option<Target> {
+        if self.state.map_kind() != MapKind::Page {
+            return None; // maps by sectors know of some regions that they hold parts of pages
+        }
+        let op = &self.state.ops[id];
+        let of = |region: RegionId| {
+            let r = &self.state.regions[region.index()];
+            (r.region.pool, r.units_per_page, r.pages_per_program)
+        };
+        let asked = op.route.region();
+        let others = (0..self.state.regions.len() as u8).map(RegionId).filter(|r| of(*r) == of(asked));
+        let mut targets = others.flat_map(|region| {
+            let r = &self.state.regions[region.index()];
+            r.region.rule.classes(r.shape).iter().map(move |class| Target { region, class: *class })
+        });
+        targets.find(|target| {
+            !op.route.targets().any(|t| t == *target) && self.has_room(*target, op.plane, false)
+        })
     }
 
     /// A program that is in no queue goes to another plane.
