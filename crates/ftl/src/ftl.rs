@@ -18,6 +18,7 @@ use crate::state::merge::MergeBuffer;
 use crate::state::moves::Moves;
 use crate::state::op::{Op, OpId};
 use crate::state::outbox::Outbox;
+use crate::state::progress::ProgressWatch;
 use crate::state::read_cache::ReadCache;
 use crate::state::request::{Effect, Fault, Pending, RequestId};
 use crate::state::requests::Requests;
@@ -74,6 +75,7 @@ pub struct Ftl<M: Media> {
     pub(crate) out: Outbox,
     /// Reads of the host that the media could not answer, by the number of their request.
     pub(crate) read_errors: Vec<(u64, MediaError)>,
+    pub(crate) progress: ProgressWatch,
     pub(crate) scratch: Scratch,
 }
 
@@ -107,7 +109,7 @@ impl<M: Media<Page: Serialize + DeserializeOwned> + Serialize + DeserializeOwned
         ],
         parts: [state, scheme, merge_buffer],
         rebuilt: [
-            layout, enabled_hooks, ack, addressing, array, counts_updates, ready, read_errors, scratch, breakdown,
+            layout, enabled_hooks, ack, addressing, array, counts_updates, ready, read_errors, progress, scratch, breakdown,
         ],
     }
 }
@@ -180,6 +182,7 @@ impl<M: Media> Ftl<M> {
             ready: VecDeque::new(),
             out: Outbox::default(),
             read_errors: vec![],
+            progress: ProgressWatch::new(state.geometry.blocks),
             scratch: Scratch::default(),
             state,
             scheme,

@@ -29,6 +29,7 @@ pub(crate) mod moves;
 pub(crate) mod op;
 pub(crate) mod outbox;
 pub(crate) mod program_buffer;
+pub(crate) mod progress;
 pub(crate) mod read_cache;
 pub(crate) mod refresh;
 pub(crate) mod region;

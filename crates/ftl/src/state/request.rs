@@ -123,6 +123,21 @@ pub enum Fault {
         /// When.
         time: SimTime,
     },
+    /// The drive works and works, and nothing comes of it.
+    #[error(
+        "the drive goes round in circles at {} ns: it has erased {erases} blocks since a request last came or data of the \
+         host reached flash; left are {left}; if the scheme is yours, see that its idle work ends, else please report it \
+         with the command that led here",
+        time.0
+    )]
+    NoProgress {
+        /// Blocks erased since.
+        erases: u32,
+        /// When.
+        time: SimTime,
+        /// What is on its way, and what it waits for.
+        left: String,
+    },
     /// Wordline itself is at fault.
     #[error("internal fault at {} ns: {what}; please report it with the command that led here", time.0)]
     Internal {

@@ -19,6 +19,7 @@ mod page_types;
 mod place_asked;
 mod power_cut;
 mod program_buffer;
+mod progress;
 mod queues;
 mod read_cache;
 mod read_retries;

@@ -7,7 +7,7 @@ use crate::plan::region::RegionId;
 use crate::state::block::Phase;
 use crate::state::cause::Cause;
 use crate::state::op::{OpId, Owner};
-use crate::state::request::{Effect, Outcome};
+use crate::state::request::{Effect, Fault, Outcome};
 use wordline_device::Recheck;
 use wordline_flash::SlotClass;
 use wordline_units::{BlockId, CellMode, Lpn, PlaneId, Ppn};
@@ -210,6 +210,7 @@ impl<M: Media> Ftl<M> {
         let (region, mode) = (RegionId(info.region), info.mode());
         let retires = self.state.wear_by_erase(block, mode);
         self.state.counters.erases[mode.index()] += 1;
+        self.watch_progress();
         self.state.counters.regions[region.index()].erases += 1;
         self.state.map.erase(block);
         if M::METADATA && self.state.wear.spec.acceleration > 1 {
@@ -228,6 +229,16 @@ impl<M: Media> Ftl<M> {
         } else {
             self.open_again(region, members);
         }
+    }
+
+    /// One more block has been erased: the run is over if that is too many for what has come of the host's.
+    fn watch_progress(&mut self) {
+        let programmed: u64 =
+            self.state.counters.regions.iter().map(|r| r.program_bytes[Cause::Host as usize]).sum();
+        let come = programmed + self.state.counters.host_requests.iter().sum::<u64>();
+        let Some(erases) = self.progress.erased(come) else { return };
+        let (time, left) = (self.state.now, self.leftovers());
+        self.out.fail(|| Fault::NoProgress { erases, time, left });
     }
 
     /// A block goes back to its pool, or is lost.

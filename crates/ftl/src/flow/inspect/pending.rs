@@ -1,0 +1,99 @@
+//! What is on its way, and what it waits for, in words: for the reader of a message that a drive does not go on.
+
+use crate::ftl::Ftl;
+use crate::media::Media;
+use crate::plan::region::RegionId;
+use crate::state::op::{OpId, OpKind, Owner};
+use std::fmt::Write;
+use wordline_units::PlaneId;
+
+/// So many operations are told one by one.
+const MOST_TOLD: usize = 8;
+
+impl<M: Media> Ftl<M> {
+    /// What is still on its way: operations with what they are for, the free blocks of the planes and regions where
+    /// programs among them want to go, and the collections under way.
+    pub fn leftovers(&self) -> String {
+        let alive = self.state.ops.alive();
+        let mut said = format!("{} operations, {} staged pages", alive.len(), self.state.staging.len());
+        for id in alive.iter().take(MOST_TOLD) {
+            let _ = write!(said, "; {}", self.told(*id));
+        }
+        if alive.len() > MOST_TOLD {
+            said.push_str("; ...");
+        }
+        for (region, plane) in self.wanted(&alive) {
+            let _ = write!(said, "; {}", self.space_told(region, plane));
+        }
+        for (region, plane) in self.jobs() {
+            if let Some(job) = self.state.at(region, plane).job {
+                let name = &self.state.regions[region.index()].region.name;
+                let _ = write!(said, "; plane {plane} of {name} is collected: {job:?}");
+            }
+        }
+        if !self.moves.waiting.is_empty() {
+            let _ = write!(said, "; {} moves wait for their buffer", self.moves.waiting.len());
+        }
+        said
+    }
+
+    fn told(&self, id: OpId) -> String {
+        let op = &self.state.ops[id];
+        let what = match op.kind {
+            OpKind::Read => "a read",
+            OpKind::Program => "a program",
+            OpKind::Erase => "an erase",
+        };
+        let mut said = format!("{what} of cause {:?} for page {} in plane {}", op.cause, op.lpn, op.plane);
+        let targets: Vec<String> = (op.route.targets())
+            .filter_map(|t| {
+                Some(format!("{} {:?}", self.state.regions.get(t.region.index())?.region.name, t.class))
+            })
+            .collect();
+        if op.kind == OpKind::Program && !targets.is_empty() {
+            let _ = write!(said, " to {}", targets.join(", else "));
+        }
+        if op.awaits > 0 {
+            let _ = write!(said, ", which waits for {} reads and moves", op.awaits);
+        }
+        let _ = match op.owner {
+            Owner::Job(region) => {
+                write!(said, ", collected from {}", self.state.regions[region.index()].region.name)
+            }
+            Owner::Move(_) => write!(said, ", moved"),
+            _ => Ok(()),
+        };
+        said
+    }
+
+    /// The regions and planes where programs want to go.
+    fn wanted(&self, alive: &[OpId]) -> Vec<(RegionId, PlaneId)> {
+        let programs = alive.iter().map(|id| &self.state.ops[*id]).filter(|op| op.kind == OpKind::Program);
+        let mut wanted: Vec<(RegionId, PlaneId)> = programs
+            .flat_map(|op| op.route.targets().map(|t| (t.region, op.plane)))
+            .filter(|(region, plane)| self.state.is_there(*region, *plane))
+            .collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        wanted.truncate(MOST_TOLD);
+        wanted
+    }
+
+    fn space_told(&self, region: RegionId, plane: PlaneId) -> String {
+        let r = &self.state.regions[region.index()];
+        let (pool, at) = (self.state.pool_of(region), self.state.at(region, plane));
+        let free = pool.free[self.state.local(region, plane)].len();
+        let open = at.open.iter().map(|blocks| blocks.len()).sum::<usize>();
+        format!(
+            "{} in plane {plane} has {} blocks of {}, {open} open, {free} free of which {} are kept",
+            r.region.name, at.owned, r.quota, pool.reserve
+        )
+    }
+
+    fn jobs(&self) -> impl Iterator<Item = (RegionId, PlaneId)> + '_ {
+        self.state.regions.iter().enumerate().flat_map(|(index, r)| {
+            let planes = 0..r.planes.len() as u32;
+            planes.map(move |local| (RegionId(index as u8), PlaneId(r.first_plane + local)))
+        })
+    }
+}
