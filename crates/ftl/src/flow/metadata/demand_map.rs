@@ -95,8 +95,13 @@ impl<M: Media> Ftl<M> {
     pub(crate) fn metadata_over(&mut self, lpn: Lpn) {
         let State { demand, staging, .. } = &mut self.state;
         let Some(map) = demand else { return };
-        if lpn.0 >= map.first && staging.mask(lpn).is_empty() {
-            map.journal.set(lpn.0 - map.first, false);
+        if lpn.0 < map.first || !staging.mask(lpn).is_empty() {
+            return;
+        }
+        // Collection may have moved a page that is being read: it is on its way to the cache, and is not brought twice.
+        let page = lpn.0 - map.first;
+        if !map.loading.contains_key(&page) {
+            map.journal.set(page, false);
             self.shorten_journal();
         }
     }
