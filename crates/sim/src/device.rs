@@ -400,7 +400,7 @@ impl<P: Probe, M: Media> Device<P, M> {
             self.settle();
         } else if self.outstanding() == 0 {
             return Ok(false);
-        } else if self.ftl.complete_host_groups() {
+        } else if self.ftl.complete_groups() {
             self.settle();
         } else if !self.give_up() {
             return Err(DeviceError::Stuck {

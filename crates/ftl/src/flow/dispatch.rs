@@ -91,14 +91,21 @@ impl<M: Media> Ftl<M> {
         self.send_ready();
     }
 
-    /// Nothing is pending: host data that wait for company need not wait any longer. Returns whether any did.
+    /// Nothing is pending: host data that wait for company need not wait any longer, nor moved pages that hold places in a
+    /// buffer for which others wait. Returns whether any did.
     #[cold]
-    pub fn complete_host_groups(&mut self) -> bool {
-        let any = self.state.incomplete_units > 0;
-        if any {
+    pub fn complete_groups(&mut self) -> bool {
+        if self.state.incomplete_units > 0 {
             self.seal(false);
+            return true;
         }
-        any
+        if self.moves.waiting.is_empty() {
+            return false;
+        }
+        let before = self.out.effects.len();
+        self.seal(true);
+        self.begin_held_moves();
+        self.out.effects.len() > before
     }
 
     /// A timer is due.

@@ -221,22 +221,4 @@ impl State {
         let first = self.geometry.blocks_of(plane).start + self.pool_of(region).offset;
         self.at(region, plane).victims.best().map(|at| BlockId(first + at as u32))
     }
-
-    /// Whether one more block of a plane may become one of a region that holds less than the home region in the
-    /// same pool: the blocks that stay with the home region must be able to take back all that the host may
-    /// store, with those that collection needs.
-    pub(crate) fn may_convert(&self, region: RegionId, plane: PlaneId) -> bool {
-        let (r, home) = (&self.regions[region.index()], &self.regions[self.home.index()]);
-        if r.region.pool != home.region.pool || r.slots_per_block >= home.slots_per_block {
-            return true;
-        }
-        let tables = self.demand.as_ref().map_or(0, |map| map.pages());
-        let data =
-            (self.logical_pages + tables).div_ceil(home.planes.len() as u32).div_ceil(home.slots_per_block);
-        let sharing = self.regions.iter().filter(|s| s.region.pool == r.region.pool);
-        let sparse = sharing.filter(|s| s.slots_per_block < home.slots_per_block);
-        let owned: u32 = sparse.map(|s| s.planes[(plane.0 - s.first_plane) as usize].owned).sum();
-        let kept = self.hard_reserve(self.home) + 1;
-        owned + 1 + data + kept + self.lost_in(r.region.pool, plane) <= self.pool_of(region).blocks_per_plane
-    }
 }

@@ -2,9 +2,10 @@
 //! an operation.
 //!
 //! `state.rs` puts the parts together. What concerns several of them at once is added to it in files that import it:
-//! `frontier.rs`, `free_space.rs`, `capacity.rs`, `block_wear.rs`, `superblock_members.rs`.
+//! `frontier.rs`, `free_space.rs`, `admission.rs`, `capacity.rs`, `block_wear.rs`, `superblock_members.rs`.
 
 pub(crate) mod addressing;
+pub(crate) mod admission;
 pub(crate) mod aging;
 pub(crate) mod backlog;
 pub(crate) mod block;

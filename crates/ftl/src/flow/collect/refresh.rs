@@ -103,15 +103,9 @@ impl<M: Media> Ftl<M> {
             let mut regions = (0..self.state.regions.len() as u8).map(RegionId);
             let has_job =
                 regions.any(|r| self.state.reaches(r, plane) && self.state.at(r, plane).job.is_some());
-            // Its pages take a block before it gives one back.
-            let pool = self.state.pool_of(region);
-            let spare = pool.free[self.state.local(region, plane)].len() as u32;
-            let home = self.state.home;
-            let has_room = spare > pool.reserve + 1
-                && (!self.state.reaches(home, plane) || !self.state.is_at_hard_reserve(home, plane));
             if can_begin
                 && !has_job
-                && has_room
+                && self.state.grants_refresh(region, plane)
                 && self.begin_job(region, plane, Some(BlockId(block)), GcReason::Due)
             {
                 if let Some(errors) = &mut self.state.counters.errors {

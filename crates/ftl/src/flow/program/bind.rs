@@ -5,7 +5,8 @@ use crate::file::table::fetch;
 use crate::ftl::Ftl;
 use crate::media::Media;
 use crate::plan::decision::{Route, Target};
-use crate::plan::region::{MovedIn, RegionId};
+use crate::plan::region::MovedIn;
+use crate::state::admission::Claim;
 use crate::state::block::Phase;
 use crate::state::op::{OpId, Owner};
 use wordline_device::Trigger;
@@ -65,7 +66,7 @@ impl<M: Media> Ftl<M> {
                 return None;
             }
             if slots < whole && r.pages_per_program > 1 {
-                if self.has_room(target, plane, privileged) {
+                if self.state.has_room(target, plane, Claim::of(privileged)) {
                     self.divert(id, target);
                     return Some(Binding::Diverted);
                 }
@@ -98,33 +99,7 @@ impl<M: Media> Ftl<M> {
         let Target { region, class } = target;
         matches!(op.owner, Owner::Move(_))
             && self.state.at(region, op.plane).open[class as usize].is_empty()
-            && !self.state.may_convert(region, op.plane)
-    }
-
-    /// Whether a region could take a program in a plane now.
-    pub(crate) fn has_room(&self, target: Target, plane: PlaneId, privileged: bool) -> bool {
-        let Target { region, class } = target;
-        let open = !self.state.at(region, plane).open[class as usize].is_empty();
-        self.may_take(region, plane, privileged) && (open || self.may_open(region, plane, privileged))
-    }
-
-    /// Whether a program may have a slot of an open block: with the reserve broken into, the blocks
-    /// that are open belong to the collection that opened them.
-    #[inline]
-    fn may_take(&self, region: RegionId, plane: PlaneId, privileged: bool) -> bool {
-        let pool = self.state.pool_of(region);
-        privileged
-            || (pool.free[self.state.local(region, plane)].len() as u32 >= pool.reserve
-                && self.state.has_slots_left(region, plane))
-    }
-
-    /// Whether a program may open an erased block. Collection frees more than it takes, so what it
-    /// takes of the reserve comes back.
-    fn may_open(&self, region: RegionId, plane: PlaneId, privileged: bool) -> bool {
-        let pool = self.state.pool_of(region);
-        let free = pool.free[self.state.local(region, plane)].len() as u32;
-        let quota = self.state.regions[region.index()].quota;
-        free > 0 && (privileged || (free > pool.reserve && self.state.at(region, plane).owned < quota))
+            && !self.state.grants_conversion(region, op.plane)
     }
 
     /// A page leaves its plane's queue for the group of the region that it falls back on.
@@ -141,7 +116,7 @@ impl<M: Media> Ftl<M> {
         let op = &self.state.ops[id];
         let (plane, privileged) = (op.plane, op.privileged);
         let levels = self.state.wear.spec.static_beyond.is_some() && self.levels(op);
-        if !self.may_take(region, plane, privileged) {
+        if !self.state.grants_slot(region, plane, Claim::of(privileged)) {
             return None;
         }
         let local = self.state.local(region, plane);
@@ -204,7 +179,7 @@ impl<M: Media> Ftl<M> {
             self.illegal(format!("route to {class:?} slots"), format!("a block under {rule:?} has none"));
             return None;
         }
-        if !self.may_open(region, plane, reserve) {
+        if !self.state.grants_block(region, plane, Claim::of(reserve)) {
             return None;
         }
         let block = self.state.take_block(region, plane, |free, blocks| {

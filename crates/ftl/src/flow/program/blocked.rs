@@ -5,6 +5,7 @@ use crate::media::Media;
 use crate::plan::decision::{PlanePick, Route, Target};
 use crate::plan::map_kind::MapKind;
 use crate::plan::region::RegionId;
+use crate::state::admission::Claim;
 use crate::state::cause::Cause;
 use crate::state::op::{Op, OpId, Owner};
 use crate::state::request::Effect;
@@ -100,6 +101,8 @@ impl<M: Media> Ftl<M> {
             || op.owner == Owner::Nobody
             || (op.owner.is_host() && op.pick != PlanePick::Home);
         if may_change_plane && let Some(there) = self.plane_with_room(id) {
+            // The reserve there is for what is collected there.
+            self.state.ops[id].privileged = false;
             self.change_plane(id, there);
             return true;
         }
@@ -116,7 +119,7 @@ impl<M: Media> Ftl<M> {
         let op = &self.state.ops[id];
         op.route.targets().find_map(|target| {
             let takes = self.planes_of(target.region);
-            let takes = takes.filter(|p| *p != op.plane && self.has_room(target, *p, false));
+            let takes = takes.filter(|p| *p != op.plane && self.state.has_room(target, *p, Claim::Data));
             takes.max_by_key(|p| self.state.spare_slots(target.region, *p))
         })
     }
@@ -138,7 +141,7 @@ impl<M: Media> Ftl<M> {
             r.region.rule.classes(r.shape).iter().map(move |class| Target { region, class: *class })
         });
         targets.find(|target| {
-            !op.route.targets().any(|t| t == *target) && self.has_room(*target, op.plane, false)
+            !op.route.targets().any(|t| t == *target) && self.state.has_room(*target, op.plane, Claim::Data)
         })
     }
 
@@ -225,7 +228,7 @@ impl<M: Media> Ftl<M> {
         let mut targets = op.route.targets().filter(|t| self.state.is_there(t.region, here));
         targets.find_map(|target| {
             let mut planes = self.state.superblock_planes(target.region, here).map(PlaneId);
-            planes.find(|p| *p != here && self.has_room(target, *p, privileged))
+            planes.find(|p| *p != here && self.state.has_room(target, *p, Claim::of(privileged)))
         })
     }
 }

@@ -446,7 +446,7 @@ impl Bench {
             helps = !going.is_empty();
         }
         if !helps && self.outstanding() > 0 && self.kept.is_empty() {
-            helps = self.ftl.complete_host_groups() || self.give_up();
+            helps = self.ftl.complete_groups() || self.give_up();
         }
         self.act();
         helps
