@@ -3,5 +3,6 @@
 #![allow(clippy::unwrap_used)] // helpers of tests, beside the test functions
 
 mod own_scheme;
+mod progress;
 mod reach;
 mod swarm;

@@ -1,0 +1,39 @@
+//! Cases in which a drive stopped, kept by the rule of docs/progress.md that each broke. The scheme that a case draws is
+//! named with it: where the drawing of cases changes, the test says so, and the case must be found anew or be let go.
+
+use crate::swarm::swarm;
+
+/// Each case goes to its end, under the scheme that it is kept for.
+fn goes_on(cases: &[(u64, u64, &str)]) {
+    for (seed, length, scheme) in cases {
+        let outcome = swarm().case(*seed, *length).unwrap_or_else(|failure| panic!("{failure}"));
+        assert_eq!(outcome.scheme, *scheme, "case {seed}:{length} draws another scheme than it did");
+    }
+}
+
+#[test]
+fn data_without_another_place_go_to_any_region_of_their_pool_with_room() {
+    goes_on(&[
+        (7_003_475, 20, "hot-cold:hot=30%+ips-cooperative:window=1,layers=1,traditional=3,idle_after=100us"),
+        (7_004_758, 180, "hot-cold:hot=30%+ips-agc:window=2,idle_after=100us"),
+    ]);
+}
+
+#[test]
+fn where_data_may_lie_in_any_plane_those_of_a_cache_go_where_there_is_room() {
+    goes_on(&[(7_001_020, 481, "turbo-write:static_blocks=2,dynamic_blocks=0,idle_after=100us")]);
+}
+
+#[test]
+fn a_page_of_the_map_that_is_being_read_is_not_read_once_more() {
+    goes_on(&[(8_002_346, 23, "protected-buffer")]);
+}
+
+#[test]
+fn a_move_in_a_group_does_not_wait_for_moves_that_wait_for_its_place() {
+    goes_on(&[
+        (9_005_289, 148, "hyssd:policy=static,period=5,step=10%,age=0+conventional:program=one-shot"),
+        (9_006_274, 9, "hyssd:policy=perf,u=50%,period=2,idle_after=5ms+conventional:program=one-shot"),
+        (9_008_080, 36, "hyssd:u=10%,age=1,idle_after=5ms+conventional:program=one-shot"),
+    ]);
+}
