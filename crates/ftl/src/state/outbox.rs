@@ -16,6 +16,9 @@ pub(crate) struct Outbox {
     /// before the call that left it returns to the driver.
     #[serde(skip)]
     pub continuation: Option<OpId>,
+    /// When a write first found no place, and how full the drive was.
+    #[serde(skip)]
+    pub first_full: Option<Box<str>>,
     /// Why the run is over, if it is.
     #[serde(skip)]
     pub fault: Option<Box<Fault>>,

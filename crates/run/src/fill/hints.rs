@@ -36,8 +36,9 @@ pub(crate) fn hints<M: Media>(report: &Report, run: &Outcome<M>) -> Vec<String> 
     }
     let full = run.device.metrics.out_of_space;
     if full > 0 {
+        let first = run.device.ftl.first_full().map_or(String::new(), |text| format!(", first {text}"));
         hints.push(format!(
-            "the drive was full {full} times: give it more over-provisioning, or let the workload touch less."
+            "the drive was full {full} times: give it more over-provisioning, or let the workload touch less{first}."
         ));
     }
     let lost = run.device.metrics.uncorrectable;

@@ -13,10 +13,19 @@ impl<M: Media> Ftl<M> {
     /// A host write has no place and none can be made: the drive is full, or has worn out.
     pub(crate) fn no_place(&mut self) -> Outcome {
         if self.state.wear.retired == 0 {
+            if self.out.first_full.is_none() {
+                self.out.first_full =
+                    Some(format!("at {} ns: {}", self.state.now.0, self.room_told()).into());
+            }
             return Outcome::OutOfSpace;
         }
         self.state.wear.over.get_or_insert(self.state.now);
         Outcome::WornOut
+    }
+
+    /// When a write first found no place, and how full the drive was where programs wanted to go.
+    pub fn first_full(&self) -> Option<&str> {
+        self.out.first_full.as_deref()
     }
 
     /// When the drive wore out, if it has: it takes no more writes, and is read as before.

@@ -37,6 +37,13 @@ impl<M: Media> Ftl<M> {
         said
     }
 
+    /// How full the drive is where programs want to go.
+    pub(crate) fn room_told(&self) -> String {
+        let wanted = self.wanted(&self.state.ops.alive());
+        let told: Vec<String> = wanted.iter().take(2).map(|(r, plane)| self.space_told(*r, *plane)).collect();
+        told.join("; ")
+    }
+
     fn told(&self, id: OpId) -> String {
         let op = &self.state.ops[id];
         let what = match op.kind {
@@ -84,9 +91,12 @@ impl<M: Media> Ftl<M> {
         let (pool, at) = (self.state.pool_of(region), self.state.at(region, plane));
         let free = pool.free[self.state.local(region, plane)].len();
         let open = at.open.iter().map(|blocks| blocks.len()).sum::<usize>();
+        let slots = u64::from(at.owned) * u64::from(r.slots_per_block);
+        let live = at.live.div_ceil(u64::from(self.state.geometry.sectors_per_unit));
         format!(
-            "{} in plane {plane} has {} blocks of {}, {open} open, {free} free of which {} are kept",
-            r.region.name, at.owned, r.quota, pool.reserve
+            "{} in plane {plane} has {live} live units in {} blocks of {slots} slots, {open} of them open, and the pool {free} \
+             erased blocks there, of which {} are kept",
+            r.region.name, at.owned, pool.reserve
         )
     }
 
