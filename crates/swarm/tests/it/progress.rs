@@ -25,6 +25,14 @@ fn where_data_may_lie_in_any_plane_those_of_a_cache_go_where_there_is_room() {
 }
 
 #[test]
+fn idle_work_that_follows_its_page_is_over_where_it_ends() {
+    goes_on(&[
+        (10_006_464, 6, "hyssd:policy=perf,tlc_unit=packed,period=1,step=7%,idle_after=100us"),
+        (10_024_087, 467, "hyssd:u=0.07,tlc_unit=unpacked,period=2,step=10%,age=1,idle_after=100us"),
+    ]);
+}
+
+#[test]
 fn a_page_of_the_map_that_is_being_read_is_not_read_once_more() {
     goes_on(&[(8_002_346, 23, "protected-buffer")]);
 }

@@ -110,9 +110,15 @@ impl<M: Media> Ftl<M> {
             let now = self.follow(read.lpn, read.ppn);
             if (read.idle || !waits.is_none()) && now != read.ppn {
                 let block = self.state.geometry.block_of(now);
+                let left = read.plane;
                 let mut again = read;
                 (again.ppn, again.plane) = (now, self.state.geometry.plane_of(block));
                 self.state.blocks[block.index()].readers += 1;
+                if again.idle {
+                    // The die that it leaves has no idle work any more, and the other one has.
+                    self.idle_jobs.end(self.state.geometry.die_of(left));
+                    self.idle_jobs.begin(self.state.geometry.die_of(again.plane));
+                }
                 self.state.ops.remove(id);
                 let again = self.add_op(again);
                 self.emit(again);
