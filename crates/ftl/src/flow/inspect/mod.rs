@@ -2,3 +2,4 @@
 
 pub(crate) mod blocks;
 pub(crate) mod check;
+pub(crate) mod history;

@@ -1,0 +1,32 @@
+//! Go through the states of drives.
+#![allow(clippy::print_stdout)]
+use std::time::Duration;
+use wordline_explore::{Limits, Shape};
+use wordline_schemes::Registry;
+
+fn main() -> Result<(), String> {
+    let mut words: Vec<String> = std::env::args().skip(1).collect();
+    let number = |i: usize| words[i].parse::<u64>().map_err(|e| e.to_string());
+    let limits = Limits { states: number(0)? as usize, time: Duration::from_secs(number(1)?), faults: 4 };
+    let text = words.split_off(2).join(" ");
+    let shape = Shape::new(&text)?;
+    let found = shape.explore(&Registry::standard(), limits)?;
+    println!(
+        "{text}: {}: {} states, {} transitions, depth {}, {:.1} s, {} MB in hand, {}",
+        shape.drive()?,
+        found.states,
+        found.transitions,
+        found.depth,
+        found.time.as_secs_f64(),
+        found.bytes >> 20,
+        if found.is_whole { "whole" } else { "cut" }
+    );
+    for fault in &found.faults {
+        println!("{} ({} times)", fault.what, fault.times);
+        for (i, event) in fault.path.iter().enumerate() {
+            println!("{:4} {event}", i + 1);
+        }
+        println!("{}", fault.state);
+    }
+    Ok(())
+}
