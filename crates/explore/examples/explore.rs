@@ -10,6 +10,19 @@ fn main() -> Result<(), String> {
     let limits = Limits { states: number(0)? as usize, time: Duration::from_secs(number(1)?), faults: 4 };
     let text = words.split_off(2).join(" ");
     let shape = Shape::new(&text)?;
+    if std::env::var("WALK").is_ok() {
+        let mut w = shape.world(&Registry::standard())?;
+        let mut last = w.pack();
+        for i in 0..60 {
+            w.happen(wordline_explore::Event::Write(shape.host.writes[0]))?;
+            w.come_to_rest()?;
+            let now = w.pack();
+            let d: Vec<String> = (0..now.len().max(last.len())).filter(|j| now.get(*j) != last.get(*j)).map(|j| format!("{j}:{:?}>{:?}", last.get(j), now.get(j))).collect();
+            if i > 50 { println!("{} {}", now.len(), d.join(" ")); }
+            last = now;
+        }
+        return Ok(());
+    }
     let found = shape.explore(&Registry::standard(), limits)?;
     println!(
         "{text}: {}: {} states, {} transitions, depth {}, {:.1} s, {} MB in hand, {}",

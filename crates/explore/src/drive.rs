@@ -52,7 +52,7 @@ logical = "2KiB"
 trigger = "free_blocks < 20%"
 hard_reserve = 1
 [slc_cache]
-static_blocks = 1
+static_blocks = 2
 dynamic_blocks = 0
 trigger = "free_blocks < 50%"
 when_full = "direct"
@@ -64,7 +64,7 @@ channels = 1
 chips_per_channel = 1
 dies_per_chip = 1
 planes_per_die = 1
-blocks_per_plane = 3
+blocks_per_plane = 4
 wordlines_per_block = 2
 page = "512B"
 bus = { rate = "1ns/B" }

@@ -18,7 +18,8 @@ pub struct Shape {
 
 impl Shape {
     /// A shape by its text: the scheme's spelling, keys of the drive as `key=value`, and what the host asks as
-    /// `write:0,1`, `part:0`, `read:0`, `trim:0`, `flush`, `requests:2`; with spaces between them.
+    /// `write:0,1`, `part:0`, `read:0`, `trim:0`, `flush`, `requests:2` at once,
+    /// `in-all:20`; with spaces between them.
     ///
     /// # Errors
     /// The word that is none of these.
@@ -39,6 +40,9 @@ impl Shape {
                 (_, Some(("trim", list))) => host.trims = pages(list)?,
                 (_, Some(("requests", n))) => {
                     host.at_once = n.parse().map_err(|_| format!("{word:?} is no number"))?;
+                }
+                (_, Some(("in-all", n))) => {
+                    host.in_all = Some(n.parse().map_err(|_| format!("{word:?} is no number"))?);
                 }
                 _ if word == "flush" => host.flushes = true,
                 _ => keys.push((word.to_string(), String::new())),

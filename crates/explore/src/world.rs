@@ -63,6 +63,8 @@ struct Pending {
     held_up: Vec<Asked>,
     asked: Vec<Asked>,
     idle: bool,
+    /// Requests that the host has left, where they are counted.
+    left: u16,
     /// The version of the newest write of each page; 0 where it was trimmed.
     newest: Vec<u64>,
 }
@@ -82,6 +84,8 @@ pub struct Host {
     pub flushes: bool,
     /// Requests at once.
     pub at_once: usize,
+    /// Requests in all, where what a scheme learns would go on for ever.
+    pub in_all: Option<u16>,
 }
 
 /// A drive and all that is pending.
@@ -137,6 +141,7 @@ impl World {
             self.happen(Event::Write(lpn as u8))?;
             self.come_to_rest()?;
         }
+        self.pending.left = self.host.in_all.unwrap_or(0);
         Ok(())
     }
 
@@ -179,7 +184,8 @@ impl World {
         if out.is_empty() && (!self.pending.waiting.is_empty() || self.is_asked() || self.ftl.holds_a_die()) {
             out.push(Event::LastResort);
         }
-        if self.pending.asked.len() < self.host.at_once {
+        let may = self.host.in_all.is_none() || self.pending.left > 0;
+        if self.pending.asked.len() < self.host.at_once && may {
             out.extend(self.host.writes.iter().map(|lpn| Event::Write(*lpn)));
             out.extend(self.host.parts.iter().map(|lpn| Event::WritePart(*lpn)));
             out.extend(self.host.reads.iter().map(|lpn| Event::Read(*lpn)));
@@ -251,6 +257,7 @@ impl World {
         let number = (0..=u8::MAX).find(taken).unwrap_or_default();
         let asked = Asked { number, request, expected: 0 };
         self.pending.asked.push(asked);
+        self.pending.left = self.pending.left.saturating_sub(1);
         self.pending.idle = false;
         if !self.pending.held_up.is_empty() || !self.ftl.admits(&request) {
             self.ftl.make_way(&request);

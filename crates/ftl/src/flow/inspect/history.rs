@@ -10,7 +10,14 @@ use crate::plan::region::FreeOrder;
 use crate::state::block::Phase;
 use crate::state::op::OpId;
 use crate::state::request::Timer;
-use wordline_units::{Lpn, SimTime};
+use wordline_units::{Lpn, PlaneId, SimTime};
+
+/// Where the least worn block is opened first, how many more erases than the least worn of its plane count: beyond that
+/// blocks are alike.
+const MOST_APART: u32 = 2;
+
+/// The controller loop comes with this write at the latest: between two of them lie no more.
+const WRITES_TO_TICK: u32 = 2;
 
 impl<M: Media> Ftl<M> {
     /// Forget what only tells of the past. Versions that others keep are numbered anew with those of the drive, and
@@ -30,18 +37,23 @@ impl<M: Media> Ftl<M> {
             map.start_anew();
         }
         self.sequence = 0;
+        self.writes_until_tick = self.writes_until_tick.min(WRITES_TO_TICK);
         let planes = self.state.geometry.planes;
         let round = planes * self.state.geometry.media.len() as u32;
         self.state.turn %= (1..=planes).product::<u32>().max(round);
         let per_die = self.state.geometry.media.iter().map(|m| m.topology.planes_per_die);
         self.idle_jobs.forget_history(per_die.product());
         let counts = self.state.pools.iter().any(|pool| pool.order == FreeOrder::LeastErased);
-        let least = self.state.blocks.iter().map(|b| b.erases).min().unwrap_or(0);
-        for block in self.state.blocks.iter_mut() {
-            block.erases = if counts { block.erases - least } else { 0 };
-            block.life_used = 0;
-            if block.phase == Phase::Free {
-                block.state = Default::default();
+        for plane in 0..planes {
+            let blocks = self.state.geometry.blocks_of(PlaneId(plane));
+            let least = blocks.clone().map(|b| self.state.blocks[b as usize].erases).min().unwrap_or(0);
+            for b in blocks {
+                let block = &mut self.state.blocks[b as usize];
+                block.erases = if counts { (block.erases - least).min(MOST_APART) } else { 0 };
+                block.life_used = 0;
+                if block.phase == Phase::Free {
+                    block.state = Default::default();
+                }
             }
         }
         let gone = self.state.ops.capacity();
