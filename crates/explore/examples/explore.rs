@@ -1,45 +1,60 @@
-//! Go through the states of drives.
+//! Go through every state of drives of a few blocks: without arguments through all of the list, a row each; or
+//! `explore STATES SECONDS SHAPE...` through one, as the list spells them. Ends with 1 where a fault was found or a search
+//! did not end.
+
 #![allow(clippy::print_stdout)]
+
+use std::process::ExitCode;
 use std::time::Duration;
-use wordline_explore::{Limits, Shape};
+use wordline_explore::{Found, Limits, Shape};
 use wordline_schemes::Registry;
 
-fn main() -> Result<(), String> {
-    let mut words: Vec<String> = std::env::args().skip(1).collect();
-    let number = |i: usize| words[i].parse::<u64>().map_err(|e| e.to_string());
-    let limits = Limits { states: number(0)? as usize, time: Duration::from_secs(number(1)?), faults: 4 };
-    let text = words.split_off(2).join(" ");
-    let shape = Shape::new(&text)?;
-    if std::env::var("WALK").is_ok() {
-        let mut w = shape.world(&Registry::standard())?;
-        let mut last = w.pack();
-        for i in 0..60 {
-            w.happen(wordline_explore::Event::Write(shape.host.writes[0]))?;
-            w.come_to_rest()?;
-            let now = w.pack();
-            let d: Vec<String> = (0..now.len().max(last.len())).filter(|j| now.get(*j) != last.get(*j)).map(|j| format!("{j}:{:?}>{:?}", last.get(j), now.get(j))).collect();
-            if i > 50 { println!("{} {}", now.len(), d.join(" ")); }
-            last = now;
-        }
-        return Ok(());
-    }
-    let found = shape.explore(&Registry::standard(), limits)?;
-    println!(
-        "{text}: {}: {} states, {} transitions, depth {}, {:.1} s, {} MB in hand, {}",
-        shape.drive()?,
-        found.states,
-        found.transitions,
-        found.depth,
-        found.time.as_secs_f64(),
-        found.bytes >> 20,
-        if found.is_whole { "whole" } else { "cut" }
-    );
+fn told(text: &str, shape: &Shape, found: &Found) -> String {
+    let result = match (found.is_whole, found.faults.len()) {
+        (true, 0) => "no stop, no circle".to_string(),
+        (_, 0) => "broken off".to_string(),
+        (_, n) => format!("{n} FAULTS"),
+    };
+    let seconds = found.time.as_secs_f64();
+    let drive = shape.drive().unwrap_or_default();
+    let (states, transitions, depth) = (found.states, found.transitions, found.depth);
+    let mut lines = vec![format!(
+        "{states:>9} {transitions:>10} {depth:>6} {seconds:>7.1}  {result:<19} {drive:<26} {text}"
+    )];
     for fault in &found.faults {
-        println!("{} ({} times)", fault.what, fault.times);
-        for (i, event) in fault.path.iter().enumerate() {
-            println!("{:4} {event}", i + 1);
-        }
-        println!("{}", fault.state);
+        lines.push(format!("    {} ({} times)", fault.what, fault.times));
+        lines.extend(fault.path.iter().enumerate().map(|(i, event)| format!("    {:4} {event}", i + 1)));
+        lines.extend(fault.state.lines().map(|line| format!("         {line}")));
     }
-    Ok(())
+    lines.join("\n")
+}
+
+fn main() -> Result<ExitCode, String> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let mut limits = Limits { states: 4_000_000, time: Duration::from_secs(900), faults: 4 };
+    let one;
+    let texts: Vec<&str> = match &words[..] {
+        [states, seconds, shape @ ..] if !shape.is_empty() => {
+            limits.states = states.parse().map_err(|_| format!("{states:?} is no number of states"))?;
+            let seconds = seconds.parse().map_err(|_| format!("{seconds:?} is no number of seconds"))?;
+            limits.time = Duration::from_secs(seconds);
+            one = shape.join(" ");
+            vec![&one]
+        }
+        [] => Shape::thin().iter().chain(Shape::all()).copied().collect(),
+        _ => return Err("explore [STATES SECONDS SHAPE...]".into()),
+    };
+    let schemes = Registry::standard();
+    println!("   states transitions  depth seconds  result              planes x blocks x pages    shape");
+    let (mut states, mut seconds, mut sound) = (0, 0.0, true);
+    for text in texts {
+        let shape = Shape::new(text)?;
+        let found = shape.explore(&schemes, limits).map_err(|e| format!("{text}: {e}"))?;
+        println!("{}", told(text, &shape, &found));
+        states += found.states;
+        seconds += found.time.as_secs_f64();
+        sound &= found.is_whole && found.faults.is_empty();
+    }
+    println!("{states:>9} states in all, in {seconds:.0} s");
+    Ok(if sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

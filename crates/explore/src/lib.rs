@@ -1,5 +1,6 @@
 //! Every order of events on drives of a few blocks.
 mod drive;
+mod lists;
 mod media;
 mod search;
 mod shapes;

@@ -3,6 +3,7 @@
 use crate::drive::Drive;
 use crate::search::{Found, Limits, Search};
 use crate::world::{Host, World};
+use crate::lists::{ALL, THIN};
 use wordline_schemes::Registry;
 
 /// A scheme on a drive, and what the host asks.
@@ -86,5 +87,17 @@ impl Shape {
             })
             .collect();
         Ok(format!("{}, {} logical", media.join(" + "), drive.logical_pages()))
+    }
+}
+
+impl Shape {
+    /// What `make test` goes through, by text: some seconds.
+    pub fn thin() -> &'static [&'static str] {
+        THIN
+    }
+
+    /// What `make explore` goes through: each scheme, and pairs of them.
+    pub fn all() -> &'static [&'static str] {
+        ALL
     }
 }
