@@ -1,9 +1,9 @@
 //! A drive of a few blocks, as text, and what the host asks of it.
 
+use crate::media::Versions;
 use wordline_device::DeviceSpec;
 use wordline_flash::Geometry;
 use wordline_ftl::{DriveInfo, Ftl, Refusal, Scheme};
-use crate::media::Versions;
 
 /// A drive and its numbering.
 #[derive(Clone)]

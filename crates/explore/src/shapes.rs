@@ -1,9 +1,9 @@
 //! The drives and schemes that are gone through.
 
 use crate::drive::Drive;
+use crate::lists::{ALL, THIN};
 use crate::search::{Found, Limits, Search};
 use crate::world::{Host, World};
-use crate::lists::{ALL, THIN};
 use wordline_schemes::Registry;
 
 /// A scheme on a drive, and what the host asks.
@@ -31,7 +31,9 @@ impl Shape {
         let mut keys = vec![];
         for word in words {
             let pages = |list: &str| -> Result<Vec<u8>, String> {
-                list.split(',').map(|page| page.parse().map_err(|_| format!("{word:?} names no pages"))).collect()
+                list.split(',')
+                    .map(|page| page.parse().map_err(|_| format!("{word:?} names no pages")))
+                    .collect()
             };
             match (word.split_once('='), word.split_once(':')) {
                 (Some((key, value)), _) => keys.push((key.to_string(), value.to_string())),

@@ -321,8 +321,9 @@ impl World {
     }
 
     fn wake(&mut self, plane: PlaneId) {
-        let (wakes, waits): (Vec<OpId>, Vec<OpId>) =
-            std::mem::take(&mut self.pending.waiting).into_iter().partition(|id| self.ftl.op(*id).plane == plane);
+        let (wakes, waits): (Vec<OpId>, Vec<OpId>) = std::mem::take(&mut self.pending.waiting)
+            .into_iter()
+            .partition(|id| self.ftl.op(*id).plane == plane);
         self.pending.waiting = waits;
         for id in wakes.into_iter().rev() {
             let class = self.ftl.op(id).class() as usize;
@@ -384,7 +385,8 @@ impl World {
 
     /// A read of the host has ended: what lies there is what it must find.
     fn check_read(&mut self, id: OpId) {
-        let Some(request) = self.ftl.request_of(id).map(|pending| (pending.request.op, pending.number)) else {
+        let Some(request) = self.ftl.request_of(id).map(|pending| (pending.request.op, pending.number))
+        else {
             return;
         };
         if request.0 != HostOp::Read || self.ftl.op(id).kind != OpKind::Read {
@@ -449,7 +451,8 @@ impl World {
 
     /// The state as bytes, without what only tells of its past.
     pub fn pack(&mut self) -> Vec<u8> {
-        let reading = |ftl: &Ftl<Versions>, id: &OpId| (ftl.op(*id).kind == OpKind::Read).then(|| ftl.op(*id).ppn);
+        let reading =
+            |ftl: &Ftl<Versions>, id: &OpId| (ftl.op(*id).kind == OpKind::Read).then(|| ftl.op(*id).ppn);
         let mut read: Vec<Ppn> = vec![];
         for queue in self.pending.queues.iter().flatten() {
             read.extend(queue.iter().filter_map(|id| reading(&self.ftl, id)));

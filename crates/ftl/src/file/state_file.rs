@@ -276,7 +276,15 @@ impl StateFile {
             requests: 0,
         };
         let (fields, checksum) = (0..bytes.len(), String::new());
-        StateFile { about, tables: vec![], fields, apart: false, packed: true, checksum, bytes: Stored::Bytes(bytes) }
+        StateFile {
+            about,
+            tables: vec![],
+            fields,
+            apart: false,
+            packed: true,
+            checksum,
+            bytes: Stored::Bytes(bytes),
+        }
     }
 
     /// Whether it is without what the flash holds, so that the drive's media must be given.
