@@ -22,7 +22,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml python/README.md docs/not-modell
 	$(shell find python/wordline -name '*.py' -o -name '*.pyi' -o -name '*.toml' -o -name '*.fio')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo wheel sdist release-check test check wasm rust-test python-test bench bench-picture papers validate closed-forms fio twins twin-fits twin-classes steady errors lifetime golden-32 mutants ftl-mutants bless walk swarm fuzz clean
+.PHONY: help demo wheel sdist release-check test check wasm rust-test python-test bench bench-picture papers validate closed-forms fio twins twin-fits twin-classes steady errors lifetime golden-32 mutants ftl-mutants explore explore-mutants bless walk swarm fuzz clean
 
 help: ## Show this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -220,6 +220,12 @@ mutants: $(TOOLS) ## Plant ten faults in a copy of the engine, one at a time: th
 
 ftl-mutants: $(TOOLS) ## Plant ten faults in the translation layer: its own tests must catch seven
 	@$(BIN)/python tests/mutants.py --alone --out target/ftl-mutations.md
+
+explore: ## Every order of events on drives of a few blocks, for every scheme (some minutes); a row each, and faults with the way there
+	@cargo run --quiet --release --package wordline-explore --example explore
+
+explore-mutants: $(TOOLS) ## Plant faults that stop a drive in the translation layer: the search must find each
+	@$(BIN)/python tests/mutants.py --explore --out target/explore-mutations.md
 
 bless: ## Accept changed golden files and schemas; say in the commit why they changed
 	@BLESS=1 cargo test --workspace --quiet

@@ -3,7 +3,9 @@
 Run by ``make mutants``, which takes some minutes a fault; exit code 0 only if every one is caught.
 ``--only WORD`` plants those whose name contains a word; ``--out FILE`` writes a Markdown table.
 With ``--alone`` they are those of ``mutants-ftl.toml``, and the translation layer's own tests must
-catch seven in ten of them (``make ftl-mutants``).
+catch seven in ten of them (``make ftl-mutants``). With ``--explore`` they are those of
+``mutants-explore.toml``, and the search of every order of events must find each
+(``make explore-mutants``).
 """
 
 import argparse
@@ -25,6 +27,7 @@ COPIED += ["ARCHITECTURE.md"]
 # The engine's own checks come first; the golden table would catch nearly anything.
 SUITES = [["wordline-flash", "wordline-ftl", "wordline-sim", "wordline-swarm"], ["wordline-run"]]
 ALONE = [["wordline-ftl"]]
+EXPLORE = [["wordline-explore"]]
 SECONDS = 1500
 
 
@@ -92,9 +95,15 @@ def main() -> int:
     parser.add_argument(
         "--alone", action="store_true", help="of the translation layer, by its own tests"
     )
+    parser.add_argument(
+        "--explore", action="store_true", help="by the search of every order of events"
+    )
     options = parser.parse_args()
-    faults = "mutants-ftl.toml" if options.alone else "mutants.toml"
-    suites = ALONE if options.alone else SUITES
+    faults, suites = "mutants.toml", SUITES
+    if options.alone:
+        faults, suites = "mutants-ftl.toml", ALONE
+    if options.explore:
+        faults, suites = "mutants-explore.toml", EXPLORE
     mutants = tomllib.loads((ROOT / "tests" / faults).read_text())["mutant"]
     mutants = [m for m in mutants if options.only in m["name"]]
     copy()

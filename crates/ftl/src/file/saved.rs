@@ -101,6 +101,8 @@ pub struct Saver<'a> {
     fields: Vec<u8>,
     /// Whether media stay outside.
     apart: bool,
+    /// Whether tables stand among the fields.
+    packed: bool,
 }
 
 trait Target: Write + Seek {}
@@ -119,7 +121,7 @@ fn encode<T: Serialize + ?Sized>(value: &T, into: Vec<u8>) -> io::Result<Vec<u8>
 impl<'a> Saver<'a> {
     /// Begin at the start of an empty file.
     pub fn new(file: &'a mut (impl Write + Seek)) -> Saver<'a> {
-        Saver { file, end: CHUNK as u64, tables: vec![], fields: vec![], apart: false }
+        Saver { file, end: CHUNK as u64, tables: vec![], fields: vec![], apart: false, packed: false }
     }
 
     /// The same without what the flash holds, which whoever restores the state has to give.
@@ -153,6 +155,10 @@ impl<'a> Saver<'a> {
     }
 
     fn table(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if self.packed {
+            self.fields.extend(bytes);
+            return Ok(());
+        }
         let mut chunks = vec![];
         for (i, chunk) in bytes.chunks(CHUNK).enumerate() {
             if is_zero(chunk) {
@@ -165,6 +171,18 @@ impl<'a> Saver<'a> {
         self.tables.push(TableAt { offset: self.end, bytes: bytes.len() as u64, chunks });
         self.end += (bytes.len().max(1).div_ceil(CHUNK) * CHUNK) as u64;
         Ok(())
+    }
+
+    /// A state as its bytes and nothing else, tables among them: what a small drive is, to be compared, and to be gone back
+    /// to within one run. [`StateFile::packed`] reads them.
+    ///
+    /// # Errors
+    /// When it cannot be written as bytes.
+    pub fn pack(state: &impl Saved) -> io::Result<Vec<u8>> {
+        let mut nowhere = io::Cursor::new(vec![]);
+        let mut to = Saver { packed: true, ..Saver::new(&mut nowhere) };
+        state.save(&mut to)?;
+        Ok(to.fields)
     }
 
     /// Write the body, and the header that makes it a state file. Returns the body's checksum.
@@ -262,6 +280,13 @@ impl<T: Pod> Saved for Table<T> {
     }
 
     fn load(&mut self, from: &mut Loader) -> Result<(), StateError> {
+        if from.state.packed {
+            let end = from.at + self.bytes().len();
+            let bytes = from.state.bytes.get(from.at..end).ok_or_else(|| from.other("size of a table"))?;
+            self.fill_with(bytes);
+            from.at = end;
+            return Ok(());
+        }
         let at = from.state.tables.get(from.table);
         let at = at.filter(|at| at.bytes == self.bytes().len() as u64);
         let at = at.ok_or_else(|| from.other("size of a table"))?;

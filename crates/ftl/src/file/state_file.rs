@@ -190,6 +190,8 @@ pub struct StateFile {
     pub(crate) fields: Range<usize>,
     /// Whether the media are not in it.
     pub(crate) apart: bool,
+    /// Whether it is bytes alone ([`Saver::pack`](crate::Saver::pack)).
+    pub(crate) packed: bool,
     checksum: String,
 }
 
@@ -258,7 +260,31 @@ impl StateFile {
             }
         }
         let fields = bytes.len() - rest.len()..bytes.len();
-        Ok(StateFile { about, tables, fields, apart, checksum: format!("{hash:032x}"), bytes })
+        Ok(StateFile { about, tables, fields, apart, packed: false, checksum: format!("{hash:032x}"), bytes })
+    }
+
+    /// What [`Saver::pack`](crate::Saver::pack) made of a state of this run. Nothing is checked.
+    pub fn packed(bytes: Vec<u8>) -> StateFile {
+        let about = About {
+            version: String::new(),
+            device: String::new(),
+            toml: String::new(),
+            scheme: String::new(),
+            layout: 0,
+            seed: 0,
+            now: SimTime(0),
+            requests: 0,
+        };
+        let (fields, checksum) = (0..bytes.len(), String::new());
+        StateFile {
+            about,
+            tables: vec![],
+            fields,
+            apart: false,
+            packed: true,
+            checksum,
+            bytes: Stored::Bytes(bytes),
+        }
     }
 
     /// Whether it is without what the flash holds, so that the drive's media must be given.

@@ -61,6 +61,11 @@ impl<T: Pod> Table<T> {
         Ok(())
     }
 
+    /// Take as many bytes as the table has for its values.
+    pub fn fill_with(&mut self, bytes: &[u8]) {
+        bytemuck::cast_slice_mut(self).copy_from_slice(bytes);
+    }
+
     /// The values as the bytes they are.
     pub fn bytes(&self) -> &[u8] {
         bytemuck::cast_slice(self)

@@ -225,6 +225,15 @@ impl Map {
         }
     }
 
+    /// Forget what lay where nothing is live any more.
+    pub fn forget_history(&mut self) {
+        match self {
+            Map::Page(m) => m.forget_history(),
+            Map::Sector(_) => {}
+            Map::Overlay(m) => m.forget_history(),
+        }
+    }
+
     /// Sectors that are mapped, counted from the map itself; slow, for checks.
     pub fn count_mapped_sectors(&mut self, logical_pages: u32) -> u64 {
         match self {

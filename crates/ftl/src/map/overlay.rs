@@ -221,6 +221,18 @@ impl Overlay {
         self.gone[block.index() * slots..][..slots].fill(0);
     }
 
+    /// Forget what lay where nothing is live any more.
+    pub fn forget_history(&mut self) {
+        self.pages.forget_history();
+        for ppn in 0..self.gone.len() as u32 {
+            let (block, slot) = (ppn / self.pages.slots_per_block, ppn % self.pages.slots_per_block);
+            let place = self.pages.geometry.ppn(BlockId(block), slot);
+            if !self.pages.is_live(place) {
+                self.gone[self.pages.owner_index(place)] = 0;
+            }
+        }
+    }
+
     pub fn mapped(&self) -> u64 {
         self.mapped
     }

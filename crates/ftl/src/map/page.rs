@@ -37,7 +37,7 @@ pub(crate) struct PageMap {
     /// A bit for each slot that is live.
     live: Table<u64>,
     /// Slots of the largest block.
-    slots_per_block: u32,
+    pub slots_per_block: u32,
     words_per_block: u32,
     /// Blocks opened so far, for the first time.
     opened_blocks: u32,
@@ -251,6 +251,19 @@ impl PageMap {
         let untouched = self.base.as_ref().filter(|_| self.base_state[block.index()] == BaseState::Untouched);
         let in_base = untouched.map_or(0..0, |b| b.live_slots(self.geometry.plane_of(block), block));
         in_base.len() as u32 + self.live[self.words(block)].iter().map(|w| w.count_ones()).sum::<u32>()
+    }
+
+    /// Forget the pages of slots where nothing is live.
+    pub fn forget_history(&mut self) {
+        for block in 0..self.geometry.blocks {
+            for slot in 0..self.slots_per_block {
+                let ppn = self.geometry.ppn(BlockId(block), slot);
+                if !self.is_live(ppn) {
+                    let at = self.owner_index(ppn);
+                    self.owners[at] = 0;
+                }
+            }
+        }
     }
 
     /// A block is opened for the first time.

@@ -79,6 +79,11 @@ impl IdleJobs {
         self.turns[die.index()]
     }
 
+    /// Count turns from 0 again, of which so many make a round.
+    pub fn forget_history(&mut self, round: u32) {
+        self.turns.iter_mut().for_each(|turn| *turn %= round);
+    }
+
     /// The scheme had work for the plane of this turn: the next is asked about first.
     pub fn took(&mut self, die: DieId, turn: u32) {
         self.turns[die.index()] = turn + 1;

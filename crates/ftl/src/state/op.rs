@@ -334,6 +334,23 @@ impl Ops {
         (0..self.ops.len() as u32).filter(|i| alive[*i as usize]).map(OpId).collect()
     }
 
+    /// Forget what only tells of the past: operations that have ended, and when those that go on were given their turn.
+    pub fn forget_history(&mut self) {
+        let alive = self.alive();
+        let mut gone = vec![true; self.ops.len()];
+        alive.iter().for_each(|id| gone[id.index()] = false);
+        self.ops.truncate(alive.last().map_or(0, |last| last.index() + 1));
+        self.free = (0..self.ops.len() as u32).rev().filter(|i| gone[*i as usize]).collect();
+        for i in &self.free {
+            self.ops[*i as usize] = Op::new(OpKind::Read, PlaneId(0), Cause::Host, Class::Read);
+        }
+        for id in alive {
+            let op = &mut self.ops[id.index()];
+            (op.next, op.key) = (OpId::NONE, op.key >> 56 << 56);
+        }
+        self.sequence = 0;
+    }
+
     pub fn capacity(&self) -> usize {
         self.ops.len()
     }

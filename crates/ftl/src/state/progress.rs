@@ -20,6 +20,11 @@ impl ProgressWatch {
         ProgressWatch { seen: 0, erases: 0, most: blocks.saturating_mul(ROUNDS) }
     }
 
+    /// Count from now on.
+    pub fn start_anew(&mut self) {
+        self.erases = 0;
+    }
+
     /// A block has been erased, when so much had come of the host's: a count that only grows. Returns the erases since it
     /// last grew, if they are too many.
     pub fn erased(&mut self, come: u64) -> Option<u32> {

@@ -1,8 +1,10 @@
 //! The host's requests in the drive: the slab that holds them, what they wait for, and what is not on flash yet.
 
 use crate::state::id::{OpId, RequestId};
+use crate::state::latency::LatencyParts;
 use crate::state::request::{Outcome, Pending, PendingFlush};
 use serde::{Deserialize, Serialize};
+use wordline_units::{HostOp, HostRequest, SimDuration, SimTime};
 
 /// Requests in flight, and who waits for which program.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -62,6 +64,28 @@ impl Requests {
         let mut numbers: Vec<u64> = here.map(|i| self.slab[i as usize].number).collect();
         numbers.sort_unstable();
         numbers
+    }
+
+    /// Forget requests that have left.
+    pub fn forget_history(&mut self) {
+        let alive = |i: &u32| !self.free.contains(i);
+        let end = (0..self.slab.len() as u32).rev().find(alive).map_or(0, |last| last + 1);
+        self.free = (0..end).rev().filter(|i| self.free.contains(i)).collect();
+        self.slab.truncate(end as usize);
+        self.buffers.truncate(end as usize);
+        for i in &self.free {
+            self.slab[*i as usize] = Pending {
+                request: HostRequest::new(HostOp::Flush, 0, 0),
+                admitted: SimTime(0),
+                ended: SimTime(0),
+                parts: LatencyParts::default(),
+                number: 0,
+                outcome: Outcome::Done,
+                slowest_bit: 0,
+                behind_idle: SimDuration::ZERO,
+                remaining: 0,
+            };
+        }
     }
 
     /// A request has one part more to wait for.
@@ -165,8 +189,6 @@ impl std::ops::IndexMut<RequestId> for Requests {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::state::latency::LatencyParts;
-    use wordline_units::{HostOp, HostRequest, SimDuration, SimTime};
 
     fn pending(number: u64) -> Pending {
         Pending {

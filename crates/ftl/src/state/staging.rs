@@ -155,6 +155,31 @@ impl Staging {
         true
     }
 
+    /// Forget entries that have gone, and number the versions of the others anew.
+    pub fn forget_history(&mut self, mut anew: impl FnMut(&mut u64)) {
+        let alive: Vec<u32> = self.index.values().copied().collect();
+        let end = alive.iter().max().map_or(0, |last| last + 1);
+        self.entries.truncate(end as usize);
+        self.free = (0..end).rev().filter(|i| !alive.contains(i)).collect();
+        for (i, entry) in self.entries.iter_mut().enumerate() {
+            if alive.contains(&(i as u32)) {
+                anew(&mut entry.committed);
+                entry.by_sector.iter_mut().for_each(&mut anew);
+            } else {
+                let by_sector = vec![0; self.sectors];
+                *entry = Staged {
+                    lpn: Lpn(0),
+                    mask: SectorMask::EMPTY,
+                    relocating: vec![],
+                    pending: 0,
+                    committed: 0,
+                    by_sector,
+                    fill: None,
+                };
+            }
+        }
+    }
+
     /// The entries in the order of their pages.
     pub fn entries(&self) -> Vec<u32> {
         let mut entries: Vec<(u32, u32)> = self.index.iter().map(|(lpn, i)| (*lpn, *i)).collect();

@@ -76,6 +76,13 @@ impl TrimLog {
         }
     }
 
+    /// Forget what matters only after a power cut.
+    pub fn forget_history(&mut self) {
+        self.versions.clear();
+        self.unlogged.clear();
+        self.records.clear();
+    }
+
     /// Pages of the log and of the drive together.
     pub fn end(&self) -> u32 {
         self.first.saturating_add(self.first.div_ceil(self.range))

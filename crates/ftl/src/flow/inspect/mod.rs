@@ -2,5 +2,6 @@
 
 pub(crate) mod blocks;
 pub(crate) mod check;
+pub(crate) mod history;
 pub(crate) mod pending;
 pub(crate) mod wordline;

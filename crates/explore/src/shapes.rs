@@ -1,0 +1,110 @@
+//! The drives and schemes that are gone through.
+
+use crate::drive::Drive;
+use crate::lists::{ALL, STOPS, THIN};
+use crate::search::{Found, Limits, Search};
+use crate::world::{Host, World};
+use wordline_schemes::Registry;
+
+/// A scheme on a drive, and what the host asks.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    /// The scheme's spelling.
+    pub scheme: String,
+    /// Keys of the drive, of those that all have set otherwise.
+    pub keys: Vec<(String, String)>,
+    /// What the host asks.
+    pub host: Host,
+}
+
+impl Shape {
+    /// A shape by its text: the scheme's spelling, keys of the drive as `key=value`, and what the host asks as
+    /// `write:0,1`, `part:0`, `read:0`, `trim:0`, `flush`, `requests:2` at once,
+    /// `in-all:20`; with spaces between them.
+    ///
+    /// # Errors
+    /// The word that is none of these.
+    pub fn new(text: &str) -> Result<Shape, String> {
+        let mut words = text.split_whitespace();
+        let scheme = words.next().ok_or("a shape begins with a scheme")?.to_string();
+        let mut host = Host { at_once: 2, ..Host::default() };
+        let mut keys = vec![];
+        for word in words {
+            let pages = |list: &str| -> Result<Vec<u8>, String> {
+                list.split(',')
+                    .map(|page| page.parse().map_err(|_| format!("{word:?} names no pages")))
+                    .collect()
+            };
+            match (word.split_once('='), word.split_once(':')) {
+                (Some((key, value)), _) => keys.push((key.to_string(), value.to_string())),
+                (_, Some(("write", list))) => host.writes = pages(list)?,
+                (_, Some(("part", list))) => host.parts = pages(list)?,
+                (_, Some(("read", list))) => host.reads = pages(list)?,
+                (_, Some(("trim", list))) => host.trims = pages(list)?,
+                (_, Some(("requests", n))) => {
+                    host.at_once = n.parse().map_err(|_| format!("{word:?} is no number"))?;
+                }
+                (_, Some(("in-all", n))) => {
+                    host.in_all = Some(n.parse().map_err(|_| format!("{word:?} is no number"))?);
+                }
+                _ if word == "flush" => host.flushes = true,
+                _ => keys.push((word.to_string(), String::new())),
+            }
+        }
+        Ok(Shape { scheme, keys, host })
+    }
+
+    /// The drive, with every page written once.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn world(&self, schemes: &Registry) -> Result<World, String> {
+        let keys: Vec<(&str, &str)> = self.keys.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
+        let drive = Drive::new(&keys)?;
+        let scheme = schemes.build(&self.scheme).map_err(|e| e.to_string())?;
+        let mut world = World::new(&drive, scheme, self.host.clone())?;
+        world.fill()?;
+        Ok(world)
+    }
+
+    /// Go through all its states.
+    ///
+    /// # Errors
+    /// Why there is no such drive.
+    pub fn explore(&self, schemes: &Registry, limits: Limits) -> Result<Found, String> {
+        Ok(Search::new(self.world(schemes)?).run(limits))
+    }
+
+    /// The drive in few words: planes, blocks of each, pages of each, logical pages.
+    ///
+    /// # Errors
+    /// Why there is no such drive.
+    pub fn drive(&self) -> Result<String, String> {
+        let keys: Vec<(&str, &str)> = self.keys.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
+        let drive = Drive::new(&keys)?;
+        let media: Vec<String> = (drive.geometry.media.iter())
+            .map(|m| {
+                let shape = m.shape(m.densest());
+                format!("{}x{}x{}", m.topology.planes_per_die, m.blocks_per_plane, shape.pages())
+            })
+            .collect();
+        Ok(format!("{}, {} logical", media.join(" + "), drive.logical_pages()))
+    }
+}
+
+impl Shape {
+    /// What `make test` goes through, by text: some seconds.
+    pub fn thin() -> &'static [&'static str] {
+        THIN
+    }
+
+    /// What `make explore` goes through: each scheme, and pairs of them.
+    pub fn all() -> &'static [&'static str] {
+        ALL
+    }
+
+    /// Drives that stop today, and should not.
+    pub fn stops() -> &'static [&'static str] {
+        STOPS
+    }
+}

@@ -1,0 +1,558 @@
+//! A drive at work, without a clock: what is pending, what may happen next, and what happens then.
+
+use crate::drive::Drive;
+use crate::media::Versions;
+use serde::{Deserialize, Serialize};
+use wordline_ftl::{
+    Binding, Blocked, Class, Effect, Ftl, LatencyBreakdown, MapKind, OpId, OpKind, Outcome, RequestId, Saved,
+    Saver, Scheme, StateFile, Timer, saved_fields,
+};
+use wordline_units::{DieId, HostOp, HostRequest, Lpn, PlaneId, Ppn, SimTime};
+
+/// What may happen next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Event {
+    /// A plane begins the first operation of its queue.
+    Begin(u8),
+    /// A plane's operation ends.
+    End(u8),
+    /// A timer is due, by its place among those that are set.
+    Ring(u8),
+    /// The drive has had no request for long.
+    Idle,
+    /// Nothing else is pending: what waits for space is let go, sent elsewhere or given up.
+    LastResort,
+    /// The host writes a page, whole or its first sector.
+    Write(u8),
+    /// The host writes the first sector of a page.
+    WritePart(u8),
+    /// The host reads a page.
+    Read(u8),
+    /// The host trims a page.
+    Trim(u8),
+    /// The host asks for all to be on flash.
+    Flush,
+}
+
+impl Event {
+    /// Whether the host does it.
+    pub fn is_of_host(self) -> bool {
+        matches!(self, Event::Write(_) | Event::WritePart(_) | Event::Read(_) | Event::Trim(_) | Event::Flush)
+    }
+}
+
+/// A request that the drive has not answered.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Asked {
+    number: u8,
+    request: HostRequest,
+    /// Of a read, the version that it must find.
+    expected: u64,
+}
+
+/// Operations in the device, and what the host knows.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Pending {
+    /// By plane and class, first come first served.
+    queues: Vec<[Vec<OpId>; Class::COUNT]>,
+    current: Vec<Option<OpId>>,
+    /// Programs that found no slot, in the order in which that was seen.
+    waiting: Vec<OpId>,
+    timers: Vec<Timer>,
+    /// Requests that a full buffer holds up.
+    held_up: Vec<Asked>,
+    asked: Vec<Asked>,
+    idle: bool,
+    /// Requests that the host has left, where they are counted.
+    left: u16,
+    /// The version of the newest write of each page; 0 where it was trimmed.
+    newest: Vec<u64>,
+}
+
+/// What the host may ask, and how much of it at once.
+#[derive(Clone, Debug, Default)]
+pub struct Host {
+    /// Pages that are written.
+    pub writes: Vec<u8>,
+    /// Pages of which the first sector is written.
+    pub parts: Vec<u8>,
+    /// Pages that are read.
+    pub reads: Vec<u8>,
+    /// Pages that are trimmed.
+    pub trims: Vec<u8>,
+    /// Whether it flushes.
+    pub flushes: bool,
+    /// Requests at once.
+    pub at_once: usize,
+    /// Requests in all, where what a scheme learns would go on for ever.
+    pub in_all: Option<u16>,
+}
+
+/// A drive and all that is pending.
+pub struct World {
+    ftl: Ftl<Versions>,
+    pending: Pending,
+    drive: Drive,
+    host: Host,
+    /// Whether each read's data can be told by their version.
+    checks_reads: bool,
+    /// Requests that have ended since the last event began.
+    ended: u32,
+    wrong: Option<String>,
+}
+
+impl Saved for World {
+    saved_fields! { World,
+        values: [pending],
+        parts: [ftl],
+        rebuilt: [drive, host, checks_reads, ended, wrong],
+    }
+}
+
+impl World {
+    /// A fresh drive.
+    ///
+    /// # Errors
+    /// When the scheme refuses it.
+    pub fn new(drive: &Drive, scheme: Box<dyn Scheme>, host: Host) -> Result<World, String> {
+        let ftl = drive.layer(scheme).map_err(|e| e.to_string())?;
+        let planes = drive.geometry.planes as usize;
+        let checks_reads = ftl.layout().map == MapKind::Page && drive.geometry.sectors_per_unit == 1;
+        let pending = Pending {
+            queues: vec![Default::default(); planes],
+            current: vec![None; planes],
+            newest: vec![0; drive.logical_pages() as usize],
+            ..Pending::default()
+        };
+        Ok(World { ftl, pending, drive: drive.clone(), host, checks_reads, ended: 0, wrong: None })
+    }
+
+    /// The translation layer.
+    pub fn ftl(&mut self) -> &mut Ftl<Versions> {
+        &mut self.ftl
+    }
+
+    /// All pages are written once, each on flash before the next, as far as there is room.
+    ///
+    /// # Errors
+    /// When one finds no place.
+    pub fn fill(&mut self) -> Result<(), String> {
+        for lpn in 0..self.drive.logical_pages() {
+            self.happen(Event::Write(lpn as u8))?;
+            self.come_to_rest()?;
+        }
+        self.pending.left = self.host.in_all.unwrap_or(0);
+        Ok(())
+    }
+
+    /// What is pending happens, first come first served, until nothing is.
+    ///
+    /// # Errors
+    /// What goes wrong.
+    pub fn come_to_rest(&mut self) -> Result<(), String> {
+        for _ in 0..10_000 {
+            let mut events = vec![];
+            self.events(&mut events);
+            match events.into_iter().find(|e| !e.is_of_host() && *e != Event::Idle) {
+                Some(Event::LastResort) if !self.is_asked() => return Ok(()),
+                Some(event) => _ = self.happen(event)?,
+                None => return Ok(()),
+            }
+        }
+        Err("the drive never comes to rest while it is filled".into())
+    }
+
+    /// Whether requests are outstanding.
+    pub fn is_asked(&self) -> bool {
+        !self.pending.asked.is_empty()
+    }
+
+    /// What may happen next.
+    pub fn events(&self, out: &mut Vec<Event>) {
+        out.clear();
+        for plane in 0..self.drive.geometry.planes {
+            match self.pending.current[plane as usize] {
+                Some(_) => out.push(Event::End(plane as u8)),
+                None if self.first(plane).is_some() => out.push(Event::Begin(plane as u8)),
+                None => {}
+            }
+        }
+        out.extend((0..self.pending.timers.len() as u8).map(Event::Ring));
+        if !self.is_asked() && self.ftl.works_when_idle() && !self.pending.idle {
+            out.push(Event::Idle);
+        }
+        if out.is_empty() && (!self.pending.waiting.is_empty() || self.is_asked() || self.ftl.holds_a_die()) {
+            out.push(Event::LastResort);
+        }
+        let may = self.host.in_all.is_none() || self.pending.left > 0;
+        if self.pending.asked.len() < self.host.at_once && may {
+            out.extend(self.host.writes.iter().map(|lpn| Event::Write(*lpn)));
+            out.extend(self.host.parts.iter().map(|lpn| Event::WritePart(*lpn)));
+            out.extend(self.host.reads.iter().map(|lpn| Event::Read(*lpn)));
+            out.extend(self.host.trims.iter().map(|lpn| Event::Trim(*lpn)));
+            if self.host.flushes {
+                out.push(Event::Flush);
+            }
+        }
+    }
+
+    /// The operation that a plane would begin.
+    fn first(&self, plane: u32) -> Option<(usize, OpId)> {
+        let held = self.ftl.is_held(self.drive.geometry.die_of(PlaneId(plane)));
+        let classes = if held { 1 } else { Class::COUNT };
+        let queues = &self.pending.queues[plane as usize][..classes];
+        queues.iter().enumerate().find_map(|(class, queue)| Some((class, *queue.first()?)))
+    }
+
+    /// Something happens. Returns how many requests have ended, and whether that changed anything.
+    ///
+    /// # Errors
+    /// What has gone wrong.
+    pub fn happen(&mut self, event: Event) -> Result<u32, String> {
+        self.ended = 0;
+        match event {
+            Event::Begin(plane) => self.begin(u32::from(plane)),
+            Event::End(plane) => self.end(u32::from(plane)),
+            Event::Ring(at) => self.ring(at as usize),
+            Event::Idle => {
+                self.pending.idle = true;
+                for die in 0..self.drive.geometry.dies {
+                    self.ftl.idle(DieId(die));
+                }
+                self.act();
+            }
+            Event::LastResort => {
+                if !self.give_way() && self.is_asked() {
+                    return Err("stop: requests wait, and nothing can happen".into());
+                }
+            }
+            _ => self.ask(event),
+        }
+        self.verify()?;
+        Ok(self.ended)
+    }
+
+    fn verify(&mut self) -> Result<(), String> {
+        if let Some(fault) = self.ftl.fault() {
+            return Err(fault.to_string());
+        }
+        if let Some(wrong) = self.wrong.take() {
+            return Err(wrong);
+        }
+        self.ftl.check().map_err(|e| e.to_string())
+    }
+
+    fn ask(&mut self, event: Event) {
+        let sectors = self.drive.geometry.sectors_per_unit;
+        let per_unit = (self.drive.spec.unit.0 / 512) as u32;
+        let of = |op, lpn: u8, blocks| HostRequest::new(op, u64::from(lpn) * u64::from(per_unit), blocks);
+        let request = match event {
+            Event::Write(lpn) => of(HostOp::Write, lpn, per_unit),
+            Event::WritePart(lpn) => of(HostOp::Write, lpn, per_unit / sectors),
+            Event::Read(lpn) => of(HostOp::Read, lpn, per_unit),
+            Event::Trim(lpn) => of(HostOp::Trim, lpn, per_unit),
+            _ => HostRequest::new(HostOp::Flush, 0, 0),
+        };
+        let taken = |number: &u8| self.pending.asked.iter().all(|asked| asked.number != *number);
+        let number = (0..=u8::MAX).find(taken).unwrap_or_default();
+        let asked = Asked { number, request, expected: 0 };
+        self.pending.asked.push(asked);
+        self.pending.left = self.pending.left.saturating_sub(1);
+        self.pending.idle = false;
+        if !self.pending.held_up.is_empty() || !self.ftl.admits(&request) {
+            self.ftl.make_way(&request);
+            self.pending.held_up.push(asked);
+        } else {
+            self.admit(asked);
+        }
+        self.act();
+    }
+
+    fn page_of(&self, request: &HostRequest) -> usize {
+        (request.lba.0 / (self.drive.spec.unit.0 / 512)) as usize
+    }
+
+    fn admit(&mut self, asked: Asked) {
+        let lpn = self.page_of(&asked.request);
+        let expected = self.pending.newest[lpn];
+        if let Some(found) = self.pending.asked.iter_mut().find(|a| a.number == asked.number) {
+            found.expected = expected;
+        }
+        self.ftl.submit(asked.request, u64::from(asked.number), &[]);
+        match asked.request.op {
+            HostOp::Write => self.pending.newest[lpn] = self.ftl.newest_version(),
+            HostOp::Trim => self.pending.newest[lpn] = 0,
+            _ => {}
+        }
+    }
+
+    /// Take what the layer asks for, and the requests that have ended.
+    fn act(&mut self) {
+        loop {
+            for effect in std::mem::take(self.ftl.effects()) {
+                match effect {
+                    Effect::Queue(id) | Effect::ChangePlane(id) => self.queue(id),
+                    Effect::Wake(plane) => self.wake(plane),
+                    Effect::Timer(_, timer) => self.pending.timers.push(timer),
+                    Effect::Hold(_) => {}
+                }
+            }
+            for id in std::mem::take(self.ftl.completed()) {
+                self.complete(id);
+            }
+            while let Some(asked) = self.pending.held_up.first().copied()
+                && self.ftl.admits(&asked.request)
+            {
+                self.pending.held_up.remove(0);
+                self.admit(asked);
+            }
+            if let Some(asked) = self.pending.held_up.first() {
+                self.ftl.make_way(&asked.request);
+            }
+            if self.ftl.effects().is_empty() && self.ftl.completed().is_empty() {
+                break;
+            }
+        }
+    }
+
+    fn queue(&mut self, id: OpId) {
+        let op = self.ftl.op(id);
+        self.pending.queues[op.plane.index()][op.class() as usize].push(id);
+    }
+
+    fn wake(&mut self, plane: PlaneId) {
+        let (wakes, waits): (Vec<OpId>, Vec<OpId>) = std::mem::take(&mut self.pending.waiting)
+            .into_iter()
+            .partition(|id| self.ftl.op(*id).plane == plane);
+        self.pending.waiting = waits;
+        for id in wakes.into_iter().rev() {
+            let class = self.ftl.op(id).class() as usize;
+            self.pending.queues[plane.index()][class].insert(0, id);
+        }
+    }
+
+    fn complete(&mut self, id: RequestId) {
+        let (number, outcome) = (self.ftl.pending(id).number, self.ftl.pending(id).outcome);
+        let request = self.ftl.pending(id).request;
+        self.ftl.release(id);
+        self.pending.asked.retain(|asked| u64::from(asked.number) != number);
+        self.ended += 1;
+        if outcome != Outcome::Done {
+            let room = self.room();
+            self.wrong.get_or_insert(format!("{:?} ends as {outcome:?}; {room}", request.op));
+        }
+    }
+
+    /// What live data leave free, in words.
+    fn room(&mut self) -> String {
+        let mapped = self.ftl.view().mapped();
+        format!("{mapped} pages are mapped of {}", self.drive.logical_pages())
+    }
+
+    fn begin(&mut self, plane: u32) {
+        let Some((class, id)) = self.first(plane) else { return };
+        self.pending.queues[plane as usize][class].remove(0);
+        if self.ftl.op(id).kind == OpKind::Program {
+            match self.ftl.bind(id) {
+                Binding::Bound => {}
+                Binding::Diverted => return self.act(),
+                Binding::Blocked => {
+                    if self.ftl.fault().is_none() && self.ftl.blocked(id) == Blocked::Waits {
+                        self.pending.waiting.push(id);
+                    }
+                    return self.act();
+                }
+            }
+        }
+        self.pending.current[plane as usize] = Some(id);
+        self.ftl.begin_on_array(id);
+        self.act();
+    }
+
+    fn end(&mut self, plane: u32) {
+        let Some(id) = self.pending.current[plane as usize].take() else { return };
+        if self.checks_reads {
+            self.check_read(id);
+        }
+        self.ftl.done(id, LatencyBreakdown::NONE);
+        self.pending.current[plane as usize] = self.ftl.take_continuation();
+        let die = self.drive.geometry.die_of(PlaneId(plane));
+        if self.pending.idle && self.ftl.idle_jobs(die) == 0 {
+            self.ftl.idle(die);
+        }
+        self.act();
+    }
+
+    /// A read of the host has ended: what lies there is what it must find.
+    fn check_read(&mut self, id: OpId) {
+        let Some(request) = self.ftl.request_of(id).map(|pending| (pending.request.op, pending.number))
+        else {
+            return;
+        };
+        if request.0 != HostOp::Read || self.ftl.op(id).kind != OpKind::Read {
+            return;
+        }
+        let (ppn, lpn) = (self.ftl.op(id).ppn, self.ftl.page_of_op(id));
+        let found = wordline_ftl::Media::version(&self.ftl.media, ppn, lpn);
+        let asked = self.pending.asked.iter().find(|asked| u64::from(asked.number) == request.1);
+        if let Some(asked) = asked.filter(|asked| asked.expected != found) {
+            let wrong = format!("page {lpn} is read with version {found}, not {}", asked.expected);
+            self.wrong.get_or_insert(wrong);
+        }
+    }
+
+    fn ring(&mut self, at: usize) {
+        let timer = self.pending.timers.remove(at);
+        // Long after it was set, for those that look at the time; then time stands still again.
+        self.ftl.set_now(SimTime(1 << 50));
+        self.ftl.timer(timer);
+        self.ftl.set_now(SimTime(0));
+        self.act();
+        let rests = self.pending.current.iter().all(Option::is_none)
+            && (0..self.drive.geometry.planes).all(|plane| self.first(plane).is_none());
+        if rests && self.ftl.let_go_of_dies() {
+            self.act();
+        }
+    }
+
+    /// What the device does when nothing is pending. Returns whether that helps.
+    fn give_way(&mut self) -> bool {
+        let mut helps = self.ftl.let_go_of_dies();
+        if !helps && self.ftl.has_operations() {
+            let waiting = std::mem::take(&mut self.pending.waiting);
+            let (going, waits): (Vec<OpId>, Vec<OpId>) =
+                waiting.into_iter().partition(|id| self.ftl.send_elsewhere(*id));
+            self.pending.waiting = waits;
+            helps = !going.is_empty();
+        }
+        if !helps && self.is_asked() {
+            helps = self.ftl.complete_groups() || self.give_up();
+        }
+        self.act();
+        helps
+    }
+
+    fn give_up(&mut self) -> bool {
+        let (fail, waits): (Vec<OpId>, Vec<OpId>) =
+            std::mem::take(&mut self.pending.waiting).into_iter().partition(|id| self.ftl.can_fail(*id));
+        self.pending.waiting = waits;
+        fail.iter().for_each(|id| self.ftl.fail(*id));
+        let gave_up = !fail.is_empty()
+            || self.ftl.fail_held_moves()
+            || self.ftl.end_joined_moves()
+            || self.ftl.fail_flushes();
+        if !gave_up && !self.pending.held_up.is_empty() {
+            let asked = self.pending.held_up.remove(0);
+            self.ftl.refuse(asked.request, u64::from(asked.number));
+            return true;
+        }
+        gave_up
+    }
+
+    /// The state as bytes, without what only tells of its past.
+    pub fn pack(&mut self) -> Vec<u8> {
+        let reading =
+            |ftl: &Ftl<Versions>, id: &OpId| (ftl.op(*id).kind == OpKind::Read).then(|| ftl.op(*id).ppn);
+        let mut read: Vec<Ppn> = vec![];
+        for queue in self.pending.queues.iter().flatten() {
+            read.extend(queue.iter().filter_map(|id| reading(&self.ftl, id)));
+        }
+        read.extend(self.pending.current.iter().flatten().filter_map(|id| reading(&self.ftl, id)));
+        let view = self.ftl.view();
+        let mut stored = std::mem::take(&mut self.ftl.media.stored.clone());
+        if self.checks_reads {
+            stored.retain(|(ppn, lpn), version| {
+                let here = view.locate(Lpn(*lpn)) == Some(Ppn(*ppn)) || read.contains(&Ppn(*ppn));
+                let expected = |asked: &Asked| asked.expected == *version;
+                let known = self.pending.newest.get(*lpn as usize) == Some(version)
+                    || self.pending.asked.iter().any(expected);
+                here && known
+            });
+        } else {
+            stored.clear();
+        }
+        self.ftl.media.stored = Default::default();
+        let Pending { newest, asked, timers, .. } = &mut self.pending;
+        if !self.checks_reads {
+            newest.fill(0);
+            asked.iter_mut().for_each(|asked| asked.expected = 0);
+        }
+        let mut versions: Vec<&mut u64> = stored.values_mut().collect();
+        versions.extend(newest.iter_mut());
+        versions.extend(asked.iter_mut().map(|asked| &mut asked.expected));
+        self.ftl.forget_history(&mut versions, timers);
+        self.ftl.media.stored = stored;
+        Saver::pack(self).unwrap_or_default()
+    }
+
+    /// Become a state again.
+    ///
+    /// # Errors
+    /// When the bytes are of another drive.
+    pub fn unpack(&mut self, bytes: Vec<u8>) -> Result<(), String> {
+        self.wrong = None;
+        let state = StateFile::packed(bytes);
+        self.load(&mut state.loader()).map_err(|e| e.to_string())
+    }
+
+    /// What is pending, in words.
+    pub fn told(&self) -> String {
+        let op = |id: &OpId| self.told_op(*id);
+        let queues: Vec<String> = self.pending.queues.iter().flatten().flatten().map(op).collect();
+        let waiting: Vec<String> = self.pending.waiting.iter().map(op).collect();
+        let current: Vec<String> = self.pending.current.iter().flatten().map(op).collect();
+        let list = |ops: Vec<String>| if ops.is_empty() { "nothing".to_string() } else { ops.join("; ") };
+        format!(
+            "under way: {}\nqueued: {}\nwithout a slot: {}\ntimers: {:?}\n{}",
+            list(current),
+            list(queues),
+            list(waiting),
+            self.pending.timers,
+            self.ftl.leftovers()
+        )
+    }
+
+    /// An operation in words.
+    fn told_op(&self, id: OpId) -> String {
+        let op = self.ftl.op(id);
+        let g = &self.drive.geometry;
+        let parts: Vec<String> = self.ftl.parts_of(id).map(|part| format!("page {}", part.lpn)).collect();
+        let bound = self.pending.current.contains(&Some(id)) || op.kind != OpKind::Program;
+        let at = if bound && op.ppn != Ppn::NONE {
+            format!(" at block {} slot {}", g.block_of(op.ppn), g.slot_of(op.ppn))
+        } else {
+            String::new()
+        };
+        let from = self.ftl.source_of(id).map_or(String::new(), |b| format!(" from block {b}"));
+        format!(
+            "{} ({:?}, {:?}) of {}{at}{from} in plane {}",
+            op.kind.key(),
+            op.cause(),
+            op.class(),
+            if parts.is_empty() { "a block".into() } else { parts.join(", ") },
+            op.plane
+        )
+    }
+
+    /// An event in words, as it is about to happen.
+    pub fn told_event(&self, event: Event) -> String {
+        match event {
+            Event::Begin(plane) => match self.first(u32::from(plane)) {
+                Some((_, id)) => format!("begins: {}", self.told_op(id)),
+                None => "begins: nothing".into(),
+            },
+            Event::End(plane) => match self.pending.current[plane as usize] {
+                Some(id) => format!("ends:   {}", self.told_op(id)),
+                None => "ends:   nothing".into(),
+            },
+            Event::Ring(at) => format!("rings:  {:?}", self.pending.timers.get(at as usize)),
+            Event::LastResort => "nothing is pending: the last resort".into(),
+            Event::Idle => "the drive has been idle for long".into(),
+            Event::Write(lpn) => format!("host:   write page {lpn}"),
+            Event::WritePart(lpn) => format!("host:   write the first sector of page {lpn}"),
+            Event::Read(lpn) => format!("host:   read page {lpn}"),
+            Event::Trim(lpn) => format!("host:   trim page {lpn}"),
+            Event::Flush => "host:   flush".into(),
+        }
+    }
+}

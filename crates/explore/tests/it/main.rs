@@ -1,0 +1,57 @@
+//! No order of events stops a drive of a few blocks, or sends it round in circles; and the search finds those that do.
+
+#![allow(clippy::unwrap_used)] // helpers of tests, beside the test functions
+
+use std::time::Duration;
+use wordline_explore::{Limits, Shape};
+use wordline_schemes::Registry;
+
+const LIMITS: Limits = Limits { states: 1_000_000, time: Duration::from_secs(120), faults: 1 };
+
+#[test]
+fn no_order_of_events_stops_a_small_drive_or_sends_it_round_in_circles() {
+    let mut states = 0;
+    for text in Shape::thin() {
+        let found = Shape::new(text).unwrap().explore(&Registry::standard(), LIMITS).unwrap();
+        if let Some(fault) = found.faults.first() {
+            panic!("{text}: {}\n{}\n{}", fault.what, fault.path.join("\n"), fault.state);
+        }
+        assert!(found.is_whole, "{text}: {} states, and no end", found.states);
+        println!("{:>8} states, {:5.1} s: {text}", found.states, found.time.as_secs_f64());
+        states += found.states;
+    }
+    println!("{states} states in all");
+}
+
+#[test]
+fn every_scheme_is_gone_through() {
+    let texts = Shape::thin().iter().chain(Shape::all());
+    let shapes: Vec<Shape> = texts.map(|text| Shape::new(text).unwrap()).collect();
+    for entry in Registry::standard().all() {
+        let of = |shape: &Shape| shape.scheme.split([':', '+']).next() == Some(&*entry.name);
+        assert!(shapes.iter().any(of), "no drive is gone through under {}", entry.name);
+    }
+}
+
+#[test]
+fn a_drive_that_is_fuller_than_its_reserve_allows_says_so_and_the_way_there_is_shown() {
+    let text = "conventional:mode=slc capacity.logical=6KiB write:0 requests:1";
+    let found = Shape::new(text).unwrap().explore(&Registry::standard(), LIMITS).unwrap();
+    let fault = &found.faults[0];
+    assert!(fault.what.contains("OutOfSpace"), "{}", fault.what);
+    let path = ["host:   write page 0", "begins: program (Host, Write) of page 0 in plane 0"];
+    assert_eq!(fault.path[..2], path);
+    assert_eq!(fault.path.len(), 3);
+}
+
+#[test]
+fn drives_that_are_known_to_stop_are_found_to_and_are_not_full() {
+    for text in Shape::stops() {
+        let found = Shape::new(text).unwrap().explore(&Registry::standard(), LIMITS).unwrap();
+        let what = found.faults.first().map(|fault| &fault.what);
+        assert!(
+            what.is_some_and(|what| what.contains("OutOfSpace")),
+            "{text} stops no more ({what:?}): move its line to the drives that are gone through"
+        );
+    }
+}
