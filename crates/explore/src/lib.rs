@@ -10,6 +10,7 @@ mod lists;
 mod media;
 mod search;
 mod shapes;
+mod words;
 mod world;
 
 pub use drive::Drive;

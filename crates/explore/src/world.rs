@@ -43,7 +43,7 @@ impl Event {
 
 /// A request that the drive has not answered.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Asked {
+pub(crate) struct Asked {
     number: u8,
     request: HostRequest,
     /// Of a read, the version that it must find.
@@ -52,13 +52,13 @@ struct Asked {
 
 /// Operations in the device, and what the host knows.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct Pending {
+pub(crate) struct Pending {
     /// By plane and class, first come first served.
-    queues: Vec<[Vec<OpId>; Class::COUNT]>,
-    current: Vec<Option<OpId>>,
+    pub queues: Vec<[Vec<OpId>; Class::COUNT]>,
+    pub current: Vec<Option<OpId>>,
     /// Programs that found no slot, in the order in which that was seen.
-    waiting: Vec<OpId>,
-    timers: Vec<Timer>,
+    pub waiting: Vec<OpId>,
+    pub timers: Vec<Timer>,
     /// Requests that a full buffer holds up.
     held_up: Vec<Asked>,
     asked: Vec<Asked>,
@@ -90,9 +90,9 @@ pub struct Host {
 
 /// A drive and all that is pending.
 pub struct World {
-    ftl: Ftl<Versions>,
-    pending: Pending,
-    drive: Drive,
+    pub(crate) ftl: Ftl<Versions>,
+    pub(crate) pending: Pending,
+    pub(crate) drive: Drive,
     host: Host,
     /// Whether each read's data can be told by their version.
     checks_reads: bool,
@@ -197,7 +197,7 @@ impl World {
     }
 
     /// The operation that a plane would begin.
-    fn first(&self, plane: u32) -> Option<(usize, OpId)> {
+    pub(crate) fn first(&self, plane: u32) -> Option<(usize, OpId)> {
         let held = self.ftl.is_held(self.drive.geometry.die_of(PlaneId(plane)));
         let classes = if held { 1 } else { Class::COUNT };
         let queues = &self.pending.queues[plane as usize][..classes];
@@ -493,66 +493,5 @@ impl World {
         self.wrong = None;
         let state = StateFile::packed(bytes);
         self.load(&mut state.loader()).map_err(|e| e.to_string())
-    }
-
-    /// What is pending, in words.
-    pub fn told(&self) -> String {
-        let op = |id: &OpId| self.told_op(*id);
-        let queues: Vec<String> = self.pending.queues.iter().flatten().flatten().map(op).collect();
-        let waiting: Vec<String> = self.pending.waiting.iter().map(op).collect();
-        let current: Vec<String> = self.pending.current.iter().flatten().map(op).collect();
-        let list = |ops: Vec<String>| if ops.is_empty() { "nothing".to_string() } else { ops.join("; ") };
-        format!(
-            "under way: {}\nqueued: {}\nwithout a slot: {}\ntimers: {:?}\n{}",
-            list(current),
-            list(queues),
-            list(waiting),
-            self.pending.timers,
-            self.ftl.leftovers()
-        )
-    }
-
-    /// An operation in words.
-    fn told_op(&self, id: OpId) -> String {
-        let op = self.ftl.op(id);
-        let g = &self.drive.geometry;
-        let parts: Vec<String> = self.ftl.parts_of(id).map(|part| format!("page {}", part.lpn)).collect();
-        let bound = self.pending.current.contains(&Some(id)) || op.kind != OpKind::Program;
-        let at = if bound && op.ppn != Ppn::NONE {
-            format!(" at block {} slot {}", g.block_of(op.ppn), g.slot_of(op.ppn))
-        } else {
-            String::new()
-        };
-        let from = self.ftl.source_of(id).map_or(String::new(), |b| format!(" from block {b}"));
-        format!(
-            "{} ({:?}, {:?}) of {}{at}{from} in plane {}",
-            op.kind.key(),
-            op.cause(),
-            op.class(),
-            if parts.is_empty() { "a block".into() } else { parts.join(", ") },
-            op.plane
-        )
-    }
-
-    /// An event in words, as it is about to happen.
-    pub fn told_event(&self, event: Event) -> String {
-        match event {
-            Event::Begin(plane) => match self.first(u32::from(plane)) {
-                Some((_, id)) => format!("begins: {}", self.told_op(id)),
-                None => "begins: nothing".into(),
-            },
-            Event::End(plane) => match self.pending.current[plane as usize] {
-                Some(id) => format!("ends:   {}", self.told_op(id)),
-                None => "ends:   nothing".into(),
-            },
-            Event::Ring(at) => format!("rings:  {:?}", self.pending.timers.get(at as usize)),
-            Event::LastResort => "nothing is pending: the last resort".into(),
-            Event::Idle => "the drive has been idle for long".into(),
-            Event::Write(lpn) => format!("host:   write page {lpn}"),
-            Event::WritePart(lpn) => format!("host:   write the first sector of page {lpn}"),
-            Event::Read(lpn) => format!("host:   read page {lpn}"),
-            Event::Trim(lpn) => format!("host:   trim page {lpn}"),
-            Event::Flush => "host:   flush".into(),
-        }
     }
 }
