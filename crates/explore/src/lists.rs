@@ -43,6 +43,4 @@ pub(crate) const STOPS: &[&str] = &[
     // Half full, in superblocks of one-shot programs: no superblock is emptied whose data would leave less than a padded
     // program in each plane (`gains`), and with so much stored there need not be one that leaves as much.
     "conventional one-shot parallel.superblock=die medium.flash.blocks_per_plane=5 medium.flash.wordlines_per_block=2 capacity.logical=15KiB write:0 requests:1",
-    // The three regions of raro keep as many erased blocks as their pool has, and the layout is not refused.
-    "slc-cache:static_blocks=2,dynamic_blocks=0+raro:warm=1,hot=2,r1=0,r2_young=0,heat=logical,decay=3 qlc medium.flash.wordlines_per_block=1 medium.flash.blocks_per_plane=5 capacity.logical=1KiB write:0 requests:1",
 ];

@@ -55,3 +55,14 @@ fn drives_that_are_known_to_stop_are_found_to_and_are_not_full() {
         );
     }
 }
+
+#[test]
+fn a_pool_whose_reserve_is_all_of_its_blocks_is_refused() {
+    let text = "slc-cache:static_blocks=2,dynamic_blocks=0+raro:warm=1,hot=2,r1=0,r2_young=0,heat=logical,decay=3 \
+                qlc medium.flash.wordlines_per_block=1 medium.flash.blocks_per_plane=5 \
+                capacity.logical=1KiB write:0 requests:1";
+    let error = Shape::new(text).unwrap().explore(&Registry::standard(), LIMITS).unwrap_err();
+    let expected = "3 of its regions share a pool of 3 blocks a plane, and each keeps one erased for collection; 4 blocks are the \
+                    least, so it lacks 1";
+    assert!(error.contains(expected), "{error}");
+}

@@ -19,6 +19,7 @@ pub(crate) fn check(drive: &DriveInfo, layout: &Layout) -> Result<(), String> {
         return Err(why);
     }
     check_pools(drive, layout)?;
+    check_reserves(layout)?;
     for region in &layout.regions {
         let medium = &drive.geometry.media[layout.pools[region.pool.0 as usize].medium];
         check_modes(drive, region, medium)?;
@@ -40,6 +41,24 @@ fn check_pools(drive: &DriveInfo, layout: &Layout) -> Result<(), String> {
             return Err(format!(
                 "it wants {} blocks a plane of medium {:?}, which has {}",
                 used[pool.medium], medium.name, medium.blocks_per_plane
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Whether each pool has a block to write beside those that its regions keep erased for collection.
+fn check_reserves(layout: &Layout) -> Result<(), String> {
+    for (index, pool) in layout.pools.iter().enumerate() {
+        let keeps = |r: &&Region| r.pool.0 as usize == index && !r.evicts_to_other_pool;
+        let reserve = layout.regions.iter().filter(keeps).count() as u32;
+        if reserve > 0 && pool.blocks_per_plane <= reserve {
+            return Err(format!(
+                "{reserve} of its regions share a pool of {} blocks a plane, and each keeps one erased for collection; {} \
+                 blocks are the least, so it lacks {}",
+                pool.blocks_per_plane,
+                reserve + 1,
+                reserve + 1 - pool.blocks_per_plane
             ));
         }
     }
