@@ -107,3 +107,10 @@ fn replays_the_case_that_the_environment_names() {
     let (seed, length) = case.split_once(':').expect("WORDLINE_CASE=SEED:LENGTH");
     run(seed.parse().expect("a seed"), length.parse().expect("a length")).unwrap_or_else(|e| panic!("{e}"));
 }
+
+/// Sectors of one place may have been written at different times: a move that gave all of them the newest version let older
+/// data win over what was written since.
+#[test]
+fn a_page_that_a_scheme_moves_keeps_the_version_of_each_of_its_sectors() {
+    run(3040, 315).unwrap_or_else(|e| panic!("{e}"));
+}
