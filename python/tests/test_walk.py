@@ -58,4 +58,6 @@ def test_other_functions_are_followed_where_their_name_says_which():
 def test_the_crate_has_every_method_that_a_walk_starts_at():
     crate = walk.Crate(walk.sources(None, "crates/ftl/src"))
     for start in walk.STARTS:
+        assert crate.has(start), start
+    for start in walk.DISPATCHED:
         assert len(crate.walk(start, own=True)) > 10
