@@ -27,6 +27,7 @@ mod swarm;
 mod tiny;
 
 pub use case::Case;
+pub use check::effort::Effort;
 pub use draw::variants::map_on_flash;
 pub use drive::{Drive, Spelled};
 pub use rng::Rng;

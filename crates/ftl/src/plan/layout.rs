@@ -129,6 +129,11 @@ impl Layout {
         let sharing = self.regions.iter().filter(|r| r.pool == pool);
         sharing.map(|r| r.mode).max_by_key(|m| m.bits()).unwrap_or(CellMode::Slc)
     }
+
+    /// Regions of a pool that collect within it, each of which keeps a block of each plane erased for that.
+    pub(crate) fn collecting_within(&self, pool: PoolId) -> u32 {
+        self.regions.iter().filter(|r| r.pool == pool && !r.evicts_to_other_pool).count() as u32
+    }
 }
 
 /// Which open page of a merge buffer a part of a page joins, of those with room.

@@ -1,7 +1,7 @@
 //! Whether a layout can be built on a drive: all that is refused before anything of it is.
 
 use crate::plan::layout::{DriveInfo, Layout};
-use crate::plan::region::Region;
+use crate::plan::region::{PoolId, Region};
 use crate::state::demand_map::{self, DemandMap};
 use crate::state::superblocks;
 use wordline_flash::Medium;
@@ -50,8 +50,7 @@ fn check_pools(drive: &DriveInfo, layout: &Layout) -> Result<(), String> {
 /// Whether each pool has a block to write beside those that its regions keep erased for collection.
 fn check_reserves(layout: &Layout) -> Result<(), String> {
     for (index, pool) in layout.pools.iter().enumerate() {
-        let keeps = |r: &&Region| r.pool.0 as usize == index && !r.evicts_to_other_pool;
-        let reserve = layout.regions.iter().filter(keeps).count() as u32;
+        let reserve = layout.collecting_within(PoolId(index as u8));
         if reserve > 0 && pool.blocks_per_plane <= reserve {
             return Err(format!(
                 "{reserve} of its regions share a pool of {} blocks a plane, and each keeps one erased for collection; {} \

@@ -9,7 +9,7 @@ use crate::image::stripe::Stripe;
 use crate::map::Map;
 use crate::plan::layout::{DriveInfo, Hooks, Layout, Refusal};
 use crate::plan::map_kind::MapKind;
-use crate::plan::region::{FreeOrder, Pool, Region, RegionId};
+use crate::plan::region::{FreeOrder, Pool, PoolId, Region, RegionId};
 use crate::state::aging::Aging;
 use crate::state::backlog::Backlog;
 use crate::state::block::{Block, FreeBlocks};
@@ -100,8 +100,7 @@ fn pools_of(drive: &DriveInfo, layout: &Layout, wear: &Wear) -> Vec<PoolState> {
         let planes = geometry.planes_of_medium(pool.medium);
         let offset = used[pool.medium];
         used[pool.medium] += pool.blocks_per_plane;
-        let keeps = |r: &&Region| r.pool.0 as usize == index && !r.evicts_to_other_pool;
-        let within = layout.regions.iter().filter(keeps).count() as u32;
+        let within = layout.collecting_within(PoolId(index as u8));
         let blocks = |plane| {
             let first = geometry.blocks_of(PlaneId(plane)).start + offset;
             FreeBlocks::new(first..first + pool.blocks_per_plane)

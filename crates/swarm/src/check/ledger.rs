@@ -1,6 +1,7 @@
 //! Watches the flash at work and keeps its own books: what was programmed where, what moved over
 //! which bus, and whether a resource did two things at once.
 
+use crate::check::effort::Effort;
 use std::collections::{HashMap, HashSet};
 use wordline_device::{Multiplane, MultiplanePages, ParallelUnit};
 use wordline_flash::Geometry;
@@ -69,14 +70,12 @@ pub(crate) struct Ledger {
     pub(crate) continued: u64,
     /// Operations that went along with another.
     pub(crate) together: u64,
-    events: u64,
-    work: u64,
+    effort: Effort,
     /// The first thing that was wrong.
     pub(crate) wrong: Option<String>,
 }
 
-/// More programs and erases than any case has, and more events of all: a drive that has more goes round in circles. Reads
-/// that err are repeated up to seventeen times, each over the bus, and are no circle.
+/// More programs and erases than any case has, and more events of all.
 const MOST_WORK: u64 = 1_000_000;
 const MOST_EVENTS: u64 = 30_000_000;
 
@@ -91,10 +90,7 @@ impl Probe for Ledger {
     }
 
     fn event(&mut self, event: Event) {
-        self.events += 1;
-        let is_work = matches!(event, Event::Array { kind: OpKind::Program | OpKind::Erase, .. });
-        self.work += u64::from(is_work);
-        assert!(self.work < MOST_WORK && self.events < MOST_EVENTS, "the drive goes round in circles");
+        self.effort.count(&event, MOST_WORK, MOST_EVENTS);
         if let Err(what) = self.take(event)
             && self.wrong.is_none()
         {

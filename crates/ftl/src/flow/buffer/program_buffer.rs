@@ -16,8 +16,7 @@ impl<M: Media> Ftl<M> {
     pub(crate) fn launch(&mut self, lead: OpId) {
         let region = self.state.ops[lead].route.region();
         let r = &self.state.regions[region.index()];
-        let (units, pages) = (r.units_per_page, r.pages_per_program);
-        let alone = matches!(r.region.moved_in, MovedIn::Alone | MovedIn::Rewritten);
+        let units = r.units_per_page;
         if !self.state.ops[lead].chain.is_none()
             && let Some(rest) = self.split(lead, units as u8)
         {
@@ -25,11 +24,7 @@ impl<M: Media> Ftl<M> {
             self.launch(rest);
             return;
         }
-        if units == 1 && pages == 1 && !self.packs_sectors() {
-            self.emit(lead);
-            return;
-        }
-        if alone && pages == 1 && WriteStream::of(&self.state.ops[lead]) == WriteStream::Moved {
+        if self.wants_no_company(lead) {
             self.state.ops[lead].slots = units as u8;
             self.emit(lead);
             return;
@@ -47,13 +42,21 @@ impl<M: Media> Ftl<M> {
     /// A page that a scheme moves leaves its place, if that is its end: it goes to a program buffer that is safe. It is
     /// launched next, behind the host program that waited for it.
     pub(crate) fn enter_if_it_waits(&mut self, lead: OpId) {
-        let region = self.state.ops[lead].route.region();
-        let r = &self.state.regions[region.index()];
-        let is_alone = matches!(r.region.moved_in, MovedIn::Alone | MovedIn::Rewritten);
-        let waits = r.pages_per_program > 1 || r.units_per_page > 1 && !is_alone || self.packs_sectors();
-        if waits {
-            self.enter_program_buffer(region, lead);
+        if !self.wants_no_company(lead) {
+            self.enter_program_buffer(self.state.ops[lead].route.region(), lead);
         }
+    }
+
+    /// Whether a program fills what its region programs at once, or is moved to where it shares its page with nothing.
+    #[inline]
+    fn wants_no_company(&self, lead: OpId) -> bool {
+        let op = &self.state.ops[lead];
+        let r = &self.state.regions[op.route.region().index()];
+        let is_moved_alone = || {
+            matches!(r.region.moved_in, MovedIn::Alone | MovedIn::Rewritten)
+                && WriteStream::of(op) == WriteStream::Moved
+        };
+        r.pages_per_program == 1 && (r.units_per_page == 1 && !self.packs_sectors() || is_moved_alone())
     }
 
     /// A parcel is cut for pages of the home region; those of another medium may hold fewer units.
@@ -116,10 +119,8 @@ impl<M: Media> Ftl<M> {
         let stream = WriteStream::of(&self.state.ops[lead]);
         let all = self.state.geometry.sectors_per_unit as u8;
         self.enter_program_buffer(region, lead);
-        let parts =
-            std::iter::successors(Some(lead), |p| Some(self.state.ops[*p].chain).filter(|c| !c.is_none()));
         let parts: Vec<(Lpn, u32)> =
-            parts.map(|p| (self.state.ops[p].lpn, self.state.ops[p].mask.count())).collect();
+            self.chain_of(lead).map(|p| (self.state.ops[p].lpn, self.state.ops[p].mask.count())).collect();
         let sectors = parts.iter().map(|(_, sectors)| sectors).sum::<u32>() as u8;
         let buffer = &self.state.at(region, plane).program_buffers[stream as usize];
         let (waiting, has_room) = (buffer.page, buffer.page_slots + sectors <= all);
@@ -327,11 +328,9 @@ impl<M: Media> Ftl<M> {
     /// Whether a page that a scheme moves is among those that wait.
     fn holds_move(&self, region: RegionId, plane: PlaneId, stream: WriteStream) -> bool {
         let buffer = &self.state.at(region, plane).program_buffers[stream as usize];
-        let next = |id: &OpId| Some(self.state.ops[*id].chain).filter(|c| !c.is_none());
-        [buffer.page, buffer.group].into_iter().filter(|lead| !lead.is_none()).any(|lead| {
-            std::iter::successors(Some(lead), next)
-                .any(|part| matches!(self.state.ops[part].owner, Owner::Move(_)))
-        })
+        let is_move = |part| matches!(self.state.ops[part].owner, Owner::Move(_));
+        let mut leads = [buffer.page, buffer.group].into_iter().filter(|lead| !lead.is_none());
+        leads.any(|lead| self.chain_of(lead).any(is_move))
     }
 
     /// A group waits for company from now on, for so long as what is in it may.

@@ -74,10 +74,6 @@ impl<M: Media> Ftl<M> {
         !self.state.draining && self.chain_of(lead).all(waits)
     }
 
-    pub(crate) fn chain_of(&self, lead: OpId) -> impl Iterator<Item = OpId> + '_ {
-        std::iter::successors(Some(lead), |id| Some(self.state.ops[*id].chain).filter(|next| !next.is_none()))
-    }
-
     /// A program waits in the buffer, last in turn.
     fn stand(&mut self, lead: OpId) {
         let parts: Vec<OpId> = self.chain_of(lead).collect();

@@ -53,7 +53,7 @@ impl<M: Media> Ftl<M> {
     }
 
     #[cold]
-    pub(crate) fn collect_for_blocked(&mut self, dead: &[Invalidated]) {
+    fn collect_for_blocked(&mut self, dead: &[Invalidated]) {
         for invalidated in dead {
             let block = self.state.geometry.block_of(invalidated.ppn);
             let info = &self.state.blocks[block.index()];

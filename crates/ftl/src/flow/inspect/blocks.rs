@@ -68,14 +68,18 @@ impl<M: Media> Ftl<M> {
         }
     }
 
+    /// The operations of a chain, from its first on.
+    #[inline]
+    pub(crate) fn chain_of(&self, lead: OpId) -> impl Iterator<Item = OpId> + '_ {
+        std::iter::successors(Some(lead), |id| Some(self.state.ops[*id].chain).filter(|next| !next.is_none()))
+    }
+
     /// The logical pages that an operation is about, once it is bound; none for an erase and for a
     /// collection's read, which takes what is live.
     pub fn parts_of(&self, id: OpId) -> impl Iterator<Item = Part> + '_ {
         let lead = &self.state.ops[id];
         let all = SectorMask::first(self.state.geometry.sectors_per_unit);
-        let chain = std::iter::successors(Some(lead), |op| {
-            Some(op.chain).filter(|c| !c.is_none()).map(|c| &self.state.ops[c])
-        });
+        let chain = self.chain_of(id).map(|part| &self.state.ops[part]);
         chain.filter(|op| !op.lpn.is_none()).map(move |op| Part {
             lpn: op.lpn,
             ppn: if lead.kind == OpKind::Program { Ppn(lead.ppn.0 + op.slot as u32) } else { op.ppn },

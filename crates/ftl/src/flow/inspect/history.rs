@@ -71,11 +71,6 @@ impl<M: Media> Ftl<M> {
         self.requests.version
     }
 
-    /// Whether a program is the host's, or moves data.
-    pub fn moves_data(&self, id: OpId) -> bool {
-        !self.state.ops[id].owner.is_host()
-    }
-
     /// The page that an operation reads or writes, of a program of several the first.
     pub fn page_of_op(&self, id: OpId) -> Lpn {
         self.state.ops[id].lpn

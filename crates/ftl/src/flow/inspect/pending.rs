@@ -25,10 +25,9 @@ impl<M: Media> Ftl<M> {
         for (region, plane) in self.wanted(&alive) {
             let _ = write!(said, "; {}", self.space_told(region, plane));
         }
-        for (region, plane) in self.jobs() {
-            if let Some(job) = self.state.at(region, plane).job {
-                let name = &self.state.regions[region.index()].region.name;
-                let _ = write!(said, "; plane {plane} of {name} is collected: {job:?}");
+        for r in &self.state.regions {
+            for (plane, job) in (r.first_plane..).zip(&r.planes).filter_map(|(p, at)| Some((p, at.job?))) {
+                let _ = write!(said, "; plane {plane} of {} is collected: {job:?}", r.region.name);
             }
         }
         if !self.moves.waiting.is_empty() {
@@ -98,12 +97,5 @@ impl<M: Media> Ftl<M> {
              erased blocks there, of which {} are kept",
             r.region.name, at.owned, pool.reserve
         )
-    }
-
-    fn jobs(&self) -> impl Iterator<Item = (RegionId, PlaneId)> + '_ {
-        self.state.regions.iter().enumerate().flat_map(|(index, r)| {
-            let planes = 0..r.planes.len() as u32;
-            planes.map(move |local| (RegionId(index as u8), PlaneId(r.first_plane + local)))
-        })
     }
 }

@@ -25,15 +25,13 @@ pub enum Blocked {
 impl<M: Media> Ftl<M> {
     /// What a program does that found no slot in its plane.
     pub(crate) fn find_space(&mut self, id: OpId) -> Blocked {
-        let mut parts =
-            std::iter::successors(Some(id), |p| Some(self.state.ops[*p].chain).filter(|c| !c.is_none()));
         // A program into the same pool might wait for the very block that the move pins.
         let pool = |region: RegionId| self.state.regions[region.index()].region.pool;
         let mere = |op: &Op| {
             let source = || self.state.region_of(self.state.geometry.block_of(op.from));
             op.owner == Owner::Move(OpId::NONE) && pool(source()) == pool(op.route.region())
         };
-        if parts.all(|p| mere(&self.state.ops[p])) {
+        if self.chain_of(id).all(|p| mere(&self.state.ops[p])) {
             self.abandon_moves(id);
             return Blocked::Dropped;
         }
@@ -216,7 +214,7 @@ impl<M: Media> Ftl<M> {
     }
 
     /// A plane that has a slot for a program where its own has none: another one of its superblocks.
-    pub(crate) fn member_with_space(&self, id: OpId) -> Option<PlaneId> {
+    fn member_with_space(&self, id: OpId) -> Option<PlaneId> {
         let op = &self.state.ops[id];
         let (here, privileged) = (op.plane, op.privileged);
         // What evens out wear, and what a scheme moves, may not take every slot that there is.

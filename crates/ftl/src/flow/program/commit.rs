@@ -233,9 +233,8 @@ impl<M: Media> Ftl<M> {
 
     /// One more block has been erased: the run is over if that is too many for what has come of the host's.
     fn watch_progress(&mut self) {
-        let programmed: u64 =
-            self.state.counters.regions.iter().map(|r| r.program_bytes[Cause::Host as usize]).sum();
-        let come = programmed + self.state.counters.host_requests.iter().sum::<u64>();
+        let counters = &self.state.counters;
+        let come = counters.program_bytes(Cause::Host) + counters.host_requests.iter().sum::<u64>();
         let Some(erases) = self.progress.erased(come) else { return };
         let (time, left) = (self.state.now, self.leftovers());
         self.out.fail(|| Fault::NoProgress { erases, time, left });

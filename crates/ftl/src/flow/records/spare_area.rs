@@ -50,7 +50,7 @@ impl<M: Media> Ftl<M> {
     }
 
     /// A relocation of a log page carries what its source holds.
-    pub(crate) fn load_record(&mut self, op: u32, lpn: Lpn, from: Ppn) {
+    fn load_record(&mut self, op: u32, lpn: Lpn, from: Ppn) {
         if self.state.trims.is_log(lpn)
             && let Some(record) = self.media.trims(from)
         {
@@ -59,7 +59,7 @@ impl<M: Media> Ftl<M> {
     }
 
     /// A log page is on flash. Returns whether the media have stored what it says.
-    pub(crate) fn store_record(&mut self, op: u32, lpn: Lpn, ppn: Ppn) -> bool {
+    fn store_record(&mut self, op: u32, lpn: Lpn, ppn: Ppn) -> bool {
         if self.state.trims.is_log(lpn)
             && let Some(record) = self.state.trims.records.get(&op).cloned()
         {

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use wordline_ftl::OpKind;
 use wordline_sim::{Event, Probe};
+use wordline_swarm::Effort;
 use wordline_units::Ppn;
 
 /// Sees that no torn slot is read and none programmed before its block has been erased, and when
@@ -11,8 +12,7 @@ use wordline_units::Ppn;
 pub struct Watch {
     pub torn: HashSet<Ppn>,
     pub slot_shift: u32,
-    pub events: u32,
-    pub work: u32,
+    pub effort: Effort,
     pub moments: Vec<u64>,
     pub wrong: Option<String>,
 }
@@ -20,11 +20,7 @@ pub struct Watch {
 impl Probe for Watch {
     const WATCHES: bool = true;
     fn event(&mut self, event: Event) {
-        // Reads that err are repeated up to seventeen times, each over the bus: they are events, but no circle.
-        let is_work = matches!(event, Event::Array { kind: OpKind::Program | OpKind::Erase, .. });
-        self.events += 1;
-        self.work += u32::from(is_work);
-        assert!(self.work < 400_000 && self.events < 10_000_000, "the drive goes round in circles");
+        self.effort.count(&event, 400_000, 10_000_000);
         match event {
             Event::Array { kind, ppn, start, end, .. } => {
                 self.moments.extend([start.0, end.0]);
