@@ -56,7 +56,7 @@ impl<M: Media> Ftl<M> {
         Some(HostWrite { id, extent, tag, data })
     }
 
-    /// The units of the physical page that begins with one of them, as far as a write reaches.
+    /// A parcel begins: the units of the physical page that has one of them, from that on, as far as a write reaches.
     #[inline]
     pub(crate) fn parcel_from(&mut self, write: &HostWrite, first: u32) -> Range<u32> {
         self.scratch.spans.clear();
@@ -93,12 +93,10 @@ impl<M: Media> Ftl<M> {
     #[inline]
     pub(crate) fn place_parcel(&mut self, write: &HostWrite) -> Next {
         let mut spans = std::mem::take(&mut self.scratch.spans);
-        let mut left = SectorMask::EMPTY;
-        let next = if self.enabled_hooks.contains(Hooks::SPLIT_WRITE) && spans.len() == 1 {
-            left = spans[0].mask;
-            self.place_some(write, spans[0], &mut left)
+        let (next, left) = if self.enabled_hooks.contains(Hooks::SPLIT_WRITE) && spans.len() == 1 {
+            self.place_some(write, spans[0])
         } else {
-            self.place_whole(write, &spans)
+            (self.place_whole(write, &spans), SectorMask::EMPTY)
         };
         if left.is_empty() {
             spans.clear();
@@ -122,19 +120,18 @@ impl<M: Media> Ftl<M> {
         self.stage_parcel(write, spans, &place, plane)
     }
 
-    /// Place as many sectors of a span as the scheme wants together; the others are left. None are where it cannot tell.
-    fn place_some(&mut self, write: &HostWrite, rest: Span, left: &mut SectorMask) -> Next {
-        *left = SectorMask::EMPTY;
+    /// Place as many sectors of a span as the scheme wants together. Returns the others beside what follows: none where it
+    /// cannot tell.
+    fn place_some(&mut self, write: &HostWrite, rest: Span) -> (Next, SectorMask) {
         let home = self.state.stripe.plane(rest.lpn);
         let together = self.scheme.split_write(&rest, &View::of(&self.state)).and(rest.mask);
         if self.has_failed("split_write") {
-            return Next::Nothing;
+            return (Next::Nothing, SectorMask::EMPTY);
         }
         let mask = if together.is_empty() { rest.mask } else { together };
         let spans = [Span { mask, ..rest }];
         let parcel = Parcel { origin: Origin::Host(write.tag), spans: &spans, home };
-        let Some(place) = self.place_host(&parcel) else { return Next::Nothing };
-        *left = rest.mask.minus(mask);
+        let Some(place) = self.place_host(&parcel) else { return (Next::Nothing, SectorMask::EMPTY) };
         let plane = self.pick_plane(&place, home);
         // What was placed before may have taken older sectors along that this one writes anew.
         self.requests.version += 1;
@@ -142,7 +139,7 @@ impl<M: Media> Ftl<M> {
         self.scratch.stages.clear();
         let stage = self.state.staging.enter(rest.lpn);
         self.scratch.stages.push(stage);
-        self.stage_parcel(write, &spans, &place, plane)
+        (self.stage_parcel(write, &spans, &place, plane), rest.mask.minus(mask))
     }
 
     /// Make the programs of a parcel, and begin the reads that a read-modify-write needs and the moves that
