@@ -6,7 +6,8 @@ pub(crate) const THIN: &[&str] = &[
     "conventional:mode=slc capacity.logical=5KiB write:0,2 requests:2",
     "conventional:mode=slc capacity.logical=4KiB write:0 read:0 trim:0 flush requests:1",
     "conventional one-shot medium.flash.wordlines_per_block=1 medium.flash.blocks_per_plane=5 capacity.logical=2KiB write:0 requests:2",
-    "conventional:mode=slc parallel.superblock=die capacity.logical=3KiB write:0 requests:1",
+    "conventional:mode=slc parallel.superblock=die medium.flash.wordlines_per_block=1 medium.flash.blocks_per_plane=5 capacity.logical=3KiB write:0 requests:1",
+    "conventional one-shot parallel.superblock=die medium.flash.wordlines_per_block=1 medium.flash.blocks_per_plane=5 capacity.logical=4KiB write:0 requests:1 in-all:2",
     "slc-cache medium.flash.wordlines_per_block=1 medium.flash.blocks_per_plane=5 capacity.logical=3KiB write:0,2 requests:1",
     "slc-cache:static_blocks=0,dynamic_blocks=2 medium.flash.wordlines_per_block=1 capacity.logical=3KiB write:0 requests:1",
     "hot-cold:hot=30% medium.flash.wordlines_per_block=1 medium.flash.blocks_per_plane=5 capacity.logical=4KiB write:0 requests:2",
@@ -21,6 +22,9 @@ pub(crate) const THIN: &[&str] = &[
 /// What `make explore` goes through beside those.
 pub(crate) const ALL: &[&str] = &[
     "conventional:mode=slc capacity.logical=1KiB write:0,1 requests:2",
+    "conventional:mode=slc parallel.superblock=die capacity.logical=1KiB write:0 requests:1",
+    "conventional one-shot parallel.superblock=die medium.flash.wordlines_per_block=1 medium.flash.blocks_per_plane=5 capacity.logical=2KiB write:0 requests:1",
+    "conventional one-shot parallel.superblock=die medium.flash.wordlines_per_block=1 medium.flash.blocks_per_plane=5 capacity.logical=4KiB write:0 requests:1 in-all:6",
     "conventional:mode=mlc capacity.logical=4KiB write:0,2 requests:1",
     "turbo-write:static_blocks=1,dynamic_blocks=1,idle_after=100us medium.flash.wordlines_per_block=1 capacity.logical=2KiB write:0 requests:1",
     "ips-agc:window=1,layers=1,idle_after=100us medium.flash.wordlines_per_block=1 capacity.logical=1KiB write:0 requests:1",
@@ -36,11 +40,4 @@ pub(crate) const ALL: &[&str] = &[
     "sector one-shot medium.flash.page=1KiB mapping.unit=1KiB medium.flash.wordlines_per_block=1 medium.flash.blocks_per_plane=5 capacity.logical=4KiB write:0 part:0 requests:1 in-all:4",
     "turbo-write:static_blocks=2,dynamic_blocks=0,idle_after=100us+pa-ssd:US medium.flash.wordlines_per_block=1 medium.flash.blocks_per_plane=6 capacity.logical=2KiB write:0 requests:1 in-all:12",
     "slc-cache:static_blocks=2,dynamic_blocks=0+raro:warm=1,hot=2,r1=0,r2_young=0,heat=logical,decay=3 qlc medium.flash.wordlines_per_block=1 medium.flash.blocks_per_plane=6 capacity.logical=1KiB write:0 read:0 requests:1 in-all:10",
-];
-
-/// Drives that stop today, and should not: each goes to one of the others when it no longer does.
-pub(crate) const STOPS: &[&str] = &[
-    // Half full, in superblocks of one-shot programs: no superblock is emptied whose data would leave less than a padded
-    // program in each plane (`gains`), and with so much stored there need not be one that leaves as much.
-    "conventional one-shot parallel.superblock=die medium.flash.blocks_per_plane=5 medium.flash.wordlines_per_block=2 capacity.logical=15KiB write:0 requests:1",
 ];

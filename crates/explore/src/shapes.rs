@@ -1,7 +1,7 @@
 //! The drives and schemes that are gone through.
 
 use crate::drive::Drive;
-use crate::lists::{ALL, STOPS, THIN};
+use crate::lists::{ALL, THIN};
 use crate::search::{Found, Limits, Search};
 use crate::world::{Host, World};
 use wordline_schemes::Registry;
@@ -101,10 +101,5 @@ impl Shape {
     /// What `make explore` goes through: each scheme, and pairs of them.
     pub fn all() -> &'static [&'static str] {
         ALL
-    }
-
-    /// Drives that stop today, and should not.
-    pub fn stops() -> &'static [&'static str] {
-        STOPS
     }
 }

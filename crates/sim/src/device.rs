@@ -30,6 +30,7 @@ use crate::probe::{Moment, Probe};
 use crate::state::alarm::Alarm;
 use crate::state::fair::Fair;
 use crate::state::interrupted::Interrupted;
+use crate::state::last_resorts::LastResorts;
 use crate::state::life::Watch;
 use crate::state::plane::{Plane, Want};
 use crate::state::queue_delay::QueueDelays;
@@ -104,6 +105,7 @@ pub struct Device<P: Probe, M: Media> {
     idle_epoch: u64,
     /// What ends its life, besides a write without a place.
     life: Watch,
+    last_resorts: LastResorts,
 }
 
 impl<P, M> Saved for Device<P, M>
@@ -117,7 +119,7 @@ where
             ready, submitted, idle, idle_since, idle_counted, idle_epoch,
         ],
         parts: [ftl, metrics],
-        rebuilt: [probe, geometry, pairs, newly_queued, suspension, transfer, command_program, command_further, link, link_is_free, idle_after, life],
+        rebuilt: [probe, geometry, pairs, newly_queued, suspension, transfer, command_program, command_further, link, link_is_free, idle_after, life, last_resorts],
     }
 }
 
@@ -226,6 +228,7 @@ impl<P: Probe, M: Media> Device<P, M> {
             idle_after: ftl.layout().idle_after,
             idle_epoch: 0,
             life: Watch::default(),
+            last_resorts: LastResorts::default(),
             geometry: geometry.clone(),
             metrics: Metrics::default(),
             ftl,
@@ -396,13 +399,23 @@ impl<P: Probe, M: Media> Device<P, M> {
         if until <= self.now || self.clock.next().is_some() {
             return Ok(false);
         }
-        if self.ftl.let_go_of_dies() || self.send_elsewhere() {
-            self.settle();
+        self.last_resort()
+    }
+
+    /// Nothing is pending: what waits for space is let go, sent elsewhere or given up, in the order of docs/progress.md.
+    /// Returns whether that changes anything.
+    #[cold]
+    fn last_resort(&mut self) -> Result<bool, DeviceError> {
+        let ended = self.submitted - u64::from(self.outstanding());
+        let changes = if self.ftl.let_go_of_dies() || self.send_elsewhere() {
+            true
         } else if self.outstanding() == 0 {
             return Ok(false);
-        } else if self.ftl.complete_groups() {
-            self.settle();
-        } else if !self.give_up() {
+        } else {
+            self.ftl.complete_groups() || self.give_up()
+        };
+        self.settle();
+        if !changes || self.last_resorts.are_in_vain(self.ftl.counters().flash_ops() + ended) {
             return Err(DeviceError::Stuck {
                 outstanding: self.outstanding(),
                 now: self.now,

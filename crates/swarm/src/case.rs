@@ -3,7 +3,7 @@
 use crate::draw::any::any;
 use crate::draw::small::{small, varied};
 use crate::draw::spelling::Spellings;
-use crate::draw::{host, variants};
+use crate::draw::{edge, host, variants};
 use crate::drive::{Drive, Spelled};
 use crate::rng::Rng;
 use wordline_ftl::Initial;
@@ -35,15 +35,30 @@ impl Case {
     pub(crate) fn draw(spellings: &Spellings, seed: u64, length: u64) -> Result<Case, String> {
         let mut rng = Rng(seed);
         let (drive, refused) = drawn(&mut rng, spellings)?;
-        let drive = variants::perhaps_mapped_on_flash(&mut rng, drive);
-        let drive = variants::perhaps_wearing(&mut rng, drive);
-        let drive = variants::perhaps_keeping_back(&mut rng, drive);
-        let drive = variants::perhaps_in_superblocks(&mut rng, drive);
-        let drive = variants::perhaps_taking_turns(&mut rng, drive);
+        let drive = varied_further(&mut rng, drive);
         let initial = host::initial(&mut rng, &drive);
         let requests = host::requests(&mut rng, &drive, length);
         Ok(Case { drive, initial, requests, seed, refused })
     }
+
+    /// The same of a drive at the edge: no block more than its scheme takes, full, before a host that comes in bursts.
+    pub(crate) fn at_the_edge(spellings: &Spellings, seed: u64, length: u64) -> Result<Case, String> {
+        let mut rng = Rng(seed);
+        let (drive, refused) = taken(&mut rng, spellings, true, edge::drive)?;
+        let drive = varied_further(&mut rng, drive);
+        let initial = edge::initial(&mut rng, &drive);
+        let requests = edge::requests(&mut rng, &drive, length);
+        Ok(Case { drive, initial, requests, seed, refused })
+    }
+}
+
+/// A drive with what its scheme takes of variants.
+fn varied_further(rng: &mut Rng, drive: Drive) -> Drive {
+    let drive = variants::perhaps_mapped_on_flash(rng, drive);
+    let drive = variants::perhaps_wearing(rng, drive);
+    let drive = variants::perhaps_keeping_back(rng, drive);
+    let drive = variants::perhaps_in_superblocks(rng, drive);
+    variants::perhaps_taking_turns(rng, drive)
 }
 
 /// A small drive or any drive under a scheme, and how many were refused before it.

@@ -3,7 +3,7 @@
 use std::fmt::{self, Display, Formatter};
 use wordline_device::{Capacity, DeviceSpec};
 use wordline_flash::{Geometry, ProgramRule};
-use wordline_ftl::{DriveInfo, Ftl, Layout, MapKind, NoMedia, Region, Scheme};
+use wordline_ftl::{DriveInfo, Ftl, Layout, MapKind, NoMedia, Region, Scheme, trim_log_pages};
 use wordline_sim::Queues;
 use wordline_units::Bytes;
 
@@ -107,42 +107,69 @@ fn laid_out(spec: &DeviceSpec, geometry: &Geometry, scheme: &dyn Scheme) -> Resu
     Ok(ftl.layout().clone())
 }
 
-/// Give the host so many per cent of what a scheme's home region holds: with room to spare, or at the very most.
+/// How much of a device the host gets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Room {
+    /// Room to spare.
+    Ample,
+    /// All that the rule of docs/progress.md leaves it, and not a page more.
+    Edge,
+    /// All that the home region holds: a write may find no place.
+    None,
+}
+
+/// Give the host so many per cent of what a scheme's home region holds.
 ///
 /// # Errors
 /// When the scheme refuses the device, or its home holds nothing.
 pub(crate) fn give_room(
     spec: &mut DeviceSpec,
     scheme: &Spelled,
-    roomy: bool,
+    room: Room,
     percent: u64,
 ) -> Result<(), String> {
     spec.capacity = Capacity::Logical(spec.unit);
     let geometry = spec.geometry().map_err(|e| e.to_string())?;
     let layout = laid_out(spec, &geometry, &*scheme.scheme)?;
-    let units = home_units(&geometry, &layout, roomy).ok_or("its home region is too small")?;
+    let units = home_units(&geometry, &layout, room).ok_or("its home region is too small")?;
     let most = spec.physical_bytes() / spec.unit.0;
-    let given = (units * percent / 100).clamp(1, most);
+    let mut given = (units * percent / 100).clamp(1, most);
+    if room == Room::Edge {
+        // Its tables are data, too, and any plane may have one page more of them than another.
+        let home = &layout.regions[layout.home.0 as usize];
+        let medium = layout.pools[home.pool.0 as usize].medium;
+        let planes = u64::from(geometry.media[medium].topology.planes());
+        let log = |pages: u64| u64::from(trim_log_pages(&geometry, layout.map, pages as u32));
+        let fits = |pages: u64| (pages + log(pages)).div_ceil(planes) * planes <= units;
+        given = (1..=given).rev().find(|pages| fits(*pages)).ok_or("its tables leave the host no page")?;
+    }
     spec.capacity = Capacity::Logical(Bytes(given * spec.unit.0));
     Ok(())
 }
 
-/// Logical units that the home region holds with room to spare, or at the very most.
-fn home_units(geometry: &Geometry, layout: &Layout, roomy: bool) -> Option<u64> {
+/// Logical units that the home region holds.
+fn home_units(geometry: &Geometry, layout: &Layout, room: Room) -> Option<u64> {
     let home = &layout.regions[layout.home.0 as usize];
     let pool = layout.pools[home.pool.0 as usize];
     let per_page = geometry.units_per_page(pool.medium);
     let medium = &geometry.media[pool.medium];
-    let mut blocks = pool.blocks_per_plane;
-    let mut units_of_block = medium.pages_per_block(home.mode) * per_page;
-    if roomy {
-        blocks = blocks.checked_sub(spare_blocks(layout))?;
-        // A block whose live pages leave less than one program free gives nothing back.
-        units_of_block -= per_page * home.rule.pages_per_program();
-    }
-    let units = medium.topology.planes() as u64 * blocks as u64 * units_of_block as u64;
-    // Under a map of sectors each of them may take a whole slot.
-    let spread = layout.map == MapKind::Sector && roomy;
+    let program = per_page * home.rule.pages_per_program();
+    let block = medium.pages_per_block(home.mode) * per_page;
+    // A block whose live pages leave less than one program free gives nothing back.
+    let (spare, block) = match room {
+        Room::Ample => (spare_blocks(layout), block - program),
+        Room::Edge => (least_spare_blocks(layout), block - program),
+        Room::None => (0, block),
+    };
+    let blocks = pool.blocks_per_plane.checked_sub(spare)?;
+    let units = medium.topology.planes() as u64 * blocks as u64 * block as u64;
+    // Under a map of sectors each of them may take a whole slot. Under one of parts of pages over whole ones a page may
+    // lie in pieces, too, for which a drive with room to spare has it.
+    let spread = match room {
+        Room::Ample => layout.map == MapKind::Sector,
+        Room::Edge => layout.map.knows_sectors(),
+        Room::None => false,
+    };
     let units = if spread { units / geometry.sectors_per_unit as u64 / 2 } else { units };
     (units > 0).then_some(units)
 }
@@ -150,8 +177,19 @@ fn home_units(geometry: &Geometry, layout: &Layout, roomy: bool) -> Option<u64> 
 /// Blocks of a plane that the home region of a roomy drive does without: for each region of its pool a block to open, one
 /// to collect and one in reserve, and what the others may own; and one for pages that were padded.
 fn spare_blocks(layout: &Layout) -> u32 {
+    others(layout).map(|quota| quota.map_or(3, |quota| quota + 3)).sum::<u32>() + 4
+}
+
+/// Blocks of a plane without which the home region goes on still: its own in reserve, and of each other region of its pool
+/// one in reserve and one that is open, or what that may own.
+fn least_spare_blocks(layout: &Layout) -> u32 {
+    others(layout).map(|quota| 1 + quota.unwrap_or(1)).sum::<u32>() + 1
+}
+
+/// What each other region of the home region's pool may own of a plane, where that is not all of it.
+fn others(layout: &Layout) -> impl Iterator<Item = Option<u32>> {
     let home = &layout.regions[layout.home.0 as usize];
     let all = layout.pools[home.pool.0 as usize].blocks_per_plane;
     let others = layout.regions.iter().filter(|r| r.pool == home.pool && r.name != home.name);
-    others.map(|r| if r.quota < all { r.quota + 3 } else { 3 }).sum::<u32>() + 4
+    others.map(move |r| (r.quota < all).then_some(r.quota))
 }

@@ -14,6 +14,8 @@ use wordline_schemes::Registry;
 #[derive(Clone, Debug)]
 pub struct Swarm {
     spellings: Spellings,
+    /// Whether drives are drawn at the edge.
+    is_at_the_edge: bool,
 }
 
 /// What a case that went well came to.
@@ -46,7 +48,19 @@ pub struct Failure {
 impl Swarm {
     /// The swarm of the schemes of a registry. [`crate::stress::over`] adds those that only stress the mechanism.
     pub fn over(registry: &Registry) -> Swarm {
-        Swarm { spellings: Spellings::of(registry) }
+        Swarm { spellings: Spellings::of(registry), is_at_the_edge: false }
+    }
+
+    /// The same over drives at the edge alone: no block more than a scheme takes, the host's as far as the rule of
+    /// docs/progress.md lets it have them, full at first; and hosts that come in bursts.
+    #[must_use]
+    pub fn at_the_edge(self) -> Swarm {
+        Swarm { is_at_the_edge: true, ..self }
+    }
+
+    /// Whether drives are drawn at the edge.
+    pub fn is_at_the_edge(&self) -> bool {
+        self.is_at_the_edge
     }
 
     /// How many requests the case of a seed has when it is not cut short.
@@ -60,7 +74,8 @@ impl Swarm {
     /// # Errors
     /// When the schemes take none of the drives that are drawn, or one cannot be made, or panics.
     pub fn draw(&self, seed: u64, length: u64) -> Result<Case, Failure> {
-        caught(|| Case::draw(&self.spellings, seed, length)).map_err(|message| Failure {
+        let draw = if self.is_at_the_edge { Case::at_the_edge } else { Case::draw };
+        caught(|| draw(&self.spellings, seed, length)).map_err(|message| Failure {
             seed,
             length,
             scheme: String::new(),

@@ -45,24 +45,23 @@ fn a_drive_that_is_fuller_than_its_reserve_allows_says_so_and_the_way_there_is_s
 }
 
 #[test]
-fn drives_that_are_known_to_stop_are_found_to_and_are_not_full() {
-    for text in Shape::stops() {
-        let found = Shape::new(text).unwrap().explore(&Registry::standard(), LIMITS).unwrap();
-        let what = found.faults.first().map(|fault| &fault.what);
-        assert!(
-            what.is_some_and(|what| what.contains("OutOfSpace")),
-            "{text} stops no more ({what:?}): move its line to the drives that are gone through"
-        );
-    }
-}
-
-#[test]
 fn a_pool_whose_reserve_is_all_of_its_blocks_is_refused() {
     let text = "slc-cache:static_blocks=2,dynamic_blocks=0+raro:warm=1,hot=2,r1=0,r2_young=0,heat=logical,decay=3 \
                 qlc medium.flash.wordlines_per_block=1 medium.flash.blocks_per_plane=5 \
                 capacity.logical=1KiB write:0 requests:1";
     let error = Shape::new(text).unwrap().explore(&Registry::standard(), LIMITS).unwrap_err();
-    let expected = "3 of its regions share a pool of 3 blocks a plane, and each keeps one erased for collection; 4 blocks are the \
-                    least, so it lacks 1";
+    let expected = "a pool of 3 blocks a plane keeps 3 erased, one for each region that collects within it, and has none to \
+                    write; it wants 4, so it lacks 1";
+    assert!(error.contains(expected), "{error}");
+}
+
+#[test]
+fn blocks_that_may_retire_and_static_levelling_keep_their_own_reserve() {
+    let text = "slc-cache:static_blocks=2,dynamic_blocks=0+raro:warm=1,hot=2,r1=0,r2_young=0,heat=logical,decay=3 \
+                qlc wear.static=4 medium.flash.wordlines_per_block=1 medium.flash.blocks_per_plane=6 \
+                capacity.logical=1KiB write:0 requests:1";
+    let error = Shape::new(text).unwrap().explore(&Registry::standard(), LIMITS).unwrap_err();
+    let expected = "a pool of 2 blocks a plane keeps 2 erased, one for each region that collects within it, and 1 for \
+                    wear.enforce and wear.static, and has none to write; it wants 3, so it lacks 1";
     assert!(error.contains(expected), "{error}");
 }

@@ -47,11 +47,14 @@ impl State {
         }
     }
 
-    /// Whether a region could take a program in a plane now: in an open block, or in one that it may open.
+    /// Whether a region could take a program in a plane now: in an open block, or in one that it may open and that
+    /// begins with such slots.
     pub(crate) fn has_room(&self, target: Target, plane: PlaneId, claim: Claim) -> bool {
         let Target { region, class } = target;
+        let r = &self.regions[region.index()];
         let open = !self.at(region, plane).open[class as usize].is_empty();
-        self.grants_slot(region, plane, claim) && (open || self.grants_block(region, plane, claim))
+        let opens = || r.region.rule.begins_with(r.shape, class) && self.grants_block(region, plane, claim);
+        self.grants_slot(region, plane, claim) && (open || opens())
     }
 
     /// Whether a block may be emptied that gives nothing back: its pages take a block before it gives its own, so one more
@@ -72,8 +75,8 @@ impl State {
             return true;
         }
         let tables = self.demand.as_ref().map_or(0, |map| map.pages());
-        let data =
-            (self.logical_pages + tables).div_ceil(home.planes.len() as u32).div_ceil(home.slots_per_block);
+        let pages = self.trims.end() + tables;
+        let data = pages.div_ceil(home.planes.len() as u32).div_ceil(home.slots_per_block);
         let sharing = self.regions.iter().filter(|s| s.region.pool == r.region.pool);
         let sparse = sharing.filter(|s| s.slots_per_block < home.slots_per_block);
         let owned: u32 = sparse.map(|s| s.planes[(plane.0 - s.first_plane) as usize].owned).sum();

@@ -176,17 +176,19 @@ impl State {
         matches!(r.region.moved_in, MovedIn::Through(units) if r.buffered >= units)
     }
 
-    /// Whether emptying a block within its pool gives back more than the padding of one program may
-    /// cost; otherwise collection could go round in circles.
+    /// Whether emptying a block, or its superblock, within its pool gives back more than the padding of one program may
+    /// cost; otherwise collection could go round in circles. Moved pages join the group that waits in any plane of a
+    /// superblock, so there is but one that is padded at the end.
     pub(crate) fn gains(&self, region: RegionId, block: BlockId) -> bool {
         let r = &self.regions[region.index()];
-        let lost = r.units_per_page * r.pages_per_program;
-        let most = (r.slots_per_block - lost) * self.geometry.sectors_per_unit;
-        let together = self.pool_of(region).planes_per_superblock;
-        if together > 1 {
-            return self.superblock_relocation_cost(region, block) <= most * together;
-        }
-        self.relocation_cost(block) <= most
+        let (together, lost) =
+            (self.pool_of(region).planes_per_superblock, r.units_per_page * r.pages_per_program);
+        let most = (r.slots_per_block * together - lost) * self.geometry.sectors_per_unit;
+        let cost = match together {
+            1 => self.relocation_cost(block),
+            _ => self.superblock_relocation_cost(region, block),
+        };
+        cost <= most
     }
 
     /// What emptying a block costs, in sectors: what it has to program, and the slots that go unused.

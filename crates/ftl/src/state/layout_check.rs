@@ -1,9 +1,11 @@
 //! Whether a layout can be built on a drive: all that is refused before anything of it is.
 
 use crate::plan::layout::{DriveInfo, Layout};
-use crate::plan::region::{PoolId, Region};
+use crate::plan::region::Region;
 use crate::state::demand_map::{self, DemandMap};
+use crate::state::region::PoolState;
 use crate::state::superblocks;
+use crate::state::wear::Wear;
 use wordline_flash::Medium;
 use wordline_units::{Bytes, CellMode};
 
@@ -19,7 +21,6 @@ pub(crate) fn check(drive: &DriveInfo, layout: &Layout) -> Result<(), String> {
         return Err(why);
     }
     check_pools(drive, layout)?;
-    check_reserves(layout)?;
     for region in &layout.regions {
         let medium = &drive.geometry.media[layout.pools[region.pool.0 as usize].medium];
         check_modes(drive, region, medium)?;
@@ -47,19 +48,23 @@ fn check_pools(drive: &DriveInfo, layout: &Layout) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether each pool has a block to write beside those that its regions keep erased for collection.
-fn check_reserves(layout: &Layout) -> Result<(), String> {
-    for (index, pool) in layout.pools.iter().enumerate() {
-        let reserve = layout.collecting_within(PoolId(index as u8));
-        if reserve > 0 && pool.blocks_per_plane <= reserve {
-            return Err(format!(
-                "{reserve} of its regions share a pool of {} blocks a plane, and each keeps one erased for collection; {} \
-                 blocks are the least, so it lacks {}",
-                pool.blocks_per_plane,
-                reserve + 1,
-                reserve + 1 - pool.blocks_per_plane
-            ));
-        }
+/// See that each pool has a block to write beside those that it keeps erased.
+///
+/// # Errors
+/// How many it lacks, and what keeps them.
+pub(crate) fn check_reserves(pools: &[PoolState], wear: &Wear) -> Result<(), String> {
+    for pool in pools.iter().filter(|pool| pool.reserve > 0 && pool.blocks_per_plane <= pool.reserve) {
+        let (has, reserve, further) = (pool.blocks_per_plane, pool.reserve, wear.further_reserve());
+        let of_wear = match further {
+            0 => String::new(),
+            _ => format!(", and {further} for wear.enforce and wear.static"),
+        };
+        return Err(format!(
+            "a pool of {has} blocks a plane keeps {reserve} erased, one for each region that collects within it{of_wear}, \
+             and has none to write; it wants {}, so it lacks {}",
+            reserve + 1,
+            reserve + 1 - has
+        ));
     }
     Ok(())
 }

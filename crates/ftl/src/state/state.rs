@@ -177,6 +177,7 @@ impl State {
         layout_check::check(drive, layout).map_err(&refuse)?;
         let wear = Wear::new(drive.spec.wear);
         let pools = pools_of(drive, layout, &wear);
+        layout_check::check_reserves(&pools, &wear).map_err(&refuse)?;
         let home_medium = pools[layout.regions[layout.home.index()].pool.0 as usize].medium;
         let stripes: Vec<Stripe> = (0..geometry.media.len())
             .map(|m| stripe_over(&geometry, if m == home_medium { levels } else { BY_CHANNEL }, m))

@@ -58,15 +58,28 @@ pub(crate) struct TrimLog {
     pub void: FxHashSet<u32>,
 }
 
+/// Pages that the trim log of so many logical pages may come to hold, beside those of the host.
+pub fn trim_log_pages(geometry: &Geometry, kind: MapKind, logical_pages: u32) -> u32 {
+    logical_pages.div_ceil(range(geometry, kind))
+}
+
+/// Logical pages in the range of one page of the log.
+fn range(geometry: &Geometry, kind: MapKind) -> u32 {
+    ((geometry.unit / ENTRY_BYTES) as u32 / grain(geometry, kind)).max(1)
+}
+
+/// Entries for each logical page.
+fn grain(geometry: &Geometry, kind: MapKind) -> u32 {
+    if kind.knows_sectors() { geometry.sectors_per_unit } else { 1 }
+}
+
 impl TrimLog {
     pub fn new(geometry: &Geometry, kind: MapKind, logical_pages: u32) -> TrimLog {
-        let sectors = geometry.sectors_per_unit;
-        let grain = if kind.knows_sectors() { sectors } else { 1 };
         TrimLog {
             first: logical_pages,
-            range: ((geometry.unit / ENTRY_BYTES) as u32 / grain).max(1),
-            grain,
-            sectors,
+            range: range(geometry, kind),
+            grain: grain(geometry, kind),
+            sectors: geometry.sectors_per_unit,
             dirty: BTreeSet::new(),
             logged: FxHashSet::default(),
             versions: FxHashMap::default(),

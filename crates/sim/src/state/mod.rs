@@ -4,6 +4,7 @@
 pub(crate) mod alarm;
 pub(crate) mod fair;
 pub(crate) mod interrupted;
+pub(crate) mod last_resorts;
 pub(crate) mod life;
 pub(crate) mod plane;
 pub(crate) mod queue_delay;

@@ -1,7 +1,7 @@
 //! Any device: whatever a device file may say.
 
 use crate::draw::{flash, settings};
-use crate::drive::{Drive, Spelled, give_room};
+use crate::drive::{Drive, Room, Spelled, give_room};
 use crate::rng::Rng;
 use wordline_device::{
     Capacity, DeviceSpec, Dram, HostLink, Multiplane, MultiplanePages, ParallelUnit, ProgramBuffer, Service,
@@ -22,7 +22,7 @@ pub(crate) fn any(rng: &mut Rng, scheme: &Spelled, two_media: bool) -> Result<Dr
     settings::vary_service(rng, &mut spec);
     let roomy = !rng.once_in(5);
     let share = if roomy { rng.within(20, 100) } else { rng.within(90, 130) };
-    give_room(&mut spec, scheme, roomy, share)?;
+    give_room(&mut spec, scheme, if roomy { Room::Ample } else { Room::None }, share)?;
     Drive::of(spec, scheme, roomy)
 }
 

@@ -1,6 +1,7 @@
 //! How a case is drawn: a scheme, a device that it takes, and a host.
 
 pub(crate) mod any;
+pub(crate) mod edge;
 pub(crate) mod flash;
 pub(crate) mod host;
 pub(crate) mod media;

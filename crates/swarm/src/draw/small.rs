@@ -1,7 +1,7 @@
 //! Small devices: a few hundred pages, round times, so that a short run fills them and a scheme comes to all that it does.
 
 use crate::draw::{flash, settings};
-use crate::drive::{Drive, Spelled, give_room};
+use crate::drive::{Drive, Room, Spelled, give_room};
 use crate::rng::Rng;
 use crate::tiny::{QLC, Tiny};
 use wordline_device::{Ack, Allocation, GcClass};
@@ -19,7 +19,7 @@ pub(crate) fn small(rng: &mut Rng, scheme: &Spelled, two_media: bool, percent: u
         rng.pick(&[Ack::Program, Ack::Program, Ack::Program, Ack::Buffer(3), Ack::Buffer(3), Ack::Merge]);
     spec.merge = settings::merge(rng);
     spec.errors = rng.once_in(3).then(|| flash::errors(rng));
-    give_room(&mut spec, scheme, true, percent)?;
+    give_room(&mut spec, scheme, Room::Ample, percent)?;
     Drive::of(spec, scheme, true)
 }
 

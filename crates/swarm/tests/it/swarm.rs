@@ -22,6 +22,11 @@ pub fn swarm() -> Swarm {
     Swarm::over(&entries.fold(Registry::empty(), |registry, entry| registry.with(entry).unwrap()))
 }
 
+/// The same at the edge.
+fn at_the_edge() -> Swarm {
+    swarm().at_the_edge()
+}
+
 thread_local! {
     /// Whether a panic of this thread is expected, and told with its case.
     static QUIET: Cell<bool> = const { Cell::new(false) };
@@ -44,12 +49,15 @@ pub fn quietly<T>(call: impl FnOnce() -> T) -> T {
     returned
 }
 
-fn replay(seed: u64, length: u64) -> String {
-    format!("replay: WORDLINE_CASE={seed}:{length} cargo test -p wordline-swarm --test it swarm::replays")
+fn replay(swarm: &Swarm, seed: u64, length: u64) -> String {
+    let edge = if swarm.is_at_the_edge() { "edge:" } else { "" };
+    format!(
+        "replay: WORDLINE_CASE={edge}{seed}:{length} cargo test -p wordline-swarm --test it swarm::replays"
+    )
 }
 
-fn told(failure: &Failure) -> String {
-    format!("{failure}\n  {}", replay(failure.seed, failure.length))
+fn told(swarm: &Swarm, failure: &Failure) -> String {
+    format!("{failure}\n  {}", replay(swarm, failure.seed, failure.length))
 }
 
 fn number(name: &str, default: u64) -> u64 {
@@ -69,7 +77,7 @@ type Begun = Mutex<(u64, Instant)>;
 
 /// Calls with each number of a range, on every core. A call that never returns is named, and ends
 /// everything, for it cannot be caught.
-fn each(range: std::ops::Range<u64>, call: impl Fn(u64) + Sync) {
+fn each(swarm: &Swarm, range: std::ops::Range<u64>, call: impl Fn(u64) + Sync) {
     let next = AtomicU64::new(range.start);
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
     let begun: Vec<Begun> = (0..cores).map(|_| Mutex::new((range.start, Instant::now()))).collect();
@@ -89,11 +97,11 @@ fn each(range: std::ops::Range<u64>, call: impl Fn(u64) + Sync) {
                 say.send(core).unwrap();
             });
         }
-        wait_for_all(&begun, &hear);
+        wait_for_all(swarm, &begun, &hear);
     });
 }
 
-fn wait_for_all(begun: &[Begun], hear: &mpsc::Receiver<usize>) {
+fn wait_for_all(swarm: &Swarm, begun: &[Begun], hear: &mpsc::Receiver<usize>) {
     let mut working: HashSet<usize> = (0..begun.len()).collect();
     while !working.is_empty() {
         if let Ok(core) = hear.recv_timeout(PATIENCE / 4) {
@@ -103,7 +111,7 @@ fn wait_for_all(begun: &[Begun], hear: &mpsc::Receiver<usize>) {
         for core in &working {
             let (n, since) = *begun[*core].lock().unwrap();
             if since.elapsed() > PATIENCE {
-                tell(&format!("the drive never ends\n  {}\n", replay(n, Swarm::length(n))));
+                tell(&format!("the drive never ends\n  {}\n", replay(swarm, n, Swarm::length(n))));
                 std::process::abort();
             }
         }
@@ -112,10 +120,20 @@ fn wait_for_all(begun: &[Begun], hear: &mpsc::Receiver<usize>) {
 
 #[test]
 fn every_read_returns_the_newest_data_and_every_count_adds_up() {
+    no_case_fails(&swarm(), 900);
+}
+
+#[test]
+fn every_read_and_every_count_at_the_edge() {
+    no_case_fails(&at_the_edge(), 400);
+}
+
+/// No case of a swarm fails, of so many or of as many as the environment says.
+fn no_case_fails(swarm: &Swarm, usually: u64) {
     const SHOWN: usize = 5;
-    let (first, cases) = (number("WORDLINE_SEED", 1), number("WORDLINE_CASES", 1000));
-    let (swarm, failures) = (swarm(), Mutex::new(BTreeMap::new()));
-    each(first..first + cases, |seed| {
+    let (first, cases) = (number("WORDLINE_SEED", 1), number("WORDLINE_CASES", usually));
+    let failures = Mutex::new(BTreeMap::new());
+    each(swarm, first..first + cases, |seed| {
         if failures.lock().unwrap().len() >= SHOWN {
             return;
         }
@@ -124,7 +142,7 @@ fn every_read_returns_the_newest_data_and_every_count_adds_up() {
         }
     });
     let failures = failures.into_inner().unwrap().into_values();
-    let shown: Vec<String> = failures.map(|f| told(&quietly(|| swarm.shortest(f)))).collect();
+    let shown: Vec<String> = failures.map(|f| told(swarm, &quietly(|| swarm.shortest(f)))).collect();
     assert!(shown.is_empty(), "{}", shown.join("\n"));
 }
 
@@ -132,8 +150,9 @@ fn every_read_returns_the_newest_data_and_every_count_adds_up() {
 fn a_case_is_the_same_each_time_and_a_shorter_one_is_its_beginning() {
     let (swarm, again) = (swarm(), self::swarm());
     for seed in 1..=20 {
-        let run =
-            |swarm: &Swarm| -> Outcome { swarm.case(seed, 60).unwrap_or_else(|f| panic!("{}", told(&f))) };
+        let run = |swarm: &Swarm| -> Outcome {
+            swarm.case(seed, 60).unwrap_or_else(|f| panic!("{}", told(swarm, &f)))
+        };
         assert_eq!(run(&swarm), run(&again));
         let (long, short) = (swarm.draw(seed, 60).unwrap(), again.draw(seed, 25).unwrap());
         assert_eq!(long.requests[..25], short.requests);
@@ -145,9 +164,10 @@ fn a_case_is_the_same_each_time_and_a_shorter_one_is_its_beginning() {
 #[test]
 fn replays_the_case_that_the_environment_names() {
     let Ok(case) = std::env::var("WORDLINE_CASE") else { return };
-    let (seed, length) = case.split_once(':').expect("WORDLINE_CASE=SEED:LENGTH");
+    let (swarm, case) =
+        case.strip_prefix("edge:").map_or_else(|| (swarm(), &*case), |case| (at_the_edge(), case));
+    let (seed, length) = case.split_once(':').expect("WORDLINE_CASE=SEED:LENGTH, or edge:SEED:LENGTH");
     let (seed, length) = (seed.parse().expect("a seed"), length.parse().expect("a length"));
-    let swarm = swarm();
     let case = swarm.draw(seed, length).unwrap_or_else(|f| panic!("{f}"));
     let device = wordline_device::to_toml(&case.drive.spec);
     println!("{} on\n{device}initially {:?}", case.drive.scheme, case.initial);

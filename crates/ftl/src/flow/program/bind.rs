@@ -70,7 +70,7 @@ impl<M: Media> Ftl<M> {
                     self.divert(id, target);
                     return Some(Binding::Diverted);
                 }
-            } else if self.refuses_conversion(id, target) {
+            } else if self.refuses_conversion(id, target, plane) {
                 self.state.counters.conversions_refused += 1;
             } else if let Some((block, page)) = self.take_slot(id, target, reserve) {
                 let ppn = self.state.geometry.ppn(block, page * units);
@@ -94,12 +94,11 @@ impl<M: Media> Ftl<M> {
     }
 
     /// Whether a page that a scheme moves would turn one block too many to a mode with fewer bits.
-    fn refuses_conversion(&self, id: OpId, target: Target) -> bool {
-        let op = &self.state.ops[id];
+    pub(crate) fn refuses_conversion(&self, id: OpId, target: Target, plane: PlaneId) -> bool {
         let Target { region, class } = target;
-        matches!(op.owner, Owner::Move(_))
-            && self.state.at(region, op.plane).open[class as usize].is_empty()
-            && !self.state.grants_conversion(region, op.plane)
+        matches!(self.state.ops[id].owner, Owner::Move(_))
+            && self.state.at(region, plane).open[class as usize].is_empty()
+            && !self.state.grants_conversion(region, plane)
     }
 
     /// A page leaves its plane's queue for the group of the region that it falls back on.
@@ -120,12 +119,14 @@ impl<M: Media> Ftl<M> {
             return None;
         }
         let local = self.state.local(region, plane);
+        let may_open = levels && self.state.grants_block(region, plane, Claim::of(reserve));
         let r = &mut self.state.regions[region.index()];
         let (rule, shape) = (r.region.rule, r.shape);
         let at = &mut r.planes[local];
         let mut opened = false;
-        // Data at rest stay apart from those of the frontier, where blocks are plain.
-        let apart = levels && !rule.by_bit() && !rule.reprograms() && !at.open[class as usize].is_empty();
+        // Data at rest stay apart from those of the frontier, where blocks are plain and there is another.
+        let open = at.open[class as usize].len();
+        let apart = levels && !rule.by_bit() && !rule.reprograms() && (open > 1 || open == 1 && may_open);
         let head = match at.open[class as usize].get(apart as usize) {
             Some(b) => BlockId(*b),
             // Pages of this type come later in the life of a block.

@@ -26,11 +26,7 @@ impl<M: Media> Ftl<M> {
     /// What a program does that found no slot in its plane.
     pub(crate) fn find_space(&mut self, id: OpId) -> Blocked {
         // A program into the same pool might wait for the very block that the move pins.
-        let pool = |region: RegionId| self.state.regions[region.index()].region.pool;
-        let mere = |op: &Op| {
-            let source = || self.state.region_of(self.state.geometry.block_of(op.from));
-            op.owner == Owner::Move(OpId::NONE) && pool(source()) == pool(op.route.region())
-        };
+        let mere = |op: &Op| op.owner == Owner::Move(OpId::NONE) && !self.leaves_its_pool(op);
         if self.chain_of(id).all(|p| mere(&self.state.ops[p])) {
             self.abandon_moves(id);
             return Blocked::Dropped;
@@ -94,9 +90,11 @@ impl<M: Media> Ftl<M> {
     pub fn send_elsewhere(&mut self, id: OpId) -> bool {
         let op = &self.state.ops[id];
         let has_no_other_place = op.owner == Owner::Nobody || op.owner.is_host();
-        // Where data lie in any plane, those of a victim, too, may have more room elsewhere.
+        // Where data lie in any plane, those of a victim, too, may have more room elsewhere; and so may what a cache
+        // passes on, which may have lain in any plane of the cache.
         let may_change_plane = self.state.dynamic
             || op.owner == Owner::Nobody
+            || (matches!(op.owner, Owner::Job(_)) && self.leaves_its_pool(op))
             || (op.owner.is_host() && op.pick != PlanePick::Home);
         if may_change_plane && let Some(there) = self.plane_with_room(id) {
             // The reserve there is for what is collected there.
@@ -112,12 +110,19 @@ impl<M: Media> Ftl<M> {
         false
     }
 
+    /// Whether a program is of data that lie in another pool.
+    fn leaves_its_pool(&self, op: &Op) -> bool {
+        let pool = |region: RegionId| self.state.regions[region.index()].region.pool;
+        pool(self.state.region_of(self.state.geometry.block_of(op.from))) != pool(op.route.region())
+    }
+
     /// The plane with most room, other than its own, that has a slot for a program.
     fn plane_with_room(&self, id: OpId) -> Option<PlaneId> {
         let op = &self.state.ops[id];
         op.route.targets().find_map(|target| {
             let takes = self.planes_of(target.region);
             let takes = takes.filter(|p| *p != op.plane && self.state.has_room(target, *p, Claim::Data));
+            let takes = takes.filter(|p| !self.refuses_conversion(id, target, *p));
             takes.max_by_key(|p| self.state.spare_slots(target.region, *p))
         })
     }

@@ -1,0 +1,38 @@
+//! A watch on last resorts: each ends something, or moves it to where there is room. One after the other without an
+//! operation or a request that ends, they go round in circles.
+
+/// How many may come one after the other: more than there are operations on any drive that waits for space.
+const MOST: u32 = 1 << 16;
+
+/// Counts last resorts since anything came of one.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LastResorts {
+    /// What had come of the drive's work by then.
+    seen: u64,
+    count: u32,
+}
+
+impl LastResorts {
+    /// One more, when so much had come of the drive's work: a count that only grows. Returns whether that is one too many.
+    pub fn are_in_vain(&mut self, come: u64) -> bool {
+        if come != self.seen {
+            *self = LastResorts { seen: come, count: 0 };
+        }
+        self.count += 1;
+        self.count > MOST
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn last_resorts_count_from_when_anything_came_of_one() {
+        let mut watch = LastResorts::default();
+        assert!((0..MOST).all(|_| !watch.are_in_vain(7)));
+        assert!(!watch.are_in_vain(8));
+        assert!((1..MOST).all(|_| !watch.are_in_vain(8)));
+        assert!(watch.are_in_vain(8));
+    }
+}
