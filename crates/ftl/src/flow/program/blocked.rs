@@ -84,7 +84,8 @@ impl<M: Media> Ftl<M> {
     }
 
     /// Nothing is pending, and a program has no slot in its plane. One whose data have left their old place, or that may
-    /// go to any plane, goes to the one with most room that can take it; one of data that have no other place, if no
+    /// go to any plane, goes to the one with most room that can take it, or else to one where a collection would make
+    /// room; one of data that have no other place, if no
     /// plane of its regions can, to another region of its pool: that keeps what is promised, where the scheme had no
     /// better place. Returns whether there is one.
     pub fn send_elsewhere(&mut self, id: OpId) -> bool {
@@ -96,7 +97,9 @@ impl<M: Media> Ftl<M> {
             || op.owner == Owner::Nobody
             || (matches!(op.owner, Owner::Job(_)) && self.leaves_its_pool(op))
             || (op.owner.is_host() && op.pick != PlanePick::Home);
-        if may_change_plane && let Some(there) = self.plane_with_room(id) {
+        if may_change_plane
+            && let Some(there) = self.plane_with_room(id).or_else(|| self.plane_that_gains(id))
+        {
             // The reserve there is for what is collected there.
             self.state.ops[id].privileged = false;
             self.change_plane(id, there);
@@ -124,6 +127,20 @@ impl<M: Media> Ftl<M> {
             let takes = takes.filter(|p| *p != op.plane && self.state.has_room(target, *p, Claim::Data));
             let takes = takes.filter(|p| !self.refuses_conversion(id, target, *p));
             takes.max_by_key(|p| self.state.spare_slots(target.region, *p))
+        })
+    }
+
+    /// A plane, other than its own, where a collection that begins when a program is blocked gives a block back.
+    fn plane_that_gains(&self, id: OpId) -> Option<PlaneId> {
+        let op = &self.state.ops[id];
+        op.route.targets().find_map(|target| {
+            let region = target.region;
+            let gains = |p: &PlaneId| {
+                let victim =
+                    self.state.best_victim(region, *p).filter(|_| self.state.at(region, *p).job.is_none());
+                victim.is_some_and(|victim| self.state.gains(region, victim))
+            };
+            self.planes_of(region).find(|p| *p != op.plane && gains(p))
         })
     }
 
