@@ -8,16 +8,16 @@
 mod case;
 mod history;
 mod limit;
+mod shape;
 
-use case::{Case, Cost, Load, Shape, Start};
+use case::{Case, Cost, Load, Start};
 use history::History;
 use limit::Limit;
+use shape::{PEERS, PEERS_HEAVY, Shape};
 
 /// The drive of the naked loop: 64 dies, 112 GiB raw, 12.5 % of it spare.
 const YARDSTICK: Shape =
     Shape { channels: 8, dies_per_channel: 8, gib: 128, over_provisioning: 143, trigger: 1 };
-/// The drive on which the other simulators were measured.
-const PEERS: Shape = Shape { channels: 8, dies_per_channel: 1, gib: 16, over_provisioning: 70, trigger: 10 };
 
 const READ: Case = Case {
     name: "yardstick reads",
@@ -101,7 +101,7 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "peers writes heavy collection",
-        shape: Shape { over_provisioning: 143, trigger: 2, ..PEERS },
+        shape: PEERS_HEAVY,
         load: Load::RandomWrites,
         start: Start::Aged(100),
         queue_depth: 128,
