@@ -34,19 +34,32 @@ def output(command: list[str]) -> str:
     return subprocess.run(command, cwd=ROOT, check=True, text=True, stdout=subprocess.PIPE).stdout
 
 
-def build(profile: str) -> str:
+def build() -> str:
     """Build the bench and return its path."""
-    what = ["--package", "wordline-sim", "--bench", "count", "--profile", profile]
+    what = ["--release", "--package", "wordline-sim", "--bench", "count"]
     told = output(["cargo", "build", "--quiet", *what, "--message-format", "json-render-diagnostics"])
     return next(m["executable"] for m in map(json.loads, told.splitlines()) if m.get("executable"))
 
 
-def measure(program: str, case: str, profile_to: Path | None = None) -> tuple[int, int, int, str]:
-    """Return instructions, units and requests of a case, and the case whose requests are none of it."""
+def callgrind(program: str, case: str, file: Path) -> str:
+    """Run a case under callgrind and return what it prints."""
+    tool = ["valgrind", "--quiet", "--tool=callgrind", "--toggle-collect=count::counted"]
+    return output([*tool, f"--callgrind-out-file={file}", program, case])
+
+
+def profile(program: str, case: str) -> str:
+    """Return the functions of a case by their instructions."""
     with tempfile.TemporaryDirectory() as folder:
-        file = profile_to or Path(folder) / "callgrind"
-        tool = ["valgrind", "--quiet", "--tool=callgrind", "--toggle-collect=count::counted"]
-        printed = output([*tool, f"--callgrind-out-file={file}", program, case])
+        file = Path(folder) / "callgrind"
+        callgrind(program, case, file)
+        return output(["callgrind_annotate", str(file)])
+
+
+def measure(program: str, case: str) -> tuple[int, int, int, str]:
+    """Return instructions, units and requests of a case, and the case to take off for each."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "callgrind"
+        printed = callgrind(program, case, file)
         total = re.search(r"^totals: (\d+)", file.read_text(), re.M)
     units, requests, without = printed.rstrip("\n").split(" ", 2)
     return int(total[1]), int(units), int(requests), without
@@ -78,13 +91,21 @@ def keep(key: tuple[str, str], now: dict[str, float]) -> None:
         writer.writerows(rows)
 
 
+def skip(why: str, is_test: bool) -> None:
+    """End without counts, which fails nothing but the wish to see them."""
+    says = f"instructions are not counted: {why}"
+    if not is_test:
+        sys.exit(says)
+    print(f"== {says}")
+    sys.exit()
+
+
 def main() -> None:
     """Count, show, and judge or keep."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--keep", action="store_true", help="keep the counts")
     parser.add_argument("--test", action="store_true", help="count only where it can be judged")
     parser.add_argument("--profile-of", metavar="CASE", help="show where a case's instructions go")
-    parser.add_argument("--build", default="count", metavar="PROFILE", help="a profile of Cargo.toml")
     options = parser.parse_args()
     key = compiler()
     kept = {
@@ -93,15 +114,15 @@ def main() -> None:
         if (row["rustc"], row["target"]) == key
     }
     if shutil.which("valgrind") is None:
-        says = "instructions are not counted: no valgrind (apt-get install valgrind)"
-        sys.exit(None if options.test and print(f"== {says}") is None else says)
+        skip("no valgrind (apt-get install valgrind)", options.test)
     if options.test and not kept:
-        print(f"== instructions are not counted: none are kept for rustc {key[0]} on {key[1]}")
-        return
-    program = build(options.build)
+        skip(f"{KEPT.name} has none of rustc {key[0]} on {key[1]}", options.test)
+    program = build()
     cases = output([program]).splitlines()
     if options.profile_of is not None:
-        profile(program, options.profile_of, cases)
+        if options.profile_of not in cases:
+            sys.exit(f"no case {options.profile_of!r} in bench-count; it has {', '.join(cases)}")
+        print(profile(program, options.profile_of))
         return
     now = counts(program, cases)
     width = max(map(len, cases))
