@@ -14,6 +14,8 @@ TOOLS := $(VENV)/.tools
 BUILDERS := $(VENV)/.builders
 # The naked loop to run the bench beside: the Cargo.toml of a program that prints requests a second.
 LIMIT ?= $(wildcard ../shared/limit/Cargo.toml)
+# A folder with the sources of MQSim in MQSim/, to run the bench beside.
+MQSIM ?=
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
 # What the Python package is built from.
@@ -135,9 +137,20 @@ papers: $(INSTALLED) $(TOOLS) ## Reproduce all papers, or PAPERS="ips raro", at 
 closed-forms: ## Hold In-place Switch to its closed forms on the whole 384 GiB drive (some minutes)
 	@WORDLINE_WHOLE_DRIVE=1 cargo test --release --package wordline-sim --test it -- --nocapture closed_forms
 
-bench: ## Speed of the engine on fixed work, beside the naked loop if LIMIT names it; CASES=size for others
+# In a copy, once: `make clean` removes it.
+define BUILD_MQSIM
+test -f "$(MQSIM)/MQSim/src/main.cpp" || { echo "MQSIM=$(MQSIM): there is no MQSim/src/main.cpp in it; give \
+the folder that holds the sources of MQSim (github.com/CMU-SAFARI/MQSim) as MQSim/"; exit 1; }; \
+test -x target/mqsim/MQSim || { echo "== building MQSim in target/mqsim (a minute or two)"; \
+	rm -rf target/mqsim && mkdir -p target && cp -r "$(MQSIM)/MQSim" target/mqsim && chmod -R u+w target/mqsim && \
+	$(MAKE) -C target/mqsim -j2 >target/mqsim.log 2>&1 || { tail -n 20 target/mqsim.log; exit 1; }; }
+endef
+
+bench: ## Speed of the engine on fixed work, beside the naked loop and MQSim if LIMIT and MQSIM=DIR name them; CASES=size for others
 	@$(if $(LIMIT),cargo build --quiet --release --manifest-path $(LIMIT) --target-dir target/limit)
-	@WORDLINE_LIMIT=$(if $(LIMIT),$(CURDIR)/target/limit/release/proto) cargo bench --quiet --package wordline-sim --bench engine -- $(CASES)
+	@$(if $(MQSIM),$(BUILD_MQSIM))
+	@WORDLINE_LIMIT=$(if $(LIMIT),$(CURDIR)/target/limit/release/proto) WORDLINE_MQSIM=$(if $(MQSIM),$(CURDIR)/target/mqsim/MQSim) \
+		cargo bench --quiet --package wordline-sim --bench engine -- $(CASES)
 
 bench-count: ## Instructions of seven kinds of work by callgrind; KEEP=1 keeps them, PROFILE_OF=write shows where they go
 	@$(PYTHON) crates/sim/benches/count.py $(if $(KEEP),--keep) $(if $(PROFILE_OF),--profile-of "$(PROFILE_OF)")

@@ -1,5 +1,6 @@
 //! One case: a drive, a load of fixed work, and what it cost.
 
+use crate::mqsim::Given;
 use crate::shape::{LBAS, PAGE, Shape};
 use std::convert::Infallible;
 use std::time::Instant;
@@ -42,6 +43,8 @@ pub struct Case {
     pub one_in: u32,
     /// Whether reads err.
     pub errs: bool,
+    /// How MQSim is given the same.
+    pub mqsim: Option<Given>,
 }
 
 /// What a case cost. Two runs of a case differ in seconds alone.

@@ -6,6 +6,13 @@ use wordline_device::DeviceSpec;
 pub const PAGE: u64 = 16_384;
 pub const LBAS: u64 = PAGE / 512;
 
+/// Times of the flash in microseconds, and transfers a second of a bus of one byte, in millions.
+pub const READ_US: u32 = 40;
+pub const PROGRAM_US: u32 = 200;
+pub const ERASE_US: u32 = 3_000;
+pub const BUS_MTS: u32 = 1_200;
+pub const PAGES_PER_BLOCK: u64 = 256;
+
 /// A drive of one cell mode with one plane a die.
 #[derive(Clone, Copy)]
 pub struct Shape {
@@ -19,9 +26,13 @@ pub struct Shape {
 }
 
 impl Shape {
-    pub fn spec(self, errs: bool) -> DeviceSpec {
+    pub fn blocks_per_plane(self) -> u64 {
         let dies = self.channels as u64 * self.dies_per_channel as u64;
-        let blocks = (self.gib << 30) / (dies * 256 * PAGE);
+        (self.gib << 30) / (dies * PAGES_PER_BLOCK * PAGE)
+    }
+
+    pub fn spec(self, errs: bool) -> DeviceSpec {
+        let blocks = self.blocks_per_plane();
         let text = format!(
             r#"
 [device]
@@ -33,13 +44,13 @@ chips_per_channel = {}
 dies_per_chip = 1
 planes_per_die = 1
 blocks_per_plane = {blocks}
-wordlines_per_block = 256
+wordlines_per_block = {PAGES_PER_BLOCK}
 page = "16KiB"
-bus = {{ rate = "1200MT/s", width = 1 }}
+bus = {{ rate = "{BUS_MTS}MT/s", width = 1 }}
 [medium.flash.slc]
-read = "40us"
-program = "200us"
-erase = "3ms"
+read = "{READ_US}us"
+program = "{PROGRAM_US}us"
+erase = "{ERASE_US}us"
 [mapping]
 unit = "16KiB"
 sector = "4KiB"
