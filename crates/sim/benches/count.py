@@ -129,7 +129,7 @@ def main() -> None:
     print(f"{'instructions':<{width}} {'now':>9} {'kept':>9}  change")
     for case, count in now.items():
         was = kept.get(case)
-        compared = f"{was:9.1f}  {count / was - 1:+.1%}" if was else f"{'-':>9}"
+        compared = f"{was:9.1f}  {round(count / was - 1, 3) + 0.0:+.1%}" if was else f"{'-':>9}"
         print(f"{case:<{width}} {count:9.1f} {compared}")
     if options.keep:
         keep(key, now)
