@@ -37,7 +37,7 @@ def output(command: list[str]) -> str:
 def build() -> str:
     """Build the bench and return its path."""
     what = ["--release", "--package", "wordline-sim", "--bench", "count"]
-    told = output(["cargo", "build", "--quiet", *what, "--message-format", "json-render-diagnostics"])
+    told = output(["cargo", "build", "--quiet", *what, "--message-format=json-render-diagnostics"])
     return next(m["executable"] for m in map(json.loads, told.splitlines()) if m.get("executable"))
 
 
@@ -84,7 +84,9 @@ def read_kept() -> list[dict[str, str]]:
 def keep(key: tuple[str, str], now: dict[str, float]) -> None:
     """Put these counts in the place of those of the same compiler and target."""
     rows = [row for row in read_kept() if (row["rustc"], row["target"]) != key]
-    rows += [dict(zip(FIELDS, (*key, case, f"{count:.1f}"), strict=True)) for case, count in now.items()]
+    rows += [
+        dict(zip(FIELDS, (*key, case, f"{count:.1f}"), strict=True)) for case, count in now.items()
+    ]
     with KEPT.open("w", newline="") as file:
         writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
         writer.writeheader()
