@@ -14,6 +14,8 @@ TOOLS := $(VENV)/.tools
 BUILDERS := $(VENV)/.builders
 # The naked loop to run the bench beside: the Cargo.toml of a program that prints requests a second.
 LIMIT ?= $(wildcard ../shared/limit/Cargo.toml)
+# A folder with the sources of MQSim in MQSim/, to run the bench beside.
+MQSIM ?=
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
 # What the Python package is built from.
@@ -22,7 +24,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml python/README.md docs/not-modell
 	$(shell find python/wordline -name '*.py' -o -name '*.pyi' -o -name '*.toml' -o -name '*.fio')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo wheel sdist release-check test check wasm rust-test python-test bench bench-picture papers validate closed-forms fio twins twin-fits twin-classes steady errors lifetime golden-32 mutants ftl-mutants explore explore-mutants bless walk swarm fuzz clean
+.PHONY: help demo wheel sdist release-check test check wasm rust-test python-test count-test bench bench-count bench-picture papers validate closed-forms fio twins twin-fits twin-classes steady errors lifetime golden-32 mutants ftl-mutants explore explore-mutants bless walk swarm fuzz clean
 
 help: ## Show this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -80,7 +82,7 @@ sdist: $(BUILDERS) ## Pack the source distribution into dist/
 release-check: wheel sdist $(TOOLS) ## Build wheel and source distribution, and install both in clean environments
 	@WORDLINE_DIST=$(CURDIR)/dist WORDLINE_SDIST=1 $(BIN)/python -m pytest python/tests/test_dist.py
 
-test: check rust-test python-test ## Every check and every test
+test: check rust-test python-test count-test ## Every check and every test
 	@echo "== all tests passed"
 
 check: $(TOOLS) ## Formatting, lints and types, of Rust and Python
@@ -118,6 +120,10 @@ python-test: $(INSTALLED) $(TOOLS) ## The tests in Python, of the installed pack
 	@cargo test --workspace --quiet --no-run
 	@$(if $(WHEEL),WORDLINE_DIST=$(abspath $(dir $(WHEEL)))) $(BIN)/python -m pytest
 
+count-test: ## Instructions of seven kinds of work: none may grow by 3 % over what count.csv keeps
+	@echo "== callgrind"
+	@$(PYTHON) crates/sim/benches/count.py --test
+
 bench-picture: $(TOOLS) ## Draw docs/scaling.svg from the history of the bench
 	@$(BIN)/python crates/sim/benches/scaling.py
 
@@ -131,9 +137,23 @@ papers: $(INSTALLED) $(TOOLS) ## Reproduce all papers, or PAPERS="ips raro", at 
 closed-forms: ## Hold In-place Switch to its closed forms on the whole 384 GiB drive (some minutes)
 	@WORDLINE_WHOLE_DRIVE=1 cargo test --release --package wordline-sim --test it -- --nocapture closed_forms
 
-bench: ## Speed of the engine on fixed work, beside the naked loop if LIMIT names it; CASES=size for others
+# In a copy, once: `make clean` removes it.
+define BUILD_MQSIM
+test -f "$(MQSIM)/MQSim/src/main.cpp" || { echo "MQSIM=$(MQSIM): there is no MQSim/src/main.cpp in it; give \
+the folder that holds the sources of MQSim (github.com/CMU-SAFARI/MQSim) as MQSim/"; exit 1; }; \
+test -x target/mqsim/MQSim || { echo "== building MQSim in target/mqsim (a minute or two)"; \
+	rm -rf target/mqsim && mkdir -p target && cp -r "$(MQSIM)/MQSim" target/mqsim && chmod -R u+w target/mqsim && \
+	$(MAKE) -C target/mqsim -j2 >target/mqsim.log 2>&1 || { tail -n 20 target/mqsim.log; exit 1; }; }
+endef
+
+bench: ## Speed of the engine on fixed work, beside the naked loop and MQSim if LIMIT and MQSIM=DIR name them; CASES=size for others
 	@$(if $(LIMIT),cargo build --quiet --release --manifest-path $(LIMIT) --target-dir target/limit)
-	@WORDLINE_LIMIT=$(if $(LIMIT),$(CURDIR)/target/limit/release/proto) cargo bench --quiet --package wordline-sim --bench engine -- $(CASES)
+	@$(if $(MQSIM),$(BUILD_MQSIM))
+	@WORDLINE_LIMIT=$(if $(LIMIT),$(CURDIR)/target/limit/release/proto) WORDLINE_MQSIM=$(if $(MQSIM),$(CURDIR)/target/mqsim/MQSim) \
+		cargo bench --quiet --package wordline-sim --bench engine -- $(CASES)
+
+bench-count: ## Instructions of seven kinds of work by callgrind; KEEP=1 keeps them, PROFILE_OF=write shows where they go
+	@$(PYTHON) crates/sim/benches/count.py $(if $(KEEP),--keep) $(if $(PROFILE_OF),--profile-of "$(PROFILE_OF)")
 
 fio: ## Write the table of docs/jobs.md: job files under fio and under Wordline (needs fio)
 	@FIO_TABLE=1 cargo test --quiet --package wordline-workload --test it fio::ten_job_files

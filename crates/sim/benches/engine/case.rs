@@ -1,72 +1,15 @@
 //! One case: a drive, a load of fixed work, and what it cost.
 
+use crate::mqsim::Given;
+use crate::shape::{LBAS, PAGE, Shape};
 use std::convert::Infallible;
 use std::time::Instant;
-use wordline_device::DeviceSpec;
 use wordline_ftl::{Initial, Mapped, NoMedia};
 use wordline_sim::{Device, NoProbe, Pacing, Stop, drive};
 use wordline_units::{Fraction, HostOp, HostRequest};
 
-/// Bytes of a page, which is the mapping unit too.
-const PAGE: u64 = 16_384;
-const LBAS: u64 = PAGE / 512;
 /// Logical pages of which the map is written out together.
 const MAP_LEAF: u64 = 64;
-
-/// A drive of one cell mode with one plane a die.
-#[derive(Clone, Copy)]
-pub struct Shape {
-    pub channels: u32,
-    pub dies_per_channel: u32,
-    pub gib: u64,
-    /// Spare space over what the host sees, in tenths of a percent.
-    pub over_provisioning: u32,
-    /// Free blocks of a plane below which it collects, in percent.
-    pub trigger: u32,
-}
-
-impl Shape {
-    fn spec(self, errs: bool) -> DeviceSpec {
-        let dies = self.channels as u64 * self.dies_per_channel as u64;
-        let blocks = (self.gib << 30) / (dies * 256 * PAGE);
-        let text = format!(
-            r#"
-[device]
-name = "bench"
-description = "fixed work"
-[medium.flash]
-channels = {}
-chips_per_channel = {}
-dies_per_chip = 1
-planes_per_die = 1
-blocks_per_plane = {blocks}
-wordlines_per_block = 256
-page = "16KiB"
-bus = {{ rate = "1200MT/s", width = 1 }}
-[medium.flash.slc]
-read = "40us"
-program = "200us"
-erase = "3ms"
-[mapping]
-unit = "16KiB"
-sector = "4KiB"
-[capacity]
-over_provisioning = "{}.{}%"
-[gc]
-trigger = "free_blocks < {}%"
-hard_reserve = 2
-{}
-"#,
-            self.channels,
-            self.dies_per_channel,
-            self.over_provisioning / 10,
-            self.over_provisioning % 10,
-            self.trigger,
-            if errs { ERRORS } else { "" },
-        );
-        DeviceSpec::from_toml(&text, "bench", &[]).expect("the bench's own device")
-    }
-}
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Load {
@@ -100,18 +43,9 @@ pub struct Case {
     pub one_in: u32,
     /// Whether reads err.
     pub errs: bool,
+    /// How MQSim is given the same.
+    pub mqsim: Option<Given>,
 }
-
-/// Errors that ask for as much arithmetic as any: pages and blocks that differ, and several retries.
-const ERRORS: &str = r#"
-[errors]
-model = "raro"
-[errors.slc]
-epsilon = 0.013
-sigma_block = 0.02
-sigma_page = 0.03
-most_retries = 16
-"#;
 
 /// What a case cost. Two runs of a case differ in seconds alone.
 #[derive(Clone, Debug)]

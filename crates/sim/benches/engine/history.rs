@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 const HEAD: &str = "date,commit,machine,case,requests_per_s,flash_ops_per_s,waf,bytes_per_page,\
-                    start_up_s,resident_mb,ratio_to_naked_loop,result_hash";
+                    start_up_s,resident_mb,ratio_to_naked_loop,ratio_to_mqsim,result_hash";
 
 pub struct History {
     path: PathBuf,
@@ -46,9 +46,9 @@ impl History {
         (before != hash).then(|| (fields[1].to_string(), before.to_string()))
     }
 
-    pub fn keep(&mut self, case: &str, cost: &Cost, ratio: Option<f64>) {
+    pub fn keep(&mut self, case: &str, cost: &Cost, naked: Option<f64>, mqsim: Option<f64>) {
         self.lines.push(format!(
-            "{},{case},{:.0},{:.0},{:.3},{:.2},{:.3},{},{},{}",
+            "{},{case},{:.0},{:.0},{:.3},{:.2},{:.3},{},{},{},{}",
             self.stamp,
             cost.requests_per_second(),
             cost.ops_per_second(),
@@ -56,7 +56,8 @@ impl History {
             cost.bytes_per_page,
             cost.start_up_seconds,
             cost.resident_bytes.map_or(String::new(), |b| format!("{:.0}", b as f64 / 1e6)),
-            ratio.map_or(String::new(), |r| format!("{r:.2}")),
+            naked.map_or(String::new(), |r| format!("{r:.2}")),
+            mqsim.map_or(String::new(), |r| format!("{r:.1}")),
             cost.hash,
         ));
     }

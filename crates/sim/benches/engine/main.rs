@@ -8,16 +8,18 @@
 mod case;
 mod history;
 mod limit;
+mod mqsim;
+mod shape;
 
-use case::{Case, Cost, Load, Shape, Start};
+use case::{Case, Cost, Load, Start};
 use history::History;
 use limit::Limit;
+use mqsim::{Given, MqSim, Pairs};
+use shape::{PEERS, PEERS_HEAVY, Shape};
 
 /// The drive of the naked loop: 64 dies, 112 GiB raw, 12.5 % of it spare.
 const YARDSTICK: Shape =
     Shape { channels: 8, dies_per_channel: 8, gib: 128, over_provisioning: 143, trigger: 1 };
-/// The drive on which the other simulators were measured.
-const PEERS: Shape = Shape { channels: 8, dies_per_channel: 1, gib: 16, over_provisioning: 70, trigger: 10 };
 
 const READ: Case = Case {
     name: "yardstick reads",
@@ -28,6 +30,7 @@ const READ: Case = Case {
     requests: 10_000_000,
     one_in: 1,
     errs: false,
+    mqsim: None,
 };
 const WRITE: Case = Case {
     name: "yardstick writes under collection",
@@ -70,6 +73,7 @@ const CASES: &[Case] = &[
         shape: PEERS,
         load: Load::RandomReads(8),
         queue_depth: 16,
+        mqsim: Some(Given { requests: 1_000_000, occupancy: 0 }),
         ..READ
     },
     Case {
@@ -77,6 +81,7 @@ const CASES: &[Case] = &[
         shape: PEERS,
         load: Load::RandomReads(8),
         queue_depth: 128,
+        mqsim: Some(Given { requests: 1_000_000, occupancy: 0 }),
         ..READ
     },
     Case {
@@ -88,6 +93,7 @@ const CASES: &[Case] = &[
         requests: 950_000,
         one_in: 1,
         errs: false,
+        mqsim: Some(Given { requests: 950_000, occupancy: 0 }),
     },
     Case {
         name: "peers writes moderate collection",
@@ -98,16 +104,18 @@ const CASES: &[Case] = &[
         requests: 4_000_000,
         one_in: 1,
         errs: false,
+        mqsim: Some(Given { requests: 500_000, occupancy: 75 }),
     },
     Case {
         name: "peers writes heavy collection",
-        shape: Shape { over_provisioning: 143, trigger: 2, ..PEERS },
+        shape: PEERS_HEAVY,
         load: Load::RandomWrites,
         start: Start::Aged(100),
         queue_depth: 128,
         requests: 2_000_000,
         one_in: 1,
         errs: false,
+        mqsim: Some(Given { requests: 300_000, occupancy: 90 }),
     },
     size("size reads 64 GiB", 64, Load::RandomReads(32)),
     size("size reads 512 GiB", 512, Load::RandomReads(32)),
@@ -138,10 +146,11 @@ const CASES: &[Case] = &[
         requests: 655_360 * 3,
         one_in: 1_500,
         errs: false,
+        mqsim: None,
     },
 ];
 
-fn show(case: &Case, cost: &Cost, ratio: Option<f64>, history: &mut History) {
+fn show(case: &Case, cost: &Cost, naked: Option<f64>, mqsim: Option<f64>, history: &mut History) {
     let writes = cost.write_amplification.is_finite();
     println!(
         "{:<WIDTH$} {:>7.3} {:>7.3}  {:>5}  {:>6.2}  {:>8.1}  {:>8}  {:>5}  {}",
@@ -152,13 +161,13 @@ fn show(case: &Case, cost: &Cost, ratio: Option<f64>, history: &mut History) {
         cost.bytes_per_page,
         cost.start_up_seconds * 1e3,
         cost.resident_bytes.map_or("-".into(), |b| format!("{:.0}", b as f64 / 1e6)),
-        ratio.map_or("-".into(), |r| format!("{r:.2}")),
+        naked.map_or("-".into(), |r| format!("{r:.2}")),
         cost.hash,
     );
     if let Some((commit, hash)) = history.changed(case.name, &cost.hash) {
         println!("{:<WIDTH$} the result has changed: it was {hash} at {commit}", "");
     }
-    history.keep(case.name, cost, ratio);
+    history.keep(case.name, cost, naked, mqsim);
 }
 
 /// Three runs of a case, each beside one of the naked loop; the middle ratio and its run.
@@ -228,13 +237,38 @@ fn two_at_once() {
     );
 }
 
-fn main() {
+/// Each case beside MQSim.
+fn show_pairs(pairs: &[(&str, Pairs)]) {
+    if pairs.is_empty() {
+        return;
+    }
+    println!(
+        "\n{:<WIDTH$} {:>7} {:>7}  {:>5}  {:>11}  {:>5}  {:>5}  {:>11}",
+        "beside MQSim, five pairs", "k req/s", "MQSim's", "times", "of the five", "WAF", "its", "per program"
+    );
+    for (name, five) in pairs {
+        let (times, least, most) = five.middle();
+        println!(
+            "{name:<WIDTH$} {:>7.0} {:>7.0}  {times:>5.1}  {:>11}  {:>5}  {:>5}  {:>11}{}",
+            five.ours / 1e3,
+            five.theirs / 1e3,
+            format!("{least:.1}-{most:.1}"),
+            five.waf.map_or("-".into(), |w| format!("{:.2}", w.0)),
+            five.waf.map_or("-".into(), |w| format!("{:.2}", w.1)),
+            five.waf.map_or("-".into(), |w| format!("{:.1}", times * w.0 / w.1)),
+            if five.lost == 0 { String::new() } else { format!("  it lost {} requests", five.lost) },
+        );
+    }
+}
+
+fn main() -> Result<(), String> {
     let words: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
     let wanted = |name: &str| match words.as_slice() {
         [] => !is_scaling(name),
         words => words.iter().any(|w| name.contains(w.as_str())),
     };
     let limit = Limit::find();
+    let mqsim = MqSim::find();
     let mut history = History::open();
     println!(
         "{:<WIDTH$} {:>7} {:>7}  {:>5}  {:>6}  {:>8}  {:>8}  {:>5}  result",
@@ -244,26 +278,37 @@ fn main() {
     let shortened = std::env::var("WORDLINE_BENCH_REQUESTS").ok().and_then(|n| n.parse().ok());
     if let Some(requests) = shortened {
         CASES.iter().filter(|c| wanted(c.name)).for_each(|case| drop(Case { requests, ..*case }.run()));
-        return;
+        return Ok(());
     }
+    let mut pairs = vec![];
     for case in CASES.iter().filter(|c| wanted(c.name) && !is_scaling(c.name)) {
-        let beside =
-            limit.as_ref().filter(|_| case.name.starts_with("yardstick")).and_then(|l| beside(case, l));
-        let (cost, ratio) = match beside {
+        if let Some((mqsim, given)) = mqsim.as_ref().zip(case.mqsim) {
+            let (cost, five) = mqsim.beside(case, given)?;
+            show(case, &cost, None, Some(five.middle().0), &mut history);
+            pairs.push((case.name, five));
+            continue;
+        }
+        let limit = limit.as_ref().filter(|_| case.name.starts_with("yardstick"));
+        let (cost, naked) = match limit.and_then(|limit| beside(case, limit)) {
             Some((cost, ratio)) => (cost, Some(ratio)),
             None => (case.run(), None),
         };
-        show(case, &cost, ratio, &mut history);
+        show(case, &cost, naked, None, &mut history);
     }
     for panel in SCALING {
         let cases: Vec<&Case> =
             CASES.iter().filter(|c| wanted(c.name) && c.name.starts_with(panel)).collect();
         for (case, cost) in cases.iter().zip(fastest(&cases)) {
-            show(case, &cost, None, &mut history);
+            show(case, &cost, None, None, &mut history);
         }
     }
     if wanted("two at once") {
         two_at_once();
     }
+    show_pairs(&pairs);
+    if mqsim.is_none() && CASES.iter().any(|c| wanted(c.name) && c.mqsim.is_some()) {
+        println!("not held beside MQSim: make bench MQSIM=DIR does, where DIR/MQSim has its sources");
+    }
     history.close();
+    Ok(())
 }
