@@ -9,7 +9,7 @@ use crate::state::admission::Claim;
 use crate::state::cause::Cause;
 use crate::state::op::{Op, OpId, Owner};
 use crate::state::request::Effect;
-use wordline_units::PlaneId;
+use wordline_units::{BlockId, PlaneId};
 
 /// What becomes of a program that finds no slot in its plane.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -132,15 +132,18 @@ impl<M: Media> Ftl<M> {
 
     /// A plane, other than its own, where a collection that begins when a program is blocked gives a block back.
     fn plane_that_gains(&self, id: OpId) -> Option<PlaneId> {
+        if self.worn_out().is_some() {
+            return None; // nothing is collected any more
+        }
         let op = &self.state.ops[id];
         op.route.targets().find_map(|target| {
             let region = target.region;
-            let gains = |p: &PlaneId| {
-                let victim =
-                    self.state.best_victim(region, *p).filter(|_| self.state.at(region, *p).job.is_none());
-                victim.is_some_and(|victim| self.state.gains(region, victim))
+            let gains = |victim: BlockId| {
+                self.state.blocks[victim.index()].writers == 0 && self.state.gains(region, victim)
             };
-            self.planes_of(region).find(|p| *p != op.plane && gains(p))
+            let has_job = |p: PlaneId| self.state.at(region, p).job.is_some();
+            let victim = |p: PlaneId| self.state.best_victim(region, p).filter(|_| !has_job(p));
+            self.planes_of(region).find(|p| *p != op.plane && victim(*p).is_some_and(gains))
         })
     }
 
