@@ -5,6 +5,7 @@ use crate::check::run::run;
 use crate::draw::spelling::Spellings;
 use crate::drive::Drive;
 use crate::rng::Rng;
+use crate::shrink::{Smallest, smallest};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use thiserror::Error;
 use wordline_schemes::Registry;
@@ -116,6 +117,15 @@ impl Swarm {
     pub fn shortest(&self, failure: Failure) -> Failure {
         let shorter = (0..failure.length).find_map(|length| self.case(failure.seed, length).err());
         shorter.unwrap_or(failure)
+    }
+
+    /// A case that fails, with what that one says, made smaller: blocks are left out, and requests anywhere.
+    ///
+    /// # Errors
+    /// As [`Swarm::draw`].
+    pub fn smallest(&self, failure: &Failure) -> Result<Smallest, Failure> {
+        let case = self.draw(failure.seed, failure.length)?;
+        Ok(smallest(case, failure.message.clone(), |case| caught(|| run(case)).err()))
     }
 }
 

@@ -53,20 +53,21 @@ fn check_pools(drive: &DriveInfo, layout: &Layout) -> Result<(), String> {
 /// # Errors
 /// How many it lacks, and what keeps them.
 pub(crate) fn check_reserves(pools: &[PoolState], wear: &Wear) -> Result<(), String> {
-    for pool in pools.iter().filter(|pool| pool.reserve > 0 && pool.blocks_per_plane <= pool.reserve) {
-        let (has, reserve, further) = (pool.blocks_per_plane, pool.reserve, wear.further_reserve());
-        let of_wear = match further {
-            0 => String::new(),
-            _ => format!(", and {further} for wear.enforce and wear.static"),
-        };
-        return Err(format!(
-            "a pool of {has} blocks a plane keeps {reserve} erased, one for each region that collects within it{of_wear}, \
-             and has none to write; it wants {}, so it lacks {}",
-            reserve + 1,
-            reserve + 1 - has
-        ));
-    }
-    Ok(())
+    let Some(pool) = pools.iter().find(|pool| pool.reserve > 0 && pool.blocks_per_plane <= pool.reserve)
+    else {
+        return Ok(());
+    };
+    let (has, reserve, further) = (pool.blocks_per_plane, pool.reserve, wear.further_reserve());
+    let of_wear = match further {
+        0 => String::new(),
+        _ => format!(", and {further} for wear.enforce and wear.static"),
+    };
+    Err(format!(
+        "a pool of {has} blocks a plane keeps {reserve} erased, one for each region that collects within it{of_wear}, and \
+         has none to write; it wants {}, so it lacks {}",
+        reserve + 1,
+        reserve + 1 - has
+    ))
 }
 
 /// Whether a region's mode is offered, and all is known of it that the device file asks for.

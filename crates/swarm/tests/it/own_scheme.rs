@@ -8,7 +8,7 @@ use wordline_ftl::{
     Refusal, Region, RegionId, Route, Scheme, View,
 };
 use wordline_schemes::{Entry, Registry};
-use wordline_swarm::{Failure, Outcome, Swarm};
+use wordline_swarm::{Case, Failure, Outcome, Swarm};
 use wordline_units::{CellMode, SimDuration};
 
 const CACHE: RegionId = RegionId(0);
@@ -83,6 +83,11 @@ fn a_faulty_scheme_is_caught_and_its_shortest_case_replays() {
     assert!(shortest.length <= failure.length && shortest.seed == failure.seed);
     assert!(shortest.scheme.starts_with("stuck") && !shortest.message.is_empty(), "{shortest}");
     assert!(shortest.device.contains("[device]"), "{}", shortest.device);
+    let smallest = quietly(|| swarm.smallest(&shortest)).unwrap();
+    assert!(smallest.case.requests.len() <= shortest.length as usize && !smallest.message.is_empty());
+    let blocks = |case: &Case| case.drive.spec.media[0].blocks_per_plane;
+    let drawn = swarm.draw(shortest.seed, shortest.length).unwrap();
+    assert!(blocks(&smallest.case) < blocks(&drawn), "{smallest}");
     assert_eq!(quietly(|| swarm.case(shortest.seed, shortest.length)), Err(shortest));
 }
 

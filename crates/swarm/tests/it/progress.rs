@@ -1,12 +1,17 @@
 //! Cases in which a drive stopped, kept by the rule of docs/progress.md that each broke. The scheme that a case draws is
 //! named with it: where the drawing of cases changes, the test says so, and the case must be found anew or be let go.
 
-use crate::swarm::swarm;
+use crate::swarm::{at_the_edge, swarm};
+use wordline_swarm::Swarm;
 
 /// Each case goes to its end, under the scheme that it is kept for.
 fn goes_on(cases: &[(u64, u64, &str)]) {
+    all_go_on(&swarm(), cases);
+}
+
+fn all_go_on(swarm: &Swarm, cases: &[(u64, u64, &str)]) {
     for (seed, length, scheme) in cases {
-        let outcome = swarm().case(*seed, *length).unwrap_or_else(|failure| panic!("{failure}"));
+        let outcome = swarm.case(*seed, *length).unwrap_or_else(|failure| panic!("{failure}"));
         assert_eq!(outcome.scheme, *scheme, "case {seed}:{length} draws another scheme than it did");
     }
 }
@@ -44,4 +49,16 @@ fn a_move_in_a_group_does_not_wait_for_moves_that_wait_for_its_place() {
         (9_006_274, 9, "hyssd:policy=perf,u=50%,period=2,idle_after=5ms+conventional:program=one-shot"),
         (9_008_080, 36, "hyssd:u=10%,age=1,idle_after=5ms+conventional:program=one-shot"),
     ]);
+}
+
+#[test]
+fn a_program_that_is_sent_to_another_plane_finds_the_slot_for_which_it_is_sent() {
+    goes_on(&[(7_108_009_464, 440, "fast-then-dense")]);
+    all_go_on(&at_the_edge(), &[(205, 251, "fast-then-dense")]);
+}
+
+#[test]
+fn where_data_may_lie_in_any_plane_a_collection_in_another_makes_room() {
+    let scheme = "turbo-write:static_blocks=2,dynamic_blocks=0,idle_after=100us";
+    all_go_on(&at_the_edge(), &[(8_429, 235, scheme)]);
 }
