@@ -47,14 +47,16 @@ impl State {
         }
     }
 
-    /// Whether a region could take a program in a plane now: in an open block, or in one that it may open and that
-    /// begins with such slots.
+    /// Whether a region could take a program in a plane now: in the first open block, if such a slot is legal there now, or
+    /// in one that it may open and that begins with such slots.
     pub(crate) fn has_room(&self, target: Target, plane: PlaneId, claim: Claim) -> bool {
         let Target { region, class } = target;
         let r = &self.regions[region.index()];
-        let open = !self.at(region, plane).open[class as usize].is_empty();
-        let opens = || r.region.rule.begins_with(r.shape, class) && self.grants_block(region, plane, claim);
-        self.grants_slot(region, plane, claim) && (open || opens())
+        let has = match self.at(region, plane).open[class as usize].front() {
+            Some(open) => r.region.rule.next(r.shape, &self.blocks[*open as usize].state, class).is_some(),
+            None => r.region.rule.begins_with(r.shape, class) && self.grants_block(region, plane, claim),
+        };
+        has && self.grants_slot(region, plane, claim)
     }
 
     /// Whether a block may be emptied that gives nothing back: its pages take a block before it gives its own, so one more

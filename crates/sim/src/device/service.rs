@@ -17,7 +17,7 @@ impl<P: Probe, M: Media> Device<P, M> {
     }
 
     fn serve_array(&mut self, array: usize) {
-        if (self.pairs && self.expects_sibling_plane(array)) || self.is_kept_for_reads(array) {
+        if self.pairs && self.expects_sibling_plane(array) {
             return;
         }
         while let Some((plane, key)) = self.next_at_array(array) {

@@ -11,7 +11,7 @@
 use crate::device::Device;
 use crate::probe::Probe;
 use crate::state::resources::{NOTHING, Resources};
-use wordline_ftl::{Media, OpId};
+use wordline_ftl::{Class, Media, OpId};
 use wordline_units::SimDuration;
 
 fn rank(key: u64) -> usize {
@@ -34,6 +34,9 @@ fn take<O: Ord>(
 impl<P: Probe, M: Media> Device<P, M> {
     /// The plane that an array serves next, if it is free.
     pub(crate) fn next_at_array(&mut self, array: usize) -> Option<(usize, u64)> {
+        if self.serves_reads_alone(array) {
+            return self.arrays.next_of(array, Class::Read);
+        }
         let Some(fair) = &self.fair else { return self.arrays.next(array) };
         if !self.arrays.is_due(array) {
             return None;

@@ -122,7 +122,7 @@ impl<P: Probe, M: Media> Device<P, M> {
         let resume = self.suspension.map_or(SimDuration::ZERO, |rule| rule.resume);
         let is_free = self.arrays.shared[array].busy.is_none()
             && self.together(lead).all(|id| self.planes[plane(id)].current.op.is_none());
-        if !is_free || !self.is_kept_for_reads(array) {
+        if !is_free || self.arrays.first_of(array, Class::Read).is_some() {
             return;
         }
         let held =
@@ -141,15 +141,11 @@ impl<P: Probe, M: Media> Device<P, M> {
         self.look_again_beside(self.ftl.op(lead).plane.index());
     }
 
-    /// Whether something has been set aside, so that only reads of the host may begin, and none is the next to.
+    /// Whether something has been set aside, so that only reads of the host may begin: also before what holds the die,
+    /// since such a read may have the very plane that the rest waits for.
     #[inline(always)]
-    pub(crate) fn is_kept_for_reads(&mut self, array: usize) -> bool {
-        self.suspension.is_some() && self.interrupted[array].suspended.is_some() && !self.read_is_next(array)
-    }
-
-    fn read_is_next(&mut self, array: usize) -> bool {
-        let next = self.arrays.first(array).map(|plane| self.arrays.wants[plane] >> 56);
-        next == Some(Class::Read as u64)
+    pub(crate) fn serves_reads_alone(&self, array: usize) -> bool {
+        self.suspension.is_some() && self.interrupted[array].suspended.is_some()
     }
 
     /// The planes that share a plane's array look again at what they may begin, itself too. All have said what they

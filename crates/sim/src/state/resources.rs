@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use wordline_ftl::OpId;
+use wordline_ftl::{Class, OpId};
 use wordline_units::SimTime;
 
 /// What a plane wants of a resource when it wants nothing.
@@ -110,6 +110,21 @@ impl Resources {
             }
         }
         None
+    }
+
+    /// The plane that comes first of those whose operation is of a class, and its key.
+    pub fn first_of(&self, index: usize, class: Class) -> Option<(usize, u64)> {
+        let queue = self.shared[index].queue.iter().map(|Reverse((key, plane))| (*key, *plane as usize));
+        let of_class = queue.filter(|(key, plane)| self.wants[*plane] == *key && key >> 56 == class as u64);
+        of_class.min().map(|(key, plane)| (plane, key))
+    }
+
+    /// The same; its want is taken.
+    pub fn next_of(&mut self, index: usize, class: Class) -> Option<(usize, u64)> {
+        let (plane, key) = self.first_of(index, class)?;
+        self.wants[plane] = NOTHING;
+        self.shared[index].waiting -= 1;
+        Some((plane, key))
     }
 
     /// The plane that a resource would serve next, once it is free.

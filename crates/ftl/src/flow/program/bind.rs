@@ -76,7 +76,8 @@ impl<M: Media> Ftl<M> {
                 let ppn = self.state.geometry.ppn(block, page * units);
                 let op = &mut self.state.ops[id];
                 (op.ppn, op.bound_class) = (ppn, target.class);
-                if matches!(self.state.regions[region.index()].region.moved_in, MovedIn::Through(_)) {
+                let asked = &self.state.regions[route.region().index()].region;
+                if matches!(asked.moved_in, MovedIn::Through(_)) {
                     self.leave_buffer_all(id);
                 }
                 if self.state.regions[region.index()].region.rule.tells_types() {
@@ -103,8 +104,9 @@ impl<M: Media> Ftl<M> {
 
     /// A page leaves its plane's queue for the group of the region that it falls back on.
     fn divert(&mut self, id: OpId, target: Target) {
+        self.leave_buffer_all(id);
         let op = &mut self.state.ops[id];
-        op.route = crate::plan::decision::Route::to(target.region, target.class);
+        op.route = Route::to(target.region, target.class);
         self.state.backlog.take(op.plane, op.kind);
         self.add_page(target.region, id);
     }
@@ -210,7 +212,7 @@ impl<M: Media> Ftl<M> {
     }
 
     /// A program begins: what it writes needs its places in the buffer no longer.
-    fn leave_buffer_all(&mut self, lead: OpId) {
+    pub(crate) fn leave_buffer_all(&mut self, lead: OpId) {
         let mut part = lead;
         while !part.is_none() {
             self.leave_buffer(part);

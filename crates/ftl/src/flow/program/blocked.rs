@@ -9,7 +9,7 @@ use crate::state::admission::Claim;
 use crate::state::cause::Cause;
 use crate::state::op::{Op, OpId, Owner};
 use crate::state::request::Effect;
-use wordline_units::{BlockId, PlaneId};
+use wordline_units::PlaneId;
 
 /// What becomes of a program that finds no slot in its plane.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -98,7 +98,7 @@ impl<M: Media> Ftl<M> {
             || (matches!(op.owner, Owner::Job(_)) && self.leaves_its_pool(op))
             || (op.owner.is_host() && op.pick != PlanePick::Home);
         if may_change_plane
-            && let Some(there) = self.plane_with_room(id).or_else(|| self.plane_that_gains(id))
+            && let Some(there) = self.plane_with_room(id).or_else(|| self.plane_that_collects(id))
         {
             // The reserve there is for what is collected there.
             self.state.ops[id].privileged = false;
@@ -106,6 +106,7 @@ impl<M: Media> Ftl<M> {
             return true;
         }
         if has_no_other_place && let Some(target) = self.region_with_room(id) {
+            self.leave_buffer_all(id);
             self.state.ops[id].route = Route::to(target.region, target.class);
             self.out.effects.push(Effect::ChangePlane(id));
             return true;
@@ -130,21 +131,19 @@ impl<M: Media> Ftl<M> {
         })
     }
 
-    /// A plane, other than its own, where a collection that begins when a program is blocked gives a block back.
-    fn plane_that_gains(&self, id: OpId) -> Option<PlaneId> {
-        if self.worn_out().is_some() {
-            return None; // nothing is collected any more
+    /// A plane, other than its own, where a collection begins that makes room for a program.
+    fn plane_that_collects(&mut self, id: OpId) -> Option<PlaneId> {
+        let (here, route) = (self.state.ops[id].plane, self.state.ops[id].route);
+        for region in route.targets().map(|target| target.region) {
+            for plane in self.planes_of(region).filter(|plane| *plane != here) {
+                let before = self.state.counters.collections;
+                self.collect_for(region, plane);
+                if self.state.counters.collections > before {
+                    return Some(plane);
+                }
+            }
         }
-        let op = &self.state.ops[id];
-        op.route.targets().find_map(|target| {
-            let region = target.region;
-            let gains = |victim: BlockId| {
-                self.state.blocks[victim.index()].writers == 0 && self.state.gains(region, victim)
-            };
-            let has_job = |p: PlaneId| self.state.at(region, p).job.is_some();
-            let victim = |p: PlaneId| self.state.best_victim(region, p).filter(|_| !has_job(p));
-            self.planes_of(region).find(|p| *p != op.plane && victim(*p).is_some_and(gains))
-        })
+        None
     }
 
     /// A region of the same pool that programs as much at once, and has a slot for a program in its plane.
