@@ -176,19 +176,18 @@ impl State {
         matches!(r.region.moved_in, MovedIn::Through(units) if r.buffered >= units)
     }
 
-    /// Whether emptying a block, or its superblock, within its pool gives back more than the padding of one program may
-    /// cost; otherwise collection could go round in circles. Moved pages join the group that waits in any plane of a
-    /// superblock, so there is but one that is padded at the end.
+    /// Whether emptying a block, or its superblock, within its pool gives back more than padding may cost, of a group in
+    /// each plane; otherwise collection could go round in circles.
     pub(crate) fn gains(&self, region: RegionId, block: BlockId) -> bool {
         let r = &self.regions[region.index()];
-        let (together, lost) =
+        let (together, program) =
             (self.pool_of(region).planes_per_superblock, r.units_per_page * r.pages_per_program);
-        let most = (r.slots_per_block * together - lost) * self.geometry.sectors_per_unit;
+        let most = (r.slots_per_block - (program - 1)) * together - 1;
         let cost = match together {
             1 => self.relocation_cost(block),
             _ => self.superblock_relocation_cost(region, block),
         };
-        cost <= most
+        cost <= most * self.geometry.sectors_per_unit
     }
 
     /// What emptying a block costs, in sectors: what it has to program, and the slots that go unused.
