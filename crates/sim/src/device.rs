@@ -402,30 +402,6 @@ impl<P: Probe, M: Media> Device<P, M> {
         self.last_resort()
     }
 
-    /// Nothing is pending: what waits for space is let go, sent elsewhere or given up, in the order of docs/progress.md.
-    /// Returns whether that changes anything.
-    #[cold]
-    fn last_resort(&mut self) -> Result<bool, DeviceError> {
-        let ended = self.submitted - u64::from(self.outstanding());
-        let changes = if self.ftl.let_go_of_dies() || self.send_elsewhere() {
-            true
-        } else if self.outstanding() == 0 {
-            return Ok(false);
-        } else {
-            self.ftl.complete_groups() || self.give_up()
-        };
-        self.settle();
-        if !changes || self.last_resorts.are_in_vain(self.ftl.counters().flash_ops() + ended) {
-            return Err(DeviceError::Stuck {
-                outstanding: self.outstanding(),
-                now: self.now,
-                left: self.ftl.leftovers(),
-            });
-        }
-        self.no_fault()?;
-        Ok(true)
-    }
-
     /// One event, if it is due by a time.
     #[inline]
     fn step(&mut self, until: SimTime) -> bool {

@@ -2,6 +2,7 @@
 //! becomes of programs that find no page.
 
 use crate::device::Device;
+use crate::error::DeviceError;
 use crate::probe::{Moment, Probe};
 use crate::state::plane::Want;
 use wordline_ftl::{Blocked, BusyTime, Class, Media, OpId, OpKind};
@@ -229,7 +230,31 @@ impl<P: Probe, M: Media> Device<P, M> {
         }
     }
 
-    /// Nothing is pending: what waits for space in its plane and may go elsewhere does, in the order of
+    /// Nothing is pending: what waits for space is let go, sent elsewhere or given up, in the order of docs/progress.md.
+    /// Returns whether that changes anything.
+    #[cold]
+    pub(crate) fn last_resort(&mut self) -> Result<bool, DeviceError> {
+        let ended = self.submitted - u64::from(self.outstanding());
+        let changes = if self.ftl.let_go_of_dies() || self.send_elsewhere() {
+            true
+        } else if self.outstanding() == 0 {
+            return Ok(false);
+        } else {
+            self.ftl.complete_groups() || self.give_up()
+        };
+        self.settle();
+        if !changes || self.last_resorts.are_in_vain(self.ftl.counters().flash_ops() + ended) {
+            return Err(DeviceError::Stuck {
+                outstanding: self.outstanding(),
+                now: self.now,
+                left: self.ftl.leftovers(),
+            });
+        }
+        self.no_fault()?;
+        Ok(true)
+    }
+
+    /// What waits for space in its plane and may go elsewhere does, in the order of
     /// service. Returns whether anything does.
     #[cold]
     pub(crate) fn send_elsewhere(&mut self) -> bool {
