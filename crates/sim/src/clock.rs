@@ -41,6 +41,11 @@ impl Clock {
         Some((SimTime((event >> 64) as u64), event as u32 & (Clock::KINDS - 1)))
     }
 
+    /// A count that grows with each event that is set.
+    pub fn events_set(&self) -> u64 {
+        self.order
+    }
+
     /// Set an event.
     #[inline(always)]
     pub fn set(&mut self, what: u32, at: SimTime) {

@@ -116,10 +116,10 @@ where
     saved_fields! { Device,
         values: [
             planes, waiting, queue_delays as waits, arrays, interrupted, buses, fair, clock, now, link_free_at, link_queue, alarms, free_alarms, admission_queue as held_up,
-            ready, submitted, idle, idle_since, idle_counted, idle_epoch,
+            ready, submitted, idle, idle_since, idle_counted, idle_epoch, last_resorts,
         ],
         parts: [ftl, metrics],
-        rebuilt: [probe, geometry, pairs, newly_queued, suspension, transfer, command_program, command_further, link, link_is_free, idle_after, life, last_resorts],
+        rebuilt: [probe, geometry, pairs, newly_queued, suspension, transfer, command_program, command_further, link, link_is_free, idle_after, life],
     }
 }
 

@@ -234,10 +234,17 @@ impl<P: Probe, M: Media> Device<P, M> {
     /// Returns whether that changes anything.
     #[cold]
     pub(crate) fn last_resort(&mut self) -> Result<bool, DeviceError> {
+        // Nothing has come since the last one that changed nothing: another would draw lots once more for nothing, and who
+        // asks when would count.
+        let come = self.clock.events_set() + self.submitted;
+        if self.last_resorts.changed_nothing_at == Some(come) {
+            return Ok(false);
+        }
         let ended = self.submitted - u64::from(self.outstanding());
         let changes = if self.ftl.let_go_of_dies() || self.send_elsewhere() {
             true
         } else if self.outstanding() == 0 {
+            self.last_resorts.changed_nothing_at = Some(come);
             return Ok(false);
         } else {
             self.ftl.complete_groups() || self.give_up()

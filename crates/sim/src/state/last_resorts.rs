@@ -1,22 +1,26 @@
 //! A watch on last resorts: each ends something, or moves it to where there is room. One after the other without an
 //! operation or a request that ends, they go round in circles.
 
+use serde::{Deserialize, Serialize};
+
 /// How many may come one after the other: more than there are operations on any drive that waits for space.
 const MOST: u32 = 1 << 16;
 
 /// Counts last resorts since anything came of one.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct LastResorts {
     /// What had come of the drive's work by then.
     seen: u64,
     count: u32,
+    /// How much had come to the drive when one last changed nothing, with no request outstanding.
+    pub changed_nothing_at: Option<u64>,
 }
 
 impl LastResorts {
     /// One more, when so much had come of the drive's work: a count that only grows. Returns whether that is one too many.
     pub fn are_in_vain(&mut self, come: u64) -> bool {
         if come != self.seen {
-            *self = LastResorts { seen: come, count: 0 };
+            (self.seen, self.count) = (come, 0);
         }
         self.count += 1;
         self.count > MOST

@@ -136,9 +136,9 @@ impl<M: Media> Ftl<M> {
         let (here, route) = (self.state.ops[id].plane, self.state.ops[id].route);
         for region in route.targets().map(|target| target.region) {
             for plane in self.planes_of(region).filter(|plane| *plane != here) {
-                let before = self.state.counters.collections;
+                let before = self.out.effects.len();
                 self.collect_for(region, plane);
-                if self.state.counters.collections > before {
+                if self.out.effects.len() > before {
                     return Some(plane);
                 }
             }
