@@ -165,7 +165,7 @@ fn moments(scheme: &str, scene: Scene) -> Vec<u64> {
     stage.device.advance_to(began + SimDuration(20_000_000)).unwrap();
     stage.device.drain().unwrap();
     if scene == Scene::Reclaim {
-        assert_eq!(stage.device.metrics.idle.erases, 1, "{scheme}: no block was given back");
+        assert!(stage.device.metrics.idle.erases > 0, "{scheme}: no block was given back");
     }
     let migrated: u64 =
         stage.device.ftl.counters().regions.iter().map(|r| r.reads[Cause::Migrate as usize]).sum();
