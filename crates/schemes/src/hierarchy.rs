@@ -65,6 +65,7 @@ use crate::parts::layout;
 use crate::parts::packing::{self, Cache};
 use crate::registry::Entry;
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 use std::borrow::Cow;
 use wordline_device::Trigger;
 use wordline_flash::SlotClass;
@@ -72,7 +73,7 @@ use wordline_ftl::{
     ChannelSet, Command, DriveInfo, Gather, Join, Layout, MapKind, Memory, Origin, Parcel, Place, PlanePick,
     Refusal, Region, RegionId, RegionSet, Route, Scheme, Span, Tag, View,
 };
-use wordline_units::{HostRequest, SectorMask};
+use wordline_units::{ChannelId, HostRequest, SectorMask};
 
 const L1: RegionId = RegionId(0);
 const L2: RegionId = RegionId(1);
@@ -181,14 +182,13 @@ impl Hierarchy {
     /// those that have more of them than others.
     fn conflicts(spans: &[Span], view: &View) -> ChannelSet {
         let g = view.geometry();
-        let channels = (0..g.dies).map(|d| g.channel_of(wordline_units::DieId(d)));
-        let mut members: std::collections::BTreeMap<_, u32> = channels.map(|c| (c, 0)).collect();
+        let mut members: SmallVec<[u32; 16]> = SmallVec::from_elem(0, g.channels as usize);
         for ppn in spans.iter().filter_map(|span| view.locate(span.lpn)) {
-            *members.entry(g.channel_of(g.die_of(view.owner(ppn).0))).or_default() += 1;
+            members[g.channel_of(g.die_of(view.owner(ppn).0)).index()] += 1;
         }
-        let least = members.values().copied().min().unwrap_or(0);
-        let busy = members.into_iter().filter(|(_, n)| *n > least);
-        busy.fold(ChannelSet::default(), |set, (channel, _)| set.and(channel))
+        let least = members.iter().copied().min().unwrap_or(0);
+        let busy = (0..).zip(&members).filter(|(_, n)| **n > least);
+        busy.fold(ChannelSet::default(), |set, (channel, _)| set.and(ChannelId(channel)))
     }
 }
 

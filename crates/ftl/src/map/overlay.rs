@@ -11,18 +11,19 @@ use crate::plan::region::RegionId;
 use crate::plan::span::{Invalidated, Located, Span};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 use std::io;
 use std::sync::Arc;
 use wordline_flash::Geometry;
 use wordline_units::{BlockId, Lpn, Ppn, SectorMask};
 
-/// Runs by their page, and by their place.
+/// Runs by their page, and by their place: few of each, which stand in the tables themselves.
 #[derive(Clone, Default, Serialize, Deserialize)]
 struct Runs {
     #[serde(serialize_with = "sorted")]
-    of: FxHashMap<u32, Vec<(u32, SectorMask)>>,
+    of: FxHashMap<u32, SmallVec<[(u32, SectorMask); 2]>>,
     #[serde(serialize_with = "sorted")]
-    at: FxHashMap<u32, Vec<Span>>,
+    at: FxHashMap<u32, SmallVec<[Span; 4]>>,
 }
 
 /// The overlay over its page map; alone, as extents, where every place may be shared.
@@ -264,8 +265,8 @@ impl Overlay {
                 taken = taken.union(*run);
             }
         }
-        let by_page: usize = self.runs.of.values().map(Vec::len).sum();
-        let by_place: usize = self.runs.at.values().map(Vec::len).sum();
+        let by_page: usize = self.runs.of.values().map(SmallVec::len).sum();
+        let by_place: usize = self.runs.at.values().map(SmallVec::len).sum();
         let counted = self.mapped;
         let mapped = self.count_mapped_sectors(self.pages.logical_pages());
         (by_page != by_place || mapped != counted).then(|| {
@@ -282,10 +283,9 @@ impl Overlay {
     }
 
     pub fn bytes(&self) -> u64 {
-        let vector = size_of::<Vec<Span>>() as u64 + 8;
-        let runs = self.runs() * (size_of::<(u32, SectorMask)>() + size_of::<Span>()) as u64;
-        let keys = (self.runs.of.len() + self.runs.at.len()) as u64;
-        self.pages.bytes() + self.pages.slots_in_use() * 4 + runs + keys * vector
+        let of = self.runs.of.len() * (size_of::<SmallVec<[(u32, SectorMask); 2]>>() + 8);
+        let at = self.runs.at.len() * (size_of::<SmallVec<[Span; 4]>>() + 8);
+        self.pages.bytes() + self.pages.slots_in_use() * 4 + (of + at) as u64
     }
 }
 

@@ -4,6 +4,7 @@ use crate::plan::span::Located;
 use crate::state::job::Job;
 use crate::state::op::OpId;
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet};
 use wordline_units::{BlockId, Lpn, Ppn};
 
@@ -11,11 +12,11 @@ use wordline_units::{BlockId, Lpn, Ppn};
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Gathering {
     /// Where a page is gathered from, by its program.
-    pub places: BTreeMap<u32, Vec<Located>>,
+    pub places: BTreeMap<u32, SmallVec<[Located; 4]>>,
     /// The program that gathers a page, by page.
     pub of: BTreeMap<u32, OpId>,
     /// The programs that wait for a place which is being read, by place.
-    pub waiting: BTreeMap<u32, Vec<OpId>>,
+    pub waiting: BTreeMap<u32, SmallVec<[OpId; 2]>>,
     /// Places in victims that were read before the job came to them.
     pub read_early: BTreeSet<u32>,
 }

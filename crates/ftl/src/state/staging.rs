@@ -5,6 +5,7 @@ use crate::file::saved::sorted;
 use crate::state::id::OpId;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 use wordline_units::{Lpn, SectorMask};
 
 /// A program that lacks sectors of its page, into which later writes merge, and the read that brings them.
@@ -22,14 +23,14 @@ pub(crate) struct Staged {
     pub mask: SectorMask,
     /// Sectors that have left their place on flash for protected RAM, and that nothing newer has replaced, with
     /// the programs that bring them back.
-    relocating: Vec<(OpId, SectorMask)>,
+    relocating: SmallVec<[(OpId, SectorMask); 2]>,
     /// Programs that will commit to this page.
     pub pending: u32,
     /// Version of the newest commit or trim since the entry exists; 0 for none.
     pub committed: u64,
     /// The same by sector, under a map that knows sectors; empty under a page map, where a page
     /// commits as a whole.
-    by_sector: Vec<u64>,
+    by_sector: SmallVec<[u64; 4]>,
     /// The program of it that waits for missing sectors.
     pub fill: Option<Fill>,
 }
@@ -113,10 +114,10 @@ impl Staging {
             let fresh = Staged {
                 lpn,
                 mask: SectorMask::EMPTY,
-                relocating: vec![],
+                relocating: SmallVec::new(),
                 pending: 0,
                 committed: 0,
-                by_sector: vec![0; *sectors],
+                by_sector: SmallVec::from_elem(0, *sectors),
                 fill: None,
             };
             match free.pop() {
@@ -166,11 +167,11 @@ impl Staging {
                 anew(&mut entry.committed);
                 entry.by_sector.iter_mut().for_each(&mut anew);
             } else {
-                let by_sector = vec![0; self.sectors];
+                let by_sector = SmallVec::from_elem(0, self.sectors);
                 *entry = Staged {
                     lpn: Lpn(0),
                     mask: SectorMask::EMPTY,
-                    relocating: vec![],
+                    relocating: SmallVec::new(),
                     pending: 0,
                     committed: 0,
                     by_sector,

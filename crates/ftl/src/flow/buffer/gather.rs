@@ -4,8 +4,9 @@
 
 use crate::ftl::Ftl;
 use crate::media::Media;
-use crate::plan::span::Span;
+use crate::plan::span::{Located, Span};
 use crate::state::op::{Op, OpId, OpKind, Owner};
+use smallvec::{SmallVec, smallvec};
 use wordline_units::{Ppn, SectorMask};
 
 impl<M: Media> Ftl<M> {
@@ -14,10 +15,12 @@ impl<M: Media> Ftl<M> {
     pub(crate) fn gather_whole(&mut self, id: OpId) {
         let op = &self.state.ops[id];
         let (lpn, from) = (op.lpn, op.from);
-        let mut places = vec![];
+        let mut located = std::mem::take(&mut self.scratch.located);
         let all = SectorMask::first(self.state.geometry.sectors_per_unit);
-        self.state.map.resolve(lpn, all, &mut places);
-        let others: Vec<Ppn> = places.iter().map(|at| at.ppn).filter(|ppn| *ppn != from).collect();
+        self.state.map.resolve(lpn, all, &mut located);
+        let places: SmallVec<[Located; 4]> = SmallVec::from_slice(&located);
+        self.scratch.located = located;
+        let others: SmallVec<[Ppn; 4]> = places.iter().map(|at| at.ppn).filter(|ppn| *ppn != from).collect();
         self.state.ops[id].awaits = others.len() as u32;
         self.gathering.places.insert(id.0, places);
         self.gathering.of.insert(lpn.0, id);
@@ -35,10 +38,11 @@ impl<M: Media> Ftl<M> {
 
     /// Read a place for a page that is gathered. One in the victim itself is read for all that moves from it.
     fn read_for(&mut self, id: OpId, ppn: Ppn) {
-        self.gathering.waiting.insert(ppn.0, vec![id]);
-        let mut spans = vec![];
+        self.gathering.waiting.insert(ppn.0, smallvec![id]);
+        let mut spans = std::mem::take(&mut self.scratch.live);
         self.state.map.live_in(ppn, &mut spans);
         let sectors = spans.iter().map(|span| span.mask.count()).sum();
+        self.scratch.live = spans;
         let op = &self.state.ops[id];
         let Owner::Job(region) = op.owner else { return };
         let (from, idle) = (op.from, op.idle);

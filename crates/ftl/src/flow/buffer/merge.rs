@@ -11,6 +11,7 @@ use crate::plan::span::Span;
 use crate::state::merge::OpenPage;
 use crate::state::op::{OpId, Owner};
 use crate::state::request::{Effect, RequestId, Timer};
+use smallvec::SmallVec;
 use std::cmp::Reverse;
 use wordline_device::Ack;
 use wordline_units::{HostOp, HostRequest, Lpn, SectorMask, SimDuration};
@@ -175,7 +176,7 @@ impl<M: Media> Ftl<M> {
     /// An open page goes to flash.
     fn seal_page(&mut self, at: usize) {
         let page = self.merge_buffer.pages.remove(at);
-        let mut spans = vec![];
+        let mut spans: SmallVec<[Span; 4]> = SmallVec::new();
         let mut offset = 0;
         for part in &page.parts {
             let op = &mut self.state.ops[*part];
