@@ -345,16 +345,22 @@ impl<S: Iterator<Item = Result<HostRequest, E>>, E> ReadAhead<S, E> {
                 break;
             }
             self.ring[self.read % READ_AHEAD] = request;
-            for (back, step) in [(0, Prefetch::Leaf), (3, Prefetch::Place), (6, Prefetch::Block)] {
-                if let Some(Ok(request)) = &self.ring[self.read.wrapping_sub(back) % READ_AHEAD] {
-                    ftl.prefetch(request, step);
-                }
-            }
+            self.prefetch(ftl, 0, Prefetch::Leaf);
+            self.prefetch(ftl, 3, Prefetch::Place);
+            self.prefetch(ftl, 6, Prefetch::Block);
             self.read += 1;
         }
         let request = self.ring[self.given % READ_AHEAD].take()?;
         self.given += 1;
         Some(request)
+    }
+
+    /// A step of the look-up of the request that was read so many before the last.
+    #[inline(always)]
+    fn prefetch<M: Media>(&self, ftl: &Ftl<M>, back: usize, step: Prefetch) {
+        if let Some(Ok(request)) = &self.ring[self.read.wrapping_sub(back) % READ_AHEAD] {
+            ftl.prefetch(request, step);
+        }
     }
 }
 
