@@ -4,8 +4,8 @@ use crate::drive::Drive;
 use crate::media::Versions;
 use serde::{Deserialize, Serialize};
 use wordline_ftl::{
-    Binding, Blocked, Class, Effect, Ftl, LatencyBreakdown, MapKind, OpId, OpKind, Outcome, RequestId, Saved,
-    Saver, Scheme, StateFile, Timer, saved_fields,
+    Binding, Blocked, Class, Effect, Ftl, MapKind, OpId, OpKind, Outcome, RequestId, Saved, Saver, Scheme,
+    StateFile, Timer, saved_fields,
 };
 use wordline_units::{DieId, HostOp, HostRequest, Lpn, PlaneId, Ppn, SimTime};
 
@@ -374,7 +374,7 @@ impl World {
         if self.checks_reads {
             self.check_read(id);
         }
-        self.ftl.done(id, LatencyBreakdown::NONE);
+        self.ftl.done(id);
         self.pending.current[plane as usize] = self.ftl.take_continuation();
         let die = self.drive.geometry.die_of(PlaneId(plane));
         if self.pending.idle && self.ftl.idle_jobs(die) == 0 {

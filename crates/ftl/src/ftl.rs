@@ -257,6 +257,12 @@ impl<M: Media> Ftl<M> {
         &self.requests[id]
     }
 
+    /// The same, for what is known of it when it ends.
+    #[inline(always)]
+    pub fn pending_mut(&mut self, id: RequestId) -> &mut Pending {
+        &mut self.requests[id]
+    }
+
     /// What has been counted.
     pub fn counters(&self) -> &Counters {
         &self.state.counters

@@ -173,10 +173,15 @@ impl<M: Media> Ftl<M> {
         any
     }
 
-    /// An operation has ended, and has been through `breakdown` where a host request waits for it.
-    #[inline]
-    pub fn done(&mut self, id: OpId, breakdown: LatencyBreakdown) {
+    /// What the operation that ends next has been through, where a host request may wait for it.
+    #[inline(always)]
+    pub fn been_through(&mut self, breakdown: LatencyBreakdown) {
         self.breakdown = breakdown;
+    }
+
+    /// An operation has ended.
+    #[inline]
+    pub fn done(&mut self, id: OpId) {
         let op = &self.state.ops[id];
         let kind = op.kind;
         self.state.backlog.take(op.plane, kind);

@@ -277,11 +277,6 @@ impl Overlay {
         })
     }
 
-    /// Runs that the overlay holds.
-    pub fn runs(&self) -> u64 {
-        self.runs.of.values().map(|runs| runs.len() as u64).sum()
-    }
-
     pub fn bytes(&self) -> u64 {
         let of = self.runs.of.len() * (size_of::<SmallVec<[(u32, SectorMask); 2]>>() + 8);
         let at = self.runs.at.len() * (size_of::<SmallVec<[Span; 4]>>() + 8);

@@ -51,15 +51,15 @@ impl<P: Probe, M: Media> Device<P, M> {
 
     #[inline]
     pub(crate) fn complete(&mut self, id: RequestId) {
-        let Pending {
-            request, admitted, ended, number, outcome, mut parts, slowest_bit, behind_idle, ..
-        } = *self.ftl.pending(id);
-        self.metrics.dominated_by(slowest_bit);
-        self.metrics.idle.delayed_by(behind_idle);
-        parts[LatencyPart::Link] = self.now.since(ended).0;
+        let pending = self.ftl.pending_mut(id);
+        pending.parts[LatencyPart::Link] = self.now.since(pending.ended).0;
+        let Pending { request, admitted, number, outcome, ref parts, .. } = *pending;
+        self.metrics.dominated_by(pending.slowest_bit);
+        self.metrics.idle.delayed_by(pending.behind_idle);
         debug_assert!(request.arrival > admitted || parts.total() == self.now.since(request.arrival).0);
         let span = (request.arrival, self.now);
-        let fresh = self.metrics.complete(number, request.op, request.bytes(), span, outcome, &parts);
+        let fresh = self.metrics.complete(number, request.op, request.bytes(), span, outcome, parts);
+        let parts = *parts;
         if fresh || number & 1023 == 0 {
             self.sample();
         }

@@ -4,7 +4,7 @@ use crate::device::Device;
 use crate::probe::{Event, Probe};
 use crate::state::plane::Want;
 use crate::state::queue_delay::Work;
-use wordline_ftl::{Binding, LatencyBreakdown, Media, OpId, OpKind};
+use wordline_ftl::{Binding, Media, OpId, OpKind};
 use wordline_units::{PlaneId, SimDuration};
 
 impl<P: Probe, M: Media> Device<P, M> {
@@ -219,7 +219,7 @@ impl<P: Probe, M: Media> Device<P, M> {
             self.probe.event(Event::Ready { op, plane: PlaneId(plane as u32), at: self.now });
         }
         let (cause, is_program) = (self.ftl.op(id).cause(), self.ftl.op(id).kind == OpKind::Program);
-        let breakdown = if self.ftl.serves_host(id) {
+        if self.ftl.serves_host(id) {
             let idle_delay = self.queue_delays.idle(id);
             if idle_delay > SimDuration::ZERO
                 && let Some(request) = self.ftl.request_of(id)
@@ -229,17 +229,15 @@ impl<P: Probe, M: Media> Device<P, M> {
             let work = if is_program { Work::Program } else { Work::Read };
             let p = &mut self.planes[plane];
             let busy = if p.cache.is_off() { p.busy } else { p.of(id).busy_before };
-            if self.suspension.is_some() {
+            let breakdown = if self.suspension.is_some() {
                 self.queue_delays.breakdown_of_all(id, p.of(id), busy, self.now, work)
             } else {
                 self.queue_delays.breakdown(id, p.of(id), busy, self.now, work)
-            }
-        } else {
-            if self.ftl.op(id).is_idle_work() {
-                self.count_idle_work(id, plane);
-            }
-            LatencyBreakdown::NONE
-        };
+            };
+            self.ftl.been_through(breakdown);
+        } else if self.ftl.op(id).is_idle_work() {
+            self.count_idle_work(id, plane);
+        }
         let p = &mut self.planes[plane];
         if p.cache.is_off() {
             p.busy.add(cause, self.now.since(p.current.began).0);
@@ -248,9 +246,9 @@ impl<P: Probe, M: Media> Device<P, M> {
             self.leave_register(plane, id);
         }
         if P::WATCHES {
-            self.watch_done(id, breakdown);
+            self.watch_done(id);
         } else {
-            self.ftl.done(id, breakdown);
+            self.ftl.done(id);
         }
         if self.idle {
             let die = self.planes[plane].die;

@@ -2,7 +2,7 @@
 
 use crate::device::Device;
 use crate::probe::{Begin, Event, Moment, Probe};
-use wordline_ftl::{LatencyBreakdown, Media, OpId};
+use wordline_ftl::{Media, OpId};
 use wordline_units::{PlaneId, SimTime};
 
 impl<P: Probe, M: Media> Device<P, M> {
@@ -60,9 +60,9 @@ impl<P: Probe, M: Media> Device<P, M> {
     }
 
     /// An operation is over, and the probe sees which requests that ends.
-    pub(crate) fn watch_done(&mut self, id: OpId, breakdown: LatencyBreakdown) {
+    pub(crate) fn watch_done(&mut self, id: OpId) {
         let (op, before) = (self.ftl.op(id).number(), self.ftl.completed().len());
-        self.ftl.done(id, breakdown);
+        self.ftl.done(id);
         for i in before..self.ftl.completed().len() {
             let ended = self.ftl.completed()[i];
             let request = self.ftl.pending(ended).number;

@@ -13,8 +13,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::MutexGuard;
 use truth::Truth;
 use wordline_ftl::{
-    Binding, Blocked, Bytes, Cause, Class, Effect, Ftl, LatencyBreakdown, OpId, OpKind, Outcome, Part,
-    PowerLossImage, RequestId, Timer,
+    Binding, Blocked, Bytes, Cause, Class, Effect, Ftl, OpId, OpKind, Outcome, Part, PowerLossImage,
+    RequestId, Timer,
 };
 use wordline_units::{Attributes, DieId, HostOp, HostRequest, PlaneId, SimDuration, SimTime};
 
@@ -339,7 +339,7 @@ impl Bench {
         self.let_pass(self.tick);
         self.under_way.retain(|under_way| *under_way != id);
         let plane = self.ftl.op(id).plane;
-        self.ftl.done(id, LatencyBreakdown::NONE);
+        self.ftl.done(id);
         if let Some(next) = self.ftl.take_continuation() {
             self.under_way.push(next);
         }
