@@ -150,7 +150,7 @@ impl<M: Media> Ftl<M> {
 
     /// Read on, or finish, as far as a job can now.
     pub(crate) fn step_job(&mut self, region: RegionId, plane: PlaneId) {
-        let Some(job) = self.state.at(region, plane).job else { return };
+        let Some(mut job) = self.state.at(region, plane).job else { return };
         if job.given_up {
             return self.give_up_job(region, plane, job);
         }
@@ -160,18 +160,16 @@ impl<M: Media> Ftl<M> {
         let planes = self.state.geometry.medium_of(plane).topology.planes_per_die;
         let depth = if job.idle && !job.held { 1 } else { 2 * planes };
         if job.window < depth && !job.exhausted {
-            self.read_on(region, plane, depth);
+            self.read_on(region, plane, depth, &mut job);
         }
-        let Some(job) = self.state.at(region, plane).job else { return };
         if job.exhausted && job.inflight == 0 {
             self.finish_job(region, plane, job);
         }
     }
 
     /// Read the next live pages of a job's block, so that `depth` are under way.
-    fn read_on(&mut self, region: RegionId, plane: PlaneId, depth: u32) {
-        let Some(mut job) = self.state.at(region, plane).job else { return };
-        let (class, cause) = (self.job_class(region, plane, &job), self.job_cause(region));
+    fn read_on(&mut self, region: RegionId, plane: PlaneId, depth: u32, job: &mut Job) {
+        let (class, cause) = (self.job_class(region, plane, job), self.job_cause(region));
         let r = &self.state.regions[region.index()];
         let (slots, units) = (r.slots_per_block, r.units_per_page);
         let copies = self.state.geometry.medium_of(plane).mode(r.region.mode).and_then(|mode| mode.copy_back);
@@ -188,7 +186,7 @@ impl<M: Media> Ftl<M> {
             if self.gathering.was_read(first) {
                 continue;
             }
-            if copies && self.copy_back(region, plane, &job, page, class) {
+            if copies && self.copy_back(region, plane, job, page, class) {
                 job.inflight += units;
                 job.window += units;
                 continue;
@@ -207,7 +205,7 @@ impl<M: Media> Ftl<M> {
             let read = self.add_op(read);
             self.emit(read);
         }
-        self.state.at_mut(region, plane).job = Some(job);
+        self.state.at_mut(region, plane).job = Some(*job);
     }
 
     /// The sectors of the live slots from one on to the end of its page, counted from that slot.
@@ -333,13 +331,11 @@ impl<M: Media> Ftl<M> {
 
     pub(crate) fn gc_class(&self, region: RegionId, plane: PlaneId) -> crate::state::op::Class {
         use crate::state::op::Class;
-        if self.state.is_at_hard_reserve(region, plane) {
-            return Class::Urgent;
-        }
         match self.state.gc.class {
+            GcClass::Urgent | GcClass::Foreground => Class::Urgent,
+            _ if self.state.is_at_hard_reserve(region, plane) => Class::Urgent,
             GcClass::Background => Class::Background,
             GcClass::Host => Class::Write,
-            GcClass::Urgent | GcClass::Foreground => Class::Urgent,
         }
     }
 

@@ -95,6 +95,7 @@ impl<M: Media> Ftl<M> {
     }
 
     /// Whether a page that a scheme moves would turn one block too many to a mode with fewer bits.
+    #[inline]
     pub(crate) fn refuses_conversion(&self, id: OpId, target: Target, plane: PlaneId) -> bool {
         let Target { region, class } = target;
         matches!(self.state.ops[id].owner, Owner::Move(_))
