@@ -150,10 +150,21 @@ const CASES: &[Case] = &[
     },
 ];
 
-fn show(case: &Case, cost: &Cost, naked: Option<f64>, mqsim: Option<f64>, history: &mut History) {
+/// What a case is held against.
+#[derive(Clone, Copy, Default)]
+struct Ratios {
+    /// How fast it is, over the naked loop and over MQSim.
+    naked: Option<f64>,
+    mqsim: Option<f64>,
+    /// What a flash operation costs, over the smallest case of its panel.
+    smallest: Option<f64>,
+}
+
+fn show(case: &Case, cost: &Cost, ratios: Ratios, history: &mut History) {
     let writes = cost.write_amplification.is_finite();
+    let ratio = |ratio: Option<f64>| ratio.map_or("-".into(), |r| format!("{r:.2}"));
     println!(
-        "{:<WIDTH$} {:>7.3} {:>7.3}  {:>5}  {:>6.2}  {:>8.1}  {:>8}  {:>5}  {}",
+        "{:<WIDTH$} {:>7.3} {:>7.3}  {:>5}  {:>6.2}  {:>8.1}  {:>8}  {:>5}  {:>8}  {}",
         case.name,
         cost.requests_per_second() / 1e6,
         cost.ops_per_second() / 1e6,
@@ -161,13 +172,14 @@ fn show(case: &Case, cost: &Cost, naked: Option<f64>, mqsim: Option<f64>, histor
         cost.bytes_per_page,
         cost.start_up_seconds * 1e3,
         cost.resident_bytes.map_or("-".into(), |b| format!("{:.0}", b as f64 / 1e6)),
-        naked.map_or("-".into(), |r| format!("{r:.2}")),
+        ratio(ratios.naked),
+        ratio(ratios.smallest),
         cost.hash,
     );
     if let Some((commit, hash)) = history.changed(case.name, &cost.hash) {
         println!("{:<WIDTH$} the result has changed: it was {hash} at {commit}", "");
     }
-    history.keep(case.name, cost, naked, mqsim);
+    history.keep(case.name, cost, ratios.naked, ratios.mqsim);
 }
 
 /// Three runs of a case, each beside one of the naked loop; the middle ratio and its run.
@@ -271,8 +283,8 @@ fn main() -> Result<(), String> {
     let mqsim = MqSim::find();
     let mut history = History::open();
     println!(
-        "{:<WIDTH$} {:>7} {:>7}  {:>5}  {:>6}  {:>8}  {:>8}  {:>5}  result",
-        "", "M req/s", "M ops/s", "WAF", "B/page", "start ms", "MB held", "naked"
+        "{:<WIDTH$} {:>7} {:>7}  {:>5}  {:>6}  {:>8}  {:>8}  {:>5}  {:>8}  result",
+        "", "M req/s", "M ops/s", "WAF", "B/page", "start ms", "MB held", "naked", "smallest"
     );
     // For a profiler that is a hundred times as slow: fewer requests, and nothing kept.
     let shortened = std::env::var("WORDLINE_BENCH_REQUESTS").ok().and_then(|n| n.parse().ok());
@@ -284,7 +296,7 @@ fn main() -> Result<(), String> {
     for case in CASES.iter().filter(|c| wanted(c.name) && !is_scaling(c.name)) {
         if let Some((mqsim, given)) = mqsim.as_ref().zip(case.mqsim) {
             let (cost, five) = mqsim.beside(case, given)?;
-            show(case, &cost, None, Some(five.middle().0), &mut history);
+            show(case, &cost, Ratios { mqsim: Some(five.middle().0), ..Ratios::default() }, &mut history);
             pairs.push((case.name, five));
             continue;
         }
@@ -293,13 +305,16 @@ fn main() -> Result<(), String> {
             Some((cost, ratio)) => (cost, Some(ratio)),
             None => (case.run(), None),
         };
-        show(case, &cost, naked, None, &mut history);
+        show(case, &cost, Ratios { naked, ..Ratios::default() }, &mut history);
     }
     for panel in SCALING {
         let cases: Vec<&Case> =
             CASES.iter().filter(|c| wanted(c.name) && c.name.starts_with(panel)).collect();
-        for (case, cost) in cases.iter().zip(fastest(&cases)) {
-            show(case, &cost, None, None, &mut history);
+        let costs = fastest(&cases);
+        for (case, cost) in cases.iter().zip(&costs) {
+            let first = cases.iter().position(|c| c.load == case.load).unwrap_or(0);
+            let smallest = Some(costs[first].ops_per_second() / cost.ops_per_second());
+            show(case, cost, Ratios { smallest, ..Ratios::default() }, &mut history);
         }
     }
     if wanted("two at once") {
