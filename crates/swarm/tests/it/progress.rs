@@ -58,6 +58,11 @@ fn a_program_that_is_sent_to_another_plane_finds_the_slot_for_which_it_is_sent()
 }
 
 #[test]
+fn a_group_is_taken_apart_for_a_region_that_programs_less_at_once() {
+    goes_on(&[(8_533_001_233, 264, "conventional:streams=1+restless")]);
+}
+
+#[test]
 fn where_data_may_lie_in_any_plane_a_collection_in_another_makes_room() {
     let scheme = "turbo-write:static_blocks=2,dynamic_blocks=0,idle_after=100us";
     all_go_on(&at_the_edge(), &[(8_429, 235, scheme)]);

@@ -4,7 +4,7 @@ use crate::ftl::Ftl;
 use crate::media::Media;
 use crate::plan::decision::{PlanePick, Route, Target};
 use crate::plan::map_kind::MapKind;
-use crate::plan::region::RegionId;
+use crate::plan::region::{PoolId, RegionId};
 use crate::state::admission::Claim;
 use crate::state::cause::Cause;
 use crate::state::op::{Op, OpId, Owner};
@@ -106,9 +106,7 @@ impl<M: Media> Ftl<M> {
             return true;
         }
         if has_no_other_place && let Some(target) = self.region_with_room(id) {
-            self.leave_buffer_all(id);
-            self.state.ops[id].route = Route::to(target.region, target.class);
-            self.out.effects.push(Effect::ChangePlane(id));
+            self.go_to_region(id, target);
             return true;
         }
         false
@@ -116,8 +114,8 @@ impl<M: Media> Ftl<M> {
 
     /// Whether a program is of data that lie in another pool.
     fn leaves_its_pool(&self, op: &Op) -> bool {
-        let pool = |region: RegionId| self.state.regions[region.index()].region.pool;
-        pool(self.state.region_of(self.state.geometry.block_of(op.from))) != pool(op.route.region())
+        let source = self.state.region_of(self.state.geometry.block_of(op.from));
+        self.pool_of(source) != self.pool_of(op.route.region())
     }
 
     /// The plane with most room, other than its own, that has a slot for a program.
@@ -146,25 +144,52 @@ impl<M: Media> Ftl<M> {
         None
     }
 
-    /// A region of the same pool that programs as much at once, and has a slot for a program in its plane.
+    /// A region of the same pool that has a slot for a program in its plane: one that programs as much at once, or else one
+    /// that programs less.
     fn region_with_room(&self, id: OpId) -> Option<Target> {
         if self.state.map_kind() != MapKind::Page {
             return None; // maps by sectors know of some regions that they hold parts of pages
         }
         let op = &self.state.ops[id];
-        let of = |region: RegionId| {
-            let r = &self.state.regions[region.index()];
-            (r.region.pool, r.units_per_page, r.pages_per_program)
-        };
-        let asked = op.route.region();
-        let others = (0..self.state.regions.len() as u8).map(RegionId).filter(|r| of(*r) == of(asked));
-        let mut targets = others.flat_map(|region| {
+        let (pool, as_much) = (self.pool_of(op.route.region()), self.at_once(op.route.region()));
+        let in_pool = |r: &RegionId| self.pool_of(*r) == pool;
+        let regions = || (0..self.state.regions.len() as u8).map(RegionId).filter(in_pool);
+        let alike = regions().filter(|r| self.at_once(*r) == as_much);
+        let lesser = regions().filter(|r| self.at_once(*r).0 < as_much.0);
+        let mut targets = alike.chain(lesser).flat_map(|region| {
             let r = &self.state.regions[region.index()];
             r.region.rule.classes(r.shape).iter().map(move |class| Target { region, class: *class })
         });
         targets.find(|target| {
             !op.route.targets().any(|t| t == *target) && self.state.has_room(*target, op.plane, Claim::Data)
         })
+    }
+
+    fn pool_of(&self, region: RegionId) -> PoolId {
+        self.state.regions[region.index()].region.pool
+    }
+
+    /// Units that a region programs at once, and how many of them share a page.
+    fn at_once(&self, region: RegionId) -> (u32, u32) {
+        let r = &self.state.regions[region.index()];
+        (r.units_per_page * r.pages_per_program, r.units_per_page)
+    }
+
+    /// A program that is in no queue goes to another region: in pieces, if that one programs less at once.
+    fn go_to_region(&mut self, id: OpId, target: Target) {
+        self.leave_buffer_all(id);
+        let fits = self.at_once(target.region) == self.at_once(self.state.ops[id].route.region());
+        let mut part = id;
+        while !part.is_none() {
+            self.state.ops[part].route = Route::to(target.region, target.class);
+            part = self.state.ops[part].chain;
+        }
+        if fits {
+            return self.out.effects.push(Effect::ChangePlane(id));
+        }
+        let op = &self.state.ops[id];
+        self.state.backlog.take(op.plane, op.kind);
+        self.launch(id);
     }
 
     /// A program that is in no queue goes to another plane.
