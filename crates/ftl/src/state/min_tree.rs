@@ -74,6 +74,11 @@ impl MinTree {
         (least != ABSENT).then_some((least, group))
     }
 
+    /// The number at a position.
+    pub fn get(&self, at: usize) -> Option<u32> {
+        Some(self.levels[0][at]).filter(|value| *value != ABSENT)
+    }
+
     /// Whether a position holds a number.
     pub fn contains(&self, at: usize) -> bool {
         self.levels[0][at] != ABSENT

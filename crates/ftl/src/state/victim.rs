@@ -284,6 +284,16 @@ impl VictimIndex {
             By::Aged(aged) => aged.closed_at[at] != 0,
         }
     }
+
+    /// What a victim is held to cost, where the rule looks at that.
+    pub fn noted_cost(&self, at: usize) -> Option<u32> {
+        match &self.by {
+            By::Greedy(t) => t.get(at),
+            By::Fifo(_) => None,
+            By::DChoices(lots) => Some(lots.live[at]),
+            By::Aged(aged) => Some(aged.live[at]),
+        }
+    }
 }
 
 #[cfg(test)]

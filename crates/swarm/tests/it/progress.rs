@@ -58,6 +58,11 @@ fn a_program_that_is_sent_to_another_plane_finds_the_slot_for_which_it_is_sent()
 }
 
 #[test]
+fn blocks_of_the_initial_state_are_victims_by_what_emptying_them_costs() {
+    goes_on(&[(8_529_004_673, 131, "hierarchy:window=16")]);
+}
+
+#[test]
 fn a_group_is_taken_apart_for_a_region_that_programs_less_at_once() {
     goes_on(&[(8_533_001_233, 264, "conventional:streams=1+restless")]);
 }

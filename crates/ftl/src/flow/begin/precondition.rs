@@ -229,13 +229,7 @@ impl<M: Media> Ftl<M> {
         info.live = live_sectors;
         if programmed == r.slots_per_block {
             info.phase = Phase::Full;
-            if self.state.has_superblocks(region) {
-                self.state.list(region, plane, block);
-            } else {
-                let position = self.state.position(region, plane, block);
-                self.state.at_mut(region, plane).victims.insert(position, live_sectors);
-            }
-            return;
+            return self.state.list(region, plane, block);
         }
         info.phase = Phase::Open;
         at.open_slots += (r.slots_per_block - programmed) as u64;

@@ -81,6 +81,16 @@ impl<M: Media> Ftl<M> {
             if listed != members.all(|(_, b)| self.state.blocks[b.index()].is_listed()) {
                 return broken(format!("block {b} is {:?} and listed as a victim: {listed}", info.phase));
             }
+            if listed && !self.state.has_superblocks(id) {
+                let position = self.state.position(id, plane, block);
+                let noted = self.state.at(id, plane).victims.noted_cost(position);
+                let cost = self.state.relocation_cost(block);
+                if noted.is_some_and(|noted| noted != cost) {
+                    return broken(format!(
+                        "block {b} costs {cost} sectors to move, and is chosen as if {noted:?}"
+                    ));
+                }
+            }
         }
         if let Some(what) = self.state.map.contradiction() {
             return broken(what);
