@@ -517,7 +517,10 @@ class Simulator:
             raise AssertionError(f"{self.outstanding} requests can never complete")
 
     def send_elsewhere(self) -> bool:
-        """Nothing is pending: programs that may go anywhere go to the roomiest plane."""
+        """Nothing is pending: programs that may go anywhere go to the roomiest plane.
+
+        Where none has room they go to the first where a collection begins.
+        """
         went = False
         for op in sorted((op for p in self.planes for op in p.parked), key=lambda op: op.key):
             there = self.other_plane(op)
@@ -541,6 +544,12 @@ class Simulator:
             others = [p for p in others if self.has_room(region, p, False)]
             if others:
                 return max(others, key=lambda p: (self.room(region, p), p.number))
+        for region in op.route:
+            for plane in (p for p in self.planes if p is not op.plane):
+                before = list(plane.jobs.values())
+                self.collect_for(region, plane)
+                if list(plane.jobs.values()) != before:
+                    return plane
         return None
 
     def room(self, region: Region, plane: Plane) -> int:
