@@ -122,8 +122,7 @@ impl Resources {
     /// The same; its want is taken.
     pub fn next_of(&mut self, index: usize, class: Class) -> Option<(usize, u64)> {
         let (plane, key) = self.first_of(index, class)?;
-        self.wants[plane] = NOTHING;
-        self.shared[index].waiting -= 1;
+        self.withdraw(index, plane);
         Some((plane, key))
     }
 
