@@ -113,6 +113,20 @@ impl ProgramRule {
         if self.next(shape, state, class) != Some(page) {
             return Err(IllegalProgram { rule: self, page, class, state: *state });
         }
+        self.record(shape, state, class, page);
+        Ok(())
+    }
+
+    /// Program the page that a class offers next, if it offers any: which page that is.
+    #[inline]
+    pub fn take(self, shape: BlockShape, state: &mut BlockState, class: SlotClass) -> Option<u32> {
+        let page = self.next(shape, state, class)?;
+        self.record(shape, state, class, page);
+        Some(page)
+    }
+
+    #[inline]
+    fn record(self, shape: BlockShape, state: &mut BlockState, class: SlotClass, page: u32) {
         match self {
             ProgramRule::Sequential => state.programmed[0] += 1,
             ProgramRule::OneShot(k) => state.programmed[0] += k as u16,
@@ -126,7 +140,6 @@ impl ProgramRule {
                 state.direct = (class == SlotClass::Next && finished < end) as u16;
             }
         }
-        Ok(())
     }
 
     /// Pages that one program operation writes.

@@ -141,11 +141,7 @@ impl<M: Media> Ftl<M> {
         };
         let block = &mut self.state.blocks[head.index()];
         let before = block.state;
-        let page = rule.next(shape, &block.state, class)?;
-        if let Err(e) = rule.apply(shape, &mut block.state, class, page) {
-            self.internal(e.to_string());
-            return None;
-        }
+        let page = rule.take(shape, &mut block.state, class)?;
         block.writers += 1;
         let state = block.state;
         let pages = rule.pages_per_program();

@@ -105,7 +105,8 @@ impl<M: Media> Ftl<M> {
         let units_per_page = self.state.regions[region.index()].units_per_page as u8;
         let (sector, unit) = (g.sector, g.unit);
         let counters = &mut self.state.counters.regions[region.index()];
-        let before = (counters.program_bytes, counters.program_pages);
+        let apart = matches!(self.state.ops[lead].bound_class, SlotClass::Slc | SlotClass::Reprogram);
+        let before = if apart { Some((counters.program_bytes, counters.program_pages)) } else { None };
         let (mut used, mut idle_gc) = (0, 0);
         let mut page = u8::MAX;
         let mut part = lead;
@@ -127,11 +128,11 @@ impl<M: Media> Ftl<M> {
         counters.program_pages[Cause::Pad as usize] += (pages - 1 - page) as u64;
         counters.program_bytes[Cause::Pad as usize] += slots as u64 * unit - used;
         self.state.counters.idle_gc_bytes += idle_gc;
+        let Some(before) = before else { return };
         let counters = &mut self.state.counters.regions[region.index()];
         let some = match self.state.ops[lead].bound_class {
             SlotClass::Slc => &mut counters.as_slc,
-            SlotClass::Reprogram => &mut counters.reprogrammed,
-            _ => return,
+            _ => &mut counters.reprogrammed,
         };
         for cause in 0..Cause::COUNT {
             some.bytes[cause] += counters.program_bytes[cause] - before.0[cause];
