@@ -25,6 +25,7 @@ mod rng;
 mod shrink;
 pub mod stress;
 mod swarm;
+mod text;
 mod tiny;
 
 pub use case::Case;

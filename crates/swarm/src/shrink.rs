@@ -21,13 +21,9 @@ pub struct Smallest {
 
 impl Display for Smallest {
     fn fmt(&self, f: &mut Formatter) -> fmt::Result {
-        let Case { drive, initial, requests, .. } = &self.case;
-        writeln!(f, "{}: {}", drive.scheme, self.message)?;
-        writeln!(f, "{}", wordline_device::to_toml(&drive.spec))?;
-        writeln!(f, "initially {initial:?}")?;
-        requests.iter().try_for_each(|r| {
-            writeln!(f, "{:>12} ns {:?} {} blocks at {}", r.arrival.0, r.op, r.blocks, r.lba.0)
-        })
+        // Told as a comment, so that all of it can be kept as it is.
+        self.message.lines().try_for_each(|line| writeln!(f, "# {line}"))?;
+        write!(f, "{}", self.case)
     }
 }
 

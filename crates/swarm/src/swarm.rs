@@ -102,15 +102,7 @@ impl Swarm {
     /// # Errors
     /// The first thing that is wrong, also where it is told by a panic.
     pub fn case(&self, seed: u64, length: u64) -> Result<Outcome, Failure> {
-        let case = self.draw(seed, length)?;
-        let scheme = case.drive.scheme.spelling.clone();
-        match caught(|| run(&case)) {
-            Ok(result_hash) => Ok(Outcome { scheme, result_hash, refused: case.refused }),
-            Err(message) => {
-                let device = wordline_device::to_toml(&case.drive.spec);
-                Err(Failure { seed, length, scheme, device, message })
-            }
-        }
+        self.draw(seed, length)?.run()
     }
 
     /// The shortest case of the same seed that fails, with what that one says. It tries every length from 0 on.
@@ -126,6 +118,24 @@ impl Swarm {
     pub fn smallest(&self, failure: &Failure) -> Result<Smallest, Failure> {
         let case = self.draw(failure.seed, failure.length)?;
         Ok(smallest(case, failure.message.clone(), |case| caught(|| run(case)).err()))
+    }
+}
+
+impl Case {
+    /// Run it with every check on.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, also where it is told by a panic.
+    pub fn run(&self) -> Result<Outcome, Failure> {
+        let scheme = self.drive.scheme.spelling.clone();
+        match caught(|| run(self)) {
+            Ok(result_hash) => Ok(Outcome { scheme, result_hash, refused: self.refused }),
+            Err(message) => {
+                let (seed, length) = (self.seed, self.requests.len() as u64);
+                let device = wordline_device::to_toml(&self.drive.spec);
+                Err(Failure { seed, length, scheme, device, message })
+            }
+        }
     }
 }
 

@@ -173,8 +173,6 @@ fn replays_the_case_that_the_environment_names() {
     let (seed, length) = case.split_once(':').expect("WORDLINE_CASE=SEED:LENGTH, or edge:SEED:LENGTH");
     let (seed, length) = (seed.parse().expect("a seed"), length.parse().expect("a length"));
     let case = swarm.draw(seed, length).unwrap_or_else(|f| panic!("{f}"));
-    let device = wordline_device::to_toml(&case.drive.spec);
-    println!("{} on\n{device}initially {:?}", case.drive.scheme, case.initial);
-    case.requests.iter().for_each(|r| println!("{r:?}"));
-    swarm.case(seed, length).unwrap_or_else(|f| panic!("{f}"));
+    println!("{case}");
+    case.run().unwrap_or_else(|f| panic!("{f}"));
 }
