@@ -16,7 +16,9 @@ use args::tree::{Cli, Command};
 use args::twin::TwinCommand;
 use clap::Parser;
 pub use commands::python::{Argument, Call};
-use commands::{completions, device, experiment, explain, lifetime, list, man, python, trace, twin, why};
+use commands::{
+    completions, device, experiment, explain, lifetime, list, live, man, python, trace, twin, why,
+};
 use console::Console;
 use error::Failure;
 use std::ffi::OsString;
@@ -62,8 +64,11 @@ pub fn main_with_schemes(
         Command::Compare(a) => experiment::compare(&a, &console),
         Command::Lifetime(a) => lifetime::lifetime(&a, &console),
         Command::Demo(a) => experiment::demo(&a, &console),
+        Command::Rerun(a) if wordline_live::is_session(&a.report) => live::rerun(&a.report, &console),
         Command::Rerun(a) => experiment::rerun(&a, &console),
         Command::Why(a) => why::why(&a, &console),
+        Command::Serve(a) => live::serve(&a, &console),
+        Command::Ctl(a) => live::ctl(&a, &console),
         Command::CheckLog(a) => experiment::check_log(&a),
         Command::Twin { command: TwinCommand::Check(a) } => twin::check(&a, &console),
         Command::Twin { command: TwinCommand::Fit(a) } => twin::fit(&a, &console),

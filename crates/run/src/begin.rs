@@ -57,6 +57,32 @@ pub(crate) fn begin<P: Probe, M: Media>(
     }
 }
 
+/// A scheme as it is built on a device: with `--set scheme.KEY=VALUE` worked in.
+///
+/// # Errors
+/// When there is no such scheme, or it has no such parameter.
+pub fn spelling(setup: &Setup, scheme: &str) -> Result<String, RunError> {
+    setup.check_scheme_keys(&[scheme.to_string()])?;
+    setup.scheme(scheme)
+}
+
+/// A drive in its initial state over media that hold nothing of it yet, for whoever serves what is in them; the scheme as
+/// [`spelling`] has it.
+///
+/// # Errors
+/// When scheme and device do not go together, or the initial state is none of theirs.
+pub fn device_over<P: Probe, M: Media>(
+    setup: &Setup,
+    spelling: &str,
+    probe: P,
+    media: M,
+) -> Result<Device<P, M>, RunError> {
+    let scheme = setup.spec.registry.build(spelling)?;
+    let mut device = Device::over(&setup.device, &setup.geometry, scheme, probe, media)?;
+    begin(setup, &mut device)?;
+    Ok(device)
+}
+
 /// What to do where no steady state can be begun with.
 fn instead(e: &SteadyError) -> Message {
     let filled = || Message::from("fill the drive (") + Opt::Initial.of("fill:90%,valid=80%") + ")";

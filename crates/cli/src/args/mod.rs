@@ -2,6 +2,7 @@
 
 pub(crate) mod about;
 pub(crate) mod device;
+pub(crate) mod live;
 pub(crate) mod python;
 pub(crate) mod run;
 pub(crate) mod trace;

@@ -181,7 +181,7 @@ pub(crate) struct DemoArgs {
 #[derive(Args, Debug)]
 pub(crate) struct RerunArgs {
     /// A report.json, or a comparison.json, of which every run is repeated; a folder with one of them, or the
-    /// page beside it
+    /// page beside it; or the folder of `wordline serve --session`
     pub(crate) report: PathBuf,
     /// Where the trace is now, if it is not where the report found it
     #[arg(long, value_name = "FILE")]

@@ -2,6 +2,7 @@
 
 use crate::args::about::{CompletionsArgs, ExplainArgs, ListArgs, ManArgs};
 use crate::args::device::DeviceCommand;
+use crate::args::live::{CtlArgs, ServeArgs};
 use crate::args::python::{ModelArgs, ReproduceArgs, SweepArgs, ValidateArgs};
 use crate::args::run::{CheckLogArgs, CompareArgs, DemoArgs, LifetimeArgs, RerunArgs, RunArgs, WhyArgs};
 use crate::args::trace::TraceCommand;
@@ -54,13 +55,21 @@ pub(crate) enum Command {
     /// amplification and capacity change as the drive ages. The device file must know the endurance of its
     /// flash.
     Lifetime(LifetimeArgs),
-    /// Repeat a run from its report alone, and say whether the result is the same
+    /// Repeat a run from its report alone, or a served drive from its session, and say whether the result is the same
     Rerun(RerunArgs),
     /// Tell why requests of a report's run took so long, in words, by doing the run again with a watcher
     ///
     /// Where each request's time went, from arrival to completion: what its plane, array or bus was at, since
     /// when and why. Every time in it is one of the operation log and of the timeline, to the nanosecond.
     Why(WhyArgs),
+    /// Serve a drive with real bytes over NBD, at the modelled speed, until Ctrl-C
+    ///
+    /// For fio, nbdcopy, qemu, nbdfuse and whatever else speaks NBD. Bytes lie by physical page in RAM, and are gone when it
+    /// ends. With --control the drive's power can be cut, reads and flushes can be made to fail, and time be made to go
+    /// slower while it is served.
+    Serve(ServeArgs),
+    /// Ask a served drive how it does, cut its power, plant faults, or change its speed
+    Ctl(CtlArgs),
     /// Compare conventional and slc-cache on a small drive under a bursty workload
     Demo(DemoArgs),
     /// Check an operation log by the rules of flash, with a program apart from the engine

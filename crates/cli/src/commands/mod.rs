@@ -7,6 +7,7 @@ pub(crate) mod explain;
 pub(crate) mod keys;
 pub(crate) mod lifetime;
 pub(crate) mod list;
+pub(crate) mod live;
 pub(crate) mod man;
 pub(crate) mod python;
 pub(crate) mod trace;

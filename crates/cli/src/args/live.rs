@@ -1,0 +1,65 @@
+//! `serve` and `ctl`: the comments are the help texts.
+
+use crate::args::values::pair;
+use clap::Args;
+use std::path::PathBuf;
+use wordline_live::{Address, TimeScale};
+use wordline_units::{Bytes, SimDuration};
+
+#[derive(Args, Debug)]
+#[command(group = clap::ArgGroup::new("where").args(["nbd", "tcp"]).required(true).multiple(true))]
+pub(crate) struct ServeArgs {
+    /// A built-in device (`wordline list devices`) or the path of a device file
+    #[arg(long, value_name = "DEV")]
+    pub(crate) device: String,
+    /// The scheme (`wordline list schemes`), perhaps with parameters: slc-cache:static_blocks=16
+    #[arg(long)]
+    pub(crate) scheme: String,
+    /// Serve at a unix socket: unix:/tmp/d.sock; may be given several times
+    #[arg(long, value_name = "unix:PATH")]
+    pub(crate) nbd: Vec<Address>,
+    /// Serve over TCP, at a port of the loopback or at HOST:PORT, as in 127.0.0.1:10809; whoever reaches it may read
+    /// and write the drive
+    #[arg(long, value_name = "[HOST:]PORT", value_parser = Address::tcp)]
+    pub(crate) tcp: Vec<Address>,
+    /// Make a socket for `wordline ctl`
+    #[arg(long, value_name = "PATH")]
+    pub(crate) control: Option<PathBuf>,
+    /// Wall time that a second of the drive takes, in seconds: 10 is ten times slower than the model, 0.1 as much faster,
+    /// 0 answers at once
+    #[arg(long, value_name = "X", default_value = "1")]
+    pub(crate) time_scale: TimeScale,
+    /// The drive before the first request: fresh, fill:90%[,order=seq|random][,valid=80%], aged_invalid:70%,
+    /// aged_blocks:70%, pe:tlc=500, retention:30d; several joined by +. What it holds then reads as zeroes
+    #[arg(long, default_value = "fresh", value_name = "STATE")]
+    pub(crate) initial: String,
+    /// Answer writes without FUA at once from a volatile cache of so many bytes, which a power cut empties, as far as they
+    /// were not flushed [default: as the device acknowledges, which a power cut does not undo]
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) write_cache: Option<Bytes>,
+    /// How long before an instant a thread stops sleeping and spins, so that an answer leaves in time; 0ns never spins
+    #[arg(long, value_name = "TIME", default_value = "50us")]
+    pub(crate) spin: SimDuration,
+    /// Change a key of the device (gc.trigger=free_blocks:5%) or of the scheme (scheme.when_full=wait)
+    #[arg(long, value_name = "KEY=VALUE", value_parser = pair)]
+    pub(crate) set: Vec<(String, String)>,
+    /// The seed from which every random stream is derived
+    #[arg(long, default_value_t = wordline_run::DEFAULT_SEED, allow_negative_numbers = true)]
+    pub(crate) seed: u64,
+    /// Write every request and power cut in the drive's time and order into this folder, for `wordline rerun DIR`
+    #[arg(long, value_name = "DIR")]
+    pub(crate) session: Option<PathBuf>,
+    /// Write what clients were given as JSON to a file, or with - to standard output in place of the table
+    #[arg(long, value_name = "FILE|-")]
+    pub(crate) json: Option<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct CtlArgs {
+    /// The socket of `wordline serve --control`
+    pub(crate) path: PathBuf,
+    /// What to do: stats; cut, cut writes=N, cut flushes=N, cut seed=N within=TIME; inject read-error
+    /// [offset=BYTES] [length=BYTES] [count=N], inject early-flush [count=N], inject clear; set time-scale=X
+    #[arg(value_name = "ORDER", required = true)]
+    pub(crate) order: Vec<String>,
+}

@@ -1,0 +1,72 @@
+//! Where a drive is served, as it is spelled.
+
+use std::fmt;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// Where a drive is served.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Address {
+    /// A socket in the file system.
+    Unix(PathBuf),
+    /// A host's address and a port.
+    Tcp(SocketAddr),
+}
+
+impl Address {
+    /// A TCP address: `PORT` on the loopback, or `HOST:PORT`.
+    ///
+    /// # Errors
+    /// When it is neither, or there is no such host.
+    pub fn tcp(text: &str) -> Result<Address, String> {
+        let wrong = |why: &str| {
+            format!("{text:?}: {why}\n  allowed: PORT on the loopback, or HOST:PORT, as in 127.0.0.1:10809")
+        };
+        if let Ok(port) = text.parse::<u16>() {
+            return Ok(Address::Tcp(SocketAddr::from(([127, 0, 0, 1], port))));
+        }
+        let mut found = text.to_socket_addrs().map_err(|e| wrong(&e.to_string()))?;
+        found.next().map(Address::Tcp).ok_or_else(|| wrong("there is no such host"))
+    }
+}
+
+impl FromStr for Address {
+    type Err = String;
+
+    /// `unix:PATH`.
+    fn from_str(text: &str) -> Result<Address, String> {
+        match text.strip_prefix("unix:") {
+            Some(path) if !path.is_empty() && !path.starts_with('?') => Ok(Address::Unix(path.into())),
+            _ => Err(format!(
+                "{text:?} is no address of a unix socket\n  allowed: unix:PATH, as in unix:/tmp/d.sock; --tcp takes HOST:PORT"
+            )),
+        }
+    }
+}
+
+impl fmt::Display for Address {
+    /// The URI of the NBD protocol (its document "uri.md").
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Address::Unix(path) => write!(f, "nbd+unix:///?socket={}", path.display()),
+            Address::Tcp(address) => write!(f, "nbd://{address}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_read_or_refused_with_what_is_allowed() {
+        assert_eq!("unix:/tmp/d".parse(), Ok(Address::Unix("/tmp/d".into())));
+        assert_eq!(Address::tcp("10809").unwrap().to_string(), "nbd://127.0.0.1:10809");
+        assert_eq!(Address::tcp("127.0.0.1:7").unwrap().to_string(), "nbd://127.0.0.1:7");
+        for bad in ["", "unix:", "/tmp/d", "tcp:10809"] {
+            assert!(bad.parse::<Address>().unwrap_err().contains("allowed: unix:PATH"), "{bad}");
+        }
+        assert!(Address::tcp("70000").unwrap_err().contains("HOST:PORT"));
+    }
+}

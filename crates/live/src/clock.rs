@@ -1,0 +1,112 @@
+//! Wall time and the drive's time: how the one follows from the other.
+
+use std::time::{Duration, Instant};
+use wordline_units::{SimDuration, SimTime};
+
+/// How many seconds of wall time a second of the drive takes. At 0 the drive takes none: whatever is asked ends at once, and
+/// its own time goes on only by what it does.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct TimeScale(f64);
+
+impl TimeScale {
+    /// As fast as the model says.
+    pub const REAL: TimeScale = TimeScale(1.0);
+    /// No time at all.
+    pub const NONE: TimeScale = TimeScale(0.0);
+    /// The slowest drive.
+    const MOST: f64 = 1e6;
+    /// The fastest that takes time.
+    const LEAST: f64 = 1e-6;
+
+    /// The number.
+    pub fn factor(self) -> f64 {
+        self.0
+    }
+
+    /// So much of the drive's time as wall time.
+    pub(crate) fn wall(self, modelled: SimDuration) -> Duration {
+        Duration::from_nanos((modelled.0 as f64 * self.0) as u64)
+    }
+}
+
+impl std::str::FromStr for TimeScale {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<TimeScale, String> {
+        let scale = text.parse().ok();
+        let fits = |s: &f64| *s == 0.0 || (TimeScale::LEAST..=TimeScale::MOST).contains(s);
+        scale.filter(fits).map(|s: f64| TimeScale(s.abs())).ok_or_else(|| {
+            format!(
+                "{text:?} is no time scale\n  allowed: 0 (the drive takes no time), or from 0.000001 (a million times \
+                 faster) to 1000000 (as much slower)"
+            )
+        })
+    }
+}
+
+/// The two times, side by side.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clock {
+    /// An instant, and the drive's time then.
+    origin: (Instant, SimTime),
+    scale: TimeScale,
+}
+
+impl Clock {
+    pub(crate) fn new(scale: TimeScale, wall: Instant, drive: SimTime) -> Clock {
+        Clock { origin: (wall, drive), scale }
+    }
+
+    pub(crate) fn scale(&self) -> TimeScale {
+        self.scale
+    }
+
+    /// The drive's time at an instant; nothing where it takes no time.
+    #[inline]
+    pub(crate) fn drive_time(&self, wall: Instant) -> Option<SimTime> {
+        let since = wall.saturating_duration_since(self.origin.0).as_nanos() as u64;
+        let modelled = match self.scale {
+            TimeScale::NONE => return None,
+            TimeScale::REAL => since,
+            TimeScale(scale) => (since as f64 / scale) as u64,
+        };
+        Some(SimTime(self.origin.1.0.saturating_add(modelled)))
+    }
+
+    /// The instant of a time of the drive; nothing where it takes no time, or that is never.
+    #[inline]
+    pub(crate) fn instant(&self, drive: SimTime) -> Option<Instant> {
+        if self.scale == TimeScale::NONE || drive == SimTime::NEVER {
+            return None;
+        }
+        self.origin.0.checked_add(self.scale.wall(drive.since(self.origin.1.min(drive))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_drives_time_follows_from_wall_time_and_back() {
+        let wall = Instant::now();
+        for scale in ["1", "10", "0.5"] {
+            let clock = Clock::new(scale.parse().unwrap(), wall, SimTime(7_000));
+            let later = clock.instant(SimTime(1_007_000)).unwrap();
+            let factor: f64 = scale.parse().unwrap();
+            assert_eq!(later.duration_since(wall).as_nanos(), (1e6 * factor) as u128);
+            assert_eq!(clock.drive_time(later), Some(SimTime(1_007_000)));
+            assert_eq!(clock.instant(SimTime::NEVER), None);
+        }
+        let none = Clock::new(TimeScale::NONE, wall, SimTime(7_000));
+        assert_eq!((none.drive_time(wall), none.instant(SimTime(9_000))), (None, None));
+    }
+
+    #[test]
+    fn a_scale_that_no_drive_has_is_refused_with_what_is_allowed() {
+        for text in ["-1", "nan", "inf", "1e-9", "x", ""] {
+            assert!(text.parse::<TimeScale>().unwrap_err().contains("allowed: 0 "), "{text}");
+        }
+        assert_eq!("-0".parse(), Ok(TimeScale::NONE));
+    }
+}

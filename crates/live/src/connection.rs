@@ -1,0 +1,133 @@
+//! One client: its handshake, then its requests. All that its socket has brought is parsed at once and submitted together.
+
+use crate::engine::command::weight;
+use crate::error::Broken;
+use crate::lock;
+use crate::outbox::Outbox;
+use crate::protocol::handshake::handshake;
+use crate::protocol::numbers::MAX_PAYLOAD;
+use crate::protocol::request::{self, HEAD, Request, Verb};
+use crate::shared::Shared;
+use crate::socket::Socket;
+use std::io::Read;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// How long a client may take for a step of the handshake.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Connections at once.
+const MOST: usize = 64;
+/// Bytes that are read from a socket at once.
+const READ: usize = 128 << 10;
+
+/// Serve a client until it leaves, or its connection is ended.
+pub(crate) fn serve(shared: &Arc<Shared>, socket: Socket, from: &str) {
+    let socket = Arc::new(socket);
+    let number = shared.next_connection.fetch_add(1, Ordering::Relaxed);
+    // The power may be cut during the handshake: the connection is then of before.
+    let epoch = shared.epoch();
+    {
+        let mut connections = lock(&shared.connections);
+        if connections.len() >= MOST || shared.is_stopping() {
+            drop(connections);
+            (shared.log)(&format!("connection {number} from {from} is refused: there are {MOST} already"));
+            return;
+        }
+        connections.push((number, Arc::clone(&socket)));
+    }
+    if let Err(broken) = talk(shared, &socket, epoch)
+        && !broken.is_quiet()
+        && !shared.is_stopping()
+    {
+        (shared.log)(&format!("connection {number} from {from}: {broken}"));
+    }
+    socket.shut();
+    lock(&shared.connections).retain(|(n, _)| *n != number);
+}
+
+fn talk(shared: &Arc<Shared>, socket: &Arc<Socket>, epoch: u64) -> Result<(), Broken> {
+    socket.patience(Some(PATIENCE))?;
+    let Some(agreed) = handshake(&mut &**socket, &shared.export)? else { return Ok(()) };
+    socket.patience(None)?;
+    let outbox = Arc::new(Outbox::new(Arc::clone(socket), agreed, epoch));
+    let done = std::thread::scope(|scope| {
+        let sender = std::thread::Builder::new().name("wordline-send".to_string());
+        sender.spawn_scoped(scope, || outbox.send_on())?;
+        let done = listen(shared, &outbox, socket);
+        outbox.close();
+        done
+    });
+    // A client that has asked to leave, or whose power was cut, is not told of what is on its way.
+    done
+}
+
+/// What a socket has brought and has not been parsed.
+struct Incoming {
+    bytes: Box<[u8]>,
+    from: usize,
+    to: usize,
+}
+
+fn listen(shared: &Arc<Shared>, outbox: &Arc<Outbox>, socket: &Socket) -> Result<(), Broken> {
+    let mut incoming = Incoming { bytes: vec![0; READ].into(), from: 0, to: 0 };
+    let mut batch: Vec<(Request, Vec<u8>)> = vec![];
+    loop {
+        let Some(request) = incoming.request()? else {
+            if !batch.is_empty() && !shared.submit(outbox, &mut batch) || !incoming.fill(socket)? {
+                return Ok(());
+            }
+            continue;
+        };
+        if request.verb == Some(Verb::Disconnect) {
+            shared.submit(outbox, &mut batch);
+            return Ok(());
+        }
+        let bytes = weight(&request).min(MAX_PAYLOAD as usize);
+        // Room comes when something is answered, which is asked for first.
+        if !outbox.admits(bytes) && (!shared.submit(outbox, &mut batch) || !outbox.admit(bytes)) {
+            return Ok(());
+        }
+        let mut data = vec![0; request.payload()];
+        let at_hand = incoming.take(&mut data);
+        if at_hand < data.len() {
+            // The rest may take the client long; what it has asked before does not wait for it.
+            if !batch.is_empty() && !shared.submit(outbox, &mut batch) {
+                return Ok(());
+            }
+            (&*socket).read_exact(&mut data[at_hand..])?;
+        }
+        batch.push((request, data));
+    }
+}
+
+impl Incoming {
+    /// The head of the next request, if all of it is there.
+    fn request(&mut self) -> Result<Option<Request>, Broken> {
+        let Some(head) = self.bytes[self.from..self.to].first_chunk::<HEAD>() else { return Ok(None) };
+        let request = request::request(head)?;
+        self.from += HEAD;
+        Ok(Some(request))
+    }
+
+    /// Wait for more. Returns whether there is any.
+    fn fill(&mut self, mut socket: &Socket) -> Result<bool, Broken> {
+        self.bytes.copy_within(self.from..self.to, 0);
+        self.to -= self.from;
+        self.from = 0;
+        let read = socket.read(&mut self.bytes[self.to..])?;
+        if read == 0 && self.to > 0 {
+            return Err(std::io::Error::from(std::io::ErrorKind::UnexpectedEof).into());
+        }
+        self.to += read;
+        Ok(read > 0)
+    }
+
+    /// Take as much of some data as is there. Returns how much.
+    fn take(&mut self, data: &mut [u8]) -> usize {
+        let taken = data.len().min(self.to - self.from);
+        data[..taken].copy_from_slice(&self.bytes[self.from..self.from + taken]);
+        self.from += taken;
+        taken
+    }
+}

@@ -1,0 +1,91 @@
+//! The control socket: one line asks, one object of JSON answers, and the connection ends.
+
+use crate::error::ServeError;
+use crate::faults::ReadError;
+use crate::orders::Order;
+use crate::shared::Shared;
+use serde_json::{Value, json};
+use std::io::{self, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::Duration;
+
+/// The longest line.
+const LINE: u64 = 4096;
+/// How long either side may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Do what one client of the control socket asks.
+pub(crate) fn serve(shared: &Shared, mut stream: UnixStream) -> io::Result<()> {
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    let mut line = vec![];
+    let mut byte = [0];
+    while line.len() < LINE as usize && stream.read(&mut byte)? == 1 && byte[0] != b'\n' {
+        line.push(byte[0]);
+    }
+    let answer = match String::from_utf8_lossy(&line).parse() {
+        Ok(order) => obey(shared, order),
+        Err(why) => json!({ "error": why }),
+    };
+    writeln!(stream, "{answer:#}")
+}
+
+fn obey(shared: &Shared, order: Order) -> Value {
+    match order {
+        Order::Stats => shared.to_json(),
+        Order::Cut(when) => match shared.cut(when) {
+            Some(cut) => json!({ "cut": cut.to_json() }),
+            None => shared.with_engine(|engine| match &engine.stopped {
+                Some(why) => json!({ "error": format!("the drive has stopped: {why}") }),
+                None => json!({ "armed": engine.armed.len() }),
+            }),
+        },
+        Order::TimeScale(scale) => {
+            shared.set_time_scale(scale);
+            json!({ "time_scale": scale.factor() })
+        }
+        Order::ReadError { offset, length, count } => shared.with_engine(|engine| {
+            if offset >= engine.size {
+                return json!({ "error": format!("offset={offset}: the drive ends there\n  allowed: 0 to {}", engine.size - 1) });
+            }
+            let range = offset..offset.saturating_add(length).min(engine.size);
+            engine.faults.read_errors.push(ReadError { range: range.clone(), left: count });
+            json!({ "read_error": { "from": range.start, "to": range.end, "count": count } })
+        }),
+        Order::EarlyFlush { count } => shared.with_engine(|engine| {
+            engine.faults.early_flushes = engine.faults.early_flushes.saturating_add(count);
+            json!({ "early_flushes": engine.faults.early_flushes })
+        }),
+        Order::Clear => shared.with_engine(|engine| {
+            engine.faults.read_errors.clear();
+            engine.faults.early_flushes = 0;
+            engine.armed.clear();
+            json!({ "cleared": true })
+        }),
+    }
+}
+
+/// Ask the server of a control socket something, in words. Returns its answer, JSON.
+///
+/// # Errors
+/// When nobody answers there, or the server does not know what is asked.
+pub fn ask(path: &Path, order: &str) -> Result<String, ServeError> {
+    // What is no order is refused here, whether or not anybody listens.
+    order.parse::<Order>().map_err(ServeError::Input)?;
+    let unheard = |e: io::Error| {
+        let hint = "it is the PATH of `wordline serve --control PATH`, while that runs";
+        ServeError::Input(format!("{}: nobody answers there: {e}\n  hint: {hint}", path.display()))
+    };
+    let mut stream = UnixStream::connect(path).map_err(unheard)?;
+    writeln!(stream, "{order}").map_err(unheard)?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).map_err(unheard)?;
+    let value: Value = serde_json::from_str(&answer).map_err(|e| {
+        ServeError::Machine(format!("{}: what answers there is no server of ours: {e}", path.display()))
+    })?;
+    match value["error"].as_str() {
+        Some(why) => Err(ServeError::Input(why.to_string())),
+        None => Ok(answer),
+    }
+}

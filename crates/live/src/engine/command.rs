@@ -1,0 +1,114 @@
+//! What clients have asked and not been answered, and the answers.
+
+use crate::outbox::Outbox;
+use crate::pieces::{Piece, Rest};
+use crate::protocol::numbers::NbdError;
+use crate::protocol::reply::Reply;
+use crate::protocol::request::{Request, Verb};
+use crate::statistics::Served;
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Instant;
+use wordline_units::SimTime;
+
+/// A command under way.
+pub(crate) struct Command {
+    pub outbox: Arc<Outbox>,
+    pub request: Request,
+    pub verb: Verb,
+    /// What is to be written.
+    pub data: Vec<u8>,
+    pub arrived: Instant,
+    /// The same in the drive's time.
+    pub arrival: SimTime,
+    pub rest: Rest,
+    /// A piece that waits for a sector that another command completes.
+    pub waiting: Option<Piece>,
+    pub fill: Option<Fill>,
+    /// What a read has brought, and where in it lies what was asked for.
+    pub brought: Option<(Vec<u8>, Range<usize>)>,
+    pub error: Option<(NbdError, String)>,
+    /// The client has its answer already: of a volatile cache.
+    pub answered: bool,
+}
+
+/// Sectors that are completed before they are written.
+pub(crate) struct Fill {
+    /// What is written, in bytes of the drive.
+    pub outer: Range<u64>,
+    /// The part of it that the command brings.
+    pub inner: Range<u64>,
+    pub bytes: Vec<u8>,
+    /// Sectors that are being read.
+    pub awaited: Vec<u64>,
+}
+
+/// What a request of the drive is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Role {
+    /// The piece of a command itself.
+    Body,
+    /// To complete the sector that begins at a byte.
+    Fill(u64),
+}
+
+/// An answer that is to leave.
+pub(crate) struct Delivery {
+    pub outbox: Arc<Outbox>,
+    pub reply: Reply,
+    /// Bytes that the request counts for while it is under way.
+    pub bytes: usize,
+    pub served: Served,
+}
+
+/// Bytes that a request counts for while it is under way: those of its data and of its answer's.
+pub(crate) fn weight(request: &Request) -> usize {
+    match request.verb {
+        Some(Verb::Read | Verb::Write) => request.length as usize,
+        _ => 0,
+    }
+}
+
+impl Fill {
+    /// A sector has been read: what the command does not bring of it is taken.
+    pub(crate) fn take(&mut self, sector: u64, data: &[u8]) {
+        let end = sector + data.len() as u64;
+        for kept in [sector..self.inner.start.min(end), self.inner.end.max(sector)..end] {
+            let (Some(from), Some(to)) = (kept.start.checked_sub(sector), kept.end.checked_sub(sector))
+            else {
+                continue;
+            };
+            let at = (kept.start - self.outer.start) as usize;
+            if from < to
+                && let Some(into) = self.bytes.get_mut(at..at + (to - from) as usize)
+            {
+                into.copy_from_slice(&data[from as usize..to as usize]);
+            }
+        }
+        self.awaited.retain(|s| *s != sector);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sector_is_completed_by_what_was_in_it_and_nothing_else() {
+        for (inner, sectors) in
+            [(3..5u64, vec![0]), (3..13, vec![0, 8]), (0..5, vec![0]), (11..16, vec![8]), (8..12, vec![8])]
+        {
+            let outer = inner.start / 8 * 8..inner.end.next_multiple_of(8);
+            let mut bytes = vec![0; (outer.end - outer.start) as usize];
+            bytes[(inner.start - outer.start) as usize..(inner.end - outer.start) as usize].fill(1);
+            let mut fill =
+                Fill { outer: outer.clone(), inner: inner.clone(), bytes, awaited: sectors.clone() };
+            for s in sectors {
+                fill.take(s, &[2; 8]);
+            }
+            assert!(fill.awaited.is_empty());
+            let wanted: Vec<u8> = outer.map(|at| if inner.contains(&at) { 1 } else { 2 }).collect();
+            assert_eq!(fill.bytes, wanted, "{inner:?}");
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! The drive at work for its clients, under one lock: what they ask goes in, time goes on, answers come out. Nothing here
+//! waits or touches a socket.
+
+use crate::clock::{Clock, TimeScale};
+use crate::drive::{Cut, Drive, Stopped};
+use crate::engine::command::{Command, Delivery, Role, weight};
+use crate::faults::{Armed, Faults};
+use crate::outbox::Outbox;
+use crate::pieces::{Rest, Units};
+use crate::protocol::numbers::{NbdError, flag};
+use crate::protocol::reply::Reply;
+use crate::protocol::request::{Request, Verb};
+use crate::statistics::Served;
+use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use wordline_ftl::{Bytes, Outcome};
+use wordline_sim::Completion;
+use wordline_units::{SimDuration, SimTime};
+
+/// How soon to look again at a drive on which nothing is due and requests wait: only time that passes ends them.
+const LOOK_AGAIN: Duration = Duration::from_millis(1);
+
+/// The drive at work.
+pub(crate) struct Engine {
+    pub drive: Drive<Bytes>,
+    pub clock: Clock,
+    pub units: Units,
+    /// Bytes of the drive.
+    pub size: u64,
+    pub commands: FxHashMap<u64, Command>,
+    pub next_command: u64,
+    /// What each request of the drive is for, by its number.
+    pub asked: FxHashMap<u64, (u64, Role)>,
+    /// Sectors that are being completed, by their first bytes, and commands that wait for them.
+    pub filling: Vec<u64>,
+    pub blocked: VecDeque<u64>,
+    pub faults: Faults,
+    pub armed: Vec<Armed>,
+    /// Bytes of writes that a volatile cache answers before they are on flash, at most and now.
+    pub write_cache: u64,
+    pub cached: u64,
+    /// Writes that failed after they had been answered.
+    pub failed_behind: u64,
+    /// Power cuts so far; connections end with each.
+    pub cuts: Vec<Cut>,
+    /// Why the drive takes no more requests.
+    pub stopped: Option<Stopped>,
+    pub out: Vec<Delivery>,
+    /// What the log has to be told.
+    pub notes: Vec<String>,
+    /// Until when the pacing thread sleeps.
+    pub sleeps_until: Option<Instant>,
+}
+
+impl Engine {
+    pub(crate) fn new(drive: Drive<Bytes>, scale: TimeScale, write_cache: u64) -> Engine {
+        let setup = drive.setup();
+        let units = Units { sector: setup.device.sector.0, page: setup.device.unit.0 };
+        let size = setup.device.logical_bytes() / units.page * units.page;
+        Engine {
+            clock: Clock::new(scale, Instant::now(), drive.now()),
+            drive,
+            units,
+            size,
+            commands: FxHashMap::default(),
+            next_command: 0,
+            asked: FxHashMap::default(),
+            filling: vec![],
+            blocked: VecDeque::new(),
+            faults: Faults::default(),
+            armed: vec![],
+            write_cache,
+            cached: 0,
+            failed_behind: 0,
+            cuts: vec![],
+            stopped: None,
+            out: vec![],
+            notes: vec![],
+            sleeps_until: None,
+        }
+    }
+
+    /// Power cuts so far.
+    pub(crate) fn epoch(&self) -> u64 {
+        self.cuts.len() as u64
+    }
+
+    /// A client asks, with the data of a write. Returns whether its connection is still one of this drive's.
+    pub(crate) fn submit(
+        &mut self,
+        outbox: &Arc<Outbox>,
+        request: Request,
+        data: Vec<u8>,
+        arrived: Instant,
+    ) -> bool {
+        if outbox.epoch != self.epoch() {
+            return false;
+        }
+        let agreed = outbox.agreed;
+        let verb = match request.check(self.size, agreed.structured, agreed.allocation) {
+            Ok(verb) => verb,
+            Err((error, why)) => {
+                self.answer_at_once(
+                    outbox,
+                    &request,
+                    arrived,
+                    Reply::error(agreed, request.cookie, error, &why),
+                    true,
+                );
+                return true;
+            }
+        };
+        if let Some(why) = &self.stopped {
+            let reply = Reply::error(agreed, request.cookie, NbdError::Io, why);
+            self.answer_at_once(outbox, &request, arrived, reply, true);
+            return true;
+        }
+        let range = request.offset..request.offset + u64::from(request.length);
+        if verb == Verb::BlockStatus {
+            let extents = self.extents(&range, request.has(flag::REQ_ONE));
+            self.answer_at_once(outbox, &request, arrived, Reply::extents(request.cookie, &extents), false);
+            return true;
+        }
+        if verb == Verb::Flush && self.faults.lies() {
+            self.answer_at_once(outbox, &request, arrived, Reply::done(agreed, request.cookie), false);
+            return true;
+        }
+        let error = (verb == Verb::Read && self.faults.fails(&range))
+            .then(|| (NbdError::Io, "a planted read error".to_string()));
+        let arrival = self.clock.drive_time(arrived).unwrap_or(self.drive.now());
+        let rest = Rest::new(verb, range, request.has(flag::NO_HOLE), request.has(flag::FUA));
+        let id = self.next_command;
+        self.next_command += 1;
+        let command = Command {
+            outbox: Arc::clone(outbox),
+            request,
+            verb,
+            data,
+            arrived,
+            arrival,
+            rest,
+            waiting: None,
+            fill: None,
+            brought: None,
+            error,
+            answered: false,
+        };
+        self.commands.insert(id, command);
+        self.go_on(id);
+        true
+    }
+
+    /// Answer what takes the drive no time.
+    fn answer_at_once(
+        &mut self,
+        outbox: &Arc<Outbox>,
+        request: &Request,
+        arrived: Instant,
+        reply: Reply,
+        failed: bool,
+    ) {
+        let verb = request.verb.unwrap_or(Verb::Disconnect);
+        let due = (self.clock.scale() != TimeScale::NONE).then_some(arrived);
+        let served =
+            Served { verb, bytes: request.length, failed, arrived, modelled: SimDuration::ZERO, due };
+        let bytes = weight(request);
+        self.out.push(Delivery { outbox: Arc::clone(outbox), reply, bytes, served });
+    }
+
+    /// Let time go on until an instant, and answer what has ended. Returns whether the power was cut meanwhile.
+    pub(crate) fn pump(&mut self, wall: Instant) -> bool {
+        let cuts = self.epoch();
+        let until = self.clock.drive_time(wall);
+        loop {
+            let cut_at =
+                self.armed.iter().filter_map(|a| if let Armed::At(at) = a { Some(*at) } else { None }).min();
+            let target = until.unwrap_or(SimTime::NEVER).min(cut_at.unwrap_or(SimTime::NEVER));
+            if self.stopped.is_some() || until.is_none() && self.asked.is_empty() {
+                break;
+            }
+            match self.drive.next(target) {
+                Ok(Some(completion)) => {
+                    self.ended(completion);
+                    self.cut_if_due();
+                }
+                Ok(None) if cut_at == Some(target) => {
+                    if let Err(why) = self.drive.advance(target) {
+                        self.stop(why);
+                    }
+                    self.cut_now();
+                }
+                Ok(None) if until == Some(target) => {
+                    if let Err(why) = self.drive.advance(target) {
+                        self.stop(why);
+                    }
+                    break;
+                }
+                Ok(None) => break,
+                Err(why) => self.stop(why),
+            }
+        }
+        cuts != self.epoch()
+    }
+
+    /// When something is due next.
+    pub(crate) fn next_due(&self) -> Option<Instant> {
+        let cut =
+            self.armed.iter().filter_map(|a| if let Armed::At(at) = a { Some(*at) } else { None }).min();
+        let event = self.drive.device().filter(|_| self.stopped.is_none()).and_then(|d| d.next_event());
+        let due = match (event, cut) {
+            (Some(event), Some(cut)) => Some(event.min(cut)),
+            (some, None) | (None, some) => some,
+        };
+        let due = due.and_then(|at| self.clock.instant(at));
+        let waits = due.is_none() && !self.asked.is_empty() && self.stopped.is_none();
+        if waits && self.clock.scale() != TimeScale::NONE { Some(Instant::now() + LOOK_AGAIN) } else { due }
+    }
+
+    /// A request of the drive has ended.
+    fn ended(&mut self, completion: Completion) {
+        let Some((id, role)) = self.asked.remove(&completion.number) else { return };
+        let failed = match completion.outcome {
+            Outcome::Done => None,
+            Outcome::Uncorrectable => Some((NbdError::Io, "more errors than can be corrected".to_string())),
+            Outcome::OutOfSpace => Some((NbdError::NoSpace, "the drive is full".to_string())),
+            Outcome::WornOut => Some((NbdError::NoSpace, "too many blocks have worn out".to_string())),
+        };
+        let Some(command) = self.commands.get_mut(&id) else { return };
+        if let Some(failed) = failed {
+            command.error.get_or_insert(failed);
+        } else if command.verb == Verb::Read {
+            let from = (command.request.offset % self.units.sector) as usize;
+            command.brought = Some((completion.data, from..from + command.request.length as usize));
+        } else if let (Role::Fill(sector), Some(fill)) = (role, &mut command.fill) {
+            fill.take(sector, &completion.data);
+        }
+        match role {
+            Role::Body => self.go_on(id),
+            Role::Fill(sector) => self.filled(id, sector),
+        }
+    }
+
+    /// A command has come to its end: answer it, unless that has been done.
+    pub(crate) fn finish(&mut self, id: u64) {
+        let Some(command) = self.commands.remove(&id) else { return };
+        if command.answered {
+            self.cached = self.cached.saturating_sub(u64::from(command.request.length));
+            if let Some((_, why)) = command.error {
+                self.failed_behind += 1;
+                self.notes.push(format!(
+                    "a write of {} bytes at {} failed after it had been answered from the write cache: {why}",
+                    command.request.length, command.request.offset
+                ));
+            }
+            return;
+        }
+        self.answer(command);
+    }
+
+    /// Answer a command now, in the drive's time.
+    pub(crate) fn answer(&mut self, mut command: Command) {
+        let (agreed, request) = (command.outbox.agreed, command.request);
+        let failed = command.error.is_some();
+        let reply = match (command.error.take(), command.brought.take()) {
+            (Some((error, why)), _) => Reply::error(agreed, request.cookie, error, &why),
+            (None, Some((body, asked))) => Reply::data(agreed, request.cookie, request.offset, body, asked),
+            (None, None) => Reply::done(agreed, request.cookie),
+        };
+        let served = self.served(&command, failed);
+        self.out.push(Delivery { reply, bytes: weight(&request), served, outbox: command.outbox });
+        self.count(command.verb, failed);
+    }
+
+    /// What the statistics say of a command that ends now, in the drive's time.
+    pub(crate) fn served(&self, command: &Command, failed: bool) -> Served {
+        let now = self.drive.now();
+        Served {
+            verb: command.verb,
+            bytes: command.request.length,
+            failed,
+            arrived: command.arrived,
+            modelled: now.since(command.arrival.min(now)),
+            due: self.clock.instant(now.max(command.arrival)),
+        }
+    }
+
+    /// An answer counts towards a cut that is waited for.
+    pub(crate) fn count(&mut self, verb: Verb, failed: bool) {
+        for armed in &mut self.armed {
+            match (armed, verb) {
+                (Armed::Writes(left), Verb::Write | Verb::WriteZeroes)
+                | (Armed::Flushes(left), Verb::Flush)
+                    if !failed =>
+                {
+                    *left = left.saturating_sub(1);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The drive has stopped: everybody is told, now and from now on.
+    pub(crate) fn stop(&mut self, why: Stopped) {
+        self.notes.push(format!("the drive has stopped, and answers nothing but errors: {why}"));
+        let mut ids: Vec<u64> = self.commands.keys().copied().collect();
+        ids.sort_unstable();
+        self.stopped = Some(why);
+        self.forget_requests();
+        for id in ids {
+            if let Some(command) = self.commands.get_mut(&id) {
+                command.error = Some((NbdError::Io, "the drive has stopped".to_string()));
+            }
+            self.finish(id);
+        }
+    }
+
+    /// Nothing that the drive was asked will end any more.
+    pub(crate) fn forget_requests(&mut self) {
+        self.asked.clear();
+        self.filling.clear();
+        self.blocked.clear();
+    }
+}

@@ -1,0 +1,7 @@
+//! The drive at work for its clients.
+
+pub(crate) mod command;
+pub(crate) mod core;
+mod power;
+mod steps;
+mod told;

@@ -1,0 +1,171 @@
+//! A command, piece by piece. A sector that is written in part is read first, and completed; who else would write or trim it
+//! waits until that is under way, so that no two complete it from the same old data.
+
+use crate::engine::command::{Delivery, Fill, Role};
+use crate::engine::core::Engine;
+use crate::pieces::{Piece, asked};
+use crate::protocol::numbers::{HOLE_AND_ZERO, flag};
+use crate::protocol::reply::{Extent, Reply};
+use crate::protocol::request::Verb;
+use std::ops::Range;
+use std::sync::Arc;
+use wordline_units::{Attributes, HostOp, HostRequest, Lpn};
+
+/// Logical pages that are looked at for one block status, so that nobody waits long for it: less than was asked for may be
+/// told.
+const LOOKED_AT: u64 = 1 << 16;
+
+impl Engine {
+    /// Ask the next piece of a command, or end it where there is none, or one has failed.
+    pub(crate) fn go_on(&mut self, id: u64) {
+        let units = self.units;
+        let Some(command) = self.commands.get_mut(&id) else { return };
+        // A read that is to fail takes its time like any other.
+        let over = command.error.is_some() && command.verb != Verb::Read;
+        match if over { None } else { command.rest.next(units) } {
+            Some(piece) => self.begin(id, piece),
+            None => self.finish(id),
+        }
+    }
+
+    fn begin(&mut self, id: u64, piece: Piece) {
+        match piece {
+            Piece::Flush => self.ask(id, Role::Body, HostRequest::new(HostOp::Flush, 0, 0), &[]),
+            Piece::Read(range) => self.ask(id, Role::Body, asked(HostOp::Read, &range), &[]),
+            Piece::Write(ref range) | Piece::Zero(ref range) | Piece::Trim(ref range)
+                if self.is_filling(range) =>
+            {
+                if let Some(command) = self.commands.get_mut(&id) {
+                    command.waiting = Some(piece);
+                    self.blocked.push_back(id);
+                }
+            }
+            Piece::Trim(range) => self.ask(id, Role::Body, asked(HostOp::Trim, &range), &[]),
+            Piece::Write(range) => {
+                let Some(command) = self.commands.get_mut(&id) else { return };
+                let data = std::mem::take(&mut command.data);
+                self.write(id, range, data);
+            }
+            Piece::Zero(range) => {
+                let zeroes = vec![0; (range.end - range.start) as usize];
+                self.write(id, range, zeroes);
+            }
+        }
+    }
+
+    /// Whether a sector of a range is being completed.
+    fn is_filling(&self, range: &Range<u64>) -> bool {
+        self.filling.iter().any(|s| *s < range.end && range.start < *s + self.units.sector)
+    }
+
+    /// Write bytes, once the sectors that they are only a part of are complete.
+    fn write(&mut self, id: u64, inner: Range<u64>, data: Vec<u8>) {
+        let outer = self.units.outward(&inner);
+        let awaited: Vec<u64> = self.units.torn(&inner).collect();
+        if awaited.is_empty() {
+            return self.put(id, &outer, &data);
+        }
+        let mut bytes = vec![0; (outer.end - outer.start) as usize];
+        let at = (inner.start - outer.start) as usize;
+        bytes[at..at + data.len()].copy_from_slice(&data);
+        self.filling.extend(&awaited);
+        if let Some(command) = self.commands.get_mut(&id) {
+            command.fill = Some(Fill { outer, inner, bytes, awaited: awaited.clone() });
+        }
+        for sector in awaited {
+            let whole = sector..sector + self.units.sector;
+            self.ask(id, Role::Fill(sector), asked(HostOp::Read, &whole), &[]);
+        }
+    }
+
+    /// A sector that a command completes has been read, or cannot be.
+    pub(crate) fn filled(&mut self, id: u64, sector: u64) {
+        let Some(command) = self.commands.get_mut(&id) else { return };
+        let Some(fill) = &mut command.fill else { return };
+        fill.awaited.retain(|s| *s != sector);
+        if !fill.awaited.is_empty() {
+            return;
+        }
+        let failed = command.error.is_some();
+        let Some(fill) = command.fill.take() else { return };
+        if failed {
+            self.finish(id);
+        } else {
+            self.put(id, &fill.outer, &fill.bytes);
+        }
+        self.filling.retain(|s| *s < fill.outer.start || *s >= fill.outer.end);
+        for id in std::mem::take(&mut self.blocked) {
+            let waiting = self.commands.get_mut(&id).and_then(|c| c.waiting.take());
+            if let Some(piece) = waiting {
+                self.begin(id, piece);
+            }
+        }
+    }
+
+    /// Write whole sectors. A volatile cache with room answers now, without FUA; a read finds the data from here on.
+    fn put(&mut self, id: u64, outer: &Range<u64>, data: &[u8]) {
+        let Some(command) = self.commands.get_mut(&id) else { return };
+        let fua = command.verb == Verb::Write && command.request.has(flag::FUA);
+        let length = u64::from(command.request.length);
+        let answers = command.verb == Verb::Write && !fua && self.cached + length <= self.write_cache;
+        let request = asked(HostOp::Write, outer);
+        let attributes = Attributes::NONE.with_fua(fua);
+        self.ask(id, Role::Body, HostRequest { attributes, ..request }, data);
+        if answers {
+            self.answer_early(id, length);
+        }
+    }
+
+    fn answer_early(&mut self, id: u64, length: u64) {
+        let Some(command) = self.commands.get_mut(&id) else { return };
+        command.answered = true;
+        let Some(command) = self.commands.get(&id) else { return };
+        let served = self.served(command, false);
+        let reply = Reply::done(command.outbox.agreed, command.request.cookie);
+        let (outbox, bytes) = (Arc::clone(&command.outbox), length as usize);
+        self.cached += length;
+        self.out.push(Delivery { outbox, reply, bytes, served });
+        self.count(Verb::Write, false);
+        self.cut_if_due();
+    }
+
+    /// Ask something of the drive, as of the arrival of the command.
+    fn ask(&mut self, id: u64, role: Role, request: HostRequest, data: &[u8]) {
+        let Some(command) = self.commands.get(&id) else { return };
+        match self.drive.submit(request.at(command.arrival), data) {
+            Ok(number) => {
+                self.asked.insert(number, (id, role));
+            }
+            Err(why) => self.stop(why),
+        }
+    }
+
+    /// Which parts of a range hold data, from its beginning on, as far as can be told at once.
+    pub(crate) fn extents(&self, range: &Range<u64>, one: bool) -> Vec<Extent> {
+        let mut found: Vec<Extent> = vec![];
+        let Some(device) = self.drive.device() else { return found };
+        let view = device.ftl.view();
+        let mut at = range.start;
+        let most = range.start / self.units.page + LOOKED_AT;
+        while at < range.end && at / self.units.page < most {
+            let page = at / self.units.page;
+            let held = view.sectors(Lpn(page as u32));
+            let sectors = self.units.page / self.units.sector;
+            for sector in (at % self.units.page) / self.units.sector..sectors {
+                let end = (page * self.units.page + (sector + 1) * self.units.sector).min(range.end);
+                if end <= at {
+                    break;
+                }
+                let state = if held.iter().any(|s| u64::from(s) == sector) { 0 } else { HOLE_AND_ZERO };
+                let length = (end - at) as u32;
+                match found.last_mut() {
+                    Some(last) if last.state == state => last.length += length,
+                    Some(_) if one => return found,
+                    _ => found.push(Extent { length, state }),
+                }
+                at = end;
+            }
+        }
+        found
+    }
+}

@@ -1,0 +1,48 @@
+//! What the drive at work tells of itself.
+
+use crate::drive::Cut;
+use crate::engine::core::Engine;
+use serde_json::{Value, json};
+
+impl Engine {
+    /// The drive and what was done to it, as JSON. Times are the drive's, in nanoseconds.
+    pub(crate) fn to_json(&self) -> Value {
+        let Some(device) = self.drive.device() else {
+            return json!({ "stopped": self.stopped });
+        };
+        let counters = device.ftl.counters();
+        json!({
+            "time_ns": self.drive.now().0,
+            "scheme": self.drive.scheme(),
+            "bytes": self.size,
+            "mapped_units": device.ftl.mapped(),
+            "requests": device.submitted(),
+            "under_way": device.outstanding(),
+            "commands_under_way": self.commands.len(),
+            "programmed_bytes": counters.programmed_bytes(),
+            "host_bytes": counters.host_bytes_page,
+            "stopped": self.stopped,
+            "write_cache": { "bytes": self.write_cache, "used": self.cached, "failed_behind": self.failed_behind },
+            "faults": {
+                "read_errors": self.faults.read_errors.len(),
+                "early_flushes": self.faults.early_flushes,
+                "failed_reads": self.faults.failed_reads,
+                "lied_flushes": self.faults.lied_flushes,
+            },
+            "cuts": self.cuts.iter().map(Cut::to_json).collect::<Vec<_>>(),
+        })
+    }
+}
+
+impl Cut {
+    /// The cut as JSON; times are the drive's, in nanoseconds.
+    pub(crate) fn to_json(&self) -> Value {
+        json!({
+            "at_ns": self.at.0,
+            "lost_requests": self.lost,
+            "torn_pages": self.torn_pages,
+            "protected_pages": self.protected_pages,
+            "recovery_ns": self.ready.since(self.at).0,
+        })
+    }
+}

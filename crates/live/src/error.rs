@@ -1,0 +1,58 @@
+//! What goes wrong in serving a drive, and whose fault it is.
+
+use std::io;
+use thiserror::Error;
+use wordline_run::RunError;
+
+/// Why a drive cannot be served, or a session not be run again.
+#[derive(Debug, Error)]
+pub enum ServeError {
+    /// The device, the scheme or the initial state.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// Something else that was given is wrong: where, what, what is allowed.
+    #[error("{0}")]
+    Input(String),
+    /// The machine: a socket, a thread or a file.
+    #[error("{0}")]
+    Machine(String),
+}
+
+impl ServeError {
+    /// The exit code of a command that ends with it: 2 for what the user can mend, 1 for the rest.
+    pub fn exit_code(&self) -> i32 {
+        match self {
+            ServeError::Run(e) => e.exit_code(),
+            ServeError::Input(_) => 2,
+            ServeError::Machine(_) => 1,
+        }
+    }
+}
+
+/// Why a connection ends other than by the client's wish. One line of the log.
+#[derive(Debug, Error)]
+pub(crate) enum Broken {
+    /// The client does not keep to the protocol.
+    #[error("{what}, which the protocol does not have ({section}); the connection is closed")]
+    Protocol {
+        /// What it sent.
+        what: String,
+        /// The section of the protocol document.
+        section: &'static str,
+    },
+    /// The socket.
+    #[error("the connection broke: {0}")]
+    Io(#[from] io::Error),
+}
+
+impl Broken {
+    pub(crate) fn protocol(what: impl Into<String>, section: &'static str) -> Broken {
+        Broken::Protocol { what: what.into(), section }
+    }
+
+    /// Whether the client has just gone away, which needs no line.
+    pub(crate) fn is_quiet(&self) -> bool {
+        use io::ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
+        matches!(self, Broken::Io(e) if [BrokenPipe, ConnectionReset, UnexpectedEof].contains(&e.kind()))
+    }
+}

@@ -1,0 +1,58 @@
+//! What clients were given, for people.
+
+use serde_json::Value;
+use std::fmt::Write;
+
+/// What clients were given, and the hash of the result.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Given(pub(crate) Value);
+
+impl Given {
+    /// All of it, as `wordline ctl PATH stats` has it, with `result_hash`.
+    pub fn to_json(&self) -> &Value {
+        &self.0
+    }
+
+    /// A table: a row for each kind of request and percentile.
+    pub fn to_text(&self) -> String {
+        let mut text = String::new();
+        let head = ["", "requests", "failed", "", "modelled us", "delivered us", "behind us", "late"];
+        let mut rows: Vec<[String; 8]> = vec![head.map(str::to_string)];
+        let number = |v: &Value| v.as_f64().map_or("-".to_string(), |n| format!("{n:.1}"));
+        for (verb, of) in self.0["served"].as_object().into_iter().flatten() {
+            let mut first = [verb.clone(), of["requests"].to_string(), of["failed"].to_string()];
+            for (share, l) in of["latency"].as_object().into_iter().flatten() {
+                let [verb, requests, failed] = std::mem::take(&mut first);
+                let times = [&l["modelled_us"], &l["delivered_us"], &l["behind_us"]].map(number);
+                let [modelled, delivered, behind] = times;
+                let late = l["late_from_here"].to_string();
+                rows.push([verb, requests, failed, share.clone(), modelled, delivered, behind, late]);
+            }
+        }
+        let width = |column: usize| rows.iter().map(|r| r[column].chars().count()).max().unwrap_or(0);
+        let widths: [usize; 8] = std::array::from_fn(width);
+        for row in rows.iter().filter(|_| rows.len() > 1) {
+            let cells = row.iter().zip(widths).enumerate().map(|(i, (cell, width))| {
+                if i == 0 || i == 3 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+            });
+            let _ = writeln!(text, "{}", cells.collect::<Vec<_>>().join("  ").trim_end());
+        }
+        for cut in self.0["drive"]["cuts"].as_array().into_iter().flatten() {
+            let ms = |key: &str| cut[key].as_f64().unwrap_or(0.0) / 1e6;
+            let _ = writeln!(
+                text,
+                "power cut at {:.3} ms: {} requests of the drive lost, {} pages torn, recovered in {:.3} ms",
+                ms("at_ns"),
+                cut["lost_requests"],
+                cut["torn_pages"],
+                ms("recovery_ns")
+            );
+        }
+        let time = self.0["drive"]["time_ns"].as_f64().unwrap_or(0.0) / 1e9;
+        let _ = match (self.0["result_hash"].as_str(), self.0["stopped"].as_str()) {
+            (Some(hash), _) => writeln!(text, "{time:.3} s of the drive, result {hash}"),
+            (None, why) => writeln!(text, "{time:.3} s of the drive, which stopped: {}", why.unwrap_or("?")),
+        };
+        text
+    }
+}

@@ -1,0 +1,48 @@
+//! The live drive: a simulated drive that serves real bytes over NBD, answers at the modelled instants, and can be cut off
+//! its power.
+//!
+//! The one crate that reads a clock. A request comes in on a thread of its connection (`connection.rs`), goes into the drive
+//! under one lock (`engine/`), and its answer leaves when the drive's time has come to its end (`shared.rs`): on the same
+//! thread where it takes no time, else on the one that paces. Bytes lie by physical page ([`wordline_ftl::Bytes`]), so that
+//! a fault of the map is wrong data that a client sees.
+
+mod address;
+mod clock;
+mod connection;
+mod control;
+mod drive;
+mod engine;
+mod error;
+mod faults;
+mod given;
+mod orders;
+mod outbox;
+mod pieces;
+mod protocol;
+mod rerun;
+mod server;
+mod session;
+mod shared;
+mod socket;
+mod statistics;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+pub use address::Address;
+pub use clock::TimeScale;
+pub use control::ask;
+pub use drive::Cut;
+pub use error::ServeError;
+pub use faults::CutWhen;
+pub use given::Given;
+pub use orders::Order;
+pub use rerun::{SessionRerun, rerun_session};
+pub use server::{ServeSpec, Server};
+pub use session::is_session;
+pub use shared::Log;
+pub use statistics::LATE;
+
+/// Locked, whatever happened to those who held it before.
+fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,171 @@
+//! What is asked on the control socket, as words.
+
+use crate::clock::TimeScale;
+use crate::faults::CutWhen;
+use std::str::FromStr;
+use wordline_units::{Bytes, SimDuration};
+
+/// What is asked on the control socket.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Order {
+    /// Tell everything.
+    Stats,
+    /// Cut the power.
+    Cut(CutWhen),
+    /// Let time go on at another scale.
+    TimeScale(TimeScale),
+    /// Let the next reads of a part of the drive fail.
+    ReadError {
+        /// The first byte.
+        offset: u64,
+        /// How many.
+        length: u64,
+        /// How many reads.
+        count: u64,
+    },
+    /// Acknowledge the next flushes without doing them.
+    EarlyFlush {
+        /// How many.
+        count: u64,
+    },
+    /// Plant no faults any more, and cut no power.
+    Clear,
+}
+
+const CUT: &str = "cut; cut writes=N; cut flushes=N; cut seed=N within=TIME";
+const INJECT: &str =
+    "inject read-error [offset=BYTES] [length=BYTES] [count=N]; inject early-flush [count=N]; inject clear";
+const SET: &str = "set time-scale=X";
+
+/// All that is allowed.
+fn allowed() -> String {
+    format!("stats; {CUT}; {INJECT}; {SET}")
+}
+
+/// Values behind words, each taken once.
+struct Values<'a>(Vec<(&'a str, &'a str)>);
+
+impl<'a> Values<'a> {
+    fn of(words: &[&'a str], allowed: &str) -> Result<Values<'a>, String> {
+        let pair = |word: &&'a str| {
+            word.split_once('=').ok_or_else(|| format!("{word:?} is not KEY=VALUE\n  allowed: {allowed}"))
+        };
+        words.iter().map(pair).collect::<Result<_, _>>().map(Values)
+    }
+
+    fn take<T: FromStr>(&mut self, key: &str, allowed: &str) -> Result<Option<T>, String> {
+        let Some(at) = self.0.iter().position(|(k, _)| *k == key) else { return Ok(None) };
+        let (key, value) = self.0.remove(at);
+        value
+            .parse()
+            .map(Some)
+            .map_err(|_| format!("{key}={value}: this is no value of it\n  allowed: {allowed}"))
+    }
+
+    fn none_left(&self, allowed: &str) -> Result<(), String> {
+        match self.0.first() {
+            None => Ok(()),
+            Some((key, value)) => {
+                Err(format!("{key}={value}: unknown, or given twice\n  allowed: {allowed}"))
+            }
+        }
+    }
+}
+
+impl FromStr for Order {
+    type Err = String;
+
+    fn from_str(line: &str) -> Result<Order, String> {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let at_least_one = |n: Option<u64>, key: &str, allowed: &str| match n {
+            Some(0) => Err(format!("{key}=0: at least 1\n  allowed: {allowed}")),
+            n => Ok(n),
+        };
+        match words.as_slice() {
+            ["stats"] => Ok(Order::Stats),
+            ["cut", rest @ ..] => {
+                let mut values = Values::of(rest, CUT)?;
+                let writes = at_least_one(values.take("writes", CUT)?, "writes", CUT)?;
+                let flushes = at_least_one(values.take("flushes", CUT)?, "flushes", CUT)?;
+                let (seed, within) = (values.take("seed", CUT)?, values.take::<SimDuration>("within", CUT)?);
+                values.none_left(CUT)?;
+                match (writes, flushes, seed, within) {
+                    (None, None, None, None) => Ok(Order::Cut(CutWhen::Now)),
+                    (Some(n), None, None, None) => Ok(Order::Cut(CutWhen::AfterWrites(n))),
+                    (None, Some(n), None, None) => Ok(Order::Cut(CutWhen::AfterFlushes(n))),
+                    (None, None, Some(seed), Some(within)) if within.0 > 0 => {
+                        Ok(Order::Cut(CutWhen::Drawn { seed, within: within.0 }))
+                    }
+                    _ => Err(format!("{line:?}: these do not go together\n  allowed: {CUT}")),
+                }
+            }
+            ["set", rest @ ..] => {
+                let mut values = Values::of(rest, SET)?;
+                let text: Option<String> = values.take("time-scale", SET)?;
+                values.none_left(SET)?;
+                let text = text.ok_or_else(|| format!("{line:?}: nothing is set\n  allowed: {SET}"))?;
+                text.parse().map(Order::TimeScale)
+            }
+            ["inject", "read-error", rest @ ..] => {
+                let mut values = Values::of(rest, INJECT)?;
+                let offset = values.take::<Bytes>("offset", INJECT)?.map_or(0, |b| b.0);
+                let length =
+                    at_least_one(values.take::<Bytes>("length", INJECT)?.map(|b| b.0), "length", INJECT)?;
+                let count = at_least_one(values.take("count", INJECT)?, "count", INJECT)?;
+                values.none_left(INJECT)?;
+                Ok(Order::ReadError { offset, length: length.unwrap_or(u64::MAX), count: count.unwrap_or(1) })
+            }
+            ["inject", "early-flush", rest @ ..] => {
+                let mut values = Values::of(rest, INJECT)?;
+                let count = at_least_one(values.take("count", INJECT)?, "count", INJECT)?;
+                values.none_left(INJECT)?;
+                Ok(Order::EarlyFlush { count: count.unwrap_or(1) })
+            }
+            ["inject", "clear"] => Ok(Order::Clear),
+            _ => Err(format!("{line:?} is no order\n  allowed: {}", allowed())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders_are_read_word_by_word() {
+        let order = |line: &str| line.parse::<Order>().unwrap();
+        assert_eq!(order("stats"), Order::Stats);
+        assert_eq!(order("cut"), Order::Cut(CutWhen::Now));
+        assert_eq!(order("cut writes=7"), Order::Cut(CutWhen::AfterWrites(7)));
+        assert_eq!(order("cut flushes=1"), Order::Cut(CutWhen::AfterFlushes(1)));
+        let drawn = CutWhen::Drawn { seed: 3, within: 2_000_000 };
+        assert_eq!(order("cut within=2ms seed=3"), Order::Cut(drawn));
+        assert_eq!(order("set time-scale=0"), Order::TimeScale(TimeScale::NONE));
+        let all = Order::ReadError { offset: 4096, length: u64::MAX, count: 2 };
+        assert_eq!(order("inject read-error offset=4KiB count=2"), all);
+        assert_eq!(order("inject early-flush"), Order::EarlyFlush { count: 1 });
+        assert_eq!(order("inject clear"), Order::Clear);
+    }
+
+    #[test]
+    fn what_is_no_order_is_told_what_is() {
+        for line in [
+            "",
+            "stats now",
+            "cut writes=0",
+            "cut writes=1 flushes=1",
+            "cut seed=1",
+            "cut seed=1 within=0ns",
+            "cut writes=1 writes=2",
+            "cut soon",
+            "set",
+            "set time-scale=-1",
+            "set speed=2",
+            "inject",
+            "inject read-error length=0",
+            "inject early-flush count=x",
+        ] {
+            assert!(line.parse::<Order>().unwrap_err().contains("allowed: "), "{line}");
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Replies on their way to one client. Whoever has a reply sends it without waiting; what the socket does not take at once a
+//! thread of the connection sends on, so that a client which does not read holds up nobody else. What is asked and not
+//! answered is bounded: a client that asks for more is not read until it has taken some.
+
+use crate::lock;
+use crate::protocol::handshake::Agreed;
+use crate::protocol::reply::Reply;
+use crate::socket::Socket;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use rustix::net::{SendAncillaryBuffer, SendFlags, sendmsg};
+use std::collections::VecDeque;
+use std::io::IoSlice;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// Requests of one connection that may be under way.
+const MOST_REQUESTS: usize = 1024;
+/// Bytes of their data. One request may be longer than what is left of it.
+const MOST_BYTES: usize = 64 << 20;
+/// Replies that go in one call.
+const TOGETHER: usize = 32;
+
+/// One client's replies.
+pub(crate) struct Outbox {
+    pub agreed: Agreed,
+    /// The number of power cuts at which its connection began: it does not outlive the next.
+    pub epoch: u64,
+    socket: std::sync::Arc<Socket>,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// With the bytes that each stands for.
+    queue: VecDeque<(Reply, usize)>,
+    /// Bytes of the first that have been sent.
+    sent: usize,
+    /// The socket takes no more now.
+    stuck: bool,
+    closed: bool,
+    requests: usize,
+    bytes: usize,
+}
+
+impl Outbox {
+    pub(crate) fn new(socket: std::sync::Arc<Socket>, agreed: Agreed, epoch: u64) -> Outbox {
+        Outbox { agreed, epoch, socket, state: Mutex::default(), changed: Condvar::new() }
+    }
+
+    /// Whether a request with so many bytes can be taken without waiting; it then counts as under way.
+    pub(crate) fn admits(&self, bytes: usize) -> bool {
+        self.take(lock(&self.state), bytes)
+    }
+
+    /// Wait until a request with so many bytes can be taken, which then counts as under way. Returns whether the connection
+    /// still is.
+    pub(crate) fn admit(&self, bytes: usize) -> bool {
+        let mut state = lock(&self.state);
+        while !state.closed && !state.fits(bytes) {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        self.take(state, bytes)
+    }
+
+    fn take(&self, mut state: MutexGuard<'_, State>, bytes: usize) -> bool {
+        let taken = !state.closed && state.fits(bytes);
+        if taken {
+            state.requests += 1;
+            state.bytes += bytes;
+        }
+        taken
+    }
+
+    /// Put a reply in the queue of a request that counts for so many bytes.
+    pub(crate) fn push(&self, reply: Reply, bytes: usize) {
+        let mut state = lock(&self.state);
+        if !state.closed {
+            state.queue.push_back((reply, bytes));
+        }
+    }
+
+    /// Send what the socket takes.
+    pub(crate) fn send(&self) {
+        let mut state = lock(&self.state);
+        if !state.stuck {
+            self.send_some(&mut state);
+        }
+    }
+
+    fn send_some(&self, state: &mut State) {
+        state.stuck = false;
+        while !state.queue.is_empty() && !state.closed {
+            let mut skip = state.sent;
+            let mut parts = [IoSlice::new(&[]); TOGETHER * 2];
+            let mut used = 0;
+            for part in state.queue.iter().take(TOGETHER).flat_map(|(reply, _)| reply.parts()) {
+                let rest = part.get(skip..).unwrap_or(&[]);
+                skip = skip.saturating_sub(part.len());
+                if !rest.is_empty() {
+                    parts[used] = IoSlice::new(rest);
+                    used += 1;
+                }
+            }
+            let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+            match sendmsg(&*self.socket, &parts[..used], &mut SendAncillaryBuffer::default(), flags) {
+                Ok(sent) => state.has_sent(sent),
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => {
+                    state.stuck = true;
+                    break;
+                }
+                Err(_) => {
+                    state.close();
+                    self.socket.shut();
+                }
+            }
+        }
+        // The thread that sends on, or the one that waits for room.
+        self.changed.notify_all();
+    }
+
+    /// Send on what the socket did not take at once, until the connection is closed.
+    pub(crate) fn send_on(&self) {
+        let mut state = lock(&self.state);
+        while !state.closed {
+            if !state.stuck {
+                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            }
+            drop(state);
+            let _ = poll(&mut [PollFd::new(&*self.socket, PollFlags::OUT)], None);
+            state = lock(&self.state);
+            self.send_some(&mut state);
+        }
+    }
+
+    /// No more is sent.
+    pub(crate) fn close(&self) {
+        lock(&self.state).close();
+        self.changed.notify_all();
+        self.socket.shut();
+    }
+}
+
+impl State {
+    fn fits(&self, bytes: usize) -> bool {
+        self.requests == 0 || self.requests < MOST_REQUESTS && self.bytes + bytes <= MOST_BYTES
+    }
+
+    fn has_sent(&mut self, bytes: usize) {
+        self.sent += bytes;
+        while let Some((reply, owed)) = self.queue.front()
+            && self.sent >= reply.len()
+        {
+            self.sent -= reply.len();
+            self.requests = self.requests.saturating_sub(1);
+            self.bytes = self.bytes.saturating_sub(*owed);
+            self.queue.pop_front();
+        }
+    }
+
+    fn close(&mut self) {
+        self.closed = true;
+        self.queue.clear();
+    }
+}

@@ -1,0 +1,172 @@
+//! Requests ("Request message"): 28 bytes, and the data of a write behind them.
+
+use crate::error::Broken;
+use crate::protocol::numbers::{MAX_PAYLOAD, NbdError, REQUEST, command, flag};
+
+/// Bytes of a request without its data.
+pub(crate) const HEAD: usize = 28;
+
+/// What is asked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Verb {
+    Read,
+    Write,
+    Disconnect,
+    Flush,
+    Trim,
+    WriteZeroes,
+    BlockStatus,
+}
+
+/// A request as it was sent. `offset` and `length` are in bytes, and not checked against any drive.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Request {
+    /// What is asked; nothing where the protocol of this server does not have it.
+    pub verb: Option<Verb>,
+    pub flags: u16,
+    /// With which the reply is told from others.
+    pub cookie: u64,
+    pub offset: u64,
+    pub length: u32,
+}
+
+/// Read the head of a request.
+///
+/// # Errors
+/// When the stream is out of step, or the data behind it are more than the server takes: what follows cannot be told then.
+pub(crate) fn request(head: &[u8; HEAD]) -> Result<Request, Broken> {
+    let u16_at = |at: usize| u16::from_be_bytes([head[at], head[at + 1]]);
+    let u32_at = |at: usize| u32::from_be_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+    let u64_at = |at: usize| u64::from(u32_at(at)) << 32 | u64::from(u32_at(at + 4));
+    let magic = u32_at(0);
+    if magic != REQUEST {
+        return Err(Broken::protocol(format!("a request that begins with {magic:#010x}"), "Request message"));
+    }
+    let kind = u16_at(6);
+    let verb = match kind {
+        command::READ => Some(Verb::Read),
+        command::WRITE => Some(Verb::Write),
+        command::DISC => Some(Verb::Disconnect),
+        command::FLUSH => Some(Verb::Flush),
+        command::TRIM => Some(Verb::Trim),
+        command::WRITE_ZEROES => Some(Verb::WriteZeroes),
+        command::BLOCK_STATUS => Some(Verb::BlockStatus),
+        _ => None,
+    };
+    let request =
+        Request { verb, flags: u16_at(4), cookie: u64_at(8), offset: u64_at(16), length: u32_at(24) };
+    if verb == Some(Verb::Write) && request.length > MAX_PAYLOAD {
+        let what = format!("a write of {} bytes, more than {MAX_PAYLOAD}", request.length);
+        return Err(Broken::protocol(what, "Block size constraints"));
+    }
+    Ok(request)
+}
+
+impl Request {
+    /// Bytes of data that follow.
+    pub(crate) fn payload(&self) -> usize {
+        if self.verb == Some(Verb::Write) { self.length as usize } else { 0 }
+    }
+
+    pub(crate) fn has(&self, flag: u16) -> bool {
+        self.flags & flag != 0
+    }
+
+    /// What is wrong with it on a drive of so many bytes, in words for the client.
+    ///
+    /// # Errors
+    /// The error for the client, and why.
+    pub(crate) fn check(&self, size: u64, structured: bool, allocation: bool) -> Result<Verb, Refused> {
+        let Some(verb) = self.verb else {
+            return Err((NbdError::Invalid, "there is no such request".into()));
+        };
+        let allowed = match verb {
+            Verb::Read if structured => flag::DF | flag::FUA,
+            Verb::BlockStatus => flag::REQ_ONE | flag::FUA,
+            Verb::WriteZeroes => flag::FUA | flag::NO_HOLE,
+            _ => flag::FUA,
+        };
+        if self.flags & !allowed != 0 {
+            let what = format!("flags {:#x} of a request that may have {allowed:#x}", self.flags);
+            return Err((NbdError::Invalid, what));
+        }
+        if matches!(verb, Verb::Flush | Verb::Disconnect) {
+            return Ok(verb);
+        }
+        if verb == Verb::BlockStatus && !allocation {
+            return Err((NbdError::Invalid, "block status without base:allocation agreed on".into()));
+        }
+        if self.length == 0 {
+            return Err((NbdError::Invalid, "a request without a length".into()));
+        }
+        if verb == Verb::Read && self.length > MAX_PAYLOAD {
+            let what = format!("a read of {} bytes; at most {MAX_PAYLOAD} are allowed", self.length);
+            return Err((NbdError::Invalid, what));
+        }
+        let end = self.offset.checked_add(u64::from(self.length));
+        if end.is_none_or(|end| end > size) {
+            let writes = matches!(verb, Verb::Write | Verb::WriteZeroes);
+            let error = if writes { NbdError::NoSpace } else { NbdError::Invalid };
+            let what =
+                format!("{} bytes at {} reach past the end of the drive at {size}", self.length, self.offset);
+            return Err((error, what));
+        }
+        Ok(verb)
+    }
+}
+
+/// An error for the client, and why.
+pub(crate) type Refused = (NbdError, String);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn head(flags: u16, kind: u16, offset: u64, length: u32) -> [u8; HEAD] {
+        let mut head = [0; HEAD];
+        head[..4].copy_from_slice(&REQUEST.to_be_bytes());
+        head[4..6].copy_from_slice(&flags.to_be_bytes());
+        head[6..8].copy_from_slice(&kind.to_be_bytes());
+        head[8..16].copy_from_slice(&7u64.to_be_bytes());
+        head[16..24].copy_from_slice(&offset.to_be_bytes());
+        head[24..].copy_from_slice(&length.to_be_bytes());
+        head
+    }
+
+    #[test]
+    fn a_request_is_read_as_the_document_lays_it_out() {
+        let r = request(&head(1, 1, 1 << 40 | 5, 4096)).unwrap();
+        let wanted =
+            Request { verb: Some(Verb::Write), flags: 1, cookie: 7, offset: 1 << 40 | 5, length: 4096 };
+        assert_eq!((r, r.payload()), (wanted, 4096));
+        assert!(request(&[0; HEAD]).is_err());
+    }
+
+    #[test]
+    fn a_write_longer_than_allowed_ends_the_connection_before_anything_is_allocated() {
+        assert!(request(&head(0, 1, 0, MAX_PAYLOAD)).is_ok());
+        assert!(request(&head(0, 1, 0, MAX_PAYLOAD + 1)).is_err());
+        assert!(request(&head(0, 1, 0, u32::MAX)).is_err());
+    }
+
+    #[test]
+    fn what_a_drive_cannot_do_is_refused_with_the_error_of_the_document() {
+        let size = 1 << 20;
+        let check = |flags, kind, offset, length| {
+            let r = request(&head(flags, kind, offset, length)).unwrap();
+            r.check(size, true, false).map_err(|(e, _)| e)
+        };
+        assert_eq!(check(0, 0, 0, size as u32), Ok(Verb::Read));
+        assert_eq!(check(0, 0, 1, size as u32), Err(NbdError::Invalid));
+        assert_eq!(check(0, 0, u64::MAX, 4096), Err(NbdError::Invalid));
+        assert_eq!(check(0, 1, size, 512), Err(NbdError::NoSpace));
+        assert_eq!(check(0, 0, 0, MAX_PAYLOAD + 1), Err(NbdError::Invalid));
+        assert_eq!(check(0, 0, 0, 0), Err(NbdError::Invalid));
+        assert_eq!(check(0x80, 0, 0, 512), Err(NbdError::Invalid));
+        assert_eq!(check(2, 1, 0, 512), Err(NbdError::Invalid), "NO_HOLE of a write");
+        assert_eq!(check(2, 6, 0, 512), Ok(Verb::WriteZeroes));
+        assert_eq!(check(0, 7, 0, 512), Err(NbdError::Invalid), "no context was agreed on");
+        assert_eq!(check(0, 9, 0, 512), Err(NbdError::Invalid));
+        assert_eq!(check(0, 3, 0, 0), Ok(Verb::Flush));
+    }
+}

@@ -1,0 +1,56 @@
+//! A session once more, without clients, bytes or wall time: does the same come out?
+
+use crate::drive::Drive;
+use crate::error::ServeError;
+use crate::session::{Event, Recorded};
+use std::path::Path;
+use wordline_ftl::Metadata;
+use wordline_run::RunSpec;
+use wordline_units::SimTime;
+
+/// What a session came to, then and now.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SessionRerun {
+    /// The hash of the live run's result.
+    pub recorded: String,
+    /// The hash of this one.
+    pub again: String,
+    /// Requests that were submitted to the drive.
+    pub requests: u64,
+    /// Power cuts.
+    pub cuts: u64,
+    /// The drive's time at the end.
+    pub end: SimTime,
+}
+
+/// Run the session of a folder again, over a registry and other defaults of a run.
+///
+/// # Errors
+/// When the folder holds no whole session, or the drive of then cannot be made or stops.
+pub fn rerun_session(folder: &Path, over: RunSpec) -> Result<SessionRerun, ServeError> {
+    let mut session = Recorded::open(folder)?;
+    let mut drive: Drive<Metadata> = Drive::new(&session.header.clone().into_run(over))?;
+    let stopped = |what: String| ServeError::Machine(format!("{}: {what}", folder.display()));
+    let (mut requests, mut cuts) = (0, 0);
+    while let Some(event) = session.next()? {
+        match event {
+            Event::Submit(at, request) => {
+                requests += 1;
+                // As then: at its arrival, or when the drive had recovered.
+                drive.advance(at).map_err(stopped)?;
+                drive.submit(request, &[]).map_err(stopped)?;
+            }
+            Event::Cut(at) => {
+                cuts += 1;
+                drive.advance(at).map_err(stopped)?;
+                while drive.next(at).map_err(stopped)?.is_some() {}
+                drive.cut().map_err(stopped)?;
+            }
+        }
+        let now = drive.now();
+        while drive.next(now).map_err(stopped)?.is_some() {}
+    }
+    let end = drive.now();
+    let again = drive.end().0.map_err(stopped)?;
+    Ok(SessionRerun { recorded: session.result_hash, again, requests, cuts, end })
+}

@@ -1,0 +1,236 @@
+//! The server: its listeners, its threads, its end.
+
+use crate::address::Address;
+use crate::clock::TimeScale;
+use crate::connection;
+use crate::control;
+use crate::drive::Drive;
+use crate::engine::core::Engine;
+use crate::error::ServeError;
+use crate::given::Given;
+use crate::protocol::handshake::Export;
+use crate::session::SessionLog;
+use crate::shared::{Log, Shared};
+use crate::socket::Socket;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::io;
+use std::net::TcpListener;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::FileTypeExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+use wordline_run::RunSpec;
+
+/// How often a listener looks whether the server stops.
+const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+
+/// How a drive is served.
+#[derive(Clone, Debug)]
+pub struct ServeSpec {
+    /// The drive: device, scheme, settings, seed, initial state. Its workload says nothing.
+    pub run: RunSpec,
+    /// Where clients find it; at least one.
+    pub addresses: Vec<Address>,
+    /// The path of the control socket.
+    pub control: Option<PathBuf>,
+    /// How fast time goes on.
+    pub time_scale: TimeScale,
+    /// How long before an instant a thread stops sleeping and spins; zero never spins.
+    pub spin: Duration,
+    /// Bytes of a volatile cache that answers writes before they are on flash; 0 for none.
+    pub write_cache: u64,
+    /// A folder for the session.
+    pub session: Option<PathBuf>,
+}
+
+/// A drive that is being served.
+pub struct Server {
+    shared: Arc<Shared>,
+    threads: Vec<JoinHandle<()>>,
+    addresses: Vec<Address>,
+    /// Sockets in the file system, removed at the end.
+    paths: Vec<PathBuf>,
+}
+
+enum Listener {
+    Unix(UnixListener),
+    Tcp(TcpListener),
+    Control(UnixListener),
+}
+
+impl AsFd for Listener {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Listener::Unix(l) | Listener::Control(l) => l.as_fd(),
+            Listener::Tcp(l) => l.as_fd(),
+        }
+    }
+}
+
+/// A socket at a path, where nobody else listens. One that somebody left there is replaced.
+fn unix(path: &Path) -> Result<UnixListener, ServeError> {
+    let wrong = |what: String| {
+        ServeError::Input(format!("{}: {what}\n  allowed: a path where there is no file yet", path.display()))
+    };
+    if let Ok(found) = std::fs::symlink_metadata(path) {
+        if !found.file_type().is_socket() {
+            return Err(wrong("there is a file of that name, and it is no socket".to_string()));
+        }
+        if UnixStream::connect(path).is_ok() {
+            return Err(wrong("somebody listens there already".to_string()));
+        }
+        std::fs::remove_file(path)
+            .map_err(|e| wrong(format!("what is left there cannot be removed: {e}")))?;
+    }
+    UnixListener::bind(path).map_err(|e| wrong(format!("no socket can be made there: {e}")))
+}
+
+impl Server {
+    /// Make a drive and serve it, until [`Self::stop`].
+    ///
+    /// # Errors
+    /// When the drive cannot be made, or not be served there.
+    pub fn start(spec: &ServeSpec, log: Log) -> Result<Server, ServeError> {
+        let mut drive = Drive::new(&spec.run)?;
+        let name = drive.setup().device.name.clone();
+        let description = format!("{} under {}", drive.setup().device.description, drive.scheme());
+        drive
+            .record(spec.session.as_deref().map(|folder| SessionLog::create(folder, &spec.run)).transpose()?);
+        let engine = Engine::new(drive, spec.time_scale, spec.write_cache);
+        let preferred = u32::try_from(engine.units.sector).unwrap_or(4096).max(512);
+        let export = Export { name, description, size: engine.size, preferred };
+        let mut listeners = vec![];
+        let (mut addresses, mut paths) = (vec![], vec![]);
+        for address in &spec.addresses {
+            match address {
+                Address::Unix(path) => {
+                    listeners.push(Listener::Unix(unix(path)?));
+                    paths.push(path.clone());
+                    addresses.push(address.clone());
+                }
+                Address::Tcp(at) => {
+                    let wrong = |e: io::Error| ServeError::Input(format!("{at}: cannot be listened at: {e}"));
+                    let listener = TcpListener::bind(at).map_err(wrong)?;
+                    addresses.push(Address::Tcp(listener.local_addr().map_err(wrong)?));
+                    listeners.push(Listener::Tcp(listener));
+                }
+            }
+        }
+        if let Some(path) = &spec.control {
+            listeners.push(Listener::Control(unix(path)?));
+            paths.push(path.clone());
+        }
+        let shared = Arc::new(Shared::new(engine, export, spec.spin, log));
+        let mut server = Server { shared, threads: vec![], addresses, paths };
+        let shared = Arc::clone(&server.shared);
+        server.spawn("wordline-pace", move || shared.pace())?;
+        for listener in listeners {
+            let shared = Arc::clone(&server.shared);
+            server.spawn("wordline-accept", move || accept(&shared, &listener))?;
+        }
+        Ok(server)
+    }
+
+    fn spawn(&mut self, name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), ServeError> {
+        let thread = std::thread::Builder::new().name(name.to_string()).spawn(work);
+        self.threads.push(thread.map_err(|e| ServeError::Machine(format!("no thread can be begun: {e}")))?);
+        Ok(())
+    }
+
+    /// Where clients find it; a TCP port that was given as 0 is the one that the system chose.
+    pub fn addresses(&self) -> &[Address] {
+        &self.addresses
+    }
+
+    /// The export's name, and its size in bytes.
+    pub fn export(&self) -> (&str, u64) {
+        (&self.shared.export.name, self.shared.export.size)
+    }
+
+    /// End all connections, let the drive come to rest, and write the session. Returns what clients were given, with the hash
+    /// of the result.
+    ///
+    /// # Errors
+    /// When the session cannot be written.
+    pub fn stop(mut self) -> Result<Given, ServeError> {
+        self.end();
+        let mut report = self.shared.to_json();
+        let (hash, session) = self.shared.with_engine(|engine| engine.drive.end());
+        match hash {
+            Ok(hash) => report["result_hash"] = hash.into(),
+            Err(why) => report["stopped"] = why.into(),
+        }
+        if let Some(session) = session {
+            session.end(&report)?;
+        }
+        Ok(Given(report))
+    }
+
+    fn end(&mut self) {
+        self.shared.stop();
+        for thread in self.threads.drain(..) {
+            // A thread that panicked has said so.
+            let _ = thread.join();
+        }
+        for path in self.paths.drain(..) {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Take connections, a thread each, until the server stops.
+fn accept(shared: &Arc<Shared>, listener: &Listener) {
+    let mut clients: Vec<JoinHandle<()>> = vec![];
+    while !shared.is_stopping() {
+        let mut fds = [PollFd::new(listener, PollFlags::IN)];
+        if !matches!(poll(&mut fds, Some(&LOOK)), Ok(n) if n > 0) {
+            continue;
+        }
+        let work: io::Result<Box<dyn FnOnce() + Send>> = match listener {
+            Listener::Unix(l) => {
+                l.accept().map(|(s, _)| client(shared, Socket::Unix(s), "the unix socket".to_string()))
+            }
+            Listener::Tcp(l) => l.accept().map(|(s, from)| {
+                // Without it small replies would wait for the acknowledgement of those before.
+                let _ = s.set_nodelay(true);
+                client(shared, Socket::Tcp(s), from.to_string())
+            }),
+            Listener::Control(l) => l.accept().map(|(s, _)| {
+                let shared = Arc::clone(shared);
+                let work: Box<dyn FnOnce() + Send> = Box::new(move || {
+                    // Whoever asked and did not stay for the answer.
+                    let _ = control::serve(&shared, s);
+                });
+                work
+            }),
+        };
+        let spawned =
+            work.and_then(|work| std::thread::Builder::new().name("wordline-client".to_string()).spawn(work));
+        match spawned {
+            Ok(thread) => clients.push(thread),
+            Err(e) => {
+                (shared.log)(&format!("a connection cannot be taken: {e}"));
+                std::thread::sleep(Duration::from_millis(50));
+            }
+        }
+        clients.retain(|c| !c.is_finished());
+    }
+    shared.disconnect();
+    for client in clients {
+        let _ = client.join();
+    }
+}
+
+fn client(shared: &Arc<Shared>, socket: Socket, from: String) -> Box<dyn FnOnce() + Send> {
+    let shared = Arc::clone(shared);
+    Box::new(move || connection::serve(&shared, socket, &from))
+}

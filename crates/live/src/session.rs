@@ -1,0 +1,246 @@
+//! A session as files: every request in the drive's time and order, every power cut, and what came out.
+//!
+//! `session.txt`: a line of JSON that says what was served, then a line each:
+//! `submit AT ARRIVAL OP LBA BLOCKS ATTRIBUTES` (times in nanoseconds of the drive, addresses and lengths in blocks of 512
+//! bytes) and `cut AT`. `report.json`: the statistics, and the hash of the result.
+
+use crate::error::ServeError;
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use wordline_run::RunSpec;
+use wordline_units::{Attributes, HostOp, HostRequest, Lba, SimTime};
+
+/// The name of the format.
+const SCHEMA: &str = "wordline-session/1";
+/// The file of requests and cuts.
+const EVENTS: &str = "session.txt";
+/// The file of what came out.
+const REPORT: &str = "report.json";
+
+/// What was served.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Header {
+    schema: String,
+    version: String,
+    device: String,
+    scheme: String,
+    set: Vec<(String, String)>,
+    seed: u64,
+    initial: String,
+}
+
+impl Header {
+    pub(crate) fn of(run: &RunSpec) -> Header {
+        Header {
+            schema: SCHEMA.to_string(),
+            version: wordline_run::VERSION.to_string(),
+            device: run.device.clone(),
+            scheme: run.scheme.clone(),
+            set: run.set.clone(),
+            seed: run.seed,
+            initial: run.initial.clone(),
+        }
+    }
+
+    /// The same as it was asked for, over other defaults.
+    pub(crate) fn into_run(self, over: RunSpec) -> RunSpec {
+        let Header { device, scheme, set, seed, initial, .. } = self;
+        RunSpec { device, scheme, set, seed, initial, ..over }
+    }
+}
+
+/// Something that happened.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Event {
+    /// A request was submitted.
+    Submit(SimTime, HostRequest),
+    /// The power was cut.
+    Cut(SimTime),
+}
+
+/// A session that is written.
+pub(crate) struct SessionLog {
+    folder: PathBuf,
+    file: BufWriter<File>,
+    /// Why it is not written any more.
+    broken: Option<io::Error>,
+}
+
+impl SessionLog {
+    /// Begin one in a folder, which is made where there is none.
+    pub(crate) fn create(folder: &Path, run: &RunSpec) -> Result<SessionLog, ServeError> {
+        let path = folder.join(EVENTS);
+        let wrong = |e: io::Error| {
+            ServeError::Input(format!(
+                "--session {}: {}: cannot be written: {e}",
+                folder.display(),
+                path.display()
+            ))
+        };
+        std::fs::create_dir_all(folder).map_err(wrong)?;
+        if path.exists() {
+            return Err(ServeError::Input(format!(
+                "--session {}: there is a session in this folder\n  allowed: a new or an empty folder",
+                folder.display()
+            )));
+        }
+        let mut file = BufWriter::new(File::create(&path).map_err(wrong)?);
+        let header = serde_json::to_string(&Header::of(run)).map_err(|e| wrong(e.into()))?;
+        writeln!(file, "{header}").map_err(wrong)?;
+        Ok(SessionLog { folder: folder.to_path_buf(), file, broken: None })
+    }
+
+    /// Write an event; the first failure is kept.
+    pub(crate) fn note(&mut self, event: &Event) {
+        if self.broken.is_some() {
+            return;
+        }
+        let written = match event {
+            Event::Submit(at, r) => writeln!(
+                self.file,
+                "submit {} {} {} {} {} {}",
+                at.0,
+                r.arrival.0,
+                r.op.key(),
+                r.lba.0,
+                r.blocks,
+                u8::from(r.attributes)
+            ),
+            Event::Cut(at) => writeln!(self.file, "cut {}", at.0).and_then(|()| self.file.flush()),
+        };
+        self.broken = written.err();
+    }
+
+    /// Write what came out, and end.
+    pub(crate) fn end(mut self, report: &serde_json::Value) -> Result<PathBuf, ServeError> {
+        let failed = |path: &Path, e: io::Error| {
+            ServeError::Machine(format!(
+                "{}: the session cannot be written: {e}; make room and serve again",
+                path.display()
+            ))
+        };
+        if let Some(e) = self.broken {
+            return Err(failed(&self.folder.join(EVENTS), e));
+        }
+        self.file.flush().map_err(|e| failed(&self.folder.join(EVENTS), e))?;
+        let path = self.folder.join(REPORT);
+        std::fs::write(&path, format!("{report:#}\n")).map_err(|e| failed(&path, e))?;
+        Ok(self.folder)
+    }
+}
+
+/// A session that is read.
+pub(crate) struct Recorded {
+    pub header: Header,
+    path: PathBuf,
+    lines: io::Lines<BufReader<File>>,
+    line: u64,
+    /// The hash of its result.
+    pub result_hash: String,
+}
+
+/// Whether a folder holds a session.
+pub fn is_session(folder: &Path) -> bool {
+    folder.join(EVENTS).is_file()
+}
+
+impl Recorded {
+    pub(crate) fn open(folder: &Path) -> Result<Recorded, ServeError> {
+        let path = folder.join(EVENTS);
+        let unread =
+            |path: &Path, e: io::Error| ServeError::Input(format!("{}: cannot be read: {e}", path.display()));
+        let mut lines = BufReader::new(File::open(&path).map_err(|e| unread(&path, e))?).lines();
+        let first = lines.next().transpose().map_err(|e| unread(&path, e))?.unwrap_or_default();
+        let header: Header = serde_json::from_str(&first).map_err(|e| {
+            let what = format!("line 1: this is no session: {e}");
+            ServeError::Input(format!(
+                "{}: {what}\n  allowed: what `wordline serve --session` wrote",
+                path.display()
+            ))
+        })?;
+        if header.schema != SCHEMA {
+            let what = format!("line 1: {:?} is not known", header.schema);
+            return Err(ServeError::Input(format!("{}: {what}\n  allowed: {SCHEMA:?}", path.display())));
+        }
+        let report = folder.join(REPORT);
+        let text = std::fs::read_to_string(&report).map_err(|e| {
+            let what = format!("cannot be read: {e}; a session has it when the server has ended");
+            ServeError::Input(format!("{}: {what}", report.display()))
+        })?;
+        let value: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+        let Some(result_hash) = value["result_hash"].as_str().map(str::to_string) else {
+            return Err(ServeError::Input(format!("{}: it has no result_hash", report.display())));
+        };
+        Ok(Recorded { header, path, lines, line: 1, result_hash })
+    }
+
+    /// The next event; nothing at the end.
+    pub(crate) fn next(&mut self) -> Result<Option<Event>, ServeError> {
+        let Some(line) = self.lines.next() else { return Ok(None) };
+        self.line += 1;
+        let line =
+            line.map_err(|e| ServeError::Input(format!("{}: cannot be read: {e}", self.path.display())))?;
+        event(&line).map(Some).ok_or_else(|| {
+            let allowed = "submit AT ARRIVAL OP LBA BLOCKS ATTRIBUTES, or cut AT";
+            ServeError::Input(format!(
+                "{}: line {}: {line:?} is no event\n  allowed: {allowed}",
+                self.path.display(),
+                self.line
+            ))
+        })
+    }
+}
+
+fn event(line: &str) -> Option<Event> {
+    let words: Vec<&str> = line.split(' ').collect();
+    match words.as_slice() {
+        ["submit", at, arrival, op, lba, blocks, attributes] => {
+            let request = HostRequest {
+                arrival: SimTime(arrival.parse().ok()?),
+                lba: Lba(lba.parse().ok()?),
+                blocks: blocks.parse().ok()?,
+                op: op.parse::<HostOp>().ok()?,
+                attributes: Attributes::from(attributes.parse::<u8>().ok()?),
+                volume: 0,
+            };
+            Some(Event::Submit(SimTime(at.parse().ok()?), request))
+        }
+        ["cut", at] => Some(Event::Cut(SimTime(at.parse().ok()?))),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_is_read_as_it_was_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = RunSpec::new("demo-8gb", "slc-cache", "uniform");
+        let mut log = SessionLog::create(folder.path(), &run).unwrap();
+        let request = HostRequest::new(HostOp::Write, 8, 16).at(SimTime(70));
+        let request = HostRequest { attributes: Attributes::FUA, ..request };
+        let events = [Event::Submit(SimTime(80), request), Event::Cut(SimTime(90))];
+        events.iter().for_each(|e| log.note(e));
+        assert!(SessionLog::create(folder.path(), &run).is_err(), "a session is never written over");
+        log.end(&serde_json::json!({ "result_hash": "abc" })).unwrap();
+        assert!(is_session(folder.path()));
+        let mut read = Recorded::open(folder.path()).unwrap();
+        assert_eq!((read.header.clone(), read.result_hash.as_str()), (Header::of(&run), "abc"));
+        let found: Vec<Event> = std::iter::from_fn(|| read.next().unwrap()).collect();
+        assert_eq!(found, events);
+    }
+
+    #[test]
+    fn a_line_that_is_no_event_is_named() {
+        for line in
+            ["", "submit 1 2 write 3 4", "submit 1 2 wipe 3 4 0", "cut", "cut -1", "submit 1 2 read 3 4 900"]
+        {
+            assert_eq!(event(line), None, "{line}");
+        }
+    }
+}

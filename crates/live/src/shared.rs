@@ -1,0 +1,213 @@
+//! What all threads of a server have in common, and how each of them works: lock, let time go on, take the answers, unlock,
+//! send them.
+
+use crate::clock::{Clock, TimeScale};
+use crate::drive::Cut;
+use crate::engine::command::Delivery;
+use crate::engine::core::Engine;
+use crate::faults::CutWhen;
+use crate::lock;
+use crate::outbox::Outbox;
+use crate::protocol::handshake::Export;
+use crate::protocol::request::Request;
+use crate::socket::Socket;
+use crate::statistics::{Served, Statistics};
+use serde_json::{Value, json};
+use std::num::NonZeroU64;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Told a line of the log.
+pub type Log = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// What all threads of a server have in common.
+pub(crate) struct Shared {
+    engine: Mutex<Engine>,
+    /// Something is due before the pacing thread would wake up.
+    sooner: Condvar,
+    /// The same while it spins.
+    woken: AtomicBool,
+    /// How long before an instant it stops sleeping and spins.
+    spin: Duration,
+    pub export: Export,
+    pub statistics: Mutex<Statistics>,
+    pub connections: Mutex<Vec<(u64, Arc<Socket>)>>,
+    pub next_connection: AtomicU64,
+    pub log: Log,
+    pub stopping: AtomicBool,
+    begun: Instant,
+}
+
+impl Shared {
+    pub(crate) fn new(engine: Engine, export: Export, spin: Duration, log: Log) -> Shared {
+        Shared {
+            engine: Mutex::new(engine),
+            sooner: Condvar::new(),
+            woken: AtomicBool::new(false),
+            spin,
+            export,
+            statistics: Mutex::default(),
+            connections: Mutex::default(),
+            next_connection: AtomicU64::new(1),
+            log,
+            stopping: AtomicBool::new(false),
+            begun: Instant::now(),
+        }
+    }
+
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::Relaxed)
+    }
+
+    /// Power cuts so far.
+    pub(crate) fn epoch(&self) -> u64 {
+        lock(&self.engine).epoch()
+    }
+
+    /// A client asks all of this. Returns whether its connection still is one.
+    pub(crate) fn submit(&self, outbox: &Arc<Outbox>, requests: &mut Vec<(Request, Vec<u8>)>) -> bool {
+        let arrived = Instant::now();
+        let mut engine = lock(&self.engine);
+        let cuts = engine.epoch();
+        let mut is_open = true;
+        for (request, data) in requests.drain(..) {
+            is_open = is_open && engine.submit(outbox, request, data, arrived);
+        }
+        engine.pump(arrived);
+        self.leave(engine, cuts);
+        is_open
+    }
+
+    /// Unlock, and send what has been answered; after a power cut all connections end.
+    fn leave(&self, mut engine: MutexGuard<'_, Engine>, cuts: u64) {
+        let (out, notes) = (std::mem::take(&mut engine.out), std::mem::take(&mut engine.notes));
+        let was_cut = engine.epoch() != cuts;
+        let due = engine.next_due();
+        let sooner = match (due, engine.sleeps_until) {
+            (Some(due), Some(until)) => due < until,
+            (due, None) => due.is_some(),
+            (None, Some(_)) => false,
+        };
+        if sooner {
+            engine.sleeps_until = due;
+        }
+        drop(engine);
+        if sooner {
+            self.woken.store(true, Ordering::Release);
+            self.sooner.notify_one();
+        }
+        self.send(out);
+        for note in notes {
+            (self.log)(&note);
+        }
+        if was_cut {
+            self.disconnect();
+        }
+    }
+
+    fn send(&self, out: Vec<Delivery>) {
+        if out.is_empty() {
+            return;
+        }
+        let mut served: Vec<Served> = Vec::with_capacity(out.len());
+        let mut sending: Vec<Arc<Outbox>> = vec![];
+        for delivery in out {
+            delivery.outbox.push(delivery.reply, delivery.bytes);
+            served.push(delivery.served);
+            if !sending.iter().any(|o| Arc::ptr_eq(o, &delivery.outbox)) {
+                sending.push(delivery.outbox);
+            }
+        }
+        for outbox in sending {
+            outbox.send();
+        }
+        lock(&self.statistics).note(&served, Instant::now());
+    }
+
+    /// End all connections.
+    pub(crate) fn disconnect(&self) {
+        for (_, socket) in lock(&self.connections).iter() {
+            socket.shut();
+        }
+    }
+
+    /// Let things happen at their instants, until the server stops.
+    pub(crate) fn pace(&self) {
+        // Where it cannot be had, the kernel's usual slack of 50 us makes answers late, and the statistics say so.
+        let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
+        let mut engine = lock(&self.engine);
+        while !self.is_stopping() {
+            let now = Instant::now();
+            let cuts = engine.epoch();
+            engine.pump(now);
+            engine.sleeps_until = engine.next_due();
+            let until = engine.sleeps_until;
+            if !engine.out.is_empty() || engine.epoch() != cuts || !engine.notes.is_empty() {
+                self.leave(engine, cuts);
+                engine = lock(&self.engine);
+                continue;
+            }
+            let Some(until) = until else {
+                engine = self.sooner.wait(engine).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            let left = until.saturating_duration_since(Instant::now());
+            if left > self.spin {
+                let waited = self.sooner.wait_timeout(engine, left - self.spin);
+                engine = waited.unwrap_or_else(PoisonError::into_inner).0;
+                continue;
+            }
+            if !left.is_zero() {
+                self.woken.store(false, Ordering::Relaxed);
+                drop(engine);
+                while Instant::now() < until && !self.woken.load(Ordering::Acquire) {
+                    std::hint::spin_loop();
+                }
+                engine = lock(&self.engine);
+            }
+        }
+    }
+
+    /// Stop the pacing thread and end all connections.
+    pub(crate) fn stop(&self) {
+        self.stopping.store(true, Ordering::Relaxed);
+        self.woken.store(true, Ordering::Release);
+        drop(lock(&self.engine));
+        self.sooner.notify_all();
+        self.disconnect();
+    }
+
+    /// Do something to the drive at work, as of now.
+    pub(crate) fn with_engine<T>(&self, act: impl FnOnce(&mut Engine) -> T) -> T {
+        let mut engine = lock(&self.engine);
+        let cuts = engine.epoch();
+        engine.pump(Instant::now());
+        let done = act(&mut engine);
+        self.leave(engine, cuts);
+        done
+    }
+
+    /// Cut the power at a moment. Returns what the cut did if that is now.
+    pub(crate) fn cut(&self, when: CutWhen) -> Option<Cut> {
+        self.with_engine(|engine| engine.arm(when))
+    }
+
+    /// From now on time goes on at another scale.
+    pub(crate) fn set_time_scale(&self, scale: TimeScale) {
+        self.with_engine(|engine| engine.clock = Clock::new(scale, Instant::now(), engine.drive.now()));
+    }
+
+    /// Everything there is to tell, as JSON.
+    pub(crate) fn to_json(&self) -> Value {
+        let (drive, scale) = self.with_engine(|engine| (engine.to_json(), engine.clock.scale()));
+        json!({
+            "export": self.export.name,
+            "wall_s": self.begun.elapsed().as_secs_f64(),
+            "time_scale": scale.factor(),
+            "connections": lock(&self.connections).len(),
+            "served": lock(&self.statistics).to_json(scale),
+            "drive": drive,
+        })
+    }
+}

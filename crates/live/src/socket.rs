@@ -1,0 +1,63 @@
+//! A connection's socket, of either kind.
+
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+/// A connection's socket. Several threads use it at once.
+#[derive(Debug)]
+pub(crate) enum Socket {
+    Unix(UnixStream),
+    Tcp(TcpStream),
+}
+
+impl Socket {
+    /// End it for both sides; whoever waits for it wakes up.
+    pub(crate) fn shut(&self) {
+        let _ = match self {
+            Socket::Unix(s) => s.shutdown(Shutdown::Both),
+            Socket::Tcp(s) => s.shutdown(Shutdown::Both),
+        };
+    }
+
+    /// How long a read and a write may take.
+    pub(crate) fn patience(&self, most: Option<Duration>) -> io::Result<()> {
+        match self {
+            Socket::Unix(s) => s.set_read_timeout(most).and_then(|()| s.set_write_timeout(most)),
+            Socket::Tcp(s) => s.set_read_timeout(most).and_then(|()| s.set_write_timeout(most)),
+        }
+    }
+}
+
+impl AsFd for Socket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Socket::Unix(s) => s.as_fd(),
+            Socket::Tcp(s) => s.as_fd(),
+        }
+    }
+}
+
+impl Read for &Socket {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Socket::Unix(s) => (&*s).read(into),
+            Socket::Tcp(s) => (&*s).read(into),
+        }
+    }
+}
+
+impl Write for &Socket {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Socket::Unix(s) => (&*s).write(bytes),
+            Socket::Tcp(s) => (&*s).write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,152 @@
+//! What clients were given: how long the model says a request takes, how long it took, and how late answers were.
+
+use crate::clock::TimeScale;
+use crate::protocol::request::Verb;
+use serde_json::{Map, Value, json};
+use std::time::{Duration, Instant};
+use wordline_sim::Histogram;
+use wordline_units::SimDuration;
+
+/// An answer is late that leaves so long after its instant.
+pub const LATE: Duration = Duration::from_micros(50);
+
+/// Shares of the requests at which latencies are told.
+const SHARES: [(&str, f64); 5] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999), ("max", 1.0)];
+
+/// Requests that are counted apart, with their words.
+const VERBS: [(&str, Verb); 6] = [
+    ("read", Verb::Read),
+    ("write", Verb::Write),
+    ("flush", Verb::Flush),
+    ("trim", Verb::Trim),
+    ("write_zeroes", Verb::WriteZeroes),
+    ("block_status", Verb::BlockStatus),
+];
+
+/// A request that is answered.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Served {
+    pub verb: Verb,
+    pub bytes: u32,
+    pub failed: bool,
+    /// When it had been parsed.
+    pub arrived: Instant,
+    /// How long the drive takes by the model, in its own time.
+    pub modelled: SimDuration,
+    /// When the answer is to leave; nothing where the drive takes no time.
+    pub due: Option<Instant>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct OfVerb {
+    requests: u64,
+    bytes: u64,
+    failed: u64,
+    modelled: Histogram,
+    delivered: Histogram,
+    /// Modelled latencies of those that were late.
+    late: Histogram,
+    /// By how much answers left after their instant.
+    behind: Histogram,
+}
+
+/// Counts and latencies of all requests.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Statistics {
+    verbs: [OfVerb; VERBS.len()],
+}
+
+impl Statistics {
+    /// Answers that left at an instant.
+    pub(crate) fn note(&mut self, served: &[Served], left: Instant) {
+        for s in served {
+            let Some(at) = VERBS.iter().position(|(_, verb)| *verb == s.verb) else { continue };
+            let of = &mut self.verbs[at];
+            of.requests += 1;
+            if s.failed {
+                of.failed += 1;
+                continue;
+            }
+            of.bytes += u64::from(s.bytes);
+            of.modelled.record(s.modelled);
+            of.delivered.record(nanoseconds(left.saturating_duration_since(s.arrived)));
+            if let Some(due) = s.due {
+                let behind = left.saturating_duration_since(due);
+                of.behind.record(nanoseconds(behind));
+                if behind > LATE {
+                    of.late.record(s.modelled);
+                }
+            }
+        }
+    }
+
+    /// All of it, latencies in microseconds.
+    pub(crate) fn to_json(&self, scale: TimeScale) -> Value {
+        let of = |of: &OfVerb| {
+            let mut latency = Map::new();
+            for (name, share) in SHARES {
+                let Some(modelled) = of.modelled.quantile(share) else { continue };
+                let micros = |h: &Histogram| h.quantile(share).map(|d| d.0 as f64 / 1e3);
+                // Of the requests that the model takes at least so long for, those that were late.
+                let late = above(&of.late, modelled);
+                latency.insert(
+                    name.to_string(),
+                    json!({
+                        "modelled_us": modelled.0 as f64 / 1e3 * if scale == TimeScale::NONE { 1.0 } else { scale.factor() },
+                        "delivered_us": micros(&of.delivered),
+                        "behind_us": micros(&of.behind),
+                        "late_from_here": late,
+                    }),
+                );
+            }
+            json!({
+                "requests": of.requests,
+                "bytes": of.bytes,
+                "failed": of.failed,
+                "late": of.late.count(),
+                "latency": latency,
+            })
+        };
+        let verbs = VERBS.iter().zip(&self.verbs);
+        let used = verbs.filter(|(_, v)| v.requests > 0);
+        used.map(|((name, _), v)| (name.to_string(), of(v))).collect::<Map<_, _>>().into()
+    }
+}
+
+fn nanoseconds(d: Duration) -> SimDuration {
+    SimDuration(d.as_nanos().min(u128::from(u64::MAX)) as u64)
+}
+
+/// How many of a histogram are at or above a value, to its three digits.
+fn above(histogram: &Histogram, from: SimDuration) -> u64 {
+    let below = histogram.cumulative().into_iter().take_while(|(value, _)| *value < from).last();
+    let share = below.map_or(0.0, |(_, share)| share);
+    histogram.count() - (share * histogram.count() as f64).round() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_is_late_fifty_microseconds_after_its_instant_and_counted_at_its_percentile() {
+        let mut statistics = Statistics::default();
+        let begin = Instant::now();
+        for i in 0..100u64 {
+            let modelled = Duration::from_micros(100 + i);
+            let due = Some(begin + modelled);
+            // The ten longest are 60 us late, the others 40 us.
+            let left = begin + modelled + Duration::from_micros(if i < 90 { 40 } else { 60 });
+            let modelled = nanoseconds(modelled);
+            let served =
+                Served { verb: Verb::Read, bytes: 4096, failed: false, arrived: begin, modelled, due };
+            statistics.note(&[served], left);
+        }
+        let told = statistics.to_json(TimeScale::REAL);
+        let read = &told["read"];
+        assert_eq!((&read["requests"], &read["late"]), (&json!(100), &json!(10)));
+        let late = |share: &str| read["latency"][share]["late_from_here"].as_u64();
+        assert_eq!([late("p50"), late("p99"), late("max")], [Some(10), Some(2), Some(1)]);
+        assert!(told.get("write").is_none());
+    }
+}
