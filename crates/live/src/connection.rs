@@ -4,7 +4,7 @@ use crate::engine::command::weight;
 use crate::error::Broken;
 use crate::lock;
 use crate::outbox::Outbox;
-use crate::protocol::handshake::handshake;
+use crate::protocol::handshake::{Agreed, handshake};
 use crate::protocol::numbers::MAX_PAYLOAD;
 use crate::protocol::request::{self, HEAD, Request, Verb};
 use crate::shared::Shared;
@@ -36,30 +36,43 @@ pub(crate) fn serve(shared: &Arc<Shared>, socket: Socket, from: &str) {
         }
         connections.push((number, Arc::clone(&socket)));
     }
-    if let Err(broken) = talk(shared, &socket, epoch)
-        && !broken.is_quiet()
-        && !shared.is_stopping()
-    {
-        (shared.log)(&format!("connection {number} from {from}: {broken}"));
-    }
+    // Before the connection ends, so that whoever sees that finds the reason in the log.
+    let tell = |broken: &Broken| {
+        if !broken.is_quiet() && !shared.is_stopping() {
+            (shared.log)(&format!("connection {number} from {from}: {broken}"));
+        }
+    };
+    talk(shared, &socket, epoch, &tell);
     socket.shut();
     lock(&shared.connections).retain(|(n, _)| *n != number);
 }
 
-fn talk(shared: &Arc<Shared>, socket: &Arc<Socket>, epoch: u64) -> Result<(), Broken> {
-    socket.patience(Some(PATIENCE))?;
-    let Some(agreed) = handshake(&mut &**socket, &shared.export)? else { return Ok(()) };
-    socket.patience(None)?;
+fn talk(shared: &Arc<Shared>, socket: &Arc<Socket>, epoch: u64, tell: &dyn Fn(&Broken)) {
+    let agreed = match shake(shared, socket) {
+        Ok(Some(agreed)) => agreed,
+        Ok(None) => return,
+        Err(broken) => return tell(&broken),
+    };
     let outbox = Arc::new(Outbox::new(Arc::clone(socket), agreed, epoch));
-    let done = std::thread::scope(|scope| {
+    std::thread::scope(|scope| {
         let sender = std::thread::Builder::new().name("wordline-send".to_string());
-        sender.spawn_scoped(scope, || outbox.send_on())?;
-        let done = listen(shared, &outbox, socket);
+        let listened = sender
+            .spawn_scoped(scope, || outbox.send_on())
+            .map_err(Broken::from)
+            .and_then(|_| listen(shared, &outbox, socket));
+        if let Err(broken) = listened {
+            tell(&broken);
+        }
+        // A client that has asked to leave, or whose power was cut, is not told of what is on its way.
         outbox.close();
-        done
     });
-    // A client that has asked to leave, or whose power was cut, is not told of what is on its way.
-    done
+}
+
+fn shake(shared: &Shared, socket: &Arc<Socket>) -> Result<Option<Agreed>, Broken> {
+    socket.patience(Some(PATIENCE))?;
+    let agreed = handshake(&mut &**socket, &shared.export)?;
+    socket.patience(None)?;
+    Ok(agreed)
 }
 
 /// What a socket has brought and has not been parsed.

@@ -33,7 +33,7 @@ impl ServeError {
 #[derive(Debug, Error)]
 pub(crate) enum Broken {
     /// The client does not keep to the protocol.
-    #[error("{what}, which the protocol does not have ({section}); the connection is closed")]
+    #[error("{what}: against the protocol ({section}); the connection is closed")]
     Protocol {
         /// What it sent.
         what: String,

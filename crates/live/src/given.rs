@@ -1,5 +1,6 @@
 //! What clients were given, for people.
 
+use crate::statistics::{SHARES, VERBS};
 use serde_json::Value;
 use std::fmt::Write;
 
@@ -19,14 +20,19 @@ impl Given {
         let head = ["", "requests", "failed", "", "modelled us", "delivered us", "behind us", "late"];
         let mut rows: Vec<[String; 8]> = vec![head.map(str::to_string)];
         let number = |v: &Value| v.as_f64().map_or("-".to_string(), |n| format!("{n:.1}"));
-        for (verb, of) in self.0["served"].as_object().into_iter().flatten() {
-            let mut first = [verb.clone(), of["requests"].to_string(), of["failed"].to_string()];
-            for (share, l) in of["latency"].as_object().into_iter().flatten() {
+        for (verb, _) in VERBS {
+            let of = &self.0["served"][verb];
+            if of.is_null() {
+                continue;
+            }
+            let mut first = [verb.to_string(), of["requests"].to_string(), of["failed"].to_string()];
+            for (share, _) in SHARES {
+                let l = &of["latency"][share];
                 let [verb, requests, failed] = std::mem::take(&mut first);
                 let times = [&l["modelled_us"], &l["delivered_us"], &l["behind_us"]].map(number);
                 let [modelled, delivered, behind] = times;
                 let late = l["late_from_here"].to_string();
-                rows.push([verb, requests, failed, share.clone(), modelled, delivered, behind, late]);
+                rows.push([verb, requests, failed, share.to_string(), modelled, delivered, behind, late]);
             }
         }
         let width = |column: usize| rows.iter().map(|r| r[column].chars().count()).max().unwrap_or(0);

@@ -39,6 +39,8 @@ struct State {
     /// The socket takes no more now.
     stuck: bool,
     closed: bool,
+    /// The reading thread waits for room.
+    full: bool,
     requests: usize,
     bytes: usize,
 }
@@ -58,6 +60,7 @@ impl Outbox {
     pub(crate) fn admit(&self, bytes: usize) -> bool {
         let mut state = lock(&self.state);
         while !state.closed && !state.fits(bytes) {
+            state.full = true;
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         self.take(state, bytes)
@@ -116,8 +119,10 @@ impl Outbox {
                 }
             }
         }
-        // The thread that sends on, or the one that waits for room.
-        self.changed.notify_all();
+        // The thread that sends on, or the one that waits for room: neither is woken for nothing.
+        if state.stuck || state.closed || std::mem::take(&mut state.full) {
+            self.changed.notify_all();
+        }
     }
 
     /// Send on what the socket did not take at once, until the connection is closed.

@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn sectors_that_are_written_in_part_are_found() {
         let torn = |range| UNITS.torn(&range).collect::<Vec<_>>();
-        assert_eq!(torn(0..8192), []);
+        assert!(torn(0..8192).is_empty());
         assert_eq!(torn(1..8192), [0]);
         assert_eq!(torn(1..8191), [0, 4096]);
         assert_eq!(torn(1..4095), [0]);

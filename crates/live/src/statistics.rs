@@ -11,10 +11,11 @@ use wordline_units::SimDuration;
 pub const LATE: Duration = Duration::from_micros(50);
 
 /// Shares of the requests at which latencies are told.
-const SHARES: [(&str, f64); 5] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999), ("max", 1.0)];
+pub(crate) const SHARES: [(&str, f64); 5] =
+    [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999), ("max", 1.0)];
 
 /// Requests that are counted apart, with their words.
-const VERBS: [(&str, Verb); 6] = [
+pub(crate) const VERBS: [(&str, Verb); 6] = [
     ("read", Verb::Read),
     ("write", Verb::Write),
     ("flush", Verb::Flush),
@@ -67,7 +68,8 @@ impl Statistics {
                 of.failed += 1;
                 continue;
             }
-            of.bytes += u64::from(s.bytes);
+            let moves = matches!(s.verb, Verb::Read | Verb::Write);
+            of.bytes += if moves { u64::from(s.bytes) } else { 0 };
             of.modelled.record(s.modelled);
             of.delivered.record(nanoseconds(left.saturating_duration_since(s.arrived)));
             if let Some(due) = s.due {

@@ -13,7 +13,7 @@ use wordline_units::{Attributes, HostOp, HostRequest, Lpn};
 
 /// Logical pages that are looked at for one block status, so that nobody waits long for it: less than was asked for may be
 /// told.
-const LOOKED_AT: u64 = 1 << 16;
+const LOOKED_AT: u64 = 1 << 14;
 
 impl Engine {
     /// Ask the next piece of a command, or end it where there is none, or one has failed.

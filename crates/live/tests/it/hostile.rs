@@ -1,0 +1,152 @@
+//! A client that breaks the rules loses its connection, with one line in the log, and nobody else notices.
+
+use crate::client::{Client, READ, WRITE, ask, greeted};
+use crate::support::{Served, spec};
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
+
+fn request(kind: u16, length: u32) -> Vec<u8> {
+    let head =
+        [&0x2560_9513u32.to_be_bytes()[..], &[0; 2], &kind.to_be_bytes(), &[0; 16], &length.to_be_bytes()];
+    head.concat()
+}
+
+/// Whether the server has ended a connection: all it still said is thrown away.
+fn has_ended(mut stream: UnixStream) -> bool {
+    let mut rest = vec![];
+    match stream.read_to_end(&mut rest) {
+        Ok(_) => true,
+        Err(e) => e.kind() == std::io::ErrorKind::ConnectionReset,
+    }
+}
+
+#[test]
+fn a_client_that_breaks_the_rules_loses_its_connection_and_nothing_else() {
+    let served = Served::new(spec("conventional", "0"));
+    let mut good = Client::new(&served.socket(), true);
+    good.write(0, b"mine");
+    let option =
+        |kind: u32, length: u32| [b"IHAVEOPT", &kind.to_be_bytes()[..], &length.to_be_bytes()].concat();
+    let options = [
+        (b"NOTMAGIC\0\0\0\x07\0\0\0\0".to_vec(), "option that begins with"),
+        (option(7, u32::MAX), "bytes of data"),
+        (option(1, 5000), "bytes of data"),
+        ([option(1, 3), b"abc".to_vec()].concat(), "NBD_OPT_EXPORT_NAME"),
+        (option(99, 0).repeat(300), "more than 256 options"),
+    ];
+    let mut lines = 0;
+    for (bytes, said) in options {
+        let mut stream = greeted(&served.socket());
+        let _ = stream.write_all(&bytes);
+        assert!(has_ended(stream), "{said}");
+        lines += 1;
+        assert!(said_once(&served, lines, said));
+    }
+    let requests = [
+        (vec![0; 28], "a request that begins with"),
+        (request(WRITE, u32::MAX), "a write of 4294967295 bytes"),
+        (request(WRITE, (32 << 20) + 1), "a write of"),
+    ];
+    for (bytes, said) in requests {
+        let mut client = Client::new(&served.socket(), true);
+        client.stream.write_all(&bytes).unwrap();
+        assert!(has_ended(client.stream), "{said}");
+        lines += 1;
+        assert!(said_once(&served, lines, said));
+    }
+    assert_eq!(good.read(0, 4), b"mine");
+}
+
+/// Whether the last of so many lines says that. The line comes before the connection ends.
+fn said_once(served: &Served, lines: usize, said: &str) -> bool {
+    let log = served.log();
+    assert!(log.len() == lines && log[lines - 1].contains(said), "{said}: {log:#?}");
+    true
+}
+
+#[test]
+fn flags_in_the_clients_greeting_that_nobody_knows_end_the_connection() {
+    let served = Served::new(spec("conventional", "0"));
+    let mut stream = UnixStream::connect(served.socket()).unwrap();
+    stream.read_exact(&mut [0; 18]).unwrap();
+    stream.write_all(&[0xff; 4]).unwrap();
+    assert!(has_ended(stream));
+    assert!(said_once(&served, 1, "client flags"));
+}
+
+#[test]
+fn options_that_are_wrong_are_answered_and_the_next_may_be_right() {
+    let served = Served::new(spec("conventional", "0"));
+    let mut stream = greeted(&served.socket());
+    let last = |all: Vec<(u32, Vec<u8>)>| all.last().unwrap().0;
+    assert_eq!(last(ask(&mut stream, 7, &[0, 0, 0, 9, 0, 0])), 1 << 31 | 3, "lengths that lie");
+    assert_eq!(last(ask(&mut stream, 7, b"\0\0\0\x04else\0\0")), 1 << 31 | 6, "another export");
+    assert_eq!(last(ask(&mut stream, 10, &[0; 8])), 1 << 31 | 3, "contexts before structured replies");
+    assert_eq!(last(ask(&mut stream, 5, &[])), 1 << 31 | 1, "no TLS");
+    assert_eq!(last(ask(&mut stream, 3, &[1])), 1 << 31 | 3, "a list has no data");
+    assert_eq!(ask(&mut stream, 3, &[])[0], (2, b"\0\0\0\x08fair-tlc".to_vec()));
+    assert_eq!(last(ask(&mut stream, 6, &[0; 6])), 1);
+    assert_eq!(last(ask(&mut stream, 2, &[])), 1);
+    assert!(has_ended(stream) && served.log().is_empty());
+}
+
+#[test]
+fn a_client_that_leaves_in_the_middle_of_anything_is_no_news() {
+    let served = Served::new(spec("conventional", "0"));
+    let whole = [request(WRITE, 4096), vec![7; 4096]].concat();
+    for length in [0, 1, 27, 28, 29, 4123] {
+        let mut client = Client::new(&served.socket(), false);
+        client.stream.write_all(&whole[..length]).unwrap();
+    }
+    let mut client = Client::new(&served.socket(), false);
+    assert_eq!(client.read(0, 4096), [0; 4096]);
+    assert!(served.log().is_empty(), "{:?}", served.log());
+}
+
+#[test]
+fn a_client_that_does_not_take_its_answers_holds_up_nobody() {
+    let served = Served::new(spec("conventional", "0"));
+    let mut deaf = Client::new(&served.socket(), false);
+    // More than a socket holds, and no more than may be under way.
+    for _ in 0..60 {
+        deaf.send(READ, 0, 0, 1 << 20, &[]);
+    }
+    let mut other = Client::new(&served.socket(), false);
+    for i in 0..100 {
+        other.write(i * 4096, &[1; 4096]);
+    }
+    assert_eq!(deaf.reply(|_| 1 << 20).unwrap().data.len(), 1 << 20);
+}
+
+#[test]
+fn a_client_that_asks_for_more_than_may_be_under_way_waits_and_gets_all() {
+    let served = Served::new(spec("conventional", "0"));
+    let mut client = Client::new(&served.socket(), false);
+    let mut stream = client.stream.try_clone().unwrap();
+    let asked = std::thread::spawn(move || {
+        for _ in 0..12 {
+            stream.write_all(&request(READ, 32 << 20)).unwrap();
+        }
+    });
+    for _ in 0..12 {
+        assert_eq!(client.reply(|_| 32 << 20).unwrap().data.len(), 32 << 20);
+    }
+    asked.join().unwrap();
+}
+
+#[test]
+fn requests_that_a_drive_cannot_do_are_refused_and_the_connection_goes_on() {
+    let served = Served::new(spec("conventional", "0"));
+    for structured in [false, true] {
+        let mut client = Client::new(&served.socket(), structured);
+        let end = client.size;
+        assert_eq!(client.ask(READ, 0, end, 1, &[]).0, 22, "EINVAL");
+        assert_eq!(client.ask(WRITE, 0, end - 1, 2, &[1, 2]).0, 28, "ENOSPC");
+        assert_eq!(client.ask(READ, 0, u64::MAX, 4096, &[]).0, 22);
+        assert_eq!(client.ask(READ, 0, 0, 33 << 20, &[]).0, 22);
+        assert_eq!(client.ask(77, 0, 0, 0, &[]).0, 22);
+        assert_eq!(client.ask(READ, 1 << 9, 0, 512, &[]).0, 22);
+        assert_eq!(client.read(end - 1, 1), [0]);
+    }
+    assert!(served.log().is_empty());
+}

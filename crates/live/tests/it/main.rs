@@ -1,0 +1,11 @@
+//! The live drive from outside: a client of the tests, and real ones where they are installed.
+
+#![allow(clippy::unwrap_used)] // helpers of tests, beside the test functions
+
+mod client;
+mod clients;
+mod cuts;
+mod hostile;
+mod reads;
+mod session;
+mod support;

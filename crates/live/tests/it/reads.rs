@@ -1,0 +1,148 @@
+//! What a client reads is what was written, however it was written.
+
+use crate::client::{Client, FLUSH, READ, STATUS, TRIM, WRITE, ZEROES};
+use crate::support::{Rng, Served, spec};
+use std::collections::BTreeMap;
+
+/// A part of the drive that is written over and over.
+const AREA: u64 = 1 << 20;
+
+/// Random commands, several under way where they do not touch, against a plain array.
+fn against_an_array(scheme: &str, structured: bool, seed: u64) {
+    let served = Served::new(spec(scheme, "0"));
+    let mut client = Client::new(&served.socket(), structured);
+    let mut rng = Rng(seed);
+    let mut array = vec![0u8; AREA as usize];
+    for step in 0..1500u32 {
+        // Up to four commands that do not touch each other's sectors, at once.
+        let mut expected: BTreeMap<u64, Vec<u8>> = BTreeMap::new();
+        let part = AREA / 4;
+        let several = 1 + rng.below(4);
+        for i in 0..several {
+            let length = match rng.below(4) {
+                0 => 1 + rng.below(600),
+                1 => 4096 * (1 + rng.below(8)),
+                _ => 1 + rng.below(40_000),
+            };
+            let offset = i * part + rng.below(part - length);
+            let offset = if rng.below(3) == 0 { offset / 4096 * 4096 } else { offset };
+            let range = offset as usize..(offset + length) as usize;
+            match rng.below(8) {
+                0..=2 => {
+                    let data = vec![step as u8 | 1; length as usize];
+                    let fua = rng.below(4) == 0;
+                    client.send(WRITE, u16::from(fua), offset, length as u32, &data);
+                    array[range].copy_from_slice(&data);
+                }
+                3 => {
+                    let no_hole = 2 * rng.below(2) as u16;
+                    client.send(ZEROES, no_hole, offset, length as u32, &[]);
+                    array[range].fill(0);
+                }
+                4 => {
+                    client.send(FLUSH, 0, 0, 0, &[]);
+                }
+                _ => {
+                    let cookie = client.send(READ, 0, offset, length as u32, &[]);
+                    expected.insert(cookie, array[range].to_vec());
+                }
+            }
+        }
+        for _ in 0..several {
+            let reply = client.reply(|cookie| expected.get(&cookie).map_or(0, Vec::len)).unwrap();
+            assert_eq!(reply.error, 0);
+            if let Some(data) = expected.get(&reply.cookie) {
+                assert!(reply.data == *data, "step {step} of {scheme}, seed {seed}: other bytes");
+            }
+        }
+    }
+    assert!(client.read(0, AREA as u32) == array, "{scheme}: the whole area");
+    drop(client);
+    let given = served.stop();
+    assert!(given.to_json()["result_hash"].is_string(), "{given:?}");
+}
+
+#[test]
+fn random_commands_read_as_a_plain_array_does() {
+    against_an_array("conventional", true, 1);
+    against_an_array("slc-cache", false, 2);
+    against_an_array("sector", true, 3);
+}
+
+#[test]
+fn parts_of_one_sector_written_at_once_are_all_there() {
+    let served = Served::new(spec("conventional", "0"));
+    let mut client = Client::new(&served.socket(), true);
+    client.write(0, &[9; 8192]);
+    // Sixteen parts of two sectors, and zeroes across them, in one breath: each completes a sector.
+    for i in 0..16u64 {
+        client.send(WRITE, 0, 10 + i * 500, 500, &[i as u8 + 1; 500]);
+    }
+    for _ in 0..16 {
+        assert_eq!(client.reply(|_| 0).unwrap().error, 0);
+    }
+    let found = client.read(0, 8192);
+    assert_eq!((&found[..10], &found[8010..]), (&[9; 10][..], &[9; 182][..]));
+    for (i, part) in found[10..8010].chunks(500).enumerate() {
+        assert!(part.iter().all(|b| *b == i as u8 + 1), "part {i}");
+    }
+}
+
+#[test]
+fn what_one_connection_wrote_another_reads_and_a_flush_covers_both() {
+    let served = Served::new(spec("conventional", "0"));
+    let (mut one, mut other) = (Client::new(&served.socket(), true), Client::old(&served.socket()));
+    assert_eq!(one.size, other.size);
+    one.write(5000, b"hello");
+    assert_eq!(other.read(4999, 7), b"\0hello\0");
+    other.flush();
+    other.write(0, b"x");
+    assert_eq!(one.read(0, 1), b"x");
+}
+
+#[test]
+fn a_read_of_nothing_overtakes_a_write_and_both_are_answered() {
+    // A thousand times slower than the model: a program takes a tenth of a second and more.
+    let served = Served::new(spec("conventional", "1000"));
+    let mut client = Client::new(&served.socket(), true);
+    let write = client.send(WRITE, 0, 0, 16_384, &[1; 16_384]);
+    let read = client.send(READ, 0, 1 << 20, 4096, &[]);
+    let order = [client.reply(|_| 4096).unwrap().cookie, client.reply(|_| 4096).unwrap().cookie];
+    assert_eq!(order, [read, write]);
+    let stats = served.ctl("stats");
+    let modelled = stats["served"]["write"]["latency"]["p50"]["modelled_us"].as_f64().unwrap();
+    let delivered = stats["served"]["write"]["latency"]["p50"]["delivered_us"].as_f64().unwrap();
+    assert!(delivered >= modelled * 0.999 && modelled > 100_000.0, "{modelled} us, delivered in {delivered}");
+}
+
+#[test]
+fn block_status_tells_what_holds_data() {
+    let served = Served::new(spec("conventional", "0"));
+    let mut client = Client::new(&served.socket(), true);
+    client.write(16_384, &[1; 16_384]);
+    let extents = |client: &mut Client, flags, offset, length| {
+        let (error, data) = client.ask(STATUS, flags, offset, length, &[]);
+        assert_eq!(error, 0);
+        let number = |c: &[u8]| u32::from_be_bytes(c.try_into().unwrap());
+        data.chunks(8).map(|c| (number(&c[..4]), number(&c[4..]))).collect::<Vec<_>>()
+    };
+    assert_eq!(extents(&mut client, 0, 0, 65_536), [(16_384, 3), (16_384, 0), (32_768, 3)]);
+    assert_eq!(extents(&mut client, 8, 100, 65_536), [(16_284, 3)]);
+    assert_eq!(client.ask(TRIM, 0, 16_384, 16_384, &[]).0, 0);
+    assert_eq!(extents(&mut client, 0, 0, 65_536), [(65_536, 3)]);
+    assert_eq!(client.read(16_384, 4), [0; 4]);
+}
+
+#[test]
+fn planted_read_errors_meet_the_reads_they_are_planted_for() {
+    let served = Served::new(spec("conventional", "0"));
+    for structured in [true, false] {
+        let mut client = Client::new(&served.socket(), structured);
+        client.write(0, &[1; 8192]);
+        served.ctl("inject read-error offset=4KiB length=4KiB count=1");
+        assert_eq!(client.read(0, 4096), [1; 4096]);
+        assert_eq!(client.ask(READ, 0, 4000, 200, &[]).0, 5, "EIO");
+        assert_eq!(client.read(4096, 4096), [1; 4096]);
+    }
+    assert_eq!(served.ctl("stats")["drive"]["faults"]["failed_reads"], 2);
+}

@@ -1,0 +1,53 @@
+//! A session that was kept ends once more as it did.
+
+use crate::client::{Client, FLUSH, READ, TRIM, WRITE};
+use crate::support::{Rng, Served, spec};
+use wordline_live::{ServeSpec, is_session, rerun_session};
+use wordline_run::RunSpec;
+
+fn over() -> RunSpec {
+    RunSpec::new("", "", "uniform:requests=1")
+}
+
+#[test]
+fn a_session_run_again_has_the_result_of_the_live_run() {
+    for scale in ["0", "0.05"] {
+        let folder = tempfile::tempdir().unwrap();
+        let kept = folder.path().join("session");
+        let served = Served::new(ServeSpec {
+            session: Some(kept.clone()),
+            write_cache: 65_536,
+            ..spec("slc-cache", scale)
+        });
+        let mut rng = Rng(7);
+        for round in 0..3 {
+            let mut client = Client::new(&served.socket(), true);
+            for _ in 0..200 {
+                let (offset, length) = (rng.below(1 << 20), 1 + rng.below(20_000) as u32);
+                match rng.below(8) {
+                    0 => client.ask(TRIM, 0, offset, length, &[]),
+                    1 => client.ask(FLUSH, 0, 0, 0, &[]),
+                    2 | 3 => client.ask(READ, 0, offset, length, &[]),
+                    _ => client.ask(WRITE, 0, offset, length, &vec![round; length as usize]),
+                };
+            }
+            served.ctl("cut");
+        }
+        let given = served.stop();
+        assert!(is_session(&kept));
+        let again = rerun_session(&kept, over()).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(again.again, again.recorded, "at scale {scale}");
+        assert_eq!(given.to_json()["result_hash"], again.again.as_str());
+        assert_eq!(again.cuts, 3);
+        assert!(again.requests > 600, "fills are requests, too: {}", again.requests);
+    }
+}
+
+#[test]
+fn what_is_no_session_is_named_with_what_is_allowed() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = |folder: &std::path::Path| rerun_session(folder, over()).unwrap_err().to_string();
+    assert!(error(folder.path()).contains("cannot be read"));
+    std::fs::write(folder.path().join("session.txt"), "hello\n").unwrap();
+    assert!(error(folder.path()).contains("line 1: this is no session"));
+}
