@@ -29,14 +29,14 @@ impl Engine {
                 "failed_reads": self.faults.failed_reads,
                 "lied_flushes": self.faults.lied_flushes,
             },
-            "cuts": self.cuts.iter().map(Cut::to_json).collect::<Vec<_>>(),
+            "cuts": self.cuts.iter().map(|cut| cut.to_json()).collect::<Vec<_>>(),
         })
     }
 }
 
 impl Cut {
     /// The cut as JSON; times are the drive's, in nanoseconds.
-    pub(crate) fn to_json(&self) -> Value {
+    pub(crate) fn to_json(self) -> Value {
         json!({
             "at_ns": self.at.0,
             "lost_requests": self.lost,

@@ -57,7 +57,7 @@ fn nbdcopy_brings_back_what_it_took_and_nbdinfo_sees_the_holes() {
     }
     let served = Served::new(spec("conventional", "0"));
     let (uri, folder) = (served.uri(), served.folder.path());
-    let mut image: Vec<u8> = (0..3_000_001u64).map(|i| (i * i >> 7) as u8).collect();
+    let mut image: Vec<u8> = (0..3_000_001u64).map(|i| ((i * i) >> 7) as u8).collect();
     image[1 << 20..2 << 20].fill(0);
     std::fs::write(folder.join("in"), &image).unwrap();
     run("nbdcopy", &["in", &uri], folder);
