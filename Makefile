@@ -259,7 +259,7 @@ swarm: ## Random drives, schemes and workloads with every check on: make swarm N
 	@WORDLINE_CASES=$(N) WORDLINE_SEED=$(SEED) cargo test --package wordline-swarm --test it --quiet swarm::every_read
 
 SECONDS ?= 10
-TARGETS ?= device scheme workload initial trace job-file twin-file blktrace vscsi1 vscsi2 vscsi-csv msr systor17 spc \
+TARGETS ?= device scheme workload initial trace job-file twin-file nbd blktrace vscsi1 vscsi2 vscsi-csv msr systor17 spc \
 	alibaba tencent fio-iolog blkparse etw fiu wiscsee five-columns csv wordline ftrace \
 	oracle-general addresses
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')

@@ -1,5 +1,6 @@
 //! Can input crash it? One function for each way in: device files, the spellings of schemes,
-//! workloads and initial states, fio job files, files of twins, and trace files, as found and as told. Whatever the input, nothing
+//! workloads and initial states, fio job files, files of twins, trace files, as found and as told, and what a client of a
+//! served drive sends. Whatever the input, nothing
 //! may panic, and what is accepted must be written as it is read, and run.
 //!
 //! The outcome of an input is nothing: a target returns, or panics and has found something. The
@@ -18,7 +19,7 @@ use wordline_workload::{
 };
 
 /// The targets but for the trace formats, each of which is one under its own name.
-const OWN: [&str; 7] = ["device", "scheme", "workload", "initial", "trace", "job-file", "twin-file"];
+const OWN: [&str; 8] = ["device", "scheme", "workload", "initial", "trace", "job-file", "twin-file", "nbd"];
 
 /// Every target there is.
 pub fn targets() -> Vec<&'static str> {
@@ -39,6 +40,7 @@ pub fn run(target: &str, data: &[u8]) {
         "trace" => trace(data, ""),
         "job-file" => own_file(data, ".fio"),
         "twin-file" => own_file(data, ".toml"),
+        "nbd" => nbd(data),
         format => {
             assert!(format_named(format).is_some(), "{format:?} is none of the targets {:?}", targets());
             let told = match format {
@@ -98,6 +100,21 @@ fn initial(text: &str) {
         };
         work(&device, "conventional", &spec.holding(Mapped::First(mapped), vec![]));
     }
+}
+
+/// What a served drive hears: no request reaches past its end, and answers are bounded by what was sent.
+fn nbd(data: &[u8]) {
+    const SIZE: u64 = 1 << 20;
+    let heard = wordline_live::hear(data, SIZE);
+    for range in &heard.asked {
+        assert!(
+            range.start <= range.end && range.end <= SIZE,
+            "a drive of {SIZE} bytes is asked for {range:?}"
+        );
+    }
+    heard.refused.iter().chain(&heard.broken).for_each(said);
+    // An option has a head of 16 bytes, and is answered in a few hundred.
+    assert!(heard.answered <= 1024 + data.len() / 16 * 1024, "{} bytes are answered", heard.answered);
 }
 
 /// The drives of the golden table.

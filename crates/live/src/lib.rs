@@ -36,6 +36,7 @@ pub use error::ServeError;
 pub use faults::CutWhen;
 pub use given::Given;
 pub use orders::Order;
+pub use protocol::hear::{Heard, hear};
 pub use rerun::{SessionRerun, rerun_session};
 pub use server::{ServeSpec, Server};
 pub use session::is_session;

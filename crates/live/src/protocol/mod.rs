@@ -2,6 +2,7 @@
 //! "The NBD protocol"): what is sent and read, and nothing of drives. Numbers are big-endian.
 
 pub(crate) mod handshake;
+pub(crate) mod hear;
 pub(crate) mod numbers;
 pub(crate) mod options;
 pub(crate) mod reply;

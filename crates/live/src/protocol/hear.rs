@@ -1,0 +1,76 @@
+//! What a server hears of a client that sends some bytes and leaves, without a drive behind it: the way in for whoever wants
+//! to know what bytes can do to it.
+
+use crate::error::Broken;
+use crate::protocol::handshake::{Agreed, Export, handshake};
+use crate::protocol::request::{self, HEAD, Verb};
+use std::io::{self, Read, Write};
+use std::ops::Range;
+
+/// What was heard, and what it was answered in the handshake.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Heard {
+    /// Bytes of the answers in the handshake.
+    pub answered: usize,
+    /// Requests that a drive would be asked: what they cover of it, in bytes, empty for a FLUSH.
+    pub asked: Vec<Range<u64>>,
+    /// Why others are refused, as the client is told.
+    pub refused: Vec<String>,
+    /// Why the connection is closed, unless the client leaves.
+    pub broken: Option<String>,
+}
+
+struct Client<'a> {
+    sent: &'a [u8],
+    answered: usize,
+}
+
+impl Read for Client<'_> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        self.sent.read(to)
+    }
+}
+
+impl Write for Client<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.answered += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What a server of a drive of so many bytes hears of a client that sends `sent`, from the handshake on.
+pub fn hear(sent: &[u8], size: u64) -> Heard {
+    let export = Export { name: "drive".into(), description: "A drive".into(), size, preferred: 4096 };
+    let mut client = Client { sent, answered: 0 };
+    let mut heard = Heard::default();
+    let outcome = handshake(&mut client, &export);
+    heard.answered = client.answered;
+    let listened = match outcome {
+        Ok(Some(agreed)) => listen(client.sent, agreed, size, &mut heard),
+        Ok(None) => Ok(()),
+        Err(broken) => Err(broken),
+    };
+    heard.broken = listened.err().map(|broken| broken.to_string());
+    heard
+}
+
+fn listen(mut sent: &[u8], agreed: Agreed, size: u64, heard: &mut Heard) -> Result<(), Broken> {
+    while let Some((head, rest)) = sent.split_first_chunk::<HEAD>() {
+        let request = request::request(head)?;
+        let Some(rest) = rest.get(request.payload()..) else {
+            return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
+        };
+        sent = rest;
+        match request.check(size, agreed.structured, agreed.allocation) {
+            Ok(Verb::Disconnect) => return Ok(()),
+            Ok(Verb::Flush) => heard.asked.push(0..0),
+            Ok(_) => heard.asked.push(request.offset..request.offset + u64::from(request.length)),
+            Err((_, why)) => heard.refused.push(why),
+        }
+    }
+    if sent.is_empty() { Ok(()) } else { Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()) }
+}
