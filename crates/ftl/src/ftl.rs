@@ -382,21 +382,6 @@ impl<M: Media> Ftl<M> {
     #[inline]
     pub(crate) fn add_op(&mut self, op: Op) -> OpId {
         let id = self.state.ops.add(op);
-        self.begin_op(id);
-        id
-    }
-
-    /// An operation in the place of one that is over.
-    #[inline]
-    pub(crate) fn exchange_op(&mut self, id: OpId, op: Op) -> OpId {
-        self.state.ops[id] = op;
-        self.begin_op(id);
-        id
-    }
-
-    /// What is kept beside operations forgets the one that had the number before.
-    #[inline(always)]
-    fn begin_op(&mut self, id: OpId) {
         if M::METADATA {
             self.mixed.remove(&id.0); // of an operation that was given up, and had the number before
         }
@@ -406,6 +391,7 @@ impl<M: Media> Ftl<M> {
             }
             self.pages[id.index()] = M::Page::default();
         }
+        id
     }
 
     /// The data of a staging entry.

@@ -5,7 +5,7 @@ use crate::faults::ReadError;
 use crate::orders::Order;
 use crate::shared::Shared;
 use serde_json::{Value, json};
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
@@ -20,10 +20,7 @@ pub(crate) fn serve(shared: &Shared, mut stream: UnixStream) -> io::Result<()> {
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
     let mut line = vec![];
-    let mut byte = [0];
-    while line.len() < LINE as usize && stream.read(&mut byte)? == 1 && byte[0] != b'\n' {
-        line.push(byte[0]);
-    }
+    BufReader::new((&stream).take(LINE)).read_until(b'\n', &mut line)?;
     let answer = match String::from_utf8_lossy(&line).parse() {
         Ok(order) => obey(shared, order),
         Err(why) => json!({ "error": why }),
@@ -34,13 +31,11 @@ pub(crate) fn serve(shared: &Shared, mut stream: UnixStream) -> io::Result<()> {
 fn obey(shared: &Shared, order: Order) -> Value {
     match order {
         Order::Stats => shared.to_json(),
-        Order::Cut(when) => match shared.cut(when) {
-            Some(cut) => json!({ "cut": cut.to_json() }),
-            None => shared.with_engine(|engine| match &engine.stopped {
-                Some(why) => json!({ "error": format!("the drive has stopped: {why}") }),
-                None => json!({ "armed": engine.armed.len() }),
-            }),
-        },
+        Order::Cut(when) => shared.with_engine(|engine| match (engine.arm(when), &engine.stopped) {
+            (Some(cut), _) => json!({ "cut": cut.to_json() }),
+            (None, Some(why)) => json!({ "error": format!("the drive has stopped: {why}") }),
+            (None, None) => json!({ "armed": engine.armed.len() }),
+        }),
         Order::TimeScale(scale) => {
             shared.set_time_scale(scale);
             json!({ "time_scale": scale.factor() })

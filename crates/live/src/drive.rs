@@ -45,7 +45,7 @@ impl<M: Recorded + Default> Drive<M> {
                 run.initial
             )));
         }
-        let scheme = wordline_run::spelling(&setup, &run.scheme)?;
+        let scheme = setup.spelling(&run.scheme)?;
         let device = wordline_run::device_over(&setup, &scheme, NoProbe, M::default())?;
         Ok(Drive { setup, scheme, device: Some(device), log: None })
     }

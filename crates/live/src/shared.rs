@@ -2,10 +2,8 @@
 //! send them.
 
 use crate::clock::{Clock, TimeScale};
-use crate::drive::Cut;
 use crate::engine::command::Delivery;
 use crate::engine::core::Engine;
-use crate::faults::CutWhen;
 use crate::lock;
 use crate::outbox::Outbox;
 use crate::protocol::handshake::Export;
@@ -186,11 +184,6 @@ impl Shared {
         let done = act(&mut engine);
         self.leave(engine, cuts);
         done
-    }
-
-    /// Cut the power at a moment. Returns what the cut did if that is now.
-    pub(crate) fn cut(&self, when: CutWhen) -> Option<Cut> {
-        self.with_engine(|engine| engine.arm(when))
     }
 
     /// From now on time goes on at another scale.

@@ -57,17 +57,21 @@ pub(crate) fn begin<P: Probe, M: Media>(
     }
 }
 
-/// A scheme as it is built on a device: with `--set scheme.KEY=VALUE` worked in.
-///
-/// # Errors
-/// When there is no such scheme, or it has no such parameter.
-pub fn spelling(setup: &Setup, scheme: &str) -> Result<String, RunError> {
-    setup.check_scheme_keys(&[scheme.to_string()])?;
-    setup.scheme(scheme)
+/// A drive under a scheme in its initial state, and how it was put into a steady one if it was.
+pub(crate) fn begun_over<P: Probe, M: Media>(
+    setup: &Setup,
+    spelling: &str,
+    probe: P,
+    media: M,
+) -> Result<(Device<P, M>, Option<Start>), RunError> {
+    let scheme = setup.spec.registry.build(spelling)?;
+    let mut device = Device::over(&setup.device, &setup.geometry, scheme, probe, media)?;
+    let start = begin(setup, &mut device)?;
+    Ok((device, start))
 }
 
 /// A drive in its initial state over media that hold nothing of it yet, for whoever serves what is in them; the scheme as
-/// [`spelling`] has it.
+/// [`Setup::spelling`] has it.
 ///
 /// # Errors
 /// When scheme and device do not go together, or the initial state is none of theirs.
@@ -77,10 +81,7 @@ pub fn device_over<P: Probe, M: Media>(
     probe: P,
     media: M,
 ) -> Result<Device<P, M>, RunError> {
-    let scheme = setup.spec.registry.build(spelling)?;
-    let mut device = Device::over(&setup.device, &setup.geometry, scheme, probe, media)?;
-    begin(setup, &mut device)?;
-    Ok(device)
+    begun_over(setup, spelling, probe, media).map(|(device, _)| device)
 }
 
 /// What to do where no steady state can be begun with.

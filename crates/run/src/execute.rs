@@ -77,8 +77,7 @@ pub fn run_recorded(
         let files = Opt::Log.name() + ", " + Opt::Completions.name() + " and " + Opt::Timeline.name();
         return Err((files + " record one run; leave " + Opt::Replicas.name() + " out").into());
     }
-    setup.check_scheme_keys(&[scheme.to_string()])?;
-    let spelling = setup.scheme(scheme)?;
+    let spelling = setup.spelling(scheme)?;
     let save_to = SaveTo::asked(&setup.spec)?;
     let (mut device, start) = ready(setup, &spelling, Recorder::new(recording, setup))?;
     device.probe.begin_files(setup, &spelling, &device.ftl);
@@ -106,10 +105,7 @@ pub(crate) fn ready<P: Probe>(setup: &Setup, spelling: &str, probe: P) -> Result
     if let Some(from) = &setup.from_state {
         return Ok((from.device(&setup.spec.registry, setup.label(spelling), &setup.geometry, probe)?, None));
     }
-    let built = setup.spec.registry.build(spelling)?;
-    let mut device: Device<P, NoMedia> = Device::new(&setup.device, &setup.geometry, built, probe)?;
-    let start = crate::begin::begin(setup, &mut device)?;
-    Ok((device, start))
+    crate::begin::begun_over(setup, spelling, probe, NoMedia)
 }
 
 /// Drive a drive with the workload, and report.

@@ -20,7 +20,7 @@ pub use ask::initial::{Filled, InitialSpec};
 pub use ask::saved::Snapshot;
 pub use ask::setup::{Setup, device};
 pub use ask::spec::{DEFAULT_INITIAL, DEFAULT_SEED, REPLICAS_MAX, RunSpec, VERSION};
-pub use begin::{device_over, spelling};
+pub use begin::device_over;
 pub use error::{Blame, RunError};
 pub use execute::{Progress, run_on, run_recorded};
 pub use record::recorder::{Files, Recording};

@@ -29,7 +29,7 @@ impl Gathering {
 
     /// Whether a place that a job comes to has been read for another.
     pub fn was_read(&mut self, ppn: Ppn) -> bool {
-        !self.read_early.is_empty() && self.read_early.remove(&ppn.0)
+        self.read_early.remove(&ppn.0)
     }
 
     /// A job has ended.

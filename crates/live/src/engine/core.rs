@@ -174,8 +174,7 @@ impl Engine {
         let cuts = self.epoch();
         let until = self.clock.drive_time(wall);
         loop {
-            let cut_at =
-                self.armed.iter().filter_map(|a| if let Armed::At(at) = a { Some(*at) } else { None }).min();
+            let cut_at = self.next_cut();
             let target = until.unwrap_or(SimTime::NEVER).min(cut_at.unwrap_or(SimTime::NEVER));
             if self.stopped.is_some() || until.is_none() && self.asked.is_empty() {
                 break;
@@ -204,16 +203,15 @@ impl Engine {
         cuts != self.epoch()
     }
 
+    /// The moment at which the power is cut next, of those that were drawn.
+    fn next_cut(&self) -> Option<SimTime> {
+        self.armed.iter().filter_map(|a| if let Armed::At(at) = a { Some(*at) } else { None }).min()
+    }
+
     /// When something is due next.
     pub(crate) fn next_due(&self) -> Option<Instant> {
-        let cut =
-            self.armed.iter().filter_map(|a| if let Armed::At(at) = a { Some(*at) } else { None }).min();
         let event = self.drive.device().filter(|_| self.stopped.is_none()).and_then(|d| d.next_event());
-        let due = match (event, cut) {
-            (Some(event), Some(cut)) => Some(event.min(cut)),
-            (some, None) | (None, some) => some,
-        };
-        let due = due.and_then(|at| self.clock.instant(at));
+        let due = event.into_iter().chain(self.next_cut()).min().and_then(|at| self.clock.instant(at));
         let waits = due.is_none() && !self.asked.is_empty() && self.stopped.is_none();
         if waits && self.clock.scale() != TimeScale::NONE { Some(Instant::now() + LOOK_AGAIN) } else { due }
     }

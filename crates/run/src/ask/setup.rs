@@ -116,8 +116,7 @@ impl Setup {
     /// Whatever of the user's input is wrong.
     pub fn identity(spec: &RunSpec) -> Result<Value, RunError> {
         let setup = Setup::without_state(spec)?;
-        setup.check_scheme_keys(std::slice::from_ref(&spec.scheme))?;
-        let scheme = setup.scheme(&spec.scheme)?;
+        let scheme = setup.spelling(&spec.scheme)?;
         spec.registry.build(&scheme)?;
         let mut identity = setup.config(&scheme);
         identity["workload"] = setup.workload.identity();
@@ -230,6 +229,15 @@ impl Setup {
         };
         let layers: Vec<String> = self.spec.registry.layers(spelling)?.into_iter().map(with_keys).collect();
         Ok(layers.join("+"))
+    }
+
+    /// The one scheme of a run as it is built: with `--set scheme.KEY=VALUE` worked in.
+    ///
+    /// # Errors
+    /// When there is no such scheme, or it has no such parameter.
+    pub fn spelling(&self, scheme: &str) -> Result<String, RunError> {
+        self.check_scheme_keys(&[scheme.to_string()])?;
+        self.scheme(scheme)
     }
 
     /// Refuse a `scheme.KEY` that none of the schemes knows.

@@ -70,12 +70,9 @@ impl<M: Media> Ftl<M> {
     /// A place has been read: those that waited for it have it.
     #[inline]
     pub(crate) fn brought(&mut self, ppn: Ppn) {
-        if !self.gathering.waiting.is_empty() {
-            self.tell_gatherers(ppn);
+        if self.gathering.waiting.is_empty() {
+            return;
         }
-    }
-
-    fn tell_gatherers(&mut self, ppn: Ppn) {
         for id in self.gathering.waiting.remove(&ppn.0).unwrap_or_default() {
             let left = &mut self.state.ops[id].awaits;
             *left -= 1;

@@ -50,7 +50,7 @@ impl<M: Media> Ftl<M> {
         if whole {
             let mut next = OpId::NONE;
             while let Some(op) = parts.pop() {
-                next = self.carry(Op { chain: next, ..op }, OpId::NONE);
+                next = self.carry(Op { chain: next, ..op });
             }
             self.state.counters.count_collected(units as u64, job.refreshes);
             self.emit(next);

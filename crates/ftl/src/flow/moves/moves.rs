@@ -154,7 +154,7 @@ impl<M: Media> Ftl<M> {
         (op.lpn, op.mask, op.from, op.route) = (read.lpn, there, read.ppn, read.route);
         (op.owner, op.idle) = (Owner::Move(waits), read.idle);
         op.buffered = read.buffered;
-        self.carry(op, OpId::NONE)
+        self.carry(op)
     }
 
     /// Read what a moved unit shares its page with in the region that it goes to. Returns whether there is any.

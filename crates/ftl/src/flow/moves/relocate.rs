@@ -15,12 +15,10 @@ impl<M: Media> Ftl<M> {
         self.scratch.relocated.clear();
         let op = &self.state.ops[read];
         let (first, plane, cause) = (op.ppn, op.plane, op.cause);
-        // The first program takes the place of the read.
-        let mut free = read;
+        self.state.ops.remove(read);
         let units = self.state.regions[region.index()].units_per_page;
         let end = first.0 / units * units + units;
         let Some(job) = self.state.at(region, plane).job else {
-            self.state.ops.remove(read);
             self.internal(format!("a page of plane {plane} was read for a collection that is over"));
             return false;
         };
@@ -57,7 +55,7 @@ impl<M: Media> Ftl<M> {
                 if self.state.map_kind().knows_sectors() {
                     offset += span.mask.count() as u8;
                 }
-                let id = self.carry(op, std::mem::replace(&mut free, OpId::NONE));
+                let id = self.carry(op);
                 if whole {
                     self.state.ops[id].offset = 0;
                     self.scratch.relocated.push((id, true));
@@ -73,9 +71,6 @@ impl<M: Media> Ftl<M> {
             self.state.counters.count_collected(1, job.refreshes);
         }
         self.scratch.live = spans;
-        if !free.is_none() {
-            self.state.ops.remove(free);
-        }
         if self.out.fault.is_some() {
             return false;
         }

@@ -105,8 +105,9 @@ impl<M: Media> Ftl<M> {
         let units_per_page = self.state.regions[region.index()].units_per_page as u8;
         let (sector, unit) = (g.sector, g.unit);
         let counters = &mut self.state.counters.regions[region.index()];
-        let apart = matches!(self.state.ops[lead].bound_class, SlotClass::Slc | SlotClass::Reprogram);
-        let before = if apart { Some((counters.program_bytes, counters.program_pages)) } else { None };
+        let class = self.state.ops[lead].bound_class;
+        let apart = matches!(class, SlotClass::Slc | SlotClass::Reprogram);
+        let before = apart.then_some((counters.program_bytes, counters.program_pages));
         let (mut used, mut idle_gc) = (0, 0);
         let mut page = u8::MAX;
         let mut part = lead;
@@ -130,10 +131,7 @@ impl<M: Media> Ftl<M> {
         self.state.counters.idle_gc_bytes += idle_gc;
         let Some(before) = before else { return };
         let counters = &mut self.state.counters.regions[region.index()];
-        let some = match self.state.ops[lead].bound_class {
-            SlotClass::Slc => &mut counters.as_slc,
-            _ => &mut counters.reprogrammed,
-        };
+        let some = if class == SlotClass::Slc { &mut counters.as_slc } else { &mut counters.reprogrammed };
         for cause in 0..Cause::COUNT {
             some.bytes[cause] += counters.program_bytes[cause] - before.0[cause];
             some.pages[cause] += counters.program_pages[cause] - before.1[cause];

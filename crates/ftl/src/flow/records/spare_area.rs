@@ -9,13 +9,12 @@ use crate::state::op::{Op, OpId};
 use wordline_units::{BlockId, Lpn, Ppn, SectorMask};
 
 impl<M: Media> Ftl<M> {
-    /// A program that takes what its source holds elsewhere, in the place of an operation that is over, if one is.
-    #[inline]
-    pub(crate) fn carry(&mut self, mut op: Op, place: OpId) -> OpId {
+    /// A program that takes what its source holds elsewhere.
+    pub(crate) fn carry(&mut self, mut op: Op) -> OpId {
         let (from, lpn) = (op.from, op.lpn);
         let versions = self.stored_versions(from, lpn, op.mask);
         op.version = versions.iter().map(|(_, version)| *version).max().unwrap_or(0);
-        let id = if place.is_none() { self.add_op(op) } else { self.exchange_op(place, op) };
+        let id = self.add_op(op);
         if versions.len() > 1 {
             self.mixed.insert(id.0, versions);
         }
