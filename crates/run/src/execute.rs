@@ -16,7 +16,7 @@ use thiserror::Error;
 use wordline_ftl::{Media, NoMedia, RequestError};
 use wordline_report::Report;
 use wordline_sim::{
-    Arrivals, Device, DeviceError, DriveError, NoProbe, Pacing, Probe, Stop, drive, drive_host,
+    Arrivals, Client, Device, DeviceError, DriveError, NoProbe, Pacing, Probe, Stop, drive, drive_host,
 };
 use wordline_units::{HostRequest, Message, Opt, SimTime};
 use wordline_workload::WorkloadError;
@@ -151,15 +151,19 @@ pub(crate) fn perform<P: Probe, M: Media>(
                 Ok(r)
             });
             let pacing = pacing.unwrap_or(Pacing::Open { queue_depth: setup.device.host.queue_depth });
-            if let (Some(_), Pacing::Open { .. }) = (&in_queues, pacing) {
-                let host = Arrivals::new(requests, setup.to_wear_out);
-                drive_host(device, &mut measured(host, &mut queues), in_queues, told)
-            } else {
-                // The stream ends by itself at its bounds; only the driver knows the time of a closed loop.
-                let closed = matches!(pacing, Pacing::Closed { .. });
-                let duration = setup.limit().duration.filter(|_| closed);
-                let stop = Stop { duration, worn_out: setup.to_wear_out, ..Stop::default() };
-                drive(device, requests, pacing, stop, told)
+            // The stream ends by itself at its bounds; only the driver knows the time of a closed loop.
+            let closed = matches!(pacing, Pacing::Closed { .. });
+            let duration = setup.limit().duration.filter(|_| closed);
+            let stop = Stop { duration, worn_out: setup.to_wear_out, ..Stop::default() };
+            match (pacing, &in_queues, setup.pauses()) {
+                (Pacing::Open { .. }, Some(_), _) => {
+                    let host = Arrivals::new(requests, setup.to_wear_out);
+                    drive_host(device, &mut measured(host, &mut queues), in_queues, told)
+                }
+                (Pacing::Closed { queue_depth }, _, Some(pauses)) => {
+                    drive_host(device, &mut Client::new(requests, queue_depth, pauses, stop), None, told)
+                }
+                _ => drive(device, requests, pacing, stop, told),
             }
         }
     };

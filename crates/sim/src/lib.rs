@@ -2,6 +2,7 @@
 //! `next_completion`: a trace, a closed loop and a live client are three drivers of one device.
 
 mod blocks;
+mod client;
 mod clock;
 mod completion;
 mod device;
@@ -16,6 +17,7 @@ mod queues;
 mod state;
 
 pub use blocks::{Frame, MAP_CELLS_MAX, MAP_FRAMES_MAX, MapRow, map_rows};
+pub use client::{Client, Pauses};
 pub use completion::Completion;
 pub use device::Device;
 pub use device::power::PoweredOff;

@@ -47,6 +47,7 @@ pub use random::stream::RandomStream;
 pub use random::zipf_law::ZipfLaw;
 pub use requests::fit::{DriveShape, Fit};
 pub use requests::pace::{Limit, Pacing};
+pub use requests::pauses::Pauses;
 pub use requests::stream::{Footprint, Overrides, RequestStream, Source, Touched};
 pub use requests::updates::{UNTOUCHED, UpdateLaw, UpdateStream, Updates};
 pub use source::compression::Compression;

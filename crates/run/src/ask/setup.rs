@@ -13,7 +13,7 @@ use wordline_device::{DeviceSpec, find, names_like};
 use wordline_flash::Geometry;
 use wordline_ftl::{Initial, Label, Mapped};
 use wordline_schemes::Entry;
-use wordline_sim::Pacing;
+use wordline_sim::{Pacing, Pauses};
 use wordline_units::{Fraction, Listed, Lpn, Opt, SectorMask};
 use wordline_workload::twin::with_original;
 use wordline_workload::{
@@ -280,6 +280,11 @@ impl Setup {
                 Pacing::Closed { queue_depth: queue_depth.saturating_mul(threads) }
             }
         })
+    }
+
+    /// When the client of a closed loop pauses, if it does.
+    pub fn pauses(&self) -> Option<Pauses> {
+        self.workload.pauses(self.shape).map(|p| Pauses { think: p.think, burst: p.burst })
     }
 
     /// How many requests there will be, where that can be told: for a progress bar. Reads the

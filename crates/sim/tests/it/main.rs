@@ -6,6 +6,7 @@
 mod allocation;
 mod cache_register;
 mod changing_modes;
+mod client;
 mod energy;
 mod hierarchy;
 mod hot_cold;

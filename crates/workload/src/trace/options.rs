@@ -1,5 +1,6 @@
 //! The options of a trace.
 
+use crate::requests::pauses::Pausing;
 use crate::text::parameter::{Parameter, choice, value};
 
 /// The options that every trace takes; each format may add its own.
@@ -48,6 +49,9 @@ pub static TRACE_OPTIONS: &[Parameter] = &[
         "QD or QDxTHREADS",
         "issues on completion, ignoring arrival times",
     ),
+    Pausing::THINK,
+    Pausing::BURST,
+    Pausing::REST,
     value("requests", "count", "all", "1 or more", "stops after so many requests"),
     value("duration", "time", "all", "such as 10s", "stops at this simulated time"),
     value("bytes", "size", "all", "such as 10GiB, or 3x the drive", "stops after so many bytes written"),

@@ -10,6 +10,7 @@ use crate::formats::registry::{FORMATS, format_named};
 use crate::requests::fit::{DriveShape, Fit, Placement};
 use crate::requests::pace::{ByteBound, Depth, Limit, Pacing, Ratio};
 use crate::requests::pages::RankedPages;
+use crate::requests::pauses::{Pauses, Pausing};
 use crate::requests::stream::{Overrides, RequestStream};
 use crate::source::hashing::Hash;
 use crate::source::source::Source;
@@ -52,6 +53,7 @@ pub(crate) struct Trace {
     pub(crate) volume: Option<String>,
     pub(crate) speedup: Ratio,
     pub(crate) pacing: Pacing,
+    pub(crate) pausing: Pausing,
     /// Whether the pacing was not told, the trace having no clock.
     pub(crate) assumed_pacing: bool,
     pub(crate) requests: Option<u64>,
@@ -108,6 +110,7 @@ impl Trace {
             None => Pacing::Open,
         };
         let told_pacing = o.text("closed").is_some();
+        let pausing = Pausing::of(&mut o, told_pacing);
         if pacing != Pacing::Open && o.text("speedup").is_some() {
             o.reject("speedup", "a closed loop has no arrival times to divide".into(), "one of the two", "");
         }
@@ -188,6 +191,7 @@ impl Trace {
             volume,
             speedup,
             pacing,
+            pausing,
             assumed_pacing,
             requests,
             duration,
@@ -370,6 +374,10 @@ impl Trace {
         self.pacing
     }
 
+    pub fn pauses(&self, drive: DriveShape) -> Option<Pauses> {
+        self.pausing.on(drive)
+    }
+
     pub fn limit(&self, drive: DriveShape) -> Limit {
         let bytes = self.bytes.map(|b| b.of(drive.logical_bytes));
         Limit { requests: self.requests, duration: self.duration, bytes }
@@ -378,7 +386,7 @@ impl Trace {
     /// All that decides which requests come out.
     pub fn resolved(&self) -> Value {
         let ends = self.scan.volumes.iter().map(|v| v.label.as_str());
-        json!({
+        let mut resolved = json!({
             "kind": "trace",
             "name": self.source.label(),
             "sha256": self.sha256,
@@ -403,7 +411,9 @@ impl Trace {
             "requests": self.requests,
             "duration": self.duration,
             "bytes": self.bytes.map(|b| b.to_string()),
-        })
+        });
+        self.pausing.resolve(&mut resolved);
+        resolved
     }
 
     pub(crate) fn parts(&self) -> (&Source, &Identified, &Scan, &[u64], &str) {

@@ -12,6 +12,7 @@ use crate::generators::twin::twin::Twin;
 use crate::requests::fit::DriveShape;
 use crate::requests::pace::{Limit, Pacing};
 use crate::requests::pages::PageSet;
+use crate::requests::pauses::Pauses;
 use crate::requests::stream::{Footprint, Overrides, RequestStream, Source, Touched};
 use crate::requests::updates::{UpdateLaw, UpdateStream, Updates};
 use crate::source::source::Source as FileSource;
@@ -139,6 +140,16 @@ impl Workload {
             Kind::Synthetic(s) => s.pacing(),
             Kind::Jobs(_) => Pacing::Jobs,
             Kind::Twin(t) => t.pacing(),
+        }
+    }
+
+    /// When the client of a closed loop pauses; `None` where it never does.
+    pub fn pauses(&self, drive: DriveShape) -> Option<Pauses> {
+        match &self.kind {
+            Kind::Trace(t) | Kind::Original(_, t) => t.pauses(drive),
+            Kind::Synthetic(s) => s.pauses(drive),
+            Kind::Jobs(_) => None,
+            Kind::Twin(t) => t.pauses(drive),
         }
     }
 

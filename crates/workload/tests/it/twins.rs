@@ -6,7 +6,7 @@
 use crate::support::{self, digest, parse};
 use proptest::prelude::*;
 use std::path::{Path, PathBuf};
-use wordline_units::{HostOp, HostRequest};
+use wordline_units::{HostOp, HostRequest, SimDuration};
 use wordline_workload::twin::{
     Aspect, Checked, Depth, Description, Fitted, Statistics, TWINS, TwinBody, check, fit, twin_named,
     with_original,
@@ -190,6 +190,31 @@ fn scale_divides_footprint_and_requests_and_a_small_drive_is_told_of_it() {
     let small = DriveShape { logical_bytes: 2 << 30, ..DRIVE };
     let Err(e) = parse("twin:web_1").open(small, 1) else { panic!("3.9 GiB do not fit into 2 GiB") };
     assert!(e.to_string().contains("twin:web_1:scale=2"), "{e}");
+}
+
+#[test]
+fn the_client_of_a_closed_loop_pauses_where_that_is_asked() {
+    assert_eq!(parse("twin:hm_0:closed=8").pauses(DRIVE), None);
+    let think = parse("twin:hm_0:closed=8,think=5ms").pauses(DRIVE).unwrap();
+    assert_eq!((think.think, think.burst), (SimDuration(5_000_000), None));
+    let bursts = parse("uniform:qd=4,burst=0.5x,rest=1s").pauses(DRIVE).unwrap();
+    assert_eq!(bursts.burst, Some((DRIVE.logical_bytes / 2, SimDuration(1_000_000_000))));
+    // A run with pauses is another run; one without is the one that it was.
+    let of = |text: &str| parse(text).resolved();
+    assert!(of("twin:hm_0:closed=8").get("pauses").is_none());
+    assert_ne!(of("twin:hm_0:closed=8,think=5ms"), of("twin:hm_0:closed=8"));
+    assert_ne!(of("twin:hm_0:closed=8,think=5ms"), of("twin:hm_0:closed=8,think=6ms"));
+    for (text, said) in [
+        ("twin:hm_0:think=5ms", "only the client of a closed loop pauses"),
+        ("uniform:rate=100,burst=1MiB,rest=1s", "only the client of a closed loop pauses"),
+        ("twin:hm_0:closed=8,burst=1MiB", "no rest follows it"),
+        ("twin:hm_0:closed=8,rest=1s", "no burst comes before it"),
+        ("twin:hm_0:closed=8,burst=0B,rest=1s", "a bound of 0 bytes"),
+        ("twin:hm_0:mode=burst,think=1ms", "only the client of a closed loop pauses"),
+    ] {
+        let e = Workload::parse(text, Overrides::default()).unwrap_err().to_string();
+        assert!(e.contains(said), "{text}: {e}");
+    }
 }
 
 #[test]

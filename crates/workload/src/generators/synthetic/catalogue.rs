@@ -7,6 +7,7 @@ use crate::generators::synthetic::registry::{Plan, Synthetic};
 use crate::generators::synthetic::{bursty, hot_cold, mix, sequential, uniform, zipf};
 use crate::requests::fit::DriveShape;
 use crate::requests::pace::{Limit, Pacing};
+use crate::requests::pauses::Pauses;
 use crate::requests::stream::{Overrides, RequestStream};
 use crate::requests::updates::UpdateLaw;
 use crate::text::parameter::{Options, Parameter};
@@ -74,6 +75,13 @@ impl SyntheticWorkload {
         match &self.script {
             Script::Generator(g) => g.pacing(),
             Script::Bursts(_) => Pacing::Open,
+        }
+    }
+
+    pub fn pauses(&self, drive: DriveShape) -> Option<Pauses> {
+        match &self.script {
+            Script::Generator(g) => g.pauses(drive),
+            Script::Bursts(_) => None,
         }
     }
 

@@ -8,6 +8,7 @@ use crate::generators::synthetic::sizes::Sizes;
 use crate::random::stream::RandomStream;
 use crate::requests::fit::DriveShape;
 use crate::requests::pace::{ByteBound, Limit, Pacing};
+use crate::requests::pauses::{Pauses, Pausing};
 use crate::requests::stream::Overrides;
 use crate::requests::updates::{Classes, UpdateLaw};
 use crate::text::bounded::share;
@@ -39,7 +40,7 @@ pub(crate) const BOUNDS: [Parameter; 3] = [
 ];
 
 /// Parameters of every pattern.
-pub(crate) const COMMON: [Parameter; 9] = [
+pub(crate) const COMMON: [Parameter; 12] = [
     value("read", "fraction", "0%", "0% to 100%", "share of reads"),
     value("trim", "fraction", "0%", "0% to 100% with reads", "share of trims; the rest are writes"),
     value("bs", "size", "4KiB", "512B to 1GiB, or 4KiB@60/16KiB@40", "request size, or sizes with weights"),
@@ -48,6 +49,9 @@ pub(crate) const COMMON: [Parameter; 9] = [
     value("align", "size", "what divides every size", "a multiple of 512 B", "addresses are multiples of it"),
     value("qd", "count", "32", "1 to 65536", "closed loop: requests that each thread keeps outstanding"),
     value("threads", "count", "1", "1 to 65536", "closed loop: threads"),
+    Pausing::THINK,
+    Pausing::BURST,
+    Pausing::REST,
     value("rate", "requests/s", "closed loop", "1 to 1G", "open loop instead: Poisson arrivals"),
 ];
 
@@ -140,6 +144,7 @@ pub(crate) struct Generator {
     align: u64,
     place: Place,
     pacing: Pacing,
+    pausing: Pausing,
     rate: u64,
     bounds: Bounds,
     pattern: Box<dyn PatternSpec>,
@@ -181,6 +186,7 @@ impl Generator {
             o.reject("rate", what, "one of the two", "leave rate out for a closed loop");
         }
         let pacing = if rate > 0 { Pacing::Open } else { Pacing::Closed { queue_depth, threads } };
+        let pausing = Pausing::of(o, rate == 0);
         let mut bounds = Bounds::of(o, over);
         if bounds.requests.is_none() && bounds.duration.is_none() && bounds.bytes.is_none() {
             bounds.requests = Some(DEFAULT_REQUESTS);
@@ -193,6 +199,7 @@ impl Generator {
             align: align.map_or(divisor, |a| (a / LBA_BYTES).max(1)),
             place: Place::of(o),
             pacing,
+            pausing,
             rate,
             bounds,
             pattern,
@@ -201,6 +208,10 @@ impl Generator {
 
     pub fn pacing(&self) -> Pacing {
         self.pacing
+    }
+
+    pub fn pauses(&self, drive: DriveShape) -> Option<Pauses> {
+        self.pausing.on(drive)
     }
 
     pub fn limit(&self, drive: DriveShape) -> Limit {
@@ -276,7 +287,7 @@ impl Generator {
     }
 
     pub fn resolved(&self) -> Value {
-        json!({
+        let mut resolved = json!({
             "read": self.read,
             "trim": self.trim,
             "read_bs": self.read_sizes.to_string(),
@@ -287,7 +298,9 @@ impl Generator {
             "rate_per_s": self.rate,
             "bounds": self.bounds.resolved(),
             "pattern": self.pattern.resolved(),
-        })
+        });
+        self.pausing.resolve(&mut resolved);
+        resolved
     }
 }
 

@@ -9,6 +9,7 @@ use crate::generators::twin::stream::{Play, TwinStream};
 use crate::generators::twin::{description, locality, sizes};
 use crate::requests::fit::{DriveShape, Fit, Placement};
 use crate::requests::pace::{ByteBound, Depth as QueueDepth, Limit, Pacing, Ratio};
+use crate::requests::pauses::{Pauses, Pausing};
 use crate::requests::stream::{Overrides, RequestStream};
 use crate::requests::updates::UpdateLaw;
 use crate::text::numbers::readable_bytes;
@@ -26,6 +27,9 @@ pub const TWIN_OPTIONS: &[Parameter] = &[
     value("scale", "count", "1", "1 to 65536", "divides the footprint and the number of requests"),
     value("speedup", "factor", "1", "such as 10 or 0.5", "divides the times between requests"),
     value("closed", "queue depth", "open loop", "such as 32 or 32x4", "a closed loop instead of times"),
+    Pausing::THINK,
+    Pausing::BURST,
+    Pausing::REST,
     choice(
         "mode",
         "daily",
@@ -58,7 +62,14 @@ pub(crate) struct Twin {
 }
 
 enum Script {
-    Twin { description: Arc<Description>, play: Play, bytes: Option<ByteBound>, pacing: Pacing, fit: Fit },
+    Twin {
+        description: Arc<Description>,
+        play: Play,
+        bytes: Option<ByteBound>,
+        pacing: Pacing,
+        pausing: Pausing,
+        fit: Fit,
+    },
     Synthetic(Box<SyntheticWorkload>),
 }
 
@@ -96,18 +107,20 @@ impl Twin {
         let scale = crate::text::bounded::number(&mut o, "scale", 1, 1..=65_536);
         let speedup = o.get::<Ratio>("speedup", "a factor such as 10 or 0.5").unwrap_or(Ratio::ONE);
         let closed = o.get::<QueueDepth>("closed", "a queue depth such as 32 or 32x4");
+        let paced = closed.or(description.arrivals.closed);
+        let burst = o.text("mode") == Some("burst");
+        let pausing = Pausing::of(&mut o, paced.is_some() && !burst);
         let points = locality_of(&mut o);
         if let Some(drift) = drift_of(&mut o) {
             (description.reads.drift, description.writes.drift) = (drift, drift);
         }
-        let burst = o.text("mode") == Some("burst");
         if burst && (points != 0.0 || o.text("speedup").is_some() || closed.is_some()) {
             let what =
                 "a burst is sequential in a closed loop; locality, speedup and closed say nothing of it";
             o.reject("mode", what.into(), "mode=burst without them", "");
         }
         let at_once = description.arrivals.span == SimDuration::ZERO;
-        if at_once && !burst && duration.is_some() && description.arrivals.closed.or(closed).is_none() {
+        if at_once && !burst && duration.is_some() && paced.is_none() {
             let what = "all requests of the twin come at one instant, so no time ends them";
             o.reject("duration", what.into(), "requests or bytes", "");
         }
@@ -153,10 +166,10 @@ impl Twin {
                 });
                 shifted.description
             };
-            let pacing = closed
-                .or(description.arrivals.closed)
+            let pacing = paced
                 .map_or(Pacing::Open, |d| Pacing::Closed { queue_depth: d.queue_depth, threads: d.threads });
             resolved["pacing"] = json!(pacing);
+            pausing.resolve(&mut resolved);
             let play = Play {
                 requests,
                 until_ns: duration.map(|d| d.0),
@@ -166,7 +179,7 @@ impl Twin {
                 open: pacing == Pacing::Open,
             };
             let fit = over.fit.unwrap_or_default();
-            Script::Twin { description: Arc::new(description), play, bytes, pacing, fit }
+            Script::Twin { description: Arc::new(description), play, bytes, pacing, pausing, fit }
         };
         Ok(Twin { name: head.to_string(), script, parameters: resolved })
     }
@@ -192,6 +205,13 @@ impl Twin {
         match &self.script {
             Script::Twin { pacing, .. } => *pacing,
             Script::Synthetic(s) => s.pacing(),
+        }
+    }
+
+    pub fn pauses(&self, drive: DriveShape) -> Option<Pauses> {
+        match &self.script {
+            Script::Twin { pausing, .. } => pausing.on(drive),
+            Script::Synthetic(s) => s.pauses(drive),
         }
     }
 
